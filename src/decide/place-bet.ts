@@ -1,0 +1,79 @@
+/** `/placebet`: takes a stake (spec 4.1). */
+import { compare, isZero, negate } from '../money.js'
+import type { PlaceBetRequest } from '../requests.js'
+import type { WalletSnapshot } from '../store.js'
+import {
+  accept,
+  type Decision,
+  playerUnknown,
+  type Rule,
+  refuse,
+  refuseForGood,
+  transactionOf,
+} from './decision.js'
+import { decideRepeat } from './repeat.js'
+
+/**
+ * Whether the bet is taken. Every refusal for a known player is recorded and sticks (D6): a delayed
+ * duplicate that succeeded later would take a stake for a bet that does not exist.
+ */
+export function decidePlaceBet(request: PlaceBetRequest, snapshot: WalletSnapshot): Decision {
+  const transaction = transactionOf('placebet', request)
+  const repeated = decideRepeat(transaction, snapshot)
+  if (repeated !== null) return repeated
+
+  const { player, bet } = snapshot
+  if (player === null) return refuse('PLAYER_UNKNOWN', playerUnknown) // D16, D8
+
+  if (bet !== null) {
+    // D10, D15, and D11: a bet that was rolled back before it came stays rolled back.
+    const reason =
+      bet.playerId !== player.playerId
+        ? 'BET_OF_ANOTHER_PLAYER'
+        : bet.status === 'ROLLED_BACK'
+          ? 'BET_ROLLED_BACK'
+          : 'BET_KNOWN'
+    return refuseForGood(request, transaction, reason, {
+      errorCode: 'INVALID_BET',
+      description:
+        reason === 'BET_ROLLED_BACK'
+          ? 'betId: the bet was rolled back'
+          : 'betId: the bet is known under another transactionId',
+    })
+  }
+
+  if (request.currency !== player.currency) {
+    return refuseForGood(request, transaction, 'CURRENCY_OF_PLAYER_DIFFERS', {
+      errorCode: 'INVALID_CURRENCY',
+      description: "currency: it is not the player's",
+    })
+  }
+
+  if (!isZero(request.amount) && compare(player.balance, request.amount) < 0) {
+    return refuseForGood(request, transaction, 'FUNDS_SHORT', {
+      errorCode: 'INSUFFICIENT_FUNDS',
+      description: 'amount: the funds do not cover it',
+    })
+  }
+
+  return accept(request, transaction, player, {
+    delta: negate(request.amount),
+    bet: {
+      betId: request.betId,
+      playerId: request.playerId,
+      currency: player.currency,
+      stake: request.amount,
+      status: 'PLACED',
+      credits: {},
+      revision: 1,
+    },
+  })
+}
+
+export const placeBet: Rule<'placebet'> = {
+  operation: 'placebet',
+  decide: decidePlaceBet,
+  // D6: recorded with the operator's own code, and it sticks.
+  refuse: (request, _snapshot, reason, refusal) =>
+    refuseForGood(request, transactionOf('placebet', request), reason, refusal),
+}

@@ -1,0 +1,59 @@
+/** A transactionId that came before (D2 to D4). The first check of every operation. */
+import { compare, type Decimal } from '../money.js'
+import type { Transaction, WalletSnapshot } from '../store.js'
+import { type Decision, playerUnknown, refuse } from './decision.js'
+
+/**
+ * The first decision again if this transaction is recorded; `null` if it is not.
+ *
+ * @param transaction what the request asks for
+ * @param snapshot what the store knows
+ */
+export function decideRepeat(transaction: Transaction, snapshot: WalletSnapshot): Decision | null {
+  const first = snapshot.transaction
+  if (first === null) return null
+
+  // D4, also where the player is unknown.
+  if (!meansTheSame(transaction, first)) {
+    return refuse('CONTENT_DIFFERS', {
+      errorCode: 'TRANSACTION_CONFLICT',
+      description: 'transactionId: it is known with another player, bet, amount, currency or type',
+    })
+  }
+
+  // D2: a refusal is repeated as it was, and needs no player.
+  if (first.refusal !== null) {
+    const { errorCode, description } = first.refusal
+    return {
+      outcome: { ok: false, replayed: true, errorCode, description },
+      reason: 'REPEATED',
+      changes: null,
+    }
+  }
+
+  // D16: a success needs a balance and a currency.
+  if (snapshot.player === null) return refuse('PLAYER_UNKNOWN', playerUnknown)
+
+  // D2: the first decision with the current balance.
+  const { balance, currency } = snapshot.player
+  return {
+    outcome: { ok: true, replayed: true, balance, currency, walletTransactionId: first.walletTransactionId },
+    reason: 'REPEATED',
+    changes: null,
+  }
+}
+
+/** D3. Odds, betType, sessionId and transactionDate may differ: they are information, or refreshed by a retry. */
+function meansTheSame(a: Transaction, b: Transaction): boolean {
+  return (
+    a.playerId === b.playerId &&
+    a.betId === b.betId &&
+    a.currency === b.currency &&
+    a.type === b.type &&
+    sameAmount(a.amount, b.amount)
+  )
+}
+
+function sameAmount(a: Decimal | null, b: Decimal | null): boolean {
+  return a === b || (a !== null && b !== null && compare(a, b) === 0)
+}

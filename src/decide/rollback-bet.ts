@@ -1,0 +1,67 @@
+/** `/rollbackbet`: undoes a bet whose placement failed or timed out (spec 4.3). */
+import { isZero } from '../money.js'
+import type { RollbackBetRequest } from '../requests.js'
+import type { Bet, WalletSnapshot } from '../store.js'
+import {
+  accept,
+  currencyOfBetDiffers,
+  type Decision,
+  playerOfAnotherBet,
+  playerUnknown,
+  type Rule,
+  refuse,
+  transactionOf,
+} from './decision.js'
+import { decideRepeat } from './repeat.js'
+
+/** Gives the stake back, once. The caller retries until it hears success, and may come before the bet does. */
+export function decideRollbackBet(request: RollbackBetRequest, snapshot: WalletSnapshot): Decision {
+  const transaction = transactionOf('rollbackbet', request)
+  const repeated = decideRepeat(transaction, snapshot)
+  if (repeated !== null) return repeated
+
+  const { player, bet } = snapshot
+  if (player === null) return refuse('PLAYER_UNKNOWN', playerUnknown) // D16
+  if (bet !== null && bet.playerId !== player.playerId)
+    return refuse('BET_OF_ANOTHER_PLAYER', playerOfAnotherBet) // D15
+
+  if (bet === null) {
+    // D11: a tombstone, so that a placebet that was overtaken takes nothing when it comes.
+    const tombstone: Bet = {
+      betId: request.betId,
+      playerId: request.playerId,
+      currency: player.currency,
+      stake: '0',
+      status: 'ROLLED_BACK',
+      credits: {},
+      revision: 1,
+    }
+    return accept(request, transaction, player, { delta: '0', bet: tombstone, reason: 'TOMBSTONE_LEFT' })
+  }
+
+  // D12. Nothing moves, so the currency of the bet does not matter any more.
+  if (bet.status === 'ROLLED_BACK') {
+    return accept(request, transaction, player, { delta: '0', bet: null, reason: 'ROLLED_BACK_ALREADY' })
+  }
+
+  // D13: with the credit still there, the player would have the stake twice; after D7, the platform counts it as paid.
+  const credits = Object.values(bet.credits)
+  if (credits.some(credit => credit.live !== null)) {
+    return refuse('CREDIT_LIVE', { errorCode: 'INVALID_BET', description: 'betId: the bet is settled' })
+  }
+  if (credits.some(credit => !isZero(credit.owed))) {
+    return refuse('CREDIT_CLOSED', {
+      errorCode: 'INVALID_BET',
+      description: 'betId: the bet was settled, and its unsettlement was not collected',
+    })
+  }
+
+  if (bet.currency !== player.currency) return refuse('CURRENCY_OF_BET_DIFFERS', currencyOfBetDiffers) // D23
+
+  return accept(request, transaction, player, {
+    delta: bet.stake,
+    bet: { ...bet, status: 'ROLLED_BACK', revision: bet.revision + 1 },
+  })
+}
+
+export const rollbackBet: Rule<'rollbackbet'> = { operation: 'rollbackbet', decide: decideRollbackBet }

@@ -1,0 +1,35 @@
+/** HTTP Basic authentication (RFC 7617), in constant time. */
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { type HttpRequest, headerOf } from './message.js'
+
+/**
+ * Lets in who sends these credentials, in UTF-8.
+ *
+ * Compares digests, so that neither content nor length of what is secret shows in the time it takes.
+ *
+ * @throws {TypeError} for an empty or missing user name or password, or a user name with a colon
+ */
+export function basicAuth({
+  username,
+  password,
+}: {
+  username: string
+  password: string
+}): (request: HttpRequest) => boolean {
+  if (typeof username !== 'string' || username === '' || username.includes(':')) {
+    throw new TypeError('basicAuth: username must be text that is not empty and has no colon')
+  }
+  if (typeof password !== 'string' || password === '') {
+    throw new TypeError('basicAuth: password must be text that is not empty')
+  }
+  const expected = digest(Buffer.from(`${username}:${password}`, 'utf8'))
+  return request => {
+    const credentials =
+      /^basic +([A-Za-z0-9+/]+={0,2}) *$/i.exec(headerOf(request, 'authorization') ?? '')?.[1] ?? ''
+    return timingSafeEqual(digest(Buffer.from(credentials, 'base64')), expected)
+  }
+}
+
+function digest(bytes: Buffer): Buffer {
+  return createHash('sha256').update(bytes).digest()
+}

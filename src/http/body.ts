@@ -1,0 +1,66 @@
+/** The body of a request: read within a limit, decoded strictly, parsed exactly. */
+import { readJson } from './json.js'
+
+/**
+ * What an adapter hands over. A stream is not touched before the call is authenticated. `{ parsed }` is what a
+ * parser of the application's made of the body: its numbers have been through JavaScript already, so amounts
+ * are taken up to 15 digits only (D21); text or bytes in it are taken as the raw body.
+ */
+export type HttpBody = string | Uint8Array | AsyncIterable<Uint8Array> | { parsed: unknown }
+
+export type ReadBody = { body: unknown } | { flaw: string } | 'too large'
+
+/** Reads and parses. Whatever is wrong with the body is an answer, not a throw. */
+export async function readBody(body: HttpBody, bytesMax: number): Promise<ReadBody> {
+  let raw: string | Uint8Array | 'too large'
+  if (typeof body === 'string' || body instanceof Uint8Array) raw = body
+  else if (Symbol.asyncIterator in body) {
+    try {
+      raw = await collect(body, bytesMax)
+    } catch {
+      // The caller hung up, or the line broke: what has come is not the request, and nobody hears the answer.
+      return { flaw: 'the body ended before it was complete' }
+    }
+    if (raw === 'too large') return raw
+  } else if (typeof body.parsed === 'string' || body.parsed instanceof Uint8Array) raw = body.parsed
+  else return { body: body.parsed }
+
+  // A text of n characters has at least n bytes, which spares counting those of a huge one.
+  if (raw.length > bytesMax || Buffer.byteLength(raw) > bytesMax) return 'too large'
+  try {
+    return { body: readJson(typeof raw === 'string' ? raw : utf8.decode(raw)) }
+  } catch {
+    return { flaw: 'the body must be well-formed JSON in UTF-8, without a byte order mark' }
+  }
+}
+
+/** Strict: bytes that are no UTF-8 are no text, and a byte order mark stays, for JSON to stumble over (D26). */
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+interface NodeReadable {
+  iterator(options: { destroyOnReturn: boolean }): AsyncIterator<Uint8Array>
+}
+
+async function collect(
+  stream: AsyncIterable<Uint8Array>,
+  bytesMax: number,
+): Promise<Uint8Array | 'too large'> {
+  // Leaving a loop over a Node stream destroys it, and with it the socket on which a 413 is to be answered.
+  const iterator =
+    'iterator' in stream
+      ? (stream as unknown as NodeReadable).iterator({ destroyOnReturn: false })
+      : stream[Symbol.asyncIterator]()
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for (;;) {
+    const { done, value } = await iterator.next()
+    if (done) return Buffer.concat(chunks, bytes)
+    const chunk = typeof value === 'string' ? Buffer.from(value) : value
+    bytes += chunk.byteLength
+    if (bytes > bytesMax) {
+      await iterator.return?.()
+      return 'too large'
+    }
+    chunks.push(chunk)
+  }
+}

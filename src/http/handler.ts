@@ -1,0 +1,233 @@
+/** HTTP without a framework: routing, authentication, body, answer. */
+import { reportOnce, WalletError } from '../errors.js'
+import { handlePlaceBet, handleRollbackBet, handleUnsettlement } from '../handlers.js'
+import { format } from '../money.js'
+import { settingsOf, type WalletOptions } from '../options.js'
+import { type ErrorCode, errorCodes, type WalletOutcome } from '../outcomes.js'
+import { minorUnitsFor } from '../requests.js'
+import type { WalletStore } from '../store.js'
+import { readBody } from './body.js'
+import { type HttpRequest, type HttpResponse, headerOf } from './message.js'
+
+/** Options of {@link createHttpHandler}, beside those of the wallet. */
+export interface HttpOptions extends WalletOptions {
+  /**
+   * Whether the call comes from the platform: only `true` lets it in. Required, so that nobody is let in by
+   * omission; {@link basicAuth} makes one. Asked before the body is read; what it throws lets nobody in (500).
+   */
+  authenticate(request: HttpRequest): boolean | Promise<boolean>
+  /** `WWW-Authenticate` of a 401. Default: `Basic realm="wallet", charset="UTF-8"`. */
+  challenge?: string
+  /** Before the paths of the interface: `"/wallet"`. Default: none. */
+  basePath?: string
+  /** The largest body that is read. Default 65,536. */
+  bodyBytesMax?: number
+  /** Other statuses per error code, also for codes of your own: 400 to 599. Defaults: see {@link defaultStatuses}. */
+  statuses?: { [code in ErrorCode | (string & {})]?: number }
+  /**
+   * Further paths of your own, under the base path, each with its operation: same body reader, authentication and
+   * errors. `{ '/settlement': body => recordSettlement(store, body, options) }`. A number that JavaScript cannot hold
+   * exactly arrives as an object whose `String()` is the number as written; the library's handlers take it.
+   */
+  operations?: Record<string, (body: unknown) => Promise<WalletOutcome>>
+  /**
+   * Told of everything that is answered as a fault (500, 503), with its cause. Default: `console.error`. What it
+   * throws is ignored, and reported once as a warning.
+   */
+  onError?(error: unknown, request: HttpRequest): void
+}
+
+/** The status of each error code. A code of the operator's own is 400. */
+export const defaultStatuses: Readonly<Record<ErrorCode, number>> = {
+  INVALID_REQUEST: 400,
+  INVALID_PLAYER: 400,
+  INVALID_SESSION_TOKEN: 400,
+  INVALID_CURRENCY: 400,
+  INVALID_BET: 400,
+  AUTHENTICATION_FAILED: 401,
+  INSUFFICIENT_FUNDS: 402,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  TRANSACTION_CONFLICT: 409,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  INTERNAL_ERROR: 500,
+  SETTLEMENT_NOT_FOUND: 503,
+  UNAVAILABLE: 503,
+}
+
+const statusOfOwnCode = 400
+const defaultBodyBytesMax = 65_536
+
+/**
+ * Makes the handler of all calls of the platform: `/placebet`, `/unsettlement`, `/rollbackbet`, and what
+ * `operations` adds. Checks in this order: path, method, media type, authentication, body, then the rules.
+ *
+ * The handler never throws and never rejects. It does not end the connection and sets no time limit: your
+ * server does.
+ *
+ * @throws {WalletError} `INVALID_OPTIONS`, naming the option
+ */
+export function createHttpHandler(
+  store: WalletStore,
+  options: HttpOptions,
+): (request: HttpRequest) => Promise<HttpResponse> {
+  const { authenticate, challenge, bodyBytesMax, statuses, routes, onError } = httpSettingsOf(store, options)
+
+  async function answer(request: HttpRequest): Promise<HttpResponse> {
+    // 1. The surface: is it a call of the interface at all?
+    const operation = routes.get(request.path.split('?', 1)[0] ?? '')
+    if (operation === undefined) return refusal('NOT_FOUND', 'There is nothing at this path')
+    if (request.method !== 'POST') {
+      return refusal('METHOD_NOT_ALLOWED', 'Only POST is allowed', { allow: 'POST' })
+    }
+    const flaw = flawOfMediaType(request)
+    if (flaw !== null) return refusal('UNSUPPORTED_MEDIA_TYPE', flaw)
+
+    // 2. Authentication, before anything of the body is read.
+    if ((await authenticate(request)) !== true) {
+      return refusal('AUTHENTICATION_FAILED', 'The call is not authenticated', {
+        'www-authenticate': challenge,
+      })
+    }
+
+    // 3. The body. One that says that it is too large is not even started.
+    const read =
+      Number(headerOf(request, 'content-length') ?? 0) > bodyBytesMax
+        ? 'too large'
+        : await readBody(request.body, bodyBytesMax)
+    if (read === 'too large') {
+      return refusal('PAYLOAD_TOO_LARGE', `The body must have at most ${bodyBytesMax} bytes`)
+    }
+    if ('flaw' in read) return refusal('INVALID_REQUEST', read.flaw)
+
+    // 4. The rules.
+    const outcome = await operation(read.body)
+    return outcome.ok ? success(outcome) : refusal(outcome.errorCode, outcome.description)
+  }
+
+  function success({ balance, currency, walletTransactionId }: WalletOutcome & { ok: true }): HttpResponse {
+    // By hand, because a balance is a JSON number with all of its digits (D21).
+    const reference =
+      walletTransactionId === null ? '' : `,"walletTransactionId":${JSON.stringify(walletTransactionId)}`
+    const amount = format(balance, minorUnitsFor(currency, options))
+    return response(200, `{"balance":${amount},"currency":${JSON.stringify(currency)}${reference}}`)
+  }
+
+  function refusal(errorCode: string, description: string, headers?: Record<string, string>): HttpResponse {
+    return response(
+      statuses.get(errorCode) ?? statusOfOwnCode,
+      JSON.stringify({ errorCode, description }),
+      headers,
+    )
+  }
+
+  function fault(error: unknown, request: HttpRequest): HttpResponse {
+    try {
+      const told: unknown = onError(error, request)
+      if (told instanceof Promise) told.catch((thrown: unknown) => reportOnce('onError', thrown))
+    } catch (thrown) {
+      reportOnce('onError', thrown)
+    }
+    // By property and not by class: an operation may throw the error of another copy of this package.
+    const retryable =
+      typeof error === 'object' && error !== null && 'retryable' in error && error.retryable === true
+    return retryable
+      ? refusal('UNAVAILABLE', 'Nothing was done; try again')
+      : refusal('INTERNAL_ERROR', 'Something unexpected happened')
+  }
+
+  return async request => {
+    try {
+      return await answer(request)
+    } catch (error) {
+      return fault(error, request)
+    }
+  }
+}
+
+function response(status: number, body: string, headers: Record<string, string> = {}): HttpResponse {
+  return {
+    status,
+    headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store', ...headers },
+    body,
+  }
+}
+
+/** `application/json`, in UTF-8 where a charset is named, and not compressed. */
+function flawOfMediaType(request: HttpRequest): string | null {
+  const [type = '', ...parameters] = (headerOf(request, 'content-type') ?? '').split(';')
+  if (type.trim().toLowerCase() !== 'application/json') return 'Content-Type must be application/json'
+  for (const parameter of parameters) {
+    const [name = '', value = ''] = parameter.split('=')
+    if (name.trim().toLowerCase() !== 'charset') continue
+    if (!/^"?utf-?8"?$/i.test(value.trim())) return 'Content-Type must have the charset utf-8, or none'
+  }
+  // What a parser of the application's has read, it has also unpacked.
+  const parsed = typeof request.body === 'object' && 'parsed' in request.body
+  const encoding = parsed ? undefined : headerOf(request, 'content-encoding')
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
+    return 'Content-Encoding must be identity, or none'
+  }
+  return null
+}
+
+function httpSettingsOf(store: WalletStore, options: HttpOptions) {
+  settingsOf(options)
+  const {
+    authenticate,
+    challenge = 'Basic realm="wallet", charset="UTF-8"',
+    basePath = '',
+    operations = {},
+  } = options
+  const { bodyBytesMax = defaultBodyBytesMax, statuses = {} } = options
+
+  if (typeof authenticate !== 'function')
+    invalid('authenticate must be a function; nobody is let in by omission')
+  if (options.onError !== undefined && typeof options.onError !== 'function')
+    invalid('onError must be a function')
+  if (typeof challenge !== 'string' || !/^[\x20-\x7e]+$/.test(challenge))
+    invalid('challenge must be printable ASCII')
+  if (typeof basePath !== 'string' || !/^(?:\/[^/?#]+)*\/?$/.test(basePath)) {
+    invalid('basePath must be empty or like "/wallet"')
+  }
+  if (!Number.isSafeInteger(bodyBytesMax) || bodyBytesMax < 1) {
+    invalid('bodyBytesMax must be a whole number of at least 1')
+  }
+  for (const [code, status] of Object.entries(statuses)) {
+    if (!Number.isInteger(status) || (status as number) < 400 || (status as number) > 599) {
+      invalid(`statuses.${code} must be a status from 400 to 599`)
+    }
+  }
+
+  const base = basePath.replace(/\/$/, '')
+  const routes = new Map<string, (body: unknown) => Promise<WalletOutcome>>([
+    [`${base}/placebet`, body => handlePlaceBet(store, body, options)],
+    [`${base}/unsettlement`, body => handleUnsettlement(store, body, options)],
+    [`${base}/rollbackbet`, body => handleRollbackBet(store, body, options)],
+  ])
+  for (const [path, operation] of Object.entries(operations)) {
+    if (!/^\/[^?#]+$/.test(path))
+      invalid(`operations: the path ${JSON.stringify(path)} must be like "/settlement"`)
+    if (routes.has(base + path)) invalid(`operations: ${path} is a path of the interface's`)
+    if (typeof operation !== 'function') invalid(`operations: ${path} must be a function`)
+    routes.set(base + path, operation)
+  }
+
+  return {
+    authenticate: (request: HttpRequest) => options.authenticate(request),
+    onError: (error: unknown, request: HttpRequest) =>
+      options.onError ? options.onError(error, request) : console.error(error),
+    challenge,
+    bodyBytesMax,
+    statuses: new Map<string, number>([
+      ...errorCodes.map(code => [code, defaultStatuses[code]] as const),
+      ...Object.entries(statuses).filter((entry): entry is [string, number] => entry[1] !== undefined),
+    ]),
+    routes,
+  }
+}
+
+function invalid(flaw: string): never {
+  throw new WalletError('INVALID_OPTIONS', `Invalid options: ${flaw}`)
+}

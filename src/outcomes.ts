@@ -1,0 +1,109 @@
+/** What a handler answers, and the list of error codes. */
+import type { Decimal, Operation } from './store.js'
+
+/**
+ * Every code that this library answers with. Beside them stand codes of the operator's own, from
+ * `authorizeBet` and from a store's `refused`.
+ */
+export const errorCodes = [
+  /** The body is not what the interface describes; the description names each bad field (D21 to D26). */
+  'INVALID_REQUEST',
+  /** The player is unknown, or the bet is another player's (D15, D16). */
+  'INVALID_PLAYER',
+  /** Not answered by the library itself: for the operator's `authorizeBet`. */
+  'INVALID_SESSION_TOKEN',
+  /** The currency is not the player's, or the bet's no longer is (D23). */
+  'INVALID_CURRENCY',
+  /** The state of the bet does not allow it (D10 to D13, D15, D19). */
+  'INVALID_BET',
+  /** The player lacks funds, or the PAM cannot deduct (spec 4.2, D7, D20). */
+  'INSUFFICIENT_FUNDS',
+  /** The transactionId is known with another meaning (D4). */
+  'TRANSACTION_CONFLICT',
+  /** The bet was never credited with what is to be reversed: to be tried again (D19). */
+  'SETTLEMENT_NOT_FOUND',
+  // Only over HTTP:
+  'AUTHENTICATION_FAILED',
+  'NOT_FOUND',
+  'METHOD_NOT_ALLOWED',
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'INTERNAL_ERROR',
+  'UNAVAILABLE',
+] as const
+
+export type ErrorCode = (typeof errorCodes)[number]
+
+/**
+ * The answer to a call of the platform's. Refusals are answers and are returned; faults are thrown
+ * ({@link WalletError}).
+ *
+ * `replayed`: it repeats an earlier decision (D2). `false` is no licence for side effects: after a lost
+ * answer the first success that is heard is a replay.
+ */
+export type WalletOutcome =
+  | {
+      ok: true
+      replayed: boolean
+      /** The player's current balance (D2). */
+      balance: Decimal
+      currency: string
+      /** The PAM's reference for the transaction. */
+      walletTransactionId: string | null
+    }
+  | { ok: false; replayed: boolean; errorCode: ErrorCode | (string & {}); description: string }
+
+/** Why an outcome is what it is: finer than an error code, for logs and metrics. */
+export type OutcomeReason =
+  | 'ACCEPTED'
+  /** A rollback of a bet that never arrived (D11). */
+  | 'TOMBSTONE_LEFT'
+  /** A rollback of a bet that is rolled back already (D12). */
+  | 'ROLLED_BACK_ALREADY'
+  /** The first decision again (D2). */
+  | 'REPEATED'
+  | 'REQUEST_MALFORMED'
+  /** The same transactionId with another meaning (D4). */
+  | 'CONTENT_DIFFERS'
+  | 'PLAYER_UNKNOWN'
+  | 'BET_OF_ANOTHER_PLAYER'
+  | 'BET_KNOWN'
+  | 'BET_UNKNOWN'
+  | 'BET_ROLLED_BACK'
+  /** A rollback of a bet with a live credit (D13). */
+  | 'CREDIT_LIVE'
+  | 'CREDIT_REVERSED'
+  /** Closed by D7: the debt is the platform's. */
+  | 'CREDIT_CLOSED'
+  | 'CREDIT_MISSING'
+  | 'CURRENCY_OF_PLAYER_DIFFERS'
+  | 'CURRENCY_OF_BET_DIFFERS'
+  | 'FUNDS_SHORT'
+  /** `deductions: false` (D20). */
+  | 'DEDUCTIONS_OFF'
+  /** `authorizeBet` refused. */
+  | 'REFUSED_BY_OPERATOR'
+  /** The store answered `refused`. */
+  | 'REFUSED_BY_STORE'
+  /** No outcome: a fault was thrown. */
+  | 'FAULT'
+
+/** What `onOutcome` is told: one event per handled call, faults among them. */
+export interface OutcomeEvent {
+  operation: Operation
+  /** The ids of the request; all `null` where the request could not be read. */
+  transactionId: string | null
+  betId: string | null
+  playerId: string | null
+  /** `null`: a fault; see `error`. */
+  outcome: WalletOutcome | null
+  reason: OutcomeReason
+  /** What was thrown, with its cause; `null` where there is an outcome. */
+  error: unknown
+  /** What the store refused with, where it did: the PAM's own code, also where the platform hears another one. */
+  storeRefusal: { errorCode: string; description: string } | null
+  replayed: boolean
+  /** How often the store was asked to decide on a snapshot: 1 where nobody interfered, 0 for a malformed request. */
+  attempts: number
+  durationMs: number
+}

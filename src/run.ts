@@ -1,0 +1,188 @@
+/** The loop: load, decide, commit; again on conflict, never for ever. */
+import { type Decision, type Refusal, type Rule, transactionOf } from './decide/decision.js'
+import { decideRepeat } from './decide/repeat.js'
+import { isWalletRefusal, WalletError } from './errors.js'
+import type { Settings } from './options.js'
+import { checkResult, checkSnapshot } from './promises.js'
+import type { PlaceBetRequest, Requests } from './requests.js'
+import type {
+  CommitResult,
+  Operation,
+  Player,
+  WalletChanges,
+  WalletKeys,
+  WalletSnapshot,
+  WalletStore,
+} from './store.js'
+
+/** What happened on the way, known also when it ends in a fault. */
+export interface Journey {
+  attempts: number
+  storeRefusal: Refusal | null
+  /** In milliseconds of `performance.now()`: from then on no commit is begun. */
+  readonly deadline: number
+}
+
+/**
+ * Answers one request.
+ *
+ * @throws {WalletError} for every fault
+ */
+export async function run<O extends Operation>(
+  rule: Rule<O>,
+  store: WalletStore,
+  request: Requests[O],
+  settings: Settings,
+  journey: Journey,
+): Promise<Decision> {
+  const { transactionId, playerId, betId } = request
+  const keys: WalletKeys = { operation: rule.operation, transactionId, playerId, betId }
+  const authorize = rule.operation === 'placebet' ? settings.authorizeBet : undefined
+  let authorization: 'to be asked' | 'given' | Refusal = authorize === undefined ? 'given' : 'to be asked'
+
+  for (;;) {
+    journey.attempts += 1
+
+    // 1. Load what is known of this player, bet and transaction.
+    const snapshot = await load(store, keys)
+
+    // 2. Decide by the rules, then by the operator's say: asked once, and kept.
+    let decision = rule.decide(request, snapshot, settings)
+    if (
+      authorize !== undefined &&
+      authorization !== 'given' &&
+      isAccepted(decision) &&
+      snapshot.player !== null
+    ) {
+      if (authorization === 'to be asked') {
+        authorization = await askOperator(() =>
+          authorize(request as PlaceBetRequest, snapshot.player as Player),
+        )
+      }
+      if (authorization !== 'given') {
+        decision = refusedBy('REFUSED_BY_OPERATOR', rule, request, snapshot, authorization)
+      }
+    }
+    if (decision.changes === null) return decision
+
+    // 3. Commit: all of the changes if all of their guards hold.
+    let result = await commit(store, decision.changes, journey)
+
+    // 4. What the store refuses by a rule of its own is recorded as refused, by a commit that moves nothing.
+    if (result.status === 'refused') {
+      const { errorCode, description } = result
+      journey.storeRefusal = { errorCode, description }
+      decision = refusedBy('REFUSED_BY_STORE', rule, request, snapshot, journey.storeRefusal)
+      result = await commit(store, decision.changes as WalletChanges, journey)
+    }
+
+    switch (result.status) {
+      case 'committed':
+        return { ...decision, outcome: completed(decision, result) }
+      case 'unavailable':
+        throw new WalletError('UNAVAILABLE', 'The store is unavailable; nothing was done')
+      case 'unknown':
+        return lookUp(store, keys, transactionOf(rule.operation, request), result.cause)
+      default:
+    }
+
+    // 5. Conflict: somebody was faster. Look again.
+    if (journey.attempts >= settings.attemptsMax) {
+      throw new WalletError(
+        'CONFLICT',
+        `Every one of ${journey.attempts} attempts met a conflict; nothing was done`,
+      )
+    }
+    await settings.backOff(journey.attempts).catch((cause: unknown) => {
+      throw new WalletError('HOOK_FAILED', 'backOff threw; nothing was done', { cause })
+    })
+  }
+}
+
+function isAccepted({ outcome, changes }: Decision): boolean {
+  return outcome.ok && changes !== null
+}
+
+function refusedBy<O extends Operation>(
+  reason: 'REFUSED_BY_OPERATOR' | 'REFUSED_BY_STORE',
+  rule: Rule<O>,
+  request: Requests[O],
+  snapshot: WalletSnapshot,
+  refusal: Refusal,
+): Decision {
+  if (rule.refuse !== undefined) return rule.refuse(request, snapshot, reason, refusal)
+  throw new WalletError('STORE_CONTRACT', `A ${rule.operation} cannot be refused (${refusal.errorCode})`)
+}
+
+/** The commit knows the balance and the reference; a refusal stays as it was decided. */
+function completed(
+  { outcome }: Decision,
+  { balance, walletTransactionId }: CommitResult & { status: 'committed' },
+) {
+  return outcome.ok ? { ...outcome, balance, walletTransactionId } : outcome
+}
+
+async function load(store: WalletStore, keys: WalletKeys): Promise<WalletSnapshot> {
+  let snapshot: WalletSnapshot
+  try {
+    snapshot = await store.load(keys)
+  } catch (cause) {
+    const unavailable = cause instanceof Error && 'code' in cause && cause.code === 'UNAVAILABLE'
+    throw new WalletError(unavailable ? 'UNAVAILABLE' : 'LOAD_FAILED', 'load threw; nothing was done', {
+      cause,
+    })
+  }
+  return checkSnapshot(snapshot, keys)
+}
+
+async function commit(
+  store: WalletStore,
+  changes: WalletChanges,
+  { deadline }: Journey,
+): Promise<CommitResult | { status: 'unknown'; cause: unknown }> {
+  if (performance.now() >= deadline) {
+    throw new WalletError('DEADLINE_PASSED', 'The deadline passed before the commit; nothing was done')
+  }
+  let result: CommitResult
+  try {
+    result = await store.commit(changes)
+  } catch (cause) {
+    return { status: 'unknown', cause }
+  }
+  return checkResult(result, changes)
+}
+
+async function askOperator(ask: () => void | Promise<void>): Promise<'given' | Refusal> {
+  try {
+    await ask()
+    return 'given'
+  } catch (cause) {
+    if (!isWalletRefusal(cause))
+      throw new WalletError('HOOK_FAILED', 'authorizeBet threw; nothing was done', { cause })
+    const { errorCode, description } = cause
+    return { errorCode, description }
+  }
+}
+
+/**
+ * After a lost answer: what is recorded is answered by D2 to D4, never by the decision that was attempted,
+ * since a duplicate may have recorded another one. Not found, it may still land later: 500, and the
+ * platform's retry or rollback meets the same guards.
+ */
+async function lookUp(
+  store: WalletStore,
+  keys: WalletKeys,
+  transaction: WalletChanges['transaction'],
+  cause: unknown,
+): Promise<Decision> {
+  let found: Decision | null
+  try {
+    found = decideRepeat(transaction, await load(store, keys))
+  } catch (lookError) {
+    throw new WalletError('COMMIT_UNKNOWN', 'commit threw, and so did the look for its transaction', {
+      cause: new AggregateError([cause, lookError]),
+    })
+  }
+  if (found !== null) return found
+  throw new WalletError('COMMIT_UNKNOWN', 'commit threw, and its transaction is not recorded', { cause })
+}

@@ -1,0 +1,136 @@
+/**
+ * `bet-wallet/memory`: the reference store. It keeps every promise of the contract and reads like it; for
+ * tests and demos, since a restart forgets everything.
+ */
+import { add, compare, type Decimal, isDecimal, isNegative, negate } from '../money.js'
+import type { Bet, CommitResult, Operation, Player, Transaction, WalletStore } from '../store.js'
+
+/** A {@link WalletStore} in memory, with a PAM's side to it: open players, move money beside the library, look. */
+export interface MemoryStore extends WalletStore {
+  /** Adds a player. @throws {TypeError} for a player that exists, or whose fields are not what they must be */
+  openPlayer(player: Player): void
+  /** A deposit by another writer. Gives the balance after it. @throws {TypeError} for an unknown player or a bad amount */
+  deposit(playerId: string, amount: Decimal): Decimal
+  /** A withdrawal or a lost casino game by another writer; never below 0. As `deposit`. @throws {RangeError} for lack of funds */
+  withdraw(playerId: string, amount: Decimal): Decimal
+  player(playerId: string): Player | null
+  bet(betId: string): Bet | null
+  /** All bets, or a player's, tombstones among them, in the order in which they came. */
+  bets(playerId?: string): Bet[]
+  /** All recorded transactions, or a player's, refusals among them, in the order of their commits. */
+  transactions(playerId?: string): Transaction[]
+  /** What the platform has to collect from the player, over all bets (D7). */
+  owed(playerId: string): Decimal
+}
+
+/**
+ * Makes a store in memory.
+ *
+ * @param players who is known at first; balances as decimal text: `{ playerId: 'p1', currency: 'EUR', balance: '100.00' }`
+ * @throws {TypeError} naming the field of a player that is not what it must be
+ */
+export function createMemoryStore(players: Iterable<Player> = []): MemoryStore {
+  const playersById = new Map<string, Player>()
+  const betsById = new Map<string, Bet>()
+  const transactionsById = new Map<string, Transaction>()
+
+  const keyOf = (operation: Operation, transactionId: string) => `${operation} ${transactionId}`
+
+  // What is kept is a frozen copy: nobody outside can change it, and `load` need not copy it again.
+  const store: MemoryStore = {
+    contract: 1,
+
+    async load({ operation, transactionId, playerId, betId }) {
+      // One moment: nothing awaits in here.
+      return {
+        bet: betsById.get(betId) ?? null,
+        transaction: transactionsById.get(keyOf(operation, transactionId)) ?? null,
+        player: playersById.get(playerId) ?? null,
+      }
+    },
+
+    async commit({ transaction, bet, balance }): Promise<CommitResult> {
+      // All guards, then all writes, and nothing awaits in between: all or nothing.
+      const key = keyOf(transaction.operation, transaction.transactionId)
+      if (transactionsById.has(key)) return { status: 'conflict' } // guard 1
+
+      const revision = bet === null ? 0 : (betsById.get(bet.betId)?.revision ?? 0)
+      if (bet !== null && revision !== bet.revision - 1) return { status: 'conflict' } // guard 2
+
+      const player = playersById.get(transaction.playerId)
+      if (player === undefined) return { status: 'conflict' } // gone since the load
+      let after = player.balance
+      if (balance !== null) {
+        if (player.currency !== balance.currency) return { status: 'conflict' } // guard 3
+        after = add(player.balance, balance.delta)
+        if (balance.floor !== null && compare(after, balance.floor) < 0) return { status: 'conflict' } // guard 3
+      }
+
+      const walletTransactionId = `W${transactionsById.size + 1}`
+      transactionsById.set(key, frozenTransaction({ ...transaction, walletTransactionId }))
+      if (bet !== null) betsById.set(bet.betId, frozenBet(bet))
+      if (balance !== null) playersById.set(player.playerId, Object.freeze({ ...player, balance: after }))
+      return { status: 'committed', balance: after, walletTransactionId }
+    },
+
+    openPlayer(player) {
+      const { playerId, currency, balance } = player
+      if (typeof playerId !== 'string' || playerId === '') throw new TypeError('playerId must be text')
+      if (typeof currency !== 'string' || currency === '') throw new TypeError('currency must be text')
+      if (!isDecimal(balance)) throw new TypeError('balance must be decimal text such as "100.00"')
+      if (playersById.has(playerId)) throw new TypeError('playerId: the player exists already')
+      playersById.set(playerId, Object.freeze({ playerId, currency, balance }))
+    },
+
+    deposit: (playerId, amount) => move(playerId, positive(amount)),
+
+    withdraw: (playerId, amount) => move(playerId, negate(positive(amount))),
+
+    player: playerId => playersById.get(playerId) ?? null,
+
+    bet: betId => betsById.get(betId) ?? null,
+
+    bets: playerId =>
+      [...betsById.values()].filter(bet => playerId === undefined || bet.playerId === playerId),
+
+    transactions: playerId =>
+      [...transactionsById.values()].filter(({ playerId: of }) => playerId === undefined || of === playerId),
+
+    owed: playerId =>
+      store
+        .bets(playerId)
+        .flatMap(bet => Object.values(bet.credits))
+        .reduce((sum, { owed }) => add(sum, owed), '0'),
+  }
+
+  function positive(amount: Decimal): Decimal {
+    if (isDecimal(amount) && !isNegative(amount)) return amount
+    throw new TypeError('amount must be decimal text of at least 0, such as "50.00"')
+  }
+
+  function move(playerId: string, delta: Decimal): Decimal {
+    const player = playersById.get(playerId)
+    if (player === undefined) throw new TypeError('playerId: no such player')
+    const balance = add(player.balance, delta)
+    if (isNegative(delta) && isNegative(balance)) throw new RangeError('amount: the funds do not cover it')
+    playersById.set(playerId, Object.freeze({ ...player, balance }))
+    return balance
+  }
+
+  for (const player of players) store.openPlayer(player)
+  return store
+}
+
+function frozenTransaction(transaction: Transaction): Transaction {
+  const { refusal } = transaction
+  return Object.freeze({ ...transaction, refusal: refusal && Object.freeze({ ...refusal }) })
+}
+
+function frozenBet(bet: Bet): Bet {
+  const credits: Bet['credits'] = {}
+  for (const type of ['BET_PAID', 'VOIDED', 'CASHOUT'] as const) {
+    const credit = bet.credits[type]
+    if (credit !== undefined) credits[type] = Object.freeze({ ...credit })
+  }
+  return Object.freeze({ ...bet, credits: Object.freeze(credits) })
+}

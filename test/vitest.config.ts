@@ -1,0 +1,18 @@
+import { fileURLToPath } from 'node:url'
+import { defineConfig } from 'vitest/config'
+
+const src = (path: string) => fileURLToPath(new URL(`../src/${path}`, import.meta.url))
+
+export default defineConfig({
+  root: fileURLToPath(new URL('..', import.meta.url)),
+  resolve: {
+    // The examples import the package by its public name; here that is the source. The packed tarball has tests of its own.
+    alias: [
+      { find: /^bet-wallet$/, replacement: src('index.ts') },
+      { find: 'bet-wallet/decide', replacement: src('decide/index.ts') },
+      { find: 'bet-wallet/http', replacement: src('http/index.ts') },
+      { find: 'bet-wallet/memory', replacement: src('stores/memory.ts') },
+    ],
+  },
+  test: { include: ['test/**/*.test.ts'], testTimeout: 60_000 },
+})

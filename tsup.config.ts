@@ -1,0 +1,17 @@
+import { defineConfig } from 'tsup'
+
+export default defineConfig({
+  entry: {
+    index: 'src/index.ts',
+    decide: 'src/decide/index.ts',
+    http: 'src/http/index.ts',
+    memory: 'src/stores/memory.ts',
+  },
+  format: ['esm', 'cjs'],
+  target: 'node20',
+  platform: 'node',
+  dts: true,
+  // Shared chunks, in CommonJS too: one WalletError and one options cache whatever the entry point.
+  splitting: true,
+  clean: true,
+})
