@@ -1,0 +1,97 @@
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import ts from 'typescript'
+import { afterAll, describe, expect, test } from 'vitest'
+import { defaultStatuses } from '../src/http/index.js'
+import { errorCodes } from '../src/index.js'
+
+const path = (relative: string) => fileURLToPath(new URL(`../${relative}`, import.meta.url))
+const readme = readFileSync(path('README.md'), 'utf8')
+const manifest = JSON.parse(readFileSync(path('package.json'), 'utf8'))
+
+/** The fenced blocks, each with the block of output that stands directly behind it, where there is one. */
+const blocks = [...readme.matchAll(/^```(\w+)\n([\s\S]*?)^```\n(?:\n```text\n([\s\S]*?)^```\n)?/gm)].map(
+  ([, language, code = '', output]) => ({ language, code, output }),
+)
+const programs = blocks
+  .filter(({ language }) => language === 'ts')
+  .map((block, index) => ({
+    ...block,
+    name: `block ${index + 1}`,
+    file: path(`test/.tmp/readme/block-${index + 1}.ts`),
+  }))
+
+// Inside the package, so that it is found by its public name.
+mkdirSync(path('test/.tmp/readme'), { recursive: true })
+for (const { file, code } of programs) writeFileSync(file, code)
+afterAll(() => rmSync(path('test/.tmp/readme'), { recursive: true, force: true }))
+
+describe('the code blocks of the README', () => {
+  test('are there', () => {
+    expect(programs.length).toBeGreaterThanOrEqual(5)
+    expect(programs.filter(({ output }) => output === undefined)).toEqual([])
+  })
+
+  test('compile, strictly', () => {
+    const { config } = ts.readConfigFile(path('tsconfig.json'), ts.sys.readFile)
+    const { options } = ts.parseJsonConfigFileContent(config, ts.sys, path('.'))
+    const program = ts.createProgram(
+      programs.map(({ file }) => file),
+      { ...options, module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
+    )
+    const flaws = ts
+      .getPreEmitDiagnostics(program)
+      .map(
+        ({ file, messageText }) => `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`,
+      )
+    expect(flaws).toEqual([])
+  })
+
+  test.each(programs)('print what the page says ($name)', async ({ file, output }) => {
+    const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', file], {
+      cwd: path('.'),
+    })
+    expect(stdout).toBe(output)
+  })
+
+  test('name only scripts that exist', () => {
+    const scripts = [...readme.matchAll(/npm (?:run (\w+(?::\w+)*)|(start|test)\b)/g)].map(
+      ([, a, b]) => a ?? b ?? '',
+    )
+    expect(scripts).toContain('start')
+    for (const script of scripts) expect(Object.keys(manifest.scripts)).toContain(script)
+  })
+})
+
+describe('the tables of the README', () => {
+  test('list every error code with its default status', () => {
+    const rows = readme.split('\n').map(line => line.split('|').map(cell => cell.trim()))
+    for (const code of errorCodes) {
+      const row = rows.find(
+        ([, codes = '', statuses = '']) => codes.includes(`\`${code}\``) && /^\d/.test(statuses),
+      )
+      const position = row?.[1]?.split(', ').indexOf(`\`${code}\``) ?? -1
+      expect(row?.[2]?.split(', ')[position], code).toBe(String(defaultStatuses[code]))
+    }
+  })
+
+  test('list every decision, D1 to D27', () => {
+    for (let number = 1; number <= 27; number += 1) expect(readme).toContain(`| D${number} |`)
+  })
+
+  test('link to what exists', () => {
+    const targets = [...readme.matchAll(/\]\(([^)]+)\)/g)].map(([, target = '']) => target)
+    const headings = [...readme.matchAll(/^#+ (.*)$/gm)].map(
+      ([, heading = '']) =>
+        `#${heading
+          .toLowerCase()
+          .replace(/[^\w\s-]/g, '')
+          .replace(/\s/g, '-')}`,
+    )
+    for (const target of targets) {
+      expect(target.startsWith('#') ? headings.includes(target) : existsSync(path(target)), target).toBe(true)
+    }
+  })
+})
