@@ -13,5 +13,7 @@ export default defineConfig({
   dts: true,
   // Shared chunks, in CommonJS too: one WalletError and one options cache whatever the entry point.
   splitting: true,
+  // `node:crypto` stays what it is.
+  removeNodeProtocol: false,
   clean: true,
 })
