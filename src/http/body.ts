@@ -39,6 +39,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 interface NodeReadable {
   iterator(options: { destroyOnReturn: boolean }): AsyncIterator<Uint8Array>
+  resume(): unknown
 }
 
 async function collect(
@@ -46,10 +47,8 @@ async function collect(
   bytesMax: number,
 ): Promise<Uint8Array | 'too large'> {
   // Leaving a loop over a Node stream destroys it, and with it the socket on which a 413 is to be answered.
-  const iterator =
-    'iterator' in stream
-      ? (stream as unknown as NodeReadable).iterator({ destroyOnReturn: false })
-      : stream[Symbol.asyncIterator]()
+  const readable = 'iterator' in stream ? (stream as unknown as NodeReadable) : null
+  const iterator = readable?.iterator({ destroyOnReturn: false }) ?? stream[Symbol.asyncIterator]()
   const chunks: Uint8Array[] = []
   let bytes = 0
   for (;;) {
@@ -59,6 +58,9 @@ async function collect(
     bytes += chunk.byteLength
     if (bytes > bytesMax) {
       await iterator.return?.()
+      // The rest is taken off the line and dropped: a caller who writes all of it before it reads would else wait
+      // for ever, and so would the next call on this connection.
+      readable?.resume()
       return 'too large'
     }
     chunks.push(chunk)
