@@ -162,9 +162,8 @@ export class Model {
   }
 
   #answer(request: Request, flaw: Flaw, line: Line): Answer {
-    // What the interface does not describe is refused before anybody is asked (D22: yen have no decimals).
-    const amount = 'amount' in request ? request.amount : 0n
-    if (flaw !== 'none' || ('currency' in request && request.currency === 'JPY' && amount % 100n !== 0n)) {
+    // What the interface does not describe is refused before anybody is asked.
+    if (flaw !== 'none' || ('amount' in request && !isAmount(request.amount, request.currency))) {
       return { ok: false, replayed: false, errorCode: 'INVALID_REQUEST' }
     }
     if (line === 'load throws') return 'fault'
@@ -281,6 +280,11 @@ function moved({ happened, amount }: Entry): Cents {
     default:
       return 0n
   }
+}
+
+/** D22: at most 15 digits before the point, and yen have no decimals. */
+function isAmount(amount: Cents, currency: string): boolean {
+  return amount < 10n ** 17n && (currency !== 'JPY' || amount % 100n === 0n)
 }
 
 /** D3. */
