@@ -5,7 +5,7 @@ import { amount, openHouse, openings, start } from './arbitraries.js'
 import type { Cents, Request, Step } from './model.js'
 import { expectBalancesToAddUp, expectBetsToAddUp, sumOf } from './money.js'
 import { runs, timeoutMs } from './runs.js'
-import { openWallet, type Wallet } from './wallet.js'
+import { centsOf, openWallet, type Wallet } from './wallet.js'
 
 const ann = { playerId: 'ann', currency: 'EUR' }
 
@@ -124,9 +124,14 @@ describe('a clawback', () => {
     },
   )
   const amounts = fc.record({ s1: amount, s2: amount, s3: amount })
-  const steps = fc.array(fc.oneof({ weight: 3, arbitrary: news }, { weight: 2, arbitrary: moneyStep }), {
-    maxLength: 24,
-  })
+  const steps = fc.array(
+    fc.oneof(
+      { weight: 6, arbitrary: news },
+      { weight: 2, arbitrary: fc.constant('all is spent' as const) },
+      { weight: 2, arbitrary: moneyStep },
+    ),
+    { maxLength: 24 },
+  )
 
   test(
     'is collected at most once, by the wallet or by the platform, never by both',
@@ -146,6 +151,11 @@ describe('a clawback', () => {
           const firstWord = new Map<string, string>()
 
           for (const step of steps) {
+            if (step === 'all is spent') {
+              const balance = wallet.memory.player('ann')?.balance ?? '0'
+              await wallet.perform({ step: 'withdraw', playerId: 'ann', amount: centsOf(balance) })
+              continue
+            }
             if ('step' in step) {
               await wallet.perform(step)
               continue

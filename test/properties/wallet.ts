@@ -5,6 +5,7 @@ import {
   handleUnsettlement,
   type OutcomeEvent,
   recordSettlement,
+  type Transaction,
   WalletError,
   type WalletOptions,
   type WalletOutcome,
@@ -98,6 +99,8 @@ export interface Wallet {
   perform(step: Step): Promise<Heard>
   /** What other writers have put in and taken out. */
   external(playerId: string): Cents
+  /** What was moved in a currency that was not the player's at that moment. */
+  strays: Transaction[]
 }
 
 /** What was answered: as the model sees it, and the wallet's reference of a success. */
@@ -122,6 +125,7 @@ export function openWallet(
   const gone = new Set(openings.filter(({ known }) => !known).map(({ playerId }) => playerId))
   const currencies = new Map<string, string>()
   const external = new Map<string, Cents>()
+  const strays: Transaction[] = []
   let line: Line = 'up'
 
   const currencyOf = (playerId: string) => currencies.get(playerId) ?? memory.player(playerId)?.currency ?? ''
@@ -150,6 +154,7 @@ export function openWallet(
         ...changes,
         balance: balance && { ...balance, currency: same ? own : 'another currency' },
       })
+      if (result.status === 'committed' && balance !== null && !same) strays.push(transaction)
       if (line === 'breaks after commit' && result.status === 'committed') throw new Error('the line broke')
       return result
     },
@@ -184,7 +189,7 @@ export function openWallet(
     }
   }
 
-  return { memory, store, perform, external: playerId => external.get(playerId) ?? 0n }
+  return { memory, store, perform, external: playerId => external.get(playerId) ?? 0n, strays }
 }
 
 /** A deposit or a withdrawal by another writer; `false`: the funds do not cover it. */
