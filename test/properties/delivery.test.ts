@@ -99,7 +99,7 @@ describe('a clawback', () => {
   /** What the platform sends for the paid and voided bet `x`, and what the player does in the meantime. */
   const news = fc.oneof(
     {
-      weight: 3,
+      weight: 8,
       arbitrary: fc.record({
         operation: fc.constant('settlement' as const),
         transactionId: fc.constantFrom('s1', 's2', 's3'),
@@ -107,7 +107,7 @@ describe('a clawback', () => {
       }),
     },
     {
-      weight: 6,
+      weight: 16,
       arbitrary: fc.record({
         operation: fc.constant('unsettlement' as const),
         transactionId: fc.constantFrom('u1', 'u2', 'u3', 'u4'),
@@ -130,7 +130,7 @@ describe('a clawback', () => {
       { weight: 2, arbitrary: fc.constant('all is spent' as const) },
       { weight: 2, arbitrary: moneyStep },
     ),
-    { maxLength: 24 },
+    { minLength: 3, maxLength: 24, size: 'max' },
   )
 
   test(
@@ -199,7 +199,7 @@ describe('a clawback', () => {
           expectBalancesToAddUp(wallet.memory, openings, wallet.external)
           expectBetsToAddUp(wallet.memory)
         }),
-        runs(800),
+        runs(1000),
       ),
     timeoutMs,
   )
