@@ -96,6 +96,18 @@ describe.each([
   })
 })
 
+test.each(['stake', 'credits.BET_PAID.live', 'credits.VOIDED.reversed', 'credits.BET_PAID.owed'])(
+  'given a load().bet.%s below 0, which would give where it should take, then STORE_CONTRACT',
+  path => expectBroken(withField(right, `bet.${path}`, '-5'), `load().bet.${path}`, /at least 0/),
+)
+
+test('given a credit of a type that is none, then STORE_CONTRACT', () =>
+  expectBroken(
+    withField(right, 'bet.credits.PAID', live('60')),
+    'load().bet.credits.PAID',
+    /BET_PAID, VOIDED/,
+  ))
+
 describe.each(['bet.credits.BET_PAID.live', 'bet.credits.CASHOUT.live', 'transaction.amount'])(
   'given a bad load().%s',
   path => {

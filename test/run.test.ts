@@ -202,7 +202,7 @@ describe('given a store that refuses by a rule of its own', () => {
     const store = scripted([snapshot(), rolledBack], [refused, conflict, done('100')])
     const { outcome, event } = await call(store)
     expect(outcome).toMatchObject({ ok: false, errorCode: 'INVALID_BET' })
-    expect(event).toMatchObject({ reason: 'BET_ROLLED_BACK', attempts: 2 })
+    expect(event).toMatchObject({ reason: 'BET_ROLLED_BACK', attempts: 2, storeRefusal: null })
     expect(store.committed).toHaveLength(3)
   })
 
