@@ -20,19 +20,17 @@ function bare() {
   const read = createRequestReader().placebet
   const authenticated = basicAuth(credentials)
 
-  return (req: IncomingMessage, res: ServerResponse): void => {
+  return async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const { method = '', url: path = '', headers } = req
     if (!authenticated({ method, path, headers, body: req })) {
       res.writeHead(401).end()
       return
     }
     const chunks: Buffer[] = []
-    req.on('data', (chunk: Buffer) => chunks.push(chunk))
-    req.on('end', () => {
-      const result = read(JSON.parse(Buffer.concat(chunks).toString()))
-      res.writeHead('request' in result ? 200 : 400, { 'content-type': 'application/json; charset=utf-8' })
-      res.end(JSON.stringify({ balance: 1_000_000_000, currency: 'EUR', walletTransactionId: 'W1' }))
-    })
+    for await (const chunk of req) chunks.push(chunk)
+    const result = read(JSON.parse(Buffer.concat(chunks).toString()))
+    res.writeHead('request' in result ? 200 : 400, { 'content-type': 'application/json; charset=utf-8' })
+    res.end(JSON.stringify({ balance: 1_000_000_000, currency: 'EUR', walletTransactionId: 'W1' }))
   }
 }
 
