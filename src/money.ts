@@ -90,7 +90,8 @@ function withoutTrailingZeros(whole: string, fraction: string): string {
 }
 
 function textOf(value: Big): Decimal {
-  const text = value.eq(0) ? '0' : value.toFixed()
+  const text = value.toFixed()
+  if (isZero(text)) return '0'
   if (text.length > digitsMax && !isDecimal(text))
     throw new RangeError(`a sum of more than ${digitsMax} digits`)
   return text
