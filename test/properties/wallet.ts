@@ -31,6 +31,12 @@ export function decimalOf(cents: Cents): string {
   return cents < 0n ? `-${text}` : text
 }
 
+/** As a column with four decimals shows it: the same amount by value (D3). */
+function asColumn(text: string): string {
+  const [whole, fraction = ''] = text.split('.')
+  return `${whole}.${fraction.padEnd(4, '0')}`
+}
+
 function written(cents: Cents, writing: Writing): string | number {
   const text = decimalOf(cents)
   const fewDigits = text.replace('.', '').length <= 15
@@ -71,7 +77,7 @@ const base: WalletOptions = {
   authorizeBet({ sessionId }) {
     if (sessionId === 'ended') throw new WalletRefusal('INVALID_SESSION_TOKEN', 'sessionId: it has ended')
   },
-  attemptsMax: 100,
+  attemptsMax: 20,
   backOff: async () => {}, // nothing here depends on time
   onOutcome(event) {
     for (const listener of listeners) listener(event)
@@ -137,7 +143,14 @@ export function openWallet(
       const known = !gone.has(keys.playerId)
       const currency = currencyOf(keys.playerId)
       const { player, bet, transaction } = await memory.load(keys)
-      return { player: known && player ? { ...player, currency } : null, bet, transaction }
+      return {
+        player: known && player ? { ...player, currency, balance: asColumn(player.balance) } : null,
+        bet: bet && { ...bet, stake: asColumn(bet.stake) },
+        transaction: transaction && {
+          ...transaction,
+          amount: transaction.amount === null ? null : asColumn(transaction.amount),
+        },
+      }
     },
     async commit(changes) {
       if (line === 'commit unavailable') return { status: 'unavailable' }
