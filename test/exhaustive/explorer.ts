@@ -7,7 +7,6 @@
  * A state is all that the future depends on and all that the judges ask for. States that are equal are visited once;
  * the schedules through them are counted all the same.
  */
-import { letters } from './alphabet.js'
 import type { Ending } from './handler.js'
 import { answeredBalance, type End, faults, Judge } from './judge.js'
 import { addsUp, type Flaw, hadIt, neverNegative } from './money.js'
@@ -459,14 +458,4 @@ export class Explorer {
     }
     return { word: this.#word, steps, moments, flaws }
   }
-}
-
-/** All multisets of so many letters. */
-export function words(size: number, from = 0): number[][] {
-  if (size === 0) return [[]]
-  const found: number[][] = []
-  for (let letter = from; letter < letters.length; letter += 1) {
-    for (const rest of words(size - 1, letter)) found.push([letter, ...rest])
-  }
-  return found
 }

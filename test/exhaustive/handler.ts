@@ -30,7 +30,7 @@ export type Waits =
 
 /** How a request ended, as the platform sees it. */
 export interface Ending {
-  /** In the words of the oracle: `ok 70`, `ok replayed 70`, `no INVALID_BET`, `no replayed INVALID_BET`, `fault`, `done`. */
+  /** In the words of the oracle: `ok 70`, `ok replayed 70`, `no INVALID_BET`, `no replayed INVALID_BET`, `done`, `fault …`. */
   text: string
   /** In cents, of a success. */
   balance: number | null
@@ -111,7 +111,7 @@ export function endingOfError(error: unknown): Ending {
         : null
   return {
     // A fault that no store is to blame for is told as what it is, and no order explains it.
-    text: fault === null || code === 'CONFLICT' ? `fault ${code}` : 'fault',
+    text: `fault ${fault === null || code === 'CONFLICT' ? code : fault}`,
     balance: null,
     errorCode: null,
     fault,

@@ -41,7 +41,7 @@ export class Judge {
   /** Of the present word. */
   #word: readonly number[] = []
   readonly #verdicts = new Map<string, Verdict>()
-  readonly #results = new Map<number, Results>()
+  readonly #results = new Map<string, Results>()
 
   constructor(universe: Universe) {
     this.#universe = universe
@@ -114,8 +114,7 @@ export class Judge {
   }
 
   #resultsOf({ fault, endings }: Omit<End, 'before'>): Results {
-    let key = fault
-    for (const { fault: kind } of endings) key = key * 3 + (kind === null ? 0 : kind === 'certain' ? 1 : 2)
+    const key = `${fault} ${endings.map(ending => (ending.fault === null ? '' : ending.text)).join('|')}`
     const known = this.#results.get(key)
     if (known !== undefined) return known
     const fates = fatesOf(fault, endings, this.#universe.conflictsMayEnd)
