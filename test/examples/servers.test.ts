@@ -69,7 +69,8 @@ describe.each(setups)('$name', setup => {
         : new Promise<null>(resolve => wallet.server.once('request', () => resolve(null)))
     socket.write(
       `POST /wallet/placebet HTTP/1.1\r\nHost: wallet\r\n${headerLines({})}` +
-        `Content-Length: ${body.length}\r\n\r\n${body.slice(0, body.length / 2)}`,
+        // A whole call, but not the whole body.
+        `Content-Length: ${body.length + 1}\r\n\r\n${body}`,
     )
     const underWay = await begun
     const other = await connected
