@@ -8,13 +8,12 @@ import { type StoreState, Universe } from './universe.js'
 export interface Lap {
   start: string
   totals: [size: number, Totals][]
-  broken: string[]
-  story: { text: string; steps: number } | null
+  broken: [name: string, story: { text: string; steps: number }][]
 }
 
 export async function explore(start: Start, attemptsMax: number): Promise<Lap> {
-  const { totals, broken, story } = await search(start, { sizes: [1, 2, 3], attemptsMax })
-  return { start: start.name, totals: [...totals], broken: [...broken], story }
+  const { totals, broken } = await search(start, { sizes: [0, 1, 2, 3], attemptsMax })
+  return { start: start.name, totals: [...totals], broken: [...broken] }
 }
 
 /** Schedules that were played, and the words of which the explorer found more, less or something else. */

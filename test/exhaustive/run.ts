@@ -66,11 +66,13 @@ function report(title: string, laps: readonly Lap[]): boolean {
         `${sum('states')} states, ${sum('ends')} of them ends`,
     )
   }
-  const broken = [...new Set(laps.flatMap(({ broken }) => broken))]
-  const stories = laps.flatMap(({ story }) => story ?? []).sort((a, b) => a.steps - b.steps)
-  if (broken.length === 0) return true
-  console.log(`  BROKEN: ${broken.join('; ')}\n\n${stories[0]?.text ?? 'no story'}`)
-  return false
+  // Of every invariant that is broken the shortest story; the shortest of all comes last, where it is seen.
+  const shortest = new Map<string, { text: string; steps: number }>()
+  for (const [name, story] of laps.flatMap(({ broken }) => broken)) {
+    if (story.steps < (shortest.get(name)?.steps ?? Number.POSITIVE_INFINITY)) shortest.set(name, story)
+  }
+  for (const { text } of [...shortest.values()].sort((a, b) => b.steps - a.steps)) console.log(`\n${text}`)
+  return shortest.size === 0
 }
 
 async function main(): Promise<boolean> {

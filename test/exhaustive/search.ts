@@ -1,7 +1,6 @@
 /** All words of a size from one start: totals, and the shortest story of what is broken. */
-
 import { letters } from './alphabet.js'
-import { Explorer, type Story } from './explorer.js'
+import { Explorer } from './explorer.js'
 import type { Start } from './starts.js'
 import { tell } from './story.js'
 import { attemptsThatSuffice, Universe } from './universe.js'
@@ -17,10 +16,8 @@ export interface Totals {
 export interface Found {
   /** Per number of concurrent requests. */
   totals: Map<number, Totals>
-  /** Every invariant that was seen broken. */
-  broken: Set<string>
-  /** The shortest, and in how many steps it is told. */
-  story: { text: string; steps: number } | null
+  /** Every invariant that was seen broken, with its shortest story and how many steps that has. */
+  broken: Map<string, { text: string; steps: number }>
 }
 
 /** All multisets of so many letters, as their numbers. */
@@ -36,13 +33,12 @@ export function words(size: number, from = 0): number[][] {
 /** @param of a larger size is not looked at once something is broken: it would only be told at greater length */
 export async function search(
   start: Start,
-  of: { sizes: readonly number[]; variant?: Variant; attemptsMax?: number; broken?: string },
+  of: { sizes: readonly number[]; variant?: Variant; attemptsMax?: number },
 ): Promise<Found> {
   const { sizes, variant = sound, attemptsMax = attemptsThatSuffice } = of
   const universe = await Universe.from(start, variant, attemptsMax)
   const explorer = new Explorer(universe)
-  const found: Found = { totals: new Map(), broken: new Set(), story: null }
-  let shortest: Story | null = null
+  const found: Found = { totals: new Map(), broken: new Map() }
   for (const size of sizes) {
     const totals: Totals = { configurations: 0, schedules: 0, states: 0, ends: 0 }
     found.totals.set(size, totals)
@@ -52,14 +48,13 @@ export async function search(
       totals.schedules += schedules
       totals.states += states
       totals.ends += ends
-      for (const name of broken.keys()) found.broken.add(name)
-      if (of.broken === undefined ? broken.size === 0 : !broken.has(of.broken)) continue
-      const story = explorer.shortestStory(word, of.broken)
-      if (story !== null && (shortest === null || story.steps.length < shortest.steps.length))
-        shortest = story
+      for (const name of broken.keys()) {
+        const story = explorer.shortestStory(word, name, found.broken.get(name)?.steps)
+        if (story === null) continue
+        found.broken.set(name, { text: tell(universe, story), steps: story.steps.length })
+      }
     }
-    if (shortest !== null) break
+    if (found.broken.size > 0) break
   }
-  if (shortest !== null) found.story = { text: tell(universe, shortest), steps: shortest.steps.length }
   return found
 }
