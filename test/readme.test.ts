@@ -52,6 +52,7 @@ describe('the code blocks of the README', () => {
   test.each(programs)('print what the page says ($name)', async ({ file, output }) => {
     const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', file], {
       cwd: path('.'),
+      env: { ...process.env, TSX_TSCONFIG_PATH: 'examples/tsconfig.json' },
     })
     expect(stdout).toBe(output)
   })
