@@ -157,6 +157,7 @@ function movedFor(wallet: Wallet, betId: string, operation?: Request['operation'
 }
 
 describe.each(Object.keys(ways) as (keyof typeof ways)[])('requests at once, with loads %s', way => {
+  // Seen red with a commit without guard 1, and a load that read the transaction before the bet.
   test(
     'are answered as in some order one after the other, and leave what it leaves',
     () =>
@@ -176,6 +177,7 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('requests at once, wit
     timeoutMs,
   )
 
+  // Seen red with a commit without guard 2.
   test(
     'leave balances that add up, never below zero, and bets whose movements are what their state says',
     () =>
@@ -206,6 +208,7 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('requests at once, wit
     timeoutMs,
   )
 
+  // Seen red with a tombstone that was not written.
   test(
     'of which some are a placebet and its rollback, net to zero',
     () =>
@@ -252,6 +255,7 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('requests at once, wit
     timeoutMs,
   )
 
+  // Seen red with a commit that tested no floor (guard 3).
   test(
     'that are bets on the same funds succeed as often as the funds suffice',
     () =>
@@ -292,6 +296,7 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('requests at once, wit
     timeoutMs,
   )
 
+  // Seen red with a 402 that left the credit live.
   test(
     'of which some claw the same credit back, collect it once, or leave it to the platform and never touch it',
     () =>
@@ -370,6 +375,7 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('requests at once, wit
   )
 })
 
+// Seen red with a commit that tested no currency (guard 3).
 test(
   'a currency that changes under a request moves nothing in the other one',
   () =>
