@@ -11,7 +11,7 @@ import { centsOf, decimalOf, heardOf, listeners, openWallet, send } from './wall
 const bets = ['b1', 'b2', 'b3', 'b4', 'b5']
 
 describe('any sequence of the four operations', () => {
-  // Seen red with a tombstone that was not written, and with every other break of a rule.
+  // Seen red with a tombstone that was not written.
   test(
     'is answered as the model answers it, and leaves what the model leaves',
     () =>
