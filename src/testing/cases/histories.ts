@@ -1,0 +1,3 @@
+import type { CaseDefinition } from './case.js'
+
+export const historyCases: readonly CaseDefinition[] = []
