@@ -13,6 +13,8 @@ export default defineConfig({
   dts: true,
   // Shared chunks, in CommonJS too: one WalletError and one options cache whatever the entry point.
   splitting: true,
+  // By rollup, which writes the CommonJS of split chunks as the source is; tsup's own way compiles `?.` and `??` down.
+  treeshake: true,
   // `node:crypto` stays what it is.
   removeNodeProtocol: false,
   clean: true,

@@ -98,7 +98,8 @@ export class WalletRefusal extends Error {
 /** By code and not by class: the package may be loaded twice, as ESM and as CommonJS. */
 export function isWalletRefusal(error: unknown): error is WalletRefusal {
   return (
-    error instanceof Error &&
+    typeof error === 'object' &&
+    error !== null &&
     'code' in error &&
     error.code === 'WALLET_REFUSAL' &&
     flawOfRefusal(Reflect.get(error, 'errorCode'), Reflect.get(error, 'description')) === null
@@ -107,8 +108,19 @@ export function isWalletRefusal(error: unknown): error is WalletRefusal {
 
 const reported = new Set<string>()
 
-/** A hook that only listens has thrown: said once per process as a warning, and otherwise ignored. */
-export function reportOnce(hook: string, error: unknown): void {
+/**
+ * Calls a hook that only listens. It must not change an answer that may have moved money: what it throws is
+ * said once per process as a warning, and otherwise ignored.
+ */
+export function tell(hook: string, call: () => unknown): void {
+  try {
+    Promise.resolve(call()).catch((error: unknown) => report(hook, error))
+  } catch (error) {
+    report(hook, error)
+  }
+}
+
+function report(hook: string, error: unknown): void {
   if (reported.has(hook)) return
   reported.add(hook)
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error)

@@ -4,8 +4,8 @@ import { placeBet } from './decide/place-bet.js'
 import { rollbackBet } from './decide/rollback-bet.js'
 import { settlement as settlementRule } from './decide/settlement.js'
 import { unsettlement } from './decide/unsettlement.js'
-import { reportOnce } from './errors.js'
-import { type Settings, settingsOf, type WalletOptions } from './options.js'
+import { tell } from './errors.js'
+import { settingsOf, type WalletOptions } from './options.js'
 import type { OutcomeEvent, WalletOutcome } from './outcomes.js'
 import { checkStore } from './promises.js'
 import { type Journey, run } from './run.js'
@@ -131,17 +131,6 @@ async function handle<O extends Operation>(
     event.attempts = journey.attempts
     event.storeRefusal = journey.storeRefusal
     event.durationMs = performance.now() - started
-    tell(settings, event)
-  }
-}
-
-/** The operator's observer must not change an answer that may have moved money: what it throws is only reported. */
-function tell({ onOutcome }: Settings, event: OutcomeEvent): void {
-  if (onOutcome === undefined) return
-  try {
-    const result: unknown = onOutcome(event)
-    if (result instanceof Promise) result.catch((error: unknown) => reportOnce('onOutcome', error))
-  } catch (error) {
-    reportOnce('onOutcome', error)
+    if (settings.onOutcome !== undefined) tell('onOutcome', () => settings.onOutcome?.(event))
   }
 }

@@ -65,6 +65,7 @@ export function parseDecimal(value: unknown): Decimal | null {
   const parts = writtenNumber.exec(text)
   if (parts === null) return null
   const [, sign, whole, fraction = '', exponent] = parts
+  if (negativeZero.test(`${sign}${whole}${fraction}`)) return null
   const digits =
     exponent === undefined
       ? withoutTrailingZeros(`${sign}${whole}`, fraction)

@@ -88,7 +88,8 @@ function compile(options: WalletOptions): Settings {
     deductions,
     attemptsMax,
     deadlineMs,
-    backOff: conflicts => (options.backOff ? options.backOff(conflicts) : jitter(conflicts)),
+    // async: what an operator's backOff throws at once, rejects like the rest.
+    backOff: async conflicts => await (options.backOff ? options.backOff(conflicts) : jitter(conflicts)),
     authorizeBet: options.authorizeBet?.bind(options),
     onOutcome: options.onOutcome?.bind(options),
   }

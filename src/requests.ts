@@ -212,7 +212,8 @@ export function minorUnitsFor(currencyCode: string, options: RequestOptions): nu
   )
 }
 
-function dateReader({ parseTransactionDate }: RequestOptions): (value: unknown) => string | null {
+function dateReader(options: RequestOptions): (value: unknown) => string | null {
+  const parseTransactionDate = options.parseTransactionDate?.bind(options)
   if (parseTransactionDate === undefined) return readDate
   return value => {
     const text = callHook('parseTransactionDate', () => parseTransactionDate(value))

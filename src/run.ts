@@ -127,7 +127,8 @@ async function load(store: WalletStore, keys: WalletKeys): Promise<WalletSnapsho
   try {
     snapshot = await store.load(keys)
   } catch (cause) {
-    const unavailable = cause instanceof Error && 'code' in cause && cause.code === 'UNAVAILABLE'
+    const unavailable =
+      typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === 'UNAVAILABLE'
     throw new WalletError(unavailable ? 'UNAVAILABLE' : 'LOAD_FAILED', 'load threw; nothing was done', {
       cause,
     })

@@ -1,5 +1,5 @@
 /** HTTP without a framework: routing, authentication, body, answer. */
-import { reportOnce, WalletError } from '../errors.js'
+import { tell, WalletError } from '../errors.js'
 import { handlePlaceBet, handleRollbackBet, handleUnsettlement } from '../handlers.js'
 import { format } from '../money.js'
 import { settingsOf, type WalletOptions } from '../options.js'
@@ -123,12 +123,7 @@ export function createHttpHandler(
   }
 
   function fault(error: unknown, request: HttpRequest): HttpResponse {
-    try {
-      const told: unknown = onError(error, request)
-      if (told instanceof Promise) told.catch((thrown: unknown) => reportOnce('onError', thrown))
-    } catch (thrown) {
-      reportOnce('onError', thrown)
-    }
+    tell('onError', () => onError(error, request))
     // By property and not by class: an operation may throw the error of another copy of this package.
     const retryable =
       typeof error === 'object' && error !== null && 'retryable' in error && error.retryable === true

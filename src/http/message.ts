@@ -20,6 +20,10 @@ export interface HttpResponse {
 
 /** A header that came once; `undefined` where it is missing or came several times with no one way to read it. */
 export function headerOf({ headers }: HttpRequest, name: string): string | undefined {
-  const value = headers[name] ?? Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1]
+  const value =
+    headers[name] ??
+    headers[
+      Object.keys(headers).find(key => key.length === name.length && key.toLowerCase() === name) ?? name
+    ]
   return typeof value === 'string' ? value : value?.length === 1 ? value[0] : undefined
 }

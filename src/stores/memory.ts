@@ -32,9 +32,13 @@ export interface MemoryStore extends WalletStore {
 export function createMemoryStore(players: Iterable<Player> = []): MemoryStore {
   const playersById = new Map<string, Player>()
   const betsById = new Map<string, Bet>()
-  const transactionsById = new Map<string, Transaction>()
-
-  const keyOf = (operation: Operation, transactionId: string) => `${operation} ${transactionId}`
+  const transactionsById: Record<Operation, Map<string, Transaction>> = {
+    placebet: new Map(),
+    unsettlement: new Map(),
+    rollbackbet: new Map(),
+    settlement: new Map(),
+  }
+  const transactionsInOrder: Transaction[] = []
 
   // What is kept is a frozen copy: nobody outside can change it, and `load` need not copy it again.
   const store: MemoryStore = {
@@ -44,15 +48,15 @@ export function createMemoryStore(players: Iterable<Player> = []): MemoryStore {
       // One moment: nothing awaits in here.
       return {
         bet: betsById.get(betId) ?? null,
-        transaction: transactionsById.get(keyOf(operation, transactionId)) ?? null,
+        transaction: transactionsById[operation].get(transactionId) ?? null,
         player: playersById.get(playerId) ?? null,
       }
     },
 
     async commit({ transaction, bet, balance }): Promise<CommitResult> {
       // All guards, then all writes, and nothing awaits in between: all or nothing.
-      const key = keyOf(transaction.operation, transaction.transactionId)
-      if (transactionsById.has(key)) return { status: 'conflict' } // guard 1
+      const { operation, transactionId } = transaction
+      if (transactionsById[operation].has(transactionId)) return { status: 'conflict' } // guard 1
 
       const revision = bet === null ? 0 : (betsById.get(bet.betId)?.revision ?? 0)
       if (bet !== null && revision !== bet.revision - 1) return { status: 'conflict' } // guard 2
@@ -66,8 +70,10 @@ export function createMemoryStore(players: Iterable<Player> = []): MemoryStore {
         if (balance.floor !== null && compare(after, balance.floor) < 0) return { status: 'conflict' } // guard 3
       }
 
-      const walletTransactionId = `W${transactionsById.size + 1}`
-      transactionsById.set(key, frozenTransaction({ ...transaction, walletTransactionId }))
+      const walletTransactionId = `W${transactionsInOrder.length + 1}`
+      const recorded = frozenTransaction(transaction, walletTransactionId)
+      transactionsById[operation].set(transactionId, recorded)
+      transactionsInOrder.push(recorded)
       if (bet !== null) betsById.set(bet.betId, frozenBet(bet))
       if (balance !== null) playersById.set(player.playerId, Object.freeze({ ...player, balance: after }))
       return { status: 'committed', balance: after, walletTransactionId }
@@ -94,7 +100,7 @@ export function createMemoryStore(players: Iterable<Player> = []): MemoryStore {
       [...betsById.values()].filter(bet => playerId === undefined || bet.playerId === playerId),
 
     transactions: playerId =>
-      [...transactionsById.values()].filter(({ playerId: of }) => playerId === undefined || of === playerId),
+      transactionsInOrder.filter(({ playerId: of }) => playerId === undefined || of === playerId),
 
     owed: playerId =>
       store
@@ -121,9 +127,13 @@ export function createMemoryStore(players: Iterable<Player> = []): MemoryStore {
   return store
 }
 
-function frozenTransaction(transaction: Transaction): Transaction {
+function frozenTransaction(transaction: Transaction, walletTransactionId: string): Transaction {
   const { refusal } = transaction
-  return Object.freeze({ ...transaction, refusal: refusal && Object.freeze({ ...refusal }) })
+  return Object.freeze({
+    ...transaction,
+    refusal: refusal && Object.freeze({ ...refusal }),
+    walletTransactionId,
+  })
 }
 
 function frozenBet(bet: Bet): Bet {

@@ -1,0 +1,19 @@
+/** The wallet without a framework: `npx tsx examples/node-http/server.ts`. PORT and HOST say where it listens. */
+import { createServer } from 'node:http'
+import { basicAuth, createHttpHandler } from 'bet-wallet/http'
+import { createMemoryStore } from 'bet-wallet/memory'
+import { walletRoutes } from './wallet.js'
+
+const { PORT: port = '3000', HOST: host = '127.0.0.1' } = process.env
+
+const store = createMemoryStore([{ playerId: 'anna', currency: 'EUR', balance: '100.00' }])
+const handle = createHttpHandler(store, {
+  authenticate: basicAuth({ username: 'platform', password: 'demo-secret' }),
+  basePath: '/wallet',
+})
+
+const server = createServer(walletRoutes(handle))
+server.listen(Number(port), host, () => console.log('The wallet listens on', server.address()))
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => server.close().closeIdleConnections())
+}

@@ -1,0 +1,193 @@
+/**
+ * `npm run bench`: what the library costs, as ratios of two things measured in the same run, of the built package.
+ * Exits 1 where a ratio is over its limit.
+ */
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { Agent, request } from 'node:http'
+import { fileURLToPath } from 'node:url'
+import { handlePlaceBet, handleRollbackBet, type WalletStore } from 'bet-wallet'
+import { createRequestReader } from 'bet-wallet/decide'
+import { createMemoryStore } from 'bet-wallet/memory'
+import Big from 'big.js'
+import { credentials, median, placeBets, player } from './load.js'
+
+const handlerLimit = 3
+const serverLimit = 2
+const growthLimitBytes = 1_000_000
+
+function print(title: string, lines: readonly (readonly [string, string])[]): void {
+  console.log(`\n${title}`)
+  const width = Math.max(...lines.map(([name]) => name.length))
+  for (const [name, value] of lines) console.log(`  ${name.padEnd(width)}  ${value.padStart(12)}`)
+}
+
+function check(name: string, value: number, limit: number): [string, string] {
+  if (value > limit) process.exitCode = 1
+  return [`${name}, at most ${limit}${value > limit ? ': OVER ITS LIMIT' : ''}`, value.toFixed(2)]
+}
+
+const microseconds = (value: number) => `${value.toFixed(2)} µs`
+
+/**
+ * One request after the other, each with ids of its own, from its JSON text.
+ * Numerator: JSON.parse, then handlePlaceBet on the memory store, awaited: schema, load, rules, commit, outcome.
+ * Denominator: JSON.parse, then the same schema, then one subtraction from decimal text to decimal text by big.js.
+ */
+async function handler(): Promise<void> {
+  const perRound = 2_000
+  const rounds = 41
+  const read = createRequestReader().placebet
+
+  async function handled(texts: readonly string[]): Promise<number> {
+    const store = createMemoryStore([player])
+    const started = performance.now()
+    for (const text of texts) {
+      const outcome = await handlePlaceBet(store, JSON.parse(text))
+      if (!outcome.ok) throw new Error(outcome.description)
+    }
+    return ((performance.now() - started) * 1000) / texts.length
+  }
+
+  function floor(texts: readonly string[]): number {
+    let balance = player.balance
+    const started = performance.now()
+    for (const text of texts) {
+      const result = read(JSON.parse(text))
+      if ('flaws' in result) throw new Error(result.flaws)
+      balance = new Big(balance).minus(result.request.amount).toFixed()
+    }
+    return ((performance.now() - started) * 1000) / texts.length
+  }
+
+  const measured: { handled: number; floor: number }[] = []
+  const warmUp = 5
+  for (let round = 0; round < warmUp + rounds; round += 1) {
+    const texts = placeBets(perRound)
+    const first = round % 2 === 0 ? await handled(texts) : floor(texts)
+    const second = round % 2 === 0 ? floor(texts) : await handled(texts)
+    if (round < warmUp) continue
+    measured.push(round % 2 === 0 ? { handled: first, floor: second } : { handled: second, floor: first })
+  }
+  print(`A placebet in the process: medians of ${rounds} rounds of ${perRound} requests`, [
+    ['JSON.parse and handlePlaceBet on the memory store', microseconds(median(measured.map(m => m.handled)))],
+    ['JSON.parse, the schema and one subtraction', microseconds(median(measured.map(m => m.floor)))],
+    check('ratio', median(measured.map(m => m.handled / m.floor)), handlerLimit),
+  ])
+}
+
+/** CPU time of the server's process, user and system, per request: so the client's share and idle time do not count. */
+async function server(): Promise<void> {
+  const perRound = 4_000
+  const rounds = 9
+  const connections = 8
+  const authorization = `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64')}`
+
+  async function started(kind: 'wallet' | 'bare') {
+    const child = fork(fileURLToPath(new URL('./server.ts', import.meta.url)), [kind], {
+      execArgv: process.execArgv,
+    })
+    const [{ port }] = (await once(child, 'message')) as [{ port: number }]
+    return { child, port, agent: new Agent({ keepAlive: true, maxSockets: connections }) }
+  }
+
+  async function cpuTime(child: ChildProcess): Promise<number> {
+    child.send('cpu')
+    const [{ user, system }] = (await once(child, 'message')) as [NodeJS.CpuUsage]
+    return user + system
+  }
+
+  function post(port: number, agent: Agent, body: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const headers = {
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+        authorization,
+      }
+      const path = '/placebet'
+      request({ host: '127.0.0.1', port, agent, method: 'POST', path, headers }, response => {
+        response.resume()
+        response.once('end', () =>
+          response.statusCode === 200 ? resolve() : reject(new Error(`status ${response.statusCode}`)),
+        )
+      })
+        .once('error', reject)
+        .end(body)
+    })
+  }
+
+  async function cost({ child, port, agent }: Awaited<ReturnType<typeof started>>): Promise<number> {
+    const bodies = placeBets(perRound)
+    const before = await cpuTime(child)
+    const worker = async () => {
+      for (let body = bodies.pop(); body !== undefined; body = bodies.pop()) await post(port, agent, body)
+    }
+    await Promise.all(Array.from({ length: connections }, worker))
+    return ((await cpuTime(child)) - before) / perRound
+  }
+
+  const [wallet, bare] = [await started('wallet'), await started('bare')]
+  const measured: { wallet: number; bare: number }[] = []
+  const warmUp = 2
+  for (let round = 0; round < warmUp + rounds; round += 1) {
+    const result = { wallet: 0, bare: 0 }
+    for (const kind of round % 2 === 0 ? (['wallet', 'bare'] as const) : (['bare', 'wallet'] as const)) {
+      result[kind] = await cost(kind === 'wallet' ? wallet : bare)
+    }
+    if (round >= warmUp) measured.push(result)
+  }
+  for (const { child, agent } of [wallet, bare]) {
+    agent.destroy()
+    child.disconnect()
+  }
+  print(`A placebet over HTTP: CPU time of the server, medians of ${rounds} rounds of ${perRound} requests`, [
+    ['the node:http example on the memory store', microseconds(median(measured.map(m => m.wallet)))],
+    [
+      'node:http, Basic authentication, JSON.parse and the schema',
+      microseconds(median(measured.map(m => m.bare))),
+    ],
+    check('ratio', median(measured.map(m => m.wallet / m.bare)), serverLimit),
+  ])
+}
+
+/** The core keeps nothing of a request: with a store that forgets, the heap after many requests is that after few. */
+async function memory(): Promise<void> {
+  const { gc } = globalThis
+  if (gc === undefined) throw new Error('Run it with --expose-gc')
+
+  const store: WalletStore = {
+    contract: 1,
+    load: async () => ({ player, bet: null, transaction: null }),
+    commit: async () => ({ status: 'committed', balance: player.balance, walletTransactionId: null }),
+  }
+  const options = { authorizeBet: () => {}, onOutcome: () => {} }
+
+  const heaps: [string, string][] = []
+  let handled = 0
+  let first = 0
+  let last = 0
+  for (const upTo of [10_000, 100_000, 200_000]) {
+    while (handled < upTo) {
+      for (const text of placeBets(500)) {
+        const bet = JSON.parse(text)
+        await handlePlaceBet(store, bet, options) // accepted
+        await handlePlaceBet(store, { ...bet, betType: 'NONE' }, options) // malformed
+        await handlePlaceBet(store, { ...bet, currency: 'USD' }, options) // refused
+        await handleRollbackBet(store, { ...bet, type: 'TECHNICAL_ERROR' }, options)
+        handled += 4
+      }
+    }
+    await gc()
+    last = process.memoryUsage().heapUsed
+    first ||= last
+    heaps.push([`heap after ${upTo.toLocaleString('en')} requests`, `${(last / 1e6).toFixed(2)} MB`])
+  }
+  print('Memory of the core, on a store that forgets', [
+    ...heaps,
+    check('growth in bytes', last - first, growthLimitBytes),
+  ])
+}
+
+await handler()
+await server()
+await memory()

@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest'
+import { decidePlaceBet } from '../../src/decide/place-bet.js'
+import { decideRepeat } from '../../src/decide/repeat.js'
+import { decideRollbackBet } from '../../src/decide/rollback-bet.js'
+import { decideSettlement } from '../../src/decide/settlement.js'
+import { decideUnsettlement } from '../../src/decide/unsettlement.js'
+import type { Transaction, WalletSnapshot } from '../../src/store.js'
+import {
+  alice,
+  bet,
+  frozen,
+  placeBet,
+  rollbackBet,
+  settlement,
+  snapshot,
+  transaction,
+  unsettlement,
+} from '../fixtures.js'
+
+const asked = (fields: Partial<Transaction> = {}) =>
+  transaction({ delta: '0', walletTransactionId: null, ...fields })
+const decide = (fields: Partial<Transaction>, known: Partial<WalletSnapshot>) =>
+  decideRepeat(frozen(asked(fields)), frozen(snapshot(known)))
+
+const conflict = {
+  outcome: { ok: false, replayed: false, errorCode: 'TRANSACTION_CONFLICT' },
+  reason: 'CONTENT_DIFFERS',
+  changes: null,
+}
+
+describe('D2: given a recorded transaction', () => {
+  test('when it is unknown, then it is no repeat', () => {
+    expect(decide({}, {})).toBeNull()
+  })
+
+  test('when it succeeded, then the success is repeated with the current balance and the first reference', () => {
+    const known = { transaction: transaction(), player: { ...alice, balance: '120' } }
+    expect(decide({}, known)).toEqual({
+      outcome: { ok: true, replayed: true, balance: '120', currency: 'EUR', walletTransactionId: 'W1' },
+      reason: 'REPEATED',
+      changes: null,
+    })
+  })
+
+  test('when it was refused, then it is refused alike, whatever the balance is by now', () => {
+    const refusal = { errorCode: 'LIMIT_REACHED', description: 'the first words' }
+    const known = {
+      transaction: transaction({ delta: '0', refusal }),
+      player: { ...alice, balance: '1000' },
+    }
+    expect(decide({}, known)).toEqual({
+      outcome: { ok: false, replayed: true, ...refusal },
+      reason: 'REPEATED',
+      changes: null,
+    })
+  })
+
+  test('when the store gives no reference, then null is repeated', () => {
+    const known = { transaction: transaction({ walletTransactionId: null }) }
+    expect(decide({}, known)?.outcome).toMatchObject({ ok: true, walletTransactionId: null })
+  })
+})
+
+describe('D3: given the same transactionId', () => {
+  test.each(['30.00', '30.0', '30'])('when the recorded amount is %s, then 30 means the same', amount => {
+    expect(decide({ amount: '30' }, { transaction: transaction({ amount }) })?.reason).toBe('REPEATED')
+  })
+
+  test('when only the date differs, then it means the same', () => {
+    const known = { transaction: transaction({ transactionDate: '2020-01-01T00:00:00.000Z' }) }
+    expect(decide({}, known)?.reason).toBe('REPEATED')
+  })
+
+  test('when odds, betType and sessionId of a placebet differ, then it means the same', () => {
+    const request = placeBet({ odds: '9', betType: 'MULTIPLE', sessionId: 'another' })
+    expect(decidePlaceBet(request, snapshot({ transaction: transaction(), bet: bet() })).reason).toBe(
+      'REPEATED',
+    )
+  })
+})
+
+describe('D4: given the same transactionId with another meaning', () => {
+  test.each<[string, Partial<Transaction>]>([
+    ['playerId', { playerId: 'bob' }],
+    ['betId', { betId: 'bet-2' }],
+    ['amount', { amount: '40' }],
+    ['amount (none)', { amount: null }],
+    ['currency', { currency: 'USD' }],
+    ['type', { type: 'UNVOIDED' }],
+  ])('when %s differs, then it is refused and nothing is written', (_field, fields) => {
+    expect(decide(fields, { transaction: transaction() })).toMatchObject(conflict)
+    expect(decide({}, { transaction: transaction(fields) })).toMatchObject(conflict)
+  })
+
+  test('when ids differ in case or in their Unicode form only, then they differ', () => {
+    const known = { transaction: transaction({ betId: 'Bet-é' }) }
+    expect(decide({ betId: 'bet-é' }, known)?.reason).toBe('CONTENT_DIFFERS')
+    expect(decide({ betId: 'Bet-e\u0301' }, known)?.reason).toBe('CONTENT_DIFFERS')
+  })
+
+  test('when the first was a refusal, then it is refused as a conflict, not repeated', () => {
+    const refusal = { errorCode: 'INSUFFICIENT_FUNDS', description: 'short' }
+    expect(decide({ amount: '40' }, { transaction: transaction({ refusal }) })).toMatchObject(conflict)
+  })
+
+  test('when the player is unknown too, then the conflict comes first', () => {
+    const known = { transaction: transaction({ playerId: 'bob' }), player: null }
+    expect(decide({}, known)).toMatchObject(conflict)
+  })
+})
+
+describe('D16: given a recorded transaction whose player is gone', () => {
+  test('when it succeeded, then INVALID_PLAYER', () => {
+    expect(decide({}, { transaction: transaction(), player: null })).toMatchObject({
+      outcome: { ok: false, replayed: false, errorCode: 'INVALID_PLAYER' },
+      reason: 'PLAYER_UNKNOWN',
+      changes: null,
+    })
+  })
+
+  test('when it was refused, then the refusal is repeated without the player', () => {
+    const refusal = { errorCode: 'INSUFFICIENT_FUNDS', description: 'short' }
+    expect(decide({}, { transaction: transaction({ refusal }), player: null })).toMatchObject({
+      outcome: { ok: false, replayed: true, ...refusal },
+      reason: 'REPEATED',
+    })
+  })
+})
+
+test('D2, D14: given a repeat, when any operation decides, then it comes before the state of the bet', () => {
+  const known = (fields: Partial<Transaction>) =>
+    frozen(
+      snapshot({
+        transaction: transaction({ currency: null, amount: null, ...fields }),
+        bet: bet({ playerId: 'bob', status: 'ROLLED_BACK' }),
+      }),
+    )
+  const [place, undo, back, settle] = [placeBet(), unsettlement(), rollbackBet(), settlement()]
+  const decisions = [
+    decidePlaceBet(place, known({ amount: place.amount, currency: place.currency })),
+    decideUnsettlement(undo, known({ ...undo, operation: 'unsettlement' }), { deductions: true }),
+    decideRollbackBet(back, known({ ...back, operation: 'rollbackbet' })),
+    decideSettlement(settle, known({ ...settle, operation: 'settlement' })),
+  ]
+  for (const decision of decisions) {
+    expect(decision).toMatchObject({ outcome: { ok: true, replayed: true, balance: '100' }, changes: null })
+  }
+})

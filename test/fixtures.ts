@@ -1,0 +1,155 @@
+/** One player, one bet and one request of each kind, as small as they can be. Every test says what differs. */
+import { WalletError } from '../src/errors.js'
+import type {
+  PlaceBetRequest,
+  RollbackBetRequest,
+  SettlementRequest,
+  UnsettlementRequest,
+} from '../src/requests.js'
+import type { Bet, Credit, Player, Transaction, WalletSnapshot } from '../src/store.js'
+
+export const transactionDate = '2026-11-21T10:00:00.000Z'
+
+export const alice: Player = { playerId: 'alice', currency: 'EUR', balance: '100' }
+
+export function placeBet(fields: Partial<PlaceBetRequest> = {}): PlaceBetRequest {
+  return {
+    transactionId: 'place-1',
+    betId: 'bet-1',
+    playerId: 'alice',
+    sessionId: 'session-1',
+    amount: '30',
+    currency: 'EUR',
+    odds: '1.85',
+    betType: 'SINGLE',
+    transactionDate,
+    ...fields,
+  }
+}
+
+export function unsettlement(fields: Partial<UnsettlementRequest> = {}): UnsettlementRequest {
+  return {
+    transactionId: 'unsettle-1',
+    betId: 'bet-1',
+    playerId: 'alice',
+    type: 'UNSCORED',
+    transactionDate,
+    ...fields,
+  }
+}
+
+export function rollbackBet(fields: Partial<RollbackBetRequest> = {}): RollbackBetRequest {
+  return {
+    transactionId: 'rollback-1',
+    betId: 'bet-1',
+    playerId: 'alice',
+    type: 'TECHNICAL_ERROR',
+    transactionDate,
+    ...fields,
+  }
+}
+
+export function settlement(fields: Partial<SettlementRequest> = {}): SettlementRequest {
+  return {
+    transactionId: 'settle-1',
+    betId: 'bet-1',
+    playerId: 'alice',
+    type: 'BET_PAID',
+    amount: '60',
+    currency: 'EUR',
+    transactionDate,
+    ...fields,
+  }
+}
+
+/** A bet of 30 that alice has placed. */
+export function bet(fields: Partial<Bet> = {}): Bet {
+  return {
+    betId: 'bet-1',
+    playerId: 'alice',
+    currency: 'EUR',
+    stake: '30',
+    status: 'PLACED',
+    credits: {},
+    revision: 1,
+    ...fields,
+  }
+}
+
+export const live = (amount: string): Credit => ({ live: amount, reversed: '0', owed: '0' })
+export const reversed = (amount: string): Credit => ({ live: null, reversed: amount, owed: '0' })
+export const closed = (amount: string): Credit => ({ live: null, reversed: '0', owed: amount })
+
+/** The accepted placebet of `placeBet()` as a store shows it. */
+export function transaction(fields: Partial<Transaction> = {}): Transaction {
+  return {
+    operation: 'placebet',
+    transactionId: 'place-1',
+    playerId: 'alice',
+    betId: 'bet-1',
+    amount: '30',
+    currency: 'EUR',
+    type: null,
+    delta: '-30',
+    refusal: null,
+    transactionDate,
+    walletTransactionId: 'W1',
+    ...fields,
+  }
+}
+
+/** What a store knows: alice, unless said otherwise. */
+export function snapshot(fields: Partial<WalletSnapshot> = {}): WalletSnapshot {
+  return { player: alice, bet: null, transaction: null, ...fields }
+}
+
+/** A copy of which nothing can be changed: what is given to a pure function. */
+export function frozen<T>(value: T): T {
+  const freeze = (part: unknown): void => {
+    if (typeof part !== 'object' || part === null) return
+    Object.freeze(part)
+    Object.values(part).forEach(freeze)
+  }
+  const copy = structuredClone(value)
+  freeze(copy)
+  return copy
+}
+
+/** Every pair of a list, the earlier first. */
+export function pairsOf<T>(list: readonly T[]): [earlier: T, later: T][] {
+  return list.flatMap((earlier, index) => list.slice(index + 1).map((later): [T, T] => [earlier, later]))
+}
+
+/** One thing that is wrong with a request or with what is known, and what it is answered with when it is alone. */
+export interface Flaw {
+  reason: string
+  errorCode: string
+  request?: Record<string, unknown>
+  player?: Partial<Player> | null
+  bet?: Partial<Bet>
+  transaction?: Transaction
+}
+
+/** All of these flaws at once. `known`: the bet where no flaw says otherwise. */
+export function flawed(flaws: readonly Flaw[], known: Bet | null) {
+  const bets = flaws.map(flaw => flaw.bet).filter(fields => fields !== undefined)
+  const players = flaws.map(flaw => flaw.player)
+  return {
+    request: Object.assign({}, ...flaws.map(flaw => flaw.request)) as Record<string, never>,
+    known: {
+      player: players.includes(null) ? null : { ...alice, ...Object.assign({}, ...players) },
+      bet: bets.length === 0 ? known : { ...(known ?? bet()), ...Object.assign({}, ...bets) },
+      transaction: flaws.map(flaw => flaw.transaction).find(Boolean) ?? null,
+    },
+  }
+}
+
+/** The fault that a promise rejects with. */
+export async function faultOf(promise: Promise<unknown>): Promise<WalletError> {
+  const error = await promise.then(
+    value => new Error(`Expected a fault, and it answered ${JSON.stringify(value)}`),
+    (thrown: unknown) => thrown,
+  )
+  if (error instanceof WalletError) return error
+  throw error
+}

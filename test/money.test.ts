@@ -1,0 +1,187 @@
+import { describe, expect, test } from 'vitest'
+import {
+  add,
+  compare,
+  decimalsOf,
+  format,
+  isDecimal,
+  isNegative,
+  isZero,
+  JsonNumber,
+  negate,
+  parseDecimal,
+  subtract,
+  wholeDigitsOf,
+} from '../src/money.js'
+
+const digits40 = '1234567890123456789012345678901234567890'
+
+describe('given decimal text', () => {
+  test.each([
+    '0',
+    '0.00',
+    '10.00',
+    '100.50',
+    '-3.1',
+    '0.000000000000000001',
+    digits40,
+    `-${digits40}`,
+    `-1.${digits40.slice(1)}`,
+  ])('when it is %s, then it is a Decimal', text => {
+    expect(isDecimal(text)).toBe(true)
+  })
+
+  test.each([
+    ...['', ' ', ' 1', '1 ', '1\n', '+1', '-', '.', '.5', '5.', '01', '00', '-01', '1,5', '1_000', '1.2.3'],
+    ...['-0', '-0.00', '1e2', '1E2', '0x10', 'NaN', 'Infinity', '١', `${digits40}1`, `0.${digits40}`],
+    ...['1'.repeat(1_000_000)],
+  ])('when it is another text (%#), then it is none', text => {
+    expect(isDecimal(text)).toBe(false)
+  })
+
+  test.each([null, undefined, 30, 30n, true, [], ['30'], {}, new Date(0), new String('30')])(
+    'when it is no text (%#), then it is none',
+    value => {
+      expect(isDecimal(value)).toBe(false)
+    },
+  )
+})
+
+describe('given what is to be read as a decimal (D21)', () => {
+  test.each([
+    ['30', '30'],
+    ['30.00', '30'],
+    ['10.500', '10.5'],
+    ['0.00', '0'],
+    ['-3.10', '-3.1'],
+    ['1e2', '100'],
+    ['1.5e1', '15'],
+    ['1E+2', '100'],
+    ['150e-2', '1.5'],
+    ['0e5', '0'],
+    ['1e39', `1${'0'.repeat(39)}`],
+    ['1234567890123456.78', '1234567890123456.78'],
+    ['0.1000000000000000055511151231257827', '0.1000000000000000055511151231257827'],
+    [`1.5${'0'.repeat(60)}`, '1.5'],
+  ])('when it is the text %s, then it is read exactly: %s', (text, read) => {
+    expect(parseDecimal(text)).toBe(read)
+    expect(parseDecimal(new JsonNumber(text))).toBe(read)
+  })
+
+  test.each<[number, string]>([
+    [30, '30'],
+    [0, '0'],
+    [0.1, '0.1'],
+    [-2.5, '-2.5'],
+    [1e-7, '0.0000001'],
+    [1e21, '1000000000000000000000'],
+    [123456789012345, '123456789012345'],
+    [1234567890.12345, '1234567890.12345'],
+    [0.000123456789012345, '0.000123456789012345'],
+  ])('when it is the number %d of at most 15 digits, then it is %s', (number, read) => {
+    expect(parseDecimal(number)).toBe(read)
+  })
+
+  test.each([
+    ...[Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -0],
+    ...[1234567890123456, 1234567890.123456, 0.1 + 0.2, Number.MAX_SAFE_INTEGER, Number.MIN_VALUE],
+  ])('when it is the number %d, then it is refused', number => {
+    expect(parseDecimal(number)).toBeNull()
+  })
+
+  test.each([
+    ...['-0', '-0.00', '-0e1', '-0.0e-3', '1e2000000000', '1e400', '1e-400', '1e41', '1e40', '1e-40'],
+    ...[
+      '',
+      ' ',
+      ' 30',
+      '30 ',
+      '30\n',
+      '\u00a030',
+      '+30',
+      '030',
+      '-030',
+      '.5',
+      '5.',
+      '1,5',
+      '1e',
+      'e1',
+      '1e1.5',
+    ],
+    ...['0x1E', '0b1', '1n', 'NaN', 'Infinity', '-Infinity', 'null', '٣٠', '３０', '--1', '1-', '1\u0000'],
+    ...[`1${'0'.repeat(40)}`, '1'.repeat(1_000_000), `0.${'0'.repeat(1_000_000)}`],
+  ])('when it is another text (%#), then it is refused', text => {
+    expect(parseDecimal(text)).toBeNull()
+    expect(parseDecimal(new JsonNumber(text))).toBeNull()
+  })
+
+  test.each([
+    null,
+    undefined,
+    true,
+    30n,
+    [],
+    [30],
+    ['30'],
+    {},
+    { text: '30' },
+    new Date(0),
+    new String('30'),
+    () => '30',
+  ])('when it is neither text nor number (%#), then it is refused', value => {
+    expect(parseDecimal(value)).toBeNull()
+  })
+
+  test('when it is a JsonNumber of another copy of the package, then it is read', async () => {
+    const copy = { text: '1234567890123456.78', [Symbol.for('bet-wallet.JsonNumber')]: true }
+    expect(parseDecimal(copy)).toBe('1234567890123456.78')
+  })
+})
+
+describe('given decimals', () => {
+  test('when they are added and subtracted, then exactly', () => {
+    expect(add('0.1', '0.2')).toBe('0.3')
+    expect(subtract('0.3', '0.1')).toBe('0.2')
+    expect(add('9007199254740993', '0.000000000000000001')).toBe('9007199254740993.000000000000000001')
+    expect(add('999999999999999999999', '1')).toBe('1000000000000000000000')
+    expect(subtract('0.0000001', '0.00000001')).toBe('0.00000009')
+  })
+
+  test('when the result is 0, then it is written "0" and never "-0"', () => {
+    expect([add('-5', '5.00'), subtract('5', '5'), negate('0'), negate('0.00')]).toEqual(['0', '0', '0', '0'])
+    expect([negate('30'), negate('-30.50')]).toEqual(['-30', '30.5'])
+  })
+
+  test('when they are compared, then by value', () => {
+    expect([compare('10', '10.00'), compare('9', '10'), compare('10', '9'), compare('-1', '0')]).toEqual([
+      0, -1, 1, -1,
+    ])
+  })
+
+  test('when they are looked at, then sign, zero and digits are by value', () => {
+    expect(['0', '0.00'].every(isZero)).toBe(true)
+    expect(['0.01', '-1', '10'].some(isZero)).toBe(false)
+    expect([isNegative('-0.01'), isNegative('0'), isNegative('1')]).toEqual([true, false, false])
+    expect(['10', '10.00', '10.500', '0.005', '-0.010'].map(decimalsOf)).toEqual([0, 0, 1, 3, 2])
+    expect(['0', '10.123', '-999.9', '1000'].map(wholeDigitsOf)).toEqual([1, 2, 3, 4])
+  })
+
+  test.each([
+    ['100', 2, '100.00'],
+    ['100.0050', 2, '100.005'],
+    ['100.5', 0, '100.5'],
+    ['100.00', 0, '100'],
+    ['-0.5', 3, '-0.500'],
+    ['0', 2, '0.00'],
+  ])('when %s is written with %i decimals, then %s (D21)', (value, decimals, text) => {
+    expect(format(value, decimals)).toBe(text)
+  })
+})
+
+test('given a JsonNumber, then it shows what was written', () => {
+  const number = new JsonNumber('1234567890123456.78')
+  expect([String(number), JSON.stringify({ number })]).toEqual([
+    '1234567890123456.78',
+    '{"number":"1234567890123456.78"}',
+  ])
+})

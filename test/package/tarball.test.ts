@@ -1,0 +1,389 @@
+/** What is published, as an application that installs it finds it: the packed tarball of the build in dist. */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { publint } from 'publint'
+import { formatMessage } from 'publint/utils'
+import ts from 'typescript'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import manifest from '../../package.json' with { type: 'json' }
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const bin = (name: string) => join(root, 'node_modules', ...name.split('/'))
+
+/** What each entry point exports, and nothing else. A change here is a change for every caller. */
+const exportsOf: Record<string, string[]> = {
+  'bet-wallet': [
+    'WalletError',
+    'WalletRefusal',
+    'errorCodes',
+    'handlePlaceBet',
+    'handleRollbackBet',
+    'handleUnsettlement',
+    'recordSettlement',
+  ],
+  'bet-wallet/decide': [
+    'createRequestReader',
+    'decidePlaceBet',
+    'decideRollbackBet',
+    'decideSettlement',
+    'decideUnsettlement',
+    'placeBet',
+    'rollbackBet',
+    'settlement',
+    'unsettlement',
+  ],
+  'bet-wallet/http': ['basicAuth', 'createHttpHandler', 'defaultStatuses'],
+  'bet-wallet/memory': ['createMemoryStore'],
+}
+const subpaths = Object.keys(exportsOf)
+
+/** The temporary project, its tarball, and the package as it is installed there. */
+let project: string
+let tarball: string
+let installed: string
+
+beforeAll(() => {
+  if (!existsSync(join(root, 'dist'))) throw new Error('There is no dist: run npm run build, or npm test')
+  project = mkdtempSync(join(tmpdir(), 'bet-wallet-project-'))
+  execFileSync('npm', ['pack', '--ignore-scripts', '--pack-destination', project], {
+    cwd: root,
+    stdio: 'pipe',
+  })
+  tarball = join(project, readdirSync(project).find(name => name.endsWith('.tgz')) as string)
+
+  // As an installation leaves it, without asking a registry: the package unpacked, its dependencies beside it.
+  installed = join(project, 'node_modules', 'bet-wallet')
+  mkdirSync(installed, { recursive: true })
+  execFileSync('tar', ['-xzf', tarball, '--strip-components=1', '-C', installed])
+  for (const name of Object.keys(manifest.dependencies)) {
+    symlinkSync(bin(name), join(project, 'node_modules', name), 'junction')
+  }
+})
+
+afterAll(() => rmSync(project, { recursive: true, force: true }))
+
+/** Runs a script of the project's in a process of its own and gives what it prints as JSON. */
+async function runs(name: string, text: string): Promise<unknown> {
+  await writeFile(join(project, name), text)
+  const printed = execFileSync(process.execPath, [name], {
+    cwd: project,
+    encoding: 'utf8',
+    env: { ...process.env, NODE_OPTIONS: '' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  return JSON.parse(printed)
+}
+
+describe('the tarball', () => {
+  it('holds the build, the documents for its users, and nothing else', () => {
+    const files = filesOf(installed)
+    expect(files.filter(file => !file.startsWith('dist/'))).toEqual([
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'package.json',
+    ])
+    expect(files.filter(file => file.startsWith('dist/'))).toEqual(
+      filesOf(join(root, 'dist')).map(file => `dist/${file}`),
+    )
+    expect(files.filter(file => file.startsWith('dist/') && !/\.(js|cjs|d\.ts|d\.cts)$/.test(file))).toEqual(
+      [],
+    )
+  })
+
+  it('names no entry point beside those that are listed here', () => {
+    const entries = Object.keys(manifest.exports).map(path => path.replace(/^\./, 'bet-wallet'))
+    expect(entries.sort()).toEqual([...subpaths, 'bet-wallet/package.json'].sort())
+  })
+
+  it('passes publint', async () => {
+    const bytes = readFileSync(tarball)
+    const data = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer
+    const { messages, pkg } = await publint({ pack: { tarball: data }, strict: true })
+    expect(messages.map(message => formatMessage(message, pkg, { color: false }))).toEqual([])
+  })
+
+  it('has types that resolve as its code does, for import and require (attw, profile node16)', () => {
+    const attw = bin('@arethetypeswrong/cli/dist/index.js')
+    const args = [attw, tarball, '--profile', 'node16', '--no-definitely-typed', '--format', 'json']
+    const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8', cwd: project })
+    const { analysis } = JSON.parse(stdout) as {
+      analysis: {
+        problems: { resolutionKind?: string }[]
+        entrypoints: Record<string, { resolutions: Record<string, { resolution: unknown }> }>
+      }
+    }
+    // Node 10 knows no subpaths; the profile leaves it out.
+    expect(analysis.problems.filter(({ resolutionKind }) => resolutionKind !== 'node10')).toEqual([])
+    expect(status).toBe(0)
+    for (const path of subpaths) {
+      const entry = analysis.entrypoints[path.replace('bet-wallet', '.')]
+      expect(entry?.resolutions['node16-esm']?.resolution).toBeTruthy()
+      expect(entry?.resolutions['node16-cjs']?.resolution).toBeTruthy()
+    }
+  })
+})
+
+describe('the entry points', () => {
+  const list = (load: string) => `
+    const found = {}
+    for (const path of ${JSON.stringify(subpaths)}) {
+      const module = ${load}
+      found[path] = Object.keys(module).filter(name => name !== '__esModule').sort()
+    }
+    console.log(JSON.stringify(found))`
+
+  it('export exactly what is listed here, by import', async () => {
+    expect(await runs('exports.mjs', list('await import(path)'))).toEqual(exportsOf)
+  })
+
+  it('export exactly what is listed here, by require', async () => {
+    expect(await runs('exports.cjs', list('require(path)'))).toEqual(exportsOf)
+  })
+
+  const flow = `
+    const bet = {
+      transactionId: 't1', betId: 'b1', playerId: 'p1', sessionId: 's1', amount: '30.00', currency: 'EUR',
+      odds: '1.85', betType: 'SINGLE', transactionDate: '2026-11-21T10:00:00Z',
+    }
+    async function flow() {
+      const store = createMemoryStore([{ playerId: 'p1', currency: 'EUR', balance: '100.00' }])
+      const answer = createHttpHandler(store, { authenticate: basicAuth({ username: 'u', password: 'p' }) })
+      const said = []
+      said.push(await handlePlaceBet(store, bet))
+      said.push(await handlePlaceBet(store, bet))
+      said.push(await handlePlaceBet(store, { ...bet, transactionId: 't2', betId: 'b2', amount: '70.01' }))
+      const response = await answer({
+        method: 'POST',
+        path: '/rollbackbet',
+        headers: { 'content-type': 'application/json', authorization: 'Basic dTpw' },
+        body: JSON.stringify({ ...bet, transactionId: 't3', type: 'TECHNICAL_ERROR' }),
+      })
+      said.push(response.status, JSON.parse(response.body))
+      const reader = createRequestReader()
+      const { request } = reader.placebet({ ...bet, transactionId: 't4', betId: 'b4', amount: 0.1 })
+      const player = store.player('p1')
+      said.push(decidePlaceBet(request, { player, bet: null, transaction: null }).outcome)
+      console.log(JSON.stringify(said))
+    }
+    flow()`
+  const names = {
+    'bet-wallet': '{ handlePlaceBet }',
+    'bet-wallet/decide': '{ createRequestReader, decidePlaceBet }',
+    'bet-wallet/http': '{ basicAuth, createHttpHandler }',
+    'bet-wallet/memory': '{ createMemoryStore }',
+  }
+  const said = [
+    { ok: true, replayed: false, balance: '70', currency: 'EUR', walletTransactionId: 'W1' },
+    { ok: true, replayed: true, balance: '70', currency: 'EUR', walletTransactionId: 'W1' },
+    {
+      ok: false,
+      replayed: false,
+      errorCode: 'INSUFFICIENT_FUNDS',
+      description: 'amount: the funds do not cover it',
+    },
+    200,
+    { balance: 100, currency: 'EUR', walletTransactionId: 'W3' },
+    { ok: true, replayed: false, balance: '99.9', currency: 'EUR', walletTransactionId: null },
+  ]
+
+  it.each([
+    ['import', 'flow.mjs', (name: string, path: string) => `import ${name} from '${path}'`],
+    ['require', 'flow.cjs', (name: string, path: string) => `const ${name} = require('${path}')`],
+  ])('accept, replay and refuse alike, by %s', async (_, file, statement) => {
+    const head = Object.entries(names).map(([path, name]) => statement(name, path))
+    expect(await runs(file, `${head.join('\n')}\n${flow}`)).toEqual(said)
+  })
+
+  it('work together when one is loaded as ESM and another as CommonJS', async () => {
+    const mixed = `
+      import { createRequire } from 'node:module'
+      import { handlePlaceBet, WalletRefusal } from 'bet-wallet'
+      import { createMemoryStore } from 'bet-wallet/memory'
+      const require = createRequire(import.meta.url)
+      const { createHttpHandler } = require('bet-wallet/http')
+      const twice = require('bet-wallet').WalletRefusal !== WalletRefusal
+
+      const store = createMemoryStore([{ playerId: 'p1', currency: 'BTC', balance: '1234567890.12345678' }])
+      const answer = createHttpHandler(store, {
+        authenticate: () => true,
+        authorizeBet: () => { throw new WalletRefusal('LIMIT_REACHED', 'The limit of the day is reached') },
+        operations: {
+          '/esm/placebet': body => handlePlaceBet(store, body),
+          '/esm/overloaded': async () => handlePlaceBet({ ...store, commit: async () => ({ status: 'unavailable' }) }, bet('t9')),
+        },
+        onError: () => {},
+      })
+      const bet = transactionId => ({
+        transactionId, betId: 'b-' + transactionId, playerId: 'p1', sessionId: 's1', amount: '1', currency: 'BTC',
+        betType: 'SINGLE', transactionDate: '2026-11-21T10:00:00Z',
+      })
+      const post = async (path, body) => {
+        const headers = { 'content-type': 'application/json' }
+        const response = await answer({ method: 'POST', path, headers, body })
+        return [response.status, response.body]
+      }
+      const exact = JSON.stringify(bet('t2')).replace('"amount":"1"', '"amount":1234567890.12345678')
+      console.log(JSON.stringify([
+        twice,
+        await post('/placebet', JSON.stringify(bet('t1'))),
+        await post('/esm/placebet', exact),
+        await post('/esm/overloaded', '{}'),
+        store.player('p1').balance,
+      ]))`
+    expect(await runs('mixed.mjs', mixed)).toEqual([
+      true,
+      [400, '{"errorCode":"LIMIT_REACHED","description":"The limit of the day is reached"}'],
+      [200, '{"balance":0.00000000,"currency":"BTC","walletTransactionId":"W2"}'],
+      [503, expect.stringContaining('UNAVAILABLE')],
+      '0',
+    ])
+  })
+
+  it.each([
+    ['import', 'dist/index.js'],
+    ['require', 'dist/index.cjs'],
+  ])('of the core bring in neither HTTP nor a store nor anything else, by %s', (_, entry) => {
+    const { files, packages } = reached(installed, entry)
+    expect([...packages].sort()).toEqual(['big.js', 'zod'])
+    // What stands in that code only: a name or a text of each file that must stay outside.
+    const strangers = ['createHttpHandler', 'createHash', 'www-authenticate', 'readJson', 'createMemoryStore']
+    const marksIn = (paths: Iterable<string>) => {
+      const code = [...paths].map(file => readFileSync(join(installed, file), 'utf8')).join('\n')
+      return [...strangers, 'handlePlaceBet'].filter(mark => code.includes(mark))
+    }
+    expect(marksIn(files)).toEqual(['handlePlaceBet'])
+    const all = reached(installed, ...subpaths.map(path => entry.replace('index', fileOf(path))))
+    expect(marksIn(all.files)).toEqual([...strangers, 'handlePlaceBet'])
+    expect([...all.packages].sort()).toEqual(['big.js', 'node:crypto', 'zod'])
+  })
+
+  it('are as the source is, in CommonJS too: nothing is compiled down', () => {
+    const code = filesOf(installed).filter(file => /\.c?js$/.test(file))
+    const helpers = /_optionalChain|_nullishCoalesce|__publicField|__async\b|tslib/
+    expect(code.filter(file => helpers.test(readFileSync(join(installed, file), 'utf8')))).toEqual([])
+  })
+})
+
+describe('the types', () => {
+  it('name no type of another package', () => {
+    const types = filesOf(installed).filter(file => /\.d\.c?ts$/.test(file))
+    expect(types.length).toBeGreaterThanOrEqual(2 * subpaths.length)
+    for (const file of types) {
+      const text = readFileSync(join(installed, file), 'utf8')
+      expect(modulesIn(text).filter(module => !module.startsWith('.'))).toEqual([])
+      expect(withoutComments(text)).not.toMatch(/\bzod\b|\bZod|\bz\.|\bbig\.js\b|\bBig\b/)
+      expect(text).not.toMatch(/reference types/)
+    }
+  })
+
+  const consumer = `
+    const store: WalletStore = {
+      contract: 1,
+      load: async ({ playerId }) => ({
+        player: { playerId, currency: 'EUR', balance: '1' }, bet: null, transaction: null,
+      }),
+      commit: async ({ balance }) => balance === null
+        ? { status: 'committed', balance: '1', walletTransactionId: null }
+        : { status: 'refused', errorCode: 'LIMIT_REACHED', description: 'The limit of the day is reached' },
+    }
+    const options: WalletOptions = {
+      authorizeBet(request, player) {
+        const currencies: [string, string] = [request.currency, player.currency]
+        if (currencies[0] !== currencies[1]) throw new WalletRefusal('ANY_CODE', 'text')
+      },
+      onOutcome: event => { const reason: string = event.reason; void reason },
+    }
+    export async function main(): Promise<string> {
+      const memory = createMemoryStore([{ playerId: 'p1', currency: 'EUR', balance: '1.00' }])
+      const outcome: WalletOutcome = await handlePlaceBet(memory, {}, options)
+      if (outcome.ok) { const balance: string = outcome.balance; return balance }
+      const code: string = outcome.errorCode
+      const answer = createHttpHandler(store, { ...options, authenticate: basicAuth({ username: 'u', password: 'p' }) })
+      const response = await answer({ method: 'POST', path: '/placebet', headers: {}, body: '{}' })
+      const read = createRequestReader().placebet({})
+      if ('request' in read) {
+        const decision = decidePlaceBet(read.request, { player: null, bet: null, transaction: null })
+        return decision.outcome.ok ? decision.outcome.currency : decision.outcome.description
+      }
+      // @ts-expect-error nobody is let in by omission
+      createHttpHandler(store, {})
+      // @ts-expect-error money is text
+      createMemoryStore([{ playerId: 'p1', currency: 'EUR', balance: 1 }])
+      const failed: WalletError | null = null
+      return code + response.body + read.flaws + String(failed)
+    }`
+  const imported = `
+    import { handlePlaceBet, type WalletError, type WalletOptions, type WalletOutcome, WalletRefusal, type WalletStore } from 'bet-wallet'
+    import { createRequestReader, decidePlaceBet } from 'bet-wallet/decide'
+    import { basicAuth, createHttpHandler } from 'bet-wallet/http'
+    import { createMemoryStore } from 'bet-wallet/memory'`
+
+  it.each(['consumer.mts', 'consumer.cts'])('serve a strict %s, with nothing else installed', async name => {
+    await writeFile(join(project, name), `${imported}\n${consumer}`)
+    const program = ts.createProgram([join(project, name)], {
+      module: ts.ModuleKind.NodeNext,
+      moduleResolution: ts.ModuleResolutionKind.NodeNext,
+      target: ts.ScriptTarget.ES2022,
+      lib: ['lib.es2022.d.ts'],
+      types: [],
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noUncheckedIndexedAccess: true,
+      skipLibCheck: false,
+      noEmit: true,
+    })
+    const flaws = ts.getPreEmitDiagnostics(program)
+    const host = { getCanonicalFileName: String, getCurrentDirectory: () => project, getNewLine: () => '\n' }
+    expect(ts.formatDiagnostics(flaws, host)).toBe('')
+    const extension = name.endsWith('.mts') ? '.d.ts' : '.d.cts'
+    const read = program.getSourceFiles().map(file => file.fileName)
+    for (const path of subpaths) {
+      expect(read.filter(file => file.endsWith(`/dist/${fileOf(path)}${extension}`))).toHaveLength(1)
+    }
+  })
+})
+
+function fileOf(subpath: string): string {
+  return subpath === 'bet-wallet' ? 'index' : subpath.replace('bet-wallet/', '')
+}
+
+function filesOf(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry =>
+      join(entry.parentPath, entry.name)
+        .slice(folder.length + 1)
+        .replaceAll('\\', '/'),
+    )
+    .sort()
+}
+
+/** Every module that a text of ours imports, requires or re-exports. */
+function modulesIn(text: string): string[] {
+  return ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName)
+}
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
+}
+
+/** What loading these files of the package loads: its own files, and packages by name. */
+function reached(folder: string, ...entries: string[]): { files: Set<string>; packages: Set<string> } {
+  const files = new Set<string>()
+  const packages = new Set<string>()
+  const visit = (file: string): void => {
+    if (files.has(file)) return
+    files.add(file)
+    for (const module of modulesIn(readFileSync(join(folder, file), 'utf8'))) {
+      if (module.startsWith('.')) visit(join(dirname(file), module).replaceAll('\\', '/'))
+      else packages.add(module)
+    }
+  }
+  for (const entry of entries) visit(entry)
+  return { files, packages }
+}

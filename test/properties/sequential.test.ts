@@ -1,0 +1,188 @@
+/** One request after the other, against a model that adds. */
+import type { OutcomeReason } from 'bet-wallet'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { history, house, openings } from './arbitraries.js'
+import { keyOf, Model } from './model.js'
+import { expectBalancesToAddUp, expectBetsToAddUp, tellBet } from './money.js'
+import { runs, timeoutMs } from './runs.js'
+import { centsOf, decimalOf, heardOf, listeners, openWallet, send } from './wallet.js'
+
+const bets = ['b1', 'b2', 'b3', 'b4', 'b5']
+
+describe('any sequence of the four operations', () => {
+  test(
+    'is answered as the model answers it, and leaves what the model leaves',
+    () =>
+      fc.assert(
+        fc.asyncProperty(history, house, async (steps, rules) => {
+          const wallet = openWallet(openings, rules)
+          const model = new Model(openings, rules)
+          const references = new Map<string, string>()
+          for (const step of steps) {
+            const { answer, reference } = await wallet.perform(step)
+            expect(answer, JSON.stringify(step, printable)).toEqual(model.perform(step))
+
+            for (const { playerId } of openings) {
+              expect(wallet.memory.player(playerId)?.balance).toBe(decimalOf(model.balance(playerId)))
+            }
+            for (const betId of bets) expect(tellBet(wallet.memory.bet(betId))).toEqual(model.bet(betId))
+
+            // D2: one reference per success, the same in every answer to it, and no other's.
+            if (step.step === 'call' && reference !== null) {
+              const key = keyOf(step.request)
+              expect(reference).toBe(references.get(key) ?? reference)
+              references.set(key, reference)
+            }
+          }
+          expect(new Set(references.values()).size).toBe(references.size)
+        }),
+        runs(1500),
+      ),
+    timeoutMs,
+  )
+
+  test(
+    'leaves balances that are the opening plus what is recorded, after every step, and never below zero',
+    () =>
+      fc.assert(
+        fc.asyncProperty(history, house, async (steps, rules) => {
+          const wallet = openWallet(openings, rules)
+          for (const step of steps) {
+            await wallet.perform(step)
+            expectBalancesToAddUp(wallet.memory, openings, wallet.external)
+          }
+        }),
+        runs(1000),
+      ),
+    timeoutMs,
+  )
+
+  test(
+    'leaves bets whose movements sum to what their state says, after every step',
+    () =>
+      fc.assert(
+        fc.asyncProperty(history, house, async (steps, rules) => {
+          const wallet = openWallet(openings, rules)
+          for (const step of steps) {
+            await wallet.perform(step)
+            expectBetsToAddUp(wallet.memory)
+          }
+        }),
+        runs(1000),
+      ),
+    timeoutMs,
+  )
+
+  test(
+    'can come again in any order, as often as it likes: what is recorded is answered alike, and nothing moves',
+    () =>
+      fc.assert(
+        fc.asyncProperty(
+          history.chain(steps =>
+            fc.record({ steps: fc.constant(steps), order: fc.array(fc.nat(Math.max(steps.length - 1, 0))) }),
+          ),
+          house,
+          async ({ steps, order }, rules) => {
+            const wallet = openWallet(openings, rules)
+            const recorded = () => wallet.memory.transactions().length
+            const first = new Map<number, { ok: boolean; says: string | null }>()
+            for (const [index, step] of steps.entries()) {
+              const before = recorded()
+              const { answer, reference } = await wallet.perform(step)
+              if (recorded() === before || typeof answer === 'string') continue
+              first.set(index, { ok: answer.ok, says: answer.ok ? reference : answer.errorCode })
+            }
+            for (const playerId of ['ann', 'bo', 'cy', 'new'])
+              await wallet.perform({ step: 'come', playerId })
+
+            const { memory } = wallet
+            const all = () => [
+              memory.transactions(),
+              memory.bets(),
+              openings.map(p => memory.player(p.playerId)),
+            ]
+            const before = all()
+            for (const index of order) {
+              const [step, expected] = [steps[index], first.get(index)]
+              if (step?.step !== 'call' || expected === undefined) continue
+              const { answer, reference } = heardOf(await send(memory, step.request, rules))
+              if (typeof answer === 'string') throw new Error(answer)
+              expect({ ok: answer.ok, says: answer.ok ? reference : answer.errorCode }).toEqual(expected)
+              expect(answer.replayed).toBe(true)
+              if (answer.ok) {
+                expect(answer.balance).toBe(centsOf(memory.player(step.request.playerId)?.balance ?? ''))
+              }
+            }
+            expect(all()).toEqual(before)
+          },
+        ),
+        runs(600),
+      ),
+    timeoutMs,
+  )
+})
+
+test('the sample of histories reaches every reason and every code', async () => {
+  const reasons = new Map<OutcomeReason, number>()
+  const codes = new Map<string, number>()
+  const listener = ({ reason, outcome }: Parameters<Parameters<typeof listeners.add>[0]>[0]) => {
+    reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
+    const code = outcome === null ? 'fault' : outcome.ok ? 'ok' : outcome.errorCode
+    codes.set(code, (codes.get(code) ?? 0) + 1)
+  }
+  listeners.add(listener)
+  try {
+    for (const [steps, rules] of fc.sample(fc.tuple(history, house), { seed: 1, numRuns: 1000 })) {
+      const wallet = openWallet(openings, rules)
+      for (const step of steps) await wallet.perform(step)
+    }
+  } finally {
+    listeners.delete(listener)
+  }
+  if (process.env.BET_WALLET_STATISTICS) console.log(reasons, codes)
+  expect([...reasons.keys()].sort()).toEqual(Object.keys(everyReason).sort())
+  expect([...codes.keys()].sort()).toEqual(everyCode)
+})
+
+/** A record, so that the compiler misses a reason that is new. */
+const everyReason: Record<OutcomeReason, true> = {
+  ACCEPTED: true,
+  TOMBSTONE_LEFT: true,
+  ROLLED_BACK_ALREADY: true,
+  REPEATED: true,
+  REQUEST_MALFORMED: true,
+  CONTENT_DIFFERS: true,
+  PLAYER_UNKNOWN: true,
+  BET_OF_ANOTHER_PLAYER: true,
+  BET_KNOWN: true,
+  BET_UNKNOWN: true,
+  BET_ROLLED_BACK: true,
+  CREDIT_LIVE: true,
+  CREDIT_REVERSED: true,
+  CREDIT_CLOSED: true,
+  CREDIT_MISSING: true,
+  CURRENCY_OF_PLAYER_DIFFERS: true,
+  CURRENCY_OF_BET_DIFFERS: true,
+  FUNDS_SHORT: true,
+  DEDUCTIONS_OFF: true,
+  REFUSED_BY_OPERATOR: true,
+  REFUSED_BY_STORE: true,
+  FAULT: true,
+}
+
+const everyCode = [
+  'INSUFFICIENT_FUNDS',
+  'INVALID_BET',
+  'INVALID_CURRENCY',
+  'INVALID_PLAYER',
+  'INVALID_REQUEST',
+  'INVALID_SESSION_TOKEN',
+  'LIMIT_OF_THE_HOUSE',
+  'SETTLEMENT_NOT_FOUND',
+  'TRANSACTION_CONFLICT',
+  'fault',
+  'ok',
+]
+
+const printable = (_: string, value: unknown) => (typeof value === 'bigint' ? decimalOf(value) : value)
