@@ -60,7 +60,10 @@ export const durabilityCases: readonly CaseDefinition[] = [
       await second.conflicts(placing({ transactionId: 't-1', betId: 'b-2' }), 'the transaction is recorded')
       await second.committed(crediting(bet, { transactionId: 's-1', amount: '60' }))
       await first.expectBalance('anna', '130')
-      await first.conflicts(crediting(bet, { transactionId: 's-2', amount: '60' }), 'the bet has changed since')
+      await first.conflicts(
+        crediting(bet, { transactionId: 's-2', amount: '60' }),
+        'the bet has changed since',
+      )
     },
   },
   {
@@ -73,7 +76,9 @@ export const durabilityCases: readonly CaseDefinition[] = [
       const second = await first.through('reopen')
       const results = await Promise.all(
         Array.from({ length: 16 }, (_, index) =>
-          (index % 2 ? first : second).commit(placing({ transactionId: `t-${index}`, betId: `b-${index}`, stake: '20' })),
+          (index % 2 ? first : second).commit(
+            placing({ transactionId: `t-${index}`, betId: `b-${index}`, stake: '20' }),
+          ),
         ),
       )
       const taken = results.filter(({ status }) => status === 'committed').length
@@ -102,7 +107,11 @@ export const durabilityCases: readonly CaseDefinition[] = [
       const after = await before.through('crash')
       await after.expectBalance('anna', '130')
       await after.expectBet(bet)
-      for (const [operation, id] of [['placebet', 't-1'], ['settlement', 's-1'], ['rollbackbet', 'r-3']] as const) {
+      for (const [operation, id] of [
+        ['placebet', 't-1'],
+        ['settlement', 's-1'],
+        ['rollbackbet', 'r-3'],
+      ] as const) {
         const found = await after.transaction(operation, id)
         stage.check(found !== null, `the ${operation} ${id}`, found)
       }
@@ -187,12 +196,20 @@ async function nothingOf(stage: Stage, wallet: Wallet, betId: string): Promise<v
   await wallet.expectBalance('anna', '100')
 }
 
-async function allOrNothing(stage: Stage, wallet: Wallet, { transaction, bet }: WalletChanges): Promise<void> {
+async function allOrNothing(
+  stage: Stage,
+  wallet: Wallet,
+  { transaction, bet }: WalletChanges,
+): Promise<void> {
   const found = {
     transaction: (await wallet.transaction(transaction.operation, transaction.transactionId)) !== null,
     bet: bet !== null && (await wallet.bet(bet.betId)) !== null,
     balance: !sameAmount(await wallet.balance(transaction.playerId), '100'),
   }
   const written = Object.values(found).filter(Boolean).length
-  stage.check(written === 0 || written === 3, 'transaction, bet and balance all written, or none of them', shown(found))
+  stage.check(
+    written === 0 || written === 3,
+    'transaction, bet and balance all written, or none of them',
+    shown(found),
+  )
 }

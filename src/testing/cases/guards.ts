@@ -1,6 +1,16 @@
 /** Each guard alone, the others satisfied; and nothing is written where one does not hold. */
 import type { Bet } from '../../store.js'
-import { anna, ben, chen, crediting, entombing, placing, refusing, reversing, rollingBack } from '../changes.js'
+import {
+  anna,
+  ben,
+  chen,
+  crediting,
+  entombing,
+  placing,
+  refusing,
+  reversing,
+  rollingBack,
+} from '../changes.js'
 import { type Stage, sameAmount, type Wallet } from '../stage.js'
 import type { CaseDefinition } from './case.js'
 
@@ -100,7 +110,10 @@ export const guardCases: readonly CaseDefinition[] = [
       await wallet.committed(placing({ transactionId: 't-1', betId: 'b-1' }))
       const old = await betOf(stage, wallet, 'b-1')
       await wallet.committed(crediting(old, { transactionId: 's-1', amount: '60' }))
-      await wallet.conflicts(crediting(old, { transactionId: 's-2', amount: '5' }), 'the bet has changed since')
+      await wallet.conflicts(
+        crediting(old, { transactionId: 's-2', amount: '5' }),
+        'the bet has changed since',
+      )
       await wallet.conflicts(rollingBack(old, { transactionId: 'r-1' }), 'the bet has changed since')
       await wallet.expectBalance('anna', '130')
     },
@@ -115,7 +128,10 @@ export const guardCases: readonly CaseDefinition[] = [
       await wallet.conflicts(crediting(ghost, { transactionId: 's-1', amount: '60' }), 'there is no such bet')
       await wallet.committed(placing({ transactionId: 't-1', betId: 'b-1' }))
       const ahead: Bet = { ...(await betOf(stage, wallet, 'b-1')), revision: 2 }
-      await wallet.conflicts(crediting(ahead, { transactionId: 's-2', amount: '60' }), 'revision 2 is not stored yet')
+      await wallet.conflicts(
+        crediting(ahead, { transactionId: 's-2', amount: '60' }),
+        'revision 2 is not stored yet',
+      )
     },
   },
   {
@@ -175,7 +191,10 @@ export const guardCases: readonly CaseDefinition[] = [
         { ...anna, balance: '9' },
         { ...ben, balance: '100' },
       ])
-      await wallet.conflicts(placing({ transactionId: 't-1', betId: 'b-1', stake: '10' }), '9 does not cover 10')
+      await wallet.conflicts(
+        placing({ transactionId: 't-1', betId: 'b-1', stake: '10' }),
+        '9 does not cover 10',
+      )
       await wallet.committed(placing({ transactionId: 't-2', betId: 'b-2', stake: '20', player: ben }))
       await wallet.expectBalance('ben', '80')
     },
@@ -213,10 +232,16 @@ export const guardCases: readonly CaseDefinition[] = [
       const taken = { ...overdrawn, balance: { currency: 'EUR', delta: '-100', floor: null } }
       const result = await wallet.commit({ ...taken, transaction: { ...taken.transaction, delta: '-100' } })
       if (result.status !== 'committed') {
-        stage.check(result.status === 'refused', 'committed or refused: a store may forbid balances below 0', result)
+        stage.check(
+          result.status === 'refused',
+          'committed or refused: a store may forbid balances below 0',
+          result,
+        )
         return
       }
-      await wallet.committed(crediting(await betOf(stage, wallet, 'b-1'), { transactionId: 's-2', amount: '5' }))
+      await wallet.committed(
+        crediting(await betOf(stage, wallet, 'b-1'), { transactionId: 's-2', amount: '5' }),
+      )
       await wallet.expectBalance('anna', '-25')
     },
   },
@@ -243,7 +268,9 @@ export const guardCases: readonly CaseDefinition[] = [
       await wallet.committed(placing({ transactionId: 't-1', betId: 'b-1' }))
       await wallet.committed(placing({ transactionId: 't-2', betId: 'b-2', player: ben, stake: '5' }))
       const second = await betOf(stage, wallet, 'b-2')
-      await wallet.committed(crediting(await betOf(stage, wallet, 'b-1'), { transactionId: 's-1', amount: '60' }))
+      await wallet.committed(
+        crediting(await betOf(stage, wallet, 'b-1'), { transactionId: 's-1', amount: '60' }),
+      )
       await wallet.expectBet(second)
       await wallet.expectBalance('anna', '130')
       await wallet.expectBalance('ben', '95')

@@ -76,7 +76,11 @@ export const lostAnswerCases: readonly CaseDefinition[] = [
       const { wallet, line } = await behindLine(stage, 'after')
       const fields = { transactionId: 't-1', betId: 'b-1', amount: '100.01' }
       const refused = await call(stage, line, 'placebet', fields)
-      stage.check('errorCode' in refused && refused.errorCode === 'INSUFFICIENT_FUNDS', '402, found by the look', refused)
+      stage.check(
+        'errorCode' in refused && refused.errorCode === 'INSUFFICIENT_FUNDS',
+        '402, found by the look',
+        refused,
+      )
       const winner = { transactionId: 't-2', betId: 'b-2', amount: '0' }
       await call(stage, line, 'placebet', winner)
       await call(stage, line, 'settlement', { transactionId: 's-2', betId: 'b-2', amount: '50' })

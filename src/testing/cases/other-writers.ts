@@ -53,7 +53,9 @@ export const otherWriterCases: readonly CaseDefinition[] = [
       const count = 8
       const results = await Promise.all(
         Array.from({ length: count }, async (_, index) => {
-          const commit = wallet.commit(placing({ transactionId: `t-${index}`, betId: `b-${index}`, stake: '2' }))
+          const commit = wallet.commit(
+            placing({ transactionId: `t-${index}`, betId: `b-${index}`, stake: '2' }),
+          )
           await deposit(stage, wallet, '3')
           return commit
         }),
@@ -120,7 +122,10 @@ async function placed(stage: Stage): Promise<Wallet> {
 }
 
 async function deposit(stage: Stage, wallet: Wallet, amount: string): Promise<void> {
-  stage.story.tell('PAM', amount.startsWith('-') ? `withdraws ${amount.slice(1)}` : `deposits ${amount} for anna`)
+  stage.story.tell(
+    'PAM',
+    amount.startsWith('-') ? `withdraws ${amount.slice(1)}` : `deposits ${amount} for anna`,
+  )
   await stage.harness.depositOutside?.(wallet.opened, 'anna', amount)
 }
 

@@ -1,6 +1,7 @@
 /** Requests at the same time, through the handlers: any order will do, but only an order. */
-import { anna, ben, placing } from '../changes.js'
+
 import { type Answer, call, tally } from '../calls.js'
+import { anna, ben, placing } from '../changes.js'
 import { type Stage, sameAmount, type Wallet } from '../stage.js'
 import { shown } from '../story.js'
 import type { CaseDefinition } from './case.js'
@@ -16,9 +17,13 @@ export const raceCases: readonly CaseDefinition[] = [
     name: 'One placebet many times at once: accepted each time, taken once (P05)',
     async play(stage: Stage) {
       const wallet = await stage.open()
-      const answers = await atOnce(crowd, () => call(stage, wallet.store, 'placebet', { transactionId: 't-1', betId: 'b-1' }))
+      const answers = await atOnce(crowd, () =>
+        call(stage, wallet.store, 'placebet', { transactionId: 't-1', betId: 'b-1' }),
+      )
       expectTally(stage, answers, { ok: crowd })
-      const references = new Set(answers.map(answer => ('walletTransactionId' in answer ? answer.walletTransactionId : 0)))
+      const references = new Set(
+        answers.map(answer => ('walletTransactionId' in answer ? answer.walletTransactionId : 0)),
+      )
       stage.check(references.size === 1, 'one walletTransactionId for all of them', [...references])
       await wallet.expectBalance('anna', '70')
     },
@@ -62,7 +67,11 @@ export const raceCases: readonly CaseDefinition[] = [
     async play(stage: Stage) {
       const wallet = await stage.open()
       const answers = await atOnce(crowd, index =>
-        call(stage, wallet.store, 'placebet', { transactionId: `t-${index}`, betId: `b-${index}`, amount: '20' }),
+        call(stage, wallet.store, 'placebet', {
+          transactionId: `t-${index}`,
+          betId: `b-${index}`,
+          amount: '20',
+        }),
       )
       expectTally(stage, answers, { ok: 5, INSUFFICIENT_FUNDS: crowd - 5 })
       await wallet.expectBalance('anna', '0')
@@ -99,7 +108,11 @@ export const raceCases: readonly CaseDefinition[] = [
     async play(stage: Stage) {
       const wallet = await placed(stage)
       const answers = await atOnce(4, index =>
-        call(stage, wallet.store, 'settlement', { transactionId: `s-${index % 2}`, betId: 'b-1', amount: '60' }),
+        call(stage, wallet.store, 'settlement', {
+          transactionId: `s-${index % 2}`,
+          betId: 'b-1',
+          amount: '60',
+        }),
       )
       expectTally(stage, answers, { ok: 4 })
       await wallet.expectBalance('anna', '190')
@@ -134,7 +147,8 @@ export const raceCases: readonly CaseDefinition[] = [
       expectTally(stage, [clawback, bet], { ok: 1, INSUFFICIENT_FUNDS: 1 })
       await wallet.expectBalance('anna', clawback.ok ? '70' : '30')
       const credit = (await betOf(stage, wallet, 'b-1')).credits.BET_PAID
-      const kept = credit && credit.live === null && sameAmount(clawback.ok ? credit.reversed : credit.owed, '60')
+      const kept =
+        credit && credit.live === null && sameAmount(clawback.ok ? credit.reversed : credit.owed, '60')
       stage.check(kept === true, `the 60 ${clawback.ok ? 'reversed' : 'owed'}`, credit)
     },
   },
@@ -147,7 +161,11 @@ export const raceCases: readonly CaseDefinition[] = [
       const wallet = await stage.open(players)
       const answers = await atOnce(crowd * 2, index => {
         const id = `${index}`
-        return call(stage, wallet.store, 'placebet', { transactionId: id, betId: id, playerId: `p-${index % crowd}` })
+        return call(stage, wallet.store, 'placebet', {
+          transactionId: id,
+          betId: id,
+          playerId: `p-${index % crowd}`,
+        })
       })
       expectTally(stage, answers, { ok: crowd * 2 })
       for (const { playerId } of players) await wallet.expectBalance(playerId, '40')
@@ -190,7 +208,9 @@ export const raceCases: readonly CaseDefinition[] = [
       const stakes = ['30', '0', '20.5']
       const balances = ['70', '70', '49.5']
       for (const [index, stake] of stakes.entries()) {
-        const { balance } = await wallet.committed(placing({ transactionId: `t-${index}`, betId: `b-${index}`, stake }))
+        const { balance } = await wallet.committed(
+          placing({ transactionId: `t-${index}`, betId: `b-${index}`, stake }),
+        )
         stage.check(sameAmount(balance, balances[index]), `${balances[index]} in the answer`, balance)
       }
     },
@@ -204,7 +224,9 @@ export const raceCases: readonly CaseDefinition[] = [
       const results = await atOnce(crowd, index =>
         wallet.commit(placing({ transactionId: `t-${index}`, betId: `b-${index}`, stake: '1' })),
       )
-      const balances = results.map(result => (result.status === 'committed' ? Number(result.balance) : Number.NaN))
+      const balances = results.map(result =>
+        result.status === 'committed' ? Number(result.balance) : Number.NaN,
+      )
       const final = Number(await wallet.balance('anna'))
       const taken = balances.filter(balance => !Number.isNaN(balance))
       stage.check(
@@ -228,15 +250,17 @@ async function placed(stage: Stage): Promise<Wallet> {
 
 async function paid(stage: Stage): Promise<Wallet> {
   const wallet = await placed(stage)
-  const answer = await call(stage, wallet.store, 'settlement', { transactionId: 's-1', betId: 'b-1', amount: '60' })
+  const answer = await call(stage, wallet.store, 'settlement', {
+    transactionId: 's-1',
+    betId: 'b-1',
+    amount: '60',
+  })
   stage.check(answer.ok, 'the settlement to be credited', answer)
   return wallet
 }
 
 function expectTally(stage: Stage, answers: readonly Answer[], expected: Record<string, number>): void {
   const found = tally(answers)
-  const same =
-    Object.keys({ ...found, ...expected }).every(key => found[key] === expected[key])
+  const same = Object.keys({ ...found, ...expected }).every(key => found[key] === expected[key])
   stage.check(same, `the answers to be ${shown(expected)}`, found)
 }
-

@@ -27,7 +27,11 @@ export const readCases: readonly CaseDefinition[] = [
     level: 'MUST',
     name: 'load reads the bet before the transaction: who sees the bet sees its transaction',
     play: stage =>
-      loadsDuringCommits(stage, 'the transaction, where its bet is seen', ({ bet, transaction }) => !bet || transaction),
+      loadsDuringCommits(
+        stage,
+        'the transaction, where its bet is seen',
+        ({ bet, transaction }) => !bet || transaction,
+      ),
   },
   {
     id: 'WS-52',

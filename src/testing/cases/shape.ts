@@ -66,7 +66,12 @@ export const shapeCases: readonly CaseDefinition[] = [
     async play(stage: Stage) {
       const wallet = await stage.open()
       const description = 'Grenze erreicht: ß, 限度, "quoted", it\'s \\ final'
-      const refused = refusing({ transactionId: 't-1', betId: 'b-1', errorCode: 'LIMIT_REACHED', description })
+      const refused = refusing({
+        transactionId: 't-1',
+        betId: 'b-1',
+        errorCode: 'LIMIT_REACHED',
+        description,
+      })
       await wallet.committed(refused)
       await expectTransaction(stage, wallet, refused)
       const bet = await wallet.bet('b-1')
@@ -83,7 +88,11 @@ export const shapeCases: readonly CaseDefinition[] = [
       await wallet.committed(placing({ transactionId: 't-1', betId: 'b-1' }))
       const expected = { BET_PAID: '60', VOIDED: '30', CASHOUT: '7.5' } as const
       let bet = await wallet.bet('b-1')
-      stage.check(bet !== null && Object.keys(bet.credits).length === 0, 'credits to be {} at first', bet?.credits)
+      stage.check(
+        bet !== null && Object.keys(bet.credits).length === 0,
+        'credits to be {} at first',
+        bet?.credits,
+      )
       for (const [type, amount] of Object.entries(expected) as [keyof typeof expected, Decimal][]) {
         await wallet.committed(crediting(bet, { transactionId: `s-${type}`, type, amount }))
         bet = await wallet.bet('b-1')
@@ -151,7 +160,11 @@ export const shapeCases: readonly CaseDefinition[] = [
         const bet = await wallet.bet('b-1')
         stage.check(bet !== null && sameAmount(bet.stake, amount), `a stake of exactly ${amount}`, bet?.stake)
         const transaction = await wallet.transaction('placebet', 't-1')
-        stage.check(sameAmount(transaction?.amount, amount), `an amount of exactly ${amount}`, transaction?.amount)
+        stage.check(
+          sameAmount(transaction?.amount, amount),
+          `an amount of exactly ${amount}`,
+          transaction?.amount,
+        )
         stage.check(
           sameAmount(transaction?.delta, negate(amount)),
           `a delta of exactly ${negate(amount)}`,
@@ -207,7 +220,8 @@ export const shapeCases: readonly CaseDefinition[] = [
     id: 'WS-11',
     level: 'MUST',
     name: 'Ids of 255 characters are told apart by their last one (D24)',
-    play: stage => tellApart(stage, ['x'.repeat(254).concat('a'), 'x'.repeat(254).concat('b'), 'x'.repeat(254)]),
+    play: stage =>
+      tellApart(stage, ['x'.repeat(254).concat('a'), 'x'.repeat(254).concat('b'), 'x'.repeat(254)]),
   },
   {
     id: 'WS-12',
@@ -226,13 +240,26 @@ export const shapeCases: readonly CaseDefinition[] = [
     level: 'MUST',
     name: 'Ids of any language come back as they were, accents and composition told apart (D24)',
     play: stage =>
-      tellApart(stage, ['é', 'e\u0301', 'e', 'ß', 'ss', '球', '🏇'.repeat(60), "o'hara; --", '100%_', '"\\n', '{}']),
+      tellApart(stage, [
+        'é',
+        'e\u0301',
+        'e',
+        'ß',
+        'ss',
+        '球',
+        '🏇'.repeat(60),
+        "o'hara; --",
+        '100%_',
+        '"\\n',
+        '{}',
+      ]),
   },
   {
     id: 'WS-15',
     level: 'MUST',
     name: 'Ids that look like numbers stay text (D24)',
-    play: stage => tellApart(stage, ['1', '01', '1.0', '1e0', '+1', '12345678901234567890', '12345678901234567891']),
+    play: stage =>
+      tellApart(stage, ['1', '01', '1.0', '1e0', '+1', '12345678901234567890', '12345678901234567891']),
   },
   {
     id: 'WS-16',
@@ -245,21 +272,35 @@ export const shapeCases: readonly CaseDefinition[] = [
       stage.story.tell('kit', 'changes the objects that it gave to commit')
       scribble(changes)
       const bet = await wallet.bet('b-1')
-      stage.check(bet !== null && sameAmount(bet.stake, '30') && bet.revision === 1, 'the bet as committed', bet)
+      stage.check(
+        bet !== null && sameAmount(bet.stake, '30') && bet.revision === 1,
+        'the bet as committed',
+        bet,
+      )
 
       stage.story.tell('kit', 'changes the objects that it got from load')
       const keys = { operation: 'placebet', transactionId: 't-1', playerId: 'anna', betId: 'b-1' } as const
       scribble(await wallet.store.load(keys))
       await wallet.expectBalance('anna', '70')
-      await wallet.expectBet(placing({ transactionId: 't-1', betId: 'b-1' }).bet as NonNullable<WalletChanges['bet']>)
+      await wallet.expectBet(
+        placing({ transactionId: 't-1', betId: 'b-1' }).bet as NonNullable<WalletChanges['bet']>,
+      )
       await expectTransaction(stage, wallet, placing({ transactionId: 't-1', betId: 'b-1' }))
     },
   },
 ]
 
-async function expectTransaction(stage: Stage, wallet: Wallet, { transaction }: WalletChanges): Promise<void> {
+async function expectTransaction(
+  stage: Stage,
+  wallet: Wallet,
+  { transaction }: WalletChanges,
+): Promise<void> {
   const found = await wallet.transaction(transaction.operation, transaction.transactionId)
-  stage.check(found !== null && sameTransaction(found, transaction), `the transaction ${shown(transaction)}`, found)
+  stage.check(
+    found !== null && sameTransaction(found, transaction),
+    `the transaction ${shown(transaction)}`,
+    found,
+  )
 }
 
 function limitsOf(stage: Stage): { digits: number; scale: number } {
@@ -270,7 +311,8 @@ function amountsWithin({ digits, scale }: { digits: number; scale: number }): De
   const whole = digits - scale
   const most = '9'.repeat(whole) + (scale === 0 ? '' : `.${'9'.repeat(scale)}`)
   const pattern = '1234567890'.repeat(4)
-  const mixed = pattern.slice(0, whole) + (scale === 0 ? '' : `.${pattern.slice(0, scale).replace(/0$/, '1')}`)
+  const mixed =
+    pattern.slice(0, whole) + (scale === 0 ? '' : `.${pattern.slice(0, scale).replace(/0$/, '1')}`)
   const cents = scale >= 2 ? ['0.01', '0.07', '1.1'] : []
   const least = scale === 0 ? '1' : `0.${'0'.repeat(scale - 1)}1`
   return [most, mixed, least, ...cents]
@@ -305,7 +347,12 @@ async function tellApart(stage: Stage, ids: readonly string[]): Promise<void> {
 }
 
 /** Beyond the limits: all of it exactly, or none of it. */
-async function exactOrNothing(stage: Stage, wallet: Wallet, changes: WalletChanges, before: Decimal): Promise<void> {
+async function exactOrNothing(
+  stage: Stage,
+  wallet: Wallet,
+  changes: WalletChanges,
+  before: Decimal,
+): Promise<void> {
   const { transaction, balance } = changes
   const result = await wallet.commit(changes).catch((error: unknown) => ({ status: 'threw' as const, error }))
   const after = await wallet.balance('anna')
@@ -313,7 +360,11 @@ async function exactOrNothing(stage: Stage, wallet: Wallet, changes: WalletChang
   if (result.status === 'committed') {
     const exact = add(before, balance?.delta ?? '0')
     stage.check(sameAmount(after, exact), `a balance of exactly ${exact}, or a refusal`, after)
-    stage.check(sameAmount(found?.amount, transaction.amount), `an amount of exactly ${transaction.amount}`, found?.amount)
+    stage.check(
+      sameAmount(found?.amount, transaction.amount),
+      `an amount of exactly ${transaction.amount}`,
+      found?.amount,
+    )
     return
   }
   stage.check(
@@ -321,7 +372,10 @@ async function exactOrNothing(stage: Stage, wallet: Wallet, changes: WalletChang
     'committed exactly, refused, or a fault that says why',
     result,
   )
-  stage.check(sameAmount(after, before) && found === null, `nothing written, balance ${before}`, { after, found })
+  stage.check(sameAmount(after, before) && found === null, `nothing written, balance ${before}`, {
+    after,
+    found,
+  })
 }
 
 /** Changes whatever can be changed, deeply; frozen objects are fine too. */
@@ -331,6 +385,6 @@ function scribble(value: unknown): void {
     scribble(item)
     if (typeof item !== 'object') Reflect.set(value, key, typeof item === 'number' ? item + 7 : 'scribbled')
   }
-  if ('credits' in value) Reflect.set(value.credits as object, 'VOIDED', { live: '1', reversed: '0', owed: '0' })
+  if ('credits' in value)
+    Reflect.set(value.credits as object, 'VOIDED', { live: '1', reversed: '0', owed: '0' })
 }
-
