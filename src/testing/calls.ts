@@ -24,7 +24,14 @@ export async function call(
   stage: Stage,
   store: WalletStore,
   operation: Operation,
-  fields: { transactionId: string; betId: string; playerId?: string; amount?: string; type?: string; currency?: string },
+  fields: {
+    transactionId: string
+    betId: string
+    playerId?: string
+    amount?: string
+    type?: string
+    currency?: string
+  },
 ): Promise<Answer> {
   const defaults = {
     placebet: { sessionId: 's-1', amount: '30', currency: 'EUR', betType: 'SINGLE' },

@@ -92,7 +92,7 @@ function failureOf({ id, level, name }: CaseDefinition, stage: Stage, error: unk
   return Object.assign(new Error(message, { cause: error }), { name: 'StorePromiseBroken' })
 }
 
-function checked({ seed = 1, runs = 100, only, patienceMs = 30_000 }: CaseOptions): StageOptions {
+function checked({ seed = 1, runs = 200, only, patienceMs = 30_000 }: CaseOptions): StageOptions {
   if (!Number.isSafeInteger(seed)) invalid('seed must be a whole number')
   if (!Number.isSafeInteger(runs) || runs < 1) invalid('runs must be a whole number of at least 1')
   if (!Number.isFinite(patienceMs) || patienceMs <= 0) invalid('patienceMs must be a number above 0')

@@ -53,8 +53,15 @@ export function placing({ stake = '30', ...identity }: Identity & { stake?: Deci
 }
 
 /** A placebet that was refused: recorded, and nothing moves. */
-export function refusing(identity: Identity & { amount?: Decimal; errorCode?: string; description?: string }): WalletChanges {
-  const { player = anna, amount = '30', errorCode = 'INSUFFICIENT_FUNDS', description = 'no funds' } = identity
+export function refusing(
+  identity: Identity & { amount?: Decimal; errorCode?: string; description?: string },
+): WalletChanges {
+  const {
+    player = anna,
+    amount = '30',
+    errorCode = 'INSUFFICIENT_FUNDS',
+    description = 'no funds',
+  } = identity
   const refused: Transaction = {
     ...transaction('placebet', identity),
     amount,

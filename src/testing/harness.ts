@@ -50,7 +50,7 @@ export interface HeldCommit {
 export interface CaseOptions {
   /** Of everything random. Default 1; a failure prints the one it ran with. */
   seed?: number
-  /** How many random histories and schedules. Default 100. */
+  /** How many random histories and schedules. Default 200. */
   runs?: number
   /** Only the cases with these ids. */
   only?: readonly string[]

@@ -56,7 +56,7 @@ export async function checkWalletStore<O extends { store: WalletStore }>(
   const failures = results.filter(({ result }) => result === 'failed')
   const sound = failures.every(({ level }) => level !== 'MUST')
   for (const { detail } of failures) say(`\n${detail}`)
-  const { seed = 1, runs = 100 } = options
+  const { seed = 1, runs = 200 } = options
   say(
     `\n${sound ? 'Sound' : 'NOT SOUND'}: ${count('passed')} promises kept, ${failures.length} broken, ` +
       `${count('skipped')} not judged (seed ${seed}, ${runs} runs).`,

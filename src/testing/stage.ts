@@ -54,7 +54,11 @@ export class Stage {
     })
     const first = await Promise.race([promise, late])
     clearTimeout(timer)
-    this.check(first !== 'late', `${what}, without waiting for others`, `nothing after ${this.options.patienceMs} ms`)
+    this.check(
+      first !== 'late',
+      `${what}, without waiting for others`,
+      `nothing after ${this.options.patienceMs} ms`,
+    )
     return first as T
   }
 }
@@ -76,9 +80,17 @@ export class Wallet {
 
   /** The same data through the hook `reopen` or `crash`. */
   async through(hook: 'reopen' | 'crash'): Promise<Wallet> {
-    this.stage.story.tell('kit', hook === 'reopen' ? 'opens a second connection' : 'crashes the store and opens it again')
+    this.stage.story.tell(
+      'kit',
+      hook === 'reopen' ? 'opens a second connection' : 'crashes the store and opens it again',
+    )
     const call = this.stage.harness[hook] as (opened: Opened) => WalletStore | Promise<WalletStore>
-    return new Wallet(this.stage, this.opened, await call(this.opened), hook === 'reopen' ? 'second connection' : 'store')
+    return new Wallet(
+      this.stage,
+      this.opened,
+      await call(this.opened),
+      hook === 'reopen' ? 'second connection' : 'store',
+    )
   }
 
   commit(changes: WalletChanges): Promise<CommitResult> {
@@ -140,8 +152,16 @@ export class Wallet {
     })
   }
 
-  private look(of: Partial<{ operation: Operation; transactionId: string; playerId: string; betId: string }>) {
-    return this.raw.load({ operation: 'placebet', transactionId: 'not used', playerId: 'nobody', betId: 'not used', ...of })
+  private look(
+    of: Partial<{ operation: Operation; transactionId: string; playerId: string; betId: string }>,
+  ) {
+    return this.raw.load({
+      operation: 'placebet',
+      transactionId: 'not used',
+      playerId: 'nobody',
+      betId: 'not used',
+      ...of,
+    })
   }
 }
 

@@ -12,6 +12,11 @@ export class Story {
     }
   }
 
+  /** A story of its own, for the next of many runs. */
+  restart(): void {
+    this.steps.length = 0
+  }
+
   /** Ends the case as failed, unless `holds`. */
   check(holds: boolean, expected: string, found: unknown): asserts holds {
     if (!holds) throw new BrokenPromise(expected, shown(found), [...this.steps])
@@ -101,5 +106,7 @@ function shownResult(result: CommitResult): string {
 }
 
 function short(id: string): string {
-  return id.length <= 24 ? JSON.stringify(id).slice(1, -1) : `${id.slice(0, 10)}…${id.slice(-6)} (${id.length} long)`
+  return id.length <= 24
+    ? JSON.stringify(id).slice(1, -1)
+    : `${id.slice(0, 10)}…${id.slice(-6)} (${id.length} long)`
 }

@@ -3,7 +3,7 @@
  * else: a ledger of what happened, a map of answers, and additions of whole cents. It knows no revisions, no
  * guards and no commits, and looks up in the ledger what the library keeps in its records.
  */
-import type { Operation, SettlementType } from 'bet-wallet'
+import type { Operation, SettlementType } from '../store.js'
 
 export type Cents = bigint
 
