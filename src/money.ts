@@ -90,9 +90,14 @@ function withoutTrailingZeros(whole: string, fraction: string): string {
 }
 
 function textOf(value: Big): Decimal {
-  return value.eq(0) ? '0' : value.toFixed()
+  const text = value.toFixed()
+  if (isZero(text)) return '0'
+  if (text.length > digitsMax && !isDecimal(text))
+    throw new RangeError(`a sum of more than ${digitsMax} digits`)
+  return text
 }
 
+/** @throws {RangeError} for a sum of more than 40 digits, as the next two */
 export function add(a: Decimal, b: Decimal): Decimal {
   return textOf(new Big(a).plus(b))
 }

@@ -3,8 +3,15 @@
  * `undefined` or somebody else's record is a fault that names the field and the promise, never an answer.
  */
 import { flawOfRefusal, WalletError } from './errors.js'
-import { isDecimal } from './money.js'
-import type { CommitResult, WalletChanges, WalletKeys, WalletSnapshot, WalletStore } from './store.js'
+import { isDecimal, isNegative } from './money.js'
+import type {
+  CommitResult,
+  SettlementType,
+  WalletChanges,
+  WalletKeys,
+  WalletSnapshot,
+  WalletStore,
+} from './store.js'
 
 type Fields = Record<string, unknown>
 
@@ -36,6 +43,12 @@ const record = (where: string, value: unknown) =>
 function decimal(where: string, value: unknown): void {
   if (!isDecimal(value))
     broken(where, 'decimal text such as "100.50" (never a float, an exponent or "-0")', value)
+}
+
+/** What was staked, credited, reversed or is owed: below 0, it would turn what takes into what gives. */
+function amount(where: string, value: unknown): void {
+  decimal(where, value)
+  if (isNegative(value as string)) broken(where, 'at least 0', value)
 }
 
 function decimalOrNull(where: string, value: unknown): void {
@@ -76,7 +89,7 @@ export function checkSnapshot(snapshot: WalletSnapshot, keys: WalletKeys): Walle
     theSame('load().bet.betId', bet.betId, keys.betId)
     text('load().bet.playerId', bet.playerId)
     text('load().bet.currency', bet.currency)
-    decimal('load().bet.stake', bet.stake)
+    amount('load().bet.stake', bet.stake)
     if (bet.status !== 'PLACED' && bet.status !== 'ROLLED_BACK') {
       broken('load().bet.status', 'PLACED or ROLLED_BACK', bet.status)
     }
@@ -108,15 +121,18 @@ export function checkSnapshot(snapshot: WalletSnapshot, keys: WalletKeys): Walle
 
 function checkCredits(value: unknown): void {
   const credits = fields('load().bet.credits', value, 'an object, empty where nothing was ever credited')
-  for (const type of ['BET_PAID', 'VOIDED', 'CASHOUT']) {
-    if (!(type in credits)) continue
+  for (const [type, value] of Object.entries(credits)) {
     const where = `load().bet.credits.${type}`
-    const credit = fields(where, credits[type], 'a credit; the key is absent where nothing was ever credited')
+    if (!settlementTypes.includes(type)) broken(where, `of a type among ${settlementTypes.join(', ')}`, type)
+    const credit = fields(where, value, 'a credit; the key is absent where nothing was ever credited')
     decimalOrNull(`${where}.live`, credit.live)
-    decimal(`${where}.reversed`, credit.reversed)
-    decimal(`${where}.owed`, credit.owed)
+    if (credit.live !== null) amount(`${where}.live`, credit.live)
+    amount(`${where}.reversed`, credit.reversed)
+    amount(`${where}.owed`, credit.owed)
   }
 }
+
+const settlementTypes: readonly string[] = ['BET_PAID', 'VOIDED', 'CASHOUT'] satisfies SettlementType[]
 
 /** What `commit` answered, once it is known to be what the contract says. @throws {WalletError} `STORE_CONTRACT` */
 export function checkResult(result: CommitResult, changes: WalletChanges): CommitResult {

@@ -18,6 +18,7 @@ import type {
 /** What happened on the way, known also when it ends in a fault. */
 export interface Journey {
   attempts: number
+  /** Of the last attempt. */
   storeRefusal: Refusal | null
   /** In milliseconds of `performance.now()`: from then on no commit is begun. */
   readonly deadline: number
@@ -42,6 +43,7 @@ export async function run<O extends Operation>(
 
   for (;;) {
     journey.attempts += 1
+    journey.storeRefusal = null
 
     // 1. Load what is known of this player, bet and transaction.
     const snapshot = await load(store, keys)

@@ -139,7 +139,7 @@ export interface Bet {
   playerId: string
   /** The currency of stake and credits: the player's at the time of the bet (D23). */
   currency: string
-  /** What the placebet took. `"0"` for a bet that was rolled back before it arrived (a tombstone, D11). */
+  /** What the placebet took, at least 0. `"0"` for a bet that was rolled back before it arrived (a tombstone, D11). */
   stake: Decimal
   status: 'PLACED' | 'ROLLED_BACK'
   /** Per settlement type that was ever credited; the key is absent where it never was (D18). */
@@ -152,7 +152,7 @@ export interface Bet {
   revision: number
 }
 
-/** What became of the amounts that one settlement type credited to one bet (D18). */
+/** What became of the amounts that one settlement type credited to one bet (D18). Each is at least 0. */
 export interface Credit {
   /** Credited and not yet reversed; `"0"` for a lost bet; `null` when nothing is live. */
   live: Decimal | null

@@ -142,6 +142,7 @@ describe('given decimals', () => {
   test('when they are added and subtracted, then exactly', () => {
     expect(add('0.1', '0.2')).toBe('0.3')
     expect(subtract('0.3', '0.1')).toBe('0.2')
+    expect(() => add('9'.repeat(40), '1')).toThrow(RangeError) // never a sum that is no Decimal
     expect(add('9007199254740993', '0.000000000000000001')).toBe('9007199254740993.000000000000000001')
     expect(add('999999999999999999999', '1')).toBe('1000000000000000000000')
     expect(subtract('0.0000001', '0.00000001')).toBe('0.00000009')

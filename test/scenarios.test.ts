@@ -1,4 +1,4 @@
-/** The cases by example (scenarios.md), through the front door on the memory store. A01 and A02 are tested over HTTP. */
+/** Cases by example, one id each, through the front door on the memory store. Authentication and malformed JSON are tested over HTTP. */
 import { describe, expect, test } from 'vitest'
 import {
   handlePlaceBet,

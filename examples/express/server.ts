@@ -17,7 +17,9 @@ const players = [
   { playerId: 'kenji', currency: 'JPY', balance: '5000' },
 ]
 
-const { PORT: port = '3000', HOST: host = '127.0.0.1' } = process.env
+// Not ??: an empty HOST would be every address of the machine.
+const port = process.env.PORT || '3000'
+const host = process.env.HOST || '127.0.0.1'
 if (!/^[0-9]{1,5}$/.test(port) || Number(port) > 65_535) {
   stop(`PORT must be a whole number from 0 to 65535, and is ${JSON.stringify(port)}`)
 }

@@ -5,7 +5,8 @@ import { createMemoryStore } from 'bet-wallet/memory'
 import Koa from 'koa'
 import { walletRoutes } from './wallet.js'
 
-const { PORT: port = '3000', HOST: host = '127.0.0.1' } = process.env
+const port = Number(process.env.PORT || 3000)
+const host = process.env.HOST || '127.0.0.1'
 
 const store = createMemoryStore([{ playerId: 'anna', currency: 'EUR', balance: '100.00' }])
 const handle = createHttpHandler(store, {
@@ -16,7 +17,7 @@ const handle = createHttpHandler(store, {
 const app = new Koa()
 app.use(walletRoutes(handle))
 
-const server = app.listen(Number(port), host, () => console.log('The wallet listens on', server.address()))
+const server = app.listen(port, host, () => console.log('The wallet listens on', server.address()))
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => server.close().closeIdleConnections())
 }

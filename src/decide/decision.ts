@@ -76,7 +76,8 @@ export function accept(
   player: Player,
   moved: { delta: string; bet: Bet | null; reason?: OutcomeReason },
 ): Decision {
-  const { delta, bet, reason = 'ACCEPTED' } = moved
+  const { bet, reason = 'ACCEPTED' } = moved
+  const delta = isZero(moved.delta) ? '0' : moved.delta // a store may write it "0.00"
   const takes = delta.startsWith('-')
   return {
     outcome: {

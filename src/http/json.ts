@@ -4,8 +4,11 @@ import { JsonNumber } from '../money.js'
 /** A number of 16 characters or more, or with an exponent: a JavaScript number might not hold it. May also hit a text. */
 const longNumber = /(?:^|[[:,])\s*-?(?:[0-9.]{16}|[0-9.]+[eE])/
 
-/** Every text and every number of a well-formed JSON document; nothing else in it holds a quote or a digit. */
-const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|-?[0-9][0-9.eE+-]*/g
+/**
+ * In a well-formed JSON document: an escape, the begin or the end of a text, or what is a number outside of texts. Never
+ * a whole text: the engine gives up on one with millions of escapes.
+ */
+const tokens = /\\.|"|-?[0-9][0-9.eE+-]*/g
 
 /** What is nested deeper is refused where it has to be walked. No call of the interface is nested at all. */
 const depthMax = 100
@@ -21,9 +24,14 @@ export function readJson(text: string): unknown {
   if (!longNumber.test(text)) return value
   // The document is well-formed, so its tokens are where the pattern says. Numbers become texts marked "n", texts
   // are marked "s" (keys too), and no body can pretend to be the one or the other.
-  const marked = text.replace(tokens, token =>
-    token.startsWith('"') ? `"s${token.slice(1)}` : `"n${token}"`,
-  )
+  let insideText = false
+  const marked = text.replace(tokens, token => {
+    if (token === '"') {
+      insideText = !insideText
+      return insideText ? '"s' : '"'
+    }
+    return insideText ? token : `"n${token}"`
+  })
   return unmarked(JSON.parse(marked), 0)
 }
 

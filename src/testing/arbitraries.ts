@@ -324,7 +324,7 @@ export const history: fc.Arbitrary<Step[]> = fc
         { weight: 4, arbitrary: again(line) },
         { weight: 2, arbitrary: other(otherStep) },
       ),
-      { maxLength: 16 },
+      { maxLength: 16, size: 'max' },
     ),
   )
   .map(([one, two, moves]) => concrete([...one, ...two, ...moves]))
@@ -342,7 +342,7 @@ export const rush: fc.Arbitrary<{ before: Step[]; atOnce: Step[] }> = fc
         { weight: 5, arbitrary: again(up) },
         { weight: 2, arbitrary: other(moneyStep) },
       ),
-      { minLength: 2, maxLength: 5 },
+      { minLength: 2, maxLength: 5, size: 'max' },
     ),
   )
   .map(([one, moves]) => {

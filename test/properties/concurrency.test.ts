@@ -218,6 +218,46 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('requests at once, wit
   )
 
   test(
+    'that are bets on the same funds succeed as often as the funds suffice',
+    () =>
+      fc.assert(
+        fc.asyncProperty(
+          fc.scheduler(),
+          start,
+          fc.constantFrom(20_00n, 30_00n, 60_00n, 10n),
+          fc.integer({ min: 2, max: 6 }),
+          async (s, before, stake, count) => {
+            const bet = (number: number) =>
+              callOf({
+                operation: 'placebet',
+                transactionId: `x${number}`,
+                betId: `x${number}`,
+                playerId: 'ann',
+                amount: stake,
+                currency: 'EUR',
+                sessionEnded: false,
+              })
+            const model = new Model(openings, openHouse)
+            for (const step of before) model.perform(step)
+            const suffices = model.balance('ann') / stake
+
+            const { wallet, heard } = await perform(
+              s,
+              way,
+              before,
+              Array.from({ length: count }, (_, n) => bet(n)),
+            )
+            const accepted = heard.filter(({ answer }) => typeof answer !== 'string' && answer.ok).length
+            expect(accepted).toBe(suffices < BigInt(count) ? Number(suffices) : count)
+            expectBalancesToAddUp(wallet.memory, openings, wallet.external)
+          },
+        ),
+        runs(300),
+      ),
+    timeoutMs,
+  )
+
+  test(
     'of which some claw the same credit back, collect it once, or leave it to the platform and never touch it',
     () =>
       fc.assert(
@@ -335,6 +375,7 @@ test(
             { step: atOnce[1] as Step, answer: 'done' as const },
           ]
           expect(someOrderGives(model, told, sameAnswer, isEndOf(wallet))).toBe(true)
+          expect(wallet.strays).toEqual([])
         },
       ),
       runs(60),

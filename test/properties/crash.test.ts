@@ -55,9 +55,10 @@ const commitFault: fc.Arbitrary<CommitFault> = fc.oneof(
 )
 
 const faults: fc.Arbitrary<Faults> = fc.record({
-  commits: fc.array(commitFault, { maxLength: 12 }),
+  commits: fc.array(commitFault, { maxLength: 12, size: 'max' }),
   loads: fc.array(fc.constantFrom<LoadFault[]>('works', 'works', 'works', 'throws', 'is unavailable'), {
     maxLength: 10,
+    size: 'max',
   }),
   ways: fc.array(
     fc.oneof(
@@ -74,7 +75,7 @@ const faults: fc.Arbitrary<Faults> = fc.record({
         }),
       },
     ),
-    { maxLength: 12 },
+    { maxLength: 12, size: 'max' },
   ),
 })
 

@@ -5,7 +5,7 @@ import { amount, openHouse, openings, start } from '../../src/testing/arbitrarie
 import type { Cents, Request, Step } from '../../src/testing/model.js'
 import { expectBalancesToAddUp, expectBetsToAddUp, sumOf } from './money.js'
 import { runs, timeoutMs } from './runs.js'
-import { openWallet, type Wallet } from './wallet.js'
+import { centsOf, openWallet, type Wallet } from './wallet.js'
 
 const ann = { playerId: 'ann', currency: 'EUR' }
 
@@ -99,7 +99,7 @@ describe('a clawback', () => {
   /** What the platform sends for the paid and voided bet `x`, and what the player does in the meantime. */
   const news = fc.oneof(
     {
-      weight: 3,
+      weight: 8,
       arbitrary: fc.record({
         operation: fc.constant('settlement' as const),
         transactionId: fc.constantFrom('s1', 's2', 's3'),
@@ -107,7 +107,7 @@ describe('a clawback', () => {
       }),
     },
     {
-      weight: 6,
+      weight: 16,
       arbitrary: fc.record({
         operation: fc.constant('unsettlement' as const),
         transactionId: fc.constantFrom('u1', 'u2', 'u3', 'u4'),
@@ -124,9 +124,14 @@ describe('a clawback', () => {
     },
   )
   const amounts = fc.record({ s1: amount, s2: amount, s3: amount })
-  const steps = fc.array(fc.oneof({ weight: 3, arbitrary: news }, { weight: 2, arbitrary: moneyStep }), {
-    maxLength: 24,
-  })
+  const steps = fc.array(
+    fc.oneof(
+      { weight: 6, arbitrary: news },
+      { weight: 2, arbitrary: fc.constant('all is spent' as const) },
+      { weight: 2, arbitrary: moneyStep },
+    ),
+    { minLength: 3, maxLength: 24, size: 'max' },
+  )
 
   test(
     'is collected at most once, by the wallet or by the platform, never by both',
@@ -146,6 +151,11 @@ describe('a clawback', () => {
           const firstWord = new Map<string, string>()
 
           for (const step of steps) {
+            if (step === 'all is spent') {
+              const balance = wallet.memory.player('ann')?.balance ?? '0'
+              await wallet.perform({ step: 'withdraw', playerId: 'ann', amount: centsOf(balance) })
+              continue
+            }
             if ('step' in step) {
               await wallet.perform(step)
               continue
@@ -189,7 +199,7 @@ describe('a clawback', () => {
           expectBalancesToAddUp(wallet.memory, openings, wallet.external)
           expectBetsToAddUp(wallet.memory)
         }),
-        runs(800),
+        runs(1000),
       ),
     timeoutMs,
   )

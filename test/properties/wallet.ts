@@ -1,6 +1,7 @@
 /** The library over its memory store, with a PAM around it: players who come and go, a rule of the house, a line that breaks. */
 import {
   type OutcomeEvent,
+  type Transaction,
   WalletError,
   type WalletOptions,
   type WalletOutcome,
@@ -60,6 +61,8 @@ export interface Wallet {
   perform(step: Step): Promise<Heard>
   /** What other writers have put in and taken out. */
   external(playerId: string): Cents
+  /** What was moved in a currency that was not the player's at that moment. */
+  strays: Transaction[]
 }
 
 export function openMemory(openings: readonly Opening[]): MemoryStore {
@@ -78,6 +81,7 @@ export function openWallet(
   const gone = new Set(openings.filter(({ known }) => !known).map(({ playerId }) => playerId))
   const currencies = new Map<string, string>()
   const external = new Map<string, Cents>()
+  const strays: Transaction[] = []
   let line: Line = 'up'
 
   const currencyOf = (playerId: string) => currencies.get(playerId) ?? memory.player(playerId)?.currency ?? ''
@@ -106,6 +110,7 @@ export function openWallet(
         ...changes,
         balance: balance && { ...balance, currency: same ? own : 'another currency' },
       })
+      if (result.status === 'committed' && balance !== null && !same) strays.push(transaction)
       if (line === 'breaks after commit' && result.status === 'committed') throw new Error('the line broke')
       return result
     },
@@ -140,7 +145,7 @@ export function openWallet(
     }
   }
 
-  return { memory, store, perform, external: playerId => external.get(playerId) ?? 0n }
+  return { memory, store, perform, external: playerId => external.get(playerId) ?? 0n, strays }
 }
 
 /** A deposit or a withdrawal by another writer; `false`: the funds do not cover it. */

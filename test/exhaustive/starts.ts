@@ -1,0 +1,40 @@
+/** Where it begins: a balance, and what happened before, one thing after the other. */
+import {
+  type Letter,
+  lostBefore,
+  placebet,
+  rollbackbet,
+  settledBefore,
+  unscored,
+  voidedBefore,
+} from './alphabet.js'
+
+export interface Start {
+  name: string
+  opening: bigint
+  before: readonly Letter[]
+}
+
+const deposit = (amount: bigint): Letter => ({ name: 'deposit before', step: 'deposit', amount })
+const spend = (amount: bigint): Letter => ({ name: 'spend before', step: 'withdraw', amount })
+
+const start = (name: string, opening: bigint, ...before: Letter[]): Start => ({ name, opening, before })
+
+/** "Spent": 20.00 are left, which covers nothing, and does after the deposit of 50.00. */
+export const starts: readonly Start[] = [
+  start('no bet', 100_00n),
+  start('placed', 100_00n, placebet),
+  start('paid', 100_00n, placebet, settledBefore),
+  start('paid and spent', 100_00n, placebet, settledBefore, spend(110_00n)),
+  start('voided', 100_00n, placebet, voidedBefore),
+  start('voided and spent', 100_00n, placebet, voidedBefore, spend(85_00n)),
+  start('paid and voided', 100_00n, placebet, settledBefore, voidedBefore),
+  start('paid, voided and spent', 100_00n, placebet, settledBefore, voidedBefore, spend(145_00n)),
+  start('closed', 100_00n, placebet, settledBefore, spend(110_00n), unscored),
+  start('reversed', 100_00n, placebet, settledBefore, unscored),
+  start('lost', 100_00n, placebet, lostBefore),
+  start('rolled back', 100_00n, placebet, rollbackbet),
+  start('tombstone', 100_00n, rollbackbet),
+  start('poor player', 20_00n),
+  start('placebet refused before', 20_00n, placebet, deposit(50_00n)),
+]

@@ -1,0 +1,82 @@
+/** Calls of the platform's, for the tests of the HTTP handler. */
+
+import {
+  createHttpHandler,
+  type HttpOptions,
+  type HttpRequest,
+  type HttpResponse,
+} from '../../src/http/index.js'
+import type { WalletStore } from '../../src/store.js'
+import { createMemoryStore } from '../../src/stores/memory.js'
+
+export const bet = {
+  transactionId: 't-1',
+  betId: 'b-1',
+  playerId: 'anna',
+  sessionId: 's-1',
+  amount: 30,
+  currency: 'EUR',
+  betType: 'SINGLE',
+  transactionDate: '2026-11-21T18:00:00Z',
+}
+
+/** A placebet that is fine, but for what the test says. */
+export function placeBetRequest(request: Partial<HttpRequest> = {}): HttpRequest {
+  return {
+    method: 'POST',
+    path: '/placebet',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(bet),
+    ...request,
+  }
+}
+
+export function anna() {
+  return createMemoryStore([{ playerId: 'anna', currency: 'EUR', balance: '100.00' }])
+}
+
+/** A handler that lets everybody in and keeps what onError is told, but for what the test says. */
+export function wallet(options: Partial<HttpOptions> = {}, store: WalletStore = anna()) {
+  const errors: unknown[] = []
+  const handle = createHttpHandler(store, {
+    authenticate: () => true,
+    onError: error => void errors.push(error),
+    ...options,
+  })
+  return { handle, errors }
+}
+
+/** Status and errorCode of an answer, once its body is known to be exactly an error. */
+export function errorOf({ status, body, headers }: HttpResponse): [number, string] {
+  const { errorCode, description, ...rest } = JSON.parse(body) as Record<string, unknown>
+  const flawless =
+    typeof errorCode === 'string' &&
+    typeof description === 'string' &&
+    description !== '' &&
+    Object.keys(rest).length === 0 &&
+    headers['content-type'] === 'application/json; charset=utf-8'
+  if (!flawless) throw new Error(`not exactly an error: ${body}`)
+  return [status, errorCode]
+}
+
+/** A body in pieces that tells whether anybody has looked at it. */
+export function recordingStream(...chunks: Uint8Array[]) {
+  const seen = { started: false, pulled: 0, left: false }
+  const body: AsyncIterable<Uint8Array> = {
+    [Symbol.asyncIterator]() {
+      seen.started = true
+      return {
+        async next() {
+          const value = chunks[seen.pulled]
+          seen.pulled += 1
+          return value === undefined ? { done: true, value: undefined } : { done: false, value }
+        },
+        async return() {
+          seen.left = true
+          return { done: true, value: undefined }
+        },
+      }
+    },
+  }
+  return { body, seen }
+}

@@ -1,0 +1,335 @@
+import { describe, expect, test, vi } from 'vitest'
+import { handlePlaceBet, handleRollbackBet } from '../src/index.js'
+import type { CommitResult, WalletSnapshot, WalletStore } from '../src/store.js'
+import { alice, bet, faultOf, live, placeBet, rollbackBet, snapshot, transaction } from './fixtures.js'
+
+/** Everything that a store can show, and right. */
+const right = snapshot({
+  bet: bet({ credits: { BET_PAID: live('60'), VOIDED: live('30'), CASHOUT: { ...live('0'), live: null } } }),
+  transaction: transaction({ refusal: { errorCode: 'INVALID_BET', description: 'known' } }),
+})
+
+const missing = Symbol('missing')
+
+/** A copy with the field at the path set to the value, or deleted. */
+function withField<T extends object>(whole: T, path: string, value: unknown): T {
+  const copy = structuredClone(whole)
+  const names = path.split('.')
+  const last = names.pop() as string
+  const part = names.reduce(
+    (at, name) => at[name] as Record<string, unknown>,
+    copy as Record<string, unknown>,
+  )
+  if (value === missing) delete part[last]
+  else part[last] = value
+  return copy
+}
+
+function storeWith(loaded: unknown, ...[committed]: unknown[]) {
+  const commit = vi.fn(async () => committed as CommitResult)
+  return { contract: 1, load: async () => loaded as WalletSnapshot, commit } as const
+}
+
+async function expectBroken(loaded: unknown, where: string, promise: RegExp) {
+  const store = storeWith(loaded)
+  const fault = await faultOf(handlePlaceBet(store, placeBet()))
+  expect(fault).toMatchObject({ code: 'STORE_CONTRACT', retryable: false })
+  expect(fault.message).toContain(`The store breaks its contract: ${where} must be `)
+  expect(fault.message).toMatch(promise)
+  expect(store.commit).not.toHaveBeenCalled()
+}
+
+const noText = [undefined, missing, '', 17, true, ['EUR'], new Date(0), {}]
+const noDecimal = [
+  ...[undefined, missing, 100, 100.5, 0, Number.NaN, 10n, true, [], ['1'], {}, new Date(0)],
+  ...['', ' 1', '-0', '-0.00', '1e2', '1E2', '+1', '01', '.5', '5.', '1,5', 'NaN', '1'.repeat(41)],
+]
+
+test('given a store that keeps its promises, when it is asked, then it is believed', async () => {
+  expect(await handlePlaceBet(storeWith(right), placeBet())).toMatchObject({ ok: false, replayed: true })
+})
+
+test.each<[string, string, unknown]>([
+  ['a reference of null', 'transaction.walletTransactionId', null],
+  ['an amount with zeros', 'transaction.amount', '30.00'],
+  ['no credits', 'bet.credits', {}],
+  ['a negative balance', 'player.balance', '-12.50'],
+  ['fields of its own', 'player.nickname', undefined],
+])('given a store that shows %s, when it is asked, then it is believed', async (_what, path, value) => {
+  expect(await handlePlaceBet(storeWith(withField(right, path, value)), placeBet())).toMatchObject({
+    ok: false,
+    replayed: true,
+  })
+})
+
+describe('given a snapshot that is none', () => {
+  test.each([undefined, null, [], 'rows', 5, () => right])(
+    'when load gives it (%#), then STORE_CONTRACT',
+    async loaded => {
+      await expectBroken(loaded, 'load()', /a snapshot/)
+    },
+  )
+})
+
+describe.each(['player', 'bet', 'transaction', 'transaction.refusal'])('given a bad load().%s', path => {
+  test.each([undefined, missing, 'x', 5, [], true])(
+    'when it is no record and not null (%#), then STORE_CONTRACT',
+    async value => {
+      await expectBroken(
+        withField(right, path, value),
+        `load().${path}`,
+        /a record, or null where there is none/,
+      )
+    },
+  )
+})
+
+describe.each([
+  'player.balance',
+  'bet.stake',
+  'bet.credits.BET_PAID.reversed',
+  'bet.credits.VOIDED.owed',
+  'transaction.delta',
+])('given a bad load().%s', path => {
+  test.each([...noDecimal, null])('when it is no decimal text (%#), then STORE_CONTRACT', async value => {
+    await expectBroken(withField(right, path, value), `load().${path}`, /decimal text such as/)
+  })
+})
+
+test.each(['stake', 'credits.BET_PAID.live', 'credits.VOIDED.reversed', 'credits.BET_PAID.owed'])(
+  'given a load().bet.%s below 0, which would give where it should take, then STORE_CONTRACT',
+  path => expectBroken(withField(right, `bet.${path}`, '-5'), `load().bet.${path}`, /at least 0/),
+)
+
+test('given a credit of a type that is none, then STORE_CONTRACT', () =>
+  expectBroken(
+    withField(right, 'bet.credits.PAID', live('60')),
+    'load().bet.credits.PAID',
+    /BET_PAID, VOIDED/,
+  ))
+
+describe.each(['bet.credits.BET_PAID.live', 'bet.credits.CASHOUT.live', 'transaction.amount'])(
+  'given a bad load().%s',
+  path => {
+    test.each(noDecimal)(
+      'when it is neither decimal text nor null (%#), then STORE_CONTRACT',
+      async value => {
+        await expectBroken(withField(right, path, value), `load().${path}`, /decimal text such as .* or null/)
+      },
+    )
+  },
+)
+
+describe.each([
+  'player.currency',
+  'bet.playerId',
+  'bet.currency',
+  'transaction.playerId',
+  'transaction.betId',
+  'transaction.refusal.errorCode',
+  'transaction.refusal.description',
+])('given a bad load().%s', path => {
+  test.each([...noText, null])('when it is no text (%#), then STORE_CONTRACT', async value => {
+    await expectBroken(withField(right, path, value), `load().${path}`, /text that is not empty/)
+  })
+})
+
+describe.each(['transaction.currency', 'transaction.type', 'transaction.walletTransactionId'])(
+  'given a bad load().%s',
+  path => {
+    test.each(noText.filter(value => value !== ''))(
+      'when it is neither text nor null (%#), then STORE_CONTRACT',
+      async value => {
+        await expectBroken(withField(right, path, value), `load().${path}`, /text or null/)
+      },
+    )
+  },
+)
+
+describe.each(['player.playerId', 'bet.betId', 'transaction.operation', 'transaction.transactionId'])(
+  'given another load().%s',
+  path => {
+    const asked = path
+      .split('.')
+      .reduce((at: unknown, name) => (at as Record<string, unknown>)[name], right) as string
+
+    test.each([...noText, null, 'another', asked.toUpperCase(), `${asked} `])(
+      'when it is not the one that was asked for (%#), then STORE_CONTRACT',
+      async value => {
+        await expectBroken(withField(right, path, value), `load().${path}`, /the very one that was asked for/)
+      },
+    )
+  },
+)
+
+test.each([undefined, missing, null, 'placed', 'SETTLED', '', 1])(
+  'given a bad load().bet.status (%#), then STORE_CONTRACT',
+  async value => {
+    await expectBroken(withField(right, 'bet.status', value), 'load().bet.status', /PLACED or ROLLED_BACK/)
+  },
+)
+
+test.each([undefined, missing, null, 0, -1, 1.5, '1', 1n, Number.NaN, 2 ** 53])(
+  'given a bad load().bet.revision (%#), then STORE_CONTRACT',
+  async value => {
+    await expectBroken(
+      withField(right, 'bet.revision', value),
+      'load().bet.revision',
+      /a whole number of at least 1/,
+    )
+  },
+)
+
+test.each([undefined, missing, null, [], '{}', 5])(
+  'given bad load().bet.credits (%#), then STORE_CONTRACT',
+  async value => {
+    await expectBroken(
+      withField(right, 'bet.credits', value),
+      'load().bet.credits',
+      /empty where nothing was ever credited/,
+    )
+  },
+)
+
+test.each(['BET_PAID', 'VOIDED', 'CASHOUT'])(
+  'given a %s credit that is there and is none, then STORE_CONTRACT',
+  async type => {
+    for (const value of [undefined, null, '60', 60, []]) {
+      const where = `load().bet.credits.${type}`
+      await expectBroken(withField(right, `bet.credits.${type}`, value), where, /the key is absent/)
+    }
+  },
+)
+
+test.each<[unknown, string]>([
+  [undefined, 'and is undefined'],
+  [100.5, 'and is the number 100.5'],
+  [10n, 'and is the bigint 10'],
+  ['1e2', 'and is the text "1e2"'],
+  [`1${'0'.repeat(1_000_000)}`, `and is the text "1${'0'.repeat(59)}"`],
+  [['100'], 'and is an array'],
+  [new Date(0), 'and is a value of type object'],
+])('given a bad balance (%#), then the message shows what was found, in short', async (balance, shown) => {
+  const fault = await faultOf(
+    handlePlaceBet(storeWith(withField(right, 'player.balance', balance)), placeBet()),
+  )
+  expect(fault.message.endsWith(shown)).toBe(true)
+})
+
+describe('given a bad answer of commit', () => {
+  const committed = { status: 'committed', balance: '70', walletTransactionId: 'W1' }
+  const refused = { status: 'refused', errorCode: 'LIMIT_REACHED', description: 'the limit of today' }
+
+  async function expectBrokenResult(result: unknown, message: RegExp) {
+    const store = storeWith(snapshot(), result)
+    const fault = await faultOf(handlePlaceBet(store, placeBet()))
+    expect(fault).toMatchObject({ code: 'STORE_CONTRACT', retryable: false })
+    expect(fault.message).toMatch(message)
+    expect(store.commit).toHaveBeenCalledTimes(1)
+  }
+
+  test.each([undefined, null, [], 'committed', true])(
+    'when it is no result (%#), then STORE_CONTRACT',
+    async result => {
+      await expectBrokenResult(result, /: commit\(\) must be a result/)
+    },
+  )
+
+  test.each([undefined, missing, null, 'ok', 'COMMITTED', '', 1, 'unknown'])(
+    'when its status is another (%#), then STORE_CONTRACT',
+    async status => {
+      await expectBrokenResult(
+        withField(committed, 'status', status),
+        /: commit\(\)\.status must be committed, conflict, refused or unavailable/,
+      )
+    },
+  )
+
+  test.each([...noDecimal, null])(
+    'when its balance is no decimal text (%#), then STORE_CONTRACT',
+    async balance => {
+      await expectBrokenResult(
+        withField(committed, 'balance', balance),
+        /: commit\(\)\.balance must be decimal text/,
+      )
+    },
+  )
+
+  test.each([undefined, missing, 17, new Date(0)])(
+    'when its reference is neither text nor null (%#), then STORE_CONTRACT',
+    async id => {
+      await expectBrokenResult(
+        withField(committed, 'walletTransactionId', id),
+        /: commit\(\)\.walletTransactionId must be text or null/,
+      )
+    },
+  )
+
+  test.each([
+    ...[undefined, missing, null, '', 17, 'has space', 'x'.repeat(65), 'é'],
+    ...[
+      'INTERNAL_ERROR',
+      'UNAVAILABLE',
+      'SETTLEMENT_NOT_FOUND',
+      'TRANSACTION_CONFLICT',
+      'AUTHENTICATION_FAILED',
+    ],
+  ])('when it refuses with a bad code (%#), then STORE_CONTRACT', async errorCode => {
+    await expectBrokenResult(withField(refused, 'errorCode', errorCode), /: of commit\(\), errorCode /)
+  })
+
+  test.each([undefined, missing, null, '', 17, 'a\nb', '\ud800', 'x'.repeat(501)])(
+    'when it refuses with a bad description (%#), then STORE_CONTRACT',
+    async description => {
+      await expectBrokenResult(
+        withField(refused, 'description', description),
+        /: of commit\(\), description /,
+      )
+    },
+  )
+
+  test('when it refuses where money is given, then STORE_CONTRACT names the code', async () => {
+    const store = storeWith(snapshot({ bet: bet() }), refused)
+    const fault = await faultOf(handleRollbackBet(store, rollbackBet()))
+    expect(fault).toMatchObject({ code: 'STORE_CONTRACT' })
+    expect(fault.message).toContain('refused (LIMIT_REACHED) where no money is taken')
+  })
+})
+
+describe('given a store of another contract', () => {
+  test.each([undefined, missing, 0, 2, '1'])(
+    'when its version is another (%#), then STORE_CONTRACT before it is asked',
+    async contract => {
+      const load = vi.fn()
+      const store: Record<string, unknown> = { contract, load, commit: vi.fn() }
+      if (contract === missing) delete store.contract
+      const fault = await faultOf(handlePlaceBet(store as unknown as WalletStore, placeBet()))
+      expect(fault).toMatchObject({ code: 'STORE_CONTRACT' })
+      expect(fault.message).toContain('contract must be 1')
+      expect(load).not.toHaveBeenCalled()
+    },
+  )
+
+  test.each([undefined, null, [], 'store', () => storeWith(right)])(
+    'when it is no store (%#), then STORE_CONTRACT',
+    async store => {
+      const fault = await faultOf(handlePlaceBet(store as unknown as WalletStore, placeBet()))
+      expect(fault).toMatchObject({ code: 'STORE_CONTRACT' })
+      expect(fault.message).toContain('the store must be an object with load and commit')
+    },
+  )
+})
+
+test('given a store that is an instance of a class, when it is asked, then its this is its own', async () => {
+  class Store implements WalletStore {
+    readonly contract = 1
+    readonly #player = alice
+    async load() {
+      return snapshot({ player: this.#player })
+    }
+    async commit(): Promise<CommitResult> {
+      return { status: 'committed', balance: this.#player.balance, walletTransactionId: null }
+    }
+  }
+  expect(await handlePlaceBet(new Store(), placeBet())).toMatchObject({ ok: true, balance: '100' })
+})
