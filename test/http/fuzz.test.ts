@@ -1,4 +1,4 @@
-/** 200,000 bodies that somebody has tampered with. Same seed, same bodies; no clock. */
+/** 150,000 bodies that somebody has tampered with. Same seed, same bodies; no clock. */
 import { describe, expect, test } from 'vitest'
 import { recordSettlement } from '../../src/handlers.js'
 import { createHttpHandler } from '../../src/http/index.js'
@@ -6,7 +6,7 @@ import { add } from '../../src/money.js'
 import type { CommitResult, Transaction, WalletStore } from '../../src/store.js'
 import { createMemoryStore } from '../../src/stores/memory.js'
 
-const bodiesTotal = 200_000
+const bodiesTotal = 150_000
 const bodiesPerWallet = 4_000
 
 const opening = [
