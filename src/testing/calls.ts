@@ -16,8 +16,11 @@ const handlers = {
   settlement: recordSettlement,
 }
 
-/** Crowds are part of the cases: give up later than in production. */
-const options = { attemptsMax: 100 }
+/** Crowds are part of the cases: give up later than in production, and lose no time where a conflict never ends. */
+export const patience = {
+  attemptsMax: 100,
+  backOff: () => new Promise<void>(resolve => setImmediate(resolve)),
+}
 
 /** Sends a call to the store through its handler. */
 export async function call(
@@ -41,9 +44,9 @@ export async function call(
   }[operation]
   const request = { playerId: 'anna', transactionDate, ...defaults, ...fields }
   const told = Object.entries({ ...fields }).map(([key, value]) => `${key} ${value}`)
-  const ended = stage.story.tell('platform', `${operation} ${told.join(', ')}`)
+  const ended = stage.story.ask('platform', `${operation} ${told.join(', ')}`)
   try {
-    const outcome = await handlers[operation](store, request, options)
+    const outcome = await handlers[operation](store, request, patience)
     ended(shownAnswer(outcome))
     return outcome
   } catch (error) {

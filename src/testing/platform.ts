@@ -4,6 +4,7 @@ import { WalletRefusal } from '../errors.js'
 import { handlePlaceBet, handleRollbackBet, handleUnsettlement, recordSettlement } from '../handlers.js'
 import type { WalletOptions } from '../options.js'
 import type { WalletOutcome } from '../outcomes.js'
+import { patience } from './calls.js'
 import type { Answer, Cents, Flaw, Request, Writing } from './model.js'
 
 /** Reads decimal text as whole cents. What is no multiple of a cent has no business in these wallets. */
@@ -61,7 +62,7 @@ export const platformOptions: WalletOptions = {
   authorizeBet({ sessionId }) {
     if (sessionId === 'ended') throw new WalletRefusal('INVALID_SESSION_TOKEN', 'sessionId: it has ended')
   },
-  attemptsMax: 100,
+  ...patience,
 }
 
 /** What was answered: as the model sees it, and the wallet's reference of a success. */

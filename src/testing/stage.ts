@@ -35,7 +35,7 @@ export class Stage {
     this.story.tell('kit', `opens a store: ${told.join(', ')}`)
     const opened = await this.harness.open(players.map(player => ({ ...player })))
     this.openedStores.push(opened)
-    return new Wallet(this, opened, opened.store, 'store')
+    return new Wallet(this, opened, opened.store, 'store', players[0]?.playerId ?? 'nobody')
   }
 
   async closeAll(): Promise<void> {
@@ -54,12 +54,11 @@ export class Stage {
     })
     const first = await Promise.race([promise, late])
     clearTimeout(timer)
-    this.check(
-      first !== 'late',
-      `${what}, without waiting for others`,
-      `nothing after ${this.options.patienceMs} ms`,
-    )
-    return first as T
+    if (first !== 'late') return first
+    const { unanswered } = this.story
+    const since = unanswered.length === 0 ? '' : `; still without an answer: ${unanswered.join('; ')}`
+    this.story.check(false, what, `nothing after ${this.options.patienceMs} ms${since}`)
+    throw first
   }
 }
 
@@ -70,11 +69,14 @@ export class Wallet {
   private readonly stage: Stage
   private readonly raw: WalletStore
   readonly opened: Opened
+  /** A player who is there, to be named in `load` where a case looks for something else. */
+  private readonly somebody: string
 
-  constructor(stage: Stage, opened: Opened, raw: WalletStore, who: string) {
+  constructor(stage: Stage, opened: Opened, raw: WalletStore, who: string, somebody: string) {
     this.stage = stage
     this.opened = opened
     this.raw = raw
+    this.somebody = somebody
     this.store = toldStore(raw, stage.story, who)
   }
 
@@ -90,6 +92,7 @@ export class Wallet {
       this.opened,
       await call(this.opened),
       hook === 'reopen' ? 'second connection' : 'store',
+      this.somebody,
     )
   }
 
@@ -158,7 +161,7 @@ export class Wallet {
     return this.raw.load({
       operation: 'placebet',
       transactionId: 'not used',
-      playerId: 'nobody',
+      playerId: this.somebody,
       betId: 'not used',
       ...of,
     })

@@ -1,20 +1,43 @@
 /** What happened in a case, told so that a failure reads like a story. */
 import type { CommitResult, WalletChanges, WalletKeys, WalletSnapshot, WalletStore } from '../store.js'
 
-export class Story {
-  readonly steps: string[] = []
+interface Step {
+  text: string
+  /** `null`: it has none. */
+  end: string | null
+}
 
-  /** Notes who did what. Gives a function that adds how it ended. */
-  tell(who: string, what: string): (end: string) => void {
-    const index = this.steps.push(`${who}: ${what}`) - 1
-    return end => {
-      this.steps[index] += ` → ${end}`
+const noAnswer = '(no answer yet)'
+
+export class Story {
+  private told: Step[] = []
+
+  get steps(): readonly string[] {
+    return this.told.map(({ text, end }) => (end === null ? text : `${text} → ${end}`))
+  }
+
+  /** What was asked and not answered so far. */
+  get unanswered(): readonly string[] {
+    return this.told.filter(({ end }) => end === noAnswer).map(({ text }) => text)
+  }
+
+  /** Notes who did what. */
+  tell(who: string, what: string): void {
+    this.told.push({ text: `${who}: ${what}`, end: null })
+  }
+
+  /** Notes who asked what. Gives a function that notes the answer. */
+  ask(who: string, what: string): (answer: string) => void {
+    const step: Step = { text: `${who}: ${what}`, end: noAnswer }
+    this.told.push(step)
+    return answer => {
+      step.end = answer
     }
   }
 
   /** A story of its own, for the next of many runs. */
   restart(): void {
-    this.steps.length = 0
+    this.told = []
   }
 
   /** Ends the case as failed, unless `holds`. */
@@ -46,7 +69,7 @@ export function shown(value: unknown): string {
 /** The store with every call told. */
 export function toldStore(store: WalletStore, story: Story, who: string): WalletStore {
   const told = async <T>(what: string, call: () => Promise<T>, end: (result: T) => string): Promise<T> => {
-    const ended = story.tell(who, what)
+    const ended = story.ask(who, what)
     try {
       const result = await call()
       ended(end(result))

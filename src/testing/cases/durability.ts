@@ -1,6 +1,7 @@
 /** All or nothing, for ever, and for every connection. */
-import type { Bet, WalletChanges } from '../../store.js'
+import type { Bet, CommitResult, WalletChanges } from '../../store.js'
 import { anna, ben, crediting, entombing, placing, refusing } from '../changes.js'
+import type { HeldCommit } from '../harness.js'
 import { type Stage, sameAmount, type Wallet } from '../stage.js'
 import { shown } from '../story.js'
 import type { CaseDefinition } from './case.js'
@@ -54,6 +55,9 @@ export const durabilityCases: readonly CaseDefinition[] = [
     async play(stage: Stage) {
       const first = await stage.open()
       const second = await first.through('reopen')
+      // Both have looked before: what they remember of it must not count any more.
+      await first.expectBalance('anna', '100')
+      await second.expectBalance('anna', '100')
       await first.committed(placing({ transactionId: 't-1', betId: 'b-1' }))
       await second.expectBalance('anna', '70')
       const bet = await betOf(stage, second, 'b-1')
@@ -130,10 +134,23 @@ export const durabilityCases: readonly CaseDefinition[] = [
       const before = await stage.open()
       const held = await hold(stage, before)
       const changes = placing({ transactionId: 't-1', betId: 'b-1' })
-      before.commit(changes).catch(() => undefined) // its answer is lost with the crash
-      await stage.inTime('the commit to begin', held.reached)
+      const commit = before.commit(changes)
+      const answers: CommitResult[] = []
+      commit.then(
+        answer => answers.push(answer),
+        () => undefined, // lost with the crash
+      )
+      await inItsMiddle(stage, held, commit)
       const after = await before.through('crash')
-      await allOrNothing(stage, after, changes)
+      const written = await allOrNothing(stage, after, changes)
+      // If it was answered all the same, the answer is true.
+      for (const { status } of answers) {
+        stage.check(
+          (status === 'committed') === written,
+          `an answer that is true (${written ? 'all' : 'nothing'} of it is written), or none`,
+          status,
+        )
+      }
     },
   },
   {
@@ -163,15 +180,16 @@ export const durabilityCases: readonly CaseDefinition[] = [
       const wallet = await stage.open([anna, ben])
       const held = await hold(stage, wallet)
       const ofAnna = wallet.commit(placing({ transactionId: 't-1', betId: 'b-1' }))
+      ofAnna.catch(() => undefined) // judged below, if it comes to that
       try {
-        await stage.inTime("anna's commit to begin", held.reached)
+        await inItsMiddle(stage, held, ofAnna)
         const result = await stage.inTime(
-          "ben's commit to end",
+          "ben's commit to end while anna's is under way",
           wallet.commit(placing({ transactionId: 't-2', betId: 'b-2', player: ben })),
         )
         stage.check(result.status === 'committed', "ben's bet committed while anna's is under way", result)
         await stage.inTime(
-          'a load of anna to end',
+          "a load of anna to end while anna's commit is under way",
           wallet.store.load({ operation: 'placebet', transactionId: 't-1', playerId: 'anna', betId: 'b-1' }),
         )
       } finally {
@@ -190,17 +208,36 @@ export async function hold(stage: Stage, wallet: Wallet) {
   return held
 }
 
+/** Waits until the commit is held. */
+export async function inItsMiddle(
+  stage: Stage,
+  { reached }: HeldCommit,
+  commit: Promise<CommitResult>,
+): Promise<void> {
+  const ended = commit.then(shown, shown)
+  const early = await stage.inTime(
+    'the commit to reach its middle, where holdCommit stops it',
+    Promise.race([reached.then(() => null), ended]),
+  )
+  stage.check(
+    early === null,
+    'the commit to stop in its middle, as holdCommit promises',
+    `it ended: ${early}`,
+  )
+}
+
 async function nothingOf(stage: Stage, wallet: Wallet, betId: string): Promise<void> {
   const bet: Bet | null = await wallet.bet(betId)
   stage.check(bet === null, `no bet ${betId}`, bet)
   await wallet.expectBalance('anna', '100')
 }
 
+/** Whether it is written. */
 async function allOrNothing(
   stage: Stage,
   wallet: Wallet,
   { transaction, bet }: WalletChanges,
-): Promise<void> {
+): Promise<boolean> {
   const found = {
     transaction: (await wallet.transaction(transaction.operation, transaction.transactionId)) !== null,
     bet: bet !== null && (await wallet.bet(bet.betId)) !== null,
@@ -212,4 +249,5 @@ async function allOrNothing(
     'transaction, bet and balance all written, or none of them',
     shown(found),
   )
+  return written === 3
 }

@@ -1,4 +1,5 @@
 /** Each guard alone, the others satisfied; and nothing is written where one does not hold. */
+import { add, subtract } from '../../money.js'
 import type { Bet } from '../../store.js'
 import {
   anna,
@@ -36,7 +37,7 @@ export const guardCases: readonly CaseDefinition[] = [
       const ofBen = placing({ transactionId: 't-1', betId: 'b-2', player: ben })
       await wallet.conflicts(ofBen, 'the transaction of another player has this id')
       const found = await wallet.transaction('placebet', 't-1')
-      stage.check(found?.playerId === 'anna', "anna's transaction, whoever asks for it", found)
+      stage.check(found?.playerId === 'anna', "t-1 to stay anna's", found)
     },
   },
   {
@@ -87,7 +88,7 @@ export const guardCases: readonly CaseDefinition[] = [
       await wallet.committed(placing({ transactionId: 't-1', betId: 'b-1' }))
       await wallet.conflicts(placing({ transactionId: 't-2', betId: 'b-1', player: ben }), 'the bet is known')
       const bet = await betOf(stage, wallet, 'b-1')
-      stage.check(bet.playerId === 'anna', "anna's bet, whoever asks for it", bet)
+      stage.check(bet.playerId === 'anna', "b-1 to stay anna's", bet)
     },
   },
   {
@@ -274,6 +275,72 @@ export const guardCases: readonly CaseDefinition[] = [
       await wallet.expectBet(second)
       await wallet.expectBalance('anna', '130')
       await wallet.expectBalance('ben', '95')
+    },
+  },
+  {
+    id: 'WS-37',
+    level: 'MUST',
+    name: 'Guard 1 holds for every operation, and for refusals: what is recorded is never recorded again (D1)',
+    async play(stage: Stage) {
+      const wallet = await stage.open()
+      const recorded = 'the transaction is recorded, for another bet'
+      for (const betId of ['b-1', 'b-2']) await wallet.committed(placing({ transactionId: betId, betId }))
+      const first = () => betOf(stage, wallet, 'b-1')
+      const second = () => betOf(stage, wallet, 'b-2')
+      await wallet.committed(crediting(await first(), { transactionId: 's-1', amount: '60' }))
+      await wallet.conflicts(crediting(await second(), { transactionId: 's-1', amount: '60' }), recorded)
+      await wallet.committed(crediting(await second(), { transactionId: 's-2', amount: '60' }))
+      await wallet.committed(reversing(await first(), { transactionId: 'u-1' }))
+      await wallet.conflicts(reversing(await second(), { transactionId: 'u-1' }), recorded)
+      await wallet.committed(reversing(await second(), { transactionId: 'u-2' }))
+      await wallet.committed(rollingBack(await first(), { transactionId: 'r-1' }))
+      await wallet.conflicts(rollingBack(await second(), { transactionId: 'r-1' }), recorded)
+      await wallet.conflicts(entombing({ transactionId: 'r-1', betId: 'b-3' }), recorded)
+      await wallet.conflicts(refusing({ transactionId: 'b-1', betId: 'b-1' }), 'the bet was accepted')
+      await wallet.expectBalance('anna', '70')
+    },
+  },
+  {
+    id: 'WS-38',
+    level: 'MUST',
+    name: 'Guard 2 holds for every operation: an unsettlement on an older revision, a tombstone over a bet that has come',
+    async play(stage: Stage) {
+      const wallet = await stage.open()
+      await wallet.committed(placing({ transactionId: 't-1', betId: 'b-1' }))
+      await wallet.conflicts(entombing({ transactionId: 'r-1', betId: 'b-1' }), 'the bet has come since')
+      await wallet.committed(
+        crediting(await betOf(stage, wallet, 'b-1'), { transactionId: 's-1', amount: '60' }),
+      )
+      const paid = await betOf(stage, wallet, 'b-1')
+      await wallet.committed(reversing(paid, { transactionId: 'u-1' }))
+      await wallet.conflicts(reversing(paid, { transactionId: 'u-2' }), 'the credit was reversed since')
+      const closing = reversing(paid, { transactionId: 'u-3', closed: true })
+      await wallet.conflicts(closing, 'the credit was reversed since')
+      await wallet.expectBalance('anna', '70')
+    },
+  },
+  {
+    id: 'WS-39',
+    level: 'MUST',
+    name: 'Guard 3 tests the very balance that load shows, for a stake as for a clawback',
+    async play(stage: Stage) {
+      const wallet = await stage.open()
+      await wallet.committed(placing({ transactionId: 't-1', betId: 'b-1' }))
+      await wallet.committed(
+        crediting(await betOf(stage, wallet, 'b-1'), { transactionId: 's-1', amount: '60' }),
+      )
+      const paid = await betOf(stage, wallet, 'b-1')
+      const shown = await wallet.balance('anna')
+      const above = placing({ transactionId: 't-2', betId: 'b-2', stake: add(shown, '0.01') })
+      await wallet.conflicts(above, `load shows ${shown}, a cent less`)
+      const spent = subtract(shown, '59.99')
+      await wallet.committed(placing({ transactionId: 't-3', betId: 'b-3', stake: spent }))
+      await wallet.conflicts(
+        reversing(paid, { transactionId: 'u-1' }),
+        'load shows 59.99, and 60 are to be taken',
+      )
+      await wallet.committed(placing({ transactionId: 't-4', betId: 'b-4', stake: '59.99' }))
+      await wallet.expectBalance('anna', '0')
     },
   },
 ]

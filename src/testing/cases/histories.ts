@@ -204,7 +204,7 @@ class Table {
     const { line: lineOfStep, request } = step
     const line = brokenLine(store, [breakOf[lineOfStep] ?? null])
     const body = bodyOf(this.own(request), step.flaw, step.writing)
-    const ended = this.stage.story.tell('platform', shownRequest(request))
+    const ended = this.stage.story.ask('platform', shownRequest(request))
     try {
       const heard = heardOf(await handlers[request.operation](line, body, platformOptions))
       ended(shownAnswer(heard.answer))

@@ -12,6 +12,7 @@ export const otherWriterCases: readonly CaseDefinition[] = [
     needs: ['depositOutside'],
     async play(stage: Stage) {
       const wallet = await stage.open()
+      await wallet.expectBalance('anna', '100') // what is remembered of this look must not count any more
       await deposit(stage, wallet, '50.25')
       await wallet.expectBalance('anna', '150.25')
     },

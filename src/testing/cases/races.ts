@@ -1,5 +1,6 @@
 /** Requests at the same time, through the handlers: any order will do, but only an order. */
 
+import { add } from '../../money.js'
 import { type Answer, call, tally } from '../calls.js'
 import { anna, ben, placing } from '../changes.js'
 import { type Stage, sameAmount, type Wallet } from '../stage.js'
@@ -31,14 +32,19 @@ export const raceCases: readonly CaseDefinition[] = [
   {
     id: 'WS-61',
     level: 'MUST',
-    name: 'One transactionId with many bets at once: one is taken, the others are a TRANSACTION_CONFLICT (D4)',
+    name: 'One transactionId with many bets at once, of two players: one is taken, the others are a TRANSACTION_CONFLICT (D4)',
     async play(stage: Stage) {
       const wallet = await stage.open()
       const answers = await atOnce(crowd, index =>
-        call(stage, wallet.store, 'placebet', { transactionId: 't-1', betId: `b-${index}`, amount: '5' }),
+        call(stage, wallet.store, 'placebet', {
+          transactionId: 't-1',
+          betId: `b-${index}`,
+          amount: '5',
+          playerId: index % 2 ? 'anna' : 'ben',
+        }),
       )
       expectTally(stage, answers, { ok: 1, TRANSACTION_CONFLICT: crowd - 1 })
-      await wallet.expectBalance('anna', '95')
+      await expectOneStakeOf5(stage, wallet)
     },
   },
   {
@@ -56,8 +62,7 @@ export const raceCases: readonly CaseDefinition[] = [
         }),
       )
       expectTally(stage, answers, { ok: 1, INVALID_BET: crowd - 1 })
-      const sum = Number(await wallet.balance('anna')) + Number(await wallet.balance('ben'))
-      stage.check(sum === 195, 'one stake of 5 taken from one of them', `${sum} in both`)
+      await expectOneStakeOf5(stage, wallet)
     },
   },
   {
@@ -138,18 +143,20 @@ export const raceCases: readonly CaseDefinition[] = [
     level: 'MUST',
     name: 'A clawback and a placebet on the same funds at once: one of them is taken (U03)',
     async play(stage: Stage) {
-      const wallet = await paid(stage)
-      const [clawback, bet] = (await atOnce(2, index =>
-        index === 0
-          ? call(stage, wallet.store, 'unsettlement', { transactionId: 'u-1', betId: 'b-1' })
-          : call(stage, wallet.store, 'placebet', { transactionId: 't-2', betId: 'b-2', amount: '100' }),
-      )) as [Answer, Answer]
-      expectTally(stage, [clawback, bet], { ok: 1, INSUFFICIENT_FUNDS: 1 })
-      await wallet.expectBalance('anna', clawback.ok ? '70' : '30')
-      const credit = (await betOf(stage, wallet, 'b-1')).credits.BET_PAID
-      const kept =
-        credit && credit.live === null && sameAmount(clawback.ok ? credit.reversed : credit.owed, '60')
-      stage.check(kept === true, `the 60 ${clawback.ok ? 'reversed' : 'owed'}`, credit)
+      for (const clawbackFirst of [true, false]) {
+        const wallet = await paid(stage)
+        const [clawback, bet] = await bothAtOnce(
+          clawbackFirst,
+          () => call(stage, wallet.store, 'unsettlement', { transactionId: 'u-1', betId: 'b-1' }),
+          () => call(stage, wallet.store, 'placebet', { transactionId: 't-2', betId: 'b-2', amount: '100' }),
+        )
+        expectTally(stage, [clawback, bet], { ok: 1, INSUFFICIENT_FUNDS: 1 })
+        await wallet.expectBalance('anna', clawback.ok ? '70' : '30')
+        const credit = (await betOf(stage, wallet, 'b-1')).credits.BET_PAID
+        const kept =
+          credit && credit.live === null && sameAmount(clawback.ok ? credit.reversed : credit.owed, '60')
+        stage.check(kept === true, `the 60 ${clawback.ok ? 'reversed' : 'owed'}`, credit)
+      }
     },
   },
   {
@@ -176,14 +183,16 @@ export const raceCases: readonly CaseDefinition[] = [
     level: 'MUST',
     name: 'A settlement and a rollback of one bet at once: it is paid or rolled back, never both (D13)',
     async play(stage: Stage) {
-      const wallet = await placed(stage)
-      const [settled, rolled] = (await atOnce(2, index =>
-        index === 0
-          ? call(stage, wallet.store, 'settlement', { transactionId: 's-1', betId: 'b-1' })
-          : call(stage, wallet.store, 'rollbackbet', { transactionId: 'r-1', betId: 'b-1' }),
-      )) as [Answer, Answer]
-      expectTally(stage, [settled, rolled], { ok: 1, INVALID_BET: 1 })
-      await wallet.expectBalance('anna', settled.ok ? '130' : '100')
+      for (const settlementFirst of [true, false]) {
+        const wallet = await placed(stage)
+        const [settled, rolled] = await bothAtOnce(
+          settlementFirst,
+          () => call(stage, wallet.store, 'settlement', { transactionId: 's-1', betId: 'b-1' }),
+          () => call(stage, wallet.store, 'rollbackbet', { transactionId: 'r-1', betId: 'b-1' }),
+        )
+        expectTally(stage, [settled, rolled], { ok: 1, INVALID_BET: 1 })
+        await wallet.expectBalance('anna', settled.ok ? '130' : '100')
+      }
     },
   },
   {
@@ -240,6 +249,21 @@ export const raceCases: readonly CaseDefinition[] = [
 
 async function atOnce<T>(count: number, start: (index: number) => Promise<T>): Promise<T[]> {
   return Promise.all(Array.from({ length: count }, (_, index) => start(index)))
+}
+
+/** Who is sent first comes first on most stores, and so both orders are played. */
+async function bothAtOnce<T>(
+  inOrder: boolean,
+  one: () => Promise<T>,
+  other: () => Promise<T>,
+): Promise<[T, T]> {
+  const sent = inOrder ? [one(), other()] : [other(), one()].reverse()
+  return (await Promise.all(sent)) as [T, T]
+}
+
+async function expectOneStakeOf5(stage: Stage, wallet: Wallet): Promise<void> {
+  const sum = add(await wallet.balance('anna'), await wallet.balance('ben'))
+  stage.check(sameAmount(sum, '195'), 'one stake of 5 taken: 195 left of 100 and 100', sum)
 }
 
 async function placed(stage: Stage): Promise<Wallet> {

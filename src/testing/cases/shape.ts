@@ -288,6 +288,41 @@ export const shapeCases: readonly CaseDefinition[] = [
       await expectTransaction(stage, wallet, placing({ transactionId: 't-1', betId: 'b-1' }))
     },
   },
+  {
+    id: 'WS-17',
+    level: 'MUST',
+    name: 'Bet and transaction are found by their own ids alone, whichever player and bet are asked for with them (D4, D15, D16)',
+    async play(stage: Stage) {
+      const wallet = await stage.open()
+      await wallet.committed(placing({ transactionId: 't-1', betId: 'b-1' }))
+      const asked = [
+        { playerId: 'ben', betId: 'b-1' },
+        { playerId: 'nobody', betId: 'b-1' },
+        { playerId: 'anna', betId: 'b-2' },
+      ]
+      for (const { playerId, betId } of asked) {
+        const found = await wallet.store.load({
+          operation: 'placebet',
+          transactionId: 't-1',
+          playerId,
+          betId,
+        })
+        const { bet, transaction } = found
+        stage.check(
+          transaction?.playerId === 'anna' && transaction.betId === 'b-1',
+          `t-1 as it is, anna's on b-1, also when ${playerId} and ${betId} are asked for`,
+          transaction,
+        )
+        if (betId === 'b-2') stage.check(bet === null, 'no bet b-2', bet)
+        else
+          stage.check(
+            bet?.playerId === 'anna',
+            `b-1 as it is, anna's, also when ${playerId} is asked for`,
+            bet,
+          )
+      }
+    },
+  },
 ]
 
 async function expectTransaction(
