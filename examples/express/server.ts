@@ -54,7 +54,7 @@ server.requestTimeout = 20_000
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   // Calls under way are answered; then nothing is left that keeps the process alive.
-  process.once(signal, () => server.close().closeIdleConnections())
+  process.once(signal, () => server.close())
 }
 
 function whyNot(error: Error & { code?: string }): string {

@@ -19,5 +19,5 @@ app.use(walletRoutes(handle))
 
 const server = app.listen(port, host, () => console.log('The wallet listens on', server.address()))
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => server.close().closeIdleConnections())
+  process.once(signal, () => server.close())
 }

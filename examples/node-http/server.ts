@@ -16,5 +16,5 @@ const handle = createHttpHandler(store, {
 const server = createServer(walletRoutes(handle))
 server.listen(port, host, () => console.log('The wallet listens on', server.address()))
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => server.close().closeIdleConnections())
+  process.once(signal, () => server.close())
 }

@@ -34,28 +34,6 @@ describe.each(setups)('$name', setup => {
     expect(wallet.errors).toEqual([])
   })
 
-  test.runIf(front === 'none')(
-    'a caller who writes all before it reads hears the 413, and can go on',
-    async () => {
-      // Larger than what the buffers of a connection hold: it can only be written if it is taken off the line.
-      const body = Buffer.alloc(8 << 20, ' ')
-      const socket = connect(wallet.port, '127.0.0.1')
-      socket.pause()
-      const head = `POST /wallet/placebet HTTP/1.1\r\nHost: wallet\r\n${headerLines({})}Transfer-Encoding: chunked\r\n\r\n`
-      socket.write(head)
-      await new Promise<void>((resolve, reject) => {
-        socket.once('error', reject)
-        socket.write(`${body.length.toString(16)}\r\n`)
-        socket.write(body)
-        socket.write('\r\n0\r\n\r\n', () => resolve())
-      })
-      expect(await heard(socket)).toMatch(/^HTTP\/1\.1 413 /)
-      socket.write(`GET /wallet/placebet HTTP/1.1\r\nHost: wallet\r\nConnection: close\r\n\r\n`)
-      expect(await heard(socket)).toMatch(/^HTTP\/1\.1 405 /)
-      socket.destroy()
-    },
-  )
-
   test('a caller who hangs up in the middle of the body leaves nothing behind', async () => {
     const before = { transactions: wallet.store.transactions(), anna: wallet.store.player('anna') }
     const [call] = exchanges
@@ -69,7 +47,8 @@ describe.each(setups)('$name', setup => {
         : new Promise<null>(resolve => wallet.server.once('request', () => resolve(null)))
     socket.write(
       `POST /wallet/placebet HTTP/1.1\r\nHost: wallet\r\n${headerLines({})}` +
-        `Content-Length: ${body.length}\r\n\r\n${body.slice(0, body.length / 2)}`,
+        // A whole call, but not the whole body.
+        `Content-Length: ${body.length + 1}\r\n\r\n${body}`,
     )
     const underWay = await begun
     const other = await connected
@@ -85,7 +64,29 @@ describe.each(setups)('$name', setup => {
     expect(status).toBe(400)
   })
 
-  test.runIf(front === 'none').each([
+  // Behind a parser it is the parser that reads: before anybody is asked, and leaving the rest on the line or not.
+  if (front !== 'none') return
+
+  test('a caller who writes all before it reads hears the 413, and can go on', async () => {
+    // Larger than what the buffers of a connection hold: it can only be written if it is taken off the line.
+    const body = Buffer.alloc(8 << 20, ' ')
+    const socket = connect(wallet.port, '127.0.0.1')
+    socket.pause()
+    const head = `POST /wallet/placebet HTTP/1.1\r\nHost: wallet\r\n${headerLines({})}Transfer-Encoding: chunked\r\n\r\n`
+    socket.write(head)
+    await new Promise<void>((resolve, reject) => {
+      socket.once('error', reject)
+      socket.write(`${body.length.toString(16)}\r\n`)
+      socket.write(body)
+      socket.write('\r\n0\r\n\r\n', () => resolve())
+    })
+    expect(await heard(socket)).toMatch(/^HTTP\/1\.1 413 /)
+    socket.write(`GET /wallet/placebet HTTP/1.1\r\nHost: wallet\r\nConnection: close\r\n\r\n`)
+    expect(await heard(socket)).toMatch(/^HTTP\/1\.1 405 /)
+    socket.destroy()
+  })
+
+  test.each([
     { name: 'Content-Length', lines: 'Content-Length: 200\r\n' },
     { name: 'chunks', lines: 'Transfer-Encoding: chunked\r\n' },
     { name: 'Expect', lines: 'Content-Length: 200\r\nExpect: 100-continue\r\n' },

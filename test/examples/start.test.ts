@@ -22,7 +22,7 @@ afterEach(() => {
 function run(example: string, environment: Record<string, string> = {}) {
   const child = spawn(process.execPath, ['--import', 'tsx', `examples/${example}`], {
     cwd: root,
-    env: { ...process.env, TSX_TSCONFIG_PATH: 'test/examples/tsconfig.json', ...environment },
+    env: { ...process.env, TSX_TSCONFIG_PATH: 'examples/tsconfig.json', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   started.push(child)

@@ -7,7 +7,6 @@
  * A state is all that the future depends on and all that the judges ask for. States that are equal are visited once;
  * the schedules through them are counted all the same.
  */
-import { letters } from './alphabet.js'
 import type { Ending } from './handler.js'
 import { answeredBalance, type End, faults, Judge } from './judge.js'
 import { addsUp, type Flaw, hadIt, neverNegative } from './money.js'
@@ -125,18 +124,24 @@ export class Explorer {
     return findings
   }
 
-  /** The shortest way to something broken (to this invariant, if one is named). After `explore` of the word. */
-  shortestStory(word: readonly number[], broken: string | null = null): Story | null {
+  /** The shortest way to where this is broken, of fewer than so many steps. After `explore` of the word. */
+  shortestStory(
+    word: readonly number[],
+    broken: string,
+    stepsMax: number = Number.POSITIVE_INFINITY,
+  ): Story | null {
     this.#begin(word)
     this.#table.clear()
     this.#broken = new Map()
-    const cameFrom: { state: number; step: number }[] = []
+    const cameFrom: { state: number; step: number; depth: number }[] = []
     const queue = [this.#addRoot()]
     for (const state of queue) {
+      const depth = cameFrom[state]?.depth ?? 0
+      if (depth >= stepsMax) return null
       const { rows, width } = this.#table
       if (this.#isEnd(rows, state * width)) {
         const end = this.#endOf(rows, state * width)
-        const flaws = this.judge.explain(end).filter(flaw => broken === null || flaw.broken === broken)
+        const flaws = this.judge.explain(end).filter(flaw => flaw.broken === broken)
         if (flaws.length > 0) return this.#tell(state, null, cameFrom, flaws)
         continue
       }
@@ -144,13 +149,13 @@ export class Explorer {
       const [after, steps, flawed] = [this.#after[0], this.#steps[0], this.#flaws[0]]
       for (let k = 0; k < count; k += 1) {
         const code = flawed?.[k] as number
-        if (code !== 0 && (broken === null || broken === flawCodes[code])) {
+        if (code !== 0 && broken === flawCodes[code] && depth + 1 < stepsMax) {
           const flaw = this.#flawOfStep(code, state, after as Int32Array, k)
           return this.#tell(state, { step: steps?.[k] as number, at: k }, cameFrom, [flaw])
         }
         const next = this.#table.add(after as Int32Array, k * width)
         if (next >= 0) continue
-        cameFrom[~next] = { state, step: steps?.[k] as number }
+        cameFrom[~next] = { state, step: steps?.[k] as number, depth: depth + 1 }
         queue.push(~next)
       }
     }
@@ -459,14 +464,4 @@ export class Explorer {
     }
     return { word: this.#word, steps, moments, flaws }
   }
-}
-
-/** All multisets of so many letters. */
-export function words(size: number, from = 0): number[][] {
-  if (size === 0) return [[]]
-  const found: number[][] = []
-  for (let letter = from; letter < letters.length; letter += 1) {
-    for (const rest of words(size - 1, letter)) found.push([letter, ...rest])
-  }
-  return found
 }

@@ -12,8 +12,9 @@ import {
   type WalletSnapshot,
   type WalletStore,
 } from 'bet-wallet'
-import { centsOf } from '../properties/wallet.js'
+import { centsOf } from '../../src/testing/platform.js'
 import { type Call, keysOf, send } from './alphabet.js'
+import { euros } from './money.js'
 import { referenceOf } from './world.js'
 
 /** What a store answers, or that it throws; or what became of a move. */
@@ -30,7 +31,7 @@ export type Waits =
 
 /** How a request ended, as the platform sees it. */
 export interface Ending {
-  /** In the words of the oracle: `ok 70`, `ok replayed 70`, `no INVALID_BET`, `no replayed INVALID_BET`, `fault`, `done`. */
+  /** In the words of the oracle: `ok 70.00`, `ok replayed 70.00`, `no INVALID_BET`, `no replayed INVALID_BET`, `done`; or `fault …`. */
   text: string
   /** In cents, of a success. */
   balance: number | null
@@ -91,15 +92,17 @@ export function endingOf({ request }: Call, outcome: WalletOutcome): Ending {
   const cents = centsOf(outcome.balance)
   const flaws = [
     outcome.currency === 'EUR' ? '' : ` in ${outcome.currency}`,
-    outcome.walletTransactionId === referenceOf(request) ? '' : ` as ${outcome.walletTransactionId}`,
+    outcome.walletTransactionId === referenceOf(request) ? '' : `, reference ${outcome.walletTransactionId}`,
   ]
   return {
-    text: `ok${replayed} ${cents}${flaws.join('')}`,
+    text: `ok${replayed} ${euros(cents)}${flaws.join('')}`,
     balance: Number(cents),
     errorCode: null,
     fault: null,
   }
 }
+
+const whatFaultsSay = { certain: '(nothing was done)', unknown: '(nobody knows)' }
 
 export function endingOfError(error: unknown): Ending {
   const code = error instanceof WalletError ? error.code : String(error)
@@ -111,7 +114,7 @@ export function endingOfError(error: unknown): Ending {
         : null
   return {
     // A fault that no store is to blame for is told as what it is, and no order explains it.
-    text: fault === null || code === 'CONFLICT' ? `fault ${code}` : 'fault',
+    text: `fault ${fault === null || code === 'CONFLICT' ? code : whatFaultsSay[fault]}`,
     balance: null,
     errorCode: null,
     fault,

@@ -3,11 +3,10 @@
  * same answers and the same end: an order in which whoever was answered before another began comes before it. The
  * other counts the money.
  */
-
 import { letters } from './alphabet.js'
 import type { Ending } from './handler.js'
 import { euros, type Flaw, flawOfStore, flawsOfEnd, hadIt } from './money.js'
-import { betsOf, type Fate, Oracle, type Results, recordOf } from './oracle.js'
+import { betsOf, type Fate, Oracle, type Results, recordOf, recordsText } from './oracle.js'
 import type { StoreState, Universe } from './universe.js'
 
 export const someOrder = 'verdicts and end are those of some order'
@@ -41,7 +40,7 @@ export class Judge {
   /** Of the present word. */
   #word: readonly number[] = []
   readonly #verdicts = new Map<string, Verdict>()
-  readonly #results = new Map<number, Results>()
+  readonly #results = new Map<string, Results>()
 
   constructor(universe: Universe) {
     this.#universe = universe
@@ -81,9 +80,12 @@ export class Judge {
     this.begin(end.word)
     const { flaws, orders } = this.#verdictOn(end)
     if (orders.some(over => (end.before & ~over) === 0)) return flaws
-    const words = (result: string) => result.replace('#', '; then ')
+    const words = (result: string) => result.replaceAll('|', ' | ').replace('#', '; then ')
     const possible = [...this.#resultsOf(end)].map(([result]) => words(result))
-    const expected = [...new Set(possible)].sort().join('\n    or ')
+    const expected =
+      possible.length === 0
+        ? 'an answer that the faults of this schedule allow'
+        : [...new Set(possible)].sort().join('\n         or: ')
     const untimely =
       orders.length > 0 ? ' (only in an order that puts a later request before an earlier one)' : ''
     return [{ broken: someOrder, expected, found: words(this.#result(end)) + untimely }, ...flaws]
@@ -104,18 +106,16 @@ export class Judge {
   #result({ word, store, endings }: Omit<End, 'before'>): string {
     const { world } = this.#universe.stores[store] as StoreState
     this.#bets[store] ??= betsOf(world)
-    let text = `${endings.map(ending => ending.text).join('|')}#${this.#bets[store]}`
-    for (const letter of word) {
+    const records = recordsText(word, letter => {
       const key = store * letters.length + letter
       this.#records[key] ??= recordOf(world, letter)
-      text += ` ${this.#records[key]}`
-    }
-    return text
+      return this.#records[key] as string
+    })
+    return `${endings.map(ending => ending.text).join('|')}#${this.#bets[store]}${records}`
   }
 
   #resultsOf({ fault, endings }: Omit<End, 'before'>): Results {
-    let key = fault
-    for (const { fault: kind } of endings) key = key * 3 + (kind === null ? 0 : kind === 'certain' ? 1 : 2)
+    const key = `${fault} ${endings.map(ending => (ending.fault === null ? '' : ending.text)).join('|')}`
     const known = this.#results.get(key)
     if (known !== undefined) return known
     const fates = fatesOf(fault, endings, this.#universe.conflictsMayEnd)

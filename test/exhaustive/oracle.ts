@@ -2,9 +2,10 @@
  * What the same requests would have been answered one after the other, in every order: by the independent model, which
  * knows no commits, no guards and no faults.
  */
-import { type Answer, Model, type Step } from '../properties/model.js'
-import { centsOf } from '../properties/wallet.js'
+import { type Answer, Model, type Step } from '../../src/testing/model.js'
+import { centsOf } from '../../src/testing/platform.js'
 import { type Call, isCall, type Letter, letters, playerId } from './alphabet.js'
+import { euros } from './money.js'
 import type { Start } from './starts.js'
 import type { World } from './world.js'
 
@@ -108,8 +109,8 @@ export class Oracle {
 
   #end(moment: number, word: readonly number[]): string {
     const at = this.#moments[moment] as Moment
-    at.bets ??= `${at.model.balance(playerId)} ${betText(at.model, 'b1')} ${betText(at.model, 'b2')}`
-    return at.bets + word.map(letter => ` ${this.#record(moment, letter)}`).join('')
+    at.bets ??= `balance ${euros(at.model.balance(playerId))}; ${betText(at.model, 'b1')}; ${betText(at.model, 'b2')}`
+    return at.bets + recordsText(word, letter => this.#record(moment, letter))
   }
 
   /** What is recorded for a letter: what it would be answered if it came again. */
@@ -122,13 +123,9 @@ export class Oracle {
   }
 }
 
-/** The end of a real schedule, in the words of the oracle. */
-export function endOf(world: World, word: readonly number[]): string {
-  return `${betsOf(world)}${word.map(letter => ` ${recordOf(world, letter)}`).join('')}`
-}
-
+/** The end of a real schedule in the words of the oracle: its bets, and what is recorded for each letter. */
 export function betsOf(world: World): string {
-  return `${world.balance()} ${storedBetText(world, 'b1')} ${storedBetText(world, 'b2')}`
+  return `balance ${euros(world.balance())}; ${storedBetText(world, 'b1')}; ${storedBetText(world, 'b2')}`
 }
 
 export function recordOf(world: World, letterNumber: number): string {
@@ -159,30 +156,47 @@ function textOf(answer: Answer): string {
   if (typeof answer === 'string') return answer
   const replayed = answer.replayed ? ' replayed' : ''
   if (!answer.ok) return `no${replayed} ${answer.errorCode}`
-  return `ok${replayed} ${answer.balance}${answer.currency === 'EUR' ? '' : ` in ${answer.currency}`}`
+  return `ok${replayed} ${euros(answer.balance)}${answer.currency === 'EUR' ? '' : ` in ${answer.currency}`}`
 }
 
 const isRepeat = (text: string) => text.includes(' replayed ') || text === 'no TRANSACTION_CONFLICT'
 
+/** What is recorded for each of the requests, as they stand in the word. */
+export function recordsText(word: readonly number[], recordOf: (letter: number) => string): string {
+  return word.length === 0 ? '' : `; recorded ${word.map(recordOf).join(', ')}`
+}
+
 function betText(model: Model, betId: string): string {
   const bet = model.bet(betId)
-  if (bet === null) return `${betId}: none`
-  const live = [...bet.live]
-    .map(([type, cents]) => `${type} ${cents}`)
-    .sort()
-    .join(', ')
-  return `${betId}: ${bet.playerId} ${bet.currency} ${bet.stake} ${bet.over ? 'over' : 'open'} owed ${bet.owed} live ${live};`
+  if (bet === null) return `no ${betId}`
+  return wordsOfBet(betId, { ...bet, live: [...bet.live] })
 }
 
 function storedBetText({ memory }: World, betId: string): string {
   const bet = memory.bet(betId)
-  if (bet === null) return `${betId}: none`
-  const live: string[] = []
+  if (bet === null) return `no ${betId}`
+  const live: [string, bigint][] = []
   let owed = 0n
   for (const [type, credit] of Object.entries(bet.credits)) {
     owed += centsOf(credit.owed)
-    if (credit.live !== null) live.push(`${type} ${centsOf(credit.live)}`)
+    if (credit.live !== null) live.push([type, centsOf(credit.live)])
   }
-  const status = bet.status === 'ROLLED_BACK' ? 'over' : 'open'
-  return `${betId}: ${bet.playerId} ${bet.currency} ${centsOf(bet.stake)} ${status} owed ${owed} live ${live.sort().join(', ')};`
+  const over = bet.status === 'ROLLED_BACK'
+  return wordsOfBet(betId, { ...bet, stake: centsOf(bet.stake), over, owed, live })
+}
+
+function wordsOfBet(
+  betId: string,
+  bet: {
+    playerId: string
+    currency: string
+    stake: bigint
+    over: boolean
+    owed: bigint
+    live: readonly (readonly [string, bigint])[]
+  },
+): string {
+  const live = bet.live.map(([type, cents]) => ` ${type} ${euros(cents)}`).sort()
+  const state = bet.over ? 'rolled back' : 'open'
+  return `${betId} of ${bet.playerId} ${state}, stake ${euros(bet.stake)} ${bet.currency}, owed ${euros(bet.owed)}, live${live.join('') || ' nothing'}`
 }

@@ -10,8 +10,7 @@ export function tell(universe: Universe, { word, steps, moments, flaws }: Story)
     `From "${universe.start.name}": ${word.map(letter => nameOf(letter)).join(' | ')}, at once.`,
     '',
   ]
-  for (const { letter, ending } of universe.before)
-    lines.push(`before: ${letter.name}: ${inEuros(ending.text)}`)
+  for (const { letter, ending } of universe.before) lines.push(`before: ${letter.name}: ${ending.text}`)
   for (const [index, { slot, action }] of steps.entries()) {
     const [before, after] = [moments[index], moments[index + 1]]
     if (before === undefined || after === undefined) break
@@ -38,8 +37,7 @@ export function tell(universe: Universe, { word, steps, moments, flaws }: Story)
         : place.at === 'commit'
           ? `commits (${deedText(universe.deeds[place.deed] as Deed)})${action === 'is answered' ? '' : `, which ${action}`}: ${wrote}`
           : `happens: ${wrote}`
-    const ended =
-      next.ending === null || place.at === 'move' ? '' : `; it is answered "${inEuros(next.ending.text)}"`
+    const ended = next.ending === null || place.at === 'move' ? '' : `; it is answered "${next.ending.text}"`
     lines.push(`${index + 1}. ${who} ${what}${ended}`)
   }
   for (const { broken, expected, found } of flaws) {
@@ -52,9 +50,6 @@ function nameOf(letter: number): string {
   const { name, ...rest } = letters[letter] as Letter
   return 'request' in rest ? `${name} ${rest.request.transactionId}` : `${name} ${euros(rest.amount)}`
 }
-
-const inEuros = (text: string) =>
-  text.replace(/^(ok.* )([0-9]+)/, (_, ok, cents) => `${ok}${euros(Number(cents))}`)
 
 function deedText(deed: Deed): string {
   if ('move' in deed) return deed.move.name

@@ -353,6 +353,7 @@ function flawOf(
   if (operation === 'placebet' || operation === 'settlement') {
     if (!Object.hasOwn(request, 'amount') || request.currency !== player.currency)
       return 'accepted without its money'
+    if (Number(request.amount) < 0 || Object.is(request.amount, -0)) return 'accepted a negative amount'
     if (transaction !== undefined) {
       // Read as JSON.parse reads it; the digits beyond that are the matter of another test.
       const moved = operation === 'placebet' ? -Number(transaction.delta) : Number(transaction.delta)

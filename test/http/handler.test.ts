@@ -300,14 +300,32 @@ describe('the body', () => {
     expect(errors).toEqual([])
   })
 
-  test('a caller who hangs up has sent no call', async () => {
+  test.each<[string, () => AsyncIterable<Uint8Array>]>([
+    [
+      'a stream of Node',
+      () => {
+        let reads = 0
+        return new Readable({
+          read() {
+            reads += 1
+            // All of it is there, but nobody has said that it is all.
+            if (reads === 1) this.push(text)
+            else this.destroy(new Error('aborted'))
+          },
+        })
+      },
+    ],
+    [
+      'any async iterable',
+      async function* () {
+        yield bytes(text)
+        throw new Error('aborted')
+      },
+    ],
+  ])('a caller who hangs up has sent no call (%s)', async (_, body) => {
     const store = anna()
     const { handle, errors } = wallet({}, store)
-    const body = new Readable({ read() {} })
-    body.push(text) // all of it, but nobody has said that it is all
-    const answered = handle(placeBetRequest({ body }))
-    body.destroy(new Error('aborted'))
-    expect(errorOf(await answered)).toEqual([400, 'INVALID_REQUEST'])
+    expect(errorOf(await handle(placeBetRequest({ body: body() })))).toEqual([400, 'INVALID_REQUEST'])
     expect(store.transactions()).toEqual([])
     expect(errors).toEqual([])
   })

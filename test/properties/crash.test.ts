@@ -372,7 +372,7 @@ class Platform {
 
   /** 2xx or 4xx: everything else is tried again, the settlement that has not arrived (503) among it. */
   async #untilAnswered(request: Request): Promise<string> {
-    for (let tries = 0; tries < 10_000; tries += 1) {
+    for (let tries = 0; tries < 500; tries += 1) {
       const heard = await this.#sendOnce(request)
       if (heard === null || heard instanceof WalletError) continue
       if (heard.ok) return 'ok'

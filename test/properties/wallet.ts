@@ -29,6 +29,12 @@ import {
   platformOptions,
 } from '../../src/testing/platform.js'
 
+/** As a column with four decimals shows it: the same amount by value (D3). */
+function asColumn(text: string): string {
+  const [whole, fraction = ''] = text.split('.')
+  return `${whole}.${fraction.padEnd(4, '0')}`
+}
+
 /** Who wants to hear of every outcome. */
 export const listeners = new Set<(event: OutcomeEvent) => void>()
 
@@ -93,7 +99,14 @@ export function openWallet(
       const known = !gone.has(keys.playerId)
       const currency = currencyOf(keys.playerId)
       const { player, bet, transaction } = await memory.load(keys)
-      return { player: known && player ? { ...player, currency } : null, bet, transaction }
+      return {
+        player: known && player ? { ...player, currency, balance: asColumn(player.balance) } : null,
+        bet: bet && { ...bet, stake: asColumn(bet.stake) },
+        transaction: transaction && {
+          ...transaction,
+          amount: transaction.amount === null ? null : asColumn(transaction.amount),
+        },
+      }
     },
     async commit(changes) {
       if (line === 'commit unavailable') return { status: 'unavailable' }
