@@ -208,6 +208,7 @@ export class Explorer {
       return 1
     }
     const count = this.#expand(state, depth)
+    if (count === 0 && !this.#incomplete) throw new Error('a schedule that is stuck')
     const after = this.#after[depth] as Int32Array
     const flawed = this.#flaws[depth] as Int32Array
     let schedules = 0

@@ -80,7 +80,8 @@ export class Judge {
     this.begin(end.word)
     const { flaws, orders } = this.#verdictOn(end)
     if (orders.some(over => (end.before & ~over) === 0)) return flaws
-    const words = (result: string) => result.replaceAll('|', ' | ').replace('#', '; then ')
+    const words = (result: string) =>
+      result.replaceAll('|', ' | ').replace('#', end.word.length === 0 ? '' : '; then ')
     const possible = [...this.#resultsOf(end)].map(([result]) => words(result))
     const expected =
       possible.length === 0

@@ -30,7 +30,7 @@ export function words(size: number, from = 0): number[][] {
   return found
 }
 
-/** @param of a larger size is not looked at once something is broken: it would only be told at greater length */
+/** @param of its sizes above 2 are not looked at when something is broken: it would only be told at greater length */
 export async function search(
   start: Start,
   of: { sizes: readonly number[]; variant?: Variant; attemptsMax?: number },
@@ -54,7 +54,7 @@ export async function search(
         found.broken.set(name, { text: tell(universe, story), steps: story.steps.length })
       }
     }
-    if (found.broken.size > 0) break
+    if (found.broken.size > 0 && size >= 2) break
   }
   return found
 }

@@ -6,10 +6,8 @@ import { euros } from './money.js'
 import type { Deed, Place, StoreState, Universe } from './universe.js'
 
 export function tell(universe: Universe, { word, steps, moments, flaws }: Story): string {
-  const lines = [
-    `From "${universe.start.name}": ${word.map(letter => nameOf(letter)).join(' | ')}, at once.`,
-    '',
-  ]
+  const together = word.map(nameOf).join(' | ')
+  const lines = [`From "${universe.start.name}"${together === '' ? '' : `: ${together}, at once`}.`, '']
   for (const { letter, ending } of universe.before) lines.push(`before: ${letter.name}: ${ending.text}`)
   for (const [index, { slot, action }] of steps.entries()) {
     const [before, after] = [moments[index], moments[index + 1]]

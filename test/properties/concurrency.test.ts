@@ -122,6 +122,7 @@ function movedFor(wallet: Wallet, betId: string, operation?: Request['operation'
 }
 
 describe.each(Object.keys(ways) as (keyof typeof ways)[])('requests at once, with loads %s', way => {
+  // Seen red with a commit without guard 1, and a load that read the transaction before the bet.
   test(
     'are answered as in some order one after the other, and leave what it leaves',
     () =>
@@ -141,6 +142,7 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('requests at once, wit
     timeoutMs,
   )
 
+  // Seen red with a commit without guard 2.
   test(
     'leave balances that add up, never below zero, and bets whose movements are what their state says',
     () =>
@@ -171,6 +173,7 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('requests at once, wit
     timeoutMs,
   )
 
+  // Seen red with a tombstone that was not written.
   test(
     'of which some are a placebet and its rollback, net to zero',
     () =>
@@ -217,6 +220,7 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('requests at once, wit
     timeoutMs,
   )
 
+  // Seen red with a commit that tested no floor (guard 3).
   test(
     'that are bets on the same funds succeed as often as the funds suffice',
     () =>
@@ -257,6 +261,7 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('requests at once, wit
     timeoutMs,
   )
 
+  // Seen red with a 402 that left the credit live.
   test(
     'of which some claw the same credit back, collect it once, or leave it to the platform and never touch it',
     () =>
@@ -335,6 +340,7 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('requests at once, wit
   )
 })
 
+// Seen red with a commit that tested no currency (guard 3).
 test(
   'a currency that changes under a request moves nothing in the other one',
   () =>

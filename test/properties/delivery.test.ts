@@ -67,6 +67,7 @@ describe('a placebet and its rollback', () => {
       return fc.shuffledSubarray(all, { minLength: all.length })
     })
 
+  // Seen red with a tombstone that was not written.
   test(
     'net to zero in any order, with any duplication, and every rollback is answered with success',
     () =>
@@ -134,6 +135,7 @@ describe('a clawback', () => {
     { minLength: 3, maxLength: 24, size: 'max' },
   )
 
+  // Seen red with a credit that a 402 did not close (D7).
   test(
     'is collected at most once, by the wallet or by the platform, never by both',
     () =>

@@ -13,6 +13,7 @@ import { listeners, openWallet, send } from './wallet.js'
 const bets = ['b1', 'b2', 'b3', 'b4', 'b5']
 
 describe('any sequence of the four operations', () => {
+  // Seen red with a tombstone that was not written, and with every other break of a rule.
   test(
     'is answered as the model answers it, and leaves what the model leaves',
     () =>
@@ -44,6 +45,7 @@ describe('any sequence of the four operations', () => {
     timeoutMs,
   )
 
+  // Seen red with a float that added the amounts.
   test(
     'leaves balances that are the opening plus what is recorded, after every step, and never below zero',
     () =>
@@ -60,6 +62,7 @@ describe('any sequence of the four operations', () => {
     timeoutMs,
   )
 
+  // Seen red with a rollback of a bet whose credit was closed.
   test(
     'leaves bets whose movements sum to what their state says, after every step',
     () =>
@@ -76,6 +79,7 @@ describe('any sequence of the four operations', () => {
     timeoutMs,
   )
 
+  // Seen red with a repeat check after the bet check.
   test(
     'can come again in any order, as often as it likes: what is recorded is answered alike, and nothing moves',
     () =>
@@ -125,6 +129,7 @@ describe('any sequence of the four operations', () => {
   )
 })
 
+// Seen red with a credit that a 402 did not close.
 test('the sample of histories reaches every reason and every code', async () => {
   const reasons = new Map<OutcomeReason, number>()
   const codes = new Map<string, number>()
