@@ -1,11 +1,11 @@
-import { execFile } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import ts from 'typescript'
 import { afterAll, describe, expect, test } from 'vitest'
 import { defaultStatuses } from '../src/http/index.js'
 import { errorCodes } from '../src/index.js'
+import { walletStoreCases } from '../src/testing/index.js'
 
 const path = (relative: string) => fileURLToPath(new URL(`../${relative}`, import.meta.url))
 const readme = readFileSync(path('README.md'), 'utf8')
@@ -29,9 +29,9 @@ for (const { file, code } of programs) writeFileSync(file, code)
 afterAll(() => rmSync(path('test/.tmp/readme'), { recursive: true, force: true }))
 
 describe('the code blocks of the README', () => {
-  test('are there', () => {
-    expect(programs.length).toBeGreaterThanOrEqual(5)
-    expect(programs.filter(({ output }) => output === undefined)).toEqual([])
+  test('are there, and most of them show what they print', () => {
+    expect(programs.length).toBeGreaterThanOrEqual(7)
+    expect(programs.filter(({ output }) => output === undefined)).toHaveLength(1) // under node:test
   })
 
   test('compile, strictly', () => {
@@ -49,12 +49,19 @@ describe('the code blocks of the README', () => {
     expect(flaws).toEqual([])
   })
 
-  test.each(programs)('print what the page says ($name)', async ({ file, output }) => {
-    const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', file], {
+  test.each(programs)('run, and print what the page says ($name)', ({ file, code, output }) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', file], {
       cwd: path('.'),
-      env: { ...process.env, TSX_TSCONFIG_PATH: 'examples/tsconfig.json' },
+      encoding: 'utf8',
+      // Not those of the runner that runs this: node:test prints for people, then.
+      env: { ...process.env, NODE_OPTIONS: '', TSX_TSCONFIG_PATH: 'examples/tsconfig.json' },
     })
-    expect(stdout).toBe(output)
+    expect(stderr).toBe('')
+    if (output === undefined) expect(status).toBe(0)
+    else {
+      expect(stdout).toBe(output)
+      expect(status).toBe(code.includes('process.exitCode') ? 1 : 0)
+    }
   })
 
   test('name only scripts that exist', () => {
@@ -76,6 +83,12 @@ describe('the tables of the README', () => {
       const position = row?.[1]?.split(', ').indexOf(`\`${code}\``) ?? -1
       expect(row?.[2]?.split(', ')[position], code).toBe(String(defaultStatuses[code]))
     }
+  })
+
+  test('list every case of the kit, and no other', () => {
+    const cases = walletStoreCases({ open: () => ({ store: {} as never }) })
+    const rows = readme.split('\n').filter(line => line.startsWith('| WS-'))
+    expect(rows).toEqual(cases.map(({ id, level, name }) => `| ${id} | ${level} | ${name} |`))
   })
 
   test('list every decision, D1 to D27', () => {

@@ -24,10 +24,11 @@ const mayEnter: Record<string, readonly string[]> = {
   ...Object.fromEntries(floors.flat().map(room => [room, everythingUpTo(room)])),
   stores: ['money', 'store'],
   index: everythingUpTo('handlers'),
+  testing: everythingUpTo('handlers'),
 }
 
 /** The one room of each package. No other package is imported, and so no framework, driver or test runner. */
-const roomOfPackage: Record<string, string> = { 'big.js': 'money', zod: 'requests' }
+const roomOfPackage: Record<string, string> = { 'big.js': 'money', zod: 'requests', 'fast-check': 'testing' }
 const roomOfBuiltins = 'http'
 
 const namesThatSayNothing = ['utils', 'helpers', 'common', 'types']
@@ -187,7 +188,8 @@ describe('the check of the rooms', () => {
     ['a framework', { 'http/body.ts': `import type { Request } from 'express'` }, /no dependency/],
     ['a driver', { 'stores/pg.ts': `import { Pool } from 'pg'` }, /no dependency/],
     ['a test runner', { 'http/body.ts': `import { it } from 'vitest'` }, /no dependency/],
-    ['fast-check', { 'http/body.ts': `import * as fc from 'fast-check'` }, /no dependency/],
+    ['fast-check', { 'http/body.ts': `import * as fc from 'fast-check'` }, /lives in testing alone/],
+    ['a store of ours in the kit', { 'testing/cases.ts': `import '../stores/memory.js'` }, /may not enter stores/],
     ['a reference', { 'store.ts': `/// <reference types="node" />` }, /no dependency/],
     ['what nobody can check', { 'store.ts': 'export const f = (x: string) => import(x)' }, /when it runs/],
     ['a room without a floor', { 'attic.ts': '' }, /stands on no floor/],

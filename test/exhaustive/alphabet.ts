@@ -12,8 +12,8 @@ import {
   type WalletOutcome,
   type WalletStore,
 } from 'bet-wallet'
-import type { Cents, Request } from '../properties/model.js'
-import { bodyOf } from '../properties/wallet.js'
+import type { Cents, Request } from '../../src/testing/model.js'
+import { bodyOf } from '../../src/testing/platform.js'
 
 export const playerId = 'ann'
 

@@ -12,7 +12,7 @@ import {
   type WalletSnapshot,
   type WalletStore,
 } from 'bet-wallet'
-import { centsOf } from '../properties/wallet.js'
+import { centsOf } from '../../src/testing/platform.js'
 import { type Call, keysOf, send } from './alphabet.js'
 import { euros } from './money.js'
 import { referenceOf } from './world.js'

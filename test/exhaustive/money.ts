@@ -2,7 +2,7 @@
  * What must hold of the money whatever the rules are. It knows what moved (counted by an onlooker), what was booked and
  * what was answered, and asks nobody whether that was right.
  */
-import { centsOf } from '../properties/wallet.js'
+import { centsOf } from '../../src/testing/platform.js'
 import { type Call, isCall, type Letter, paid, voided } from './alphabet.js'
 import type { Ending } from './handler.js'
 import type { World } from './world.js'

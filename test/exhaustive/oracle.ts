@@ -2,8 +2,8 @@
  * What the same requests would have been answered one after the other, in every order: by the independent model, which
  * knows no commits, no guards and no faults.
  */
-import { type Answer, Model, type Step } from '../properties/model.js'
-import { centsOf } from '../properties/wallet.js'
+import { type Answer, Model, type Step } from '../../src/testing/model.js'
+import { centsOf } from '../../src/testing/platform.js'
 import { type Call, isCall, type Letter, letters, playerId } from './alphabet.js'
 import { euros } from './money.js'
 import type { Start } from './starts.js'

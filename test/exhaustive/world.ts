@@ -4,7 +4,8 @@
  */
 import type { CommitResult, WalletChanges, WalletKeys, WalletSnapshot } from 'bet-wallet'
 import { createMemoryStore, type MemoryStore } from 'bet-wallet/memory'
-import { centsOf, decimalOf, moveExternally } from '../properties/wallet.js'
+import { centsOf, decimalOf } from '../../src/testing/platform.js'
+import { moveExternally } from '../properties/wallet.js'
 import { playerId } from './alphabet.js'
 import type { Start } from './starts.js'
 

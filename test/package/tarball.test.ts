@@ -1,18 +1,14 @@
 /** What is published, as an application that installs it finds it: the packed tarball of the build in dist. */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import ts from 'typescript'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
-
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const bin = (name: string) => join(root, 'node_modules', ...name.split('/'))
+import { bin, createProject, root } from './project.js'
 
 /** What each entry point exports, and nothing else. A change here is a change for every caller. */
 const exportsOf: Record<string, string[]> = {
@@ -38,33 +34,26 @@ const exportsOf: Record<string, string[]> = {
   ],
   'bet-wallet/http': ['basicAuth', 'createHttpHandler', 'defaultStatuses'],
   'bet-wallet/memory': ['createMemoryStore'],
+  'bet-wallet/testing': [
+    'bodyOf',
+    'brokenLine',
+    'centsOf',
+    'checkWalletStore',
+    'createModel',
+    'decimalOf',
+    'history',
+    'house',
+    'openHouse',
+    'openings',
+    'platformOptions',
+    'rush',
+    'walletStoreCases',
+  ],
 }
 const subpaths = Object.keys(exportsOf)
 
-/** The temporary project, its tarball, and the package as it is installed there. */
-let project: string
-let tarball: string
-let installed: string
-
-beforeAll(() => {
-  if (!existsSync(join(root, 'dist'))) throw new Error('There is no dist: run npm run build, or npm test')
-  project = mkdtempSync(join(tmpdir(), 'bet-wallet-project-'))
-  execFileSync('npm', ['pack', '--ignore-scripts', '--pack-destination', project], {
-    cwd: root,
-    stdio: 'pipe',
-  })
-  tarball = join(project, readdirSync(project).find(name => name.endsWith('.tgz')) as string)
-
-  // As an installation leaves it, without asking a registry: the package unpacked, its dependencies beside it.
-  installed = join(project, 'node_modules', 'bet-wallet')
-  mkdirSync(installed, { recursive: true })
-  execFileSync('tar', ['-xzf', tarball, '--strip-components=1', '-C', installed])
-  for (const name of Object.keys(manifest.dependencies)) {
-    symlinkSync(bin(name), join(project, 'node_modules', name), 'junction')
-  }
-})
-
-afterAll(() => rmSync(project, { recursive: true, force: true }))
+const { folder: project, tarball, installed, remove } = createProject(['fast-check'])
+afterAll(remove)
 
 /** Runs a script of the project's in a process of its own and gives what it prints as JSON. */
 async function runs(name: string, text: string): Promise<unknown> {
@@ -251,7 +240,10 @@ describe('the entry points', () => {
     const { files, packages } = reached(installed, entry)
     expect([...packages].sort()).toEqual(['big.js', 'zod'])
     // What stands in that code only: a name or a text of each file that must stay outside.
-    const strangers = ['createHttpHandler', 'createHash', 'www-authenticate', 'readJson', 'createMemoryStore']
+    const strangers = [
+      ...['createHttpHandler', 'createHash', 'www-authenticate', 'readJson', 'createMemoryStore'],
+      'walletStoreCases',
+    ]
     const marksIn = (paths: Iterable<string>) => {
       const code = [...paths].map(file => readFileSync(join(installed, file), 'utf8')).join('\n')
       return [...strangers, 'handlePlaceBet'].filter(mark => code.includes(mark))
@@ -259,7 +251,7 @@ describe('the entry points', () => {
     expect(marksIn(files)).toEqual(['handlePlaceBet'])
     const all = reached(installed, ...subpaths.map(path => entry.replace('index', fileOf(path))))
     expect(marksIn(all.files)).toEqual([...strangers, 'handlePlaceBet'])
-    expect([...all.packages].sort()).toEqual(['big.js', 'node:crypto', 'zod'])
+    expect([...all.packages].sort()).toEqual(['big.js', 'fast-check', 'node:crypto', 'zod'])
   })
 
   it('are as the source is, in CommonJS too: nothing is compiled down', () => {
@@ -275,7 +267,8 @@ describe('the types', () => {
     expect(types.length).toBeGreaterThanOrEqual(2 * subpaths.length)
     for (const file of types) {
       const text = readFileSync(join(installed, file), 'utf8')
-      expect(modulesIn(text).filter(module => !module.startsWith('.'))).toEqual([])
+      const others = modulesIn(text).filter(module => !module.startsWith('.'))
+      expect(others).toEqual(file.startsWith('dist/testing.') ? ['fast-check'] : [])
       expect(withoutComments(text)).not.toMatch(/\bzod\b|\bZod|\bz\.|\bbig\.js\b|\bBig\b/)
       expect(text).not.toMatch(/reference types/)
     }
@@ -298,6 +291,7 @@ describe('the types', () => {
       },
       onOutcome: event => { const reason: string = event.reason; void reason },
     }
+    const createMemoryStoreOf = (players: Iterable<Player>) => ({ store: createMemoryStore(players), pool: 'mine' })
     export async function main(): Promise<string> {
       const memory = createMemoryStore([{ playerId: 'p1', currency: 'EUR', balance: '1.00' }])
       const outcome: WalletOutcome = await handlePlaceBet(memory, {}, options)
@@ -310,6 +304,8 @@ describe('the types', () => {
         const decision = decidePlaceBet(read.request, { player: null, bet: null, transaction: null })
         return decision.outcome.ok ? decision.outcome.currency : decision.outcome.description
       }
+      const { sound }: { sound: boolean } = await checkWalletStore({ open: players => createMemoryStoreOf(players) })
+      for (const { id, run } of walletStoreCases({ open: players => createMemoryStoreOf(players) })) void [id, run, sound]
       // @ts-expect-error nobody is let in by omission
       createHttpHandler(store, {})
       // @ts-expect-error money is text
@@ -318,10 +314,11 @@ describe('the types', () => {
       return code + response.body + read.flaws + String(failed)
     }`
   const imported = `
-    import { handlePlaceBet, type WalletError, type WalletOptions, type WalletOutcome, WalletRefusal, type WalletStore } from 'bet-wallet'
+    import { handlePlaceBet, type Player, type WalletError, type WalletOptions, type WalletOutcome, WalletRefusal, type WalletStore } from 'bet-wallet'
     import { createRequestReader, decidePlaceBet } from 'bet-wallet/decide'
     import { basicAuth, createHttpHandler } from 'bet-wallet/http'
-    import { createMemoryStore } from 'bet-wallet/memory'`
+    import { createMemoryStore } from 'bet-wallet/memory'
+    import { checkWalletStore, walletStoreCases } from 'bet-wallet/testing'`
 
   it.each(['consumer.mts', 'consumer.cts'])('serve a strict %s, with nothing else installed', async name => {
     await writeFile(join(project, name), `${imported}\n${consumer}`)

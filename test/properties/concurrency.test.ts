@@ -6,11 +6,13 @@
 import type { WalletStore } from 'bet-wallet'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { amount, openHouse, openings, rush, start } from './arbitraries.js'
-import { type Answer, type Cents, Model, type Request, type Step } from './model.js'
-import { expectBalancesToAddUp, expectBetsToAddUp, sumOf, tellBet } from './money.js'
+import { amount, openHouse, openings, rush, start } from '../../src/testing/arbitraries.js'
+import { sameAnswer, sameBetSaid, someOrderGives, tellBet } from '../../src/testing/judge.js'
+import { type Answer, type Cents, Model, type Request, type Step } from '../../src/testing/model.js'
+import { decimalOf } from '../../src/testing/platform.js'
+import { expectBalancesToAddUp, expectBetsToAddUp, sumOf } from './money.js'
 import { runs, timeoutMs } from './runs.js'
-import { decimalOf, openWallet, type Wallet } from './wallet.js'
+import { openWallet, type Wallet } from './wallet.js'
 
 type Scheduler = fc.Scheduler
 
@@ -82,30 +84,6 @@ async function perform(
   return { wallet, heard }
 }
 
-/** Whether some order of the steps, one after the other, gives these answers and this end. */
-function someOrderGives(
-  model: Model,
-  steps: readonly { step: Step; answer: Answer }[],
-  same: (step: Step, expected: Answer, answer: Answer) => boolean,
-  isEnd: (model: Model) => boolean,
-): boolean {
-  if (steps.length === 0) return isEnd(model)
-  return steps.some(({ step, answer }, index) => {
-    const next = model.copy()
-    if (!same(step, next.perform(step), answer)) return false
-    return someOrderGives(next, steps.toSpliced(index, 1), same, isEnd)
-  })
-}
-
-/** `replayed` too: of the copies of a request, one is the first. */
-function sameAnswer(_step: Step, expected: Answer, answer: Answer): boolean {
-  if (typeof expected === 'string' || typeof answer === 'string') return expected === answer
-  if (expected.replayed !== answer.replayed) return false
-  return expected.ok
-    ? answer.ok && expected.balance === answer.balance && expected.currency === answer.currency
-    : !answer.ok && expected.errorCode === answer.errorCode
-}
-
 /**
  * A load in pieces may find a bet not there yet and the funds gone already. The refusal is right and for ever, and
  * nothing moves; which of the two reasons it names is the one thing that no order has to explain.
@@ -125,20 +103,7 @@ function isEndOf(wallet: Wallet) {
   return (model: Model) =>
     openings.every(
       ({ playerId }) => wallet.memory.player(playerId)?.balance === decimalOf(model.balance(playerId)),
-    ) && bets.every(betId => sameBet(tellBet(wallet.memory.bet(betId)), model.bet(betId)))
-}
-
-function sameBet(a: ReturnType<Model['bet']>, b: ReturnType<Model['bet']>): boolean {
-  if (a === null || b === null) return a === b
-  return (
-    a.playerId === b.playerId &&
-    a.currency === b.currency &&
-    a.stake === b.stake &&
-    a.over === b.over &&
-    a.owed === b.owed &&
-    a.live.size === b.live.size &&
-    [...a.live].every(([type, live]) => b.live.get(type) === live)
-  )
+    ) && bets.every(betId => sameBetSaid(tellBet(wallet.memory.bet(betId)), model.bet(betId)))
 }
 
 const callOf = (request: Request): Step => ({

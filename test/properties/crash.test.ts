@@ -8,10 +8,11 @@ import { type Transaction, WalletError, type WalletOutcome, type WalletStore } f
 import type { MemoryStore } from 'bet-wallet/memory'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Cents, type House, keyOf, type Opening, type Request } from './model.js'
+import { type Cents, type House, keyOf, type Opening, type Request } from '../../src/testing/model.js'
+import { centsOf } from '../../src/testing/platform.js'
 import { expectBalancesToAddUp, expectBetsToAddUp, sumOf } from './money.js'
 import { runs, timeoutMs } from './runs.js'
-import { centsOf, moveExternally, openMemory, send } from './wallet.js'
+import { moveExternally, openMemory, send } from './wallet.js'
 
 /** How many turns of the schedule something takes that is late. */
 const turns = fc.oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 5, max: 40 }))

@@ -1,11 +1,12 @@
 /** What the network does to requests: it turns them around, and brings them twice. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { amount, openHouse, openings, start } from './arbitraries.js'
-import type { Cents, Request, Step } from './model.js'
+import { amount, openHouse, openings, start } from '../../src/testing/arbitraries.js'
+import type { Cents, Request, Step } from '../../src/testing/model.js'
+import { centsOf } from '../../src/testing/platform.js'
 import { expectBalancesToAddUp, expectBetsToAddUp, sumOf } from './money.js'
 import { runs, timeoutMs } from './runs.js'
-import { centsOf, openWallet, type Wallet } from './wallet.js'
+import { openWallet, type Wallet } from './wallet.js'
 
 const ann = { playerId: 'ann', currency: 'EUR' }
 

@@ -2,11 +2,12 @@
  * What must hold of the money in a wallet whatever the rules are. It reads what is recorded and adds; it does
  * not ask whether a request should have been answered so.
  */
-import type { Bet, SettlementType, Transaction } from 'bet-wallet'
+import type { SettlementType, Transaction } from 'bet-wallet'
 import type { MemoryStore } from 'bet-wallet/memory'
 import { expect } from 'vitest'
-import type { Cents, Opening } from './model.js'
-import { centsOf } from './wallet.js'
+import { creditOf } from '../../src/testing/judge.js'
+import type { Cents, Opening } from '../../src/testing/model.js'
+import { centsOf } from '../../src/testing/platform.js'
 
 export function sumOf(transactions: readonly Transaction[]): Cents {
   return transactions.reduce((sum, { delta }) => sum + centsOf(delta), 0n)
@@ -59,27 +60,4 @@ const reversalOf: Record<SettlementType, string> = {
   BET_PAID: 'UNSCORED',
   VOIDED: 'UNVOIDED',
   CASHOUT: 'CASHOUT has none',
-}
-
-function creditOf({ credits }: Bet, type: SettlementType) {
-  const { live, reversed, owed } = credits[type] ?? { live: null, reversed: '0', owed: '0' }
-  return { live: centsOf(live ?? '0'), reversed: centsOf(reversed), owed: centsOf(owed) }
-}
-
-/** A bet as the model tells it. */
-export function tellBet(bet: Bet | null) {
-  if (bet === null) return null
-  const types = (Object.keys(bet.credits) as SettlementType[]).sort()
-  return {
-    playerId: bet.playerId,
-    currency: bet.currency,
-    stake: centsOf(bet.stake),
-    over: bet.status === 'ROLLED_BACK',
-    owed: types.reduce((sum, type) => sum + creditOf(bet, type).owed, 0n),
-    live: new Map(
-      types
-        .filter(type => (bet.credits[type]?.live ?? null) !== null)
-        .map(type => [type, creditOf(bet, type).live]),
-    ),
-  }
 }

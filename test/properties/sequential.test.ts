@@ -2,11 +2,13 @@
 import type { OutcomeReason } from 'bet-wallet'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { history, house, openings } from './arbitraries.js'
-import { keyOf, Model } from './model.js'
-import { expectBalancesToAddUp, expectBetsToAddUp, tellBet } from './money.js'
+import { history, house, openings } from '../../src/testing/arbitraries.js'
+import { tellBet } from '../../src/testing/judge.js'
+import { keyOf, Model } from '../../src/testing/model.js'
+import { centsOf, decimalOf, heardOf } from '../../src/testing/platform.js'
+import { expectBalancesToAddUp, expectBetsToAddUp } from './money.js'
 import { runs, timeoutMs } from './runs.js'
-import { centsOf, decimalOf, heardOf, listeners, openWallet, send } from './wallet.js'
+import { listeners, openWallet, send } from './wallet.js'
 
 const bets = ['b1', 'b2', 'b3', 'b4', 'b5']
 

@@ -1,35 +1,33 @@
 /** The library over its memory store, with a PAM around it: players who come and go, a rule of the house, a line that breaks. */
 import {
-  handlePlaceBet,
-  handleRollbackBet,
-  handleUnsettlement,
   type OutcomeEvent,
-  recordSettlement,
   type Transaction,
   WalletError,
   type WalletOptions,
   type WalletOutcome,
-  WalletRefusal,
   type WalletStore,
 } from 'bet-wallet'
 import { createMemoryStore, type MemoryStore } from 'bet-wallet/memory'
-import type { Answer, Cents, Flaw, House, Line, Opening, Request, Step, Writing } from './model.js'
-
-/** Reads decimal text as whole cents. What is no multiple of a cent has no business in these wallets. */
-export function centsOf(text: string): Cents {
-  const [, sign, whole, fraction = ''] = /^(-?)([0-9]+)(?:\.([0-9]+))?$/.exec(text) ?? []
-  if (whole === undefined || /[1-9]/.test(fraction.slice(2)))
-    throw new Error(`"${text}" is not an amount of whole cents`)
-  const cents = BigInt(whole) * 100n + BigInt(fraction.slice(0, 2).padEnd(2, '0'))
-  return sign === '-' ? -cents : cents
-}
-
-/** Writes whole cents as decimal text, without zeros that mean nothing. */
-export function decimalOf(cents: Cents): string {
-  const digits = String(cents < 0n ? -cents : cents).padStart(3, '0')
-  const text = `${digits.slice(0, -2)}.${digits.slice(-2)}`.replace(/\.?0+$/, '')
-  return cents < 0n ? `-${text}` : text
-}
+import type {
+  Answer,
+  Cents,
+  Flaw,
+  House,
+  Line,
+  Opening,
+  Request,
+  Step,
+  Writing,
+} from '../../src/testing/model.js'
+import {
+  bodyOf,
+  centsOf,
+  decimalOf,
+  type Heard,
+  handlers,
+  heardOf,
+  platformOptions,
+} from '../../src/testing/platform.js'
 
 /** As a column with four decimals shows it: the same amount by value (D3). */
 function asColumn(text: string): string {
@@ -37,47 +35,11 @@ function asColumn(text: string): string {
   return `${whole}.${fraction.padEnd(4, '0')}`
 }
 
-function written(cents: Cents, writing: Writing): string | number {
-  const text = decimalOf(cents)
-  const fewDigits = text.replace('.', '').length <= 15
-  if (writing === 'number' && fewDigits) return Number(text)
-  if (writing === 'exponent') return `${cents}e-2`
-  if (writing === 'with zeros') return text.includes('.') ? `${text}000` : `${text}.0000`
-  return text
-}
-
-/** The body as the platform sends it. */
-export function bodyOf(request: Request, flaw: Flaw = 'none', writing: Writing = 'text'): unknown {
-  const { operation, ...fields } = request
-  const body: Record<string, unknown> = { ...fields, transactionDate: '2026-11-21T10:00:00Z' }
-  if ('amount' in request) body.amount = written(request.amount, writing)
-  if (operation === 'placebet') {
-    delete body.sessionEnded
-    body.sessionId = request.sessionEnded ? 'ended' : 'session'
-    body.betType = 'SINGLE'
-  }
-  if (flaw === 'transactionId missing') delete body.transactionId
-  if (flaw === 'playerId with a NUL') body.playerId = `${request.playerId}\u0000`
-  if (flaw === 'date without a day') body.transactionDate = '2026-11'
-  return body
-}
-
-const handlers = {
-  placebet: handlePlaceBet,
-  unsettlement: handleUnsettlement,
-  rollbackbet: handleRollbackBet,
-  settlement: recordSettlement,
-}
-
 /** Who wants to hear of every outcome. */
 export const listeners = new Set<(event: OutcomeEvent) => void>()
 
 const base: WalletOptions = {
-  rollbackTypes: ['TECHNICAL_ERROR', 'MANUAL'],
-  authorizeBet({ sessionId }) {
-    if (sessionId === 'ended') throw new WalletRefusal('INVALID_SESSION_TOKEN', 'sessionId: it has ended')
-  },
-  attemptsMax: 20,
+  ...platformOptions,
   backOff: async () => {}, // nothing here depends on time
   onOutcome(event) {
     for (const listener of listeners) listener(event)
@@ -107,12 +69,6 @@ export interface Wallet {
   external(playerId: string): Cents
   /** What was moved in a currency that was not the player's at that moment. */
   strays: Transaction[]
-}
-
-/** What was answered: as the model sees it, and the wallet's reference of a success. */
-export interface Heard {
-  answer: Answer
-  reference: string | null
 }
 
 export function openMemory(openings: readonly Opening[]): MemoryStore {
@@ -220,15 +176,3 @@ export function moveExternally(
 }
 
 const heard = (answer: Answer): Heard => ({ answer, reference: null })
-
-export function heardOf(outcome: WalletOutcome): Heard {
-  if (!outcome.ok) {
-    const { replayed, errorCode } = outcome
-    return heard({ ok: false, replayed, errorCode })
-  }
-  const { replayed, balance, currency, walletTransactionId } = outcome
-  return {
-    answer: { ok: true, replayed, balance: centsOf(balance), currency },
-    reference: walletTransactionId,
-  }
-}

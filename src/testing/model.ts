@@ -3,7 +3,7 @@
  * else: a ledger of what happened, a map of answers, and additions of whole cents. It knows no revisions, no
  * guards and no commits, and looks up in the ledger what the library keeps in its records.
  */
-import type { Operation, SettlementType } from 'bet-wallet'
+import type { Operation, SettlementType } from '../store.js'
 
 export type Cents = bigint
 
@@ -81,7 +81,36 @@ interface FirstAnswer {
   errorCode: string | null
 }
 
-export class Model {
+/** What the wallet is expected to answer, and what it is expected to have. */
+export interface WalletModel {
+  /** One that goes its own way from here. */
+  copy(): WalletModel
+  /** The answer to a step, which from now on has happened. */
+  perform(step: Step): Answer
+  /** In whole cents. */
+  balance(playerId: string): Cents
+  /** `null`: the wallet has never heard of it. `over`: rolled back; `live`: credited and not taken back, per type. */
+  bet(betId: string): {
+    playerId: string
+    currency: string
+    stake: Cents
+    over: boolean
+    owed: Cents
+    live: ReadonlyMap<SettlementType, Cents>
+  } | null
+}
+
+/**
+ * Makes the model of a wallet.
+ *
+ * @param openings who is there at first, and with what, in whole cents
+ * @param house the operator's choices; `openHouse` of this package has none
+ */
+export function createModel(openings: readonly Opening[], house: House): WalletModel {
+  return new Model(openings, house)
+}
+
+export class Model implements WalletModel {
   readonly #house: House
   readonly #players: Map<string, { opening: Cents; currency: string; known: boolean }>
   #ledger: readonly Entry[] = []

@@ -1,0 +1,137 @@
+/** The PAM's own code writes too, between a load and its commit. */
+import { crediting, placing, reversing, rollingBack } from '../changes.js'
+import { type Stage, sameAmount, type Wallet } from '../stage.js'
+import type { CaseDefinition } from './case.js'
+import { betOf } from './guards.js'
+
+export const otherWriterCases: readonly CaseDefinition[] = [
+  {
+    id: 'WS-75',
+    level: 'MUST',
+    name: 'A deposit by the PAM’s own code is in the balance that load shows',
+    needs: ['depositOutside'],
+    async play(stage: Stage) {
+      const wallet = await stage.open()
+      await wallet.expectBalance('anna', '100') // what is remembered of this look must not count any more
+      await deposit(stage, wallet, '50.25')
+      await wallet.expectBalance('anna', '150.25')
+    },
+  },
+  {
+    id: 'WS-76',
+    level: 'MUST',
+    name: 'A deposit between load and commit is neither lost nor in the way',
+    needs: ['depositOutside'],
+    async play(stage: Stage) {
+      const wallet = await stage.open()
+      await wallet.store.load({ operation: 'placebet', transactionId: 't-1', playerId: 'anna', betId: 'b-1' })
+      await deposit(stage, wallet, '50')
+      const { balance } = await wallet.committed(placing({ transactionId: 't-1', betId: 'b-1' }))
+      stage.check(sameAmount(balance, '120'), '120 in the answer', balance)
+      await wallet.expectBalance('anna', '120')
+    },
+  },
+  {
+    id: 'WS-77',
+    level: 'MUST',
+    name: 'A withdrawal between load and commit counts: the floor is tested by the write',
+    needs: ['depositOutside'],
+    async play(stage: Stage) {
+      const wallet = await stage.open()
+      await wallet.store.load({ operation: 'placebet', transactionId: 't-1', playerId: 'anna', betId: 'b-1' })
+      await deposit(stage, wallet, '-90')
+      await wallet.conflicts(placing({ transactionId: 't-1', betId: 'b-1' }), '10 does not cover 30')
+      await wallet.expectBalance('anna', '10')
+    },
+  },
+  {
+    id: 'WS-78',
+    level: 'MUST',
+    name: 'Deposits and bets at the same time: every one of them is in the balance',
+    needs: ['depositOutside'],
+    async play(stage: Stage) {
+      const wallet = await stage.open()
+      const count = 8
+      const results = await Promise.all(
+        Array.from({ length: count }, async (_, index) => {
+          const commit = wallet.commit(
+            placing({ transactionId: `t-${index}`, betId: `b-${index}`, stake: '2' }),
+          )
+          await deposit(stage, wallet, '3')
+          return commit
+        }),
+      )
+      const taken = results.filter(({ status }) => status === 'committed').length
+      await wallet.expectBalance('anna', String(100 + 3 * count - 2 * taken))
+    },
+  },
+  {
+    id: 'WS-80',
+    level: 'MUST',
+    name: 'A settlement by the PAM’s own code is a live credit of the bet, and in the balance',
+    needs: ['settleOutside'],
+    async play(stage: Stage) {
+      const wallet = await placed(stage)
+      await settle(stage, wallet, '60')
+      await wallet.expectBalance('anna', '130')
+      const { credits } = await betOf(stage, wallet, 'b-1')
+      stage.check(sameAmount(credits.BET_PAID?.live, '60'), '60 live for BET_PAID', credits)
+      await wallet.committed(reversing(await betOf(stage, wallet, 'b-1'), { transactionId: 'u-1' }))
+      await wallet.expectBalance('anna', '70')
+    },
+  },
+  {
+    id: 'WS-81',
+    level: 'MUST',
+    name: 'A settlement by the PAM’s own code raises the revision: a rollback built before it is a conflict',
+    needs: ['settleOutside'],
+    async play(stage: Stage) {
+      const wallet = await placed(stage)
+      const before = await betOf(stage, wallet, 'b-1')
+      await settle(stage, wallet, '60')
+      const after = await betOf(stage, wallet, 'b-1')
+      stage.check(after.revision > before.revision, `a revision above ${before.revision}`, after.revision)
+      await wallet.conflicts(rollingBack(before, { transactionId: 'r-1' }), 'the bet was settled since')
+      await wallet.expectBalance('anna', '130')
+    },
+  },
+  {
+    id: 'WS-82',
+    level: 'MUST',
+    name: 'What D7 closed stays closed when the PAM’s own code settles again: only the new credit is live',
+    needs: ['settleOutside'],
+    async play(stage: Stage) {
+      const wallet = await placed(stage)
+      await settle(stage, wallet, '60')
+      const paid = await betOf(stage, wallet, 'b-1')
+      await wallet.committed(reversing(paid, { transactionId: 'u-1', closed: true }))
+      await settle(stage, wallet, '40')
+      const credit = (await betOf(stage, wallet, 'b-1')).credits.BET_PAID
+      const same = credit !== undefined && sameAmount(credit.live, '40') && sameAmount(credit.owed, '60')
+      stage.check(same, '40 live and 60 owed', credit)
+      const again = crediting(await betOf(stage, wallet, 'b-1'), { transactionId: 's-9', amount: '5' })
+      await wallet.committed(again)
+      await wallet.expectBalance('anna', '175')
+    },
+  },
+]
+
+async function placed(stage: Stage): Promise<Wallet> {
+  const wallet = await stage.open()
+  await wallet.committed(placing({ transactionId: 't-1', betId: 'b-1' }))
+  return wallet
+}
+
+async function deposit(stage: Stage, wallet: Wallet, amount: string): Promise<void> {
+  stage.story.tell(
+    'PAM',
+    amount.startsWith('-') ? `withdraws ${amount.slice(1)}` : `deposits ${amount} for anna`,
+  )
+  await stage.harness.depositOutside?.(wallet.opened, 'anna', amount)
+}
+
+async function settle(stage: Stage, wallet: Wallet, amount: string): Promise<void> {
+  stage.story.tell('PAM', `settles b-1 with ${amount}`)
+  const settlement = { playerId: 'anna', betId: 'b-1', type: 'BET_PAID', amount, currency: 'EUR' } as const
+  await stage.harness.settleOutside?.(wallet.opened, settlement)
+}

@@ -1,0 +1,66 @@
+/** Whether what was heard can be explained: by the model, one request after the other. */
+import type { Bet, SettlementType } from '../store.js'
+import type { Answer, Model, Step } from './model.js'
+import { centsOf } from './platform.js'
+
+/** Whether some order of the steps, one after the other, gives these answers and this end. */
+export function someOrderGives(
+  model: Model,
+  steps: readonly { step: Step; answer: Answer }[],
+  same: (step: Step, expected: Answer, answer: Answer) => boolean,
+  isEnd: (model: Model) => boolean,
+): boolean {
+  if (steps.length === 0) return isEnd(model)
+  return steps.some(({ step, answer }, index) => {
+    const next = model.copy()
+    if (!same(step, next.perform(step), answer)) return false
+    return someOrderGives(next, steps.toSpliced(index, 1), same, isEnd)
+  })
+}
+
+/** `replayed` too: of the copies of a request, one is the first. */
+export function sameAnswer(_step: Step, expected: Answer, answer: Answer): boolean {
+  if (typeof expected === 'string' || typeof answer === 'string') return expected === answer
+  if (expected.replayed !== answer.replayed) return false
+  return expected.ok
+    ? answer.ok && expected.balance === answer.balance && expected.currency === answer.currency
+    : !answer.ok && expected.errorCode === answer.errorCode
+}
+
+/** What the model says of a bet, twice. */
+export function sameBetSaid(a: ReturnType<Model['bet']>, b: ReturnType<Model['bet']>): boolean {
+  if (a === null || b === null) return a === b
+  return (
+    a.playerId === b.playerId &&
+    a.currency === b.currency &&
+    a.stake === b.stake &&
+    a.over === b.over &&
+    a.owed === b.owed &&
+    a.live.size === b.live.size &&
+    [...a.live].every(([type, live]) => b.live.get(type) === live)
+  )
+}
+
+/** The amounts of one settlement type, 0 where there are none. */
+export function creditOf({ credits }: Bet, type: SettlementType) {
+  const { live, reversed, owed } = credits[type] ?? { live: null, reversed: '0', owed: '0' }
+  return { live: centsOf(live ?? '0'), reversed: centsOf(reversed), owed: centsOf(owed) }
+}
+
+/** A bet as the model tells it. */
+export function tellBet(bet: Bet | null) {
+  if (bet === null) return null
+  const types = (Object.keys(bet.credits) as SettlementType[]).sort()
+  return {
+    playerId: bet.playerId,
+    currency: bet.currency,
+    stake: centsOf(bet.stake),
+    over: bet.status === 'ROLLED_BACK',
+    owed: types.reduce((sum, type) => sum + creditOf(bet, type).owed, 0n),
+    live: new Map(
+      types
+        .filter(type => (bet.credits[type]?.live ?? null) !== null)
+        .map(type => [type, creditOf(bet, type).live]),
+    ),
+  }
+}
