@@ -189,7 +189,11 @@ describe('the check of the rooms', () => {
     ['a driver', { 'stores/pg.ts': `import { Pool } from 'pg'` }, /no dependency/],
     ['a test runner', { 'http/body.ts': `import { it } from 'vitest'` }, /no dependency/],
     ['fast-check', { 'http/body.ts': `import * as fc from 'fast-check'` }, /lives in testing alone/],
-    ['a store of ours in the kit', { 'testing/cases.ts': `import '../stores/memory.js'` }, /may not enter stores/],
+    [
+      'a store of ours in the kit',
+      { 'testing/cases.ts': `import '../stores/memory.js'` },
+      /may not enter stores/,
+    ],
     ['a reference', { 'store.ts': `/// <reference types="node" />` }, /no dependency/],
     ['what nobody can check', { 'store.ts': 'export const f = (x: string) => import(x)' }, /when it runs/],
     ['a room without a floor', { 'attic.ts': '' }, /stands on no floor/],
