@@ -66,7 +66,13 @@ const runners: Record<
   'jest, in CommonJS': {
     file: 'jest/store.test.js',
     text: tenLines('', cjs),
-    args: [bin('jest/bin/jest.js'), '--rootDir=jest', '--testTimeout=60000', '--no-watchman', '--no-cache'],
+    args: [
+      bin('jest/bin/jest.js'),
+      '--config={"rootDir":"jest"}',
+      '--testTimeout=60000',
+      '--no-watchman',
+      '--no-cache',
+    ],
     passed: `${judged} passed`,
     skipped: `${skipped} skipped`,
   },
