@@ -54,7 +54,7 @@ export interface CaseOptions {
   runs?: number
   /** Only the cases with these ids. */
   only?: readonly string[]
-  /** How long the kit waits for something that must not be blocked, and for a case to end. Default 30,000. */
+  /** How long the kit waits for something that must not be blocked; for a case to end, twice as long. Default 30,000. */
   patienceMs?: number
 }
 

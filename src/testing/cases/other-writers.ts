@@ -80,7 +80,7 @@ export const otherWriterCases: readonly CaseDefinition[] = [
       const result = await meanwhile(stage, held, commit, () => deposit(stage, wallet, '50'))
       const committed = result.status === 'committed'
       stage.check(committed || result.status === 'conflict', 'committed or conflict', result)
-      await wallet.expectBalance('anna', committed ? '120' : '150')
+      await wallet.expectBalance('anna', committed ? '120' : '150', 'the deposit of 50 is still there')
     },
   },
   {
@@ -146,7 +146,7 @@ export const otherWriterCases: readonly CaseDefinition[] = [
       const result = await meanwhile(stage, held, commit, () => settle(stage, wallet, '60'))
       const committed = result.status === 'committed'
       stage.check(committed || result.status === 'conflict', 'committed or conflict', result)
-      await wallet.expectBalance('anna', committed ? '135' : '130')
+      await wallet.expectBalance('anna', committed ? '135' : '130', 'the settled 60 are still there')
       const { credits } = await betOf(stage, wallet, 'b-1')
       const kept =
         sameAmount(credits.BET_PAID?.live, '60') && (!committed || sameAmount(credits.VOIDED?.live, '5'))
