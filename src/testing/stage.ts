@@ -58,8 +58,8 @@ export class Stage {
     const late = new Promise<'late'>(resolve => {
       timer = setTimeout(resolve, patienceMs, 'late')
     })
-    const first = await Promise.race([promise, late])
-    clearTimeout(timer)
+    // The timer goes whatever comes first, a rejection too: it would keep the process alive.
+    const first = await Promise.race([promise, late]).finally(() => clearTimeout(timer))
     if (first !== 'late') return first
     const { unanswered } = this.story
     const since = unanswered.length === 0 ? '' : `; still without an answer: ${unanswered.join('; ')}`

@@ -1,5 +1,5 @@
 /** The kit is proven by mutants: each broken store is killed by the case that names its fault, and the sound ones pass. */
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createMemoryStore, type MemoryStore } from '../../src/stores/memory.js'
 import { walletStoreCases } from '../../src/testing/cases.js'
 import type { StoreHarness } from '../../src/testing/harness.js'
@@ -178,6 +178,21 @@ describe('the mutants', () => {
       if (mutant.patienceMs === undefined) expect(message).not.toContain('nothing after')
     },
   )
+
+  it('leave no timer behind, which would keep a script alive as long as the kit is patient', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      const broken = mutants.find(({ name }) => name === 'no-floor')
+      const report = await checkWalletStore(broken?.make() ?? referenceHarness(), {
+        print: null,
+        only: ['WS-30'],
+      })
+      expect(report.sound).toBe(false)
+      expect(vi.getTimerCount()).toBe(0)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
 
   it('that load in three reads, in the lawful order, break no MUST', async () => {
     const lawful = mutants.find(({ name }) => name === 'three-reads')
