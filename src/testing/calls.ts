@@ -44,7 +44,8 @@ export async function call(
   }[operation]
   const request = { playerId: 'anna', transactionDate, ...defaults, ...fields }
   const told = Object.entries({ ...fields }).map(([key, value]) => `${key} ${value}`)
-  const ended = stage.story.ask('platform', `${operation} ${told.join(', ')}`)
+  const what = `${operation} ${told.join(', ')}`
+  const ended = stage.story.ask('platform', what, `${operation} ${fields.transactionId}, ${fields.betId}`)
   try {
     const outcome = await handlers[operation](store, request, patience)
     ended(shownAnswer(outcome))
@@ -58,6 +59,12 @@ export async function call(
 export function shownAnswer(answer: Answer): string {
   if ('fault' in answer) return `fault ${answer.fault}`
   return answer.ok ? `ok, balance ${answer.balance}${answer.replayed ? ' (replayed)' : ''}` : answer.errorCode
+}
+
+/** `5 × ok, 11 × INSUFFICIENT_FUNDS` */
+export function shownTally(counts: Record<string, number>): string {
+  const told = Object.entries(counts).map(([answer, count]) => `${count} × ${answer}`)
+  return told.join(', ')
 }
 
 /** How many answers say what: `{ ok: 5, INSUFFICIENT_FUNDS: 11 }`. */

@@ -67,7 +67,7 @@ function readyCase(
       if (skip !== null) throw new Error(`${id} cannot be judged: ${skip}`)
       const stage = new Stage(harness, options)
       try {
-        await stage.inTime('the case to end', play(stage))
+        await stage.inTime('the case to end', play(stage), 2 * options.patienceMs)
       } catch (error) {
         throw failureOf(definition, stage, error)
       } finally {
@@ -84,12 +84,27 @@ function failureOf({ id, level, name }: CaseDefinition, stage: Stage, error: unk
   const { seed, runs } = stage.options
   const message = [
     `${id} (${level}) ${name}`,
-    ...steps.map((step, index) => `  ${String(index + 1).padStart(2)}. ${step}`),
+    ...numbered(steps),
     `  expected: ${broken?.expected ?? 'no fault'}`,
     `  found:    ${broken?.found ?? shown(error)}`,
     `  again:    checkWalletStore(harness, { only: ['${id}'], seed: ${seed}, runs: ${runs} })`,
   ].join('\n')
   return Object.assign(new Error(message, { cause: error }), { name: 'StorePromiseBroken' })
+}
+
+const stepsAtTheStart = 12
+const stepsAtTheEnd = 28
+
+/** The steps with their numbers; of a long story the start and the end. */
+function numbered(steps: readonly string[]): string[] {
+  const lines = steps.map((step, index) => `  ${String(index + 1).padStart(2)}. ${step}`)
+  const cut = lines.length - stepsAtTheStart - stepsAtTheEnd
+  if (cut <= 1) return lines
+  return [
+    ...lines.slice(0, stepsAtTheStart),
+    `   … ${cut} more steps: all of them are in the steps of the error's cause`,
+    ...lines.slice(-stepsAtTheEnd),
+  ]
 }
 
 function checked({ seed = 1, runs = 200, only, patienceMs = 30_000 }: CaseOptions): StageOptions {

@@ -20,7 +20,7 @@ export interface StoreHarness<Opened extends { store: WalletStore } = { store: W
   depositOutside?(opened: Opened, playerId: string, amount: Decimal): void | Promise<void>
   /** A settlement by the PAM's own code: credits the amount to player and bet. Not through the store. */
   settleOutside?(opened: Opened, settlement: OutsideSettlement): void | Promise<void>
-  /** Makes the next commit stop in its middle: after it has begun, before it is durable. */
+  /** Makes the next commit stop in its middle: after it has read what it goes by, before it is durable. */
   holdCommit?(opened: Opened): HeldCommit | Promise<HeldCommit>
   /** Moves the store's clock, for stores that forget by time. */
   advanceClock?(opened: Opened, milliseconds: number): void | Promise<void>
@@ -54,7 +54,7 @@ export interface CaseOptions {
   runs?: number
   /** Only the cases with these ids. */
   only?: readonly string[]
-  /** How long the kit waits for something that must not be blocked, and for a case to end. Default 30,000. */
+  /** How long the kit waits for something that must not be blocked; for a case to end, twice as long. Default 30,000. */
   patienceMs?: number
 }
 

@@ -11,12 +11,15 @@ import type {
 } from '../store.js'
 import { anna, ben } from './changes.js'
 import type { CaseOptions, StoreHarness } from './harness.js'
-import { Story, shown, toldStore } from './story.js'
+import { Story, short, shown, shownResult, toldStore } from './story.js'
 
 export type Opened = { store: WalletStore }
 
 /** What the random cases go by, with nothing left open. */
 export type StageOptions = Required<Omit<CaseOptions, 'only'>>
+
+/** So many players are named in the story, and the others counted. */
+const playersTold = 12
 
 export class Stage {
   readonly story: Story = new Story()
@@ -31,7 +34,10 @@ export class Stage {
 
   /** Opens a store with these players, and nothing else in it. */
   async open(players: readonly Player[] = [anna, ben]): Promise<Wallet> {
-    const told = players.map(({ playerId, currency, balance }) => `${playerId} has ${balance} ${currency}`)
+    const told = players
+      .slice(0, playersTold)
+      .map(({ playerId, currency, balance }) => `${short(playerId)} has ${balance} ${currency}`)
+    if (players.length > playersTold) told.push(`and ${players.length - playersTold} more`)
     this.story.tell('kit', `opens a store: ${told.join(', ')}`)
     const opened = await this.harness.open(players.map(player => ({ ...player })))
     this.openedStores.push(opened)
@@ -47,17 +53,17 @@ export class Stage {
   }
 
   /** Fails instead of waiting for ever. The patience is only used up by a store that blocks. */
-  async inTime<T>(what: string, promise: Promise<T>): Promise<T> {
+  async inTime<T>(what: string, promise: Promise<T>, patienceMs = this.options.patienceMs): Promise<T> {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<'late'>(resolve => {
-      timer = setTimeout(resolve, this.options.patienceMs, 'late')
+      timer = setTimeout(resolve, patienceMs, 'late')
     })
-    const first = await Promise.race([promise, late])
-    clearTimeout(timer)
+    // The timer goes whatever comes first, a rejection too: it would keep the process alive.
+    const first = await Promise.race([promise, late]).finally(() => clearTimeout(timer))
     if (first !== 'late') return first
     const { unanswered } = this.story
     const since = unanswered.length === 0 ? '' : `; still without an answer: ${unanswered.join('; ')}`
-    this.story.check(false, what, `nothing after ${this.options.patienceMs} ms${since}`)
+    this.story.check(false, what, `nothing after ${patienceMs} ms${since}`)
     throw first
   }
 }
@@ -101,9 +107,12 @@ export class Wallet {
   }
 
   /** Commits what must be possible. */
-  async committed(changes: WalletChanges): Promise<CommitResult & { status: 'committed' }> {
+  async committed(
+    changes: WalletChanges,
+    why = 'every guard holds',
+  ): Promise<CommitResult & { status: 'committed' }> {
     const result = await this.commit(changes)
-    this.stage.check(result?.status === 'committed', 'committed, since every guard holds', result)
+    this.stage.check(result?.status === 'committed', `committed, since ${why}`, shownResult(result))
     return result
   }
 
@@ -111,9 +120,14 @@ export class Wallet {
   async conflicts(changes: WalletChanges, guard: string): Promise<void> {
     const before = await this.picture(changes)
     const result = await this.commit(changes)
-    this.stage.check(result?.status === 'conflict', `conflict, since ${guard}`, result)
+    this.stage.check(result?.status === 'conflict', `conflict, since ${guard}`, shownResult(result))
     const after = await this.picture(changes)
-    this.stage.check(after === before, `nothing written by a conflict: ${before}`, after)
+    const written = Object.keys(before).filter(part => after[part] !== before[part])
+    this.stage.check(
+      written.length === 0,
+      `nothing written by a conflict: ${written.map(part => `${part} ${before[part]}`).join(', ')}, as before`,
+      written.map(part => `${part} ${after[part]}`).join(', '),
+    )
   }
 
   async bet(betId: string): Promise<Bet | null> {
@@ -134,9 +148,10 @@ export class Wallet {
     return player.balance
   }
 
-  async expectBalance(playerId: string, expected: Decimal): Promise<void> {
+  async expectBalance(playerId: string, expected: Decimal, why: string | null = null): Promise<void> {
     const balance = await this.balance(playerId)
-    this.stage.check(sameAmount(balance, expected), `${playerId} to have exactly ${expected}`, balance)
+    const told = `${short(playerId)} to have exactly ${expected}${why === null ? '' : `: ${why}`}`
+    this.stage.check(sameAmount(balance, expected), told, balance)
   }
 
   async expectBet(expected: Bet): Promise<void> {
@@ -144,15 +159,16 @@ export class Wallet {
     this.stage.check(found !== null && sameBet(found, expected), `the bet ${shown(expected)}`, found)
   }
 
-  /** Everything that the changes touch, as text: to be compared with itself. */
-  private async picture({ transaction, bet }: WalletChanges): Promise<string> {
+  /** Everything that the changes touch, part by part as text: to be compared with itself. */
+  private async picture({ transaction, bet }: WalletChanges): Promise<Record<string, string>> {
     const { operation, transactionId, playerId, betId } = transaction
     const found = await this.raw.load({ operation, transactionId, playerId, betId: bet?.betId ?? betId })
-    return shown({
-      player: found.player && { ...found.player, balance: plain(found.player.balance) },
-      bet: found.bet,
-      transaction: found.transaction,
-    })
+    const { player } = found
+    return {
+      player: shown(player && { ...player, balance: plain(player.balance) }),
+      bet: shown(found.bet),
+      transaction: shown(found.transaction),
+    }
   }
 
   private look(

@@ -26,12 +26,21 @@ export class Story {
     this.told.push({ text: `${who}: ${what}`, end: null })
   }
 
-  /** Notes who asked what. Gives a function that notes the answer. */
-  ask(who: string, what: string): (answer: string) => void {
+  /**
+   * Notes who asked what. Gives a function that notes the answer: at its place in the course of things if
+   * something else came in between, and `subject` says what it answers.
+   */
+  ask(who: string, what: string, subject: string | null = null): (answer: string) => void {
     const step: Step = { text: `${who}: ${what}`, end: noAnswer }
-    this.told.push(step)
+    const { told } = this
+    told.push(step)
     return answer => {
-      step.end = answer
+      if (subject === null || told.at(-1) === step) {
+        step.end = answer
+        return
+      }
+      step.end = null
+      told.push({ text: `${who}: hears of ${subject}`, end: answer })
     }
   }
 
@@ -122,14 +131,20 @@ function shownChanges({ transaction, bet, balance }: WalletChanges): string {
   return parts.join('; ')
 }
 
-function shownResult(result: CommitResult): string {
+export function shownResult(result: CommitResult): string {
   if (result?.status === 'committed') return `committed, balance ${result.balance}`
   if (result?.status === 'refused') return `refused ${result.errorCode}`
   return shown(result?.status)
 }
 
-function short(id: string): string {
-  return id.length <= 24
-    ? JSON.stringify(id).slice(1, -1)
-    : `${id.slice(0, 10)}…${id.slice(-6)} (${id.length} long)`
+/** Ids that are not plain in quotes, with their accents to be seen; long ones cut. */
+export function short(id: string): string {
+  if (id.length > 24) return `${visible(id.slice(0, 10))}…${visible(id.slice(-6))} (${id.length} long)`
+  return /^[\w~.-]+$/.test(id) ? id : `"${visible(id)}"`
+}
+
+function visible(id: string): string {
+  return id
+    .replace(/["\\]/g, '\\$&')
+    .replace(/\p{M}/gu, mark => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

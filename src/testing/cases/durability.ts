@@ -1,6 +1,6 @@
 /** All or nothing, for ever, and for every connection. */
 import type { Bet, CommitResult, WalletChanges } from '../../store.js'
-import { anna, ben, crediting, entombing, placing, refusing } from '../changes.js'
+import { anna, ben, crediting, entombing, placing, refusing, rollingBack } from '../changes.js'
 import type { HeldCommit } from '../harness.js'
 import { type Stage, sameAmount, type Wallet } from '../stage.js'
 import { shown } from '../story.js'
@@ -106,6 +106,9 @@ export const durabilityCases: readonly CaseDefinition[] = [
       await before.committed(crediting(placed, { transactionId: 's-1', amount: '60' }))
       await before.committed(refusing({ transactionId: 't-2', betId: 'b-2' }))
       await before.committed(entombing({ transactionId: 'r-3', betId: 'b-3' }))
+      await before.committed(placing({ transactionId: 't-4', betId: 'b-4' }))
+      const fourth = await betOf(stage, before, 'b-4')
+      await before.committed(rollingBack(fourth, { transactionId: 'r-4' }))
       const bet = await betOf(stage, before, 'b-1')
 
       const after = await before.through('crash')
@@ -123,6 +126,8 @@ export const durabilityCases: readonly CaseDefinition[] = [
       stage.check(refused?.refusal?.errorCode === 'INSUFFICIENT_FUNDS', 'the refusal of t-2', refused)
       const tombstone = await betOf(stage, after, 'b-3')
       stage.check(tombstone.status === 'ROLLED_BACK', 'the tombstone of b-3', tombstone)
+      const rolled = await betOf(stage, after, 'b-4')
+      stage.check(rolled.status === 'ROLLED_BACK', 'b-4 to stay rolled back', rolled)
     },
   },
   {
@@ -247,7 +252,9 @@ async function allOrNothing(
   stage.check(
     written === 0 || written === 3,
     'transaction, bet and balance all written, or none of them',
-    shown(found),
+    Object.entries(found)
+      .map(([part, is]) => `${part} ${is ? 'written' : 'missing'}`)
+      .join(', '),
   )
   return written === 3
 }

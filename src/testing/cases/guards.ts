@@ -303,7 +303,7 @@ export const guardCases: readonly CaseDefinition[] = [
   {
     id: 'WS-38',
     level: 'MUST',
-    name: 'Guard 2 holds for every operation: an unsettlement on an older revision, a tombstone over a bet that has come',
+    name: 'Guard 2 holds for every operation: a settlement of any type or of nothing, an unsettlement, a tombstone',
     async play(stage: Stage) {
       const wallet = await stage.open()
       await wallet.committed(placing({ transactionId: 't-1', betId: 'b-1' }))
@@ -313,6 +313,12 @@ export const guardCases: readonly CaseDefinition[] = [
       )
       const paid = await betOf(stage, wallet, 'b-1')
       await wallet.committed(reversing(paid, { transactionId: 'u-1' }))
+      for (const type of ['BET_PAID', 'VOIDED', 'CASHOUT'] as const) {
+        for (const amount of ['0', '5']) {
+          const late = crediting(paid, { transactionId: `s-${type}-${amount}`, type, amount })
+          await wallet.conflicts(late, 'the bet has changed since')
+        }
+      }
       await wallet.conflicts(reversing(paid, { transactionId: 'u-2' }), 'the credit was reversed since')
       const closing = reversing(paid, { transactionId: 'u-3', closed: true })
       await wallet.conflicts(closing, 'the credit was reversed since')

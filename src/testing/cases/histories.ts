@@ -204,7 +204,8 @@ class Table {
     const { line: lineOfStep, request } = step
     const line = brokenLine(store, [breakOf[lineOfStep] ?? null])
     const body = bodyOf(this.own(request), step.flaw, step.writing)
-    const ended = this.stage.story.ask('platform', shownRequest(request))
+    const subject = `${request.operation} ${request.transactionId}, ${request.betId}`
+    const ended = this.stage.story.ask('platform', shownRequest(request), subject)
     try {
       const heard = heardOf(await handlers[request.operation](line, body, platformOptions))
       ended(shownAnswer(heard.answer))

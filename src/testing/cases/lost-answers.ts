@@ -2,6 +2,7 @@
 import { call } from '../calls.js'
 import { type Break, type BrokenLine, brokenLine } from '../lines.js'
 import type { Stage, Wallet } from '../stage.js'
+import { shownResult } from '../story.js'
 import type { CaseDefinition } from './case.js'
 
 export const lostAnswerCases: readonly CaseDefinition[] = [
@@ -58,6 +59,7 @@ export const lostAnswerCases: readonly CaseDefinition[] = [
         { operation: 'rollbackbet', transactionId: 'r-1', balance: '100' },
       ] as const
       for (const { operation, transactionId, balance } of calls) {
+        stage.story.tell('line', `for the next commit: ${fates.late}`)
         line.breaks('late')
         const lost = await call(stage, line, operation, { transactionId, betId: 'b-1' })
         stage.check('fault' in lost, 'a fault, since the fate of the commit is unknown', lost)
@@ -91,10 +93,17 @@ export const lostAnswerCases: readonly CaseDefinition[] = [
   },
 ]
 
+const fates: Record<Break, string> = {
+  before: 'it never reaches the store, and throws',
+  after: 'it reaches the store, its answer is lost, and it throws',
+  late: 'it throws, and reaches the store later',
+}
+
 async function behindLine(stage: Stage, ...how: Break[]): Promise<{ wallet: Wallet; line: BrokenLine }> {
   const wallet = await stage.open()
   const line = brokenLine(wallet.store)
-  if (how.length > 0) stage.story.tell('line', `will break ${how.join(', ')} the next commit`)
+  if (how.length > 0)
+    stage.story.tell('line', `for the next commit: ${how.map(one => fates[one]).join('; ')}`)
   line.breaks(...how)
   return { wallet, line }
 }
@@ -102,6 +111,10 @@ async function behindLine(stage: Stage, ...how: Break[]): Promise<{ wallet: Wall
 async function land(stage: Stage, line: BrokenLine): Promise<void> {
   stage.story.tell('line', 'lets the late commit land')
   for (const result of await line.landAll()) {
-    stage.check(result.status !== 'committed', 'the late commit to meet a guard', result)
+    stage.check(
+      result.status !== 'committed',
+      'the late commit to meet a guard: the platform was answered otherwise, or the retry has done it',
+      shownResult(result),
+    )
   }
 }

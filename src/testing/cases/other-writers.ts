@@ -1,7 +1,10 @@
 /** The PAM's own code writes too, between a load and its commit. */
+import type { CommitResult } from '../../store.js'
 import { crediting, placing, reversing, rollingBack } from '../changes.js'
+import type { HeldCommit } from '../harness.js'
 import { type Stage, sameAmount, type Wallet } from '../stage.js'
 import type { CaseDefinition } from './case.js'
+import { hold, inItsMiddle } from './durability.js'
 import { betOf } from './guards.js'
 
 export const otherWriterCases: readonly CaseDefinition[] = [
@@ -40,7 +43,9 @@ export const otherWriterCases: readonly CaseDefinition[] = [
       const wallet = await stage.open()
       await wallet.store.load({ operation: 'placebet', transactionId: 't-1', playerId: 'anna', betId: 'b-1' })
       await deposit(stage, wallet, '-90')
-      await wallet.conflicts(placing({ transactionId: 't-1', betId: 'b-1' }), '10 does not cover 30')
+      // Not one look in between: the store has only the one from before the withdrawal to remember.
+      const result = await wallet.commit(placing({ transactionId: 't-1', betId: 'b-1' }))
+      stage.check(result.status === 'conflict', 'conflict, since 10 does not cover 30', result)
       await wallet.expectBalance('anna', '10')
     },
   },
@@ -52,17 +57,30 @@ export const otherWriterCases: readonly CaseDefinition[] = [
     async play(stage: Stage) {
       const wallet = await stage.open()
       const count = 8
-      const results = await Promise.all(
-        Array.from({ length: count }, async (_, index) => {
-          const commit = wallet.commit(
-            placing({ transactionId: `t-${index}`, betId: `b-${index}`, stake: '2' }),
-          )
-          await deposit(stage, wallet, '3')
-          return commit
-        }),
+      const bets = Array.from({ length: count }, (_, index) =>
+        wallet.commit(placing({ transactionId: `t-${index}`, betId: `b-${index}`, stake: '2' })),
       )
+      const deposits = (async () => {
+        for (let index = 0; index < count; index += 1) await deposit(stage, wallet, '3')
+      })()
+      const [results] = await Promise.all([Promise.all(bets), deposits])
       const taken = results.filter(({ status }) => status === 'committed').length
       await wallet.expectBalance('anna', String(100 + 3 * count - 2 * taken))
+    },
+  },
+  {
+    id: 'WS-79',
+    level: 'MUST',
+    name: 'A deposit in the middle of a commit is not written over',
+    needs: ['depositOutside', 'holdCommit'],
+    async play(stage: Stage) {
+      const wallet = await stage.open()
+      const held = await hold(stage, wallet)
+      const commit = wallet.commit(placing({ transactionId: 't-1', betId: 'b-1' }))
+      const result = await meanwhile(stage, held, commit, () => deposit(stage, wallet, '50'))
+      const committed = result.status === 'committed'
+      stage.check(committed || result.status === 'conflict', 'committed or conflict', result)
+      await wallet.expectBalance('anna', committed ? '120' : '150', 'the deposit of 50 is still there')
     },
   },
   {
@@ -91,7 +109,8 @@ export const otherWriterCases: readonly CaseDefinition[] = [
       await settle(stage, wallet, '60')
       const after = await betOf(stage, wallet, 'b-1')
       stage.check(after.revision > before.revision, `a revision above ${before.revision}`, after.revision)
-      await wallet.conflicts(rollingBack(before, { transactionId: 'r-1' }), 'the bet was settled since')
+      const result = await wallet.commit(rollingBack(before, { transactionId: 'r-1' }))
+      stage.check(result.status === 'conflict', 'conflict, since the bet was settled since', result)
       await wallet.expectBalance('anna', '130')
     },
   },
@@ -114,7 +133,57 @@ export const otherWriterCases: readonly CaseDefinition[] = [
       await wallet.expectBalance('anna', '175')
     },
   },
+  {
+    id: 'WS-83',
+    level: 'MUST',
+    name: 'A settlement by the PAM’s own code in the middle of a commit is not written over',
+    needs: ['settleOutside', 'holdCommit'],
+    async play(stage: Stage) {
+      const wallet = await placed(stage)
+      const before = await betOf(stage, wallet, 'b-1')
+      const held = await hold(stage, wallet)
+      const commit = wallet.commit(crediting(before, { transactionId: 's-1', type: 'VOIDED', amount: '5' }))
+      const result = await meanwhile(stage, held, commit, () => settle(stage, wallet, '60'))
+      const committed = result.status === 'committed'
+      stage.check(committed || result.status === 'conflict', 'committed or conflict', result)
+      await wallet.expectBalance('anna', committed ? '135' : '130', 'the settled 60 are still there')
+      const { credits } = await betOf(stage, wallet, 'b-1')
+      const kept =
+        sameAmount(credits.BET_PAID?.live, '60') && (!committed || sameAmount(credits.VOIDED?.live, '5'))
+      stage.check(kept, `60 live for BET_PAID${committed ? ', and 5 for VOIDED' : ''}`, credits)
+    },
+  },
 ]
+
+/** The event loop's turns that another writer gets to come in between, unless it waits for the commit. */
+const turnsMax = 1000
+
+/** Another writer comes while the commit is held. One that waits for the commit is let in after it. */
+async function meanwhile(
+  stage: Stage,
+  held: HeldCommit,
+  commit: Promise<CommitResult>,
+  other: () => Promise<void>,
+): Promise<CommitResult> {
+  commit.catch(() => undefined) // awaited below, if it comes to that
+  try {
+    await inItsMiddle(stage, held, commit)
+    let ended = false
+    const written = other().finally(() => {
+      ended = true
+    })
+    written.catch(() => undefined) // awaited below
+    for (let turn = 0; turn < turnsMax && !ended; turn += 1) {
+      await new Promise(resolve => setImmediate(resolve))
+    }
+    stage.story.tell('kit', 'lets the held commit go on')
+    held.release()
+    await stage.inTime('the PAM’s own code to come through in the end', written)
+  } finally {
+    held.release()
+  }
+  return commit
+}
 
 async function placed(stage: Stage): Promise<Wallet> {
   const wallet = await stage.open()
@@ -123,15 +192,15 @@ async function placed(stage: Stage): Promise<Wallet> {
 }
 
 async function deposit(stage: Stage, wallet: Wallet, amount: string): Promise<void> {
-  stage.story.tell(
-    'PAM',
-    amount.startsWith('-') ? `withdraws ${amount.slice(1)}` : `deposits ${amount} for anna`,
-  )
+  const moves = amount.startsWith('-') ? `withdraws ${amount.slice(1)}` : `deposits ${amount} for anna`
+  const ended = stage.story.ask('PAM', moves)
   await stage.harness.depositOutside?.(wallet.opened, 'anna', amount)
+  ended('done')
 }
 
 async function settle(stage: Stage, wallet: Wallet, amount: string): Promise<void> {
-  stage.story.tell('PAM', `settles b-1 with ${amount}`)
+  const ended = stage.story.ask('PAM', `settles b-1 with ${amount}`)
   const settlement = { playerId: 'anna', betId: 'b-1', type: 'BET_PAID', amount, currency: 'EUR' } as const
   await stage.harness.settleOutside?.(wallet.opened, settlement)
+  ended('done')
 }

@@ -1,10 +1,9 @@
 /** Requests at the same time, through the handlers: any order will do, but only an order. */
 
 import { add } from '../../money.js'
-import { type Answer, call, tally } from '../calls.js'
+import { type Answer, call, shownTally, tally } from '../calls.js'
 import { anna, ben, placing } from '../changes.js'
 import { type Stage, sameAmount, type Wallet } from '../stage.js'
-import { shown } from '../story.js'
 import type { CaseDefinition } from './case.js'
 import { betOf } from './guards.js'
 
@@ -100,7 +99,7 @@ export const raceCases: readonly CaseDefinition[] = [
           'the rollback to succeed',
           answers,
         )
-        await wallet.expectBalance('anna', '100')
+        await wallet.expectBalance('anna', '100', 'a stake that was rolled back has been given back')
         const bet = await betOf(stage, wallet, betId)
         stage.check(bet.status === 'ROLLED_BACK', 'the bet to be rolled back', bet)
       }
@@ -135,7 +134,7 @@ export const raceCases: readonly CaseDefinition[] = [
         call(stage, wallet.store, 'unsettlement', { transactionId: `u-${index}`, betId: 'b-1' }),
       )
       expectTally(stage, answers, { ok: 1, INVALID_BET: 3 })
-      await wallet.expectBalance('anna', '70')
+      await wallet.expectBalance('anna', '70', 'the credit of 60 was taken back once')
     },
   },
   {
@@ -205,7 +204,7 @@ export const raceCases: readonly CaseDefinition[] = [
         call(stage, wallet.store, 'rollbackbet', { transactionId: `r-${index % 2}`, betId: 'b-1' }),
       )
       expectTally(stage, answers, { ok: crowd })
-      await wallet.expectBalance('anna', '100')
+      await wallet.expectBalance('anna', '100', 'the stake of 30 was given back once')
     },
   },
   {
@@ -286,5 +285,5 @@ async function paid(stage: Stage): Promise<Wallet> {
 function expectTally(stage: Stage, answers: readonly Answer[], expected: Record<string, number>): void {
   const found = tally(answers)
   const same = Object.keys({ ...found, ...expected }).every(key => found[key] === expected[key])
-  stage.check(same, `the answers to be ${shown(expected)}`, found)
+  stage.check(same, `the answers to be ${shownTally(expected)}`, shownTally(found))
 }

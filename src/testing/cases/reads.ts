@@ -2,7 +2,6 @@
 import type { WalletSnapshot } from '../../store.js'
 import { placing } from '../changes.js'
 import { type Stage, sameAmount } from '../stage.js'
-import { shown } from '../story.js'
 import type { CaseDefinition } from './case.js'
 
 /** The three parts of a snapshot: whether each was read before or after one commit. */
@@ -44,12 +43,14 @@ export const readCases: readonly CaseDefinition[] = [
   },
 ]
 
-const rounds = 24
-const loadsPerRound = 4
+const rounds = 16
+const readers = 8
+/** After so many loads a reader lets timers and sockets have their turn, in case that its loads need neither. */
+const loadsPerTurn = 16
 
 /**
- * Loads begin before, beside and after a commit, a step later each round: where a load is in pieces, the commit
- * comes between each two of them at some time.
+ * Readers load again and again from before a commit until after it, each a step behind the other: where a load is
+ * in pieces, the commit comes between each two of them for one of the readers.
  */
 async function loadsDuringCommits(
   stage: Stage,
@@ -57,32 +58,38 @@ async function loadsDuringCommits(
   lawful: (parts: Parts) => boolean,
 ): Promise<void> {
   const wallet = await stage.open([{ playerId: 'anna', currency: 'EUR', balance: '100' }])
+  const { store } = wallet.opened // not told: the story is the one load that shows what must not be
+  stage.story.tell('kit', `commits bets of 1, one after the other; ${readers} readers load the bet meanwhile`)
   for (let round = 0; round < rounds; round += 1) {
-    const id = `${round}`
+    const id = `b-${round}`
     const keys = { operation: 'placebet', transactionId: id, playerId: 'anna', betId: id } as const
     const before = String(100 - round)
-    const loads: Promise<WalletSnapshot>[] = []
-    const steps = round % 12
-    for (let step = 0; step <= steps; step += 1) {
-      if (step % Math.ceil((steps + 1) / loadsPerRound) === 0) loads.push(wallet.store.load(keys))
-      await undefined
-    }
-    const commit = wallet.commit(placing({ transactionId: id, betId: id, stake: '1' }))
-    loads.push(wallet.store.load(keys))
-    const result = await commit
+    const snapshots: WalletSnapshot[] = []
+    let committing = true
+    const reading = Array.from({ length: readers }, async (_, behind) => {
+      for (let step = 0; step < behind; step += 1) await undefined
+      for (let load = 1; committing; load += 1) {
+        snapshots.push(await store.load(keys))
+        if (load % loadsPerTurn === 0) await new Promise(resolve => setImmediate(resolve))
+      }
+    })
+    const commit = store.commit(placing({ transactionId: id, betId: id, stake: '1' })).finally(() => {
+      committing = false
+    })
+    const [result] = await Promise.all([commit, ...reading])
     stage.check(result.status === 'committed', 'committed, since every guard holds', result)
-    for (const { bet, transaction, player } of await Promise.all(loads)) {
+    for (const { bet, transaction, player } of snapshots) {
       const parts = {
         bet: bet !== null,
         transaction: transaction !== null,
         player: player !== null && !sameAmount(player.balance, before),
       }
-      stage.check(lawful(parts), `a load beside the commit of ${id} to show ${promise}`, shownParts(parts))
+      stage.check(lawful(parts), `a load during the commit of ${id} to show ${promise}`, shownParts(parts))
     }
   }
 }
 
 function shownParts({ bet, transaction, player }: Parts): string {
   const when = (after: boolean) => (after ? 'after' : 'before')
-  return shown(`bet ${when(bet)}, transaction ${when(transaction)}, player ${when(player)} the commit`)
+  return `the bet as ${when(bet)}, the transaction as ${when(transaction)}, the balance as ${when(player)} the commit`
 }

@@ -3,7 +3,7 @@ import { add, type Decimal, negate, subtract } from '../../money.js'
 import type { Player, WalletChanges } from '../../store.js'
 import { anna, chen, crediting, entombing, placing, refusing, reversing } from '../changes.js'
 import { type Stage, sameAmount, sameTransaction, type Wallet } from '../stage.js'
-import { shown } from '../story.js'
+import { short, shown } from '../story.js'
 import type { CaseDefinition } from './case.js'
 
 export const shapeCases: readonly CaseDefinition[] = [
@@ -103,6 +103,12 @@ export const shapeCases: readonly CaseDefinition[] = [
         const same = credit !== undefined && sameAmount(credit.live, amount) && sameAmount(credit.owed, '0')
         stage.check(same, `${type} to have ${amount} live`, bet.credits)
       }
+      await wallet.committed(reversing(bet, { transactionId: 'u-1', type: 'VOIDED' }))
+      const { credits } = (await wallet.bet('b-1')) ?? bet
+      const others =
+        sameAmount(credits.BET_PAID?.live, expected.BET_PAID) &&
+        sameAmount(credits.CASHOUT?.live, expected.CASHOUT)
+      stage.check(others, 'BET_PAID and CASHOUT as they were, after VOIDED was reversed', credits)
     },
   },
   {
@@ -359,23 +365,27 @@ async function tellApart(stage: Stage, ids: readonly string[]): Promise<void> {
   const wallet = await stage.open(players)
   for (const [index, player] of players.entries()) {
     const id = player.playerId
-    await wallet.committed(placing({ transactionId: id, betId: id, player, stake: String(index + 1) }))
+    const others = ids.filter(other => other !== id).map(short)
+    await wallet.committed(
+      placing({ transactionId: id, betId: id, player, stake: String(index + 1) }),
+      `${short(id)} is another id than ${others.join(', ')}`,
+    )
   }
   for (const [index, player] of players.entries()) {
     const id = player.playerId
     const found = await wallet.player(id)
-    stage.check(found?.playerId === id, `the player ${shown([id])}`, found)
+    stage.check(found?.playerId === id, `the player ${short(id)}`, found)
     await wallet.expectBalance(id, '99')
     const bet = await wallet.bet(id)
     stage.check(
       bet !== null && bet.betId === id && bet.playerId === id && sameAmount(bet.stake, String(index + 1)),
-      `the bet ${shown([id])} with a stake of ${index + 1}`,
+      `the bet ${short(id)} with a stake of ${index + 1}`,
       bet,
     )
     const transaction = await wallet.transaction('placebet', id)
     stage.check(
       transaction !== null && transaction.transactionId === id && transaction.betId === id,
-      `the transaction ${shown([id])}`,
+      `the transaction ${short(id)}`,
       transaction,
     )
   }

@@ -1,0 +1,77 @@
+/**
+ * Runs every mutant against every case, and prints who is killed by what. Exits 1 if a mutant survives the case
+ * that names its fault, or if a MUST case is no mutant's killer.
+ *
+ *     npm run test:matrix [part of a mutant's name]
+ */
+import { walletStoreCases } from '../../src/testing/cases.js'
+import { type Mutant, mutants } from './mutants.js'
+import { referenceHarness } from './reference.js'
+
+/** The ids of the cases that fail, and how: a broken promise, or a fault on the way to it. */
+async function killersOf(mutant: Mutant): Promise<Map<string, 'promise' | 'fault'>> {
+  const killers = new Map<string, 'promise' | 'fault'>()
+  const { patienceMs = 30_000 } = mutant
+  for (const { id, skip, run } of walletStoreCases(mutant.make(), { patienceMs })) {
+    if (skip !== null) continue
+    const error: unknown = await run().then(
+      () => null,
+      (thrown: Error) => thrown,
+    )
+    if (!(error instanceof Error)) continue
+    killers.set(
+      id,
+      error.cause instanceof Error && error.cause.name === 'BrokenPromise' ? 'promise' : 'fault',
+    )
+  }
+  return killers
+}
+
+async function main(part = ''): Promise<boolean> {
+  const cases = walletStoreCases(referenceHarness())
+  const kills = new Map(cases.map(({ id }) => [id, { named: 0, all: 0, alone: 0 }]))
+  const chosen = mutants.filter(({ name }) => name.includes(part))
+  const width = Math.max(...chosen.map(({ name }) => name.length))
+  const flaws: string[] = []
+
+  for (const mutant of chosen) {
+    const start = performance.now()
+    const killers = await killersOf(mutant)
+    const seconds = (performance.now() - start) / 1000
+    const mark = killers.has(mutant.killedBy) ? 'killed  ' : 'SURVIVES'
+    const others = [...killers]
+      .filter(([id]) => id !== mutant.killedBy)
+      .map(([id, how]) => (how === 'fault' ? `(${id})` : id).replace('WS-', ''))
+    console.log(`${mark} ${mutant.name.padEnd(width)} ${mutant.killedBy} ${mutant.fault}`)
+    console.log(
+      `${' '.repeat(width + 10)}      also ${others.join(' ') || 'nobody'}${seconds > 5 ? ` (${seconds.toFixed()} s)` : ''}`,
+    )
+    if (killers.size === 0) flaws.push(`${mutant.name} survives everything`)
+    else if (!killers.has(mutant.killedBy))
+      flaws.push(`${mutant.name} survives ${mutant.killedBy}, which names its fault`)
+    for (const id of killers.keys()) {
+      const count = kills.get(id) as { named: number; all: number; alone: number }
+      count.all += 1
+      if (id === mutant.killedBy) count.named += 1
+      if (killers.size === 1) count.alone += 1
+    }
+  }
+
+  console.log('\nCase   Level   named for  kills  alone')
+  for (const { id, level, name } of cases) {
+    const { named, all, alone } = kills.get(id) as { named: number; all: number; alone: number }
+    console.log(
+      `${id}  ${level.padEnd(6)} ${String(named).padStart(10)} ${String(all).padStart(6)} ${String(alone).padStart(6)}  ${name}`,
+    )
+    if (part === '' && level === 'MUST' && named === 0) flaws.push(`${id} is no mutant's killer`)
+  }
+  console.log(
+    `\n${chosen.length} mutants, ${cases.length} cases. ${flaws.length === 0 ? 'Every mutant is killed by the case that names its fault.' : ''}`,
+  )
+  for (const flaw of flaws) console.log(`  ${flaw}`)
+  return flaws.length === 0
+}
+
+main(process.argv[2]).then(sound => {
+  process.exitCode = sound ? 0 : 1
+})
