@@ -23,7 +23,10 @@ export type WalletErrorCode =
 
 const retryableCodes: readonly WalletErrorCode[] = ['UNAVAILABLE', 'CONFLICT', 'DEADLINE_PASSED']
 
-/** A fault: nothing is recorded and nothing is answered for it (D9). Told apart by `code`, which is the contract. */
+/**
+ * A fault: it is never answered as a refusal (D9). Told apart by `code`, which is the contract. With `retryable`
+ * nothing was done, certainly; without, a commit may have happened, and what is recorded answers the next call.
+ */
 export class WalletError extends Error {
   override readonly name = 'WalletError'
   readonly code: WalletErrorCode
@@ -35,6 +38,16 @@ export class WalletError extends Error {
     this.code = code
     this.retryable = retryableCodes.includes(code)
   }
+}
+
+/**
+ * Whether it is a {@link WalletError} that says that nothing was done. By name and code and not by class: the package
+ * may be loaded twice, as ESM and as CommonJS, and other libraries call their time-outs retryable too.
+ */
+export function isRetryable(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null) return false
+  const { name, code } = error as { name?: unknown; code?: unknown }
+  return name === 'WalletError' && retryableCodes.some(retryable => retryable === code)
 }
 
 /** Faults and the surface of HTTP: no refusal of a bet may look like one of them, since a refusal is definite (D9). */
@@ -123,6 +136,14 @@ export function tell(hook: string, call: () => unknown): void {
 function report(hook: string, error: unknown): void {
   if (reported.has(hook)) return
   reported.add(hook)
-  const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  process.emitWarning(`${hook} threw, and will be ignored whenever it does: ${text}`, 'BetWalletWarning')
+  process.emitWarning(`${hook} threw, and is ignored whenever it does: ${textOf(error)}`, 'BetWalletWarning')
+}
+
+/** Whatever was thrown: `Object.create(null)` has no text, and a getter may throw again. */
+function textOf(error: unknown): string {
+  try {
+    return error instanceof Error ? (error.stack ?? error.message) : String(error)
+  } catch {
+    return 'what cannot be shown'
+  }
 }

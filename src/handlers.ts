@@ -1,9 +1,9 @@
 /** The front door: read the request, run the rule, answer. */
 import type { Rule } from './decide/decision.js'
-import { placeBet } from './decide/place-bet.js'
-import { rollbackBet } from './decide/rollback-bet.js'
-import { settlement as settlementRule } from './decide/settlement.js'
-import { unsettlement } from './decide/unsettlement.js'
+import { placeBetRule } from './decide/place-bet.js'
+import { rollbackBetRule } from './decide/rollback-bet.js'
+import { settlementRule } from './decide/settlement.js'
+import { unsettlementRule } from './decide/unsettlement.js'
 import { tell } from './errors.js'
 import { settingsOf, type WalletOptions } from './options.js'
 import type { OutcomeEvent, WalletOutcome } from './outcomes.js'
@@ -27,7 +27,7 @@ export function handlePlaceBet(
   request: unknown,
   options?: WalletOptions,
 ): Promise<WalletOutcome> {
-  return handle(placeBet, store, request, options)
+  return handle(placeBetRule, store, request, options)
 }
 
 /**
@@ -46,7 +46,7 @@ export function handleUnsettlement(
   request: unknown,
   options?: WalletOptions,
 ): Promise<WalletOutcome> {
-  return handle(unsettlement, store, request, options)
+  return handle(unsettlementRule, store, request, options)
 }
 
 /**
@@ -65,11 +65,11 @@ export function handleRollbackBet(
   request: unknown,
   options?: WalletOptions,
 ): Promise<WalletOutcome> {
-  return handle(rollbackBet, store, request, options)
+  return handle(rollbackBetRule, store, request, options)
 }
 
 /**
- * Credits a settlement (D17). Not an endpoint of the interface: your own settlement code calls it, so that an
+ * Credits a settlement (D17): it moves the money, so credit it nowhere else. Not an endpoint of the interface: your own settlement code calls it, so that an
  * unsettlement later knows what to take back.
  *
  * @param store yours; see {@link WalletStore}
@@ -95,7 +95,12 @@ async function handle<O extends Operation>(
 ): Promise<WalletOutcome> {
   const settings = settingsOf(options)
   const started = performance.now()
-  const journey: Journey = { attempts: 0, storeRefusal: null, deadline: started + settings.deadlineMs }
+  const journey: Journey = {
+    attempts: 0,
+    commitError: null,
+    storeRefusal: null,
+    deadline: started + settings.deadlineMs,
+  }
   const event: OutcomeEvent = {
     operation: rule.operation,
     transactionId: null,
@@ -104,6 +109,7 @@ async function handle<O extends Operation>(
     outcome: null,
     reason: 'FAULT',
     error: null,
+    commitError: null,
     storeRefusal: null,
     replayed: false,
     attempts: 0,
@@ -114,13 +120,19 @@ async function handle<O extends Operation>(
     const read = settings.reader[rule.operation](body)
     if ('flaws' in read) {
       event.reason = 'REQUEST_MALFORMED'
-      event.outcome = { ok: false, replayed: false, errorCode: 'INVALID_REQUEST', description: read.flaws }
-      return event.outcome
+      const outcome = {
+        ok: false,
+        replayed: false,
+        errorCode: 'INVALID_REQUEST',
+        description: read.flaws,
+      } as const
+      event.outcome = { ...outcome }
+      return outcome
     }
     const { transactionId, betId, playerId } = read.request
     Object.assign(event, { transactionId, betId, playerId })
     const { outcome, reason } = await run(rule, store, read.request, settings, journey)
-    event.outcome = outcome
+    event.outcome = { ...outcome } // a copy: what the listener makes of it is not answered
     event.reason = reason
     event.replayed = outcome.replayed
     return outcome
@@ -129,6 +141,7 @@ async function handle<O extends Operation>(
     throw error
   } finally {
     event.attempts = journey.attempts
+    event.commitError = journey.commitError
     event.storeRefusal = journey.storeRefusal
     event.durationMs = performance.now() - started
     if (settings.onOutcome !== undefined) tell('onOutcome', () => settings.onOutcome?.(event))

@@ -3,6 +3,7 @@ import { WalletError } from './errors.js'
 import type { OutcomeEvent } from './outcomes.js'
 import {
   createRequestReader,
+  minorUnitsFor,
   type PlaceBetRequest,
   type RequestOptions,
   type RequestReader,
@@ -10,13 +11,13 @@ import {
 import type { Player } from './store.js'
 
 /**
- * All optional. Make one object and keep it: it is checked and compiled on first use, and not looked at
- * again.
+ * All optional. Make one object and keep it: it is checked and compiled on first use (which takes a while), and not
+ * looked at again.
  */
 export interface WalletOptions extends RequestOptions {
   /**
    * Sessions, limits, exclusions: refuse a bet that the rules allow by throwing {@link WalletRefusal}. The
-   * refusal is recorded and sticks (D6); any other throw is a fault (500), not recorded. Called for placebets only, at
+   * refusal is recorded and sticks (D6); any other throw, and any answer at all, is a fault (500), not recorded. Called for placebets only, at
    * most once per request, after every other rule has passed. It must not reserve anything: the bet may still
    * fail.
    */
@@ -25,20 +26,28 @@ export interface WalletOptions extends RequestOptions {
   deductions?: boolean
   /** How often at most a snapshot is loaded and decided on, when others interfere. Default 12. */
   attemptsMax?: number
-  /** Once so many milliseconds have passed since the call, no commit is begun: 503, certain. Default: none. */
+  /**
+   * Once so many milliseconds have passed since the handler was called, no commit is begun: 503, certain. The answer may
+   * come later than that. Default: none.
+   */
   deadlineMs?: number
   /**
    * Waits before the next attempt, after `conflicts` (1, 2, …) conflicts of this call. Default: not at all after
    * the first, then a random time of up to 2, 4, 8 … 64 ms.
    */
   backOff?(conflicts: number): Promise<void>
-  /** Told of every call's outcome, faults among them. What it throws is ignored, and reported once as a warning. */
+  /**
+   * Told of the outcome of every call of a handler, faults among them; not of what HTTP turns away before (401, 413,
+   * malformed JSON). What it throws is ignored, and reported once as a warning.
+   */
   onOutcome?(event: OutcomeEvent): void
 }
 
 /** The options with nothing left open. */
 export interface Settings {
   reader: RequestReader
+  /** How many decimals an amount in this currency may have. @throws {WalletError} `HOOK_FAILED` */
+  minorUnitsOf(currency: string): number
   deductions: boolean
   attemptsMax: number
   deadlineMs: number
@@ -59,23 +68,32 @@ export function settingsOf(options: WalletOptions = noOptions): Settings {
   return settings
 }
 
+const hookNames = ['authorizeBet', 'minorUnits', 'parseTransactionDate', 'backOff', 'onOutcome'] as const
+const typeNames = ['betTypes', 'rollbackTypes'] as const
+
+/** What an options object may hold: those of HTTP too, so that one object can serve the whole of an application. */
+const optionNames: ReadonlySet<string> = new Set([
+  ...[...hookNames, ...typeNames, 'deductions', 'attemptsMax', 'deadlineMs'],
+  ...['authenticate', 'challenge', 'basePath', 'bodyBytesMax', 'statuses', 'operations', 'onError'],
+])
+
 function compile(options: WalletOptions): Settings {
   if (typeof options !== 'object' || options === null) invalid('the options must be an object')
-  for (const name of [
-    'authorizeBet',
-    'minorUnits',
-    'parseTransactionDate',
-    'backOff',
-    'onOutcome',
-  ] as const) {
+  for (const name in options) if (!optionNames.has(name)) invalid(`there is no option ${name}`)
+  const own: WalletOptions = {}
+  for (const name of hookNames) {
     const hook: unknown = options[name]
-    if (hook !== undefined && typeof hook !== 'function') invalid(`${name} must be a function`)
+    if (hook === undefined) continue
+    if (typeof hook !== 'function') invalid(`${name} must be a function`)
+    Object.assign(own, { [name]: hook.bind(options) })
   }
-  for (const name of ['betTypes', 'rollbackTypes'] as const) {
+  for (const name of typeNames) {
     const types: unknown = options[name]
+    if (types === undefined) continue
     const fine =
       Array.isArray(types) && types.length > 0 && types.every(type => typeof type === 'string' && type)
-    if (types !== undefined && !fine) invalid(`${name} must list at least one type, as text`)
+    if (!fine) invalid(`${name} must list at least one type, as text`)
+    own[name] = [...types]
   }
   const { deductions = true, attemptsMax = 12, deadlineMs = Number.POSITIVE_INFINITY } = options
   if (typeof deductions !== 'boolean') invalid('deductions must be true or false')
@@ -83,15 +101,17 @@ function compile(options: WalletOptions): Settings {
     invalid('attemptsMax must be a whole number of at least 1')
   if (typeof deadlineMs !== 'number' || !(deadlineMs >= 0))
     invalid('deadlineMs must be a number of at least 0')
+  const { authorizeBet, backOff, onOutcome } = own
   return {
-    reader: createRequestReader(options),
+    reader: createRequestReader(own),
+    minorUnitsOf: currency => minorUnitsFor(currency, own),
     deductions,
     attemptsMax,
     deadlineMs,
     // async: what an operator's backOff throws at once, rejects like the rest.
-    backOff: async conflicts => await (options.backOff ? options.backOff(conflicts) : jitter(conflicts)),
-    authorizeBet: options.authorizeBet?.bind(options),
-    onOutcome: options.onOutcome?.bind(options),
+    backOff: async conflicts => await (backOff ? backOff(conflicts) : jitter(conflicts)),
+    authorizeBet,
+    onOutcome,
   }
 }
 

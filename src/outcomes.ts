@@ -100,10 +100,12 @@ export interface OutcomeEvent {
   reason: OutcomeReason
   /** What was thrown, with its cause; `null` where there is an outcome. */
   error: unknown
+  /** What `commit` threw, also where the look that followed found an answer; `null` where it threw nothing. */
+  commitError: unknown
   /** What the store refused with, where it did: the PAM's own code, also where the platform hears another one. */
   storeRefusal: { errorCode: string; description: string } | null
   replayed: boolean
-  /** How often the store was asked to decide on a snapshot: 1 where nobody interfered, 0 for a malformed request. */
+  /** How often a snapshot was loaded and decided on: 1 where nobody interfered, 0 for a malformed request. */
   attempts: number
   durationMs: number
 }

@@ -6,6 +6,7 @@ import { flawOfRefusal, WalletError } from './errors.js'
 import { isDecimal, isNegative } from './money.js'
 import type {
   CommitResult,
+  Operation,
   SettlementType,
   WalletChanges,
   WalletKeys,
@@ -63,6 +64,18 @@ function textOrNull(where: string, value: unknown): void {
   if (value !== null && typeof value !== 'string') broken(where, 'text or null', value)
 }
 
+/** What a transaction of each operation has to compare (D3). */
+const comparedOf: Record<Operation, { money: boolean; type: boolean }> = {
+  placebet: { money: true, type: false },
+  unsettlement: { money: false, type: true },
+  rollbackbet: { money: false, type: true },
+  settlement: { money: true, type: true },
+}
+
+function presence(where: string, value: unknown, has: boolean, operation: Operation): void {
+  if ((value !== null) !== has) broken(where, `${has ? 'there' : 'null'} for a ${operation}`, value)
+}
+
 function theSame(where: string, value: unknown, asked: string): void {
   if (value !== asked) broken(where, `the very one that was asked for (${JSON.stringify(asked)})`, value)
 }
@@ -70,6 +83,9 @@ function theSame(where: string, value: unknown, asked: string): void {
 /** @throws {WalletError} `STORE_CONTRACT` */
 export function checkStore(store: WalletStore): void {
   const version = fields('the store', store, 'an object with load and commit').contract
+  for (const method of ['load', 'commit'] as const) {
+    if (typeof store[method] !== 'function') broken(method, 'a function', store[method])
+  }
   if (version !== 1) broken('contract', '1, the version of the contract that this library speaks', version)
 }
 
@@ -105,9 +121,14 @@ export function checkSnapshot(snapshot: WalletSnapshot, keys: WalletKeys): Walle
     theSame('load().transaction.transactionId', transaction.transactionId, keys.transactionId)
     text('load().transaction.playerId', transaction.playerId)
     text('load().transaction.betId', transaction.betId)
+    // D3 compares them: one that its operation does not have would make every repeat a TRANSACTION_CONFLICT.
+    const { money, type } = comparedOf[keys.operation]
     decimalOrNull('load().transaction.amount', transaction.amount)
     textOrNull('load().transaction.currency', transaction.currency)
     textOrNull('load().transaction.type', transaction.type)
+    presence('load().transaction.amount', transaction.amount, money, keys.operation)
+    presence('load().transaction.currency', transaction.currency, money, keys.operation)
+    presence('load().transaction.type', transaction.type, type, keys.operation)
     decimal('load().transaction.delta', transaction.delta)
     textOrNull('load().transaction.walletTransactionId', transaction.walletTransactionId)
     const refusal = record('load().transaction.refusal', transaction.refusal)

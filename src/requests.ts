@@ -68,7 +68,8 @@ export type ReadRequest<T> = { request: T } | { flaws: string }
 export interface RequestOptions {
   /**
    * Minor units of a currency, 0 to 18; `undefined`: as ISO 4217 says (8 for a code that is not in it).
-   * Amounts with more decimals by value are refused (D22), and balances are answered with as many (D21).
+   * Amounts with more decimals by value are refused (D22), and balances are answered with as many (D21). Gets
+   * what the platform wrote, before it is compared with the player's: answer `undefined` for what you do not know.
    */
   minorUnits?(currency: string): number | undefined
   /** Default: SINGLE, MULTIPLE, TEASER (D26). */
@@ -133,7 +134,8 @@ const odds = z
   .optional()
   .transform((value, context): Decimal | null => {
     if (value === undefined || value === null) return null
-    const read = parseDecimal(value)
+    // Information, not money: a number of JavaScript's is taken with as many digits as it has.
+    const read = parseDecimal(typeof value === 'number' ? String(value) : value)
     if (read !== null) return read
     context.issues.push({ code: 'custom', message: 'must be a decimal', input: value })
     return z.NEVER
@@ -259,5 +261,5 @@ function readDate(value: unknown): string | null {
   const milliseconds = Number((parts[7] ?? '').slice(0, 3).padEnd(3, '0'))
   date.setUTCHours(hour, minute - offset, second, milliseconds)
   const text = date.toISOString()
-  return text.length === 24 ? text : null
+  return /^(?!0000)[0-9]{4}-/.test(text) ? text : null // no year 0, and none above 9999
 }

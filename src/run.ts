@@ -18,6 +18,8 @@ import type {
 /** What happened on the way, known also when it ends in a fault. */
 export interface Journey {
   attempts: number
+  /** What `commit` threw; `null` where it did not. */
+  commitError: unknown
   /** Of the last attempt. */
   storeRefusal: Refusal | null
   /** In milliseconds of `performance.now()`: from then on no commit is begun. */
@@ -49,7 +51,7 @@ export async function run<O extends Operation>(
     const snapshot = await load(store, keys)
 
     // 2. Decide by the rules, then by the operator's say: asked once, and kept.
-    let decision = rule.decide(request, snapshot, settings)
+    let decision = decideOn(rule, request, snapshot, settings)
     if (
       authorize !== undefined &&
       authorization !== 'given' &&
@@ -57,9 +59,10 @@ export async function run<O extends Operation>(
       snapshot.player !== null
     ) {
       if (authorization === 'to be asked') {
-        authorization = await askOperator(() =>
-          authorize(request as PlaceBetRequest, snapshot.player as Player),
-        )
+        // Copies: what the hook makes of them must not decide over money.
+        const asked = { ...(request as PlaceBetRequest) }
+        const player: Player = { ...snapshot.player }
+        authorization = await askOperator(() => authorize(asked, player))
       }
       if (authorization !== 'given') {
         decision = refusedBy('REFUSED_BY_OPERATOR', rule, request, snapshot, authorization)
@@ -84,6 +87,7 @@ export async function run<O extends Operation>(
       case 'unavailable':
         throw new WalletError('UNAVAILABLE', 'The store is unavailable; nothing was done')
       case 'unknown':
+        journey.commitError = result.cause
         return lookUp(store, keys, transactionOf(rule.operation, request), result.cause)
       default:
     }
@@ -98,6 +102,20 @@ export async function run<O extends Operation>(
     await settings.backOff(journey.attempts).catch((cause: unknown) => {
       throw new WalletError('HOOK_FAILED', 'backOff threw; nothing was done', { cause })
     })
+  }
+}
+
+function decideOn<O extends Operation>(
+  rule: Rule<O>,
+  request: Requests[O],
+  snapshot: WalletSnapshot,
+  settings: Settings,
+): Decision {
+  try {
+    return rule.decide(request, snapshot, settings)
+  } catch (cause) {
+    // Only by a store that holds nearly 40 digits.
+    throw new WalletError('STORE_CONTRACT', 'The amounts of load() cannot be added', { cause })
   }
 }
 
@@ -127,7 +145,7 @@ function completed(
 async function load(store: WalletStore, keys: WalletKeys): Promise<WalletSnapshot> {
   let snapshot: WalletSnapshot
   try {
-    snapshot = await store.load(keys)
+    snapshot = await store.load({ ...keys }) // a copy: they are what the answer is checked against
   } catch (cause) {
     const unavailable =
       typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === 'UNAVAILABLE'
@@ -157,14 +175,19 @@ async function commit(
 
 async function askOperator(ask: () => void | Promise<void>): Promise<'given' | Refusal> {
   try {
-    await ask()
-    return 'given'
+    const answer: unknown = await ask()
+    if (answer === undefined) return 'given'
   } catch (cause) {
     if (!isWalletRefusal(cause))
       throw new WalletError('HOOK_FAILED', 'authorizeBet threw; nothing was done', { cause })
     const { errorCode, description } = cause
     return { errorCode, description }
   }
+  // A forgotten throw, or a boolean of somebody's habit: nobody is let in by it.
+  throw new WalletError(
+    'HOOK_FAILED',
+    'authorizeBet must refuse by throwing, and give nothing; nothing was done',
+  )
 }
 
 /**
@@ -186,6 +209,7 @@ async function lookUp(
       cause: new AggregateError([cause, lookError]),
     })
   }
-  if (found !== null) return found
+  // A recorded success without its player has no balance to answer, and INVALID_PLAYER would say that nothing happened.
+  if (found !== null && found.reason !== 'PLAYER_UNKNOWN') return found
   throw new WalletError('COMMIT_UNKNOWN', 'commit threw, and its transaction is not recorded', { cause })
 }

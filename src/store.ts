@@ -9,40 +9,47 @@
  *                        └────────────── conflict: look again ◀────────┘
  * ```
  *
- * A complete store over one synchronous map, to show the shape and nothing else:
+ * A complete store over maps in memory, to show the shape and nothing else (`Big` is big.js):
  *
  * ```ts
- * const players = new Map<string, Player>()
- * const bets = new Map<string, Bet>()
- * const transactions = new Map<string, Transaction>()   // key: operation + ' ' + transactionId
+ * function openStore(opening: readonly Player[]): WalletStore {
+ *   const players = new Map(opening.map(player => [player.playerId, player]))
+ *   const bets = new Map<string, Bet>()
+ *   const transactions = new Map<string, Transaction>() // by operation and transactionId
  *
- * const store: WalletStore = {
- *   contract: 1,
- *   async load({ operation, transactionId, playerId, betId }) {
- *     return {
- *       bet: bets.get(betId) ?? null,
- *       transaction: transactions.get(`${operation} ${transactionId}`) ?? null,
- *       player: players.get(playerId) ?? null,
- *     }
- *   },
- *   async commit({ transaction, bet, balance }) {
- *     const key = `${transaction.operation} ${transaction.transactionId}`
- *     if (transactions.has(key)) return { status: 'conflict' }                               // guard 1
- *     if (bet && (bets.get(bet.betId)?.revision ?? 0) !== bet.revision - 1) return { status: 'conflict' } // guard 2
- *     const player = players.get(transaction.playerId)
- *     if (!player) return { status: 'conflict' }
- *     let after = player.balance
- *     if (balance) {
- *       after = new Big(player.balance).plus(balance.delta).toFixed()
- *       if (player.currency !== balance.currency) return { status: 'conflict' }              // guard 3
- *       if (balance.floor !== null && new Big(after).lt(balance.floor)) return { status: 'conflict' }
- *     }
- *     const walletTransactionId = String(transactions.size + 1)
- *     transactions.set(key, { ...transaction, walletTransactionId })
- *     if (bet) bets.set(bet.betId, bet)
- *     players.set(player.playerId, { ...player, balance: after })
- *     return { status: 'committed', balance: after, walletTransactionId }
- *   },
+ *   return {
+ *     contract: 1,
+ *
+ *     async load({ operation, transactionId, playerId, betId }) {
+ *       // Copies: what the caller does with them must not reach the store.
+ *       return structuredClone({
+ *         bet: bets.get(betId) ?? null,
+ *         transaction: transactions.get(`${operation} ${transactionId}`) ?? null,
+ *         player: players.get(playerId) ?? null,
+ *       })
+ *     },
+ *
+ *     async commit({ transaction, bet, balance }) {
+ *       // All guards, then all writes, with no await in between. On a database: one statement, or one transaction.
+ *       const key = `${transaction.operation} ${transaction.transactionId}`
+ *       if (transactions.has(key)) return { status: 'conflict' } // guard 1
+ *       const stored = bet === null ? 0 : (bets.get(bet.betId)?.revision ?? 0)
+ *       if (bet !== null && stored !== bet.revision - 1) return { status: 'conflict' } // guard 2
+ *       const player = players.get(transaction.playerId)
+ *       if (player === undefined) return { status: 'conflict' }
+ *       const after = balance === null ? player.balance : new Big(player.balance).plus(balance.delta).toFixed()
+ *       if (balance !== null) {
+ *         if (player.currency !== balance.currency) return { status: 'conflict' } // guard 3
+ *         if (balance.floor !== null && new Big(after).lt(balance.floor)) return { status: 'conflict' } // guard 3
+ *       }
+ *
+ *       const walletTransactionId = String(transactions.size + 1)
+ *       transactions.set(key, structuredClone({ ...transaction, walletTransactionId }))
+ *       if (bet !== null) bets.set(bet.betId, structuredClone(bet))
+ *       if (balance !== null) players.set(player.playerId, { ...player, balance: after })
+ *       return { status: 'committed', balance: after, walletTransactionId }
+ *     },
+ *   }
  * }
  * ```
  *
@@ -75,11 +82,14 @@ export interface WalletStore {
    *
    * **Comes back:** per key the record or `null`, **as of one moment**. A store that cannot read at one
    * moment reads the *bet*, then the *transaction*, then the *player*, in this order: any other order
-   * answers a racing duplicate wrongly, or refuses for funds that are there, and a refusal sticks.
+   * answers a racing duplicate wrongly, or refuses for funds that are there, and a refusal sticks. In pieces,
+   * a placebet that races another one of the same bet may be refused for funds where the bet is the reason; the
+   * money is right all the same.
    *
    * **Must never happen:** a lock that outlives the call; a bet that the PAM took before this library came
-   * and that is shown as `null` (D27); a balance other than the one that guard 3 tests; an id that is not
-   * the one asked for.
+   * and that is shown as `null` (D27); a player who is blocked, closed or excluded and shown as `null` (money that
+   * has to go back must be able to; who may bet is `authorizeBet`'s to say); a balance other than the one that
+   * guard 3 tests; an id that is not the one asked for.
    *
    * **The core then** decides, and mostly commits. A rejection is a fault: 500, nothing was done, nothing
    * is recorded. Reject with an error whose `code` is `'UNAVAILABLE'` when overloaded: that is a 503.

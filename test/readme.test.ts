@@ -28,6 +28,16 @@ mkdirSync(path('test/.tmp/readme'), { recursive: true })
 for (const { file, code } of programs) writeFileSync(file, code)
 afterAll(() => rmSync(path('test/.tmp/readme'), { recursive: true, force: true }))
 
+/** In a process of its own, on the build. */
+function runsAs(file: string) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', file], {
+    cwd: path('.'),
+    encoding: 'utf8',
+    env: { ...process.env, NODE_OPTIONS: '', TSX_TSCONFIG_PATH: 'examples/tsconfig.json' },
+  })
+  return { status, stdout, stderr }
+}
+
 describe('the code blocks of the README', () => {
   test('are there, and most of them show what they print', () => {
     expect(programs.length).toBeGreaterThanOrEqual(7)
@@ -50,12 +60,7 @@ describe('the code blocks of the README', () => {
   })
 
   test.each(programs)('run, and print what the page says ($name)', ({ file, code, output }) => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', file], {
-      cwd: path('.'),
-      encoding: 'utf8',
-      // Not those of the runner that runs this: node:test prints for people, then.
-      env: { ...process.env, NODE_OPTIONS: '', TSX_TSCONFIG_PATH: 'examples/tsconfig.json' },
-    })
+    const { status, stdout, stderr } = runsAs(file)
     expect(stderr).toBe('')
     if (output === undefined) expect(status).toBe(0)
     else {
@@ -70,6 +75,26 @@ describe('the code blocks of the README', () => {
     )
     expect(scripts).toContain('start')
     for (const script of scripts) expect(Object.keys(manifest.scripts)).toContain(script)
+  })
+})
+
+describe.each([
+  ['README', programs[1]?.code ?? ''],
+  ['contract', readFileSync(path('src/store.ts'), 'utf8').match(/```ts\n([\s\S]*? \* ```)/)?.[1] ?? ''],
+])('the store that the %s shows', (where, code) => {
+  test('passes the kit', () => {
+    const sample = code.replace(/^ \* ?/gm, '').match(/^function openStore[\s\S]*?^}\n/m)?.[0]
+    const file = path(`test/.tmp/readme/store-of-${where}.ts`)
+    writeFileSync(
+      file,
+      `import Big from 'big.js'
+      import { checkWalletStore } from 'bet-wallet/testing'
+      ${sample}
+      const harness = { open: players => ({ store: openStore(players) }) }
+      const { sound, passed, failed } = await checkWalletStore(harness, { runs: 50, print: null })
+      console.log(sound, passed > 60, failed)`,
+    )
+    expect(runsAs(file)).toEqual({ status: 0, stdout: 'true true 0\n', stderr: '' })
   })
 })
 

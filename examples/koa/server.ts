@@ -18,6 +18,10 @@ const app = new Koa()
 app.use(walletRoutes(handle))
 
 const server = app.listen(port, host, () => console.log('The wallet listens on', server.address()))
+// Every call is short. Whoever takes longer has hung up, or means no good.
+server.headersTimeout = 10_000
+server.requestTimeout = 20_000
+
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => server.close())
 }

@@ -31,7 +31,8 @@ export function createMyStore(_client: Client): WalletStore {
       // transaction: by (operation, transactionId) alone, whoever's it is; null if there is none. With its refusal,
       //   where it was refused, and the walletTransactionId that commit gave.
       //
-      // player: by playerId; null if there is none. The balance is the very amount that guard 3 tests: what can be
+      // player: by playerId; null if there is none. One who is blocked or closed is shown all the same: a rollback
+      //   must find her, and who may bet is authorizeBet's to say. The balance is the very amount that guard 3 tests: what can be
       //   bet with, not the total.
       //     { playerId, currency: 'EUR', balance: '100.00' }
       //

@@ -134,7 +134,7 @@ export const playerUnknown: Refusal = {
   description: 'playerId: the player is not known',
 }
 
-export const playerOfAnotherBet: Refusal = {
+export const betOfAnotherPlayer: Refusal = {
   errorCode: 'INVALID_PLAYER',
   description: 'playerId: the bet is not of this player',
 }

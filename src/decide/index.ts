@@ -1,7 +1,8 @@
 /**
  * `bet-wallet/decide`: the rules alone, pure and synchronous, for those who want them inside a transaction of
  * their own: read the request, load the snapshot, decide, write `changes` under the guards of `WalletChanges`,
- * answer `outcome`.
+ * answer `outcome`. A lock on the player is not enough: bets and transactions are unique over all players (D1), so the
+ * unique ids of guards 1 and 2 stay with the database. What the snapshot holds is believed; the handlers check it.
  */
 
 export type { ErrorCode, OutcomeReason, WalletOutcome } from '../outcomes.js'
@@ -18,7 +19,7 @@ export type {
 export { createRequestReader } from '../requests.js'
 export type * from '../store.js'
 export type { Decision, Refusal, Rule, Rules } from './decision.js'
-export { decidePlaceBet, placeBet } from './place-bet.js'
-export { decideRollbackBet, rollbackBet } from './rollback-bet.js'
-export { decideSettlement, settlement } from './settlement.js'
-export { decideUnsettlement, unsettlement } from './unsettlement.js'
+export { decidePlaceBet, placeBetRule } from './place-bet.js'
+export { decideRollbackBet, rollbackBetRule } from './rollback-bet.js'
+export { decideSettlement, settlementRule } from './settlement.js'
+export { decideUnsettlement, unsettlementRule } from './unsettlement.js'

@@ -70,7 +70,7 @@ export function decidePlaceBet(request: PlaceBetRequest, snapshot: WalletSnapsho
   })
 }
 
-export const placeBet: Rule<'placebet'> = {
+export const placeBetRule: Rule<'placebet'> = {
   operation: 'placebet',
   decide: decidePlaceBet,
   // D6: recorded with the operator's own code, and it sticks.

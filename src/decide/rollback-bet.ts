@@ -4,9 +4,9 @@ import type { RollbackBetRequest } from '../requests.js'
 import type { Bet, WalletSnapshot } from '../store.js'
 import {
   accept,
+  betOfAnotherPlayer,
   currencyOfBetDiffers,
   type Decision,
-  playerOfAnotherBet,
   playerUnknown,
   type Rule,
   refuse,
@@ -23,7 +23,7 @@ export function decideRollbackBet(request: RollbackBetRequest, snapshot: WalletS
   const { player, bet } = snapshot
   if (player === null) return refuse('PLAYER_UNKNOWN', playerUnknown) // D16
   if (bet !== null && bet.playerId !== player.playerId)
-    return refuse('BET_OF_ANOTHER_PLAYER', playerOfAnotherBet) // D15
+    return refuse('BET_OF_ANOTHER_PLAYER', betOfAnotherPlayer) // D15
 
   if (bet === null) {
     // D11: a tombstone, so that a placebet that was overtaken takes nothing when it comes.
@@ -64,4 +64,4 @@ export function decideRollbackBet(request: RollbackBetRequest, snapshot: WalletS
   })
 }
 
-export const rollbackBet: Rule<'rollbackbet'> = { operation: 'rollbackbet', decide: decideRollbackBet }
+export const rollbackBetRule: Rule<'rollbackbet'> = { operation: 'rollbackbet', decide: decideRollbackBet }

@@ -4,9 +4,9 @@ import type { SettlementRequest } from '../requests.js'
 import type { WalletSnapshot } from '../store.js'
 import {
   accept,
+  betOfAnotherPlayer,
   currencyOfBetDiffers,
   type Decision,
-  playerOfAnotherBet,
   playerUnknown,
   type Rule,
   refuse,
@@ -24,7 +24,7 @@ export function decideSettlement(request: SettlementRequest, snapshot: WalletSna
   const { player, bet } = snapshot
   if (player === null) return refuse('PLAYER_UNKNOWN', playerUnknown) // D16
   if (bet !== null && bet.playerId !== player.playerId)
-    return refuse('BET_OF_ANOTHER_PLAYER', playerOfAnotherBet) // D15
+    return refuse('BET_OF_ANOTHER_PLAYER', betOfAnotherPlayer) // D15
 
   if (bet === null) {
     return refuse('BET_UNKNOWN', { errorCode: 'INVALID_BET', description: 'betId: the bet is not known' })
@@ -52,4 +52,4 @@ export function decideSettlement(request: SettlementRequest, snapshot: WalletSna
   })
 }
 
-export const settlement: Rule<'settlement'> = { operation: 'settlement', decide: decideSettlement }
+export const settlementRule: Rule<'settlement'> = { operation: 'settlement', decide: decideSettlement }

@@ -4,9 +4,9 @@ import type { UnsettlementRequest } from '../requests.js'
 import type { SettlementType, WalletSnapshot } from '../store.js'
 import {
   accept,
+  betOfAnotherPlayer,
   currencyOfBetDiffers,
   type Decision,
-  playerOfAnotherBet,
   playerUnknown,
   type Rule,
   type Rules,
@@ -38,7 +38,7 @@ export function decideUnsettlement(
   const { player, bet } = snapshot
   if (player === null) return refuse('PLAYER_UNKNOWN', playerUnknown) // D16
   if (bet !== null && bet.playerId !== player.playerId)
-    return refuse('BET_OF_ANOTHER_PLAYER', playerOfAnotherBet) // D15
+    return refuse('BET_OF_ANOTHER_PLAYER', betOfAnotherPlayer) // D15
 
   // D19
   if (bet === null) {
@@ -89,7 +89,7 @@ export function decideUnsettlement(
   })
 }
 
-export const unsettlement: Rule<'unsettlement'> = {
+export const unsettlementRule: Rule<'unsettlement'> = {
   operation: 'unsettlement',
   decide: decideUnsettlement,
   // Spec 4.2 rule 1: what the PAM will not deduct is as if it could not; INSUFFICIENT_FUNDS with D7.

@@ -13,7 +13,9 @@ export type ReadBody = { body: unknown } | { flaw: string } | 'too large'
 /** Reads and parses. Whatever is wrong with the body is an answer, not a throw. */
 export async function readBody(body: HttpBody, bytesMax: number): Promise<ReadBody> {
   let raw: string | Uint8Array | 'too large'
-  if (typeof body === 'string' || isBytes(body)) raw = body
+  if (body === undefined || body === null)
+    raw = '' // as some platforms hand over an empty one
+  else if (typeof body === 'string' || isBytes(body)) raw = body
   else if (Symbol.asyncIterator in body) {
     try {
       raw = await collect(body, bytesMax)

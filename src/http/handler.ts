@@ -1,10 +1,11 @@
 /** HTTP without a framework: routing, authentication, body, answer. */
-import { tell, WalletError } from '../errors.js'
+import { minorUnitsOf } from '../currencies.js'
+import { isRetryable, tell, WalletError } from '../errors.js'
 import { handlePlaceBet, handleRollbackBet, handleUnsettlement } from '../handlers.js'
-import { format } from '../money.js'
+import { format, isDecimal } from '../money.js'
 import { settingsOf, type WalletOptions } from '../options.js'
 import { type ErrorCode, errorCodes, type WalletOutcome } from '../outcomes.js'
-import { minorUnitsFor } from '../requests.js'
+import { checkStore } from '../promises.js'
 import type { WalletStore } from '../store.js'
 import { readBody } from './body.js'
 import { type HttpRequest, type HttpResponse, headerOf } from './message.js'
@@ -22,11 +23,14 @@ export interface HttpOptions extends WalletOptions {
   basePath?: string
   /** The largest body that is read. Default 65,536. */
   bodyBytesMax?: number
-  /** Other statuses per error code, also for codes of your own: 400 to 599. Defaults: see {@link defaultStatuses}. */
+  /**
+   * Other statuses per error code, also for codes of your own: 400 to 599, and 500 to 599 for INTERNAL_ERROR and
+   * UNAVAILABLE, since a fault is never answered as a refusal (D9). Defaults: see {@link defaultStatuses}.
+   */
   statuses?: { [code in ErrorCode | (string & {})]?: number }
   /**
    * Further paths of your own, under the base path, each with its operation: same body reader, authentication and
-   * errors. `{ '/settlement': body => recordSettlement(store, body, options) }`. A number that JavaScript cannot hold
+   * errors. `{ '/settlement': body => recordSettlement(store, body, walletOptions) }`. A number that JavaScript cannot hold
    * exactly arrives as an object whose `String()` is the number as written; the library's handlers take it.
    */
   operations?: Record<string, (body: unknown) => Promise<WalletOutcome>>
@@ -72,7 +76,10 @@ export function createHttpHandler(
   store: WalletStore,
   options: HttpOptions,
 ): (request: HttpRequest) => Promise<HttpResponse> {
-  const { authenticate, challenge, bodyBytesMax, statuses, routes, onError } = httpSettingsOf(store, options)
+  const { settings, authenticate, challenge, bodyBytesMax, statuses, routes, onError } = httpSettingsOf(
+    store,
+    options,
+  )
 
   async function answer(request: HttpRequest): Promise<HttpResponse> {
     // 1. The surface: is it a call of the interface at all?
@@ -102,16 +109,27 @@ export function createHttpHandler(
     if ('flaw' in read) return refusal('INVALID_REQUEST', read.flaw)
 
     // 4. The rules.
-    const outcome = await operation(read.body)
-    return outcome.ok ? success(outcome) : refusal(outcome.errorCode, outcome.description)
+    const outcome = checkedOutcome(await operation(read.body))
+    return outcome.ok ? success(outcome, request) : refusal(outcome.errorCode, outcome.description)
   }
 
-  function success({ balance, currency, walletTransactionId }: WalletOutcome & { ok: true }): HttpResponse {
+  function success(outcome: WalletOutcome & { ok: true }, request: HttpRequest): HttpResponse {
+    const { balance, currency, walletTransactionId } = outcome
     // By hand, because a balance is a JSON number with all of its digits (D21).
     const reference =
       walletTransactionId === null ? '' : `,"walletTransactionId":${JSON.stringify(walletTransactionId)}`
-    const amount = format(balance, minorUnitsFor(currency, options))
+    const amount = format(balance, decimalsIn(currency, request))
     return response(200, `{"balance":${amount},"currency":${JSON.stringify(currency)}${reference}}`)
+  }
+
+  /** The money has moved: how its balance is written must not turn that into a fault. */
+  function decimalsIn(currency: string, request: HttpRequest): number {
+    try {
+      return settings.minorUnitsOf(currency)
+    } catch (error) {
+      tell('onError', () => onError(error, request))
+      return minorUnitsOf(currency)
+    }
   }
 
   function refusal(errorCode: string, description: string, headers?: Record<string, string>): HttpResponse {
@@ -124,11 +142,8 @@ export function createHttpHandler(
 
   function fault(error: unknown, request: HttpRequest): HttpResponse {
     tell('onError', () => onError(error, request))
-    // By property and not by class: an operation may throw the error of another copy of this package.
-    const retryable =
-      typeof error === 'object' && error !== null && 'retryable' in error && error.retryable === true
-    return retryable
-      ? refusal('UNAVAILABLE', 'Nothing was done; try again')
+    return isRetryable(error)
+      ? refusal('UNAVAILABLE', 'Nothing was done')
       : refusal('INTERNAL_ERROR', 'Something unexpected happened')
   }
 
@@ -159,7 +174,7 @@ function flawOfMediaType(request: HttpRequest): string | null {
     if (!/^"?utf-?8"?$/i.test(value.trim())) return 'Content-Type must have the charset utf-8, or none'
   }
   // What a parser of the application's has read, it has also unpacked.
-  const parsed = typeof request.body === 'object' && 'parsed' in request.body
+  const parsed = typeof request.body === 'object' && request.body !== null && 'parsed' in request.body
   const encoding = parsed ? undefined : headerOf(request, 'content-encoding')
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
     return 'Content-Encoding must be identity, or none'
@@ -167,8 +182,27 @@ function flawOfMediaType(request: HttpRequest): string | null {
   return null
 }
 
+/** An operation of the operator's own may answer anything; what is sent is what the interface describes (spec 7.2). */
+function checkedOutcome(outcome: WalletOutcome): WalletOutcome {
+  const { ok, ...rest }: Record<string, unknown> = { ...outcome }
+  const { balance, currency, walletTransactionId, errorCode, description } = rest
+  const isText = (value: unknown) => typeof value === 'string' && value !== ''
+  const fine = ok
+    ? isDecimal(balance) &&
+      isText(currency) &&
+      (walletTransactionId === null || typeof walletTransactionId === 'string')
+    : ok === false && isText(errorCode) && isText(description)
+  if (fine) return outcome
+  throw new TypeError('An operation must answer a WalletOutcome with all of its fields')
+}
+
 function httpSettingsOf(store: WalletStore, options: HttpOptions) {
-  settingsOf(options)
+  const settings = settingsOf(options)
+  try {
+    checkStore(store)
+  } catch (cause) {
+    throw new WalletError('INVALID_OPTIONS', `Invalid store: ${(cause as Error).message}`, { cause })
+  }
   const {
     authenticate,
     challenge = 'Basic realm="wallet", charset="UTF-8"',
@@ -189,10 +223,17 @@ function httpSettingsOf(store: WalletStore, options: HttpOptions) {
   if (!Number.isSafeInteger(bodyBytesMax) || bodyBytesMax < 1) {
     invalid('bodyBytesMax must be a whole number of at least 1')
   }
+  if (typeof statuses !== 'object' || statuses === null) invalid('statuses must be an object')
+  if (typeof operations !== 'object' || operations === null) invalid('operations must be an object')
+  const otherStatuses = new Map<string, number>()
   for (const [code, status] of Object.entries(statuses)) {
-    if (!Number.isInteger(status) || (status as number) < 400 || (status as number) > 599) {
-      invalid(`statuses.${code} must be a status from 400 to 599`)
+    if (status === undefined) continue
+    // D9: a fault is never answered as a refusal.
+    const least = code === 'INTERNAL_ERROR' || code === 'UNAVAILABLE' ? 500 : 400
+    if (!Number.isInteger(status) || status < least || status > 599) {
+      invalid(`statuses.${code} must be a status from ${least} to 599`)
     }
+    otherStatuses.set(code, status)
   }
 
   const base = basePath.replace(/\/$/, '')
@@ -210,14 +251,14 @@ function httpSettingsOf(store: WalletStore, options: HttpOptions) {
   }
 
   return {
-    authenticate: (request: HttpRequest) => options.authenticate(request),
-    onError: (error: unknown, request: HttpRequest) =>
-      options.onError ? options.onError(error, request) : console.error(error),
+    settings,
+    authenticate: authenticate.bind(options),
+    onError: options.onError?.bind(options) ?? ((error: unknown) => console.error(error)),
     challenge,
     bodyBytesMax,
     statuses: new Map<string, number>([
       ...errorCodes.map(code => [code, defaultStatuses[code]] as const),
-      ...Object.entries(statuses).filter((entry): entry is [string, number] => entry[1] !== undefined),
+      ...otherStatuses,
     ]),
     routes,
   }

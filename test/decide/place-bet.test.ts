@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { decidePlaceBet, placeBet as rule } from '../../src/decide/place-bet.js'
+import { decidePlaceBet, placeBetRule as rule } from '../../src/decide/place-bet.js'
 import type { PlaceBetRequest } from '../../src/requests.js'
 import type { Bet, WalletSnapshot } from '../../src/store.js'
 import {

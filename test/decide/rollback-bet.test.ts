@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { decideRollbackBet, rollbackBet as rule } from '../../src/decide/rollback-bet.js'
+import { decideRollbackBet, rollbackBetRule as rule } from '../../src/decide/rollback-bet.js'
 import type { Bet, Credit, WalletSnapshot } from '../../src/store.js'
 import {
   alice,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { decideSettlement, settlement as rule } from '../../src/decide/settlement.js'
+import { decideSettlement, settlementRule as rule } from '../../src/decide/settlement.js'
 import type { SettlementRequest } from '../../src/requests.js'
 import type { Bet, WalletSnapshot } from '../../src/store.js'
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { decideUnsettlement, unsettlement as rule } from '../../src/decide/unsettlement.js'
+import { decideUnsettlement, unsettlementRule as rule } from '../../src/decide/unsettlement.js'
 import type { UnsettlementRequest } from '../../src/requests.js'
 import type { Bet, WalletSnapshot } from '../../src/store.js'
 import {

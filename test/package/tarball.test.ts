@@ -68,9 +68,9 @@ async function runs(name: string, text: string): Promise<unknown> {
 }
 
 describe('the tarball', () => {
-  it('holds the build, the documents for its users, and nothing else', () => {
+  it('holds the build, the sources and examples to be read, the documents for its users, and nothing else', () => {
     const files = filesOf(installed)
-    expect(files.filter(file => !file.startsWith('dist/'))).toEqual([
+    expect(files.filter(file => !/^(?:dist|src|examples)\//.test(file))).toEqual([
       'CHANGELOG.md',
       'LICENSE',
       'README.md',
