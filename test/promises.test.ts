@@ -101,6 +101,20 @@ test.each(['stake', 'credits.BET_PAID.live', 'credits.VOIDED.reversed', 'credits
   path => expectBroken(withField(right, `bet.${path}`, '-5'), `load().bet.${path}`, /at least 0/),
 )
 
+test.each([
+  ['amount', null],
+  ['currency', null],
+  ['type', 'SINGLE'],
+])(
+  'given a placebet with transaction.%s %j, which no repeat could match, then STORE_CONTRACT',
+  (field, value) =>
+    expectBroken(
+      withField(right, `transaction.${field}`, value),
+      `load().transaction.${field}`,
+      /for a placebet/,
+    ),
+)
+
 test('given a credit of a type that is none, then STORE_CONTRACT', () =>
   expectBroken(
     withField(right, 'bet.credits.PAID', live('60')),

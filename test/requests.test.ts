@@ -259,6 +259,8 @@ describe('given odds', () => {
     [undefined, null],
     ['1.850', '1.85'],
     [1.85, '1.85'],
+    [-0, '0'],
+    [1.3310000000000004, '1.3310000000000004'], // 1.1 to the power of 3, as JavaScript multiplies: no money
     [new JsonNumber('1.8500000000000000001'), '1.8500000000000000001'],
   ])('when they are %s, then they are read as %s (D26)', (odds, text) => {
     expect(read('placebet', { odds })).toEqual(placeBet({ odds: text }))
@@ -269,7 +271,7 @@ describe('given odds', () => {
     expect(createRequestReader().placebet(body)).toEqual({ request: placeBet({ odds: null }) })
   })
 
-  test.each([secret, '', '11/10', '1e400', Number.NaN, -0, [1.85], true])(
+  test.each([secret, '', '11/10', '1e400', Number.NaN, [1.85], true])(
     'when they are %j, then they are refused by name, and not echoed',
     async odds => {
       expect(await flawsOf('placebet', { ...placeBet(), odds })).toBe('odds: must be a decimal')

@@ -407,6 +407,30 @@ describe('given a commit that throws', () => {
   )
 })
 
+describe('given a lost answer', () => {
+  test('when its transaction is found, then commitError tells of the line', async () => {
+    const lost = new Error('connection reset')
+    const found = snapshot({ transaction: transaction(), player: { ...alice, balance: '70' } })
+    const { outcome, event } = await call(scripted([snapshot(), found], [rejecting(lost)]))
+    expect(outcome).toMatchObject({ ok: true, replayed: true, balance: '70' })
+    expect(event).toMatchObject({ reason: 'REPEATED', error: null, commitError: lost })
+  })
+
+  test('when its success is found without the player, then COMMIT_UNKNOWN: nobody is told that nothing happened', async () => {
+    const found = snapshot({ transaction: transaction(), player: null })
+    const { fault: thrown } = await call(scripted([snapshot(), found], [rejecting(new Error('reset'))]))
+    expect(thrown).toMatchObject({ code: 'COMMIT_UNKNOWN', retryable: false })
+  })
+})
+
+describe('given amounts that cannot be added', () => {
+  test('when a credit would have more than 40 digits, then STORE_CONTRACT', async () => {
+    const rich = snapshot({ bet: bet(), player: { ...alice, balance: '9'.repeat(40) } })
+    const { fault: thrown } = await call(scripted([rich], []), {}, handleRollbackBet, rollbackBet())
+    expect(thrown).toMatchObject({ code: 'STORE_CONTRACT' })
+  })
+})
+
 describe('given authorizeBet', () => {
   const refusing = () => vi.fn(throwing(new WalletRefusal('INVALID_SESSION_TOKEN', 'the session has ended')))
   const ended = { errorCode: 'INVALID_SESSION_TOKEN', description: 'the session has ended' }
@@ -650,6 +674,7 @@ describe('given onOutcome', () => {
         outcome,
         reason,
         error: fault,
+        commitError: null,
         storeRefusal: reason === 'REFUSED_BY_STORE' ? limit : null,
         replayed: reason === 'REPEATED',
         attempts: reason === 'REQUEST_MALFORMED' ? 0 : 1,
@@ -689,7 +714,83 @@ describe('given onOutcome', () => {
   })
 })
 
+describe('given hooks and stores that keep what they are handed', () => {
+  test('when authorizeBet changes the request and the player, then another bet is not taken', async () => {
+    const memory = createMemoryStore([alice, { ...alice, playerId: 'bob' }])
+    const commit = vi.fn(memory.commit).mockResolvedValueOnce(conflict)
+    const authorizeBet: WalletOptions['authorizeBet'] = (request, player) => {
+      Object.assign(request, { playerId: 'bob', currency: 'eur', amount: '1' })
+      Object.assign(player, { playerId: 'bob', balance: '0' })
+    }
+    const outcome = await handlePlaceBet({ ...memory, commit }, placeBet(), { authorizeBet })
+    expect(outcome).toMatchObject({ ok: true, balance: '70' })
+    expect(memory.player('bob')?.balance).toBe(alice.balance)
+  })
+
+  test('when onOutcome changes the outcome, then the answer is as it was', async () => {
+    const onOutcome = ({ outcome }: OutcomeEvent) => void Object.assign(outcome as object, { balance: '***' })
+    expect(await handlePlaceBet(createMemoryStore([alice]), placeBet(), { onOutcome })).toMatchObject({
+      balance: '70',
+    })
+  })
+
+  test('when load folds the ids that it was asked for, then STORE_CONTRACT', async () => {
+    const memory = createMemoryStore([alice])
+    const load: WalletStore['load'] = keys => {
+      keys.playerId = keys.playerId.toLowerCase()
+      return memory.load(keys)
+    }
+    const fault = await faultOf(handlePlaceBet({ ...memory, load }, placeBet({ playerId: 'ALICE' })))
+    expect(fault).toMatchObject({ code: 'STORE_CONTRACT' })
+    expect(memory.transactions()).toEqual([])
+  })
+
+  test.each([false, true, null, new WalletRefusal('LIMIT_REACHED', 'the limit')])(
+    'when authorizeBet answers %j instead of throwing, then HOOK_FAILED, and the bet is not taken',
+    async answer => {
+      const memory = createMemoryStore([alice])
+      const authorizeBet = (async () => answer) as never
+      expect(await faultOf(handlePlaceBet(memory, placeBet(), { authorizeBet }))).toMatchObject({
+        code: 'HOOK_FAILED',
+      })
+      expect(memory.transactions()).toEqual([])
+    },
+  )
+
+  test('when onOutcome throws what has no text, then the answer stands', async () => {
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+    vi.resetModules()
+    const { handlePlaceBet } = await import('../src/index.js')
+    const onOutcome = throwing(Object.create(null))
+    expect(await handlePlaceBet(createMemoryStore([alice]), placeBet(), { onOutcome })).toMatchObject({
+      ok: true,
+    })
+    expect(warn).toHaveBeenCalledTimes(1)
+    warn.mockRestore()
+  })
+})
+
 describe('given options that are not what they must be', () => {
+  test('when there is no such option, then INVALID_OPTIONS names it', async () => {
+    for (const name of ['deduction', 'deadlineMS', 'onoutcome']) {
+      const fault = await faultOf(
+        handlePlaceBet(createMemoryStore([alice]), placeBet(), { [name]: 1 } as never),
+      )
+      expect(fault).toMatchObject({ code: 'INVALID_OPTIONS' })
+      expect(fault.message).toContain(`there is no option ${name}`)
+    }
+  })
+
+  test('when they are changed after their first use, then nothing changes', async () => {
+    const options: WalletOptions = { minorUnits: () => 2, betTypes: ['SINGLE'] }
+    const memory = createMemoryStore([alice])
+    expect(await handlePlaceBet(memory, placeBet(), options)).toMatchObject({ ok: true })
+    options.minorUnits = () => 0
+    options.betTypes = ['MULTIPLE']
+    const next = placeBet({ transactionId: 'place-2', betId: 'bet-2', amount: '0.5' })
+    expect(await handlePlaceBet(memory, next, options)).toMatchObject({ ok: true })
+  })
+
   test.each<[string, unknown[]]>([
     ['authorizeBet', ['yes', {}, null]],
     ['minorUnits', [{ EUR: 2 }, 2, null]],

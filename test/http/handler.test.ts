@@ -10,6 +10,7 @@ import {
 } from '../../src/http/index.js'
 import { errorCodes } from '../../src/outcomes.js'
 import type { WalletStore } from '../../src/store.js'
+import { createMemoryStore } from '../../src/stores/memory.js'
 import { anna, bet, errorOf, placeBetRequest, recordingStream, wallet } from './calls.js'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
@@ -457,7 +458,8 @@ describe('operations', () => {
   test('what they throw is a fault', async () => {
     const thrown = new Error('select * from secrets')
     const retryable = new WalletError('CONFLICT', 'secret')
-    const ofAnotherCopy = Object.assign(new Error('secret'), { code: 'UNAVAILABLE', retryable: true })
+    const ofAnotherCopy = Object.assign(new Error('secret'), { name: 'WalletError', code: 'UNAVAILABLE' })
+    const timeout = Object.assign(new Error('secret'), { name: 'TimeoutError', retryable: true })
     const { handle, errors } = wallet({
       operations: {
         '/throws': () => {
@@ -467,6 +469,14 @@ describe('operations', () => {
         '/text': () => Promise.reject('secret'),
         '/nothing': () => Promise.reject(undefined),
         '/nonsense': (async () => undefined) as never,
+        '/unfinished': (async () => ({ ok: false })) as never,
+        '/no-decimal': (async () => ({
+          ok: true,
+          balance: '1e5',
+          currency: 'EUR',
+          walletTransactionId: null,
+        })) as never,
+        '/timeout': () => Promise.reject(timeout),
         '/retryable': () => Promise.reject(retryable),
         '/other-copy': () => Promise.reject(ofAnotherCopy),
       },
@@ -478,6 +488,9 @@ describe('operations', () => {
       '/text',
       '/nothing',
       '/nonsense',
+      '/unfinished',
+      '/no-decimal',
+      '/timeout',
       '/retryable',
       '/other-copy',
     ]) {
@@ -485,13 +498,16 @@ describe('operations', () => {
       expect(response.body).not.toContain('secret')
       answers.push(errorOf(response).join(' '))
     }
-    expect(answers).toEqual([...Array(5).fill('500 INTERNAL_ERROR'), ...Array(2).fill('503 UNAVAILABLE')])
+    expect(answers).toEqual([...Array(8).fill('500 INTERNAL_ERROR'), ...Array(2).fill('503 UNAVAILABLE')])
     expect(errors).toEqual([
       thrown,
       thrown,
       'secret',
       undefined,
       expect.any(TypeError),
+      expect.any(TypeError),
+      expect.any(TypeError),
+      timeout,
       retryable,
       ofAnotherCopy,
     ])
@@ -616,13 +632,54 @@ describe('faults', () => {
     ],
     ['the time is over', failing({}), { deadlineMs: 0 }, 503, 'DEADLINE_PASSED'],
     ['a hook throws', failing({}), { authorizeBet: () => Promise.reject(cause) }, 500, 'HOOK_FAILED'],
-    ['the store is none', {} as WalletStore, {}, 500, 'STORE_CONTRACT'],
   ])('%s', async (_, store, options, status, code) => {
     const { handle, errors } = wallet(options, store)
     const response = await handle(placeBetRequest())
     expect(errorOf(response)).toEqual([status, status === 503 ? 'UNAVAILABLE' : 'INTERNAL_ERROR'])
     expect(response.body).not.toMatch(/hunter2|SELECT|Error|store|at |anna|t-1/)
     expect(errors).toEqual([expect.objectContaining({ code })])
+  })
+
+  test.each([undefined, null, {}, { contract: 1 }, { contract: 2, load() {}, commit() {} }])(
+    'there is no handler over a store that is none: %j',
+    store => {
+      expect(() => createHttpHandler(store as never, { authenticate: () => true })).toThrow(
+        expect.objectContaining({ code: 'INVALID_OPTIONS', message: expect.stringContaining('store') }),
+      )
+    },
+  )
+
+  test.each(['INTERNAL_ERROR', 'UNAVAILABLE'])('%s is never answered as a refusal (D9)', code => {
+    expect(() => wallet({ statuses: { [code]: 400 } })).toThrow(
+      expect.objectContaining({ code: 'INVALID_OPTIONS', message: expect.stringContaining('500 to 599') }),
+    )
+  })
+
+  test('a minorUnits that throws after the money has moved is told, and answered with the digits of ISO 4217', async () => {
+    const minorUnits = () => {
+      throw new Error('no such currency')
+    }
+    const { handle, errors } = wallet({ minorUnits })
+    const path = '/rollbackbet'
+    const body = JSON.stringify({
+      ...{ transactionId: 'r-1', betId: 'b-9', playerId: 'anna' },
+      ...{ type: 'TECHNICAL_ERROR', transactionDate: '2026-11-21T18:00:00Z' },
+    })
+    const response = await handle(placeBetRequest({ path, body }))
+    expect([response.status, response.body]).toEqual([200, expect.stringMatching(/^{"balance":\d+\.\d\d,/)])
+    expect(errors).toEqual([expect.objectContaining({ code: 'HOOK_FAILED' })])
+  })
+
+  test('what authenticates is not exchanged after the creation', async () => {
+    const options = { authenticate: () => false }
+    const handle = createHttpHandler(createMemoryStore(), options)
+    options.authenticate = () => true
+    expect((await handle(placeBetRequest())).status).toBe(401)
+  })
+
+  test.each([undefined, null])('a body of %j is an empty one', async body => {
+    const response = await wallet({}).handle(placeBetRequest({ body: body as never }))
+    expect(errorOf(response)).toEqual([400, 'INVALID_REQUEST'])
   })
 
   test('onError is told of the cause and of the request', async () => {
