@@ -1,26 +1,13 @@
 /** The platform's calls through the handlers, told. */
-import { handlePlaceBet, handleRollbackBet, handleUnsettlement, recordSettlement } from '../handlers.js'
 import type { WalletOutcome } from '../outcomes.js'
 import type { Operation, WalletStore } from '../store.js'
 import { transactionDate } from './changes.js'
+import { handlers, patience } from './platform.js'
 import type { Stage } from './stage.js'
 import { shown } from './story.js'
 
 /** A fault where an outcome should be: shown instead of thrown, so that a race can be judged as a whole. */
 export type Answer = WalletOutcome | { ok: false; fault: string }
-
-const handlers = {
-  placebet: handlePlaceBet,
-  unsettlement: handleUnsettlement,
-  rollbackbet: handleRollbackBet,
-  settlement: recordSettlement,
-}
-
-/** Crowds are part of the cases: give up later than in production, and lose no time where a conflict never ends. */
-export const patience = {
-  attemptsMax: 100,
-  backOff: () => new Promise<void>(resolve => setImmediate(resolve)),
-}
 
 /** Sends a call to the store through its handler. */
 export async function call(

@@ -4,7 +4,6 @@ import { WalletRefusal } from '../errors.js'
 import { handlePlaceBet, handleRollbackBet, handleUnsettlement, recordSettlement } from '../handlers.js'
 import type { WalletOptions } from '../options.js'
 import type { WalletOutcome } from '../outcomes.js'
-import { patience } from './calls.js'
 import type { Answer, Cents, Flaw, Request, Writing } from './model.js'
 
 /** Reads decimal text as whole cents. What is no multiple of a cent has no business in these wallets. */
@@ -54,6 +53,12 @@ export const handlers = {
   unsettlement: handleUnsettlement,
   rollbackbet: handleRollbackBet,
   settlement: recordSettlement,
+}
+
+/** Crowds are part of the cases: give up later than in production, and lose no time where a conflict never ends. */
+export const patience = {
+  attemptsMax: 100,
+  backOff: () => new Promise<void>(resolve => setImmediate(resolve)),
 }
 
 /** How the operator of the histories has set its wallet up: sessions end, and rollbacks have a second type. */

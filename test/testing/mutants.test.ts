@@ -1,9 +1,10 @@
 /** The kit is proven by mutants: each broken store is killed by the case that names its fault, and the sound ones pass. */
 import { describe, expect, it, vi } from 'vitest'
-import { createMemoryStore, type MemoryStore } from '../../src/stores/memory.js'
+import type { MemoryStore } from '../../src/stores/memory.js'
 import { walletStoreCases } from '../../src/testing/cases.js'
 import type { StoreHarness } from '../../src/testing/harness.js'
 import { checkWalletStore } from '../../src/testing/report.js'
+import { memoryHarness } from './memory.js'
 import { mutants } from './mutants.js'
 import { referenceHarness } from './reference.js'
 
@@ -120,14 +121,7 @@ describe('a sound store', () => {
   })
 
   it('passes every case that it can be judged by: the memory store', async () => {
-    const results = await told({
-      open: players => ({ store: createMemoryStore(players) }),
-      reopen: ({ store }) => store,
-      depositOutside({ store }, playerId, amount) {
-        if (amount.startsWith('-')) store.withdraw(playerId, amount.slice(1))
-        else store.deposit(playerId, amount)
-      },
-    })
+    const results = await told(memoryHarness)
     const needsMore = [
       'WS-45',
       'WS-46',

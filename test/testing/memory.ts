@@ -1,0 +1,13 @@
+/** The library's own memory store, with the hooks of the kit that it can offer. */
+import type { Player } from '../../src/store.js'
+import { createMemoryStore, type MemoryStore } from '../../src/stores/memory.js'
+import type { StoreHarness } from '../../src/testing/index.js'
+
+export const memoryHarness: StoreHarness<{ store: MemoryStore }> = {
+  open: (players: readonly Player[]) => ({ store: createMemoryStore(players) }),
+  reopen: ({ store }) => store,
+  depositOutside({ store }, playerId, amount) {
+    if (amount.startsWith('-')) store.withdraw(playerId, amount.slice(1))
+    else store.deposit(playerId, amount)
+  },
+}
