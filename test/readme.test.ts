@@ -121,7 +121,8 @@ describe('the tables of the README', () => {
   })
 
   test('link to what exists', () => {
-    const targets = [...readme.matchAll(/\]\(([^)]+)\)/g)].map(([, target = '']) => target)
+    const prose = readme.replace(/^```[\s\S]*?^```/gm, '')
+    const targets = [...prose.matchAll(/\]\(([^)]+)\)/g)].map(([, target = '']) => target)
     const headings = [...readme.matchAll(/^#+ (.*)$/gm)].map(
       ([, heading = '']) =>
         `#${heading
