@@ -44,32 +44,67 @@ function isBytes(value: unknown): value is Uint8Array {
 /** Strict: bytes that are no UTF-8 are no text, and a byte order mark stays, for JSON to stumble over (D26). */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
+/** What a stream of Node's has beside being iterable: read by its events, it costs a third of the time. */
 interface NodeReadable {
-  iterator(options: { destroyOnReturn: boolean }): AsyncIterator<Uint8Array>
+  on(event: string, listener: (value: never) => void): unknown
+  off(event: string, listener: (value: never) => void): unknown
   resume(): unknown
+  destroyed: boolean
+  readableEnded: boolean
 }
 
-async function collect(
+function collect(stream: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Uint8Array | 'too large'> {
+  return 'readableEnded' in stream
+    ? collectEvents(stream as unknown as NodeReadable, bytesMax)
+    : collectIterable(stream, bytesMax)
+}
+
+function collectEvents(stream: NodeReadable, bytesMax: number): Promise<Uint8Array | 'too large'> {
+  // Read by somebody else, or gone: no event would ever come.
+  if (stream.readableEnded) return Promise.resolve(new Uint8Array())
+  if (stream.destroyed) return Promise.reject(new Error('the stream is destroyed'))
+
+  return new Promise((resolve, reject) => {
+    const chunks: Uint8Array[] = []
+    let bytes = 0
+    const onData = (chunk: Uint8Array | string) => {
+      const piece = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+      bytes += piece.byteLength
+      if (bytes <= bytesMax) {
+        chunks.push(piece)
+        return
+      }
+      // The rest is taken off the line and dropped: a caller who writes all of it before it reads would else wait for
+      // ever, and so would the next call on this connection. Not destroyed: the 413 goes out on the same socket.
+      stream.off('data', onData)
+      stream.resume()
+      chunks.length = 0
+      resolve('too large')
+    }
+    let ended = false
+    stream.on('data', onData)
+    stream.on('end', () => {
+      ended = true
+      resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks))
+    })
+    stream.on('error', reject)
+    stream.on('close', () => {
+      if (!ended) reject(new Error('the stream was closed before its end'))
+    })
+  })
+}
+
+async function collectIterable(
   stream: AsyncIterable<Uint8Array>,
   bytesMax: number,
 ): Promise<Uint8Array | 'too large'> {
-  // Leaving a loop over a Node stream destroys it, and with it the socket on which a 413 is to be answered.
-  const readable = 'iterator' in stream ? (stream as unknown as NodeReadable) : null
-  const iterator = readable?.iterator({ destroyOnReturn: false }) ?? stream[Symbol.asyncIterator]()
   const chunks: Uint8Array[] = []
   let bytes = 0
-  for (;;) {
-    const { done, value } = await iterator.next()
-    if (done) return Buffer.concat(chunks, bytes)
-    const chunk = typeof value === 'string' ? Buffer.from(value) : value
-    bytes += chunk.byteLength
-    if (bytes > bytesMax) {
-      await iterator.return?.()
-      // The rest is taken off the line and dropped: a caller who writes all of it before it reads would else wait
-      // for ever, and so would the next call on this connection.
-      readable?.resume()
-      return 'too large'
-    }
-    chunks.push(chunk)
+  for await (const chunk of stream) {
+    const piece = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+    bytes += piece.byteLength
+    if (bytes > bytesMax) return 'too large'
+    chunks.push(piece)
   }
+  return Buffer.concat(chunks)
 }

@@ -84,7 +84,7 @@ describe('basicAuth', () => {
     expect(letsIn({ username: 'platform', password: 'sécret' }, `Basic ${latin1}`)).toBe(false)
   })
 
-  test('compares digests of one length, whatever comes, and nothing else', () => {
+  test('compares as many bytes as the secret has, whatever comes, and nothing else', () => {
     const check = basicAuth(platform)
     const sent = [
       undefined,
@@ -96,7 +96,7 @@ describe('basicAuth', () => {
     ]
     for (const authorization of sent) check(placeBetRequest({ headers: { authorization } }))
     expect(compared).toHaveLength(sent.length)
-    for (const pair of compared) expect(pair.map(digest => digest.byteLength)).toEqual([32, 32])
+    for (const pair of compared) expect(pair.map(bytes => bytes.byteLength)).toEqual([15, 15])
     // What is expected is made once, and never from what is sent.
     expect(new Set(compared.map(([, expected]) => expected)).size).toBe(1)
   })
