@@ -14,6 +14,9 @@ import type { CaseOptions, StoreHarness, WalletStoreCase } from './harness.js'
 import { type Opened, Stage, type StageOptions } from './stage.js'
 import { BrokenPromise, shown } from './story.js'
 
+/** A case has many steps, and the random ones many runs: it may take as often the patience for one. */
+const casePatience = 20
+
 const definitions: readonly CaseDefinition[] = [
   ...shapeCases,
   ...guardCases,
@@ -66,13 +69,19 @@ function readyCase(
     async run() {
       if (skip !== null) throw new Error(`${id} cannot be judged: ${skip}`)
       const stage = new Stage(harness, options)
+      let failure: Error | null = null
       try {
-        await stage.inTime('the case to end', play(stage), 2 * options.patienceMs)
+        await stage.inTime('the case to end', play(stage), casePatience * options.patienceMs)
       } catch (error) {
-        throw failureOf(definition, stage, error)
-      } finally {
-        await stage.closeAll()
+        failure = failureOf(definition, stage, error)
       }
+      stage.over = true
+      try {
+        await stage.inTime('close(opened) to end', stage.closeAll())
+      } catch (error) {
+        failure ??= failureOf(definition, stage, error)
+      }
+      if (failure !== null) throw failure
     },
   }
 }

@@ -23,6 +23,8 @@ const playersTold = 12
 
 export class Stage {
   readonly story: Story = new Story()
+  /** The case has ended, by whatever: what still runs beside it stops. */
+  over = false
   readonly harness: StoreHarness<Opened>
   readonly options: StageOptions
   private readonly openedStores: Opened[] = []

@@ -1128,6 +1128,16 @@ const ofOtherWriters = mutantsOf({
       }
     },
   ],
+  'credits-written-back': [
+    'WS-73',
+    'what takes money locks the player, but what gives money writes back a balance that it read before',
+    class extends ReferenceStore {
+      override locksOf(changes: WalletChanges) {
+        const gives = changes.balance !== null && !changes.balance.delta.startsWith('-')
+        return super.locksOf(changes).filter(name => !gives || !name.startsWith('player '))
+      }
+    },
+  ],
   'settlements-not-shown': [
     'WS-80',
     'the PAM’s own settlements are in the balance, and no credit of the bet',

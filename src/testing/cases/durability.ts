@@ -145,16 +145,20 @@ export const durabilityCases: readonly CaseDefinition[] = [
         answer => answers.push(answer),
         () => undefined, // lost with the crash
       )
-      await inItsMiddle(stage, held, commit)
-      const after = await before.through('crash')
-      const written = await allOrNothing(stage, after, changes)
-      // If it was answered all the same, the answer is true.
-      for (const { status } of answers) {
-        stage.check(
-          (status === 'committed') === written,
-          `an answer that is true (${written ? 'all' : 'nothing'} of it is written), or none`,
-          status,
-        )
+      try {
+        await inItsMiddle(stage, held, commit)
+        const after = await before.through('crash')
+        const written = await allOrNothing(stage, after, changes)
+        // If it was answered all the same, the answer is true.
+        for (const { status } of answers) {
+          stage.check(
+            (status === 'committed') === written,
+            `an answer that is true (${written ? 'all' : 'nothing'} of it is written), or none`,
+            status,
+          )
+        }
+      } finally {
+        held.release() // or close(opened) might wait for it for ever
       }
     },
   },

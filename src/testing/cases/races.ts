@@ -244,6 +244,27 @@ export const raceCases: readonly CaseDefinition[] = [
       )
     },
   },
+  {
+    id: 'WS-73',
+    level: 'MUST',
+    name: 'Settlements and rollbacks of different bets of one player at once, with bets beside them, are all in the balance',
+    async play(stage: Stage) {
+      const wallet = await stage.open()
+      for (let index = 0; index < 12; index += 1) {
+        await wallet.committed(placing({ transactionId: `t-${index}`, betId: `b-${index}`, stake: '5' }))
+      }
+      // From 40: 6 settlements of 10, 6 rollbacks of 5, 4 bets of 1.
+      const answers = await atOnce(crowd, index => {
+        const ids = { transactionId: `n-${index}`, betId: `b-${index}` }
+        if (index >= 12) return call(stage, wallet.store, 'placebet', { ...ids, amount: '1' })
+        return index % 2 === 0
+          ? call(stage, wallet.store, 'settlement', { ...ids, amount: '10' })
+          : call(stage, wallet.store, 'rollbackbet', ids)
+      })
+      expectTally(stage, answers, { ok: crowd })
+      await wallet.expectBalance('anna', '126')
+    },
+  },
 ]
 
 async function atOnce<T>(count: number, start: (index: number) => Promise<T>): Promise<T[]> {

@@ -68,12 +68,14 @@ async function loadsDuringCommits(
     let committing = true
     const reading = Array.from({ length: readers }, async (_, behind) => {
       for (let step = 0; step < behind; step += 1) await undefined
-      for (let load = 1; committing; load += 1) {
+      for (let load = 1; committing && !stage.over; load += 1) {
         snapshots.push(await store.load(keys))
         if (load % loadsPerTurn === 0) await new Promise(resolve => setImmediate(resolve))
       }
     })
-    const commit = store.commit(placing({ transactionId: id, betId: id, stake: '1' })).finally(() => {
+    const changes = placing({ transactionId: id, betId: id, stake: '1' })
+    // async: a commit that throws at once stops the readers too.
+    const commit = (async () => store.commit(changes))().finally(() => {
       committing = false
     })
     const [result] = await Promise.all([commit, ...reading])
