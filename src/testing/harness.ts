@@ -26,7 +26,8 @@ export interface StoreHarness<Opened extends { store: WalletStore } = { store: W
   advanceClock?(opened: Opened, milliseconds: number): void | Promise<void>
   /**
    * What an amount column holds exactly, as in `numeric(digits, scale)`: digits in all, and digits behind the point.
-   * The kit tests up to it and just beyond. Default: `{ digits: 33, scale: 18 }`, the most that the core ever sends.
+   * The kit tests up to it and just beyond. Without it: up to `{ digits: 33, scale: 18 }`, the most that the core ever
+   * sends, and nothing beyond.
    */
   limits?: { digits: number; scale: number }
 }

@@ -73,6 +73,7 @@ const meanings = [
   'WS-71 MUST committed.balance includes its own commit: the new balance when nobody interferes',
   'WS-72 MUST committed.balance is one that the player had between the commit and its answer, also in a crowd',
   'WS-73 MUST Settlements and rollbacks of different bets of one player at once, with bets beside them, are all in the balance',
+  'WS-74 MUST A refusal and an acceptance of one transactionId at once: one of them is recorded, and the others are conflicts (D6)',
   'WS-75 MUST A deposit by the PAM’s own code is in the balance that load shows',
   'WS-76 MUST A deposit between load and commit is neither lost nor in the way',
   'WS-77 MUST A withdrawal between load and commit counts: the floor is tested by the write',

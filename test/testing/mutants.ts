@@ -1138,6 +1138,11 @@ const ofOtherWriters = mutantsOf({
       }
     },
   ],
+  'refusals-tested-early': [
+    'WS-74',
+    'a refusal looks for its transaction before it takes the lock, and not again',
+    testedEarly(['guard1'], ({ transaction }) => transaction.refusal !== null),
+  ],
   'settlements-not-shown': [
     'WS-80',
     'the PAM’s own settlements are in the balance, and no credit of the bet',

@@ -2,7 +2,7 @@
 
 import { add } from '../../money.js'
 import { type Answer, call, shownTally, tally } from '../calls.js'
-import { anna, ben, placing } from '../changes.js'
+import { anna, ben, placing, refusing } from '../changes.js'
 import { type Stage, sameAmount, type Wallet } from '../stage.js'
 import type { CaseDefinition } from './case.js'
 import { betOf } from './guards.js'
@@ -263,6 +263,26 @@ export const raceCases: readonly CaseDefinition[] = [
       })
       expectTally(stage, answers, { ok: crowd })
       await wallet.expectBalance('anna', '126')
+    },
+  },
+  {
+    id: 'WS-74',
+    level: 'MUST',
+    name: 'A refusal and an acceptance of one transactionId at once: one of them is recorded, and the others are conflicts (D6)',
+    async play(stage: Stage) {
+      const wallet = await stage.open()
+      for (let round = 0; round < rounds; round += 1) {
+        const ids = { transactionId: `t-${round}`, betId: `b-${round}` }
+        const results = await atOnce(crowd, index =>
+          wallet.commit((index + round) % 2 === 0 ? refusing(ids) : placing({ ...ids, stake: '5' })),
+        )
+        const committed = results.filter(({ status }) => status === 'committed').length
+        stage.check(committed === 1, `one of ${crowd} committed`, `${committed} committed`)
+        const found = await wallet.transaction('placebet', ids.transactionId)
+        const bet = await wallet.bet(ids.betId)
+        const fits = found !== null && (found.refusal === null) === (bet !== null)
+        stage.check(fits, 'a bet where it was accepted, and none where it was refused', { found, bet })
+      }
     },
   },
 ]

@@ -206,6 +206,7 @@ export const shapeCases: readonly CaseDefinition[] = [
     id: 'WS-10',
     level: 'MUST',
     name: 'An amount just beyond the declared limits is exact, refused or a fault; never rounded or wrapped (D22)',
+    needs: ['limits'],
     async play(stage: Stage) {
       const { digits, scale } = limitsOf(stage)
       const tooFine = `1.${'0'.repeat(scale)}1`
