@@ -401,6 +401,16 @@ const ofGuards = mutantsOf({
       }
     },
   ],
+  'unique-per-player-but-for-placebets': [
+    'WS-37',
+    'transactionIds of placebets are unique, those of other operations per player only',
+    class extends ReferenceStore {
+      override transactionKey(whose: WalletKeys) {
+        const key = super.transactionKey(whose)
+        return whose.operation === 'placebet' ? key : `${whose.playerId} ${key}`
+      }
+    },
+  ],
   'operation-not-in-key': [
     'WS-22',
     'transactionIds are unique over all operations, and a rollback cannot have its bet’s',

@@ -298,6 +298,19 @@ export const guardCases: readonly CaseDefinition[] = [
       await wallet.conflicts(entombing({ transactionId: 'r-1', betId: 'b-3' }), recorded)
       await wallet.conflicts(refusing({ transactionId: 'b-1', betId: 'b-1' }), 'the bet was accepted')
       await wallet.expectBalance('anna', '70')
+
+      const ofAnna = 'the transaction is recorded, for another player'
+      await wallet.committed(placing({ transactionId: 'b-9', betId: 'b-9', player: ben }))
+      const bens = () => betOf(stage, wallet, 'b-9')
+      await wallet.conflicts(
+        crediting(await bens(), { transactionId: 's-1', amount: '60', player: ben }),
+        ofAnna,
+      )
+      await wallet.committed(crediting(await bens(), { transactionId: 's-9', amount: '60', player: ben }))
+      await wallet.conflicts(reversing(await bens(), { transactionId: 'u-1', player: ben }), ofAnna)
+      await wallet.committed(reversing(await bens(), { transactionId: 'u-9', player: ben }))
+      await wallet.conflicts(rollingBack(await bens(), { transactionId: 'r-1', player: ben }), ofAnna)
+      await wallet.expectBalance('ben', '70')
     },
   },
   {
