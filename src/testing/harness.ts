@@ -12,7 +12,10 @@ export interface StoreHarness<Opened extends { store: WalletStore } = { store: W
   open(players: readonly Player[]): Opened | Promise<Opened>
   /** Ends what `open` began: connections, schemas, files. */
   close?(opened: Opened): void | Promise<void>
-  /** A second, independent connection to the same data. */
+  /**
+   * A second, independent connection to the same data. It shares nothing in memory with the first: a mutex or a cache of
+   * the process would hide what two processes do to each other.
+   */
   reopen?(opened: Opened): WalletStore | Promise<WalletStore>
   /** Ends the store without any goodbye (kills the process, drops the connections), and opens the same data again. */
   crash?(opened: Opened): WalletStore | Promise<WalletStore>
