@@ -51,7 +51,7 @@ const meanings = [
   'WS-41 MUST A guard that fails undoes the others: with guard 2 false, neither transaction nor balance is written',
   'WS-42 MUST A guard that fails undoes the others: with guard 3 false, neither transaction nor bet is written',
   'WS-43 MUST What one connection has committed, every other one loads at once',
-  'WS-44 MUST Guards hold between connections: of many bets on few funds, as many are taken as the funds cover',
+  'WS-44 MUST Guards hold between connections: of many bets on few funds, never more are taken than the funds cover',
   'WS-45 MUST After a crash nothing that was answered as committed is missing',
   'WS-46 MUST A crash in the middle of a commit leaves all of it or nothing of it',
   'WS-47 MUST Transactions, refusals and tombstones do not expire (D5)',

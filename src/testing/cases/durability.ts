@@ -73,7 +73,7 @@ export const durabilityCases: readonly CaseDefinition[] = [
   {
     id: 'WS-44',
     level: 'MUST',
-    name: 'Guards hold between connections: of many bets on few funds, as many are taken as the funds cover',
+    name: 'Guards hold between connections: of many bets on few funds, never more are taken than the funds cover',
     needs: ['reopen'],
     async play(stage: Stage) {
       const first = await stage.open()
