@@ -1,0 +1,162 @@
+/** The audit's report as one page of HTML: for those who sign it, those who mend the wallet, and for the file. */
+import type { AuditReport, AuditResult, Level } from '../report.js'
+import { auditCurve, type Band } from './balance.js'
+import { anchorOf, failedCase, foldedCase, outcomeOf } from './case.js'
+import { countText, durationText, momentText, numberText } from './figures.js'
+import { html, type Markup } from './markup.js'
+import { style } from './style.js'
+import { timeSpan } from './timeline.js'
+
+/**
+ * One self-contained HTML file: no script, nothing from elsewhere; its own policy forbids both. The same report gives
+ * the same bytes. All text in it is taken for hostile and escaped; what cannot be seen (controls, direction marks,
+ * zero-width characters) is written as `\u200b`.
+ *
+ * @param report what the audit found
+ * @returns a whole document, UTF-8, that is well-formed XML too
+ */
+export function renderHtml(report: AuditReport): string {
+  const cases = report.results.map((result, index) => ({ result, anchor: anchorOf(result, index) }))
+  const failed = levels.flatMap(level =>
+    cases.filter(({ result }) => result.verdict === 'failed' && result.level === level),
+  )
+  const folded = (verdict: AuditResult['verdict']) =>
+    cases
+      .filter(({ result }) => result.verdict === verdict)
+      .map(({ result, anchor }) => foldedCase(result, anchor))
+  const passed = folded('passed')
+  const notJudged = folded('not judged')
+  const title = `${verdictOf(report)}: wallet audit of ${report.target}`
+  return html`<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8"/>
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"/>
+<meta name="viewport" content="width=device-width, initial-scale=1"/>
+<meta name="color-scheme" content="light dark"/>
+<meta name="referrer" content="no-referrer"/>
+<title>${title}</title>
+<style>${style}</style>
+</head>
+<body>
+${hatching}
+${head(report)}
+<main>
+${map(cases)}
+${section(failed.length > 0, 'failures', countText(failed.length, 'failure'), html`${failed.map(({ result, anchor }) => failedCase(result, anchor))}`)}
+${section(notJudged.length > 0, 'not-judged', `${countText(notJudged.length, 'case')} not judged`, html`<p class="lead">Nothing is known about these. A wallet is certified only for what was judged.</p>${notJudged}`)}
+${balances(report, cases)}
+${section(passed.length > 0, 'passed', `${countText(passed.length, 'case')} passed`, html`${passed}`)}
+</main>
+${foot}
+</body>
+</html>
+`.text
+}
+
+interface Case {
+  result: AuditResult
+  anchor: string
+}
+
+const levels: readonly Level[] = ['MUST', 'SHOULD', 'MAY']
+const meanings: Record<Level, string> = {
+  MUST: 'failing one loses or makes money, or breaks the interface',
+  SHOULD: 'failing one costs disputes or time',
+  MAY: 'good to know',
+}
+
+function section(wanted: boolean, id: string, heading: string, content: Markup): Markup | null {
+  return wanted
+    ? html`<section class="${id}" aria-labelledby="${id}"><h2 id="${id}">${heading}</h2>${content}</section>`
+    : null
+}
+
+function verdictOf({ passed, complete }: AuditReport): string {
+  return passed ? (complete ? 'Passed' : 'Passed as far as judged') : 'Failed'
+}
+
+const counted = ({ results }: AuditReport, verdict: AuditResult['verdict'], level?: Level) =>
+  results.filter(result => result.verdict === verdict && (level === undefined || result.level === level))
+    .length
+
+/** The verdict in one glance, then what it is the verdict of. */
+function head(report: AuditReport): Markup {
+  const { target, startedAt, player, seed, requests, durationMs, results, passed } = report
+  const facts: [string, Markup | string][] = [
+    ['Wallet', target],
+    ['Player', `${player.playerId}, ${player.currency}`],
+    ['Begun', html`<time datetime="${startedAt}">${momentText(startedAt)}</time>`],
+    ['Took', `${durationText(durationMs)}, ${countText(requests, 'request')}`],
+    ['Seed', String(seed)],
+  ]
+  return html`<header class="head ${passed ? 'pass' : 'fail'}">
+<p class="kind">Wallet audit <span>Wallet callback interface for bet transactions</span></p>
+<div class="verdict"><svg role="img" width="64" height="64" viewBox="0 0 64 64"><title>${verdictOf(report)}</title><circle cx="32" cy="32" r="29"/>${passed ? html`<path d="M18 33l10 10 18-21"/>` : html`<path d="M21 21l22 22m0-22l-22 22"/>`}</svg>
+<div><h1>${verdictOf(report)}</h1><p class="sentence">${sentences(report)}</p></div></div>
+<div class="protocol"><dl>${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+<table><caption>${countText(results.length, 'case')}</caption><thead><tr><th scope="col"><span class="unseen">Level</span></th><th scope="col">passed</th><th scope="col">failed</th><th scope="col">not judged</th></tr></thead>
+<tbody>${levels.map(level => html`<tr><th scope="row">${level}</th>${countCell(counted(report, 'passed', level), 'pass')}${countCell(counted(report, 'failed', level), level === 'MUST' ? 'fail' : 'warn')}${countCell(counted(report, 'not judged', level), 'none')}</tr>`)}</tbody></table></div>
+</header>`
+}
+
+const countCell = (count: number, kind: string) =>
+  html`<td class="${count === 0 ? 'zero' : kind}">${numberText(count)}</td>`
+
+function sentences(report: AuditReport): Markup {
+  const failedMust = counted(report, 'failed', 'MUST')
+  const failedElse = counted(report, 'failed') - failedMust
+  const must = report.results.filter(({ level }) => level === 'MUST').length
+  const notJudged = counted(report, 'not judged')
+  const reasons = new Map<string, number>()
+  for (const { reason } of report.results)
+    if (reason !== null) reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
+  const first =
+    failedMust > 0
+      ? html`<b>${numberText(failedMust)} of ${countText(must, 'MUST case')} failed.</b>`
+      : html`No MUST case failed, of ${numberText(must)}.`
+  return html`${first}${failedElse > 0 ? html` ${countText(failedElse, 'lesser case')} failed.` : null}${
+    notJudged > 0
+      ? html` ${countText(notJudged, 'case was', 'cases were')} not judged: ${[...reasons].map(([reason, count], index) => html`${index > 0 ? '; ' : null}${reason}${reasons.size > 1 ? ` (${count})` : null}`)}.`
+      : html` Every case was judged.`
+  }`
+}
+
+/** All cases as tiles, by level. */
+function map(cases: readonly Case[]): Markup {
+  const groups = levels.map(level => ({
+    level,
+    members: cases.filter(({ result }) => result.level === level),
+  }))
+  const tile = ({ result, anchor }: Case) => {
+    const { kind, sign, word } = outcomeOf(result)
+    return html`<li><a class="tile ${kind}" href="#${anchor}" title="${result.title}"><span aria-hidden="true">${sign}</span> ${result.id}<span class="unseen"> ${word}: ${result.title}</span></a></li>`
+  }
+  return html`<nav aria-labelledby="map"><h2 id="map">All cases</h2>
+${groups.map(({ level, members }) => (members.length === 0 ? null : html`<div class="group"><p><b>${level}</b> ${meanings[level]}</p><ul>${members.map(tile)}</ul></div>`))}
+<p class="legend"><span><i class="tile pass">✓</i> passed</span> <span><i class="tile fail">✕</i> MUST failed</span> <span><i class="tile warn">!</i> SHOULD or MAY failed</span> <span><i class="tile none">–</i> not judged</span></p></nav>`
+}
+
+function balances({ player }: AuditReport, cases: readonly Case[]): Markup | null {
+  const bands = cases.flatMap(({ result, anchor }): Band[] => {
+    if (result.exchanges.length === 0) return []
+    const { startMs } = timeSpan(result)
+    const failed = result.verdict === 'failed' ? { anchor, id: result.id } : null
+    return [{ fromMs: startMs, untilMs: startMs + result.durationMs, failed }]
+  })
+  const exchanges = cases.flatMap(({ result }) => result.exchanges)
+  const curve = auditCurve(exchanges, bands, player.currency)
+  return (
+    curve &&
+    html`<section aria-labelledby="balance"><h2 id="balance">The balance during the audit</h2>${curve}</section>`
+  )
+}
+
+/** The pattern behind failed cases in the curve: seen without colour too. */
+const hatching = html`<svg class="unseen" aria-hidden="true" width="0" height="0"><defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="hatch-line" width="1.5" height="6"/></pattern></defs></svg>`
+
+const foot = html`<footer><h2>How to read this</h2>
+<p>Every case sends calls to the running wallet and judges the answers alone. A call is a bar from the moment it was sent to the moment its answer was there.</p>
+<ul class="legend"><li><svg class="bar success" aria-hidden="true" width="40" height="16"><rect x="0" y="4" width="40" height="8"/></svg> success</li><li><svg class="bar refusal" aria-hidden="true" width="40" height="16"><rect x="1" y="4" width="38" height="8"/></svg> refusal, 4xx</li><li><svg class="bar fault" aria-hidden="true" width="40" height="16"><rect x="0" y="4" width="40" height="8"/></svg> fault, 5xx</li><li><svg class="bar broken" aria-hidden="true" width="40" height="16"><line x1="2" x2="40" y1="8" y2="8"/><circle cx="3" cy="8" r="2.5"/><path d="M31 4l8 8m0-8l-8 8"/></svg> no answer: the line broke</li></ul>
+<p>Bodies and answers are cut after 2,000 characters. Characters that cannot be seen are written like \\u200b. Credentials are left out: the curl lines take them from the shell. This file loads nothing and runs nothing.</p>
+</footer>`

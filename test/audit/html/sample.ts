@@ -1,0 +1,426 @@
+/** Reports made by hand, as an audit would write them: for the tests of the page, and to be looked at. */
+import type {
+  AuditExchange,
+  AuditFailure,
+  AuditReport,
+  AuditResult,
+  Level,
+} from '../../../src/audit/report.js'
+
+/** A call as a story tells it: what, when after the case began, for how long (`null`: no answer), and what came back. */
+interface Told {
+  path: '/placebet' | '/unsettlement' | '/rollbackbet'
+  label: string
+  atMs: number
+  tookMs: number | null
+  status?: number
+  body?: string
+  answer?: string
+  balance?: string
+  broken?: string
+}
+
+interface Case {
+  id: string
+  level?: Level
+  title: string
+  source: string
+  calls?: Told[]
+  failure?: AuditFailure
+  reason?: string
+  durationMs?: number
+}
+
+const target = 'https://wallet.example.test/callbacks'
+
+function exchangeOf(told: Told, startMs: number, number: number): AuditExchange {
+  const { path, label, atMs, tookMs, balance = null, broken = null } = told
+  const stake =
+    path === '/placebet' ? '"sessionId":"s-1","amount":30.00,"currency":"EUR","betType":"SINGLE",' : ''
+  const type = {
+    '/placebet': '',
+    '/unsettlement': '"type":"UNSCORED",',
+    '/rollbackbet': '"type":"TECHNICAL_ERROR",',
+  }[path]
+  const body =
+    told.body ??
+    `{"transactionId":"audit-7-${number}","betId":"audit-7-b${number}","playerId":"audit-player",${stake}${type}"transactionDate":"2026-11-21T07:45:57Z"}`
+  const answer =
+    told.answer ??
+    `{"balance":${balance ?? '1000.00'},"currency":"EUR","walletTransactionId":"W-${20_000 + number}"}`
+  return {
+    label,
+    sentAtMs: startMs + atMs,
+    answeredAtMs: tookMs === null ? null : startMs + atMs + tookMs,
+    method: 'POST',
+    path,
+    body,
+    curl: `curl -sS -i -X POST '${target}${path}' -u "$WALLET_USER:$WALLET_PASSWORD" -H 'content-type: application/json' --data-binary '${body.replaceAll("'", `'\\''`)}'`,
+    status: tookMs === null ? null : (told.status ?? 200),
+    answer: tookMs === null ? null : answer,
+    balance,
+    broken,
+  }
+}
+
+function reportOf(cases: readonly Case[], seed: number): AuditReport {
+  let startMs = 12
+  let number = 0
+  const results = cases.map(
+    ({ id, level = 'MUST', title, source, calls = [], failure, reason, durationMs }): AuditResult => {
+      const exchanges = calls.map(told => exchangeOf(told, startMs, ++number))
+      const endMs = Math.max(startMs, ...exchanges.map(call => call.answeredAtMs ?? call.sentAtMs))
+      const lastedMs = durationMs ?? endMs - startMs + 1.5
+      startMs += lastedMs + 2
+      const verdict = failure ? 'failed' : reason === undefined ? 'passed' : 'not judged'
+      return {
+        id,
+        level,
+        title,
+        source,
+        verdict,
+        reason: reason ?? null,
+        failure: failure ?? null,
+        exchanges,
+        durationMs: lastedMs,
+      }
+    },
+  )
+  return {
+    format: 1,
+    target,
+    startedAt: '2026-11-21T07:45:57.120Z',
+    durationMs: startMs,
+    seed,
+    player: { playerId: 'audit-player', currency: 'EUR' },
+    requests: number,
+    results,
+    passed: results.every(({ verdict, level }) => verdict !== 'failed' || level !== 'MUST'),
+    complete: results.every(({ verdict }) => verdict !== 'not judged'),
+  }
+}
+
+const refused = (errorCode: string, description: string) =>
+  `{"errorCode":"${errorCode}","description":"${description}"}`
+const noFunds = refused('INSUFFICIENT_FUNDS', 'amount: the funds do not cover it')
+
+const placed: Case = {
+  id: 'AU-01',
+  title: 'A placebet takes its stake from the balance',
+  source: 'spec 4.1',
+  calls: [
+    { path: '/placebet', label: 'placebet 30.00', atMs: 0, tookMs: 6.2, balance: '970.00' },
+    {
+      path: '/rollbackbet',
+      label: 'its rollback, to leave nothing behind',
+      atMs: 7,
+      tookMs: 4.4,
+      balance: '1000.00',
+    },
+  ],
+}
+
+const beyondFunds: Case = {
+  id: 'AU-02',
+  title: 'A stake beyond the funds is refused with 402 INSUFFICIENT_FUNDS',
+  source: 'spec 4.1, D6',
+  calls: [
+    { path: '/placebet', label: 'placebet 1000.01', atMs: 0, tookMs: 3.1, status: 402, answer: noFunds },
+    { path: '/placebet', label: 'the same again', atMs: 4, tookMs: 2.7, status: 402, answer: noFunds },
+  ],
+}
+
+const repeated: Case = {
+  id: 'AU-03',
+  title: 'A placebet that is repeated 16 times at once takes its stake once',
+  source: 'spec 1.5, D2',
+  calls: [
+    ...Array.from(
+      { length: 16 },
+      (_, copy): Told => ({
+        path: '/placebet',
+        label: `copy ${copy + 1} of 16`,
+        atMs: copy * 0.3,
+        tookMs: 5 + ((copy * 7) % 11),
+        balance: '970.00',
+      }),
+    ),
+    {
+      path: '/rollbackbet',
+      label: 'its rollback, to leave nothing behind',
+      atMs: 22,
+      tookMs: 4,
+      balance: '1000.00',
+    },
+  ],
+}
+
+const hungUp: Case = {
+  id: 'AU-21',
+  title: 'A caller that hangs up before the answer finds a consistent wallet',
+  source: 'spec 4.1, spec 4.3',
+  calls: [
+    {
+      path: '/placebet',
+      label: 'placebet 30.00, given up',
+      atMs: 0,
+      tookMs: null,
+      broken: 'closed by us after 2 ms',
+    },
+    { path: '/placebet', label: 'the same again', atMs: 40, tookMs: 5, balance: '970.00' },
+    { path: '/rollbackbet', label: 'rollback', atMs: 46, tookMs: 4, balance: '1000.00' },
+    {
+      path: '/rollbackbet',
+      label: 'rollback under a new transactionId',
+      atMs: 51,
+      tookMs: 3,
+      balance: '1000.00',
+    },
+  ],
+}
+
+const plain = (id: string, title: string, source: string, level: Level = 'MUST', stake = 20): Case => ({
+  id,
+  level,
+  title,
+  source,
+  calls: [
+    { path: '/placebet', label: `placebet ${stake}.00`, atMs: 0, tookMs: 5.5, balance: `${1000 - stake}.00` },
+    { path: '/placebet', label: 'the same again', atMs: 7, tookMs: 2.9, balance: `${1000 - stake}.00` },
+    { path: '/rollbackbet', label: 'rollback', atMs: 11, tookMs: 4.1, balance: '1000.00' },
+    { path: '/rollbackbet', label: 'rollback, repeated', atMs: 16, tookMs: 2.2, balance: '1000.00' },
+  ],
+})
+
+const sound: Case[] = [
+  placed,
+  beyondFunds,
+  repeated,
+  plain('AU-04', 'A repeat long after is answered with the current balance', 'spec 1.4, D2'),
+  plain('AU-05', 'Other odds, session and date do not make another transaction', 'D3'),
+  plain('AU-06', 'The same transactionId with another amount is refused with 409', 'D4', 'MUST', 250),
+  plain('AU-09', 'A betId that is known under another transactionId is refused', 'D10'),
+  plain('AU-10', 'A rollback gives the stake back, exactly once', 'spec 4.3, D12', 'MUST', 400),
+  plain('AU-12', 'A rollback of an unknown bet succeeds and moves nothing', 'spec 4.3, D11'),
+  plain('AU-14', 'An unknown player is refused with INVALID_PLAYER', 'spec 7, D16'),
+  plain('AU-16', 'Three bets of 0.10 leave no rounding behind', 'D21'),
+  plain('AU-17', 'An amount that a float cannot hold is taken exactly or refused', 'D21, D22'),
+  plain('AU-19', 'An error body holds errorCode and description, and nothing else', 'spec 2, spec 7'),
+  plain('AU-20', 'Calls without credentials are answered with 401', 'spec 5'),
+  hungUp,
+  plain('AU-22', 'A body that comes in pieces, slowly, is read to its end', 'spec 1.3'),
+  plain('AU-24', 'Ids that differ in case alone are different ids', 'D24', 'SHOULD'),
+  plain('AU-25', 'A decimal in quotes is taken like a number', 'D21', 'MAY'),
+]
+
+/** Everything passed, everything was judged. */
+export const passingReport = reportOf(sound, 7)
+
+const races: Case = {
+  id: 'AU-08',
+  title: 'Bets that together exceed the funds, all at once: no more are accepted than the funds cover',
+  source: 'spec 4.1, D6',
+  calls: [
+    ...Array.from({ length: 24 }, (_, bet): Told => {
+      const accepted = bet % 3 !== 2
+      const took = 9 + ((bet * 13) % 29)
+      return {
+        path: '/placebet',
+        label: `placebet b-${bet + 1} of 24, 100.00 each`,
+        atMs: bet * 0.4,
+        tookMs: took,
+        ...(accepted
+          ? { balance: `${1000 - 100 * Math.min(10, Math.floor(took / 3.4))}.00` }
+          : { status: 402, answer: noFunds }),
+      }
+    }),
+    {
+      path: '/placebet',
+      label: 'zero stake, to read the balance',
+      atMs: 58,
+      tookMs: 3.2,
+      balance: '-600.00',
+    },
+  ],
+  failure: {
+    expected: '10 of 24 bets accepted, 14 refused with 402 INSUFFICIENT_FUNDS, and a balance of 0.00',
+    found: '16 of 24 bets accepted, and a balance of -600.00',
+    cost: 'A player who sends bets in parallel stakes money that is not there. A script does it in a second, and what it wins is paid out.',
+    exchange: 24,
+  },
+}
+
+const late: Case = {
+  id: 'AU-11',
+  title: 'A placebet that arrives after its rollback takes nothing',
+  source: 'spec 4.3, D11',
+  calls: [
+    {
+      path: '/rollbackbet',
+      label: 'rollback of a bet that never arrived',
+      atMs: 0,
+      tookMs: 4.2,
+      balance: '1000.00',
+    },
+    { path: '/placebet', label: 'the bet, late', atMs: 6, tookMs: 6.8, balance: '970.00' },
+    { path: '/rollbackbet', label: 'the rollback, repeated', atMs: 14, tookMs: 3.4, balance: '970.00' },
+  ],
+  failure: {
+    expected: '400 INVALID_BET, and nothing debited',
+    found: '200, balance 970.00: 30.00 were debited for a bet that the platform has given up',
+    cost: 'After every time-out that overtakes its bet the player loses the stake, and no call of the platform will ever return it.',
+    exchange: 1,
+  },
+}
+
+const outage: Case = {
+  id: 'AU-23',
+  title: 'A body that never ends is cut off, and the wallet goes on answering ⟶ «unscathed», 何事もなく',
+  source: 'errors over HTTP',
+  calls: [
+    {
+      path: '/placebet',
+      label: 'a body of 40 MB',
+      atMs: 0,
+      tookMs: null,
+      body: `{"transactionId":"${'9'.repeat(1960)}…`,
+      broken: 'timed out after 5,000 ms',
+    },
+    {
+      path: '/placebet',
+      label: 'beside it: placebet 1.00',
+      atMs: 100,
+      tookMs: 2400,
+      status: 502,
+      answer:
+        '<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n</body>\r\n</html>',
+    },
+    {
+      path: '/placebet',
+      label: 'beside it: placebet 1.00, again',
+      atMs: 2600,
+      tookMs: 1900,
+      status: 500,
+      answer: `{"errorCode":"INTERNAL_ERROR","description":"${'java.lang.OutOfMemoryError: Java heap space at com.example.wallet.BodyReader.readFully(BodyReader.java:88) '.repeat(15)}"}`,
+    },
+    { path: '/rollbackbet', label: 'rollback of it', atMs: 4600, tookMs: null, broken: 'connection refused' },
+  ],
+  durationMs: 5200,
+  failure: {
+    expected: '413 PAYLOAD_TOO_LARGE or a closed connection, and other calls answered as ever',
+    found:
+      'no answer within 5,000 ms; the calls beside it were answered with 502 and 500, then the port was closed',
+    cost: 'Anybody who reaches the port stops betting for all players.',
+    exchange: null,
+  },
+}
+
+const lookalike: Case = {
+  id: 'AU-26',
+  level: 'SHOULD',
+  title: 'Ids that only look alike are different ids',
+  source: 'D24',
+  calls: [
+    {
+      path: '/placebet',
+      label: 'betId with é in one character',
+      atMs: 0,
+      tookMs: 5,
+      balance: '999.00',
+      body: '{"transactionId":"audit-7-é","betId":"Zoë‑⚽️","playerId":"audit-player","amount":1.00}',
+    },
+    {
+      path: '/placebet',
+      label: 'betId with a zero-width space',
+      atMs: 6,
+      tookMs: 4,
+      balance: '998.00',
+      body: '{"transactionId":"audit-7-e\u0301","betId":"Zoë\u200b‑⚽️","playerId":"audit-player","amount":1.00}',
+    },
+    {
+      path: '/placebet',
+      label: 'betId turned round',
+      atMs: 11,
+      tookMs: 4,
+      status: 409,
+      answer: refused('TRANSACTION_CONFLICT', 'audit-7-\u202eeulb is known: המשתמש'),
+      body: '{"transactionId":"audit-7-\u202eeulb","betId":"b","playerId":"audit-player","amount":1.00}',
+    },
+  ],
+  failure: {
+    expected: '200: an id that was never sent before',
+    found: '409 TRANSACTION_CONFLICT',
+    cost: 'Two bets of two players whose ids fold to the same letters become one. The platform asks which.',
+    exchange: 2,
+  },
+}
+
+const unsound: (Case | undefined)[] = [
+  ...sound.slice(0, 6),
+  plain('AU-07', 'A refusal for funds sticks, whatever is deposited since', 'D6'),
+  races,
+  ...sound.slice(6, 8),
+  late,
+  sound[8],
+  plain('AU-13', 'A rollback races its placebet, from both sides: no stake is lost', 'spec 4.3, R06'),
+  ...sound.slice(9, 16),
+  outage,
+  ...sound.slice(16),
+  lookalike,
+  {
+    id: 'AU-30',
+    title: 'An unsettlement takes back what BET_PAID credited, once',
+    source: 'spec 4.2, D18',
+    reason: 'no way to settle was given',
+  },
+  {
+    id: 'AU-31',
+    title: 'A clawback beyond the funds is refused and never collected later',
+    source: 'spec 4.2, D7',
+    reason: 'no way to settle was given',
+  },
+  {
+    id: 'AU-32',
+    level: 'SHOULD',
+    title: 'An unsettlement that overtakes its settlement can be retried',
+    source: 'D19',
+    reason: 'no way to settle was given',
+  },
+  {
+    id: 'AU-33',
+    level: 'MAY',
+    title: 'Answers stay below a second while 64 calls are open',
+    source: 'spec 8',
+    reason: 'the time budget was used up',
+    calls: [{ path: '/placebet', label: 'placebet 1.00', atMs: 0, tookMs: 12, balance: '998.00' }],
+  },
+]
+
+/** What goes wrong in practice: parallel bets, a late bet, broken connections, long bodies, ids that look alike. */
+export const failingReport = reportOf(
+  unsound.filter(told => told !== undefined),
+  42,
+)
+
+/** As large as an audit gets: 80 cases, 600 calls. */
+export const largeReport = reportOf(
+  Array.from({ length: 80 }, (_, index): Case => {
+    const id = `AU-${String(index + 1).padStart(2, '0')}`
+    const calls = Array.from(
+      { length: index % 2 === 0 ? 5 : 10 },
+      (_, call): Told => ({
+        path: call % 3 === 2 ? '/rollbackbet' : '/placebet',
+        label: `call ${call + 1} of the case, as it is told`,
+        atMs: call * 6,
+        tookMs: 5,
+        ...(call % 4 === 3
+          ? { status: 402, answer: noFunds }
+          : { balance: `${1000 - ((index * 37 + call * 91) % 700)}.00` }),
+      }),
+    )
+    const failure = { expected: '402 again', found: '200', cost: 'A stake is lost.', exchange: 3 }
+    const title = 'What is promised, in one sentence of the usual length, give or take'
+    return { id, title, source: 'spec 4.1, D6', calls, ...(index % 8 === 3 ? { failure } : {}) }
+  }),
+  1,
+)
