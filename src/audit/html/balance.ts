@@ -64,13 +64,16 @@ export function caseCurve(
   const first = points.at(0)
   const last = points.at(-1)
   if (points.length < 2 || !lowest || !highest || !first || !last) return null
+  const ends = [first.value, last.value]
+  const within = ends.includes(lowest.value) && ends.includes(highest.value)
+  const extremes = within ? '' : `, lowest ${lowest.text}, highest ${highest.text}`
   const words =
     lowest.value === highest.value
       ? `${first.text} throughout`
-      : `from ${first.text} to ${last.text}, lowest ${lowest.text}, highest ${highest.text}`
+      : `from ${first.text} to ${last.text}${extremes}`
   return html`<figure class="case-curve">
 <figcaption><b>Balance</b> ${words}</figcaption>
-<svg class="plot" role="img" width="100%" height="44"><title>Balance, as the answers named it: ${words}</title>${stepLine(points, ms => (ms - startMs) / lengthMs, 5, 34)}</svg>
+<svg class="plot" role="img" width="100%" height="44"><title>Balance, as the answers named it</title><desc>${words}</desc>${stepLine(points, ms => (ms - startMs) / lengthMs, 5, 34)}</svg>
 </figure>`
 }
 
@@ -135,7 +138,7 @@ export function auditCurve(
     const at = Math.min(axis.shareOf(band.fromMs), 0.86)
     // A name takes about an eighth of a phone's width. Where the one before is too near, the band stays without.
     const name =
-      at >= roomFrom && html`<text class="band-name" x="${place(at)}" y="172">✕ ${band.failed.id}</text>`
+      at >= roomFrom && html`<text class="band-name" x="${place(at)}" y="187">✕ ${band.failed.id}</text>`
     if (name) roomFrom = at + 0.14
     failed.push(html`<a href="#${band.failed.anchor}"><title>${band.failed.id} failed</title>${strip(band, 'band-failed')}${name || null}</a>
 `)
@@ -143,18 +146,25 @@ export function auditCurve(
   const even = bands.filter((band, index) => index % 2 === 1 && band.failed === null)
   const words = `${countText(points.length, 'answer')} named a balance. The first was ${first.text}, the last ${last.text}, the lowest ${lowest.text}, the highest ${highest.text} ${currency}.`
 
+  const zeroAt = 30 + (120 * highest.value) / (highest.value - lowest.value || 1)
+  const zero =
+    lowest.value < 0 && highest.value > 0
+      ? html`<line class="zero-line" x1="0" x2="100%" y1="${zeroAt.toFixed(1)}" y2="${zeroAt.toFixed(1)}"/><text class="extreme" x="100%" y="${(zeroAt - 4).toFixed(1)}" text-anchor="end">0</text>`
+      : null
+
   return html`<figure class="audit-curve">
-<svg class="plot" role="group" aria-labelledby="curve-title curve-desc" width="100%" height="206">
+<svg class="plot" role="group" aria-labelledby="curve-title curve-desc" width="100%" height="222">
 <title id="curve-title">Balance over the audit</title><desc id="curve-desc">${words}</desc>
 ${even.map(band => strip(band, 'band'))}
 <line class="rule" x1="0" x2="100%" y1="30" y2="30"/><line class="rule" x1="0" x2="100%" y1="150" y2="150"/>
+${zero}
 ${failed}
 ${stepLine(points, axis.shareOf, 30, 120)}
 <text class="extreme" x="0" y="16">highest ${highest.text} ${currency}</text>
-<text class="extreme" x="100%" y="16" text-anchor="end">lowest ${lowest.text} ${currency}</text>
-<line class="axis-line" x1="0" x2="100%" y1="182" y2="182"/>
-${axis.pauses.map(share => html`<svg x="${place(share)}" y="182" overflow="visible"><path class="pause" d="M-4 4l3-8m2 8l3-8"/></svg>`)}
-${[0, 0.25, 0.5, 0.75, 1].map((share, index) => html`<text class="tick${index % 2 ? ' tick-odd' : ''}" x="${place(share)}" y="200" text-anchor="${['start', 'middle', 'middle', 'middle', 'end'][index] ?? ''}">${index === 0 ? '0' : durationText(axis.momentAt(share))}</text>`)}
+<text class="extreme" x="0" y="170">lowest ${lowest.text} ${currency}</text>
+<line class="axis-line" x1="0" x2="100%" y1="198" y2="198"/>
+${axis.pauses.map(share => html`<svg x="${place(share)}" y="198" overflow="visible"><path class="pause" d="M-4 4l3-8m2 8l3-8"/></svg>`)}
+${[0, 0.25, 0.5, 0.75, 1].map((share, index) => html`<text class="tick${index % 2 ? ' tick-odd' : ''}" x="${place(share)}" y="216" text-anchor="${['start', 'middle', 'middle', 'middle', 'end'][index] ?? ''}">${index === 0 ? '0' : durationText(axis.momentAt(share))}</text>`)}
 </svg>
 <figcaption>${words} Shaded: every other case.${failed.length > 0 ? ' Hatched: failed cases.' : null}${axis.pauses.length > 0 ? ' At the double strokes a long pause is shortened.' : null}</figcaption>
 </figure>`

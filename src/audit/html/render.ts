@@ -82,22 +82,28 @@ const counted = ({ results }: AuditReport, verdict: AuditResult['verdict'], leve
 
 /** The verdict in one glance, then what it is the verdict of. */
 function head(report: AuditReport): Markup {
-  const { target, startedAt, player, seed, requests, durationMs, results, passed } = report
+  const { target, startedAt, player, funds, seed, requests, durationMs, results, passed } = report
   const facts: [string, Markup | string][] = [
     ['Wallet', target],
     ['Player', `${player.playerId}, ${player.currency}`],
+    ...(funds ? [['Funds', fundsText(funds, player.currency)] as [string, string]] : []),
     ['Begun', html`<time datetime="${startedAt}">${momentText(startedAt)}</time>`],
     ['Took', `${durationText(durationMs)}, ${countText(requests, 'request')}`],
     ['Seed', String(seed)],
   ]
   return html`<header class="head ${passed ? 'pass' : 'fail'}">
 <p class="kind">Wallet audit <span>Wallet callback interface for bet transactions</span></p>
-<div class="verdict"><svg role="img" width="64" height="64" viewBox="0 0 64 64"><title>${verdictOf(report)}</title><circle cx="32" cy="32" r="29"/>${passed ? html`<path d="M18 33l10 10 18-21"/>` : html`<path d="M21 21l22 22m0-22l-22 22"/>`}</svg>
+<div class="verdict"><svg aria-hidden="true" width="64" height="64" viewBox="0 0 64 64"><circle cx="32" cy="32" r="29"/>${passed ? html`<path d="M18 33l10 10 18-21"/>` : html`<path d="M21 21l22 22m0-22l-22 22"/>`}</svg>
 <div><h1>${verdictOf(report)}</h1><p class="sentence">${sentences(report)}</p></div></div>
 <div class="protocol"><dl>${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 <table><caption>${countText(results.length, 'case')}</caption><thead><tr><th scope="col"><span class="unseen">Level</span></th><th scope="col">passed</th><th scope="col">failed</th><th scope="col">not judged</th></tr></thead>
 <tbody>${levels.map(level => html`<tr><th scope="row">${level}</th>${countCell(counted(report, 'passed', level), 'pass')}${countCell(counted(report, 'failed', level), level === 'MUST' ? 'fail' : 'warn')}${countCell(counted(report, 'not judged', level), 'none')}</tr>`)}</tbody></table></div>
 </header>`
+}
+
+function fundsText({ before, after }: NonNullable<AuditReport['funds']>, currency: string): string {
+  const end = after === null ? 'not known after' : after === before ? 'the same after' : `${after} after`
+  return `${before} ${currency} before, ${end}`
 }
 
 const countCell = (count: number, kind: string) =>
@@ -106,18 +112,22 @@ const countCell = (count: number, kind: string) =>
 function sentences(report: AuditReport): Markup {
   const failedMust = counted(report, 'failed', 'MUST')
   const failedElse = counted(report, 'failed') - failedMust
-  const must = report.results.filter(({ level }) => level === 'MUST').length
+  const passedMust = numberText(counted(report, 'passed', 'MUST'))
   const notJudged = counted(report, 'not judged')
   const reasons = new Map<string, number>()
   for (const { reason } of report.results)
     if (reason !== null) reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
+  const why = [...reasons]
+    .slice(0, 3)
+    .map(([reason, count]) => (reasons.size > 1 ? `${reason} (${count})` : reason))
+  if (reasons.size > 3) why.push('and other reasons')
   const first =
     failedMust > 0
-      ? html`<b>${numberText(failedMust)} of ${countText(must, 'MUST case')} failed.</b>`
-      : html`No MUST case failed, of ${numberText(must)}.`
-  return html`${first}${failedElse > 0 ? html` ${countText(failedElse, 'lesser case')} failed.` : null}${
+      ? html`<b>${countText(failedMust, 'MUST case')} failed</b>, ${passedMust} passed.`
+      : html`No MUST case failed, ${passedMust} passed.`
+  return html`${first}${failedElse > 0 ? html` ${countText(failedElse, 'SHOULD or MAY case')} failed.` : null}${
     notJudged > 0
-      ? html` ${countText(notJudged, 'case was', 'cases were')} not judged: ${[...reasons].map(([reason, count], index) => html`${index > 0 ? '; ' : null}${reason}${reasons.size > 1 ? ` (${count})` : null}`)}.`
+      ? html` ${countText(notJudged, 'case was', 'cases were')} not judged: ${why.join('; ')}.`
       : html` Every case was judged.`
   }`
 }

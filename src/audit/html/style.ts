@@ -123,7 +123,7 @@ details.case h3 { font-weight: 400 } details.case[open] h3 { font-weight: 600 }
 .curve-line { fill: none; stroke: var(--ink); stroke-width: 1.6; stroke-linejoin: round; vector-effect: non-scaling-stroke }
 .case-curve .curve-line { stroke: var(--call) }
 .band { fill: var(--wash) } .band-failed { fill: url(#hatch) } .pause { fill: none; stroke: var(--soft); stroke-width: 1.5 } .hatch-line { fill: var(--fail); fill-opacity: .45 }
-.rule, .axis-line { stroke: var(--line) } .plot text { font: .75rem var(--sans); fill: var(--soft) }
+.zero-line { stroke: var(--ink); stroke-dasharray: 2 3 } .rule, .axis-line { stroke: var(--line) } .plot text { font: .75rem var(--sans); fill: var(--soft) }
 .plot .band-name { fill: var(--fail); font-weight: 600 } .plot .extreme { fill: var(--ink) }
 .audit-curve figcaption { margin-top: .6rem }
 
@@ -156,7 +156,7 @@ footer { margin-top: 4rem; font-size: .85rem; color: var(--soft) } footer h2 { f
   summary::after { display: none }
   h2, h3, h4, header, .axis, summary { break-after: avoid }
   h2 { margin-top: 2rem }
-  .finding, pre, .audit-curve, .group, tr, .timeline li { break-inside: avoid }
+  .finding, .failed > pre, .audit-curve, .group, tr, summary, details.case { break-inside: avoid }
   .case:target { background: none; box-shadow: none }
   .case-body { padding-bottom: .8rem }
   a { text-decoration: none }

@@ -93,6 +93,7 @@ function reportOf(cases: readonly Case[], seed: number): AuditReport {
     durationMs: startMs,
     seed,
     player: { playerId: 'audit-player', currency: 'EUR' },
+    funds: { before: '1000.00', after: results.at(-1)?.exchanges.at(-1)?.balance ?? null },
     requests: number,
     results,
     passed: results.every(({ verdict, level }) => verdict !== 'failed' || level !== 'MUST'),
@@ -105,7 +106,7 @@ const refused = (errorCode: string, description: string) =>
 const noFunds = refused('INSUFFICIENT_FUNDS', 'amount: the funds do not cover it')
 
 const placed: Case = {
-  id: 'AU-01',
+  id: 'AU-101',
   title: 'A placebet takes its stake from the balance',
   source: 'spec 4.1',
   calls: [
@@ -121,7 +122,7 @@ const placed: Case = {
 }
 
 const beyondFunds: Case = {
-  id: 'AU-02',
+  id: 'AU-102',
   title: 'A stake beyond the funds is refused with 402 INSUFFICIENT_FUNDS',
   source: 'spec 4.1, D6',
   calls: [
@@ -131,7 +132,7 @@ const beyondFunds: Case = {
 }
 
 const repeated: Case = {
-  id: 'AU-03',
+  id: 'AU-103',
   title: 'A placebet that is repeated 16 times at once takes its stake once',
   source: 'spec 1.5, D2',
   calls: [
@@ -156,7 +157,7 @@ const repeated: Case = {
 }
 
 const hungUp: Case = {
-  id: 'AU-21',
+  id: 'AU-121',
   title: 'A caller that hangs up before the answer finds a consistent wallet',
   source: 'spec 4.1, spec 4.3',
   calls: [
@@ -196,28 +197,28 @@ const sound: Case[] = [
   placed,
   beyondFunds,
   repeated,
-  plain('AU-04', 'A repeat long after is answered with the current balance', 'spec 1.4, D2'),
-  plain('AU-05', 'Other odds, session and date do not make another transaction', 'D3'),
-  plain('AU-06', 'The same transactionId with another amount is refused with 409', 'D4', 'MUST', 250),
-  plain('AU-09', 'A betId that is known under another transactionId is refused', 'D10'),
-  plain('AU-10', 'A rollback gives the stake back, exactly once', 'spec 4.3, D12', 'MUST', 400),
-  plain('AU-12', 'A rollback of an unknown bet succeeds and moves nothing', 'spec 4.3, D11'),
-  plain('AU-14', 'An unknown player is refused with INVALID_PLAYER', 'spec 7, D16'),
-  plain('AU-16', 'Three bets of 0.10 leave no rounding behind', 'D21'),
-  plain('AU-17', 'An amount that a float cannot hold is taken exactly or refused', 'D21, D22'),
-  plain('AU-19', 'An error body holds errorCode and description, and nothing else', 'spec 2, spec 7'),
-  plain('AU-20', 'Calls without credentials are answered with 401', 'spec 5'),
+  plain('AU-104', 'A repeat long after is answered with the current balance', 'spec 1.4, D2'),
+  plain('AU-105', 'Other odds, session and date do not make another transaction', 'D3'),
+  plain('AU-106', 'The same transactionId with another amount is refused with 409', 'D4', 'MUST', 250),
+  plain('AU-109', 'A betId that is known under another transactionId is refused', 'D10'),
+  plain('AU-110', 'A rollback gives the stake back, exactly once', 'spec 4.3, D12', 'MUST', 400),
+  plain('AU-112', 'A rollback of an unknown bet succeeds and moves nothing', 'spec 4.3, D11'),
+  plain('AU-114', 'An unknown player is refused with INVALID_PLAYER', 'spec 7, D16'),
+  plain('AU-116', 'Three bets of 0.10 leave no rounding behind', 'D21'),
+  plain('AU-117', 'An amount that a float cannot hold is taken exactly or refused', 'D21, D22'),
+  plain('AU-119', 'An error body holds errorCode and description, and nothing else', 'spec 2, spec 7'),
+  plain('AU-120', 'Calls without credentials are answered with 401', 'spec 5'),
   hungUp,
-  plain('AU-22', 'A body that comes in pieces, slowly, is read to its end', 'spec 1.3'),
-  plain('AU-24', 'Ids that differ in case alone are different ids', 'D24', 'SHOULD'),
-  plain('AU-25', 'A decimal in quotes is taken like a number', 'D21', 'MAY'),
+  plain('AU-122', 'A body that comes in pieces, slowly, is read to its end', 'spec 1.3'),
+  plain('AU-124', 'Ids that differ in case alone are different ids', 'D24', 'SHOULD'),
+  plain('AU-125', 'A decimal in quotes is taken like a number', 'D21', 'MAY'),
 ]
 
 /** Everything passed, everything was judged. */
 export const passingReport = reportOf(sound, 7)
 
 const races: Case = {
-  id: 'AU-08',
+  id: 'AU-108',
   title: 'Bets that together exceed the funds, all at once: no more are accepted than the funds cover',
   source: 'spec 4.1, D6',
   calls: [
@@ -251,7 +252,7 @@ const races: Case = {
 }
 
 const late: Case = {
-  id: 'AU-11',
+  id: 'AU-111',
   title: 'A placebet that arrives after its rollback takes nothing',
   source: 'spec 4.3, D11',
   calls: [
@@ -274,7 +275,7 @@ const late: Case = {
 }
 
 const outage: Case = {
-  id: 'AU-23',
+  id: 'AU-123',
   title: 'A body that never ends is cut off, and the wallet goes on answering ⟶ «unscathed», 何事もなく',
   source: 'errors over HTTP',
   calls: [
@@ -316,7 +317,7 @@ const outage: Case = {
 }
 
 const lookalike: Case = {
-  id: 'AU-26',
+  id: 'AU-126',
   level: 'SHOULD',
   title: 'Ids that only look alike are different ids',
   source: 'D24',
@@ -357,37 +358,37 @@ const lookalike: Case = {
 
 const unsound: (Case | undefined)[] = [
   ...sound.slice(0, 6),
-  plain('AU-07', 'A refusal for funds sticks, whatever is deposited since', 'D6'),
+  plain('AU-107', 'A refusal for funds sticks, whatever is deposited since', 'D6'),
   races,
   ...sound.slice(6, 8),
   late,
   sound[8],
-  plain('AU-13', 'A rollback races its placebet, from both sides: no stake is lost', 'spec 4.3, R06'),
+  plain('AU-113', 'A rollback races its placebet, from both sides: no stake is lost', 'spec 4.3, R06'),
   ...sound.slice(9, 16),
   outage,
   ...sound.slice(16),
   lookalike,
   {
-    id: 'AU-30',
+    id: 'AU-130',
     title: 'An unsettlement takes back what BET_PAID credited, once',
     source: 'spec 4.2, D18',
     reason: 'no way to settle was given',
   },
   {
-    id: 'AU-31',
+    id: 'AU-131',
     title: 'A clawback beyond the funds is refused and never collected later',
     source: 'spec 4.2, D7',
     reason: 'no way to settle was given',
   },
   {
-    id: 'AU-32',
+    id: 'AU-132',
     level: 'SHOULD',
     title: 'An unsettlement that overtakes its settlement can be retried',
     source: 'D19',
     reason: 'no way to settle was given',
   },
   {
-    id: 'AU-33',
+    id: 'AU-133',
     level: 'MAY',
     title: 'Answers stay below a second while 64 calls are open',
     source: 'spec 8',
@@ -405,7 +406,7 @@ export const failingReport = reportOf(
 /** As large as an audit gets: 80 cases, 600 calls. */
 export const largeReport = reportOf(
   Array.from({ length: 80 }, (_, index): Case => {
-    const id = `AU-${String(index + 1).padStart(2, '0')}`
+    const id = `AU-${101 + index}`
     const calls = Array.from(
       { length: index % 2 === 0 ? 5 : 10 },
       (_, call): Told => ({

@@ -1,0 +1,269 @@
+import { describe, expect, it } from 'vitest'
+import { renderHtml } from '../../../src/audit/html/render.js'
+import { palettes } from '../../../src/audit/html/style.js'
+import type { AuditReport } from '../../../src/audit/report.js'
+import { tagsOf } from './markup-reader.js'
+import { failingReport, largeReport, passingReport } from './sample.js'
+
+const samples: [string, AuditReport][] = [
+  ['failing', failingReport],
+  ['passing', passingReport],
+  ['large', largeReport],
+  ['empty', { ...passingReport, results: [] }],
+]
+
+/** The report with every text in it replaced; what has only a few lawful values stays. */
+function withEveryText(report: AuditReport, textOf: (path: string) => string): AuditReport {
+  const lawful = ['level', 'verdict']
+  const walk = (value: unknown, path: string): unknown => {
+    if (typeof value === 'string') return lawful.includes(path.split('.').at(-1) ?? '') ? value : textOf(path)
+    if (Array.isArray(value)) return value.map((member, index) => walk(member, `${path}.${index}`))
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(
+      Object.entries(value).map(([key, member]) => [key, walk(member, `${path}.${key}`)]),
+    )
+  }
+  return walk(report, 'report') as AuditReport
+}
+
+const shapeOf = (page: string) =>
+  tagsOf(page).map(({ name, attributes }) => `${name} ${Object.keys(attributes).join(' ')}`)
+
+describe('the page', () => {
+  it.each(samples)('is well-formed, its links lead somewhere, no id is there twice: %s', (_, report) => {
+    const tags = tagsOf(renderHtml(report))
+    const ids = tags.flatMap(({ attributes }) => attributes.id ?? [])
+    expect(new Set(ids).size).toBe(ids.length)
+    for (const { attributes } of tags) {
+      const named = [attributes.href?.slice(1), ...(attributes['aria-labelledby']?.split(' ') ?? [])]
+      for (const id of named) if (id !== undefined) expect(ids).toContain(id)
+    }
+    const tiles = tags.filter(({ name, attributes }) => name === 'a' && attributes.class?.startsWith('tile'))
+    expect(tiles).toHaveLength(report.results.length)
+  })
+
+  it.each(samples)('takes nothing from elsewhere and runs nothing: %s', (_, report) => {
+    const page = renderHtml(report)
+    const tags = tagsOf(page)
+    const loading = [
+      'script',
+      'link',
+      'img',
+      'image',
+      'use',
+      'iframe',
+      'object',
+      'embed',
+      'base',
+      'form',
+      'foreignObject',
+    ]
+    expect(tags.filter(({ name }) => loading.includes(name))).toEqual([])
+    const names = new Set(tags.flatMap(({ attributes }) => Object.keys(attributes)))
+    expect([...names].filter(name => /^on|^src|^style$|^action$|^xlink|^data$/.test(name))).toEqual([])
+    for (const { attributes } of tags) expect(attributes.href ?? '#').toMatch(/^#/)
+    const style = page.slice(page.indexOf('<style>'), page.indexOf('</style>'))
+    expect(style.match(/@import|@font-face|https?:|url\((?!#hatch\))/g)).toBeNull()
+    const policy = tags.find(({ attributes }) => attributes['http-equiv'] === 'Content-Security-Policy')
+    expect(policy?.attributes.content).toBe(
+      "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'",
+    )
+  })
+
+  it.each(samples)('has its headings in order and names its pictures: %s', (_, report) => {
+    const page = renderHtml(report)
+    const tags = tagsOf(page)
+    const levels = tags.flatMap(({ name }) => (/^h\d$/.test(name) ? [Number(name[1])] : []))
+    expect(levels[0]).toBe(1)
+    levels.forEach((level, index) => void expect(level - (levels[index - 1] ?? 0)).toBeLessThanOrEqual(1))
+    expect(levels.filter(level => level === 1)).toHaveLength(1)
+    expect(tags.find(({ name }) => name === 'html')?.attributes.lang).toBe('en')
+    // Every picture is named or hidden from those who listen; those inside a picture belong to it.
+    for (const [, attributes = ''] of page.matchAll(/<svg((?:\s+[\w:-]+="[^"]*")*)>(?!<title>|\n<title)/g)) {
+      expect(attributes).toMatch(/aria-hidden="true"|overflow="visible"/)
+    }
+  })
+
+  it('is the same for the same report, which it leaves alone', () => {
+    const report = structuredClone(failingReport)
+    const page = renderHtml(report)
+    expect(report).toEqual(failingReport)
+    expect(renderHtml(structuredClone(failingReport))).toBe(page)
+  })
+
+  it('stays below 1.5 MB for 80 cases with 600 calls', () => {
+    expect(largeReport.results).toHaveLength(80)
+    expect(largeReport.requests).toBe(600)
+    expect(Buffer.byteLength(renderHtml(largeReport))).toBeLessThan(1_500_000)
+  })
+})
+
+describe('text from a foreign wallet', () => {
+  const hostile = [
+    ['a script', '<script>alert(1)</script>'],
+    [
+      'the end of whatever it is in',
+      `"'></title></style></code></pre></svg></details>--></textarea><script>alert(1)</script>`,
+    ],
+    ['an attribute', `" onmouseover="alert(1)" x='`],
+    ['a picture', '<img src=x onerror=alert(1)><svg onload=alert(1)>'],
+    ['entities', '&lt;script&gt; &#60;b&#62; &amp;amp; &'],
+    ['CDATA and comments', ']]><![CDATA[ <!-- -->'],
+    ['an address', 'javascript:alert(1)'],
+    [
+      'what cannot be seen',
+      '\u0000\u0008\u001b[31m\u007f\u0085\u00ad\u200b\u200f\u202e\u2066\ufeff\ufffe\ud800x\udc00\u{e0001}\r',
+    ],
+  ] as const
+
+  it.each(hostile)('adds nothing to the page, in whatever field it stands: %s', (_, text) => {
+    const page = renderHtml(withEveryText(failingReport, path => `${path} ${text}`))
+    const harmless = renderHtml(withEveryText(failingReport, path => `${path} text`))
+    expect(shapeOf(page)).toEqual(shapeOf(harmless))
+  })
+
+  it('is shown, every field of it', () => {
+    const shown = renderHtml(withEveryText(failingReport, path => `[${path}]`))
+    const missing: string[] = []
+    withEveryText(failingReport, path => {
+      if (!shown.includes(`[${path}]`)) missing.push(path)
+      return path
+    })
+    // The curl line is for cases that failed; of the rest the bodies are there.
+    const failed = failingReport.results.flatMap(({ verdict }, index) =>
+      verdict === 'failed' ? [index] : [],
+    )
+    const curls = missing.filter(path => path.endsWith('.curl'))
+    expect(missing).toEqual(curls)
+    expect(curls.length).toBeGreaterThan(0)
+    expect(curls.filter(path => failed.includes(Number(path.split('.')[2])))).toEqual([])
+  })
+
+  it('is shown with what cannot be seen in it, as JSON would write it', () => {
+    const page = renderHtml(
+      withEveryText(failingReport, () => 'a\u200bb\u202ec\u00a0d\u0000e\ud83df\u{e0001}'),
+    )
+    expect(page).toContain('a\\u200bb\\u202ec\\u00a0d\\u0000e\\ud83df\\udb40\\udc01')
+    expect(page.replace(/[\n\t ]/g, '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Z}]/u)
+  })
+
+  it('keeps letters of all scripts and its line breaks', () => {
+    const text = 'Zoë Ōsaka 何事 المستخدم ⚽ 👍\n\tnext'
+    expect(renderHtml(withEveryText(failingReport, () => text))).toContain(text)
+  })
+})
+
+describe('what a reader finds', () => {
+  const textOf = (page: string) =>
+    page
+      .slice(page.indexOf('<body>'))
+      .replace(/<[^>]*>/g, ' ')
+      .replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
+      .replace(/\s+/g, ' ')
+  const failing = textOf(renderHtml(failingReport))
+
+  it('the verdict first, with how much failed and what was not judged and why', () => {
+    expect(failing).toMatch(
+      /^ Wallet audit .{0,80} Failed 3 MUST cases failed , 18 passed\. 1 SHOULD or MAY case failed\. 4 cases were not judged: no way to settle was given \(3\); the time budget was used up \(1\)\./,
+    )
+    expect(textOf(renderHtml(passingReport))).toMatch(
+      / Passed No MUST case failed, 16 passed\. Every case was judged\./,
+    )
+  })
+
+  it('no plain pass where something was not judged', () => {
+    const results = failingReport.results.filter(({ verdict }) => verdict !== 'failed')
+    const partly = textOf(renderHtml({ ...failingReport, results, passed: true }))
+    expect(partly).toContain('Passed as far as judged')
+    expect(partly).toContain('4 cases were not judged')
+  })
+
+  it('at most three reasons in the head, however many there are', () => {
+    const results = failingReport.results.map((result, index) =>
+      result.verdict === 'not judged' ? { ...result, reason: `reason ${index}` } : result,
+    )
+    expect(textOf(renderHtml({ ...failingReport, results }))).toMatch(/reason \d+ \(1\); and other reasons\./)
+  })
+
+  it('when, on whom, with which seed, how long and with how many requests', () => {
+    expect(failing).toContain(
+      `Wallet https://wallet.example.test/callbacks Player audit-player, EUR Funds 1000.00 EUR before, 998.00 after Begun 21 November 2026, 07:45:57 UTC Took 5.80 s, ${failingReport.requests} requests Seed 42`,
+    )
+  })
+
+  it('failures before everything else, MUST before the rest, each with its whole story', () => {
+    const order = [
+      'AU-108 MUST failed',
+      'AU-111 MUST failed',
+      'AU-123 MUST failed',
+      'AU-126 SHOULD failed',
+      '4 cases not judged',
+      '20 cases passed',
+    ]
+    const places = order.map(heading => failing.indexOf(heading))
+    expect(places).toEqual([...places].sort((one, other) => one - other))
+    expect(Math.min(...places)).toBeGreaterThan(0)
+    for (const { failure, exchanges } of failingReport.results) {
+      if (failure === null) continue
+      const call = exchanges[failure.exchange ?? -1]
+      for (const part of [failure.expected, failure.found, failure.cost]) expect(failing).toContain(part)
+      if (call)
+        expect(failing).toContain(`The call that gave it away: ${(failure.exchange ?? 0) + 1}. ${call.label}`)
+    }
+  })
+
+  it('a lower level first only where no MUST failed', () => {
+    const results = [...failingReport.results].reverse()
+    const reversed = textOf(renderHtml({ ...failingReport, results }))
+    expect(reversed.indexOf('AU-108 MUST failed')).toBeLessThan(reversed.indexOf('AU-126 SHOULD failed'))
+  })
+
+  it('a failure that names a call which is not there, told all the same', () => {
+    const results = failingReport.results.map(result =>
+      result.failure ? { ...result, failure: { ...result.failure, exchange: 99 } } : result,
+    )
+    const page = textOf(renderHtml({ ...failingReport, results }))
+    expect(page).toContain('16 of 24 bets accepted')
+    expect(page).not.toContain('The call that gave it away')
+  })
+
+  it('every call with its status, and why there is none', () => {
+    expect(failing).toContain('placebet 30.00, given up closed by us after 2 ms none')
+    expect(failing).toContain('beside it: placebet 1.00 502')
+    expect(failing).toContain('no answer: timed out after 5,000 ms')
+  })
+})
+
+describe('the colours', () => {
+  const luminance = (hex: string) => {
+    const [red = 0, green = 0, blue = 0] = [1, 3, 5].map(at => {
+      const part = Number.parseInt(hex.slice(at, at + 2), 16) / 255
+      return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
+    })
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+  }
+  const contrast = (one: string, other: string) => {
+    const [dark = 0, light = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b)
+    return (light + 0.05) / (dark + 0.05)
+  }
+
+  it.each(Object.entries(palettes))(
+    'can be read by %s: at least 4.5 to 1 on paper and on shaded ground',
+    (_, css) => {
+      const colours = Object.fromEntries(
+        [...css.matchAll(/--(\w+): (#\w{6});/g)].map(([, name, hex]) => [name, hex]),
+      )
+      expect(Object.keys(colours)).toHaveLength(10)
+      for (const ground of [colours.paper, colours.wash]) {
+        for (const name of ['ink', 'soft', 'pass', 'fail', 'warn', 'none', 'call']) {
+          expect(contrast(colours[name] ?? '', ground ?? ''), name).toBeGreaterThanOrEqual(4.5)
+        }
+      }
+    },
+  )
+
+  it('are measured rightly', () => {
+    expect(contrast('#000000', '#ffffff')).toBeCloseTo(21)
+    expect(contrast('#777777', '#ffffff')).toBeCloseTo(4.48, 2)
+  })
+})
