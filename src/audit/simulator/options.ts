@@ -1,0 +1,214 @@
+/** What a simulation is told, and whether it can be done. */
+import type { ConnectionOptions } from 'node:tls'
+import type { Decimal } from '../../money.js'
+import type { SettlementType } from '../../store.js'
+import { type Chaos, chaosOf } from './chaos.js'
+import { type SimulatorClock, systemClock } from './network.js'
+import type { ClosedBet, Difference, SimulationProgress } from './report.js'
+
+export interface SimulationOptions {
+  /** Where the wallet is: `"http://127.0.0.1:3000/wallet"`. Calls go to `/placebet`, … below it, and nowhere else. */
+  baseUrl: string
+  /**
+   * Who bets: players that the wallet knows and that have funds. Use players of their own, whom nothing else moves:
+   * their opening balances are read from the wallet, and from then on the books must be right to the cent.
+   * Ids alone will do; {@link numberedPlayers} makes `sim-1` to `sim-20`.
+   */
+  players: readonly (string | SimulatedPlayer)[]
+  /** For HTTP Basic. */
+  credentials?: { username: string; password: string }
+  /** With every call. */
+  headers?: Readonly<Record<string, string>>
+  /** Makes further headers for every call, such as a signature over its body. What it throws ends the simulation. */
+  sign?(call: OutgoingCall): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>
+  /** For https: certificates of the client's, an authority of one's own. As `tls.connect` takes them. */
+  tls?: ConnectionOptions
+  /**
+   * How bets are settled, as the interface has no call for it (D17): a URL that takes transactionId, betId, playerId,
+   * type, amount, currency and transactionDate (retried until it answers), or a function. Default:
+   * `<base url>/settlement`. `null`: they cannot be; then there are bets and rollbacks only.
+   */
+  settle?: string | SettleFunction | null
+  /** How many bets are made. Default: no limit where there is a `durationMs`, else 1,000. */
+  bets?: number
+  /** For how long bets are made. What is open then is played to its end, which takes a little longer. */
+  durationMs?: number
+  /** Requests per second, at most. Default: as many as the wallet answers with this `concurrency`. */
+  ratePerSecond?: number
+  /** How many requests are on their way at once, at most. Default 16. */
+  concurrency?: number
+  /** How badly the network behaves: 0 (not at all) to 1 (at its worst), or probabilities by name. Default 0.2. */
+  chaos?: number | Partial<Chaos>
+  /** Repeats a run: with the same wallet, options and a concurrency of 1 exactly. Default: by chance. */
+  seed?: number
+  /** All ids of the run begin with it: 1 to 40 letters, digits or "-". Default: by time and chance, since a wallet forgets no id. */
+  runId?: string
+  /** A call without an answer for so long is given up. Default 10,000. */
+  timeoutMs?: number
+  /** Without any answer for so long, the wallet is given up, and with it the simulation. Default 60,000. */
+  patienceMs?: number
+  /** The longest pause between attempts when the wallet fails. Default 1,000. */
+  backOffMsMax?: number
+  /** How many closed bets are kept, to be sent again at the end: half of them the last, half of all times. Default 2,000. */
+  rememberedBetsMax?: number
+  /** How many differences are kept. All are counted. Default 100. */
+  differencesMax?: number
+  /** As the option of the wallet: minor units of a currency where they are not those of ISO 4217. */
+  minorUnits?(currency: string): number | undefined
+  /** Stops making bets; everything is played to its end and reconciled. */
+  signal?: AbortSignal
+  /** Told every `progressEveryMs` (default 500), and at the end of each phase. What hooks throw ends the simulation. */
+  onProgress?(progress: SimulationProgress): void
+  progressEveryMs?: number
+  /** Told at once of every difference. */
+  onDifference?(difference: Difference): void
+  /** Told of every bet that is over: to be compared with a database. */
+  onBetClosed?(bet: ClosedBet): void
+  /** For tests. */
+  clock?: SimulatorClock
+}
+
+export interface SimulatedPlayer {
+  playerId: string
+  /** If given: must be what the wallet answers. */
+  currency?: string
+  /** Likewise: the opening balance as decimal text. */
+  balance?: Decimal
+  /** Default: made up. */
+  sessionId?: string
+}
+
+export interface OutgoingCall {
+  method: 'POST'
+  url: string
+  /** As it is sent. */
+  body: string
+}
+
+/** Settles a bet in code. A throw says that nothing is known: it is called again with the same settlement. */
+export type SettleFunction = (settlement: SimulatedSettlement) => Promise<SettleAnswer>
+
+export interface SimulatedSettlement {
+  transactionId: string
+  betId: string
+  playerId: string
+  type: SettlementType
+  /** Decimal text, at least 0. */
+  amount: Decimal
+  currency: string
+  transactionDate: string
+}
+
+/** What the handlers of bet-wallet answer, or the part of it that there is. */
+export type SettleAnswer =
+  | { ok: true; balance?: Decimal; currency?: string; walletTransactionId?: string | null }
+  | { ok: false; errorCode: string }
+
+/** `numberedPlayers(3, 'sim-')` are `sim-1`, `sim-2` and `sim-3`. The wallet has to know them. */
+export function numberedPlayers(count: number, prefix: string): string[] {
+  return Array.from({ length: count }, (_, index) => `${prefix}${index + 1}`)
+}
+
+const betsByDefault = 1_000
+/** A seed that people can copy. */
+const seedMax = 2 ** 32
+
+/** All of them checked, with their defaults. @throws {TypeError} naming the option */
+export function settingsOf(options: SimulationOptions) {
+  const clock = options.clock ?? systemClock
+  const seed = options.seed ?? Math.floor(Math.random() * seedMax)
+  const { bets, durationMs } = options
+  whole('seed', seed, 0, Number.MAX_SAFE_INTEGER)
+  const runId =
+    options.runId ?? `${clock.date().toString(36)}${Math.floor(Math.random() * 36 ** 4).toString(36)}`
+  if (typeof runId !== 'string' || !/^[A-Za-z0-9-]{1,40}$/.test(runId)) {
+    throw new TypeError('runId must be 1 to 40 letters, digits or "-"')
+  }
+
+  const { origin, headers } = headersOf(options)
+  const settle = options.settle === undefined ? urlOf('settle', `${origin}/settlement`) : options.settle
+  const players = playersOf(options.players)
+  if (options.ratePerSecond !== undefined && !(options.ratePerSecond > 0)) {
+    throw new TypeError('ratePerSecond must be a number above 0')
+  }
+  return {
+    clock,
+    seed,
+    runId,
+    headers,
+    players,
+    chaos: chaosOf(options.chaos ?? 0.2),
+    target: origin,
+    urls: {
+      placebet: urlOf('baseUrl', `${origin}/placebet`),
+      unsettlement: urlOf('baseUrl', `${origin}/unsettlement`),
+      rollbackbet: urlOf('baseUrl', `${origin}/rollbackbet`),
+    },
+    settle: typeof settle === 'string' ? urlOf('settle', settle) : settle,
+    sign: options.sign?.bind(options) ?? null,
+    tls: options.tls ?? {},
+    betsMax: bets === undefined ? (durationMs === undefined ? betsByDefault : null) : whole('bets', bets, 0),
+    durationMs: durationMs === undefined ? null : whole('durationMs', durationMs, 0),
+    ratePerSecond: options.ratePerSecond ?? null,
+    concurrency: whole('concurrency', options.concurrency ?? 16, 1, 10_000),
+    timeoutMs: whole('timeoutMs', options.timeoutMs ?? 10_000, 1),
+    patienceMs: whole('patienceMs', options.patienceMs ?? 60_000, 0),
+    backOffMsMax: whole('backOffMsMax', options.backOffMsMax ?? 1_000, 0),
+    rememberedBetsMax: whole('rememberedBetsMax', options.rememberedBetsMax ?? 2_000, 0),
+    differencesMax: whole('differencesMax', options.differencesMax ?? 100, 1),
+    progressEveryMs: whole('progressEveryMs', options.progressEveryMs ?? 500, 1),
+    minorUnits: options.minorUnits?.bind(options) ?? (() => undefined),
+    signal: options.signal ?? null,
+    onProgress: options.onProgress?.bind(options) ?? null,
+    onDifference: options.onDifference?.bind(options) ?? (() => {}),
+    onBetClosed: options.onBetClosed?.bind(options) ?? null,
+  }
+}
+
+export type Settings = ReturnType<typeof settingsOf>
+
+function whole(name: string, value: number, least: number, most = Number.MAX_SAFE_INTEGER): number {
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return value
+  throw new TypeError(
+    `${name} must be a whole number of at least ${least}${most < Number.MAX_SAFE_INTEGER ? `, at most ${most}` : ''}`,
+  )
+}
+
+function urlOf(name: string, text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
+    throw new TypeError(`${name} must be a URL of http or https`)
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new TypeError(`${name} must be without credentials: they have an option of their own`)
+  }
+  return url
+}
+
+function headersOf({ baseUrl, credentials, headers = {} }: SimulationOptions) {
+  const url = urlOf('baseUrl', baseUrl)
+  if (url.search !== '' || url.hash !== '') throw new TypeError('baseUrl must be without "?" and "#"')
+  const basic =
+    credentials === undefined
+      ? {}
+      : {
+          authorization: `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64')}`,
+        }
+  return { origin: `${url.origin}${url.pathname.replace(/\/+$/, '')}`, headers: { ...basic, ...headers } }
+}
+
+function playersOf(players: SimulationOptions['players']): SimulatedPlayer[] {
+  if (!Array.isArray(players) || players.length === 0)
+    throw new TypeError('players must be a list of at least one')
+  const all = players.map(
+    (player): SimulatedPlayer => (typeof player === 'string' ? { playerId: player } : player),
+  )
+  const ids = new Set<string>()
+  for (const { playerId } of all) {
+    if (typeof playerId !== 'string' || playerId === '')
+      throw new TypeError('players: each must have a playerId')
+    if (ids.has(playerId)) throw new TypeError(`players: ${playerId} is there twice`)
+    ids.add(playerId)
+  }
+  return all
+}
