@@ -1,0 +1,386 @@
+import { setTimeout as pause, setImmediate as turnOfTheLoop } from 'node:timers/promises'
+import { asFloat, minorUnits, readAmount, type Units, writeAmount } from './amounts.js'
+import type { FaultName } from './faults.js'
+import type { CreditType, Placebet, Request, Rollback, Settlement, Unsettlement } from './requests.js'
+
+export type RefusalCode =
+  | 'INVALID_PLAYER'
+  | 'INVALID_BET'
+  | 'INVALID_CURRENCY'
+  | 'INSUFFICIENT_FUNDS'
+  | 'SETTLEMENT_NOT_FOUND'
+  | 'TRANSACTION_CONFLICT'
+
+export type Success = { balance: string; currency: string; reference: string }
+export type Refusal = { code: RefusalCode; description: string }
+export type Answer = Success | Refusal
+
+export type PlayerOptions = { playerId: string; currency: string; balance: string }
+
+/** `float` is the balance as a faulty wallet keeps it. */
+type Player = { currency: string; balance: Units; float: number }
+
+/** `live` is undefined where nothing waits to be reversed: a live credit of 0 is a lost bet, and reversible. */
+type Credit = { live: Units | undefined; reversed: Units; owed: Units; unsettled: boolean; last: Units }
+
+/** A bet that was rolled back before it was placed is rolled back with a stake of 0: the tombstone. */
+type Bet = {
+  playerId: string
+  stake: Units
+  rolledBack: boolean
+  credits: Map<CreditType, Credit>
+  latestDate: number
+}
+
+type Recorded = { request: Request; refusal: Refusal | undefined; reference: string; balanceThen: string }
+
+const unknownPlayer: Refusal = { code: 'INVALID_PLAYER', description: 'The player is not known' }
+const otherPlayer: Refusal = { code: 'INVALID_PLAYER', description: 'The bet belongs to another player' }
+const betKnown: Refusal = { code: 'INVALID_BET', description: 'The bet is known from another transaction' }
+const betUnknown: Refusal = { code: 'INVALID_BET', description: 'There is no such bet' }
+const betSettled: Refusal = { code: 'INVALID_BET', description: 'A settled bet cannot be rolled back' }
+const betRolledBack: Refusal = { code: 'INVALID_BET', description: 'The bet is rolled back' }
+const alreadyUnsettled: Refusal = { code: 'INVALID_BET', description: 'The settlement was reversed before' }
+const datedBefore: Refusal = { code: 'INVALID_BET', description: 'The bet has a later transaction' }
+const otherCurrency: Refusal = { code: 'INVALID_CURRENCY', description: 'The player has another currency' }
+const noFunds: Refusal = { code: 'INSUFFICIENT_FUNDS', description: 'The funds do not cover the amount' }
+const neverSettled: Refusal = {
+  code: 'SETTLEMENT_NOT_FOUND',
+  description: 'No such settlement of the bet yet',
+}
+const conflict: Refusal = {
+  code: 'TRANSACTION_CONFLICT',
+  description: 'The transactionId was used otherwise',
+}
+
+/**
+ * About as long as a database takes. The turns of the loop are for a machine that stalls meanwhile: requests that
+ * were sent together still meet in the gap.
+ */
+const roundTrip = async (): Promise<void> => {
+  await pause(20)
+  for (let turns = 0; turns < 50; turns += 1) await turnOfTheLoop()
+}
+
+/**
+ * The wallet's records and the rules over them. A sound book decides and books without giving up the thread in
+ * between, so no two requests ever meet: only some of the faults wait.
+ *
+ * Players are given at the start and neither leave nor change their currency, so a bet is always in the currency
+ * of its player: what D16 and D23 say about players who do has no case here.
+ */
+export class Book {
+  private readonly players = new Map<string, Player>()
+  private readonly bets = new Map<string, Bet>()
+  private readonly records = new Map<string, Recorded>()
+  private references = 0
+
+  /** @throws RangeError if a balance is no amount that the wallet can hold */
+  constructor(
+    players: readonly PlayerOptions[],
+    private readonly deductions: boolean,
+    private readonly fault: FaultName | undefined,
+  ) {
+    for (const { playerId, currency, balance } of players) {
+      const units = readAmount(balance, 8)
+      if (units === undefined) throw new RangeError(`The balance of ${playerId} is no amount: ${balance}`)
+      this.players.set(playerId, { currency, balance: units, float: asFloat(units) })
+    }
+  }
+
+  /** Decides a request, books it and records it where the decision is final. */
+  async carryOut(request: Request): Promise<Answer> {
+    const player = this.players.get(request.playerId)
+    if (this.has('player-checked-before-repeat') && player === undefined) return unknownPlayer
+    const record = this.records.get(this.key(request))
+    if (record !== undefined && !this.repeatIsDecidedAfresh(request)) return this.repeat(record, request)
+    if (player === undefined) {
+      if (this.has('unknown-player-success')) return { balance: '0.00', currency: 'EUR', reference: 'W0' }
+      return unknownPlayer
+    }
+    const bet = this.bets.get(request.betId)
+    if (this.has('race-repeat')) await roundTrip()
+    if (bet !== undefined && this.has('date-decides-order')) {
+      if (request.date < bet.latestDate) return datedBefore
+      bet.latestDate = request.date
+    }
+    switch (request.operation) {
+      case 'placebet':
+        return this.place(request, player, bet)
+      case 'settlement':
+        return this.settle(request, player, bet)
+      case 'unsettlement':
+        return this.unsettle(request, player, bet)
+      case 'rollbackbet':
+        return this.rollBack(request, player, bet)
+    }
+  }
+
+  /** The faults of a client that has gone: what was done for it is half undone. */
+  afterHangUp(request: Request): void {
+    const player = this.players.get(request.playerId)
+    if (request.operation !== 'placebet' || player === undefined) return
+    if (this.has('hang-up-forgets-record')) {
+      this.records.delete(this.key(request))
+      this.bets.delete(request.betId)
+    }
+    if (this.has('hang-up-forgets-debit')) this.move(player, request.amount)
+  }
+
+  private async place(request: Placebet, player: Player, known: Bet | undefined): Promise<Answer> {
+    if (known !== undefined && !this.placeable(known, request)) {
+      if (this.has('second-placebet-taken-as-repeat') && !known.rolledBack)
+        return this.accept(request, player)
+      return this.refuse(request, betKnown)
+    }
+    if (this.has('ids-in-plain-object') && request.betId in {}) return this.refuse(request, betKnown)
+    if (request.currency !== player.currency && !this.has('currency-mismatch-accepted')) {
+      return this.refuse(request, otherCurrency)
+    }
+    if (this.has('refusal-debits')) this.move(player, -request.amount)
+    if (
+      !this.has('funds-not-checked') &&
+      !this.covers(player, this.has('refusal-debits') ? 0n : request.amount)
+    ) {
+      if (this.has('refusal-not-recorded')) return noFunds
+      if (this.has('rollback-of-refused-pays')) this.open(request, request.amount)
+      return this.refuse(request, noFunds)
+    }
+    const balance = player.balance
+    if (this.has('race-funds') || this.has('race-lost-update') || this.has('race-bet')) {
+      await roundTrip()
+      // Each of these races is for one thing: what it is not for, a careful database would still have caught.
+      const meanwhile = this.records.get(this.key(request))
+      if (meanwhile !== undefined) return this.repeat(meanwhile, request)
+      if (!this.has('race-bet') && this.bets.has(request.betId)) return this.refuse(request, betKnown)
+      if (!this.has('race-funds') && !this.covers(player, request.amount))
+        return this.refuse(request, noFunds)
+    }
+    if (this.has('race-lost-update')) player.balance = balance - request.amount
+    else if (!this.has('refusal-debits')) this.move(player, -request.amount)
+    this.open(request, request.amount)
+    return this.accept(request, player)
+  }
+
+  private settle(request: Settlement, player: Player, bet: Bet | undefined): Answer {
+    if (bet === undefined) return betUnknown
+    if (bet.playerId !== request.playerId) return otherPlayer
+    if (bet.rolledBack && !this.has('settlement-of-rolled-back-pays')) return betRolledBack
+    if (request.currency !== player.currency) return otherCurrency
+    const credit = bet.credits.get(request.type)
+    bet.credits.set(request.type, {
+      live: (credit?.live ?? 0n) + request.amount,
+      reversed: credit?.reversed ?? 0n,
+      owed: credit?.owed ?? 0n,
+      unsettled: credit?.unsettled ?? false,
+      last: request.amount,
+    })
+    this.move(player, request.amount)
+    return this.accept(request, player)
+  }
+
+  private async unsettle(request: Unsettlement, player: Player, bet: Bet | undefined): Promise<Answer> {
+    if (bet === undefined) {
+      return this.has('unsettlement-of-unknown-succeeds') ? this.accept(request, player) : betUnknown
+    }
+    if (bet.playerId !== request.playerId && !this.has('unsettlement-of-other-player-deducts'))
+      return otherPlayer
+    if (bet.rolledBack) return betRolledBack
+    const credit = this.creditToReverse(request, bet)
+    if (credit === undefined) {
+      if (this.has('unscored-of-unsettled-succeeds')) return this.accept(request, player)
+      if (this.has('unscored-of-unsettled-is-final')) return betUnknown
+      if (this.has('settlement-not-found-sticks')) return this.refuse(request, neverSettled)
+      return neverSettled
+    }
+    const again = this.has('unsettlement-repeat-deducts-again') && this.records.has(this.key(request))
+    const live = again ? credit.reversed : credit.live
+    if (live === undefined) return alreadyUnsettled
+    if (this.has('unsettlement-of-lost-refused') && live === 0n) return alreadyUnsettled
+    if (this.has('resettlement-not-unsettled') && credit.unsettled) return alreadyUnsettled
+
+    const due = this.amountDue(credit, live)
+    const collectable = this.deductions ? this.covers(player, due) : due === 0n
+    if (!collectable && this.has('unsettlement-deducts-partially')) {
+      this.reverse(credit, live)
+      this.move(player, -player.balance)
+      return this.accept(request, player)
+    }
+    if (!collectable && !this.has('unsettlement-goes-negative')) {
+      if (this.has('refused-unsettlement-collects-later')) return noFunds
+      if (this.has('closed-credit-collected-again')) return this.refuse(request, noFunds)
+      credit.live = undefined
+      credit.owed += live
+      if (this.has('refused-unsettlement-not-recorded')) return noFunds
+      return this.refuse(request, noFunds)
+    }
+    if (this.has('race-unsettlement')) await roundTrip()
+    if (!this.has('unsettlement-reverses-twice')) this.reverse(credit, live)
+    this.move(player, -due)
+    return this.accept(request, player)
+  }
+
+  private async rollBack(request: Rollback, player: Player, bet: Bet | undefined): Promise<Answer> {
+    if (bet === undefined) {
+      if (this.has('rollback-of-unknown-refused')) return betUnknown
+      if (this.has('race-rollback')) await roundTrip()
+      if (!this.has('no-tombstone')) this.open(request, 0n).rolledBack = true
+      return this.accept(request, player)
+    }
+    if (bet.playerId !== request.playerId && !this.has('rollback-of-other-player-pays')) return otherPlayer
+    if (bet.rolledBack && this.has('rollback-of-rolled-back-refused')) return betRolledBack
+    if (bet.rolledBack && !this.has('rollback-new-id-pays-again')) {
+      if (this.has('rollback-repeat-pays-again') && this.records.has(this.key(request)))
+        this.move(player, bet.stake)
+      return this.accept(request, player)
+    }
+    if ([...bet.credits].some(([type, credit]) => this.forbidsRollback(type, credit))) return betSettled
+    if (this.has('race-rollback')) await roundTrip()
+    bet.rolledBack = true
+    if (this.has('repeat-after-rollback-debits')) this.forgetPlacebet(request.betId)
+    if (!this.has('rollback-pays-nothing')) this.move(player, bet.stake)
+    return this.accept(request, player)
+  }
+
+  private creditToReverse({ type }: Unsettlement, { credits }: Bet): Credit | undefined {
+    if (this.has('unvoided-takes-paid')) return credits.get('BET_PAID')
+    if (type === 'UNVOIDED') return credits.get('VOIDED')
+    const paid = credits.get('BET_PAID')
+    return paid === undefined && this.has('unscored-takes-void') ? credits.get('VOIDED') : paid
+  }
+
+  private amountDue(credit: Credit, live: Units): Units {
+    if (this.has('unsettlement-takes-last-only')) return credit.last
+    if (this.has('unsettlement-takes-all-ever')) return live + credit.reversed
+    return live
+  }
+
+  private reverse(credit: Credit, live: Units): void {
+    credit.live = undefined
+    credit.reversed += live
+    credit.unsettled = true
+  }
+
+  private forbidsRollback(type: CreditType, { live, owed, unsettled }: Credit): boolean {
+    if (this.has('rollback-of-settled-pays')) return false
+    if (this.has('rollback-of-voided-pays') && type === 'VOIDED') return false
+    if (this.has('rollback-of-lost-pays') && live === 0n) return false
+    if (this.has('rollback-after-reversal-refused') && unsettled) return true
+    return live !== undefined || (owed > 0n && !this.has('rollback-of-closed-pays'))
+  }
+
+  private placeable(known: Bet, request: Placebet): boolean {
+    if (this.has('rolled-back-bet-placed-again')) return known.rolledBack && known.stake > 0n
+    if (this.has('repeat-after-rollback-debits')) return known.rolledBack && known.stake > 0n
+    if (this.has('repeat-debits-again')) return this.records.has(this.key(request))
+    return this.has('second-placebet-debits') && !known.rolledBack
+  }
+
+  private open(request: Request, stake: Units): Bet {
+    const { playerId, date } = request
+    const bet: Bet = { playerId, stake, rolledBack: false, credits: new Map(), latestDate: date }
+    this.bets.set(request.betId, bet)
+    return bet
+  }
+
+  private covers(player: Player, amount: Units): boolean {
+    if (this.has('whole-balance-refused')) return player.balance > amount
+    if (this.has('zero-stake-needs-funds') && player.balance === 0n) return false
+    if (this.has('float-arithmetic')) return player.float >= asFloat(amount)
+    return player.balance >= amount
+  }
+
+  /** The only place where money moves. */
+  private move(player: Player, change: Units): void {
+    player.balance += change
+    player.float += asFloat(change)
+  }
+
+  private accept(request: Request, player: Player): Answer {
+    const success = this.success(player, this.nextReference())
+    this.record(request, undefined, success)
+    return success
+  }
+
+  private refuse(request: Request, refusal: Refusal): Refusal {
+    this.record(request, refusal)
+    return refusal
+  }
+
+  private record(request: Request, refusal: Refusal | undefined, success?: Success): void {
+    const { reference, balance } = success ?? { reference: '', balance: '' }
+    this.records.set(this.key(request), { request, refusal, reference, balanceThen: balance })
+  }
+
+  private repeat(record: Recorded, request: Request): Answer {
+    const { refusal, reference } = record
+    const otherOperation = record.request.operation !== request.operation
+    if (!otherOperation && this.meaning(record.request) !== this.meaning(request)) return conflict
+    if (refusal !== undefined) return refusal
+    if (this.has('repeat-refused')) return conflict
+    const player = this.players.get(record.request.playerId)
+    if (player === undefined) return unknownPlayer
+    const success = this.success(
+      player,
+      this.has('repeat-answers-new-reference') ? this.nextReference() : reference,
+    )
+    return this.has('repeat-answers-old-balance') ? { ...success, balance: record.balanceThen } : success
+  }
+
+  private repeatIsDecidedAfresh({ operation }: Request): boolean {
+    if (operation === 'placebet') return this.has('repeat-debits-again')
+    if (operation === 'settlement') return this.has('settlement-repeat-pays-again')
+    if (operation === 'unsettlement') return this.has('unsettlement-repeat-deducts-again')
+    return this.has('rollback-repeat-pays-again')
+  }
+
+  private success(player: Player, reference: string): Success {
+    const [first] = this.players.values()
+    const { currency, balance, float } =
+      this.has('balance-of-first-player') && first !== undefined ? first : player
+    if (this.has('float-arithmetic')) return { balance: String(float), currency, reference }
+    return { balance: writeAmount(balance, minorUnits(currency)), currency, reference }
+  }
+
+  /** What identifies a transaction. JSON keeps the parts apart, whatever is in the ids. */
+  private key({ operation, transactionId, playerId, betId }: Request): string {
+    const bets = operation === 'placebet' || operation === 'rollbackbet'
+    const parts: string[] = [this.has('one-id-space') && bets ? 'bet' : operation, transactionId]
+    if (this.has('ids-unique-per-player')) parts.push(playerId)
+    if (this.has('ids-unique-per-bet')) parts.push(betId)
+    return JSON.stringify(parts)
+  }
+
+  /** What a repeat has to have in common with the first request. */
+  private meaning(request: Request): string {
+    const parts: string[] = []
+    if (!this.has('changed-player-taken-as-repeat')) parts.push(request.playerId)
+    if (!this.has('changed-bet-taken-as-repeat')) parts.push(request.betId)
+    if ('amount' in request) {
+      const { amount, amountText, currency } = request
+      if (this.has('amounts-compared-as-text')) parts.push(amountText)
+      else if (!this.has('changed-amount-taken-as-repeat')) parts.push(String(amount))
+      if (!this.has('changed-currency-taken-as-repeat')) parts.push(currency)
+    }
+    if ('type' in request && !this.has('changed-type-taken-as-repeat')) parts.push(request.type)
+    if ('odds' in request && this.has('changed-odds-refused')) parts.push(request.odds)
+    if ('sessionId' in request && this.has('changed-session-refused')) parts.push(request.sessionId)
+    if (this.has('changed-date-refused')) parts.push(String(request.date))
+    return JSON.stringify(parts)
+  }
+
+  private forgetPlacebet(betId: string): void {
+    for (const [key, { request }] of this.records) {
+      if (request.operation === 'placebet' && request.betId === betId) this.records.delete(key)
+    }
+  }
+
+  private nextReference(): string {
+    this.references += 1
+    return `W${this.references}`
+  }
+
+  private has(fault: FaultName): boolean {
+    return this.fault === fault
+  }
+}
