@@ -19,6 +19,11 @@ export interface AuditReport {
   durationMs: number
   seed: number
   player: { playerId: string; currency: string }
+  /**
+   * The player's balance before and after, decimal text; `after` is `null` where nobody answered any more. A surplus that
+   * settlements left is staked in the end, on a bet that stays open.
+   */
+  funds?: { before: string; after: string | null }
   /** How many requests were sent. */
   requests: number
   results: AuditResult[]
@@ -29,7 +34,7 @@ export interface AuditReport {
 }
 
 export interface AuditResult {
-  /** Never changes its meaning: `AU-01`. */
+  /** Never changes its meaning: `AU-101`. */
   id: string
   level: Level
   /** What is promised, in one sentence. */
