@@ -1,6 +1,6 @@
 /** The balances that the answers named, as a curve over time. */
 import type { AuditExchange } from '../report.js'
-import { countText, durationText, percentText } from './figures.js'
+import { countText, durationText, percentText, shortText } from './figures.js'
 import { html, type Markup } from './markup.js'
 
 export interface BalancePoint {
@@ -138,7 +138,8 @@ export function auditCurve(
     const at = Math.min(axis.shareOf(band.fromMs), 0.86)
     // A name takes about an eighth of a phone's width. Where the one before is too near, the band stays without.
     const name =
-      at >= roomFrom && html`<text class="band-name" x="${place(at)}" y="187">✕ ${band.failed.id}</text>`
+      at >= roomFrom &&
+      html`<text class="band-name" x="${place(at)}" y="187">✕ ${shortText(band.failed.id, 8)}</text>`
     if (name) roomFrom = at + 0.14
     failed.push(html`<a href="#${band.failed.anchor}"><title>${band.failed.id} failed</title>${strip(band, 'band-failed')}${name || null}</a>
 `)
@@ -160,8 +161,8 @@ ${even.map(band => strip(band, 'band'))}
 ${zero}
 ${failed}
 ${stepLine(points, axis.shareOf, 30, 120)}
-<text class="extreme" x="0" y="16">highest ${highest.text} ${currency}</text>
-<text class="extreme" x="0" y="170">lowest ${lowest.text} ${currency}</text>
+<text class="extreme" x="0" y="16">${shortText(`highest ${highest.text} ${currency}`, 32)}</text>
+<text class="extreme" x="0" y="170">${shortText(`lowest ${lowest.text} ${currency}`, 32)}</text>
 <line class="axis-line" x1="0" x2="100%" y1="198" y2="198"/>
 ${axis.pauses.map(share => html`<svg x="${place(share)}" y="198" overflow="visible"><path class="pause" d="M-4 4l3-8m2 8l3-8"/></svg>`)}
 ${[0, 0.25, 0.5, 0.75, 1].map((share, index) => html`<text class="tick${index % 2 ? ' tick-odd' : ''}" x="${place(share)}" y="216" text-anchor="${['start', 'middle', 'middle', 'middle', 'end'][index] ?? ''}">${index === 0 ? '0' : durationText(axis.momentAt(share))}</text>`)}

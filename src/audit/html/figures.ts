@@ -44,3 +44,9 @@ export function axisEnd(value: number): number {
   const step = [1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10].find(candidate => candidate * power >= value) ?? 10
   return Number((step * power).toPrecision(3))
 }
+
+/** Text for a place where nothing wraps: cut after so many characters. */
+export function shortText(text: string, charactersMax: number): string {
+  const characters = [...text]
+  return characters.length > charactersMax ? `${characters.slice(0, charactersMax - 1).join('')}…` : text
+}

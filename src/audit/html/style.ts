@@ -38,12 +38,12 @@ time, td, .nr, .status, .balance, .ticks, .effort, svg text { font-variant-numer
 
 .kind { display: flex; flex-wrap: wrap; gap: 0 1rem; justify-content: space-between; border-bottom: 1px solid var(--line); padding-bottom: .6rem; font-weight: 600 }
 .kind span { font-weight: 400; color: var(--soft) }
-.verdict { display: grid; grid-template-columns: auto 1fr; gap: 1.25rem; align-items: center; margin: 2.2rem 0 }
+.verdict { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: 1.25rem; align-items: center; margin: 2.2rem 0 }
 .verdict svg { fill: none; stroke: var(--tone); stroke-width: 5; stroke-linecap: round; stroke-linejoin: round }
 .verdict h1 { font-size: clamp(2.2rem, 7vw, 3.4rem); color: var(--tone); letter-spacing: -.01em }
 .sentence { margin-top: .35rem; font-size: 1.05rem; max-width: 44rem }
-.protocol { display: grid; grid-template-columns: 1fr auto; gap: 1.5rem 3rem; align-items: start; border-top: 1px solid var(--line); padding-top: 1.1rem }
-.protocol dl > div, .finding > div { display: grid; grid-template-columns: 4.5rem 1fr; gap: .75rem; padding: .16rem 0 }
+.protocol { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 1.5rem 3rem; align-items: start; border-top: 1px solid var(--line); padding-top: 1.1rem }
+.protocol dl > div, .finding > div { display: grid; grid-template-columns: 4.5rem minmax(0, 1fr); gap: .75rem; padding: .16rem 0 }
 dt { color: var(--soft) }
 table { border-collapse: collapse; font-size: .9rem }
 caption { text-align: left; color: var(--soft); padding-bottom: .2rem }
@@ -55,7 +55,7 @@ td.zero { font-weight: 400; color: var(--soft) }
 
 .group { margin-top: 1rem } .group p { font-size: .85rem; color: var(--soft); margin-bottom: .4rem } .group p b { color: var(--ink) }
 .group ul { display: grid; grid-template-columns: repeat(auto-fill, minmax(4.6rem, 1fr)); gap: .3rem }
-.tile { display: block; font: 600 .75rem/1.9 var(--sans); text-align: center; text-decoration: none; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; border: 1.5px solid var(--line); border-radius: 3px; color: var(--tone); padding: 0 .3rem }
+.tile { display: block; position: relative; font: 600 .75rem/1.9 var(--sans); text-align: center; text-decoration: none; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; border: 1.5px solid var(--line); border-radius: 3px; color: var(--tone); padding: 0 .3rem }
 .tile.fail { background: var(--tone); border-color: var(--tone); color: var(--paper) }
 .tile.warn { border-color: var(--tone); border-width: 2.5px; line-height: 1.75 }
 .tile.none { border-style: dashed; border-color: var(--none) }
@@ -66,13 +66,13 @@ i.tile { font-style: normal; width: 1.6rem }
 
 .failed { border-left: 3px solid var(--tone); padding-left: 1.25rem; margin-top: 2.25rem }
 .failed + .failed { margin-top: 3rem }
-.failed header { display: grid; grid-template-columns: auto 1fr; gap: .1rem .75rem; align-items: center }
+.failed header { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: .1rem .75rem; align-items: center }
 .failed h3 { grid-column: 1 / -1; font: 600 1.25rem/1.3 var(--serif); margin-top: .3rem }
 .origin { font-size: .85rem; color: var(--soft) } .failed .origin b { color: var(--tone); font-size: 1rem }
 .source { border-left: 1px solid var(--line); padding-left: .5rem; margin-left: .25rem }
 .sign { display: inline-block; flex: none; width: 1.35rem; height: 1.35rem; border-radius: 50%; border: 1.5px solid var(--tone); color: var(--tone); text-align: center; font: 700 .75rem/1.15rem var(--sans) }
 .sign.fail { background: var(--tone); color: var(--paper) } .sign.none { border-style: dashed }
-.finding { margin-top: 1rem } .finding > div { grid-template-columns: 6.5rem 1fr; padding: .3rem 0; border-top: 1px solid var(--line) }
+.finding { margin-top: 1rem } .finding > div { grid-template-columns: 6.5rem minmax(0, 1fr); padding: .3rem 0; border-top: 1px solid var(--line) }
 .finding > div:last-child { border-bottom: 1px solid var(--line) }
 .found dd { font-weight: 600 }
 pre { font: .8rem/1.55 var(--mono); white-space: pre-wrap; overflow-wrap: anywhere; background: var(--wash); border-radius: 3px; padding: .6rem .75rem; user-select: all; -webkit-user-select: all }
@@ -82,7 +82,7 @@ pre code { font: inherit } pre + pre { margin-top: .35rem }
 .case { scroll-margin-top: 1rem }
 summary { cursor: pointer; list-style: none } summary::-webkit-details-marker { display: none }
 details.case { border-top: 1px solid var(--line) } details.case:last-of-type { border-bottom: 1px solid var(--line) }
-details.case > summary { display: grid; grid-template-columns: auto 4rem 1fr auto auto; gap: .75rem; align-items: baseline; padding: .5rem 0 }
+details.case > summary { display: grid; grid-template-columns: auto 4rem minmax(0, 1fr) auto auto; gap: .75rem; align-items: baseline; padding: .5rem 0 }
 details.case > summary::after, .call > summary::after { content: '+'; color: var(--soft); width: .8rem; text-align: center }
 details[open].case > summary::after, .call[open] > summary::after { content: '–' }
 details.case h3 { font-weight: 400 } details.case[open] h3 { font-weight: 600 }
@@ -94,7 +94,7 @@ details.case h3 { font-weight: 400 } details.case[open] h3 { font-weight: 600 }
 .lead { color: var(--soft); margin-bottom: 1rem }
 
 .timeline { font-size: .85rem; margin-top: .5rem }
-.axis, .call > summary { display: grid; grid-template-columns: 1.6rem minmax(8rem, 15rem) minmax(6rem, 1fr) 3.2rem minmax(5rem, auto) .8rem; gap: 0 .75rem; align-items: center }
+.axis, .call > summary { display: grid; grid-template-columns: 1.6rem minmax(8rem, 15rem) minmax(6rem, 1fr) 3.2rem minmax(5rem, 7rem) .8rem; gap: 0 .75rem; align-items: center }
 .axis { color: var(--soft); font-size: .75rem; padding-bottom: .2rem }
 .axis-name { grid-column: 1 / 3 } .ticks { display: flex; justify-content: space-between }
 .axis::after { content: ''; width: .8rem }
@@ -114,9 +114,9 @@ details.case h3 { font-weight: 400 } details.case[open] h3 { font-weight: 600 }
 .telling { background: var(--wash); box-shadow: -.5rem 0 0 var(--wash), .5rem 0 0 var(--wash) }
 .telling > summary .label { font-weight: 600 } .telling > summary .label::before { content: '▸ '; color: var(--fail) }
 .telling pre { background: var(--paper) }
-.bodies { display: grid; grid-template-columns: 8rem 1fr; gap: .4rem .75rem; padding: .3rem 0 .9rem 2.35rem } .bodies dt { font-size: .75rem; padding-top: .6rem }
+.bodies { display: grid; grid-template-columns: 8rem minmax(0, 1fr); gap: .4rem .75rem; padding: .3rem 0 .9rem 2.35rem } .bodies dt { font-size: .75rem; padding-top: .6rem }
 .bodies .quiet { margin-top: .2rem }
-.case-curve { display: grid; grid-template-columns: 1.6rem minmax(8rem, 15rem) minmax(6rem, 1fr) 3.2rem minmax(5rem, auto) .8rem; gap: 0 .75rem; align-items: center; border-top: 1px solid var(--line); padding: .5rem 0; break-inside: avoid }
+.case-curve { display: grid; grid-template-columns: 1.6rem minmax(8rem, 15rem) minmax(6rem, 1fr) 3.2rem minmax(5rem, 7rem) .8rem; gap: 0 .75rem; align-items: center; border-top: 1px solid var(--line); padding: .5rem 0; break-inside: avoid }
 .case-curve figcaption { grid-column: 2; font-size: .75rem; line-height: 1.4 } .case-curve b { color: var(--ink) }
 
 .plot { display: block; overflow: visible }
@@ -132,13 +132,12 @@ footer { margin-top: 4rem; font-size: .85rem; color: var(--soft) } footer h2 { f
 @media (max-width: 44rem) {
   body { padding: 1.25rem 1rem 3rem }
   .verdict { gap: .9rem; margin: 1.4rem 0 } .verdict svg { width: 48px; height: 48px }
-  .protocol { grid-template-columns: 1fr } table { width: 100% }
+  .protocol { grid-template-columns: minmax(0, 1fr) } table { width: 100% }
   .failed { padding-left: .8rem }
-  .finding > div { grid-template-columns: 1fr; gap: 0 }
-  details.case > summary { grid-template-columns: auto 1fr auto auto; gap: .1rem .6rem } details.case h3 { grid-column: 1 / -1; grid-row: 2 }
-  .case-body, .bodies { display: grid; grid-template-columns: 8rem 1fr; gap: .4rem .75rem; padding: .3rem 0 .9rem 2.35rem } .bodies dt { font-size: .75rem; padding-top: .6rem }
-.bodies .quiet { margin-top: .2rem }
-  .axis, .call > summary, .case-curve { grid-template-columns: 1.3rem 1fr auto auto .8rem; gap: 0 .5rem }
+  .finding > div { grid-template-columns: minmax(0, 1fr); gap: 0 }
+  details.case > summary { grid-template-columns: auto minmax(0, 1fr) auto auto; gap: .1rem .6rem } details.case h3 { grid-column: 1 / -1; grid-row: 2 }
+  .case-body, .bodies { padding-left: 0 } .bodies { grid-template-columns: minmax(0, 1fr); gap: .1rem }
+  .axis, .call > summary, .case-curve { grid-template-columns: 1.3rem minmax(0, 1fr) 2.4rem fit-content(7rem) .8rem; gap: 0 .5rem }
   .call > summary .bar { grid-area: 2 / 1 / 3 / -1; margin-top: .1rem }
   .axis-name { grid-column: 1 / 3 } .axis .ticks { grid-area: 2 / 1 / 3 / -1 }
   .call > summary { padding: .35rem 0 }

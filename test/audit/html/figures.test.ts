@@ -6,6 +6,7 @@ import {
   momentText,
   numberText,
   percentText,
+  shortText,
 } from '../../../src/audit/html/figures.js'
 
 describe('figures', () => {
@@ -59,5 +60,10 @@ describe('figures', () => {
       expect(axisEnd(value)).toBeGreaterThanOrEqual(value)
       expect(axisEnd(value)).toBeLessThanOrEqual(value * 1.34)
     }
+  })
+
+  it('a text that is too long is cut between characters', () => {
+    expect(shortText('⚽👍⚽👍', 4)).toBe('⚽👍⚽👍')
+    expect(shortText('⚽👍⚽👍', 3)).toBe('⚽👍…')
   })
 })

@@ -3,7 +3,7 @@ import { renderHtml } from '../../../src/audit/html/render.js'
 import { palettes } from '../../../src/audit/html/style.js'
 import type { AuditReport } from '../../../src/audit/report.js'
 import { tagsOf } from './markup-reader.js'
-import { failingReport, largeReport, passingReport } from './sample.js'
+import { failingReport, largeReport, passingReport, withEveryText } from './sample.js'
 
 const samples: [string, AuditReport][] = [
   ['failing', failingReport],
@@ -11,20 +11,6 @@ const samples: [string, AuditReport][] = [
   ['large', largeReport],
   ['empty', { ...passingReport, results: [] }],
 ]
-
-/** The report with every text in it replaced; what has only a few lawful values stays. */
-function withEveryText(report: AuditReport, textOf: (path: string) => string): AuditReport {
-  const lawful = ['level', 'verdict']
-  const walk = (value: unknown, path: string): unknown => {
-    if (typeof value === 'string') return lawful.includes(path.split('.').at(-1) ?? '') ? value : textOf(path)
-    if (Array.isArray(value)) return value.map((member, index) => walk(member, `${path}.${index}`))
-    if (typeof value !== 'object' || value === null) return value
-    return Object.fromEntries(
-      Object.entries(value).map(([key, member]) => [key, walk(member, `${path}.${key}`)]),
-    )
-  }
-  return walk(report, 'report') as AuditReport
-}
 
 const shapeOf = (page: string) =>
   tagsOf(page).map(({ name, attributes }) => `${name} ${Object.keys(attributes).join(' ')}`)

@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest'
+import { renderHtml } from '../../../src/audit/html/render.js'
+import { browserNames, findBrowser, open, print } from './browser.js'
+import { failingReport, largeReport, passingReport, withEveryText } from './sample.js'
+
+const browser = findBrowser() ?? ''
+const without = browser === '' ? ` (skipped: none of ${browserNames.join(', ')} is in PATH)` : ''
+const failing = renderHtml(failingReport)
+const longWords = renderHtml(withEveryText(failingReport, () => 'W'.repeat(300)))
+const longNumbers = renderHtml(withEveryText(failingReport, () => `${'8'.repeat(40)}.${'8'.repeat(40)}`))
+
+interface Measured {
+  innerWidth: number
+  scrollWidth: number
+  /** Elements that reach out of the page, by tag and class. */
+  outside: string[]
+  scripts: number
+  handlers: number
+  foldedShown: number
+  background: string
+  alerted: boolean
+}
+
+/** Runs in the browser, and so is text here. */
+const measuring = `frame => {
+  const { document, innerWidth, getComputedStyle } = frame.contentWindow
+  const all = [...document.querySelectorAll('*')]
+  for (const element of document.querySelectorAll('details')) element.open = true
+  const box = element => element.getBoundingClientRect()
+  const outside = all.filter(element => {
+    const { left, right, width } = box(element)
+    return width > 0 && !element.closest('.unseen, svg svg, pattern') && (right > innerWidth + 1 || left < -1)
+  })
+  return {
+    innerWidth,
+    scrollWidth: document.documentElement.scrollWidth,
+    outside: [...new Set(outside.map(element => element.tagName + ' ' + element.getAttribute('class')))],
+    scripts: document.scripts.length,
+    handlers: all.filter(element => [...element.attributes].some(({ name }) => name.startsWith('on'))).length,
+    foldedShown: [...document.querySelectorAll('.bodies')].filter(element => box(element).height > 0).length,
+    background: getComputedStyle(document.documentElement).backgroundColor,
+    alerted: 'alerted' in window || 'alerted' in frame.contentWindow,
+  }
+}`
+
+/**
+ * The page as it is, in a frame of the given width, measured from outside: its own policy would let no script in. (A
+ * window of its own cannot be as narrow as a phone.)
+ */
+async function measure(
+  page: string,
+  width: number,
+  ...flags: string[]
+): Promise<Measured & { logged: string[] }> {
+  const source = page.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
+  const frame = `<!DOCTYPE html><meta charset="utf-8"><body style="margin:0"><iframe style="border:0;width:${width}px;height:700px" srcdoc="${source}"></iframe>
+<pre id="measured"></pre><script>onload = () => { document.getElementById('measured').textContent = '[[' + encodeURIComponent(JSON.stringify((${measuring})(document.querySelector('iframe')))) + ']]' }</script>`
+  const { dom, logged } = await open(
+    browser,
+    frame,
+    'frame.html',
+    `--window-size=${width + 100},900`,
+    ...flags,
+  )
+  const found = /\[\[([^[\]]*)\]\]<\/pre>/.exec(dom)?.[1]
+  if (found === undefined) throw new Error(`the page was not measured: ${logged.join('\n')}`)
+  return { ...(JSON.parse(decodeURIComponent(found)) as Measured), logged }
+}
+
+describe.skipIf(browser === '')(`in a real browser${without}`, () => {
+  it.each([
+    ['failing', failing, 360],
+    ['failing', failing, 1200],
+    ['passing', renderHtml(passingReport), 360],
+    ['passing', renderHtml(passingReport), 1200],
+    ['large', renderHtml(largeReport), 360],
+    ['narrowest', failing, 320],
+    ['long words', longWords, 360],
+    ['long words', longWords, 1200],
+    ['long numbers', longNumbers, 360],
+  ])(
+    'the page fits without sideways scrolling, all unfolded, and logs nothing: %s %#',
+    async (_, page, width) => {
+      const { innerWidth, scrollWidth, outside, foldedShown, logged } = await measure(page, width)
+      expect(innerWidth).toBe(width)
+      expect(outside).toEqual([])
+      expect(scrollWidth).toBeLessThanOrEqual(width)
+      expect(foldedShown).toBe(page.match(/class="bodies"/g)?.length)
+      expect(logged).toEqual([])
+    },
+  )
+
+  it('what is too wide would be noticed', async () => {
+    const wide = failing.replace('<main>', '<main><svg class="wide" width="500" height="5"></svg>')
+    const { scrollWidth, outside } = await measure(wide, 360)
+    expect(scrollWidth).toBeGreaterThan(360)
+    expect(outside).toContain('svg wide')
+  })
+
+  it('is well-formed to an XML parser', async () => {
+    const asXml = (page: string) =>
+      page
+        .replace('<html ', '<html xmlns="http://www.w3.org/1999/xhtml" ')
+        .replace(/<svg(?=[ >])/g, '<svg xmlns="http://www.w3.org/2000/svg"')
+    const { dom } = await open(browser, asXml(failing), 'page.xhtml')
+    expect(dom).not.toContain('<parsererror')
+    expect(dom).toContain('How to read this')
+    const broken = await open(browser, asXml(failing.replace('</main>', '')), 'page.xhtml')
+    expect(broken.dom).toContain('<parsererror')
+  })
+
+  it('runs no text of a wallet, and its policy would not let it', async () => {
+    const attack = `"'></title></style><script>alerted=1</script><img src=x onerror="alerted=1"><svg onload="alerted=1">`
+    const escaped = await measure(renderHtml(withEveryText(failingReport, () => attack)), 1200)
+    expect(escaped).toMatchObject({ scripts: 0, handlers: 0, alerted: false, logged: [] })
+
+    const injected = await measure(
+      failing.replace('<main>', `<main><script>alerted=1</script><img src="x" onerror="alerted=1">`),
+      1200,
+    )
+    expect(injected).toMatchObject({ scripts: 1, handlers: 1, alerted: false })
+    expect(injected.logged.join('\n')).toMatch(/Content Security Policy/)
+
+    const unguarded = failing
+      .replace(/<meta http-equiv[^>]*>/, '')
+      .replace('<main>', '<main><script>alerted=1</script>')
+    expect(await measure(unguarded, 1200)).toMatchObject({ alerted: true })
+  })
+
+  it('is dark where the reader wants it dark', async () => {
+    expect((await measure(failing, 1200)).background).toBe('rgb(255, 255, 255)')
+    expect((await measure(failing, 1200, '--force-dark-mode')).background).toBe('rgb(20, 23, 27)')
+  })
+
+  it('prints, with what is folded on the screen', async () => {
+    const pagesOf = (pdf: Buffer) => pdf.toString('latin1').match(/\/Type\s*\/Page\b(?!s)/g)?.length ?? 0
+    const page = renderHtml(passingReport)
+    const pdf = await print(browser, page)
+    expect(pdf.subarray(0, 5).toString()).toBe('%PDF-')
+    const folded = await print(browser, page.replace('details::details-content', 'details::nothing'))
+    expect(pagesOf(folded)).toBeGreaterThan(0)
+    expect(pagesOf(pdf)).toBeGreaterThan(pagesOf(folded))
+  })
+})
+
+describe('the search for a browser', () => {
+  it('finds none where there is none', () => {
+    expect(findBrowser('')).toBeNull()
+    expect(findBrowser('/nowhere:/dev')).toBeNull()
+  })
+})

@@ -1,0 +1,107 @@
+/** Chromium as a command, where the system has it: opens a page and says what became of it. */
+import { spawn } from 'node:child_process'
+import { accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+export const browserNames = ['chromium', 'chromium-browser', 'google-chrome']
+
+/** The first of the browsers that stands in PATH, or `null`. */
+export function findBrowser(path = process.env.PATH ?? ''): string | null {
+  const candidates = browserNames.flatMap(name => path.split(delimiter).map(folder => join(folder, name)))
+  return candidates.find(isProgram) ?? null
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+export interface Opened {
+  /** The document as the browser has it once it is loaded. */
+  dom: string
+  /** What the page logged, errors of its policy among it. */
+  logged: string[]
+}
+
+/** Loads the page from a file and gives what the browser made of it. */
+export async function open(
+  browser: string,
+  page: string,
+  name = 'page.html',
+  ...flags: string[]
+): Promise<Opened> {
+  return inFolder(async folder => {
+    const { stdout, stderr } = await run(browser, folder, page, name, [
+      '--dump-dom',
+      '--enable-logging=stderr',
+      ...flags,
+    ])
+    return { dom: stdout, logged: stderr.split('\n').filter(line => /\bCONSOLE\b/.test(line)) }
+  })
+}
+
+/** The page on paper. */
+export async function print(browser: string, page: string): Promise<Buffer> {
+  return inFolder(async folder => {
+    const file = join(folder, 'page.pdf')
+    await run(browser, folder, page, 'page.html', ['--no-pdf-header-footer', `--print-to-pdf=${file}`])
+    return readFileSync(file)
+  })
+}
+
+async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'bet-wallet-browser-'))
+  try {
+    return await work(folder)
+  } finally {
+    // Helpers of the browser may write for a moment after it has ended.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
+  }
+}
+
+function run(
+  browser: string,
+  folder: string,
+  page: string,
+  name: string,
+  flags: readonly string[],
+): Promise<{ stdout: string; stderr: string }> {
+  const file = join(folder, name)
+  writeFileSync(file, page)
+  const quiet = [
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+  ]
+  const child = spawn(
+    browser,
+    [
+      '--headless',
+      '--no-sandbox',
+      '--disable-gpu',
+      ...quiet,
+      `--user-data-dir=${join(folder, 'profile')}`,
+      ...flags,
+      pathToFileURL(file).href,
+    ],
+    { stdio: ['ignore', 'pipe', 'pipe'], timeout: 50_000, killSignal: 'SIGKILL' },
+  )
+  let stdout = ''
+  let stderr = ''
+  child.stdout.setEncoding('utf8').on('data', text => (stdout += text))
+  child.stderr.setEncoding('utf8').on('data', text => (stderr += text))
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code, signal) => {
+      if (code === 0) resolve({ stdout, stderr })
+      else reject(new Error(`${browser} ended with ${code ?? signal}: ${stderr.slice(-2000)}`))
+    })
+  })
+}
