@@ -236,8 +236,9 @@ export function createJudge(settings: {
         )
         return
       }
+      // Of the first delivery only: another one may repeat what one whose answer was lost has decided, on other funds.
       const most = delivery.high - delivery.ownHigh + (account.widenedUp - delivery.widenedUp)
-      if (most < amount && account.drift === 0n) {
+      if (most < amount && delivery.sentAt === transaction.sentAt && account.drift === 0n) {
         const text = `INSUFFICIENT_FUNDS: a stake of ${shown(amount, account)} on at most ${shown(most, account)}`
         judge.differs(transaction, 'overspent', text, shortOf(reading), most - amount)
       }
@@ -289,7 +290,7 @@ export function createJudge(settings: {
         )
       } else if (errorCode === 'INSUFFICIENT_FUNDS') {
         const least = delivery.low - delivery.ownLow - (account.widenedDown - delivery.widenedDown)
-        if (least >= amount && account.drift === 0n) {
+        if (least >= amount && delivery.sentAt === transaction.sentAt && account.drift === 0n) {
           const text = `accepted: a stake of ${shown(amount, account)} on at least ${shown(least, account)}`
           judge.differs(transaction, 'refused', text, shortOf(reading))
         }

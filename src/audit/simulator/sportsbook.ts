@@ -42,8 +42,11 @@ interface Credited {
 
 interface PlacedBet extends Bet {
   legs: readonly Leg[]
-  /** A big bet of an offer: where it loses, most of the stake is paid back. Keeps the players in the game. */
-  insured: boolean
+  /**
+   * What keeps players in the game for hours. `insured`: where it loses, the bookmaker buys most of the stake back.
+   * `boosted`: for a player with next to nothing; all of the stake, and where it wins, a bonus comes on top.
+   */
+  offer: 'none' | 'insured' | 'boosted'
   /** The platform waits for an answer. */
   busy: boolean
   credited: Credited | null
@@ -112,13 +115,16 @@ const chanceOf = {
   corrected: 0.15,
   cashedOutAtGoal: 0.3,
   beyondFunds: 0.02,
-  allIn: 0.08,
+  allIn: 0.06,
+  /** For every fourth player: without funds at the wrong moment, so that clawbacks find none. */
+  allInOfGamblers: 0.5,
   pastRepeated: 0.05,
 }
 const correctionStepsMax = 80
 
 export function createSportsbook(settings: SportsbookSettings): Sportsbook {
   const { accounts, random, network, judge, runId } = settings
+  const gamblers = new Set(accounts.filter((_, index) => index % 4 === 0))
   const matches: Match[] = []
   const pending = new Set<Transaction>()
   const recentlyClosed: Bet[] = []
@@ -246,7 +252,7 @@ export function createSportsbook(settings: SportsbookSettings): Sportsbook {
     for (let bets = Math.min(2, match.bets.length); bets > 0; bets -= 1) {
       const bet = random.pick(match.bets)
       const isFree = bet.state === 'open' && !bet.busy && bet.legs.length === 1
-      if (isFree && random.chance(chanceOf.cashedOutAtGoal)) cashOut(bet)
+      if (isFree && random.chance(chanceOf.cashedOutAtGoal)) cashOut(bet, random.between(50, 130))
     }
   }
 
@@ -286,13 +292,15 @@ export function createSportsbook(settings: SportsbookSettings): Sportsbook {
 
   function placeBet(): void {
     while (matches.length < matchesAtOnce) matches.push(kickOff())
-    const account = accounts[Math.floor(random.next() ** 2 * accounts.length)] as Account
-    const { stake, insured } = stakeOf(account)
+    const account = chosenPlayer()
+    const { stake, offer } = stakeOf(account)
+    // Fair for those who have lost, poor for the others: so that balances neither end at nothing nor grow for ever.
+    const edge = account.low < account.opening ? 0.95 : 0.75
     const legsCount = random.chance(chanceOf.multiple) ? random.between(2, 3) : 1
     const first = random.between(0, matchesAtOnce - 1)
     const legs = Array.from({ length: legsCount }, (_, index): Leg => {
       const selection = random.pick(selections)
-      const odds = Math.max(101, Math.round((100 / chances[selection]) * (0.95 + random.next() * 0.1)))
+      const odds = Math.max(101, Math.round((100 / chances[selection]) * (edge + random.next() * 0.1)))
       return { match: matches[(first + index) % matchesAtOnce] as Match, selection, odds }
     })
     const odds = legs.reduce((product, leg) => product * BigInt(leg.odds), 1n)
@@ -308,7 +316,7 @@ export function createSportsbook(settings: SportsbookSettings): Sportsbook {
       state: 'placing',
       transactions: [],
       legs,
-      insured,
+      offer,
       busy: true,
       credited: null,
       cashedOut: false,
@@ -335,20 +343,29 @@ export function createSportsbook(settings: SportsbookSettings): Sportsbook {
     repeatPast()
   }
 
+  /** Some bet more than others. Who has nothing at all, bets seldom. */
+  function chosenPlayer(): Account {
+    for (let tries = 3; ; tries -= 1) {
+      const account = accounts[Math.floor(random.next() ** 2 * accounts.length)] as Account
+      if (account.low > 0n || tries === 0) return account
+    }
+  }
+
   /** Mostly little, sometimes all, now and then too much. In whole minor units. */
-  function stakeOf(account: Account): { stake: bigint; insured: boolean } {
+  function stakeOf(account: Account): Pick<PlacedBet, 'stake' | 'offer'> {
     const { step, low, opening } = account
     const funds = low > 0n ? low : 0n
-    const share = (of: bigint, part: number) => ((of / step) * BigInt(Math.round(part * 10_000))) / 10_000n
+    const share = (part: number) => ((funds / step) * BigInt(Math.round(part * 10_000))) / 10_000n
     const roll = random.next()
     const part = random.next()
     const minors = (count: bigint) => (count > 0n ? count : 1n) * step
-    if (roll < chanceOf.beyondFunds) return { stake: minors(share(funds, 1 + part / 2) + 1n), insured: false }
-    if (roll < chanceOf.beyondFunds + chanceOf.allIn && funds <= 3n * opening) {
-      return { stake: minors(share(funds, 0.6 + 0.4 * part)), insured: true }
+    if (roll < chanceOf.beyondFunds) return { stake: minors(share(1 + part / 2) + 1n), offer: 'none' }
+    if (funds * 10n < opening) return { stake: minors(share(0.02 + 0.2 * part)), offer: 'boosted' }
+    const allIn = gamblers.has(account) ? chanceOf.allInOfGamblers : chanceOf.allIn
+    if (roll < chanceOf.beyondFunds + allIn && funds <= 10n * opening) {
+      return { stake: minors(share(0.6 + 0.35 * part)), offer: funds < opening ? 'insured' : 'none' }
     }
-    const most = funds < opening ? funds : opening
-    return { stake: minors(share(most, 0.002 + 0.03 * part)), insured: false }
+    return { stake: minors(share(0.002 + 0.03 * part)), offer: 'none' }
   }
 
   function accepted(bet: PlacedBet): void {
@@ -403,11 +420,12 @@ export function createSportsbook(settings: SportsbookSettings): Sportsbook {
     }
     const won = legs.every(({ match, selection }) => selection === resultOf(match))
     const odds = legs.reduce((product, leg) => product * BigInt(leg.odds), 1n)
-    const gross = won
-      ? timesOdds(bet.stake, odds, legs.length, account.step)
-      : bet.insured
-        ? (((bet.stake / account.step) * 9n) / 10n) * account.step
-        : 0n
+    if (!won && bet.offer !== 'none') {
+      cashOut(bet, bet.offer === 'insured' ? 90 : 100)
+      return
+    }
+    const bonus = bet.offer === 'boosted' ? (account.opening / account.step / 4n) * account.step : 0n
+    const gross = won ? timesOdds(bet.stake, odds, legs.length, account.step) + bonus : 0n
     // Spec 4.2 rule 2: debts come off what is won, until they are recovered.
     const recovered = gross < account.debt ? gross : account.debt
     if (recovered > 0n) counts.recoveries += 1
@@ -415,8 +433,8 @@ export function createSportsbook(settings: SportsbookSettings): Sportsbook {
     credit(bet, 'BET_PAID', { gross, recovered, version })
   }
 
-  function cashOut(bet: PlacedBet): void {
-    const gross = timesOdds(bet.stake, BigInt(random.between(50, 130)), 1, bet.account.step)
+  function cashOut(bet: PlacedBet, percent: number): void {
+    const gross = timesOdds(bet.stake, BigInt(percent), 1, bet.account.step)
     counts.cashOuts += 1
     bet.cashedOut = true
     credit(bet, 'CASHOUT', { gross, recovered: 0n, version: 0 })
