@@ -137,7 +137,7 @@ footer { margin-top: 4rem; font-size: .85rem; color: var(--soft) } footer h2 { f
   .finding > div { grid-template-columns: minmax(0, 1fr); gap: 0 }
   details.case > summary { grid-template-columns: auto minmax(0, 1fr) auto auto; gap: .1rem .6rem } details.case h3 { grid-column: 1 / -1; grid-row: 2 }
   .case-body, .bodies { padding-left: 0 } .bodies { grid-template-columns: minmax(0, 1fr); gap: .1rem }
-  .axis, .call > summary, .case-curve { grid-template-columns: 1.3rem minmax(0, 1fr) 2.4rem fit-content(7rem) .8rem; gap: 0 .5rem }
+  .axis, .call > summary, .case-curve { grid-template-columns: 1.3rem minmax(0, 1fr) 2.9rem fit-content(7rem) .8rem; gap: 0 .5rem }
   .call > summary .bar { grid-area: 2 / 1 / 3 / -1; margin-top: .1rem }
   .axis-name { grid-column: 1 / 3 } .axis .ticks { grid-area: 2 / 1 / 3 / -1 }
   .call > summary { padding: .35rem 0 }
@@ -158,6 +158,6 @@ footer { margin-top: 4rem; font-size: .85rem; color: var(--soft) } footer h2 { f
   .finding, .failed > pre, .audit-curve, .group, tr, summary, details.case { break-inside: avoid }
   .case:target { background: none; box-shadow: none }
   .case-body { padding-bottom: .8rem }
-  a { text-decoration: none }
+  a { text-decoration: none } footer { margin-top: 2rem; break-inside: avoid }
 }
 `

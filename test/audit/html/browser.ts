@@ -5,12 +5,20 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-export const browserNames = ['chromium', 'chromium-browser', 'google-chrome']
+const browserNames = ['chromium', 'chromium-browser', 'google-chrome']
 
-/** The first of the browsers that stands in PATH, or `null`. */
-export function findBrowser(path = process.env.PATH ?? ''): string | null {
+/** The first browser in PATH that opens a page from a file, as not every package of one does; else why there is none. */
+export async function findBrowser(
+  path = process.env.PATH ?? '',
+): Promise<{ browser: string } | { reason: string }> {
   const candidates = browserNames.flatMap(name => path.split(delimiter).map(folder => join(folder, name)))
-  return candidates.find(isProgram) ?? null
+  const reasons: string[] = []
+  for (const browser of candidates.filter(isProgram)) {
+    const opened = await open(browser, '<p>It opens pages.</p>').catch((error: Error) => error)
+    if ('dom' in opened && opened.dom.includes('It opens pages.')) return { browser }
+    reasons.push(`${browser} opens no page`)
+  }
+  return { reason: reasons.join(', ') || `none of ${browserNames.join(', ')} is in PATH` }
 }
 
 function isProgram(file: string): boolean {
