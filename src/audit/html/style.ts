@@ -108,7 +108,7 @@ details.case h3 { font-weight: 400 } details.case[open] h3 { font-weight: 600 }
 .refusal .bar rect, .bar.refusal rect { fill: var(--paper); stroke: var(--call); stroke-width: 1.5 }
 .fault .bar rect, .bar.fault rect { fill: var(--fail); stroke: var(--fail); stroke-width: 2 }
 .bar line { stroke: var(--soft); stroke-width: 1.5; stroke-dasharray: 3 4 } .bar circle { fill: var(--soft) }
-.bar path { fill: none; stroke: var(--fail); stroke-width: 2.2; stroke-linecap: round }
+.bar path { fill: none; stroke: var(--ink); stroke-width: 2.2; stroke-linecap: round }
 .legend .bar { background: none; border: 0; overflow: visible }
 .success .status { color: var(--call) } .fault .status { color: var(--fail) } .broken .status { color: var(--soft); font-weight: 400 }
 .telling { background: var(--wash); box-shadow: -.5rem 0 0 var(--wash), .5rem 0 0 var(--wash) }

@@ -13,6 +13,8 @@ interface Told {
   label: string
   atMs: number
   tookMs: number | null
+  /** Of a placebet. */
+  amount?: string
   status?: number
   body?: string
   answer?: string
@@ -34,9 +36,9 @@ interface Case {
 const target = 'https://wallet.example.test/callbacks'
 
 function exchangeOf(told: Told, startMs: number, number: number): AuditExchange {
-  const { path, label, atMs, tookMs, balance = null, broken = null } = told
+  const { path, label, atMs, tookMs, amount = '30.00', balance = null, broken = null } = told
   const stake =
-    path === '/placebet' ? '"sessionId":"s-1","amount":30.00,"currency":"EUR","betType":"SINGLE",' : ''
+    path === '/placebet' ? `"sessionId":"s-1","amount":${amount},"currency":"EUR","betType":"SINGLE",` : ''
   const type = {
     '/placebet': '',
     '/unsettlement': '"type":"UNSCORED",',
@@ -126,8 +128,24 @@ const beyondFunds: Case = {
   title: 'A stake beyond the funds is refused with 402 INSUFFICIENT_FUNDS',
   source: 'spec 4.1, D6',
   calls: [
-    { path: '/placebet', label: 'placebet 1000.01', atMs: 0, tookMs: 3.1, status: 402, answer: noFunds },
-    { path: '/placebet', label: 'the same again', atMs: 4, tookMs: 2.7, status: 402, answer: noFunds },
+    {
+      path: '/placebet',
+      label: 'placebet 1000.01',
+      amount: '1000.01',
+      atMs: 0,
+      tookMs: 3.1,
+      status: 402,
+      answer: noFunds,
+    },
+    {
+      path: '/placebet',
+      label: 'the same again',
+      amount: '1000.01',
+      atMs: 4,
+      tookMs: 2.7,
+      status: 402,
+      answer: noFunds,
+    },
   ],
 }
 
@@ -186,8 +204,22 @@ const plain = (id: string, title: string, source: string, level: Level = 'MUST',
   title,
   source,
   calls: [
-    { path: '/placebet', label: `placebet ${stake}.00`, atMs: 0, tookMs: 5.5, balance: `${1000 - stake}.00` },
-    { path: '/placebet', label: 'the same again', atMs: 7, tookMs: 2.9, balance: `${1000 - stake}.00` },
+    {
+      path: '/placebet',
+      label: `placebet ${stake}.00`,
+      amount: `${stake}.00`,
+      atMs: 0,
+      tookMs: 5.5,
+      balance: `${1000 - stake}.00`,
+    },
+    {
+      path: '/placebet',
+      label: 'the same again',
+      amount: `${stake}.00`,
+      atMs: 7,
+      tookMs: 2.9,
+      balance: `${1000 - stake}.00`,
+    },
     { path: '/rollbackbet', label: 'rollback', atMs: 11, tookMs: 4.1, balance: '1000.00' },
     { path: '/rollbackbet', label: 'rollback, repeated', atMs: 16, tookMs: 2.2, balance: '1000.00' },
   ],
@@ -228,6 +260,7 @@ const races: Case = {
       return {
         path: '/placebet',
         label: `placebet b-${bet + 1} of 24, 100.00 each`,
+        amount: '100.00',
         atMs: bet * 0.4,
         tookMs: took,
         ...(accepted
@@ -238,6 +271,7 @@ const races: Case = {
     {
       path: '/placebet',
       label: 'zero stake, to read the balance',
+      amount: '0.00',
       atMs: 58,
       tookMs: 3.2,
       balance: '-600.00',
@@ -290,6 +324,7 @@ const outage: Case = {
     {
       path: '/placebet',
       label: 'beside it: placebet 1.00',
+      amount: '1.00',
       atMs: 100,
       tookMs: 2400,
       status: 502,
@@ -299,6 +334,7 @@ const outage: Case = {
     {
       path: '/placebet',
       label: 'beside it: placebet 1.00, again',
+      amount: '1.00',
       atMs: 2600,
       tookMs: 1900,
       status: 500,
@@ -393,7 +429,9 @@ const unsound: (Case | undefined)[] = [
     title: 'Answers stay below a second while 64 calls are open',
     source: 'spec 8',
     reason: 'the time budget was used up',
-    calls: [{ path: '/placebet', label: 'placebet 1.00', atMs: 0, tookMs: 12, balance: '998.00' }],
+    calls: [
+      { path: '/placebet', label: 'placebet 1.00', amount: '1.00', atMs: 0, tookMs: 12, balance: '998.00' },
+    ],
   },
 ]
 
