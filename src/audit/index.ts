@@ -9,8 +9,12 @@ import { runAudit } from './run.js'
 
 export type { AuditErrorCode } from './errors.js'
 export { AuditError } from './errors.js'
+export { renderHtml } from './html/render.js'
+export { renderJunit } from './junit.js'
 export type { AuditOptions, AuditSettlement, SettleOption, SignedRequest } from './options.js'
 export type * from './report.js'
+export type * from './simulator/index.js'
+export { numberedPlayers, simulateSportsbook } from './simulator/index.js'
 
 /** Every case, in the order in which they are run. */
 export const auditCases: readonly { id: string; level: Level; title: string; source: string }[] = cases.map(

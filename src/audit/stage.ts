@@ -80,6 +80,7 @@ export class Stage {
   /** Every bet that a placebet was sent for, with what was settled on it. */
   private readonly sent = new Map<string, { playerId: string; types: Set<AuditSettlement['type']> }>()
   settled = false
+  private readonly dates = new Map<string, string>()
 
   constructor(
     /** What the cases before this one have left. */
@@ -121,8 +122,11 @@ export class Stage {
     return { transactionId: `${id}-p`, betId: `${id}-b`, playerId, amount }
   }
 
-  date(): string {
-    return this.settings.formatDate(new Date())
+  /** One date per transaction: a repeated call is the same, byte for byte, where a case does not say otherwise. */
+  date(transactionId: string): string {
+    const date = this.dates.get(transactionId) ?? this.settings.formatDate(new Date())
+    this.dates.set(transactionId, date)
+    return date
   }
 
   /** The fields of a placebet. */
@@ -136,13 +140,19 @@ export class Stage {
       currency: this.settings.currency,
       odds: written('1.85'),
       betType: 'SINGLE',
-      transactionDate: this.date(),
+      transactionDate: this.date(bet.transactionId),
     }
   }
 
   /** The fields of a rollback or an unsettlement. */
   reversal(bet: Pick<Bet, 'betId' | 'playerId'>, type: string, transactionId: string): Record<string, Json> {
-    return { transactionId, betId: bet.betId, playerId: bet.playerId, type, transactionDate: this.date() }
+    return {
+      transactionId,
+      betId: bet.betId,
+      playerId: bet.playerId,
+      type,
+      transactionDate: this.date(transactionId),
+    }
   }
 
   place(bet: Bet, change: Change = {}): Promise<Answer> {
@@ -194,7 +204,7 @@ export class Stage {
       type,
       amount: textOf(amount),
       currency: this.settings.currency,
-      transactionDate: this.date(),
+      transactionDate: this.date(transactionId),
     }
     const label = `settlement ${type} ${short(bet.betId)} of ${textOf(amount)}`
     return await settle(this.settings, this.client, settlement, label, exchange =>
@@ -238,6 +248,15 @@ export class Stage {
     const answer = await this.readBalance(playerId)
     if (answer.balance !== null) return answer.balance
     throw new Failed('to be told the balance', found(answer), answer.index)
+  }
+
+  /** As the wallet says it. */
+  async currencyOf(playerId: string): Promise<string> {
+    const answer = await this.readBalance(playerId)
+    const currency = answer.fields?.get('currency')
+    return typeof currency === 'string'
+      ? currency
+      : this.fail('to be told the currency', found(answer), answer)
   }
 
   async readBalance(playerId = this.settings.playerId): Promise<Answer> {
@@ -290,6 +309,12 @@ export class Stage {
     const statuses = this.settings.statuses.get(code) ?? []
     if (!statuses.includes(answer.status ?? 0))
       this.fail(`status ${statuses.join(' or ')} for ${code}`, found(answer), answer)
+  }
+
+  /** Refused as something that is known already. */
+  isRepetition(answer: Answer): boolean {
+    const codes = ['TRANSACTION_CONFLICT', 'INVALID_BET'].flatMap(code => this.codesOf(code))
+    return answer.status === 409 || codes.some(code => code === answer.errorCode)
   }
 
   private codesOf(code: string): readonly string[] {

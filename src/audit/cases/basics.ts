@@ -311,4 +311,26 @@ export const basics: readonly AuditCase[] = [
       stage.refusedAs(await stage.place(again, { label: `placebet ${label}` }), 'INVALID_BET')
     },
   },
+  {
+    id: 'AU-120',
+    level: 'MUST',
+    title: 'A transactionId of one player’s bet moves nothing when it comes with another player and bet',
+    source: 'spec 1.5, 2, D1, D4',
+    needs: ['other player'],
+    cost: 'Ids are unique per player only: the platform knows of one transaction, the wallet of two.',
+    async play(stage) {
+      const other = stage.settings.otherPlayerId ?? ''
+      const currency = await stage.currencyOf(other)
+      const others = await stage.balance(other)
+      const bet = stage.bet()
+      const after = await stage.placed(bet, stage.opening)
+      const theirs = { ...stage.bet(bet.amount, other), transactionId: bet.transactionId }
+      const label = 'placebet of the other player with a known transactionId'
+      await stage.place(theirs, { fields: { currency }, label })
+      await stage.holds(after, `after a ${label}`)
+      const now = await stage.balance(other)
+      if (compare(now, others) !== 0)
+        stage.fail(`the other player’s balance to stay ${textOf(others)}`, textOf(now))
+    },
+  },
 ]

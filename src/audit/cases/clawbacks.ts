@@ -1,6 +1,6 @@
 /** AU-5xx: unsettlements in all their forms (spec 4.2, D7, D13, D17 to D20). */
 import type { AuditCase } from '../case.js'
-import { add, type Decimal, subtract, zero } from '../decimal.js'
+import { add, compare, type Decimal, subtract, textOf, zero } from '../decimal.js'
 import type { Bet, Stage, UnsettlementType } from '../stage.js'
 
 /** A bet that is placed and paid (or voided), and the balance afterwards. */
@@ -645,6 +645,26 @@ export const clawbacks: readonly AuditCase[] = [
         stage.refused(await stage.unsettle(bet, type))
         await stage.holds(balance, `after ${type} of a bet that was cashed out`)
       }
+    },
+  },
+  {
+    id: 'AU-536',
+    level: 'MUST',
+    title: 'An unsettlement in the name of another player takes nothing from either',
+    source: 'spec 2, 4.2, D15',
+    needs: ['settle', 'other player'],
+    cost: 'One player pays for the corrected result of another.',
+    async play(stage) {
+      const other = stage.settings.otherPlayerId ?? ''
+      const others = await stage.balance(other)
+      const { bet, balance } = await settledBet(stage)
+      const label = 'unsettlement in the name of the other player'
+      const answer = await stage.unsettle({ ...bet, playerId: other }, 'UNSCORED', undefined, { label })
+      await stage.holds(balance, `after an ${label}`)
+      const theirs = await stage.balance(other)
+      if (compare(theirs, others) !== 0)
+        stage.fail(`the other player’s balance to stay ${textOf(others)}`, textOf(theirs))
+      stage.refused(answer)
     },
   },
 ]

@@ -56,6 +56,7 @@ const essential = ['transactionId', 'betId', 'playerId', 'amount', 'currency', '
 
 async function fieldsOf(stage: Stage, path: string): Promise<Record<string, Json>> {
   const bet = stage.bet()
+  stage.expectBet(bet)
   if (path === '/placebet') return stage.placement(bet)
   stage.accepted(await stage.place(bet))
   return stage.reversal(bet, path === '/rollbackbet' ? 'TECHNICAL_ERROR' : 'UNSCORED', stage.id())

@@ -273,4 +273,30 @@ export const funds: readonly AuditCase[] = [
       await exactOrRefused(stage, `${exact.units}e-${exact.scale}`, exact)
     },
   },
+  {
+    id: 'AU-415',
+    level: 'SHOULD',
+    title: 'An amount that is negative, gigantic or no decimal is refused with INVALID_REQUEST',
+    source: 'D22, D-table "Errors over HTTP"',
+    cost: 'A 500 for what the caller did wrong is repeated, and wakes somebody up.',
+    async play(stage) {
+      const numbers = ['-1', '1e400', '1e2000000000', '9'.repeat(60)]
+      for (const amount of [...numbers.map(written), '-1', null, 'NaN'] as const) {
+        const text = typeof amount === 'object' && amount !== null ? amount.written : JSON.stringify(amount)
+        const answer = await stage.place(stage.bet(), { fields: { amount }, label: `placebet of ${text}` })
+        stage.refusedAs(answer, 'INVALID_REQUEST')
+      }
+    },
+  },
+  {
+    id: 'AU-416',
+    level: 'MUST',
+    title: 'A stake of the currency’s smallest unit is taken as that',
+    source: 'spec 4.1, D22',
+    cost: 'Currencies with three decimals, or with none, are taken for one with two.',
+    async play(stage) {
+      const after = await stage.placed(stage.bet(stage.units(1)), stage.opening)
+      await stage.holds(after, 'after a stake of the smallest unit')
+    },
+  },
 ]

@@ -5,7 +5,10 @@ import { add, compare, subtract, textOf } from '../decimal.js'
 import { type Json, write, written } from '../json.js'
 import { type Answer, type Bet, found, type Stage } from '../stage.js'
 
-/** Two placebets whose ids differ in so little: both are taken, or the second is refused for what it is. */
+/**
+ * Two ids that differ in so little. As transactionIds: both bets are taken, or the second is refused for what it is, but
+ * not as a repetition. As betIds: the rollback of one does not undo the other.
+ */
 async function toldApart(
   stage: Stage,
   name: 'transactionId' | 'betId',
@@ -13,18 +16,28 @@ async function toldApart(
   two: string,
   what: string,
 ) {
-  const bets = [one, two].map(id => ({ ...stage.bet(), [name]: id }))
-  let balance = stage.opening
-  for (const [index, bet] of bets.entries()) {
-    const answer = await stage.place(bet, {
-      label: `placebet ${index + 1} of two ${name}s that differ in ${what}`,
-    })
+  const bets = [one, two].map(id => ({ ...stage.bet(), [name]: id })) as [Bet, Bet]
+  const label = (index: number) => `placebet ${index} of two ${name}s that differ in ${what}`
+  const first = await stage.place(bets[0], { label: label(1) })
+  if (first.success === null) stage.definite(first)
+  let balance = first.success === null ? stage.opening : subtract(stage.opening, bets[0].amount)
+  await stage.holds(balance, `after ${label(1)}`)
+
+  if (name === 'betId') {
+    const undone = `rollbackbet of a betId that differs from the one that was placed in ${what}`
+    const answer = await stage.rollback(bets[1], undefined, { label: undone })
+    await stage.holds(balance, `after a ${undone}`)
     if (answer.success === null) stage.definite(answer)
-    else balance = subtract(balance, bet.amount)
-    await stage.holds(balance, `after placebet ${index + 1} of two ${name}s that differ in ${what}`)
+  } else {
+    const answer = await stage.place(bets[1], { label: label(2) })
+    if (answer.success !== null) balance = subtract(balance, bets[1].amount)
+    await stage.holds(balance, `after ${label(2)}`)
+    if (answer.success === null) stage.definite(answer)
+    if (first.success !== null && answer.success === null && stage.isRepetition(answer))
+      stage.fail('two transactions, or a refusal of the id itself', found(answer), answer)
   }
-  for (const bet of bets) stage.accepted(await stage.rollback(bet))
-  await stage.holds(stage.opening, `after both bets were rolled back`)
+  for (const bet of bets) await stage.rollback(bet)
+  await stage.holds(stage.opening, 'after both bets were rolled back')
 }
 
 const bytesHuge = 4 * 1_048_576
@@ -363,7 +376,8 @@ export const hostile: readonly AuditCase[] = [
   {
     id: 'AU-816',
     level: 'MUST',
-    title: 'Text that would be SQL, a query object or a path is an id like any other, or refused',
+    title:
+      'Text that would be SQL, a path or a property is an id like any other, or refused; a query object is refused',
     source: 'D24',
     cost: 'Injection: one id gives back every bet of the player.',
     async play(stage) {
@@ -386,6 +400,12 @@ export const hostile: readonly AuditCase[] = [
         })
         await stage.holds(after, `after a ${label}`)
         if (answer.success === null) stage.definite(answer)
+      }
+      // What every object of JavaScript's has. The ids are the same in each run: a repetition, which moves nothing.
+      for (const id of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
+        const label = `rollbackbet of ${JSON.stringify(id)}`
+        const bet = { betId: id, playerId: stage.settings.playerId }
+        stage.accepted(await stage.rollback(bet, id, { label }), after)
       }
       for (const betId of [{ $ne: '' }, { $gt: '' }, [held.betId]] as const) {
         const label = `rollbackbet of ${JSON.stringify(betId)}`

@@ -112,6 +112,12 @@ export const lines: readonly AuditCase[] = [
         const label = `${share * 100} % of a placebet, and the connection is closed`
         await stage.call({ label, path: '/placebet', body, line })
       }
+      await stage.call({
+        label: 'a placebet that breaks off before the length that it declared',
+        path: '/placebet',
+        body: `${body}${' '.repeat(100)}`,
+        line: { as: 'half', bytes: body.length },
+      })
       await stage.wait(pauseMs)
       await stage.holds(stage.opening, 'after parts of a placebet')
       await stage.placed(bet, stage.opening)

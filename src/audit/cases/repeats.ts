@@ -426,6 +426,36 @@ export const repeats: readonly AuditCase[] = [
       await stage.holds(balance, 'after the same rollback with another betId')
     },
   },
+  {
+    id: 'AU-224',
+    level: 'MUST',
+    title: 'A bet that was rolled back cannot be placed again, also not under another transactionId',
+    source: 'D10, D11',
+    cost: 'A stake is taken for a bet that the platform has given up: nobody will settle it or give it back.',
+    async play(stage) {
+      const bet = stage.bet()
+      stage.accepted(await stage.place(bet))
+      stage.accepted(await stage.rollback(bet), stage.opening)
+      const label = 'the bet that was rolled back, under another id'
+      const answer = await stage.place({ ...bet, transactionId: stage.id() }, { label })
+      await stage.holds(stage.opening, 'after a bet that was rolled back was placed again')
+      stage.refused(answer)
+    },
+  },
+  {
+    id: 'AU-225',
+    level: 'SHOULD',
+    title: 'A transactionDate decides nothing: a rollback that is dated before its placebet is done',
+    source: 'D25',
+    cost: 'Two servers of the platform with clocks that differ, and stakes stay in the wallet.',
+    async play(stage) {
+      const bet = stage.bet()
+      stage.accepted(await stage.place(bet))
+      const fields = { transactionDate: stage.settings.formatDate(new Date(Date.now() - 3_600_000)) }
+      const label = 'rollbackbet that is dated an hour before its placebet'
+      stage.accepted(await stage.rollback(bet, undefined, { fields, label }), stage.opening)
+    },
+  },
   ...conflicts,
   {
     id: 'AU-235',
