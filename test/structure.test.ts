@@ -25,11 +25,13 @@ const mayEnter: Record<string, readonly string[]> = {
   stores: ['money', 'store'],
   index: everythingUpTo('handlers'),
   testing: everythingUpTo('handlers'),
+  // Judges wallets by the specification: of the library it takes decimals and currencies, and JSON with exact numbers.
+  audit: ['money', 'store', 'currencies', 'http'],
 }
 
 /** The one room of each package. No other package is imported, and so no framework, driver or test runner. */
 const roomOfPackage: Record<string, string> = { 'big.js': 'money', zod: 'requests', 'fast-check': 'testing' }
-const roomOfBuiltins = 'http'
+const roomsOfBuiltins = ['http', 'audit']
 
 const namesThatSayNothing = ['utils', 'helpers', 'common', 'types']
 
@@ -51,11 +53,12 @@ function flawsOf(files: ReadonlyMap<string, string>): string[] {
       if (specifier === null) {
         flaws.push(`${path} imports what is only known when it runs`)
       } else if (!specifier.startsWith('.')) {
-        const home = builtinModules.includes(specifier.replace(/^node:/, ''))
-          ? roomOfBuiltins
-          : roomOfPackage[specifier]
-        if (home === undefined) flaws.push(`${path} imports ${specifier}, which is no dependency of src`)
-        else if (home !== room) flaws.push(`${path} imports ${specifier}, which lives in ${home} alone`)
+        const homes = builtinModules.includes(specifier.replace(/^node:/, ''))
+          ? roomsOfBuiltins
+          : [roomOfPackage[specifier] ?? []].flat()
+        if (homes.length === 0) flaws.push(`${path} imports ${specifier}, which is no dependency of src`)
+        else if (!homes.includes(room))
+          flaws.push(`${path} imports ${specifier}, which lives in ${homes.join(' and ')} alone`)
       } else {
         const target = posix.join(posix.dirname(path), specifier).replace(/\.js$/, '.ts')
         targets.push(target)
@@ -182,8 +185,8 @@ describe('the check of the rooms', () => {
     ['from a store into the rules', { 'stores/a.ts': `import '../decide/rules.js'` }, /may not enter decide/],
     ['big.js elsewhere', { 'decide/rules.ts': `import Big from 'big.js'` }, /lives in money alone/],
     ['zod elsewhere', { 'store.ts': `import type { z } from 'zod'` }, /lives in requests alone/],
-    ['a builtin elsewhere', { 'store.ts': `import 'node:fs'` }, /lives in http alone/],
-    ['a builtin without its prefix', { 'store.ts': `import 'crypto'` }, /lives in http alone/],
+    ['a builtin elsewhere', { 'store.ts': `import 'node:fs'` }, /lives in http and audit alone/],
+    ['a builtin without its prefix', { 'store.ts': `import 'crypto'` }, /lives in http and audit alone/],
     ['a part of a dependency', { 'requests.ts': `import 'zod/v4/core'` }, /no dependency/],
     ['a framework', { 'http/body.ts': `import type { Request } from 'express'` }, /no dependency/],
     ['a driver', { 'stores/pg.ts': `import { Pool } from 'pg'` }, /no dependency/],
@@ -193,6 +196,11 @@ describe('the check of the rooms', () => {
       'a store of ours in the kit',
       { 'testing/cases.ts': `import '../stores/memory.js'` },
       /may not enter stores/,
+    ],
+    [
+      'the rules in the audit',
+      { 'audit/cases.ts': `import '../decide/rules.js'` },
+      /audit may not enter decide/,
     ],
     ['a reference', { 'store.ts': `/// <reference types="node" />` }, /no dependency/],
     ['what nobody can check', { 'store.ts': 'export const f = (x: string) => import(x)' }, /when it runs/],

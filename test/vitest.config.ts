@@ -12,6 +12,7 @@ export default defineConfig({
       { find: 'bet-wallet/decide', replacement: src('decide/index.ts') },
       { find: 'bet-wallet/http', replacement: src('http/index.ts') },
       { find: 'bet-wallet/testing', replacement: src('testing/index.ts') },
+      { find: 'bet-wallet/audit', replacement: src('audit/index.ts') },
       { find: 'bet-wallet/memory', replacement: src('stores/memory.ts') },
     ],
   },
