@@ -128,7 +128,9 @@ function sentences(report: AuditReport): Markup {
   return html`${first}${failedElse > 0 ? html` ${countText(failedElse, 'SHOULD or MAY case')} failed.` : null}${
     notJudged > 0
       ? html` ${countText(notJudged, 'case was', 'cases were')} not judged: ${why.join('; ')}.`
-      : html` Every case was judged.`
+      : report.complete
+        ? ' Every case was judged.'
+        : ' Cases were left out.'
   }`
 }
 

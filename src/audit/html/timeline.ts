@@ -58,8 +58,9 @@ function row(
     exchange
   const fate =
     answeredAtMs === null ? noAnswer(exchange) : `answered after ${durationText(answeredAtMs - sentAtMs)}`
+  const trouble = broken ?? (answeredAtMs === null ? 'no answer' : null)
   return html`<li><details class="call ${fateOf(exchange)}${telling ? ' telling' : ''}">
-<summary><span class="nr">${index + 1}</span><span class="label">${label}${answeredAtMs === null ? html` <i>${broken ?? 'no answer'}</i>` : null}</span>${bar(exchange, startMs, lengthMs)}<b class="status">${status ?? 'none'}</b><span class="balance">${balance}</span></summary>
+<summary><span class="nr">${index + 1}</span><span class="label">${label}${trouble && html` <i>${trouble}</i>`}</span>${bar(exchange, startMs, lengthMs)}<b class="status">${status ?? 'none'}</b><span class="balance">${balance}</span></summary>
 <dl class="bodies"><dt>${method} ${path}</dt><dd>${code(body, 'No body.')}</dd>
 <dt>${status === null ? 'No answer' : `Answer ${status}`}</dt><dd>${code(answer, 'Nothing came back.')}<p class="quiet">Sent at ${durationText(sentAtMs - startMs)}, ${fate}.</p></dd>
 ${withCurl ? html`<dt class="again">To send it again</dt><dd class="again">${code(curl, 'No curl line.', 'curl')}</dd>` : null}</dl>

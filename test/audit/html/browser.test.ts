@@ -73,7 +73,7 @@ async function measure(
   return { ...(JSON.parse(decodeURIComponent(text)) as Measured), logged }
 }
 
-describe.skipIf(browser === '')(`in a real browser${without}`, () => {
+describe.skipIf(browser === '')(`in a real browser${without}`, { timeout: 180_000 }, () => {
   it.each([
     ['failing', 360, failing],
     ['failing', 1200, failing],

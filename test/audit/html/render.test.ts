@@ -10,6 +10,7 @@ const samples: [string, AuditReport][] = [
   ['passing', passingReport],
   ['large', largeReport],
   ['empty', { ...passingReport, results: [] }],
+  ['all texts alike', withEveryText(failingReport, () => 'a text')],
 ]
 
 const shapeOf = (page: string) =>
@@ -127,9 +128,9 @@ describe('text from a foreign wallet', () => {
 
   it('is shown with what cannot be seen in it, as JSON would write it', () => {
     const page = renderHtml(
-      withEveryText(failingReport, () => 'a\u200bb\u202ec\u00a0d\u0000e\ud83df\u{e0001}'),
+      withEveryText(failingReport, () => 'a\u200bb\u202ec\u00a0d\u0000e\ud83df\u{e0001}g\u3164h\ufff9'),
     )
-    expect(page).toContain('a\\u200bb\\u202ec\\u00a0d\\u0000e\\ud83df\\udb40\\udc01')
+    expect(page).toContain('a\\u200bb\\u202ec\\u00a0d\\u0000e\\ud83df\\udb40\\udc01g\\u3164h\\ufff9')
     expect(page.replace(/[\n\t ]/g, '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Z}]/u)
   })
 
@@ -162,6 +163,21 @@ describe('what a reader finds', () => {
     const partly = textOf(renderHtml({ ...failingReport, results, passed: true }))
     expect(partly).toContain('Passed as far as judged')
     expect(partly).toContain('4 cases were not judged')
+  })
+
+  it('that cases were left out, where all were judged that ran', () => {
+    const page = textOf(renderHtml({ ...passingReport, complete: false }))
+    expect(page).toContain('Passed as far as judged No MUST case failed, 16 passed. Cases were left out.')
+  })
+
+  it('what broke a connection in the middle of an answer', () => {
+    const results = passingReport.results.map(result => ({
+      ...result,
+      exchanges: result.exchanges.map(exchange => ({ ...exchange, broken: 'cut off in the body' })),
+    }))
+    expect(textOf(renderHtml({ ...passingReport, results }))).toContain(
+      'placebet 30.00 cut off in the body 200',
+    )
   })
 
   it('at most three reasons in the head, however many there are', () => {
