@@ -1,0 +1,31 @@
+/** The proof that the reconciliation can fail: every broken wallet is found, by player and bet. */
+import { describe, expect, test } from 'vitest'
+import { brokenWallets } from './broken.js'
+import { players, simulate } from './wallet.js'
+
+describe('a wallet that', () => {
+  test.each(brokenWallets)('$name', async ({ found, break: breakIt, concurrency = 1 }) => {
+    const spoilt = new Set<string>()
+    const { report } = await simulate(
+      breakIt(betId => spoilt.add(betId)),
+      { concurrency, chaos: 0.7, bets: 400 },
+    )
+
+    expect(spoilt.size).toBeGreaterThan(0)
+    expect(report.reconciled).toBe(false)
+    expect(report.differences.map(({ what }) => what)).toEqual(
+      expect.arrayContaining([expect.stringMatching(found.join('|'))]),
+    )
+    // It names the player and the bet: the one at which it showed, or one of those since the balance was last right.
+    const named = report.differences.filter(
+      ({ what, betId, since }) =>
+        found.includes(what) && [betId, ...since].some(name => [...spoilt].some(bet => name.includes(bet))),
+    )
+    if (spoilt.has('of ann')) expect(report.differences.map(({ playerId }) => playerId)).toContain('ann')
+    else expect(named.length).toBeGreaterThan(0)
+    for (const { playerId, betId } of report.differences) {
+      expect(players.map(player => player.playerId)).toContain(playerId)
+      expect(betId).toMatch(/^run-[bn]/)
+    }
+  })
+})

@@ -1,0 +1,103 @@
+/** A wallet behind real sockets, whole or broken in one way. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { walletRoutes } from '../../../examples/node-http/wallet.js'
+import type { SimulationOptions, SimulationReport } from '../../../src/audit/simulator/index.js'
+import { simulateSportsbook } from '../../../src/audit/simulator/index.js'
+import { basicAuth, createHttpHandler, type HttpRequest, type HttpResponse } from '../../../src/http/index.js'
+import { recordSettlement, type WalletStore } from '../../../src/index.js'
+import { createMemoryStore, type MemoryStore } from '../../../src/stores/memory.js'
+
+export const credentials = { username: 'platform', password: 'sim-secret' }
+
+export const players = [
+  { playerId: 'ann', currency: 'EUR', balance: '200.00' },
+  { playerId: 'ben', currency: 'JPY', balance: '30000' },
+  { playerId: 'cem', currency: 'EUR', balance: '150.50' },
+  { playerId: 'dan', currency: 'KWD', balance: '90.125' },
+]
+
+/** A call as it arrived, and its way on. */
+export interface Call {
+  operation: string
+  body: Record<string, string>
+  memory: MemoryStore
+  /** Hands it to the wallet. */
+  next(): Promise<HttpResponse>
+}
+
+export interface Breakage {
+  /** In place of the store. */
+  store?(memory: MemoryStore): WalletStore
+  /** Around every call. */
+  call?(call: Call): Promise<HttpResponse>
+}
+
+export interface RunningWallet {
+  baseUrl: string
+  memory: MemoryStore
+  close(): Promise<void>
+}
+
+export async function startWallet(
+  { store, call }: Breakage = {},
+  known: readonly (typeof players)[number][] = players,
+): Promise<RunningWallet> {
+  const memory = createMemoryStore(known)
+  const walletStore = store?.(memory) ?? memory
+  const handle = createHttpHandler(walletStore, {
+    authenticate: basicAuth(credentials),
+    operations: { '/settlement': body => recordSettlement(walletStore, body) },
+    onError: () => {}, // the platform hears of it, and that is what is tested
+  })
+  const broken = async (request: HttpRequest): Promise<HttpResponse> => {
+    if (call === undefined) return handle(request)
+    const chunks: Uint8Array[] = []
+    try {
+      for await (const chunk of request.body as AsyncIterable<Uint8Array>) chunks.push(chunk)
+    } catch {
+      return handle({ ...request, body: '' }) // cut within the call
+    }
+    const text = Buffer.concat(chunks).toString()
+    const next = () => handle({ ...request, body: text })
+    const operation = request.path.slice(1)
+    return call({ operation, body: JSON.parse(text.replace(/"amount":([0-9.]+)/, '"amount":"$1"')), memory, next })
+  }
+  const server = createServer(walletRoutes(broken))
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    baseUrl: `http://127.0.0.1:${port}`,
+    memory,
+    close: () =>
+      new Promise(resolve => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+/** A run against a wallet of its own, which is closed after it. */
+export async function simulate(
+  breakage: Breakage,
+  options: Partial<SimulationOptions>,
+): Promise<{ report: SimulationReport; memory: MemoryStore }> {
+  const wallet = await startWallet(breakage)
+  try {
+    const report = await simulateSportsbook({
+      baseUrl: wallet.baseUrl,
+      credentials,
+      players: players.map(({ playerId }) => playerId),
+      runId: 'run',
+      bets: 300,
+      seed: 1,
+      chaos: 0.5,
+      concurrency: 1,
+      backOffMsMax: 0,
+      ...options,
+    })
+    return { report, memory: wallet.memory }
+  } finally {
+    await wallet.close()
+  }
+}
