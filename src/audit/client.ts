@@ -35,12 +35,12 @@ export interface Call {
 export type Line =
   /** The caller goes away so many milliseconds after all was sent, without waiting for the answer. */
   | { as: 'hang up'; afterMs: number }
-  /** In pieces of so many bytes, with a pause between them; `chunked` without a Content-Length. */
-  | { as: 'pieces'; bytes: number; pauseMs: number; chunked: boolean }
+  /** Cut at these bytes, with a pause at each; `chunked` without a Content-Length. */
+  | { as: 'pieces'; cuts: readonly number[]; pauseMs: number; chunked: boolean }
   /** The head and so many bytes of the body, and then the connection is closed. */
   | { as: 'half'; bytes: number }
-  /** The head promises a body that never comes; the answer is waited for all the same. */
-  | { as: 'head only' }
+  /** The head promises a body that never comes; the answer is waited for all the same, or until something has happened. */
+  | { as: 'head only'; until?: Promise<unknown> }
   /** On a connection of its own, which is closed afterwards. */
   | { as: 'alone' }
 
@@ -239,14 +239,16 @@ function write(
       return
     case 'head only':
       request.flushHeaders()
+      line.until?.then(hungUp, hungUp)
       return
     case 'pieces': {
+      const ends = [...line.cuts, body.length]
       let sent = 0
       const next = () => {
         if (request.destroyed) return
-        const piece = body.subarray(sent, sent + line.bytes)
+        const piece = body.subarray(sent, ends.shift())
         sent += piece.length
-        if (sent >= body.length) request.end(piece)
+        if (ends.length === 0) request.end(piece)
         else request.write(piece, () => setTimeout(next, line.pauseMs))
       }
       next()

@@ -667,4 +667,20 @@ export const clawbacks: readonly AuditCase[] = [
       stage.refused(answer)
     },
   },
+  {
+    id: 'AU-537',
+    level: 'MUST',
+    title: 'A rollback of a bet that was settled as lost gives nothing',
+    source: 'spec 4.3, D13, D18',
+    needs: ['settle'],
+    cost: 'The stakes of lost bets come back.',
+    async play(stage) {
+      const bet = stage.bet()
+      const after = await stage.placed(bet, stage.opening)
+      await stage.settle(bet, 'BET_PAID', zero)
+      await stage.holds(after, 'after a lost bet was settled')
+      await stage.rollback(bet, undefined, { label: 'rollbackbet of a lost bet' })
+      await stage.holds(after, 'after the rollback of a lost bet')
+    },
+  },
 ]

@@ -1,0 +1,366 @@
+/**
+ * Wallets that are wrong in one way which only shows over HTTP: something in front of a sound wallet that changes
+ * calls or answers, as a proxy, a framework's parser or a gateway would.
+ */
+import { createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { startPlainWallet } from './wallets/plain.js'
+
+interface Message {
+  method: string
+  path: string
+  headers: Record<string, string>
+  body: Buffer
+}
+
+interface Reply {
+  status: number
+  headers: Record<string, string>
+  body: string
+}
+
+interface Fault {
+  /** What the faulty wallet does. */
+  says: string
+  /** Reads the body another way. */
+  read?(req: IncomingMessage): Promise<Buffer>
+  /** Answers by itself, changes the call, or falls over (`null`: the connection is closed, and nobody answers any more). */
+  call?(message: Message, memory: Memory): Message | Reply | null
+  /** Sends it on, as often as it likes. */
+  pass?(message: Message, forward: (message: Message) => Promise<Reply>): Promise<Reply>
+  answer?(reply: Reply, message: Message): Reply
+  /** One call after the other, its body included. */
+  oneAtATime?: boolean
+}
+
+/** What the faulty front remembers between calls. */
+interface Memory {
+  lastBetId: string
+  betIds: string[]
+  inherited: Record<string, unknown>
+  count: number
+}
+
+type Fields = Record<string, unknown>
+
+function fieldsOf(message: Message): Fields | null {
+  try {
+    const value: unknown = JSON.parse(message.body.toString('utf8'))
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : null
+  } catch {
+    return null
+  }
+}
+
+function withFields(message: Message, fields: Fields): Message {
+  return { ...message, body: Buffer.from(JSON.stringify(fields)) }
+}
+
+/** Puts other fields in where the body is an object. */
+function changing(change: (fields: Fields, message: Message, memory: Memory) => Fields) {
+  return (message: Message, memory: Memory): Message => {
+    const fields = fieldsOf(message)
+    return fields === null ? message : withFields(message, change(fields, message, memory))
+  }
+}
+
+const refusal = (status: number, errorCode: string): Reply => ({
+  status,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({ errorCode, description: 'as it is' }),
+})
+
+export const fronts = {
+  'balance-before-the-bet': {
+    says: 'A placebet is answered with the balance before it',
+    answer(reply, message) {
+      const amount = fieldsOf(message)?.amount
+      if (message.path !== '/placebet' || reply.status !== 200 || typeof amount !== 'number') return reply
+      return {
+        ...reply,
+        body: reply.body.replace(/"balance":([0-9.]+)/, (_, balance) => {
+          return `"balance":${(Number(balance) + amount).toFixed(2)}`
+        }),
+      }
+    },
+  },
+  'bet-types-forgotten': {
+    says: 'Only single bets are known',
+    call: message => (fieldsOf(message)?.betType === 'TEASER' ? refusal(400, 'INVALID_REQUEST') : message),
+  },
+  'rollback-undoes-the-last-bet': {
+    says: 'A rollback undoes the last bet of the player, whichever it names',
+    call: changing((fields, { path }, memory) => {
+      if (path === '/placebet') memory.lastBetId = String(fields.betId)
+      const known = memory.betIds.includes(String(fields.betId))
+      if (path === '/placebet') memory.betIds.push(String(fields.betId))
+      return path === '/rollbackbet' && known ? { ...fields, betId: memory.lastBetId } : fields
+    }),
+  },
+  'unsettlement-takes-the-last-bet': {
+    says: 'An unsettlement takes back the last settlement of the player, whichever bet it names',
+    call: changing((fields, { path }, memory) => {
+      if (path === '/settlement') memory.lastBetId = String(fields.betId)
+      return path === '/unsettlement' && memory.lastBetId !== ''
+        ? { ...fields, betId: memory.lastBetId }
+        : fields
+    }),
+  },
+  'unsettlement-of-rolled-back-succeeds': {
+    says: 'An unsettlement of a bet that was rolled back is answered with success',
+    pass: async (message, forward) => {
+      const reply = await forward(message)
+      if (message.path !== '/unsettlement' || !reply.body.includes('INVALID_BET')) return reply
+      const transactionId = `${fieldsOf(message)?.transactionId}-again`
+      return await forward(
+        withFields(
+          { ...message, path: '/rollbackbet' },
+          {
+            ...fieldsOf(message),
+            transactionId,
+            type: 'TECHNICAL_ERROR',
+          },
+        ),
+      )
+    },
+  },
+  'amounts-by-number': {
+    says: 'Amounts go through Number(): null is 0, true is 1',
+    call: changing((fields, { path }) =>
+      path === '/placebet' && 'amount' in fields && !(Number(fields.amount) < 0)
+        ? { ...fields, amount: Number(fields.amount) || 0 }
+        : fields,
+    ),
+  },
+  'amounts-by-parse-int': {
+    says: 'Amounts with an exponent are read up to the letter: 150e-2 is 150',
+    call: message => ({
+      ...message,
+      body: Buffer.from(message.body.toString('utf8').replace(/("amount":-?[0-9.]+)e-?[0-9]+/, '$1')),
+    }),
+  },
+  'stake-of-a-cent-free': {
+    says: 'Amounts below five cents are rounded to nothing',
+    call: changing((fields, { path }) =>
+      path === '/placebet' && typeof fields.amount === 'number' && fields.amount > 0 && fields.amount < 0.05
+        ? { ...fields, amount: 0 }
+        : fields,
+    ),
+  },
+  'ids-made-up': {
+    says: 'A call without transactionId gets one',
+    call: changing((fields, _, memory) => {
+      memory.count += 1
+      return 'transactionId' in fields ? fields : { ...fields, transactionId: `made-up-${memory.count}` }
+    }),
+  },
+  'prototype-merged': {
+    says: 'Fields of __proto__ are fields of the body, and of the next one',
+    call: (message, memory) => {
+      const fields = fieldsOf(message)
+      if (fields === null || message.path !== '/placebet') return message
+      const put = Object.getOwnPropertyDescriptor(fields, '__proto__')?.value as Fields | undefined
+      Object.assign(memory.inherited, put)
+      return withFields(message, { ...memory.inherited, ...fields })
+    },
+  },
+  'keys-folded': {
+    says: 'Keys are read in any case and with spaces around them',
+    call: changing(fields =>
+      Object.fromEntries(
+        Object.entries(fields).map(([name, value]) => [
+          name.trim() === name ? lowerFirst(name) : name.trim(),
+          value,
+        ]),
+      ),
+    ),
+  },
+  'like-in-sql': {
+    says: 'Bets are looked up with LIKE: % is any of them',
+    call: changing((fields, { path }, memory) => {
+      if (path === '/placebet') memory.lastBetId = String(fields.betId)
+      return path === '/rollbackbet' && fields.betId === '%' ? { ...fields, betId: memory.lastBetId } : fields
+    }),
+  },
+  'query-objects': {
+    says: 'A betId that is an object is a query: {"$ne": ""} finds every bet',
+    call: changing((fields, { path }, memory) => {
+      if (path === '/placebet') memory.lastBetId = String(fields.betId)
+      const query = typeof fields.betId === 'object' && fields.betId !== null
+      return path === '/rollbackbet' && query ? { ...fields, betId: memory.lastBetId } : fields
+    }),
+  },
+  'both-amounts': {
+    says: 'Of two amounts in one body the first is taken, and at a repetition the last',
+    pass: async (message, forward) => {
+      const text = message.body.toString('utf8')
+      const [, first] = [...text.matchAll(/"amount":([0-9.]+)/g)]
+      if (first === undefined) return await forward(message)
+      const reply = await forward(message)
+      const fields = { ...fieldsOf(message), transactionId: `${fieldsOf(message)?.transactionId}-2` }
+      await forward(withFields(message, { ...fields, betId: `${fieldsOf(message)?.betId}-2` }))
+      return reply
+    },
+  },
+  'charset-refused': {
+    says: 'The Content-Type must be application/json to the letter',
+    call: message =>
+      message.headers['content-type'] === 'application/json'
+        ? message
+        : refusal(415, 'UNSUPPORTED_MEDIA_TYPE'),
+  },
+  'length-required': {
+    says: 'A body without a Content-Length is refused',
+    call: message =>
+      message.headers['transfer-encoding'] === undefined ? message : refusal(411, 'INVALID_REQUEST'),
+  },
+  'chunks-decoded-apart': {
+    says: 'The body is put together from text, chunk by chunk',
+    read: async req => {
+      let text = ''
+      for await (const chunk of req as AsyncIterable<Buffer>) text += chunk.toString('utf8')
+      return Buffer.from(text)
+    },
+  },
+  'one-call-at-a-time': {
+    says: 'Calls are taken one after the other, and a slow body holds up all of them',
+    oneAtATime: true,
+  },
+  'dies-of-depth': {
+    says: 'A body that is nested deeply ends the process',
+    call: message =>
+      /(?:\[|\{"a":){1000}/.test(message.body.toString('latin1', 0, 20_000)) ? null : message,
+  },
+  'get-places-bets': {
+    says: 'The query of a GET is taken for a body',
+    call: message => {
+      const [path = '', query] = message.path.split('?')
+      if (message.method !== 'GET' || query === undefined) return message
+      const { amount, odds, ...fields } = Object.fromEntries(new URLSearchParams(query))
+      const headers = { ...message.headers, 'content-type': 'application/json' }
+      return withFields({ method: 'POST', path, headers, body: message.body }, { ...fields, amount, odds })
+    },
+  },
+  'cent-kept': {
+    says: 'Every rollback is followed by a fee of a cent',
+    pass: async (message, forward) => {
+      const reply = await forward(message)
+      const { transactionId, betId, ...fields } = fieldsOf(message) ?? {}
+      if (message.path !== '/rollbackbet' || !String(transactionId).endsWith('7')) return reply
+      await forward(
+        withFields(
+          { ...message, path: '/placebet' },
+          {
+            ...fields,
+            ...{ transactionId: `${transactionId}-fee`, betId: `${betId}-fee`, sessionId: 's', amount: 0.01 },
+            ...{ currency: 'EUR', betType: 'SINGLE' },
+          },
+        ),
+      )
+      return reply
+    },
+  },
+  'answers-lost-work-done-twice': {
+    says: 'When the caller has gone, the call is queued again under another id',
+    pass: async (message, forward) => {
+      const reply = await forward(message)
+      if (!message.headers.connection?.includes('close') || message.path !== '/placebet') return reply
+      const fields = fieldsOf(message) ?? {}
+      await forward(
+        withFields(message, {
+          ...fields,
+          transactionId: `${fields.transactionId}-q`,
+          betId: `${fields.betId}-q`,
+        }),
+      )
+      return reply
+    },
+  },
+} as const satisfies Record<string, Fault>
+
+function lowerFirst(name: string): string {
+  const folded = name.toLowerCase()
+  return folded === 'amount' ? folded : name
+}
+
+export type FrontName = keyof typeof fronts
+
+/** A sound wallet behind a faulty front. */
+export async function startBrokenFront(name: FrontName) {
+  const fault: Fault = fronts[name]
+  const wallet = await startPlainWallet()
+  const { origin, pathname } = new URL(wallet.url)
+  const memory: Memory = { lastBetId: '', betIds: [], inherited: {}, count: 0 }
+
+  const forward = (message: Message) =>
+    new Promise<Reply>((resolve, reject) => {
+      const { 'transfer-encoding': _, host: __, connection: ___, ...headers } = message.headers
+      const call = send(`${origin}${pathname.replace(/\/$/, '')}${message.path}`, {
+        method: message.method,
+        agent: false,
+        headers: { ...headers, 'content-length': String(message.body.length) },
+      })
+      call.on('error', reject)
+      call.on('response', response => {
+        const chunks: Buffer[] = []
+        response.on('data', (chunk: Buffer) => chunks.push(chunk))
+        response.on('error', reject)
+        response.on('end', () => {
+          const { 'content-type': type, 'www-authenticate': challenge } = response.headers
+          const kept = { 'content-type': type, 'www-authenticate': challenge }
+          resolve({
+            status: response.statusCode ?? 500,
+            headers: Object.fromEntries(
+              Object.entries(kept).filter(([, value]) => value !== undefined),
+            ) as Record<string, string>,
+            body: Buffer.concat(chunks).toString('utf8'),
+          })
+        })
+      })
+      call.end(message.body)
+    })
+
+  async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const body = await (fault.read ?? readAll)(req)
+    const headers = Object.fromEntries(
+      Object.entries(req.headers).map(([header, value]) => [header, String(value)]),
+    )
+    const message: Message = { method: req.method ?? '', path: req.url ?? '', headers, body }
+    const called = fault.call === undefined ? message : fault.call(message, memory)
+    if (called === null) {
+      server.close()
+      server.closeAllConnections()
+      return
+    }
+    const passed =
+      'status' in called
+        ? called
+        : await (fault.pass === undefined ? forward(called) : fault.pass(called, forward))
+    const reply = fault.answer?.(passed, message) ?? passed
+    res.writeHead(reply.status, reply.headers).end(reply.body)
+  }
+
+  let queue: Promise<unknown> = Promise.resolve()
+  const server = createServer((req, res) => {
+    // A caller who has gone: as it happens to any server.
+    const gone = () => res.destroy()
+    if (fault.oneAtATime) queue = queue.then(() => answer(req, res)).catch(gone)
+    else answer(req, res).catch(gone)
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    credentials: wallet.credentials,
+    async close(): Promise<void> {
+      server.closeAllConnections()
+      if (server.listening) await new Promise(resolve => server.close(resolve))
+      await wallet.close()
+    },
+  }
+}
+
+async function readAll(req: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of req as AsyncIterable<Buffer>) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
