@@ -40,7 +40,7 @@ export type Line =
   /** The head and so many bytes of the body, and then the connection is closed. */
   | { as: 'half'; bytes: number }
   /** The head promises a body that never comes; the answer is waited for all the same, or until something has happened. */
-  | { as: 'head only'; until?: Promise<unknown> }
+  | { as: 'head only'; until?: Promise<unknown>; sent?(): void }
   /** On a connection of its own, which is closed afterwards. */
   | { as: 'alone' }
 
@@ -238,7 +238,8 @@ function write(
       request.write(body.subarray(0, line.bytes), () => setTimeout(hungUp, 1))
       return
     case 'head only':
-      request.flushHeaders()
+      // An empty write says when the head has left.
+      request.write('', () => line.sent?.())
       line.until?.then(hungUp, hungUp)
       return
     case 'pieces': {

@@ -27,7 +27,7 @@ interface Fault {
   /** Answers by itself, changes the call, or falls over (`null`: the connection is closed, and nobody answers any more). */
   call?(message: Message, memory: Memory): Message | Reply | null
   /** Sends it on, as often as it likes. */
-  pass?(message: Message, forward: (message: Message) => Promise<Reply>): Promise<Reply>
+  pass?(message: Message, forward: (message: Message) => Promise<Reply>, memory: Memory): Promise<Reply>
   answer?(reply: Reply, message: Message): Reply
   /** One call after the other, its body included. */
   oneAtATime?: boolean
@@ -35,7 +35,7 @@ interface Fault {
 
 /** What the faulty front remembers between calls. */
 interface Memory {
-  lastBetId: string
+  lastBetId: unknown
   betIds: string[]
   inherited: Record<string, unknown>
   count: number
@@ -91,7 +91,7 @@ export const fronts = {
   'rollback-undoes-the-last-bet': {
     says: 'A rollback undoes the last bet of the player, whichever it names',
     call: changing((fields, { path }, memory) => {
-      if (path === '/placebet') memory.lastBetId = String(fields.betId)
+      if (path === '/placebet') memory.lastBetId = fields.betId
       const known = memory.betIds.includes(String(fields.betId))
       if (path === '/placebet') memory.betIds.push(String(fields.betId))
       return path === '/rollbackbet' && known ? { ...fields, betId: memory.lastBetId } : fields
@@ -178,14 +178,14 @@ export const fronts = {
   'like-in-sql': {
     says: 'Bets are looked up with LIKE: % is any of them',
     call: changing((fields, { path }, memory) => {
-      if (path === '/placebet') memory.lastBetId = String(fields.betId)
+      if (path === '/placebet') memory.lastBetId = fields.betId
       return path === '/rollbackbet' && fields.betId === '%' ? { ...fields, betId: memory.lastBetId } : fields
     }),
   },
   'query-objects': {
     says: 'A betId that is an object is a query: {"$ne": ""} finds every bet',
     call: changing((fields, { path }, memory) => {
-      if (path === '/placebet') memory.lastBetId = String(fields.betId)
+      if (path === '/placebet') memory.lastBetId = fields.betId
       const query = typeof fields.betId === 'object' && fields.betId !== null
       return path === '/rollbackbet' && query ? { ...fields, betId: memory.lastBetId } : fields
     }),
@@ -242,11 +242,12 @@ export const fronts = {
     },
   },
   'cent-kept': {
-    says: 'Every rollback is followed by a fee of a cent',
-    pass: async (message, forward) => {
+    says: 'Every fourth rollback is followed by a fee of a cent',
+    pass: async (message, forward, memory) => {
       const reply = await forward(message)
       const { transactionId, betId, ...fields } = fieldsOf(message) ?? {}
-      if (message.path !== '/rollbackbet' || !String(transactionId).endsWith('7')) return reply
+      memory.count += message.path === '/rollbackbet' ? 1 : 0
+      if (message.path !== '/rollbackbet' || memory.count % 4 !== 0) return reply
       await forward(
         withFields(
           { ...message, path: '/placebet' },
@@ -258,6 +259,69 @@ export const fronts = {
         ),
       )
       return reply
+    },
+  },
+  'success-with-more': {
+    says: 'A success has a field of the house beside the three',
+    answer: reply =>
+      reply.status === 200 ? { ...reply, body: reply.body.replace(/\}$/, ',"bonusBalance":0}') } : reply,
+  },
+  'duplicate-refused-otherwise': {
+    says: 'A refusal that comes again is another one',
+    pass: async (message, forward, memory) => {
+      const reply = await forward(message)
+      const { betId } = fieldsOf(message) ?? {}
+      if (reply.status !== 402 || typeof betId !== 'string') return reply
+      if (memory.betIds.includes(betId)) return refusal(409, 'DUPLICATE')
+      memory.betIds.push(betId)
+      return reply
+    },
+  },
+  'cash-out-is-a-payout': {
+    says: 'A cash-out is booked as a payout, and taken back like one',
+    call: changing((fields, { path }) =>
+      path === '/settlement' && fields.type === 'CASHOUT' ? { ...fields, type: 'BET_PAID' } : fields,
+    ),
+  },
+  'ids-coerced': {
+    says: 'An id that is a number is made text',
+    call: changing(fields =>
+      Object.fromEntries(
+        Object.entries(fields).map(([name, value]) => [
+          name,
+          name.endsWith('Id') && typeof value === 'number' ? String(value) : value,
+        ]),
+      ),
+    ),
+  },
+  'ascii-only': {
+    says: 'Ids with other letters than those of ASCII are refused',
+    call: message => (message.body.some(byte => byte >= 0x80) ? refusal(400, 'INVALID_REQUEST') : message),
+  },
+  'unsettlement-takes-nothing': {
+    says: 'An unsettlement is answered with success, and nothing is taken',
+    call: changing((fields, message) => {
+      if (message.path !== '/unsettlement') return fields
+      message.path = '/rollbackbet'
+      const unknown = { transactionId: `${fields.transactionId}-none`, betId: `${fields.transactionId}-none` }
+      return { ...fields, ...unknown, type: 'TECHNICAL_ERROR' }
+    }),
+  },
+  'rollback-misses-a-bet-under-way': {
+    says: 'A rollback does not see a bet that is being placed, and leaves nothing behind for it',
+    pass: async (message, forward, memory) => {
+      const fields = fieldsOf(message) ?? {}
+      if (message.path === '/placebet') {
+        memory.betIds.push(String(fields.betId))
+        // As long as somebody else's database takes for it; a rollback that comes meanwhile ends it.
+        for (let turn = 1; turn <= 10 && memory.lastBetId !== fields.betId; turn += 1)
+          await new Promise(resolve => setTimeout(resolve, 2))
+        memory.betIds = memory.betIds.filter(betId => betId !== fields.betId)
+      }
+      if (message.path !== '/rollbackbet' || !memory.betIds.includes(String(fields.betId)))
+        return await forward(message)
+      memory.lastBetId = String(fields.betId)
+      return await forward(withFields(message, { ...fields, betId: `${fields.betId}-unseen` }))
     },
   },
   'answers-lost-work-done-twice': {
@@ -335,7 +399,7 @@ export async function startBrokenFront(name: FrontName) {
     const passed =
       'status' in called
         ? called
-        : await (fault.pass === undefined ? forward(called) : fault.pass(called, forward))
+        : await (fault.pass === undefined ? forward(called) : fault.pass(called, forward, memory))
     const reply = fault.answer?.(passed, message) ?? passed
     res.writeHead(reply.status, reply.headers).end(reply.body)
   }

@@ -179,26 +179,36 @@ export const lines: readonly AuditCase[] = [
       const until = new Promise<void>(resolve => {
         answered = resolve
       })
-      // They stay until the other call is answered; who waits for them first waits longer than that call does.
-      const stayMs = stage.settings.timeoutMs * 2
-      const slow = stage.together(stage.settings.concurrency, index =>
-        stage.call({
+      const heads: Promise<void>[] = []
+      // They stay until the others are answered; a wallet that waits for them answers too late.
+      const stayMs = stage.settings.timeoutMs * 3
+      const slow = stage.together(stage.settings.concurrency, index => {
+        let sent = (): void => {}
+        heads.push(
+          new Promise(resolve => {
+            sent = resolve
+          }),
+        )
+        return stage.call({
           label: `slow caller ${index + 1}: a placebet whose body does not come`,
           path: '/placebet',
           body,
           bodyCommand: 'sleep 2',
-          line: { as: 'head only', until },
+          line: { as: 'head only', until, sent },
           timeoutMs: stayMs,
-        }),
-      )
-      const bet = stage.bet()
-      const timeoutMs = Math.min(5_000, stage.settings.timeoutMs)
-      const answer = await stage.place(bet, { label: 'placebet beside slow callers', timeoutMs })
-      answered()
-      await slow
-      const after = subtract(stage.opening, bet.amount)
-      stage.accepted(answer, after)
-      await stage.holds(after, 'after slow callers have gone')
+        })
+      })
+      try {
+        await Promise.race([Promise.all(heads), slow])
+        const bet = stage.bet()
+        const label = 'placebet beside slow callers'
+        const after = subtract(stage.opening, bet.amount)
+        stage.accepted(await stage.place(bet, { label, line: { as: 'alone' } }), after)
+        await stage.holds(after, 'beside slow callers')
+      } finally {
+        answered()
+        await slow
+      }
     },
   },
 ]
