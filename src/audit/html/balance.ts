@@ -34,18 +34,37 @@ const extremesOf = (points: readonly BalancePoint[]) => {
   return { lowest: sorted.at(0), highest: sorted.at(-1) }
 }
 
+/** Where a balance stands: 0 is the highest of all, 1 the lowest. */
+type Scale = (value: number) => number
+
+function scaleOver(points: readonly BalancePoint[], bent: (value: number) => number = value => value): Scale {
+  const { lowest, highest } = extremesOf(points)
+  const top = bent(highest?.value ?? 0)
+  const span = top - bent(lowest?.value ?? 0)
+  return value => (span === 0 ? 0.5 : (top - bent(value)) / span)
+}
+
+/** Whether a few balances are so far off that the others would be one flat line: a huge payout, funds staked at once. */
+function farApart(points: readonly BalancePoint[]): boolean {
+  const values = points.map(({ value }) => value).sort((one, other) => one - other)
+  const at = (share: number) => values[Math.round((values.length - 1) * share)] ?? 0
+  return (at(0.9) - at(0.1)) * 20 < at(1) - at(0)
+}
+
+/** Distances from the first balance by their powers of ten, both ways. */
+const logarithmic = (first: number) => (value: number) =>
+  Math.sign(value - first) * Math.log10(1 + Math.abs(value - first))
+
 /** The step line: a balance holds until the next answer names another. Fits any width, since its stroke does not scale. */
 function stepLine(
   points: readonly BalancePoint[],
   shareOf: (ms: number) => number,
+  scale: Scale,
   topPx: number,
   heightPx: number,
 ): Markup {
-  const { lowest, highest } = extremesOf(points)
-  const span = (highest?.value ?? 0) - (lowest?.value ?? 0)
   const x = ({ atMs }: BalancePoint) => Number((shareOf(atMs) * 1000).toFixed(1))
-  const y = ({ value }: BalancePoint) =>
-    Number((span === 0 ? 50 : 100 - ((value - (lowest?.value ?? 0)) / span) * 100).toFixed(1))
+  const y = ({ value }: BalancePoint) => Number((scale(value) * 100).toFixed(1))
   const path = points.map((point, index) =>
     index === 0 ? `M${x(point)} ${y(point)}` : `H${x(point)}V${y(point)}`,
   )
@@ -73,7 +92,7 @@ export function caseCurve(
       : `from ${first.text} to ${last.text}${extremes}`
   return html`<figure class="case-curve">
 <figcaption><b>Balance</b> ${words}</figcaption>
-<svg class="plot" role="img" width="100%" height="44"><title>Balance, as the answers named it</title><desc>${words}</desc>${stepLine(points, ms => (ms - startMs) / lengthMs, 5, 34)}</svg>
+<svg class="plot" role="img" width="100%" height="44"><title>Balance, as the answers named it</title><desc>${words}</desc>${stepLine(points, ms => (ms - startMs) / lengthMs, scaleOver(points), 5, 34)}</svg>
 </figure>`
 }
 
@@ -83,7 +102,7 @@ interface Axis {
   shareOf(ms: number): number
   /** The moment at a share of the axis. */
   momentAt(share: number): number
-  /** Where a pause was shortened to a fifth or less. */
+  /** Where a long pause, a fiftieth of the whole or more, was shortened to a fifth or less. */
   pauses: number[]
 }
 
@@ -105,7 +124,9 @@ function axisOver(momentsMs: readonly number[]): Axis {
     shareOf: ms => between(ms, moments, places) / length,
     momentAt: share => between(share * length, places, moments),
     pauses: gaps.flatMap((gap, index) =>
-      gap >= gapMax * 5 ? [((places[index] ?? 0) + gapMax / 2) / length] : [],
+      gap >= gapMax * 5 && gap * 50 >= (moments.at(-1) ?? 0)
+        ? [((places[index] ?? 0) + gapMax / 2) / length]
+        : [],
     ),
   }
 }
@@ -147,26 +168,44 @@ export function auditCurve(
   const even = bands.filter((band, index) => index % 2 === 1 && band.failed === null)
   const words = `${countText(points.length, 'answer')} named a balance. The first was ${first.text}, the last ${last.text}, the lowest ${lowest.text}, the highest ${highest.text} ${currency}.`
 
-  const zeroAt = 30 + (120 * highest.value) / (highest.value - lowest.value || 1)
-  const zero =
-    lowest.value < 0 && highest.value > 0
-      ? html`<line class="zero-line" x1="0" x2="100%" y1="${zeroAt.toFixed(1)}" y2="${zeroAt.toFixed(1)}"/><text class="extreme" x="100%" y="${(zeroAt - 4).toFixed(1)}" text-anchor="end">0</text>`
-      : null
+  const bent = farApart(points)
+  const scale = bent ? scaleOver(points, logarithmic(first.value)) : scaleOver(points)
+  const powers = [3, 6, 9, 12, 15].flatMap(power => [
+    { value: first.value + 10 ** power, name: `+10${powerText(power)}` },
+    { value: first.value - 10 ** power, name: `−10${powerText(power)}` },
+  ])
+  const marks = bent
+    ? [{ value: first.value, name: shortText(first.text, 16) }, ...powers]
+    : [{ value: 0, name: '0' }]
+  const lines = marks
+    .filter(({ value }) => value > lowest.value && value < highest.value)
+    .map(({ value, name }) => {
+      const y = 30 + 120 * scale(value)
+      return html`<line class="mark-line" x1="0" x2="100%" y1="${y.toFixed(1)}" y2="${y.toFixed(1)}"/><text class="mark" x="100%" y="${(y - 3).toFixed(1)}" text-anchor="end">${name}</text>`
+    })
+  const notes = [
+    'Shaded: every other case.',
+    failed.length > 0 ? 'Hatched: failed cases.' : '',
+    axis.pauses.length > 0 ? 'At the double strokes a long pause is shortened.' : '',
+    bent ? 'The scale is by powers of ten around the first balance.' : '',
+  ]
 
   return html`<figure class="audit-curve">
 <svg class="plot" role="group" aria-labelledby="curve-title curve-desc" width="100%" height="222">
 <title id="curve-title">Balance over the audit</title><desc id="curve-desc">${words}</desc>
 ${even.map(band => strip(band, 'band'))}
 <line class="rule" x1="0" x2="100%" y1="30" y2="30"/><line class="rule" x1="0" x2="100%" y1="150" y2="150"/>
-${zero}
 ${failed}
-${stepLine(points, axis.shareOf, 30, 120)}
+${stepLine(points, axis.shareOf, scale, 30, 120)}
+${lines}
 <text class="extreme" x="0" y="16">${shortText(`highest ${highest.text} ${currency}`, 32)}</text>
 <text class="extreme" x="0" y="170">${shortText(`lowest ${lowest.text} ${currency}`, 32)}</text>
 <line class="axis-line" x1="0" x2="100%" y1="198" y2="198"/>
 ${axis.pauses.map(share => html`<svg x="${place(share)}" y="198" overflow="visible"><path class="pause" d="M-4 4l3-8m2 8l3-8"/></svg>`)}
 ${[0, 0.25, 0.5, 0.75, 1].map((share, index) => html`<text class="tick${index % 2 ? ' tick-odd' : ''}" x="${place(share)}" y="216" text-anchor="${['start', 'middle', 'middle', 'middle', 'end'][index] ?? ''}">${index === 0 ? '0' : durationText(axis.momentAt(share))}</text>`)}
 </svg>
-<figcaption>${words} Shaded: every other case.${failed.length > 0 ? ' Hatched: failed cases.' : null}${axis.pauses.length > 0 ? ' At the double strokes a long pause is shortened.' : null}</figcaption>
+<figcaption>${words} ${notes.filter(note => note !== '').join(' ')}</figcaption>
 </figure>`
 }
+
+const powerText = (power: number) => [...String(power)].map(digit => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)]).join('')

@@ -82,7 +82,7 @@ const counted = ({ results }: AuditReport, verdict: AuditResult['verdict'], leve
 
 /** The verdict in one glance, then what it is the verdict of. */
 function head(report: AuditReport): Markup {
-  const { target, startedAt, player, funds, seed, requests, durationMs, results, passed } = report
+  const { target, startedAt, player, funds, seed, requests, durationMs, results, passed, complete } = report
   const facts: [string, Markup | string][] = [
     ['Wallet', target],
     ['Player', `${player.playerId}, ${player.currency}`],
@@ -91,7 +91,7 @@ function head(report: AuditReport): Markup {
     ['Took', `${durationText(durationMs)}, ${countText(requests, 'request')}`],
     ['Seed', String(seed)],
   ]
-  return html`<header class="head ${passed ? 'pass' : 'fail'}">
+  return html`<header class="head ${passed ? (complete ? 'pass' : 'warn') : 'fail'}">
 <p class="kind">Wallet audit <span>Wallet callback interface for bet transactions</span></p>
 <div class="verdict"><svg aria-hidden="true" width="64" height="64" viewBox="0 0 64 64"><circle cx="32" cy="32" r="29"/>${passed ? html`<path d="M18 33l10 10 18-21"/>` : html`<path d="M21 21l22 22m0-22l-22 22"/>`}</svg>
 <div><h1>${verdictOf(report)}</h1><p class="sentence">${sentences(report)}</p></div></div>

@@ -32,6 +32,7 @@ a { color: inherit }
 a:focus-visible, summary:focus-visible { outline: 2px solid var(--call); outline-offset: 2px }
 span, b, i, dd, h3, code { unicode-bidi: isolate }
 time, td, .nr, .status, .balance, .ticks, .effort, svg text { font-variant-numeric: tabular-nums }
+.on-paper { display: none }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
 .quiet, .legend, figcaption { color: var(--soft); font-size: .85rem }
 .pass { --tone: var(--pass) } .fail { --tone: var(--fail) } .warn { --tone: var(--warn) } .none { --tone: var(--none) }
@@ -40,6 +41,7 @@ time, td, .nr, .status, .balance, .ticks, .effort, svg text { font-variant-numer
 .kind span { font-weight: 400; color: var(--soft) }
 .verdict { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: 1.25rem; align-items: center; margin: 2.2rem 0 }
 .verdict svg { fill: none; stroke: var(--tone); stroke-width: 5; stroke-linecap: round; stroke-linejoin: round }
+.warn .verdict circle { stroke-dasharray: 8 10 }
 .verdict h1 { font-size: clamp(2.2rem, 7vw, 3.4rem); color: var(--tone); letter-spacing: -.01em }
 .sentence { margin-top: .35rem; font-size: 1.05rem; max-width: 44rem }
 .protocol { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 1.5rem 3rem; align-items: start; border-top: 1px solid var(--line); padding-top: 1.1rem }
@@ -123,8 +125,9 @@ details.case h3 { font-weight: 400 } details.case[open] h3 { font-weight: 600 }
 .curve-line { fill: none; stroke: var(--ink); stroke-width: 1.6; stroke-linejoin: round; vector-effect: non-scaling-stroke }
 .case-curve .curve-line { stroke: var(--call) }
 .band { fill: var(--wash) } .band-failed { fill: url(#hatch) } .pause { fill: none; stroke: var(--soft); stroke-width: 1.5 } .hatch-line { fill: var(--fail); fill-opacity: .45 }
-.zero-line { stroke: var(--ink); stroke-dasharray: 2 3 } .rule, .axis-line { stroke: var(--line) } .plot text { font: .75rem var(--sans); fill: var(--soft) }
+.mark-line { stroke: var(--soft); stroke-dasharray: 1 4 } .rule, .axis-line { stroke: var(--line) } .plot text { font: .75rem var(--sans); fill: var(--soft) }
 .plot .band-name { fill: var(--fail); font-weight: 600 } .plot .extreme { fill: var(--ink) }
+.plot .mark { paint-order: stroke; stroke: var(--paper); stroke-width: 4px }
 .audit-curve figcaption { margin-top: .6rem }
 
 footer { margin-top: 4rem; font-size: .85rem; color: var(--soft) } footer h2 { font-size: 1.1rem; color: var(--ink); margin-top: 0 } footer p { margin-top: .5rem; max-width: 48rem } footer .legend { margin-top: .5rem }
@@ -151,6 +154,7 @@ footer { margin-top: 4rem; font-size: .85rem; color: var(--soft) } footer h2 { f
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact }
   details::details-content { content-visibility: visible; block-size: auto }
   .passed .bodies, .not-judged .bodies, .again { display: none }
+  .later, .failed .later-body .bodies { display: none } .on-paper { display: block; color: var(--soft); padding: .2rem 0 }
   .bodies { font-size: 7.5pt; gap: .15rem .75rem; padding: 0 0 .5rem 2.35rem } .bodies pre { font-size: 6.8pt; padding: .15rem .5rem } .bodies dt { padding-top: .1rem } .bodies .quiet { display: none }
   summary::after { display: none }
   h2, h3, h4, header, .axis, summary { break-after: avoid }

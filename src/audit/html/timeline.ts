@@ -22,11 +22,16 @@ export function timeSpan({ exchanges, durationMs }: AuditResult): { startMs: num
   return { startMs, lengthMs: axisEnd(Math.max(endMs - startMs, open ? durationMs : 0)) }
 }
 
+/** A race has hundreds of calls. Paper shows so many of a case that did not fail, and the bodies of so many of one that did. */
+const paperCallsMax = 8
+
 /** The calls and the balance of a case. Of a failed case every call has its curl line, and the telling one is marked. */
 export function timeline(result: AuditResult): Markup {
   const { exchanges, failure } = result
   if (exchanges.length === 0) return html`<p class="quiet">No call was sent.</p>`
   const { startMs, lengthMs } = timeSpan(result)
+  const more = exchanges.length - paperCallsMax
+  const onPaper = failure ? 'All bodies' : `The other ${countText(more, 'call')}`
   const rows = exchanges.map((exchange, index) =>
     row(exchange, index, {
       startMs,
@@ -38,7 +43,12 @@ export function timeline(result: AuditResult): Markup {
   return html`<div class="timeline">
 <p class="axis"><span class="axis-name">${countText(exchanges.length, 'call')}, times from the first</span><span class="ticks"><span>0</span><span>${durationText(lengthMs / 2)}</span><span>${durationText(lengthMs)}</span></span><span class="head-status">Answer</span><span class="head-balance">Balance</span></p>
 <ol>${rows}</ol>
-${caseCurve(exchanges, startMs, lengthMs)}
+${
+  more > 0
+    ? html`<p class="on-paper">${onPaper}: in the file that this was printed from.</p>
+`
+    : null
+}${caseCurve(exchanges, startMs, lengthMs)}
 </div>`
 }
 
@@ -59,7 +69,8 @@ function row(
   const fate =
     answeredAtMs === null ? noAnswer(exchange) : `answered after ${durationText(answeredAtMs - sentAtMs)}`
   const trouble = broken ?? (answeredAtMs === null ? 'no answer' : null)
-  return html`<li><details class="call ${fateOf(exchange)}${telling ? ' telling' : ''}">
+  const later = index < paperCallsMax || telling ? null : html` class="${withCurl ? 'later-body' : 'later'}"`
+  return html`<li${later}><details class="call ${fateOf(exchange)}${telling ? ' telling' : ''}">
 <summary><span class="nr">${index + 1}</span><span class="label">${label}${trouble && html` <i>${trouble}</i>`}</span>${bar(exchange, startMs, lengthMs)}<b class="status">${status ?? 'none'}</b><span class="balance">${balance}</span></summary>
 <dl class="bodies"><dt>${method} ${path}</dt><dd>${code(body, 'No body.')}</dd>
 <dt>${status === null ? 'No answer' : `Answer ${status}`}</dt><dd>${code(answer, 'Nothing came back.')}<p class="quiet">Sent at ${durationText(sentAtMs - startMs)}, ${fate}.</p></dd>

@@ -103,15 +103,28 @@ describe('the curve of the audit', () => {
     expect([...curve.matchAll(/✕ ([^<]*)</g)].map(([, id]) => id)).toEqual(['AU-01', 'AU-03'])
   })
 
+  const curveOf = (balances: string[]) =>
+    auditCurve(
+      balances.map((text, ms) => call(ms, text)),
+      [],
+      'EUR',
+    )?.text ?? ''
+  const marksOf = (curve: string) =>
+    [...curve.matchAll(/class="mark"[^>]*>([^<]*)</g)].map(([, name]) => name)
+
   it('shows zero where the balance fell below it', () => {
-    const zero = (balances: string[]) =>
-      auditCurve(
-        balances.map((text, ms) => call(ms, text)),
-        [],
-        'EUR',
-      )?.text.includes('zero-line')
-    expect(zero(['10', '-10'])).toBe(true)
-    expect(zero(['10', '0'])).toBe(false)
+    expect(marksOf(curveOf(['10', '-10']))).toEqual(['0'])
+    expect(marksOf(curveOf(['10', '0']))).toEqual([])
+  })
+
+  it('goes by powers of ten where a few balances are far off the others, and says so', () => {
+    const usual = Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? '1000' : '991'))
+    const curve = curveOf([...usual, '1000000999'])
+    expect(marksOf(curve)).toEqual(['1000', '+10³', '+10⁶'])
+    expect(curve).toContain('by powers of ten')
+    const [one, other] = cornersOf(curve)
+    expect((other?.[1] ?? 0) - (one?.[1] ?? 0)).toBeCloseTo(10)
+    expect(curveOf(usual)).not.toContain('by powers of ten')
   })
 
   it('is not drawn where no answer named a balance', () => {

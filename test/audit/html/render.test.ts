@@ -180,6 +180,18 @@ describe('what a reader finds', () => {
     )
   })
 
+  it('on paper: of a race only the first calls, and how many more there are', () => {
+    const page = renderHtml(passingReport)
+    expect(page.match(/<li class="later">/g)).toHaveLength(9)
+    expect(textOf(page)).toContain('The other 9 calls: in the file that this was printed from.')
+    const failed = renderHtml({
+      ...failingReport,
+      results: failingReport.results.filter(({ failure }) => failure),
+    })
+    expect(failed.match(/<li class="later-body">/g)).toHaveLength(16)
+    expect(failed).not.toContain('<li class="later">')
+  })
+
   it('at most three reasons in the head, however many there are', () => {
     const results = failingReport.results.map((result, index) =>
       result.verdict === 'not judged' ? { ...result, reason: `reason ${index}` } : result,
