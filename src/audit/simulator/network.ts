@@ -85,12 +85,12 @@ export interface Network {
 const lateDoublings = 8
 const delayStepsMax = 4
 const backOffMsFirst = 5
+const catchUpMsMax = 250
 
 export function createNetwork(settings: NetworkSettings): Network {
   const { clock, random, judge } = settings
   const queue = createDueQueue()
   const faultsInjected = Object.fromEntries(chaosNames.map(name => [name, 0])) as Record<keyof Chaos, number>
-  const startedAt = clock.now()
   let chaos: Chaos | null = null
   let step = 0
   let inFlight = 0
@@ -101,13 +101,16 @@ export function createNetwork(settings: NetworkSettings): Network {
   let paused = false
   let pumping = false
   let ended = false
-  let answeredAt = startedAt
+  let answeredAt = clock.now()
+  let rateSince = answeredAt
+  let requestsPaced = 0
 
   const lateSteps = () => Math.floor(2 ** (random.next() * lateDoublings))
 
   function wire(transaction: Transaction, sending: Sending, heard: Heard | null): void {
     inFlight += 1
     requests += 1
+    requestsPaced += 1
     const delivery = judge.sent(transaction)
     const sentAt = clock.now()
     settings.post(transaction, sending, reading => safely(() => heardFrom(reading)))
@@ -166,8 +169,16 @@ export function createNetwork(settings: NetworkSettings): Network {
   /** Whether a further request keeps to the rate; else it is tried again when it does. */
   function mayRequest(): boolean {
     if (settings.ratePerSecond === null) return true
-    const dueMs = (requests * 1000) / settings.ratePerSecond - (clock.now() - startedAt)
-    if (dueMs <= 0) return true
+    const now = clock.now()
+    const dueMs = rateSince + (requestsPaced * 1000) / settings.ratePerSecond - now
+    if (dueMs <= 0) {
+      // What was missed while the wallet was away, or slow, is not made up for in one rush.
+      if (dueMs < -catchUpMsMax) {
+        rateSince = now
+        requestsPaced = 0
+      }
+      return true
+    }
     if (!paused) {
       paused = true
       later(dueMs, () => {

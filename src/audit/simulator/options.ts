@@ -45,7 +45,10 @@ export interface SimulationOptions {
   runId?: string
   /** A call without an answer for so long is given up. Default 10,000. */
   timeoutMs?: number
-  /** Without any answer for so long, the wallet is given up, and with it the simulation. Default 60,000. */
+  /**
+   * Without any answer for so long, the wallet is given up, and with it the simulation; a single transaction, where it
+   * is answered 5xx for so long, at least 60 times. Default 60,000.
+   */
   patienceMs?: number
   /** The longest pause between attempts when the wallet fails. Default 1,000. */
   backOffMsMax?: number

@@ -33,7 +33,7 @@ export function formatProgress(
     `${count(Math.round(progress.requestsPerSecond))}/s`,
     `p99 ${milliseconds(progress.latencyMs.p99)}`,
     walletAway ? 'THE WALLET DOES NOT ANSWER' : '',
-    `${count(differencesCount)} differences`,
+    differencesIn(differencesCount),
     `${count(progress.replaysAbsorbed)} replays`,
     `${count(progress.betsRolledBack)} rollbacks`,
     faultsReal === 0 ? '' : `${count(faultsReal)} real faults`,
@@ -47,7 +47,7 @@ export function formatReport(report: SimulationReport): string {
   const lines: string[] = []
 
   if (differencesCount > 0) {
-    lines.push(`${count(differencesCount)} ${differencesCount === 1 ? 'DIFFERENCE' : 'DIFFERENCES'}`, '')
+    lines.push(differencesIn(differencesCount).toUpperCase(), '')
     for (const [index, difference] of differences.entries()) {
       const { what, playerId, betId, operation, transactionId, amount, currency, expected, found, since } =
         difference
@@ -128,11 +128,12 @@ export function formatReport(report: SimulationReport): string {
 function verdict({ reconciled, complete, differencesCount, books }: SimulationReport): string {
   const players = `${count(books.players.length)} ${books.players.length === 1 ? 'player' : 'players'}`
   if (reconciled) return `Reconciled: the books of ${players} and the wallet agree to the cent.`
-  if (complete) return `NOT RECONCILED: ${count(differencesCount)} differences.`
-  return `NOT RECONCILED: the wallet stopped answering; ${count(differencesCount)} differences.`
+  if (complete) return `NOT RECONCILED: ${differencesIn(differencesCount)}.`
+  return `NOT RECONCILED: the wallet stopped answering; ${differencesIn(differencesCount)}.`
 }
 
 const inWords = (name: string) => name.replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
+const differencesIn = (value: number) => `${count(value)} ${value === 1 ? 'difference' : 'differences'}`
 const count = (value: number) => value.toLocaleString('en')
 const seconds = (value: number) => `${(value / 1000).toFixed(1)} s`
 const milliseconds = (value: number) => `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`

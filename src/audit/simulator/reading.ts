@@ -25,7 +25,7 @@ const notNow: readonly number[] = [408, 425, 429]
 /**
  * Reads an answer (spec 2, 7).
  *
- * @param balanceRequired false for settlements, whose answers are the operator's own
+ * @param balanceRequired false for settlements: the answers are the operator's own, and a success is one without a balance too
  */
 export function readingOf(answer: LineAnswer, balanceRequired: boolean): Reading {
   if ('broken' in answer) return { kind: 'broken', reason: answer.broken }
@@ -33,11 +33,10 @@ export function readingOf(answer: LineAnswer, balanceRequired: boolean): Reading
   const fields = fieldsOf(body)
 
   if (status >= 200 && status <= 299) {
-    if (!balanceRequired && (fields === null || fields.balance === undefined)) {
-      const reference = fields === null ? null : textOrNull(fields.walletTransactionId)
-      return { kind: 'success', status, balance: null, currency: null, reference }
-    }
-    const flaw = (what: string): Reading => ({ kind: 'fault', status, errorCode: '', flaw: what })
+    const flaw = (what: string): Reading =>
+      balanceRequired
+        ? { kind: 'fault', status, errorCode: '', flaw: what }
+        : { kind: 'success', status, balance: null, currency: null, reference: null }
     if (fields === null) return flaw('the body is not a JSON object')
     const balance = parseDecimal(fields.balance)
     if (balance === null) return flaw('balance is not a decimal')

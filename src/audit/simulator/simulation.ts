@@ -1,6 +1,6 @@
 /** One run: opening balances, bets, the end of all matches, and the reconciliation. */
 import { minorUnitsOf } from '../../currencies.js'
-import { add, compare } from '../../money.js'
+import { add, compare, parseDecimal } from '../../money.js'
 import {
   type Account,
   createAccount,
@@ -28,7 +28,7 @@ import { createSportsbook } from './sportsbook.js'
 
 /** Streams of chance: the network's does not disturb the world's. */
 const streams = { world: 1, network: 2 }
-/** So many answers that say nothing definite, and a transaction is given up. */
+/** So many answers that say nothing definite, for longer than `patienceMs`, and a transaction is given up. */
 const faultsMax = 60
 /** A wallet that words its failures anew each time must not fill the memory. */
 const answersMax = 50
@@ -100,6 +100,8 @@ function run(settings: Settings, line: ReturnType<typeof createLine>): Promise<S
       settles: settings.settle !== null,
       date: clock.date,
       faultsMax,
+      patienceMs: settings.patienceMs,
+      now: clock.now,
       rememberedMax: settings.rememberedBetsMax,
       onBetClosed: settings.onBetClosed,
     })
@@ -110,7 +112,10 @@ function run(settings: Settings, line: ReturnType<typeof createLine>): Promise<S
       const { operation, body } = transaction
       const { settle, sign } = settings
       if (operation === 'settlement' && typeof settle === 'function') {
-        settleInCode(settle, body).then(heard)
+        // A call in the process cannot be cut in the middle: then it is as if it had not begun.
+        const cut: Reading = { kind: 'broken', reason: 'cut' }
+        if (sending === 'cut within') queueMicrotask(() => heard(cut))
+        else void settleInCode(settle, body).then(reading => heard(sending === 'whole' ? reading : cut))
         return
       }
       const url = operation === 'settlement' ? (settle as URL) : settings.urls[operation]
@@ -347,7 +352,8 @@ async function settleInCode(settle: SettleFunction, body: string): Promise<Readi
   try {
     const answer = await settle(settlement)
     if (!answer.ok) return { kind: 'refusal', status: 400, errorCode: answer.errorCode }
-    const { balance = null, currency = null, walletTransactionId = null } = answer
+    const { currency = null, walletTransactionId = null } = answer
+    const balance = currency === null ? null : parseDecimal(answer.balance)
     return { kind: 'success', status: 200, balance, currency, reference: walletTransactionId }
   } catch (error) {
     const { code } = error as { code?: unknown }

@@ -64,8 +64,10 @@ export interface SportsbookSettings {
   /** `false`: nothing can be settled, and bets stay as they are. */
   settles: boolean
   date: () => number
-  /** After so many answers that say nothing, a transaction is given up. */
+  /** After so many answers that say nothing, and so many milliseconds of them, a transaction is given up. */
   faultsMax: number
+  patienceMs: number
+  now: () => number
   rememberedMax: number
   onBetClosed: ((bet: ClosedBet) => void) | null
 }
@@ -194,6 +196,7 @@ export function createSportsbook(settings: SportsbookSettings): Sportsbook {
     heard: (reading: (Reading & { kind: 'success' | 'refusal' }) | null) => void,
   ): void {
     pending.add(transaction)
+    let firstFaultAt = 0
     const hear = (reading: Reading | null): void => {
       if (reading?.kind === 'success' || reading?.kind === 'refusal') {
         pending.delete(transaction)
@@ -205,7 +208,10 @@ export function createSportsbook(settings: SportsbookSettings): Sportsbook {
         return
       }
       transaction.faults += 1
-      if (reading.kind === 'fault' && transaction.faults >= settings.faultsMax) {
+      if (transaction.faults === 1) firstFaultAt = settings.now()
+      const patient =
+        transaction.faults < settings.faultsMax || settings.now() - firstFaultAt < settings.patienceMs
+      if (reading.kind === 'fault' && !patient) {
         pending.delete(transaction)
         const found = `${transaction.faults} times no definite answer, the last one: ${shortOf(reading)}`
         judge.differs(transaction, 'unanswered', 'a definite answer', found)

@@ -4,11 +4,17 @@ import { brokenWallets } from './broken.js'
 import { players, simulate } from './wallet.js'
 
 describe('a wallet that', () => {
-  test.each(brokenWallets)('$name', async ({ found, break: breakIt, concurrency = 1 }) => {
+  test.each(brokenWallets)('$name', async ({ found, break: breakIt, options }) => {
     const spoilt = new Set<string>()
     const { report } = await simulate(
       breakIt(betId => spoilt.add(betId)),
-      { concurrency, chaos: 0.7, bets: 400 },
+      {
+        chaos: 0.7,
+        bets: 250,
+        // A wallet that has lost a settlement never finds it again: it need not be asked for a minute.
+        patienceMs: 20,
+        ...options,
+      },
     )
 
     expect(spoilt.size).toBeGreaterThan(0)

@@ -1,6 +1,6 @@
 /** Wallets that are broken in one way each, and remember which bets they have spoilt. */
 
-import type { Difference } from '../../../src/audit/simulator/index.js'
+import type { Difference, SimulationOptions } from '../../../src/audit/simulator/index.js'
 import type { HttpResponse } from '../../../src/http/index.js'
 import type { WalletStore } from '../../../src/index.js'
 import type { MemoryStore } from '../../../src/stores/memory.js'
@@ -12,7 +12,7 @@ export interface BrokenWallet {
   found: Difference['what'][]
   /** `spoilt` is told of every bet whose money or answers are wrong from then on. */
   break(spoilt: (betId: string) => void): Breakage
-  concurrency?: number
+  options?: Partial<SimulationOptions>
 }
 
 const ok = ({ status }: HttpResponse) => status === 200
@@ -219,7 +219,7 @@ export const brokenWallets: BrokenWallet[] = [
   {
     name: 'loses an update when two calls come at once',
     found: ['balance'],
-    concurrency: 16,
+    options: { concurrency: 16 },
     break: spoilt => ({
       store: memory => {
         const seen = new Map<string, string>()
@@ -252,7 +252,7 @@ export const brokenWallets: BrokenWallet[] = [
   {
     name: 'tests the funds when it looks, and not when it writes',
     found: ['overspent', 'balance'],
-    concurrency: 16,
+    options: { concurrency: 16 },
     break: spoilt => ({
       store: memory =>
         storeWith(
@@ -480,8 +480,8 @@ export const brokenWallets: BrokenWallet[] = [
     break: spoilt => ({
       async call({ operation, body, next }) {
         const response = await next()
-        if (operation !== 'settlement' || !ok(response)) return response
-        spoilt(body.betId ?? '')
+        if (operation !== 'unsettlement' || !ok(response) || !body.betId?.endsWith('7')) return response
+        spoilt(body.betId)
         return { ...response, body: response.body.replace(/"balance":([0-9.]+)/, '"balance":"EUR $1"') }
       },
     }),

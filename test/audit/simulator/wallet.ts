@@ -37,13 +37,19 @@ export interface RunningWallet {
   baseUrl: string
   memory: MemoryStore
   close(): Promise<void>
+  /** The same wallet on the same port, after it was closed. */
+  again(): Promise<RunningWallet>
 }
 
 export async function startWallet(
-  { store, call }: Breakage = {},
+  breakage: Breakage = {},
   known: readonly (typeof players)[number][] = players,
 ): Promise<RunningWallet> {
-  const memory = createMemoryStore(known)
+  return serve(breakage, createMemoryStore(known), 0)
+}
+
+async function serve(breakage: Breakage, memory: MemoryStore, portWanted: number): Promise<RunningWallet> {
+  const { store, call } = breakage
   const walletStore = store?.(memory) ?? memory
   const handle = createHttpHandler(walletStore, {
     authenticate: basicAuth(credentials),
@@ -61,10 +67,15 @@ export async function startWallet(
     const text = Buffer.concat(chunks).toString()
     const next = () => handle({ ...request, body: text })
     const operation = request.path.slice(1)
-    return call({ operation, body: JSON.parse(text.replace(/"amount":([0-9.]+)/, '"amount":"$1"')), memory, next })
+    return call({
+      operation,
+      body: JSON.parse(text.replace(/"amount":([0-9.]+)/, '"amount":"$1"')),
+      memory,
+      next,
+    })
   }
   const server = createServer(walletRoutes(broken))
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>(resolve => server.listen(portWanted, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return {
     baseUrl: `http://127.0.0.1:${port}`,
@@ -74,6 +85,7 @@ export async function startWallet(
         server.close(() => resolve())
         server.closeAllConnections()
       }),
+    again: () => serve(breakage, memory, port),
   }
 }
 

@@ -1,0 +1,425 @@
+import { describe, expect, test } from 'vitest'
+import {
+  type ClosedBet,
+  type OutgoingCall,
+  type SimulationProgress,
+  type SimulationReport,
+  type SimulatorClock,
+  simulateSportsbook,
+} from '../../../src/audit/simulator/index.js'
+import { recordSettlement } from '../../../src/index.js'
+import { add, compare, subtract } from '../../../src/money.js'
+import type { MemoryStore } from '../../../src/stores/memory.js'
+import { type Breakage, credentials, players, simulate, startWallet } from './wallet.js'
+
+/** What the wallet's own records say, beside what its answers have said. */
+function expectBooksOf(report: SimulationReport, memory: MemoryStore): void {
+  for (const { playerId, expected, found, debt, accepted, refused } of report.books.players) {
+    const balance = memory.player(playerId)?.balance ?? ''
+    expect(compare(expected ?? '', balance)).toBe(0)
+    expect(compare(found ?? '', balance)).toBe(0)
+    // What was closed for lack of funds is the platform's debt, less what it has recovered since.
+    expect(compare(memory.owed(playerId), debt)).toBeGreaterThanOrEqual(0)
+    const recorded = memory.transactions(playerId)
+    const count = (operation: string, isRefusal: boolean) =>
+      recorded.filter(one => one.operation === operation && (one.refusal !== null) === isRefusal).length
+    expect(accepted.settlement).toBe(count('settlement', false))
+    expect(accepted.unsettlement).toBe(count('unsettlement', false))
+    expect(refused.unsettlement).toBe(count('unsettlement', true))
+    // Bets whose connection was cut may have been taken without anybody hearing of it.
+    expect(accepted.placebet).toBeLessThanOrEqual(count('placebet', false))
+  }
+}
+
+describe('a wallet that keeps the rules', () => {
+  test.each([1, 2, 3])('reconciles without any chaos, seed %i', async seed => {
+    const { report, memory } = await simulate({}, { seed, chaos: 0, concurrency: 8 })
+    expect(report.differences).toEqual([])
+    expect(report).toMatchObject({ reconciled: true, complete: true, differencesCount: 0, seed })
+    expect(report.counts).toMatchObject({ bets: 300, betsRolledBack: 0, faultsReal: 0, lateBetsRefused: 0 })
+    expect(Object.values(report.faultsInjected)).toEqual([0, 0, 0, 0, 0, 0, 0])
+    expectBooksOf(report, memory)
+  })
+
+  test.each([11, 12, 13, 14, 15])('reconciles in the worst of networks, seed %i', async seed => {
+    const { report, memory } = await simulate(
+      {},
+      { seed, chaos: 1, concurrency: 1 + (seed % 3) * 12, bets: 400 },
+    )
+    expect(report.differences).toEqual([])
+    expect(report.reconciled).toBe(true)
+    expectBooksOf(report, memory)
+    for (const [kind, times] of Object.entries(report.faultsInjected))
+      expect([kind, times > 0]).toEqual([kind, true])
+    const { replaysAbsorbed, lateBetsRefused, betsRolledBack, balancesExact } = report.counts
+    for (const seen of [replaysAbsorbed, lateBetsRefused, betsRolledBack, balancesExact])
+      expect(seen).toBeGreaterThan(0)
+  })
+
+  test('meets everything that a sportsbook does', async () => {
+    const { report } = await simulate({}, { seed: 4, chaos: 0.3, concurrency: 4, bets: 1500 })
+    expect(report.reconciled).toBe(true)
+    for (const [name, times] of Object.entries(report.counts)) expect([name, times > 0]).toEqual([name, true])
+    expect(report.answers.unsettlement['402 INSUFFICIENT_FUNDS']).toBeGreaterThan(0)
+    expect(report.answers.unsettlement['503 SETTLEMENT_NOT_FOUND']).toBeGreaterThan(0)
+    expect(report.answers.placebet['402 INSUFFICIENT_FUNDS']).toBeGreaterThan(0)
+  })
+
+  test('is told of failures of its own, and asked again until it answers', async () => {
+    let calls = 0
+    const failing: Breakage = {
+      // Every fifth call is answered 503, and every eleventh is done and answered 500.
+      async call({ next }) {
+        calls += 1
+        const said = (status: number) => ({
+          status,
+          headers: {},
+          body: '{"errorCode":"INTERNAL_ERROR","description":"x"}',
+        })
+        if (calls > players.length && calls % 5 === 0) return said(503)
+        const response = await next()
+        return calls > players.length && calls % 11 === 0 ? said(500) : response
+      },
+    }
+    const { report, memory } = await simulate(failing, { concurrency: 4 })
+    expect(report.differences).toEqual([])
+    expect(report.counts.faultsReal).toBeGreaterThan(50)
+    expectBooksOf(report, memory)
+  })
+
+  test('may be a PAM that cannot deduct: the debts are the platform’s', async () => {
+    const cannotDeduct: Breakage = {
+      store: memory => ({
+        contract: 1,
+        load: memory.load,
+        commit: async changes =>
+          changes.transaction.operation === 'unsettlement' && changes.balance !== null
+            ? { status: 'refused', errorCode: 'NO_DEDUCTIONS', description: 'cannot' }
+            : memory.commit(changes),
+      }),
+    }
+    const { report } = await simulate(cannotDeduct, { concurrency: 4, bets: 600 })
+    expect(report.differences).toEqual([])
+    expect(report.counts.recoveries).toBeGreaterThan(0)
+    expect(report.counts.clawbacksRefused).toBeGreaterThan(10)
+  })
+})
+
+describe('a run', () => {
+  const told = (report: SimulationReport) => {
+    const {
+      target: _,
+      startedAt: __,
+      durationMs: ___,
+      requestsPerSecond: ____,
+      latencyMs: _____,
+      ...rest
+    } = report
+    return rest
+  }
+
+  test('is the same for the same seed, and another one for another', async () => {
+    // Without cut connections: whether the wallet still reads what was cut is up to the operating system.
+    const options = {
+      chaos: { requestLost: 0.05, answerLost: 0.1, late: 0.1, delayed: 0.1, duplicated: 0.3, overtaken: 0.5 },
+    }
+    const one = await simulate({}, { ...options, seed: 7 })
+    const two = await simulate({}, { ...options, seed: 7 })
+    const other = await simulate({}, { ...options, seed: 8 })
+    expect(told(two.report)).toEqual(told(one.report))
+    expect(two.memory.transactions().map(({ delta }) => delta)).toEqual(
+      one.memory.transactions().map(({ delta }) => delta),
+    )
+    expect(told(other.report)).not.toEqual(told(one.report))
+  })
+
+  test('can go on with the same players, under ids of its own', async () => {
+    const wallet = await startWallet()
+    try {
+      const options = {
+        baseUrl: wallet.baseUrl,
+        credentials,
+        players: players.map(({ playerId }) => playerId),
+        bets: 60,
+      }
+      const first = await simulateSportsbook({ ...options, seed: 1 })
+      const second = await simulateSportsbook({ ...options, seed: 1 })
+      expect([first.reconciled, second.reconciled]).toEqual([true, true])
+      expect(second.runId).not.toBe(first.runId)
+      expect(second.books.players.map(({ opening }) => opening)).toEqual(
+        first.books.players.map(({ expected }) => expected),
+      )
+    } finally {
+      await wallet.close()
+    }
+  })
+
+  test('settles by a function, which is called again when it throws', async () => {
+    const wallet = await startWallet()
+    try {
+      let calls = 0
+      const report = await simulateSportsbook({
+        baseUrl: wallet.baseUrl,
+        credentials,
+        players: ['ann', 'ben'],
+        bets: 200,
+        seed: 3,
+        chaos: { answerLost: 0.1, late: 0.1, duplicated: 0.2 },
+        backOffMsMax: 0,
+        async settle(settlement) {
+          calls += 1
+          if (calls % 3 === 0) throw new Error('try again')
+          expect(settlement.amount).toMatch(/^[0-9]+(\.[0-9]+)?$/)
+          return recordSettlement(wallet.memory, settlement)
+        },
+      })
+      expect(report.differences).toEqual([])
+      expect(calls).toBeGreaterThan(100)
+      expect(report.answers.settlement['500 Error: try again']).toBe(Math.floor(calls / 3))
+    } finally {
+      await wallet.close()
+    }
+  })
+
+  test('does without settlements where there are none', async () => {
+    const { report } = await simulate({}, { settle: null, chaos: 1, concurrency: 8 })
+    expect(report.differences).toEqual([])
+    expect(report.counts).toMatchObject({ settlements: 0, unsettlements: 0, cashOuts: 0 })
+    expect(report.counts.betsRolledBack).toBeGreaterThan(0)
+  })
+
+  test('tells of every bet that is over, as the wallet’s records have it', async () => {
+    const bets: ClosedBet[] = []
+    const { report, memory } = await simulate({}, { concurrency: 4, onBetClosed: bet => bets.push(bet) })
+    expect(bets).toHaveLength(report.counts.bets)
+    for (const { betId, state, type, live, stake } of bets) {
+      const bet = memory.bet(betId)
+      if (state === 'REFUSED') {
+        expect(bet).toBeNull()
+        continue
+      }
+      expect(bet?.status).toBe(state)
+      if (state === 'PLACED') expect(compare(bet?.stake ?? '', stake)).toBe(0)
+      const lives = Object.entries(bet?.credits ?? {}).filter(([, credit]) => credit.live !== null)
+      expect(lives.map(([name]) => name)).toEqual(type === null ? [] : [type])
+      if (live !== null) expect(compare(lives[0]?.[1].live ?? '', live)).toBe(0)
+    }
+  })
+
+  test('signs every call by the body that is sent', async () => {
+    const calls: OutgoingCall[] = []
+    const { report } = await simulate(
+      {},
+      {
+        bets: 20,
+        async sign(call) {
+          calls.push(call)
+          return { 'x-signature': `of ${call.body.length}` }
+        },
+      },
+    )
+    expect(report.reconciled).toBe(true)
+    expect(calls.length).toBeGreaterThanOrEqual(report.requests)
+    expect(
+      calls.every(({ url, body }) => url.startsWith(report.target) && JSON.parse(body).playerId !== ''),
+    ).toBe(true)
+  })
+
+  test('stops when it is told to, and reconciles what there is', async () => {
+    const stop = new AbortController()
+    const { report } = await simulate(
+      {},
+      {
+        bets: 1_000_000,
+        signal: stop.signal,
+        concurrency: 4,
+        progressEveryMs: 1,
+        onProgress: ({ bets }) => {
+          if (bets >= 100) stop.abort()
+        },
+      },
+    )
+    expect(report.reconciled).toBe(true)
+    expect(report.counts.bets).toBeGreaterThanOrEqual(100)
+    expect(report.counts.bets).toBeLessThan(1_000_000)
+  })
+
+  test('keeps to its rate and its duration, by the clock that it is given', async () => {
+    let now = 0
+    const clock: SimulatorClock = {
+      now: () => now,
+      date: () => 1_800_000_000_000 + now,
+      after(milliseconds, run) {
+        setImmediate(() => {
+          now += milliseconds
+          run()
+        })
+      },
+    }
+    const phases: SimulationProgress[] = []
+    const { report } = await simulate(
+      {},
+      {
+        bets: 1_000_000,
+        durationMs: 3_000,
+        ratePerSecond: 100,
+        chaos: 0,
+        clock,
+        onProgress: one => phases.push(one),
+      },
+    )
+    expect(report.reconciled).toBe(true)
+    expect(report.requestsPerSecond).toBeGreaterThan(95)
+    expect(report.requestsPerSecond).toBeLessThanOrEqual(101)
+    const ended = phases.findLast(({ phase }) => phase === 'betting')
+    expect(ended?.elapsedMs).toBeGreaterThanOrEqual(3_000)
+    expect(ended?.elapsedMs).toBeLessThan(3_200)
+    expect(new Set(phases.map(({ phase }) => phase))).toEqual(
+      new Set(['opening', 'betting', 'playing out', 'reconciling']),
+    )
+  })
+
+  test('balances move by what was recorded, and by nothing else', async () => {
+    const { report, memory } = await simulate({}, { seed: 21, chaos: 0.8, concurrency: 12 })
+    for (const { playerId, opening, expected } of report.books.players) {
+      const moved = memory.transactions(playerId).reduce((sum, { delta }) => add(sum, delta), '0')
+      expect(compare(subtract(expected ?? '', opening), moved)).toBe(0)
+    }
+  })
+})
+
+describe('a wallet that goes away', () => {
+  test('and comes back, again and again, is waited for', async () => {
+    let calls = 0
+    let wallet = await startWallet()
+    let restarting: Promise<void> | null = null
+    const restart = async () => {
+      await wallet.close()
+      wallet = await wallet.again()
+      restarting = null
+    }
+    try {
+      const report = await simulateSportsbook({
+        baseUrl: wallet.baseUrl,
+        credentials,
+        players: players.map(({ playerId }) => playerId),
+        bets: 300,
+        seed: 5,
+        chaos: 0.3,
+        backOffMsMax: 1,
+        progressEveryMs: 1,
+        onProgress({ requests }) {
+          if (requests < (calls + 1) * 200 || restarting !== null || calls === 5) return
+          calls += 1
+          restarting = restart()
+        },
+      })
+      await restarting
+      expect(report.differences).toEqual([])
+      expect(calls).toBe(5)
+      expectBooksOf(report, wallet.memory)
+    } finally {
+      await wallet.close()
+    }
+  })
+
+  test('for good is given up, and what is missing is told', async () => {
+    const wallet = await startWallet()
+    let stopped = false
+    const report = await simulateSportsbook({
+      baseUrl: wallet.baseUrl,
+      credentials,
+      players: players.map(({ playerId }) => playerId),
+      bets: 1_000_000,
+      seed: 6,
+      backOffMsMax: 1,
+      patienceMs: 20,
+      progressEveryMs: 1,
+      onProgress({ bets }) {
+        if (bets < 50 || stopped) return
+        stopped = true
+        void wallet.close()
+      },
+    })
+    expect(report).toMatchObject({ reconciled: false, complete: false })
+    expect(report.differences.every(({ what, betId }) => what === 'unanswered' && betId !== '')).toBe(true)
+    expect(report.differences.length).toBeGreaterThan(0)
+    for (const { found } of report.books.players) expect(found).toBeNull()
+  })
+})
+
+describe('a simulation does not begin', () => {
+  test.each([
+    ['with wrong credentials', { credentials: { username: 'platform', password: 'wrong' } }, /ann: .*401/],
+    ['with a player that is not there', { players: ['ann', 'zoe'] }, /zoe: .*400 INVALID_PLAYER/],
+    ['with another currency', { players: [{ playerId: 'ann', currency: 'USD' }] }, /ann: .* EUR, not in USD/],
+    [
+      'with another balance',
+      { players: [{ playerId: 'ann', balance: '200.01' }] },
+      /ann: .* 200, not of 200.01/,
+    ],
+    ['with an empty purse', { players: ['eve'] }, /none of them has any funds/],
+    ['at another path', { path: '/elsewhere' }, /ann: .*404/],
+  ])('%s', async (_, { path = '', ...options }: { path?: string } & object, message) => {
+    const wallet = await startWallet({}, [...players, { playerId: 'eve', currency: 'EUR', balance: '0' }])
+    try {
+      const run = simulateSportsbook({
+        baseUrl: wallet.baseUrl + path,
+        credentials,
+        players: ['ann'],
+        ...options,
+      })
+      await expect(run).rejects.toThrow(message)
+      expect(wallet.memory.transactions().every(({ operation }) => operation === 'rollbackbet')).toBe(true)
+    } finally {
+      await wallet.close()
+    }
+  })
+
+  test('where nobody answers', async () => {
+    const wallet = await startWallet()
+    await wallet.close()
+    const run = simulateSportsbook({
+      baseUrl: wallet.baseUrl,
+      players: ['ann'],
+      patienceMs: 0,
+      backOffMsMax: 0,
+    })
+    await expect(run).rejects.toThrow(/no answer/)
+  })
+
+  test.each([
+    [{ baseUrl: 'ftp://wallet' }, /^baseUrl must be a URL of http/],
+    [{ baseUrl: 'http://a:b@wallet' }, /^baseUrl must be without credentials/],
+    [{ players: [] }, /^players must be/],
+    [{ players: ['ann', 'ann'] }, /ann is there twice/],
+    [{ chaos: 2 }, /^chaos must be/],
+    [{ chaos: { lost: 1 } }, /^chaos.lost is not one of/],
+    [{ chaos: { requestLost: 1 } }, /nothing would ever end/],
+    [{ bets: -1 }, /^bets must be/],
+    [{ concurrency: 0 }, /^concurrency must be/],
+    [{ ratePerSecond: 0 }, /^ratePerSecond must be/],
+    [{ runId: 'a b' }, /^runId must be/],
+    [{ seed: 0.5 }, /^seed must be/],
+    [{ settle: 'nowhere' }, /^settle must be a URL/],
+    [{ headers: { 'x y': '1' } }, /^headers: "x y"/],
+    [{ headers: { x: '1\r\ny: 2' } }, /^headers: the value of x/],
+  ])('with %o', async (options, message) => {
+    const run = simulateSportsbook({ baseUrl: 'http://127.0.0.1:9', players: ['ann'], ...options } as never)
+    await expect(run).rejects.toThrow(message)
+    await expect(run).rejects.toThrow(TypeError)
+  })
+
+  test('and ends, where a hook throws', async () => {
+    const failing = () => {
+      throw new Error('the hook')
+    }
+    for (const hooks of [
+      { onProgress: failing, progressEveryMs: 1 },
+      { onBetClosed: failing },
+      { sign: failing },
+    ]) {
+      await expect(simulate({}, { bets: 50, ...hooks })).rejects.toThrow('the hook')
+    }
+  })
+})
