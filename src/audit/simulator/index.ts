@@ -5,7 +5,6 @@ export type { Latency } from './histogram.js'
 export type { SimulatorClock } from './network.js'
 export {
   numberedPlayers,
-  type OutgoingCall,
   type SettleAnswer,
   type SettleFunction,
   type SimulatedPlayer,

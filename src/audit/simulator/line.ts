@@ -26,12 +26,16 @@ export interface Line {
     sending: Sending,
     answered: (answer: LineAnswer) => void,
   ): void
+  /** What is sent with every call there, names in lower case. Without the length of the body. */
+  headersTo(url: URL): Readonly<Record<string, string>>
   close(): void
 }
 
 export interface LineOptions {
-  /** With every call: authorization among them. */
+  /** With every call. */
   headers: Readonly<Record<string, string>>
+  /** The header `authorization`, with every call to this origin and to no other. */
+  authorization: { origin: string; value: string } | null
   timeoutMs: number
   tls: ConnectionOptions
 }
@@ -43,7 +47,7 @@ const sweepEveryMs = 100
 const headEnd = Buffer.from('\r\n\r\n')
 
 /** @throws {TypeError} for a header that would break the call */
-export function createLine({ headers, timeoutMs, tls }: LineOptions): Line {
+export function createLine({ headers, authorization, timeoutMs, tls }: LineOptions): Line {
   const fixedHead = headText(headers)
   const heads = new Map<string, string>()
   /** By origin. The last one that came to rest is used first, so that the others may grow cold and be closed. */
@@ -55,7 +59,8 @@ export function createLine({ headers, timeoutMs, tls }: LineOptions): Line {
     if (head === undefined) {
       head =
         `POST ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n` +
-        `content-type: application/json\r\n${fixedHead}`
+        `content-type: application/json\r\n${fixedHead}` +
+        (authorization?.origin === url.origin ? headText({ authorization: authorization.value }) : '')
       heads.set(url.href, head)
     }
     return head
@@ -97,6 +102,12 @@ export function createLine({ headers, timeoutMs, tls }: LineOptions): Line {
       const text = `${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
       connectionTo(url).send(text, sending, answered)
     },
+    headersTo: url => ({
+      host: url.host,
+      'content-type': 'application/json',
+      ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
+      ...(authorization?.origin === url.origin ? { authorization: authorization.value } : {}),
+    }),
     close() {
       clearInterval(sweep)
       for (const connection of [...all]) connection.drop()

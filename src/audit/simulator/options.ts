@@ -2,6 +2,7 @@
 import type { ConnectionOptions } from 'node:tls'
 import type { Decimal } from '../../money.js'
 import type { SettlementType } from '../../store.js'
+import type { SignedRequest } from '../options.js'
 import { type Chaos, chaosOf } from './chaos.js'
 import { type SimulatorClock, systemClock } from './network.js'
 import type { ClosedBet, Difference, SimulationProgress } from './report.js'
@@ -15,12 +16,12 @@ export interface SimulationOptions {
    * Ids alone will do; {@link numberedPlayers} makes `sim-1` to `sim-20`.
    */
   players: readonly (string | SimulatedPlayer)[]
-  /** For HTTP Basic. */
+  /** HTTP Basic. Sent to the origin of the base URL only. */
   credentials?: { username: string; password: string }
-  /** With every call. */
+  /** With every call, settlements to a URL elsewhere among them: `{ 'x-api-key': '…' }`. */
   headers?: Readonly<Record<string, string>>
-  /** Makes further headers for every call, such as a signature over its body. What it throws ends the simulation. */
-  sign?(call: OutgoingCall): Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>
+  /** Gives further headers for each request, such as a signature of its body; as for the audit. What it throws ends the simulation. */
+  sign?(request: SignedRequest): Record<string, string> | Promise<Record<string, string>>
   /** For https: certificates of the client's, an authority of one's own. As `tls.connect` takes them. */
   tls?: ConnectionOptions
   /**
@@ -81,13 +82,6 @@ export interface SimulatedPlayer {
   sessionId?: string
 }
 
-export interface OutgoingCall {
-  method: 'POST'
-  url: string
-  /** As it is sent. */
-  body: string
-}
-
 /** Settles a bet in code. A throw says that nothing is known: it is called again with the same settlement. */
 export type SettleFunction = (settlement: SimulatedSettlement) => Promise<SettleAnswer>
 
@@ -128,8 +122,8 @@ export function settingsOf(options: SimulationOptions) {
     throw new TypeError('runId must be 1 to 40 letters, digits or "-"')
   }
 
-  const { origin, headers } = headersOf(options)
-  const settle = options.settle === undefined ? urlOf('settle', `${origin}/settlement`) : options.settle
+  const { target, headers, authorization } = targetOf(options)
+  const settle = options.settle === undefined ? urlOf('settle', `${target}/settlement`) : options.settle
   const players = playersOf(options.players)
   if (options.ratePerSecond !== undefined && !(options.ratePerSecond > 0)) {
     throw new TypeError('ratePerSecond must be a number above 0')
@@ -141,11 +135,12 @@ export function settingsOf(options: SimulationOptions) {
     headers,
     players,
     chaos: chaosOf(options.chaos ?? 0.2),
-    target: origin,
+    target,
+    authorization,
     urls: {
-      placebet: urlOf('baseUrl', `${origin}/placebet`),
-      unsettlement: urlOf('baseUrl', `${origin}/unsettlement`),
-      rollbackbet: urlOf('baseUrl', `${origin}/rollbackbet`),
+      placebet: urlOf('baseUrl', `${target}/placebet`),
+      unsettlement: urlOf('baseUrl', `${target}/unsettlement`),
+      rollbackbet: urlOf('baseUrl', `${target}/rollbackbet`),
     },
     settle: typeof settle === 'string' ? urlOf('settle', settle) : settle,
     sign: options.sign?.bind(options) ?? null,
@@ -188,16 +183,17 @@ function urlOf(name: string, text: string): URL {
   return url
 }
 
-function headersOf({ baseUrl, credentials, headers = {} }: SimulationOptions) {
+function targetOf({ baseUrl, credentials, headers = {} }: SimulationOptions) {
   const url = urlOf('baseUrl', baseUrl)
   if (url.search !== '' || url.hash !== '') throw new TypeError('baseUrl must be without "?" and "#"')
-  const basic =
+  const authorization =
     credentials === undefined
-      ? {}
+      ? null
       : {
-          authorization: `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64')}`,
+          origin: url.origin,
+          value: `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64')}`,
         }
-  return { origin: `${url.origin}${url.pathname.replace(/\/+$/, '')}`, headers: { ...basic, ...headers } }
+  return { target: `${url.origin}${url.pathname.replace(/\/+$/, '')}`, headers, authorization }
 }
 
 function playersOf(players: SimulationOptions['players']): SimulatedPlayer[] {

@@ -49,7 +49,7 @@ const pendingPerConnectionMax = 8
  */
 export async function simulateSportsbook(options: SimulationOptions): Promise<SimulationReport> {
   const settings = settingsOf(options)
-  const line = createLine({ headers: settings.headers, timeoutMs: settings.timeoutMs, tls: settings.tls })
+  const line = createLine(settings)
   try {
     return await run(settings, line)
   } finally {
@@ -126,7 +126,9 @@ function run(settings: Settings, line: ReturnType<typeof createLine>): Promise<S
         return
       }
       Promise.resolve()
-        .then(() => sign({ method: 'POST', url: url.href, body }))
+        .then(() =>
+          sign({ method: 'POST', url: url.href, headers: line.headersTo(url), body: Buffer.from(body) }),
+        )
         .then(send)
         .catch(fail)
     }

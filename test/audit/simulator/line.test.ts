@@ -56,7 +56,7 @@ async function listen(onConnection: (socket: Socket, connections: number) => voi
 }
 
 function lineWith(options: Partial<Parameters<typeof createLine>[0]> = {}): Line {
-  const line = createLine({ headers: {}, timeoutMs: 10_000, tls: {}, ...options })
+  const line = createLine({ headers: {}, authorization: null, timeoutMs: 10_000, tls: {}, ...options })
   open.push(line)
   return line
 }
@@ -126,13 +126,31 @@ describe('a line', () => {
         socket.write(answer('{}'))
       }),
     )
-    const line = lineWith({ headers: { authorization: 'Basic eDp5' } })
+    const authorization = { origin: url.origin, value: 'Basic eDp5' }
+    const line = lineWith({ headers: { 'X-Key': 'k' }, authorization })
     const body = '{"playerId":"Zoë"}'
     await new Promise<LineAnswer>(resolve => line.post(url, body, { 'x-signature': 's' }, 'whole', resolve))
     expect(received).toBe(
       `POST /placebet HTTP/1.1\r\nhost: ${url.host}\r\ncontent-type: application/json\r\n` +
-        `authorization: Basic eDp5\r\nx-signature: s\r\ncontent-length: 19\r\n\r\n${body}`,
+        `X-Key: k\r\nauthorization: Basic eDp5\r\nx-signature: s\r\ncontent-length: 19\r\n\r\n${body}`,
     )
+  })
+
+  test('authorizes itself to its own origin, and to no other', async () => {
+    let received = ''
+    const url = await listen(socket =>
+      socket.on('data', chunk => {
+        received += chunk
+        socket.write(answer('{}'))
+      }),
+    )
+    const authorization = { origin: 'http://wallet.example', value: 'Basic eDp5' }
+    const line = lineWith({ headers: { 'X-Key': 'k' }, authorization })
+    await post(line, url)
+    expect(received).toMatch(/X-Key: k/)
+    expect(received).not.toMatch(/authorization/i)
+    expect(line.headersTo(url)).toEqual({ host: url.host, 'content-type': 'application/json', 'x-key': 'k' })
+    expect(line.headersTo(new URL('http://wallet.example/a')).authorization).toBe('Basic eDp5')
   })
 
   test('keeps connections open, and opens as many as there are calls at once', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import type { SignedRequest } from '../../../src/audit/options.js'
 import {
   type ClosedBet,
-  type OutgoingCall,
   type SimulationProgress,
   type SimulationReport,
   type SimulatorClock,
@@ -207,22 +207,25 @@ describe('a run', () => {
   })
 
   test('signs every call by the body that is sent', async () => {
-    const calls: OutgoingCall[] = []
+    const calls: SignedRequest[] = []
     const { report } = await simulate(
       {},
       {
         bets: 20,
         async sign(call) {
           calls.push(call)
-          return { 'x-signature': `of ${call.body.length}` }
+          return { 'x-signature': `of ${call.body.byteLength}` }
         },
       },
     )
     expect(report.reconciled).toBe(true)
     expect(calls.length).toBeGreaterThanOrEqual(report.requests)
-    expect(
-      calls.every(({ url, body }) => url.startsWith(report.target) && JSON.parse(body).playerId !== ''),
-    ).toBe(true)
+    for (const { method, url, headers, body } of calls) {
+      const [, operation] = url.split(report.target)
+      expect([method, headers['content-type']]).toEqual(['POST', 'application/json'])
+      expect(['/placebet', '/settlement', '/unsettlement', '/rollbackbet']).toContain(operation)
+      expect(JSON.parse(Buffer.from(body).toString()).transactionId).toMatch(/^run-/)
+    }
   })
 
   test('stops when it is told to, and reconciles what there is', async () => {
