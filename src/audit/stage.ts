@@ -109,6 +109,14 @@ export class Stage {
     return `${textOf(value, this.settings.minorUnits)} ${this.settings.currency}`
   }
 
+  /** Not the player's, and with as many decimals: its amounts are wrong in nothing but the currency. */
+  foreignCurrency(): string {
+    const { currency, minorUnits } = this.settings
+    const pairs = { 2: ['USD', 'EUR'], 3: ['BHD', 'KWD'], 8: ['ETH', 'BTC'] } as const
+    const [one, two] = pairs[minorUnits <= 2 ? 2 : minorUnits === 3 ? 3 : 8]
+    return currency === one ? two : one
+  }
+
   // Calls
 
   /** An id that was never used. */

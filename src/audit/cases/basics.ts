@@ -149,7 +149,7 @@ export const basics: readonly AuditCase[] = [
     source: 'spec 4.1, D23',
     cost: '30 JPY are taken as 30 EUR, or the other way round.',
     async play(stage) {
-      const currency = stage.settings.currency === 'USD' ? 'EUR' : 'USD'
+      const currency = stage.foreignCurrency()
       const answer = await stage.place(stage.bet(), {
         fields: { currency },
         label: `placebet in ${currency}`,

@@ -244,7 +244,7 @@ export const errors: readonly AuditCase[] = [
       stage.refusedAs(await stage.place(over), 'INSUFFICIENT_FUNDS')
       const nobody = { betId: stage.bet().betId, playerId: `${stage.id()}-nobody` }
       stage.refusedAs(await stage.rollback(nobody), 'INVALID_PLAYER')
-      const currency = stage.settings.currency === 'USD' ? 'EUR' : 'USD'
+      const currency = stage.foreignCurrency()
       const foreign = await stage.place(stage.bet(), {
         fields: { currency },
         label: `placebet in ${currency}`,

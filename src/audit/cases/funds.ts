@@ -253,8 +253,11 @@ export const funds: readonly AuditCase[] = [
     async play(stage) {
       const bet = stage.bet()
       const after = await stage.placed(bet, stage.opening)
-      // 2 ** 53 + 1 smallest units: neither a float of units nor one of cents can hold it.
-      const payout = stage.units(9_007_199_254_740_993n)
+      // 2 ** 53 + 1 smallest units: neither a float of units nor one of cents can hold it. An amount has at most 15 digits
+      // before its point (D22), so a currency without decimals has none that a float could not hold.
+      const payout = stage.units(
+        stage.settings.minorUnits === 0 ? 900_719_925_474_099n : 9_007_199_254_740_993n,
+      )
       await stage.settle(bet, 'BET_PAID', payout)
       await stage.holds(add(after, payout), `after a payout of ${stage.money(payout)}`)
       stage.accepted(await stage.unsettle(bet, 'UNSCORED'), after)

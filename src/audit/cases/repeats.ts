@@ -11,7 +11,7 @@ const changesOfPlacebet: readonly { name: string; change(stage: Stage, bet: Bet)
     change: (stage, bet) => ({ amount: written(textOf(subtract(bet.amount, stage.units(1)))) }),
   },
   { name: 'betId', change: stage => ({ betId: `${stage.id()}-b` }) },
-  { name: 'currency', change: stage => ({ currency: stage.settings.currency === 'USD' ? 'EUR' : 'USD' }) },
+  { name: 'currency', change: stage => ({ currency: stage.foreignCurrency() }) },
   { name: 'playerId', change: stage => ({ playerId: `${stage.id()}-nobody` }) },
 ]
 

@@ -1,0 +1,447 @@
+/** Sound wallets pass the audit without a single warning, and what keeps an audit from being done is said clearly. */
+
+import { createHmac } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { AuditError, type AuditOptions, type AuditReport, auditCases, auditWallet } from 'bet-wallet/audit'
+import { afterEach, describe, expect, it } from 'vitest'
+import { basePath, credentials } from '../examples/exchanges.js'
+import { setups, start } from '../examples/servers.js'
+import { startPlainWallet } from './wallets/plain.js'
+
+const closing: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+
+async function plain(options: Parameters<typeof startPlainWallet>[0] = {}) {
+  const wallet = await startPlainWallet(options)
+  closing.push(() => wallet.close())
+  return wallet
+}
+
+/** A server of a few lines; gives its address. */
+async function server(answer: (req: IncomingMessage, res: ServerResponse) => void): Promise<string> {
+  const listening = createServer(answer)
+  await new Promise<void>(resolve => listening.listen(0, '127.0.0.1', resolve))
+  closing.push(async () => {
+    listening.closeAllConnections()
+    await new Promise(resolve => listening.close(resolve))
+  })
+  return `http://127.0.0.1:${(listening.address() as AddressInfo).port}`
+}
+
+function optionsFor(wallet: Awaited<ReturnType<typeof plain>>): AuditOptions {
+  return {
+    baseUrl: wallet.url,
+    credentials: wallet.credentials,
+    playerId: 'player-1',
+    otherPlayerId: 'player-2',
+    currency: 'EUR',
+    settle: { url: '/settlement' },
+  }
+}
+
+/** What is worth a look in a report: everything that did not pass. */
+function warningsOf(report: AuditReport): string[] {
+  return report.results
+    .filter(({ verdict }) => verdict !== 'passed')
+    .map(
+      ({ id, verdict, reason, failure }) =>
+        `${id} ${verdict}: ${reason ?? `${failure?.expected}; ${failure?.found}`}`,
+    )
+}
+
+const verdictOf = (report: AuditReport, id: string) =>
+  report.results.find(result => result.id === id)?.verdict
+
+describe('a sound wallet passes without a single warning, everything judged', () => {
+  it.each(['Express 5', 'Koa 3', 'node:http'])('the example in %s', async name => {
+    const setup = setups.find(candidate => candidate.name === name)
+    if (setup === undefined) throw new Error(`there is no setup ${name}`)
+    const wallet = await start(setup)
+    closing.push(() => wallet.stop())
+    const report = await auditWallet({
+      baseUrl: `http://127.0.0.1:${wallet.port}${basePath}`,
+      credentials,
+      playerId: 'anna',
+      otherPlayerId: 'kenji',
+      currency: 'EUR',
+      settle: { url: '/settlement' },
+    })
+    expect(warningsOf(report)).toEqual([])
+    expect(report).toMatchObject({ format: 1, passed: true, complete: true })
+    expect(report.results.map(({ id }) => id)).toEqual(auditCases.map(({ id }) => id))
+    expect(wallet.errors).toEqual([])
+    // What was staked came back, and what settlements left was staked.
+    expect(wallet.store.player('anna')?.balance).toBe('100')
+    expect(wallet.store.player('kenji')?.balance).toBe('5000')
+  })
+
+  it.each([
+    ['EUR', '100.00'],
+    ['JPY', '5000'],
+    ['KWD', '100.000'],
+    ['BTC', '1.00000000'],
+  ])('the wallet that was written from the specification alone, in %s', async (currency, balance) => {
+    const players = ['player-1', 'player-2'].map(playerId => ({ playerId, currency, balance }))
+    const wallet = await plain({ players })
+    const report = await auditWallet({ ...optionsFor(wallet), currency })
+    expect(warningsOf(report)).toEqual([])
+    expect(report.complete).toBe(true)
+    expect(report.funds?.after).toBe(report.funds?.before)
+  })
+
+  it('a wallet that cannot deduct, where the audit is told so', async () => {
+    const wallet = await plain({ deductions: false })
+    const report = await auditWallet({ ...optionsFor(wallet), deductions: false })
+    expect(report.results.filter(({ verdict }) => verdict === 'failed').map(({ id }) => id)).toEqual([])
+    const reasons = new Set(report.results.map(({ reason }) => reason))
+    expect([...reasons]).toEqual([null, 'the wallet cannot deduct (deductions: false)'])
+    expect(verdictOf(report, 'AU-502')).toBe('passed')
+  })
+
+  it('the same player again and again, with any seed', async () => {
+    const wallet = await plain()
+    for (const seed of [1, 1, 77]) {
+      const report = await auditWallet({ ...optionsFor(wallet), seed, rounds: 1 })
+      expect(warningsOf(report)).toEqual([])
+      expect(report.funds).toEqual({ before: '100.00', after: '100.00' })
+    }
+  })
+
+  it('calls that are signed, by a hook', async () => {
+    const secret = 'between the platform and us'
+    const signatureOf = (body: Uint8Array) => createHmac('sha256', secret).update(body).digest('hex')
+    const wallet = await plain()
+    const { username, password } = wallet.credentials
+    const basic = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+    const baseUrl = await server(async (req, res) => {
+      try {
+        const chunks: Buffer[] = []
+        for await (const chunk of req as AsyncIterable<Buffer>) chunks.push(chunk)
+        const body = Buffer.concat(chunks)
+        const let_in = req.headers['x-signature'] === signatureOf(body) && req.headers['x-key'] === 'k-1'
+        const { 'x-signature': _, 'x-key': __, host: ___, ...headers } = req.headers as Record<string, string>
+        const passed = await fetch(`${wallet.url}${req.url}`, {
+          method: req.method ?? 'POST',
+          headers: {
+            'content-type': headers['content-type'] ?? '',
+            ...(let_in ? { authorization: basic } : {}),
+          },
+          ...(req.method === 'GET' ? {} : { body }),
+        })
+        res.writeHead(passed.status, { 'content-type': 'application/json' }).end(await passed.text())
+      } catch {
+        res.destroy() // the caller has gone
+      }
+    })
+    const report = await auditWallet({
+      baseUrl,
+      playerId: 'player-1',
+      currency: 'EUR',
+      headers: { 'X-Key': 'k-1' },
+      sign: ({ body }) => ({ 'x-signature': signatureOf(body) }),
+      only: ['AU-101', 'AU-104', 'AU-701', 'AU-702', 'AU-703', 'AU-707'],
+    })
+    expect(warningsOf(report)).toEqual(['AU-707 not judged: calls are signed: a signature needs the body'])
+    expect(JSON.stringify(report)).not.toContain('k-1"')
+    expect(report.results[0]?.exchanges[0]?.curl).toContain('-H "x-key: $WALLET_X_KEY"')
+  })
+})
+
+describe('how bets are settled', () => {
+  it('by a function', async () => {
+    const wallet = await plain()
+    const { username, password } = wallet.credentials
+    const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+    const settle: AuditOptions['settle'] = async settlement => {
+      const answer = await fetch(`${wallet.url}/settlement`, {
+        method: 'POST',
+        headers: { authorization, 'content-type': 'application/json' },
+        body: JSON.stringify(settlement),
+      })
+      if (!answer.ok) throw new Error(`settlement: ${answer.status}`)
+    }
+    const report = await auditWallet({ ...optionsFor(wallet), settle, only: ['AU-5*'] })
+    expect(warningsOf(report)).toEqual([])
+  })
+
+  it('by a command, which reads a line of JSON', async () => {
+    const wallet = await plain()
+    const { username, password } = wallet.credentials
+    const script = `
+      const chunks = []
+      process.stdin.on('data', chunk => chunks.push(chunk)).on('end', async () => {
+        const answer = await fetch('${wallet.url}/settlement', {
+          method: 'POST',
+          headers: { authorization: 'Basic ' + btoa('${username}:${password}'), 'content-type': 'application/json' },
+          body: Buffer.concat(chunks).toString(),
+        })
+        process.exitCode = answer.ok ? 0 : 3
+      })`
+    const command = `"${process.execPath}" -e "${script.replaceAll('\n', ' ')}"`
+    const report = await auditWallet({
+      ...optionsFor(wallet),
+      settle: { command },
+      only: ['AU-502', 'AU-503'],
+    })
+    expect(warningsOf(report)).toEqual([])
+  })
+
+  it.each([
+    ['not at all', 'cannot', /no way to settle was given/],
+    ['at an address that is not there', { url: '/nowhere' }, /a bet could not be settled: 404/],
+    ['by a command that fails', { command: 'echo broken >&2; exit 4' }, /ended with code 4: broken/],
+    [
+      'by a function that throws',
+      () => Promise.reject(new Error('no such queue')),
+      /a bet could not be settled: no such queue/,
+    ],
+  ] as const)('%s: the cases are not judged, with the reason', async (_, settle, reason) => {
+    const wallet = await plain()
+    const report = await auditWallet({ ...optionsFor(wallet), settle, only: ['AU-101', 'AU-502'] })
+    expect(verdictOf(report, 'AU-101')).toBe('passed')
+    expect(verdictOf(report, 'AU-502')).toBe('not judged')
+    expect(report.results[1]?.reason).toMatch(reason)
+    expect(report).toMatchObject({ passed: true, complete: false })
+  })
+
+  it('elsewhere: without the credentials of the wallet', async () => {
+    const seen: (string | undefined)[] = []
+    const url = await server((req, res) => {
+      seen.push(req.headers.authorization, req.headers['x-settle'] as string)
+      res.writeHead(500).end()
+    })
+    const wallet = await plain()
+    const settle = { url: `${url}/settle`, headers: { 'x-settle': 'mine' } }
+    await auditWallet({ ...optionsFor(wallet), settle, only: ['AU-502'] })
+    expect(seen).toEqual([undefined, 'mine'])
+  })
+})
+
+describe('the report', () => {
+  it('says of a failure what was expected, what was found, what it costs, and how to see it again', async () => {
+    const wallet = await plain({ fault: 'no-tombstone' })
+    const report = await auditWallet({ ...optionsFor(wallet), only: ['AU-301'] })
+    const [result] = report.results
+    expect(report).toMatchObject({ passed: false, complete: true, target: wallet.url.replace(/\/$/, '') })
+    expect(result).toMatchObject({ id: 'AU-301', level: 'MUST', verdict: 'failed', reason: null })
+    expect(result?.failure?.expected).toBe('balance 100.00 EUR after a placebet that came after its rollback')
+    expect(result?.failure?.found).toMatch(/^balance 9[78]\.[0-9]{2} EUR, [12]\.[0-9]{2} EUR too little$/)
+    expect(result?.failure?.cost).toContain('loses the stake')
+    const [rollback, placebet, look] = result?.exchanges ?? []
+    expect(rollback).toMatchObject({ path: '/rollbackbet', status: 200, balance: '100.00', broken: null })
+    expect(placebet).toMatchObject({
+      path: '/placebet',
+      status: 200,
+      label: 'the placebet, after its rollback',
+    })
+    expect(result?.failure?.exchange).toBe(2)
+    expect(look?.label).toBe('balance? (rollback of a bet that is not known)')
+    expect(placebet?.curl).toMatch(
+      /^curl -i -u "\$WALLET_USER:\$WALLET_PASSWORD" -H 'content-type: application\/json' --data-binary '\{"transactionId":.*\}' 'http:\/\/127/,
+    )
+    expect(JSON.stringify(report)).not.toContain(wallet.credentials.password)
+  })
+
+  it('is the same for the same seed, but for ids and times', async () => {
+    const tellOf = async () => {
+      const wallet = await plain()
+      const only = ['AU-1*', 'AU-2*', 'AU-502']
+      const report = await auditWallet({ ...optionsFor(wallet), seed: 5, concurrency: 2, rounds: 2, only })
+      return report.results.flatMap(({ id, exchanges }) =>
+        exchanges.map(({ label, balance }) => `${id} ${label} ${id === 'AU-203' ? '' : balance}`),
+      )
+    }
+    expect(await tellOf()).toEqual(await tellOf())
+  })
+
+  it('keeps what was sent and answered short', async () => {
+    const wallet = await plain()
+    const report = await auditWallet({ ...optionsFor(wallet), only: ['AU-8*'] })
+    const longest = (name: 'body' | 'curl') =>
+      Math.max(...report.results.flatMap(({ exchanges }) => exchanges.map(exchange => exchange[name].length)))
+    expect(longest('body')).toBeLessThanOrEqual(2_001)
+    expect(longest('curl')).toBeLessThanOrEqual(12_000)
+  })
+
+  it('is told while it grows', async () => {
+    const wallet = await plain()
+    const told: string[] = []
+    await auditWallet({
+      ...optionsFor(wallet),
+      only: ['AU-101', 'AU-102'],
+      onResult: ({ id }, { done, total }) => told.push(`${id} ${done}/${total}`),
+    })
+    expect(told).toEqual(['AU-101 1/2', 'AU-102 2/2'])
+  })
+})
+
+describe('an audit that ends early', () => {
+  it('by a signal, after the case that is under way', async () => {
+    const wallet = await plain()
+    const signal = { aborted: false }
+    const report = await auditWallet({
+      ...optionsFor(wallet),
+      only: ['AU-101', 'AU-102', 'AU-103'],
+      signal,
+      onResult() {
+        signal.aborted = true
+      },
+    })
+    expect(report.results.map(({ verdict }) => verdict)).toEqual(['passed', 'not judged', 'not judged'])
+    expect(report.results[1]?.reason).toBe('the audit was stopped')
+    expect(report.funds).toEqual({ before: '100.00', after: '100.00' })
+  })
+
+  it('by its time budget', async () => {
+    const wallet = await plain()
+    const report = await auditWallet({ ...optionsFor(wallet), timeBudgetMs: 1 })
+    expect(report.results.every(({ reason }) => reason === 'the time budget was used up')).toBe(true)
+    expect(report).toMatchObject({ passed: true, complete: false })
+  })
+
+  it('when the wallet does not answer any more: the case fails, and the others are not judged', async () => {
+    const wallet = await startPlainWallet()
+    const report = await auditWallet({
+      ...optionsFor(wallet),
+      only: ['AU-101', 'AU-502', 'AU-104'],
+      settle: () => wallet.close(),
+    })
+    const verdicts = Object.fromEntries(report.results.map(({ id, verdict }) => [id, verdict]))
+    expect(verdicts).toEqual({ 'AU-101': 'passed', 'AU-104': 'passed', 'AU-502': 'failed' })
+    expect(report.funds?.after).toBeNull()
+  })
+})
+
+describe('what keeps an audit from being done', () => {
+  async function flawOf(options: Partial<AuditOptions>, fallback?: Awaited<ReturnType<typeof plain>>) {
+    const wallet = fallback ?? (await plain())
+    try {
+      await auditWallet({ ...optionsFor(wallet), ...options })
+    } catch (error) {
+      if (error instanceof AuditError) return `${error.code}: ${error.message}`
+      throw error
+    }
+    return 'nothing'
+  }
+
+  it('nobody there', async () => {
+    const free = createServer()
+    await new Promise<void>(resolve => free.listen(0, '127.0.0.1', resolve))
+    const { port } = free.address() as AddressInfo
+    await new Promise(resolve => free.close(resolve))
+    const flaw = await flawOf({ baseUrl: `http://127.0.0.1:${port}` })
+    expect(flaw).toMatch(/^UNREACHABLE: Nobody answers at http:\S+: the connection was refused/)
+  })
+
+  it('another path', async () => {
+    const wallet = await plain()
+    expect(await flawOf({ baseUrl: `${wallet.url}/x` }, wallet)).toMatch(
+      /^NO_WALLET_HERE: .*\/x\/rollbackbet.*404/,
+    )
+  })
+
+  it('a page that is no wallet', async () => {
+    const baseUrl = await server((_, res) => res.end('<html>Welcome</html>'))
+    expect(await flawOf({ baseUrl })).toMatch(/^NO_WALLET_HERE: .*200 <html>/)
+  })
+
+  it('a redirection, which is not followed', async () => {
+    const followed: string[] = []
+    const elsewhere = await server((req, res) => {
+      followed.push(req.url ?? '')
+      res.end()
+    })
+    const baseUrl = await server((_, res) => res.writeHead(308, { location: elsewhere }).end())
+    expect(await flawOf({ baseUrl })).toMatch(/^NO_WALLET_HERE: .*redirection \(308\), which is not followed/)
+    expect(followed).toEqual([])
+  })
+
+  it('wrong credentials, which are not shown', async () => {
+    const flaw = await flawOf({ credentials: { username: 'platform', password: 'hunter-2' } })
+    expect(flaw).toMatch(/^NOT_LET_IN: .*401/)
+    expect(flaw).not.toContain('hunter-2')
+  })
+
+  it('a player who is not known', async () => {
+    expect(await flawOf({ playerId: 'nobody' })).toMatch(/^PLAYER_UNKNOWN: .*nobody/)
+    expect(await flawOf({ otherPlayerId: 'nobody-else' })).toMatch(/^PLAYER_UNKNOWN: .*nobody-else/)
+  })
+
+  it('another currency', async () => {
+    expect(await flawOf({ currency: 'USD' })).toBe(
+      'CURRENCY_DIFFERS: The currency of player-1 is EUR, and not USD',
+    )
+  })
+
+  it('funds that are too small, with what is missing', async () => {
+    const wallet = await plain({
+      players: ['player-1', 'player-2'].map(playerId => ({ playerId, currency: 'EUR', balance: '19.99' })),
+    })
+    expect(await flawOf({}, wallet)).toBe(
+      'FUNDS_TOO_SMALL: player-1 has 19.99 EUR, and the audit needs at least 20.00 EUR: deposit 0.01 EUR or more',
+    )
+  })
+
+  it('a balance that cannot be read', async () => {
+    const baseUrl = await server((_, res) => res.writeHead(500).end('oops'))
+    expect(await flawOf({ baseUrl })).toMatch(/^NO_BALANCE: .*500 oops/)
+  })
+
+  it.each<[string, Record<string, unknown>]>([
+    ['baseUrl must be a URL of http or https', { baseUrl: 'ftp://host' }],
+    ['baseUrl must be without user and password', { baseUrl: 'http://user:secret@host' }],
+    ['baseUrl must be without ?', { baseUrl: 'http://host/?a=1' }],
+    ['playerId must be a test player that you name: there is no default', { playerId: undefined }],
+    ['currency must be', { currency: '' }],
+    ['currency must be a currency code', { currency: '€' }],
+    ['otherPlayerId must be another player', { otherPlayerId: 'player-1' }],
+    ['credentials.username', { credentials: { username: 'a:b', password: 'x' } }],
+    ['credentials.password', { credentials: { username: 'a', password: '' } }],
+    ['headers: "x y" is no name of a header', { headers: { 'x y': '1' } }],
+    ['headers: the value of x must be text of one line', { headers: { x: 'a\nb' } }],
+    ['sign must be a function', { sign: 'sha256' }],
+    ['settle must be', { settle: 'somehow' }],
+    ['settle must be', { settle: { url: 'settlement' } }],
+    ['settle must be', { settle: { url: '/s', command: 'true' } }],
+    ['deductions must be', { deductions: 'no' }],
+    ['statuses: "FUNDS" is none of', { statuses: { FUNDS: 400 } }],
+    ['statuses.INVALID_BET must be a status', { statuses: { INVALID_BET: 99 } }],
+    ['codes.INVALID_BET must be a code', { codes: { INVALID_BET: [] } }],
+    ['minorUnits must be a whole number from 0 to 18', { minorUnits: 19 }],
+    ['concurrency must be a whole number from 2 to 64', { concurrency: 1 }],
+    ['rounds must be', { rounds: 0.5 }],
+    ['timeoutMs must be', { timeoutMs: 0 }],
+    ['timeBudgetMs must be', { timeBudgetMs: 0 }],
+    ['seed must be', { seed: -1 }],
+    ['only must list at least one case', { only: [] }],
+    ['only: there is no case "AU-1"', { only: ['AU-1'] }],
+    ['signal must be an AbortSignal', { signal: {} }],
+    ['there is no option player', { player: 'anna' }],
+  ])('an option: %s', async (message, options) => {
+    const flaw = await flawOf(options as Partial<AuditOptions>)
+    expect(flaw.startsWith(`INVALID_OPTIONS: Invalid options: ${message}`), flaw).toBe(true)
+    expect(flaw).not.toContain('secret')
+  })
+})
+
+describe('what was agreed with the platform', () => {
+  it('is judged where it is given: statuses and codes', async () => {
+    const wallet = await plain()
+    const only = ['AU-102', 'AU-302', 'AU-610']
+    const options = { ...optionsFor(wallet), only }
+    const agreed = await auditWallet({
+      ...options,
+      statuses: { INVALID_BET: [400, 422] },
+      codes: { INVALID_BET: '*' },
+    })
+    expect(warningsOf(agreed)).toEqual([])
+    const other = await auditWallet({ ...options, statuses: { INVALID_BET: 422, INSUFFICIENT_FUNDS: 403 } })
+    expect(other.results.map(({ verdict }) => verdict)).toEqual(['passed', 'failed', 'failed'])
+    expect(other.passed).toBe(true)
+    const renamed = await auditWallet({ ...options, codes: { INSUFFICIENT_FUNDS: ['NO_FUNDS', 'POOR'] } })
+    expect(renamed.results[0]?.failure?.expected).toBe('a refusal NO_FUNDS or POOR')
+  })
+})

@@ -1,0 +1,274 @@
+/** The command as a process of its own, as it was built. */
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type AuditReport, auditCases } from 'bet-wallet/audit'
+import { afterAll, afterEach, describe, expect, it, test } from 'vitest'
+import { type FaultName, startPlainWallet } from './wallets/plain.js'
+
+const command = fileURLToPath(new URL('../../dist/command.js', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'bet-wallet-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const closing: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+
+async function plain(fault?: FaultName, balance = '100.00') {
+  const players = ['player-1', 'player-2'].map(playerId => ({ playerId, currency: 'EUR', balance }))
+  const wallet = await startPlainWallet({ players, ...(fault === undefined ? {} : { fault }) })
+  closing.push(() => wallet.close())
+  return wallet
+}
+
+/** Runs it to its end. */
+function run(words: readonly string[], environment: Record<string, string> = {}) {
+  const { BET_WALLET_PASSWORD: _, NODE_OPTIONS: __, ...rest } = process.env
+  const child = spawn(process.execPath, [command, ...words], {
+    cwd: folder,
+    env: { ...rest, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const printed = { out: '', error: '' }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    printed.out += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    printed.error += text
+  })
+  return new Promise<{ code: number | null; out: string; error: string }>((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', code => resolve({ code, ...printed }))
+  })
+}
+
+const usual = (url: string) => [
+  'audit',
+  url,
+  '--player',
+  'player-1',
+  '--currency',
+  'EUR',
+  '--user',
+  'platform',
+]
+const password = { BET_WALLET_PASSWORD: 'correct horse' }
+
+test('the package is built', () => {
+  expect(existsSync(command), 'run `npm test`, which builds first').toBe(true)
+})
+
+describe('bet-wallet audit', () => {
+  it('audits a wallet: a table, a sum, code 0, and reports as files', async () => {
+    const { url } = await plain()
+    const files = ['--json', 'report.json', '--junit', 'report.xml', '--html', 'report.html']
+    const settle = ['--settle-url', '/settlement', '--other-player', 'player-2']
+    const { code, out, error } = await run([...usual(url), ...settle, ...files], password)
+    expect({ code, error }).toEqual({
+      code: 0,
+      error: 'Written: report.json\nWritten: report.xml\nWritten: report.html\n',
+    })
+    const lines = out.trimEnd().split('\n')
+    expect(lines.slice(0, auditCases.length)).toEqual(
+      auditCases.map(({ id, level, title }) => `passed      ${id}  ${level.padEnd(6)}  ${title}`),
+    )
+    expect(lines.at(-1)).toMatch(
+      /^PASSED: (\d+) of \1 passed, none failed, 0 not judged \([\d,]+ requests in [\d.]+ s, seed 1\)\.$/,
+    )
+
+    const read = (name: string) => readFileSync(join(folder, name), 'utf8')
+    const report = JSON.parse(read('report.json')) as AuditReport
+    expect(report).toMatchObject({ format: 1, passed: true, complete: true })
+    expect(report.results).toHaveLength(auditCases.length)
+    expect(read('report.xml')).toContain(`tests="${auditCases.length}" failures="0" errors="0" skipped="0"`)
+    expect(read('report.html')).toMatch(/^<!doctype html>/i)
+    const everything = out + error + read('report.json') + read('report.xml') + read('report.html')
+    expect(everything).not.toContain('correct horse')
+  })
+
+  it('says what failed, why it matters, and how to see it again: code 1 for a MUST', async () => {
+    const { url } = await plain('no-tombstone')
+    const { code, out } = await run([...usual(url), '--only', 'AU-301,AU-302', '--only', 'AU-101'], password)
+    expect(code).toBe(1)
+    expect(out).toMatch(/^passed {6}AU-101/m)
+    expect(out).toMatch(/^FAILED {6}AU-301 {2}MUST/m)
+    expect(out).toMatch(
+      /\nAU-301 MUST {2}A placebet that arrives after its rollback takes nothing \(spec 4\.1, 4\.3, D11\)\n {2}expected {2}balance .*\n {2}found {5}balance .*\n {2}costs {5}The player loses.*\n {2}at {8}.*\n {2}again {5}curl -i -u "\$WALLET_USER:\$WALLET_PASSWORD"/,
+    )
+    expect(out).toMatch(/NOT PASSED: 1 of 3 passed, 1 MUST, 1 SHOULD and 0 MAY failed, 0 not judged/)
+  })
+
+  it('has code 0 for a SHOULD, and tells what was not judged and why', async () => {
+    const { url } = await plain('second-placebet-taken-as-repeat')
+    const { code, out } = await run([...usual(url), '--only', 'AU-101,AU-215,AU-502'], password)
+    expect(code).toBe(0)
+    expect(out).toContain('FAILED      AU-215  SHOULD')
+    expect(out).toContain('Not judged, because no way to settle was given (settle):\n  AU-502')
+    expect(out).toContain(
+      'PASSED as far as it was judged: 1 of 3 passed, 0 MUST, 1 SHOULD and 0 MAY failed, 1 not judged',
+    )
+  })
+
+  it('takes headers, statuses, codes, a command to settle, and numbers', async () => {
+    const { url } = await plain()
+    const words = [
+      ...['audit', url, '--player', 'player-1', '--currency', 'EUR', '--seed', '9', '--concurrency', '4'],
+      ...['--header', `Authorization: Basic ${btoa('platform:correct horse')}`, '--rounds', '1'],
+      ...['--status', 'INVALID_BET=409', '--status', 'INVALID_BET=400', '--code', 'INVALID_BET=*'],
+      ...['--timeout', '5s', '--time-budget', '10m', '--minor-units', '2', '--settle-command', 'exit 3'],
+      ...['--only', 'AU-203,AU-302,AU-502,AU-701', '--json', 'header.json'],
+    ]
+    const { code, out } = await run(words)
+    expect(out).toContain('a bet could not be settled: the command ended with code 3')
+    expect(out).toContain('3 of 4 passed')
+    expect(code).toBe(0)
+    const text = readFileSync(join(folder, 'header.json'), 'utf8')
+    expect(text).not.toContain(btoa('platform:correct horse'))
+    expect(text).toContain('$WALLET_AUTHORIZATION')
+    expect((JSON.parse(text) as AuditReport).seed).toBe(9)
+  })
+
+  it('lists the cases, and sends nothing', async () => {
+    const { code, out } = await run(['audit', '--list'])
+    expect(code).toBe(0)
+    expect(out.trimEnd().split('\n')).toHaveLength(auditCases.length)
+    expect(out).toContain(
+      'AU-301  MUST    A placebet that arrives after its rollback takes nothing (spec 4.1, 4.3, D11)',
+    )
+  })
+
+  it.each([[['--help']], [['audit', '--help']], [['simulate', '-h']]])(
+    '%j says how it is used',
+    async words => {
+      const { code, out, error } = await run(words)
+      expect({ code, error }).toEqual({ code: 0, error: '' })
+      expect(out).toMatch(/^Usage\n {2}bet-wallet /)
+      expect(Math.max(...out.split('\n').map(line => line.length))).toBeLessThanOrEqual(100)
+    },
+  )
+
+  it('names every option in its help', async () => {
+    const { out } = await run(['audit', '--help'])
+    const named = new Set([...out.matchAll(/--[a-z-]+/g)].map(([option]) => option))
+    for (const option of ['--sign', '--no-such-option']) expect(named).not.toContain(option)
+    for (const option of named) {
+      const { error } = await run(['audit', 'ftp://x', option === '--help' ? '--list' : option])
+      expect(error).not.toContain('Unknown option')
+    }
+  }, 120_000)
+})
+
+describe('what keeps it from being done has code 2 and says what to do', () => {
+  async function saysOf(words: readonly string[], environment: Record<string, string> = password) {
+    const { code, out, error } = await run(words, environment)
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    return error
+  }
+
+  it('nobody there', async () => {
+    const free = createServer()
+    await new Promise<void>(resolve => free.listen(0, '127.0.0.1', resolve))
+    const { port } = free.address() as AddressInfo
+    await new Promise(resolve => free.close(resolve))
+    expect(await saysOf(usual(`http://127.0.0.1:${port}`))).toMatch(
+      /^The audit could not begin\. Nobody answers at .*refused.*Is the wallet running/,
+    )
+  })
+
+  it('a base URL of something else', async () => {
+    const { url } = await plain()
+    expect(await saysOf(usual(`${url}/wallet`))).toMatch(
+      /^The audit could not begin\. .*404.*is the base URL right\?/,
+    )
+  })
+
+  it('wrong credentials', async () => {
+    const { url } = await plain()
+    const said = await saysOf(usual(url), { BET_WALLET_PASSWORD: 'wrong' })
+    expect(said).toMatch(
+      /^The audit could not begin\. .*401: the credentials are missing or not the wallet's\n$/,
+    )
+  })
+
+  it('a player who is not known', async () => {
+    const { url } = await plain()
+    const words = ['audit', url, '--player', 'ghost', '--currency', 'EUR', '--user', 'platform']
+    expect(await saysOf(words)).toMatch(/does not know the player ghost/)
+  })
+
+  it('funds that are too small', async () => {
+    const { url } = await plain(undefined, '5.00')
+    expect(await saysOf(usual(url))).toMatch(
+      /has 5\.00 EUR, and the audit needs at least 20\.00 EUR: deposit 15\.00 EUR/,
+    )
+  })
+
+  it.each<[string[], RegExp]>([
+    [['frobnicate'], /There is no command "frobnicate"/],
+    [['audit'], /The base URL is missing/],
+    [['audit', 'http://a', 'http://b'], /One base URL, and not also http:\/\/b/],
+    [['audit', 'http://a'], /--player is missing: there is no default/],
+    [['audit', 'http://a', '--player', 'p'], /--currency is missing/],
+    [['audit', 'http://a', '--frob'], /Unknown option '--frob'/],
+    [
+      ['audit', 'http://a', '--player', 'p', '--currency', 'EUR', '--password', 'x'],
+      /--password needs --user/,
+    ],
+    [
+      ['audit', 'http://a', '--player', 'p', '--currency', 'EUR', '--seed', 'x'],
+      /--seed must be a whole number/,
+    ],
+    [
+      ['audit', 'http://a', '--player', 'p', '--currency', 'EUR', '--timeout', '10'],
+      /--timeout must be a duration/,
+    ],
+    [
+      ['audit', 'http://a', '--player', 'p', '--currency', 'EUR', '--header', 'secret'],
+      /--header must be like/,
+    ],
+    [['audit', 'http://a', '--player', 'p', '--currency', 'EUR', '--status', 'x'], /--status must be like/],
+    [
+      ['audit', 'http://a', '--player', 'p', '--currency', 'EUR', '--only', 'AU-9999'],
+      /there is no case "AU-9999"/,
+    ],
+    [['audit', 'http://a', '--json', 'no/such/folder/r.json'], /no\/such\/folder\/r\.json cannot be written/],
+    [['audit', 'http://a', '--html', '.'], /\. cannot be written: it is a directory/],
+    [['simulate', 'http://a'], /--players is missing/],
+    [['simulate', 'http://a', '--players', '2', '--duration', 'soon'], /--duration must be a duration/],
+    [['simulate', 'http://a', '--players', '2', '--chaos', '7'], /chaos/],
+  ])('%j', async (words, message) => {
+    expect(await saysOf(words, {})).toMatch(message)
+  })
+
+  it('a user without a password', async () => {
+    const words = ['audit', 'http://a', '--player', 'p', '--currency', 'EUR', '--user', 'u']
+    expect(await saysOf(words, {})).toMatch(/--user needs a password: .*BET_WALLET_PASSWORD/)
+  })
+})
+
+describe('bet-wallet simulate', () => {
+  it('plays a sportsbook and reconciles: code 0', async () => {
+    const { url } = await plain()
+    const words = ['simulate', url, '--players', 'player-1,player-2', '--user', 'platform', '--bets', '40']
+    const { code, out, error } = await run([...words, '--seed', '3', '--json', 'simulation.json'], password)
+    expect({ code, error }).toEqual({ code: 0, error: 'Written: simulation.json\n' })
+    expect(out).toContain('Reconciled: the books of 2 players and the wallet agree to the cent.')
+    const report = JSON.parse(readFileSync(join(folder, 'simulation.json'), 'utf8')) as {
+      reconciled: boolean
+    }
+    expect(report.reconciled).toBe(true)
+  })
+
+  it('has code 1 when the books differ', async () => {
+    const { url } = await plain('rollback-pays-nothing')
+    const words = ['simulate', url, '--players', 'player-1,player-2', '--user', 'platform', '--bets', '60']
+    const { code, out } = await run([...words, '--seed', '3', '--chaos', '1'], password)
+    expect(code).toBe(1)
+    expect(out).toContain('NOT RECONCILED')
+  })
+})
