@@ -1,8 +1,11 @@
 /** Sound wallets pass the audit without a single warning, and what keeps an audit from being done is said clearly. */
 
 import { createHmac } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { AuditError, type AuditOptions, type AuditReport, auditCases, auditWallet } from 'bet-wallet/audit'
 import { afterEach, describe, expect, it } from 'vitest'
 import { basePath, credentials } from '../examples/exchanges.js'
@@ -121,13 +124,13 @@ describe('a sound wallet passes without a single warning, everything judged', ()
         const chunks: Buffer[] = []
         for await (const chunk of req as AsyncIterable<Buffer>) chunks.push(chunk)
         const body = Buffer.concat(chunks)
-        const let_in = req.headers['x-signature'] === signatureOf(body) && req.headers['x-key'] === 'k-1'
+        const letIn = req.headers['x-signature'] === signatureOf(body) && req.headers['x-key'] === 'k-1'
         const { 'x-signature': _, 'x-key': __, host: ___, ...headers } = req.headers as Record<string, string>
         const passed = await fetch(`${wallet.url}${req.url}`, {
           method: req.method ?? 'POST',
           headers: {
             'content-type': headers['content-type'] ?? '',
-            ...(let_in ? { authorization: basic } : {}),
+            ...(letIn ? { authorization: basic } : {}),
           },
           ...(req.method === 'GET' ? {} : { body }),
         })
@@ -170,17 +173,21 @@ describe('how bets are settled', () => {
   it('by a command, which reads a line of JSON', async () => {
     const wallet = await plain()
     const { username, password } = wallet.credentials
-    const script = `
-      const chunks = []
-      process.stdin.on('data', chunk => chunks.push(chunk)).on('end', async () => {
-        const answer = await fetch('${wallet.url}/settlement', {
-          method: 'POST',
-          headers: { authorization: 'Basic ' + btoa('${username}:${password}'), 'content-type': 'application/json' },
-          body: Buffer.concat(chunks).toString(),
-        })
-        process.exitCode = answer.ok ? 0 : 3
-      })`
-    const command = `"${process.execPath}" -e "${script.replaceAll('\n', ' ')}"`
+    const folder = mkdtempSync(join(tmpdir(), 'bet-wallet-'))
+    closing.push(async () => rmSync(folder, { recursive: true }))
+    const script = join(folder, 'settle.mjs')
+    writeFileSync(
+      script,
+      `let body = ''
+      for await (const chunk of process.stdin) body += chunk
+      const answer = await fetch('${wallet.url}/settlement', {
+        method: 'POST',
+        headers: { authorization: 'Basic ' + btoa('${username}:${password}'), 'content-type': 'application/json' },
+        body,
+      })
+      process.exitCode = answer.ok ? 0 : 3`,
+    )
+    const command = `"${process.execPath}" "${script}"`
     const report = await auditWallet({
       ...optionsFor(wallet),
       settle: { command },

@@ -1,0 +1,217 @@
+/** What people take out of a report: a line that can be pasted, and XML that can be read. */
+import { execFile } from 'node:child_process'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { promisify } from 'node:util'
+import { type AuditReport, auditWallet, renderJunit } from 'bet-wallet/audit'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { curlLine, quoted } from '../../src/audit/curl.js'
+import { formatReport } from '../../src/audit/text.js'
+import { startPlainWallet } from './wallets/plain.js'
+
+const hasCurl = await promisify(execFile)('curl', ['--version']).then(
+  () => true,
+  () => false,
+)
+
+const received: { method: string; url: string; headers: NodeJS.Dict<string | string[]>; body: Buffer }[] = []
+const server = createServer(async (req, res) => {
+  const chunks: Buffer[] = []
+  for await (const chunk of req as AsyncIterable<Buffer>) chunks.push(chunk)
+  received.push({
+    method: req.method ?? '',
+    url: req.url ?? '',
+    headers: req.headers,
+    body: Buffer.concat(chunks),
+  })
+  res.end('{}')
+})
+let base = ''
+beforeAll(async () => {
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterAll(() => new Promise(resolve => server.close(resolve)))
+
+async function paste(line: string) {
+  received.length = 0
+  const env = {
+    ...process.env,
+    NO_PROXY: '*',
+    no_proxy: '*',
+    WALLET_USER: 'u',
+    WALLET_PASSWORD: 'p:q',
+    WALLET_X_KEY: "k'1",
+  }
+  await promisify(execFile)('sh', ['-c', line], { env })
+  return received[0]
+}
+
+// Without curl on the machine there is nothing that could be pasted.
+describe.skipIf(!hasCurl)('a curl line, pasted into a shell', () => {
+  const parts = { method: 'POST', headers: [], user: 'none' as const }
+
+  it.each([
+    ['an object', '{"a":1}'],
+    ['apostrophes, quotes, dollars and backslashes', `{"a":"it's \\"$HOME\\" \`id\` !! \\\\ %s %"}`],
+    ['other languages', '{"a":"Ünï 球迷 😀"}'],
+    ['a byte order mark', '\ufeff{"a":1}'],
+    ['control characters', '{"a":"\u0000\u0007\n"}'],
+    ['what begins like a file', '@/etc/passwd'],
+    ['nothing', ''],
+  ])('sends the very body: %s', async (_, body) => {
+    const line = curlLine({ ...parts, url: `${base}/placebet`, body: Buffer.from(body) })
+    const sent = await paste(line)
+    expect(sent).toMatchObject({ method: 'POST', url: '/placebet' })
+    expect(sent?.body.toString('utf8')).toBe(body)
+  })
+
+  it('sends bytes that are no text', async () => {
+    const body = Buffer.from([0x7b, 0xff, 0x00, 0x27, 0x5c, 0x25, 0x7d])
+    const sent = await paste(curlLine({ ...parts, url: `${base}/placebet`, body }))
+    expect(sent?.body).toEqual(body)
+  })
+
+  it('sends method, headers and secrets, which are in the environment', async () => {
+    const headers = [
+      { name: 'content-type', value: 'application/json', secret: false },
+      { name: 'x-key', value: 'not shown', secret: true },
+    ]
+    const line = curlLine({
+      method: 'PUT',
+      url: `${base}/a?b='c'`,
+      headers,
+      user: 'given',
+      body: Buffer.from('{}'),
+    })
+    expect(line).not.toContain('not shown')
+    const sent = await paste(line)
+    expect(sent).toMatchObject({ method: 'PUT', url: "/a?b='c'" })
+    expect(sent?.headers).toMatchObject({
+      'content-type': 'application/json',
+      'x-key': "k'1",
+      authorization: `Basic ${btoa('u:p:q')}`,
+    })
+  })
+
+  it('of the audit’s long bodies sends what the audit sent', async () => {
+    const wallet = await startPlainWallet()
+    const { url, credentials } = wallet
+    const options = {
+      baseUrl: url,
+      credentials,
+      playerId: 'player-1',
+      currency: 'EUR',
+      only: ['AU-801', 'AU-802'],
+    }
+    const report = await auditWallet(options)
+    await wallet.close()
+    const lines = report.results.flatMap(({ exchanges }) =>
+      exchanges.filter(({ body }) => body.length > 2_000),
+    )
+    expect(lines.map(({ label }) => label)).toEqual([
+      'placebet with a field nested 100,000 deep',
+      'placebet with a further field nested 5,000 deep',
+      'placebet of 4 MiB',
+    ])
+    for (const { curl, body } of lines) {
+      const sent = await paste(curl.replace(/http:\/\/[^/']+/, base))
+      const text = sent?.body.toString('utf8') ?? ''
+      expect(text.startsWith(body.slice(0, -1))).toBe(true)
+      expect(() => JSON.parse(text.length > 1_000_000 ? text : text.replace(/^\[+\]+$/, '[]'))).not.toThrow()
+    }
+  })
+})
+
+it('an apostrophe in a word of the shell', () => {
+  expect(quoted("it's")).toBe(`'it'\\''s'`)
+})
+
+const report: AuditReport = {
+  format: 1,
+  target: 'http://wallet/?a&b<c>"d"',
+  startedAt: '2026-11-21T18:00:00.000Z',
+  durationMs: 1_234,
+  seed: 1,
+  player: { playerId: 'anna', currency: 'EUR' },
+  requests: 3,
+  passed: false,
+  complete: false,
+  results: [
+    {
+      ...{ id: 'AU-101', level: 'MUST', title: 'It <works> & more', source: 'spec 4.1' },
+      ...{ verdict: 'failed', reason: null, durationMs: 10 },
+      failure: {
+        expected: '"70"',
+        found: 'NUL \u0000, ESC \u001b[31m, half \ud800 and ]]>',
+        cost: 'Money.',
+        exchange: 0,
+      },
+      exchanges: [
+        {
+          ...{
+            label: 'placebet',
+            sentAtMs: 0,
+            answeredAtMs: 1,
+            method: 'POST',
+            path: '/placebet',
+            body: '{}',
+          },
+          ...{ curl: "curl '\u001b]0;x'", status: 500, answer: '', balance: null, broken: null },
+        },
+      ],
+    },
+    {
+      ...{
+        id: 'AU-502',
+        level: 'MUST',
+        title: 'Two',
+        source: 'D7',
+        verdict: 'not judged',
+        reason: 'no way & means',
+      },
+      ...{ failure: null, exchanges: [], durationMs: 0 },
+    },
+    {
+      ...{ id: 'AU-503', level: 'MAY', title: 'Three', source: 'D7', verdict: 'passed', reason: null },
+      ...{ failure: null, exchanges: [], durationMs: 5 },
+    },
+  ],
+}
+
+describe('JUnit XML', () => {
+  it('holds every case, escaped, without a character that XML cannot hold', () => {
+    const xml = renderJunit(report)
+    expect(xml).toContain('tests="3" failures="1" errors="0" skipped="1" time="1.234"')
+    expect(xml).toContain('name="AU-101 It &lt;works&gt; &amp; more (spec 4.1)" time="0.010"')
+    expect(xml).toContain('<skipped message="no way &amp; means"/>')
+    expect(xml).toContain('NUL \\u0000, ESC \\u001b[31m, half \\ud800 and ]]&gt;')
+    expect(xml).toContain('<testsuite name="http://wallet/?a&amp;b&lt;c&gt;&quot;d&quot;"')
+    const bare = xml.replace(/&(?:amp|lt|gt|quot|#13);/g, '')
+    expect(bare).not.toMatch(/&/)
+    expect(xml.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cs}\ufffe\uffff]/u)
+    // Every element that is opened is closed, in order.
+    const open: string[] = []
+    for (const [, closing, name, empty] of xml.matchAll(/<(\/?)([a-z]+)(?:\s+[a-z]+="[^"<]*")*(\/?)>/g)) {
+      if (closing === '/') expect(open.pop()).toBe(name)
+      else if (empty === '') open.push(name ?? '')
+    }
+    expect(open).toEqual([])
+    expect(xml.match(/<[^?]/g)?.length).toBe(
+      [...xml.matchAll(/<\/?[a-z]+(?:\s+[a-z]+="[^"<]*")*\/?>/g)].length,
+    )
+  })
+})
+
+describe('the table', () => {
+  it('lets no answer of a wallet’s steer the terminal', () => {
+    const text = formatReport(report, { colours: false, columns: null })
+    expect(text.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u)
+    expect(text).toContain('ESC \\u001b[31m')
+  })
+
+  it('fits into the terminal', () => {
+    const [first] = formatReport(report, { colours: false, columns: 30 }).split('\n')
+    expect(first).toBe('FAILED      AU-101  MUST    I…')
+  })
+})
