@@ -101,8 +101,9 @@ export function createNetwork(settings: NetworkSettings): Network {
   let paused = false
   let pumping = false
   let ended = false
-  let answeredAt = clock.now()
-  let rateSince = answeredAt
+  /** Since when no call was answered; `null`: the last one was. */
+  let failingSince: number | null = null
+  let rateSince = clock.now()
   let requestsPaced = 0
 
   const lateSteps = () => Math.floor(2 ** (random.next() * lateDoublings))
@@ -119,10 +120,10 @@ export function createNetwork(settings: NetworkSettings): Network {
       inFlight -= 1
       const now = clock.now()
       if (sending === 'whole') {
-        if (reading.kind === 'broken') failed(now)
+        if (reading.kind === 'broken') failed(sentAt, now)
         else {
           failures = 0
-          answeredAt = now
+          failingSince = null
         }
         settings.answered(transaction, reading, now - sentAt)
         judge.answered(delivery, reading)
@@ -145,9 +146,10 @@ export function createNetwork(settings: NetworkSettings): Network {
   const later = (milliseconds: number, run: () => void) => clock.after(milliseconds, () => safely(run))
 
   /** No answer: the wallet may be down. Then one call after the other tries, with growing pauses, until one is answered. */
-  function failed(now: number): void {
+  function failed(sentAt: number, now: number): void {
     failures += 1
-    if (now - answeredAt > settings.patienceMs) {
+    failingSince ??= sentAt
+    if (now - failingSince > settings.patienceMs) {
       giveUp()
       return
     }
