@@ -28,7 +28,11 @@ function transaction(): Transaction {
 }
 
 /** Sends calls one after the other, and tells what went out and what was heard, with the step. */
-function play(chaos: Partial<Chaos> | null, calls: number, further: Partial<NetworkSettings> = {}) {
+function play(
+  chaos: Partial<Chaos>,
+  calls: number,
+  { healed = false, ...further }: Partial<NetworkSettings> & { healed?: boolean } = {},
+) {
   const log: string[] = []
   let [gaveUp, now] = [0, 0]
   const later: (() => void)[] = []
@@ -64,7 +68,8 @@ function play(chaos: Partial<Chaos> | null, calls: number, further: Partial<Netw
     },
     ...further,
   })
-  network.disturb(chaos === null ? null : chaosOf(chaos))
+  network.disturb(chaosOf(chaos))
+  if (healed) network.disturb(null)
   for (let call = 0; call < calls; call += 1) {
     network.attempt(transaction(), reading =>
       log.push(`heard ${reading?.kind ?? 'nothing'} at ${network.step}`),
@@ -82,7 +87,7 @@ const stepsOf = (log: readonly string[], kind: string) =>
 describe('a call', () => {
   test('goes out once and is heard, without chaos and after it', () => {
     expect(play({}, 2).log).toEqual(Array(2).fill(['whole at 0', 'heard success at 0']).flat())
-    const { network, log } = play(null, 50)
+    const { network, log } = play({ requestLost: 0.5, cut: 0.4, duplicated: 1 }, 50, { healed: true })
     expect(kinds(log)).toEqual(Array(50).fill(['whole', 'heard success']).flat())
     expect(network.happens('duplicated')).toBe(false)
     expect(Object.values(network.faultsInjected).every(times => times === 0)).toBe(true)
@@ -138,8 +143,7 @@ describe('a wallet that does not answer', () => {
     const waits: number[] = []
     let now = 0
     const later: (() => void)[] = []
-    const { gaveUp } = play(null, 200, {
-      concurrency: 50,
+    const { gaveUp } = play({}, 200, {
       backOffMsMax: 40,
       patienceMs: 300,
       clock: {
