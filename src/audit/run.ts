@@ -211,8 +211,9 @@ async function play(item: AuditCase, stage: Stage, client: Client, opening: Deci
       failure = { expected: error.expected, found: error.found, cost, exchange: error.exchange }
     } else if (error instanceof NotJudged) reason = error.message
     else throw error
+  } finally {
+    await stage.giveBack()
   }
-  await stage.giveBack()
 
   const last = await lastLook(stage)
   if (last.status === null && failure === null) {

@@ -26,6 +26,40 @@ async function plain(fault?: FaultName, balance = '100.00') {
   return wallet
 }
 
+/** Stands in front of a wallet, and says when the first bet comes. */
+function server(onBet: () => void) {
+  let told = false
+  const front = createServer(async (req, res) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of req as AsyncIterable<Buffer>) chunks.push(chunk)
+    if (req.url === '/placebet' && !told) {
+      told = true
+      onBet()
+    }
+    const passed = await fetch(`${target}${req.url}`, {
+      method: 'POST',
+      headers: {
+        authorization: req.headers.authorization ?? '',
+        'content-type': req.headers['content-type'] ?? '',
+      },
+      body: Buffer.concat(chunks),
+    })
+    res.writeHead(passed.status, { 'content-type': 'application/json' }).end(await passed.text())
+  })
+  let target = ''
+  return {
+    async listen(url: string): Promise<string> {
+      target = url.replace(/\/$/, '')
+      await new Promise<void>(resolve => front.listen(0, '127.0.0.1', resolve))
+      closing.push(async () => {
+        front.closeAllConnections()
+        await new Promise(resolve => front.close(resolve))
+      })
+      return `http://127.0.0.1:${(front.address() as AddressInfo).port}`
+    },
+  }
+}
+
 /** Runs it to its end. */
 function run(words: readonly string[], environment: Record<string, string> = {}) {
   const { BET_WALLET_PASSWORD: _, NODE_OPTIONS: __, ...rest } = process.env
@@ -243,6 +277,43 @@ describe('what keeps it from being done has code 2 and says what to do', () => {
     [['simulate', 'http://a', '--players', '2', '--chaos', '7'], /chaos/],
   ])('%j', async (words, message) => {
     expect(await saysOf(words, {})).toMatch(message)
+  })
+
+  it('nothing that could be judged', async () => {
+    const { url } = await plain()
+    const { code, out } = await run([...usual(url), '--only', 'AU-502'], password)
+    expect(code).toBe(2)
+    expect(out).toContain('PASSED as far as it was judged: 0 of 1 passed, none failed, 1 not judged')
+  })
+
+  it('an audit that is stopped by Ctrl+C, after what is under way was given back', async () => {
+    const { url, credentials } = await plain()
+    const { username, password: secret } = credentials
+    const stopping = server(() => child.kill('SIGINT'))
+    const base = await stopping.listen(url)
+    const child = spawn(process.execPath, [command, ...usual(base)], {
+      env: { ...process.env, BET_WALLET_PASSWORD: secret },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let out = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      out += text
+    })
+    const code = await new Promise(resolve => child.on('close', resolve))
+    expect(code).toBe(2)
+    expect(out).toContain('Not judged, because the audit was stopped:')
+    const answer = await fetch(`${url}/rollbackbet`, {
+      method: 'POST',
+      headers: {
+        authorization: `Basic ${btoa(`${username}:${secret}`)}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({
+        ...{ transactionId: 'look', betId: 'look', playerId: 'player-1', type: 'TECHNICAL_ERROR' },
+        transactionDate: '2026-11-21T18:00:00Z',
+      }),
+    })
+    expect(await answer.json()).toMatchObject({ balance: 100 })
   })
 
   it('a user without a password', async () => {

@@ -73,7 +73,7 @@ export const authentication: readonly AuditCase[] = [
     level: 'SHOULD',
     title:
       'A call that is not let in is answered as agreed: 401 AUTHENTICATION_FAILED, exactly errorCode and description',
-    source: 'spec 7.2, D-table "Errors over HTTP"',
+    source: 'spec 7.2, decisions: errors over HTTP',
     needs,
     cost: 'A wrong password looks like a refused bet, or like a fault.',
     async play(stage) {
@@ -90,7 +90,7 @@ export const authentication: readonly AuditCase[] = [
     id: 'AU-705',
     level: 'MAY',
     title: 'A 401 names the way of authentication in WWW-Authenticate',
-    source: 'D-table "Errors over HTTP", RFC 9110 11.6.1',
+    source: 'decisions: errors over HTTP, RFC 9110 11.6.1',
     needs,
     cost: 'Standard clients do not know what they are asked for.',
     async play(stage) {
@@ -106,7 +106,7 @@ export const authentication: readonly AuditCase[] = [
     level: 'SHOULD',
     title:
       'Who is not let in learns nothing of the body: a malformed and a well-formed one are refused alike',
-    source: 'D-table "Errors over HTTP", scenario A01',
+    source: 'decisions: errors over HTTP, scenario A01',
     needs,
     cost: 'The parser works for strangers: its faults are theirs to use.',
     async play(stage) {
@@ -122,7 +122,7 @@ export const authentication: readonly AuditCase[] = [
     id: 'AU-707',
     level: 'SHOULD',
     title: 'Who is not let in is answered before the body is read',
-    source: 'D-table "Errors over HTTP", scenario A01',
+    source: 'decisions: errors over HTTP, scenario A01',
     needs,
     cost: 'Strangers occupy connections and memory with bodies that never end.',
     async play(stage) {

@@ -196,7 +196,7 @@ export const basics: readonly AuditCase[] = [
     level: 'SHOULD',
     title:
       'A success is balance, currency and walletTransactionId as text, with nothing else, with the agreed status',
-    source: 'spec 2, D-table "Errors over HTTP"',
+    source: 'spec 2, decisions: errors over HTTP',
     cost: 'A platform that reads strictly refuses the answer, and rolls back bets that were taken.',
     async play(stage) {
       const bet = stage.bet()

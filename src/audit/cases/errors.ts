@@ -111,7 +111,7 @@ export const errors: readonly AuditCase[] = [
     id: 'AU-603',
     level: 'SHOULD',
     title: 'A body that is malformed or no object is refused with INVALID_REQUEST',
-    source: 'D-table "Errors over HTTP"',
+    source: 'decisions: errors over HTTP',
     cost: 'A 500 for what the caller did wrong is repeated, and wakes somebody up.',
     async play(stage) {
       for (const answer of await malformed(stage)) stage.refusedAs(answer, 'INVALID_REQUEST')
@@ -237,7 +237,7 @@ export const errors: readonly AuditCase[] = [
     id: 'AU-610',
     level: 'SHOULD',
     title: 'The statuses and codes of what this interface refuses are those that were agreed',
-    source: 'spec 7, D-table "Errors over HTTP"',
+    source: 'spec 7, decisions: errors over HTTP',
     cost: 'The platform reacts to the status: another one than agreed is another reaction.',
     async play(stage) {
       const over = stage.bet(add(stage.opening, stage.units(1)))
@@ -296,7 +296,7 @@ export const errors: readonly AuditCase[] = [
     id: 'AU-613',
     level: 'SHOULD',
     title: 'A description tells nothing from inside: no SQL, no stack, no path, no parser’s words',
-    source: 'D-table "Errors over HTTP"',
+    source: 'decisions: errors over HTTP',
     cost: 'Errors that quote the database teach an attacker what to send next.',
     async play(stage) {
       const answers = [
@@ -319,7 +319,7 @@ export const errors: readonly AuditCase[] = [
     id: 'AU-614',
     level: 'MAY',
     title: 'What is no call of the interface (another path, another method) is an error record too',
-    source: 'spec 7.2, D-table "Errors over HTTP"',
+    source: 'spec 7.2, decisions: errors over HTTP',
     cost: 'A page of the framework’s in the platform’s log, and nobody knows whose it is.',
     async play(stage) {
       const body = '{}'

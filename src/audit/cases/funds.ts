@@ -280,7 +280,7 @@ export const funds: readonly AuditCase[] = [
     id: 'AU-415',
     level: 'SHOULD',
     title: 'An amount that is negative, gigantic or no decimal is refused with INVALID_REQUEST',
-    source: 'D22, D-table "Errors over HTTP"',
+    source: 'D22, decisions: errors over HTTP',
     cost: 'A 500 for what the caller did wrong is repeated, and wakes somebody up.',
     async play(stage) {
       const numbers = ['-1', '1e400', '1e2000000000', '9'.repeat(60)]

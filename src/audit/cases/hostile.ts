@@ -103,7 +103,7 @@ export const hostile: readonly AuditCase[] = [
     id: 'AU-802',
     level: 'SHOULD',
     title: 'A body of 4 MiB is refused with PAYLOAD_TOO_LARGE',
-    source: 'D-table "Errors over HTTP", scenario A02',
+    source: 'decisions: errors over HTTP, scenario A02',
     cost: 'A handful of requests fills the memory of the wallet.',
     async play(stage) {
       const bet = stage.bet()
@@ -304,7 +304,7 @@ export const hostile: readonly AuditCase[] = [
     id: 'AU-812',
     level: 'SHOULD',
     title: 'A Content-Type other than application/json, or none, is refused with UNSUPPORTED_MEDIA_TYPE',
-    source: 'spec 1.3, D-table "Errors over HTTP"',
+    source: 'spec 1.3, decisions: errors over HTTP',
     cost: 'What a browser’s form can send is taken as a bet.',
     async play(stage) {
       for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/xml', null]) {
