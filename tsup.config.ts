@@ -6,6 +6,7 @@ export default defineConfig({
     decide: 'src/decide/index.ts',
     http: 'src/http/index.ts',
     memory: 'src/stores/memory.ts',
+    postgres: 'src/stores/postgres/index.ts',
     testing: 'src/testing/index.ts',
   },
   format: ['esm', 'cjs'],
