@@ -16,5 +16,10 @@ export default defineConfig({
       { find: 'bet-wallet/postgres', replacement: src('stores/postgres/index.ts') },
     ],
   },
-  test: { include: ['test/**/*.test.ts'], testTimeout: 60_000 },
+  test: {
+    include: ['test/**/*.test.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    globalSetup: ['test/postgres/global-setup.ts'],
+  },
 })
