@@ -17,6 +17,9 @@ export interface PostgresClient {
 interface Connection {
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
   release(error?: Error | boolean): void
+  /** Of pg: told when the connection breaks, apart from what its query is told. Nobody listening ends the process. */
+  on?(event: 'error', listener: (error: Error) => void): unknown
+  removeListener?(event: 'error', listener: (error: Error) => void): unknown
   /** Of pg from 8.17: `I` outside of a transaction block. */
   getTransactionStatus?(): string | null
 }
@@ -60,6 +63,9 @@ export function borrowingFrom(client: PostgresClient, timeoutMs: number, commits
   return fromOne(client, timeoutMs)
 }
 
+/** What breaks a connection, the statement that runs on it is told. */
+const ignored = () => {}
+
 function fromPool(client: PostgresClient & { connect(): Promise<unknown> }, timeoutMs: number): Borrowing {
   /** Runs work on a connection; closes it when it is of no more use, and when time is over. */
   async function borrow<T>(work: (connection: Connection, sending: () => void) => Promise<T>): Promise<T> {
@@ -86,6 +92,7 @@ function fromPool(client: PostgresClient & { connect(): Promise<unknown> }, time
           throw new PostgresStoreError('UNAVAILABLE', 'The connection came too late')
         }
         connection = borrowed
+        borrowed.on?.('error', ignored)
         // Somebody left a commit open on it: ours would be part of it, and undone with it.
         broken = borrowed.getTransactionStatus !== undefined && borrowed.getTransactionStatus() !== 'I'
         if (broken)
@@ -100,6 +107,8 @@ function fromPool(client: PostgresClient & { connect(): Promise<unknown> }, time
         broken ||= isConnectionLost(error)
         throw new Failed(error, sent)
       } finally {
+        // One that is of no more use may still break, and is listened to until it is gone.
+        if (!broken) connection?.removeListener?.('error', ignored)
         connection?.release(broken)
         connection = null
       }
