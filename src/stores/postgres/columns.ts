@@ -28,7 +28,7 @@ export function columnsOf(
   column: BalanceColumn,
 ): Columns {
   const decimals = (currency: string): number => {
-    const units = typeof minorUnits === 'number' ? minorUnits : minorUnits[currency]
+    const units = typeof minorUnits === 'number' ? minorUnits : minorUnits.get(currency)
     if (units !== undefined) return units
     throw new PostgresStoreError(
       'INVALID_OPTIONS',

@@ -52,7 +52,7 @@ export interface Tables {
     columnNames: { id: string; currency: string; balance: string }
     idType: 'text' | 'bigint' | 'uuid'
     balanceType: 'numeric' | 'text' | 'minor units'
-    minorUnits: number | Readonly<Record<string, number>>
+    minorUnits: number | ReadonlyMap<string, number>
     decimalsMin: number
   }
   earlierBets: string | null
@@ -122,7 +122,7 @@ function minorUnitsOf(given: number | Readonly<Record<string, number>>): Tables[
   for (const [currency, value] of Object.entries(given)) {
     units.set(currency, wholeNumber(`players.minorUnits.${currency}`, value, 0, 18))
   }
-  return Object.fromEntries(units)
+  return units
 }
 
 export function invalid(flaw: string): never {
