@@ -90,7 +90,7 @@ export async function openAccounts(
   const { table, id, balance } = players
   const openings = new Map<string, number>()
   for (let number = 1; number <= playersCount; number += 1)
-    openings.set(newId(number), random.int(1_500, 6_000))
+    openings.set(newId(number), random.int(500, 4_000))
 
   await pool.query(`
     CREATE SCHEMA pam;

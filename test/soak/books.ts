@@ -236,7 +236,7 @@ async function transactionRows(pool: pg.Pool, earlier: boolean): Promise<Transac
   const { rows } = await pool.query<TransactionRow>(
     `SELECT t.operation, t.transaction_id, t.player_id, t.bet_id, (t.amount * 100)::text AS cents, t.type,
       (t.delta * 100)::text AS delta, t.error_code, t.wallet_transaction_id::text AS reference, ${isEarlier} AS earlier
-    FROM bet_wallet.transactions t ORDER BY ${isEarlier} DESC, t.wallet_transaction_id`,
+    FROM bet_wallet.transactions t ORDER BY earlier DESC, t.wallet_transaction_id`,
   )
   return rows
 }

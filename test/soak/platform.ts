@@ -255,7 +255,7 @@ export function createPlatform(accounts: Accounts, random: Random, listener: Pla
         return differ(call.bet, `${call.operation} ${call.transactionId} had no answer in ${insistMsMax} ms`)
       }
       traffic.retried += 1
-      await sleep(random.int(10, 120))
+      await sleep(random.int(20, 250))
     }
   }
 
@@ -342,14 +342,14 @@ export function createPlatform(accounts: Accounts, random: Random, listener: Pla
       if (random.percent(10)) await rollBack(bet)
       return
     }
-    if (random.percent(25)) return
+    if (random.percent(20)) return
     await settle(bet)
   }
 
   async function settle(bet: PlatformBet): Promise<void> {
     const type = pickByShare({ BET_PAID: 70, VOIDED: 22, CASHOUT: 8 })
     const pays = () =>
-      type === 'VOIDED' ? bet.cents : random.percent(45) ? 0 : random.int(1, Math.max(2, bet.cents * 2))
+      type === 'VOIDED' ? bet.cents : random.percent(35) ? 0 : random.int(1, Math.max(2, bet.cents * 2))
     const unsettlementType = type === 'VOIDED' ? 'UNVOIDED' : 'UNSCORED'
     const settlement = newCall(bet, 'settlement', { type, cents: pays() })
     remember(settlement)
@@ -368,7 +368,9 @@ export function createPlatform(accounts: Accounts, random: Random, listener: Pla
     if (random.percent(10)) remember(await done(newCall(bet, 'settlement', { type, cents: pays() }), null))
     if (random.percent(6))
       await insistOn(newCall(bet, 'rollbackbet', { type: 'TECHNICAL_ERROR' }), 'INVALID_BET') // D13
-    if (type === 'CASHOUT' || !random.percent(45)) return
+    if (type === 'CASHOUT' || !random.percent(55)) return
+    // Winnings do not always wait for it.
+    if (random.percent(40)) await accounts.move(bet.playerId, -random.int(500, 3_000))
     const unsettlement = newCall(bet, 'unsettlement', { type: unsettlementType })
     remember(unsettlement)
     const answer = await insistOn(unsettlement, null, 'INSUFFICIENT_FUNDS')
@@ -411,7 +413,7 @@ export function createPlatform(accounts: Accounts, random: Random, listener: Pla
       try {
         if (random.percent(8)) {
           // Deposits, and what is lost in the casino.
-          const cents = random.percent(55) ? random.int(300, 2_000) : -random.int(100, 1_200)
+          const cents = random.percent(50) ? random.int(300, 2_000) : -random.int(100, 2_000)
           await accounts.move(random.pick(playerIds), cents)
         }
         if (lateOnes.length > 0 && random.percent(15)) {
