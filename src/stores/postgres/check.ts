@@ -12,11 +12,36 @@ const serverVersionMin = 120_000
 
 /** @throws {PostgresStoreError} */
 export async function checkDatabase(ask: Ask, tables: Tables): Promise<BalanceColumn> {
-  await checkServer(ask)
-  await checkSchema(ask, tables)
-  const column = await checkPlayers(ask, tables)
-  await tryEverything(ask, tables)
-  return column
+  try {
+    await checkServer(ask)
+    await checkSchema(ask, tables)
+    const column = await checkPlayers(ask, tables)
+    await tryEverything(ask, tables)
+    return column
+  } catch (error) {
+    throw whatPostgresSays(error, tables)
+  }
+}
+
+/** What only shows when it is done: rights that are missing, and names that are not there. */
+function whatPostgresSays(error: unknown, { schema, players }: Tables): unknown {
+  const cause = (error as { cause?: unknown }).cause
+  const { code, message } = (cause ?? {}) as { code?: unknown; message?: unknown }
+  if (code === '42501') {
+    return new PostgresStoreError(
+      'NOT_PERMITTED',
+      `This role may not do all that is needed (${message}). It needs USAGE ON SCHEMA ${schema} and the schema of the ` +
+        `players' table; SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA ${schema}; USAGE ON ALL SEQUENCES IN SCHEMA ` +
+        `${schema}; SELECT, UPDATE ON ${players.table}`,
+      { cause },
+    )
+  }
+  if (typeof code === 'string' && code.startsWith('42')) {
+    return new PostgresStoreError('SCHEMA_VERSION', `The statements do not fit this database (${message})`, {
+      cause,
+    })
+  }
+  return error
 }
 
 async function checkServer(ask: Ask): Promise<void> {
@@ -170,38 +195,19 @@ async function checkPlayers(ask: Ask, { players }: Tables): Promise<BalanceColum
   return { scale: balance.scale, max: balance.scale === 0 ? whole : `${whole}.${'9'.repeat(balance.scale)}` }
 }
 
-/** What is still wrong then, PostgreSQL knows best: rights, and the columns of earlierBets. Nothing is written. */
-async function tryEverything(ask: Ask, { schema, schemaName, players }: Tables): Promise<void> {
-  try {
-    await ask(`SELECT * FROM ${schema}.load_v${schemaVersion}($1)`, [
-      '[{"i":0,"o":"placebet","t":"","p":null,"b":""}]',
-    ])
-    await ask(`SELECT * FROM ${schema}.commit_v${schemaVersion}($1, $2, true, NULL, 1000)`, ['[]', '[]'])
-  } catch (error) {
-    const cause = (error as { cause?: unknown }).cause
-    const { code, message } = (cause ?? {}) as { code?: unknown; message?: unknown }
-    if (code === '42501') {
-      throw new PostgresStoreError(
-        'SCHEMA_MISSING',
-        `This role may not do all that is needed (${message}). GRANT USAGE ON SCHEMA ${schema}; SELECT, INSERT, UPDATE ON ` +
-          `ALL TABLES and USAGE ON ALL SEQUENCES IN SCHEMA ${schemaName}; SELECT, UPDATE ON ${players.table}`,
-        { cause },
-      )
-    }
-    if (typeof code === 'string' && code.startsWith('42')) {
-      throw new PostgresStoreError('SCHEMA_VERSION', `The statements do not fit this database (${message})`, {
-        cause,
-      })
-    }
-    throw error
-  }
+/** What is still wrong then, PostgreSQL knows best. Nothing is written. */
+async function tryEverything(ask: Ask, { schema }: Tables): Promise<void> {
+  await ask(`SELECT * FROM ${schema}.load_v${schemaVersion}($1)`, [
+    '[{"i":0,"o":"placebet","t":"","p":null,"b":""}]',
+  ])
+  await ask(`SELECT * FROM ${schema}.commit_v${schemaVersion}($1, $2, true, NULL, 1000)`, ['[]', '[]'])
   const [sequence] = (await ask('SELECT has_sequence_privilege($1, $2) AS fine', [
     `${schema}.wallet_transaction_ids`,
     'USAGE',
   ])) as { fine: boolean }[]
   if (!sequence?.fine) {
     throw new PostgresStoreError(
-      'SCHEMA_MISSING',
+      'NOT_PERMITTED',
       `This role may not use the sequence: GRANT USAGE ON ALL SEQUENCES IN SCHEMA ${schema}`,
     )
   }

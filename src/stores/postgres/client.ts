@@ -11,6 +11,8 @@ export interface PostgresClient {
   connect?(): Promise<unknown>
   /** Of PGlite: runs a function inside BEGIN and COMMIT, and ROLLBACK when it throws. */
   transaction?(work: (connection: { query: Query }) => Promise<unknown>): Promise<unknown>
+  /** Of a single connection of pg, from 8.17: `I` outside of a transaction block. */
+  getTransactionStatus?(): string | null
 }
 
 /** A connection, for one batch. */
@@ -42,6 +44,9 @@ export class Failed extends Error {
     this.timedOut = timedOut
   }
 }
+
+/** What `work` throws for reasons of its own. It was undone, and the connection is sound. */
+export class WorkFailed extends Error {}
 
 /** @throws {PostgresStoreError} `CLIENT_UNFIT` */
 export function borrowingFrom(client: PostgresClient, timeoutMs: number, commits: boolean): Borrowing {
@@ -86,25 +91,24 @@ function fromPool(client: PostgresClient & { connect(): Promise<unknown> }, time
     const done = (async () => {
       let broken = false
       try {
-        const borrowed = (await client.connect()) as Connection
+        let borrowed = (await client.connect()) as Connection
+        // Somebody left a commit open on it: ours would be part of it, and undone with it.
+        while (!over && isInBlock(borrowed)) {
+          borrowed.on?.('error', ignored)
+          borrowed.release(true)
+          borrowed = (await client.connect()) as Connection
+        }
         if (over) {
-          borrowed.release()
+          borrowed.release(isInBlock(borrowed))
           throw new PostgresStoreError('UNAVAILABLE', 'The connection came too late')
         }
         connection = borrowed
         borrowed.on?.('error', ignored)
-        // Somebody left a commit open on it: ours would be part of it, and undone with it.
-        broken = borrowed.getTransactionStatus !== undefined && borrowed.getTransactionStatus() !== 'I'
-        if (broken)
-          throw new PostgresStoreError(
-            'UNAVAILABLE',
-            'The pool gave a connection with an open transaction block',
-          )
         return await work(borrowed, () => {
           sent = true
         })
       } catch (error) {
-        broken ||= isConnectionLost(error)
+        broken = !(error instanceof WorkFailed) && isConnectionLost(error)
         throw new Failed(error, sent)
       } finally {
         // One that is of no more use may still break, and is listened to until it is gone.
@@ -126,22 +130,28 @@ function fromPool(client: PostgresClient & { connect(): Promise<unknown> }, time
     statement: (text, values) =>
       borrow(async (connection, sending) => {
         sending()
-        return (await connection.query(text, values)).rows
+        const { rows } = await connection.query(text, values)
+        mustNotBeInBlock(connection)
+        return rows
       }),
     commit: work =>
       borrow(async (connection, sending) => {
-        await connection.query('BEGIN')
+        await connection.query(`BEGIN; ${openBlock}`)
         let result: Awaited<ReturnType<typeof work>>
         try {
-          const query = watched((text, values) => connection.query(text, values))
-          result = await work(query.query)
-          if (query.failed()) await connection.query('SELECT 1') // 25P02, where a COMMIT would be a ROLLBACK in silence
+          result = await work((text, values) => connection.query(text, values))
         } catch (error) {
           await connection.query('ROLLBACK')
           throw error
         }
         sending()
-        await connection.query('COMMIT')
+        try {
+          await connection.query(`${closeBlock}; COMMIT`)
+        } catch (error) {
+          if (!isBlockBroken(error)) throw error
+          await connection.query('ROLLBACK')
+          throw blockBroken(error)
+        }
         return result
       }),
   }
@@ -149,19 +159,24 @@ function fromPool(client: PostgresClient & { connect(): Promise<unknown> }, time
 
 /** Without a pool: the client has one connection, or pools them by itself. */
 function fromOne(client: PostgresClient, timeoutMs: number): Borrowing {
-  async function inTime<T>(work: () => Promise<T>, isSent: () => boolean): Promise<T> {
+  /** @param work asks `isOver` before it does what cannot be undone */
+  async function inTime<T>(work: (isOver: () => boolean, sending: () => void) => Promise<T>): Promise<T> {
+    let sent = false
+    let over = false
     let timer: NodeJS.Timeout | undefined
     const timeout = new Promise<never>((_, reject) => {
-      timer = setTimeout(
-        () =>
-          reject(
-            new Failed(new PostgresStoreError('UNAVAILABLE', `No answer within ${timeoutMs} ms`), true, true),
-          ),
-        timeoutMs,
-      )
+      timer = setTimeout(() => {
+        over = true
+        reject(
+          new Failed(new PostgresStoreError('UNAVAILABLE', `No answer within ${timeoutMs} ms`), sent, true),
+        )
+      }, timeoutMs)
     })
-    const done = work().catch((error: unknown) => {
-      throw new Failed(error, isSent())
+    const sending = () => {
+      sent = true
+    }
+    const done = work(() => over, sending).catch((error: unknown) => {
+      throw new Failed(error, sent)
     })
     done.catch(() => {})
     try {
@@ -173,42 +188,60 @@ function fromOne(client: PostgresClient, timeoutMs: number): Borrowing {
 
   return {
     statement: (text, values) =>
-      inTime(
-        async () => (await client.query(text, values)).rows,
-        () => true,
-      ),
-    commit: work => {
-      let sent = false
-      return inTime(
-        async () => {
-          if (client.transaction === undefined)
-            throw new PostgresStoreError('CLIENT_UNFIT', 'no transaction()')
-          return (await client.transaction(async connection => {
-            const query = watched((text, values) => connection.query(text, values))
-            const result = await work(query.query)
-            if (query.failed()) await connection.query('SELECT 1')
-            sent = true
-            return result
-          })) as Awaited<ReturnType<typeof work>>
-        },
-        () => sent,
-      )
-    },
+      inTime(async (_, sending) => {
+        if (isInBlock(client))
+          throw new PostgresStoreError('UNAVAILABLE', 'The connection has an open transaction block')
+        sending()
+        const { rows } = await client.query(text, values)
+        mustNotBeInBlock(client)
+        return rows
+      }),
+    commit: work =>
+      inTime(async (isOver, sending) => {
+        if (client.transaction === undefined) throw new PostgresStoreError('CLIENT_UNFIT', 'no transaction()')
+        const mustBeInTime = () => {
+          if (isOver()) throw new WorkFailed('It took too long, and was answered so')
+        }
+        return (await client.transaction(async connection => {
+          mustBeInTime()
+          await connection.query(openBlock)
+          const result = await work((text, values) => connection.query(text, values))
+          await connection.query(closeBlock).catch((error: unknown) => {
+            throw isBlockBroken(error) ? blockBroken(error) : error
+          })
+          mustBeInTime()
+          sending()
+          return result
+        })) as Awaited<ReturnType<typeof work>>
+      }),
   }
 }
 
-/** The operator's own statements may fail and be caught by the operator: the commit must not be taken for one then. */
-function watched(run: Query): { query: Query; failed(): boolean } {
-  let failed = false
-  return {
-    failed: () => failed,
-    query: async (text, values) => {
-      try {
-        return await run(text, values)
-      } catch (error) {
-        failed = true
-        throw error
-      }
-    },
-  }
+/**
+ * A statement of the operator's may fail without our hearing of it, and the COMMIT would be a ROLLBACK in silence; or the
+ * operator may end the block. So there is a mark in it, which is found again only if all went well until then.
+ */
+const openBlock = 'SAVEPOINT bet_wallet'
+const closeBlock = 'RELEASE SAVEPOINT bet_wallet'
+
+/** 25P02 in_failed_sql_transaction, 25P01 no_active_sql_transaction, 3B001 invalid_savepoint_specification. */
+function isBlockBroken(error: unknown): boolean {
+  const { code } = error as { code?: unknown }
+  return code === '25P02' || code === '25P01' || code === '3B001'
+}
+
+function blockBroken(cause: unknown): WorkFailed {
+  return new WorkFailed('inCommit passed over a statement that failed, or ended the commit itself', { cause })
+}
+
+type StatusTeller = Pick<Connection, 'getTransactionStatus'>
+
+function isInBlock(connection: StatusTeller): boolean {
+  return connection.getTransactionStatus !== undefined && connection.getTransactionStatus() !== 'I'
+}
+
+/** A BEGIN may have waited in the driver for its turn, and so have come before our statement. */
+function mustNotBeInBlock(connection: StatusTeller): void {
+  if (isInBlock(connection))
+    throw new PostgresStoreError('COMMIT_UNKNOWN', "It was done in somebody else's transaction block")
 }

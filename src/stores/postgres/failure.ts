@@ -4,9 +4,10 @@
  * At start, before any request is served:
  * - `INVALID_OPTIONS`: an option is not what it must be; the message names it.
  * - `CLIENT_UNFIT`: the client has no `query`, or lacks what `inCommit` needs.
- * - `SCHEMA_MISSING`: the library's tables are not there: the migration has not run, or the role may not see them.
+ * - `SCHEMA_MISSING`: the library's tables are not there: the migration has not run.
  * - `SCHEMA_VERSION`: they are there in another version, or for other options.
  * - `PLAYERS_TABLE`: the players' table or one of its columns is not there, or cannot hold what it must.
+ * - `NOT_PERMITTED`: the role of the client lacks rights; the message lists them.
  * - `NOT_DURABLE`: the server would answer before a commit is durable.
  *
  * Of single requests:
@@ -23,6 +24,7 @@ export type PostgresErrorCode =
   | 'SCHEMA_MISSING'
   | 'SCHEMA_VERSION'
   | 'PLAYERS_TABLE'
+  | 'NOT_PERMITTED'
   | 'NOT_DURABLE'
   | 'UNAVAILABLE'
   | 'AMOUNT_NOT_HELD'
@@ -58,10 +60,14 @@ const passing = new Set(['55P03', '57014', '25006', '25P02'])
 /** @param sent whether anything was sent that could have been done */
 export function fateOf(error: unknown, sent: boolean): Fate {
   const { code, severity } = fieldsOf(error)
-  const answered = typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)
+  // A socket's EPIPE looks like an SQLSTATE, and has no severity.
+  const answered =
+    typeof code === 'string' &&
+    /^[0-9A-Z]{5}$/.test(code) &&
+    (typeof severity === 'string' || !/^E[A-Z]{4}$/.test(code))
   // An ERROR undoes its statement. What ends the connection as well (FATAL, 57P01 and its kin, 08) may come between a
-  // commit and its answer.
-  if (!answered || severity === 'FATAL' || severity === 'PANIC' || /^(?:08|57P|58|XX|F0)/.test(code)) {
+  // commit and its answer; 40003 is statement_completion_unknown.
+  if (!answered || severity === 'FATAL' || severity === 'PANIC' || /^(?:08|40003|57P|58|XX|F0)/.test(code)) {
     return sent ? 'unknown' : 'unavailable'
   }
   if (conflicts.has(code)) return 'conflict'

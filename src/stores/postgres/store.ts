@@ -3,7 +3,7 @@ import { type Decimal, isNegative } from '../../money.js'
 import type { CommitResult, WalletChanges, WalletKeys, WalletSnapshot, WalletStore } from '../../store.js'
 import { type BatchLoad, createBatches, type Entry } from './batches.js'
 import { checkDatabase } from './check.js'
-import { borrowingFrom, Failed, type PostgresClient, type Query } from './client.js'
+import { borrowingFrom, Failed, type PostgresClient, type Query, WorkFailed } from './client.js'
 import { type Columns, columnsOf } from './columns.js'
 import { type Fate, fateOf, isCheckOf, isOutOfRange, PostgresStoreError } from './failure.js'
 import { betFromRow, creditsToRow, type Row, transactionFromRow } from './rows.js'
@@ -83,12 +83,12 @@ interface Verdict {
 }
 
 /** What the operator's hook throws, apart from what the database does. */
-class HookFailed extends Error {
+class HookFailed extends WorkFailed {
   override readonly name = 'HookFailed'
 }
 
 /** The hook has refused some of the requests: nothing of the commit stays. */
-class RefusedInCommit extends Error {
+class RefusedInCommit extends WorkFailed {
   override readonly name = 'RefusedInCommit'
   readonly refusals: ReadonlyMap<CommitEntry, CommitResult & { status: 'refused' }>
   constructor(refusals: RefusedInCommit['refusals']) {
@@ -259,6 +259,7 @@ export function createPostgresStore(
   ): Promise<void> {
     const refusals = new Map<CommitEntry, CommitResult & { status: 'refused' }>()
     const batch: PostgresCommit[] = []
+    let over = false
     for (const { i, verdict, currency, balance, reference } of verdicts) {
       const entry = entries[i]
       if (verdict !== 'committed' || entry === undefined) continue
@@ -267,18 +268,32 @@ export function createPostgresStore(
         walletTransactionId: reference ?? '',
         balance: columns.fromColumn(balance ?? '', currency ?? ''),
         refuse(errorCode, description) {
+          if (over) throw new TypeError('refuse: inCommit has ended')
           if (!takes(entry.item)) throw new TypeError('refuse: only where money is taken')
           refusals.set(entry, { status: 'refused', errorCode, description })
         },
       })
     }
     if (batch.length === 0) return
+    const said = new Set<unknown>()
+    const queryInside: Query = async (text, values) => {
+      // The connection is somebody else's by then.
+      if (over) throw new TypeError('query: inCommit has ended')
+      try {
+        return await query(text, values)
+      } catch (error) {
+        said.add(error)
+        throw error
+      }
+    }
     try {
-      await (inCommit as NonNullable<typeof inCommit>)(query, batch)
+      await (inCommit as NonNullable<typeof inCommit>)(queryInside, batch)
     } catch (error) {
       // What the database says is judged as if it came from a statement of ours.
-      if (typeof (error as { code?: unknown } | null)?.code === 'string') throw error
+      if (said.has(error)) throw error
       throw new HookFailed('inCommit threw; nothing was committed', { cause: error })
+    } finally {
+      over = true
     }
     if (refusals.size > 0) throw new RefusedInCommit(refusals)
   }
@@ -300,7 +315,14 @@ export function createPostgresStore(
     },
 
     async commit(changes) {
-      const { columns } = found ?? (await ready())
+      let known: Ready
+      try {
+        known = found ?? (await ready())
+      } catch (error) {
+        if (isUnavailable(error)) return { status: 'unavailable' }
+        throw error
+      }
+      const { columns } = known
       const { balance } = changes
       if (balance !== null && columns.toColumn(balance.delta, balance.currency) === null)
         return notHeld(changes, null)
@@ -402,7 +424,7 @@ async function inHalves<T>(
 function whatOf(error: unknown): { fate: Fate; cause: unknown; sent: boolean; timedOut: boolean } {
   if (!(error instanceof Failed)) return { fate: 'rejected', cause: error, sent: true, timedOut: false }
   const { cause, sent, timedOut } = error
-  const fate = cause instanceof HookFailed ? 'rejected' : fateOf(cause, sent)
+  const fate = cause instanceof WorkFailed ? 'rejected' : fateOf(cause, sent)
   return { fate, cause, sent, timedOut }
 }
 
@@ -434,6 +456,10 @@ function notHeld(changes: WalletChanges, cause: unknown): CommitResult {
   throw new PostgresStoreError('AMOUNT_NOT_HELD', `${changes.balance?.delta ?? 'The amount'}: ${flaw}`, {
     cause,
   })
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof PostgresStoreError && error.code === 'UNAVAILABLE'
 }
 
 function unavailable(cause: unknown): PostgresStoreError {
