@@ -19,20 +19,19 @@ export interface Database {
   close(): Promise<void>
 }
 
-/** @param name of the folder, and of the schema on a server: examples do not meet each other's data */
-export async function openDatabase(name: string): Promise<Database> {
+/**
+ * @param name of the folder: each example has its own
+ * @param schemas that it keeps its data in
+ */
+export async function openDatabase(name: string, schemas = name): Promise<Database> {
   const { DATABASE_URL, DATA_FOLDER } = process.env
-  if (DATABASE_URL) return openServer(DATABASE_URL, name)
+  if (DATABASE_URL) return openServer(DATABASE_URL, schemas)
   return openFolder(join(DATA_FOLDER || 'wallet-data', name))
 }
 
-async function openServer(url: string, schema: string): Promise<Database> {
+async function openServer(url: string, schemas: string): Promise<Database> {
   const { default: pg } = await import('pg')
-  const pool = new pg.Pool({
-    connectionString: url,
-    connectionTimeoutMillis: 5_000,
-    application_name: schema,
-  })
+  const pool = new pg.Pool({ connectionString: url, connectionTimeoutMillis: 5_000 })
   // Of connections that break while nobody uses them. The pool makes new ones.
   pool.on('error', error => console.error(error.message))
   try {
@@ -43,8 +42,8 @@ async function openServer(url: string, schema: string): Promise<Database> {
     throw new Error(`The server that DATABASE_URL names cannot be used: ${message || code}`, { cause: error })
   }
   return databaseOf(pool, {
-    where: `the schema ${schema} of the server that DATABASE_URL names`,
-    afresh: `DROP SCHEMA ${schema} CASCADE`,
+    where: `${schemas} on the server that DATABASE_URL names`,
+    afresh: `DROP SCHEMA ${schemas} CASCADE`,
   })
 }
 

@@ -10,7 +10,7 @@ import { basicAuth, createHttpHandler } from 'bet-wallet/http'
 import { createPostgresStore, migratePostgres } from 'bet-wallet/postgres'
 import express from 'express'
 import { openDatabase } from '../database.js'
-import { curlLines } from './curl.js'
+import { calls, curlLines } from './curl.js'
 import { walletRoutes } from './wallet.js'
 
 const credentials = { username: 'platform', password: 'demo-secret' }
@@ -66,7 +66,7 @@ const server = app.listen(Number(port), host, async (error?: Error) => {
     '\nPaste these into a fresh wallet, in this order. Pasted again, each is decided as before, moves',
   )
   console.log('nothing, and is answered with the balance as it is by then.\n')
-  for (const { title, line } of curlLines(base, credentials)) console.log(`# ${title}\n${line}\n`)
+  for (const { title, line } of curlLines(calls, base, credentials)) console.log(`# ${title}\n${line}\n`)
   console.log(`Stop it with Ctrl+C and start it again: nothing is lost. To begin afresh: ${database.afresh}.`)
 })
 // Every call is short. Whoever takes longer has hung up, or means no good.
