@@ -144,12 +144,12 @@ export function createBatches<Item, Result>(settings: BatchSettings<Item, Result
 
   async function send({ entries, followers, orders }: Batch<Item, Result>): Promise<void> {
     lanes += 1
-    underWay += entries.length
+    underWay += entries.length + followers.length
     for (const order of orders) ordersUnderWay.add(order)
     await settings.perform(entries)
     for (const order of orders) ordersUnderWay.delete(order)
     lanes -= 1
-    underWay -= entries.length
+    underWay -= entries.length + followers.length
     for (const follower of followers) settings.collided?.(follower)
     if (firm.length + yielding.length > 0) schedule()
   }
