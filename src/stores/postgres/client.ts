@@ -68,15 +68,17 @@ export function borrowingFrom(client: PostgresClient, timeoutMs: number, commits
   return fromOne(client, timeoutMs)
 }
 
-/** What breaks a connection, the statement that runs on it is told. */
-const ignored = () => {}
-
 function fromPool(client: PostgresClient & { connect(): Promise<unknown> }, timeoutMs: number): Borrowing {
   /** Runs work on a connection; closes it when it is of no more use, and when time is over. */
   async function borrow<T>(work: (connection: Connection, sending: () => void) => Promise<T>): Promise<T> {
     let sent = false
     let over = false
+    let lost = false
     let connection: Connection | null = null
+    // What breaks a connection, the statement that runs on it is told, and pg emits it as well.
+    const onLost = () => {
+      lost = true
+    }
     let timer: NodeJS.Timeout | undefined
     const timeout = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
@@ -94,7 +96,7 @@ function fromPool(client: PostgresClient & { connect(): Promise<unknown> }, time
         let borrowed = (await client.connect()) as Connection
         // Somebody left a commit open on it: ours would be part of it, and undone with it.
         while (!over && isInBlock(borrowed)) {
-          borrowed.on?.('error', ignored)
+          borrowed.on?.('error', () => {})
           borrowed.release(true)
           borrowed = (await client.connect()) as Connection
         }
@@ -103,8 +105,11 @@ function fromPool(client: PostgresClient & { connect(): Promise<unknown> }, time
           throw new PostgresStoreError('UNAVAILABLE', 'The connection came too late')
         }
         connection = borrowed
-        borrowed.on?.('error', ignored)
+        lost = false
+        borrowed.on?.('error', onLost)
         return await work(borrowed, () => {
+          // Broken while nothing ran on it, or given up: then nothing of what comes is done, certainly.
+          if (lost || over) throw new PostgresStoreError('UNAVAILABLE', 'The connection was lost')
           sent = true
         })
       } catch (error) {
@@ -112,7 +117,7 @@ function fromPool(client: PostgresClient & { connect(): Promise<unknown> }, time
         throw new Failed(error, sent)
       } finally {
         // One that is of no more use may still break, and is listened to until it is gone.
-        if (!broken) connection?.removeListener?.('error', ignored)
+        if (!broken) connection?.removeListener?.('error', onLost)
         connection?.release(broken)
         connection = null
       }
