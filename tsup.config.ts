@@ -5,6 +5,7 @@ const entry = {
   decide: 'src/decide/index.ts',
   http: 'src/http/index.ts',
   memory: 'src/stores/memory.ts',
+  postgres: 'src/stores/postgres/index.ts',
   testing: 'src/testing/index.ts',
   audit: 'src/audit/index.ts',
 }

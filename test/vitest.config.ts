@@ -14,7 +14,13 @@ export default defineConfig({
       { find: 'bet-wallet/testing', replacement: src('testing/index.ts') },
       { find: 'bet-wallet/audit', replacement: src('audit/index.ts') },
       { find: 'bet-wallet/memory', replacement: src('stores/memory.ts') },
+      { find: 'bet-wallet/postgres', replacement: src('stores/postgres/index.ts') },
     ],
   },
-  test: { include: ['test/**/*.test.ts'], testTimeout: 60_000 },
+  test: {
+    include: ['test/**/*.test.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    globalSetup: ['test/postgres/global-setup.ts'],
+  },
 })

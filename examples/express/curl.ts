@@ -1,6 +1,6 @@
 /** The calls of the platform as lines to paste into a shell. */
 
-interface Call {
+export interface Call {
   title: string
   path: string
   body: Record<string, unknown>
@@ -9,7 +9,7 @@ interface Call {
 const anna = { playerId: 'anna', transactionDate: '2026-11-21T18:00:00Z' }
 const annaBets = { ...anna, sessionId: 's-1', amount: 30, currency: 'EUR', odds: 1.85, betType: 'SINGLE' }
 
-const calls: Call[] = [
+export const calls: readonly Call[] = [
   {
     title: 'Anna bets 30 EUR: 200, balance 70.00',
     path: '/placebet',
@@ -53,7 +53,11 @@ const calls: Call[] = [
 ]
 
 /** One line per call, each with what it does and what it is answered with. */
-export function curlLines(base: string, { username, password }: { username: string; password: string }) {
+export function curlLines(
+  calls: readonly Call[],
+  base: string,
+  { username, password }: { username: string; password: string },
+) {
   // No apostrophe is in any of these values, so that single quotes hold each of them together in every shell.
   return calls.map(({ title, path, body }) => ({
     title,

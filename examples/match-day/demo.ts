@@ -1,12 +1,13 @@
 /**
  * A match day over real HTTP: `npm run demo`. Prints every call with its answer, and the books at the end; exit code 1
- * if they do not balance.
+ * if they do not balance. Every run begins anew; DATABASE_URL or DATA_FOLDER say where: see examples/database.ts.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Player, recordSettlement } from 'bet-wallet'
 import { basicAuth, createHttpHandler } from 'bet-wallet/http'
-import { createMemoryStore } from 'bet-wallet/memory'
+import { createPostgresStore, migratePostgres } from 'bet-wallet/postgres'
+import { openDatabase } from '../database.js'
 import { walletRoutes } from '../node-http/wallet.js'
 import { balanceSheet } from './books.js'
 
@@ -58,11 +59,12 @@ const unsettle = (player: Player, transactionId: string, betId: string, type: st
   body: { ...common(player, transactionId, betId), type },
 })
 
-/** What happens: in words, and as a call, a call that hangs on the line, or a movement of the PAM's own. */
+/** What happens: in words, and as a call, a call that hangs on the line, a movement of the PAM's own, or a new start. */
 type Step = { story: string; player: Player } & (
   | { call: Call; password?: string }
   | { lost: Call }
   | { cashier: string }
+  | { restart: true }
 )
 
 const matchDay: Step[] = [
@@ -77,6 +79,8 @@ const matchDay: Step[] = [
     call: rollback(anna, 'r-4', 'b-4'),
   },
   { story: 'Now the late bet arrives: it takes nothing', player: anna, call: bet(anna, 4, 20) },
+  { story: 'The wallet is stopped and started again', player: anna, restart: true },
+  { story: 'The late bet once more: nothing was forgotten', player: anna, call: bet(anna, 4, 20) },
   {
     story: 'Somebody tries a bet with a wrong password',
     player: anna,
@@ -129,66 +133,97 @@ const matchDay: Step[] = [
   { story: 'And Anna wins 47.25 EUR', player: anna, call: settle(anna, 's-7', 'b-6', 'BET_PAID', 47.25) },
 ]
 
-const store = createMemoryStore(players)
-const handle = createHttpHandler(store, {
-  authenticate: basicAuth(credentials),
-  operations: { '/settlement': body => recordSettlement(store, body) },
-})
-const server = createServer(walletRoutes(handle))
-await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+const schema = 'bet_wallet_match_day'
+let wallet = await startWallet(true)
 try {
   row(' #', 'What happens', 'Call', 'Answer', 'Balance')
   row('──', '─'.repeat(49), '─'.repeat(16), '─'.repeat(25), '─'.repeat(10))
   for (const [index, step] of matchDay.entries()) {
     const [call, answer] = await play(step)
-    row(`${index + 1}`, step.story, call, answer, balanceOf(step.player))
+    row(`${index + 1}`, step.story, call, answer, shown(await balanceOf(step.player.playerId), step.player))
   }
-} finally {
-  server.close()
-  server.closeAllConnections()
+} catch (error) {
+  await wallet.stop()
+  throw error
 }
 
 console.log('\nThe books: opening balance + every recorded movement = closing balance')
-const sheets = players.map(({ playerId, currency, balance }) =>
-  balanceSheet({
+const sheets: ReturnType<typeof balanceSheet>[] = []
+for (const { playerId, currency, balance } of players) {
+  const sheet = balanceSheet({
     title: `${playerId}, ${currency}`,
     decimals: decimals[currency] ?? 0,
     opening: balance,
     movements: [
-      ...store.transactions(playerId).map(({ operation, transactionId, delta, refusal }) => ({
-        label: `${operation} ${transactionId}`,
-        delta,
-        remark: refusal?.errorCode ?? '',
-      })),
+      ...(await ask<{ label: string; delta: string; remark: string }>(
+        `SELECT operation || ' ' || transaction_id AS label, delta::text, coalesce(error_code, '') AS remark
+          FROM ${schema}.transactions WHERE player_id = $1 ORDER BY wallet_transaction_id`,
+        [playerId],
+      )),
       ...matchDay.flatMap(step =>
         'cashier' in step && step.player.playerId === playerId
           ? [{ label: "the PAM's own cashier", delta: step.cashier, remark: '' }]
           : [],
       ),
     ],
-    closing: store.player(playerId)?.balance ?? '0',
-    owed: store.owed(playerId),
-  }),
-)
-for (const { text } of sheets) console.log(`\n${text}`)
+    closing: await balanceOf(playerId),
+    owed: await owedBy(playerId),
+  })
+  console.log(`\n${sheet.text}`)
+  sheets.push(sheet)
+}
+await wallet.stop()
 const holds = sheets.every(sheet => sheet.holds)
 console.log(holds ? '\nThe books balance.' : '\nTHE BOOKS DO NOT BALANCE.')
 process.exitCode = holds ? 0 : 1
+
+async function startWallet(anew: boolean) {
+  const database = await openDatabase(schema)
+  const { client } = database
+  if (anew) await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
+  await migratePostgres(client, { schema })
+  if (anew) {
+    for (const player of players)
+      await client.query(`INSERT INTO ${schema}.players VALUES ($1, $2, $3)`, Object.values(player))
+  }
+  const store = createPostgresStore(client, { schema })
+  const handle = createHttpHandler(store, {
+    authenticate: basicAuth(credentials),
+    operations: { '/settlement': body => recordSettlement(store, body) },
+  })
+  const server = createServer(walletRoutes(handle))
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  return {
+    client,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async stop() {
+      server.close()
+      server.closeAllConnections()
+      await database.close()
+    },
+  }
+}
 
 /** Lets a step happen. Gives what it was, and what was answered. */
 async function play(step: Step): Promise<[call: string, answer: string]> {
   if ('cashier' in step) {
     const { player, cashier: amount } = step
-    if (amount.startsWith('-')) store.withdraw(player.playerId, amount.slice(1))
-    else store.deposit(player.playerId, amount)
+    await ask(`UPDATE ${schema}.players SET balance = balance + $2 WHERE player_id = $1`, [
+      player.playerId,
+      amount,
+    ])
     return ["the PAM's own", '']
+  }
+  if ('restart' in step) {
+    await wallet.stop()
+    wallet = await startWallet(false)
+    return ['', '']
   }
   // It hangs somewhere on the line: nothing has reached the wallet, and the platform hears nothing.
   if ('lost' in step) return [inShort(step.lost), 'none in time']
 
   const { call, password = credentials.password } = step
-  const { port } = server.address() as AddressInfo
-  const response = await fetch(`http://127.0.0.1:${port}/${call.operation}`, {
+  const response = await fetch(`${wallet.url}/${call.operation}`, {
     method: 'POST',
     headers: {
       authorization: `Basic ${Buffer.from(`${credentials.username}:${password}`).toString('base64')}`,
@@ -204,8 +239,27 @@ function inShort({ operation, body }: Call): string {
   return `${operation} ${body.transactionId}`
 }
 
-function balanceOf({ playerId, currency }: Player): string {
-  const { balance = '' } = store.player(playerId) ?? {}
+async function ask<Row>(text: string, values: unknown[]): Promise<Row[]> {
+  return (await wallet.client.query(text, values)).rows as Row[]
+}
+
+async function balanceOf(playerId: string): Promise<string> {
+  const rows = await ask<{ balance: string }>(
+    `SELECT balance::text FROM ${schema}.players WHERE player_id = $1`,
+    [playerId],
+  )
+  return rows[0]?.balance ?? '0'
+}
+
+async function owedBy(playerId: string): Promise<string> {
+  const rows = await ask<{ owed: string }>(
+    `SELECT coalesce(sum(bet_paid_owed), 0)::text AS owed FROM ${schema}.bets WHERE player_id = $1`,
+    [playerId],
+  )
+  return rows[0]?.owed ?? '0'
+}
+
+function shown(balance: string, { currency }: Player): string {
   const [whole = '', fraction = ''] = balance.split('.')
   const places = decimals[currency] ?? 0
   return `${places === 0 ? whole : `${whole}.${fraction.padEnd(places, '0')}`} ${currency}`

@@ -43,6 +43,14 @@ const exportsOf: Record<string, string[]> = {
   ],
   'bet-wallet/http': ['basicAuth', 'createHttpHandler', 'defaultStatuses'],
   'bet-wallet/memory': ['createMemoryStore'],
+  'bet-wallet/postgres': [
+    'PostgresStoreError',
+    'createPostgresStore',
+    'importBets',
+    'importTransactions',
+    'migratePostgres',
+    'postgresMigration',
+  ],
   'bet-wallet/testing': [
     'bodyOf',
     'brokenLine',
@@ -251,7 +259,7 @@ describe('the entry points', () => {
     // What stands in that code only: a name or a text of each file that must stay outside.
     const strangers = [
       ...['createHttpHandler', 'timingSafeEqual', 'www-authenticate', 'readJson', 'createMemoryStore'],
-      ...['walletStoreCases', 'auditWallet'],
+      ...['createPostgresStore', 'walletStoreCases', 'auditWallet'],
     ]
     const marksIn = (paths: Iterable<string>) => {
       const code = [...paths].map(file => readFileSync(join(installed, file), 'utf8')).join('\n')
@@ -316,6 +324,15 @@ describe('the types', () => {
       }
       const { sound }: { sound: boolean } = await checkWalletStore({ open: players => createMemoryStoreOf(players) })
       for (const { id, run } of walletStoreCases({ open: players => createMemoryStoreOf(players) })) void [id, run, sound]
+      const postgres: PostgresStore = createPostgresStore({ query: async () => ({ rows: [] }) }, {
+        async inCommit(query, commits) {
+          for (const { changes, balance, refuse } of commits) {
+            await query('SELECT $1', [changes.transaction.betId, balance])
+            if (changes.balance?.delta === '-1') refuse('LIMIT_REACHED', 'The limit of the day is reached')
+          }
+        },
+      })
+      await postgres.ready().catch(error => (error as PostgresStoreError).code === 'SCHEMA_MISSING')
       // @ts-expect-error nobody is let in by omission
       createHttpHandler(store, {})
       // @ts-expect-error money is text
@@ -333,6 +350,7 @@ describe('the types', () => {
     import { createRequestReader, decidePlaceBet } from 'bet-wallet/decide'
     import { basicAuth, createHttpHandler } from 'bet-wallet/http'
     import { createMemoryStore } from 'bet-wallet/memory'
+    import { createPostgresStore, type PostgresStore, type PostgresStoreError } from 'bet-wallet/postgres'
     import { checkWalletStore, walletStoreCases } from 'bet-wallet/testing'`
 
   it.each(['consumer.mts', 'consumer.cts'])('serve a strict %s, with nothing else installed', async name => {

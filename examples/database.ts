@@ -1,0 +1,145 @@
+/**
+ * Where the examples keep their data. By default PostgreSQL in this very process (PGlite), with its files below
+ * `wallet-data`, or the folder that DATA_FOLDER names. DATABASE_URL names a server instead; that is what you have.
+ */
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import type { PostgresClient, Query } from 'bet-wallet/postgres'
+
+export interface Database {
+  /** For `createPostgresStore` and `migratePostgres`, and for statements of one's own. */
+  client: PostgresClient
+  /** Runs a script of many statements. */
+  run(script: string): Promise<unknown>
+  /** Runs `work` inside one commit. When it throws, nothing of it stays. */
+  commit<T>(work: (query: Query) => Promise<T>): Promise<T>
+  /** For people: where the data are, and how to begin without them. */
+  where: string
+  afresh: string
+  close(): Promise<void>
+}
+
+/**
+ * @param name of the folder: each example has its own
+ * @param schemas that it keeps its data in
+ */
+export async function openDatabase(name: string, schemas = name): Promise<Database> {
+  const { DATABASE_URL, DATA_FOLDER } = process.env
+  if (DATABASE_URL) return openServer(DATABASE_URL, schemas)
+  return openFolder(join(DATA_FOLDER || 'wallet-data', name))
+}
+
+async function openServer(url: string, schemas: string): Promise<Database> {
+  const { default: pg } = await import('pg')
+  const pool = new pg.Pool({ connectionString: url, connectionTimeoutMillis: 5_000 })
+  // Of connections that break while nobody uses them. The pool makes new ones.
+  pool.on('error', error => console.error(error.message))
+  try {
+    await pool.query('SELECT')
+  } catch (error) {
+    await pool.end()
+    const { code, message } = error as Error & { code?: string }
+    throw new Error(`The server that DATABASE_URL names cannot be used: ${message || code}`, { cause: error })
+  }
+  return databaseOf(pool, {
+    where: `${schemas} on the server that DATABASE_URL names`,
+    afresh: `DROP SCHEMA ${schemas} CASCADE`,
+  })
+}
+
+/** A pool of pg: what a PAM on PostgreSQL has. */
+export function databaseOf(
+  pool: import('pg').Pool,
+  { where, afresh }: Pick<Database, 'where' | 'afresh'>,
+): Database {
+  return {
+    client: pool,
+    run: script => pool.query(script),
+    async commit(work) {
+      const connection = await pool.connect()
+      let broken = false
+      try {
+        await connection.query('BEGIN')
+        const result = await work((text, values) => connection.query(text, values))
+        await connection.query('COMMIT')
+        return result
+      } catch (error) {
+        await connection.query('ROLLBACK').catch(() => {
+          broken = true
+        })
+        throw error
+      } finally {
+        connection.release(broken)
+      }
+    },
+    where,
+    afresh,
+    close: () => pool.end(),
+  }
+}
+
+/** What is committed survives the death of the process (kill -9), but not a power cut: PGlite does not wait for the disk. */
+async function openFolder(folder: string): Promise<Database> {
+  mkdirSync(folder, { recursive: true })
+  const unlock = lock(folder)
+  const data = join(folder, 'pglite')
+  const complete = join(folder, 'complete')
+  try {
+    if (!existsSync(complete)) {
+      console.log(`Making a database in ${folder}; this takes a few seconds, once.`)
+      // What a start that was killed has left.
+      rmSync(data, { recursive: true, force: true })
+    }
+    const { PGlite } = await import('@electric-sql/pglite')
+    const database = await PGlite.create({ dataDir: data })
+    writeFileSync(complete, '')
+    return {
+      client: database,
+      run: script => database.exec(script),
+      commit: work =>
+        database.transaction(connection => work((text, values) => connection.query(text, values))),
+      where: `the folder ${relative('.', folder) || folder}`,
+      afresh: `remove the folder ${relative('.', folder) || folder}`,
+      async close() {
+        await database.close()
+        unlock()
+      },
+    }
+  } catch (error) {
+    unlock()
+    throw error
+  }
+}
+
+/**
+ * Two processes would ruin the files of a PGlite, and PGlite does not notice. So each leaves a file with its process id as
+ * its name, and then looks who else is there. Of two at the same moment both go; who was killed does not count.
+ */
+function lock(folder: string): () => void {
+  const locks = join(folder, 'processes')
+  mkdirSync(locks, { recursive: true })
+  const own = join(locks, String(process.pid))
+  writeFileSync(own, '')
+  const unlock = () => rmSync(own, { force: true })
+  for (const name of readdirSync(locks)) {
+    if (name === String(process.pid)) continue
+    if (isRunning(Number(name))) {
+      unlock()
+      throw new Error(
+        `${folder} is in use by process ${name}: stop it, or name another folder in DATA_FOLDER. ` +
+          `(If that process is something else by now, remove ${join(locks, name)})`,
+      )
+    }
+    rmSync(join(locks, name), { force: true })
+  }
+  return unlock
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0) // signal 0 asks only
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
+  }
+}

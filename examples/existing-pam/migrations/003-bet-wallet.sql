@@ -1,0 +1,253 @@
+BEGIN;
+
+SELECT pg_advisory_xact_lock(hashtextextended('bet-wallet ' || 'bet_wallet', 0));
+
+CREATE SCHEMA IF NOT EXISTS "bet_wallet";
+
+CREATE TABLE IF NOT EXISTS "bet_wallet".migrations (
+  version integer PRIMARY KEY,
+  migrated_at timestamptz NOT NULL DEFAULT now()
+);
+
+CREATE TABLE IF NOT EXISTS "bet_wallet".bets (
+  bet_id text COLLATE "C" PRIMARY KEY CHECK (bet_id <> ''),
+  player_id text COLLATE "C" NOT NULL CHECK (player_id <> ''),
+  currency text NOT NULL CHECK (currency <> ''),
+  stake numeric NOT NULL CHECK (stake >= 0 AND stake < 'Infinity'),
+  status text NOT NULL CHECK (status IN ('PLACED', 'ROLLED_BACK')),
+  -- What is live (NULL: nothing), was reversed, and is owed (D18). All NULL: never credited with BET_PAID.
+  bet_paid_live numeric CHECK (bet_paid_live >= 0 AND bet_paid_live < 'Infinity'),
+  bet_paid_reversed numeric CHECK (bet_paid_reversed >= 0 AND bet_paid_reversed < 'Infinity'),
+  bet_paid_owed numeric CHECK (bet_paid_owed >= 0 AND bet_paid_owed < 'Infinity'),
+  CHECK ((bet_paid_reversed IS NULL) = (bet_paid_owed IS NULL) AND (bet_paid_live IS NULL OR bet_paid_owed IS NOT NULL)),
+  -- What is live (NULL: nothing), was reversed, and is owed (D18). All NULL: never credited with VOIDED.
+  voided_live numeric CHECK (voided_live >= 0 AND voided_live < 'Infinity'),
+  voided_reversed numeric CHECK (voided_reversed >= 0 AND voided_reversed < 'Infinity'),
+  voided_owed numeric CHECK (voided_owed >= 0 AND voided_owed < 'Infinity'),
+  CHECK ((voided_reversed IS NULL) = (voided_owed IS NULL) AND (voided_live IS NULL OR voided_owed IS NOT NULL)),
+  -- What is live (NULL: nothing), was reversed, and is owed (D18). All NULL: never credited with CASHOUT.
+  cashout_live numeric CHECK (cashout_live >= 0 AND cashout_live < 'Infinity'),
+  cashout_reversed numeric CHECK (cashout_reversed >= 0 AND cashout_reversed < 'Infinity'),
+  cashout_owed numeric CHECK (cashout_owed >= 0 AND cashout_owed < 'Infinity'),
+  CHECK ((cashout_reversed IS NULL) = (cashout_owed IS NULL) AND (cashout_live IS NULL OR cashout_owed IS NOT NULL)),
+  CHECK (status = 'PLACED' OR (bet_paid_live IS NULL AND voided_live IS NULL AND cashout_live IS NULL)),
+  revision integer NOT NULL CHECK (revision >= 1),
+  recorded_at timestamptz NOT NULL DEFAULT now()
+);
+
+CREATE SEQUENCE IF NOT EXISTS "bet_wallet".wallet_transaction_ids AS bigint;
+
+CREATE TABLE IF NOT EXISTS "bet_wallet".transactions (
+  operation text NOT NULL CHECK (operation IN ('placebet', 'unsettlement', 'rollbackbet', 'settlement')),
+  transaction_id text COLLATE "C" NOT NULL CHECK (transaction_id <> ''),
+  player_id text COLLATE "C" NOT NULL CHECK (player_id <> ''),
+  bet_id text COLLATE "C" NOT NULL CHECK (bet_id <> ''),
+  amount numeric CHECK (amount >= 0 AND amount < 'Infinity'),
+  currency text,
+  type text,
+  delta numeric NOT NULL CHECK (delta > '-Infinity' AND delta < 'Infinity'),
+  -- A refusal that sticks (D6, D7); both NULL: a success.
+  error_code text,
+  description text,
+  transaction_date timestamptz NOT NULL,
+  wallet_transaction_id bigint NOT NULL DEFAULT nextval('"bet_wallet".wallet_transaction_ids'),
+  recorded_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (operation, transaction_id),
+  CHECK ((error_code IS NULL) = (description IS NULL)),
+  CHECK (error_code IS NULL OR delta = 0),
+  CHECK ((amount IS NULL) = (operation IN ('unsettlement', 'rollbackbet'))),
+  CHECK ((currency IS NULL) = (amount IS NULL)),
+  CHECK ((type IS NULL) = (operation = 'placebet'))
+);
+
+CREATE OR REPLACE FUNCTION "bet_wallet".load_v1(keys json)
+  RETURNS TABLE (i integer, currency text, balance text, bet json, transaction json)
+  LANGUAGE plpgsql STABLE ROWS 100
+  SET search_path = '' SET jit = off SET plan_cache_mode = force_generic_plan
+  SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+AS $load$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+    SELECT k.i, p.currency, p.balance,
+    CASE WHEN b.bet_id IS NOT NULL THEN json_build_object(
+      'player_id', b.player_id::text, 'currency', b.currency::text, 'stake', b.stake::text, 'status', b.status::text, 'revision', b.revision::text, 'bet_paid_live', b.bet_paid_live::text, 'bet_paid_reversed', b.bet_paid_reversed::text, 'bet_paid_owed', b.bet_paid_owed::text, 'voided_live', b.voided_live::text, 'voided_reversed', b.voided_reversed::text, 'voided_owed', b.voided_owed::text, 'cashout_live', b.cashout_live::text, 'cashout_reversed', b.cashout_reversed::text, 'cashout_owed', b.cashout_owed::text
+    ) END,
+    CASE WHEN t.transaction_id IS NOT NULL THEN json_build_object(
+      'player_id', t.player_id::text, 'bet_id', t.bet_id::text, 'amount', t.amount::text, 'currency', t.currency::text, 'type', t.type::text, 'delta', t.delta::text, 'error_code', t.error_code::text, 'description', t.description::text, 'wallet_transaction_id', t.wallet_transaction_id::text,
+      'date_ms', (extract(epoch FROM t.transaction_date) * 1000)::bigint
+    ) END
+    FROM json_to_recordset(keys) AS k(i integer, o text, t text, p text, b text)
+    LEFT JOIN LATERAL (
+      SELECT coalesce(p."currency"::text, '') AS currency, p."balance_cents"::text AS balance FROM "pam"."accounts" p WHERE p."account_no" = k.p OFFSET 0
+    ) p ON true
+    LEFT JOIN LATERAL (
+      SELECT b.bet_id, b.player_id, b.currency, b.stake, b.status, b.bet_paid_live, b.bet_paid_reversed, b.bet_paid_owed, b.voided_live, b.voided_reversed, b.voided_owed, b.cashout_live, b.cashout_reversed, b.cashout_owed, b.revision, true AS kept
+      FROM "bet_wallet".bets b WHERE b.bet_id = k.b OFFSET 0
+    ) b ON true
+    LEFT JOIN LATERAL (
+      SELECT t.* FROM "bet_wallet".transactions t WHERE t.operation = k.o AND t.transaction_id = k.t OFFSET 0
+    ) t ON true;
+END
+$load$;
+
+CREATE OR REPLACE FUNCTION "bet_wallet".commit_v1(
+    items json, players json, patient boolean, balance_max numeric, lock_timeout_ms integer)
+  RETURNS TABLE (i integer, verdict text, currency text, balance text, reference text)
+  LANGUAGE plpgsql VOLATILE ROWS 100
+  SET search_path = '' SET jit = off SET plan_cache_mode = force_generic_plan
+  SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+AS $commit$
+#variable_conflict use_column
+DECLARE
+  player_ids text[] := ARRAY(SELECT x FROM json_array_elements_text(players) x);
+  held text[];
+  all_held boolean;
+  answer record;
+BEGIN
+  PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
+  IF patient THEN
+    held := ARRAY(SELECT p."account_no" FROM "pam"."accounts" p WHERE p."account_no" = ANY (player_ids)
+      ORDER BY p."account_no" FOR NO KEY UPDATE);
+  ELSE
+    held := ARRAY(SELECT p."account_no" FROM "pam"."accounts" p WHERE p."account_no" = ANY (player_ids)
+      ORDER BY p."account_no" FOR NO KEY UPDATE SKIP LOCKED);
+  END IF;
+  all_held := cardinality(held) = cardinality(player_ids);
+  FOR answer IN
+    WITH item AS MATERIALIZED (
+      SELECT * FROM json_to_recordset(items) AS item(
+      i integer, o text, t text, p text, player_id text, b text, amount numeric, c text, type text, delta numeric,
+      error_code text, description text, date_ms numeric,
+      move numeric, move_currency text, move_floor numeric,
+      bet_player_id text, bet_currency text, stake numeric, status text, revision integer,
+      bet_paid_live numeric, bet_paid_reversed numeric, bet_paid_owed numeric, voided_live numeric, voided_reversed numeric, voided_owed numeric, cashout_live numeric, cashout_reversed numeric, cashout_owed numeric)
+    ), seen AS MATERIALIZED (
+      SELECT k.*, p.currency AS player_currency, p.balance, p.free, b.kept,
+        p.currency IS NOT NULL AND t.known IS NULL -- guard 1
+        AND (k.revision IS NULL OR coalesce(b.revision, 0) = k.revision - 1) -- guard 2
+        AND (k.move IS NULL OR p.currency = k.move_currency) -- guard 3
+        AS sound
+      FROM item k
+    LEFT JOIN LATERAL (
+      SELECT coalesce(p."currency"::text, '') AS currency, p."balance_cents"::numeric AS balance,
+        all_held OR p."account_no" = ANY (held) AS free
+      FROM "pam"."accounts" p WHERE p."account_no" = k.p OFFSET 0
+    ) p ON true
+    LEFT JOIN LATERAL (
+      SELECT b.bet_id, b.player_id, b.currency, b.stake, b.status, b.bet_paid_live, b.bet_paid_reversed, b.bet_paid_owed, b.voided_live, b.voided_reversed, b.voided_owed, b.cashout_live, b.cashout_reversed, b.cashout_owed, b.revision, true AS kept
+      FROM "bet_wallet".bets b WHERE b.bet_id = k.b OFFSET 0
+    ) b ON true
+    LEFT JOIN LATERAL (
+      SELECT true AS known FROM "bet_wallet".transactions t WHERE t.operation = k.o AND t.transaction_id = k.t OFFSET 0
+    ) t ON true
+    ), summed AS (
+      -- Several items of one player, one after the other: each is judged on what those before it would leave.
+      SELECT s.*, s.balance + sum(CASE WHEN s.sound THEN coalesce(s.move, 0) ELSE 0 END)
+        OVER (PARTITION BY s.p ORDER BY s.i ROWS UNBOUNDED PRECEDING) AS after
+      FROM seen s
+    ), judged AS MATERIALIZED (
+      SELECT s.*, CASE
+        WHEN s.free IS FALSE THEN 'busy'
+        WHEN NOT s.sound OR (s.move IS NOT NULL AND s.after < s.move_floor) THEN 'conflict' -- guard 3
+        WHEN s.move IS NOT NULL AND abs(s.after) > balance_max THEN 'out of range'
+        ELSE 'committed'
+      END AS verdict
+      FROM summed s
+    ), numbered AS MATERIALIZED (
+      SELECT j.*, j.balance + sum(CASE WHEN j.verdict = 'committed' THEN coalesce(j.move, 0) ELSE 0 END)
+          OVER (PARTITION BY j.p) AS balance_after,
+        CASE WHEN j.verdict = 'committed' THEN nextval('"bet_wallet".wallet_transaction_ids') END AS reference
+      FROM judged j
+    ), new_transaction AS (
+      INSERT INTO "bet_wallet".transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta,
+        error_code, description, transaction_date, wallet_transaction_id)
+      SELECT v.o, v.t, v.player_id, v.b, v.amount, v.c, v.type, v.delta, v.error_code, v.description,
+        timestamptz 'epoch' + v.date_ms * interval '1 millisecond', v.reference
+      FROM numbered v WHERE v.verdict = 'committed'
+    ), new_bet AS (
+      INSERT INTO "bet_wallet".bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision)
+      SELECT v.b, v.bet_player_id, v.bet_currency, v.stake, v.status, v.bet_paid_live, v.bet_paid_reversed, v.bet_paid_owed, v.voided_live, v.voided_reversed, v.voided_owed, v.cashout_live, v.cashout_reversed, v.cashout_owed, v.revision
+      FROM numbered v WHERE v.verdict = 'committed' AND v.revision IS NOT NULL AND v.kept IS NOT TRUE
+    ), changed_bet AS (
+      UPDATE "bet_wallet".bets b
+      SET (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision) = (v.b, v.bet_player_id, v.bet_currency, v.stake, v.status, v.bet_paid_live, v.bet_paid_reversed, v.bet_paid_owed, v.voided_live, v.voided_reversed, v.voided_owed, v.cashout_live, v.cashout_reversed, v.cashout_owed, v.revision)
+      FROM numbered v
+      WHERE v.verdict = 'committed' AND v.revision IS NOT NULL AND v.kept
+        AND b.bet_id = v.b AND b.revision = v.revision - 1
+      RETURNING 1
+    ), moved_player AS (
+      UPDATE "pam"."accounts" p
+      SET "balance_cents" = p."balance_cents" + d.move::bigint
+      FROM (SELECT v.p, sum(v.move) AS move FROM numbered v WHERE v.verdict = 'committed' AND v.move IS NOT NULL GROUP BY v.p) d
+      WHERE p."account_no" = d.p
+      RETURNING 1
+    )
+    SELECT v.i, v.verdict, v.player_currency AS currency, v.balance_after::text AS balance, v.reference::text AS reference,
+      (SELECT count(*) FROM numbered n WHERE n.verdict = 'committed' AND n.revision IS NOT NULL AND n.kept)
+        = (SELECT count(*) FROM changed_bet)
+      AND (SELECT count(DISTINCT n.p) FROM numbered n WHERE n.verdict = 'committed' AND n.move IS NOT NULL)
+        = (SELECT count(*) FROM moved_player) AS complete
+    FROM numbered v
+  LOOP
+    IF NOT answer.complete THEN
+      RAISE EXCEPTION 'bet-wallet: a bet or a player was changed meanwhile' USING ERRCODE = 'serialization_failure';
+    END IF;
+    i := answer.i;
+    verdict := answer.verdict;
+    currency := answer.currency;
+    balance := answer.balance;
+    reference := answer.reference;
+    RETURN NEXT;
+  END LOOP;
+END
+$commit$;
+
+CREATE OR REPLACE FUNCTION "bet_wallet".credit_bet(
+    settled_bet_id text, settlement_type text, amount numeric)
+  RETURNS void
+  LANGUAGE plpgsql VOLATILE
+  SET search_path = '' SET jit = off SET plan_cache_mode = force_generic_plan
+  SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+AS $credit$
+DECLARE
+  known record;
+BEGIN
+  IF settlement_type IS NULL OR settlement_type NOT IN ('BET_PAID', 'VOIDED', 'CASHOUT') THEN
+    RAISE EXCEPTION 'bet-wallet: a settlement is BET_PAID, VOIDED or CASHOUT, not %', settlement_type
+      USING ERRCODE = 'invalid_parameter_value';
+  END IF;
+  IF amount IS NULL OR NOT (amount >= 0 AND amount < 'Infinity') THEN
+    RAISE EXCEPTION 'bet-wallet: the amount of a settlement is at least 0, not %', amount
+      USING ERRCODE = 'invalid_parameter_value';
+  END IF;
+  SELECT b.* INTO known FROM (SELECT settled_bet_id AS b) k LEFT JOIN LATERAL (
+      SELECT b.bet_id, b.player_id, b.currency, b.stake, b.status, b.bet_paid_live, b.bet_paid_reversed, b.bet_paid_owed, b.voided_live, b.voided_reversed, b.voided_owed, b.cashout_live, b.cashout_reversed, b.cashout_owed, b.revision, true AS kept
+      FROM "bet_wallet".bets b WHERE b.bet_id = k.b OFFSET 0
+    ) b ON true;
+  IF known.bet_id IS NULL THEN
+    RAISE EXCEPTION 'bet-wallet: no bet % is known', settled_bet_id USING ERRCODE = 'no_data_found';
+  END IF;
+  PERFORM FROM "pam"."accounts" p WHERE p."account_no" = known.player_id FOR NO KEY UPDATE;
+  IF NOT known.kept THEN
+    INSERT INTO "bet_wallet".bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision)
+    VALUES (known.bet_id, known.player_id, known.currency, known.stake, known.status, known.bet_paid_live, known.bet_paid_reversed, known.bet_paid_owed, known.voided_live, known.voided_reversed, known.voided_owed, known.cashout_live, known.cashout_reversed, known.cashout_owed, 1) ON CONFLICT DO NOTHING;
+  END IF;
+  UPDATE "bet_wallet".bets b SET
+    bet_paid_live = CASE WHEN settlement_type = 'BET_PAID' THEN coalesce(b.bet_paid_live, 0) + amount ELSE b.bet_paid_live END,
+    bet_paid_reversed = CASE WHEN settlement_type = 'BET_PAID' THEN coalesce(b.bet_paid_reversed, 0) ELSE b.bet_paid_reversed END,
+    bet_paid_owed = CASE WHEN settlement_type = 'BET_PAID' THEN coalesce(b.bet_paid_owed, 0) ELSE b.bet_paid_owed END,
+    voided_live = CASE WHEN settlement_type = 'VOIDED' THEN coalesce(b.voided_live, 0) + amount ELSE b.voided_live END,
+    voided_reversed = CASE WHEN settlement_type = 'VOIDED' THEN coalesce(b.voided_reversed, 0) ELSE b.voided_reversed END,
+    voided_owed = CASE WHEN settlement_type = 'VOIDED' THEN coalesce(b.voided_owed, 0) ELSE b.voided_owed END,
+    cashout_live = CASE WHEN settlement_type = 'CASHOUT' THEN coalesce(b.cashout_live, 0) + amount ELSE b.cashout_live END,
+    cashout_reversed = CASE WHEN settlement_type = 'CASHOUT' THEN coalesce(b.cashout_reversed, 0) ELSE b.cashout_reversed END,
+    cashout_owed = CASE WHEN settlement_type = 'CASHOUT' THEN coalesce(b.cashout_owed, 0) ELSE b.cashout_owed END,
+    revision = b.revision + 1
+  WHERE b.bet_id = settled_bet_id;
+END
+$credit$;
+
+INSERT INTO "bet_wallet".migrations (version) VALUES (1) ON CONFLICT DO NOTHING;
+
+COMMIT;

@@ -1,0 +1,25 @@
+-- The adoption: the bets as the PAM wants to see them, written by inCommit in wallet.ts.
+CREATE TABLE pam.bets (
+  bet_id text COLLATE "C" PRIMARY KEY,
+  account_id bigint NOT NULL REFERENCES pam.accounts,
+  stake_cents bigint NOT NULL,
+  odds numeric,
+  bet_type text,
+  placed_at timestamptz NOT NULL DEFAULT now(),
+  rolled_back_at timestamptz,
+  UNIQUE (bet_id, account_id)
+);
+CREATE INDEX ON pam.bets (account_id, placed_at);
+
+-- Only a bet that is there is settled, and only for its own player.
+ALTER TABLE pam.settlements ADD FOREIGN KEY (bet_id, account_id) REFERENCES pam.bets (bet_id, account_id);
+
+-- The settlement code stays as it is: what it credits is noted on the bet in the same commit, so that an unsettlement
+-- knows what to take back. Times 0.01, since numeric rounds when it divides.
+CREATE FUNCTION pam.note_credit() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM bet_wallet.credit_bet(NEW.bet_id, NEW.kind, NEW.amount_cents * 0.01);
+  RETURN NULL;
+END
+$$;
+CREATE TRIGGER note_credit AFTER INSERT ON pam.settlements FOR EACH ROW EXECUTE FUNCTION pam.note_credit();

@@ -1,0 +1,86 @@
+/** The PAM as it was: its migrations, its cashier, its settlements. Nothing in here knows of bet-wallet. */
+import { readdirSync, readFileSync } from 'node:fs'
+import type { Query } from 'bet-wallet/postgres'
+import type { Database } from '../database.js'
+
+const folder = new URL('./migrations/', import.meta.url)
+
+/** Runs the files that have not run yet, each with a note of it, in the order of their names. */
+export async function migratePam({ client, run }: Database): Promise<void> {
+  await run(
+    'CREATE SCHEMA IF NOT EXISTS pam; CREATE TABLE IF NOT EXISTS pam.migrations (name text PRIMARY KEY)',
+  )
+  const { rows } = await client.query('SELECT name FROM pam.migrations')
+  const done = (rows as { name: string }[]).map(({ name }) => name)
+  for (const name of readdirSync(folder).sort()) {
+    if (done.includes(name)) continue
+    await run(
+      `${readFileSync(new URL(name, folder), 'utf8')}\nINSERT INTO pam.migrations (name) VALUES ('${name}');`,
+    )
+  }
+}
+
+/** Opens accounts that are not there yet. Amounts are whole cents everywhere in this PAM. */
+export async function openAccount(
+  database: Database,
+  account: { accountNo: string; currency: string; cents: bigint; stakeLimitCents?: bigint },
+): Promise<void> {
+  const { accountNo, currency, cents, stakeLimitCents } = account
+  await database.commit(async query => {
+    const { rows } = await query(
+      `INSERT INTO pam.accounts (account_no, currency, stake_limit_cents) VALUES ($1, $2, $3)
+        ON CONFLICT DO NOTHING RETURNING account_id`,
+      [accountNo, currency, stakeLimitCents?.toString() ?? null],
+    )
+    if (rows.length > 0 && cents !== 0n) await move(query, accountNo, cents, 'bank', 'opening balance')
+  })
+}
+
+/** A deposit; with a minus, a withdrawal. */
+export async function deposit(database: Database, accountNo: string, cents: bigint): Promise<void> {
+  await database.commit(query => move(query, accountNo, cents, 'bank', cents < 0n ? 'withdrawal' : 'deposit'))
+}
+
+export interface PamSettlement {
+  settlementId: string
+  accountNo: string
+  betId: string
+  kind: 'BET_PAID' | 'VOIDED' | 'CASHOUT'
+  cents: bigint
+}
+
+/** Pays out what the result of a bet says, once per settlementId. */
+export async function settle(database: Database, settlement: PamSettlement): Promise<void> {
+  const { settlementId, accountNo, betId, kind, cents } = settlement
+  await database.commit(async query => {
+    const { rows } = await query(
+      `INSERT INTO pam.settlements (settlement_id, account_id, bet_id, kind, amount_cents)
+        VALUES ($1, (SELECT account_id FROM pam.accounts WHERE account_no = $2), $3, $4, $5)
+        ON CONFLICT DO NOTHING RETURNING settlement_id`,
+      [settlementId, accountNo, betId, kind, cents.toString()],
+    )
+    if (rows.length > 0 && cents > 0n) await move(query, accountNo, cents, 'sportsbook', settlementId)
+  })
+}
+
+export async function block(database: Database, accountNo: string): Promise<void> {
+  await database.client.query(`UPDATE pam.accounts SET status = 'blocked' WHERE account_no = $1`, [accountNo])
+}
+
+/** Writes the account and both rows of the ledger. Adds in the statement that tests: others write as well. */
+async function move(
+  query: Query,
+  accountNo: string,
+  cents: bigint,
+  against: 'bank' | 'sportsbook',
+  reference: string,
+): Promise<void> {
+  const { rows } = await query(
+    `WITH moved AS (
+        UPDATE pam.accounts SET balance_cents = balance_cents + $2::bigint
+        WHERE account_no = $1 AND ($2::bigint > 0 OR balance_cents + $2::bigint >= 0) RETURNING account_id
+      ) SELECT pam.book(account_id, $2::bigint, $3, $4) FROM moved`,
+    [accountNo, cents.toString(), against, reference],
+  )
+  if (rows.length === 0) throw new Error(`${accountNo}: there is no such account, or not so much on it`)
+}

@@ -1,0 +1,93 @@
+/**
+ * The PAM with its wallet: `npx tsx examples/existing-pam/server.ts`, then paste the curl lines that it prints. PORT and
+ * HOST say where it listens, DATABASE_URL or DATA_FOLDER where it keeps its data: see examples/database.ts.
+ */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { WalletOutcome } from 'bet-wallet'
+import { basicAuth, createHttpHandler } from 'bet-wallet/http'
+import { openDatabase } from '../database.js'
+import { type Call, curlLines } from '../express/curl.js'
+import { walletRoutes } from '../node-http/wallet.js'
+import { migratePam, openAccount, type PamSettlement, settle } from './pam.js'
+import { createPamWallet } from './wallet.js'
+
+const port = Number(process.env.PORT || 3000)
+const host = process.env.HOST || '127.0.0.1'
+const credentials = { username: 'platform', password: 'demo-secret' }
+
+const database = await openDatabase('existing_pam', 'pam, bet_wallet')
+await migratePam(database)
+await openAccount(database, { accountNo: 'A-1001', currency: 'EUR', cents: 100_00n, stakeLimitCents: 50_00n })
+
+const store = createPamWallet(database.client)
+await store.ready()
+const handle = createHttpHandler(store, {
+  authenticate: basicAuth(credentials),
+  // Stands for the PAM's own queue of results: the wallet's code has no part in it.
+  operations: { '/pam/settle': settleByHand },
+})
+
+const server = createServer(walletRoutes(handle))
+server.listen(port, host, async () => {
+  const { port: actual } = server.address() as AddressInfo
+  console.log(`The wallet listens on http://${host}:${actual} and keeps its data in ${database.where}.\n`)
+  const { rows } = await database.client.query(
+    `SELECT concat_ws(' ', account_no, 'has', balance_cents * 0.01, currency, 'by', count(l.*), 'bookings') AS line
+      FROM pam.accounts LEFT JOIN pam.cash_ledger l USING (account_id) GROUP BY account_id`,
+  )
+  for (const { line } of rows as { line: string }[]) console.log(`  ${line}`)
+  console.log('\nPaste these into a fresh PAM, in this order.\n')
+  for (const { title, line } of curlLines(calls(), `http://${host}:${actual}`, credentials))
+    console.log(`# ${title}\n${line}\n`)
+  console.log(`Stop it with Ctrl+C and start it again: nothing is lost. To begin afresh: ${database.afresh}.`)
+})
+// Every call is short. Whoever takes longer has hung up, or means no good.
+server.headersTimeout = 10_000
+server.requestTimeout = 20_000
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => server.close(() => database.close()))
+}
+
+async function settleByHand(body: unknown): Promise<WalletOutcome> {
+  const { cents, ...result } = Object(body) as Omit<PamSettlement, 'cents'> & { cents?: unknown }
+  if (typeof cents !== 'string' || !/^[0-9]{1,15}$/.test(cents)) {
+    return { ok: false, replayed: false, errorCode: 'INVALID_REQUEST', description: 'cents: whole, as text' }
+  }
+  await settle(database, { ...result, cents: BigInt(cents) })
+  const { rows } = await database.client.query(
+    'SELECT (balance_cents * 0.01)::text AS balance, currency FROM pam.accounts WHERE account_no = $1',
+    [result.accountNo],
+  )
+  const [account] = rows as [{ balance: string; currency: string }]
+  return { ok: true, replayed: false, ...account, walletTransactionId: null }
+}
+
+function calls(): Call[] {
+  const common = { playerId: 'A-1001', transactionDate: '2026-11-21T18:00:00Z' }
+  const bet = { ...common, sessionId: 's-1', amount: 30, currency: 'EUR', odds: 1.85, betType: 'SINGLE' }
+  return [
+    {
+      title: 'A bet of 30 EUR: 200, balance 70.00',
+      path: '/placebet',
+      body: { transactionId: 'place-1', betId: 'bet-1', ...bet },
+    },
+    {
+      title: 'Another one: 400 STAKE_LIMIT, since 50 EUR a day are the limit of this player',
+      path: '/placebet',
+      body: { transactionId: 'place-2', betId: 'bet-2', ...bet },
+    },
+    {
+      title: "The PAM's own code pays 55.50 EUR for it: 200, balance 125.50",
+      path: '/pam/settle',
+      body: { settlementId: 'st-1', accountNo: 'A-1001', betId: 'bet-1', kind: 'BET_PAID', cents: '5550' },
+    },
+    {
+      title:
+        'The result was wrong: the platform takes back what it never credited itself: 200, balance 70.00',
+      path: '/unsettlement',
+      body: { transactionId: 'unsettle-1', betId: 'bet-1', ...common, type: 'UNSCORED' },
+    },
+  ]
+}

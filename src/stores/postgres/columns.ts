@@ -1,0 +1,86 @@
+/** Between the contract's text and the columns of the operator's players' table. Exactly, or not at all. */
+import { type Decimal, decimalsOf } from '../../money.js'
+import { PostgresStoreError } from './failure.js'
+import type { Tables } from './tables.js'
+
+/** What the catalog says of the balance column; found at start. */
+export interface BalanceColumn {
+  /** Digits behind the point that it holds; `null`: any number of them. */
+  scale: number | null
+  /** The greatest amount that it holds, in the column's own unit; `null`: any. The least is the same with a minus. */
+  max: Decimal | null
+}
+
+export interface Columns {
+  /** The playerId as text that the id column can be compared with; `null`: no id of this column looks like that. */
+  idOf(playerId: string): string | null
+  /** An amount in the column's unit; `null` where the column cannot hold it exactly. */
+  toColumn(amount: Decimal, currency: string): string | null
+  /** A floor in the column's unit: it is compared with, and need not be held. */
+  floorToColumn(floor: Decimal, currency: string): string
+  /** A balance as the column has it, as a decimal. */
+  fromColumn(balance: string, currency: string): Decimal
+}
+
+/** @param column of the balance, as it is found at start */
+export function columnsOf(
+  { idType, balanceType, minorUnits }: Tables['players'],
+  column: BalanceColumn,
+): Columns {
+  const decimals = (currency: string): number => {
+    const units = typeof minorUnits === 'number' ? minorUnits : minorUnits.get(currency)
+    if (units !== undefined) return units
+    throw new PostgresStoreError(
+      'INVALID_OPTIONS',
+      `players.minorUnits says nothing of the currency ${currency}`,
+    )
+  }
+  return {
+    idOf: idType === 'bigint' ? bigintOf : idType === 'uuid' ? uuidOf : playerId => playerId,
+    ...(balanceType === 'minor units'
+      ? {
+          toColumn: (amount, currency) => {
+            const shifted = shiftedUp(amount, decimals(currency))
+            return shifted.includes('.') ? null : shifted
+          },
+          floorToColumn: (floor, currency) => shiftedUp(floor, decimals(currency)),
+          fromColumn: (balance, currency) => shiftedDown(balance, decimals(currency)),
+        }
+      : {
+          toColumn: amount => (column.scale === null || decimalsOf(amount) <= column.scale ? amount : null),
+          floorToColumn: floor => floor,
+          fromColumn: balance => balance,
+        }),
+  }
+}
+
+const wholeNumber = /^(?:0|-?[1-9][0-9]{0,18})$/
+const bigintMax = 2n ** 63n
+
+/** Only as PostgreSQL writes it: "007" and " 7" are other ids than "7" (D24). */
+function bigintOf(playerId: string): string | null {
+  if (!wholeNumber.test(playerId)) return null
+  const value = BigInt(playerId)
+  return value < bigintMax && value >= -bigintMax ? playerId : null
+}
+
+function uuidOf(playerId: string): string | null {
+  return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(playerId) ? playerId : null
+}
+
+/** "12.5" with 2 decimals is "1250", "0.125" is "12.5". */
+function shiftedUp(amount: Decimal, decimals: number): string {
+  const sign = amount.startsWith('-') ? '-' : ''
+  const [whole = '0', fraction = ''] = amount.slice(sign.length).split('.')
+  const digits = `${whole}${fraction.slice(0, decimals).padEnd(decimals, '0')}`.replace(/^0+(?=[0-9])/, '')
+  const rest = fraction.slice(decimals).replace(/0+$/, '')
+  return rest === '' ? `${sign}${digits}` : `${sign}${digits}.${rest}`
+}
+
+/** "1250" with 2 decimals is "12.50". */
+function shiftedDown(balance: string, decimals: number): Decimal {
+  if (decimals === 0) return balance
+  const sign = balance.startsWith('-') ? '-' : ''
+  const digits = balance.slice(sign.length).padStart(decimals + 1, '0')
+  return `${sign}${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
+}

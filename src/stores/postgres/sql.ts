@@ -1,0 +1,378 @@
+/**
+ * All SQL of this store: the migration with its tables and functions. Plain text, made from names and nothing else; what
+ * belongs to a request travels as a parameter.
+ *
+ * Why functions: a statement of this size takes longer to plan than to run, and inside a function it is planned once per
+ * connection. Why JSON: one parameter of any length, for any driver.
+ */
+import { literal, type Tables } from './tables.js'
+
+/** Rises with every change of a table or function. */
+export const schemaVersion = 1
+
+const settlementTypes = ['bet_paid', 'voided', 'cashout'] as const
+export const creditColumns = settlementTypes.flatMap(type => [
+  `${type}_live`,
+  `${type}_reversed`,
+  `${type}_owed`,
+])
+const betColumns = ['bet_id', 'player_id', 'currency', 'stake', 'status', ...creditColumns]
+
+/** How PostgreSQL is to look things up in every function: by index, with a plan that is made once. */
+const lookUps = `SET search_path = '' SET jit = off SET plan_cache_mode = force_generic_plan
+  SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off`
+
+/** Every statement of the migration, in order. Each can be run again without harm. */
+export function migrationStatements(tables: Tables): string[] {
+  const { schema, players } = tables
+  return [
+    `CREATE SCHEMA IF NOT EXISTS ${schema}`,
+
+    `CREATE TABLE IF NOT EXISTS ${schema}.migrations (
+  version integer PRIMARY KEY,
+  migrated_at timestamptz NOT NULL DEFAULT now()
+)`,
+
+    ...(players.own
+      ? [
+          `CREATE TABLE IF NOT EXISTS ${schema}.players (
+  player_id text COLLATE "C" PRIMARY KEY,
+  currency text NOT NULL CHECK (currency <> ''),
+  balance numeric NOT NULL CHECK (balance >= 0 AND balance < 'Infinity')
+)`,
+        ]
+      : []),
+
+    // Unique over all players (D1). The checks hold for SQL by hand as well.
+    `CREATE TABLE IF NOT EXISTS ${schema}.bets (
+  bet_id text COLLATE "C" PRIMARY KEY CHECK (bet_id <> ''),
+  player_id text COLLATE "C" NOT NULL CHECK (player_id <> ''),
+  currency text NOT NULL CHECK (currency <> ''),
+  stake numeric NOT NULL CHECK (stake >= 0 AND stake < 'Infinity'),
+  status text NOT NULL CHECK (status IN ('PLACED', 'ROLLED_BACK')),
+${settlementTypes
+  .map(
+    type => `  -- What is live (NULL: nothing), was reversed, and is owed (D18). All NULL: never credited with ${type.toUpperCase()}.
+  ${type}_live numeric CHECK (${type}_live >= 0 AND ${type}_live < 'Infinity'),
+  ${type}_reversed numeric CHECK (${type}_reversed >= 0 AND ${type}_reversed < 'Infinity'),
+  ${type}_owed numeric CHECK (${type}_owed >= 0 AND ${type}_owed < 'Infinity'),
+  CHECK ((${type}_reversed IS NULL) = (${type}_owed IS NULL) AND (${type}_live IS NULL OR ${type}_owed IS NOT NULL)),`,
+  )
+  .join('\n')}
+  CHECK (status = 'PLACED' OR (bet_paid_live IS NULL AND voided_live IS NULL AND cashout_live IS NULL)),
+  revision integer NOT NULL CHECK (revision >= 1),
+  recorded_at timestamptz NOT NULL DEFAULT now()
+)`,
+
+    `CREATE SEQUENCE IF NOT EXISTS ${schema}.wallet_transaction_ids AS bigint`,
+
+    `CREATE TABLE IF NOT EXISTS ${schema}.transactions (
+  operation text NOT NULL CHECK (operation IN ('placebet', 'unsettlement', 'rollbackbet', 'settlement')),
+  transaction_id text COLLATE "C" NOT NULL CHECK (transaction_id <> ''),
+  player_id text COLLATE "C" NOT NULL CHECK (player_id <> ''),
+  bet_id text COLLATE "C" NOT NULL CHECK (bet_id <> ''),
+  amount numeric CHECK (amount >= 0 AND amount < 'Infinity'),
+  currency text,
+  type text,
+  delta numeric NOT NULL CHECK (delta > '-Infinity' AND delta < 'Infinity'),
+  -- A refusal that sticks (D6, D7); both NULL: a success.
+  error_code text,
+  description text,
+  transaction_date timestamptz NOT NULL,
+  wallet_transaction_id bigint NOT NULL DEFAULT nextval('${schema.replaceAll("'", "''")}.wallet_transaction_ids'),
+  recorded_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (operation, transaction_id),
+  CHECK ((error_code IS NULL) = (description IS NULL)),
+  CHECK (error_code IS NULL OR delta = 0),
+  CHECK ((amount IS NULL) = (operation IN ('unsettlement', 'rollbackbet'))),
+  CHECK ((currency IS NULL) = (amount IS NULL)),
+  CHECK ((type IS NULL) = (operation = 'placebet'))
+)`,
+
+    loadFunction(tables),
+    commitFunction(tables),
+    creditFunction(tables),
+
+    `INSERT INTO ${schema}.migrations (version) VALUES (${schemaVersion}) ON CONFLICT DO NOTHING`,
+  ]
+}
+
+/** One function: its name, what it takes and gives, and its body as the catalog keeps it. */
+export interface DatabaseFunction {
+  name: string
+  body: string
+}
+
+/** What the store calls. The start compares their bodies with the catalog's. */
+export function functionsOf(tables: Tables): DatabaseFunction[] {
+  return [
+    { name: `load_v${schemaVersion}`, body: loadBody(tables) },
+    { name: `commit_v${schemaVersion}`, body: commitBody(tables) },
+    { name: 'credit_bet', body: creditBody(tables) },
+  ]
+}
+
+/** OFFSET 0 keeps a look-up a look-up: without it the planner may read the whole table for a join. */
+const perRow = (query: string, name: string) => `LEFT JOIN LATERAL (
+      ${query} OFFSET 0
+    ) ${name} ON true`
+
+/** The bet as the library keeps it; else as the earlier integration left it, at revision 1. */
+function betLookUp({ schema, earlierBets }: Tables, betId: string): string {
+  const kept = `SELECT ${betColumns.map(column => `b.${column}`).join(', ')}, b.revision, true AS kept
+      FROM ${schema}.bets b WHERE b.bet_id = ${betId}`
+  if (earlierBets === null) return kept
+  const earlier = betColumns.map(column => `e.${column}${columnType(column)}`).join(', ')
+  return `SELECT * FROM (
+      ${kept}
+      UNION ALL
+      SELECT ${earlier}, 1, false
+      FROM ${earlierBets} e WHERE e.bet_id = ${betId}
+        AND NOT EXISTS (SELECT FROM ${schema}.bets x WHERE x.bet_id = ${betId})
+      ) known LIMIT 1`
+}
+
+const columnType = (column: string) =>
+  column === 'stake' || creditColumns.includes(column) ? '::numeric' : '::text'
+
+/** Read off the catalog's id column by its own type, so that its index is used. */
+const idAs = ({ players }: Tables, text: string) =>
+  players.idType === 'text' ? text : `(${text})::${players.idType}`
+
+/** The statement of load: one, so that all of it is of one moment. */
+export function loadQuery(tables: Tables, keys = 'keys'): string {
+  const { schema, players } = tables
+  const { id, currency, balance } = players.columns
+  const text = (alias: string, column: string) => `'${column}', ${alias}.${column}::text`
+  const bet = `CASE WHEN b.bet_id IS NOT NULL THEN json_build_object(
+      ${['player_id', 'currency', 'stake', 'status', 'revision', ...creditColumns].map(column => text('b', column)).join(', ')}
+    ) END`
+  const transactionColumns = [
+    ...['player_id', 'bet_id', 'amount', 'currency', 'type', 'delta', 'error_code', 'description'],
+    'wallet_transaction_id',
+  ]
+  const transaction = `CASE WHEN t.transaction_id IS NOT NULL THEN json_build_object(
+      ${transactionColumns.map(column => text('t', column)).join(', ')},
+      'date_ms', (extract(epoch FROM t.transaction_date) * 1000)::bigint
+    ) END`
+  return `SELECT k.i, p.currency, p.balance,
+    ${bet},
+    ${transaction}
+    FROM json_to_recordset(${keys}) AS k(i integer, o text, t text, p text, b text)
+    ${perRow(`SELECT coalesce(p.${currency}::text, '') AS currency, p.${balance}::text AS balance FROM ${players.table} p WHERE p.${id} = ${idAs(tables, 'k.p')}`, 'p')}
+    ${perRow(betLookUp(tables, 'k.b'), 'b')}
+    ${perRow(`SELECT t.* FROM ${schema}.transactions t WHERE t.operation = k.o AND t.transaction_id = k.t`, 't')}`
+}
+
+const loadBody = (tables: Tables) => `
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+    ${loadQuery(tables)};
+END
+`
+
+const loadFunction = (
+  tables: Tables,
+) => `CREATE OR REPLACE FUNCTION ${tables.schema}.load_v${schemaVersion}(keys json)
+  RETURNS TABLE (i integer, currency text, balance text, bet json, transaction json)
+  LANGUAGE plpgsql STABLE ROWS 100
+  ${lookUps}
+AS $load$${loadBody(tables)}$load$`
+
+/** Locks the players of the items, in the order of their ids, and gives the ids that it got. */
+export function lockQuery(tables: Tables, patience: '' | ' SKIP LOCKED', ids = 'player_ids'): string {
+  const { table, columns } = tables.players
+  return `SELECT p.${columns.id} FROM ${table} p WHERE p.${columns.id} = ANY (${ids})
+      ORDER BY p.${columns.id} FOR NO KEY UPDATE${patience}`
+}
+
+/** The statement of commit: judges every item by its guards, and writes those that hold. */
+export function commitQuery(
+  tables: Tables,
+  items = 'items',
+  held = 'held',
+  allHeld = 'all_held',
+  balanceMax = 'balance_max',
+): string {
+  const { schema, players } = tables
+  const { id, currency, balance } = players.columns
+  const itemColumns = [
+    'i integer, o text, t text, p text, player_id text, b text, amount numeric, c text, type text, delta numeric',
+    'error_code text, description text, date_ms numeric',
+    'move numeric, move_currency text, move_floor numeric',
+    `bet_player_id text, bet_currency text, stake numeric, status text, revision integer`,
+    creditColumns.map(column => `${column} numeric`).join(', '),
+  ].join(',\n      ')
+  const moved = {
+    numeric: `p.${balance} + d.move`,
+    text: `(p.${balance}::numeric + d.move)::text`,
+    'minor units': `p.${balance} + d.move::bigint`,
+  }[players.balanceType]
+  const betValues = `v.b, v.bet_player_id, v.bet_currency, v.stake, v.status, ${creditColumns.map(column => `v.${column}`).join(', ')}`
+  return `WITH item AS MATERIALIZED (
+      SELECT * FROM json_to_recordset(${items}) AS item(
+      ${itemColumns})
+    ), seen AS MATERIALIZED (
+      SELECT k.*, p.currency AS player_currency, p.balance, p.free, b.kept,
+        p.currency IS NOT NULL AND t.known IS NULL -- guard 1
+        AND (k.revision IS NULL OR coalesce(b.revision, 0) = k.revision - 1) -- guard 2
+        AND (k.move IS NULL OR p.currency = k.move_currency) -- guard 3
+        AS sound
+      FROM item k
+    ${perRow(
+      `SELECT coalesce(p.${currency}::text, '') AS currency, p.${balance}::numeric AS balance,
+        ${allHeld} OR p.${id} = ANY (${held}) AS free
+      FROM ${players.table} p WHERE p.${id} = ${idAs(tables, 'k.p')}`,
+      'p',
+    )}
+    ${perRow(betLookUp(tables, 'k.b'), 'b')}
+    ${perRow(`SELECT true AS known FROM ${schema}.transactions t WHERE t.operation = k.o AND t.transaction_id = k.t`, 't')}
+    ), summed AS (
+      -- Several items of one player, one after the other: each is judged on what those before it would leave.
+      SELECT s.*, s.balance + sum(CASE WHEN s.sound THEN coalesce(s.move, 0) ELSE 0 END)
+        OVER (PARTITION BY s.p ORDER BY s.i ROWS UNBOUNDED PRECEDING) AS after
+      FROM seen s
+    ), judged AS MATERIALIZED (
+      SELECT s.*, CASE
+        WHEN s.free IS FALSE THEN 'busy'
+        WHEN NOT s.sound OR (s.move IS NOT NULL AND s.after < s.move_floor) THEN 'conflict' -- guard 3
+        WHEN s.move IS NOT NULL AND abs(s.after) > ${balanceMax} THEN 'out of range'
+        ELSE 'committed'
+      END AS verdict
+      FROM summed s
+    ), numbered AS MATERIALIZED (
+      SELECT j.*, j.balance + sum(CASE WHEN j.verdict = 'committed' THEN coalesce(j.move, 0) ELSE 0 END)
+          OVER (PARTITION BY j.p) AS balance_after,
+        CASE WHEN j.verdict = 'committed' THEN nextval('${schema.replaceAll("'", "''")}.wallet_transaction_ids') END AS reference
+      FROM judged j
+    ), new_transaction AS (
+      INSERT INTO ${schema}.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta,
+        error_code, description, transaction_date, wallet_transaction_id)
+      SELECT v.o, v.t, v.player_id, v.b, v.amount, v.c, v.type, v.delta, v.error_code, v.description,
+        timestamptz 'epoch' + v.date_ms * interval '1 millisecond', v.reference
+      FROM numbered v WHERE v.verdict = 'committed'
+    ), new_bet AS (
+      INSERT INTO ${schema}.bets (${betColumns.join(', ')}, revision)
+      SELECT ${betValues}, v.revision
+      FROM numbered v WHERE v.verdict = 'committed' AND v.revision IS NOT NULL AND v.kept IS NOT TRUE
+    ), changed_bet AS (
+      UPDATE ${schema}.bets b
+      SET (${betColumns.join(', ')}, revision) = (${betValues}, v.revision)
+      FROM numbered v
+      WHERE v.verdict = 'committed' AND v.revision IS NOT NULL AND v.kept
+        AND b.bet_id = v.b AND b.revision = v.revision - 1
+      RETURNING 1
+    ), moved_player AS (
+      UPDATE ${players.table} p
+      SET ${balance} = ${moved}
+      FROM (SELECT v.p, sum(v.move) AS move FROM numbered v WHERE v.verdict = 'committed' AND v.move IS NOT NULL GROUP BY v.p) d
+      WHERE p.${id} = ${idAs(tables, 'd.p')}
+      RETURNING 1
+    )
+    SELECT v.i, v.verdict, v.player_currency AS currency, v.balance_after::text AS balance, v.reference::text AS reference,
+      (SELECT count(*) FROM numbered n WHERE n.verdict = 'committed' AND n.revision IS NOT NULL AND n.kept)
+        = (SELECT count(*) FROM changed_bet)
+      AND (SELECT count(DISTINCT n.p) FROM numbered n WHERE n.verdict = 'committed' AND n.move IS NOT NULL)
+        = (SELECT count(*) FROM moved_player) AS complete
+    FROM numbered v`
+}
+
+/**
+ * One commit for many. In READ COMMITTED every statement in here sees what was committed before it began: once the
+ * players are locked, what is read of them is what is written over. In a stricter isolation the lock itself fails (40001).
+ * A unique id that somebody else takes meanwhile, and a bet changed under our hands, undo the whole; the store then tries
+ * the items in smaller company.
+ */
+const commitBody = (tables: Tables) => `
+#variable_conflict use_column
+DECLARE
+  player_ids ${tables.players.idType}[] := ARRAY(SELECT ${idAs(tables, 'x')} FROM json_array_elements_text(players) x);
+  held ${tables.players.idType}[];
+  all_held boolean;
+  answer record;
+BEGIN
+  PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
+  IF patient THEN
+    held := ARRAY(${lockQuery(tables, '')});
+  ELSE
+    held := ARRAY(${lockQuery(tables, ' SKIP LOCKED')});
+  END IF;
+  all_held := cardinality(held) = cardinality(player_ids);
+  FOR answer IN
+    ${commitQuery(tables)}
+  LOOP
+    IF NOT answer.complete THEN
+      RAISE EXCEPTION 'bet-wallet: a bet or a player was changed meanwhile' USING ERRCODE = 'serialization_failure';
+    END IF;
+    i := answer.i;
+    verdict := answer.verdict;
+    currency := answer.currency;
+    balance := answer.balance;
+    reference := answer.reference;
+    RETURN NEXT;
+  END LOOP;
+END
+`
+
+const commitFunction = (
+  tables: Tables,
+) => `CREATE OR REPLACE FUNCTION ${tables.schema}.commit_v${schemaVersion}(
+    items json, players json, patient boolean, balance_max numeric, lock_timeout_ms integer)
+  RETURNS TABLE (i integer, verdict text, currency text, balance text, reference text)
+  LANGUAGE plpgsql VOLATILE ROWS 100
+  ${lookUps}
+AS $commit$${commitBody(tables)}$commit$`
+
+/**
+ * For settlements by the PAM's own code (D17): notes on the bet what was credited, in the same commit as the money. The
+ * player is locked before the bet, as everywhere, so that nobody waits for each other in a circle.
+ */
+const creditBody = (tables: Tables) => {
+  const { schema, players } = tables
+  return `
+DECLARE
+  known record;
+BEGIN
+  IF settlement_type IS NULL OR settlement_type NOT IN ('BET_PAID', 'VOIDED', 'CASHOUT') THEN
+    RAISE EXCEPTION 'bet-wallet: a settlement is BET_PAID, VOIDED or CASHOUT, not %', settlement_type
+      USING ERRCODE = 'invalid_parameter_value';
+  END IF;
+  IF amount IS NULL OR NOT (amount >= 0 AND amount < 'Infinity') THEN
+    RAISE EXCEPTION 'bet-wallet: the amount of a settlement is at least 0, not %', amount
+      USING ERRCODE = 'invalid_parameter_value';
+  END IF;
+  SELECT b.* INTO known FROM (SELECT settled_bet_id AS b) k ${perRow(betLookUp(tables, 'k.b'), 'b')};
+  IF known.bet_id IS NULL THEN
+    RAISE EXCEPTION 'bet-wallet: no bet % is known', settled_bet_id USING ERRCODE = 'no_data_found';
+  END IF;
+  PERFORM FROM ${players.table} p WHERE p.${players.columns.id} = ${idAs(tables, 'known.player_id')} FOR NO KEY UPDATE;
+  IF NOT known.kept THEN
+    INSERT INTO ${schema}.bets (${betColumns.join(', ')}, revision)
+    VALUES (${betColumns.map(column => `known.${column}`).join(', ')}, 1) ON CONFLICT DO NOTHING;
+  END IF;
+  UPDATE ${schema}.bets b SET
+${settlementTypes
+  .map(type => {
+    const its = `settlement_type = '${type.toUpperCase()}'`
+    return `    ${type}_live = CASE WHEN ${its} THEN coalesce(b.${type}_live, 0) + amount ELSE b.${type}_live END,
+    ${type}_reversed = CASE WHEN ${its} THEN coalesce(b.${type}_reversed, 0) ELSE b.${type}_reversed END,
+    ${type}_owed = CASE WHEN ${its} THEN coalesce(b.${type}_owed, 0) ELSE b.${type}_owed END,`
+  })
+  .join('\n')}
+    revision = b.revision + 1
+  WHERE b.bet_id = settled_bet_id;
+END
+`
+}
+
+const creditFunction = (tables: Tables) => `CREATE OR REPLACE FUNCTION ${tables.schema}.credit_bet(
+    settled_bet_id text, settlement_type text, amount numeric)
+  RETURNS void
+  LANGUAGE plpgsql VOLATILE
+  ${lookUps}
+AS $credit$${creditBody(tables)}$credit$`
+
+/** A key for an advisory lock, so that migrations of one schema wait for each other. */
+export const migrationLock = (tables: Tables) =>
+  `SELECT pg_advisory_xact_lock(hashtextextended('bet-wallet ' || ${literal(tables.schemaName)}, 0))`

@@ -1,0 +1,69 @@
+/**
+ * `npm run bench:postgres`: the store over PostgreSQL beside what an engineer would have written, of the built package,
+ * on one server with fsync on, as ratios of things measured in turn in the same run. Exits 1 where a ratio breaks its
+ * limit. On a server of its own, or on the one that DATABASE_URL names.
+ */
+import { writeFileSync } from 'node:fs'
+import { availableParallelism, cpus, loadavg } from 'node:os'
+import pg from 'pg'
+import { openPostgres } from '../../postgres/server.js'
+import { optionsFrom } from './options.js'
+import { parts } from './parts.js'
+import { holds, type PartResult, tableOf } from './report.js'
+
+const settingNames = [
+  ...['server_version', 'fsync', 'synchronous_commit', 'wal_sync_method', 'full_page_writes'],
+  ...['shared_buffers', 'max_wal_size', 'max_connections'],
+]
+
+async function settingsOf(url: string): Promise<Record<string, string>> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    const { rows } = await client.query<{ name: string; value: string }>(
+      'SELECT name, current_setting(name) AS value FROM unnest($1::text[]) name',
+      [settingNames],
+    )
+    return Object.fromEntries(rows.map(({ name, value }) => [name, value]))
+  } finally {
+    await client.end()
+  }
+}
+
+const options = optionsFrom(process.argv.slice(2), [...parts.keys()])
+const machine = {
+  cores: availableParallelism(),
+  processor: cpus()[0]?.model ?? '',
+  node: process.version,
+  loadAtStart: loadavg()[0],
+}
+const server = await openPostgres(options.folder === undefined ? {} : { parentFolder: options.folder })
+const results: Record<string, PartResult> = {}
+try {
+  const settings = await settingsOf(server.url)
+  if (settings.fsync !== 'on' || settings.synchronous_commit === 'off') {
+    throw new Error('This server does not wait for its disk: what it does in a second says nothing')
+  }
+  console.log(
+    Object.entries({ ...machine, ...settings })
+      .map(([name, value]) => `${name} ${value}`)
+      .join(', '),
+  )
+  for (const name of options.only) {
+    const measure = parts.get(name)
+    if (measure === undefined) continue
+    const result = await measure({ server, options })
+    console.log(tableOf(result))
+    results[name] = result
+    if (!result.ratios.every(holds)) process.exitCode = 1
+  }
+  writeFileSync(
+    options.json,
+    `${JSON.stringify({ at: new Date().toISOString(), machine, settings, options, results }, null, 2)}\n`,
+  )
+  console.log(
+    `\nMedians of ${options.rounds} rounds of ${options.seconds} s. All of it as JSON: ${options.json}`,
+  )
+} finally {
+  await server.stop()
+}

@@ -1,0 +1,44 @@
+/** A crowd, one lone caller, and a crowd on one player: the library beside the hand-written transaction. */
+import { byHand, checkBooks, type Ground, library, type Placing, tally, withDatabase } from './ground.js'
+import { inTurn, ratioOf } from './measure.js'
+import type { PartResult, Ratio } from './report.js'
+import { anyPlayer } from './requests.js'
+
+function compared(
+  title: string,
+  placing: Placing,
+  ratios: (measured: Awaited<ReturnType<typeof inTurn>>) => Ratio[],
+): (ground: Ground) => Promise<PartResult> {
+  return ground =>
+    withDatabase(ground, async database => {
+      const [ours, theirs] = [tally(), tally()]
+      const measured = await inTurn(
+        [library(database, placing, ours), byHand(database, placing, theirs)],
+        ground.options,
+      )
+      await checkBooks(database, 'bet_wallet', ours.accepted)
+      await checkBooks(database, 'hand_written', theirs.accepted)
+      return { title, measured, ratios: ratios(measured), notes: [] }
+    })
+}
+
+export const crowd = compared('64 concurrent callers', { callers: 64, player: anyPlayer }, measured => [
+  { name: 'times the placebets per second', value: ratioOf(measured, s => s.perSecond), limit: { least: 5 } },
+  { name: 'of the p99', value: ratioOf(measured, s => s.p99Ms), limit: { most: 1 } },
+])
+
+export const lone = compared('One lone caller', { callers: 1, player: anyPlayer }, measured => [
+  { name: 'of the latency (p50)', value: ratioOf(measured, s => s.p50Ms), limit: { most: 1.15 } },
+])
+
+export const hotPlayer = compared(
+  'One hot player, 256 concurrent bets',
+  { callers: 256, player: () => '1' },
+  measured => [
+    {
+      name: 'times the placebets per second',
+      value: ratioOf(measured, s => s.perSecond),
+      limit: { least: 15 },
+    },
+  ],
+)

@@ -1,0 +1,169 @@
+/** What is measured on: databases with players and a past, made quiet between rounds, their books checked at the end. */
+import { handlePlaceBet, type WalletOutcome } from 'bet-wallet'
+import { createPostgresStore, migratePostgres, type PostgresStore } from 'bet-wallet/postgres'
+import type pg from 'pg'
+import { createDatabase, type DatabaseServer } from '../../postgres/server.js'
+import { handWrittenSchema, placeBetByHand } from './hand-written.js'
+import { type Contestant, drive, forSeconds, type Sample } from './measure.js'
+import type { BenchOptions } from './options.js'
+import { type ServerTime, serverTimeOf } from './processor.js'
+import { firstStored, placeBetOf, playersCount } from './requests.js'
+
+/** Where a part is measured. */
+export interface Ground {
+  server: Pick<DatabaseServer, 'url'>
+  options: BenchOptions
+}
+
+/** The tables of one contestant, in a database of their own or beside the other's. */
+export type Schema = 'bet_wallet' | 'hand_written'
+
+const opening = '1000000000'
+
+/** A database with both contestants' tables and the players in both, and its end. */
+export async function withDatabase<Result>(
+  { server, options }: Ground,
+  work: (database: BenchDatabase) => Promise<Result>,
+): Promise<Result> {
+  const { pool, url, drop } = await createDatabase(server, { pool: { max: 16 } })
+  try {
+    await migratePostgres(pool)
+    await pool.query(handWrittenSchema)
+    for (const schema of ['bet_wallet', 'hand_written']) {
+      await pool.query(
+        `INSERT INTO ${schema}.players (player_id, currency, balance)
+          SELECT i::text, 'EUR', $1 FROM generate_series(1, $2::integer) i`,
+        [opening, playersCount],
+      )
+    }
+    const store = createPostgresStore(pool, options.store)
+    await store.ready()
+    return await work({ pool, url, store, options, serverTime: await serverTimeOf(pool) })
+  } finally {
+    // The pool says goodbye without waiting: a connection that is still about to may be ended with its database (57P01).
+    pool.on('error', error => {
+      if ((error as { code?: unknown }).code !== '57P01') throw error
+    })
+    await drop()
+  }
+}
+
+export interface BenchDatabase {
+  pool: pg.Pool
+  url: string
+  store: PostgresStore
+  options: BenchOptions
+  serverTime: ServerTime | null
+}
+
+/**
+ * Loads bets that were placed long ago, one transaction each, over all players in turn, and takes their stakes off the
+ * balances: the books are right afterwards.
+ *
+ * @param first the first of their ids, which rise by one; with `--ids random` those of `growth` lie anywhere
+ */
+export async function loadPast(
+  { pool }: Pick<BenchDatabase, 'pool'>,
+  { count, first = firstStored, random = false }: { count: number; first?: number; random?: boolean },
+): Promise<void> {
+  // The multiplier has no factor in common with the modulus: no id comes twice.
+  const id = random
+    ? '((i * 618033988749::numeric) % 10000000000000000)::text'
+    : `(${first}::bigint + i)::text`
+  const perStatement = 500_000
+  for (let from = 0; from < count; from += perStatement) {
+    const range = `FROM generate_series(${from}::bigint, ${Math.min(from + perStatement, count) - 1}) i`
+    await pool.query(`
+      INSERT INTO bet_wallet.bets (bet_id, player_id, currency, stake, status, revision)
+      SELECT ${id}, (1 + i % ${playersCount})::text, 'EUR', 2.5, 'PLACED', 1 ${range};
+      INSERT INTO bet_wallet.transactions
+        (operation, transaction_id, player_id, bet_id, amount, currency, delta, transaction_date)
+      SELECT 'placebet', ${id}, (1 + i % ${playersCount})::text, ${id}, 2.5, 'EUR', -2.5, '2026-01-01' ${range};
+      UPDATE bet_wallet.players p SET balance = p.balance - 2.5 * past.count
+      FROM (SELECT (1 + i % ${playersCount})::text AS player_id, count(*) ${range} GROUP BY 1) past
+      WHERE p.player_id = past.player_id`)
+  }
+}
+
+/** Vacuums and analyzes the tables, and leaves the checkpoint no work to do while it is measured. */
+export async function quieten({ pool }: Pick<BenchDatabase, 'pool'>, schema: Schema): Promise<void> {
+  await pool.query(`VACUUM (ANALYZE) ${schema}.players, ${schema}.bets, ${schema}.transactions`)
+  await pool.query('CHECKPOINT')
+}
+
+/** @throws Error when a balance is not what it was at first plus what was moved, or when an answer is in no table */
+export async function checkBooks(
+  { pool }: Pick<BenchDatabase, 'pool'>,
+  schema: Schema,
+  transactions: number,
+): Promise<void> {
+  const { rows } = await pool.query<{ wrong: number; transactions: number; betless: number }>(
+    `SELECT
+      (SELECT count(*) FROM ${schema}.players p
+        LEFT JOIN (SELECT player_id, sum(delta) AS moved FROM ${schema}.transactions GROUP BY player_id) t USING (player_id)
+        WHERE p.balance <> $1::numeric + coalesce(t.moved, 0))::integer AS wrong,
+      (SELECT count(*) FROM ${schema}.transactions)::integer AS transactions,
+      (SELECT count(*) FROM ${schema}.transactions t WHERE NOT EXISTS (
+        SELECT FROM ${schema}.bets b WHERE b.bet_id = t.bet_id AND b.player_id = t.player_id))::integer AS betless`,
+    [opening],
+  )
+  const found = rows[0]
+  if (found?.wrong !== 0 || found.betless !== 0 || found.transactions !== transactions) {
+    throw new Error(`${schema}: the books are wrong: ${transactions} answered, ${JSON.stringify(found)}`)
+  }
+}
+
+/** Counts what was accepted, for {@link checkBooks}; throws what was not. */
+export interface Tally {
+  accepted: number
+  accept(outcome: WalletOutcome): void
+}
+
+export function tally(): Tally {
+  return {
+    accepted: 0,
+    accept(outcome) {
+      if (!outcome.ok) throw new Error(`${outcome.errorCode}: ${outcome.description}`)
+      this.accepted += 1
+    },
+  }
+}
+
+export interface Placing {
+  callers: number
+  /** Whose bet comes next. */
+  player(): string
+}
+
+/** The library: placebets through `handlePlaceBet`. */
+export function library(
+  database: BenchDatabase,
+  { callers, player }: Placing,
+  answers: Tally,
+  name = 'bet-wallet',
+): Contestant {
+  const { store, serverTime, options } = database
+  return {
+    name,
+    prepare: () => quieten(database, 'bet_wallet'),
+    run: seconds =>
+      drive({ callers, goesOn: forSeconds(seconds), serverTime }, async () => {
+        answers.accept(await handlePlaceBet(store, placeBetOf(player(), options.ids)))
+      }),
+  }
+}
+
+/** The hand-written transaction. */
+export function byHand(database: BenchDatabase, { callers, player }: Placing, answers: Tally): Contestant {
+  const { pool, serverTime, options } = database
+  return {
+    name: 'hand-written',
+    prepare: () => quieten(database, 'hand_written'),
+    run: (seconds): Promise<Sample> =>
+      drive({ callers, goesOn: forSeconds(seconds), serverTime }, async () => {
+        const answer = await placeBetByHand(pool, placeBetOf(player(), options.ids))
+        if ('errorCode' in answer) throw new Error(answer.errorCode)
+        answers.accepted += 1
+      }),
+  }
+}

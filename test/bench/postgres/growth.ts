@@ -1,0 +1,67 @@
+/** Time per placebet with many stored transactions, beside the same with few. */
+import {
+  type BenchDatabase,
+  checkBooks,
+  type Ground,
+  library,
+  loadPast,
+  quieten,
+  tally,
+  withDatabase,
+} from './ground.js'
+import { inTurn, ratioOf } from './measure.js'
+import type { PartResult } from './report.js'
+import { anyPlayer } from './requests.js'
+
+const fewTransactions = 10_000
+
+export function growth(ground: Ground): Promise<PartResult> {
+  const { transactions, ids } = ground.options
+  const random = ids === 'random'
+  const placing = { callers: 64, player: anyPlayer }
+  const named = (count: number) => `${count.toLocaleString('en')} stored`
+  return withDatabase(ground, few =>
+    withDatabase(ground, async many => {
+      await loadPast(many, { count: transactions, random })
+      const [ofMany, ofFew] = [tally(), tally()]
+      const measured = await inTurn(
+        [
+          library(many, placing, ofMany, named(transactions)),
+          {
+            ...library(few, placing, ofFew, named(fewTransactions)),
+            // What the round before has added goes away: few stay few.
+            async prepare() {
+              await emptied(few)
+              ofFew.accepted = 0
+              await loadPast(few, { count: fewTransactions, random })
+              await quieten(few, 'bet_wallet')
+            },
+          },
+        ],
+        ground.options,
+      )
+      await checkBooks(many, 'bet_wallet', transactions + ofMany.accepted)
+      await checkBooks(few, 'bet_wallet', fewTransactions + ofFew.accepted)
+      return {
+        title: `Growth: 64 concurrent callers, ids ${ids}`,
+        measured,
+        ratios: [
+          {
+            name: 'of the time per placebet',
+            value: ratioOf(measured, s => 1 / s.perSecond),
+            limit: { most: 1.25 },
+          },
+        ],
+        notes: [],
+      }
+    }),
+  )
+}
+
+async function emptied({ pool }: BenchDatabase): Promise<void> {
+  await pool.query(`
+    UPDATE bet_wallet.players p SET balance = p.balance - t.moved
+    FROM (SELECT player_id, sum(delta) AS moved FROM bet_wallet.transactions GROUP BY player_id) t
+    WHERE p.player_id = t.player_id;
+    TRUNCATE bet_wallet.bets, bet_wallet.transactions`)
+}

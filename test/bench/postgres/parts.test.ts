@@ -1,0 +1,149 @@
+/** Every part of the bench, for a moment: that it runs, and that its books are right. Nothing is said of speed. */
+import { beforeAll, describe, expect, it } from 'vitest'
+import { freshDatabase, sharedPostgres } from '../../postgres/fresh-database.js'
+import { checkBooks, type Ground, loadPast, tally, withDatabase } from './ground.js'
+import { placeBetByHand } from './hand-written.js'
+import { drive, ratioOf } from './measure.js'
+import { optionsFrom } from './options.js'
+import { parts } from './parts.js'
+import { serverTimeOf } from './processor.js'
+import { holds, tableOf } from './report.js'
+import { placeBetOf } from './requests.js'
+
+const names = [...parts.keys()]
+const tiny = ['--rounds', '1', '--seconds', '0.05', '--transactions', '1000', '--settlements', '200']
+
+let ground: Ground
+beforeAll(async () => {
+  ground = { server: await sharedPostgres(), options: optionsFrom(tiny, names) }
+})
+
+describe.each(names)('%s', name => {
+  it.each(['rising', 'random'] as const)('runs with ids that are %s, and its books are right', async ids => {
+    const result = await parts.get(name)?.({ ...ground, options: { ...ground.options, ids } })
+    if (result === undefined) throw new Error(`There is no part ${name}`)
+    if (result.measured.length === 0) {
+      expect(result.notes).toEqual([expect.stringContaining('no pgbench')])
+      return
+    }
+    expect(result.ratios.length).toBeGreaterThan(0)
+    for (const { value } of result.ratios) expect(value).toBeGreaterThan(0)
+    for (const { samples } of result.measured) {
+      expect(samples).toHaveLength(1)
+      expect(samples[0]?.perSecond).toBeGreaterThan(0)
+    }
+    const table = tableOf(result)
+    for (const { name } of result.measured) expect(table).toContain(name)
+    expect(table).not.toContain('NaN')
+  })
+})
+
+describe('the books', () => {
+  it('are not right when a balance, a bet or an answer is missing', async () => {
+    await withDatabase(ground, async database => {
+      const { pool } = database
+      await loadPast(database, { count: 20 })
+      await checkBooks(database, 'bet_wallet', 20)
+      await expect(checkBooks(database, 'bet_wallet', 21)).rejects.toThrow('books are wrong')
+      await pool.query(`UPDATE bet_wallet.players SET balance = balance - 1 WHERE player_id = '7'`)
+      await expect(checkBooks(database, 'bet_wallet', 20)).rejects.toThrow('"wrong":1')
+      await pool.query(`UPDATE bet_wallet.players SET balance = balance + 1 WHERE player_id = '7'`)
+      await pool.query('DELETE FROM bet_wallet.bets WHERE bet_id = (SELECT min(bet_id) FROM bet_wallet.bets)')
+      await expect(checkBooks(database, 'bet_wallet', 20)).rejects.toThrow('"betless":1')
+    })
+  })
+})
+
+describe('the hand-written placebet', () => {
+  it('takes the stake once, and refuses as it should', async () => {
+    await withDatabase(ground, async ({ pool }) => {
+      const bet = placeBetOf('1', 'rising')
+      const first = await placeBetByHand(pool, bet)
+      expect(first).toMatchObject({ balance: '999999997.5', currency: 'EUR' })
+      expect(await placeBetByHand(pool, bet)).toEqual(first)
+      const others = [
+        [{ playerId: 'nobody' }, 'INVALID_PLAYER'],
+        [{ currency: 'USD' }, 'INVALID_CURRENCY'],
+        [{ amount: 1e12 }, 'INSUFFICIENT_FUNDS'],
+      ] as const
+      for (const [other, errorCode] of others) {
+        expect(await placeBetByHand(pool, { ...placeBetOf('1', 'rising'), ...other })).toEqual({ errorCode })
+      }
+      const again = { ...placeBetOf('1', 'rising'), betId: bet.betId }
+      await expect(placeBetByHand(pool, again)).rejects.toMatchObject({ code: '23505' })
+      // The failed one left no open transaction on its connection, and took nothing.
+      expect(await placeBetByHand(pool, placeBetOf('1', 'rising'))).toMatchObject({ balance: '999999995.0' })
+    })
+  })
+})
+
+describe('a measurement', () => {
+  const sample = { perSecond: 1, p50Ms: null, p99Ms: null, nodeUs: null, postgresUs: null }
+  const measured = (name: string, ...perSecond: number[]) => ({
+    name,
+    samples: perSecond.map(value => ({ ...sample, perSecond: value })),
+  })
+
+  it('is judged by the median of the ratios of its rounds', () => {
+    const pair = [measured('a', 10, 90, 30), measured('b', 10, 10, 10)] as const
+    expect(ratioOf(pair, s => s.perSecond)).toBe(3)
+  })
+
+  it('holds at its limit and not beyond, and not where there is no ratio', () => {
+    expect(holds({ name: '', value: 5, limit: { least: 5 } })).toBe(true)
+    expect(holds({ name: '', value: 4.99, limit: { least: 5 } })).toBe(false)
+    expect(holds({ name: '', value: 1.25, limit: { most: 1.25 } })).toBe(true)
+    expect(holds({ name: '', value: 1.26, limit: { most: 1.25 } })).toBe(false)
+    expect(holds({ name: '', value: Number.NaN, limit: { most: 1.25 } })).toBe(false)
+    const broken = {
+      title: '',
+      measured: [],
+      ratios: [{ name: 'x', value: 2, limit: { most: 1 } }],
+      notes: [],
+    }
+    expect(tableOf(broken)).toContain('LIMIT BROKEN')
+  })
+
+  it('ends with the first request that fails', async () => {
+    const answers = tally()
+    let sent = 0
+    const failing = drive({ callers: 4, goesOn: () => true, serverTime: null }, async () => {
+      sent += 1
+      answers.accept({ ok: false, replayed: false, errorCode: 'INVALID_BET', description: 'no' })
+    })
+    await expect(failing).rejects.toThrow('INVALID_BET: no')
+    expect(sent).toBe(4)
+  })
+
+  it('counts the processor time of the server, where it is to be seen', async ({ skip }) => {
+    const { pool, drop } = await freshDatabase()
+    try {
+      const time = await serverTimeOf(pool)
+      if (time === null) return skip('the processes of the server are not to be seen from here')
+      const before = time()
+      await pool.query('SELECT count(*) FROM generate_series(1, 3000000)')
+      expect(time()).toBeGreaterThan(before)
+    } finally {
+      await drop()
+    }
+  })
+})
+
+describe('the command line', () => {
+  it('is refused where it says what is not there', () => {
+    expect(() => optionsFrom(['--only', 'crowd,nothing'], names)).toThrow('--only nothing')
+    expect(() => optionsFrom(['--rounds', '1.5'], names)).toThrow('--rounds 1.5')
+    expect(() => optionsFrom(['--seconds', '0'], names)).toThrow('--seconds 0')
+    expect(() => optionsFrom(['--ids', 'uuid'], names)).toThrow('--ids')
+    expect(() => optionsFrom(['--fast'], names)).toThrow('--fast')
+  })
+
+  it('chooses parts, sizes and settings of the store', () => {
+    expect(optionsFrom(['--only', 'lone', '--batch', '64', '--transactions', '5'], names)).toMatchObject({
+      only: ['lone'],
+      rounds: 5,
+      transactions: 5,
+      store: { batchMax: 64 },
+    })
+  })
+})

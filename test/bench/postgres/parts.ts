@@ -1,0 +1,16 @@
+/** What is measured, by the names that `--only` takes, in the order of its running. */
+import { bursts } from './bursts.js'
+import { crowd, hotPlayer, lone } from './callers.js'
+import type { Ground } from './ground.js'
+import { growth } from './growth.js'
+import { procedure } from './procedure.js'
+import type { PartResult } from './report.js'
+
+export const parts: ReadonlyMap<string, (ground: Ground) => Promise<PartResult>> = new Map([
+  ['crowd', crowd],
+  ['procedure', procedure],
+  ['lone', lone],
+  ['hot-player', hotPlayer],
+  ['growth', growth],
+  ['bursts', bursts],
+])

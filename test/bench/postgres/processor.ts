@@ -1,0 +1,51 @@
+/** How much processor time PostgreSQL has used, as Linux counts it. */
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import type pg from 'pg'
+
+/** All processes of the server, those that have ended too, in microseconds since its start. */
+export type ServerTime = () => number
+
+/** `null` where the server's processes are not to be seen: on another machine, in another container, not on Linux. */
+export async function serverTimeOf(pool: pg.Pool): Promise<ServerTime | null> {
+  const { rows } = await pool.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+  const backend = statOf(String(rows[0]?.pid))
+  if (backend === null || !backend.name.startsWith('postgres')) return null
+  const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }))
+  const { parent: postmaster } = backend
+  return () => {
+    let ticks = 0
+    for (const pid of readdirSync('/proc').filter(name => /^\d+$/.test(name))) {
+      const stat = statOf(pid)
+      if (stat === null) continue
+      if (pid === postmaster) ticks += stat.ticks + stat.ticksOfEnded
+      else if (stat.parent === postmaster) ticks += stat.ticks
+    }
+    return (ticks / ticksPerSecond) * 1_000_000
+  }
+}
+
+interface Stat {
+  name: string
+  parent: string
+  ticks: number
+  /** Of its children that have ended. */
+  ticksOfEnded: number
+}
+
+function statOf(pid: string): Stat | null {
+  let text: string
+  try {
+    text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  } catch (error) {
+    // It has ended since it was listed, or there is no /proc.
+    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return null
+    throw error
+  }
+  // "pid (name) state parent …", and the name may hold anything.
+  const [, name, rest] = /^\d+ \((.*)\) (.*)$/s.exec(text) ?? []
+  if (name === undefined || rest === undefined) return null
+  const fields = rest.split(' ')
+  const sum = (from: number) => Number(fields[from]) + Number(fields[from + 1])
+  return { name, parent: fields[1] ?? '', ticks: sum(11), ticksOfEnded: sum(13) }
+}

@@ -1,0 +1,487 @@
+/**
+ * A real PostgreSQL for tests, benchmarks and soaks: started in a folder of its own, killed, paused and started again at
+ * will, gone without a trace at the end, also when the process that started it is killed.
+ */
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
+import { randomBytes, randomInt } from 'node:crypto'
+import { once } from 'node:events'
+import {
+  chownSync,
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { environment, type Installation, installPostgres, spawnAs } from './installation.js'
+
+const startMsMax = 60_000
+const pollMs = 10
+
+/** A server to run statements on. */
+export interface DatabaseServer {
+  /** `postgres://user:password@host:port/database`, of a user who may create databases. */
+  readonly url: string
+  /** As the server says it: `"18.4"`. */
+  readonly version: string
+  /** Whether it is ours, to be killed and started: a {@link PostgresServer}. */
+  readonly owned: boolean
+  /** Ends it, and removes what it stored. A server that is not ours stays as it is. */
+  stop(): Promise<void>
+}
+
+/** A server of our own. */
+export interface PostgresServer extends DatabaseServer {
+  readonly owned: true
+  /** On 127.0.0.1; the same after each `start`. */
+  readonly port: number
+  /** The server's data, on the disk that is measured where something is measured. Gone after `stop`. */
+  readonly dataFolder: string
+  /** SIGKILL to all of its processes at one moment, as in a power cut. Returns when they are gone; the data stay. */
+  kill(): Promise<void>
+  /** A fast shutdown, as of an administrator or a failover: clients are told (57P01). The data stay. */
+  shutDown(): Promise<void>
+  /** Starts it again on its data and its port, after `kill`, `shutDown` or its own death. Returns when it takes connections. */
+  start(): Promise<void>
+  /** SIGSTOP to all of its processes: connections stay open and are not answered. */
+  pause(): Promise<void>
+  /** Ends a pause. */
+  resume(): void
+  /** What it has logged. */
+  log(): string
+}
+
+export interface PostgresOptions {
+  /** Server settings by their names: `{ fsync: 'off' }`. As PostgreSQL has them by default, but `max_connections` of 200. */
+  settings?: Readonly<Record<string, string>>
+  /** Where its folder is made, for a disk of one's choice. By default the folder for temporary files. */
+  parentFolder?: string
+}
+
+/** Why there is no server of our own to kill, or `null`: a reason to skip a test with. */
+export const noServerOfOurOwn: string | null = process.env.DATABASE_URL
+  ? 'DATABASE_URL names a server that is not ours to kill'
+  : null
+
+/** The server that the environment names by `DATABASE_URL`, or else one of our own. */
+export async function openPostgres(options: PostgresOptions = {}): Promise<DatabaseServer> {
+  const url = process.env.DATABASE_URL
+  if (!url) return startPostgres(options)
+  const version = await withClient(url, async client => {
+    const { rows } = await client.query<{ server_version: string }>('SHOW server_version')
+    return rows[0]?.server_version ?? ''
+  })
+  return { url, version, owned: false, stop: async () => {} }
+}
+
+/**
+ * Starts a server of our own. It listens on 127.0.0.1 only and asks for a password. It does not keep the process alive,
+ * and does not survive it.
+ *
+ * @throws Error when it does not start, with what it has logged.
+ */
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
+  const installation = installPostgres(options.parentFolder)
+  const { folder, version } = installation
+  const dataFolder = join(folder, 'data')
+  const logFile = join(folder, 'log')
+  const password = randomBytes(16).toString('hex')
+  const watchdog = startWatchdog(folder)
+  let port = 0
+  let url = ''
+  let postmaster: ChildProcess | null = null
+  let paused: readonly number[] | null = null
+  let stopping: Promise<void> | null = null
+  let removed = false
+
+  const log = () => readFileSync(logFile, 'utf8')
+
+  function launch(): ChildProcess {
+    const settings = {
+      max_connections: '200',
+      ...options.settings,
+      listen_addresses: '127.0.0.1',
+      port: String(port),
+      unix_socket_directories: '',
+    }
+    const output = openSync(logFile, 'a')
+    const child = spawn(
+      installation.program('postgres'),
+      ['-D', dataFolder, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+      // A session of its own: Ctrl+C at the terminal is for us, and we end the server.
+      {
+        cwd: folder,
+        env: environment,
+        stdio: ['ignore', output, output],
+        detached: true,
+        ...spawnAs(installation.account),
+      },
+    )
+    closeSync(output)
+    watchdog.ends([child.pid])
+    child.once('exit', () => {
+      paused = null
+      watchdog.ends([])
+    })
+    child.unref()
+    return child
+  }
+
+  async function start(choosePort: boolean): Promise<void> {
+    if (removed) throw new Error('PostgreSQL is stopped')
+    if (postmaster !== null && isAlive(postmaster)) throw new Error('PostgreSQL is running')
+    const until = Date.now() + startMsMax
+    for (;;) {
+      if (choosePort) {
+        port = await freePort()
+        url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`
+      }
+      const logged = log().length
+      const child = launch()
+      let last: unknown
+      while (isAlive(child) && Date.now() < until) {
+        try {
+          await withClient(url, client => client.query('SELECT 1'))
+          if (!isAlive(child)) break
+          postmaster = child
+          return
+        } catch (error) {
+          last = error
+          await sleep(pollMs)
+        }
+      }
+      if (isAlive(child)) {
+        child.kill('SIGKILL')
+        await exitOf(child)
+      }
+      const said = log().slice(logged)
+      // Leftovers of a killed server that live a moment longer, or a port that somebody else was given meanwhile.
+      const passing =
+        /pre-existing shared memory block|lock file .* already exists|Address already in use/.test(said)
+      if (!passing || Date.now() >= until) {
+        throw new Error(`PostgreSQL ${version} did not start:\n${said}`, { cause: last })
+      }
+      await sleep(pollMs)
+    }
+  }
+
+  function running(): ChildProcess {
+    if (postmaster === null || !isAlive(postmaster)) throw new Error('PostgreSQL is not running')
+    return postmaster
+  }
+
+  /** Sends the postmaster a signal that ends it, and waits for its end. */
+  async function end(signal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
+    const child = running()
+    child.kill(signal)
+    // What is paused hears it when it wakes up.
+    resume()
+    await exitOf(child)
+  }
+
+  function resume(): void {
+    const pids = paused ?? []
+    paused = null
+    for (const pid of pids) signalTo(pid, 'SIGCONT')
+    if (pids.length > 0) watchdog.ends(pids.slice(0, 1))
+  }
+
+  async function remove(): Promise<void> {
+    removed = true
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
+    await watchdog.stop()
+  }
+
+  async function stop(): Promise<void> {
+    try {
+      // A killed server has left shared memory that only its successor frees.
+      if (postmaster === null || !isAlive(postmaster)) await start(false)
+      // Without a last checkpoint: the data go now.
+      await end('SIGQUIT')
+    } finally {
+      await remove()
+    }
+  }
+
+  try {
+    writeFileSync(logFile, '')
+    await initialise(installation, dataFolder, password)
+    await start(true)
+  } catch (error) {
+    await remove()
+    throw error
+  }
+
+  return {
+    url,
+    version,
+    port,
+    dataFolder,
+    owned: true,
+    log,
+
+    async kill() {
+      const child = running()
+      const pids = paused ?? (await halt(child))
+      for (const pid of pids) signalTo(pid, 'SIGKILL')
+      await exitOf(child)
+      while (processes().some(({ pid, state }) => pids.includes(pid) && state !== 'Z')) await sleep(pollMs)
+    },
+
+    shutDown: () => end('SIGINT'),
+
+    start: () => start(false),
+
+    async pause() {
+      const child = running()
+      if (paused !== null) throw new Error('PostgreSQL is paused')
+      paused = await halt(child)
+      for (const pid of paused.slice(1)) signalTo(pid, 'SIGSTOP')
+      watchdog.ends(paused)
+    },
+
+    resume() {
+      if (paused === null) throw new Error('PostgreSQL is not paused')
+      resume()
+    },
+
+    stop() {
+      stopping ??= stop()
+      return stopping
+    },
+  }
+}
+
+export interface DatabaseOptions {
+  /** Of the pool: `{ max: 16 }`. */
+  pool?: Omit<pg.PoolConfig, 'connectionString'>
+}
+
+/** A database that nobody else uses. */
+export interface Database {
+  readonly url: string
+  /**
+   * Connections to it. When a server is killed under idle connections, the pool emits `error`: who does that listens
+   * to it.
+   */
+  readonly pool: pg.Pool
+  /** Ends the pool, drops the database, and the connections to it that are left. */
+  drop(): Promise<void>
+}
+
+/** Makes a fresh, empty database on the server. */
+export async function createDatabase(
+  server: Pick<DatabaseServer, 'url'>,
+  options: DatabaseOptions = {},
+): Promise<Database> {
+  const name = `bet_wallet_${randomBytes(8).toString('hex')}`
+  await withClient(server.url, client => client.query(`CREATE DATABASE ${name}`))
+  const location = new URL(server.url)
+  location.pathname = `/${name}`
+  const url = location.href
+  const pool = new pg.Pool({ ...options.pool, connectionString: url })
+  return {
+    url,
+    pool,
+    async drop() {
+      await pool.end()
+      await withClient(server.url, client => client.query(`DROP DATABASE ${name} WITH (FORCE)`))
+    },
+  }
+}
+
+async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
+  // Without a listener a connection that breaks ends the process. The work is told: its query is rejected.
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
+async function initialise(installation: Installation, dataFolder: string, password: string): Promise<void> {
+  const { folder, account } = installation
+  const passwordFile = join(folder, 'password')
+  mkdirSync(dataFolder, { mode: 0o700 })
+  writeFileSync(passwordFile, password, { mode: 0o600 })
+  if (account !== null)
+    for (const path of [dataFolder, passwordFile]) chownSync(path, account.uid, account.gid)
+  await promisify(execFile)(
+    installation.program('initdb'),
+    [
+      `--pgdata=${dataFolder}`,
+      `--pwfile=${passwordFile}`,
+      '--username=postgres',
+      '--auth=scram-sha-256',
+      '--encoding=UTF8',
+      // The same on every machine, whatever locales it has.
+      '--locale=C',
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
+      // What it writes need not survive a power cut before the first start.
+      '--no-sync',
+      '--no-instructions',
+    ],
+    { cwd: folder, env: environment, ...spawnAs(account) },
+  )
+  rmSync(passwordFile)
+}
+
+interface Watchdog {
+  /** Which processes end with us from now on. The first of them is the postmaster. */
+  ends(pids: readonly (number | undefined)[]): void
+  /** The folder is gone, and nothing is left to be watched. */
+  stop(): Promise<void>
+}
+
+/**
+ * Our own end may be a SIGKILL, and PostgreSQL would run on. So a shell waits for it: its input ends when we do, however
+ * that comes. Each line names the processes to end then; the paused ones have to wake up for that.
+ */
+const watchdogScript = `
+  trap '' HUP INT TERM
+  folder=$1 pids=
+  while read -r line; do pids=$line; done
+  tries=0
+  if [ -n "$pids" ]; then
+    kill -QUIT $pids
+    kill -CONT $pids
+    while [ -e "$folder/data/postmaster.pid" ] && [ $tries -lt 100 ]; do sleep 0.1; tries=$((tries + 1)); done
+    if [ -e "$folder/data/postmaster.pid" ]; then kill -KILL $pids; fi
+  fi
+  until rm -rf -- "$folder" || [ $tries -ge 200 ]; do sleep 0.1; tries=$((tries + 1)); done
+`
+
+function startWatchdog(folder: string): Watchdog {
+  // Windows has no such shell. The server is ended when our process ends in good order.
+  if (process.platform === 'win32') {
+    let pids: readonly (number | undefined)[] = []
+    const endThem = () => {
+      for (const pid of pids) if (pid !== undefined) signalTo(pid, 'SIGKILL')
+    }
+    process.once('exit', endThem)
+    return {
+      ends(named) {
+        pids = named
+      },
+      async stop() {
+        process.off('exit', endThem)
+      },
+    }
+  }
+  const shell = spawn('sh', ['-c', watchdogScript, 'sh', folder], {
+    cwd: '/',
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  const input = shell.stdin
+  shell.unref()
+  ;(input as unknown as Socket).unref()
+  return {
+    ends(pids) {
+      input.write(`${pids.join(' ')}\n`)
+    },
+    async stop() {
+      input.end('\n')
+      await exitOf(shell)
+    },
+  }
+}
+
+function isAlive(child: ChildProcess): boolean {
+  return child.pid !== undefined && child.exitCode === null && child.signalCode === null
+}
+
+async function exitOf(child: ChildProcess): Promise<void> {
+  child.ref()
+  if (isAlive(child)) await once(child, 'exit')
+}
+
+/** Stops the postmaster, so that it makes no new processes, and gives its id and those of its children. */
+async function halt(postmaster: ChildProcess): Promise<number[]> {
+  const { pid } = postmaster
+  if (pid === undefined) return []
+  if (process.platform === 'win32') return [pid]
+  postmaster.kill('SIGSTOP')
+  for (;;) {
+    const all = processes()
+    const own = all.find(process => process.pid === pid)
+    if (own === undefined || /[TZ]/.test(own.state)) {
+      return [pid, ...all.filter(({ parent }) => parent === pid).map(process => process.pid)]
+    }
+    await sleep(1)
+  }
+}
+
+function signalTo(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    // It has ended by itself.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
+interface RunningProcess {
+  pid: number
+  parent: number
+  /** One letter: T stopped, Z ended and not yet noticed by its parent. */
+  state: string
+}
+
+function processes(): RunningProcess[] {
+  if (process.platform === 'win32') return []
+  // Slim containers have no ps.
+  if (process.platform !== 'linux') {
+    return execFileSync('ps', ['-A', '-o', 'pid=,ppid=,state='], { encoding: 'utf8' })
+      .split('\n')
+      .map(line => line.trim().split(/\s+/))
+      .filter(fields => fields.length === 3)
+      .map(([pid, parent, state]) => ({ pid: Number(pid), parent: Number(parent), state: state?.[0] ?? '' }))
+  }
+  return readdirSync('/proc')
+    .filter(name => /^\d+$/.test(name))
+    .flatMap(name => {
+      const stat = statOf(name)
+      // "pid (name) state parent …", and the name may hold anything.
+      const [, state, parent] = /^.*\) (\S) (\d+) /s.exec(stat) ?? []
+      return state === undefined ? [] : [{ pid: Number(name), parent: Number(parent), state }]
+    })
+}
+
+function statOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8')
+  } catch (error) {
+    // It has ended since it was listed.
+    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return ''
+    throw error
+  }
+}
+
+/** Below the ports that connections are given: one of those, or a client's own attempt to reconnect, could take it between `kill` and `start`. */
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(15_000, 30_000)
+    const server = createServer()
+    server.listen(port, '127.0.0.1')
+    try {
+      await once(server, 'listening')
+      return port
+    } catch (error) {
+      if (!['EADDRINUSE', 'EACCES'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+    } finally {
+      server.close()
+    }
+  }
+}

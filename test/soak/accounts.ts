@@ -1,0 +1,194 @@
+/**
+ * A PAM with its accounts, in three of the shapes that a players' table may have, and its own money movements beside the
+ * wallet's. A trigger writes down every change of a balance, whoever made it: the books that the soak is judged by.
+ */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { PlayersTable } from 'bet-wallet/postgres'
+import type pg from 'pg'
+import type { Random } from './random.js'
+
+export type AccountsKind = 'numeric' | 'cents' | 'text'
+
+export const currency = 'EUR'
+
+interface Layout {
+  players: PlayersTable
+  /** Types of the columns. There is no CHECK on the balance: that it stays above zero is the wallet's to see to. */
+  columns: { id: string; balance: string }
+  newId(number: number): string
+  /** SQL for an amount in cents of what the balance column holds, and the other way round. */
+  toCents(value: string): string
+  fromCents(cents: string): string
+}
+
+const layouts: Record<AccountsKind, Layout> = {
+  numeric: {
+    players: { table: 'pam.accounts', id: 'player', currency: 'currency', balance: 'available' },
+    columns: { id: 'text', balance: 'numeric(14,2)' },
+    newId: number => `player-${number}`,
+    toCents: value => `(${value} * 100)`,
+    fromCents: cents => `(${cents} / 100)`,
+  },
+  cents: {
+    players: {
+      table: 'pam.accounts',
+      id: 'account_no',
+      idType: 'bigint',
+      currency: 'currency',
+      balance: 'available_cents',
+      balanceType: 'minor units',
+      minorUnits: 2,
+    },
+    columns: { id: 'bigint', balance: 'bigint' },
+    newId: number => `${70_000 + number}`,
+    toCents: value => `${value}::numeric`,
+    fromCents: cents => `(${cents})::bigint`,
+  },
+  text: {
+    players: {
+      table: 'pam.accounts',
+      id: 'account',
+      idType: 'uuid',
+      currency: 'currency',
+      balance: 'available',
+      balanceType: 'text',
+    },
+    columns: { id: 'uuid', balance: 'text' },
+    newId: () => randomUUID(),
+    toCents: value => `(${value}::numeric * 100)`,
+    fromCents: cents => `trim_scale(${cents} / 100)::text`,
+  },
+}
+
+export interface Accounts {
+  readonly players: PlayersTable
+  /** What each player has at the beginning, in cents. */
+  readonly openings: ReadonlyMap<string, number>
+  /** The ids of the deposits and withdrawals that the PAM has heard to be done. */
+  readonly acknowledged: ReadonlySet<string>
+  /** SQL that gives (account text, cents numeric) for every account. */
+  readonly balancesSql: string
+  /** SQL for a hand-written integration: the cents of a row called a, and an assignment that adds the variable move to them. */
+  readonly balanceSql: { of: string; add: string }
+  /**
+   * Adds to a balance, as other code of the PAM's does: in a statement of its own, tried again until it is known to be
+   * done. What the funds do not cover is left alone.
+   */
+  move(playerId: string, cents: number): Promise<void>
+  /** Holds the rows of these players, as a long commit of other code does, until it is told to end. */
+  hold(playerIds: readonly string[]): Promise<{ release(): Promise<void> }>
+}
+
+export async function openAccounts(
+  pool: pg.Pool,
+  kind: AccountsKind,
+  playersCount: number,
+  random: Random,
+): Promise<Accounts> {
+  const { players, columns, newId, toCents, fromCents } = layouts[kind]
+  const { table, id, balance } = players
+  const openings = new Map<string, number>()
+  for (let number = 1; number <= playersCount; number += 1)
+    openings.set(newId(number), random.int(500, 4_000))
+
+  await pool.query(`
+    CREATE SCHEMA pam;
+    CREATE TABLE ${table} (
+      ${id} ${columns.id} PRIMARY KEY,
+      ${players.currency} text NOT NULL,
+      ${balance} ${columns.balance} NOT NULL
+    );
+    -- Deposits, withdrawals, casino: what is not the sportsbook's.
+    CREATE TABLE pam.movements (id text PRIMARY KEY, account text NOT NULL, cents numeric NOT NULL);
+    CREATE TABLE pam.changes (
+      number bigserial PRIMARY KEY,
+      account text NOT NULL,
+      before_cents numeric NOT NULL,
+      after_cents numeric NOT NULL,
+      commit_id text NOT NULL DEFAULT pg_current_xact_id()::xid::text
+    );
+    CREATE INDEX ON pam.changes (account);
+    CREATE FUNCTION pam.note_change() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        INSERT INTO pam.changes (account, before_cents, after_cents)
+        VALUES (NEW.${id}::text, ${toCents(`OLD.${balance}`)}, ${toCents(`NEW.${balance}`)});
+        RETURN NULL;
+      END $$;
+    CREATE TRIGGER note_change AFTER UPDATE ON ${table} FOR EACH ROW
+      WHEN (OLD.${balance} IS DISTINCT FROM NEW.${balance}) EXECUTE FUNCTION pam.note_change();`)
+  await pool.query(
+    `INSERT INTO ${table} (${id}, ${players.currency}, ${balance})
+      SELECT (o->>0)::${columns.id}, '${currency}', ${fromCents('(o->>1)::numeric')} FROM json_array_elements($1::json) o`,
+    [JSON.stringify([...openings])],
+  )
+
+  const acknowledged = new Set<string>()
+  let movements = 0
+
+  return {
+    players,
+    openings,
+    acknowledged,
+    balanceSql: {
+      of: toCents(`a.${balance}`),
+      add: `${balance} = ${fromCents(`(${toCents(`a.${balance}`)} + move)`)}`,
+    },
+    balancesSql: `SELECT ${id}::text AS account, ${toCents(balance)} AS cents FROM ${table}`,
+
+    async move(playerId, cents) {
+      movements += 1
+      const movement = `movement-${movements}`
+      for (;;) {
+        try {
+          const { rows } = await pool.query<{ done: boolean }>(
+            `WITH moved AS (
+              UPDATE ${table} SET ${balance} = ${fromCents(`(${toCents(balance)} + $3::numeric)`)}
+              WHERE ${id} = $2::text::${columns.id} AND ${toCents(balance)} + $3::numeric >= 0
+                AND NOT EXISTS (SELECT FROM pam.movements WHERE id = $1)
+              RETURNING 1
+            ), noted AS (
+              INSERT INTO pam.movements (id, account, cents) SELECT $1, $2, $3::numeric FROM moved RETURNING 1
+            ) SELECT EXISTS (SELECT FROM noted) OR EXISTS (SELECT FROM pam.movements WHERE id = $1) AS done`,
+            [movement, playerId, cents],
+          )
+          if (rows[0]?.done) acknowledged.add(movement)
+          return
+        } catch (error) {
+          if (!isPassing(error)) throw error
+          await sleep(50)
+        }
+      }
+    },
+
+    async hold(playerIds) {
+      const connection = await pool.connect()
+      try {
+        await connection.query('BEGIN')
+        await connection.query(
+          `SELECT FROM ${table} WHERE ${id}::text = ANY ($1) ORDER BY ${id} FOR UPDATE`,
+          [playerIds],
+        )
+      } catch (error) {
+        connection.release(true)
+        throw error
+      }
+      return {
+        release: async () => {
+          try {
+            await connection.query('COMMIT')
+          } finally {
+            connection.release()
+          }
+        },
+      }
+    },
+  }
+}
+
+/** Whether the database is away, or has lost an answer: to be tried again. */
+export function isPassing(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code
+  if (typeof code !== 'string') return error instanceof Error && /[Cc]onnection|timeout/.test(error.message)
+  return /^(?:08|57P|53|40)/.test(code) || ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', '55P03'].includes(code)
+}

@@ -1,0 +1,162 @@
+/**
+ * Stores that are broken on purpose: the proof that the soak can fail. Each is a mistake that somebody has made. Nothing
+ * of this is used but by the server script, when it is told to.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Transaction, WalletChanges, WalletStore } from 'bet-wallet'
+import type { PostgresClient, PostgresStore, PostgresStoreOptions } from 'bet-wallet/postgres'
+import type pg from 'pg'
+
+export const faults = {
+  'early-answer': 'answers, and sends COMMIT a moment later',
+  'async-commit': 'synchronous_commit is switched off behind the check at start',
+  'no-tombstone': 'a rollback of an unknown bet leaves nothing behind',
+  'ids-in-memory': 'knows which transactions came before from the memory of its process',
+  'no-floor': 'trusts the funds that load has seen',
+  'two-commits': 'writes the record in one commit and moves the money in the next',
+  'retry-anew': 'after a lost answer does the same again under an id of its own',
+} as const
+
+export type Fault = keyof typeof faults
+
+interface Connection {
+  query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
+  release(error?: Error | boolean): void
+}
+
+export function brokenClient(fault: Fault | null, pool: pg.Pool): PostgresClient {
+  if (fault === 'early-answer') {
+    return connectingBy(pool, async connection => {
+      const { query, release } = connection
+      let committing: Promise<unknown> | null = null
+      return {
+        query: async (text, values) => {
+          if (text !== 'COMMIT') return await query(text, values)
+          committing = new Promise(resolve => setTimeout(resolve, 30)).then(() => query(text))
+          return { rows: [] }
+        },
+        release: error => {
+          if (committing === null) release(error)
+          else
+            committing.then(
+              () => release(error),
+              () => release(true),
+            )
+        },
+      }
+    })
+  }
+  if (fault === 'async-commit') {
+    let borrowed = 0
+    return connectingBy(pool, async connection => {
+      borrowed += 1
+      // The first ones go to the check at start, which looks.
+      await connection.query(`SET synchronous_commit = ${borrowed > 20 ? 'off' : 'on'}`)
+      return connection
+    })
+  }
+  return pool
+}
+
+/** The pool with its connections changed. */
+function connectingBy(pool: pg.Pool, change: (connection: Connection) => Promise<Connection>) {
+  return {
+    totalCount: 0, // by which a pool is known
+    query: (text: string, values?: unknown[]) => pool.query(text, values),
+    connect: async () => {
+      const connection = await pool.connect()
+      return await change({
+        query: (text, values) => connection.query(text, values),
+        release: error => connection.release(error),
+      })
+    },
+  }
+}
+
+export function brokenOptions(fault: Fault | null): Pick<PostgresStoreOptions, 'inCommit'> {
+  // With it the store uses BEGIN and COMMIT.
+  return fault === 'early-answer' ? { inCommit: async () => {} } : {}
+}
+
+export function brokenStore(fault: Fault | null, store: PostgresStore): WalletStore {
+  const load: WalletStore['load'] = keys => store.load(keys)
+  const commit: WalletStore['commit'] = changes => store.commit(changes)
+  switch (fault) {
+    case 'no-tombstone':
+      return {
+        contract: 1,
+        load,
+        commit: changes => commit(isTombstone(changes) ? { ...changes, bet: null } : changes),
+      }
+    case 'no-floor':
+      return {
+        contract: 1,
+        load,
+        commit: changes =>
+          commit({
+            ...changes,
+            balance: changes.balance === null ? null : { ...changes.balance, floor: null },
+          }),
+      }
+    case 'ids-in-memory': {
+      const known = new Map<string, Transaction>()
+      const keyOf = ({ operation, transactionId }: Pick<Transaction, 'operation' | 'transactionId'>) =>
+        `${operation} ${transactionId}`
+      return {
+        contract: 1,
+        load: async keys => ({ ...(await load(keys)), transaction: known.get(keyOf(keys)) ?? null }),
+        commit: async changes => {
+          const { transaction } = changes
+          const transactionId = `${transaction.transactionId} ${randomUUID()}`
+          const result = await commit({ ...changes, transaction: { ...transaction, transactionId } })
+          if (result.status === 'committed') {
+            const { walletTransactionId } = result
+            known.set(keyOf(transaction), { ...transaction, walletTransactionId })
+          }
+          return result
+        },
+      }
+    }
+    case 'two-commits':
+      return {
+        contract: 1,
+        load,
+        commit: async changes => {
+          const { transaction, balance } = changes
+          const result = await commit({ ...changes, balance: null })
+          if (result.status !== 'committed' || balance === null) return result
+          const transactionId = `${transaction.transactionId} money`
+          return await commit({ ...changes, bet: null, transaction: { ...transaction, transactionId } })
+        },
+      }
+    case 'retry-anew':
+      return {
+        contract: 1,
+        load,
+        commit: async changes => {
+          try {
+            return await commit(changes)
+          } catch {
+            const { transaction, bet, balance, request } = changes
+            const { operation, playerId, betId } = transaction
+            const transactionId = randomUUID()
+            // Looks again, so that the revision is no hindrance.
+            const now = await load({ operation, transactionId, playerId, betId })
+            const revision = (now.bet?.revision ?? 0) + 1
+            return await commit({
+              transaction: { ...transaction, transactionId },
+              bet: bet === null ? null : { ...bet, revision },
+              balance,
+              request,
+            })
+          }
+        },
+      }
+    default:
+      return store
+  }
+}
+
+function isTombstone({ transaction, bet }: WalletChanges): boolean {
+  return transaction.operation === 'rollbackbet' && bet?.status === 'ROLLED_BACK' && bet.revision === 1
+}

@@ -1,0 +1,31 @@
+/** A wallet process of the soak: bet-wallet over PostgreSQL, as an operator would run it, and killed as nobody would. */
+import { createServer } from 'node:http'
+import { recordSettlement } from 'bet-wallet'
+import { basicAuth, createHttpHandler } from 'bet-wallet/http'
+import { createPostgresStore } from 'bet-wallet/postgres'
+import pg from 'pg'
+import { walletRoutes } from '../../examples/node-http/wallet.js'
+import { brokenClient, brokenOptions, brokenStore } from './faults.js'
+import { credentials, listen, reportFault, settings } from './server-child.js'
+
+const given = settings()
+const { databaseUrl, players, earlierBets, fault } = given
+
+const pool = new pg.Pool({ connectionString: databaseUrl, max: 8, application_name: 'bet-wallet' })
+// The pool replaces idle connections that the server's death has ended.
+pool.on('error', () => {})
+
+const store = brokenStore(
+  fault,
+  createPostgresStore(brokenClient(fault, pool), {
+    ...(players === null ? {} : { players }),
+    ...(earlierBets === null ? {} : { earlierBets }),
+    ...brokenOptions(fault),
+  }),
+)
+const handle = createHttpHandler(store, {
+  authenticate: basicAuth(credentials),
+  operations: { '/settlement': body => recordSettlement(store, body) },
+  onError: reportFault,
+})
+await listen(createServer(walletRoutes(handle)), given)

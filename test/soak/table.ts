@@ -1,0 +1,54 @@
+/** The counts of a soak as a small table: a column per phase. */
+import type { PhaseReport } from './run.js'
+
+type Line = readonly [name: string, value: (report: PhaseReport) => number]
+
+const lines: readonly Line[] = [
+  ['kills of a wallet process', ({ kills }) => kills.wallet],
+  ['kills of PostgreSQL', ({ kills }) => kills.postgres],
+  ['calls under way at kills and cut-overs', ({ inFlightAtKills }) => inFlightAtKills],
+  ['calls sent', ({ traffic }) => traffic.sent],
+  ['  answered with success', ({ traffic }) => traffic.succeeded],
+  ['  refused', ({ traffic }) => traffic.refused],
+  ['  answered 500 or 503', ({ traffic }) => traffic.faults],
+  ['  not answered', ({ traffic }) => traffic.unanswered],
+  ['  of them given up by the platform', ({ traffic }) => traffic.abandoned],
+  ['tried again', ({ traffic }) => traffic.retried],
+  ['sent twice at once', ({ traffic }) => traffic.twice],
+  ['delivered late', ({ traffic }) => traffic.late],
+  ['lost answers of COMMIT (COMMIT_UNKNOWN)', ({ faults }) => faults.COMMIT_UNKNOWN ?? 0],
+  ['bets', ({ books }) => books?.bets ?? 0],
+  ['  rolled back', ({ books }) => books?.rolledBack ?? 0],
+  ['  of them before they came', ({ books }) => books?.tombstones ?? 0],
+  ['  settled', ({ books }) => books?.settled ?? 0],
+  ['transactions', ({ books }) => books?.transactions ?? 0],
+  ['  refusals that stick', ({ books }) => books?.recordedRefusals ?? 0],
+  ['  of an earlier integration', ({ books }) => books?.imported ?? 0],
+  ['clawbacks left as debts', ({ traffic }) => traffic.debts],
+  ["movements of the PAM's own", ({ books }) => books?.movements ?? 0],
+  ['changes of balances', ({ books }) => books?.balanceChanges ?? 0],
+  ['answers asked for again at the end', ({ askedAgain }) => askedAgain],
+  ['differences', ({ differences }) => differences.length],
+]
+
+export function tableOf(reports: readonly PhaseReport[]): string {
+  const heads = [...reports.map(({ name }) => name), 'all']
+  const widths = heads.map(head => Math.max(head.length, 8))
+  const row = (name: string, cells: readonly string[]) =>
+    [name.padEnd(40), ...cells.map((cell, index) => cell.padStart(widths[index] ?? 8))].join('  ')
+  const body = lines.map(([name, value]) => {
+    const values = reports.map(value)
+    return row(
+      name,
+      [...values, values.reduce((sum, each) => sum + each, 0)].map(each => each.toLocaleString('en')),
+    )
+  })
+  return [
+    row('', heads),
+    row(
+      '─'.repeat(40),
+      widths.map(width => '─'.repeat(width)),
+    ),
+    ...body,
+  ].join('\n')
+}

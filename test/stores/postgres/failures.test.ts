@@ -1,0 +1,808 @@
+/** What can go wrong between this process and a PostgreSQL, on a real one; and what is then true of the money. */
+import pg from 'pg'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { handlePlaceBet, handleRollbackBet } from '../../../src/handlers.js'
+import { createHttpHandler } from '../../../src/http/index.js'
+import type { OutcomeEvent } from '../../../src/outcomes.js'
+import { fateOf } from '../../../src/stores/postgres/failure.js'
+import { createPostgresStore, PostgresStoreError } from '../../../src/stores/postgres/index.js'
+import { faultOf, placeBet, rollbackBet } from '../../fixtures.js'
+import { freshDatabase } from '../../postgres/fresh-database.js'
+import { createDatabase, noServerOfOurOwn, startPostgres } from '../../postgres/server.js'
+import { openProxy, type TcpProxy } from './proxy.js'
+import {
+  endOf,
+  expectBooksToBalance,
+  idle,
+  openWallet,
+  placing,
+  settling,
+  until,
+  type Wallet,
+  type WalletSetup,
+} from './wallet.js'
+
+const { url, pool: admin, drop } = await freshDatabase({ pool: { max: 20 } })
+const opened: { close(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const each of opened.splice(0).reverse()) await each.close()
+})
+afterAll(drop)
+
+/** Far beyond what a test takes: it does not end by them. */
+const patience = { timeoutMs: 120_000, lockTimeoutMs: 120_000 }
+
+async function wallet(setup: Partial<WalletSetup> = {}): Promise<Wallet> {
+  const made = await openWallet({ admin, url, ...setup })
+  opened.push(made)
+  return made
+}
+
+async function proxyTo(serverUrl: string): Promise<TcpProxy> {
+  const proxy = await openProxy(serverUrl)
+  opened.push(proxy)
+  return proxy
+}
+
+const committed = (balance: string) => ({
+  status: 'committed',
+  balance,
+  walletTransactionId: expect.stringMatching(/^[0-9]+$/),
+})
+const unknown = expect.objectContaining({ name: 'PostgresStoreError', code: 'COMMIT_UNKNOWN' })
+const keys = { operation: 'placebet', transactionId: 'place-1', playerId: 'alice', betId: 'bet-1' } as const
+
+/** Gathers what `onOutcome` tells. */
+function listener() {
+  const events: OutcomeEvent[] = []
+  return { events, options: { onOutcome: (event: OutcomeEvent) => void events.push(event) } }
+}
+
+describe('40001, a serialization failure', () => {
+  describe.each(['repeatable read', 'serializable'])('in %s', isolation => {
+    const setup = {
+      options: patience,
+      pool: { options: `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}` },
+    }
+
+    /** Another session has moved money of alice, and commits once our commit waits for her row. */
+    async function overtaken(work: (wallet: Wallet) => Promise<unknown>): Promise<[Wallet, unknown]> {
+      const made = await wallet(setup)
+      expect((await made.pool.query('SHOW transaction_isolation')).rows).toEqual([
+        { transaction_isolation: isolation },
+      ])
+      const deposit = await made.otherSession()
+      await deposit.query('BEGIN')
+      await deposit.query(`UPDATE ${made.schema}.players SET balance = balance + 1 WHERE player_id = 'alice'`)
+      const result = work(made)
+      await until(async () => (await made.waiting()).length === 1)
+      await deposit.query('COMMIT')
+      return [made, await result]
+    }
+
+    it('is a conflict, and nothing is written', async () => {
+      const [made, result] = await overtaken(({ store }) => store.commit(placing()))
+      expect(result).toEqual({ status: 'conflict' })
+      expect(await made.recorded()).toEqual([])
+      expect(await made.balanceOf('alice')).toBe('101')
+    })
+
+    it('is looked at again by the handler, and succeeds', async () => {
+      const { events, options } = listener()
+      const [made, outcome] = await overtaken(({ store }) => handlePlaceBet(store, placeBet(), options))
+      expect(outcome).toMatchObject({ ok: true, replayed: false, balance: '71' })
+      expect(events).toMatchObject([{ attempts: 2 }])
+      expect(await made.recorded()).toEqual(['placebet place-1 -30'])
+      expect(await made.balanceOf('alice')).toBe('71')
+    })
+  })
+})
+
+describe('40P01, a deadlock', () => {
+  /** Our commit holds alice and asks for what another session holds, who waits for alice. We are the victim. */
+  async function deadlocked(work: (wallet: Wallet) => Promise<unknown>): Promise<[Wallet, unknown]> {
+    const made = await wallet({
+      options: patience,
+      // Only who finds it is the victim: the other one looks for it in an hour.
+      pool: { options: '-c deadlock_timeout=1ms' },
+    })
+    const stop = await made.stopCommitsOf('alice')
+    await admin.query(`CREATE FUNCTION ${made.schema}.ask() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      PERFORM pg_advisory_xact_lock(hashtext('${made.schema}'), 8);
+      RETURN NULL;
+    END $$`)
+    // Triggers fire in the order of their names.
+    await admin.query(`CREATE TRIGGER stopped_then_ask AFTER INSERT ON ${made.schema}.transactions FOR EACH ROW
+      EXECUTE FUNCTION ${made.schema}.ask()`)
+    const other = await made.otherSession()
+    await other.query("SET deadlock_timeout = '1h'")
+    await other.query('BEGIN')
+    await other.query('SELECT pg_advisory_xact_lock(hashtext($1), 8)', [made.schema])
+    const result = work(made)
+    await stop.reached()
+    const otherPid = Number((await other.query('SELECT pg_backend_pid() AS pid')).rows[0].pid)
+    const deposit = other.query(
+      `UPDATE ${made.schema}.players SET balance = balance + 1 WHERE player_id = 'alice'`,
+    )
+    await until(async () => {
+      const { rowCount } = await admin.query(
+        "SELECT FROM pg_stat_activity WHERE pid = $1 AND wait_event_type = 'Lock'",
+        [otherPid],
+      )
+      return rowCount === 1
+    })
+    await stop.release()
+    await deposit
+    await other.query('COMMIT')
+    return [made, await result]
+  }
+
+  it('is a conflict, and nothing is written', async () => {
+    const [made, result] = await deadlocked(({ store }) => store.commit(placing()))
+    expect(result).toEqual({ status: 'conflict' })
+    expect(await made.recorded()).toEqual([])
+    expect(await made.balanceOf('alice')).toBe('101')
+  })
+
+  it('is looked at again by the handler, and succeeds', async () => {
+    const { events, options } = listener()
+    const [made, outcome] = await deadlocked(({ store }) => handlePlaceBet(store, placeBet(), options))
+    expect(outcome).toMatchObject({ ok: true, replayed: false, balance: '71' })
+    // More than two where we are at her row before the other one wakes up.
+    expect(events[0]?.attempts).toBeGreaterThan(1)
+    expect(await made.recorded()).toEqual(['placebet place-1 -30'])
+  })
+})
+
+describe("a transaction block that somebody else's code has left open on a connection", () => {
+  const leavings: [name: string, statements: string[], waited: boolean][] = [
+    ['BEGIN', ['BEGIN'], true],
+    ['BEGIN, and a row', ['BEGIN', "INSERT INTO SCHEMA.players VALUES ('mallory', 'EUR', 1)"], true],
+    ['25P02: BEGIN, and a statement that failed', ['BEGIN', 'SELECT 1/0'], true],
+    ['an old snapshot', ['BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT 1'], true],
+    ['BEGIN that nobody has waited for', ['BEGIN'], false],
+  ]
+
+  async function leave(wallet: Wallet, statements: string[], waited: boolean): Promise<void> {
+    const connection = await wallet.pool.connect()
+    for (const text of statements) {
+      const done = endOf(connection.query(text.replaceAll('SCHEMA', wallet.schema)))
+      if (waited) await done
+    }
+    connection.release()
+  }
+
+  describe.each(leavings)('%s', (_, statements, waited) => {
+    it('is no place for a commit: what is answered is durable, and theirs is undone', async () => {
+      const made = await wallet({ pool: { max: 1 } })
+      await leave(made, statements, waited)
+      const result = await endOf(made.store.commit(placing()))
+      if (waited) expect(result).toEqual(committed('70'))
+      // Found only when it is too late: it must not be answered as done.
+      else expect(result).toEqual(unknown)
+      expect(await made.recorded()).toEqual(waited ? ['placebet place-1 -30'] : [])
+      expect(await made.rows("SELECT FROM SCHEMA.players WHERE player_id = 'mallory'")).toEqual([])
+      expect(await endOf(made.store.commit(placing({ n: 2 })))).toEqual(committed(waited ? '40' : '70'))
+      await expectBooksToBalance(made)
+      await idle(made.pool)
+    })
+
+    it('is no place to look from', async () => {
+      const made = await wallet({ pool: { max: 1 } })
+      await leave(made, statements, waited)
+      await made.rows("UPDATE SCHEMA.players SET balance = 7 WHERE player_id = 'alice'")
+      const found = await made.store.load(keys)
+      expect(found.player).toEqual({ playerId: 'alice', currency: 'EUR', balance: '7' })
+      await idle(made.pool)
+    })
+  })
+
+  it('on every connection of the pool: they are closed, and fresh ones serve', async () => {
+    const made = await wallet({ pool: { max: 4 } })
+    const connections = await Promise.all(Array.from({ length: 4 }, () => made.pool.connect()))
+    for (const connection of connections) await connection.query('BEGIN')
+    for (const connection of connections) connection.release()
+    expect(await handlePlaceBet(made.store, placeBet())).toMatchObject({ ok: true, balance: '70' })
+    expect(await made.recorded()).toEqual(['placebet place-1 -30'])
+  })
+})
+
+describe('57P01, a backend that is terminated in the middle of a commit', () => {
+  async function terminate(pid: number): Promise<void> {
+    await admin.query('SELECT pg_terminate_backend($1, 10000)', [pid])
+  }
+
+  it('nobody knows what became of it, for every request of the batch; nothing is recorded', async () => {
+    const made = await wallet({ options: patience })
+    const stop = await made.stopCommitsOf('alice')
+    const results = Promise.all([
+      endOf(made.store.commit(placing())),
+      endOf(made.store.commit(placing({ playerId: 'bob', n: 2 }))),
+    ])
+    await terminate(await stop.reached())
+    expect(await results).toEqual([unknown, unknown])
+    expect(await made.recorded()).toEqual([])
+    await expectBooksToBalance(made)
+    await idle(made.pool)
+  })
+
+  it('the handler answers a fault that is not retryable, and the repeat succeeds, once', async () => {
+    const made = await wallet({ options: patience })
+    const stop = await made.stopCommitsOf('alice')
+    const fault = faultOf(handlePlaceBet(made.store, placeBet()))
+    await terminate(await stop.reached())
+    expect(await fault).toMatchObject({ code: 'COMMIT_UNKNOWN', retryable: false })
+    await stop.release()
+    expect(await handlePlaceBet(made.store, placeBet())).toMatchObject({ ok: true, replayed: false })
+    expect(await handlePlaceBet(made.store, placeBet())).toMatchObject({ ok: true, replayed: true })
+    expect(await made.recorded()).toEqual(['placebet place-1 -30'])
+    await expectBooksToBalance(made)
+  })
+
+  it('the rollback that the platform sends instead finds nothing, and the late bet takes nothing', async () => {
+    const made = await wallet({ options: patience })
+    const stop = await made.stopCommitsOf('alice')
+    const fault = faultOf(handlePlaceBet(made.store, placeBet()))
+    await terminate(await stop.reached())
+    await fault
+    await stop.release()
+    expect(await handleRollbackBet(made.store, rollbackBet())).toMatchObject({ ok: true, balance: '100' })
+    expect(await handlePlaceBet(made.store, placeBet())).toMatchObject({
+      ok: false,
+      errorCode: 'INVALID_BET',
+    })
+    expect(await made.balanceOf('alice')).toBe('100')
+  })
+})
+
+describe('a line that breaks around the commit', () => {
+  const hooks = {
+    'one statement': { statement: 'commit_v1', options: {} },
+    'BEGIN and COMMIT, with a hook': { statement: 'COMMIT', options: { async inCommit() {} } },
+  }
+
+  describe.each(Object.entries(hooks))('%s', (_, { statement, options }) => {
+    it('the answer is lost: the handler finds it recorded, and answers a success that moved money once', async () => {
+      const proxy = await proxyTo(url)
+      const made = await wallet({ url: proxy.url, options })
+      const { events, options: listening } = listener()
+      const lost = proxy.loseAnswer(statement)
+      const outcome = await handlePlaceBet(made.store, placeBet(), listening)
+      await lost
+      expect(outcome).toMatchObject({ ok: true, replayed: true, balance: '70' })
+      expect(events).toMatchObject([{ commitError: { code: 'COMMIT_UNKNOWN' } }])
+      expect(await made.recorded()).toEqual(['placebet place-1 -30'])
+      expect(await made.balanceOf('alice')).toBe('70')
+      await idle(made.pool)
+    })
+
+    it('the request is lost: it is not recorded, the handler does not say that it is, and the repeat succeeds', async () => {
+      const proxy = await proxyTo(url)
+      const made = await wallet({ url: proxy.url, options })
+      const lost = proxy.loseRequest(statement)
+      const fault = await faultOf(handlePlaceBet(made.store, placeBet()))
+      await lost
+      expect(fault).toMatchObject({ code: 'COMMIT_UNKNOWN', retryable: false })
+      expect(await made.recorded()).toEqual([])
+      expect(await handlePlaceBet(made.store, placeBet())).toMatchObject({
+        ok: true,
+        replayed: false,
+        balance: '70',
+      })
+      await idle(made.pool)
+    })
+
+    it('all of a batch that was done is answered as done, each once', async () => {
+      const proxy = await proxyTo(url)
+      const made = await wallet({ url: proxy.url, options })
+      const bets = ['alice', 'bob', 'carol', 'alice'].map((playerId, i) =>
+        placeBet({ playerId, transactionId: `place-${i}`, betId: `bet-${i}`, amount: '10' }),
+      )
+      const lost = proxy.loseAnswer(statement)
+      const outcomes = await Promise.all(bets.map(each => handlePlaceBet(made.store, each)))
+      await lost
+      expect(outcomes).toMatchObject(bets.map(() => ({ ok: true, replayed: true })))
+      expect(await made.recorded()).toHaveLength(4)
+      await expectBooksToBalance(made)
+    })
+  })
+
+  it.each(['loseRequest', 'loseAnswer'] as const)('around a load (%s): it looks again', async loss => {
+    const proxy = await proxyTo(url)
+    const made = await wallet({ url: proxy.url })
+    const lost = proxy[loss]('load_v1')
+    expect(await made.store.load(keys)).toMatchObject({ player: { balance: '100' } })
+    await lost
+    await idle(made.pool)
+  })
+
+  it('before anything of the commit is sent: it is tried again, certain that nothing was done', async () => {
+    const proxy = await proxyTo(url)
+    const made = await wallet({ url: proxy.url, options: { async inCommit() {} } })
+    const lost = proxy.loseAnswer('commit_v1')
+    expect(await made.store.commit(placing())).toEqual(committed('70'))
+    await lost
+    expect(await made.recorded()).toEqual(['placebet place-1 -30'])
+    await idle(made.pool)
+  })
+})
+
+describe('connections that died while nobody looked', () => {
+  it('terminated while idle: nobody notices', async () => {
+    const made = await wallet()
+    const connections = await Promise.all(Array.from({ length: 4 }, () => made.pool.connect()))
+    for (const connection of connections) connection.release()
+    expect(made.pool.idleCount).toBe(4)
+    await admin.query(
+      'SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = $1',
+      [made.schema],
+    )
+    await until(() => made.pool.totalCount === 0)
+    expect(await handlePlaceBet(made.store, placeBet())).toMatchObject({ ok: true, balance: '70' })
+    await idle(made.pool)
+  })
+
+  it('a black hole: every call is answered in time, and the connection is not used again', async () => {
+    const proxy = await proxyTo(url)
+    const made = await wallet({ url: proxy.url, options: { timeoutMs: 150 }, pool: { max: 1 } })
+    proxy.goDark()
+    const before = performance.now()
+    await expect(made.store.load(keys)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    // Not by the patience of TCP, which is minutes.
+    expect(performance.now() - before).toBeLessThan(10_000)
+    expect(made.pool.totalCount).toBe(0)
+    expect(await made.store.load(keys)).toMatchObject({ player: { balance: '100' } })
+    expect(made.pool).toMatchObject({ totalCount: 1, idleCount: 1, waitingCount: 0 })
+
+    proxy.goDark()
+    expect(await endOf(made.store.commit(placing()))).toEqual(unknown)
+    expect(made.pool.totalCount).toBe(0)
+    expect(await made.store.commit(placing())).toEqual(committed('70'))
+    expect(await made.recorded()).toEqual(['placebet place-1 -30'])
+    expect(made.pool).toMatchObject({ totalCount: 1, idleCount: 1, waitingCount: 0 })
+  })
+
+  it('through the handler: a black hole at the load is retryable, and at the commit it is not', async () => {
+    const proxy = await proxyTo(url)
+    const made = await wallet({ url: proxy.url, options: { timeoutMs: 150 } })
+    proxy.goDark()
+    expect(await faultOf(handlePlaceBet(made.store, placeBet()))).toMatchObject({
+      code: 'UNAVAILABLE',
+      retryable: true,
+    })
+    const authorizeBet = () => proxy.goDark()
+    expect(await faultOf(handlePlaceBet(made.store, placeBet(), { authorizeBet }))).toMatchObject({
+      code: 'COMMIT_UNKNOWN',
+      retryable: false,
+    })
+    expect(await made.recorded()).toEqual([])
+    expect(await handlePlaceBet(made.store, placeBet())).toMatchObject({ ok: true, replayed: false })
+    await idle(made.pool)
+  })
+})
+
+describe.skipIf(noServerOfOurOwn !== null)('a server of our own', async () => {
+  const server = noServerOfOurOwn === null ? await startPostgres() : null
+  afterAll(() => server?.stop())
+
+  async function walletThere(setup: Partial<WalletSetup>) {
+    if (server === null) throw new Error('no server')
+    const database = await createDatabase(server)
+    database.pool.on('error', () => {})
+    opened.push({ close: () => database.drop() })
+    return { server, made: await wallet({ admin: database.pool, url: database.url, ...setup }) }
+  }
+
+  it('stands still: in time there is an answer; what lands after it is found by the repeat, and moved once', async () => {
+    const { server, made } = await walletThere({ options: { timeoutMs: 150 } })
+    // Two connections, or one of the calls would wait for the server to greet it, and nothing would be sent.
+    const connections = await Promise.all([made.pool.connect(), made.pool.connect()])
+    for (const connection of connections) connection.release()
+    await server.pause()
+    const [looked, wrote] = await Promise.all([
+      endOf(made.store.load(keys)),
+      endOf(made.store.commit(placing())),
+    ])
+    server.resume()
+    expect(looked).toMatchObject({ code: 'UNAVAILABLE' })
+    expect(wrote).toEqual(unknown)
+    // It has arrived before the pause ended, and nobody could call it back.
+    await until(async () => (await made.recorded()).length > 0)
+    expect(await handlePlaceBet(made.store, placeBet())).toMatchObject({
+      ok: true,
+      replayed: true,
+      balance: '70',
+    })
+    expect(await made.recorded()).toEqual(['placebet place-1 -30'])
+    await idle(made.pool)
+    expect(made.pool.totalCount).toBeLessThanOrEqual(8)
+  })
+
+  it('is shut down and comes back: 503 meanwhile, and nothing is lost', async () => {
+    const { server, made } = await walletThere({})
+    const handler = createHttpHandler(made.store, { authenticate: () => true, onError: () => {} })
+    const call = async (n: number) => {
+      const body = JSON.stringify(placeBet({ transactionId: `place-${n}`, betId: `bet-${n}`, amount: '10' }))
+      return handler({
+        method: 'POST',
+        path: '/placebet',
+        headers: { 'content-type': 'application/json' },
+        body,
+      })
+    }
+    expect(await call(1)).toMatchObject({ status: 200 })
+    await server.shutDown()
+    await until(() => made.pool.totalCount === 0)
+    const refused = await call(2)
+    expect(refused.status).toBe(503)
+    expect(JSON.parse(refused.body)).toMatchObject({ errorCode: 'UNAVAILABLE' })
+    expect(await made.store.commit(placing({ n: 3 }))).toEqual({ status: 'unavailable' })
+    await server.start()
+    expect(await call(2)).toMatchObject({ status: 200 })
+    expect(await made.recorded()).toEqual(['placebet place-1 -10', 'placebet place-2 -10'])
+    await expectBooksToBalance(made)
+    await idle(made.pool)
+  })
+
+  it('is killed under a crowd, and comes back: every success is there, and every repeat is answered, once', async () => {
+    const { server, made } = await walletThere({ players: Array.from({ length: 20 }, (_, i) => `p${i}`) })
+    const bets = Array.from({ length: 200 }, (_, i) =>
+      placeBet({
+        playerId: `p${i % 20}`,
+        transactionId: `place-${i}`,
+        betId: `bet-${i}`,
+        amount: '1',
+      }),
+    )
+    let answered = 0
+    const first = bets.map(async (each, i) => {
+      // In waves, so that some come before, some while and some after it dies.
+      for (let turn = 0; turn < i; turn += 1) await new Promise(setImmediate)
+      const outcome = await endOf(handlePlaceBet(made.store, each))
+      answered += 1
+      return outcome
+    })
+    await until(() => answered > 20)
+    await server.kill()
+    const outcomes = await Promise.all(first)
+    await server.start()
+    const recorded = new Set((await made.recorded()).map(line => line.split(' ')[1]))
+    bets.forEach(({ transactionId }, i) => {
+      const outcome = outcomes[i]
+      if (outcome instanceof Error) {
+        expect(outcome).toMatchObject({ name: 'WalletError' })
+        if ((outcome as { retryable?: boolean }).retryable) expect(recorded).not.toContain(transactionId)
+      } else {
+        expect(outcome).toMatchObject({ ok: true })
+        expect(recorded).toContain(transactionId)
+      }
+    })
+    expect(outcomes.some(outcome => outcome instanceof Error)).toBe(true)
+    const repeats = await Promise.all(bets.map(each => handlePlaceBet(made.store, each)))
+    expect(repeats).toMatchObject(
+      bets.map(({ transactionId }) => ({ ok: true, replayed: recorded.has(transactionId) })),
+    )
+    expect(await made.recorded()).toHaveLength(200)
+    await expectBooksToBalance(made)
+  })
+})
+
+describe('25006, a standby', () => {
+  it('is unavailable; its connections are closed, so that the next one may reach the primary', async () => {
+    const { url, pool: admin, drop } = await freshDatabase()
+    opened.push({ close: drop })
+    const made = await wallet({ admin, url })
+    const name = new URL(url).pathname.slice(1)
+    await admin.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`)
+    await admin.query(
+      'SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = $1',
+      [made.schema],
+    )
+    await until(() => made.pool.totalCount === 0)
+    expect(await faultOf(handlePlaceBet(made.store, placeBet()))).toMatchObject({
+      code: 'UNAVAILABLE',
+      retryable: true,
+    })
+    expect(
+      await Promise.all([
+        made.store.commit(placing()),
+        made.store.commit(placing({ playerId: 'bob', n: 2 })),
+      ]),
+    ).toEqual([{ status: 'unavailable' }, { status: 'unavailable' }])
+
+    const primary = await made.otherSession()
+    await primary.query('SET default_transaction_read_only = off')
+    await primary.query(`ALTER DATABASE ${name} SET default_transaction_read_only = off`)
+    expect(await made.store.commit(placing())).toEqual(committed('70'))
+    expect(await made.recorded()).toEqual(['placebet place-1 -30'])
+    await idle(made.pool)
+  })
+
+  it('at start: nothing is said of the schema, only that it cannot be asked now', async () => {
+    const made = await wallet()
+    const pool = new pg.Pool({ connectionString: url, options: '-c default_transaction_read_only=on' })
+    opened.push({ close: () => pool.end() })
+    const store = createPostgresStore(pool, { schema: made.schema })
+    await expect(store.ready()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    await expect(store.load(keys)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    expect(await store.commit(placing())).toEqual({ status: 'unavailable' })
+  })
+})
+
+describe('57014, statement_timeout', () => {
+  it("is the fate of the player whose commit hangs, and not of the batch's others", async () => {
+    const made = await wallet({ options: patience, pool: { statement_timeout: 150 } })
+    await made.stopCommitsOf('alice')
+    const results = await Promise.all([
+      made.store.commit(placing({ playerId: 'bob', n: 2 })),
+      made.store.commit(placing()),
+      made.store.commit(placing({ playerId: 'carol', n: 3 })),
+    ])
+    expect(results).toEqual([committed('70'), { status: 'unavailable' }, committed('70')])
+    expect(await made.recorded()).toEqual(['placebet place-2 -30', 'placebet place-3 -30'])
+    await expectBooksToBalance(made)
+    await idle(made.pool)
+  })
+})
+
+describe('a player whose row somebody else has locked', () => {
+  async function locked(lockTimeoutMs: number) {
+    const made = await wallet({ options: { ...patience, lockTimeoutMs } })
+    const other = await made.otherSession()
+    await other.query('BEGIN')
+    await other.query(`SELECT FROM ${made.schema}.players WHERE player_id = 'alice' FOR UPDATE`)
+    const [bob, alice, carol] = [
+      made.store.commit(placing({ playerId: 'bob', n: 2 })),
+      made.store.commit(placing()),
+      made.store.commit(placing({ playerId: 'carol', n: 3 })),
+    ]
+    return { made, other, alice, neighbours: Promise.all([bob, carol]) }
+  }
+
+  it('keeps nobody of the batch waiting, and is committed itself once the other one is through', async () => {
+    const { made, other, alice, neighbours } = await locked(120_000)
+    expect(await neighbours).toEqual([committed('70'), committed('70')])
+    expect(await made.recorded()).toEqual(['placebet place-2 -30', 'placebet place-3 -30'])
+    // One commit for the two of them.
+    expect(await made.rows('SELECT DISTINCT xmin::text FROM SCHEMA.transactions')).toHaveLength(1)
+    await until(async () => (await made.waiting()).length === 1)
+    expect(made.store.traffic.patient).toMatchObject({ underWay: 1 })
+    await other.query(`UPDATE ${made.schema}.players SET balance = balance + 5 WHERE player_id = 'alice'`)
+    await other.query('COMMIT')
+    expect(await alice).toEqual(committed('75'))
+    expect(await made.balanceOf('alice')).toBe('75')
+  })
+
+  it('is judged by what the other one left: a stake that is no longer covered is a conflict', async () => {
+    const { made, other, alice, neighbours } = await locked(120_000)
+    await neighbours
+    await until(async () => (await made.waiting()).length === 1)
+    await other.query(`UPDATE ${made.schema}.players SET balance = 29.99 WHERE player_id = 'alice'`)
+    await other.query('COMMIT')
+    expect(await alice).toEqual({ status: 'conflict' })
+    expect(await made.balanceOf('alice')).toBe('29.99')
+  })
+
+  it('is unavailable after lockTimeoutMs, and nothing of it is done later', async () => {
+    const { made, other, alice, neighbours } = await locked(100)
+    expect(await neighbours).toEqual([committed('70'), committed('70')])
+    expect(await alice).toEqual({ status: 'unavailable' })
+    await other.query('COMMIT')
+    await idle(made.pool)
+    expect(await made.recorded()).toEqual(['placebet place-2 -30', 'placebet place-3 -30'])
+    expect(await made.store.commit(placing())).toEqual(committed('70'))
+  })
+})
+
+describe('one bad commit among many', () => {
+  const accounts = `CREATE TABLE SCHEMA.accounts (
+      id text PRIMARY KEY, currency text NOT NULL, available numeric(6,2) NOT NULL CHECK (available >= -100),
+      CHECK (id <> 'checked' OR available >= 50));
+    INSERT INTO SCHEMA.accounts SELECT unnest('{checked,raising,coded,brimming,good-1,good-2,good-3,good-4}'::text[]), 'EUR', 100;
+    CREATE FUNCTION SCHEMA.rule() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF NEW.id = 'raising' THEN RAISE EXCEPTION 'a rule of the house'; END IF;
+      IF NEW.id = 'coded' THEN RAISE EXCEPTION 'another one' USING ERRCODE = 'ERULE'; END IF;
+      RETURN NEW;
+    END $$;
+    CREATE TRIGGER rule BEFORE UPDATE ON SCHEMA.accounts FOR EACH ROW EXECUTE FUNCTION SCHEMA.rule()`
+  const players = { table: 'SCHEMA.accounts', id: 'id', currency: 'currency', balance: 'available' }
+
+  const expectations: [name: string, amounts: { place?: string; settle?: string }, result: unknown][] = [
+    [
+      'checked',
+      { place: '60' },
+      expect.objectContaining({ status: 'refused', errorCode: 'INSUFFICIENT_FUNDS' }),
+    ],
+    ['raising', { place: '30' }, expect.objectContaining({ code: 'P0001' })],
+    ['coded', { place: '30' }, expect.objectContaining({ code: 'ERULE' })],
+    ['brimming', { settle: '9900' }, expect.objectContaining({ code: 'AMOUNT_NOT_HELD' })],
+  ]
+
+  describe.each(expectations)('%s', (bad, amounts, expected) => {
+    it.each([0, 2, 4])('alone fails, at place %i; the others are done, once', async place => {
+      const made = await wallet({ ddl: accounts, options: { players } })
+      const change =
+        amounts.place === undefined
+          ? { ...settling({ playerId: bad, n: 9, amount: amounts.settle ?? '' }), bet: null }
+          : placing({ playerId: bad, n: 9, amount: amounts.place })
+      const batch = [1, 2, 3, 4].map(n => placing({ playerId: `good-${n}`, n }))
+      batch.splice(place, 0, change)
+      const results = await Promise.all(batch.map(each => endOf(made.store.commit(each))))
+      expect(results).toEqual(batch.map(each => (each === change ? expected : committed('70.00'))))
+      expect(await made.recorded()).toEqual([1, 2, 3, 4].map(n => `placebet place-${n} -30`))
+      expect(await made.rows('SELECT id, available::text FROM SCHEMA.accounts ORDER BY id')).toEqual(
+        ['brimming', 'checked', 'coded', 'good-1', 'good-2', 'good-3', 'good-4', 'raising'].map(id => [
+          id,
+          id.startsWith('good') ? '70.00' : '100.00',
+        ]),
+      )
+      await idle(made.pool)
+    })
+  })
+
+  it('all of them in one batch of many', async () => {
+    const made = await wallet({ ddl: accounts, options: { players } })
+    const bad = expectations.map(([playerId, amounts], i) =>
+      amounts.place === undefined
+        ? { ...settling({ playerId, n: 100 + i, amount: amounts.settle ?? '' }), bet: null }
+        : placing({ playerId, n: 100 + i, amount: amounts.place }),
+    )
+    const good = Array.from({ length: 60 }, (_, i) =>
+      placing({ playerId: `good-${(i % 4) + 1}`, n: i, amount: '1' }),
+    )
+    const batch = good.flatMap((each, i) => [each, ...(i % 15 === 7 ? [bad[(i - 7) / 15] ?? each] : [])])
+    const results = await Promise.all(batch.map(each => endOf(made.store.commit(each))))
+    batch.forEach((each, i) => {
+      const index = bad.indexOf(each)
+      expect(results[i]).toEqual(
+        index < 0 ? expect.objectContaining({ status: 'committed' }) : expectations[index]?.[2],
+      )
+    })
+    expect(await made.recorded()).toHaveLength(60)
+    expect(
+      await made.rows("SELECT DISTINCT available::text FROM SCHEMA.accounts WHERE id LIKE 'good%'"),
+    ).toEqual([['85.00']])
+  })
+
+  it('what one request of a player cannot be given does not cover what another one of the same player takes', async () => {
+    const made = await wallet({ ddl: accounts, options: { players } })
+    // 9,950 do not fit beside 100; then 150 are not covered.
+    const results = await Promise.all([
+      endOf(made.store.commit({ ...settling({ playerId: 'good-1', n: 1, amount: '9950' }), bet: null })),
+      endOf(made.store.commit(placing({ playerId: 'good-1', n: 2, amount: '150' }))),
+      endOf(made.store.commit(placing({ playerId: 'good-1', n: 3, amount: '10' }))),
+    ])
+    expect(results).toEqual([
+      expect.objectContaining({ code: 'AMOUNT_NOT_HELD' }),
+      { status: 'conflict' },
+      committed('90.00'),
+    ])
+    expect(await made.recorded()).toEqual(['placebet place-3 -10'])
+    expect(await made.balanceOf('good-1')).toBe('90.00')
+  })
+
+  it('two that want the same id of two players: one of them has it, and their neighbours are unharmed', async () => {
+    const made = await wallet()
+    const same = { fields: { transactionId: 'place-same' } }
+    const results = await Promise.all([
+      made.store.commit(placing({ n: 1, ...same })),
+      made.store.commit(placing({ playerId: 'bob', n: 2, ...same })),
+      made.store.commit(placing({ playerId: 'carol', n: 3 })),
+    ])
+    expect(results).toEqual([committed('70'), { status: 'conflict' }, committed('70')])
+    await expectBooksToBalance(made)
+  })
+})
+
+describe('a client that is no pool', () => {
+  it.each(['{ query }', 'a single connection'])('%s: the same handlers, the same answers', async kind => {
+    const made = await wallet()
+    const connection = new pg.Client({ connectionString: url })
+    await connection.connect()
+    opened.push({ close: () => connection.end() })
+    const client =
+      kind === '{ query }'
+        ? { query: (text: string, values?: unknown[]) => made.pool.query(text, values) }
+        : connection
+    const store = createPostgresStore(client, { schema: made.schema })
+    const outcomes = await Promise.all([
+      handlePlaceBet(store, placeBet()),
+      handlePlaceBet(store, placeBet()),
+      handlePlaceBet(store, placeBet({ transactionId: 'place-2', betId: 'bet-2', amount: '70.01' })),
+      handlePlaceBet(store, placeBet({ transactionId: 'place-3', betId: 'bet-3', playerId: 'bob' })),
+    ])
+    expect(outcomes.map(({ ok }) => ok)).toEqual([true, true, false, true])
+    expect(await made.recorded()).toEqual([
+      'placebet place-1 -30',
+      'placebet place-2 0',
+      'placebet place-3 -30',
+    ])
+    await expectBooksToBalance(made)
+  })
+
+  it('a single connection that is lost: unknown, then certain that nothing is done', async () => {
+    const proxy = await proxyTo(url)
+    const made = await wallet()
+    const connection = new pg.Client({ connectionString: proxy.url })
+    connection.on('error', () => {})
+    await connection.connect()
+    opened.push({ close: () => connection.end() })
+    const store = createPostgresStore(connection, { schema: made.schema })
+    await store.ready()
+    const lost = proxy.loseAnswer('commit_v1')
+    expect(await endOf(store.commit(placing()))).toEqual(unknown)
+    await lost
+    expect(await made.recorded()).toEqual(['placebet place-1 -30'])
+    expect(await faultOf(handlePlaceBet(store, placeBet()))).toMatchObject({
+      code: 'UNAVAILABLE',
+      retryable: true,
+    })
+  })
+
+  it('a single connection in a black hole: there is an answer in time', async () => {
+    const proxy = await proxyTo(url)
+    const made = await wallet()
+    const connection = new pg.Client({ connectionString: proxy.url })
+    connection.on('error', () => {})
+    await connection.connect()
+    opened.push({ close: () => connection.end() })
+    const store = createPostgresStore(connection, { schema: made.schema, timeoutMs: 150 })
+    await store.ready()
+    proxy.goDark()
+    await expect(store.load(keys)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    expect(await endOf(store.commit(placing()))).toEqual(unknown)
+  })
+
+  it("a single connection in somebody else's transaction block: nothing is answered as done", async () => {
+    const made = await wallet()
+    const connection = new pg.Client({ connectionString: url })
+    await connection.connect()
+    opened.push({ close: () => connection.end() })
+    const store = createPostgresStore(connection, { schema: made.schema })
+    await store.ready()
+    await connection.query('BEGIN')
+    expect(await store.commit(placing())).toEqual({ status: 'unavailable' })
+    await connection.query('ROLLBACK')
+    expect(await made.recorded()).toEqual([])
+    expect(await store.commit(placing())).toEqual(committed('70'))
+    expect(await made.recorded()).toEqual(['placebet place-1 -30'])
+  })
+})
+
+describe("a pool that the operator's own code has exhausted", () => {
+  it('is unavailable in time, and nothing is done later', async () => {
+    const made = await wallet({ options: { timeoutMs: 100 }, pool: { max: 2 } })
+    const borrowed = await Promise.all([made.pool.connect(), made.pool.connect()])
+    for (let n = 1; n <= 5; n += 1) {
+      await expect(made.store.load(keys)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+      expect(await made.store.commit(placing({ n }))).toEqual({ status: 'unavailable' })
+    }
+    for (const connection of borrowed) connection.release()
+    await idle(made.pool)
+    expect(await made.recorded()).toEqual([])
+    expect(await made.store.commit(placing())).toEqual(committed('70'))
+    expect(made.pool.totalCount).toBeLessThanOrEqual(2)
+  })
+})
+
+describe('what an error says', () => {
+  it.each(['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ETIMEDOUT'])(
+    '%s is of the socket, and no SQLSTATE',
+    code => {
+      const error = Object.assign(new Error(code), { code })
+      expect([fateOf(error, true), fateOf(error, false)]).toEqual(['unknown', 'unavailable'])
+    },
+  )
+
+  it("a rule of the operator's may have a code that looks like one of the socket's", () => {
+    expect(fateOf(Object.assign(new Error(), { code: 'ERULE', severity: 'ERROR' }), true)).toBe('rejected')
+  })
+
+  it('40003 says that nobody knows', () => {
+    expect(fateOf(Object.assign(new Error(), { code: '40003', severity: 'ERROR' }), true)).toBe('unknown')
+  })
+
+  it('a fault of this store is told apart by its code', () => {
+    expect(new PostgresStoreError('UNAVAILABLE', 'text')).toMatchObject({ code: 'UNAVAILABLE' })
+  })
+})

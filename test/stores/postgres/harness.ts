@@ -1,0 +1,273 @@
+/** The kit's hooks over a real PostgreSQL, for every kind of players' table. */
+import {
+  createPostgresStore,
+  migratePostgres,
+  type PlayersTable,
+  type PostgresStore,
+  type PostgresStoreOptions,
+} from 'bet-wallet/postgres'
+import type { StoreHarness } from 'bet-wallet/testing'
+import pg from 'pg'
+import type { Decimal, Player } from '../../../src/store.js'
+
+/** A players' table of some PAM, beside the library's own. */
+export interface Accounts {
+  name: string
+  /** `null`: the library's own. `SCHEMA` stands for the schema of the test. */
+  ddl: string | null
+  players?: (schema: string) => PlayersTable
+  /** The amount as the column has it. */
+  columnOf(amount: Decimal): string
+  /** Adds `$2`, an amount as the column has it, to the balance. */
+  add: string
+  limits?: { digits: number; scale: number }
+}
+
+const asItIs = (amount: Decimal) => amount
+/** Hundredths, of whatever currency: the PAM of this test writes them for the yen too. */
+function hundredths(amount: Decimal): string {
+  const [whole = '0', fraction = ''] = amount.split('.')
+  if (/[1-9]/.test(fraction.slice(2))) throw new Error(`${amount} has no whole hundredths`)
+  return BigInt(`${whole}${fraction.slice(0, 2).padEnd(2, '0')}`).toString()
+}
+
+export const ownTable: Accounts = {
+  name: "the library's own table",
+  ddl: null,
+  columnOf: asItIs,
+  add: 'UPDATE SCHEMA.players SET balance = balance + $2 WHERE player_id = $1',
+}
+
+export const numericAccounts: Accounts = {
+  name: 'numeric(20,4), keyed by varchar',
+  ddl: `CREATE TABLE SCHEMA.accounts (serial bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, "accountNo" varchar(300) NOT NULL UNIQUE,
+    iso char(3) NOT NULL, available numeric(20,4) NOT NULL)`,
+  players: schema => ({
+    table: `${schema}.accounts`,
+    id: 'accountNo',
+    currency: 'iso',
+    balance: 'available',
+  }),
+  columnOf: asItIs,
+  add: 'UPDATE SCHEMA.accounts SET available = available + $2 WHERE "accountNo" = $1',
+  limits: { digits: 20, scale: 4 },
+}
+
+export const textAccounts: Accounts = {
+  name: 'text',
+  ddl: 'CREATE TABLE SCHEMA.accounts (id text PRIMARY KEY, currency text NOT NULL, balance text NOT NULL)',
+  players: schema => ({
+    table: `${schema}.accounts`,
+    id: 'id',
+    currency: 'currency',
+    balance: 'balance',
+    balanceType: 'text',
+  }),
+  columnOf: asItIs,
+  add: 'UPDATE SCHEMA.accounts SET balance = (balance::numeric + $2)::text WHERE id = $1',
+}
+
+export const minorUnitAccounts: Accounts = {
+  name: 'bigint of minor units',
+  ddl: 'CREATE TABLE SCHEMA.accounts (id text COLLATE "C" PRIMARY KEY, currency text NOT NULL, cents bigint NOT NULL)',
+  players: schema => ({
+    table: `${schema}.accounts`,
+    id: 'id',
+    currency: 'currency',
+    balance: 'cents',
+    balanceType: 'minor units',
+    minorUnits: 2,
+  }),
+  columnOf: hundredths,
+  add: 'UPDATE SCHEMA.accounts SET cents = cents + $2 WHERE id = $1',
+  limits: { digits: 18, scale: 2 },
+}
+
+export const everyAccounts = [ownTable, numericAccounts, textAccounts, minorUnitAccounts]
+
+export interface Opened {
+  store: PostgresStore
+  schema: string
+  pools: pg.Pool[]
+}
+
+export interface HarnessOptions {
+  /** Of the PAM's own code, and of whoever prepares the database. */
+  pool: pg.Pool
+  url: string
+  accounts: Accounts
+  /** Of the store, beside schema and players. */
+  options?: Omit<PostgresStoreOptions, 'schema' | 'players'>
+  /** Of every connection: `-c default_transaction_isolation=serializable`. */
+  settings?: string
+}
+
+let schemas = 0
+
+/** Statements that the server can plan: with the test's schema in place of SCHEMA. */
+const inSchema = (text: string, schema: string) => text.replaceAll('SCHEMA', schema)
+
+/**
+ * A harness with every hook. A commit is held by a trigger: it runs when all is written and nothing is durable, and waits
+ * there for a lock that another connection holds; only the first to come is stopped.
+ */
+export function postgresHarness({
+  pool: admin,
+  url,
+  accounts,
+  options = {},
+  settings,
+}: HarnessOptions): StoreHarness<Opened> {
+  const connect = (schema: string): pg.Pool => {
+    const pool = new pg.Pool({
+      connectionString: url,
+      max: 8,
+      application_name: schema,
+      ...(settings === undefined ? {} : { options: settings }),
+    })
+    // What the kit cuts off in `crash`.
+    pool.on('error', () => {})
+    return pool
+  }
+
+  const optionsOf = (schema: string): PostgresStoreOptions => ({
+    schema,
+    // A commit that the kit holds is not late.
+    timeoutMs: 120_000,
+    lockTimeoutMs: 120_000,
+    ...(accounts.players === undefined ? {} : { players: accounts.players(schema) }),
+    ...options,
+  })
+
+  /** Schemas that nobody uses, empty: to make one takes longer than most cases. */
+  const free: string[] = []
+
+  const tableOf = (schema: string): PlayersTable =>
+    optionsOf(schema).players ?? {
+      table: `${schema}.players`,
+      id: 'player_id',
+      currency: 'currency',
+      balance: 'balance',
+    }
+
+  async function createSchema(): Promise<string> {
+    schemas += 1
+    const schema = `kit_${process.pid}_${schemas}`
+    await admin.query(`CREATE SCHEMA ${schema}`)
+    if (accounts.ddl !== null) await admin.query(inSchema(accounts.ddl, schema))
+    await migratePostgres(admin, optionsOf(schema))
+    await admin.query(`CREATE FUNCTION ${schema}.hold() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF pg_try_advisory_xact_lock(hashtext('${schema}'), 1) THEN
+        PERFORM pg_advisory_xact_lock_shared(hashtext('${schema}'), 2);
+      END IF;
+      RETURN NULL;
+    END $$`)
+    await admin.query(
+      `CREATE TRIGGER hold AFTER INSERT ON ${schema}.transactions FOR EACH ROW EXECUTE FUNCTION ${schema}.hold()`,
+    )
+    return schema
+  }
+
+  async function open(players: readonly Player[]): Promise<Opened> {
+    const schema = free.pop() ?? (await createSchema())
+    const { table, id, currency, balance, balanceType } = tableOf(schema)
+    await admin.query(
+      `INSERT INTO ${table} ("${id}", "${currency}", "${balance}")
+        SELECT id, currency, balance::${balanceType === 'text' ? 'text' : 'numeric'}
+        FROM json_to_recordset($1) AS p(id text, currency text, balance text)`,
+      [
+        JSON.stringify(
+          players.map(player => ({
+            id: player.playerId,
+            currency: player.currency,
+            balance: accounts.columnOf(player.balance),
+          })),
+        ),
+      ],
+    )
+    const pool = connect(schema)
+    return { store: createPostgresStore(pool, optionsOf(schema)), schema, pools: [pool] }
+  }
+
+  function reopen({ schema, pools }: Opened): PostgresStore {
+    const pool = connect(schema)
+    pools.push(pool)
+    return createPostgresStore(pool, optionsOf(schema))
+  }
+
+  function columnOf(amount: Decimal): string {
+    return amount.startsWith('-') ? `-${accounts.columnOf(amount.slice(1))}` : accounts.columnOf(amount)
+  }
+
+  return {
+    open,
+    reopen,
+
+    async close({ schema, pools }) {
+      await cutOff(schema)
+      await Promise.all(pools.map(pool => pool.end()))
+      await admin.query(`TRUNCATE ${schema}.transactions, ${schema}.bets, ${tableOf(schema).table}`)
+      free.push(schema)
+    },
+
+    async crash(opened) {
+      await cutOff(opened.schema)
+      return reopen(opened)
+    },
+
+    async depositOutside(opened, playerId, amount) {
+      await admin.query(inSchema(accounts.add, opened.schema), [playerId, columnOf(amount)])
+    },
+
+    async settleOutside(opened, { playerId, betId, type, amount }) {
+      const client = await admin.connect()
+      try {
+        await client.query('BEGIN')
+        await client.query(inSchema(accounts.add, opened.schema), [playerId, columnOf(amount)])
+        await client.query(`SELECT ${opened.schema}.credit_bet($1, $2, $3)`, [betId, type, amount])
+        await client.query('COMMIT')
+      } catch (error) {
+        await client.query('ROLLBACK')
+        throw error
+      } finally {
+        client.release()
+      }
+    },
+
+    async holdCommit({ schema }) {
+      const holder = await admin.connect()
+      await holder.query('SELECT pg_advisory_lock(hashtext($1), 2)', [schema])
+      let released = false
+      const isReached = async () => {
+        const { rowCount } = await holder.query(
+          `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND objid = 2 AND classid = hashtext($1)::oid`,
+          [schema],
+        )
+        return rowCount !== 0
+      }
+      const reached = (async () => {
+        while (!released && !(await isReached())) await new Promise(setImmediate)
+      })()
+      return {
+        reached,
+        release() {
+          if (released) return
+          released = true
+          void reached
+            .then(() => holder.query('SELECT pg_advisory_unlock_all()'))
+            .then(() => holder.release())
+        },
+      }
+    },
+
+    ...(accounts.limits === undefined ? {} : { limits: accounts.limits }),
+  }
+
+  /** Ends every connection of the store without a goodbye, and waits until the server has undone what they did. */
+  async function cutOff(schema: string): Promise<void> {
+    await admin.query(
+      'SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = $1',
+      [schema],
+    )
+  }
+}

@@ -1,0 +1,537 @@
+/** Rows of the operator's own in the same commit: all of it or nothing, whatever the hook does and whatever breaks. */
+import { PGlite } from '@electric-sql/pglite'
+import type pg from 'pg'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import {
+  handlePlaceBet,
+  handleRollbackBet,
+  handleUnsettlement,
+  recordSettlement,
+} from '../../../src/handlers.js'
+import type { OutcomeEvent } from '../../../src/outcomes.js'
+import {
+  createPostgresStore,
+  migratePostgres,
+  type PostgresCommit,
+  type PostgresStore,
+  type PostgresStoreOptions,
+  type Query,
+} from '../../../src/stores/postgres/index.js'
+import { faultOf, placeBet, rollbackBet, settlement, unsettlement } from '../../fixtures.js'
+import { freshDatabase } from '../../postgres/fresh-database.js'
+import {
+  endOf,
+  expectBooksToBalance,
+  idle,
+  openWallet,
+  placing,
+  settling,
+  until,
+  type Wallet,
+} from './wallet.js'
+
+const { url, pool: admin, drop } = await freshDatabase({ pool: { max: 20 } })
+const closing: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+afterAll(drop)
+
+let pglite: PGlite
+beforeAll(async () => {
+  pglite = await PGlite.create()
+})
+afterAll(() => pglite.close())
+
+type Hook = (query: Query, commits: readonly PostgresCommit[], schema: string) => Promise<void>
+
+/** The same on a pool and on PGlite. */
+interface Books {
+  store: PostgresStore
+  rows(text: string): Promise<unknown[][]>
+  recorded(): Promise<unknown[][]>
+  /** What the hook has written: `place-1`. */
+  ledger(): Promise<unknown[][]>
+}
+
+const ledgerTable =
+  'CREATE TABLE SCHEMA.ledger (transaction_id text NOT NULL, reference text, odds text, balance numeric)'
+
+/** A ledger entry for each: what the hook of a PAM would write. */
+async function enter(query: Query, commits: readonly PostgresCommit[], schema: string): Promise<void> {
+  for (const { changes, walletTransactionId, balance } of commits) {
+    const { odds } = changes.request as { odds?: unknown }
+    await query(`INSERT INTO ${schema}.ledger VALUES ($1, $2, $3, $4)`, [
+      changes.transaction.transactionId,
+      walletTransactionId,
+      odds ?? null,
+      balance,
+    ])
+  }
+}
+
+async function onPool(
+  hook: Hook,
+  options: PostgresStoreOptions = {},
+  pool: pg.PoolConfig = {},
+): Promise<Books & { wallet: Wallet }> {
+  let schema = ''
+  const wallet = await openWallet({
+    admin,
+    url,
+    ddl: ledgerTable,
+    options: {
+      timeoutMs: 120_000,
+      lockTimeoutMs: 120_000,
+      ...options,
+      inCommit: (query, commits) => hook(query, commits, schema),
+    },
+    pool,
+  })
+  schema = wallet.schema
+  closing.push(() => wallet.close())
+  return { wallet, store: wallet.store, ...reading(wallet.rows) }
+}
+
+let schemas = 0
+async function onPGlite(hook: Hook, options: PostgresStoreOptions = {}): Promise<Books> {
+  schemas += 1
+  const schema = `wallet_${schemas}`
+  await migratePostgres(pglite, { schema })
+  await pglite.exec(`INSERT INTO ${schema}.players SELECT unnest('{alice,bob,carol}'::text[]), 'EUR', 100;
+    ${ledgerTable.replace('SCHEMA', schema)}`)
+  closing.push(() => pglite.exec(`DROP SCHEMA ${schema} CASCADE`))
+  const store = createPostgresStore(pglite, {
+    ...options,
+    schema,
+    inCommit: (query, commits) => hook(query, commits, schema),
+  })
+  await store.ready()
+  return {
+    store,
+    ...reading(async text => {
+      const { rows } = await pglite.query<unknown[]>(text.replaceAll('SCHEMA', schema), [], {
+        rowMode: 'array',
+      })
+      return rows
+    }),
+  }
+}
+
+function reading(rows: (text: string) => Promise<unknown[][]>) {
+  return {
+    rows,
+    recorded: () =>
+      rows(
+        'SELECT operation, transaction_id, delta::text, error_code FROM SCHEMA.transactions ORDER BY 1, 2',
+      ),
+    ledger: () => rows('SELECT transaction_id FROM SCHEMA.ledger ORDER BY 1'),
+  }
+}
+
+const balances = 'SELECT player_id, balance::text FROM SCHEMA.players ORDER BY 1'
+const untouched = [
+  ['alice', '100'],
+  ['bob', '100'],
+  ['carol', '100'],
+]
+const done = expect.objectContaining({ status: 'committed' })
+const batch = () => ['alice', 'bob', 'carol'].map((playerId, i) => placing({ playerId, n: i + 1 }))
+const isOf = (playerId: string) => (commit: PostgresCommit) =>
+  commit.changes.transaction.playerId === playerId
+
+/** All at once, so that they share a commit, and how each ended. */
+const commitAll = (store: PostgresStore, changes: readonly Parameters<PostgresStore['commit']>[0][]) =>
+  Promise.all(changes.map(each => endOf(store.commit(each))))
+
+describe.each([
+  ['a pool of pg', onPool],
+  ['PGlite', onPGlite],
+])('on %s', (_, open) => {
+  it('several requests of one batch: the hook is called once, and its rows are in their commit', async () => {
+    const calls: (readonly PostgresCommit[])[] = []
+    const { store, rows } = await open(async (query, commits, schema) => {
+      calls.push(commits)
+      await enter(query, commits, schema)
+    })
+    const requests = ['alice', 'bob', 'alice'].map((playerId, n) =>
+      placeBet({ playerId, transactionId: `place-${n}`, betId: `bet-${n}`, odds: '1.85' }),
+    )
+    const outcomes = await Promise.all(requests.map(each => handlePlaceBet(store, each)))
+    expect(outcomes.map(outcome => outcome.ok && outcome.balance)).toEqual(['40', '70', '40'])
+    expect(calls).toHaveLength(1)
+    const references = outcomes.map(outcome => outcome.ok && outcome.walletTransactionId)
+    expect(await rows('SELECT * FROM SCHEMA.ledger ORDER BY 1')).toEqual([
+      ['place-0', references[0], '1.85', '40'],
+      ['place-1', references[1], '1.85', '70'],
+      ['place-2', references[2], '1.85', '40'],
+    ])
+    expect(
+      await rows(`SELECT DISTINCT xmin::text FROM (SELECT xmin FROM SCHEMA.ledger
+        UNION ALL SELECT xmin FROM SCHEMA.transactions UNION ALL SELECT xmin FROM SCHEMA.bets) written`),
+    ).toHaveLength(1)
+  })
+
+  it('a repeat writes no row, and the hook is not called where nothing is committed', async () => {
+    let calls = 0
+    const { store, ledger } = await open(async (query, commits, schema) => {
+      calls += 1
+      await enter(query, commits, schema)
+    })
+    await handlePlaceBet(store, placeBet())
+    expect(await handlePlaceBet(store, placeBet())).toMatchObject({ ok: true, replayed: true })
+    expect(await store.commit(placing())).toEqual({ status: 'conflict' })
+    expect(calls).toBe(1)
+    expect(await ledger()).toEqual([['place-1']])
+  })
+
+  it('refusals that are recorded reach it', async () => {
+    const seen: unknown[] = []
+    const { store, ledger } = await open(async (query, commits, schema) => {
+      seen.push(...commits.map(({ changes }) => changes.transaction.refusal?.errorCode))
+      await enter(query, commits, schema)
+    })
+    expect(await handlePlaceBet(store, placeBet({ amount: '100.01' }))).toMatchObject({ ok: false })
+    expect(seen).toEqual(['INSUFFICIENT_FUNDS'])
+    expect(await ledger()).toEqual([['place-1']])
+  })
+
+  it('what it throws undoes all of its request, and nothing of the neighbours', async () => {
+    class RuleOfTheHouse extends Error {
+      readonly code = 'E_HOUSE'
+    }
+    const { store, rows, ledger } = await open(async (query, commits, schema) => {
+      await enter(query, commits, schema)
+      if (commits.some(isOf('bob'))) throw new RuleOfTheHouse('not bob')
+    })
+    const results = await commitAll(store, batch())
+    expect(results).toEqual([done, expect.any(Error), done])
+    expect((results[1] as Error).cause).toBeInstanceOf(RuleOfTheHouse)
+    expect(await ledger()).toEqual([['place-1'], ['place-3']])
+    expect(await rows(balances)).toEqual([
+      ['alice', '70'],
+      ['bob', '100'],
+      ['carol', '70'],
+    ])
+    expect(
+      await faultOf(
+        handlePlaceBet(store, placeBet({ playerId: 'bob', transactionId: 'place-9', betId: 'bet-9' })),
+      ),
+    ).toMatchObject({
+      code: 'COMMIT_UNKNOWN',
+    })
+  })
+
+  it('a statement of its own that fails undoes all of its request, and nothing of the neighbours', async () => {
+    const { store, ledger, recorded } = await open(async (query, commits, schema) => {
+      await enter(query, commits, schema)
+      if (commits.some(isOf('bob'))) await query('SELECT 1/0')
+    })
+    const results = await commitAll(store, batch())
+    expect(results).toEqual([done, expect.objectContaining({ code: '22012' }), done])
+    expect(await ledger()).toEqual([['place-1'], ['place-3']])
+    expect(await recorded()).toHaveLength(2)
+  })
+
+  const carelessness: [name: string, careless: (query: Query) => unknown][] = [
+    ['catches the failure of a statement', query => query('SELECT 1/0').catch(() => {})],
+    ['does not wait for a statement that fails', query => void query('SELECT 1/0').catch(() => {})],
+    ['rolls back by itself', query => query('ROLLBACK')],
+    [
+      'rolls back by itself, and begins anew',
+      async query => {
+        await query('ROLLBACK')
+        await query('BEGIN')
+      },
+    ],
+  ]
+  it.each(carelessness)(
+    'one that %s: nothing is answered as committed, neighbours are',
+    async (_, careless) => {
+      const { store, rows, ledger, recorded } = await open(async (query, commits, schema) => {
+        await enter(query, commits, schema)
+        if (commits.some(isOf('bob'))) await careless(query)
+      })
+      const results = await commitAll(store, batch())
+      expect(results).toEqual([done, expect.any(Error), done])
+      expect(String(results[1])).toMatch(/inCommit passed over a statement that failed, or ended the commit/)
+      expect(await ledger()).toEqual([['place-1'], ['place-3']])
+      expect(await recorded()).toHaveLength(2)
+      expect(await rows(balances)).toEqual([
+        ['alice', '70'],
+        ['bob', '100'],
+        ['carol', '70'],
+      ])
+    },
+  )
+
+  it('one that commits by itself: what is there is found, and answered as it is', async () => {
+    const { store, recorded, ledger } = await open(async (query, commits, schema) => {
+      await enter(query, commits, schema)
+      await query('COMMIT')
+    })
+    expect(await handlePlaceBet(store, placeBet())).toMatchObject({ ok: true, replayed: true, balance: '70' })
+    expect(await recorded()).toEqual([['placebet', 'place-1', '-30', null]])
+    expect(await ledger()).toEqual([['place-1']])
+  })
+
+  it('one that saves a point before what may fail, and goes back to it, commits', async () => {
+    const { store, ledger } = await open(async (query, commits, schema) => {
+      await query('SAVEPOINT mine')
+      await query('SELECT 1/0').catch(() => query('ROLLBACK TO SAVEPOINT mine'))
+      await enter(query, commits, schema)
+    })
+    expect(await commitAll(store, batch())).toEqual([done, done, done])
+    expect(await ledger()).toHaveLength(3)
+  })
+
+  it('refuses a placebet: that is recorded and sticks, its rows are gone, the neighbours are unharmed', async () => {
+    let strict = true
+    const { store, rows, ledger, recorded } = await open(async (query, commits, schema) => {
+      await enter(query, commits, schema)
+      for (const commit of commits) {
+        if (strict && isOf('bob')(commit) && commit.changes.transaction.refusal === null)
+          commit.refuse('LIMIT_REACHED', 'The daily limit is reached')
+      }
+    })
+    const requests = ['alice', 'bob', 'carol'].map((playerId, n) =>
+      placeBet({ playerId, transactionId: `place-${n}`, betId: `bet-${n}` }),
+    )
+    const refused = {
+      ok: false,
+      errorCode: 'LIMIT_REACHED',
+      description: 'The daily limit is reached',
+    }
+    const outcomes = await Promise.all(requests.map(each => handlePlaceBet(store, each)))
+    expect(outcomes).toMatchObject([
+      { ok: true, balance: '70' },
+      { ...refused, replayed: false },
+      { ok: true, balance: '70' },
+    ])
+    strict = false
+    expect(await handlePlaceBet(store, requests[1])).toMatchObject({ ...refused, replayed: true })
+    expect(await recorded()).toEqual([
+      ['placebet', 'place-0', '-30', null],
+      ['placebet', 'place-1', '0', 'LIMIT_REACHED'],
+      ['placebet', 'place-2', '-30', null],
+    ])
+    // Of the refused one there is the row of its refusal, with the balance as it was.
+    expect(await rows("SELECT balance::text FROM SCHEMA.ledger WHERE transaction_id = 'place-1'")).toEqual([
+      ['100'],
+    ])
+    expect(await ledger()).toHaveLength(3)
+    expect(await rows('SELECT bet_id FROM SCHEMA.bets ORDER BY 1')).toEqual([['bet-0'], ['bet-2']])
+  })
+
+  it('refuses an unsettlement: INSUFFICIENT_FUNDS, and the debt is the platform’s (D7)', async () => {
+    const { store, rows } = await open(async (_, commits) => {
+      for (const { changes, refuse } of commits)
+        if (changes.transaction.operation === 'unsettlement' && changes.balance !== null)
+          refuse('FROZEN', 'The account is frozen')
+    })
+    await handlePlaceBet(store, placeBet())
+    await recordSettlement(store, settlement())
+    const events: OutcomeEvent[] = []
+    const refused = { ok: false, errorCode: 'INSUFFICIENT_FUNDS' }
+    expect(
+      await handleUnsettlement(store, unsettlement(), { onOutcome: event => void events.push(event) }),
+    ).toMatchObject({ ...refused, replayed: false })
+    expect(events).toMatchObject([{ storeRefusal: { errorCode: 'FROZEN' } }])
+    expect(await handleUnsettlement(store, unsettlement())).toMatchObject({ ...refused, replayed: true })
+    expect(await rows('SELECT bet_paid_live, bet_paid_owed::text FROM SCHEMA.bets')).toEqual([[null, '60']])
+    expect(await rows("SELECT balance::text FROM SCHEMA.players WHERE player_id = 'alice'")).toEqual([
+      ['130'],
+    ])
+    expect(await handleRollbackBet(store, rollbackBet())).toMatchObject({
+      ok: false,
+      errorCode: 'INVALID_BET',
+    })
+  })
+
+  it('must not refuse where money is given: that is a fault, and the neighbours are unharmed', async () => {
+    const { store, recorded, rows } = await open(async (_, commits) => {
+      for (const { changes, refuse } of commits)
+        if (changes.transaction.operation === 'settlement') refuse('NO', 'no')
+    })
+    await handlePlaceBet(store, placeBet())
+    const results = await commitAll(store, [settling(), placing({ playerId: 'bob', n: 2 })])
+    expect(results).toEqual([expect.any(Error), done])
+    expect((results[0] as Error).cause).toEqual(new TypeError('refuse: only where money is taken'))
+    expect(await recorded()).toEqual([
+      ['placebet', 'place-1', '-30', null],
+      ['placebet', 'place-2', '-30', null],
+    ])
+    expect(await rows(balances)).toEqual([
+      ['alice', '70'],
+      ['bob', '70'],
+      ['carol', '100'],
+    ])
+    const fault = await faultOf(recordSettlement(store, settlement()))
+    expect(fault).toMatchObject({ code: 'COMMIT_UNKNOWN', retryable: false })
+  })
+
+  it('takes too long: in time there is an answer, nothing is committed, not even when it ends at last', async () => {
+    let end = () => {}
+    const ended = new Promise<void>(resolve => {
+      end = resolve
+    })
+    let late: Promise<unknown> = Promise.resolve()
+    const { store, rows, ledger, recorded } = await open(
+      async (query, commits, schema) => {
+        await enter(query, commits, schema)
+        await ended
+        late = endOf(enter(query, commits, schema))
+        await late
+      },
+      { timeoutMs: 200 },
+    )
+    expect(await commitAll(store, batch())).toEqual(Array(3).fill({ status: 'unavailable' }))
+    end()
+    await ended
+    await late
+    expect(await rows(balances)).toEqual(untouched)
+    expect(await ledger()).toEqual([])
+    expect(await recorded()).toEqual([])
+  })
+
+  it('has ended: query and refuse are of no use any more', async () => {
+    let kept: Query | undefined
+    let commit: PostgresCommit | undefined
+    const { store, ledger } = await open(async (query, commits) => {
+      kept = query
+      commit = commits[0]
+    })
+    expect(await commitAll(store, [placing()])).toEqual([done])
+    await expect(kept?.('SELECT 1')).rejects.toThrow('query: inCommit has ended')
+    expect(() => commit?.refuse('LATE', 'too late')).toThrow('refuse: inCommit has ended')
+    expect(await ledger()).toEqual([])
+  })
+})
+
+describe('what breaks in the middle', () => {
+  const pidOf = async (query: Query) =>
+    ((await query('SELECT pg_backend_pid() AS pid')).rows as { pid: number }[])[0]?.pid
+  const terminate = (pid: number | undefined) => admin.query('SELECT pg_terminate_backend($1, 10000)', [pid])
+
+  /** Ends the connection that the hook is on, and waits until the driver has heard of it. */
+  async function cut(query: Query): Promise<void> {
+    await terminate(await pidOf(query))
+    await until(async () => (await endOf(query('SELECT 1'))) instanceof Error)
+  }
+
+  it('terminated while the hook works: nothing is there, certainly, so it is begun again, and done once', async () => {
+    let calls = 0
+    const { wallet, store, ledger } = await onPool(async (query, commits, schema) => {
+      calls += 1
+      await enter(query, commits, schema)
+      if (calls === 1) await cut(query)
+    })
+    expect(await commitAll(store, batch())).toEqual([done, done, done])
+    expect(calls).toBe(2)
+    expect(await ledger()).toEqual([['place-1'], ['place-2'], ['place-3']])
+    await expectBooksToBalance(wallet)
+    await idle(wallet.pool)
+  })
+
+  it('terminated every time: unavailable, and nothing is there', async () => {
+    const { wallet, store, ledger, recorded, rows } = await onPool(async (query, commits, schema) => {
+      await enter(query, commits, schema)
+      await cut(query)
+    })
+    expect(await commitAll(store, batch())).toEqual(Array(3).fill({ status: 'unavailable' }))
+    expect(await ledger()).toEqual([])
+    expect(await recorded()).toEqual([])
+    expect(await rows(balances)).toEqual(untouched)
+    await idle(wallet.pool)
+  })
+
+  it('terminated within COMMIT: nobody knows, nothing is there, and the repeat does all of it once', async () => {
+    const { wallet, store, ledger, recorded, rows } = await onPool(enter)
+    // Stops in the COMMIT itself, when everything else is done.
+    const stop = await wallet.stopCommitsOf('alice')
+    await rows('DROP TRIGGER stop ON SCHEMA.transactions')
+    await rows(`CREATE CONSTRAINT TRIGGER stop AFTER INSERT ON SCHEMA.transactions DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION SCHEMA.stop()`)
+    const fault = faultOf(handlePlaceBet(store, placeBet()))
+    const pid = await stop.reached()
+    expect(await rows(`SELECT query FROM pg_stat_activity WHERE pid = ${pid}`)).toEqual([
+      [expect.stringContaining('COMMIT')],
+    ])
+    await terminate(pid)
+    expect(await fault).toMatchObject({ code: 'COMMIT_UNKNOWN', retryable: false })
+    expect(await ledger()).toEqual([])
+    expect(await recorded()).toEqual([])
+    await stop.release()
+    expect(await handlePlaceBet(store, placeBet())).toMatchObject({ ok: true, replayed: false })
+    expect(await ledger()).toEqual([['place-1']])
+    await expectBooksToBalance(wallet)
+  })
+
+  it('a constraint that is judged at COMMIT fails for one: the others are done', async () => {
+    const { wallet, store, ledger } = await onPool(enter)
+    await wallet.rows(`CREATE FUNCTION SCHEMA.rule() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF NEW.transaction_id = 'place-2' THEN RAISE EXCEPTION 'not this one'; END IF; RETURN NULL; END $$`)
+    await wallet.rows(`CREATE CONSTRAINT TRIGGER rule AFTER INSERT ON SCHEMA.ledger DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION SCHEMA.rule()`)
+    expect(await commitAll(store, batch())).toEqual([done, expect.objectContaining({ code: 'P0001' }), done])
+    expect(await ledger()).toEqual([['place-1'], ['place-3']])
+    await expectBooksToBalance(wallet)
+    await idle(wallet.pool)
+  })
+
+  it('a serialization failure in the hook is a conflict, and succeeds on the next attempt', async () => {
+    let calls = 0
+    const { store, ledger } = await onPool(async (query, commits, schema) => {
+      calls += 1
+      await enter(query, commits, schema)
+      if (calls === 1)
+        await query("DO $$ BEGIN RAISE EXCEPTION 'again' USING ERRCODE = 'serialization_failure'; END $$")
+    })
+    expect(await handlePlaceBet(store, placeBet())).toMatchObject({ ok: true, replayed: false })
+    expect(calls).toBe(2)
+    expect(await ledger()).toEqual([['place-1']])
+  })
+})
+
+describe('connections', () => {
+  it('are kept when the hook throws or refuses', async () => {
+    const { wallet, store } = await onPool(
+      async (_, commits) => {
+        for (const { changes, refuse } of commits) {
+          if (changes.transaction.playerId === 'alice') refuse('NO', 'no')
+          if (changes.transaction.playerId === 'bob') throw new Error('no')
+        }
+      },
+      {},
+      { max: 1 },
+    )
+    let removed = 0
+    wallet.pool.on('remove', () => {
+      removed += 1
+    })
+    expect(await commitAll(store, batch())).toEqual([
+      { status: 'refused', errorCode: 'NO', description: 'no' },
+      expect.any(Error),
+      done,
+    ])
+    expect(removed).toBe(0)
+    expect(wallet.pool).toMatchObject({ totalCount: 1, idleCount: 1, waitingCount: 0 })
+  })
+
+  it('a hook that hangs costs its own, and no more', async () => {
+    let hanging = true
+    const { wallet, store, ledger } = await onPool(
+      async (query, commits, schema) => {
+        await enter(query, commits, schema)
+        if (hanging) await new Promise(() => {})
+      },
+      { timeoutMs: 150 },
+      { max: 1 },
+    )
+    expect(await store.commit(placing())).toEqual({ status: 'unavailable' })
+    hanging = false
+    expect(await store.commit(placing())).toEqual(done)
+    expect(await ledger()).toEqual([['place-1']])
+    expect(wallet.pool).toMatchObject({ totalCount: 1, idleCount: 1, waitingCount: 0 })
+  })
+})

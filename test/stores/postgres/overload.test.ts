@@ -1,0 +1,322 @@
+/** More than the database can take: who is turned away, who is not, and that nobody is lost or kept waiting for nothing. */
+import pg from 'pg'
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
+import {
+  handlePlaceBet,
+  handleRollbackBet,
+  handleUnsettlement,
+  recordSettlement,
+} from '../../../src/handlers.js'
+import { createHttpHandler } from '../../../src/http/index.js'
+import { faultOf, placeBet, rollbackBet, settlement, unsettlement } from '../../fixtures.js'
+import { freshDatabase } from '../../postgres/fresh-database.js'
+import {
+  endOf,
+  expectBooksToBalance,
+  idle,
+  openWallet,
+  placing,
+  settling,
+  until,
+  type Wallet,
+  type WalletSetup,
+} from './wallet.js'
+
+const { url, pool: admin, drop } = await freshDatabase({ pool: { max: 20 } })
+const opened: Wallet[] = []
+afterEach(async () => {
+  vi.useRealTimers()
+  for (const each of opened.splice(0)) await each.close()
+})
+afterAll(drop)
+
+const players = Array.from({ length: 12 }, (_, i) => `p${i}`)
+
+/** One statement at a time; no time limit that a test could meet by accident. */
+async function wallet(setup: Partial<WalletSetup> & { waitingMax?: number } = {}): Promise<Wallet> {
+  const { waitingMax = 8, ...rest } = setup
+  const made = await openWallet({
+    admin,
+    url,
+    players: ['alice', ...players],
+    ...rest,
+    options: {
+      timeoutMs: 120_000,
+      lockTimeoutMs: 120_000,
+      connectionsMax: 1,
+      waitingMax,
+      ...rest.options,
+    },
+  })
+  opened.push(made)
+  return made
+}
+
+/** A wallet whose only lane for commits is taken by a placebet of alice that does not come to its end. */
+async function blocked(setup: Parameters<typeof wallet>[0] = {}) {
+  const made = await wallet(setup)
+  const stop = await made.stopCommitsOf('alice')
+  const first = made.store.commit(placing({ n: 1000 }))
+  await stop.reached()
+  expect(made.store.traffic.commits).toEqual({ waiting: 0, underWay: 1, turnedAway: 0 })
+  return { made, stop, first }
+}
+
+const done = expect.objectContaining({ status: 'committed' })
+const turnedAway = { status: 'unavailable' }
+const bets = (count: number) =>
+  Array.from({ length: count }, (_, n) => placing({ playerId: `p${n % 12}`, n, amount: '1' }))
+
+describe('while commits do not get through', () => {
+  it('placebets may fill half of the room, and are then turned away at once; what must not be shed has the rest', async () => {
+    const { made, stop, first } = await blocked()
+    const taken = bets(4).map(each => made.store.commit(each))
+    const shed = bets(6)
+      .slice(4)
+      .map(each => made.store.commit(each))
+    // Answered while the database is still blocked.
+    expect(await Promise.all(shed)).toEqual([turnedAway, turnedAway])
+    expect(made.store.traffic.commits).toEqual({ waiting: 4, underWay: 1, turnedAway: 2 })
+
+    const firm = [6, 7, 8, 9].map(n =>
+      made.store.commit({ ...settling({ playerId: `p${n}`, n, amount: '5' }), bet: null }),
+    )
+    expect(made.store.traffic.commits).toEqual({ waiting: 8, underWay: 1, turnedAway: 2 })
+    // Now the room is full for everybody.
+    expect(await made.store.commit({ ...settling({ playerId: 'p10', n: 10 }), bet: null })).toEqual(
+      turnedAway,
+    )
+    expect(await made.store.commit(placing({ playerId: 'p11', n: 11 }))).toEqual(turnedAway)
+    expect(made.store.traffic.commits).toEqual({ waiting: 8, underWay: 1, turnedAway: 4 })
+
+    await stop.release()
+    expect(await Promise.all([first, ...taken, ...firm])).toEqual(Array(9).fill(done))
+    expect(made.store.traffic.commits).toEqual({ waiting: 0, underWay: 0, turnedAway: 4 })
+    expect(await made.recorded()).toHaveLength(9)
+    await expectBooksToBalance(made)
+    await idle(made.pool)
+  })
+
+  it('through the handlers: rollbacks, settlements and unsettlements are taken where placebets are 503', async () => {
+    const made = await wallet()
+    // A bet to be rolled back, one to be settled, and one that is settled and will be unsettled.
+    for (const n of [0, 1, 2]) {
+      const ids = { playerId: `p${n}`, betId: `bet-${n}` }
+      expect(
+        await handlePlaceBet(made.store, placeBet({ ...ids, transactionId: `place-${n}` })),
+      ).toMatchObject({ ok: true })
+    }
+    await recordSettlement(
+      made.store,
+      settlement({ playerId: 'p2', betId: 'bet-2', transactionId: 'settle-2' }),
+    )
+    const stop = await made.stopCommitsOf('alice')
+    const first = handlePlaceBet(made.store, placeBet({ transactionId: 'place-a', betId: 'bet-a' }))
+    await stop.reached()
+
+    const place = (n: number) =>
+      placeBet({ playerId: `p${n}`, transactionId: `place-${n}`, betId: `bet-${n}`, amount: '1' })
+    const waiting = [3, 4, 5, 6].map(n => handlePlaceBet(made.store, place(n)))
+    await until(() => made.store.traffic.commits.waiting === 4)
+    expect(await faultOf(handlePlaceBet(made.store, place(7)))).toMatchObject({
+      code: 'UNAVAILABLE',
+      retryable: true,
+    })
+    const http = createHttpHandler(made.store, { authenticate: () => true, onError: () => {} })
+    const response = await http({
+      method: 'POST',
+      path: '/placebet',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(place(8)),
+    })
+    expect(response.status).toBe(503)
+    expect(JSON.parse(response.body)).toMatchObject({ errorCode: 'UNAVAILABLE' })
+
+    const firm = [
+      handleRollbackBet(made.store, rollbackBet({ playerId: 'p0', betId: 'bet-0', transactionId: 'r-0' })),
+      // The rollback that the shed placebet comes back as.
+      handleRollbackBet(made.store, rollbackBet({ playerId: 'p7', betId: 'bet-7', transactionId: 'r-7' })),
+      recordSettlement(made.store, settlement({ playerId: 'p1', betId: 'bet-1', transactionId: 's-1' })),
+      handleUnsettlement(made.store, unsettlement({ playerId: 'p2', betId: 'bet-2', transactionId: 'u-2' })),
+    ]
+    await until(() => made.store.traffic.commits.waiting === 8)
+    await stop.release()
+    expect(await Promise.all([first, ...waiting, ...firm])).toMatchObject(
+      Array(9).fill({ ok: true, replayed: false }),
+    )
+    expect(made.store.traffic.commits).toMatchObject({ waiting: 0, underWay: 0, turnedAway: 2 })
+    expect(await handlePlaceBet(made.store, place(7))).toMatchObject({ ok: false, errorCode: 'INVALID_BET' })
+    await expectBooksToBalance(made)
+  })
+
+  it('a flood never fills more than the room: all others are answered before the database is back', async () => {
+    const { made, stop, first } = await blocked({ waitingMax: 100 })
+    const flood: Promise<unknown>[] = []
+    let most = 0
+    for (let n = 0; n < 5_000; n += 1) {
+      flood.push(made.store.commit(placing({ playerId: `p${n % 12}`, n, amount: '1' })))
+      most = Math.max(most, made.store.traffic.commits.waiting)
+    }
+    let answered = 0
+    const note = () => {
+      answered += 1
+    }
+    for (const each of flood) each.then(note, note)
+    await until(() => answered === 4_950)
+    expect(most).toBe(50)
+    expect(made.store.traffic.commits).toEqual({ waiting: 50, underWay: 1, turnedAway: 4_950 })
+    expect(await made.recorded()).toEqual([])
+    await stop.release()
+    await first
+    const results = await Promise.all(flood)
+    expect(results.slice(0, 50)).toEqual(Array(50).fill(done))
+    expect(results.slice(50)).toEqual(Array(4_950).fill(turnedAway))
+    expect(await made.recorded()).toHaveLength(51)
+    await expectBooksToBalance(made)
+  })
+
+  it('copies of one request count too, and each of them has an answer', async () => {
+    const { made, stop, first } = await blocked({ waitingMax: 100 })
+    const copies = Array.from({ length: 200 }, () => made.store.commit(placing({ playerId: 'p1', n: 1 })))
+    expect(made.store.traffic.commits.waiting).toBe(50)
+    await stop.release()
+    await first
+    const results = await Promise.all(copies)
+    expect(results.filter(({ status }) => status === 'committed')).toHaveLength(1)
+    expect(results.filter(({ status }) => status === 'conflict')).toHaveLength(49)
+    expect(results.filter(({ status }) => status === 'unavailable')).toHaveLength(150)
+    expect(made.store.traffic.commits).toEqual({ waiting: 0, underWay: 0, turnedAway: 150 })
+  })
+
+  it('copies that have left with their batch are under way', async () => {
+    const made = await wallet()
+    const stop = await made.stopCommitsOf('alice')
+    const copies = Array.from({ length: 4 }, () => made.store.commit(placing()))
+    await stop.reached()
+    expect(made.store.traffic.commits).toEqual({ waiting: 0, underWay: 4, turnedAway: 0 })
+    await stop.release()
+    expect(await Promise.all(copies)).toEqual([done, ...Array(3).fill({ status: 'conflict' })])
+    expect(made.store.traffic.commits).toEqual({ waiting: 0, underWay: 0, turnedAway: 0 })
+  })
+
+  it('who has waited longer than timeoutMs is turned away, who has not is taken', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    const { made, stop, first } = await blocked()
+    const old = [
+      made.store.commit(placing({ playerId: 'p1', n: 1 })),
+      made.store.commit({ ...settling({ playerId: 'p2', n: 2 }), bet: null }),
+    ]
+    vi.advanceTimersByTime(120_001)
+    const young = made.store.commit(placing({ playerId: 'p3', n: 3 }))
+    await stop.release()
+    expect(await Promise.all([first, ...old, young])).toEqual([done, turnedAway, turnedAway, done])
+    expect(await made.recorded()).toEqual(['placebet place-1000 -30', 'placebet place-3 -30'])
+    expect(made.store.traffic.commits).toEqual({ waiting: 0, underWay: 0, turnedAway: 2 })
+  })
+
+  it('loads are served meanwhile', async () => {
+    const { made, stop, first } = await blocked()
+    const keys = { operation: 'placebet', transactionId: 't', playerId: 'p1', betId: 'b' } as const
+    expect(await made.store.load(keys)).toMatchObject({ player: { balance: '100' } })
+    await stop.release()
+    await first
+  })
+})
+
+describe('while loads do not get through', () => {
+  it('loads of placebets are turned away first, all others are taken while there is room, none is lost', async () => {
+    const made = await wallet({ pool: { max: 1 } })
+    const load = (operation: 'placebet' | 'rollbackbet', n: number) =>
+      endOf(made.store.load({ operation, transactionId: `t-${n}`, playerId: `p${n % 12}`, betId: `b-${n}` }))
+    // The operator's own code has all there is.
+    const borrowed = await made.pool.connect()
+    const first = load('placebet', 0)
+    await until(() => made.store.traffic.loads.underWay === 1)
+    const placebets = [1, 2, 3, 4, 5].map(n => load('placebet', n))
+    const rollbacks = [6, 7, 8, 9, 10].map(n => load('rollbackbet', n))
+    const unavailable = expect.objectContaining({ name: 'PostgresStoreError', code: 'UNAVAILABLE' })
+    expect(await Promise.all([placebets[4], rollbacks[4]])).toEqual([unavailable, unavailable])
+    expect(made.store.traffic.loads).toEqual({ waiting: 8, underWay: 1, turnedAway: 2 })
+    borrowed.release()
+    const found = await Promise.all([first, ...placebets.slice(0, 4), ...rollbacks.slice(0, 4)])
+    expect(found).toMatchObject(Array(9).fill({ player: { balance: '100' }, bet: null, transaction: null }))
+    expect(made.store.traffic.loads).toEqual({ waiting: 0, underWay: 0, turnedAway: 2 })
+  })
+})
+
+describe('while one player is locked by somebody else', () => {
+  it("the player's requests are turned away once their room is full, everybody else's are not", async () => {
+    const made = await wallet({ options: { batchMax: 1 } })
+    const other = await made.otherSession()
+    await other.query('BEGIN')
+    await other.query(`SELECT FROM ${made.schema}.players WHERE player_id = 'alice' FOR UPDATE`)
+    const hers: Promise<unknown>[] = []
+    let answered = 0
+    const note = () => {
+      answered += 1
+    }
+    for (let n = 0; n < 8; n += 1) {
+      const one = made.store.commit(placing({ n, amount: '1' }))
+      hers.push(one)
+      one.then(note, note)
+      // It has found out that she is locked, and waits by itself.
+      await until(() => made.store.traffic.commits.underWay === 0 && made.store.traffic.commits.waiting === 0)
+      expect(await made.store.commit(placing({ playerId: 'p1', n: 100 + n, amount: '1' }))).toEqual(done)
+      expect(made.store.traffic.patient.waiting).toBeLessThanOrEqual(4)
+    }
+    expect(answered).toBe(3)
+    expect(made.store.traffic.patient).toEqual({ waiting: 4, underWay: 1, turnedAway: 3 })
+    await other.query('COMMIT')
+    expect(await Promise.all(hers)).toEqual([...Array(5).fill(done), ...Array(3).fill(turnedAway)])
+    expect(await made.balanceOf('alice')).toBe('95')
+    expect(await made.balanceOf('p1')).toBe('92')
+    await expectBooksToBalance(made)
+  })
+})
+
+describe('one request alone, and many at once', () => {
+  /** How often a connection is asked for something, and borrowed. */
+  function count(pool: pg.Pool) {
+    const counted = { statements: 0, borrowed: 0 }
+    const query = vi.spyOn(pg.Client.prototype, 'query')
+    pool.on('acquire', () => {
+      counted.borrowed += 1
+    })
+    return {
+      counted,
+      read() {
+        counted.statements = query.mock.calls.length
+        query.mockRestore()
+        return counted
+      },
+    }
+  }
+
+  it('a lone request waits for no timer: it takes one round trip to look, and one to commit', async () => {
+    const made = await wallet({ pool: { idleTimeoutMillis: 0 } })
+    await idle(made.pool)
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
+    const { read } = count(made.pool)
+    expect(await handlePlaceBet(made.store, placeBet())).toMatchObject({ ok: true, balance: '70' })
+    expect(read()).toEqual({ statements: 2, borrowed: 2 })
+    // Time limits that are met are cleared.
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  it('128 at once take as many', async () => {
+    const made = await wallet({ waitingMax: 1_000 })
+    const { read } = count(made.pool)
+    const outcomes = await Promise.all(
+      Array.from({ length: 128 }, (_, n) =>
+        handlePlaceBet(
+          made.store,
+          placeBet({ playerId: `p${n % 12}`, transactionId: `t-${n}`, betId: `b-${n}`, amount: '1' }),
+        ),
+      ),
+    )
+    expect(read()).toEqual({ statements: 2, borrowed: 2 })
+    expect(outcomes).toMatchObject(Array(128).fill({ ok: true, replayed: false }))
+    expect(await made.rows('SELECT DISTINCT xmin::text FROM SCHEMA.transactions')).toHaveLength(1)
+    await expectBooksToBalance(made)
+  })
+})

@@ -1,0 +1,341 @@
+/** The migration, what its constraints hold against SQL by hand, and how its statements are planned. */
+
+import { handleRollbackBet, handleUnsettlement, recordSettlement } from 'bet-wallet'
+import {
+  createPostgresStore,
+  importBets,
+  importTransactions,
+  migratePostgres,
+  postgresMigration,
+} from 'bet-wallet/postgres'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { commitQuery, loadQuery, lockQuery } from '../../../src/stores/postgres/sql.js'
+import { tablesOf } from '../../../src/stores/postgres/tables.js'
+import { freshDatabase } from '../../postgres/fresh-database.js'
+
+const { pool, url, drop } = await freshDatabase()
+afterAll(drop)
+
+describe('the migration', () => {
+  test('run by several processes at once, and again, leaves one schema', async () => {
+    const pools = Array.from({ length: 6 }, () => new pg.Pool({ connectionString: url, max: 1 }))
+    await Promise.all(pools.map(own => migratePostgres(own, { schema: 'at_once' })))
+    await pool.query("INSERT INTO at_once.players VALUES ('anna', 'EUR', 5)")
+    await Promise.all(pools.map(own => migratePostgres(own, { schema: 'at_once' })))
+    await Promise.all(pools.map(own => own.end()))
+    const { rows } = await pool.query('SELECT version FROM at_once.migrations')
+    expect(rows).toEqual([{ version: 1 }])
+    expect((await pool.query('SELECT balance FROM at_once.players')).rows).toEqual([{ balance: '5' }])
+  })
+
+  test('as text, for a tool of the operator, does the same, also twice', async () => {
+    const sql = postgresMigration({ schema: 'by_text' })
+    await pool.query(sql)
+    await pool.query(sql)
+    await createPostgresStore(pool, { schema: 'by_text' }).ready()
+  })
+
+  test("makes no players' table where there is one", async () => {
+    await pool.query('CREATE TABLE public.accounts (id text PRIMARY KEY, currency text, balance numeric)')
+    const players = { table: 'public.accounts', id: 'id', currency: 'currency', balance: 'balance' }
+    await migratePostgres(pool, { schema: 'own_table', players })
+    const { rows } = await pool.query(
+      "SELECT table_name::text AS name FROM information_schema.tables WHERE table_schema = 'own_table' ORDER BY 1",
+    )
+    expect(rows.map(({ name }) => name)).toEqual(['bets', 'migrations', 'transactions'])
+  })
+
+  test('that fails leaves nothing behind', async () => {
+    await pool.query('CREATE SCHEMA half; CREATE TABLE half.bets (bet_id text)')
+    await pool.query("CREATE VIEW half.transactions AS SELECT 'x' AS x")
+    await pool.query(
+      'CREATE FUNCTION half.commit_v1(items json, players json, patient boolean, x numeric, y integer) RETURNS text LANGUAGE sql AS $$ SELECT 1::text $$',
+    )
+    await expect(migratePostgres(pool, { schema: 'half' })).rejects.toThrow()
+    const { rows } = await pool.query("SELECT to_regclass('half.migrations') AS migrations")
+    expect(rows).toEqual([{ migrations: null }])
+  })
+})
+
+describe('against SQL by hand', () => {
+  beforeAll(async () => {
+    await migratePostgres(pool, { schema: 'held' })
+    await pool.query("INSERT INTO held.players VALUES ('anna', 'EUR', 5)")
+    await pool.query(
+      "INSERT INTO held.bets (bet_id, player_id, currency, stake, status, revision) VALUES ('b', 'anna', 'EUR', 5, 'PLACED', 1)",
+    )
+    await pool.query(
+      "INSERT INTO held.transactions (operation, transaction_id, player_id, bet_id, amount, currency, delta, transaction_date) VALUES ('placebet', 't', 'anna', 'b', 5, 'EUR', -5, now())",
+    )
+  })
+
+  const bet = (columns: string, values: string) =>
+    `INSERT INTO held.bets (bet_id, player_id, currency, stake, status, revision${columns}) VALUES ('b2', 'anna', 'EUR', ${values})`
+  const transaction = (values: string) =>
+    `INSERT INTO held.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, error_code, description, transaction_date) VALUES (${values}, now())`
+
+  test.each([
+    ['a negative balance', "UPDATE held.players SET balance = -0.01 WHERE player_id = 'anna'"],
+    ['a balance that is no number', "UPDATE held.players SET balance = 'NaN' WHERE player_id = 'anna'"],
+    ['a second player of the same id', "INSERT INTO held.players VALUES ('anna', 'EUR', 0)"],
+    [
+      'a second bet of the same id',
+      "INSERT INTO held.bets (bet_id, player_id, currency, stake, status, revision) VALUES ('b', 'ben', 'EUR', 5, 'PLACED', 1)",
+    ],
+    [
+      'a second transaction of the same id',
+      transaction("'placebet', 't', 'ben', 'b9', 5, 'EUR', NULL, -5, NULL, NULL"),
+    ],
+    ['a negative stake', bet('', "-1, 'PLACED', 1")],
+    ['an unknown status', bet('', "1, 'LOST', 1")],
+    ['a revision of 0', bet('', "1, 'PLACED', 0")],
+    ['a live credit without its sums', bet(', bet_paid_live', "1, 'PLACED', 1, 5")],
+    ['a negative debt', bet(', bet_paid_reversed, bet_paid_owed', "1, 'PLACED', 1, 0, -1")],
+    [
+      'a bet that is rolled back and paid',
+      bet(', voided_live, voided_reversed, voided_owed', "1, 'ROLLED_BACK', 1, 5, 0, 0"),
+    ],
+    ['an unknown operation', transaction("'deposit', 't2', 'anna', 'b', 5, 'EUR', NULL, 5, NULL, NULL")],
+    [
+      'a refusal that moves money',
+      transaction("'placebet', 't2', 'anna', 'b', 5, 'EUR', NULL, -5, 'INVALID_BET', 'x'"),
+    ],
+    [
+      'a refusal without its words',
+      transaction("'placebet', 't2', 'anna', 'b', 5, 'EUR', NULL, 0, 'INVALID_BET', NULL"),
+    ],
+    [
+      'a rollback with an amount',
+      transaction("'rollbackbet', 't2', 'anna', 'b', 5, 'EUR', 'TECHNICAL_ERROR', 5, NULL, NULL"),
+    ],
+    [
+      'a placebet without an amount',
+      transaction("'placebet', 't2', 'anna', 'b', NULL, NULL, NULL, 0, NULL, NULL"),
+    ],
+    [
+      'a settlement without a type',
+      transaction("'settlement', 't2', 'anna', 'b', 5, 'EUR', NULL, 5, NULL, NULL"),
+    ],
+  ])('%s is turned away', async (_, sql) => {
+    await expect(pool.query(sql)).rejects.toMatchObject({ code: expect.stringMatching(/^23(?:505|514)$/) })
+  })
+
+  test.each([
+    ["SELECT held.credit_bet('nowhere', 'BET_PAID', 5)", /no bet nowhere is known/],
+    ["SELECT held.credit_bet('b', 'PAID', 5)", /BET_PAID, VOIDED or CASHOUT, not PAID/],
+    ["SELECT held.credit_bet('b', 'BET_PAID', -5)", /at least 0, not -5/],
+    ["SELECT held.credit_bet('b', 'BET_PAID', NULL)", /at least 0/],
+    ["SELECT held.credit_bet('b', 'BET_PAID', 'NaN')", /at least 0, not NaN/],
+  ])('%s says what is wrong', async (sql, flaw) => {
+    await expect(pool.query(sql)).rejects.toThrow(flaw)
+  })
+})
+
+const request = { transactionDate: '2026-11-21T18:00:00Z', playerId: 'anna' }
+
+describe('at a cut-over (D27)', () => {
+  const placed = {
+    playerId: 'anna',
+    currency: 'EUR',
+    stake: '30',
+    status: 'PLACED' as const,
+    credits: {},
+    revision: 1,
+  }
+  const paid = { BET_PAID: { live: '60.50', reversed: '0', owed: '0' } }
+
+  async function fresh(schema: string, options: { earlierBets?: string } = {}) {
+    await migratePostgres(pool, { schema, ...options })
+    await pool.query(`INSERT INTO ${schema}.players VALUES ('anna', 'EUR', 100)`)
+    return createPostgresStore(pool, { schema, ...options })
+  }
+  const balanceIn = async (schema: string) =>
+    (await pool.query(`SELECT balance FROM ${schema}.players`)).rows[0].balance
+
+  test('imported bets are rolled back, settled and unsettled; an import is repeated without harm', async () => {
+    const store = await fresh('imported')
+    const bets = [
+      { ...placed, betId: 'open' },
+      { ...placed, betId: 'paid', credits: paid },
+      { ...placed, betId: 'gone', status: 'ROLLED_BACK' as const },
+    ]
+    expect(await importBets(pool, { schema: 'imported' }, bets)).toEqual({ imported: 3, present: 0 })
+    const rollback = { ...request, type: 'TECHNICAL_ERROR', transactionId: 'r-1', betId: 'open' }
+    expect(await handleRollbackBet(store, rollback)).toMatchObject({ ok: true, balance: '130' })
+    const unsettlement = { ...request, type: 'UNSCORED', transactionId: 'u-1', betId: 'paid' }
+    expect(await handleUnsettlement(store, unsettlement)).toMatchObject({ ok: true, balance: '69.5' })
+    expect(
+      await handleRollbackBet(store, { ...rollback, transactionId: 'r-2', betId: 'gone' }),
+    ).toMatchObject({
+      ok: true,
+      balance: '69.5',
+    })
+    // Again, after they have moved on: they stay where they are.
+    expect(await importBets(pool, { schema: 'imported' }, bets)).toEqual({ imported: 0, present: 3 })
+    expect(await handleRollbackBet(store, rollback)).toMatchObject({
+      ok: true,
+      replayed: true,
+      balance: '69.5',
+    })
+    expect(await balanceIn('imported')).toBe('69.5')
+  })
+
+  test('imported transactions are repeats', async () => {
+    const store = await fresh('repeats')
+    await importBets(pool, { schema: 'repeats' }, [{ ...placed, betId: 'b-1', status: 'ROLLED_BACK' }])
+    const report = await importTransactions(pool, { schema: 'repeats' }, [
+      {
+        ...{ operation: 'rollbackbet', transactionId: 'r-1', playerId: 'anna', betId: 'b-1' },
+        ...{ amount: null, currency: null, type: 'TECHNICAL_ERROR', delta: '30', refusal: null },
+        ...{ transactionDate: '2026-11-20T18:00:00.123Z', walletTransactionId: null },
+      },
+    ])
+    expect(report).toEqual({ imported: 1, present: 0 })
+    const rollback = { ...request, type: 'TECHNICAL_ERROR', transactionId: 'r-1', betId: 'b-1' }
+    expect(await handleRollbackBet(store, rollback)).toMatchObject({ ok: true, replayed: true })
+    const keys = { operation: 'rollbackbet', transactionId: 'r-1', playerId: 'anna', betId: 'b-1' } as const
+    expect((await store.load(keys)).transaction?.transactionDate).toBe('2026-11-20T18:00:00.123Z')
+  })
+
+  test('what the tables do not accept is named; thousands go in one after the other', async () => {
+    await fresh('many')
+    const bets = Array.from({ length: 2500 }, (_, n) => ({ ...placed, betId: `b-${n}` }))
+    expect(await importBets(pool, { schema: 'many' }, bets)).toEqual({ imported: 2500, present: 0 })
+    const wrong = [
+      { ...placed, betId: 'fine' },
+      { ...placed, betId: 'wrong', stake: '-1' },
+    ]
+    await expect(importBets(pool, { schema: 'many' }, wrong)).rejects.toMatchObject({
+      code: 'IMPORT_REJECTED',
+      message: expect.stringMatching(/^bets, wrong: .*bets_stake_check/),
+    })
+  })
+
+  test('a view shows them, and what happens to them is kept', async () => {
+    await pool.query(`CREATE SCHEMA before;
+      CREATE TABLE before.bets (ticket text PRIMARY KEY, account text, stake numeric, state text, payout numeric);
+      INSERT INTO before.bets VALUES ('open', 'anna', 30, 'OPEN', NULL), ('paid', 'anna', 30, 'PAID', 60.50), ('gone', 'anna', 30, 'CANCELLED', NULL);
+      CREATE VIEW before.earlier AS SELECT ticket AS bet_id, account AS player_id, 'EUR'::text AS currency, stake,
+        CASE state WHEN 'CANCELLED' THEN 'ROLLED_BACK' ELSE 'PLACED' END AS status,
+        payout AS bet_paid_live, CASE WHEN payout IS NOT NULL THEN 0 END AS bet_paid_reversed, CASE WHEN payout IS NOT NULL THEN 0 END AS bet_paid_owed,
+        NULL::numeric AS voided_live, NULL::numeric AS voided_reversed, NULL::numeric AS voided_owed,
+        NULL::numeric AS cashout_live, NULL::numeric AS cashout_reversed, NULL::numeric AS cashout_owed
+        FROM before.bets`)
+    const store = await fresh('viewing', { earlierBets: 'before.earlier' })
+    const rollback = { ...request, type: 'TECHNICAL_ERROR', transactionId: 'r-1', betId: 'open' }
+    // Twice at once, and again: it is kept by the first.
+    const answers = await Promise.all([
+      handleRollbackBet(store, rollback),
+      handleRollbackBet(store, { ...rollback, transactionId: 'r-2' }),
+    ])
+    expect(answers).toMatchObject([{ ok: true }, { ok: true }])
+    expect(await balanceIn('viewing')).toBe('130')
+    const unsettlement = { ...request, type: 'UNSCORED', transactionId: 'u-1', betId: 'paid' }
+    expect(await handleUnsettlement(store, unsettlement)).toMatchObject({ ok: true, balance: '69.5' })
+    expect(await handleUnsettlement(store, { ...unsettlement, transactionId: 'u-2' })).toMatchObject({
+      ok: false,
+      errorCode: 'INVALID_BET',
+    })
+    const settlement = {
+      ...request,
+      type: 'VOIDED',
+      transactionId: 's-1',
+      betId: 'gone',
+      amount: '30',
+      currency: 'EUR',
+    }
+    expect(await recordSettlement(store, settlement)).toMatchObject({ ok: false, errorCode: 'INVALID_BET' })
+    // The PAM's own settlement code, on a bet that is only in the view.
+    await pool.query("INSERT INTO before.bets VALUES ('later', 'anna', 5, 'OPEN', NULL)")
+    await pool.query("SELECT viewing.credit_bet('later', 'VOIDED', 5)")
+    const { rows } = await pool.query(
+      "SELECT stake, status, voided_live, revision FROM viewing.bets WHERE bet_id = 'later'",
+    )
+    expect(rows).toEqual([{ stake: '5', status: 'PLACED', voided_live: '5', revision: 2 }])
+  })
+})
+
+describe('the plans', () => {
+  const options = {
+    schema: 'planned',
+    players: { table: 'planned_pam.accounts', id: 'id', currency: 'currency', balance: 'balance' },
+    earlierBets: 'planned_pam.earlier',
+  }
+  const settings = [
+    ...['plan_cache_mode = force_generic_plan', 'jit = off', 'enable_seqscan = off'],
+    ...['enable_hashjoin = off', 'enable_mergejoin = off'],
+  ]
+
+  beforeAll(async () => {
+    await pool.query(`CREATE SCHEMA planned_pam;
+      CREATE TABLE planned_pam.accounts (id text PRIMARY KEY, currency text, balance numeric);
+      CREATE TABLE planned_pam.old_bets (bet_id text PRIMARY KEY, player_id text, currency text, stake numeric, status text);
+      CREATE VIEW planned_pam.earlier AS SELECT *, ${['bet_paid', 'voided', 'cashout']
+        .flatMap(type => ['live', 'reversed', 'owed'].map(what => `NULL::numeric AS ${type}_${what}`))
+        .join(', ')} FROM planned_pam.old_bets`)
+    await migratePostgres(pool, options)
+  })
+
+  /** The functions' own statements, as they are planned once for whatever comes. */
+  async function planOf(name: string, types: string, sql: string, values: string): Promise<string> {
+    const client = await pool.connect()
+    try {
+      for (const setting of settings) await client.query(`SET ${setting}`)
+      await client.query(`PREPARE ${name} (${types}) AS ${sql}`)
+      const { rows } = await client.query(`EXPLAIN (COSTS off) EXECUTE ${name} (${values})`)
+      return rows.map(row => row['QUERY PLAN']).join('\n')
+    } finally {
+      client.release(true)
+    }
+  }
+
+  const tables = tablesOf(options)
+  const statements: [string, string, string, string][] = [
+    ['load', 'json', loadQuery(tables, '$1'), "'[]'"],
+    ['lock', 'text[]', lockQuery(tables, ' SKIP LOCKED', '$1'), "'{}'"],
+    [
+      'commit',
+      'json, text[], boolean, numeric',
+      commitQuery(tables, '$1', '$2', '$3', '$4'),
+      "'[]', '{}', true, NULL",
+    ],
+  ]
+
+  test.each([
+    ['empty tables', async () => {}],
+    [
+      'tables of some size, and known to be',
+      async () => {
+        await pool.query(`INSERT INTO planned_pam.accounts SELECT 'p' || n, 'EUR', 5 FROM generate_series(1, 20000) n;
+          INSERT INTO planned_pam.old_bets SELECT 'o' || n, 'p1', 'EUR', 5, 'PLACED' FROM generate_series(1, 20000) n;
+          INSERT INTO planned.bets (bet_id, player_id, currency, stake, status, revision)
+            SELECT 'b' || n, 'p1', 'EUR', 5, 'PLACED', 1 FROM generate_series(1, 20000) n;
+          INSERT INTO planned.transactions (operation, transaction_id, player_id, bet_id, amount, currency, delta, transaction_date)
+            SELECT 'placebet', 't' || n, 'p1', 'b' || n, 5, 'EUR', -5, now() FROM generate_series(1, 20000) n`)
+        await pool.query(
+          'VACUUM ANALYZE planned_pam.accounts, planned_pam.old_bets, planned.bets, planned.transactions',
+        )
+      },
+    ],
+  ])('look every row up by its index, in %s', async (_, fill) => {
+    await fill()
+    for (const [name, types, sql, values] of statements) {
+      const plan = await planOf(name, types, sql, values)
+      expect(plan).toMatch(/Index (?:Only )?Scan/)
+      expect(plan).not.toMatch(/Seq Scan/)
+      // A scan by an index has a condition on it, and is not a walk along the whole of it.
+      const scans = plan.match(/(?:Index (?:Only )?Scan|Bitmap Index Scan)/g)?.length
+      expect(plan.match(/Index Cond/g)?.length).toBe(scans)
+    }
+  })
+
+  test('the settings of the functions are those of this test', async () => {
+    const { rows } = await pool.query(
+      "SELECT proconfig FROM pg_proc WHERE pronamespace = 'planned'::regnamespace AND proname LIKE '%\\_v1'",
+    )
+    for (const { proconfig } of rows) {
+      for (const setting of settings) expect(proconfig).toContain(setting.replace(' = ', '='))
+    }
+  })
+})
