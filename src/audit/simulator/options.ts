@@ -23,7 +23,7 @@ export interface SimulationOptions {
   /** Gives further headers for each request, such as a signature of its body; as for the audit. What it throws ends the simulation. */
   sign?(request: SignedRequest): Record<string, string> | Promise<Record<string, string>>
   /** For https: certificates of the client's, an authority of one's own. As `tls.connect` takes them. */
-  tls?: ConnectionOptions
+  tls?: object
   /**
    * How bets are settled, as the interface has no call for it (D17): a URL that takes transactionId, betId, playerId,
    * type, amount, currency and transactionDate (retried until it answers), or a function. Default:
@@ -59,8 +59,8 @@ export interface SimulationOptions {
   differencesMax?: number
   /** As the option of the wallet: minor units of a currency where they are not those of ISO 4217. */
   minorUnits?(currency: string): number | undefined
-  /** Stops making bets; everything is played to its end and reconciled. */
-  signal?: AbortSignal
+  /** An AbortSignal: stops making bets; everything is played to its end and reconciled. */
+  signal?: StopSignal
   /** Told every `progressEveryMs` (default 500), and at the end of each phase. What hooks throw ends the simulation. */
   onProgress?(progress: SimulationProgress): void
   progressEveryMs?: number
@@ -70,6 +70,13 @@ export interface SimulationOptions {
   onBetClosed?(bet: ClosedBet): void
   /** For tests. */
   clock?: SimulatorClock
+}
+
+/** What is asked of an AbortSignal. Named here, so that the types need none of Node's or a browser's. */
+export interface StopSignal {
+  readonly aborted: boolean
+  addEventListener(type: 'abort', listener: () => void): void
+  removeEventListener(type: 'abort', listener: () => void): void
 }
 
 export interface SimulatedPlayer {
@@ -144,7 +151,7 @@ export function settingsOf(options: SimulationOptions) {
     },
     settle: typeof settle === 'string' ? urlOf('settle', settle) : settle,
     sign: options.sign?.bind(options) ?? null,
-    tls: options.tls ?? {},
+    tls: (options.tls ?? {}) as ConnectionOptions,
     betsMax: bets === undefined ? (durationMs === undefined ? betsByDefault : null) : whole('bets', bets, 0),
     durationMs: durationMs === undefined ? null : whole('durationMs', durationMs, 0),
     ratePerSecond: options.ratePerSecond ?? null,
