@@ -125,6 +125,7 @@ export function openClient(settings: AuditSettings): Client {
       answer: null,
       balance: null,
       broken: null,
+      leftOut: 0,
     }
     requests += 1
     const reply = signed({ method, url, headers, body })

@@ -46,7 +46,10 @@ export interface AuditResult {
   reason: string | null
   /** Of a failure. Else `null`. */
   failure: AuditFailure | null
-  /** Every call of the case, in the order in which they were sent. */
+  /**
+   * The calls of the case, in the order in which they were sent. Of many alike only the first and the last: `leftOut` says
+   * how many are missing.
+   */
   exchanges: AuditExchange[]
   durationMs: number
 }
@@ -85,4 +88,6 @@ export interface AuditExchange {
   balance: string | null
   /** Why there is no answer: the connection was closed by us, timed out, was refused. Else `null`. */
   broken: string | null
+  /** How many calls followed that differ from this one in ids and numbers only, were answered alike, and are left out. */
+  leftOut: number
 }

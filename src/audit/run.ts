@@ -4,6 +4,7 @@ import type { AuditCase, Need } from './case.js'
 import { type Client, openClient } from './client.js'
 import { compare, type Decimal, subtract, textOf, unitsOf } from './decimal.js'
 import { AuditError } from './errors.js'
+import { excerptOf } from './excerpt.js'
 import type { AuditSettings } from './options.js'
 import { openRandom } from './random.js'
 import type { AuditFailure, AuditReport, AuditResult } from './report.js'
@@ -220,12 +221,14 @@ async function play(item: AuditCase, stage: Stage, client: Client, opening: Deci
     failure = { expected: 'the wallet to go on answering', found: found(last), cost, exchange: last.index }
   }
   const verdict = failure !== null ? 'failed' : reason !== null ? 'not judged' : 'passed'
+  const { exchanges, telling } = excerptOf(stage.exchanges, failure !== null, failure?.exchange ?? null)
+  if (failure !== null) failure.exchange = telling
   const after = last.balance
   return {
     result: {
       ...{ id, level, title, source, verdict, failure },
       reason: failure === null ? reason : null,
-      exchanges: stage.exchanges,
+      exchanges,
       durationMs: Math.round(client.now() - beganAt),
     },
     after: last.status === null ? null : (after ?? opening),

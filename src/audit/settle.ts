@@ -38,6 +38,7 @@ export async function settle(
     answer: null,
     balance: null,
     broken: null,
+    leftOut: 0,
   }
   record(exchange)
   try {

@@ -6,7 +6,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { AuditError, type AuditOptions, type AuditReport, auditCases, auditWallet } from 'bet-wallet/audit'
+import {
+  AuditError,
+  type AuditOptions,
+  type AuditReport,
+  auditCases,
+  auditWallet,
+  renderHtml,
+} from 'bet-wallet/audit'
 import { afterEach, describe, expect, it } from 'vitest'
 import { basePath, credentials } from '../examples/exchanges.js'
 import { setups, start } from '../examples/servers.js'
@@ -79,6 +86,10 @@ describe('a sound wallet passes without a single warning, everything judged', ()
     // What was staked came back, and what settlements left was staked.
     expect(wallet.store.player('anna')?.balance).toBe('100')
     expect(wallet.store.player('kenji')?.balance).toBe('5000')
+    // Of thousands of calls so much is kept as a browser opens at once.
+    expect(report.requests).toBeGreaterThan(3_500)
+    expect(Buffer.byteLength(renderHtml(report))).toBeLessThan(1_600_000)
+    expect(Buffer.byteLength(JSON.stringify(report))).toBeLessThan(1_600_000)
   })
 
   it.each([

@@ -157,7 +157,7 @@ const report: AuditReport = {
             path: '/placebet',
             body: '{}',
           },
-          ...{ curl: "curl '\u001b]0;x'", status: 500, answer: '', balance: null, broken: null },
+          ...{ curl: "curl '\u001b]0;x'", status: 500, answer: '', balance: null, broken: null, leftOut: 0 },
         },
       ],
     },

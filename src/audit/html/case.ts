@@ -1,4 +1,5 @@
 /** One case: a failed one told in full, any other folded to a line. */
+import { callsOf } from '../excerpt.js'
 import type { AuditResult } from '../report.js'
 import { countText, durationText } from './figures.js'
 import { html, type Markup } from './markup.js'
@@ -55,7 +56,9 @@ ${timeline(result)}
 export function foldedCase(result: AuditResult, anchor: string): Markup {
   const { id, level, title, source, reason, exchanges, durationMs } = result
   const effort =
-    exchanges.length === 0 ? 'no call' : `${countText(exchanges.length, 'call')}, ${durationText(durationMs)}`
+    exchanges.length === 0
+      ? 'no call'
+      : `${countText(callsOf(exchanges), 'call')}, ${durationText(durationMs)}`
   return html`<details class="case" id="${anchor}">
 <summary>${signOf(outcomeOf(result))}<span class="id">${id}</span><h3>${title}${reason === null ? null : html` <span class="reason">${reason}</span>`}</h3><span class="effort">${effort}</span></summary>
 <div class="case-body"><p class="origin">${level} ${outcomeOf(result).word} <span class="source">${source}</span></p>

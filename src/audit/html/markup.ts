@@ -36,6 +36,13 @@ export function escapeText(text: string): string {
   return text.replace(unseen, escapedUnits).replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
 }
 
+/** The same for what stands in an element and never in an attribute: quotes stay, of which bodies in JSON are full. */
+export function content(text: string): Markup {
+  return new Markup(
+    text.replace(unseen, escapedUnits).replace(/[&<>]/g, character => `&#${character.charCodeAt(0)};`),
+  )
+}
+
 function escapedUnits(character: string): string {
   return character
     .split('')

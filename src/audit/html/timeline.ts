@@ -1,8 +1,10 @@
 /** The calls of a case: one row each, on one time axis, so that what ran at the same time is seen side by side. */
+
+import { callsOf } from '../excerpt.js'
 import type { AuditExchange, AuditResult } from '../report.js'
 import { caseCurve } from './balance.js'
 import { axisEnd, countText, durationText, percentText } from './figures.js'
-import { html, type Markup } from './markup.js'
+import { content, html, type Markup } from './markup.js'
 
 /** What became of a call: shape and word say it, not the colour alone. */
 type Fate = 'success' | 'refusal' | 'fault' | 'broken'
@@ -30,7 +32,8 @@ export function timeline(result: AuditResult): Markup {
   const { exchanges, failure } = result
   if (exchanges.length === 0) return html`<p class="quiet">No call was sent.</p>`
   const { startMs, lengthMs } = timeSpan(result)
-  const more = exchanges.length - paperCallsMax
+  const calls = callsOf(exchanges)
+  const more = calls - paperCallsMax
   const onPaper = failure ? 'All bodies' : `The other ${countText(more, 'call')}`
   const rows = exchanges.map((exchange, index) =>
     row(exchange, index, {
@@ -41,7 +44,7 @@ export function timeline(result: AuditResult): Markup {
     }),
   )
   return html`<div class="timeline">
-<p class="axis"><span class="axis-name">${countText(exchanges.length, 'call')}, times from the first</span><span class="ticks"><span>0</span><span>${durationText(lengthMs / 2)}</span><span>${durationText(lengthMs)}</span></span><span class="head-status">Answer</span><span class="head-balance">Balance</span></p>
+<p class="axis"><span class="axis-name">${countText(calls, 'call')}, times from the first</span><span class="ticks"><span>0</span><span>${durationText(lengthMs / 2)}</span><span>${durationText(lengthMs)}</span></span><span class="head-status">Answer</span><span class="head-balance">Balance</span></p>
 <ol>${rows}</ol>
 ${
   more > 0
@@ -64,14 +67,28 @@ function row(
   index: number,
   { startMs, lengthMs, telling, withCurl }: Place,
 ): Markup {
-  const { label, method, path, body, curl, status, answer, balance, broken, sentAtMs, answeredAtMs } =
-    exchange
+  const {
+    label,
+    method,
+    path,
+    body,
+    curl,
+    status,
+    answer,
+    balance,
+    broken,
+    sentAtMs,
+    answeredAtMs,
+    leftOut,
+  } = exchange
+  const others =
+    leftOut === 0 ? null : html` <i>and ${countText(leftOut, 'more like it', 'more like it')}</i>`
   const fate =
     answeredAtMs === null ? noAnswer(exchange) : `answered after ${durationText(answeredAtMs - sentAtMs)}`
   const trouble = broken ?? (answeredAtMs === null ? 'no answer' : null)
   const later = index < paperCallsMax || telling ? null : html` class="${withCurl ? 'later-body' : 'later'}"`
   return html`<li${later}><details class="call ${fateOf(exchange)}${telling ? ' telling' : ''}">
-<summary><span class="nr">${index + 1}</span><span class="label">${label}${trouble && html` <i>${trouble}</i>`}</span>${bar(exchange, startMs, lengthMs)}<b class="status">${status ?? 'none'}</b><span class="balance">${balance}</span></summary>
+<summary><span class="nr">${index + 1}</span><span class="label">${label}${trouble && html` <i>${trouble}</i>`}${others}</span>${bar(exchange, startMs, lengthMs)}<b class="status">${status ?? 'none'}</b><span class="balance">${balance}</span></summary>
 <dl class="bodies"><dt>${method} ${path}</dt><dd>${code(body, 'No body.')}</dd>
 <dt>${status === null ? 'No answer' : `Answer ${status}`}</dt><dd>${code(answer, 'Nothing came back.')}<p class="quiet">Sent at ${durationText(sentAtMs - startMs)}, ${fate}.</p></dd>
 ${withCurl ? html`<dt class="again">To send it again</dt><dd class="again">${code(curl, 'No curl line.', 'curl')}</dd>` : null}</dl>
@@ -85,7 +102,7 @@ export const noAnswer = ({ broken }: AuditExchange) => `no answer: ${broken ?? '
 /** Text of the wire as it was; it wraps, and one click selects all of it. */
 export function code(text: string | null, otherwise: string, kind = 'body'): Markup {
   return text
-    ? html`<pre class="${kind}"><code>${text}</code></pre>`
+    ? html`<pre class="${kind}"><code>${content(text)}</code></pre>`
     : html`<p class="quiet">${otherwise}</p>`
 }
 

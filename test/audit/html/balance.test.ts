@@ -14,6 +14,7 @@ const call = (answeredAtMs: number | null, balance: string | null): AuditExchang
   answer: null,
   balance,
   broken: answeredAtMs === null ? 'timed out' : null,
+  leftOut: 0,
 })
 
 /** The corners of the curve, in thousandths of the width and hundredths of the height. */

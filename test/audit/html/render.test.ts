@@ -241,6 +241,21 @@ describe('what a reader finds', () => {
     expect(page).not.toContain('The call that gave it away')
   })
 
+  it('how many calls were left out, and where', () => {
+    const results = passingReport.results.map((result, index) => {
+      const [first, ...rest] = result.exchanges
+      return index > 0 || first === undefined
+        ? result
+        : { ...result, exchanges: [{ ...first, leftOut: 1_200 }, ...rest] }
+    })
+    const page = textOf(renderHtml({ ...passingReport, results }))
+    const calls = (passingReport.results[0]?.exchanges.length ?? 0) + 1_200
+    expect(page).toContain('and 1,200 more like it')
+    expect(page).toContain(`${calls.toLocaleString('en')} calls, times from the first`)
+    expect(page).toContain(`${calls.toLocaleString('en')} calls, `)
+    expect(failing).not.toContain('more like it')
+  })
+
   it('every call with its status, and why there is none', () => {
     expect(failing).toContain('placebet 30.00, given up closed by us after 2 ms none')
     expect(failing).toContain('beside it: placebet 1.00 502')

@@ -62,6 +62,7 @@ function exchangeOf(told: Told, startMs: number, number: number): AuditExchange 
     answer: tookMs === null ? null : answer,
     balance,
     broken,
+    leftOut: 0,
   }
 }
 

@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest'
+import { callsOf, excerptOf } from '../../src/audit/excerpt.js'
+import type { AuditExchange } from '../../src/audit/report.js'
+
+const call = (label: string, other: Partial<AuditExchange> = {}): AuditExchange => ({
+  ...{ label, sentAtMs: 0, answeredAtMs: 1, method: 'POST', path: '/placebet', body: '{}', curl: 'curl' },
+  ...{ status: 200, answer: '{"balance":1}', balance: '1', broken: null, leftOut: 0 },
+  ...other,
+})
+const many = (count: number, of: (index: number) => AuditExchange) =>
+  Array.from({ length: count }, (_, index) => of(index))
+const told = (exchanges: readonly AuditExchange[]) =>
+  exchanges.map(({ label, leftOut }) => (leftOut === 0 ? label : `${label}, ${leftOut} more`))
+
+it('keeps calls that differ', () => {
+  const exchanges = [
+    call('placebet 1'),
+    call('another label'),
+    call('placebet 2', { path: '/rollbackbet' }),
+    call('placebet 3', { status: 201 }),
+    call('placebet 4', { status: 400, answer: '{"errorCode":"INVALID_BET"}' }),
+    call('placebet 5', { status: 400, answer: '{"errorCode": "INVALID_PLAYER"}' }),
+    call('placebet 6', { status: null, answer: null, broken: 'closed' }),
+    call('placebet 7', { status: null, answer: null, broken: 'timed out' }),
+  ]
+  expect(excerptOf(exchanges, false, null)).toEqual({ exchanges, telling: null })
+})
+
+it('keeps the first and the last of many alike, also where others are in between, and says how many are missing', () => {
+  const exchanges = many(200, index =>
+    index % 2 === 0 ? call(`copy ${index} of 2.50`) : call(`rollback ${index}`),
+  )
+  const excerpt = excerptOf([...exchanges, call('balance?')], false, null)
+  expect(told(excerpt.exchanges)).toEqual([
+    'copy 0 of 2.50, 98 more',
+    'rollback 1, 98 more',
+    'copy 198 of 2.50',
+    'rollback 199',
+    'balance?',
+  ])
+  expect(callsOf(excerpt.exchanges)).toBe(201)
+  expect(exchanges.every(({ leftOut }) => leftOut === 0)).toBe(true)
+})
+
+it('keeps more of a case that failed, and the call that gave it away wherever it is', () => {
+  const exchanges = many(300, index => call(`copy ${index}`))
+  const { exchanges: kept, telling } = excerptOf(exchanges, true, 150)
+  expect(kept).toHaveLength(41)
+  expect(kept[telling ?? -1]?.label).toBe('copy 150')
+  expect(told(kept).slice(19, 22)).toEqual(['copy 19, 130 more', 'copy 150, 129 more', 'copy 280'])
+  expect(callsOf(kept)).toBe(300)
+  expect(excerptOf(exchanges, true, 299).telling).toBe(39)
+  expect(excerptOf(exchanges, true, null).telling).toBeNull()
+})
