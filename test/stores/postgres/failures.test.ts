@@ -209,7 +209,7 @@ describe("a transaction block that somebody else's code has left open on a conne
 
 describe('57P01, a backend that is terminated in the middle of a commit', () => {
   async function terminate(pid: number): Promise<void> {
-    await admin.query('SELECT pg_terminate_backend($1, 10000)', [pid])
+    await admin.query('SELECT pg_terminate_backend($1)', [pid])
   }
 
   it('nobody knows what became of it, for every request of the batch; nothing is recorded', async () => {
@@ -333,10 +333,9 @@ describe('connections that died while nobody looked', () => {
     const connections = await Promise.all(Array.from({ length: 4 }, () => made.pool.connect()))
     for (const connection of connections) connection.release()
     expect(made.pool.idleCount).toBe(4)
-    await admin.query(
-      'SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = $1',
-      [made.schema],
-    )
+    await admin.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1', [
+      made.schema,
+    ])
     await until(() => made.pool.totalCount === 0)
     expect(await handlePlaceBet(made.store, placeBet())).toMatchObject({ ok: true, balance: '70' })
     await idle(made.pool)
@@ -494,10 +493,9 @@ describe('25006, a standby', () => {
     const made = await wallet({ admin, url })
     const name = new URL(url).pathname.slice(1)
     await admin.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`)
-    await admin.query(
-      'SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = $1',
-      [made.schema],
-    )
+    await admin.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1', [
+      made.schema,
+    ])
     await until(() => made.pool.totalCount === 0)
     expect(await faultOf(handlePlaceBet(made.store, placeBet()))).toMatchObject({
       code: 'UNAVAILABLE',

@@ -158,7 +158,7 @@ export async function openWallet({
     async close() {
       for (const session of sessions) session.release(true)
       await admin.query(
-        'SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = $1',
+        'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1',
         [schema],
       )
       await pool.end()
