@@ -199,7 +199,7 @@ function sqlChecks(earlier: boolean): { what: string; text: string }[] {
       // xmin names the commit that wrote a row: money and record must be of the same one.
       what: 'a commit moved other money than it recorded (commit, account, moved, recorded)',
       text: `WITH moved AS (
-          SELECT commit_id, account, sum(after_cents - before_cents) AS cents FROM pam.changes GROUP BY 1, 2
+          SELECT xmin::text AS commit_id, account, sum(after_cents - before_cents) AS cents FROM pam.changes GROUP BY 1, 2
         ), recorded AS (
           SELECT commit_id, account, sum(cents) AS cents FROM (
             SELECT xmin::text AS commit_id, account, cents FROM pam.movements

@@ -31,7 +31,7 @@ export function brokenClient(fault: Fault | null, pool: pg.Pool): PostgresClient
       let committing: Promise<unknown> | null = null
       return {
         query: async (text, values) => {
-          if (text !== 'COMMIT') return await query(text, values)
+          if (!text.endsWith('COMMIT')) return await query(text, values)
           committing = new Promise(resolve => setTimeout(resolve, 30)).then(() => query(text))
           return { rows: [] }
         },
@@ -65,6 +65,7 @@ function connectingBy(pool: pg.Pool, change: (connection: Connection) => Promise
     query: (text: string, values?: unknown[]) => pool.query(text, values),
     connect: async () => {
       const connection = await pool.connect()
+      if (connection.listenerCount('error') === 0) connection.on('error', () => {}) // the statement is told
       return await change({
         query: (text, values) => connection.query(text, values),
         release: error => connection.release(error),

@@ -78,7 +78,9 @@ export interface Platform {
   answered(count: number): Promise<void>
   /** Begins no more bets, and returns when those that are under way have come to their end. */
   finish(): Promise<void>
-  /** Sends a call once more, and gives its answer; `null`: none, or a fault. */
+  /** Leaves everything as it is, and returns when nothing is under way any more. */
+  abort(): Promise<void>
+  /** Sends a call once more, and gives its answer; `null`: none, a fault, or one that must not be and is reported. */
   repeat(call: Call): Promise<Answer | null>
 }
 
@@ -89,7 +91,7 @@ export interface PlatformListener {
   failed(error: unknown): void
 }
 
-/** What happens to a bet cannot go on as the interface says; it is reported already. */
+/** What happens to a bet cannot go on: it is reported already, or all is at its end. */
 class BetDiffers extends Error {
   override readonly name = 'BetDiffers'
 }
@@ -109,6 +111,7 @@ export function createPlatform(accounts: Accounts, random: Random, listener: Pla
   }
   let urls: readonly string[] = []
   let finishing = false
+  let aborted = false
   let running: Promise<unknown> = Promise.resolve()
   let transactions = 0
   let waiting: { until: number; resolve(): void } | null = null
@@ -246,6 +249,7 @@ export function createPlatform(accounts: Accounts, random: Random, listener: Pla
   async function insist(call: Call): Promise<Answer> {
     const until = performance.now() + insistMsMax
     for (;;) {
+      if (aborted) throw new BetDiffers('all is at its end')
       const copies = random.percent(12) ? 2 : 1
       if (copies === 2) traffic.twice += 1
       const answers = await Promise.all(Array.from({ length: copies }, () => send(call)))
@@ -447,9 +451,21 @@ export function createPlatform(accounts: Accounts, random: Random, listener: Pla
     async finish() {
       finishing = true
       await running
+    },
+    async abort() {
+      finishing = true
+      aborted = true
+      await running
       agent.destroy()
     },
-    repeat: send,
+    async repeat(call) {
+      try {
+        return await send(call)
+      } catch (error) {
+        if (error instanceof BetDiffers) return null
+        throw error
+      }
+    },
   }
 }
 

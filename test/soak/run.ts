@@ -80,6 +80,7 @@ export async function runPhase(
   const faults: Record<string, number> = {}
   const kills = { wallet: 0, postgres: 0 }
   let inFlightAtKills = 0
+  let restarting: Promise<unknown> = Promise.resolve()
   let giveUp: (error: unknown) => void = () => {}
   const givenUp = new Promise<never>((_, reject) => {
     giveUp = reject
@@ -166,9 +167,12 @@ export async function runPhase(
     return report(books, askedAgain)
   } catch (error) {
     if (!(error instanceof GivenUp)) throw error
-    return report(await reckonAll().catch(() => null), 0)
+    await restarting
+    await platform.abort()
+    return report(await reckonAll(), 0)
   } finally {
     await Promise.all(processes.map(process => process.end()))
+    await platform.abort()
     await database.drop()
   }
 
@@ -215,7 +219,8 @@ export async function runPhase(
         `kill ${kills.wallet + kills.postgres} of ${phase.kills}: ${victims.join(' and ')}, ${underWay} calls under way, ` +
           `${platform.traffic.succeeded + platform.traffic.refused} answered so far`,
       )
-      await Promise.all(work)
+      restarting = Promise.all(work)
+      await restarting
     }
   }
 
