@@ -479,6 +479,35 @@ describe('what breaks in the middle', () => {
     await idle(wallet.pool)
   })
 
+  it("a statement that takes too long for one is that one's fate, and not the neighbours'", async () => {
+    const { wallet, store, ledger } = await onPool(enter, {}, { statement_timeout: 150 })
+    await wallet.stopCommitsOf('alice')
+    expect(await commitAll(store, batch())).toEqual([{ status: 'unavailable' }, done, done])
+    expect(await ledger()).toEqual([['place-2'], ['place-3']])
+    await expectBooksToBalance(wallet)
+    await idle(wallet.pool)
+  })
+
+  it("a row of the hook's own that somebody has locked for one: the neighbours are done", async () => {
+    const { wallet, store, ledger } = await onPool(
+      async (query, commits, schema) => {
+        await query(`UPDATE ${schema}.ledger SET balance = 0 WHERE transaction_id = ANY ($1)`, [
+          commits.map(({ changes }) => changes.transaction.playerId),
+        ])
+        await enter(query, commits, schema)
+      },
+      { lockTimeoutMs: 100 },
+    )
+    await wallet.rows("INSERT INTO SCHEMA.ledger VALUES ('alice')")
+    const other = await wallet.otherSession()
+    await other.query('BEGIN')
+    await other.query(`SELECT FROM ${wallet.schema}.ledger FOR UPDATE`)
+    expect(await commitAll(store, batch())).toEqual([{ status: 'unavailable' }, done, done])
+    await other.query('COMMIT')
+    expect(await ledger()).toEqual([['alice'], ['place-2'], ['place-3']])
+    await expectBooksToBalance(wallet)
+  })
+
   it('a serialization failure in the hook is a conflict, and succeeds on the next attempt', async () => {
     let calls = 0
     const { store, ledger } = await onPool(async (query, commits, schema) => {
