@@ -340,8 +340,12 @@ export function createPlatform(accounts: Accounts, random: Random, listener: Pla
         break
     }
     remember(placebet)
-    // Spec 4.3: failed, or timed out.
-    if (answer === null) return await rollBack(bet)
+    // Spec 4.3: failed, or timed out. A platform that finds nobody does not fill the time with bets.
+    if (answer === null) {
+      await rollBack(bet)
+      await sleep(random.int(0, 300))
+      return
+    }
     if (answer.errorCode !== null) {
       if (random.percent(10)) await rollBack(bet)
       return
@@ -417,7 +421,7 @@ export function createPlatform(accounts: Accounts, random: Random, listener: Pla
       try {
         if (random.percent(8)) {
           // Deposits, and what is lost in the casino.
-          const cents = random.percent(50) ? random.int(300, 2_000) : -random.int(100, 2_000)
+          const cents = random.percent(60) ? random.int(300, 2_000) : -random.int(100, 2_000)
           await accounts.move(random.pick(playerIds), cents)
         }
         if (lateOnes.length > 0 && random.percent(15)) {
