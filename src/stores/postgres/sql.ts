@@ -233,14 +233,23 @@ export function commitQuery(
       SELECT s.*, s.balance + sum(CASE WHEN s.sound THEN coalesce(s.move, 0) ELSE 0 END)
         OVER (PARTITION BY s.p ORDER BY s.i ROWS UNBOUNDED PRECEDING) AS after
       FROM seen s
+    ), doubted AS (
+      -- What one before it cannot be given must not cover what this one takes: it is judged again, alone.
+      SELECT s.*, coalesce(bool_or(s.sound AND s.move IS NOT NULL
+          AND (abs(s.after) > ${balanceMax} OR (s.move > 0 AND s.after < s.move_floor)))
+        OVER (PARTITION BY s.p ORDER BY s.i ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), false) AS doubtful
+      FROM summed s
     ), judged AS MATERIALIZED (
       SELECT s.*, CASE
         WHEN s.free IS FALSE THEN 'busy'
-        WHEN NOT s.sound OR (s.move IS NOT NULL AND s.after < s.move_floor) THEN 'conflict' -- guard 3
-        WHEN s.move IS NOT NULL AND abs(s.after) > ${balanceMax} THEN 'out of range'
+        WHEN NOT s.sound THEN 'conflict'
+        WHEN s.move IS NULL THEN 'committed'
+        WHEN s.doubtful THEN 'out of range'
+        WHEN s.after < s.move_floor THEN 'conflict' -- guard 3
+        WHEN abs(s.after) > ${balanceMax} THEN 'out of range'
         ELSE 'committed'
       END AS verdict
-      FROM summed s
+      FROM doubted s
     ), numbered AS MATERIALIZED (
       SELECT j.*, j.balance + sum(CASE WHEN j.verdict = 'committed' THEN coalesce(j.move, 0) ELSE 0 END)
           OVER (PARTITION BY j.p) AS balance_after,
