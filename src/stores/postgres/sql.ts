@@ -217,7 +217,8 @@ export function commitQuery(
       SELECT k.*, p.currency AS player_currency, p.balance, p.free, b.kept,
         p.currency IS NOT NULL AND t.known IS NULL -- guard 1
         AND (k.revision IS NULL OR coalesce(b.revision, 0) = k.revision - 1) -- guard 2
-        AND (k.move IS NULL OR p.currency = k.move_currency) -- guard 3
+        -- Guard 3. To a balance that is NULL or no number, nothing can be added.
+        AND (k.move IS NULL OR (p.currency = k.move_currency AND abs(p.balance) < 'Infinity') IS TRUE)
         AS sound
       FROM item k
     ${perRow(
