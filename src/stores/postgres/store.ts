@@ -231,7 +231,10 @@ export function createPostgresStore(
     }
     const alone: CommitEntry[] = []
     answerEach(entries, verdicts, (entry, { verdict, currency, balance, reference }) => {
-      if (verdict === 'busy') return beginAgainPatiently([entry])
+      if (verdict === 'busy') {
+        // Whoever has waited for the row and has it not, need not wait again: it came meanwhile, or this role may not lock it.
+        return patiently ? entry.resolve({ status: 'conflict' }) : beginAgainPatiently([entry])
+      }
       if (verdict === 'conflict') return entry.resolve({ status: 'conflict' })
       if (verdict === 'out of range') {
         // Judged after its neighbours: perhaps it is they who fill the column.
