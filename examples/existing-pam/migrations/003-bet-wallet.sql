@@ -126,7 +126,8 @@ BEGIN
       SELECT k.*, p.currency AS player_currency, p.balance, p.free, b.kept,
         p.currency IS NOT NULL AND t.known IS NULL -- guard 1
         AND (k.revision IS NULL OR coalesce(b.revision, 0) = k.revision - 1) -- guard 2
-        AND (k.move IS NULL OR p.currency = k.move_currency) -- guard 3
+        -- Guard 3. To a balance that is NULL or no number, nothing can be added.
+        AND (k.move IS NULL OR (p.currency = k.move_currency AND abs(p.balance) < 'Infinity') IS TRUE)
         AS sound
       FROM item k
     LEFT JOIN LATERAL (
@@ -146,14 +147,23 @@ BEGIN
       SELECT s.*, s.balance + sum(CASE WHEN s.sound THEN coalesce(s.move, 0) ELSE 0 END)
         OVER (PARTITION BY s.p ORDER BY s.i ROWS UNBOUNDED PRECEDING) AS after
       FROM seen s
+    ), doubted AS (
+      -- What one before it cannot be given must not cover what this one takes: it is judged again, alone.
+      SELECT s.*, coalesce(bool_or(s.sound AND s.move IS NOT NULL
+          AND (abs(s.after) > balance_max OR (s.move > 0 AND s.after < s.move_floor)))
+        OVER (PARTITION BY s.p ORDER BY s.i ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), false) AS doubtful
+      FROM summed s
     ), judged AS MATERIALIZED (
       SELECT s.*, CASE
         WHEN s.free IS FALSE THEN 'busy'
-        WHEN NOT s.sound OR (s.move IS NOT NULL AND s.after < s.move_floor) THEN 'conflict' -- guard 3
-        WHEN s.move IS NOT NULL AND abs(s.after) > balance_max THEN 'out of range'
+        WHEN NOT s.sound THEN 'conflict'
+        WHEN s.move IS NULL THEN 'committed'
+        WHEN s.doubtful THEN 'out of range'
+        WHEN s.after < s.move_floor THEN 'conflict' -- guard 3
+        WHEN abs(s.after) > balance_max THEN 'out of range'
         ELSE 'committed'
       END AS verdict
-      FROM summed s
+      FROM doubted s
     ), numbered AS MATERIALIZED (
       SELECT j.*, j.balance + sum(CASE WHEN j.verdict = 'committed' THEN coalesce(j.move, 0) ELSE 0 END)
           OVER (PARTITION BY j.p) AS balance_after,
