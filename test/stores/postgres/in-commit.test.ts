@@ -24,6 +24,8 @@ import {
   expectBooksToBalance,
   idle,
   openWallet,
+  outOfTime,
+  patience,
   placing,
   settling,
   until,
@@ -81,8 +83,7 @@ async function onPool(
     url,
     ddl: ledgerTable,
     options: {
-      timeoutMs: 120_000,
-      lockTimeoutMs: 120_000,
+      ...patience,
       ...options,
       inCommit: (query, commits) => hook(query, commits, schema),
     },
@@ -376,16 +377,19 @@ describe.each([
       end = resolve
     })
     let late: Promise<unknown> = Promise.resolve()
-    const { store, rows, ledger, recorded } = await open(
-      async (query, commits, schema) => {
-        await enter(query, commits, schema)
-        await ended
-        late = endOf(enter(query, commits, schema))
-        await late
-      },
-      { timeoutMs: 200 },
+    let hanging = false
+    const { store, rows, ledger, recorded } = await open(async (query, commits, schema) => {
+      await enter(query, commits, schema)
+      hanging = true
+      await ended
+      late = endOf(enter(query, commits, schema))
+      await late
+    }, patience)
+    const results = await outOfTime(
+      () => commitAll(store, batch()),
+      () => hanging,
     )
-    expect(await commitAll(store, batch())).toEqual(Array(3).fill({ status: 'unavailable' }))
+    expect(results).toEqual(Array(3).fill({ status: 'unavailable' }))
     end()
     await ended
     await late
@@ -480,9 +484,15 @@ describe('what breaks in the middle', () => {
   })
 
   it("a statement that takes too long for one is that one's fate, and not the neighbours'", async () => {
-    const { wallet, store, ledger } = await onPool(enter, {}, { statement_timeout: 150 })
-    await wallet.stopCommitsOf('alice')
-    expect(await commitAll(store, batch())).toEqual([{ status: 'unavailable' }, done, done])
+    const { wallet, store, ledger } = await onPool(enter)
+    const stop = await wallet.stopCommitsOf('alice')
+    const results = commitAll(store, batch())
+    const cancel = async () => admin.query('SELECT pg_cancel_backend($1)', [await stop.reached()])
+    // All together, then alice by herself.
+    await cancel()
+    await until(async () => (await ledger()).length === 2)
+    await cancel()
+    expect(await results).toEqual([{ status: 'unavailable' }, done, done])
     expect(await ledger()).toEqual([['place-2'], ['place-3']])
     await expectBooksToBalance(wallet)
     await idle(wallet.pool)
@@ -548,17 +558,24 @@ describe('connections', () => {
   })
 
   it('a hook that hangs costs its own, and no more', async () => {
-    let hanging = true
+    let hangs = true
+    let hanging = false
     const { wallet, store, ledger } = await onPool(
       async (query, commits, schema) => {
         await enter(query, commits, schema)
-        if (hanging) await new Promise(() => {})
+        if (!hangs) return
+        hanging = true
+        await new Promise(() => {})
       },
-      { timeoutMs: 150 },
+      {},
       { max: 1 },
     )
-    expect(await store.commit(placing())).toEqual({ status: 'unavailable' })
-    hanging = false
+    const result = await outOfTime(
+      () => store.commit(placing()),
+      () => hanging,
+    )
+    expect(result).toEqual({ status: 'unavailable' })
+    hangs = false
     expect(await store.commit(placing())).toEqual(done)
     expect(await ledger()).toEqual([['place-1']])
     expect(wallet.pool).toMatchObject({ totalCount: 1, idleCount: 1, waitingCount: 0 })
