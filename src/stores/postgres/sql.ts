@@ -276,7 +276,10 @@ export function commitQuery(
       FROM numbered v
     ${perRow(`SELECT x.ctid AS place FROM ${schema}.bets x WHERE x.bet_id = v.b AND x.revision = v.revision - 1`, 'found')}
       -- By place: for a join by id the planner, when it knows the table as empty, reads all of it for every commit.
+      -- The revision again: until the minor releases of November 2025, a row that was changed meanwhile is changed by its
+      -- place all the same, unless another condition on it fails.
       WHERE v.verdict = 'committed' AND v.revision IS NOT NULL AND v.kept AND b.ctid = found.place
+        AND b.revision = v.revision - 1
       RETURNING 1
     ), moved_player AS (
       -- Not by a join either: one array to look up by, and one object with what each of them is moved by.
