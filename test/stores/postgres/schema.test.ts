@@ -217,7 +217,8 @@ describe('at a cut-over (D27)', () => {
     expect(await repeat(2)).toEqual([true, 'W-17'])
     expect(await repeat(3)).toEqual([true, '12'])
     expect(await repeat(4)).toEqual([true, '1'])
-    expect(await repeat(5)).toEqual([false, '4712'])
+    // One was drawn in vain, by the second import.
+    expect(await repeat(5)).toEqual([false, '4713'])
   })
 
   test('what the tables do not accept is named; thousands go in one after the other', async () => {
