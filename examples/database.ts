@@ -3,7 +3,7 @@
  * `wallet-data`, or the folder that DATA_FOLDER names. DATABASE_URL names a server instead; that is what you have.
  */
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import type { PostgresClient, Query } from 'bet-wallet/postgres'
 
 export interface Database {
@@ -98,8 +98,8 @@ async function openFolder(folder: string): Promise<Database> {
       run: script => database.exec(script),
       commit: work =>
         database.transaction(connection => work((text, values) => connection.query(text, values))),
-      where: `the folder ${relative('.', folder) || folder}`,
-      afresh: `remove the folder ${relative('.', folder) || folder}`,
+      where: `the folder ${folder}`,
+      afresh: `remove the folder ${folder}`,
       async close() {
         await database.close()
         unlock()

@@ -12,7 +12,9 @@ export async function migratePam({ client, run }: Database): Promise<void> {
   )
   const { rows } = await client.query('SELECT name FROM pam.migrations')
   const done = (rows as { name: string }[]).map(({ name }) => name)
-  for (const name of readdirSync(folder).sort()) {
+  for (const name of readdirSync(folder)
+    .filter(file => file.endsWith('.sql'))
+    .sort()) {
     if (done.includes(name)) continue
     await run(
       `${readFileSync(new URL(name, folder), 'utf8')}\nINSERT INTO pam.migrations (name) VALUES ('${name}');`,

@@ -1,11 +1,14 @@
-/** `npm start` and `npm run demo`, from outside, with the package as it was built. */
+/** `npm start`, `npm run demo` and the servers of the examples, from outside. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { freshDatabase } from '../postgres/fresh-database.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const hasCurl = await promisify(execFile)('curl', ['--version']).then(
@@ -18,11 +21,26 @@ afterEach(() => {
   for (const child of started.splice(0)) child.kill('SIGKILL')
 })
 
-/** Runs an example: `bet-wallet` is what `dist` holds, since this tsconfig has no paths to `src`. */
+const folders = mkdtempSync(join(tmpdir(), 'bet-wallet-examples-'))
+afterAll(() => rmSync(folders, { recursive: true, force: true, maxRetries: 10 }))
+/** PGlite takes seconds to make a database, and many of them where the machine is busy. */
+const makingMsMax = 180_000
+/** A folder of the express example, made once. */
+const made = join(folders, 'made', 'bet_wallet_express')
+const emptyFolder = () => mkdtempSync(join(folders, 'data-'))
+
+/** A data folder with an empty database for the example: to make one takes seconds, to copy it does not. */
+function freshFolder(name: string): string {
+  const folder = emptyFolder()
+  cpSync(made, join(folder, name), { recursive: true })
+  return folder
+}
+
+/** Runs an example as the scripts do: `bet-wallet` is `src`. */
 function run(example: string, environment: Record<string, string> = {}) {
   const child = spawn(process.execPath, ['--import', 'tsx', `examples/${example}`], {
     cwd: root,
-    env: { ...process.env, TSX_TSCONFIG_PATH: 'examples/tsconfig.json', ...environment },
+    env: { ...process.env, DATABASE_URL: '', DATA_FOLDER: join(folders, 'unused'), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   started.push(child)
@@ -75,58 +93,169 @@ async function paste(line: string): Promise<{ status: number; body: string }> {
   return { status: response.status, body: await response.text() }
 }
 
-test('the package is built', () => {
-  expect(existsSync(`${root}/dist/index.js`), 'run `npm test`, which builds first').toBe(true)
+/** Pastes what it prints, in its order, and sees that it is answered as the lines above say. */
+async function pasteAll(server: ReturnType<typeof run>) {
+  const printed = (await until(server, /To begin afresh: .*\n/)).split('\n')
+  const lines = printed.filter(line => line.startsWith('curl '))
+  const titles = printed.filter(line => line.startsWith('# '))
+  expect(titles).toHaveLength(lines.length)
+  const answers: { status: number; body: string }[] = []
+  for (const line of lines) answers.push(await paste(line))
+  return { printed, lines, titles, answers }
+}
+
+function expectAsSaid({ titles, answers }: Awaited<ReturnType<typeof pasteAll>>): void {
+  for (const [index, { status, body }] of answers.entries()) {
+    const [, saidStatus, saidCode = '', saidBalance] =
+      /: (\d{3})(?: ([A-Z_]+))?(?:, balance ([\d.]+)$|, since|$)/.exec(titles[index] ?? '') ?? []
+    expect(status).toBe(Number(saidStatus))
+    if (status === 200) expect(body).toContain(`"balance":${saidBalance},`)
+    else expect(body).toContain(`"errorCode":"${saidCode}"`)
+  }
+}
+
+beforeAll(async () => {
+  const making = run('express/server.ts', { PORT: '0', DATA_FOLDER: join(folders, 'made') })
+  await until(making, /To begin afresh/)
+  making.child.kill('SIGTERM')
+  await making.closed
+}, makingMsMax)
+
+test('the scripts run what is tested here', () => {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>
+  }
+  expect(scripts.start).toBe('tsx examples/express/server.ts')
+  expect(scripts.demo).toBe('tsx examples/match-day/demo.ts')
 })
 
 describe('npm start', () => {
-  test('prints lines to paste, and answers them as it says', async () => {
-    const server = run('express/server.ts', { PORT: '0', HOST: '' })
-    const printed = await until(server, /Ctrl\+C/)
-    expect(printed).toMatch(/listens on http:\/\/127\.0\.0\.1:[1-9]\d*\/wallet\n/)
+  const fresh = [
+    { status: 200, body: '{"balance":70.00,"currency":"EUR","walletTransactionId":"1"}' },
+    { status: 200, body: '{"balance":125.50,"currency":"EUR","walletTransactionId":"2"}' },
+    { status: 200, body: '{"balance":70.00,"currency":"EUR","walletTransactionId":"3"}' },
+    { status: 200, body: '{"balance":100.00,"currency":"EUR","walletTransactionId":"4"}' },
+    {
+      status: 402,
+      body: '{"errorCode":"INSUFFICIENT_FUNDS","description":"amount: the funds do not cover it"}',
+    },
+    { status: 200, body: '{"balance":3800,"currency":"JPY","walletTransactionId":"6"}' },
+  ]
+  /** Each decided as before, with the balance as it is by then. */
+  const again = fresh.map(({ status, body }) => ({
+    status,
+    body: body.replace(/"balance":[\d.]+,"currency":"EUR"/, '"balance":100.00,"currency":"EUR"'),
+  }))
 
-    const lines = printed.split('\n').filter(line => line.startsWith('curl '))
-    const titles = printed.split('\n').filter(line => line.startsWith('# '))
-    expect(titles).toHaveLength(lines.length)
-    const answers: { status: number; body: string }[] = []
-    for (const line of lines) answers.push(await paste(line))
-    expect(answers).toEqual([
-      { status: 200, body: '{"balance":70.00,"currency":"EUR","walletTransactionId":"W1"}' },
-      { status: 200, body: '{"balance":125.50,"currency":"EUR","walletTransactionId":"W2"}' },
-      { status: 200, body: '{"balance":70.00,"currency":"EUR","walletTransactionId":"W3"}' },
-      { status: 200, body: '{"balance":100.00,"currency":"EUR","walletTransactionId":"W4"}' },
-      {
-        status: 402,
-        body: '{"errorCode":"INSUFFICIENT_FUNDS","description":"amount: the funds do not cover it"}',
+  const places = [
+    {
+      name: 'in a folder',
+      async open() {
+        const folder = freshFolder('bet_wallet_express')
+        return {
+          environment: { DATA_FOLDER: folder },
+          where: `the folder ${join(folder, 'bet_wallet_express')}`,
+        }
       },
-      { status: 200, body: '{"balance":3800,"currency":"JPY","walletTransactionId":"W6"}' },
-    ])
-    for (const [index, { status, body }] of answers.entries()) {
-      const [, saidStatus, saidBalance] =
-        /: (\d{3})(?: [A-Z_]+)?(?:, balance ([\d.]+))?$/.exec(titles[index] ?? '') ?? []
-      expect(status).toBe(Number(saidStatus))
-      if (status === 200) expect(body).toContain(`"balance":${saidBalance},`)
-    }
-
-    // Again: nothing moves.
-    const [first = ''] = lines
-    expect(await paste(first)).toEqual({
-      status: 200,
-      body: '{"balance":100.00,"currency":"EUR","walletTransactionId":"W1"}',
-    })
-
-    // And not without the credentials.
-    expect((await paste(first.replace('demo-secret', 'wrong'))).status).toBe(401)
+    },
+    {
+      name: 'on a server',
+      async open() {
+        const { url, drop } = await freshDatabase()
+        drops.push(drop)
+        return {
+          environment: { DATABASE_URL: url },
+          where: 'bet_wallet_express on the server that DATABASE_URL names',
+        }
+      },
+    },
+  ]
+  const drops: (() => Promise<void>)[] = []
+  afterEach(async () => {
+    for (const drop of drops.splice(0)) await drop()
   })
 
+  test.each(places)(
+    '$name: answers as it says; started again after kill -9, nothing is lost',
+    async place => {
+      const { environment, where } = await place.open()
+      const server = run('express/server.ts', { PORT: '0', HOST: '', ...environment })
+      const first = await pasteAll(server)
+      const [listens] = first.printed
+      expect(listens).toMatch(
+        /^The wallet listens on http:\/\/127\.0\.0\.1:[1-9]\d*\/wallet and keeps its data in /,
+      )
+      expect(listens?.endsWith(`${where}.`), listens).toBe(true)
+      expect(first.printed).toContain('  anna has 100.00 EUR')
+      expect(first.printed).toContain('  kenji has 5000 JPY')
+      expect(first.answers).toEqual(fresh)
+      expectAsSaid(first)
+
+      // Again: nothing moves. And not without the credentials.
+      const [line = ''] = first.lines
+      expect(await paste(line)).toEqual(again[0])
+      expect((await paste(line.replace('demo-secret', 'wrong'))).status).toBe(401)
+
+      server.child.kill('SIGKILL')
+      await server.closed
+      const second = await pasteAll(run('express/server.ts', { PORT: '0', ...environment }))
+      expect(second.printed).toContain('  anna has 100.00 EUR')
+      expect(second.printed).toContain('  kenji has 3800 JPY')
+      expect(second.answers).toEqual(again)
+    },
+  )
+
   test.each(['SIGINT', 'SIGTERM'] as const)('ends by %s, with what is under way answered', async signal => {
-    const server = run('express/server.ts', { PORT: '0' })
+    const DATA_FOLDER = freshFolder('bet_wallet_express')
+    const server = run('express/server.ts', { PORT: '0', DATA_FOLDER })
     const [url = ''] = /http:\S+/.exec(await until(server, /Ctrl\+C/)) ?? []
     // A connection kept alive does not hold it.
     expect((await fetch(`${url}/placebet`)).status).toBe(405)
     server.child.kill(signal)
     expect(await server.closed).toEqual({ code: 0, signal: null })
     expect(server.printed.error).toBe('')
+    const folder = join(DATA_FOLDER, 'bet_wallet_express')
+    expect(readdirSync(join(folder, 'processes'))).toEqual([])
+    expect(existsSync(join(folder, 'pglite', 'postmaster.pid'))).toBe(false)
+  })
+
+  test('a second process on the same folder is refused, and the first goes on', async () => {
+    const DATA_FOLDER = freshFolder('bet_wallet_express')
+    const folder = join(DATA_FOLDER, 'bet_wallet_express')
+    const first = run('express/server.ts', { PORT: '0', DATA_FOLDER })
+    await until(first, /To begin afresh/)
+    const second = run('express/server.ts', { PORT: '0', DATA_FOLDER })
+    expect((await second.closed).code).toBe(1)
+    expect(second.printed.error).toContain(
+      `${folder} is in use by process ${first.child.pid}: stop it, or name another folder in DATA_FOLDER.`,
+    )
+    expect(readdirSync(join(folder, 'processes'))).toEqual([String(first.child.pid)])
+    expect((await pasteAll(first)).answers).toEqual(fresh)
+  })
+
+  test(
+    'a start that was killed while it made the database is made up for',
+    async () => {
+      const DATA_FOLDER = emptyFolder()
+      const killed = run('express/server.ts', { PORT: '0', DATA_FOLDER })
+      await until(killed, /Making a database/)
+      const data = join(DATA_FOLDER, 'bet_wallet_express', 'pglite')
+      while (!existsSync(join(data, 'PG_VERSION'))) await new Promise(resolve => setImmediate(resolve))
+      killed.child.kill('SIGKILL')
+      await killed.closed
+      expect((await pasteAll(run('express/server.ts', { PORT: '0', DATA_FOLDER }))).answers).toEqual(fresh)
+    },
+    makingMsMax,
+  )
+
+  test('says that no server answers at DATABASE_URL, and keeps its password', async () => {
+    const server = run('express/server.ts', {
+      PORT: '0',
+      DATABASE_URL: 'postgres://anna:hidden@127.0.0.1:1/x',
+    })
+    expect((await server.closed).code).toBe(1)
+    expect(server.printed.error).toMatch(/^The server that DATABASE_URL names cannot be used: .*ECONNREFUSED/)
+    expect(server.printed.error).not.toContain('hidden')
   })
 
   test.each(['abc', '-1', '65536', '3000.5', ' ', '1e3'])('says what is wrong with PORT=%j', async port => {
@@ -143,14 +272,18 @@ describe('npm start', () => {
     other.listen(0, '127.0.0.1')
     await once(other, 'listening')
     const { port } = other.address() as AddressInfo
-    const server = run('express/server.ts', { PORT: `${port}` })
+    const server = run('express/server.ts', { PORT: `${port}`, DATA_FOLDER: join(folders, 'made') })
     expect((await server.closed).code).toBe(1)
     expect(server.printed.error).toBe(`Port ${port} is in use. Another one: PORT=3001 npm start\n`)
     other.close()
   })
 
   test('says that there is no such host', async () => {
-    const server = run('express/server.ts', { PORT: '0', HOST: '203.0.113.1' })
+    const server = run('express/server.ts', {
+      PORT: '0',
+      HOST: '203.0.113.1',
+      DATA_FOLDER: join(folders, 'made'),
+    })
     expect((await server.closed).code).toBe(1)
     expect(server.printed.error).toMatch(/^Cannot listen on 203\.0\.113\.1, port 0: .*\n$/)
   })
@@ -158,7 +291,9 @@ describe('npm start', () => {
 
 describe.each(['koa/server.ts', 'node-http/server.ts'])('%s', example => {
   test('serves, and ends by SIGTERM', async () => {
-    const server = run(example, { PORT: '0' })
+    // On the build: this tsconfig has no paths to `src`.
+    expect(existsSync(`${root}/dist/index.js`), 'run `npm test`, which builds first').toBe(true)
+    const server = run(example, { PORT: '0', TSX_TSCONFIG_PATH: 'examples/tsconfig.json' })
     const [, port] = /port: (\d+)/.exec(await until(server, /port: \d+/)) ?? []
     const response = await fetch(`http://127.0.0.1:${port}/wallet/placebet`)
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST'])
@@ -168,11 +303,32 @@ describe.each(['koa/server.ts', 'node-http/server.ts'])('%s', example => {
   })
 })
 
+describe('examples/existing-pam', () => {
+  test('runs on a folder, answers as it says, and goes on after kill -9', async () => {
+    const DATA_FOLDER = freshFolder('existing_pam')
+    const server = run('existing-pam/server.ts', { PORT: '0', DATA_FOLDER })
+    const first = await pasteAll(server)
+    expect(first.printed).toContain('  A-1001 has 100.00 EUR by 1 bookings')
+    expectAsSaid(first)
+    server.child.kill('SIGKILL')
+    await server.closed
+    const second = await pasteAll(run('existing-pam/server.ts', { PORT: '0', DATA_FOLDER }))
+    expect(second.printed).toContain('  A-1001 has 70.00 EUR by 4 bookings')
+    expect(second.answers.map(({ status }) => status)).toEqual(first.answers.map(({ status }) => status))
+    for (const { status, body } of second.answers)
+      if (status === 200) expect(body).toContain('"balance":70.00,')
+  })
+})
+
 describe('npm run demo', () => {
-  test('plays the match day, and its books balance', async () => {
-    const demo = run('match-day/demo.ts')
+  test('plays the match day twice alike, and its books balance', async () => {
+    const DATA_FOLDER = freshFolder('bet_wallet_match_day')
+    const first = run('match-day/demo.ts', { DATA_FOLDER })
+    expect(await first.closed).toEqual({ code: 0, signal: null })
+    const demo = run('match-day/demo.ts', { DATA_FOLDER })
     expect(await demo.closed).toEqual({ code: 0, signal: null })
     expect(demo.printed.error).toBe('')
+    expect(demo.printed.out).toBe(first.printed.out)
     const lines = demo.printed.out.split('\n')
     for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(110)
 
@@ -192,6 +348,8 @@ describe('npm run demo', () => {
       'placebet t-3 | 402 INSUFFICIENT_FUNDS | 3000 JPY',
       'placebet t-4 | none in time | 70.00 EUR',
       'rollbackbet r-4 | 200 | 70.00 EUR',
+      'placebet t-4 | 400 INVALID_BET | 70.00 EUR',
+      ' | 70.00 EUR', // stopped and started again
       'placebet t-4 | 400 INVALID_BET | 70.00 EUR',
       'placebet t-5 | 401 AUTHENTICATION_FAILED | 70.00 EUR',
       'settlement s-1 | 200 | 125.50 EUR',

@@ -12,6 +12,9 @@ export type AccountsKind = 'numeric' | 'cents' | 'text'
 
 export const currency = 'EUR'
 
+/** How long a movement is tried again while the database is away. */
+const moveMsMax = 120_000
+
 interface Layout {
   players: PlayersTable
   /** Types of the columns. There is no CHECK on the balance: that it stays above zero is the wallet's to see to. */
@@ -105,8 +108,7 @@ export async function openAccounts(
       number bigserial PRIMARY KEY,
       account text NOT NULL,
       before_cents numeric NOT NULL,
-      after_cents numeric NOT NULL,
-      commit_id text NOT NULL DEFAULT pg_current_xact_id()::xid::text
+      after_cents numeric NOT NULL
     );
     CREATE INDEX ON pam.changes (account);
     CREATE FUNCTION pam.note_change() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -139,6 +141,7 @@ export async function openAccounts(
     async move(playerId, cents) {
       movements += 1
       const movement = `movement-${movements}`
+      const until = performance.now() + moveMsMax
       for (;;) {
         try {
           const { rows } = await pool.query<{ done: boolean }>(
@@ -155,7 +158,7 @@ export async function openAccounts(
           if (rows[0]?.done) acknowledged.add(movement)
           return
         } catch (error) {
-          if (!isPassing(error)) throw error
+          if (!isPassing(error) || performance.now() > until) throw error
           await sleep(50)
         }
       }
@@ -163,6 +166,7 @@ export async function openAccounts(
 
     async hold(playerIds) {
       const connection = await pool.connect()
+      connection.on('error', () => {}) // the statement is told
       try {
         await connection.query('BEGIN')
         await connection.query(

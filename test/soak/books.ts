@@ -199,7 +199,7 @@ function sqlChecks(earlier: boolean): { what: string; text: string }[] {
       // xmin names the commit that wrote a row: money and record must be of the same one.
       what: 'a commit moved other money than it recorded (commit, account, moved, recorded)',
       text: `WITH moved AS (
-          SELECT commit_id, account, sum(after_cents - before_cents) AS cents FROM pam.changes GROUP BY 1, 2
+          SELECT xmin::text AS commit_id, account, sum(after_cents - before_cents) AS cents FROM pam.changes GROUP BY 1, 2
         ), recorded AS (
           SELECT commit_id, account, sum(cents) AS cents FROM (
             SELECT xmin::text AS commit_id, account, cents FROM pam.movements
@@ -220,7 +220,7 @@ function sqlChecks(earlier: boolean): { what: string; text: string }[] {
             text: `SELECT c.operation || ' ' || c.call_id AS it FROM earlier.calls c
               LEFT JOIN bet_wallet.transactions t ON t.operation = c.operation AND t.transaction_id = c.call_id
               WHERE t.transaction_id IS NULL OR t.delta <> c.moved_cents / 100.0
-                OR t.error_code IS DISTINCT FROM c.refusal OR t.wallet_transaction_id <> c.reference
+                OR t.error_code IS DISTINCT FROM c.refusal OR t.wallet_transaction_id <> c.reference::text
                 OR t.player_id <> c.account OR t.bet_id <> c.ticket`,
           },
         ]
@@ -236,7 +236,7 @@ async function transactionRows(pool: pg.Pool, earlier: boolean): Promise<Transac
   const { rows } = await pool.query<TransactionRow>(
     `SELECT t.operation, t.transaction_id, t.player_id, t.bet_id, (t.amount * 100)::text AS cents, t.type,
       (t.delta * 100)::text AS delta, t.error_code, t.wallet_transaction_id::text AS reference, ${isEarlier} AS earlier
-    FROM bet_wallet.transactions t ORDER BY earlier DESC, t.wallet_transaction_id`,
+    FROM bet_wallet.transactions t ORDER BY earlier DESC, t.wallet_transaction_id::bigint`,
   )
   return rows
 }

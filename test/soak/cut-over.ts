@@ -53,9 +53,6 @@ export async function takeOver(
   if (how === 'import') await importBets(pool, {}, await earlierBets(pool))
   if (mistake === 'bets-only') return
   await importTransactions(pool, {}, await earlierTransactions(pool))
-  // The references of the earlier integration are taken: the new ones begin behind them.
-  await pool.query(`SELECT setval('bet_wallet.wallet_transaction_ids', greatest(
-    (SELECT max(wallet_transaction_id) FROM bet_wallet.transactions), 1))`)
   if (mistake === null) await compareSides(pool, how)
 }
 

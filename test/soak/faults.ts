@@ -3,7 +3,8 @@
  * of this is used but by the server script, when it is told to.
  */
 import { randomUUID } from 'node:crypto'
-import type { Transaction, WalletChanges, WalletStore } from 'bet-wallet'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Transaction, WalletChanges, WalletSnapshot, WalletStore } from 'bet-wallet'
 import type { PostgresClient, PostgresStore, PostgresStoreOptions } from 'bet-wallet/postgres'
 import type pg from 'pg'
 
@@ -31,7 +32,7 @@ export function brokenClient(fault: Fault | null, pool: pg.Pool): PostgresClient
       let committing: Promise<unknown> | null = null
       return {
         query: async (text, values) => {
-          if (text !== 'COMMIT') return await query(text, values)
+          if (!text.endsWith('COMMIT')) return await query(text, values)
           committing = new Promise(resolve => setTimeout(resolve, 30)).then(() => query(text))
           return { rows: [] }
         },
@@ -65,6 +66,7 @@ function connectingBy(pool: pg.Pool, change: (connection: Connection) => Promise
     query: (text: string, values?: unknown[]) => pool.query(text, values),
     connect: async () => {
       const connection = await pool.connect()
+      if (connection.listenerCount('error') === 0) connection.on('error', () => {}) // the statement is told
       return await change({
         query: (text, values) => connection.query(text, values),
         release: error => connection.release(error),
@@ -140,8 +142,16 @@ export function brokenStore(fault: Fault | null, store: PostgresStore): WalletSt
             const { transaction, bet, balance, request } = changes
             const { operation, playerId, betId } = transaction
             const transactionId = randomUUID()
-            // Looks again, so that the revision is no hindrance.
-            const now = await load({ operation, transactionId, playerId, betId })
+            // Waits for the database, and looks again, so that the revision is no hindrance.
+            const look = async (): Promise<WalletSnapshot> => {
+              try {
+                return await load({ operation, transactionId, playerId, betId })
+              } catch {
+                await sleep(100)
+                return await look()
+              }
+            }
+            const now = await look()
             const revision = (now.bet?.revision ?? 0) + 1
             return await commit({
               transaction: { ...transaction, transactionId },

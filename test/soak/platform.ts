@@ -78,7 +78,9 @@ export interface Platform {
   answered(count: number): Promise<void>
   /** Begins no more bets, and returns when those that are under way have come to their end. */
   finish(): Promise<void>
-  /** Sends a call once more, and gives its answer; `null`: none, or a fault. */
+  /** Leaves everything as it is, and returns when nothing is under way any more. */
+  abort(): Promise<void>
+  /** Sends a call once more, and gives its answer; `null`: none, a fault, or one that must not be and is reported. */
   repeat(call: Call): Promise<Answer | null>
 }
 
@@ -89,7 +91,7 @@ export interface PlatformListener {
   failed(error: unknown): void
 }
 
-/** What happens to a bet cannot go on as the interface says; it is reported already. */
+/** What happens to a bet cannot go on: it is reported already, or all is at its end. */
 class BetDiffers extends Error {
   override readonly name = 'BetDiffers'
 }
@@ -109,6 +111,7 @@ export function createPlatform(accounts: Accounts, random: Random, listener: Pla
   }
   let urls: readonly string[] = []
   let finishing = false
+  let aborted = false
   let running: Promise<unknown> = Promise.resolve()
   let transactions = 0
   let waiting: { until: number; resolve(): void } | null = null
@@ -246,6 +249,7 @@ export function createPlatform(accounts: Accounts, random: Random, listener: Pla
   async function insist(call: Call): Promise<Answer> {
     const until = performance.now() + insistMsMax
     for (;;) {
+      if (aborted) throw new BetDiffers('all is at its end')
       const copies = random.percent(12) ? 2 : 1
       if (copies === 2) traffic.twice += 1
       const answers = await Promise.all(Array.from({ length: copies }, () => send(call)))
@@ -336,8 +340,12 @@ export function createPlatform(accounts: Accounts, random: Random, listener: Pla
         break
     }
     remember(placebet)
-    // Spec 4.3: failed, or timed out.
-    if (answer === null) return await rollBack(bet)
+    // Spec 4.3: failed, or timed out. A platform that finds nobody does not fill the time with bets.
+    if (answer === null) {
+      await rollBack(bet)
+      await sleep(random.int(0, 300))
+      return
+    }
     if (answer.errorCode !== null) {
       if (random.percent(10)) await rollBack(bet)
       return
@@ -413,7 +421,7 @@ export function createPlatform(accounts: Accounts, random: Random, listener: Pla
       try {
         if (random.percent(8)) {
           // Deposits, and what is lost in the casino.
-          const cents = random.percent(50) ? random.int(300, 2_000) : -random.int(100, 2_000)
+          const cents = random.percent(60) ? random.int(300, 2_000) : -random.int(100, 2_000)
           await accounts.move(random.pick(playerIds), cents)
         }
         if (lateOnes.length > 0 && random.percent(15)) {
@@ -447,9 +455,21 @@ export function createPlatform(accounts: Accounts, random: Random, listener: Pla
     async finish() {
       finishing = true
       await running
+    },
+    async abort() {
+      finishing = true
+      aborted = true
+      await running
       agent.destroy()
     },
-    repeat: send,
+    async repeat(call) {
+      try {
+        return await send(call)
+      } catch (error) {
+        if (error instanceof BetDiffers) return null
+        throw error
+      }
+    },
   }
 }
 

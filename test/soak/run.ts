@@ -49,6 +49,7 @@ export interface PhaseReport {
 
 const walletProcesses = 2
 const playersCount = 12
+/** With more than that the load ends; the reckoning still says all that it finds. */
 const differencesMax = 20
 const askedAgainMax = 1_500
 /** Faults that a wallet may have while its database comes and goes. Any other is a fault of the code. */
@@ -80,6 +81,7 @@ export async function runPhase(
   const faults: Record<string, number> = {}
   const kills = { wallet: 0, postgres: 0 }
   let inFlightAtKills = 0
+  let restarting: Promise<unknown> = Promise.resolve()
   let giveUp: (error: unknown) => void = () => {}
   const givenUp = new Promise<never>((_, reject) => {
     giveUp = reject
@@ -135,7 +137,7 @@ export async function runPhase(
       books,
       askedAgain,
     },
-    differences: differences.slice(0, differencesMax),
+    differences,
   })
 
   try {
@@ -166,9 +168,12 @@ export async function runPhase(
     return report(books, askedAgain)
   } catch (error) {
     if (!(error instanceof GivenUp)) throw error
-    return report(await reckonAll().catch(() => null), 0)
+    await restarting
+    await platform.abort()
+    return report(await reckonAll(), 0)
   } finally {
     await Promise.all(processes.map(process => process.end()))
+    await platform.abort()
     await database.drop()
   }
 
@@ -215,7 +220,8 @@ export async function runPhase(
         `kill ${kills.wallet + kills.postgres} of ${phase.kills}: ${victims.join(' and ')}, ${underWay} calls under way, ` +
           `${platform.traffic.succeeded + platform.traffic.refused} answered so far`,
       )
-      await Promise.all(work)
+      restarting = Promise.all(work)
+      await restarting
     }
   }
 

@@ -50,7 +50,8 @@ CREATE TABLE IF NOT EXISTS "bet_wallet".transactions (
   error_code text,
   description text,
   transaction_date timestamptz NOT NULL,
-  wallet_transaction_id bigint NOT NULL DEFAULT nextval('"bet_wallet".wallet_transaction_ids'),
+  -- A number of ours, or what an earlier integration gave.
+  wallet_transaction_id text NOT NULL DEFAULT nextval('"bet_wallet".wallet_transaction_ids')::text,
   recorded_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (operation, transaction_id),
   CHECK ((error_code IS NULL) = (description IS NULL)),
@@ -126,7 +127,8 @@ BEGIN
       SELECT k.*, p.currency AS player_currency, p.balance, p.free, b.kept,
         p.currency IS NOT NULL AND t.known IS NULL -- guard 1
         AND (k.revision IS NULL OR coalesce(b.revision, 0) = k.revision - 1) -- guard 2
-        AND (k.move IS NULL OR p.currency = k.move_currency) -- guard 3
+        -- Guard 3. To a balance that is NULL or no number, nothing can be added.
+        AND (k.move IS NULL OR (p.currency = k.move_currency AND abs(p.balance) < 'Infinity') IS TRUE)
         AS sound
       FROM item k
     LEFT JOIN LATERAL (
@@ -142,22 +144,27 @@ BEGIN
       SELECT true AS known FROM "bet_wallet".transactions t WHERE t.operation = k.o AND t.transaction_id = k.t OFFSET 0
     ) t ON true
     ), summed AS (
-      -- Several items of one player, one after the other: each is judged on what those before it would leave.
-      SELECT s.*, s.balance + sum(CASE WHEN s.sound THEN coalesce(s.move, 0) ELSE 0 END)
-        OVER (PARTITION BY s.p ORDER BY s.i ROWS UNBOUNDED PRECEDING) AS after
+      -- Several items of one player, one after the other. What takes does not count on what another one gives, nor the
+      -- other way round: that might not be done.
+      SELECT s.*,
+        s.balance + sum(CASE WHEN s.sound THEN least(s.move, 0) ELSE 0 END) OVER before_it AS taken,
+        s.balance + sum(CASE WHEN s.sound THEN greatest(s.move, 0) ELSE 0 END) OVER before_it AS given
       FROM seen s
+      WINDOW before_it AS (PARTITION BY s.p ORDER BY s.i ROWS UNBOUNDED PRECEDING)
     ), judged AS MATERIALIZED (
       SELECT s.*, CASE
         WHEN s.free IS FALSE THEN 'busy'
-        WHEN NOT s.sound OR (s.move IS NOT NULL AND s.after < s.move_floor) THEN 'conflict' -- guard 3
-        WHEN s.move IS NOT NULL AND abs(s.after) > balance_max THEN 'out of range'
+        WHEN NOT s.sound THEN 'conflict'
+        WHEN s.move IS NULL THEN 'committed'
+        WHEN s.taken + greatest(s.move, 0) < s.move_floor THEN 'conflict' -- guard 3
+        WHEN CASE WHEN s.move > 0 THEN s.given ELSE -s.taken END > balance_max THEN 'out of range'
         ELSE 'committed'
       END AS verdict
       FROM summed s
     ), numbered AS MATERIALIZED (
       SELECT j.*, j.balance + sum(CASE WHEN j.verdict = 'committed' THEN coalesce(j.move, 0) ELSE 0 END)
           OVER (PARTITION BY j.p) AS balance_after,
-        CASE WHEN j.verdict = 'committed' THEN nextval('"bet_wallet".wallet_transaction_ids') END AS reference
+        CASE WHEN j.verdict = 'committed' THEN nextval('"bet_wallet".wallet_transaction_ids')::text END AS reference
       FROM judged j
     ), new_transaction AS (
       INSERT INTO "bet_wallet".transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta,
@@ -173,17 +180,25 @@ BEGIN
       UPDATE "bet_wallet".bets b
       SET (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision) = (v.b, v.bet_player_id, v.bet_currency, v.stake, v.status, v.bet_paid_live, v.bet_paid_reversed, v.bet_paid_owed, v.voided_live, v.voided_reversed, v.voided_owed, v.cashout_live, v.cashout_reversed, v.cashout_owed, v.revision)
       FROM numbered v
-      WHERE v.verdict = 'committed' AND v.revision IS NOT NULL AND v.kept
-        AND b.bet_id = v.b AND b.revision = v.revision - 1
+    LEFT JOIN LATERAL (
+      SELECT x.ctid AS place FROM "bet_wallet".bets x WHERE x.bet_id = v.b AND x.revision = v.revision - 1 OFFSET 0
+    ) found ON true
+      -- By place: for a join by id the planner, when it knows the table as empty, reads all of it for every commit.
+      -- The revision again: until the minor releases of November 2025, a row that was changed meanwhile is changed by its
+      -- place all the same, unless another condition on it fails.
+      WHERE v.verdict = 'committed' AND v.revision IS NOT NULL AND v.kept AND b.ctid = found.place
+        AND b.revision = v.revision - 1
       RETURNING 1
     ), moved_player AS (
+      -- Not by a join either: one array to look up by, and one object with what each of them is moved by.
       UPDATE "pam"."accounts" p
-      SET "balance_cents" = p."balance_cents" + d.move::bigint
-      FROM (SELECT v.p, sum(v.move) AS move FROM numbered v WHERE v.verdict = 'committed' AND v.move IS NOT NULL GROUP BY v.p) d
-      WHERE p."account_no" = d.p
+      SET "balance_cents" = p."balance_cents" + ((SELECT jsonb_object_agg(d.p, d.move) FROM (
+        SELECT v.p, sum(v.move) AS move FROM numbered v WHERE v.verdict = 'committed' AND v.move IS NOT NULL GROUP BY v.p
+      ) d) ->> p."account_no"::text)::numeric::bigint
+      WHERE p."account_no" = ANY (ARRAY(SELECT DISTINCT v.p FROM numbered v WHERE v.verdict = 'committed' AND v.move IS NOT NULL))
       RETURNING 1
     )
-    SELECT v.i, v.verdict, v.player_currency AS currency, v.balance_after::text AS balance, v.reference::text AS reference,
+    SELECT v.i, v.verdict, v.player_currency AS currency, v.balance_after::text AS balance, v.reference,
       (SELECT count(*) FROM numbered n WHERE n.verdict = 'committed' AND n.revision IS NOT NULL AND n.kept)
         = (SELECT count(*) FROM changed_bet)
       AND (SELECT count(DISTINCT n.p) FROM numbered n WHERE n.verdict = 'committed' AND n.move IS NOT NULL)

@@ -7,8 +7,8 @@ import type { Tables } from './tables.js'
 /** Gives the rows of one statement. */
 type Ask = (text: string, values: unknown[]) => Promise<unknown[]>
 
-/** MATERIALIZED and plan_cache_mode are of 12. */
-const serverVersionMin = 120_000
+/** A numeric that is compared with Infinity is of 14. */
+const serverVersionMin = 140_000
 
 /** @throws {PostgresStoreError} */
 export async function checkDatabase(ask: Ask, tables: Tables): Promise<BalanceColumn> {
@@ -54,7 +54,7 @@ async function checkServer(ask: Ask): Promise<void> {
   if (server.version < serverVersionMin) {
     throw new PostgresStoreError(
       'SCHEMA_VERSION',
-      `PostgreSQL 12 or newer is needed, and this is ${server.name}`,
+      `PostgreSQL 14 or newer is needed, and this is ${server.name}`,
     )
   }
   if (server.synchronous_commit === 'off') {

@@ -58,7 +58,7 @@ export function borrowingFrom(client: PostgresClient, timeoutMs: number, commits
   }
   // A single pg Client has connect() as well, but nothing that pools: its connect takes a callback or gives nothing.
   const pool = typeof client.connect === 'function' && 'totalCount' in client
-  if (pool) return fromPool(client as PostgresClient & { connect(): Promise<unknown> }, timeoutMs)
+  if (pool) return fromPool(client as PostgresClient & Pool, timeoutMs)
   if (commits && typeof client.transaction !== 'function') {
     throw new PostgresStoreError(
       'CLIENT_UNFIT',
@@ -68,7 +68,17 @@ export function borrowingFrom(client: PostgresClient, timeoutMs: number, commits
   return fromOne(client, timeoutMs)
 }
 
-function fromPool(client: PostgresClient & { connect(): Promise<unknown> }, timeoutMs: number): Borrowing {
+interface Pool {
+  connect(): Promise<unknown>
+  /** Of pg: told of every new connection, before it is lent. */
+  on?(event: 'connect', listener: (connection: Partial<Connection>) => void): unknown
+}
+
+function fromPool(client: PostgresClient & Pool, timeoutMs: number): Borrowing {
+  // A server that shuts down may end a connection in the very packet that makes it ready: before we have it, and when the
+  // pool listens no more. Nobody listening would end the process.
+  client.on?.('connect', connection => connection.on?.('error', () => {}))
+
   /** Runs work on a connection; closes it when it is of no more use, and when time is over. */
   async function borrow<T>(work: (connection: Connection, sending: () => void) => Promise<T>): Promise<T> {
     let sent = false

@@ -77,9 +77,9 @@ function shiftedUp(amount: Decimal, decimals: number): string {
   return rest === '' ? `${sign}${digits}` : `${sign}${digits}.${rest}`
 }
 
-/** "1250" with 2 decimals is "12.50". */
+/** "1250" with 2 decimals is "12.50". What is NULL comes as "", and is no amount: the core says so. */
 function shiftedDown(balance: string, decimals: number): Decimal {
-  if (decimals === 0) return balance
+  if (decimals === 0 || balance === '') return balance
   const sign = balance.startsWith('-') ? '-' : ''
   const digits = balance.slice(sign.length).padStart(decimals + 1, '0')
   return `${sign}${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`

@@ -3,8 +3,8 @@ import type { Bet, Transaction } from '../../store.js'
 import type { PostgresClient } from './client.js'
 import { PostgresStoreError } from './failure.js'
 import { creditsToRow } from './rows.js'
-import { creditColumns } from './sql.js'
-import { type PostgresTables, tablesOf } from './tables.js'
+import { creditColumns, nextReference } from './sql.js'
+import { literal, type PostgresTables, tablesOf } from './tables.js'
 
 export interface ImportReport {
   /** How many were new. */
@@ -52,9 +52,10 @@ export function importBets(
 
 /**
  * Brings in transactions that the earlier integration answered, so that a repeat that spans the cut-over is a repeat
- * (D2). Those of the last days are enough. Can be run again, as {@link importBets}.
+ * (D2): all that the platform may still retry, refusals among them. A settlement that is retried and was not imported would
+ * be credited twice, since the imported bet holds it already. Can be run again, as {@link importBets}.
  *
- * @param transactions `walletTransactionId` must be a whole number as text, or `null`: then it gets a new one
+ * @param transactions with the references that the platform was given; `walletTransactionId: null` gets a new one
  * @throws {PostgresStoreError} `IMPORT_REJECTED`, naming the transaction
  */
 export function importTransactions(
@@ -101,14 +102,20 @@ async function importRows<Record_>(
 ): Promise<ImportReport> {
   const { schema } = tablesOf(schemaOption === undefined ? {} : { schema: schemaOption })
   const value = (column: string) =>
-    column === 'wallet_transaction_id'
-      ? `coalesce(wallet_transaction_id, nextval('${schema.replaceAll("'", "''")}.wallet_transaction_ids'))`
-      : column
+    column === 'wallet_transaction_id' ? `coalesce(wallet_transaction_id, ${nextReference(schema)})` : column
+  // Numbers that the earlier integration gave are not given again.
+  const ahead =
+    table === 'transactions'
+      ? `SELECT setval(${literal(`${schema}.wallet_transaction_ids`)}, given.last) FROM (
+          SELECT max(CASE WHEN wallet_transaction_id ~ '^[0-9]{1,18}$' THEN wallet_transaction_id::bigint END) AS last FROM added
+        ) given JOIN ${schema}.wallet_transaction_ids ours ON given.last > ours.last_value`
+      : 'SELECT'
   const text = `WITH added AS (
       INSERT INTO ${schema}.${table} (${columns.join(', ')})
       SELECT ${columns.map(value).join(', ')} FROM json_populate_recordset(NULL::${schema}.${table}, $1)
-      ON CONFLICT DO NOTHING RETURNING 1
-    ) SELECT count(*)::integer AS imported FROM added`
+      ON CONFLICT DO NOTHING RETURNING *
+    ), ahead AS (${ahead})
+    SELECT count(*)::integer AS imported, (SELECT count(*) FROM ahead) FROM added`
   const add = async (chunk: readonly Record_[]): Promise<number> => {
     const { rows } = await client.query(text, [JSON.stringify(chunk.map(rowOf))])
     return (rows as { imported: number }[])[0]?.imported ?? 0

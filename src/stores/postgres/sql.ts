@@ -22,6 +22,10 @@ const betColumns = ['bet_id', 'player_id', 'currency', 'stake', 'status', ...cre
 const lookUps = `SET search_path = '' SET jit = off SET plan_cache_mode = force_generic_plan
   SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off`
 
+/** A walletTransactionId that was never given. */
+export const nextReference = (schema: string) =>
+  `nextval(${literal(`${schema}.wallet_transaction_ids`)})::text`
+
 /** Every statement of the migration, in order. Each can be run again without harm. */
 export function migrationStatements(tables: Tables): string[] {
   const { schema, players } = tables
@@ -79,7 +83,8 @@ ${settlementTypes
   error_code text,
   description text,
   transaction_date timestamptz NOT NULL,
-  wallet_transaction_id bigint NOT NULL DEFAULT nextval('${schema.replaceAll("'", "''")}.wallet_transaction_ids'),
+  -- A number of ours, or what an earlier integration gave.
+  wallet_transaction_id text NOT NULL DEFAULT ${nextReference(schema)},
   recorded_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (operation, transaction_id),
   CHECK ((error_code IS NULL) = (description IS NULL)),
@@ -204,10 +209,13 @@ export function commitQuery(
     `bet_player_id text, bet_currency text, stake numeric, status text, revision integer`,
     creditColumns.map(column => `${column} numeric`).join(', '),
   ].join(',\n      ')
+  const move = `((SELECT jsonb_object_agg(d.p, d.move) FROM (
+        SELECT v.p, sum(v.move) AS move FROM numbered v WHERE v.verdict = 'committed' AND v.move IS NOT NULL GROUP BY v.p
+      ) d) ->> p.${id}::text)::numeric`
   const moved = {
-    numeric: `p.${balance} + d.move`,
-    text: `(p.${balance}::numeric + d.move)::text`,
-    'minor units': `p.${balance} + d.move::bigint`,
+    numeric: `p.${balance} + ${move}`,
+    text: `(p.${balance}::numeric + ${move})::text`,
+    'minor units': `p.${balance} + ${move}::bigint`,
   }[players.balanceType]
   const betValues = `v.b, v.bet_player_id, v.bet_currency, v.stake, v.status, ${creditColumns.map(column => `v.${column}`).join(', ')}`
   return `WITH item AS MATERIALIZED (
@@ -217,7 +225,8 @@ export function commitQuery(
       SELECT k.*, p.currency AS player_currency, p.balance, p.free, b.kept,
         p.currency IS NOT NULL AND t.known IS NULL -- guard 1
         AND (k.revision IS NULL OR coalesce(b.revision, 0) = k.revision - 1) -- guard 2
-        AND (k.move IS NULL OR p.currency = k.move_currency) -- guard 3
+        -- Guard 3. To a balance that is NULL or no number, nothing can be added.
+        AND (k.move IS NULL OR (p.currency = k.move_currency AND abs(p.balance) < 'Infinity') IS TRUE)
         AS sound
       FROM item k
     ${perRow(
@@ -229,22 +238,27 @@ export function commitQuery(
     ${perRow(betLookUp(tables, 'k.b'), 'b')}
     ${perRow(`SELECT true AS known FROM ${schema}.transactions t WHERE t.operation = k.o AND t.transaction_id = k.t`, 't')}
     ), summed AS (
-      -- Several items of one player, one after the other: each is judged on what those before it would leave.
-      SELECT s.*, s.balance + sum(CASE WHEN s.sound THEN coalesce(s.move, 0) ELSE 0 END)
-        OVER (PARTITION BY s.p ORDER BY s.i ROWS UNBOUNDED PRECEDING) AS after
+      -- Several items of one player, one after the other. What takes does not count on what another one gives, nor the
+      -- other way round: that might not be done.
+      SELECT s.*,
+        s.balance + sum(CASE WHEN s.sound THEN least(s.move, 0) ELSE 0 END) OVER before_it AS taken,
+        s.balance + sum(CASE WHEN s.sound THEN greatest(s.move, 0) ELSE 0 END) OVER before_it AS given
       FROM seen s
+      WINDOW before_it AS (PARTITION BY s.p ORDER BY s.i ROWS UNBOUNDED PRECEDING)
     ), judged AS MATERIALIZED (
       SELECT s.*, CASE
         WHEN s.free IS FALSE THEN 'busy'
-        WHEN NOT s.sound OR (s.move IS NOT NULL AND s.after < s.move_floor) THEN 'conflict' -- guard 3
-        WHEN s.move IS NOT NULL AND abs(s.after) > ${balanceMax} THEN 'out of range'
+        WHEN NOT s.sound THEN 'conflict'
+        WHEN s.move IS NULL THEN 'committed'
+        WHEN s.taken + greatest(s.move, 0) < s.move_floor THEN 'conflict' -- guard 3
+        WHEN CASE WHEN s.move > 0 THEN s.given ELSE -s.taken END > ${balanceMax} THEN 'out of range'
         ELSE 'committed'
       END AS verdict
       FROM summed s
     ), numbered AS MATERIALIZED (
       SELECT j.*, j.balance + sum(CASE WHEN j.verdict = 'committed' THEN coalesce(j.move, 0) ELSE 0 END)
           OVER (PARTITION BY j.p) AS balance_after,
-        CASE WHEN j.verdict = 'committed' THEN nextval('${schema.replaceAll("'", "''")}.wallet_transaction_ids') END AS reference
+        CASE WHEN j.verdict = 'committed' THEN ${nextReference(schema)} END AS reference
       FROM judged j
     ), new_transaction AS (
       INSERT INTO ${schema}.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta,
@@ -260,17 +274,21 @@ export function commitQuery(
       UPDATE ${schema}.bets b
       SET (${betColumns.join(', ')}, revision) = (${betValues}, v.revision)
       FROM numbered v
-      WHERE v.verdict = 'committed' AND v.revision IS NOT NULL AND v.kept
-        AND b.bet_id = v.b AND b.revision = v.revision - 1
+    ${perRow(`SELECT x.ctid AS place FROM ${schema}.bets x WHERE x.bet_id = v.b AND x.revision = v.revision - 1`, 'found')}
+      -- By place: for a join by id the planner, when it knows the table as empty, reads all of it for every commit.
+      -- The revision again: until the minor releases of November 2025, a row that was changed meanwhile is changed by its
+      -- place all the same, unless another condition on it fails.
+      WHERE v.verdict = 'committed' AND v.revision IS NOT NULL AND v.kept AND b.ctid = found.place
+        AND b.revision = v.revision - 1
       RETURNING 1
     ), moved_player AS (
+      -- Not by a join either: one array to look up by, and one object with what each of them is moved by.
       UPDATE ${players.table} p
       SET ${balance} = ${moved}
-      FROM (SELECT v.p, sum(v.move) AS move FROM numbered v WHERE v.verdict = 'committed' AND v.move IS NOT NULL GROUP BY v.p) d
-      WHERE p.${id} = ${idAs(tables, 'd.p')}
+      WHERE p.${id} = ANY (ARRAY(SELECT DISTINCT ${idAs(tables, 'v.p')} FROM numbered v WHERE v.verdict = 'committed' AND v.move IS NOT NULL))
       RETURNING 1
     )
-    SELECT v.i, v.verdict, v.player_currency AS currency, v.balance_after::text AS balance, v.reference::text AS reference,
+    SELECT v.i, v.verdict, v.player_currency AS currency, v.balance_after::text AS balance, v.reference,
       (SELECT count(*) FROM numbered n WHERE n.verdict = 'committed' AND n.revision IS NOT NULL AND n.kept)
         = (SELECT count(*) FROM changed_bet)
       AND (SELECT count(DISTINCT n.p) FROM numbered n WHERE n.verdict = 'committed' AND n.move IS NOT NULL)

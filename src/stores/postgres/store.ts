@@ -5,7 +5,14 @@ import { type BatchLoad, createBatches, type Entry } from './batches.js'
 import { checkDatabase } from './check.js'
 import { borrowingFrom, Failed, type PostgresClient, type Query, WorkFailed } from './client.js'
 import { type Columns, columnsOf } from './columns.js'
-import { type Fate, fateOf, isCheckOf, isOutOfRange, PostgresStoreError } from './failure.js'
+import {
+  type Fate,
+  fateOf,
+  isCheckOf,
+  isConnectionLost,
+  isOutOfRange,
+  PostgresStoreError,
+} from './failure.js'
 import { betFromRow, creditsToRow, type Row, transactionFromRow } from './rows.js'
 import { schemaVersion } from './sql.js'
 import { invalid, type PostgresTables, type Tables, tablesOf, wholeNumber } from './tables.js'
@@ -202,28 +209,32 @@ export function createPostgresStore(
     try {
       verdicts = await commitTogether(entries, patiently)
     } catch (error) {
-      const { fate, cause, sent, timedOut } = whatOf(error)
+      const { fate, cause, timedOut } = whatOf(error)
       if (cause instanceof RefusedInCommit) {
         for (const [entry, refused] of cause.refusals) entry.resolve(refused)
         const others = entries.filter(entry => !cause.refusals.has(entry))
         return others.length === 0 ? undefined : await performCommits(others, patiently)
       }
-      // Nothing left this process: once more, on another connection.
-      if (again && !sent && !timedOut && fate === 'unavailable')
+      const lost = isConnectionLost(cause)
+      // Nothing was done, and it was the connection's fault: once more, on another one.
+      if (again && lost && !timedOut && fate === 'unavailable')
         return await performCommits(entries, patiently, false)
       if (entries.length > 1) {
         // One of them is to blame; the others shall not wait for it, nor fail with it.
         if (fate === 'conflict' || fate === 'rejected') {
           return await inHalves(entries, half => performCommits(half, patiently))
         }
-        if (fate === 'unavailable' && !patiently && !timedOut && sent) return beginAgainPatiently(entries)
+        if (fate === 'unavailable' && !patiently && !timedOut && !lost) return beginAgainPatiently(entries)
       }
       for (const entry of entries) settleFailed(entry, fate, cause, tables)
       return
     }
     const alone: CommitEntry[] = []
     answerEach(entries, verdicts, (entry, { verdict, currency, balance, reference }) => {
-      if (verdict === 'busy') return beginAgainPatiently([entry])
+      if (verdict === 'busy') {
+        // Whoever has waited for the row and has it not, need not wait again: it came meanwhile, or this role may not lock it.
+        return patiently ? entry.resolve({ status: 'conflict' }) : beginAgainPatiently([entry])
+      }
       if (verdict === 'conflict') return entry.resolve({ status: 'conflict' })
       if (verdict === 'out of range') {
         // Judged after its neighbours: perhaps it is they who fill the column.
@@ -421,11 +432,11 @@ async function inHalves<T>(
   await perform(entries.slice(middle))
 }
 
-function whatOf(error: unknown): { fate: Fate; cause: unknown; sent: boolean; timedOut: boolean } {
-  if (!(error instanceof Failed)) return { fate: 'rejected', cause: error, sent: true, timedOut: false }
+function whatOf(error: unknown): { fate: Fate; cause: unknown; timedOut: boolean } {
+  if (!(error instanceof Failed)) return { fate: 'rejected', cause: error, timedOut: false }
   const { cause, sent, timedOut } = error
   const fate = cause instanceof WorkFailed ? 'rejected' : fateOf(cause, sent)
-  return { fate, cause, sent, timedOut }
+  return { fate, cause, timedOut }
 }
 
 function settleFailed(entry: CommitEntry, fate: Fate, cause: unknown, { players }: Tables): void {

@@ -4,8 +4,9 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { handlePlaceBet, handleRollbackBet } from '../../../src/handlers.js'
 import { createHttpHandler } from '../../../src/http/index.js'
 import type { OutcomeEvent } from '../../../src/outcomes.js'
+import type { PlaceBetRequest } from '../../../src/requests.js'
 import { fateOf } from '../../../src/stores/postgres/failure.js'
-import { createPostgresStore, PostgresStoreError } from '../../../src/stores/postgres/index.js'
+import { createPostgresStore } from '../../../src/stores/postgres/index.js'
 import { faultOf, placeBet, rollbackBet } from '../../fixtures.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
 import { createDatabase, noServerOfOurOwn, startPostgres } from '../../postgres/server.js'
@@ -15,6 +16,8 @@ import {
   expectBooksToBalance,
   idle,
   openWallet,
+  outOfTime,
+  patience,
   placing,
   settling,
   until,
@@ -28,9 +31,6 @@ afterEach(async () => {
   for (const each of opened.splice(0).reverse()) await each.close()
 })
 afterAll(drop)
-
-/** Far beyond what a test takes: it does not end by them. */
-const patience = { timeoutMs: 120_000, lockTimeoutMs: 120_000 }
 
 async function wallet(setup: Partial<WalletSetup> = {}): Promise<Wallet> {
   const made = await openWallet({ admin, url, ...setup })
@@ -49,6 +49,8 @@ const committed = (balance: string) => ({
   balance,
   walletTransactionId: expect.stringMatching(/^[0-9]+$/),
 })
+/** Ends the statement of a connection, by 57014. */
+const cancel = (pid: number) => admin.query('SELECT pg_cancel_backend($1)', [pid])
 const unknown = expect.objectContaining({ name: 'PostgresStoreError', code: 'COMMIT_UNKNOWN' })
 const keys = { operation: 'placebet', transactionId: 'place-1', playerId: 'alice', betId: 'bet-1' } as const
 
@@ -209,7 +211,7 @@ describe("a transaction block that somebody else's code has left open on a conne
 
 describe('57P01, a backend that is terminated in the middle of a commit', () => {
   async function terminate(pid: number): Promise<void> {
-    await admin.query('SELECT pg_terminate_backend($1, 10000)', [pid])
+    await admin.query('SELECT pg_terminate_backend($1)', [pid])
   }
 
   it('nobody knows what became of it, for every request of the batch; nothing is recorded', async () => {
@@ -333,10 +335,9 @@ describe('connections that died while nobody looked', () => {
     const connections = await Promise.all(Array.from({ length: 4 }, () => made.pool.connect()))
     for (const connection of connections) connection.release()
     expect(made.pool.idleCount).toBe(4)
-    await admin.query(
-      'SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = $1',
-      [made.schema],
-    )
+    await admin.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1', [
+      made.schema,
+    ])
     await until(() => made.pool.totalCount === 0)
     expect(await handlePlaceBet(made.store, placeBet())).toMatchObject({ ok: true, balance: '70' })
     await idle(made.pool)
@@ -344,37 +345,44 @@ describe('connections that died while nobody looked', () => {
 
   it('a black hole: every call is answered in time, and the connection is not used again', async () => {
     const proxy = await proxyTo(url)
-    const made = await wallet({ url: proxy.url, options: { timeoutMs: 150 }, pool: { max: 1 } })
+    const made = await wallet({ url: proxy.url, options: patience, pool: { max: 1 } })
+    const borrowed = () => made.pool.totalCount === 1 && made.pool.idleCount === 0
     proxy.goDark()
-    const before = performance.now()
-    await expect(made.store.load(keys)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
-    // Not by the patience of TCP, which is minutes.
-    expect(performance.now() - before).toBeLessThan(10_000)
+    expect(await outOfTime(() => made.store.load(keys), borrowed)).toMatchObject({ code: 'UNAVAILABLE' })
     expect(made.pool.totalCount).toBe(0)
     expect(await made.store.load(keys)).toMatchObject({ player: { balance: '100' } })
     expect(made.pool).toMatchObject({ totalCount: 1, idleCount: 1, waitingCount: 0 })
 
     proxy.goDark()
-    expect(await endOf(made.store.commit(placing()))).toEqual(unknown)
+    expect(await outOfTime(() => made.store.commit(placing()), borrowed)).toEqual(unknown)
     expect(made.pool.totalCount).toBe(0)
     expect(await made.store.commit(placing())).toEqual(committed('70'))
     expect(await made.recorded()).toEqual(['placebet place-1 -30'])
     expect(made.pool).toMatchObject({ totalCount: 1, idleCount: 1, waitingCount: 0 })
   })
 
-  it('through the handler: a black hole at the load is retryable, and at the commit it is not', async () => {
+  it('through the handler: a black hole at the load is retryable', async () => {
     const proxy = await proxyTo(url)
-    const made = await wallet({ url: proxy.url, options: { timeoutMs: 150 } })
+    const made = await wallet({ url: proxy.url, options: patience, pool: { max: 1 } })
     proxy.goDark()
-    expect(await faultOf(handlePlaceBet(made.store, placeBet()))).toMatchObject({
-      code: 'UNAVAILABLE',
-      retryable: true,
-    })
+    const fault = await outOfTime(
+      () => handlePlaceBet(made.store, placeBet()),
+      () => made.pool.idleCount === 0,
+    )
+    expect(fault).toMatchObject({ name: 'WalletError', code: 'UNAVAILABLE', retryable: true })
+    expect(await handlePlaceBet(made.store, placeBet())).toMatchObject({ ok: true, replayed: false })
+    await idle(made.pool)
+  })
+
+  it('through the handler: a black hole at the commit is not; the look finds that it was never there', async () => {
+    const proxy = await proxyTo(url)
+    const made = await wallet({ url: proxy.url, options: patience, pool: { max: 1 } })
     const authorizeBet = () => proxy.goDark()
-    expect(await faultOf(handlePlaceBet(made.store, placeBet(), { authorizeBet }))).toMatchObject({
-      code: 'COMMIT_UNKNOWN',
-      retryable: false,
-    })
+    const fault = await outOfTime(
+      () => handlePlaceBet(made.store, placeBet(), { authorizeBet }),
+      () => made.store.traffic.commits.underWay === 1 && made.pool.idleCount === 0,
+    )
+    expect(fault).toMatchObject({ name: 'WalletError', code: 'COMMIT_UNKNOWN', retryable: false })
     expect(await made.recorded()).toEqual([])
     expect(await handlePlaceBet(made.store, placeBet())).toMatchObject({ ok: true, replayed: false })
     await idle(made.pool)
@@ -394,16 +402,16 @@ describe.skipIf(noServerOfOurOwn !== null)('a server of our own', async () => {
   }
 
   it('stands still: in time there is an answer; what lands after it is found by the repeat, and moved once', async () => {
-    const { server, made } = await walletThere({ options: { timeoutMs: 150 } })
+    const { server, made } = await walletThere({ options: patience, pool: { max: 2 } })
     // Two connections, or one of the calls would wait for the server to greet it, and nothing would be sent.
     const connections = await Promise.all([made.pool.connect(), made.pool.connect()])
     for (const connection of connections) connection.release()
     await server.pause()
-    const [looked, wrote] = await Promise.all([
-      endOf(made.store.load(keys)),
-      endOf(made.store.commit(placing())),
-    ])
+    const calls = () => Promise.all([endOf(made.store.load(keys)), endOf(made.store.commit(placing()))])
+    const ends = await outOfTime(calls, () => made.pool.idleCount === 0)
     server.resume()
+    if (ends instanceof Error) throw ends
+    const [looked, wrote] = ends
     expect(looked).toMatchObject({ code: 'UNAVAILABLE' })
     expect(wrote).toEqual(unknown)
     // It has arrived before the pause ended, and nobody could call it back.
@@ -415,7 +423,6 @@ describe.skipIf(noServerOfOurOwn !== null)('a server of our own', async () => {
     })
     expect(await made.recorded()).toEqual(['placebet place-1 -30'])
     await idle(made.pool)
-    expect(made.pool.totalCount).toBeLessThanOrEqual(8)
   })
 
   it('is shut down and comes back: 503 meanwhile, and nothing is lost', async () => {
@@ -446,25 +453,40 @@ describe.skipIf(noServerOfOurOwn !== null)('a server of our own', async () => {
 
   it('is killed under a crowd, and comes back: every success is there, and every repeat is answered, once', async () => {
     const { server, made } = await walletThere({ players: Array.from({ length: 20 }, (_, i) => `p${i}`) })
-    const bets = Array.from({ length: 200 }, (_, i) =>
-      placeBet({
-        playerId: `p${i % 20}`,
-        transactionId: `place-${i}`,
-        betId: `bet-${i}`,
-        amount: '1',
-      }),
-    )
+    const bets: PlaceBetRequest[] = []
+    const calls: Promise<unknown>[] = []
     let answered = 0
-    const first = bets.map(async (each, i) => {
-      // In waves, so that some come before, some while and some after it dies.
-      for (let turn = 0; turn < i; turn += 1) await new Promise(setImmediate)
-      const outcome = await endOf(handlePlaceBet(made.store, each))
-      answered += 1
-      return outcome
-    })
-    await until(() => answered > 20)
-    await server.kill()
-    const outcomes = await Promise.all(first)
+    const call = () => {
+      const n = bets.length
+      const bet = placeBet({
+        playerId: `p${n % 20}`,
+        transactionId: `place-${n}`,
+        betId: `bet-${n}`,
+        amount: '0.01',
+      })
+      bets.push(bet)
+      calls.push(
+        endOf(handlePlaceBet(made.store, bet)).finally(() => {
+          answered += 1
+        }),
+      )
+    }
+    // Thirty-two at a time, before it dies, while it does, and one when it is dead for certain.
+    let dead = false
+    let dying: Promise<void> | null = null
+    while (!dead) {
+      while (calls.length - answered < 32) call()
+      await new Promise(setImmediate)
+      if (answered > 50 && dying === null) {
+        dying = server.kill().then(() => {
+          dead = true
+        })
+      }
+    }
+    await dying
+    call()
+    const outcomes = await Promise.all(calls)
+    expect(outcomes.at(-1)).toMatchObject({ code: 'UNAVAILABLE', retryable: true })
     await server.start()
     const recorded = new Set((await made.recorded()).map(line => line.split(' ')[1]))
     bets.forEach(({ transactionId }, i) => {
@@ -477,12 +499,11 @@ describe.skipIf(noServerOfOurOwn !== null)('a server of our own', async () => {
         expect(recorded).toContain(transactionId)
       }
     })
-    expect(outcomes.some(outcome => outcome instanceof Error)).toBe(true)
     const repeats = await Promise.all(bets.map(each => handlePlaceBet(made.store, each)))
     expect(repeats).toMatchObject(
       bets.map(({ transactionId }) => ({ ok: true, replayed: recorded.has(transactionId) })),
     )
-    expect(await made.recorded()).toHaveLength(200)
+    expect(await made.recorded()).toHaveLength(bets.length)
     await expectBooksToBalance(made)
   })
 })
@@ -494,10 +515,9 @@ describe('25006, a standby', () => {
     const made = await wallet({ admin, url })
     const name = new URL(url).pathname.slice(1)
     await admin.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`)
-    await admin.query(
-      'SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = $1',
-      [made.schema],
-    )
+    await admin.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1', [
+      made.schema,
+    ])
     await until(() => made.pool.totalCount === 0)
     expect(await faultOf(handlePlaceBet(made.store, placeBet()))).toMatchObject({
       code: 'UNAVAILABLE',
@@ -529,16 +549,29 @@ describe('25006, a standby', () => {
   })
 })
 
-describe('57014, statement_timeout', () => {
-  it("is the fate of the player whose commit hangs, and not of the batch's others", async () => {
-    const made = await wallet({ options: patience, pool: { statement_timeout: 150 } })
+describe('57014, a statement that takes too long', () => {
+  it("by the pool's own statement_timeout: unavailable, and nothing is done", async () => {
+    const made = await wallet({ options: patience, pool: { statement_timeout: 1_000 } })
     await made.stopCommitsOf('alice')
-    const results = await Promise.all([
+    expect(await made.store.commit(placing())).toEqual({ status: 'unavailable' })
+    expect(await made.recorded()).toEqual([])
+    await idle(made.pool)
+  })
+
+  it("is the fate of the player whose commit hangs, and not of the batch's others", async () => {
+    const made = await wallet({ options: patience })
+    const stop = await made.stopCommitsOf('alice')
+    const results = Promise.all([
       made.store.commit(placing({ playerId: 'bob', n: 2 })),
       made.store.commit(placing()),
       made.store.commit(placing({ playerId: 'carol', n: 3 })),
     ])
-    expect(results).toEqual([committed('70'), { status: 'unavailable' }, committed('70')])
+    // All together, then alice by herself. An administrator's word instead of a time limit: the same code.
+    await cancel(await stop.reached())
+    await until(() => made.store.traffic.patient.underWay > 0)
+    await until(async () => (await made.recorded()).length === 2)
+    await cancel(await stop.reached())
+    expect(await results).toEqual([committed('70'), { status: 'unavailable' }, committed('70')])
     expect(await made.recorded()).toEqual(['placebet place-2 -30', 'placebet place-3 -30'])
     await expectBooksToBalance(made)
     await idle(made.pool)
@@ -666,7 +699,7 @@ describe('one bad commit among many', () => {
 
   it('what one request of a player cannot be given does not cover what another one of the same player takes', async () => {
     const made = await wallet({ ddl: accounts, options: { players } })
-    // 9,950 do not fit beside 100; then 150 are not covered.
+    // 9,950 do not fit beside 100; then 150 are not covered, and what comes after them looks again.
     const results = await Promise.all([
       endOf(made.store.commit({ ...settling({ playerId: 'good-1', n: 1, amount: '9950' }), bet: null })),
       endOf(made.store.commit(placing({ playerId: 'good-1', n: 2, amount: '150' }))),
@@ -675,10 +708,10 @@ describe('one bad commit among many', () => {
     expect(results).toEqual([
       expect.objectContaining({ code: 'AMOUNT_NOT_HELD' }),
       { status: 'conflict' },
-      committed('90.00'),
+      { status: 'conflict' },
     ])
-    expect(await made.recorded()).toEqual(['placebet place-3 -10'])
-    expect(await made.balanceOf('good-1')).toBe('90.00')
+    expect(await made.recorded()).toEqual([])
+    expect(await made.balanceOf('good-1')).toBe('100.00')
   })
 
   it('two that want the same id of two players: one of them has it, and their neighbours are unharmed', async () => {
@@ -746,11 +779,24 @@ describe('a client that is no pool', () => {
     connection.on('error', () => {})
     await connection.connect()
     opened.push({ close: () => connection.end() })
-    const store = createPostgresStore(connection, { schema: made.schema, timeoutMs: 150 })
+    const store = createPostgresStore(connection, { ...patience, schema: made.schema })
     await store.ready()
     proxy.goDark()
-    await expect(store.load(keys)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
-    expect(await endOf(store.commit(placing()))).toEqual(unknown)
+    const { loads, commits } = { loads: () => store.traffic.loads, commits: () => store.traffic.commits }
+    expect(
+      await outOfTime(
+        () => store.load(keys),
+        () => loads().underWay === 1,
+      ),
+    ).toMatchObject({
+      code: 'UNAVAILABLE',
+    })
+    expect(
+      await outOfTime(
+        () => store.commit(placing()),
+        () => commits().underWay === 1,
+      ),
+    ).toEqual(unknown)
   })
 
   it("a single connection in somebody else's transaction block: nothing is answered as done", async () => {
@@ -771,12 +817,21 @@ describe('a client that is no pool', () => {
 
 describe("a pool that the operator's own code has exhausted", () => {
   it('is unavailable in time, and nothing is done later', async () => {
-    const made = await wallet({ options: { timeoutMs: 100 }, pool: { max: 2 } })
+    const made = await wallet({ options: patience, pool: { max: 2 } })
     const borrowed = await Promise.all([made.pool.connect(), made.pool.connect()])
-    for (let n = 1; n <= 5; n += 1) {
-      await expect(made.store.load(keys)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
-      expect(await made.store.commit(placing({ n }))).toEqual({ status: 'unavailable' })
+    for (let n = 1; n <= 3; n += 1) {
+      const waiting = made.pool.waitingCount
+      const stands = () => made.pool.waitingCount > waiting
+      expect(await outOfTime(() => made.store.commit(placing({ n })), stands)).toEqual({
+        status: 'unavailable',
+      })
     }
+    const waiting = made.pool.waitingCount
+    const looked = await outOfTime(
+      () => made.store.load(keys),
+      () => made.pool.waitingCount > waiting,
+    )
+    expect(looked).toMatchObject({ code: 'UNAVAILABLE' })
     for (const connection of borrowed) connection.release()
     await idle(made.pool)
     expect(await made.recorded()).toEqual([])
@@ -800,9 +855,5 @@ describe('what an error says', () => {
 
   it('40003 says that nobody knows', () => {
     expect(fateOf(Object.assign(new Error(), { code: '40003', severity: 'ERROR' }), true)).toBe('unknown')
-  })
-
-  it('a fault of this store is told apart by its code', () => {
-    expect(new PostgresStoreError('UNAVAILABLE', 'text')).toMatchObject({ code: 'UNAVAILABLE' })
   })
 })

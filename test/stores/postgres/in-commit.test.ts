@@ -24,6 +24,8 @@ import {
   expectBooksToBalance,
   idle,
   openWallet,
+  outOfTime,
+  patience,
   placing,
   settling,
   until,
@@ -81,8 +83,7 @@ async function onPool(
     url,
     ddl: ledgerTable,
     options: {
-      timeoutMs: 120_000,
-      lockTimeoutMs: 120_000,
+      ...patience,
       ...options,
       inCommit: (query, commits) => hook(query, commits, schema),
     },
@@ -376,16 +377,19 @@ describe.each([
       end = resolve
     })
     let late: Promise<unknown> = Promise.resolve()
-    const { store, rows, ledger, recorded } = await open(
-      async (query, commits, schema) => {
-        await enter(query, commits, schema)
-        await ended
-        late = endOf(enter(query, commits, schema))
-        await late
-      },
-      { timeoutMs: 200 },
+    let hanging = false
+    const { store, rows, ledger, recorded } = await open(async (query, commits, schema) => {
+      await enter(query, commits, schema)
+      hanging = true
+      await ended
+      late = endOf(enter(query, commits, schema))
+      await late
+    }, patience)
+    const results = await outOfTime(
+      () => commitAll(store, batch()),
+      () => hanging,
     )
-    expect(await commitAll(store, batch())).toEqual(Array(3).fill({ status: 'unavailable' }))
+    expect(results).toEqual(Array(3).fill({ status: 'unavailable' }))
     end()
     await ended
     await late
@@ -411,12 +415,12 @@ describe.each([
 describe('what breaks in the middle', () => {
   const pidOf = async (query: Query) =>
     ((await query('SELECT pg_backend_pid() AS pid')).rows as { pid: number }[])[0]?.pid
-  const terminate = (pid: number | undefined) => admin.query('SELECT pg_terminate_backend($1, 10000)', [pid])
+  const terminate = (pid: number | undefined) => admin.query('SELECT pg_terminate_backend($1)', [pid])
 
   /** Ends the connection that the hook is on, and waits until the driver has heard of it. */
   async function cut(query: Query): Promise<void> {
     await terminate(await pidOf(query))
-    await until(async () => (await endOf(query('SELECT 1'))) instanceof Error)
+    await until(async () => /not queryable/.test(String(await endOf(query('SELECT 1')))))
   }
 
   it('terminated while the hook works: nothing is there, certainly, so it is begun again, and done once', async () => {
@@ -479,6 +483,41 @@ describe('what breaks in the middle', () => {
     await idle(wallet.pool)
   })
 
+  it("a statement that takes too long for one is that one's fate, and not the neighbours'", async () => {
+    const { wallet, store, ledger } = await onPool(enter)
+    const stop = await wallet.stopCommitsOf('alice')
+    const results = commitAll(store, batch())
+    const cancel = async () => admin.query('SELECT pg_cancel_backend($1)', [await stop.reached()])
+    // All together, then alice by herself.
+    await cancel()
+    await until(async () => (await ledger()).length === 2)
+    await cancel()
+    expect(await results).toEqual([{ status: 'unavailable' }, done, done])
+    expect(await ledger()).toEqual([['place-2'], ['place-3']])
+    await expectBooksToBalance(wallet)
+    await idle(wallet.pool)
+  })
+
+  it("a row of the hook's own that somebody has locked for one: the neighbours are done", async () => {
+    const { wallet, store, ledger } = await onPool(
+      async (query, commits, schema) => {
+        await query(`UPDATE ${schema}.ledger SET balance = 0 WHERE transaction_id = ANY ($1)`, [
+          commits.map(({ changes }) => changes.transaction.playerId),
+        ])
+        await enter(query, commits, schema)
+      },
+      { lockTimeoutMs: 100 },
+    )
+    await wallet.rows("INSERT INTO SCHEMA.ledger VALUES ('alice')")
+    const other = await wallet.otherSession()
+    await other.query('BEGIN')
+    await other.query(`SELECT FROM ${wallet.schema}.ledger FOR UPDATE`)
+    expect(await commitAll(store, batch())).toEqual([{ status: 'unavailable' }, done, done])
+    await other.query('COMMIT')
+    expect(await ledger()).toEqual([['alice'], ['place-2'], ['place-3']])
+    await expectBooksToBalance(wallet)
+  })
+
   it('a serialization failure in the hook is a conflict, and succeeds on the next attempt', async () => {
     let calls = 0
     const { store, ledger } = await onPool(async (query, commits, schema) => {
@@ -519,17 +558,24 @@ describe('connections', () => {
   })
 
   it('a hook that hangs costs its own, and no more', async () => {
-    let hanging = true
+    let hangs = true
+    let hanging = false
     const { wallet, store, ledger } = await onPool(
       async (query, commits, schema) => {
         await enter(query, commits, schema)
-        if (hanging) await new Promise(() => {})
+        if (!hangs) return
+        hanging = true
+        await new Promise(() => {})
       },
-      { timeoutMs: 150 },
+      {},
       { max: 1 },
     )
-    expect(await store.commit(placing())).toEqual({ status: 'unavailable' })
-    hanging = false
+    const result = await outOfTime(
+      () => store.commit(placing()),
+      () => hanging,
+    )
+    expect(result).toEqual({ status: 'unavailable' })
+    hangs = false
     expect(await store.commit(placing())).toEqual(done)
     expect(await ledger()).toEqual([['place-1']])
     expect(wallet.pool).toMatchObject({ totalCount: 1, idleCount: 1, waitingCount: 0 })

@@ -198,6 +198,29 @@ describe('at a cut-over (D27)', () => {
     expect((await store.load(keys)).transaction?.transactionDate).toBe('2026-11-20T18:00:00.123Z')
   })
 
+  test('the references of imported transactions are kept, whatever they are, and not given again', async () => {
+    const store = await fresh('referring')
+    const earlier = (n: number, walletTransactionId: string | null) => ({
+      ...({ operation: 'rollbackbet', transactionId: `r-${n}`, playerId: 'anna', betId: `b-${n}` } as const),
+      ...{ amount: null, currency: null, type: 'TECHNICAL_ERROR', delta: '0', refusal: null },
+      ...{ transactionDate: '2026-11-20T18:00:00.000Z', walletTransactionId },
+    })
+    const all = [earlier(1, '4711'), earlier(2, 'W-17'), earlier(3, '12'), earlier(4, null)]
+    await importTransactions(pool, { schema: 'referring' }, all)
+    await importTransactions(pool, { schema: 'referring' }, all)
+    const repeat = async (n: number) => {
+      const body = { ...request, type: 'TECHNICAL_ERROR', transactionId: `r-${n}`, betId: `b-${n}` }
+      const outcome = await handleRollbackBet(store, body)
+      return outcome.ok && [outcome.replayed, outcome.walletTransactionId]
+    }
+    expect(await repeat(1)).toEqual([true, '4711'])
+    expect(await repeat(2)).toEqual([true, 'W-17'])
+    expect(await repeat(3)).toEqual([true, '12'])
+    expect(await repeat(4)).toEqual([true, '1'])
+    // One was drawn in vain, by the second import.
+    expect(await repeat(5)).toEqual([false, '4713'])
+  })
+
   test('what the tables do not accept is named; thousands go in one after the other', async () => {
     await fresh('many')
     const bets = Array.from({ length: 2500 }, (_, n) => ({ ...placed, betId: `b-${n}` }))

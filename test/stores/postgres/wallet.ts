@@ -1,7 +1,7 @@
 /** A wallet for tests of what goes wrong: a schema, a pool and a store of its own, and a second connection that looks. */
 import pg from 'pg'
-import { expect } from 'vitest'
-import type { Bet, Player, Transaction, WalletChanges } from '../../../src/store.js'
+import { expect, vi } from 'vitest'
+import type { Bet, Transaction, WalletChanges } from '../../../src/store.js'
 import {
   createPostgresStore,
   migratePostgres,
@@ -85,7 +85,13 @@ export async function openWallet({
   const id = own ? own.id : 'player_id'
   const balance = own ? own.balance : 'balance'
 
-  const pool = new pg.Pool({ max: 8, ...poolConfig, connectionString: url, application_name: schema })
+  const pool = new pg.Pool({
+    max: 8,
+    idleTimeoutMillis: 0,
+    ...poolConfig,
+    connectionString: url,
+    application_name: schema,
+  })
   // The connections that these tests break.
   pool.on('error', () => {})
   const store = createPostgresStore(pool, settings)
@@ -158,7 +164,7 @@ export async function openWallet({
     async close() {
       for (const session of sessions) session.release(true)
       await admin.query(
-        'SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = $1',
+        'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1',
         [schema],
       )
       await pool.end()
@@ -239,9 +245,33 @@ export function settling({
   }
 }
 
+/** Time limits of the store in these tests: far beyond what a test takes, so that none is met by accident. */
+export const patience = { timeoutMs: 120_000, lockTimeoutMs: 120_000 }
+
+/**
+ * Makes a call, and once it stands lets the store believe that `timeoutMs` is over. So no test depends on how fast this
+ * machine is.
+ *
+ * @param stands whether the call has come to where it will not come any further
+ */
+export async function outOfTime<T>(
+  call: () => Promise<T>,
+  stands: () => boolean | Promise<boolean>,
+): Promise<T | Error> {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    const end = endOf(call())
+    await until(stands)
+    // What the driver has begun to send in this turn is sent.
+    await new Promise(setImmediate)
+    vi.advanceTimersByTime(patience.timeoutMs)
+    return await end
+  } finally {
+    vi.useRealTimers()
+  }
+}
+
 /** How a call ended: its result, or what it threw. */
 export async function endOf<T>(promise: Promise<T>): Promise<T | Error> {
   return promise.catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))))
 }
-
-export const eur = (playerId: string, balance = '100'): Player => ({ playerId, currency: 'EUR', balance })
