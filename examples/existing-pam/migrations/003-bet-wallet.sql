@@ -196,17 +196,23 @@ BEGIN
         SELECT v.p, sum(v.move) AS move FROM numbered v WHERE v.verdict = 'committed' AND v.move IS NOT NULL GROUP BY v.p
       ) d) ->> p."account_no"::text)::numeric::bigint
       WHERE p."account_no" = ANY (ARRAY(SELECT DISTINCT v.p FROM numbered v WHERE v.verdict = 'committed' AND v.move IS NOT NULL))
-      RETURNING 1
+      RETURNING p."balance_cents"::numeric = ((SELECT jsonb_object_agg(v.p, v.balance_after) FROM numbered v WHERE v.verdict = 'committed' AND v.move IS NOT NULL)
+        ->> p."account_no"::text)::numeric AS as_meant
     )
     SELECT v.i, v.verdict, v.player_currency AS currency, v.balance_after::text AS balance, v.reference,
       (SELECT count(*) FROM numbered n WHERE n.verdict = 'committed' AND n.revision IS NOT NULL AND n.kept)
-        = (SELECT count(*) FROM changed_bet)
-      AND (SELECT count(DISTINCT n.p) FROM numbered n WHERE n.verdict = 'committed' AND n.move IS NOT NULL)
-        = (SELECT count(*) FROM moved_player) AS complete
+        = (SELECT count(*) FROM changed_bet) AS complete,
+      (SELECT count(DISTINCT n.p) FROM numbered n WHERE n.verdict = 'committed' AND n.move IS NOT NULL)
+        = (SELECT count(*) FROM moved_player m WHERE m.as_meant) AS as_meant
     FROM numbered v
   LOOP
     IF NOT answer.complete THEN
-      RAISE EXCEPTION 'bet-wallet: a bet or a player was changed meanwhile' USING ERRCODE = 'serialization_failure';
+      RAISE EXCEPTION 'bet-wallet: a bet was changed meanwhile' USING ERRCODE = 'serialization_failure';
+    END IF;
+    IF NOT answer.as_meant THEN
+      -- The row is locked, so it was nobody else: a trigger that rounds, replaces or withholds what is written.
+      RAISE EXCEPTION 'bet-wallet: the players'' table did not take the balance that was written to it: see its triggers'
+        USING ERRCODE = 'triggered_data_change_violation';
     END IF;
     i := answer.i;
     verdict := answer.verdict;

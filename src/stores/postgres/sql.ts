@@ -209,6 +209,9 @@ export function commitQuery(
     `bet_player_id text, bet_currency text, stake numeric, status text, revision integer`,
     creditColumns.map(column => `${column} numeric`).join(', '),
   ].join(',\n      ')
+  // Of one player alike on all of its items.
+  const meant = `((SELECT jsonb_object_agg(v.p, v.balance_after) FROM numbered v WHERE v.verdict = 'committed' AND v.move IS NOT NULL)
+        ->> p.${id}::text)::numeric`
   const move = `((SELECT jsonb_object_agg(d.p, d.move) FROM (
         SELECT v.p, sum(v.move) AS move FROM numbered v WHERE v.verdict = 'committed' AND v.move IS NOT NULL GROUP BY v.p
       ) d) ->> p.${id}::text)::numeric`
@@ -286,13 +289,13 @@ export function commitQuery(
       UPDATE ${players.table} p
       SET ${balance} = ${moved}
       WHERE p.${id} = ANY (ARRAY(SELECT DISTINCT ${idAs(tables, 'v.p')} FROM numbered v WHERE v.verdict = 'committed' AND v.move IS NOT NULL))
-      RETURNING 1
+      RETURNING p.${balance}::numeric = ${meant} AS as_meant
     )
     SELECT v.i, v.verdict, v.player_currency AS currency, v.balance_after::text AS balance, v.reference,
       (SELECT count(*) FROM numbered n WHERE n.verdict = 'committed' AND n.revision IS NOT NULL AND n.kept)
-        = (SELECT count(*) FROM changed_bet)
-      AND (SELECT count(DISTINCT n.p) FROM numbered n WHERE n.verdict = 'committed' AND n.move IS NOT NULL)
-        = (SELECT count(*) FROM moved_player) AS complete
+        = (SELECT count(*) FROM changed_bet) AS complete,
+      (SELECT count(DISTINCT n.p) FROM numbered n WHERE n.verdict = 'committed' AND n.move IS NOT NULL)
+        = (SELECT count(*) FROM moved_player m WHERE m.as_meant) AS as_meant
     FROM numbered v`
 }
 
@@ -321,7 +324,12 @@ BEGIN
     ${commitQuery(tables)}
   LOOP
     IF NOT answer.complete THEN
-      RAISE EXCEPTION 'bet-wallet: a bet or a player was changed meanwhile' USING ERRCODE = 'serialization_failure';
+      RAISE EXCEPTION 'bet-wallet: a bet was changed meanwhile' USING ERRCODE = 'serialization_failure';
+    END IF;
+    IF NOT answer.as_meant THEN
+      -- The row is locked, so it was nobody else: a trigger that rounds, replaces or withholds what is written.
+      RAISE EXCEPTION 'bet-wallet: the players'' table did not take the balance that was written to it: see its triggers'
+        USING ERRCODE = 'triggered_data_change_violation';
     END IF;
     i := answer.i;
     verdict := answer.verdict;
