@@ -127,14 +127,23 @@ function betLookUp({ schema, earlierBets }: Tables, betId: string): string {
   const kept = `SELECT ${betColumns.map(column => `b.${column}`).join(', ')}, b.revision, true AS kept
       FROM ${schema}.bets b WHERE b.bet_id = ${betId}`
   if (earlierBets === null) return kept
-  const earlier = betColumns.map(column => `e.${column}${columnType(column)}`).join(', ')
-  return `SELECT * FROM (
-      ${kept}
+  // As one value: a view that has a bet twice (of a join with its settlements) is an error (21000), and not one of the two.
+  return `${kept}
       UNION ALL
-      SELECT ${earlier}, 1, false
-      FROM ${earlierBets} e WHERE e.bet_id = ${betId}
-        AND NOT EXISTS (SELECT FROM ${schema}.bets x WHERE x.bet_id = ${betId})
-      ) known LIMIT 1`
+      SELECT ${betColumns.map(earlierColumn).join(', ')}, 1, false
+      FROM (SELECT (
+        SELECT e FROM ${earlierBets} e WHERE e.bet_id = ${betId}
+          AND NOT EXISTS (SELECT FROM ${schema}.bets x WHERE x.bet_id = ${betId})
+      ) AS e OFFSET 0) one WHERE (one.e).bet_id IS NOT NULL`
+}
+
+/** A view that says only what is live means that nothing of it was reversed, nor is owed: not that there is no credit. */
+function earlierColumn(column: string): string {
+  const [, type, part] = /^(.*)_(live|reversed|owed)$/.exec(column) ?? []
+  const value = (name: string) => `(one.e).${name}${columnType(name)}`
+  if (type === undefined || part === 'live') return value(column)
+  const known = `coalesce(${['live', 'reversed', 'owed'].map(each => value(`${type}_${each}`)).join(', ')})`
+  return `coalesce(${value(column)}, CASE WHEN ${known} IS NOT NULL THEN 0 END)`
 }
 
 const columnType = (column: string) =>
