@@ -34,8 +34,9 @@ export interface PostgresTables {
   /**
    * A view of the bets that an earlier integration took and that can still change (D27), with its schema:
    * `"pam.earlier_bets"`. It has the columns of the library's `bets` table (bet_id, player_id, currency, stake, status,
-   * and per settlement type _live, _reversed and _owed), is fast by bet_id, and does not change any more: what happens
-   * to such a bet from now on is kept in `bets`. Default: none.
+   * and per settlement type _live, _reversed and _owed; of a credit that is live, NULL for the other two is 0), has a bet
+   * once, is fast by bet_id, and does not change any more: what happens to such a bet from now on is kept in `bets`.
+   * Default: none.
    */
   earlierBets?: string
 }
