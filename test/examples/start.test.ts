@@ -367,8 +367,9 @@ describe('npm run demo', () => {
     ])
 
     // The proof, read from what is printed: 100.00 and so on, in hundredths.
-    const books = demo.printed.out.slice(demo.printed.out.indexOf('The books')).split('\n\n')
-    expect(books).toHaveLength(4)
+    const [story = '', season = ''] = demo.printed.out.split('\nThe rest of the season')
+    const books = story.slice(story.indexOf('The books')).split('\n\n')
+    expect(books).toHaveLength(4) // the heading, two players, the verdict
     for (const [book, closing] of [
       [books[1], 9225],
       [books[2], 20500],
@@ -383,6 +384,8 @@ describe('npm run demo', () => {
       expect(book).toMatch(/closing balance .* equal$/m)
     }
     expect(books[2]).toMatch(/owed to the platform +9000/)
-    expect(lines.filter(line => line !== '').at(-1)).toBe('The books balance.')
+    expect(story.trimEnd().split('\n').at(-1)).toBe('The books balance.')
+    expect(season).toMatch(/ [1-9]\d* bets came after their rollback and took nothing\n/)
+    expect(season).toMatch(/\n {2}0 differences .*\n\nReconciled to the cent\.\n$/)
   })
 })

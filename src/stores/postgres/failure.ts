@@ -70,9 +70,10 @@ export function fateOf(error: unknown, sent: boolean): Fate {
   if (!answered || severity === 'FATAL' || severity === 'PANIC' || /^(?:08|40003|57P|58|XX|F0)/.test(code)) {
     return sent ? 'unknown' : 'unavailable'
   }
+  // A full disk can end the server in the middle of a COMMIT; where messages are translated, severity does not tell.
+  if (code.startsWith('53')) return sent && severity !== 'ERROR' ? 'unknown' : 'unavailable'
   if (conflicts.has(code)) return 'conflict'
-  if (passing.has(code) || code.startsWith('53')) return 'unavailable'
-  return 'rejected'
+  return passing.has(code) ? 'unavailable' : 'rejected'
 }
 
 /** Whether the connection that it came from is of no more use. */
