@@ -1,0 +1,203 @@
+/** What an attack on the store has found: each of these moved money wrongly, hung for ever, or ended the process. */
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import pg from 'pg'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import {
+  handlePlaceBet,
+  handleRollbackBet,
+  handleUnsettlement,
+  recordSettlement,
+} from '../../../src/handlers.js'
+import { createPostgresStore } from '../../../src/stores/postgres/index.js'
+import { live, placeBet, rollbackBet, settlement, unsettlement } from '../../fixtures.js'
+import { freshDatabase } from '../../postgres/fresh-database.js'
+import { endOf, openWallet, placing, settling, until, type Wallet, type WalletSetup } from './wallet.js'
+
+const { url, pool: admin, drop } = await freshDatabase()
+const opened: { close(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const each of opened.splice(0).reverse()) await each.close()
+})
+afterAll(drop)
+
+async function wallet(setup: Partial<WalletSetup> = {}): Promise<Wallet> {
+  const made = await openWallet({ admin, url, ...setup })
+  opened.push(made)
+  return made
+}
+
+const columns = { table: 'SCHEMA.accounts', id: 'id', currency: 'currency', balance: 'balance' }
+const keys = { operation: 'placebet', transactionId: 'place-1', playerId: 'alice', betId: 'bet-1' } as const
+
+describe('a balance that is no amount', () => {
+  it.each([
+    ['bigint', 'NULL', { balanceType: 'minor units', minorUnits: 2 }],
+    ['numeric', 'NULL', { balanceType: 'numeric' }],
+    ['text', 'NULL', { balanceType: 'text' }],
+    ['numeric', "'NaN'", { balanceType: 'numeric' }],
+    ['text', "'Infinity'", { balanceType: 'text' }],
+  ] as const)(
+    '%s %s: nothing is added to it, nothing is recorded, nobody is told of a balance',
+    async (type, value, kind) => {
+      const made = await wallet({
+        ddl: `CREATE TABLE SCHEMA.accounts (id text PRIMARY KEY, currency text, balance ${type});
+        INSERT INTO SCHEMA.accounts VALUES ('alice', 'EUR', ${value})`,
+        options: { players: { ...columns, ...kind } },
+      })
+      expect(
+        await made.store.commit({ ...settling({ playerId: 'alice', n: 1, amount: '50' }), bet: null }),
+      ).toEqual({
+        status: 'conflict',
+      })
+      await expect(handleRollbackBet(made.store, rollbackBet())).rejects.toMatchObject({
+        code: 'STORE_CONTRACT',
+      })
+      expect(await made.recorded()).toEqual([])
+    },
+  )
+})
+
+it('a credit that fails on a floor of its own covers nothing that is taken beside it', async () => {
+  const made = await wallet({
+    ddl: `CREATE TABLE SCHEMA.accounts (id text PRIMARY KEY, currency text, balance numeric(6,2));
+      INSERT INTO SCHEMA.accounts VALUES ('alice', 'EUR', -100)`,
+    options: { players: columns },
+  })
+  const balance = (delta: string, floor: string) => ({
+    bet: null,
+    balance: { currency: 'EUR', delta, floor },
+  })
+  const results = await Promise.all([
+    made.store.commit({ ...settling({ playerId: 'alice', n: 1, amount: '50' }), ...balance('50', '0') }),
+    made.store.commit({ ...placing({ playerId: 'alice', n: 2, amount: '20' }), ...balance('-20', '-80') }),
+  ])
+  expect(results).toEqual([{ status: 'conflict' }, { status: 'conflict' }])
+  expect(await made.balanceOf('alice')).toBe('-100.00')
+})
+
+describe('a trigger of the operator', () => {
+  it.each([
+    ['rounds the balance', 'NEW.balance = round(NEW.balance); RETURN NEW;'],
+    ['reckons it anew', 'NEW.balance = NEW.cash; RETURN NEW;'],
+    ['empties it', 'NEW.balance = NULL; RETURN NEW;'],
+    ['withholds the change', 'RETURN NULL;'],
+  ])('that %s: a fault that says so, and nothing is recorded', async (_, body) => {
+    const made = await wallet({
+      ddl: `CREATE TABLE SCHEMA.accounts (id text PRIMARY KEY, currency text, balance numeric, cash numeric DEFAULT 100);
+        INSERT INTO SCHEMA.accounts VALUES ('alice', 'EUR', 100), ('bob', 'EUR', 100);
+        CREATE FUNCTION SCHEMA.rule() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body} END $$;
+        CREATE TRIGGER rule BEFORE UPDATE ON SCHEMA.accounts FOR EACH ROW WHEN (NEW.id = 'alice') EXECUTE FUNCTION SCHEMA.rule()`,
+      options: { players: columns },
+    })
+    const results = await Promise.all([
+      endOf(made.store.commit(placing({ playerId: 'alice', n: 1, amount: '10.60' }))),
+      endOf(made.store.commit(placing({ playerId: 'bob', n: 2, amount: '10.60' }))),
+    ])
+    expect(results).toEqual([
+      expect.objectContaining({ code: '27000', message: expect.stringContaining('see its triggers') }),
+      expect.objectContaining({ status: 'committed', balance: '89.40' }),
+    ])
+    expect(await made.recorded()).toEqual(['placebet place-2 -10.60'])
+    expect(await made.balanceOf('alice')).toBe('100')
+  })
+})
+
+it('a player whom this role may see and not lock is answered, and not asked for again and again', async () => {
+  const { schema, rows } = await wallet()
+  const role = `locked_out_${process.pid}`
+  await rows(`CREATE ROLE ${role}`)
+  const pool = new pg.Pool({ connectionString: url, max: 2, options: `-c role=${role}` })
+  opened.push({
+    async close() {
+      await pool.end()
+      await admin.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`)
+    },
+  })
+  await admin.query(`GRANT USAGE ON SCHEMA ${schema} TO ${role};
+    GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA ${schema} TO ${role};
+    GRANT USAGE ON ALL SEQUENCES IN SCHEMA ${schema} TO ${role};
+    ALTER TABLE ${schema}.players ENABLE ROW LEVEL SECURITY;
+    CREATE POLICY seen ON ${schema}.players FOR SELECT USING (true);
+    CREATE POLICY changed ON ${schema}.players FOR UPDATE USING (player_id <> 'alice')`)
+  const store = createPostgresStore(pool, { schema })
+  expect(await store.commit(placing({ playerId: 'bob', n: 1 }))).toMatchObject({ status: 'committed' })
+  expect(await store.commit(placing({ playerId: 'alice', n: 2 }))).toEqual({ status: 'conflict' })
+})
+
+it('a bet that other SQL changes while a commit waits for it is not written over', async () => {
+  const made = await wallet({ options: { lockTimeoutMs: 120_000 } })
+  await made.store.commit(placing({ playerId: 'alice', n: 1 }))
+  const other = await made.otherSession()
+  await other.query('BEGIN')
+  await other.query(
+    `UPDATE ${made.schema}.bets SET bet_paid_live = 60, bet_paid_reversed = 0, bet_paid_owed = 0, revision = 2`,
+  )
+  const paying = endOf(recordSettlement(made.store, settlement({ amount: '5' })))
+  await until(async () => (await made.waiting()).length > 0)
+  await other.query('COMMIT')
+  expect(await paying).toMatchObject({ ok: true, balance: '75' })
+  expect(await made.rows('SELECT bet_paid_live::text, revision FROM SCHEMA.bets')).toEqual([['65', 3]])
+})
+
+describe('a view of earlier bets', () => {
+  const nothing = ['voided', 'cashout'].flatMap(type =>
+    ['live', 'reversed', 'owed'].map(part => `NULL::numeric AS ${type}_${part}`),
+  )
+  async function cutOver(schema: string, bets: string) {
+    await admin.query(`CREATE SCHEMA ${schema};
+      CREATE VIEW ${schema}.earlier AS SELECT bet_id, 'alice' AS player_id, 'EUR' AS currency, 30 AS stake, 'PLACED' AS status,
+        paid AS bet_paid_live, NULL::numeric AS bet_paid_reversed, NULL::numeric AS bet_paid_owed, ${nothing.join(', ')}
+      FROM (VALUES ${bets}) AS known (bet_id, paid)`)
+    return wallet({ options: { earlierBets: `${schema}.earlier` } })
+  }
+
+  it('that says what is live and nothing more: the bet is paid, by every way to it', async () => {
+    const made = await cutOver('half_filled', "('bet-1', 60), ('bet-2', NULL)")
+    expect((await made.store.load(keys)).bet?.credits).toEqual({ BET_PAID: live('60') })
+    expect((await made.store.load({ ...keys, betId: 'bet-2' })).bet?.credits).toEqual({})
+    expect(await handleRollbackBet(made.store, rollbackBet())).toMatchObject({ errorCode: 'INVALID_BET' })
+    await made.rows("SELECT SCHEMA.credit_bet('bet-1', 'BET_PAID', 5)")
+    expect((await made.store.load(keys)).bet?.credits).toEqual({ BET_PAID: live('65') })
+    expect(await handleUnsettlement(made.store, unsettlement())).toMatchObject({ ok: true, balance: '35' })
+  })
+
+  it('that has a bet twice: a fault of this bet, and neither of the two is believed', async () => {
+    const made = await cutOver('twice', "('bet-1', 60), ('bet-1', NULL), ('bet-2', NULL)")
+    const [twice, once_] = await Promise.all([
+      endOf(handleRollbackBet(made.store, rollbackBet())),
+      endOf(handleRollbackBet(made.store, rollbackBet({ transactionId: 'rollback-2', betId: 'bet-2' }))),
+    ])
+    expect(twice).toMatchObject({ code: 'LOAD_FAILED', cause: { code: '21000' } })
+    expect(once_).toMatchObject({ ok: true, balance: '130' })
+    expect(await made.recorded()).toEqual(['rollbackbet rollback-2 30'])
+  })
+})
+
+it('a server that ends a connection in the packet that makes it ready does not end this process', async () => {
+  const message = (type: string, body: Buffer) => {
+    const length = Buffer.alloc(4)
+    length.writeInt32BE(body.length + 4)
+    return Buffer.concat([Buffer.from(type), length, body])
+  }
+  const ready = Buffer.concat([message('R', Buffer.alloc(4)), message('Z', Buffer.from('I'))])
+  const goodbye = message('E', Buffer.from('SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0'))
+  let greeted = 0
+  const server = createServer(socket => {
+    socket.on('error', () => {})
+    socket.once('data', () => {
+      greeted += 1
+      socket.end(Buffer.concat([ready, goodbye]))
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const pool = new pg.Pool({ host: '127.0.0.1', port, user: 'wallet', database: 'wallet', ssl: false })
+  pool.on('error', () => {})
+  const store = createPostgresStore(pool)
+  await expect(handlePlaceBet(store, placeBet())).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  expect(greeted).toBeGreaterThan(0)
+  await pool.end()
+  server.close()
+  await once(server, 'close')
+})
