@@ -129,7 +129,7 @@ describe('given a schema that is not the one of these options', () => {
     await migratePostgres(pool, options)
     const error = await startFlaw(options)
     expect(error).toMatchObject({ code: 'SCHEMA_VERSION' })
-    expect(error?.message).toMatch(/column e\.currency does not exist/)
+    expect(error?.message).toMatch(/column "currency" not found in data type pam\.earlier/)
   })
 })
 
