@@ -64,8 +64,7 @@ CREATE TABLE IF NOT EXISTS "bet_wallet".transactions (
 CREATE OR REPLACE FUNCTION "bet_wallet".load_v1(keys json)
   RETURNS TABLE (i integer, currency text, balance text, bet json, transaction json)
   LANGUAGE plpgsql STABLE ROWS 100
-  SET search_path = '' SET jit = off SET plan_cache_mode = force_generic_plan
-  SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+  SET jit = off SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
 AS $load$
 #variable_conflict use_column
 BEGIN
@@ -96,8 +95,7 @@ CREATE OR REPLACE FUNCTION "bet_wallet".commit_v1(
     items json, players json, patient boolean, balance_max numeric, lock_timeout_ms integer)
   RETURNS TABLE (i integer, verdict text, currency text, balance text, reference text)
   LANGUAGE plpgsql VOLATILE ROWS 100
-  SET search_path = '' SET jit = off SET plan_cache_mode = force_generic_plan
-  SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+  SET jit = off SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
 AS $commit$
 #variable_conflict use_column
 DECLARE
@@ -167,8 +165,8 @@ BEGIN
         CASE WHEN j.verdict = 'committed' THEN nextval('"bet_wallet".wallet_transaction_ids')::text END AS reference
       FROM judged j
     ), new_transaction AS (
-      INSERT INTO "bet_wallet".transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta,
-        error_code, description, transaction_date, wallet_transaction_id)
+      INSERT INTO "bet_wallet".transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, error_code, description,
+        transaction_date, wallet_transaction_id)
       SELECT v.o, v.t, v.player_id, v.b, v.amount, v.c, v.type, v.delta, v.error_code, v.description,
         timestamptz 'epoch' + v.date_ms * interval '1 millisecond', v.reference
       FROM numbered v WHERE v.verdict = 'committed'
@@ -224,12 +222,105 @@ BEGIN
 END
 $commit$;
 
+CREATE OR REPLACE FUNCTION "bet_wallet".commit_one_v1(
+    item json, patient boolean, balance_max numeric, lock_timeout_ms integer)
+  RETURNS TABLE (i integer, verdict text, currency text, balance text, reference text)
+  LANGUAGE plpgsql VOLATILE ROWS 1
+  SET jit = off SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
+AS $commit$
+#variable_conflict use_column
+DECLARE
+  k record;
+  revision_then integer;
+  kept boolean;
+  held numeric;
+  after numeric;
+  written numeric;
+BEGIN
+  PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
+  SELECT * INTO k FROM json_to_record(item) AS item(
+      i integer, o text, t text, p text, player_id text, b text, amount numeric, c text, type text, delta numeric,
+      error_code text, description text, date_ms numeric,
+      move numeric, move_currency text, move_floor numeric,
+      bet_player_id text, bet_currency text, stake numeric, status text, revision integer,
+      bet_paid_live numeric, bet_paid_reversed numeric, bet_paid_owed numeric, voided_live numeric, voided_reversed numeric, voided_owed numeric, cashout_live numeric, cashout_reversed numeric, cashout_owed numeric);
+  i := k.i;
+  verdict := 'conflict';
+  IF patient THEN
+    SELECT coalesce(p."currency"::text, ''), p."balance_cents"::numeric INTO currency, held FROM "pam"."accounts" p WHERE p."account_no" = k.p FOR NO KEY UPDATE;
+  ELSE
+    SELECT coalesce(p."currency"::text, ''), p."balance_cents"::numeric INTO currency, held FROM "pam"."accounts" p WHERE p."account_no" = k.p FOR NO KEY UPDATE SKIP LOCKED;
+  END IF;
+  IF NOT found THEN
+    PERFORM FROM "pam"."accounts" p WHERE p."account_no" = k.p;
+    IF found THEN
+      verdict := 'busy';
+    END IF;
+    RETURN NEXT;
+    RETURN;
+  END IF;
+  balance := held::text;
+  after := held + k.move;
+
+  PERFORM FROM "bet_wallet".transactions t WHERE t.operation = k.o AND t.transaction_id = k.t; -- guard 1
+  IF found THEN
+    RETURN NEXT;
+    RETURN;
+  END IF;
+  IF k.revision IS NOT NULL THEN -- guard 2
+    SELECT known.revision, known.kept INTO revision_then, kept FROM (SELECT b.bet_id, b.player_id, b.currency, b.stake, b.status, b.bet_paid_live, b.bet_paid_reversed, b.bet_paid_owed, b.voided_live, b.voided_reversed, b.voided_owed, b.cashout_live, b.cashout_reversed, b.cashout_owed, b.revision, true AS kept
+      FROM "bet_wallet".bets b WHERE b.bet_id = k.b) known;
+    IF coalesce(revision_then, 0) <> k.revision - 1 THEN
+      RETURN NEXT;
+      RETURN;
+    END IF;
+  END IF;
+  IF k.move IS NOT NULL THEN -- guard 3. To a balance that is NULL or no number, nothing can be added.
+    IF (currency = k.move_currency AND abs(held) < 'Infinity') IS NOT TRUE OR after < k.move_floor THEN
+      RETURN NEXT;
+      RETURN;
+    END IF;
+    IF (CASE WHEN k.move > 0 THEN after ELSE -after END) > balance_max THEN
+      verdict := 'out of range';
+      RETURN NEXT;
+      RETURN;
+    END IF;
+  END IF;
+
+  INSERT INTO "bet_wallet".transactions AS t (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, error_code, description,
+        transaction_date, wallet_transaction_id)
+  VALUES (k.o, k.t, k.player_id, k.b, k.amount, k.c, k.type, k.delta, k.error_code, k.description,
+        timestamptz 'epoch' + k.date_ms * interval '1 millisecond', nextval('"bet_wallet".wallet_transaction_ids')::text)
+  RETURNING t.wallet_transaction_id INTO reference;
+  IF kept THEN
+    UPDATE "bet_wallet".bets b SET (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision) = (k.b, k.bet_player_id, k.bet_currency, k.stake, k.status, k.bet_paid_live, k.bet_paid_reversed, k.bet_paid_owed, k.voided_live, k.voided_reversed, k.voided_owed, k.cashout_live, k.cashout_reversed, k.cashout_owed, k.revision)
+    WHERE b.bet_id = k.b AND b.revision = k.revision - 1;
+    IF NOT found THEN
+      RAISE EXCEPTION 'bet-wallet: a bet was changed meanwhile' USING ERRCODE = 'serialization_failure';
+    END IF;
+  ELSIF k.revision IS NOT NULL THEN
+    INSERT INTO "bet_wallet".bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision) VALUES (k.b, k.bet_player_id, k.bet_currency, k.stake, k.status, k.bet_paid_live, k.bet_paid_reversed, k.bet_paid_owed, k.voided_live, k.voided_reversed, k.voided_owed, k.cashout_live, k.cashout_reversed, k.cashout_owed, k.revision);
+  END IF;
+  IF k.move IS NOT NULL THEN
+    UPDATE "pam"."accounts" p SET "balance_cents" = p."balance_cents" + k.move::bigint WHERE p."account_no" = k.p
+    RETURNING p."balance_cents"::numeric INTO written;
+    IF written IS DISTINCT FROM after THEN
+      -- The row is locked, so it was nobody else: a trigger that rounds, replaces or withholds what is written.
+      RAISE EXCEPTION 'bet-wallet: the players'' table did not take the balance that was written to it: see its triggers'
+        USING ERRCODE = 'triggered_data_change_violation';
+    END IF;
+    balance := after::text;
+  END IF;
+  verdict := 'committed';
+  RETURN NEXT;
+END
+$commit$;
+
 CREATE OR REPLACE FUNCTION "bet_wallet".credit_bet(
     settled_bet_id text, settlement_type text, amount numeric)
   RETURNS void
   LANGUAGE plpgsql VOLATILE
-  SET search_path = '' SET jit = off SET plan_cache_mode = force_generic_plan
-  SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+  SET jit = off SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
 AS $credit$
 DECLARE
   known record;

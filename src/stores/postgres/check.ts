@@ -201,6 +201,7 @@ async function tryEverything(ask: Ask, { schema }: Tables): Promise<void> {
     '[{"i":0,"o":"placebet","t":"","p":null,"b":""}]',
   ])
   await ask(`SELECT * FROM ${schema}.commit_v${schemaVersion}($1, $2, true, NULL, 1000)`, ['[]', '[]'])
+  await ask(`SELECT * FROM ${schema}.commit_one_v${schemaVersion}($1, true, NULL, 1000)`, ['{}'])
   const [sequence] = (await ask('SELECT has_sequence_privilege($1, $2) AS fine', [
     `${schema}.wallet_transaction_ids`,
     'USAGE',

@@ -18,9 +18,11 @@ export const creditColumns = settlementTypes.flatMap(type => [
 ])
 const betColumns = ['bet_id', 'player_id', 'currency', 'stake', 'status', ...creditColumns]
 
-/** How PostgreSQL is to look things up in every function: by index, with a plan that is made once. */
-const lookUps = `SET search_path = '' SET jit = off SET plan_cache_mode = force_generic_plan
-  SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off`
+/**
+ * How every function looks things up: by index, with a plan that is made once. No search_path: every name in here has its
+ * schema, and the triggers that the operator has on its own tables run under these settings as well.
+ */
+const lookUps = 'SET jit = off SET plan_cache_mode = force_generic_plan SET enable_seqscan = off'
 
 /** A walletTransactionId that was never given. */
 export const nextReference = (schema: string) =>
@@ -96,6 +98,7 @@ ${settlementTypes
 
     loadFunction(tables),
     commitFunction(tables),
+    commitOneFunction(tables),
     creditFunction(tables),
 
     `INSERT INTO ${schema}.migrations (version) VALUES (${schemaVersion}) ON CONFLICT DO NOTHING`,
@@ -113,6 +116,7 @@ export function functionsOf(tables: Tables): DatabaseFunction[] {
   return [
     { name: `load_v${schemaVersion}`, body: loadBody(tables) },
     { name: `commit_v${schemaVersion}`, body: commitBody(tables) },
+    { name: `commit_one_v${schemaVersion}`, body: commitOneBody(tables) },
     { name: 'credit_bet', body: creditBody(tables) },
   ]
 }
@@ -201,6 +205,34 @@ export function lockQuery(tables: Tables, patience: '' | ' SKIP LOCKED', ids = '
       ORDER BY p.${columns.id} FOR NO KEY UPDATE${patience}`
 }
 
+/** What a commit reads of one item. */
+const itemColumns = [
+  'i integer, o text, t text, p text, player_id text, b text, amount numeric, c text, type text, delta numeric',
+  'error_code text, description text, date_ms numeric',
+  'move numeric, move_currency text, move_floor numeric',
+  `bet_player_id text, bet_currency text, stake numeric, status text, revision integer`,
+  creditColumns.map(column => `${column} numeric`).join(', '),
+].join(',\n      ')
+
+const transactionColumns = `operation, transaction_id, player_id, bet_id, amount, currency, type, delta, error_code, description,
+        transaction_date, wallet_transaction_id`
+/** Of the item `alias`, with the reference that it is given. */
+const transactionValues = (alias: string, reference: string) =>
+  `${['o', 't', 'player_id', 'b', 'amount', 'c', 'type', 'delta', 'error_code', 'description'].map(column => `${alias}.${column}`).join(', ')},
+        timestamptz 'epoch' + ${alias}.date_ms * interval '1 millisecond', ${reference}`
+const betValues = (alias: string) =>
+  ['b', 'bet_player_id', 'bet_currency', 'stake', 'status', ...creditColumns, 'revision']
+    .map(column => `${alias}.${column}`)
+    .join(', ')
+
+/** The balance column's new value, where `move` is a numeric in its unit. */
+const movedBy = ({ players: { columns, balanceType } }: Tables, move: string) =>
+  ({
+    numeric: `p.${columns.balance} + ${move}`,
+    text: `(p.${columns.balance}::numeric + ${move})::text`,
+    'minor units': `p.${columns.balance} + ${move}::bigint`,
+  })[balanceType]
+
 /** The statement of commit: judges every item by its guards, and writes those that hold. */
 export function commitQuery(
   tables: Tables,
@@ -211,25 +243,12 @@ export function commitQuery(
 ): string {
   const { schema, players } = tables
   const { id, currency, balance } = players.columns
-  const itemColumns = [
-    'i integer, o text, t text, p text, player_id text, b text, amount numeric, c text, type text, delta numeric',
-    'error_code text, description text, date_ms numeric',
-    'move numeric, move_currency text, move_floor numeric',
-    `bet_player_id text, bet_currency text, stake numeric, status text, revision integer`,
-    creditColumns.map(column => `${column} numeric`).join(', '),
-  ].join(',\n      ')
   // Of one player alike on all of its items.
   const meant = `((SELECT jsonb_object_agg(v.p, v.balance_after) FROM numbered v WHERE v.verdict = 'committed' AND v.move IS NOT NULL)
         ->> p.${id}::text)::numeric`
   const move = `((SELECT jsonb_object_agg(d.p, d.move) FROM (
         SELECT v.p, sum(v.move) AS move FROM numbered v WHERE v.verdict = 'committed' AND v.move IS NOT NULL GROUP BY v.p
       ) d) ->> p.${id}::text)::numeric`
-  const moved = {
-    numeric: `p.${balance} + ${move}`,
-    text: `(p.${balance}::numeric + ${move})::text`,
-    'minor units': `p.${balance} + ${move}::bigint`,
-  }[players.balanceType]
-  const betValues = `v.b, v.bet_player_id, v.bet_currency, v.stake, v.status, ${creditColumns.map(column => `v.${column}`).join(', ')}`
   return `WITH item AS MATERIALIZED (
       SELECT * FROM json_to_recordset(${items}) AS item(
       ${itemColumns})
@@ -273,18 +292,16 @@ export function commitQuery(
         CASE WHEN j.verdict = 'committed' THEN ${nextReference(schema)} END AS reference
       FROM judged j
     ), new_transaction AS (
-      INSERT INTO ${schema}.transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta,
-        error_code, description, transaction_date, wallet_transaction_id)
-      SELECT v.o, v.t, v.player_id, v.b, v.amount, v.c, v.type, v.delta, v.error_code, v.description,
-        timestamptz 'epoch' + v.date_ms * interval '1 millisecond', v.reference
+      INSERT INTO ${schema}.transactions (${transactionColumns})
+      SELECT ${transactionValues('v', 'v.reference')}
       FROM numbered v WHERE v.verdict = 'committed'
     ), new_bet AS (
       INSERT INTO ${schema}.bets (${betColumns.join(', ')}, revision)
-      SELECT ${betValues}, v.revision
+      SELECT ${betValues('v')}
       FROM numbered v WHERE v.verdict = 'committed' AND v.revision IS NOT NULL AND v.kept IS NOT TRUE
     ), changed_bet AS (
       UPDATE ${schema}.bets b
-      SET (${betColumns.join(', ')}, revision) = (${betValues}, v.revision)
+      SET (${betColumns.join(', ')}, revision) = (${betValues('v')})
       FROM numbered v
     ${perRow(`SELECT x.ctid AS place FROM ${schema}.bets x WHERE x.bet_id = v.b AND x.revision = v.revision - 1`, 'found')}
       -- By place: for a join by id the planner, when it knows the table as empty, reads all of it for every commit.
@@ -296,7 +313,7 @@ export function commitQuery(
     ), moved_player AS (
       -- Not by a join either: one array to look up by, and one object with what each of them is moved by.
       UPDATE ${players.table} p
-      SET ${balance} = ${moved}
+      SET ${balance} = ${movedBy(tables, move)}
       WHERE p.${id} = ANY (ARRAY(SELECT DISTINCT ${idAs(tables, 'v.p')} FROM numbered v WHERE v.verdict = 'committed' AND v.move IS NOT NULL))
       RETURNING p.${balance}::numeric = ${meant} AS as_meant
     )
@@ -307,6 +324,10 @@ export function commitQuery(
         = (SELECT count(*) FROM moved_player m WHERE m.as_meant) AS as_meant
     FROM numbered v`
 }
+
+const notAsMeant = `-- The row is locked, so it was nobody else: a trigger that rounds, replaces or withholds what is written.
+      RAISE EXCEPTION 'bet-wallet: the players'' table did not take the balance that was written to it: see its triggers'
+        USING ERRCODE = 'triggered_data_change_violation';`
 
 /**
  * One commit for many. In READ COMMITTED every statement in here sees what was committed before it began: once the
@@ -336,9 +357,7 @@ BEGIN
       RAISE EXCEPTION 'bet-wallet: a bet was changed meanwhile' USING ERRCODE = 'serialization_failure';
     END IF;
     IF NOT answer.as_meant THEN
-      -- The row is locked, so it was nobody else: a trigger that rounds, replaces or withholds what is written.
-      RAISE EXCEPTION 'bet-wallet: the players'' table did not take the balance that was written to it: see its triggers'
-        USING ERRCODE = 'triggered_data_change_violation';
+      ${notAsMeant}
     END IF;
     i := answer.i;
     verdict := answer.verdict;
@@ -358,6 +377,105 @@ const commitFunction = (
   LANGUAGE plpgsql VOLATILE ROWS 100
   ${lookUps}
 AS $commit$${commitBody(tables)}$commit$`
+
+/**
+ * The same for one item, by single small statements: the statement for many takes longer to set up than these take to run.
+ * What is looked up first is held by the writes as well: by the unique indexes, and by the bet's revision.
+ */
+const commitOneBody = (tables: Tables) => {
+  const { schema, players } = tables
+  const { id, currency, balance } = players.columns
+  const player = `FROM ${players.table} p WHERE p.${id} = ${idAs(tables, 'k.p')}`
+  const lock = `SELECT coalesce(p.${currency}::text, ''), p.${balance}::numeric INTO currency, held ${player} FOR NO KEY UPDATE`
+  return `
+#variable_conflict use_column
+DECLARE
+  k record;
+  revision_then integer;
+  kept boolean;
+  held numeric;
+  after numeric;
+  written numeric;
+BEGIN
+  PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
+  SELECT * INTO k FROM json_to_record(item) AS item(
+      ${itemColumns});
+  i := k.i;
+  verdict := 'conflict';
+  IF patient THEN
+    ${lock};
+  ELSE
+    ${lock} SKIP LOCKED;
+  END IF;
+  IF NOT found THEN
+    PERFORM ${player};
+    IF found THEN
+      verdict := 'busy';
+    END IF;
+    RETURN NEXT;
+    RETURN;
+  END IF;
+  balance := held::text;
+  after := held + k.move;
+
+  PERFORM FROM ${schema}.transactions t WHERE t.operation = k.o AND t.transaction_id = k.t; -- guard 1
+  IF found THEN
+    RETURN NEXT;
+    RETURN;
+  END IF;
+  IF k.revision IS NOT NULL THEN -- guard 2
+    SELECT known.revision, known.kept INTO revision_then, kept FROM (${betLookUp(tables, 'k.b')}) known;
+    IF coalesce(revision_then, 0) <> k.revision - 1 THEN
+      RETURN NEXT;
+      RETURN;
+    END IF;
+  END IF;
+  IF k.move IS NOT NULL THEN -- guard 3. To a balance that is NULL or no number, nothing can be added.
+    IF (currency = k.move_currency AND abs(held) < 'Infinity') IS NOT TRUE OR after < k.move_floor THEN
+      RETURN NEXT;
+      RETURN;
+    END IF;
+    IF (CASE WHEN k.move > 0 THEN after ELSE -after END) > balance_max THEN
+      verdict := 'out of range';
+      RETURN NEXT;
+      RETURN;
+    END IF;
+  END IF;
+
+  INSERT INTO ${schema}.transactions AS t (${transactionColumns})
+  VALUES (${transactionValues('k', nextReference(schema))})
+  RETURNING t.wallet_transaction_id INTO reference;
+  IF kept THEN
+    UPDATE ${schema}.bets b SET (${betColumns.join(', ')}, revision) = (${betValues('k')})
+    WHERE b.bet_id = k.b AND b.revision = k.revision - 1;
+    IF NOT found THEN
+      RAISE EXCEPTION 'bet-wallet: a bet was changed meanwhile' USING ERRCODE = 'serialization_failure';
+    END IF;
+  ELSIF k.revision IS NOT NULL THEN
+    INSERT INTO ${schema}.bets (${betColumns.join(', ')}, revision) VALUES (${betValues('k')});
+  END IF;
+  IF k.move IS NOT NULL THEN
+    UPDATE ${players.table} p SET ${balance} = ${movedBy(tables, 'k.move')} WHERE p.${id} = ${idAs(tables, 'k.p')}
+    RETURNING p.${balance}::numeric INTO written;
+    IF written IS DISTINCT FROM after THEN
+      ${notAsMeant}
+    END IF;
+    balance := after::text;
+  END IF;
+  verdict := 'committed';
+  RETURN NEXT;
+END
+`
+}
+
+const commitOneFunction = (
+  tables: Tables,
+) => `CREATE OR REPLACE FUNCTION ${tables.schema}.commit_one_v${schemaVersion}(
+    item json, patient boolean, balance_max numeric, lock_timeout_ms integer)
+  RETURNS TABLE (i integer, verdict text, currency text, balance text, reference text)
+  LANGUAGE plpgsql VOLATILE ROWS 1
+  ${lookUps}
+AS $commit$${commitOneBody(tables)}$commit$`
 
 /**
  * For settlements by the PAM's own code (D17): notes on the bet what was credited, in the same commit as the money. The

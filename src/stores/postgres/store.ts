@@ -124,6 +124,7 @@ export function createPostgresStore(
   const lanesMax = wholeNumber('connectionsMax', options.connectionsMax ?? 2, 1, 1_000)
   const borrowing = borrowingFrom(client, timeoutMs, inCommit !== undefined)
   const loadText = `SELECT i, currency, balance, bet::text AS bet, transaction::text AS transaction FROM ${tables.schema}.load_v${schemaVersion}($1)`
+  const commitOneText = `SELECT i, verdict, currency, balance, reference FROM ${tables.schema}.commit_one_v${schemaVersion}($1, $2, $3, $4)`
   const commitText = `SELECT i, verdict, currency, balance, reference FROM ${tables.schema}.commit_v${schemaVersion}($1, $2, $3, $4, $5)`
 
   let found: Ready | null = null
@@ -253,10 +254,14 @@ export function createPostgresStore(
     const { columns, balanceMax } = found as Ready
     const items = entries.map(({ item }, i) => itemOf(item, i, columns))
     const players = [...new Set(items.map(({ p }) => p))].filter(id => id !== null).sort()
-    const values = [JSON.stringify(items), JSON.stringify(players), patiently, balanceMax, lockTimeoutMs]
-    if (inCommit === undefined) return (await borrowing.statement(commitText, values)) as Verdict[]
+    const [text, what] =
+      items.length === 1
+        ? [commitOneText, [JSON.stringify(items[0])]]
+        : [commitText, [JSON.stringify(items), JSON.stringify(players)]]
+    const values = [...what, patiently, balanceMax, lockTimeoutMs]
+    if (inCommit === undefined) return (await borrowing.statement(text, values)) as Verdict[]
     return await borrowing.commit(async query => {
-      const verdicts = (await query(commitText, values)).rows as Verdict[]
+      const verdicts = (await query(text, values)).rows as Verdict[]
       await callInCommit(query, entries, verdicts, columns)
       return verdicts
     })

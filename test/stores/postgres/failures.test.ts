@@ -259,7 +259,7 @@ describe('57P01, a backend that is terminated in the middle of a commit', () => 
 
 describe('a line that breaks around the commit', () => {
   const hooks = {
-    'one statement': { statement: 'commit_v1', options: {} },
+    'one statement': { statement: '.commit_', options: {} },
     'BEGIN and COMMIT, with a hook': { statement: 'COMMIT', options: { async inCommit() {} } },
   }
 
@@ -321,7 +321,7 @@ describe('a line that breaks around the commit', () => {
   it('before anything of the commit is sent: it is tried again, certain that nothing was done', async () => {
     const proxy = await proxyTo(url)
     const made = await wallet({ url: proxy.url, options: { async inCommit() {} } })
-    const lost = proxy.loseAnswer('commit_v1')
+    const lost = proxy.loseAnswer('.commit_')
     expect(await made.store.commit(placing())).toEqual(committed('70'))
     await lost
     expect(await made.recorded()).toEqual(['placebet place-1 -30'])
@@ -762,7 +762,7 @@ describe('a client that is no pool', () => {
     opened.push({ close: () => connection.end() })
     const store = createPostgresStore(connection, { schema: made.schema })
     await store.ready()
-    const lost = proxy.loseAnswer('commit_v1')
+    const lost = proxy.loseAnswer('.commit_')
     expect(await endOf(store.commit(placing()))).toEqual(unknown)
     await lost
     expect(await made.recorded()).toEqual(['placebet place-1 -30'])

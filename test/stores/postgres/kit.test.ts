@@ -1,10 +1,13 @@
 /** The whole verification kit on a real server: every kind of players' table, with a hook, in the strictest isolation. */
 import { type StoreHarness, walletStoreCases } from 'bet-wallet/testing'
 import { afterAll, describe, test } from 'vitest'
+import type { WalletChanges } from '../../../src/store.js'
+import type { PostgresStore } from '../../../src/stores/postgres/index.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
 import {
   everyAccounts,
   type HarnessOptions,
+  minorUnitAccounts,
   numericAccounts,
   type Opened,
   ownTable,
@@ -30,6 +33,46 @@ describe.each(everyAccounts)('on $name', accounts => {
   judge(postgresHarness({ pool, url, accounts }), 25)
 })
 
+/** The same harness, whose every commit is submitted together with one that moves nothing, of a player of its own. */
+function besideNeighbours(harness: StoreHarness<Opened>): StoreHarness<Opened> {
+  let count = 0
+  const beside = (store: PostgresStore): PostgresStore => ({
+    ...store,
+    contract: 1,
+    load: keys => store.load(keys),
+    ready: () => store.ready(),
+    async commit(changes) {
+      await store.ready() // or the first commit would wait for it, and go alone
+      count += 1
+      const [result] = await Promise.all([store.commit(changes), store.commit(neighbour(count))])
+      return result
+    },
+  })
+  return {
+    ...harness,
+    async open(players) {
+      const opened = await harness.open([
+        ...players,
+        { playerId: 'neighbour', currency: 'EUR', balance: '0' },
+      ])
+      return { ...opened, store: beside(opened.store) }
+    },
+    reopen: async opened => beside((await harness.reopen?.(opened)) as PostgresStore),
+    crash: async opened => beside((await harness.crash?.(opened)) as PostgresStore),
+  }
+}
+
+/** A refusal that is recorded. */
+function neighbour(number: number): WalletChanges {
+  const ids = { transactionId: `neighbour-${number}`, playerId: 'neighbour', betId: `neighbour-${number}` }
+  const refusal = { errorCode: 'INSUFFICIENT_FUNDS', description: 'amount: the funds do not cover it' }
+  const transaction: WalletChanges['transaction'] = {
+    ...{ operation: 'placebet', ...ids, amount: '1', currency: 'EUR', type: null, delta: '0', refusal },
+    ...{ transactionDate: '2026-11-21T10:00:00.000Z', walletTransactionId: null },
+  }
+  return { transaction, bet: null, balance: null, request: {} }
+}
+
 describe('with rows of its own in the same commit', () => {
   const options: HarnessOptions['options'] = {
     async inCommit(query, commits) {
@@ -37,6 +80,11 @@ describe('with rows of its own in the same commit', () => {
     },
   }
   judge(postgresHarness({ pool, url, accounts: numericAccounts, options }), 10)
+})
+
+// Most of the kit's commits are alone, and a lone one has a statement of its own: here each shares one with a stranger's.
+describe('beside a neighbour in the same statement', () => {
+  judge(besideNeighbours(postgresHarness({ pool, url, accounts: minorUnitAccounts })), 10)
 })
 
 // Serializable turns commits away that do not touch each other: lawful, but not what the cases on single commits expect.

@@ -285,10 +285,7 @@ describe('the plans', () => {
     players: { table: 'planned_pam.accounts', id: 'id', currency: 'currency', balance: 'balance' },
     earlierBets: 'planned_pam.earlier',
   }
-  const settings = [
-    ...['plan_cache_mode = force_generic_plan', 'jit = off', 'enable_seqscan = off'],
-    ...['enable_hashjoin = off', 'enable_mergejoin = off'],
-  ]
+  const settings = ['plan_cache_mode = force_generic_plan', 'jit = off', 'enable_seqscan = off']
 
   beforeAll(async () => {
     await pool.query(`CREATE SCHEMA planned_pam;
