@@ -1,14 +1,15 @@
 /**
- * A PAM with its accounts, in three of the shapes that a players' table may have, and its own money movements beside the
- * wallet's. A trigger writes down every change of a balance, whoever made it: the books that the soak is judged by.
+ * A PAM with its accounts, in three of the shapes that a players' table may have, or in the library's own table; and its
+ * own money movements beside the wallet's. A trigger writes down every change of a balance, whoever made it: the books that the soak is judged by.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { PlayersTable } from 'bet-wallet/postgres'
+import { migratePostgres, type PlayersTable } from 'bet-wallet/postgres'
 import type pg from 'pg'
 import type { Random } from './random.js'
 
-export type AccountsKind = 'numeric' | 'cents' | 'text'
+/** `own`: the table that the migration makes. */
+export type AccountsKind = 'numeric' | 'cents' | 'text' | 'own'
 
 export const currency = 'EUR'
 
@@ -17,7 +18,10 @@ const moveMsMax = 120_000
 
 interface Layout {
   players: PlayersTable
-  /** Types of the columns. There is no CHECK on the balance: that it stays above zero is the wallet's to see to. */
+  /**
+   * Types of the columns. There is no CHECK on the balance but in the library's own table: that it stays above zero is the
+   * wallet's to see to.
+   */
   columns: { id: string; balance: string }
   newId(number: number): string
   /** SQL for an amount in cents of what the balance column holds, and the other way round. */
@@ -62,10 +66,19 @@ const layouts: Record<AccountsKind, Layout> = {
     toCents: value => `(${value}::numeric * 100)`,
     fromCents: cents => `trim_scale(${cents} / 100)::text`,
   },
+  own: {
+    players: { table: 'bet_wallet.players', id: 'player_id', currency: 'currency', balance: 'balance' },
+    columns: { id: 'text', balance: 'numeric' },
+    newId: number => `player-${number}`,
+    toCents: value => `(${value} * 100)`,
+    fromCents: cents => `trim_scale(${cents} / 100)`,
+  },
 }
 
 export interface Accounts {
   readonly players: PlayersTable
+  /** The same as the store and the migration take it: the library's own table is not named. */
+  readonly tables: { players?: PlayersTable }
   /** What each player has at the beginning, in cents. */
   readonly openings: ReadonlyMap<string, number>
   /** The ids of the deposits and withdrawals that the PAM has heard to be done. */
@@ -95,9 +108,11 @@ export async function openAccounts(
   for (let number = 1; number <= playersCount; number += 1)
     openings.set(newId(number), random.int(500, 4_000))
 
+  const tables = kind === 'own' ? {} : { players }
+  if (kind === 'own') await migratePostgres(pool)
   await pool.query(`
     CREATE SCHEMA pam;
-    CREATE TABLE ${table} (
+    CREATE TABLE IF NOT EXISTS ${table} (
       ${id} ${columns.id} PRIMARY KEY,
       ${players.currency} text NOT NULL,
       ${balance} ${columns.balance} NOT NULL
@@ -130,6 +145,7 @@ export async function openAccounts(
 
   return {
     players,
+    tables,
     openings,
     acknowledged,
     balanceSql: {

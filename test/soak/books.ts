@@ -77,11 +77,14 @@ export interface Found {
   differs(what: string, betId?: string): void
 }
 
-/** @param cutOver how the bets of an earlier integration were taken over */
+/**
+ * @param bets what the platform has sent and heard; `null`: it has books of its own, and they are compared elsewhere
+ * @param cutOver how the bets of an earlier integration were taken over
+ */
 export async function reckon(
   pool: pg.Pool,
   accounts: Accounts,
-  bets: readonly PlatformBet[],
+  bets: readonly PlatformBet[] | null,
   cutOver: 'import' | 'view' | null,
   { differs }: Found,
 ): Promise<Books> {
@@ -160,7 +163,7 @@ export async function reckon(
   }
 
   // 6. What the platform has heard.
-  compareWithAnswers(bets, transactions, told, balancesEver, differs)
+  if (bets !== null) compareWithAnswers(bets, transactions, told, balancesEver, differs)
 
   const live = (row: BetRow) => settlementTypes.some(type => row.credits[type].live !== null)
   const owed = betRows.flatMap(row => settlementTypes.map(type => centsOf(row.credits[type].owed ?? '0')))

@@ -46,7 +46,7 @@ export async function takeOver(
   mistake: Mistake | null,
 ): Promise<void> {
   await migratePostgres(pool, {
-    players: accounts.players,
+    ...accounts.tables,
     ...(how === 'view' && mistake !== 'no-bets' ? { earlierBets: earlierBetsView } : {}),
   })
   if (mistake === 'no-bets') return

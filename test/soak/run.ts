@@ -10,9 +10,11 @@ import type { Fault } from './faults.js'
 import { type Call, createPlatform, type Platform, type PlatformBet, type Traffic } from './platform.js'
 import { type Random, randomOf } from './random.js'
 import { createServerProcess, type ServerListener, type ServerProcess } from './server-process.js'
+import { createSimulatedSportsbook, type SimulatedTraffic } from './simulated-sportsbook.js'
 
 export interface Phase {
   name: string
+  /** On the library's own table the simulated sportsbook is the load, on one wallet process: it has one base URL. */
   accounts: AccountsKind
   /** How the bets of an earlier integration are taken over; `null`: there was none. */
   cutOver: 'import' | 'view' | null
@@ -36,8 +38,8 @@ export interface PhaseReport {
   name: string
   kills: { wallet: number; postgres: number }
   /** Calls that were under way when something was killed, in sum. */
-  inFlightAtKills: number
-  traffic: Traffic
+  inFlightAtKills: number | null
+  traffic: Traffic | SimulatedTraffic
   /** What the servers told of their own 500 and 503, by the code of the error. */
   faults: Record<string, number>
   books: Books | null
@@ -47,8 +49,9 @@ export interface PhaseReport {
   differences: string[]
 }
 
-const walletProcesses = 2
 const playersCount = 12
+/** The simulated sportsbook needs more calls for a bet, and its bets are open for longer. */
+const simulatedAnswersTimes = 3
 /** With more than that the load ends; the reckoning still says all that it finds. */
 const differencesMax = 20
 const askedAgainMax = 1_500
@@ -59,9 +62,10 @@ const lawfulFaults = ['UNAVAILABLE', 'COMMIT_UNKNOWN', 'CONFLICT']
 export function phasesOf(kills: number): Phase[] {
   const each = Math.max(1, Math.round(kills / 8))
   return [
-    { name: 'crash', accounts: 'numeric', cutOver: null, kills: Math.max(1, kills - 2 * each) },
+    { name: 'crash', accounts: 'numeric', cutOver: null, kills: Math.max(1, kills - 3 * each) },
     { name: 'cut-over by import', accounts: 'cents', cutOver: 'import', kills: each },
     { name: 'cut-over by view', accounts: 'text', cutOver: 'view', kills: each },
+    { name: 'simulated sportsbook', accounts: 'own', cutOver: null, kills: each },
   ]
 }
 
@@ -76,6 +80,8 @@ export async function runPhase(
   options: PhaseOptions,
 ): Promise<PhaseReport> {
   const { say, fault = null, mistake = null, callers } = options
+  const simulated = phase.accounts === 'own'
+  const answersPerKill = options.answersPerKill * (simulated ? simulatedAnswersTimes : 1)
   const random = randomOf(options.seed)
   const differences: string[] = []
   const faults: Record<string, number> = {}
@@ -112,7 +118,7 @@ export async function runPhase(
   const processOf = (script: string, earlierBets: string | null) => {
     const process = createServerProcess(
       script,
-      { databaseUrl, players: accounts.players, earlierBets, fault },
+      { databaseUrl, players: accounts.tables.players ?? null, earlierBets, fault },
       listener,
     )
     processes.push(process)
@@ -120,8 +126,14 @@ export async function runPhase(
     return process
   }
   const accounts = await openAccounts(pool, phase.accounts, playersCount, random)
-  const platform = createPlatform(accounts, random, { differs, failed: giveUp })
-  const many = <T>(make: () => T): T[] => Array.from({ length: walletProcesses }, make)
+  const platform = simulated
+    ? createSimulatedSportsbook(accounts, {
+        seed: options.seed,
+        betsMax: (phase.kills + 1) * (2 * answersPerKill + 16 * callers),
+        ...{ differs, failed: giveUp },
+      })
+    : createPlatform(accounts, random, { differs, failed: giveUp })
+  const many = <T>(make: () => T): T[] => Array.from({ length: simulated ? 1 : 2 }, make)
   const start = async (all: readonly ServerProcess[]) => {
     await Promise.all(all.map(process => process.start()))
     platform.moveTo(all.map(process => process.url))
@@ -131,7 +143,7 @@ export async function runPhase(
     ...{
       name: phase.name,
       kills,
-      inFlightAtKills,
+      inFlightAtKills: platform.traffic.inFlight === null ? null : inFlightAtKills,
       traffic: { ...platform.traffic },
       faults,
       books,
@@ -143,7 +155,7 @@ export async function runPhase(
   try {
     let wallets: ServerProcess[]
     if (phase.cutOver === null) {
-      await migratePostgres(pool, { players: accounts.players })
+      await migratePostgres(pool, accounts.tables)
       wallets = many(() => processOf('server.ts', null))
       await start(wallets)
       platform.begin(callers)
@@ -152,7 +164,7 @@ export async function runPhase(
       const earlier = many(() => processOf('earlier-server.ts', null))
       await start(earlier)
       platform.begin(callers)
-      await orGivenUp(platform.answered(options.answersPerKill * 3))
+      await orGivenUp(platform.answered(answersPerKill * 3))
       await orGivenUp(cutOver(earlier))
       wallets = many(() =>
         processOf('server.ts', phase.cutOver === 'view' && mistake !== 'no-bets' ? earlierBetsView : null),
@@ -160,11 +172,11 @@ export async function runPhase(
       await start(wallets)
     }
     await orGivenUp(killAll(wallets))
-    await orGivenUp(platform.answered(options.answersPerKill))
+    await orGivenUp(platform.answered(answersPerKill))
     say('everything is up: what is under way comes to its end')
     await orGivenUp(platform.finish())
     const books = await reckonAll()
-    const askedAgain = await askAgain(books)
+    const askedAgain = 'bets' in platform ? await askAgain(platform, books) : await platform.compare(pool)
     return report(books, askedAgain)
   } catch (error) {
     if (!(error instanceof GivenUp)) throw error
@@ -182,14 +194,14 @@ export async function runPhase(
     const held = [...accounts.openings.keys()].filter((_, index) => index % 2 === 0)
     const { release } = await accounts.hold(held)
     while ((await earlierConnections(pool)).waiting < 2) await sleep(10)
-    say(`the cut-over begins, with ${platform.traffic.inFlight} calls under way`)
-    inFlightAtKills += platform.traffic.inFlight
+    say(`the cut-over begins, ${underWay()}`)
+    inFlightAtKills += platform.traffic.inFlight ?? 0
     await Promise.all(earlier.map(process => process.kill()))
     if (mistake === 'early-import') await takeOver(pool, accounts, 'import', mistake)
     await release()
     await earlierIsOver(pool)
     if (mistake !== 'early-import') await takeOver(pool, accounts, phase.cutOver ?? 'import', mistake)
-    say(`the cut-over is done, with ${platform.traffic.inFlight} calls under way`)
+    say(`the cut-over is done, ${underWay()}`)
   }
 
   /** A wallet, the database, both; and again. The moments come by the count of answers. */
@@ -197,15 +209,15 @@ export async function runPhase(
     const turns = random.percent(50) ? ['wallet', 'postgres', 'both'] : ['postgres', 'wallet', 'both']
     for (let turn = 0; kills.wallet + kills.postgres < phase.kills; turn += 1) {
       // Now and then at once, when the last ones have hardly come back.
-      const answers = random.percent(15) ? random.int(0, 3) : random.int(1, 2 * options.answersPerKill)
+      const answers = random.percent(15) ? random.int(0, 3) : random.int(1, 2 * answersPerKill)
       await orGivenUp(platform.answered(answers))
       const last = phase.kills - kills.wallet - kills.postgres === 1
       const both = turns[turn % 3] === 'both' && !last
       const victims = both
         ? ['wallet', 'postgres']
         : [turns[turn % 3] === 'both' ? 'postgres' : turns[turn % 3]]
-      inFlightAtKills += platform.traffic.inFlight
-      const underWay = platform.traffic.inFlight
+      inFlightAtKills += platform.traffic.inFlight ?? 0
+      const before = underWay()
       const work: Promise<void>[] = []
       if (victims.includes('postgres')) {
         kills.postgres += 1
@@ -216,24 +228,31 @@ export async function runPhase(
         const wallet = random.pick(wallets as [ServerProcess, ...ServerProcess[]])
         work.push(wallet.kill().then(() => wallet.start()))
       }
-      say(
-        `kill ${kills.wallet + kills.postgres} of ${phase.kills}: ${victims.join(' and ')}, ${underWay} calls under way, ` +
-          `${platform.traffic.succeeded + platform.traffic.refused} answered so far`,
-      )
+      say(`kill ${kills.wallet + kills.postgres} of ${phase.kills}: ${victims.join(' and ')}, ${before}`)
       restarting = Promise.all(work)
       await restarting
     }
   }
 
+  function underWay(): string {
+    const { sent, inFlight, succeeded, refused } = platform.traffic
+    const answered = succeeded === null || refused === null ? null : succeeded + refused
+    return [
+      inFlight === null ? `${sent} calls sent so far` : `${inFlight} calls under way`,
+      ...(answered === null ? [] : [`${answered} answered so far`]),
+    ].join(', ')
+  }
+
   function reckonAll(): Promise<Books> {
-    const byId = new Map(platform.bets.map(bet => [bet.betId, bet]))
-    return reckon(pool, accounts, platform.bets, phase.cutOver, {
+    const bets = 'bets' in platform ? platform.bets : null
+    const byId = new Map(bets?.map(bet => [bet.betId, bet]))
+    return reckon(pool, accounts, bets, phase.cutOver, {
       differs: (what, betId) => differs(what, betId === undefined ? undefined : byId.get(betId)),
     })
   }
 
   /** What was answered once is answered the same for ever, whatever the balance is by now (D2, D6, D7). */
-  async function askAgain(before: Books): Promise<number> {
+  async function askAgain(platform: Platform, before: Books): Promise<number> {
     for (const playerId of accounts.openings.keys()) await accounts.move(playerId, 1_000_000)
     const { rows } = await pool.query<{ account: string; cents: string }>(
       `SELECT account, trim_scale(cents)::text AS cents FROM (${accounts.balancesSql}) b`,

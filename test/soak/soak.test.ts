@@ -1,4 +1,4 @@
-/** A short soak, and three broken wallets that it must find. `npm run soak` is the long one. */
+/** A short soak, and four broken wallets that it must find. `npm run soak` is the long one. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { noServerOfOurOwn, type PostgresServer, startPostgres } from '../postgres/server.js'
 import { type Phase, type PhaseOptions, type PhaseReport, runPhase } from './run.js'
@@ -15,6 +15,7 @@ describe('the soak', () => {
 
   const crash: Phase = { name: 'crash', accounts: 'numeric', cutOver: null, kills: 4 }
   const cutOver: Phase = { name: 'cut-over', accounts: 'cents', cutOver: 'import', kills: 0 }
+  const simulated: Phase = { name: 'simulated sportsbook', accounts: 'own', cutOver: null, kills: 2 }
 
   function soak(phase: Phase, options: Partial<PhaseOptions> = {}): Promise<PhaseReport> {
     return runPhase(server, phase, {
@@ -37,6 +38,25 @@ describe('the soak', () => {
     expect(report.differences).toEqual([])
     expect(report.inFlightAtKills).toBeGreaterThan(0)
     expect(report.books?.imported).toBeGreaterThan(0)
+  })
+
+  it('finds nothing when the wallet of a simulated sportsbook and PostgreSQL are killed', async () => {
+    const report = await soak(simulated)
+    expect(report.differences).toEqual([])
+    expect(report.kills).toEqual({ wallet: 1, postgres: 1 })
+    expect(report.traffic.unanswered).toBeGreaterThan(0)
+    expect(report.books?.settled).toBeGreaterThan(0)
+    expect(report.askedAgain).toBeGreaterThan(0)
+    expect(tableOf([report])).toMatch(/^differences +0 +0$/m)
+  })
+
+  it('hears of a rollback without a tombstone from the simulated sportsbook', async () => {
+    const { differences } = await soak(
+      { ...simulated, kills: 0 },
+      // Many, so that one bet of them comes after its rollback for certain.
+      { fault: 'no-tombstone', answersPerKill: 400 },
+    )
+    expect(differences.join('\n')).toMatch(/^found by its own judge: \{"what":"late bet",/m)
   })
 
   it('finds a rollback that leaves no tombstone', async () => {

@@ -1,7 +1,8 @@
 /**
  * `npm run soak`: load through real HTTP on two wallet processes over one PostgreSQL, while both are killed again and
- * again; then twice a cut-over from a hand-written integration with bets in flight. Prints the counts; exit code 1 with
- * a story of what is wrong.
+ * again; then twice a cut-over from a hand-written integration with bets in flight; then the same kills under the
+ * simulated sportsbook of bet-wallet/audit, on the library's own players' table. Prints the counts; exit code 1 with a
+ * story of what is wrong.
  *
  * `npm run soak -- --kills 100 --seed 7 --callers 32`
  */
@@ -23,7 +24,7 @@ const { values } = parseArgs({
     broken: { type: 'string' },
   },
 })
-const kills = count('kills', 3)
+const kills = count('kills', 4)
 const seed = count('seed', 0)
 const callers = count('callers', 1)
 const answersPerKill = count('answers', 1)

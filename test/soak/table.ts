@@ -1,7 +1,7 @@
-/** The counts of a soak as a small table: a column per phase. */
+/** The counts of a soak as a small table: a column per phase. "–": what the load of a phase does not count. */
 import type { PhaseReport } from './run.js'
 
-type Line = readonly [name: string, value: (report: PhaseReport) => number]
+type Line = readonly [name: string, value: (report: PhaseReport) => number | null]
 
 const lines: readonly Line[] = [
   ['kills of a wallet process', ({ kills }) => kills.wallet],
@@ -31,6 +31,9 @@ const lines: readonly Line[] = [
   ['differences', ({ differences }) => differences.length],
 ]
 
+const sumOf = (values: readonly (number | null)[]) =>
+  values.every(each => each === null) ? null : values.reduce<number>((sum, each) => sum + (each ?? 0), 0)
+
 export function tableOf(reports: readonly PhaseReport[]): string {
   const heads = [...reports.map(({ name }) => name), 'all']
   const widths = heads.map(head => Math.max(head.length, 8))
@@ -40,7 +43,7 @@ export function tableOf(reports: readonly PhaseReport[]): string {
     const values = reports.map(value)
     return row(
       name,
-      [...values, values.reduce((sum, each) => sum + each, 0)].map(each => each.toLocaleString('en')),
+      [...values, sumOf(values)].map(each => each?.toLocaleString('en') ?? '–'),
     )
   })
   return [

@@ -1,0 +1,177 @@
+/**
+ * The simulated sportsbook of bet-wallet/audit as the load of a phase. It judges every answer by itself, and by answers
+ * only; here its books are held against the database.
+ */
+import {
+  type ClosedBet,
+  type SimulationProgress,
+  type SimulationReport,
+  simulateSportsbook,
+} from 'bet-wallet/audit'
+import type pg from 'pg'
+import { type Accounts, currency } from './accounts.js'
+import type { Platform, Traffic } from './platform.js'
+import { credentials } from './server-child.js'
+
+/** What a simulation does not tell is `null`. */
+export type SimulatedTraffic = Record<keyof Traffic, number | null>
+
+/** As the platform, to be driven in the same way. */
+export interface SimulatedSportsbook
+  extends Pick<Platform, 'moveTo' | 'begin' | 'answered' | 'finish' | 'abort'> {
+  readonly traffic: Readonly<SimulatedTraffic>
+  /**
+   * After `finish`: whether the simulation is reconciled, and its books of every player and every bet against the tables.
+   * @returns how many transactions it has asked for again at the end
+   */
+  compare(pool: pg.Pool): Promise<number>
+}
+
+export interface SimulatedSportsbookOptions {
+  seed: number
+  /** The load is made until `finish`; with more bets than that, something is wrong with the soak. */
+  betsMax: number
+  differs(what: string): void
+  /** The simulation cannot go on: the soak is over. */
+  failed(error: unknown): void
+}
+
+/** A restart may take long where the machine has other work. */
+const patienceMs = 120_000
+const timeoutMs = 20_000
+const backOffMsMax = 250
+const chaos = 0.2
+
+export function createSimulatedSportsbook(
+  accounts: Accounts,
+  { seed, betsMax, differs, failed }: SimulatedSportsbookOptions,
+): SimulatedSportsbook {
+  const closed: ClosedBet[] = []
+  const stop = new AbortController()
+  let baseUrl = ''
+  let aborted = false
+  let progress: SimulationProgress | null = null
+  let report: SimulationReport | null = null
+  let running: Promise<void> = Promise.resolve()
+  let waiting: { until: number; resolve(): void } | null = null
+  /** Requests that had an answer which is no fault. What is under way, or was cut on purpose, is among them. */
+  const counted = () => (progress === null ? 0 : progress.requests - progress.faultsReal)
+
+  async function run(concurrency: number): Promise<void> {
+    try {
+      report = await simulateSportsbook({
+        ...{ baseUrl, credentials, seed, concurrency, chaos, timeoutMs, patienceMs, backOffMsMax },
+        players: [...accounts.openings.keys()].map(playerId => ({ playerId, currency })),
+        runId: 'soak',
+        bets: betsMax,
+        signal: stop.signal,
+        progressEveryMs: 1,
+        onProgress(now) {
+          // What a hook throws ends a simulation.
+          if (aborted) throw new Error('aborted')
+          progress = now
+          if (waiting !== null && counted() >= waiting.until) waiting.resolve()
+        },
+        onDifference: difference => differs(`found by its own judge: ${JSON.stringify(difference)}`),
+        onBetClosed: bet => closed.push(bet),
+      })
+      if (!stop.signal.aborted) failed(new Error(`${betsMax} bets were made before the last kill`))
+    } catch (error) {
+      if (!aborted) failed(error)
+    }
+  }
+
+  return {
+    get traffic() {
+      return trafficOf(progress, report)
+    },
+    moveTo(urls) {
+      baseUrl = urls[0] ?? ''
+    },
+    begin(callers) {
+      running = run(callers)
+    },
+    answered: count =>
+      new Promise(resolve => {
+        const until = counted() + count
+        if (count === 0) resolve()
+        else waiting = { until, resolve }
+      }),
+    async finish() {
+      stop.abort()
+      await running
+    },
+    async abort() {
+      aborted = true
+      await running
+    },
+    async compare(pool) {
+      if (report === null) {
+        differs('the simulated sportsbook gave no report')
+        return 0
+      }
+      const { reconciled, complete, differencesCount, books, counts } = report
+      if (!reconciled || !complete || differencesCount !== 0)
+        differs(
+          `the simulated sportsbook is not reconciled: ${differencesCount} differences, complete: ${complete}`,
+        )
+      if (closed.length !== counts.bets) differs(`of ${counts.bets} bets ${closed.length} are over`)
+      const openings = [...accounts.openings].map(([playerId, cents]) => ({ playerId, cents }))
+      const wrongBooks = [JSON.stringify(books.players), JSON.stringify(openings)]
+      for (const [text, values] of [
+        [playersSql, wrongBooks] as const,
+        [betsSql, [JSON.stringify(closed)]] as const,
+      ]) {
+        const { rows } = await pool.query<{ it: string }>(text, [...values])
+        for (const { it } of rows.slice(0, 5)) differs(it)
+      }
+      return counts.reviewed
+    },
+  }
+}
+
+/** Every player whose balance is not, to the cent, what the simulation has in its books, and what its transactions make. */
+const playersSql = `
+  SELECT format('%s has %s; opened with %s; the simulated sportsbook expects %s, opened with %s and was told %s; transactions moved %s',
+    coalesce(p.player_id, b."playerId"), p.balance, trim_scale(o.cents / 100), b.expected, b.opening, b.found, moved) AS it
+  FROM bet_wallet.players p
+  FULL JOIN json_to_recordset($1) AS b("playerId" text, opening numeric, expected numeric, found numeric)
+    ON b."playerId" = p.player_id
+  LEFT JOIN json_to_recordset($2) AS o("playerId" text, cents numeric) ON o."playerId" = p.player_id
+  CROSS JOIN LATERAL (
+    SELECT coalesce(sum(delta), 0) AS moved FROM bet_wallet.transactions t WHERE t.player_id = p.player_id
+  ) m
+  WHERE (b.opening = o.cents / 100 AND b.expected = p.balance AND b.found = p.balance AND b.opening + moved = p.balance)
+    IS NOT TRUE`
+
+/** Every bet that is over and not stored as it must be. Of one that was refused there is nothing. */
+const betsSql = `
+  SELECT format('%s is %s, with %s %s live; stored is %s', c."betId", c.state, c.live, c.type, row_to_json(b)) AS it
+  FROM json_to_recordset($1)
+    AS c("betId" text, "playerId" text, currency text, stake numeric, state text, live numeric, type text)
+  LEFT JOIN bet_wallet.bets b ON b.bet_id = c."betId"
+  WHERE CASE c.state WHEN 'REFUSED' THEN b.bet_id IS NOT NULL ELSE (
+    b.status = c.state AND b.player_id = c."playerId" AND b.currency = c.currency
+    AND (c.state <> 'PLACED' OR b.stake = c.stake)
+    AND b.bet_paid_live IS NOT DISTINCT FROM CASE c.type WHEN 'BET_PAID' THEN c.live END
+    AND b.voided_live IS NOT DISTINCT FROM CASE c.type WHEN 'VOIDED' THEN c.live END
+    AND b.cashout_live IS NOT DISTINCT FROM CASE c.type WHEN 'CASHOUT' THEN c.live END
+  ) IS NOT TRUE END`
+
+function trafficOf(progress: SimulationProgress | null, report: SimulationReport | null): SimulatedTraffic {
+  const answers = Object.values(report?.answers ?? {}).flatMap(counts => Object.entries(counts))
+  const sum = (begin: RegExp) =>
+    report === null
+      ? null
+      : answers.reduce((total, [answer, times]) => total + (begin.test(answer) ? times : 0), 0)
+  return {
+    sent: progress?.requests ?? 0,
+    succeeded: sum(/^200$/),
+    refused: sum(/^4/),
+    faults: sum(/^5/),
+    unanswered: sum(/^no answer/),
+    late: report?.faultsInjected.late ?? null,
+    debts: progress?.clawbacksRefused ?? 0,
+    ...{ inFlight: null, retried: null, twice: null, abandoned: null },
+  }
+}
