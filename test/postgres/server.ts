@@ -287,6 +287,8 @@ export async function createDatabase(
   location.pathname = `/${name}`
   const url = location.href
   const pool = new pg.Pool({ ...options.pool, connectionString: url })
+  // A connection that is on its way out when the database goes has nobody else who listens.
+  pool.on('connect', client => client.on('error', () => {}))
   return {
     url,
     pool,

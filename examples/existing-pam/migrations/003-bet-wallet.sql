@@ -9,43 +9,58 @@ CREATE TABLE IF NOT EXISTS "bet_wallet".migrations (
   migrated_at timestamptz NOT NULL DEFAULT now()
 );
 
+DO $domain$ BEGIN
+  CREATE DOMAIN "bet_wallet".amount AS numeric CHECK (VALUE >= 0 AND VALUE < 'Infinity');
+EXCEPTION WHEN duplicate_object THEN
+  NULL;
+END $domain$;
+
+DO $domain$ BEGIN
+  CREATE DOMAIN "bet_wallet".identifier AS text COLLATE "C" CHECK (VALUE <> '');
+EXCEPTION WHEN duplicate_object THEN
+  NULL;
+END $domain$;
+
 CREATE TABLE IF NOT EXISTS "bet_wallet".bets (
-  bet_id text COLLATE "C" PRIMARY KEY CHECK (bet_id <> ''),
-  player_id text COLLATE "C" NOT NULL CHECK (player_id <> ''),
-  currency text NOT NULL CHECK (currency <> ''),
-  stake numeric NOT NULL CHECK (stake >= 0 AND stake < 'Infinity'),
-  status text NOT NULL CHECK (status IN ('PLACED', 'ROLLED_BACK')),
+  bet_id "bet_wallet".identifier PRIMARY KEY,
+  player_id "bet_wallet".identifier NOT NULL,
+  currency "bet_wallet".identifier NOT NULL,
+  stake "bet_wallet".amount NOT NULL,
+  status text NOT NULL,
   -- What is live (NULL: nothing), was reversed, and is owed (D18). All NULL: never credited with BET_PAID.
-  bet_paid_live numeric CHECK (bet_paid_live >= 0 AND bet_paid_live < 'Infinity'),
-  bet_paid_reversed numeric CHECK (bet_paid_reversed >= 0 AND bet_paid_reversed < 'Infinity'),
-  bet_paid_owed numeric CHECK (bet_paid_owed >= 0 AND bet_paid_owed < 'Infinity'),
-  CHECK ((bet_paid_reversed IS NULL) = (bet_paid_owed IS NULL) AND (bet_paid_live IS NULL OR bet_paid_owed IS NOT NULL)),
+  bet_paid_live "bet_wallet".amount,
+  bet_paid_reversed "bet_wallet".amount,
+  bet_paid_owed "bet_wallet".amount,
   -- What is live (NULL: nothing), was reversed, and is owed (D18). All NULL: never credited with VOIDED.
-  voided_live numeric CHECK (voided_live >= 0 AND voided_live < 'Infinity'),
-  voided_reversed numeric CHECK (voided_reversed >= 0 AND voided_reversed < 'Infinity'),
-  voided_owed numeric CHECK (voided_owed >= 0 AND voided_owed < 'Infinity'),
-  CHECK ((voided_reversed IS NULL) = (voided_owed IS NULL) AND (voided_live IS NULL OR voided_owed IS NOT NULL)),
+  voided_live "bet_wallet".amount,
+  voided_reversed "bet_wallet".amount,
+  voided_owed "bet_wallet".amount,
   -- What is live (NULL: nothing), was reversed, and is owed (D18). All NULL: never credited with CASHOUT.
-  cashout_live numeric CHECK (cashout_live >= 0 AND cashout_live < 'Infinity'),
-  cashout_reversed numeric CHECK (cashout_reversed >= 0 AND cashout_reversed < 'Infinity'),
-  cashout_owed numeric CHECK (cashout_owed >= 0 AND cashout_owed < 'Infinity'),
-  CHECK ((cashout_reversed IS NULL) = (cashout_owed IS NULL) AND (cashout_live IS NULL OR cashout_owed IS NOT NULL)),
-  CHECK (status = 'PLACED' OR (bet_paid_live IS NULL AND voided_live IS NULL AND cashout_live IS NULL)),
-  revision integer NOT NULL CHECK (revision >= 1),
-  recorded_at timestamptz NOT NULL DEFAULT now()
+  cashout_live "bet_wallet".amount,
+  cashout_reversed "bet_wallet".amount,
+  cashout_owed "bet_wallet".amount,
+  revision integer NOT NULL,
+  recorded_at timestamptz NOT NULL DEFAULT now(),
+  CONSTRAINT bets_lawful CHECK (
+    revision >= 1
+    AND (bet_paid_reversed IS NULL) = (bet_paid_owed IS NULL) AND (bet_paid_live IS NULL OR bet_paid_owed IS NOT NULL)
+    AND (voided_reversed IS NULL) = (voided_owed IS NULL) AND (voided_live IS NULL OR voided_owed IS NOT NULL)
+    AND (cashout_reversed IS NULL) = (cashout_owed IS NULL) AND (cashout_live IS NULL OR cashout_owed IS NOT NULL)
+    AND (status = 'PLACED' OR status = 'ROLLED_BACK' AND num_nonnulls(bet_paid_live, voided_live, cashout_live) = 0)
+  )
 );
 
 CREATE SEQUENCE IF NOT EXISTS "bet_wallet".wallet_transaction_ids AS bigint;
 
 CREATE TABLE IF NOT EXISTS "bet_wallet".transactions (
-  operation text NOT NULL CHECK (operation IN ('placebet', 'unsettlement', 'rollbackbet', 'settlement')),
-  transaction_id text COLLATE "C" NOT NULL CHECK (transaction_id <> ''),
-  player_id text COLLATE "C" NOT NULL CHECK (player_id <> ''),
-  bet_id text COLLATE "C" NOT NULL CHECK (bet_id <> ''),
-  amount numeric CHECK (amount >= 0 AND amount < 'Infinity'),
+  operation text NOT NULL,
+  transaction_id "bet_wallet".identifier NOT NULL,
+  player_id "bet_wallet".identifier NOT NULL,
+  bet_id "bet_wallet".identifier NOT NULL,
+  amount "bet_wallet".amount,
   currency text,
   type text,
-  delta numeric NOT NULL CHECK (delta > '-Infinity' AND delta < 'Infinity'),
+  delta numeric NOT NULL,
   -- A refusal that sticks (D6, D7); both NULL: a success.
   error_code text,
   description text,
@@ -54,11 +69,19 @@ CREATE TABLE IF NOT EXISTS "bet_wallet".transactions (
   wallet_transaction_id text NOT NULL DEFAULT nextval('"bet_wallet".wallet_transaction_ids')::text,
   recorded_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (operation, transaction_id),
-  CHECK ((error_code IS NULL) = (description IS NULL)),
-  CHECK (error_code IS NULL OR delta = 0),
-  CHECK ((amount IS NULL) = (operation IN ('unsettlement', 'rollbackbet'))),
-  CHECK ((currency IS NULL) = (amount IS NULL)),
-  CHECK ((type IS NULL) = (operation = 'placebet'))
+  CONSTRAINT transactions_lawful CHECK (
+    CASE operation
+      WHEN 'placebet' THEN amount IS NOT NULL AND type IS NULL
+      WHEN 'settlement' THEN amount IS NOT NULL AND type IS NOT NULL
+      WHEN 'unsettlement' THEN amount IS NULL AND type IS NOT NULL
+      WHEN 'rollbackbet' THEN amount IS NULL AND type IS NOT NULL
+      ELSE false
+    END
+    AND (currency IS NULL) = (amount IS NULL)
+    AND (error_code IS NULL) = (description IS NULL)
+    AND (error_code IS NULL OR delta = 0)
+    AND abs(delta) < 'Infinity'
+  )
 );
 
 CREATE OR REPLACE FUNCTION "bet_wallet".load_v1(keys json)

@@ -49,38 +49,50 @@ export function migrationStatements(tables: Tables): string[] {
         ]
       : []),
 
-    // Unique over all players (D1). The checks hold for SQL by hand as well.
+    // Domains, and few CHECKs: a table's own are read anew by every statement that writes to it.
+    domain(schema, 'amount', 'numeric', "VALUE >= 0 AND VALUE < 'Infinity'"),
+    domain(schema, 'identifier', 'text COLLATE "C"', "VALUE <> ''"),
+
+    // Unique over all players (D1). What is checked holds for SQL by hand as well.
     `CREATE TABLE IF NOT EXISTS ${schema}.bets (
-  bet_id text COLLATE "C" PRIMARY KEY CHECK (bet_id <> ''),
-  player_id text COLLATE "C" NOT NULL CHECK (player_id <> ''),
-  currency text NOT NULL CHECK (currency <> ''),
-  stake numeric NOT NULL CHECK (stake >= 0 AND stake < 'Infinity'),
-  status text NOT NULL CHECK (status IN ('PLACED', 'ROLLED_BACK')),
+  bet_id ${schema}.identifier PRIMARY KEY,
+  player_id ${schema}.identifier NOT NULL,
+  currency ${schema}.identifier NOT NULL,
+  stake ${schema}.amount NOT NULL,
+  status text NOT NULL,
 ${settlementTypes
   .map(
     type => `  -- What is live (NULL: nothing), was reversed, and is owed (D18). All NULL: never credited with ${type.toUpperCase()}.
-  ${type}_live numeric CHECK (${type}_live >= 0 AND ${type}_live < 'Infinity'),
-  ${type}_reversed numeric CHECK (${type}_reversed >= 0 AND ${type}_reversed < 'Infinity'),
-  ${type}_owed numeric CHECK (${type}_owed >= 0 AND ${type}_owed < 'Infinity'),
-  CHECK ((${type}_reversed IS NULL) = (${type}_owed IS NULL) AND (${type}_live IS NULL OR ${type}_owed IS NOT NULL)),`,
+  ${type}_live ${schema}.amount,
+  ${type}_reversed ${schema}.amount,
+  ${type}_owed ${schema}.amount,`,
   )
   .join('\n')}
-  CHECK (status = 'PLACED' OR (bet_paid_live IS NULL AND voided_live IS NULL AND cashout_live IS NULL)),
-  revision integer NOT NULL CHECK (revision >= 1),
-  recorded_at timestamptz NOT NULL DEFAULT now()
+  revision integer NOT NULL,
+  recorded_at timestamptz NOT NULL DEFAULT now(),
+  CONSTRAINT bets_lawful CHECK (
+    revision >= 1
+${settlementTypes
+  .map(
+    type =>
+      `    AND (${type}_reversed IS NULL) = (${type}_owed IS NULL) AND (${type}_live IS NULL OR ${type}_owed IS NOT NULL)`,
+  )
+  .join('\n')}
+    AND (status = 'PLACED' OR status = 'ROLLED_BACK' AND num_nonnulls(bet_paid_live, voided_live, cashout_live) = 0)
+  )
 )`,
 
     `CREATE SEQUENCE IF NOT EXISTS ${schema}.wallet_transaction_ids AS bigint`,
 
     `CREATE TABLE IF NOT EXISTS ${schema}.transactions (
-  operation text NOT NULL CHECK (operation IN ('placebet', 'unsettlement', 'rollbackbet', 'settlement')),
-  transaction_id text COLLATE "C" NOT NULL CHECK (transaction_id <> ''),
-  player_id text COLLATE "C" NOT NULL CHECK (player_id <> ''),
-  bet_id text COLLATE "C" NOT NULL CHECK (bet_id <> ''),
-  amount numeric CHECK (amount >= 0 AND amount < 'Infinity'),
+  operation text NOT NULL,
+  transaction_id ${schema}.identifier NOT NULL,
+  player_id ${schema}.identifier NOT NULL,
+  bet_id ${schema}.identifier NOT NULL,
+  amount ${schema}.amount,
   currency text,
   type text,
-  delta numeric NOT NULL CHECK (delta > '-Infinity' AND delta < 'Infinity'),
+  delta numeric NOT NULL,
   -- A refusal that sticks (D6, D7); both NULL: a success.
   error_code text,
   description text,
@@ -89,11 +101,19 @@ ${settlementTypes
   wallet_transaction_id text NOT NULL DEFAULT ${nextReference(schema)},
   recorded_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (operation, transaction_id),
-  CHECK ((error_code IS NULL) = (description IS NULL)),
-  CHECK (error_code IS NULL OR delta = 0),
-  CHECK ((amount IS NULL) = (operation IN ('unsettlement', 'rollbackbet'))),
-  CHECK ((currency IS NULL) = (amount IS NULL)),
-  CHECK ((type IS NULL) = (operation = 'placebet'))
+  CONSTRAINT transactions_lawful CHECK (
+    CASE operation
+      WHEN 'placebet' THEN amount IS NOT NULL AND type IS NULL
+      WHEN 'settlement' THEN amount IS NOT NULL AND type IS NOT NULL
+      WHEN 'unsettlement' THEN amount IS NULL AND type IS NOT NULL
+      WHEN 'rollbackbet' THEN amount IS NULL AND type IS NOT NULL
+      ELSE false
+    END
+    AND (currency IS NULL) = (amount IS NULL)
+    AND (error_code IS NULL) = (description IS NULL)
+    AND (error_code IS NULL OR delta = 0)
+    AND abs(delta) < 'Infinity'
+  )
 )`,
 
     loadFunction(tables),
@@ -104,6 +124,13 @@ ${settlementTypes
     `INSERT INTO ${schema}.migrations (version) VALUES (${schemaVersion}) ON CONFLICT DO NOTHING`,
   ]
 }
+
+/** There is no CREATE DOMAIN IF NOT EXISTS. */
+const domain = (schema: string, name: string, type: string, check: string) => `DO $domain$ BEGIN
+  CREATE DOMAIN ${schema}.${name} AS ${type} CHECK (${check});
+EXCEPTION WHEN duplicate_object THEN
+  NULL;
+END $domain$`
 
 /** One function: its name, what it takes and gives, and its body as the catalog keeps it. */
 export interface DatabaseFunction {

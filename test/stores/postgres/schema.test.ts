@@ -231,7 +231,7 @@ describe('at a cut-over (D27)', () => {
     ]
     await expect(importBets(pool, { schema: 'many' }, wrong)).rejects.toMatchObject({
       code: 'IMPORT_REJECTED',
-      message: expect.stringMatching(/^bets, wrong: .*bets_stake_check/),
+      message: expect.stringMatching(/^bets, wrong: .*amount/),
     })
   })
 
