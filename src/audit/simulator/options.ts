@@ -61,7 +61,8 @@ export interface SimulationOptions {
   timeoutMs?: number
   /**
    * Without any answer for so long, the wallet is given up, and with it the simulation; a single transaction, where it
-   * is answered 5xx for so long, at least 60 times. Default 60,000; at the start no more than 5,000.
+   * is answered 5xx for so long, at least 60 times. Default 60,000; a wallet that has never answered is
+   * given up after no more than 5,000.
    */
   patienceMs?: number
   /** The longest pause between attempts when the wallet fails. Default 1,000. */

@@ -33,7 +33,8 @@ const streams = { world: 1, network: 2 }
 const faultsMax = 60
 /** A wallet that words its failures anew each time must not fill the memory. */
 const answersMax = 50
-const openingPatienceMsMax = 5_000
+/** A wallet that has never answered is given up sooner. */
+const firstPatienceMsMax = 5_000
 /** With so many unanswered transactions per connection no more bets are made. */
 const pendingPerConnectionMax = 8
 
@@ -72,6 +73,7 @@ function run(settings: Settings, line: ReturnType<typeof createLine>): Promise<S
   let phase: SimulationProgress['phase'] = 'opening'
   let bettingSince = startedAt
   let complete = true
+  let hasAnswered = false
   let shownAt = startedAt
   let shownRequests = 0
 
@@ -112,7 +114,7 @@ function run(settings: Settings, line: ReturnType<typeof createLine>): Promise<S
 
     /** Who mistypes an address is told so soon. */
     function patienceMs(): number {
-      return phase === 'opening' ? Math.min(openingPatienceMsMax, settings.patienceMs) : settings.patienceMs
+      return hasAnswered ? settings.patienceMs : Math.min(firstPatienceMsMax, settings.patienceMs)
     }
 
     // ── The way to the wallet ────────────────────────────────────────────────────────────────────────────────────
@@ -144,7 +146,10 @@ function run(settings: Settings, line: ReturnType<typeof createLine>): Promise<S
 
     function answered({ operation }: Transaction, reading: Reading, milliseconds: number): void {
       if (reading.kind === 'broken' || reading.kind === 'fault') faultsReal += 1
-      if (reading.kind !== 'broken') histogram.record(milliseconds)
+      if (reading.kind !== 'broken') {
+        hasAnswered = true
+        histogram.record(milliseconds)
+      }
       const counts = answers.get(operation) as Map<string, number>
       let answer = shortOf(reading)
       if (!counts.has(answer) && counts.size >= answersMax) answer = 'others'

@@ -396,6 +396,26 @@ describe('a simulation does not begin', () => {
     }
   })
 
+  test('where nobody has ever answered, whatever the patience is with a wallet that has', async () => {
+    let now = 0
+    const clock: SimulatorClock = {
+      now: () => now,
+      date: () => 1_800_000_000_000 + now,
+      after(milliseconds, run) {
+        setImmediate(() => {
+          now += milliseconds
+          run()
+        })
+      },
+    }
+    const wallet = await startWallet()
+    await wallet.close()
+    const run = simulateSportsbook({ baseUrl: wallet.baseUrl, players: ['ann'], clock })
+    await expect(run).rejects.toThrow(/: no answer for 5000 ms$/)
+    expect(now).toBeGreaterThan(5_000)
+    expect(now).toBeLessThan(7_000)
+  })
+
   test('where nobody answers', async () => {
     const wallet = await startWallet()
     await wallet.close()
