@@ -7,6 +7,7 @@ import {
   request as requestHttp,
 } from 'node:http'
 import { Agent as AgentTls, request as requestHttps } from 'node:https'
+import { basicOf } from './checks.js'
 import { curlLine } from './curl.js'
 import type { AuditSettings } from './options.js'
 import type { AuditExchange } from './report.js'
@@ -89,7 +90,7 @@ export function openClient(settings: AuditSettings): Client {
     if (body !== null) headers['content-type'] = 'application/json'
     if (basic !== null) {
       const password = credentials === 'wrong' ? `${basic.password}x` : basic.password
-      headers.authorization = `Basic ${Buffer.from(`${basic.username}:${password}`, 'utf8').toString('base64')}`
+      headers.authorization = basicOf({ ...basic, password })
     }
     for (const [name, value] of Object.entries(call.headers ?? {})) {
       if (value === null) delete headers[name]

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** `bet-wallet audit` and `bet-wallet simulate`: the platform's side, from a terminal. */
-import { accessSync, constants, statSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { renderHtml } from './html/render.js'
@@ -10,6 +10,7 @@ import {
   formatProgress as formatSimulationProgress,
   formatReport as formatSimulationReport,
   numberedPlayers,
+  type SimulatedPlayer,
   type SimulationOptions,
   simulateSportsbook,
 } from './simulator/index.js'
@@ -19,7 +20,7 @@ const passwordVariable = 'BET_WALLET_PASSWORD'
 
 const help = `Usage
   bet-wallet audit <base url> --player <id> --currency <code> [options]
-  bet-wallet simulate <base url> --players <count or ids> [options]
+  bet-wallet simulate <base url> --players <count, ids or file> [options]
   bet-wallet audit --list
 
   audit      sends the platform's calls to a running wallet, in whatever language it is
@@ -84,7 +85,7 @@ The exit code is 0 when no MUST failed, 1 when one did, and 2 when the audit cou
 was stopped, or could judge nothing.`
 
 const helpOfSimulate = `Usage
-  bet-wallet simulate <base url> --players <count or ids> [options]
+  bet-wallet simulate <base url> --players <count, ids or file> [options]
 
 Plays a sportsbook: matches, bets, goals, settlements, voids, corrections, and clawback debts
 that are netted off later winnings, over a network that loses, delays, repeats and reorders
@@ -95,7 +96,9 @@ ${helpOfCallers} (/settlement)
   --no-settle               bets cannot be settled: bets and rollbacks only
 
 What is played
-  --players <count or ids>  20: sim-1 to sim-20; or ids: anna,kenji (required). They must be
+  --players <who>           20: sim-1 to sim-20; or ids: anna,kenji; or players.json, a list of
+                            ids or of { "playerId", "currency", "balance", "sessionId" }, of
+                            which all but the first may be missing (required). They must be
                             known to the wallet and have funds; nobody else plays with them.
   --player-prefix <text>    of numbered players (sim-)
   --bets <number>           how many bets are made (1,000 where there is no --duration)
@@ -108,6 +111,9 @@ What is played
 
 What comes out, beside the sums
   --json <file>             the report as JSON
+
+Ctrl+C ends it in good order: no more bets, what is open is played to its end and reconciled.
+Where no terminal shows the progress, a line is written now and then.
 
 The exit code is 0 when the books agree, 1 when they do not, and 2 when it could not be done.`
 
@@ -181,7 +187,7 @@ async function audit(words: string[]): Promise<number> {
   if (values['settle-url'] !== undefined && values['settle-command'] !== undefined)
     throw new Usage('--settle-url and --settle-command: one of them')
   const tty = process.stderr.isTTY
-  const signal = untilInterrupted()
+  const signal = untilInterrupted('what is under way is given back first')
   const options: AuditOptions = {
     baseUrl,
     playerId: required('--player', values.player),
@@ -240,12 +246,11 @@ async function simulate(words: string[]): Promise<number> {
   const tty = process.stderr.isTTY
   if (values['no-settle'] && values['settle-url'] !== undefined)
     throw new Usage('--settle-url and --no-settle: one of them')
-  const settle = settleUrlOf(baseUrl, values['settle-url'])
   const options: SimulationOptions = {
     baseUrl,
     players: playersOf(required('--players', values.players), values['player-prefix']),
     ...callerOf(values),
-    ...(values['no-settle'] ? { settle: null } : given('settle', settle)),
+    ...(values['no-settle'] ? { settle: null } : given('settle', values['settle-url'])),
     ...given('bets', wholeOf('--bets', values.bets)),
     ...given('durationMs', millisecondsOf('--duration', values.duration)),
     ...given('ratePerSecond', numberOf('--rate', values.rate)),
@@ -253,10 +258,12 @@ async function simulate(words: string[]): Promise<number> {
     ...given('chaos', numberOf('--chaos', values.chaos)),
     ...given('seed', wholeOf('--seed', values.seed)),
     ...given('timeoutMs', millisecondsOf('--timeout', values.timeout)),
-    signal: untilInterrupted(),
+    signal: untilInterrupted('open bets are played to their end, and reconciled'),
+    progressEveryMs: tty ? 500 : 10_000,
     onProgress(progress) {
       if (tty)
         overwrite(formatSimulationProgress(progress, { bar: true, columns: columnsOf(process.stderr) }))
+      else console.error(formatSimulationProgress(progress, { bar: false, columns: lineColumnsMax }))
     },
   }
   const report = await simulateSportsbook(options)
@@ -348,12 +355,17 @@ function profileOf<T>(name: string, entries: readonly string[] | undefined, read
   return profile
 }
 
-function playersOf(text: string, prefix = 'sim-'): string[] {
-  return /^[0-9]+$/.test(text) ? numberedPlayers(Number(text), prefix) : text.split(',').map(id => id.trim())
-}
-
-function settleUrlOf(baseUrl: string, url: string | undefined): string | undefined {
-  return url?.startsWith('/') ? `${baseUrl.replace(/\/+$/, '')}${url}` : url
+/** `20`, `anna,kenji` or `players.json`. */
+function playersOf(text: string, prefix: string | undefined): readonly (string | SimulatedPlayer)[] {
+  if (/^[0-9]+$/.test(text)) return numberedPlayers(wholeOf('--players', text) ?? 0, prefix ?? 'sim-')
+  if (prefix !== undefined) throw new Usage('--player-prefix is for a count of players, such as --players 20')
+  if (!text.endsWith('.json')) return text.split(',').map(id => id.trim())
+  try {
+    // What is in it is checked with the other options.
+    return JSON.parse(readFileSync(text, 'utf8'))
+  } catch (error) {
+    throw new Usage(`--players: ${text} cannot be read: ${(error as Error).message}`)
+  }
 }
 
 // Writing
@@ -375,6 +387,8 @@ function write(file: string | undefined, render: () => string): void {
   console.error(`Written: ${file}`)
 }
 
+const lineColumnsMax = 200
+
 function overwrite(line: string): void {
   process.stderr.write(`\r\u001b[2K${line}`)
 }
@@ -384,10 +398,10 @@ function columnsOf(stream: { columns?: number }): number {
 }
 
 /** The first Ctrl+C ends it in good order; the second one at once, as usual. */
-function untilInterrupted(): AbortSignal {
+function untilInterrupted(what: string): AbortSignal {
   const interrupted = new AbortController()
   process.once('SIGINT', () => {
-    console.error('\nStopping: what is under way is given back first. Ctrl+C again stops at once.')
+    console.error(`\nStopping: ${what}. Ctrl+C again stops at once.`)
     interrupted.abort()
   })
   return interrupted.signal
@@ -402,8 +416,7 @@ main(process.argv.slice(2)).then(
     process.exitCode = 2
     if (error instanceof Usage || (error instanceof AuditError && error.code === 'INVALID_OPTIONS')) {
       console.error(`${error.message}\n\nbet-wallet --help says what there is.`)
-    } else if (error instanceof AuditError) console.error(`The audit could not begin. ${error.message}`)
-    else if (error instanceof TypeError) console.error(error.message)
+    } else if (error instanceof AuditError) console.error(`It could not begin. ${error.message}`)
     else console.error(error)
   },
 )

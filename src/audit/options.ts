@@ -1,6 +1,17 @@
 /** What an audit is told: checked wholly before the first request is sent. */
 import { minorUnitsOf } from '../currencies.js'
-import { AuditError } from './errors.js'
+import {
+  baseUrlOf,
+  checkCredentials,
+  checkFunctions,
+  checkNames,
+  headersOf,
+  invalid,
+  isText,
+  targetOf,
+  textOption,
+  wholeOption,
+} from './checks.js'
 import type { AuditResult } from './report.js'
 
 /** A settlement for the operator's own code to make: it credits `amount` to the player, for this bet. */
@@ -148,10 +159,9 @@ const optionNames: ReadonlySet<string> = new Set<keyof AuditOptions>([
  * @throws {AuditError} `INVALID_OPTIONS`, naming the option
  */
 export function settingsOf(options: AuditOptions, ids: readonly string[]): AuditSettings {
-  if (typeof options !== 'object' || options === null) invalid('the options must be an object')
-  for (const name in options) if (!optionNames.has(name)) invalid(`there is no option ${name}`)
+  checkNames(options, optionNames)
 
-  const base = baseOf(options.baseUrl)
+  const base = baseUrlOf(options.baseUrl)
   const playerId = textOption(
     'playerId',
     options.playerId,
@@ -163,17 +173,14 @@ export function settingsOf(options: AuditOptions, ids: readonly string[]): Audit
   if (otherPlayerId !== undefined) textOption('otherPlayerId', otherPlayerId, 'another test player')
   if (otherPlayerId === playerId) invalid('otherPlayerId must be another player than playerId')
   if (credentials !== undefined) checkCredentials(credentials)
-  for (const name of ['sign', 'formatDate', 'onResult'] as const) {
-    if (options[name] !== undefined && typeof options[name] !== 'function')
-      invalid(`${name} must be a function`)
-  }
+  checkFunctions(options, ['sign', 'formatDate', 'onResult'])
   if (typeof deductions !== 'boolean') invalid('deductions must be true or false')
   const { signal, only, formatDate } = options
   if (signal !== undefined && typeof signal?.aborted !== 'boolean') invalid('signal must be an AbortSignal')
 
   return {
     base,
-    target: base.href.replace(/\/$/, ''),
+    target: targetOf(base),
     playerId,
     currency,
     otherPlayerId: otherPlayerId ?? null,
@@ -200,20 +207,6 @@ export function settingsOf(options: AuditOptions, ids: readonly string[]): Audit
   }
 }
 
-function baseOf(value: unknown): URL {
-  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : null
-  if (url === null || !/^https?:$/.test(url.protocol))
-    invalid('baseUrl must be a URL of http or https, such as "http://127.0.0.1:3000/wallet"')
-  if (url.username !== '' || url.password !== '') {
-    invalid(
-      'baseUrl must be without user and password: give them as credentials, so that they are shown nowhere',
-    )
-  }
-  if (url.search !== '' || url.hash !== '')
-    invalid('baseUrl must be without ? and #: paths are appended to it')
-  return url
-}
-
 function settleOf(settle: unknown): SettleOption {
   if (settle === 'cannot') return 'cannot'
   if (typeof settle === 'function') return settle as (settlement: AuditSettlement) => void
@@ -230,27 +223,6 @@ function settleOf(settle: unknown): SettleOption {
   return invalid(
     'settle must be "cannot", a function, { command }, or { url } with a path like "/settlement" or a whole URL',
   )
-}
-
-function checkCredentials(credentials: unknown): void {
-  const { username, password } = (credentials ?? {}) as Record<string, unknown>
-  if (!isText(username) || username.includes(':'))
-    invalid('credentials.username must be text that is not empty and has no colon')
-  if (!isText(password)) invalid('credentials.password must be text that is not empty')
-}
-
-function headersOf(name: string, headers: unknown): Record<string, string> {
-  if (headers === undefined) return {}
-  if (typeof headers !== 'object' || headers === null) invalid(`${name} must be an object of header names`)
-  const found: Record<string, string> = {}
-  for (const [header, value] of Object.entries(headers)) {
-    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(header))
-      invalid(`${name}: ${JSON.stringify(header)} is no name of a header`)
-    if (typeof value !== 'string' || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
-      invalid(`${name}: the value of ${header} must be text of one line`)
-    found[header.toLowerCase()] = value
-  }
-  return found
 }
 
 function profileOf<T extends string | number>(
@@ -291,24 +263,6 @@ function onlyOf(only: unknown, ids: readonly string[]): readonly string[] {
   ]
 }
 
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== ''
-}
-
 function isStatus(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) >= 200 && (value as number) <= 599
-}
-
-function textOption(name: string, value: unknown, what: string): string {
-  return isText(value) ? value : invalid(`${name} must be ${what}`)
-}
-
-function wholeOption(name: string, value: unknown, least: number, most: number): number {
-  return Number.isInteger(value) && (value as number) >= least && (value as number) <= most
-    ? (value as number)
-    : invalid(`${name} must be a whole number from ${least} to ${most}`)
-}
-
-function invalid(flaw: string): never {
-  throw new AuditError('INVALID_OPTIONS', `Invalid options: ${flaw}`)
 }

@@ -6,7 +6,7 @@ import { compare, type Decimal, subtract, textOf, unitsOf } from './decimal.js'
 import { AuditError } from './errors.js'
 import { excerptOf } from './excerpt.js'
 import type { AuditSettings } from './options.js'
-import { openRandom } from './random.js'
+import { createRandom } from './random.js'
 import type { AuditFailure, AuditReport, AuditResult } from './report.js'
 import { type Answer, type Books, Failed, found, NotJudged, Stage } from './stage.js'
 
@@ -25,7 +25,7 @@ export async function runAudit(settings: AuditSettings, cases: readonly AuditCas
     const readBy: ReadBy = { way: 'rollback' }
     const books: Books[] = []
     const stageFor = (stream: string) =>
-      new Stage(books, settings, client, openRandom(settings.seed, stream), ids, readBy)
+      new Stage(books, settings, client, createRandom(settings.seed, stream), ids, readBy)
 
     const before = await begin(settings, stageFor, readBy)
     let balance = before

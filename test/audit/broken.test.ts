@@ -200,7 +200,7 @@ async function failuresOf(
     otherPlayerId: 'player-2',
     currency,
     settle: { url: '/settlement' },
-    timeoutMs: 2_000,
+    timeoutMs: 1_000,
     only: numbers.flatMap(number => withCompany[number] ?? [number]).map(idOf),
   })
   return report.results.filter(({ verdict }) => verdict === 'failed').map(({ id }) => id)

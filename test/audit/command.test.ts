@@ -1,6 +1,6 @@
 /** The command as a process of its own, as it was built. */
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -190,10 +190,10 @@ describe('bet-wallet audit', () => {
     const { out } = await run(['audit', '--help'])
     const named = new Set([...out.matchAll(/--[a-z-]+/g)].map(([option]) => option))
     for (const option of ['--sign', '--no-such-option']) expect(named).not.toContain(option)
-    for (const option of named) {
-      const { error } = await run(['audit', 'ftp://x', option === '--help' ? '--list' : option])
-      expect(error).not.toContain('Unknown option')
-    }
+    const said = await Promise.all(
+      [...named].map(option => run(['audit', 'ftp://x', option === '--help' ? '--list' : option])),
+    )
+    for (const { error } of said) expect(error).not.toContain('Unknown option')
   }, 120_000)
 })
 
@@ -210,23 +210,21 @@ describe('what keeps it from being done has code 2 and says what to do', () => {
     const { port } = free.address() as AddressInfo
     await new Promise(resolve => free.close(resolve))
     expect(await saysOf(usual(`http://127.0.0.1:${port}`))).toMatch(
-      /^The audit could not begin\. Nobody answers at .*refused.*Is the wallet running/,
+      /^It could not begin\. Nobody answers at .*refused.*Is the wallet running/,
     )
   })
 
   it('a base URL of something else', async () => {
     const { url } = await plain()
     expect(await saysOf(usual(`${url}/wallet`))).toMatch(
-      /^The audit could not begin\. .*404.*is the base URL right\?/,
+      /^It could not begin\. .*404.*is the base URL right\?/,
     )
   })
 
   it('wrong credentials', async () => {
     const { url } = await plain()
     const said = await saysOf(usual(url), { BET_WALLET_PASSWORD: 'wrong' })
-    expect(said).toMatch(
-      /^The audit could not begin\. .*401: the credentials are missing or not the wallet's\n$/,
-    )
+    expect(said).toMatch(/^It could not begin\. .*401: the credentials are missing or not the wallet's\n$/)
   })
 
   it('a player who is not known', async () => {
@@ -275,6 +273,11 @@ describe('what keeps it from being done has code 2 and says what to do', () => {
     [['simulate', 'http://a'], /--players is missing/],
     [['simulate', 'http://a', '--players', '2', '--duration', 'soon'], /--duration must be a duration/],
     [['simulate', 'http://a', '--players', '2', '--chaos', '7'], /chaos/],
+    [['simulate', 'http://a', '--players', '0'], /players must be a list of at least one/],
+    [['simulate', 'http://a', '--players', 'none.json'], /--players: none\.json cannot be read: ENOENT/],
+    [['simulate', 'http://a', '--players', 'ann', '--player-prefix', 'p-'], /--player-prefix is for a count/],
+    [['simulate', 'ftp://a', '--players', '2'], /baseUrl must be a URL of http or https/],
+    [['simulate', 'http://a', '--players', '2', '--no-settle', '--settle-url', '/s'], /one of them/],
   ])('%j', async (words, message) => {
     expect(await saysOf(words, {})).toMatch(message)
   })
@@ -327,12 +330,62 @@ describe('bet-wallet simulate', () => {
     const { url } = await plain()
     const words = ['simulate', url, '--players', 'player-1,player-2', '--user', 'platform', '--bets', '40']
     const { code, out, error } = await run([...words, '--seed', '3', '--json', 'simulation.json'], password)
-    expect({ code, error }).toEqual({ code: 0, error: 'Written: simulation.json\n' })
+    expect(code).toBe(0)
+    // No terminal: progress in lines, one at least for each phase.
+    const lines = error.trimEnd().split('\n')
+    expect(lines.at(-1)).toBe('Written: simulation.json')
+    for (const phase of ['opening', 'betting', 'playing out', 'reconciling']) {
+      expect(lines.some(line => new RegExp(`^ *\\d+ %  ${phase}  \\d+ bets  \\d+ requests`).test(line))).toBe(
+        true,
+      )
+    }
+    expect(error).not.toContain('\u001b')
     expect(out).toContain('Reconciled: the books of 2 players and the wallet agree to the cent.')
     const report = JSON.parse(readFileSync(join(folder, 'simulation.json'), 'utf8')) as {
       reconciled: boolean
     }
     expect(report.reconciled).toBe(true)
+  })
+
+  it('takes the players from a file, with what their balances must be', async () => {
+    const { url } = await plain()
+    const players = (list: unknown) => {
+      writeFileSync(join(folder, 'players.json'), typeof list === 'string' ? list : JSON.stringify(list))
+      return run(
+        ['simulate', url, '--players', 'players.json', '--user', 'platform', '--bets', '20', '--chaos', '0'],
+        password,
+      )
+    }
+    const { code, out } = await players([
+      'player-2',
+      { playerId: 'player-1', currency: 'EUR', balance: '100.00', sessionId: 's' },
+    ])
+    expect(code).toBe(0)
+    expect(out).toContain('Reconciled: the books of 2 players')
+
+    for (const [list, message] of [
+      ['{', /^--players: players\.json cannot be read: .*JSON/],
+      [{}, /players must be a list of at least one/],
+      [['player-1', { currency: 'EUR' }], /players\[1\]\.playerId must be text/],
+      [[{ playerId: 'player-1', balance: 100 }], /players\[0\]\.balance must be decimal text/],
+      [[{ playerId: 'player-1', name: 'Ann' }], /players\[0\] has no field name/],
+      [[{ playerId: 'player-1', balance: '1.00' }], /^It could not begin\. player-1: .* not of 1\.00/m],
+    ] as const) {
+      const wrong = await players(list)
+      expect(wrong).toMatchObject({ code: 2, out: '', error: expect.stringMatching(message) })
+      expect(wrong.error).not.toMatch(/\n +at /)
+    }
+  })
+
+  it('settles where it is told to', async () => {
+    const { url } = await plain()
+    const words = ['simulate', url, '--players', 'player-1', '--user', 'platform', '--bets', '20']
+    const elsewhere = await run([...words, '--settle-url', '/nowhere', '--json', 'elsewhere.json'], password)
+    expect(elsewhere.code).toBe(1)
+    expect(elsewhere.out).toMatch(/^settlement +404/m)
+    const without = await run([...words, '--no-settle'], password)
+    expect(without.code).toBe(0)
+    expect(without.out).toMatch(/^settlement +never/m)
   })
 
   it('has code 1 when the books differ', async () => {

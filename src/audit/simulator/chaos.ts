@@ -1,4 +1,5 @@
 /** How badly the network behaves. */
+import { invalid } from '../checks.js'
 
 /** Probabilities from 0 to 1, each per attempt to deliver a call. The first five exclude each other. */
 export interface Chaos {
@@ -43,23 +44,24 @@ function each(of: (name: keyof Chaos) => number): Chaos {
   }
 }
 
-/** The probabilities of a number from 0 to 1, or those given, and 0 for the others. @throws {TypeError} naming the flaw */
+/** The probabilities of a number from 0 to 1, or those given, and 0 for the others. @throws {AuditError} naming the flaw */
 export function chaosOf(chaos: number | Partial<Chaos>): Chaos {
   const isProbability = (value: unknown): value is number =>
     typeof value === 'number' && value >= 0 && value <= 1
   if (typeof chaos === 'number') {
-    if (!isProbability(chaos))
-      throw new TypeError('chaos must be a number from 0 to 1, or probabilities by name')
+    if (!isProbability(chaos)) invalid('chaos must be a number from 0 to 1, or probabilities by name')
     return each(name => worst[name] * chaos)
   }
+  if (typeof chaos !== 'object' || chaos === null)
+    invalid('chaos must be a number from 0 to 1, or probabilities by name')
   for (const [name, value] of Object.entries(chaos)) {
-    if (!(name in worst)) throw new TypeError(`chaos.${name} is not one of ${chaosNames.join(', ')}`)
-    if (!isProbability(value)) throw new TypeError(`chaos.${name} must be a number from 0 to 1`)
+    if (!(name in worst)) invalid(`chaos.${name} is not one of ${chaosNames.join(', ')}`)
+    if (!isProbability(value)) invalid(`chaos.${name} must be a number from 0 to 1`)
   }
   const all = each(name => chaos[name] ?? 0)
   const { requestLost, answerLost, late, delayed, cut } = all
   if (requestLost + answerLost + late + cut > 0.9 || requestLost + answerLost + late + cut + delayed > 1) {
-    throw new TypeError('chaos: at least one call of ten must get through, or nothing would ever end')
+    invalid('chaos: at least one call of ten must get through, or nothing would ever end')
   }
   return all
 }

@@ -5,12 +5,13 @@
  * The simulated time is counted in steps and not in seconds: it moves on with every bet that is made, so that nothing
  * ever waits for it.
  */
+
+import type { Random } from '../random.js'
 import type { Transaction } from './books.js'
 import { type Chaos, chaosNames } from './chaos.js'
 import { createDueQueue } from './due-queue.js'
 import type { Judge } from './judge.js'
 import type { Sending } from './line.js'
-import type { Random } from './random.js'
 import type { Reading } from './reading.js'
 
 /** Time, to be replaced in tests. */

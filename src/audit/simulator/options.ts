@@ -1,7 +1,20 @@
 /** What a simulation is told, and whether it can be done. */
 import type { ConnectionOptions } from 'node:tls'
-import type { Decimal } from '../../money.js'
+import { type Decimal, parseDecimal } from '../../money.js'
 import type { SettlementType } from '../../store.js'
+import {
+  baseUrlOf,
+  basicOf,
+  checkCredentials,
+  checkFunctions,
+  checkNames,
+  headersOf,
+  invalid,
+  targetOf,
+  textOption,
+  urlOf,
+  wholeOption,
+} from '../checks.js'
 import type { SignedRequest } from '../options.js'
 import { type Chaos, chaosOf } from './chaos.js'
 import { type SimulatorClock, systemClock } from './network.js'
@@ -25,9 +38,9 @@ export interface SimulationOptions {
   /** For https: certificates of the client's, an authority of one's own. As `tls.connect` takes them. */
   tls?: object
   /**
-   * How bets are settled, as the interface has no call for it (D17): a URL that takes transactionId, betId, playerId,
-   * type, amount, currency and transactionDate (retried until it answers), or a function. Default:
-   * `<base url>/settlement`. `null`: they cannot be; then there are bets and rollbacks only.
+   * How bets are settled, as the interface has no call for it (D17): a path below the base URL or a whole URL that takes
+   * transactionId, betId, playerId, type, amount, currency and transactionDate (retried until it answers), or a function.
+   * Default: `/settlement`. `null`: they cannot be; then there are bets and rollbacks only.
    */
   settle?: string | SettleFunction | null
   /** How many bets are made. Default: no limit where there is a `durationMs`, else 1,000. */
@@ -48,7 +61,8 @@ export interface SimulationOptions {
   timeoutMs?: number
   /**
    * Without any answer for so long, the wallet is given up, and with it the simulation; a single transaction, where it
-   * is answered 5xx for so long, at least 60 times. Default 60,000.
+   * is answered 5xx for so long, at least 60 times. Default 60,000; a wallet that has never answered is
+   * given up after no more than 5,000.
    */
   patienceMs?: number
   /** The longest pause between attempts when the wallet fails. Default 1,000. */
@@ -117,51 +131,66 @@ const betsByDefault = 1_000
 /** A seed that people can copy. */
 const seedMax = 2 ** 32
 
-/** All of them checked, with their defaults. @throws {TypeError} naming the option */
+const optionNames: ReadonlySet<string> = new Set<keyof SimulationOptions>([
+  ...([
+    'baseUrl',
+    'players',
+    'credentials',
+    'headers',
+    'sign',
+    'tls',
+    'settle',
+    'bets',
+    'durationMs',
+  ] as const),
+  ...(['ratePerSecond', 'concurrency', 'chaos', 'seed', 'runId', 'timeoutMs', 'patienceMs'] as const),
+  ...(['backOffMsMax', 'rememberedBetsMax', 'differencesMax', 'minorUnits', 'signal', 'onProgress'] as const),
+  ...(['progressEveryMs', 'onDifference', 'onBetClosed', 'clock'] as const),
+])
+
+/** All of them checked, with their defaults. @throws {AuditError} `INVALID_OPTIONS`, naming the option */
 export function settingsOf(options: SimulationOptions) {
+  checkNames(options, optionNames)
+  checkFunctions(options, ['sign', 'minorUnits', 'onProgress', 'onDifference', 'onBetClosed'])
   const clock = options.clock ?? systemClock
-  const seed = options.seed ?? Math.floor(Math.random() * seedMax)
-  const { bets, durationMs } = options
-  whole('seed', seed, 0, Number.MAX_SAFE_INTEGER)
+  const { bets, durationMs, credentials, ratePerSecond } = options
   const runId =
     options.runId ?? `${clock.date().toString(36)}${Math.floor(Math.random() * 36 ** 4).toString(36)}`
-  if (typeof runId !== 'string' || !/^[A-Za-z0-9-]{1,40}$/.test(runId)) {
-    throw new TypeError('runId must be 1 to 40 letters, digits or "-"')
-  }
+  if (typeof runId !== 'string' || !/^[A-Za-z0-9-]{1,40}$/.test(runId))
+    invalid('runId must be 1 to 40 letters, digits or "-"')
+  if (ratePerSecond !== undefined && !(ratePerSecond > 0)) invalid('ratePerSecond must be a number above 0')
+  if (credentials !== undefined) checkCredentials(credentials)
 
-  const { target, headers, authorization } = targetOf(options)
-  const settle = options.settle === undefined ? urlOf('settle', `${target}/settlement`) : options.settle
-  const players = playersOf(options.players)
-  if (options.ratePerSecond !== undefined && !(options.ratePerSecond > 0)) {
-    throw new TypeError('ratePerSecond must be a number above 0')
-  }
+  const base = baseUrlOf(options.baseUrl)
+  const target = targetOf(base)
   return {
     clock,
-    seed,
+    seed: wholeOption('seed', options.seed ?? Math.floor(Math.random() * seedMax), 0),
     runId,
-    headers,
-    players,
+    headers: headersOf('headers', options.headers),
+    players: playersOf(options.players),
     chaos: chaosOf(options.chaos ?? 0.2),
     target,
-    authorization,
+    authorization: credentials === undefined ? null : { origin: base.origin, value: basicOf(credentials) },
     urls: {
-      placebet: urlOf('baseUrl', `${target}/placebet`),
-      unsettlement: urlOf('baseUrl', `${target}/unsettlement`),
-      rollbackbet: urlOf('baseUrl', `${target}/rollbackbet`),
+      placebet: new URL(`${target}/placebet`),
+      unsettlement: new URL(`${target}/unsettlement`),
+      rollbackbet: new URL(`${target}/rollbackbet`),
     },
-    settle: typeof settle === 'string' ? urlOf('settle', settle) : settle,
+    settle: settleOf(options.settle === undefined ? '/settlement' : options.settle, target),
     sign: options.sign?.bind(options) ?? null,
     tls: (options.tls ?? {}) as ConnectionOptions,
-    betsMax: bets === undefined ? (durationMs === undefined ? betsByDefault : null) : whole('bets', bets, 0),
-    durationMs: durationMs === undefined ? null : whole('durationMs', durationMs, 0),
-    ratePerSecond: options.ratePerSecond ?? null,
-    concurrency: whole('concurrency', options.concurrency ?? 16, 1, 10_000),
-    timeoutMs: whole('timeoutMs', options.timeoutMs ?? 10_000, 1),
-    patienceMs: whole('patienceMs', options.patienceMs ?? 60_000, 0),
-    backOffMsMax: whole('backOffMsMax', options.backOffMsMax ?? 1_000, 0),
-    rememberedBetsMax: whole('rememberedBetsMax', options.rememberedBetsMax ?? 2_000, 0),
-    differencesMax: whole('differencesMax', options.differencesMax ?? 100, 1),
-    progressEveryMs: whole('progressEveryMs', options.progressEveryMs ?? 500, 1),
+    betsMax:
+      bets === undefined ? (durationMs === undefined ? betsByDefault : null) : wholeOption('bets', bets, 0),
+    durationMs: durationMs === undefined ? null : wholeOption('durationMs', durationMs, 0),
+    ratePerSecond: ratePerSecond ?? null,
+    concurrency: wholeOption('concurrency', options.concurrency ?? 16, 1, 10_000),
+    timeoutMs: wholeOption('timeoutMs', options.timeoutMs ?? 10_000, 1),
+    patienceMs: wholeOption('patienceMs', options.patienceMs ?? 60_000, 0),
+    backOffMsMax: wholeOption('backOffMsMax', options.backOffMsMax ?? 1_000, 0),
+    rememberedBetsMax: wholeOption('rememberedBetsMax', options.rememberedBetsMax ?? 2_000, 0),
+    differencesMax: wholeOption('differencesMax', options.differencesMax ?? 100, 1),
+    progressEveryMs: wholeOption('progressEveryMs', options.progressEveryMs ?? 500, 1),
     minorUnits: options.minorUnits?.bind(options) ?? (() => undefined),
     signal: options.signal ?? null,
     onProgress: options.onProgress?.bind(options) ?? null,
@@ -172,48 +201,37 @@ export function settingsOf(options: SimulationOptions) {
 
 export type Settings = ReturnType<typeof settingsOf>
 
-function whole(name: string, value: number, least: number, most = Number.MAX_SAFE_INTEGER): number {
-  if (Number.isSafeInteger(value) && value >= least && value <= most) return value
-  throw new TypeError(
-    `${name} must be a whole number of at least ${least}${most < Number.MAX_SAFE_INTEGER ? `, at most ${most}` : ''}`,
-  )
+function settleOf(settle: unknown, target: string): URL | SettleFunction | null {
+  const isPath = typeof settle === 'string' && /^\/(?!\/)/.test(settle)
+  return settle === null || typeof settle === 'function'
+    ? (settle as SettleFunction | null)
+    : urlOf('settle', isPath ? `${target}${settle}` : settle)
 }
 
-function urlOf(name: string, text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : null
-  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-    throw new TypeError(`${name} must be a URL of http or https`)
-  }
-  if (url.username !== '' || url.password !== '') {
-    throw new TypeError(`${name} must be without credentials: they have an option of their own`)
-  }
-  return url
-}
+const playerFields: ReadonlySet<string> = new Set<keyof SimulatedPlayer>([
+  ...(['playerId', 'currency', 'balance', 'sessionId'] as const),
+])
 
-function targetOf({ baseUrl, credentials, headers = {} }: SimulationOptions) {
-  const url = urlOf('baseUrl', baseUrl)
-  if (url.search !== '' || url.hash !== '') throw new TypeError('baseUrl must be without "?" and "#"')
-  const authorization =
-    credentials === undefined
-      ? null
-      : {
-          origin: url.origin,
-          value: `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64')}`,
-        }
-  return { target: `${url.origin}${url.pathname.replace(/\/+$/, '')}`, headers, authorization }
-}
-
-function playersOf(players: SimulationOptions['players']): SimulatedPlayer[] {
-  if (!Array.isArray(players) || players.length === 0)
-    throw new TypeError('players must be a list of at least one')
-  const all = players.map(
-    (player): SimulatedPlayer => (typeof player === 'string' ? { playerId: player } : player),
-  )
+function playersOf(players: unknown): SimulatedPlayer[] {
+  if (!Array.isArray(players) || players.length === 0) invalid('players must be a list of at least one')
+  const all = players.map((player: unknown, index): SimulatedPlayer => {
+    const name = `players[${index}]`
+    if (typeof player === 'string') return { playerId: textOption(name, player, 'a playerId') }
+    const fields = player as SimulatedPlayer
+    checkNames(fields, playerFields, name)
+    textOption(`${name}.playerId`, fields.playerId, 'text that is not empty')
+    for (const field of ['currency', 'sessionId'] as const)
+      if (fields[field] !== undefined) textOption(`${name}.${field}`, fields[field], 'text that is not empty')
+    if (
+      fields.balance !== undefined &&
+      (typeof fields.balance !== 'string' || parseDecimal(fields.balance) === null)
+    )
+      invalid(`${name}.balance must be decimal text, such as "100.00"`)
+    return fields
+  })
   const ids = new Set<string>()
-  for (const { playerId } of all) {
-    if (typeof playerId !== 'string' || playerId === '')
-      throw new TypeError('players: each must have a playerId')
-    if (ids.has(playerId)) throw new TypeError(`players: ${playerId} is there twice`)
+  for (const [index, { playerId }] of all.entries()) {
+    if (ids.has(playerId)) invalid(`players[${index}].playerId: ${playerId} is there twice`)
     ids.add(playerId)
   }
   return all

@@ -36,7 +36,7 @@ export function formatProgress(
     differencesIn(differencesCount),
     `${count(progress.replaysAbsorbed)} replays`,
     `${count(progress.betsRolledBack)} rollbacks`,
-    faultsReal === 0 ? '' : `${count(faultsReal)} real faults`,
+    faultsReal === 0 ? '' : `${count(faultsReal)} failed calls`,
   ].filter(Boolean)
   return parts.join('  ').slice(0, columns)
 }
@@ -106,7 +106,7 @@ export function formatReport(report: SimulationReport): string {
       'faults injected',
       injected.map(name => `${inWords(name)} ${count(report.faultsInjected[name])}`).join(', ') || 'none',
     ],
-    ['real faults', counts.faultsReal === 0 ? 'none' : count(counts.faultsReal)],
+    ['failed calls', counts.faultsReal === 0 ? 'none' : count(counts.faultsReal)],
     [
       'balances judged',
       `${count(counts.balancesExact)} to the cent, ${count(counts.balancesWithin)} within what was on its way`,

@@ -1,6 +1,8 @@
 /** One run: opening balances, bets, the end of all matches, and the reconciliation. */
 import { minorUnitsOf } from '../../currencies.js'
 import { add, compare, parseDecimal } from '../../money.js'
+import { AuditError, type AuditErrorCode } from '../errors.js'
+import { createRandom } from '../random.js'
 import {
   type Account,
   createAccount,
@@ -21,7 +23,6 @@ import {
   type SimulationOptions,
   settingsOf,
 } from './options.js'
-import { createRandom } from './random.js'
 import { type Reading, readingOf, shortOf } from './reading.js'
 import type { PlayerBooks, SimulationProgress, SimulationReport } from './report.js'
 import { createSportsbook } from './sportsbook.js'
@@ -32,6 +33,8 @@ const streams = { world: 1, network: 2 }
 const faultsMax = 60
 /** A wallet that words its failures anew each time must not fill the memory. */
 const answersMax = 50
+/** A wallet that has never answered is given up sooner. */
+const firstPatienceMsMax = 5_000
 /** With so many unanswered transactions per connection no more bets are made. */
 const pendingPerConnectionMax = 8
 
@@ -43,9 +46,8 @@ const pendingPerConnectionMax = 8
  * their money, and leaves bets and transactions behind as any platform does: for test systems.
  *
  * @returns what was found. Differences are no error: they are in the report
- * @throws {TypeError} for an option that is not what it must be, naming it
- * @throws {Error} where a simulation cannot begin (the wallet does not answer, does not let it in, does not know a
- *   player), or where a hook threw
+ * @throws {AuditError} where it cannot begin: an option is not what it must be, the wallet does not answer, does not let
+ *   it in, does not know a player. What a hook throws is thrown on
  */
 export async function simulateSportsbook(options: SimulationOptions): Promise<SimulationReport> {
   const settings = settingsOf(options)
@@ -71,6 +73,7 @@ function run(settings: Settings, line: ReturnType<typeof createLine>): Promise<S
   let phase: SimulationProgress['phase'] = 'opening'
   let bettingSince = startedAt
   let complete = true
+  let hasAnswered = false
   let shownAt = startedAt
   let shownRequests = 0
 
@@ -82,6 +85,9 @@ function run(settings: Settings, line: ReturnType<typeof createLine>): Promise<S
     })
     const network = createNetwork({
       ...settings,
+      get patienceMs() {
+        return patienceMs()
+      },
       random: createRandom(settings.seed, streams.network),
       judge,
       post,
@@ -105,6 +111,11 @@ function run(settings: Settings, line: ReturnType<typeof createLine>): Promise<S
       rememberedMax: settings.rememberedBetsMax,
       onBetClosed: settings.onBetClosed,
     })
+
+    /** Who mistypes an address is told so soon. */
+    function patienceMs(): number {
+      return hasAnswered ? settings.patienceMs : Math.min(firstPatienceMsMax, settings.patienceMs)
+    }
 
     // ── The way to the wallet ────────────────────────────────────────────────────────────────────────────────────
 
@@ -135,7 +146,10 @@ function run(settings: Settings, line: ReturnType<typeof createLine>): Promise<S
 
     function answered({ operation }: Transaction, reading: Reading, milliseconds: number): void {
       if (reading.kind === 'broken' || reading.kind === 'fault') faultsReal += 1
-      if (reading.kind !== 'broken') histogram.record(milliseconds)
+      if (reading.kind !== 'broken') {
+        hasAnswered = true
+        histogram.record(milliseconds)
+      }
       const counts = answers.get(operation) as Map<string, number>
       let answer = shortOf(reading)
       if (!counts.has(answer) && counts.size >= answersMax) answer = 'others'
@@ -161,7 +175,8 @@ function run(settings: Settings, line: ReturnType<typeof createLine>): Promise<S
           if (reading?.kind !== 'success' || reading.balance === null || reading.currency === null) {
             const answer = reading === null ? 'nothing definite' : shortOf(reading)
             fail(
-              new Error(
+              new AuditError(
+                codeOf(reading),
                 `${playerId}: a rollback of a bet that was never placed, to read the balance, was answered ${answer}`,
               ),
             )
@@ -171,12 +186,20 @@ function run(settings: Settings, line: ReturnType<typeof createLine>): Promise<S
           openAccount(account, balance, currency, settings.minorUnits(currency) ?? minorUnitsOf(currency))
           if (player?.currency !== undefined && player.currency !== currency) {
             fail(
-              new Error(`${playerId}: the wallet answers balances in ${currency}, not in ${player.currency}`),
+              new AuditError(
+                'CURRENCY_DIFFERS',
+                `${playerId}: the wallet answers balances in ${currency}, not in ${player.currency}`,
+              ),
             )
           }
           const told = player?.balance
           if (told !== undefined && compare(told, balance) !== 0) {
-            fail(new Error(`${playerId}: the wallet answers a balance of ${balance}, not of ${told}`))
+            fail(
+              new AuditError(
+                'BALANCE_DIFFERS',
+                `${playerId}: the wallet answers a balance of ${balance}, not of ${told}`,
+              ),
+            )
           }
         })
       }
@@ -185,7 +208,7 @@ function run(settings: Settings, line: ReturnType<typeof createLine>): Promise<S
 
     function begin(): void {
       if (accounts.every(({ opening }) => opening <= 0n)) {
-        fail(new Error('players: none of them has any funds'))
+        fail(new AuditError('FUNDS_TOO_SMALL', 'players: none of them has any funds'))
         return
       }
       enter('betting')
@@ -247,7 +270,8 @@ function run(settings: Settings, line: ReturnType<typeof createLine>): Promise<S
           `none; the wallet was gone for ${settings.patienceMs} ms`,
         )
       }
-      if (phase === 'opening') fail(new Error(`${settings.target}: no answer for ${settings.patienceMs} ms`))
+      if (phase === 'opening')
+        fail(new AuditError('UNREACHABLE', `${settings.target}: no answer for ${patienceMs()} ms`))
     }
 
     function finish(): void {
@@ -346,6 +370,14 @@ function run(settings: Settings, line: ReturnType<typeof createLine>): Promise<S
 
     open()
   })
+}
+
+/** Why the opening balance could not be read. */
+function codeOf(reading: Reading | null): AuditErrorCode {
+  if (reading?.kind !== 'refusal') return 'NO_BALANCE'
+  if (reading.errorCode === 'INVALID_PLAYER') return 'PLAYER_UNKNOWN'
+  if (reading.status === 401 || reading.status === 403) return 'NOT_LET_IN'
+  return reading.status === 404 ? 'NO_WALLET_HERE' : 'NO_BALANCE'
 }
 
 async function settleInCode(settle: SettleFunction, body: string): Promise<Reading> {

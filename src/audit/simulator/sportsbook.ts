@@ -3,11 +3,11 @@
  * placebet is never retried but rolled back; everything else is retried until it is answered; a 4xx is final.
  */
 import type { SettlementType } from '../../store.js'
+import type { Random } from '../random.js'
 import { timesOdds, written } from './amounts.js'
 import { type Account, type Bet, type SimulatedOperation, shown, type Transaction } from './books.js'
 import type { Judge } from './judge.js'
 import type { Network } from './network.js'
-import type { Random } from './random.js'
 import { type Reading, shortOf } from './reading.js'
 import type { ClosedBet } from './report.js'
 

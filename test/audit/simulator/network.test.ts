@@ -1,11 +1,11 @@
 /** What the simulated network does to one call, each fault by itself. */
 import { describe, expect, test } from 'vitest'
+import { createRandom } from '../../../src/audit/random.js'
 import type { Bet, Transaction } from '../../../src/audit/simulator/books.js'
 import { createAccount } from '../../../src/audit/simulator/books.js'
 import { type Chaos, chaosOf } from '../../../src/audit/simulator/chaos.js'
 import { createJudge } from '../../../src/audit/simulator/judge.js'
 import { createNetwork, type NetworkSettings } from '../../../src/audit/simulator/network.js'
-import { createRandom } from '../../../src/audit/simulator/random.js'
 import type { Reading } from '../../../src/audit/simulator/reading.js'
 
 const success: Reading = { kind: 'success', status: 200, balance: null, currency: null, reference: null }

@@ -1,11 +1,11 @@
 /** The small parts, each by itself. */
 import { describe, expect, test } from 'vitest'
+import { createRandom } from '../../../src/audit/random.js'
 import { amountOf, timesOdds, unitsOf, written } from '../../../src/audit/simulator/amounts.js'
 import { chaosNames, chaosOf } from '../../../src/audit/simulator/chaos.js'
 import { createDueQueue } from '../../../src/audit/simulator/due-queue.js'
 import { createHistogram } from '../../../src/audit/simulator/histogram.js'
 import { numberedPlayers } from '../../../src/audit/simulator/index.js'
-import { createRandom } from '../../../src/audit/simulator/random.js'
 import { readingOf, shortOf } from '../../../src/audit/simulator/reading.js'
 
 describe('amounts', () => {

@@ -36,7 +36,7 @@ describe('progress', () => {
     const line = formatProgress(timed, { bar: false, columns: 300 })
     expect(line).toMatch(/^ 50 %/)
     expect(line).toMatch(/THE WALLET DOES NOT ANSWER {2}1 difference {2}/)
-    expect(line).toMatch(/9 real faults$/)
+    expect(line).toMatch(/9 failed calls$/)
     expect(formatProgress({ ...timed, phase: 'reconciling' }, { bar: false })).toMatch(/^100 %/)
     expect(formatProgress({ ...timed, phase: 'opening' }, { bar: false })).toMatch(/^ {2}0 %/)
   })

@@ -353,17 +353,33 @@ describe('a wallet that goes away', () => {
 
 describe('a simulation does not begin', () => {
   test.each([
-    ['with wrong credentials', { credentials: { username: 'platform', password: 'wrong' } }, /ann: .*401/],
-    ['with a player that is not there', { players: ['ann', 'zoe'] }, /zoe: .*400 INVALID_PLAYER/],
-    ['with another currency', { players: [{ playerId: 'ann', currency: 'USD' }] }, /ann: .* EUR, not in USD/],
+    [
+      'with wrong credentials',
+      'NOT_LET_IN',
+      { credentials: { username: 'platform', password: 'wrong' } },
+      /ann: .*401/,
+    ],
+    [
+      'with a player that is not there',
+      'PLAYER_UNKNOWN',
+      { players: ['ann', 'zoe'] },
+      /zoe: .*400 INVALID_PLAYER/,
+    ],
+    [
+      'with another currency',
+      'CURRENCY_DIFFERS',
+      { players: [{ playerId: 'ann', currency: 'USD' }] },
+      /ann: .* EUR, not in USD/,
+    ],
     [
       'with another balance',
+      'BALANCE_DIFFERS',
       { players: [{ playerId: 'ann', balance: '200.01' }] },
       /ann: .* 200, not of 200.01/,
     ],
-    ['with an empty purse', { players: ['eve'] }, /none of them has any funds/],
-    ['at another path', { path: '/elsewhere' }, /ann: .*404/],
-  ])('%s', async (_, { path = '', ...options }: { path?: string } & object, message) => {
+    ['with an empty purse', 'FUNDS_TOO_SMALL', { players: ['eve'] }, /none of them has any funds/],
+    ['at another path', 'NO_WALLET_HERE', { path: '/elsewhere' }, /ann: .*404/],
+  ])('%s', async (_, code, { path = '', ...options }: { path?: string } & object, message) => {
     const wallet = await startWallet({}, [...players, { playerId: 'eve', currency: 'EUR', balance: '0' }])
     try {
       const run = simulateSportsbook({
@@ -373,10 +389,31 @@ describe('a simulation does not begin', () => {
         ...options,
       })
       await expect(run).rejects.toThrow(message)
+      await expect(run).rejects.toMatchObject({ name: 'AuditError', code })
       expect(wallet.memory.transactions().every(({ operation }) => operation === 'rollbackbet')).toBe(true)
     } finally {
       await wallet.close()
     }
+  })
+
+  test('where nobody has ever answered, whatever the patience is with a wallet that has', async () => {
+    let now = 0
+    const clock: SimulatorClock = {
+      now: () => now,
+      date: () => 1_800_000_000_000 + now,
+      after(milliseconds, run) {
+        setImmediate(() => {
+          now += milliseconds
+          run()
+        })
+      },
+    }
+    const wallet = await startWallet()
+    await wallet.close()
+    const run = simulateSportsbook({ baseUrl: wallet.baseUrl, players: ['ann'], clock })
+    await expect(run).rejects.toThrow(/: no answer for 5000 ms$/)
+    expect(now).toBeGreaterThan(5_000)
+    expect(now).toBeLessThan(7_000)
   })
 
   test('where nobody answers', async () => {
@@ -388,29 +425,41 @@ describe('a simulation does not begin', () => {
       patienceMs: 0,
       backOffMsMax: 0,
     })
-    await expect(run).rejects.toThrow(/no answer/)
+    await expect(run).rejects.toMatchObject({
+      code: 'UNREACHABLE',
+      message: expect.stringMatching(/no answer/),
+    })
   })
 
   test.each([
-    [{ baseUrl: 'ftp://wallet' }, /^baseUrl must be a URL of http/],
-    [{ baseUrl: 'http://a:b@wallet' }, /^baseUrl must be without credentials/],
-    [{ players: [] }, /^players must be/],
+    [{ baseUrl: 'ftp://wallet' }, /baseUrl must be a URL of http/],
+    [{ baseUrl: 'http://a:b@wallet' }, /baseUrl must be without user and password/],
+    [{ players: [] }, /players must be/],
     [{ players: ['ann', 'ann'] }, /ann is there twice/],
-    [{ chaos: 2 }, /^chaos must be/],
-    [{ chaos: { lost: 1 } }, /^chaos.lost is not one of/],
+    [{ chaos: 2 }, /chaos must be/],
+    [{ chaos: { lost: 1 } }, /chaos.lost is not one of/],
     [{ chaos: { requestLost: 1 } }, /nothing would ever end/],
-    [{ bets: -1 }, /^bets must be/],
-    [{ concurrency: 0 }, /^concurrency must be/],
-    [{ ratePerSecond: 0 }, /^ratePerSecond must be/],
-    [{ runId: 'a b' }, /^runId must be/],
-    [{ seed: 0.5 }, /^seed must be/],
-    [{ settle: 'nowhere' }, /^settle must be a URL/],
-    [{ headers: { 'x y': '1' } }, /^headers: "x y"/],
-    [{ headers: { x: '1\r\ny: 2' } }, /^headers: the value of x/],
+    [{ bets: -1 }, /bets must be/],
+    [{ concurrency: 0 }, /concurrency must be/],
+    [{ ratePerSecond: 0 }, /ratePerSecond must be/],
+    [{ runId: 'a b' }, /runId must be/],
+    [{ seed: 0.5 }, /seed must be/],
+    [{ player: 'ann' }, /there is no option player/],
+    [{ credentials: { username: 'a' } }, /credentials.password must be/],
+    [{ onProgress: 'yes' }, /onProgress must be a function/],
+    [{ players: [''] }, /players\[0\] must be a playerId/],
+    [{ players: ['ann', { currency: 'EUR' }] }, /players\[1\].playerId must be/],
+    [{ players: [{ playerId: 'ann', balance: 1 }] }, /players\[0\].balance must be decimal text/],
+    [{ players: [{ playerId: 'ann', curency: 'EUR' }] }, /players\[0\] has no field curency/],
+    [{ players: [7] }, /players\[0\] must be an object/],
+    [{ settle: 'nowhere' }, /settle must be a URL/],
+    [{ settle: '//elsewhere/settlement' }, /settle must be a URL/],
+    [{ headers: { 'x y': '1' } }, /headers: "x y"/],
+    [{ headers: { x: '1\r\ny: 2' } }, /headers: the value of x/],
   ])('with %o', async (options, message) => {
     const run = simulateSportsbook({ baseUrl: 'http://127.0.0.1:9', players: ['ann'], ...options } as never)
     await expect(run).rejects.toThrow(message)
-    await expect(run).rejects.toThrow(TypeError)
+    await expect(run).rejects.toMatchObject({ name: 'AuditError', code: 'INVALID_OPTIONS' })
   })
 
   test('and ends, where a hook throws', async () => {
