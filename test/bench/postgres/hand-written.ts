@@ -99,12 +99,12 @@ interface Account {
   currency: string
 }
 
-/** Prepared: each connection plans a statement once. */
+/** By `query(text, values)`, as the documentation of pg has it and as the store does: nothing is prepared by name. */
 export async function placeBetByHand(pool: pg.Pool, bet: PlaceBet): Promise<HandWrittenAnswer> {
   const client = await pool.connect()
   let broken: Error | undefined
   async function ask<Found extends pg.QueryResultRow>(name: keyof typeof statements, values: unknown[]) {
-    const { rows } = await client.query<Found>({ name, text: statements[name], values })
+    const { rows } = await client.query<Found>(statements[name], values)
     return rows[0]
   }
   async function place(): Promise<HandWrittenAnswer> {

@@ -81,7 +81,7 @@ function pgbench(database: BenchDatabase, program: string, script: string, answe
       const { stdout } = await promisify(execFile)(
         program,
         [
-          ...['--no-vacuum', '--protocol=prepared', `--client=${clients}`, `--jobs=${threads}`],
+          ...['--no-vacuum', '--protocol=extended', `--client=${clients}`, `--jobs=${threads}`],
           ...[`--time=${Math.max(1, Math.round(seconds))}`, `--file=${script}`],
           ...[`--define=first=${risingId()}`, '--define=n=0'],
         ],
