@@ -139,13 +139,15 @@ BEGIN
   FOR answer IN
     WITH item AS MATERIALIZED (
       SELECT * FROM json_to_recordset(items) AS item(
-      i integer, o text, t text, p text, player_id text, b text, amount numeric, c text, type text, delta numeric,
+      i integer, o text, t text, p text, b text, amount numeric, c text, type text, delta numeric,
       error_code text, description text, date_ms numeric,
       move numeric, move_currency text, move_floor numeric,
       bet_player_id text, bet_currency text, stake numeric, status text, revision integer,
       bet_paid_live numeric, bet_paid_reversed numeric, bet_paid_owed numeric, voided_live numeric, voided_reversed numeric, voided_owed numeric, cashout_live numeric, cashout_reversed numeric, cashout_owed numeric)
-    ), seen AS MATERIALIZED (
-      SELECT k.*, p.currency AS player_currency, p.balance, p.free, b.kept,
+    ), seen AS (
+      -- From here on rows are narrow: what is only written is fetched from the item again.
+      SELECT k.i, k.p, k.move, k.move_floor, k.revision IS NOT NULL AS has_bet, b.kept,
+        p.currency AS player_currency, p.balance, p.free,
         p.currency IS NOT NULL AND t.known IS NULL -- guard 1
         AND (k.revision IS NULL OR coalesce(b.revision, 0) = k.revision - 1) -- guard 2
         -- Guard 3. To a balance that is NULL or no number, nothing can be added.
@@ -158,8 +160,8 @@ BEGIN
       FROM "pam"."accounts" p WHERE p."account_no" = k.p OFFSET 0
     ) p ON true
     LEFT JOIN LATERAL (
-      SELECT b.bet_id, b.player_id, b.currency, b.stake, b.status, b.bet_paid_live, b.bet_paid_reversed, b.bet_paid_owed, b.voided_live, b.voided_reversed, b.voided_owed, b.cashout_live, b.cashout_reversed, b.cashout_owed, b.revision, true AS kept
-      FROM "bet_wallet".bets b WHERE b.bet_id = k.b OFFSET 0
+      SELECT b.revision, b.kept FROM (SELECT b.bet_id, b.player_id, b.currency, b.stake, b.status, b.bet_paid_live, b.bet_paid_reversed, b.bet_paid_owed, b.voided_live, b.voided_reversed, b.voided_owed, b.cashout_live, b.cashout_reversed, b.cashout_owed, b.revision, true AS kept
+      FROM "bet_wallet".bets b WHERE b.bet_id = k.b) b OFFSET 0
     ) b ON true
     LEFT JOIN LATERAL (
       SELECT true AS known FROM "bet_wallet".transactions t WHERE t.operation = k.o AND t.transaction_id = k.t OFFSET 0
@@ -173,7 +175,7 @@ BEGIN
       FROM seen s
       WINDOW before_it AS (PARTITION BY s.p ORDER BY s.i ROWS UNBOUNDED PRECEDING)
     ), judged AS MATERIALIZED (
-      SELECT s.*, CASE
+      SELECT s.i, s.p, s.move, s.has_bet, s.kept, s.player_currency, s.balance, CASE
         WHEN s.free IS FALSE THEN 'busy'
         WHEN NOT s.sound THEN 'conflict'
         WHEN s.move IS NULL THEN 'committed'
@@ -182,50 +184,44 @@ BEGIN
         ELSE 'committed'
       END AS verdict
       FROM summed s
-    ), numbered AS MATERIALIZED (
-      SELECT j.*, j.balance + sum(CASE WHEN j.verdict = 'committed' THEN coalesce(j.move, 0) ELSE 0 END)
-          OVER (PARTITION BY j.p) AS balance_after,
-        CASE WHEN j.verdict = 'committed' THEN nextval('"bet_wallet".wallet_transaction_ids')::text END AS reference
-      FROM judged j
+    ), done AS MATERIALIZED (
+      SELECT j.i, j.p, j.move, j.has_bet, j.kept, nextval('"bet_wallet".wallet_transaction_ids')::text AS reference
+      FROM judged j WHERE j.verdict = 'committed'
+    ), moved AS MATERIALIZED (
+      SELECT d.p, sum(d.move) AS move FROM done d WHERE d.move IS NOT NULL GROUP BY d.p
     ), new_transaction AS (
       INSERT INTO "bet_wallet".transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, error_code, description,
         transaction_date, wallet_transaction_id)
-      SELECT v.o, v.t, v.player_id, v.b, v.amount, v.c, v.type, v.delta, v.error_code, v.description,
-        timestamptz 'epoch' + v.date_ms * interval '1 millisecond', v.reference
-      FROM numbered v WHERE v.verdict = 'committed'
+      SELECT k.o, k.t, k.p, k.b, k.amount, k.c, k.type, k.delta, k.error_code, k.description,
+        timestamptz 'epoch' + k.date_ms * interval '1 millisecond', d.reference
+      FROM done d JOIN item k ON k.i = d.i
     ), new_bet AS (
       INSERT INTO "bet_wallet".bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision)
-      SELECT v.b, v.bet_player_id, v.bet_currency, v.stake, v.status, v.bet_paid_live, v.bet_paid_reversed, v.bet_paid_owed, v.voided_live, v.voided_reversed, v.voided_owed, v.cashout_live, v.cashout_reversed, v.cashout_owed, v.revision
-      FROM numbered v WHERE v.verdict = 'committed' AND v.revision IS NOT NULL AND v.kept IS NOT TRUE
+      SELECT k.b, k.bet_player_id, k.bet_currency, k.stake, k.status, k.bet_paid_live, k.bet_paid_reversed, k.bet_paid_owed, k.voided_live, k.voided_reversed, k.voided_owed, k.cashout_live, k.cashout_reversed, k.cashout_owed, k.revision
+      FROM done d JOIN item k ON k.i = d.i WHERE d.has_bet AND d.kept IS NOT TRUE
     ), changed_bet AS (
       UPDATE "bet_wallet".bets b
-      SET (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision) = (v.b, v.bet_player_id, v.bet_currency, v.stake, v.status, v.bet_paid_live, v.bet_paid_reversed, v.bet_paid_owed, v.voided_live, v.voided_reversed, v.voided_owed, v.cashout_live, v.cashout_reversed, v.cashout_owed, v.revision)
-      FROM numbered v
+      SET (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision) = (k.b, k.bet_player_id, k.bet_currency, k.stake, k.status, k.bet_paid_live, k.bet_paid_reversed, k.bet_paid_owed, k.voided_live, k.voided_reversed, k.voided_owed, k.cashout_live, k.cashout_reversed, k.cashout_owed, k.revision)
+      FROM done d JOIN item k ON k.i = d.i
     LEFT JOIN LATERAL (
-      SELECT x.ctid AS place FROM "bet_wallet".bets x WHERE x.bet_id = v.b AND x.revision = v.revision - 1 OFFSET 0
+      SELECT x.ctid AS place FROM "bet_wallet".bets x WHERE x.bet_id = k.b AND x.revision = k.revision - 1 OFFSET 0
     ) found ON true
       -- By place: for a join by id the planner, when it knows the table as empty, reads all of it for every commit.
       -- The revision again: until the minor releases of November 2025, a row that was changed meanwhile is changed by its
       -- place all the same, unless another condition on it fails.
-      WHERE v.verdict = 'committed' AND v.revision IS NOT NULL AND v.kept AND b.ctid = found.place
-        AND b.revision = v.revision - 1
+      WHERE d.has_bet AND d.kept AND b.ctid = found.place AND b.revision = k.revision - 1
       RETURNING 1
     ), moved_player AS (
       -- Not by a join either: one array to look up by, and one object with what each of them is moved by.
       UPDATE "pam"."accounts" p
-      SET "balance_cents" = p."balance_cents" + ((SELECT jsonb_object_agg(d.p, d.move) FROM (
-        SELECT v.p, sum(v.move) AS move FROM numbered v WHERE v.verdict = 'committed' AND v.move IS NOT NULL GROUP BY v.p
-      ) d) ->> p."account_no"::text)::numeric::bigint
-      WHERE p."account_no" = ANY (ARRAY(SELECT DISTINCT v.p FROM numbered v WHERE v.verdict = 'committed' AND v.move IS NOT NULL))
-      RETURNING p."balance_cents"::numeric = ((SELECT jsonb_object_agg(v.p, v.balance_after) FROM numbered v WHERE v.verdict = 'committed' AND v.move IS NOT NULL)
-        ->> p."account_no"::text)::numeric AS as_meant
+      SET "balance_cents" = p."balance_cents" + ((SELECT jsonb_object_agg(m.p, m.move) FROM moved m) ->> p."account_no"::text)::numeric::bigint
+      WHERE p."account_no" = ANY (ARRAY(SELECT m.p FROM moved m))
+      RETURNING p."account_no"::text AS p, p."balance_cents"::numeric AS balance
     )
-    SELECT v.i, v.verdict, v.player_currency AS currency, v.balance_after::text AS balance, v.reference,
-      (SELECT count(*) FROM numbered n WHERE n.verdict = 'committed' AND n.revision IS NOT NULL AND n.kept)
-        = (SELECT count(*) FROM changed_bet) AS complete,
-      (SELECT count(DISTINCT n.p) FROM numbered n WHERE n.verdict = 'committed' AND n.move IS NOT NULL)
-        = (SELECT count(*) FROM moved_player m WHERE m.as_meant) AS as_meant
-    FROM numbered v
+    SELECT j.i, j.verdict, j.player_currency AS currency, coalesce(n.balance, j.balance)::text AS balance, d.reference,
+      (SELECT count(*) FROM done c WHERE c.has_bet AND c.kept) = (SELECT count(*) FROM changed_bet) AS complete,
+      m.p IS NULL OR (n.balance = j.balance + m.move) IS TRUE AS as_meant
+    FROM judged j LEFT JOIN done d ON d.i = j.i LEFT JOIN moved m ON m.p = j.p LEFT JOIN moved_player n ON n.p = j.p
   LOOP
     IF NOT answer.complete THEN
       RAISE EXCEPTION 'bet-wallet: a bet was changed meanwhile' USING ERRCODE = 'serialization_failure';
@@ -262,7 +258,7 @@ DECLARE
 BEGIN
   PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
   SELECT * INTO k FROM json_to_record(item) AS item(
-      i integer, o text, t text, p text, player_id text, b text, amount numeric, c text, type text, delta numeric,
+      i integer, o text, t text, p text, b text, amount numeric, c text, type text, delta numeric,
       error_code text, description text, date_ms numeric,
       move numeric, move_currency text, move_floor numeric,
       bet_player_id text, bet_currency text, stake numeric, status text, revision integer,
@@ -312,7 +308,7 @@ BEGIN
 
   INSERT INTO "bet_wallet".transactions AS t (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, error_code, description,
         transaction_date, wallet_transaction_id)
-  VALUES (k.o, k.t, k.player_id, k.b, k.amount, k.c, k.type, k.delta, k.error_code, k.description,
+  VALUES (k.o, k.t, k.p, k.b, k.amount, k.c, k.type, k.delta, k.error_code, k.description,
         timestamptz 'epoch' + k.date_ms * interval '1 millisecond', nextval('"bet_wallet".wallet_transaction_ids')::text)
   RETURNING t.wallet_transaction_id INTO reference;
   IF kept THEN

@@ -234,7 +234,7 @@ export function lockQuery(tables: Tables, patience: '' | ' SKIP LOCKED', ids = '
 
 /** What a commit reads of one item. */
 const itemColumns = [
-  'i integer, o text, t text, p text, player_id text, b text, amount numeric, c text, type text, delta numeric',
+  'i integer, o text, t text, p text, b text, amount numeric, c text, type text, delta numeric',
   'error_code text, description text, date_ms numeric',
   'move numeric, move_currency text, move_floor numeric',
   `bet_player_id text, bet_currency text, stake numeric, status text, revision integer`,
@@ -245,7 +245,7 @@ const transactionColumns = `operation, transaction_id, player_id, bet_id, amount
         transaction_date, wallet_transaction_id`
 /** Of the item `alias`, with the reference that it is given. */
 const transactionValues = (alias: string, reference: string) =>
-  `${['o', 't', 'player_id', 'b', 'amount', 'c', 'type', 'delta', 'error_code', 'description'].map(column => `${alias}.${column}`).join(', ')},
+  `${['o', 't', 'p', 'b', 'amount', 'c', 'type', 'delta', 'error_code', 'description'].map(column => `${alias}.${column}`).join(', ')},
         timestamptz 'epoch' + ${alias}.date_ms * interval '1 millisecond', ${reference}`
 const betValues = (alias: string) =>
   ['b', 'bet_player_id', 'bet_currency', 'stake', 'status', ...creditColumns, 'revision']
@@ -270,17 +270,13 @@ export function commitQuery(
 ): string {
   const { schema, players } = tables
   const { id, currency, balance } = players.columns
-  // Of one player alike on all of its items.
-  const meant = `((SELECT jsonb_object_agg(v.p, v.balance_after) FROM numbered v WHERE v.verdict = 'committed' AND v.move IS NOT NULL)
-        ->> p.${id}::text)::numeric`
-  const move = `((SELECT jsonb_object_agg(d.p, d.move) FROM (
-        SELECT v.p, sum(v.move) AS move FROM numbered v WHERE v.verdict = 'committed' AND v.move IS NOT NULL GROUP BY v.p
-      ) d) ->> p.${id}::text)::numeric`
   return `WITH item AS MATERIALIZED (
       SELECT * FROM json_to_recordset(${items}) AS item(
       ${itemColumns})
-    ), seen AS MATERIALIZED (
-      SELECT k.*, p.currency AS player_currency, p.balance, p.free, b.kept,
+    ), seen AS (
+      -- From here on rows are narrow: what is only written is fetched from the item again.
+      SELECT k.i, k.p, k.move, k.move_floor, k.revision IS NOT NULL AS has_bet, b.kept,
+        p.currency AS player_currency, p.balance, p.free,
         p.currency IS NOT NULL AND t.known IS NULL -- guard 1
         AND (k.revision IS NULL OR coalesce(b.revision, 0) = k.revision - 1) -- guard 2
         -- Guard 3. To a balance that is NULL or no number, nothing can be added.
@@ -293,7 +289,7 @@ export function commitQuery(
       FROM ${players.table} p WHERE p.${id} = ${idAs(tables, 'k.p')}`,
       'p',
     )}
-    ${perRow(betLookUp(tables, 'k.b'), 'b')}
+    ${perRow(`SELECT b.revision, b.kept FROM (${betLookUp(tables, 'k.b')}) b`, 'b')}
     ${perRow(`SELECT true AS known FROM ${schema}.transactions t WHERE t.operation = k.o AND t.transaction_id = k.t`, 't')}
     ), summed AS (
       -- Several items of one player, one after the other. What takes does not count on what another one gives, nor the
@@ -304,7 +300,7 @@ export function commitQuery(
       FROM seen s
       WINDOW before_it AS (PARTITION BY s.p ORDER BY s.i ROWS UNBOUNDED PRECEDING)
     ), judged AS MATERIALIZED (
-      SELECT s.*, CASE
+      SELECT s.i, s.p, s.move, s.has_bet, s.kept, s.player_currency, s.balance, CASE
         WHEN s.free IS FALSE THEN 'busy'
         WHEN NOT s.sound THEN 'conflict'
         WHEN s.move IS NULL THEN 'committed'
@@ -313,43 +309,40 @@ export function commitQuery(
         ELSE 'committed'
       END AS verdict
       FROM summed s
-    ), numbered AS MATERIALIZED (
-      SELECT j.*, j.balance + sum(CASE WHEN j.verdict = 'committed' THEN coalesce(j.move, 0) ELSE 0 END)
-          OVER (PARTITION BY j.p) AS balance_after,
-        CASE WHEN j.verdict = 'committed' THEN ${nextReference(schema)} END AS reference
-      FROM judged j
+    ), done AS MATERIALIZED (
+      SELECT j.i, j.p, j.move, j.has_bet, j.kept, ${nextReference(schema)} AS reference
+      FROM judged j WHERE j.verdict = 'committed'
+    ), moved AS MATERIALIZED (
+      SELECT d.p, sum(d.move) AS move FROM done d WHERE d.move IS NOT NULL GROUP BY d.p
     ), new_transaction AS (
       INSERT INTO ${schema}.transactions (${transactionColumns})
-      SELECT ${transactionValues('v', 'v.reference')}
-      FROM numbered v WHERE v.verdict = 'committed'
+      SELECT ${transactionValues('k', 'd.reference')}
+      FROM done d JOIN item k ON k.i = d.i
     ), new_bet AS (
       INSERT INTO ${schema}.bets (${betColumns.join(', ')}, revision)
-      SELECT ${betValues('v')}
-      FROM numbered v WHERE v.verdict = 'committed' AND v.revision IS NOT NULL AND v.kept IS NOT TRUE
+      SELECT ${betValues('k')}
+      FROM done d JOIN item k ON k.i = d.i WHERE d.has_bet AND d.kept IS NOT TRUE
     ), changed_bet AS (
       UPDATE ${schema}.bets b
-      SET (${betColumns.join(', ')}, revision) = (${betValues('v')})
-      FROM numbered v
-    ${perRow(`SELECT x.ctid AS place FROM ${schema}.bets x WHERE x.bet_id = v.b AND x.revision = v.revision - 1`, 'found')}
+      SET (${betColumns.join(', ')}, revision) = (${betValues('k')})
+      FROM done d JOIN item k ON k.i = d.i
+    ${perRow(`SELECT x.ctid AS place FROM ${schema}.bets x WHERE x.bet_id = k.b AND x.revision = k.revision - 1`, 'found')}
       -- By place: for a join by id the planner, when it knows the table as empty, reads all of it for every commit.
       -- The revision again: until the minor releases of November 2025, a row that was changed meanwhile is changed by its
       -- place all the same, unless another condition on it fails.
-      WHERE v.verdict = 'committed' AND v.revision IS NOT NULL AND v.kept AND b.ctid = found.place
-        AND b.revision = v.revision - 1
+      WHERE d.has_bet AND d.kept AND b.ctid = found.place AND b.revision = k.revision - 1
       RETURNING 1
     ), moved_player AS (
       -- Not by a join either: one array to look up by, and one object with what each of them is moved by.
       UPDATE ${players.table} p
-      SET ${balance} = ${movedBy(tables, move)}
-      WHERE p.${id} = ANY (ARRAY(SELECT DISTINCT ${idAs(tables, 'v.p')} FROM numbered v WHERE v.verdict = 'committed' AND v.move IS NOT NULL))
-      RETURNING p.${balance}::numeric = ${meant} AS as_meant
+      SET ${balance} = ${movedBy(tables, `((SELECT jsonb_object_agg(m.p, m.move) FROM moved m) ->> p.${id}::text)::numeric`)}
+      WHERE p.${id} = ANY (ARRAY(SELECT ${idAs(tables, 'm.p')} FROM moved m))
+      RETURNING p.${id}::text AS p, p.${balance}::numeric AS balance
     )
-    SELECT v.i, v.verdict, v.player_currency AS currency, v.balance_after::text AS balance, v.reference,
-      (SELECT count(*) FROM numbered n WHERE n.verdict = 'committed' AND n.revision IS NOT NULL AND n.kept)
-        = (SELECT count(*) FROM changed_bet) AS complete,
-      (SELECT count(DISTINCT n.p) FROM numbered n WHERE n.verdict = 'committed' AND n.move IS NOT NULL)
-        = (SELECT count(*) FROM moved_player m WHERE m.as_meant) AS as_meant
-    FROM numbered v`
+    SELECT j.i, j.verdict, j.player_currency AS currency, coalesce(n.balance, j.balance)::text AS balance, d.reference,
+      (SELECT count(*) FROM done c WHERE c.has_bet AND c.kept) = (SELECT count(*) FROM changed_bet) AS complete,
+      m.p IS NULL OR (n.balance = j.balance + m.move) IS TRUE AS as_meant
+    FROM judged j LEFT JOIN done d ON d.i = j.i LEFT JOIN moved m ON m.p = j.p LEFT JOIN moved_player n ON n.p = j.p`
 }
 
 const notAsMeant = `-- The row is locked, so it was nobody else: a trigger that rounds, replaces or withholds what is written.

@@ -253,7 +253,7 @@ export function createPostgresStore(
   async function commitTogether(entries: readonly CommitEntry[], patiently: boolean): Promise<Verdict[]> {
     const { columns, balanceMax } = found as Ready
     const items = entries.map(({ item }, i) => itemOf(item, i, columns))
-    const players = [...new Set(items.map(({ p }) => p))].filter(id => id !== null).sort()
+    const players = [...new Set(items.map(({ p }) => p))].sort()
     const [text, what] =
       items.length === 1
         ? [commitOneText, [JSON.stringify(items[0])]]
@@ -342,6 +342,8 @@ export function createPostgresStore(
       const { balance } = changes
       if (balance !== null && columns.toColumn(balance.delta, balance.currency) === null)
         return notHeld(changes, null)
+      // No player of this table has such an id.
+      if (columns.idOf(changes.transaction.playerId) === null) return { status: 'conflict' }
       return await commits.submit(changes)
     },
 
@@ -371,18 +373,17 @@ function snapshotOf(keys: WalletKeys, row: LoadedRow, columns: Columns): WalletS
   }
 }
 
-/** What `commit_v1` reads of one request; absent keys are NULL there. */
+/** What `commit_v1` reads of one request. What is absent is NULL there, and costs nothing. */
 function itemOf({ transaction, bet, balance }: WalletChanges, i: number, columns: Columns) {
   return {
     i,
     o: transaction.operation,
     t: transaction.transactionId,
-    p: columns.idOf(transaction.playerId),
-    player_id: transaction.playerId,
+    p: transaction.playerId,
     b: transaction.betId,
-    amount: transaction.amount,
-    c: transaction.currency,
-    type: transaction.type,
+    amount: transaction.amount ?? undefined,
+    c: transaction.currency ?? undefined,
+    type: transaction.type ?? undefined,
     delta: transaction.delta,
     error_code: transaction.refusal?.errorCode,
     description: transaction.refusal?.description,
@@ -390,7 +391,7 @@ function itemOf({ transaction, bet, balance }: WalletChanges, i: number, columns
     ...(balance !== null && {
       move: columns.toColumn(balance.delta, balance.currency),
       move_currency: balance.currency,
-      move_floor: balance.floor === null ? null : columns.floorToColumn(balance.floor, balance.currency),
+      move_floor: balance.floor === null ? undefined : columns.floorToColumn(balance.floor, balance.currency),
     }),
     ...(bet !== null && {
       bet_player_id: bet.playerId,

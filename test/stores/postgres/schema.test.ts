@@ -347,6 +347,8 @@ describe('the plans', () => {
       // A scan by an index has a condition on it, and is not a walk along the whole of it.
       const scans = plan.match(/(?:Index (?:Only )?Scan|Bitmap Index Scan)/g)?.length
       expect(plan.match(/Index Cond/g)?.length).toBe(scans)
+      // The steps of a batch meet by hash or in order, and not each row with each.
+      expect(plan).not.toMatch(/Join Filter: \(\w+\.[ip] = \w+\.[ip]\)/)
     }
   })
 
