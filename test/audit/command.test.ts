@@ -2,12 +2,14 @@
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createServer as createTlsServer } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { type AuditReport, auditCases } from 'bet-wallet/audit'
 import { afterAll, afterEach, describe, expect, it, test } from 'vitest'
+import { cert, key } from './certificate.js'
 import { type FaultName, startPlainWallet } from './wallets/plain.js'
 
 const command = fileURLToPath(new URL('../../dist/command.js', import.meta.url))
@@ -59,6 +61,36 @@ function server(onBet: () => void) {
     },
   }
 }
+
+/** TLS in front of a wallet: every byte is passed on, and every end. */
+async function secured(url: string): Promise<string> {
+  const sockets = new Set<Socket>()
+  const front = createTlsServer({ key, cert }, outside => {
+    const inside = connect(Number(new URL(url).port), '127.0.0.1')
+    for (const [socket, other] of [
+      [outside, inside],
+      [inside, outside],
+    ] as const) {
+      sockets.add(socket)
+      socket.pipe(other)
+      socket.on('error', () => {}) // a caller that hangs up; `close` follows
+      socket.on('close', () => {
+        sockets.delete(socket)
+        other.destroy()
+      })
+    }
+  })
+  await new Promise<void>(resolve => front.listen(0, '127.0.0.1', resolve))
+  closing.unshift(async () => {
+    for (const socket of sockets) socket.destroy()
+    await new Promise(resolve => front.close(resolve))
+  })
+  return `https://127.0.0.1:${(front.address() as AddressInfo).port}`
+}
+
+const authorityFile = join(folder, 'authority.pem')
+writeFileSync(authorityFile, cert)
+const authority = { NODE_EXTRA_CA_CERTS: authorityFile }
 
 /** Runs it to its end. */
 function run(words: readonly string[], environment: Record<string, string> = {}) {
@@ -123,6 +155,18 @@ describe('bet-wallet audit', () => {
     expect(read('report.html')).toMatch(/^<!doctype html>/i)
     const everything = out + error + read('report.json') + read('report.xml') + read('report.html')
     expect(everything).not.toContain('correct horse')
+  })
+
+  it('audits over https, with an authority of your own, and trusts nobody else', async () => {
+    const url = await secured((await plain()).url)
+    const settle = ['--settle-url', '/settlement', '--other-player', 'player-2']
+    const { code, out, error } = await run([...usual(url), ...settle], { ...password, ...authority })
+    expect({ code, error }).toEqual({ code: 0, error: '' })
+    expect(out).toMatch(/^PASSED: (\d+) of \1 passed, none failed, 0 not judged/m)
+
+    const stranger = await run(usual(url), password)
+    expect(stranger.code).toBe(2)
+    expect(stranger.error).toContain('self-signed certificate')
   })
 
   it('says what failed, why it matters, and how to see it again: code 1 for a MUST', async () => {
@@ -345,6 +389,13 @@ describe('bet-wallet simulate', () => {
       reconciled: boolean
     }
     expect(report.reconciled).toBe(true)
+  })
+
+  it('plays over https', async () => {
+    const url = await secured((await plain()).url)
+    const words = ['simulate', url, '--players', 'player-1,player-2', '--user', 'platform', '--bets', '40']
+    const { code, out } = await run(words, { ...password, ...authority })
+    expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining('agree to the cent') })
   })
 
   it('takes the players from a file, with what their balances must be', async () => {

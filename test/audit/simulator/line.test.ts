@@ -10,24 +10,7 @@ import {
   readAnswer,
   type Sending,
 } from '../../../src/audit/simulator/line.js'
-
-/** Of 127.0.0.1 and for tests only: nothing else trusts it. */
-const key = `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg3Xj3h5ewN6uO74UH
-OQlKvfxtEiBQRho+rizKS7hV9EmhRANCAASH3W9edTDcwZpa0UI5XlxS5kmE++J3
-VyiZ19G5/Tlk0dyQxPr5IZnrl/18HXdic9tcQNs7csxM/Z3yhMNVb4+V
------END PRIVATE KEY-----`
-const cert = `-----BEGIN CERTIFICATE-----
-MIIBnDCCAUGgAwIBAgIUbNju9RsfI7vYSM26JNRG8g/su+8wCgYIKoZIzj0EAwIw
-FDESMBAGA1UEAwwJMTI3LjAuMC4xMCAXDTI2MTEyMTA4MzEyM1oYDzIxMjYxMDI4
-MDgzMTIzWjAUMRIwEAYDVQQDDAkxMjcuMC4wLjEwWTATBgcqhkjOPQIBBggqhkjO
-PQMBBwNCAASH3W9edTDcwZpa0UI5XlxS5kmE++J3VyiZ19G5/Tlk0dyQxPr5IZnr
-l/18HXdic9tcQNs7csxM/Z3yhMNVb4+Vo28wbTAdBgNVHQ4EFgQUMklxM3YU1LBm
-NbmZAHe1cXETihYwHwYDVR0jBBgwFoAUMklxM3YU1LBmNbmZAHe1cXETihYwDwYD
-VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARhwR/AAABgglsb2NhbGhvc3QwCgYIKoZI
-zj0EAwIDSQAwRgIhANy8y8cdvNkRSlx+uwgf8ZsNBSAgy/tUkozZuZ5OiQbPAiEA
-tL/K+WmQbS5dQdjx9TnOETIBNgHIVfPCb+LVDF5kXGg=
------END CERTIFICATE-----`
+import { cert, key } from '../certificate.js'
 
 const open: { close(): void }[] = []
 afterEach(() => {
