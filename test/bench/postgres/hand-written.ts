@@ -13,7 +13,7 @@ CREATE TABLE hand_written.players (
   player_id text PRIMARY KEY,
   currency text NOT NULL,
   balance numeric NOT NULL CHECK (balance >= 0)
-);
+) WITH (fillfactor = 50);
 
 CREATE TABLE hand_written.bets (
   bet_id text PRIMARY KEY,
