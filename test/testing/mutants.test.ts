@@ -27,6 +27,8 @@ const meanings = [
   'WS-15 MUST Ids that look like numbers stay text (D24)',
   'WS-16 MUST What was handed over can be changed by its owner afterwards, without a trace in the store',
   'WS-17 MUST Bet and transaction are found by their own ids alone, whichever player and bet are asked for with them (D4, D15, D16)',
+  'WS-18 MUST Texts come back whole at their full length: ids of 255 characters, a code of 64, a description of 500 (D24)',
+  'WS-19 SHOULD The platform’s date comes back to the millisecond, as an instant in UTC (D25)',
   'WS-20 MUST Guard 1: a transaction that is recorded is a conflict, also for another bet (D1)',
   'WS-21 MUST Guard 1: transactionIds are unique over all players (D1)',
   'WS-22 MUST Guard 1: a transaction is known by operation and id: the placebet’s id can be the rollback’s (D1)',

@@ -370,6 +370,38 @@ const ofShape = mutantsOf({
       }
     },
   ],
+  'ids-of-255-bytes': [
+    'WS-18',
+    'ids are cut off after 255 characters of UTF-16',
+    class extends ReferenceStore {
+      override id(text: string) {
+        return text.slice(0, 255)
+      }
+    },
+  ],
+  'short-descriptions': [
+    'WS-18',
+    'descriptions are cut off after 255 characters',
+    class extends ReferenceStore {
+      override readTransaction(keys: WalletKeys) {
+        const transaction = super.readTransaction(keys)
+        const { refusal } = transaction ?? { refusal: null }
+        if (transaction === null || refusal === null) return transaction
+        return { ...transaction, refusal: { ...refusal, description: refusal.description.slice(0, 255) } }
+      }
+    },
+  ],
+  'dates-of-seconds': [
+    'WS-19',
+    'dates are kept in whole seconds',
+    class extends ReferenceStore {
+      override readTransaction(keys: WalletKeys) {
+        const transaction = super.readTransaction(keys)
+        if (transaction === null) return null
+        return { ...transaction, transactionDate: transaction.transactionDate.replace(/\.\d+Z$/, '.000Z') }
+      }
+    },
+  ],
 })
 
 /** A guard is missing, or tests something else. */

@@ -330,6 +330,44 @@ export const shapeCases: readonly CaseDefinition[] = [
       }
     },
   },
+  {
+    id: 'WS-18',
+    level: 'MUST',
+    name: 'Texts come back whole at their full length: ids of 255 characters, a code of 64, a description of 500 (D24)',
+    async play(stage: Stage) {
+      const wallet = await stage.open()
+      // Of each character four bytes in UTF-8, and two units in UTF-16; and it is the last one that tells them apart.
+      const [first, second] = ['1', '2'].map(last => '🏇'.repeat(254).concat(last)) as [string, string]
+      const placed = placing({ transactionId: first, betId: first })
+      await wallet.committed(placed)
+      await wallet.expectBet(placed.bet as NonNullable<WalletChanges['bet']>)
+      await expectTransaction(stage, wallet, placed)
+      const refused = refusing({
+        transactionId: second,
+        betId: second,
+        errorCode: 'LIMIT_'.padEnd(64, 'X'),
+        description: '限度'.repeat(249).concat('🏇'),
+      })
+      await wallet.committed(refused)
+      await expectTransaction(stage, wallet, refused)
+    },
+  },
+  {
+    id: 'WS-19',
+    level: 'SHOULD',
+    name: 'The platform’s date comes back to the millisecond, as an instant in UTC (D25)',
+    async play(stage: Stage) {
+      const wallet = await stage.open()
+      // Where clocks skip an hour, after 2038, and before 1970.
+      const dates = ['2026-03-29T01:30:00.001Z', '2049-12-31T23:59:59.999Z', '1969-07-20T20:17:40.123Z']
+      for (const [index, date] of dates.entries()) {
+        const changes = placing({ transactionId: `t-${index}`, betId: `b-${index}`, stake: '1' })
+        await wallet.committed({ ...changes, transaction: { ...changes.transaction, transactionDate: date } })
+        const found = (await wallet.transaction('placebet', `t-${index}`))?.transactionDate
+        stage.check(found === date, `the transactionDate ${date}`, found)
+      }
+    },
+  },
 ]
 
 async function expectTransaction(
