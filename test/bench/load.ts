@@ -1,4 +1,4 @@
-/** What the benchmarks send: placebets, each with ids of its own. */
+/** Placebets for what is measured in the process, each with ids of its own; and what all benchmarks share. */
 
 export const player = { playerId: 'player-1', currency: 'EUR', balance: '1000000000.00' }
 

@@ -1,27 +1,83 @@
 /**
- * A server process of the benchmark: `wallet` is the example for node:http on the memory store, `bare` is the least
- * that anybody writes: body, Basic authentication, JSON.parse and the schema. Tells its CPU time when asked.
+ * A server process of the benchmarks, told as JSON what it is: the example for node:http on a store, or the least that
+ * anybody writes. Tells what it has used when asked.
  */
 import { timingSafeEqual } from 'node:crypto'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { type Player, recordSettlement, type WalletStore } from 'bet-wallet'
 import { createRequestReader } from 'bet-wallet/decide'
 import { basicAuth, createHttpHandler } from 'bet-wallet/http'
 import { createMemoryStore } from 'bet-wallet/memory'
+import { createPostgresStore } from 'bet-wallet/postgres'
+import pg from 'pg'
 import { walletRoutes } from '../../examples/node-http/wallet.js'
-import { credentials, player } from './load.js'
+import { credentials } from './load.js'
 
-function wallet() {
+/** With the store over PostgreSQL, the players are in the database. */
+export type ServerSettings =
+  | { kind: 'bare'; players: readonly Player[] }
+  | { kind: 'memory'; players: readonly Player[] }
+  | { kind: 'postgres'; databaseUrl: string; store?: { connectionsMax?: number; batchMax?: number } }
+
+/** What a server tells its parent: first where it listens, then, whenever it is asked, what it has used so far. */
+export type ServerReport = { port: number } | ServerUsage
+
+export interface ServerUsage {
+  /** User and system, in microseconds. */
+  cpuUs: number
+  rssBytes: number
+}
+
+function storeOf(settings: Exclude<ServerSettings, { kind: 'bare' }>): WalletStore {
+  if (settings.kind === 'memory') return createMemoryStore(settings.players)
+  const pool = new pg.Pool({ connectionString: settings.databaseUrl, max: 8 })
+  return createPostgresStore(pool, settings.store)
+}
+
+function wallet(store: WalletStore): RequestListener {
   return walletRoutes(
-    createHttpHandler(createMemoryStore([player]), { authenticate: basicAuth(credentials) }),
+    createHttpHandler(store, {
+      authenticate: basicAuth(credentials),
+      operations: { '/settlement': body => recordSettlement(store, body) },
+    }),
   )
 }
 
-function bare() {
-  const read = createRequestReader().placebet
+/**
+ * Right as long as nothing goes wrong: takes stakes, and gives them back. Whether a call came before, it does not ask;
+ * amounts are cents of one currency.
+ */
+function bare(players: readonly Player[]): RequestListener {
+  const read = createRequestReader()
   const expected = Buffer.from(`${credentials.username}:${credentials.password}`)
+  const balances = new Map(
+    players.map(({ playerId, balance }) => [playerId, Math.round(Number(balance) * 100)]),
+  )
+  const stakes = new Map<string, number>()
+  let answered = 0
 
-  return (req: IncomingMessage, res: ServerResponse): void => {
+  function answer(path: string, body: unknown): [status: number, body: object] {
+    const result = path === '/placebet' ? read.placebet(body) : read.rollbackbet(body)
+    if ('flaws' in result) return [400, { errorCode: 'INVALID_REQUEST', description: result.flaws }]
+    const { request } = result
+    const balance = balances.get(request.playerId)
+    if (balance === undefined) return [404, { errorCode: 'INVALID_PLAYER', description: 'playerId: unknown' }]
+    let after = balance
+    if ('amount' in request) {
+      const stake = Math.round(Number(request.amount) * 100)
+      if (stake > balance) return [402, { errorCode: 'INSUFFICIENT_FUNDS', description: 'amount: too much' }]
+      stakes.set(request.betId, stake)
+      after -= stake
+    } else {
+      after += stakes.get(request.betId) ?? 0
+    }
+    balances.set(request.playerId, after)
+    answered += 1
+    return [200, { balance: after / 100, currency: 'EUR', walletTransactionId: `W${answered}` }]
+  }
+
+  return (req, res) => {
     const sent = Buffer.from(req.headers.authorization?.slice('Basic '.length) ?? '', 'base64')
     if (sent.length !== expected.length || !timingSafeEqual(sent, expected)) {
       res.writeHead(401).end()
@@ -30,14 +86,19 @@ function bare() {
     const chunks: Buffer[] = []
     req.on('data', (chunk: Buffer) => chunks.push(chunk))
     req.on('end', () => {
-      const result = read(JSON.parse(Buffer.concat(chunks).toString()))
-      res.writeHead('request' in result ? 200 : 400, { 'content-type': 'application/json; charset=utf-8' })
-      res.end(JSON.stringify({ balance: 1_000_000_000, currency: 'EUR', walletTransactionId: 'W1' }))
+      const [status, body] = answer(req.url ?? '', JSON.parse(Buffer.concat(chunks).toString()))
+      res.writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
+      res.end(JSON.stringify(body))
     })
   }
 }
 
-const server = createServer(process.argv[2] === 'wallet' ? wallet() : bare())
-server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }))
-process.on('message', () => process.send?.(process.cpuUsage()))
+const settings = JSON.parse(process.argv[2] ?? '') as ServerSettings
+const server = createServer(settings.kind === 'bare' ? bare(settings.players) : wallet(storeOf(settings)))
+const report = (what: ServerReport) => process.send?.(what)
+server.listen(0, '127.0.0.1', () => report({ port: (server.address() as AddressInfo).port }))
+process.on('message', () => {
+  const { user, system } = process.cpuUsage()
+  report({ cpuUs: user + system, rssBytes: process.memoryUsage.rss() })
+})
 process.on('disconnect', () => process.exit())

@@ -18,7 +18,8 @@ export interface Ground {
 /** The tables of one contestant, in a database of their own or beside the other's. */
 export type Schema = 'bet_wallet' | 'hand_written'
 
-const opening = '1000000000'
+/** What every player has at first. */
+export const opening = '1000000000'
 
 /** A database with both contestants' tables and the players in both, and its end. */
 export async function withDatabase<Result>(
@@ -91,24 +92,36 @@ export async function quieten({ pool }: Pick<BenchDatabase, 'pool'>, schema: Sch
   await pool.query('CHECKPOINT')
 }
 
-/** @throws Error when a balance is not what it was at first plus what was moved, or when an answer is in no table */
+/** @throws Error when a balance is not what it was at first plus what was moved */
+export async function checkBalances({ pool }: Pick<BenchDatabase, 'pool'>, schema: Schema): Promise<void> {
+  const { rows } = await pool.query<{ wrong: number }>(
+    `SELECT count(*)::integer AS wrong FROM ${schema}.players p
+      LEFT JOIN (SELECT player_id, sum(delta) AS moved FROM ${schema}.transactions GROUP BY player_id) t USING (player_id)
+      WHERE p.balance <> $1::numeric + coalesce(t.moved, 0)`,
+    [opening],
+  )
+  if (rows[0]?.wrong !== 0) throw new Error(`${schema}: the books are wrong: ${JSON.stringify(rows[0])}`)
+}
+
+/**
+ * For placebets that were all accepted.
+ *
+ * @throws Error when a balance is not what it was at first plus what was moved, or when an answer is in no table
+ */
 export async function checkBooks(
-  { pool }: Pick<BenchDatabase, 'pool'>,
+  database: Pick<BenchDatabase, 'pool'>,
   schema: Schema,
   transactions: number,
 ): Promise<void> {
-  const { rows } = await pool.query<{ wrong: number; transactions: number; betless: number }>(
+  await checkBalances(database, schema)
+  const { rows } = await database.pool.query<{ transactions: number; betless: number }>(
     `SELECT
-      (SELECT count(*) FROM ${schema}.players p
-        LEFT JOIN (SELECT player_id, sum(delta) AS moved FROM ${schema}.transactions GROUP BY player_id) t USING (player_id)
-        WHERE p.balance <> $1::numeric + coalesce(t.moved, 0))::integer AS wrong,
       (SELECT count(*) FROM ${schema}.transactions)::integer AS transactions,
       (SELECT count(*) FROM ${schema}.transactions t WHERE NOT EXISTS (
         SELECT FROM ${schema}.bets b WHERE b.bet_id = t.bet_id AND b.player_id = t.player_id))::integer AS betless`,
-    [opening],
   )
   const found = rows[0]
-  if (found?.wrong !== 0 || found.betless !== 0 || found.transactions !== transactions) {
+  if (found?.betless !== 0 || found.transactions !== transactions) {
     throw new Error(`${schema}: the books are wrong: ${transactions} answered, ${JSON.stringify(found)}`)
   }
 }

@@ -9,7 +9,7 @@ export interface Sample {
   /** Of single requests, in milliseconds; `null` where they are not known one by one. */
   p50Ms: number | null
   p99Ms: number | null
-  /** Processor time per request, in microseconds: of this process; `null` where it only looks on. */
+  /** Processor time per request, in microseconds: of the process that has the store; `null` where there is none. */
   nodeUs: number | null
   /** Of all processes of PostgreSQL; `null` where they are not to be seen. */
   postgresUs: number | null

@@ -8,7 +8,7 @@ export interface BenchOptions {
   only: readonly string[]
   /** How often each two things are measured, one after the other. Their ratio is the median. */
   rounds: number
-  /** How long each thing is measured in a round, after a warm-up of a quarter of it. */
+  /** How long each thing is measured in a round, after a warm-up of a quarter of it; how many bets `sportsbook` has. */
   seconds: number
   /** How many transactions are stored in the large database of `growth`. */
   transactions: number

@@ -5,6 +5,7 @@ import type { Ground } from './ground.js'
 import { growth } from './growth.js'
 import { procedure } from './procedure.js'
 import type { PartResult } from './report.js'
+import { sportsbook } from './sportsbook.js'
 
 export const parts: ReadonlyMap<string, (ground: Ground) => Promise<PartResult>> = new Map([
   ['crowd', crowd],
@@ -13,4 +14,5 @@ export const parts: ReadonlyMap<string, (ground: Ground) => Promise<PartResult>>
   ['hot-player', hotPlayer],
   ['growth', growth],
   ['bursts', bursts],
+  ['sportsbook', sportsbook],
 ])
