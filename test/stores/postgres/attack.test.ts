@@ -58,6 +58,29 @@ describe('a balance that is no amount', () => {
   )
 })
 
+it.each([
+  ['bigint', '7', 'alice'],
+  ['bigint', '7', '07'],
+  ['uuid', '6f1c2a9e-0000-4000-8000-00000000000a', '6F1C2A9E-0000-4000-8000-00000000000A'],
+] as const)(
+  '%s: a commit for an id that the column would not write so is a conflict, and its neighbour is not',
+  async (idType, known, unknown) => {
+    const made = await wallet({
+      ddl: `CREATE TABLE SCHEMA.accounts (id ${idType} PRIMARY KEY, currency text, balance numeric(6,2));
+      INSERT INTO SCHEMA.accounts VALUES ('${known}', 'EUR', 100)`,
+      options: { players: { ...columns, idType } },
+    })
+    const placings = [known, unknown].map((playerId, n) =>
+      made.store.commit(placing({ playerId, n, amount: '30' })),
+    )
+    expect(await Promise.all(placings)).toMatchObject([
+      { status: 'committed', balance: '70.00' },
+      { status: 'conflict' },
+    ])
+    expect(await made.recorded()).toEqual(['placebet place-0 -30'])
+  },
+)
+
 it('a credit that fails on a floor of its own covers nothing that is taken beside it', async () => {
   const made = await wallet({
     ddl: `CREATE TABLE SCHEMA.accounts (id text PRIMARY KEY, currency text, balance numeric(6,2));
