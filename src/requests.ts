@@ -237,9 +237,17 @@ function callHook<T>(name: string, call: () => T): T {
 const dateText =
   /^([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,9}))?)?(?:[Zz]|([+-])([0-9]{2})(?::?([0-9]{2}))?)?$/
 
+/** Whether it is written already as it is kept; most are, and the rest of this is work. */
+function isInstant(value: string): boolean {
+  if (value.length !== 24 || value.startsWith('0000')) return false
+  const date = new Date(value)
+  return !Number.isNaN(date.getTime()) && date.toISOString() === value
+}
+
 /** D25. A leap second is taken as the second after it. */
 function readDate(value: unknown): string | null {
   if (typeof value !== 'string' || value.length > 40) return null
+  if (isInstant(value)) return value
   const parts = dateText.exec(value)
   if (parts === null) return null
   const part = (index: number) => Number(parts[index] ?? 0)

@@ -325,10 +325,7 @@ export function createPostgresStore(
       await ready()
     },
 
-    async load(keys) {
-      if (found === null) await ready()
-      return await loads.submit(keys)
-    },
+    load: keys => (found === null ? ready().then(() => loads.submit(keys)) : loads.submit(keys)),
 
     async commit(changes) {
       let known: Ready
@@ -414,11 +411,11 @@ function answerEach<Item, Result, Found extends { i: number }>(
   rows: readonly Found[],
   answer: (entry: Entry<Item, Result>, row: Found) => void,
 ): void {
-  const missing = new Set(entries)
+  const missing: (Entry<Item, Result> | undefined)[] = [...entries]
   for (const row of rows) {
-    const entry = entries[row.i]
+    const entry = missing[row.i]
     if (entry === undefined) continue
-    missing.delete(entry)
+    missing[row.i] = undefined
     try {
       answer(entry, row)
     } catch (error) {
@@ -426,7 +423,7 @@ function answerEach<Item, Result, Found extends { i: number }>(
     }
   }
   for (const entry of missing)
-    entry.reject(new PostgresStoreError('COMMIT_UNKNOWN', 'The database gave no row for it'))
+    entry?.reject(new PostgresStoreError('COMMIT_UNKNOWN', 'The database gave no row for it'))
 }
 
 async function inHalves<T>(
