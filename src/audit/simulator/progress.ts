@@ -92,7 +92,7 @@ export function formatReport(report: SimulationReport): string {
     [
       'unsettlements',
       `${count(counts.unsettlements)}, of them ${count(counts.clawbacksRefused)} refused for funds; ` +
-        `debts recovered from ${count(counts.recoveries)} winnings`,
+        `${count(counts.unsettlementsEarly)} calls came before their settlement; debts recovered from ${count(counts.recoveries)} winnings`,
     ],
     [
       'debts outstanding',

@@ -128,6 +128,8 @@ export interface SimulationCounts {
   unsettlements: number
   /** Unsettlements that were answered INSUFFICIENT_FUNDS. */
   clawbacksRefused: number
+  /** Calls of unsettlements that overtook their settlement, and were told to come again (SETTLEMENT_NOT_FOUND, D19). */
+  unsettlementsEarly: number
   /** Settlements from which debts were recovered. */
   recoveries: number
   /** Repeats that were answered like the first time. */
@@ -135,7 +137,10 @@ export interface SimulationCounts {
   lateBetsRefused: number
   balancesExact: number
   balancesWithin: number
-  /** Calls that the real network or the wallet failed: no answer, or 5xx. Injected faults are not among them. */
+  /**
+   * Calls that the real network or the wallet failed: no answer, or 5xx. Injected faults are not among them, nor
+   * `unsettlementsEarly`.
+   */
   faultsReal: number
   /** Transactions of bets of the past that were sent again at the end, and answered like the first time or not. */
   reviewed: number

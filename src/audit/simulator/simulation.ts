@@ -69,6 +69,7 @@ function run(settings: Settings, line: ReturnType<typeof createLine>): Promise<S
   const histogram = createHistogram()
   const answers = new Map<SimulatedOperation, Map<string, number>>(operations.map(name => [name, new Map()]))
   let faultsReal = 0
+  let unsettlementsEarly = 0
   let reviewed = 0
   let phase: SimulationProgress['phase'] = 'opening'
   let bettingSince = startedAt
@@ -145,7 +146,8 @@ function run(settings: Settings, line: ReturnType<typeof createLine>): Promise<S
     }
 
     function answered({ operation }: Transaction, reading: Reading, milliseconds: number): void {
-      if (reading.kind === 'broken' || reading.kind === 'fault') faultsReal += 1
+      if (reading.kind === 'fault' && reading.errorCode === 'SETTLEMENT_NOT_FOUND') unsettlementsEarly += 1
+      else if (reading.kind === 'broken' || reading.kind === 'fault') faultsReal += 1
       if (reading.kind !== 'broken') {
         hasAnswered = true
         histogram.record(milliseconds)
@@ -361,7 +363,7 @@ function run(settings: Settings, line: ReturnType<typeof createLine>): Promise<S
         requestsPerSecond: durationMs > 0 ? (network.requests * 1000) / durationMs : 0,
         latencyMs: histogram.latency(),
         answers: perOperation(name => Object.fromEntries(answers.get(name) ?? [])),
-        counts: { ...sportsbook.counts, ...judge.counts, faultsReal, reviewed },
+        counts: { ...sportsbook.counts, ...judge.counts, unsettlementsEarly, faultsReal, reviewed },
         faultsInjected: { ...network.faultsInjected },
         debts: debtsOf(accounts),
         books: { players: accounts.map(booksOf) },
