@@ -125,7 +125,7 @@ describe('the examples pass the audit without a single warning, everything judge
 })
 
 describe('a sportsbook with chaos on PostgreSQL', () => {
-  async function play(options: { seed: number }) {
+  async function play(options: { seed: number; concurrency: number }) {
     const { baseUrl, client, schema, errors } = await serve('Express 5', 'PostgreSQL')
     const bets: ClosedBet[] = []
     const report = await simulateSportsbook({
@@ -152,18 +152,34 @@ describe('a sportsbook with chaos on PostgreSQL', () => {
       })),
     )
 
-  it('reconciles, and its books are those of the tables, to the cent', { timeout: 120_000 }, async () => {
-    const { report, bets, query, errors } = await play({ seed: 5 })
-    expect(report.differences).toEqual([])
-    expect(report).toMatchObject({ reconciled: true, complete: true })
-    expect(errors).toEqual([])
-    for (const name of ['replaysAbsorbed', 'betsRolledBack', 'clawbacksRefused', 'unsettlements'] as const)
-      expect([name, report.counts[name] > 0]).toEqual([name, true])
+  it.each([
+    { concurrency: 16 },
+    // What one call at a time meets does not depend on who is faster.
+    { concurrency: 1 },
+  ])(
+    'reconciles, and its books are those of the tables, to the cent: $concurrency at a time',
+    {
+      timeout: 120_000,
+    },
+    async ({ concurrency }) => {
+      const { report, bets, query, errors } = await play({ seed: 5, concurrency })
+      expect(report.differences).toEqual([])
+      expect(report).toMatchObject({ reconciled: true, complete: true })
+      expect(errors).toEqual([])
+    if (concurrency === 1) {
+        for (const name of [
+          'replaysAbsorbed',
+          'betsRolledBack',
+          'clawbacksRefused',
+          'unsettlements',
+        ] as const)
+          expect([name, report.counts[name] > 0]).toEqual([name, true])
+      }
 
-    // Balances; what was moved, transaction by transaction; how many of each there are; what is owed, which the
-    // platform's debt is a part of: it has recovered the rest.
-    const players = await query(
-      `SELECT player_id, p.balance = b.expected AS balance,
+      // Balances; what was moved, transaction by transaction; how many of each there are; what is owed, which the
+      // platform's debt is a part of: it has recovered the rest.
+      const players = await query(
+        `SELECT player_id, p.balance = b.expected AS balance,
           p.balance = b.opening + (SELECT sum(delta) FROM wallet.transactions t WHERE t.player_id = p.player_id) AS moved,
           t.settlements = b.settlements AS settlements, t.unsettlements = b.unsettlements AS unsettlements,
           t.closed = b.closed AS closed,
@@ -178,24 +194,24 @@ describe('a sportsbook with chaos on PostgreSQL', () => {
             count(*) FILTER (WHERE operation = 'unsettlement' AND error_code IS NOT NULL) AS closed
           FROM wallet.transactions GROUP BY player_id) t USING (player_id)
         ORDER BY player_id`,
-      [booksOf(report)],
-    )
-    const same = {
-      balance: true,
-      moved: true,
-      settlements: true,
-      unsettlements: true,
-      closed: true,
-      owed: true,
-    }
-    expect(players).toMatchObject(
-      report.books.players.map(({ playerId }) => ({ player_id: playerId, ...same })),
-    )
+        [booksOf(report)],
+      )
+      const same = {
+        balance: true,
+        moved: true,
+        settlements: true,
+        unsettlements: true,
+        closed: true,
+        owed: true,
+      }
+      expect(players).toMatchObject(
+        report.books.players.map(({ playerId }) => ({ player_id: playerId, ...same })),
+      )
 
-    // Every bet: its state, its stake, and what is live on it.
-    expect(bets).toHaveLength(report.counts.bets)
-    const flaws = await query(
-      `SELECT b.*, w.status, w.stake AS wallet_stake FROM json_to_recordset($1)
+      // Every bet: its state, its stake, and what is live on it.
+      expect(bets).toHaveLength(report.counts.bets)
+      const flaws = await query(
+        `SELECT b.*, w.status, w.stake AS wallet_stake FROM json_to_recordset($1)
           AS b("betId" text, state text, stake numeric, type text, live numeric)
         LEFT JOIN wallet.bets w ON w.bet_id = b."betId"
         WHERE w.status IS DISTINCT FROM nullif(b.state, 'REFUSED')
@@ -203,8 +219,9 @@ describe('a sportsbook with chaos on PostgreSQL', () => {
           OR w.bet_paid_live IS DISTINCT FROM CASE b.type WHEN 'BET_PAID' THEN b.live END
           OR w.voided_live IS DISTINCT FROM CASE b.type WHEN 'VOIDED' THEN b.live END
           OR w.cashout_live IS DISTINCT FROM CASE b.type WHEN 'CASHOUT' THEN b.live END`,
-      [JSON.stringify(bets)],
-    )
-    expect(flaws).toEqual([])
-  })
+        [JSON.stringify(bets)],
+      )
+      expect(flaws).toEqual([])
+    },
+  )
 })
