@@ -166,7 +166,7 @@ describe('a sportsbook with chaos on PostgreSQL', () => {
       expect(report.differences).toEqual([])
       expect(report).toMatchObject({ reconciled: true, complete: true })
       expect(errors).toEqual([])
-    if (concurrency === 1) {
+      if (concurrency === 1) {
         for (const name of [
           'replaysAbsorbed',
           'betsRolledBack',
