@@ -237,7 +237,7 @@ function callHook<T>(name: string, call: () => T): T {
 const dateText =
   /^([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,9}))?)?(?:[Zz]|([+-])([0-9]{2})(?::?([0-9]{2}))?)?$/
 
-/** Whether it is written already as it is kept; most are, and the rest of this is work. */
+/** Whether it is written already as it is kept. Most are, and need not be taken apart. */
 function isInstant(value: string): boolean {
   if (value.length !== 24 || value.startsWith('0000')) return false
   const date = new Date(value)

@@ -146,7 +146,11 @@ function run(settings: Settings, line: ReturnType<typeof createLine>): Promise<S
     }
 
     function answered({ operation }: Transaction, reading: Reading, milliseconds: number): void {
-      if (reading.kind === 'fault' && reading.errorCode === 'SETTLEMENT_NOT_FOUND') unsettlementsEarly += 1
+      const isEarly =
+        operation === 'unsettlement' &&
+        reading.kind === 'fault' &&
+        reading.errorCode === 'SETTLEMENT_NOT_FOUND'
+      if (isEarly) unsettlementsEarly += 1
       else if (reading.kind === 'broken' || reading.kind === 'fault') faultsReal += 1
       if (reading.kind !== 'broken') {
         hasAnswered = true

@@ -73,19 +73,22 @@ describe('a wallet that keeps the rules', () => {
       // Every fifth call is answered 503, and every eleventh is done and answered 500.
       async call({ next }) {
         calls += 1
-        const said = (status: number) => ({
+        const said = (status: number, errorCode: string) => ({
           status,
           headers: {},
-          body: '{"errorCode":"INTERNAL_ERROR","description":"x"}',
+          body: JSON.stringify({ errorCode, description: 'x' }),
         })
-        if (calls > players.length && calls % 5 === 0) return said(503)
+        // A code that says "come again" of an unsettlement, and nothing of any other call.
+        if (calls > players.length && calls % 5 === 0) return said(503, 'SETTLEMENT_NOT_FOUND')
         const response = await next()
-        return calls > players.length && calls % 11 === 0 ? said(500) : response
+        return calls > players.length && calls % 11 === 0 ? said(500, 'INTERNAL_ERROR') : response
       },
     }
     const { report, memory } = await simulate(failing, { concurrency: 4 })
     expect(report.differences).toEqual([])
-    expect(report.counts.faultsReal).toBeGreaterThan(50)
+    const { faultsReal, unsettlementsEarly } = report.counts
+    expect(faultsReal).toBeGreaterThan(50)
+    expect(unsettlementsEarly).toBe(report.answers.unsettlement['503 SETTLEMENT_NOT_FOUND'] ?? 0)
     expectBooksOf(report, memory)
   })
 

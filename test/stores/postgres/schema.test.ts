@@ -36,6 +36,12 @@ describe('the migration', () => {
     await createPostgresStore(pool, { schema: 'by_text' }).ready()
   })
 
+  test("leaves room on the pages of the players' table that it makes", async () => {
+    await migratePostgres(pool, { schema: 'roomy' })
+    const { rows } = await pool.query("SELECT reloptions FROM pg_class WHERE oid = 'roomy.players'::regclass")
+    expect(rows).toEqual([{ reloptions: ['fillfactor=50'] }])
+  })
+
   test("makes no players' table where there is one", async () => {
     await pool.query('CREATE TABLE public.accounts (id text PRIMARY KEY, currency text, balance numeric)')
     const players = { table: 'public.accounts', id: 'id', currency: 'currency', balance: 'balance' }
