@@ -26,6 +26,6 @@ const minorUnits = new Map(
 const minorUnitsUnknown = 8
 
 /** The minor units of a currency by ISO 4217: 2 for `"EUR"`, 0 for `"JPY"`; 8 for a code that is not in it. */
-export function minorUnitsOf(currency: string): number {
+export function isoMinorUnits(currency: string): number {
   return minorUnits.get(currency) ?? minorUnitsUnknown
 }

@@ -70,7 +70,7 @@ const descriptionLengthMax = 500
  * digits, `_`, `-` or `.` and none of the library's codes for faults; its description 1 to 500 well-formed
  * characters without control characters, because it is stored and answered.
  */
-export function flawOfRefusal(errorCode: unknown, description: unknown): string | null {
+export function refusalProblem(errorCode: unknown, description: unknown): string | null {
   if (typeof errorCode !== 'string' || !/^[A-Za-z0-9_.-]{1,64}$/.test(errorCode)) {
     return 'errorCode must be 1 to 64 letters, digits, "_", "-" or "."'
   }
@@ -100,7 +100,7 @@ export class WalletRefusal extends Error {
   readonly description: string
 
   constructor(errorCode: string, description: string) {
-    const flaw = flawOfRefusal(errorCode, description)
+    const flaw = refusalProblem(errorCode, description)
     if (flaw !== null) throw new TypeError(`WalletRefusal: ${flaw}`)
     super(`${errorCode}: ${description}`)
     this.errorCode = errorCode
@@ -115,7 +115,7 @@ export function isWalletRefusal(error: unknown): error is WalletRefusal {
     error !== null &&
     'code' in error &&
     error.code === 'WALLET_REFUSAL' &&
-    flawOfRefusal(Reflect.get(error, 'errorCode'), Reflect.get(error, 'description')) === null
+    refusalProblem(Reflect.get(error, 'errorCode'), Reflect.get(error, 'description')) === null
   )
 }
 
@@ -125,7 +125,7 @@ const reported = new Set<string>()
  * Calls a hook that only listens. It must not change an answer that may have moved money: what it throws is
  * said once per process as a warning, and otherwise ignored.
  */
-export function tell(hook: string, call: () => unknown): void {
+export function notify(hook: string, call: () => unknown): void {
   try {
     Promise.resolve(call()).catch((error: unknown) => report(hook, error))
   } catch (error) {

@@ -1,15 +1,16 @@
 /** The front door: read the request, run the rule, answer. */
+
+import { type AttemptLog, runAttempts } from './attempts.js'
 import type { Rule } from './decide/decision.js'
 import { placeBetRule } from './decide/place-bet.js'
 import { rollbackBetRule } from './decide/rollback-bet.js'
 import { settlementRule } from './decide/settlement.js'
 import { unsettlementRule } from './decide/unsettlement.js'
-import { tell } from './errors.js'
+import { notify } from './errors.js'
 import { settingsOf, type WalletOptions } from './options.js'
 import type { OutcomeEvent, WalletOutcome } from './outcomes.js'
-import { checkStore } from './promises.js'
-import { type Journey, run } from './run.js'
 import type { Operation, WalletStore } from './store.js'
+import { checkStore } from './store-checks.js'
 
 /**
  * `/placebet` (spec 4.1): takes a stake from the player's balance, once.
@@ -95,7 +96,7 @@ async function handle<O extends Operation>(
 ): Promise<WalletOutcome> {
   const settings = settingsOf(options)
   const started = performance.now()
-  const journey: Journey = {
+  const journey: AttemptLog = {
     attempts: 0,
     commitError: null,
     storeRefusal: null,
@@ -117,9 +118,9 @@ async function handle<O extends Operation>(
   }
   try {
     checkStore(store)
-    const read = settings.reader[rule.operation](body)
+    const read = settings.parser[rule.operation](body)
     if ('flaws' in read) {
-      event.reason = 'REQUEST_MALFORMED'
+      event.reason = 'INVALID_REQUEST'
       const outcome = {
         ok: false,
         replayed: false,
@@ -131,7 +132,7 @@ async function handle<O extends Operation>(
     }
     const { transactionId, betId, playerId } = read.request
     Object.assign(event, { transactionId, betId, playerId })
-    const { outcome, reason } = await run(rule, store, read.request, settings, journey)
+    const { outcome, reason } = await runAttempts(rule, store, read.request, settings, journey)
     event.outcome = { ...outcome } // a copy: what the listener makes of it is not answered
     event.reason = reason
     event.replayed = outcome.replayed
@@ -144,6 +145,6 @@ async function handle<O extends Operation>(
     event.commitError = journey.commitError
     event.storeRefusal = journey.storeRefusal
     event.durationMs = performance.now() - started
-    if (settings.onOutcome !== undefined) tell('onOutcome', () => settings.onOutcome?.(event))
+    if (settings.onOutcome !== undefined) notify('onOutcome', () => settings.onOutcome?.(event))
   }
 }

@@ -2,11 +2,11 @@
 import { WalletError } from './errors.js'
 import type { OutcomeEvent } from './outcomes.js'
 import {
-  createRequestReader,
-  minorUnitsFor,
+  createRequestParser,
+  minorUnitsOf,
   type PlaceBetRequest,
   type RequestOptions,
-  type RequestReader,
+  type RequestParser,
 } from './requests.js'
 import type { Player } from './store.js'
 
@@ -23,7 +23,7 @@ export interface WalletOptions extends RequestOptions {
    */
   authorizeBet?(request: PlaceBetRequest, player: Player): void | Promise<void>
   /** `false`: the PAM cannot deduct; every unsettlement above 0 is answered INSUFFICIENT_FUNDS (D20). Default `true`. */
-  deductions?: boolean
+  clawbacks?: boolean
   /** How often at most a snapshot is loaded and decided on, when others interfere. Default 12. */
   attemptsMax?: number
   /**
@@ -45,10 +45,10 @@ export interface WalletOptions extends RequestOptions {
 
 /** The options with nothing left open. */
 export interface Settings {
-  reader: RequestReader
+  parser: RequestParser
   /** How many decimals an amount in this currency may have. @throws {WalletError} `HOOK_FAILED` */
   minorUnitsOf(currency: string): number
-  deductions: boolean
+  clawbacks: boolean
   attemptsMax: number
   deadlineMs: number
   backOff(conflicts: number): Promise<void>
@@ -73,8 +73,8 @@ const typeNames = ['betTypes', 'rollbackTypes'] as const
 
 /** What an options object may hold: those of HTTP too, so that one object can serve the whole of an application. */
 const optionNames: ReadonlySet<string> = new Set([
-  ...[...hookNames, ...typeNames, 'deductions', 'attemptsMax', 'deadlineMs'],
-  ...['authenticate', 'challenge', 'basePath', 'bodyBytesMax', 'statuses', 'operations', 'onError'],
+  ...[...hookNames, ...typeNames, 'clawbacks', 'attemptsMax', 'deadlineMs'],
+  ...['authenticate', 'challenge', 'basePath', 'bodyBytesMax', 'statusCodes', 'routes', 'onError'],
 ])
 
 function compile(options: WalletOptions): Settings {
@@ -95,17 +95,17 @@ function compile(options: WalletOptions): Settings {
     if (!fine) invalid(`${name} must list at least one type, as text`)
     own[name] = [...types]
   }
-  const { deductions = true, attemptsMax = 12, deadlineMs = Number.POSITIVE_INFINITY } = options
-  if (typeof deductions !== 'boolean') invalid('deductions must be true or false')
+  const { clawbacks = true, attemptsMax = 12, deadlineMs = Number.POSITIVE_INFINITY } = options
+  if (typeof clawbacks !== 'boolean') invalid('clawbacks must be true or false')
   if (!Number.isSafeInteger(attemptsMax) || attemptsMax < 1)
     invalid('attemptsMax must be a whole number of at least 1')
   if (typeof deadlineMs !== 'number' || !(deadlineMs >= 0))
     invalid('deadlineMs must be a number of at least 0')
   const { authorizeBet, backOff, onOutcome } = own
   return {
-    reader: createRequestReader(own),
-    minorUnitsOf: currency => minorUnitsFor(currency, own),
-    deductions,
+    parser: createRequestParser(own),
+    minorUnitsOf: currency => minorUnitsOf(currency, own),
+    clawbacks: clawbacks,
     attemptsMax,
     deadlineMs,
     // async: what an operator's backOff throws at once, rejects like the rest.

@@ -57,30 +57,30 @@ export type WalletOutcome =
 export type OutcomeReason =
   | 'ACCEPTED'
   /** A rollback of a bet that never arrived (D11). */
-  | 'TOMBSTONE_LEFT'
+  | 'TOMBSTONE_CREATED'
   /** A rollback of a bet that is rolled back already (D12). */
-  | 'ROLLED_BACK_ALREADY'
+  | 'ALREADY_ROLLED_BACK'
   /** The first decision again (D2). */
-  | 'REPEATED'
-  | 'REQUEST_MALFORMED'
+  | 'REPLAYED'
+  | 'INVALID_REQUEST'
   /** The same transactionId with another meaning (D4). */
-  | 'CONTENT_DIFFERS'
-  | 'PLAYER_UNKNOWN'
+  | 'PAYLOAD_MISMATCH'
+  | 'UNKNOWN_PLAYER'
   | 'BET_OF_ANOTHER_PLAYER'
-  | 'BET_KNOWN'
-  | 'BET_UNKNOWN'
+  | 'BET_ALREADY_EXISTS'
+  | 'UNKNOWN_BET'
   | 'BET_ROLLED_BACK'
   /** A rollback of a bet with a live credit (D13). */
-  | 'CREDIT_LIVE'
-  | 'CREDIT_REVERSED'
+  | 'BET_SETTLED'
+  | 'ALREADY_UNSETTLED'
   /** Closed by D7: the debt is the platform's. */
-  | 'CREDIT_CLOSED'
-  | 'CREDIT_MISSING'
-  | 'CURRENCY_OF_PLAYER_DIFFERS'
-  | 'CURRENCY_OF_BET_DIFFERS'
-  | 'FUNDS_SHORT'
-  /** `deductions: false` (D20). */
-  | 'DEDUCTIONS_OFF'
+  | 'CLAWBACK_UNCOLLECTED'
+  | 'SETTLEMENT_NOT_FOUND'
+  | 'CURRENCY_MISMATCH'
+  | 'BET_CURRENCY_MISMATCH'
+  | 'INSUFFICIENT_FUNDS'
+  /** `clawbacks: false` (D20). */
+  | 'CLAWBACKS_DISABLED'
   /** `authorizeBet` refused. */
   | 'REFUSED_BY_OPERATOR'
   /** The store answered `refused`. */

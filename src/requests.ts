@@ -1,6 +1,6 @@
 /** The requests of the interface (spec 4) and how they are read. The one room where zod lives. */
 import { z } from 'zod'
-import { minorUnitsOf } from './currencies.js'
+import { isoMinorUnits } from './currencies.js'
 import { WalletError } from './errors.js'
 import { type Decimal, decimalsOf, isNegative, parseDecimal, wholeDigitsOf } from './money.js'
 import type { SettlementType } from './store.js'
@@ -62,7 +62,7 @@ export interface Requests {
 }
 
 /** Either a request, or what is wrong with it: `"amount: is missing; playerId: must be a string"`. */
-export type ReadRequest<T> = { request: T } | { flaws: string }
+export type ParseResult<T> = { request: T } | { flaws: string }
 
 /** The part of the options that says how requests are read. */
 export interface RequestOptions {
@@ -85,7 +85,7 @@ export interface RequestOptions {
 }
 
 /** Reads requests. Never throws for what is in them; {@link WalletError} `HOOK_FAILED` for a hook that throws. */
-export type RequestReader = { [O in keyof Requests]: (body: unknown) => ReadRequest<Requests[O]> }
+export type RequestParser = { [O in keyof Requests]: (body: unknown) => ParseResult<Requests[O]> }
 
 const minorUnitsMax = 18
 /** D22: the most digits an amount has before its point. */
@@ -146,7 +146,7 @@ function oneOf<const T extends string>(values: readonly T[]) {
 }
 
 /** Makes the reader for these options: once, since schemas are costly to build. */
-export function createRequestReader(options: RequestOptions = {}): RequestReader {
+export function createRequestParser(options: RequestOptions = {}): RequestParser {
   const betTypes = options.betTypes ?? ['SINGLE', 'MULTIPLE', 'TEASER']
   const rollbackTypes = options.rollbackTypes ?? ['TECHNICAL_ERROR']
   const ids = { transactionId: id, betId: id, playerId: id }
@@ -154,7 +154,7 @@ export function createRequestReader(options: RequestOptions = {}): RequestReader
 
   const money = z.object({ amount, currency })
   const flawOfScale = (read: z.output<typeof money>): string | null => {
-    const decimals = minorUnitsFor(read.currency, options)
+    const decimals = minorUnitsOf(read.currency, options)
     return decimalsOf(read.amount) <= decimals
       ? null
       : `amount: must have at most ${decimals} decimals in this currency`
@@ -188,7 +188,7 @@ function reader<T extends P, P>(
   schema: z.ZodType<T>,
   whole?: { part: z.ZodType<P>; flawOf(part: P): string | null },
 ) {
-  return (body: unknown): ReadRequest<T> => {
+  return (body: unknown): ParseResult<T> => {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       return { flaws: 'the body must be a JSON object' }
     }
@@ -205,8 +205,9 @@ function reader<T extends P, P>(
 }
 
 /** How many decimals a currency has here: the operator's word, else the table's. */
-export function minorUnitsFor(currencyCode: string, options: RequestOptions): number {
-  const units = callHook('minorUnits', () => options.minorUnits?.(currencyCode)) ?? minorUnitsOf(currencyCode)
+export function minorUnitsOf(currencyCode: string, options: RequestOptions): number {
+  const units =
+    callHook('minorUnits', () => options.minorUnits?.(currencyCode)) ?? isoMinorUnits(currencyCode)
   if (Number.isInteger(units) && units >= 0 && units <= minorUnitsMax) return units
   throw new WalletError(
     'HOOK_FAILED',

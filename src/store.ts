@@ -18,7 +18,7 @@
  *   const transactions = new Map<string, Transaction>() // by operation and transactionId
  *
  *   return {
- *     contract: 1,
+ *     contractVersion: 1,
  *
  *     async load({ operation, transactionId, playerId, betId }) {
  *       // Copies: what the caller does with them must not reach the store.
@@ -72,7 +72,7 @@ export type SettlementType = 'BET_PAID' | 'VOIDED' | 'CASHOUT'
 /** What you implement. */
 export interface WalletStore {
   /** The version of this contract that the store was written for. */
-  readonly contract: 1
+  readonly contractVersion: 1
 
   /**
    * Looks up what is known of one player, one bet and one transaction.

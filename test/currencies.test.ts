@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { minorUnitsOf } from '../src/currencies.js'
+import { isoMinorUnits } from '../src/currencies.js'
 
 test.each([
   ['EUR', 2],
@@ -13,12 +13,12 @@ test.each([
   // Replaced not long ago, and still in balances:
   ['BGN', 2],
 ])('D22: given %s, then it has %i minor units', (code, units) => {
-  expect(minorUnitsOf(code)).toBe(units)
+  expect(isoMinorUnits(code)).toBe(units)
 })
 
 test.each(['BTC', 'eur', '', 'EURO', '__proto__', 'constructor', 'toString'])(
   'D22: given %s, of which ISO 4217 knows nothing, then it has 8',
   code => {
-    expect(minorUnitsOf(code)).toBe(8)
+    expect(isoMinorUnits(code)).toBe(8)
   },
 )

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { afterAll, describe, expect, test } from 'vitest'
-import { defaultStatuses } from '../src/http/index.js'
+import { defaultStatusCodes } from '../src/http/index.js'
 import { errorCodes } from '../src/index.js'
 import { walletStoreCases } from '../src/testing/index.js'
 
@@ -106,7 +106,7 @@ describe('the tables of the README', () => {
         ([, codes = '', statuses = '']) => codes.includes(`\`${code}\``) && /^\d/.test(statuses),
       )
       const position = row?.[1]?.split(', ').indexOf(`\`${code}\``) ?? -1
-      expect(row?.[2]?.split(', ')[position], code).toBe(String(defaultStatuses[code]))
+      expect(row?.[2]?.split(', ')[position], code).toBe(String(defaultStatusCodes[code]))
     }
   })
 

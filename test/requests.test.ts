@@ -7,7 +7,7 @@ import {
   type WalletOptions,
 } from '../src/index.js'
 import { JsonNumber } from '../src/money.js'
-import { createRequestReader, type RequestOptions, type Requests } from '../src/requests.js'
+import { createRequestParser, type RequestOptions, type Requests } from '../src/requests.js'
 import { createMemoryStore } from '../src/stores/memory.js'
 import {
   alice,
@@ -55,7 +55,7 @@ function read<O extends keyof Requests>(
   fields: Record<string, unknown>,
   options?: RequestOptions,
 ) {
-  const result = createRequestReader(options)[operation]({ ...bodies[operation], ...fields })
+  const result = createRequestParser(options)[operation]({ ...bodies[operation], ...fields })
   return 'request' in result ? (result.request as Requests[O]) : result.flaws
 }
 
@@ -268,7 +268,7 @@ describe('given odds', () => {
 
   test('when there are none, then null', () => {
     const { odds: _, ...body } = placeBet()
-    expect(createRequestReader().placebet(body)).toEqual({ request: placeBet({ odds: null }) })
+    expect(createRequestParser().placebet(body)).toEqual({ request: placeBet({ odds: null }) })
   })
 
   test.each([secret, '', '11/10', '1e400', Number.NaN, [1.85], true])(

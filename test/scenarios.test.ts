@@ -245,8 +245,8 @@ describe('unsettlement', () => {
     expect(balance()).toBe('70')
   })
 
-  test('U06: given deductions: false, when UNSCORED comes with ample funds, then refused and owed', async () => {
-    const { unsettle, balance, store } = await paid({ deductions: false })
+  test('U06: given clawbacks: false, when UNSCORED comes with ample funds, then refused and owed', async () => {
+    const { unsettle, balance, store } = await paid({ clawbacks: false })
     expect(await unsettle()).toMatchObject(refusal('INSUFFICIENT_FUNDS'))
     expect([balance(), store.owed('alice')]).toEqual(['130', '60'])
   })

@@ -11,8 +11,8 @@ const floors = [
   ['money', 'store'],
   ['currencies', 'outcomes', 'errors', 'requests'],
   ['decide'],
-  ['options', 'promises'],
-  ['run'],
+  ['options', 'store-checks'],
+  ['attempts'],
   ['handlers'],
   ['http'],
 ]

@@ -25,7 +25,7 @@ await store.ready()
 const handle = createHttpHandler(store, {
   authenticate: basicAuth(credentials),
   // Stands for the PAM's own queue of results: the wallet's code has no part in it.
-  operations: { '/pam/settle': settleByHand },
+  routes: { '/pam/settle': settleByHand },
 })
 
 const server = createServer(walletRoutes(handle))

@@ -1,8 +1,8 @@
 /** The adoption: which table the players are in, which rules the PAM has, and which rows of its own it wants. */
 import {
   createPostgresStore,
+  type PendingCommit,
   type PostgresClient,
-  type PostgresCommit,
   type PostgresStore,
   type PostgresStoreOptions,
   type PostgresTables,
@@ -16,14 +16,14 @@ export const tables: PostgresTables = {
     id: 'account_no',
     currency: 'currency',
     balance: 'balance_cents',
-    balanceType: 'minor units',
+    balanceType: 'minor-units',
     minorUnits: 2,
   },
 }
 
 export const options: PostgresStoreOptions = {
   ...tables,
-  async inCommit(query, commits) {
+  async withinTransaction(query, commits) {
     await applyHouseRules(query, commits)
     await writeRows(query, commits)
   },
@@ -34,7 +34,7 @@ export function createPamWallet(client: PostgresClient): PostgresStore {
 }
 
 /** Blocked players, and stakes per day. The accounts are locked by now, so that nobody bets beside it. */
-async function applyHouseRules(query: Query, commits: readonly PostgresCommit[]): Promise<void> {
+async function applyHouseRules(query: Query, commits: readonly PendingCommit[]): Promise<void> {
   // Only stakes: a clawback is due from a blocked player too.
   const stakes = commits.flatMap(({ changes: { transaction, balance } }, i) =>
     transaction.operation === 'placebet' && balance !== null
@@ -66,7 +66,7 @@ async function applyHouseRules(query: Query, commits: readonly PostgresCommit[])
 }
 
 /** The bet with its odds, both rows of the ledger, and an event: in the same commit as the money. */
-async function writeRows(query: Query, commits: readonly PostgresCommit[]): Promise<void> {
+async function writeRows(query: Query, commits: readonly PendingCommit[]): Promise<void> {
   const done = commits.map(({ walletTransactionId, changes: { transaction, request } }) => ({
     operation: transaction.operation,
     account_no: transaction.playerId,

@@ -42,7 +42,7 @@ await store.ready()
 const handle = createHttpHandler(store, {
   authenticate: basicAuth(credentials),
   // Not of the interface: what your own settlement code would call.
-  operations: { '/settlement': body => recordSettlement(store, body) },
+  routes: { '/settlement': body => recordSettlement(store, body) },
 })
 
 const app = express()

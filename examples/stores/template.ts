@@ -18,7 +18,7 @@ type Client = object
 
 export function createMyStore(_client: Client): WalletStore {
   return {
-    contract: 1,
+    contractVersion: 1,
 
     async load({ operation, transactionId, playerId, betId }: WalletKeys): Promise<WalletSnapshot> {
       // Look up three records, best in one statement, so that they are of one moment. If that cannot be: the bet

@@ -7,7 +7,7 @@ export type Need =
   /** A way to settle bets. */
   | 'settle'
   /** A PAM that can deduct. */
-  | 'deductions'
+  | 'clawbacks'
   /** A second test player. */
   | 'other player'
   /** Calls are authenticated in some way. */
@@ -22,7 +22,7 @@ export interface AuditCase {
   /** Sections of the specification and decisions. */
   source: string
   /** What a wallet that fails costs in production. */
-  cost: string
+  impact: string
   needs?: readonly Need[]
   /** Returns when the promise is kept; fails by the stage's judgements. */
   play(stage: Stage): Promise<void>

@@ -125,14 +125,14 @@ export function openClient(settings: AuditSettings): Client {
       status: null,
       answer: null,
       balance: null,
-      broken: null,
-      leftOut: 0,
+      error: null,
+      omitted: 0,
     }
     requests += 1
     const reply = signed({ method, url, headers, body })
       .then(all => exchanged(call, url, all, sentBody, exchange))
       .catch((error: unknown): Reply => {
-        exchange.broken = `it could not be sent: ${error instanceof Error ? error.message : String(error)}`
+        exchange.error = `it could not be sent: ${error instanceof Error ? error.message : String(error)}`
         return { exchange, status: null, headers: {}, text: '' }
       })
     return { exchange, reply }
@@ -182,7 +182,7 @@ export function openClient(settings: AuditSettings): Client {
         if (over) return
         over = true
         clearTimeout(timer)
-        exchange.broken = broken
+        exchange.error = broken
         if (broken === null && response !== null) {
           exchange.answeredAtMs = now()
           exchange.status = response.statusCode ?? null

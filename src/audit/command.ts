@@ -61,7 +61,7 @@ What is audited
   --player <id>             the test player (required: no other is touched)
   --currency <code>         of the player: EUR (required)
   --other-player <id>       a second test player, for mix-ups of players
-  --no-deductions           the PAM cannot deduct: unsettlements are INSUFFICIENT_FUNDS
+  --no-clawbacks           the PAM cannot deduct: unsettlements are INSUFFICIENT_FUNDS
   --status <code=status>    a status that was agreed: --status INSUFFICIENT_FUNDS=400
   --code <code=code>        an error code that was agreed: --code INVALID_BET=BET_REFUSED;
                             * is any code. Both may be given several times.
@@ -138,7 +138,7 @@ const auditArguments = {
   player: { type: 'string' },
   currency: { type: 'string' },
   'other-player': { type: 'string' },
-  'no-deductions': { type: 'boolean' },
+  'no-clawbacks': { type: 'boolean' },
   status: { type: 'string', multiple: true },
   code: { type: 'string', multiple: true },
   'minor-units': { type: 'string' },
@@ -202,12 +202,12 @@ async function audit(words: string[]): Promise<number> {
           ? { command: values['settle-command'] }
           : undefined,
     ),
-    deductions: !values['no-deductions'],
-    statuses: profileOf('--status', values.status, text => wholeOf('--status', text) ?? 0),
-    codes: profileOf('--code', values.code, text => text),
+    clawbacks: !values['no-clawbacks'],
+    statusCodes: profileOf('--status', values.status, text => wholeOf('--status', text) ?? 0),
+    errorCodes: profileOf('--code', values.code, text => text),
     ...given('minorUnits', wholeOf('--minor-units', values['minor-units'])),
     ...given('concurrency', wholeOf('--concurrency', values.concurrency)),
-    ...given('rounds', wholeOf('--rounds', values.rounds)),
+    ...given('raceRounds', wholeOf('--rounds', values.rounds)),
     ...given('timeoutMs', millisecondsOf('--timeout', values.timeout)),
     ...given('timeBudgetMs', millisecondsOf('--time-budget', values['time-budget'])),
     ...given(
@@ -270,7 +270,7 @@ async function simulate(words: string[]): Promise<number> {
   if (tty) overwrite('')
   console.log(formatSimulationReport(report))
   write(values.json, () => `${JSON.stringify(report, null, 2)}\n`)
-  return report.reconciled ? 0 : 1
+  return report.passed ? 0 : 1
 }
 
 // Reading what was typed

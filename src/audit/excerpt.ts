@@ -47,11 +47,11 @@ export function excerptOf(
 
 /** How many calls there were, those that are left out among them. */
 export function callsOf(exchanges: readonly AuditExchange[]): number {
-  return exchanges.reduce((calls, { leftOut }) => calls + 1 + leftOut, 0)
+  return exchanges.reduce((calls, { omitted }) => calls + 1 + omitted, 0)
 }
 
 /** The same for calls that differ in nothing worth reading. */
-function kindOf({ method, path, label, status, answer, broken }: AuditExchange): string {
+function kindOf({ method, path, label, status, answer, error }: AuditExchange): string {
   const code = /"errorCode":\s*"[^"]*"/.exec(answer ?? '')?.[0]
-  return JSON.stringify([method, path, label.replace(/[\d.]+/g, '#'), status, code, broken])
+  return JSON.stringify([method, path, label.replace(/[\d.]+/g, '#'), status, code, error])
 }

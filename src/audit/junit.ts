@@ -34,14 +34,14 @@ function caseLines(result: AuditResult): string[] {
   if (verdict === 'passed') return [`${head}/>`]
   if (failure === null)
     return [`${head}>`, `      <skipped message="${escaped(reason ?? '')}"/>`, '    </testcase>']
-  const sent = failure.exchange === null ? undefined : exchanges[failure.exchange]
+  const sent = failure.exchangeIndex === null ? undefined : exchanges[failure.exchangeIndex]
   const text = [
     `expected: ${failure.expected}`,
-    `found:    ${failure.found}`,
-    `cost:     ${failure.cost}`,
+    `found:    ${failure.actual}`,
+    `cost:     ${failure.impact}`,
     ...(sent === undefined ? [] : [`sent:     ${sent.label}`, sent.curl]),
   ].join('\n')
-  const message = escaped(`expected ${failure.expected}, found ${failure.found}`)
+  const message = escaped(`expected ${failure.expected}, found ${failure.actual}`)
   return [
     `${head}>`,
     `      <failure type="${level}" message="${message}">${escaped(text)}</failure>`,

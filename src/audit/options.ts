@@ -1,5 +1,5 @@
 /** What an audit is told: checked wholly before the first request is sent. */
-import { minorUnitsOf } from '../currencies.js'
+import { isoMinorUnits } from '../currencies.js'
 import {
   baseUrlOf,
   checkCredentials,
@@ -74,14 +74,14 @@ export interface AuditOptions {
   /** Default: `cannot`. */
   settle?: SettleOption
   /** `false`: the PAM cannot deduct, and every unsettlement above 0 is answered INSUFFICIENT_FUNDS (D20). Default `true`. */
-  deductions?: boolean
+  clawbacks?: boolean
   /**
    * The statuses that were agreed with the platform, by error code of this library's, and `SUCCESS`. Defaults: 200, and
    * those of the README. Failing one is a SHOULD.
    */
-  statuses?: Record<string, number | readonly number[]>
+  statusCodes?: Record<string, number | readonly number[]>
   /** The error codes that were agreed, by error code of this library's: `{ INVALID_BET: 'BET_REFUSED' }`; `*` is any. */
-  codes?: Record<string, string | readonly string[]>
+  errorCodes?: Record<string, string | readonly string[]>
   /** How many decimals the currency has. Default: as ISO 4217 says; 8 for a code that is not in it. */
   minorUnits?: number
   /** Writes a transactionDate. Default: ISO 8601 in UTC. */
@@ -89,7 +89,7 @@ export interface AuditOptions {
   /** How many calls are sent at a time where a case sends many. 2 to 64, default 16. */
   concurrency?: number
   /** How often each race is run: races are real, and one lap of luck proves nothing. 1 to 1,000, default 6. */
-  rounds?: number
+  raceRounds?: number
   /** What has not begun by then is not judged. Default: none. */
   timeBudgetMs?: number
   /** How long an answer is waited for. Default 10,000. */
@@ -116,13 +116,13 @@ export interface AuditSettings {
   headers: Record<string, string>
   sign: AuditOptions['sign']
   settle: SettleOption
-  deductions: boolean
-  statuses: Map<string, readonly number[]>
-  codes: Map<string, readonly string[]>
+  clawbacks: boolean
+  statusCodes: Map<string, readonly number[]>
+  errorCodes: Map<string, readonly string[]>
   minorUnits: number
   formatDate(date: Date): string
   concurrency: number
-  rounds: number
+  raceRounds: number
   timeBudgetMs: number
   timeoutMs: number
   only: readonly string[] | null
@@ -132,7 +132,7 @@ export interface AuditSettings {
 }
 
 /** Of the README. Another wallet may have agreed on others: they are given as options, and judged as SHOULD. */
-const statusesUsual: Record<string, number> = {
+const defaultStatusCodes: Record<string, number> = {
   SUCCESS: 200,
   INVALID_REQUEST: 400,
   INVALID_PLAYER: 400,
@@ -150,8 +150,16 @@ const statusesUsual: Record<string, number> = {
 
 const optionNames: ReadonlySet<string> = new Set<keyof AuditOptions>([
   ...(['baseUrl', 'playerId', 'currency', 'otherPlayerId', 'credentials', 'headers', 'sign'] as const),
-  ...(['settle', 'deductions', 'statuses', 'codes', 'minorUnits', 'formatDate', 'concurrency'] as const),
-  ...(['rounds', 'timeBudgetMs', 'timeoutMs', 'only', 'seed', 'signal', 'onResult'] as const),
+  ...([
+    'settle',
+    'clawbacks',
+    'statusCodes',
+    'errorCodes',
+    'minorUnits',
+    'formatDate',
+    'concurrency',
+  ] as const),
+  ...(['raceRounds', 'timeBudgetMs', 'timeoutMs', 'only', 'seed', 'signal', 'onResult'] as const),
 ])
 
 /**
@@ -169,12 +177,12 @@ export function settingsOf(options: AuditOptions, ids: readonly string[]): Audit
   )
   const currency = textOption('currency', options.currency, 'the currency of the player, such as "EUR"')
   if (!/^[A-Za-z0-9._-]{1,16}$/.test(currency)) invalid('currency must be a currency code, such as "EUR"')
-  const { otherPlayerId, credentials, sign, settle = 'cannot', deductions = true } = options
+  const { otherPlayerId, credentials, sign, settle = 'cannot', clawbacks = true } = options
   if (otherPlayerId !== undefined) textOption('otherPlayerId', otherPlayerId, 'another test player')
   if (otherPlayerId === playerId) invalid('otherPlayerId must be another player than playerId')
   if (credentials !== undefined) checkCredentials(credentials)
   checkFunctions(options, ['sign', 'formatDate', 'onResult'])
-  if (typeof deductions !== 'boolean') invalid('deductions must be true or false')
+  if (typeof clawbacks !== 'boolean') invalid('clawbacks must be true or false')
   const { signal, only, formatDate } = options
   if (signal !== undefined && typeof signal?.aborted !== 'boolean') invalid('signal must be an AbortSignal')
 
@@ -188,13 +196,19 @@ export function settingsOf(options: AuditOptions, ids: readonly string[]): Audit
     headers: headersOf('headers', options.headers),
     sign: sign?.bind(options),
     settle: settleOf(settle),
-    deductions,
-    statuses: profileOf('statuses', options.statuses, statusesUsual, isStatus, 'a status from 200 to 599'),
-    codes: profileOf('codes', options.codes, {}, isText, 'a code'),
-    minorUnits: wholeOption('minorUnits', options.minorUnits ?? minorUnitsOf(currency), 0, 18),
+    clawbacks: clawbacks,
+    statusCodes: profileOf(
+      'statusCodes',
+      options.statusCodes,
+      defaultStatusCodes,
+      isStatus,
+      'a status from 200 to 599',
+    ),
+    errorCodes: profileOf('errorCodes', options.errorCodes, {}, isText, 'a code'),
+    minorUnits: wholeOption('minorUnits', options.minorUnits ?? isoMinorUnits(currency), 0, 18),
     formatDate: formatDate?.bind(options) ?? (date => date.toISOString()),
     concurrency: wholeOption('concurrency', options.concurrency ?? 16, 2, 64),
-    rounds: wholeOption('rounds', options.rounds ?? 6, 1, 1_000),
+    raceRounds: wholeOption('raceRounds', options.raceRounds ?? 6, 1, 1_000),
     timeBudgetMs:
       options.timeBudgetMs === undefined
         ? Number.POSITIVE_INFINITY
@@ -236,8 +250,8 @@ function profileOf<T extends string | number>(
     invalid(`${name} must be an object`)
   const profile = new Map<string, readonly T[]>(Object.entries(usual).map(([code, value]) => [code, [value]]))
   for (const [code, value] of Object.entries(given ?? {})) {
-    if (!(code in statusesUsual) || (name === 'codes' && code === 'SUCCESS')) {
-      const known = Object.keys(statusesUsual).join(', ')
+    if (!(code in defaultStatusCodes) || (name === 'errorCodes' && code === 'SUCCESS')) {
+      const known = Object.keys(defaultStatusCodes).join(', ')
       invalid(`${name}: ${JSON.stringify(code)} is none of ${known}`)
     }
     const values: unknown[] = Array.isArray(value) ? value : [value]

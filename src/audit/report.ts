@@ -11,7 +11,7 @@ export type Verdict = 'passed' | 'failed' | 'not judged'
 
 export interface AuditReport {
   /** The version of this format. */
-  readonly format: 1
+  readonly formatVersion: 1
   /** The base URL that was audited, without credentials. */
   target: string
   /** ISO 8601 in UTC. */
@@ -58,11 +58,11 @@ export interface AuditFailure {
   /** What was expected, in words: `402 INSUFFICIENT_FUNDS again`. */
   expected: string
   /** What was found, in words. */
-  found: string
+  actual: string
   /** What it would cost in production, in one or two sentences. */
-  cost: string
+  impact: string
   /** Index into `exchanges` of the call that gave it away; `null` where it is none of them alone. */
-  exchange: number | null
+  exchangeIndex: number | null
 }
 
 /** One call, and what came back. Secrets are left out of headers and curl line: `-u "$WALLET_USER:$WALLET_PASSWORD"`. */
@@ -87,7 +87,7 @@ export interface AuditExchange {
   /** The balance that the answer names, as it was written; `null` where it names none. */
   balance: string | null
   /** Why there is no answer: the connection was closed by us, timed out, was refused. Else `null`. */
-  broken: string | null
+  error: string | null
   /** How many calls followed that differ from this one in ids and numbers only, were answered alike, and are left out. */
-  leftOut: number
+  omitted: number
 }

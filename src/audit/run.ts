@@ -8,7 +8,7 @@ import { excerptOf } from './excerpt.js'
 import type { AuditSettings } from './options.js'
 import { createRandom } from './random.js'
 import type { AuditFailure, AuditReport, AuditResult } from './report.js'
-import { type Answer, type Books, Failed, found, NotJudged, Stage } from './stage.js'
+import { type Answer, type Books, Failed, found, Skipped, Stage } from './stage.js'
 
 type ReadBy = { way: 'rollback' | 'bet and rollback' }
 
@@ -54,7 +54,7 @@ export async function runAudit(settings: AuditSettings, cases: readonly AuditCas
       balance = staked.balance ?? balance
     }
     return {
-      format: 1,
+      formatVersion: 1,
       target: settings.target,
       startedAt: beganAt.toISOString(),
       durationMs: Math.round(client.now()),
@@ -101,7 +101,7 @@ async function begin(
     answer = await stage.readBalance()
     if (answer.balance === null) {
       throw new AuditError(
-        'NO_BALANCE',
+        'BALANCE_UNREADABLE',
         `The balance of ${settings.playerId} cannot be read: the rollback of a bet that is not known is answered ` +
           `with ${found(asked)} (spec 4.3 asks for success), and a bet with its rollback ends with ${found(answer)}`,
       )
@@ -110,7 +110,7 @@ async function begin(
   const currency = answer.fields?.get('currency')
   if (typeof currency === 'string' && currency !== settings.currency) {
     throw new AuditError(
-      'CURRENCY_DIFFERS',
+      'CURRENCY_MISMATCH',
       `The currency of ${settings.playerId} is ${currency}, and not ${settings.currency}`,
     )
   }
@@ -118,7 +118,7 @@ async function begin(
   if (compare(answer.balance, needed) < 0) {
     const short = subtract(needed, answer.balance)
     throw new AuditError(
-      'FUNDS_TOO_SMALL',
+      'INSUFFICIENT_TEST_FUNDS',
       `${settings.playerId} has ${stage.money(answer.balance)}, and the audit needs at least ${stage.money(needed)}: ` +
         `deposit ${stage.money(short)} or more`,
     )
@@ -136,28 +136,28 @@ function checkReached(settings: AuditSettings, answer: Answer, playerId: string)
   if (status === null) {
     throw new AuditError(
       'UNREACHABLE',
-      `Nobody answers at ${settings.target}: ${exchange.broken ?? 'nothing came'}. Is the wallet running, and the address right?`,
+      `Nobody answers at ${settings.target}: ${exchange.error ?? 'nothing came'}. Is the wallet running, and the address right?`,
     )
   }
   if (status >= 300 && status <= 399) {
     throw new AuditError(
-      'NO_WALLET_HERE',
+      'NOT_A_WALLET',
       `${where} is answered with a redirection (${status}), which is not followed: give the address that it leads to`,
     )
   }
   if (status === 401 || status === 403) {
     throw new AuditError(
-      'NOT_LET_IN',
+      'AUTHENTICATION_FAILED',
       `${where} is answered with ${status}: the credentials are missing or not the wallet's`,
     )
   }
-  const playerCodes = settings.codes.get('INVALID_PLAYER') ?? ['INVALID_PLAYER']
+  const playerCodes = settings.errorCodes.get('INVALID_PLAYER') ?? ['INVALID_PLAYER']
   if (errorCode !== null && playerCodes.includes(errorCode)) {
-    throw new AuditError('PLAYER_UNKNOWN', `The wallet does not know the player ${playerId} (${errorCode})`)
+    throw new AuditError('UNKNOWN_PLAYER', `The wallet does not know the player ${playerId} (${errorCode})`)
   }
   if (status === 404 || (status < 300 && answer.fields === null)) {
     throw new AuditError(
-      'NO_WALLET_HERE',
+      'NOT_A_WALLET',
       `${where} is answered with ${found(answer)}: is the base URL right? /placebet, /unsettlement and /rollbackbet are appended to it`,
     )
   }
@@ -166,7 +166,7 @@ function checkReached(settings: AuditSettings, answer: Answer, playerId: string)
 
 const reasons: Record<Need, string> = {
   settle: 'no way to settle was given (settle)',
-  deductions: 'the wallet cannot deduct (deductions: false)',
+  clawbacks: 'the wallet cannot deduct (clawbacks: false)',
   'other player': 'no second test player was given (otherPlayerId)',
   authentication: 'the wallet is called without credentials, headers or signature',
 }
@@ -176,7 +176,7 @@ function reasonNotToJudge(settings: AuditSettings, client: Client, item: AuditCa
   if (client.now() >= settings.timeBudgetMs) return 'the time budget was used up'
   const offered: Record<Need, boolean> = {
     settle: settings.settle !== 'cannot',
-    deductions: settings.deductions,
+    clawbacks: settings.clawbacks,
     'other player': settings.otherPlayerId !== null,
     authentication:
       settings.credentials !== null ||
@@ -200,7 +200,7 @@ interface Played {
 }
 
 async function play(item: AuditCase, stage: Stage, client: Client, opening: Decimal): Promise<Played> {
-  const { id, level, title, source, cost } = item
+  const { id, level, title, source, impact } = item
   const beganAt = client.now()
   let failure: AuditFailure | null = null
   let reason: string | null = null
@@ -209,8 +209,8 @@ async function play(item: AuditCase, stage: Stage, client: Client, opening: Deci
     await item.play(stage)
   } catch (error) {
     if (error instanceof Failed) {
-      failure = { expected: error.expected, found: error.found, cost, exchange: error.exchange }
-    } else if (error instanceof NotJudged) reason = error.message
+      failure = { expected: error.expected, actual: error.found, impact, exchangeIndex: error.exchange }
+    } else if (error instanceof Skipped) reason = error.message
     else throw error
   } finally {
     await stage.giveBack()
@@ -218,11 +218,16 @@ async function play(item: AuditCase, stage: Stage, client: Client, opening: Deci
 
   const last = await lastLook(stage)
   if (last.status === null && failure === null) {
-    failure = { expected: 'the wallet to go on answering', found: found(last), cost, exchange: last.index }
+    failure = {
+      expected: 'the wallet to go on answering',
+      actual: found(last),
+      impact,
+      exchangeIndex: last.index,
+    }
   }
   const verdict = failure !== null ? 'failed' : reason !== null ? 'not judged' : 'passed'
-  const { exchanges, telling } = excerptOf(stage.exchanges, failure !== null, failure?.exchange ?? null)
-  if (failure !== null) failure.exchange = telling
+  const { exchanges, telling } = excerptOf(stage.exchanges, failure !== null, failure?.exchangeIndex ?? null)
+  if (failure !== null) failure.exchangeIndex = telling
   const after = last.balance
   return {
     result: {

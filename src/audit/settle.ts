@@ -22,7 +22,7 @@ export async function settle(
     record(exchange)
     const { status, text } = await reply
     if (status !== null && status >= 200 && status <= 299) return null
-    return status === null ? (exchange.broken ?? 'no answer') : `${status} ${text.slice(0, 200)}`.trim()
+    return status === null ? (exchange.error ?? 'no answer') : `${status} ${text.slice(0, 200)}`.trim()
   }
 
   const command = typeof how === 'object' ? how.command : null
@@ -37,8 +37,8 @@ export async function settle(
     status: null,
     answer: null,
     balance: null,
-    broken: null,
-    leftOut: 0,
+    error: null,
+    omitted: 0,
   }
   record(exchange)
   try {
@@ -47,8 +47,8 @@ export async function settle(
     exchange.answeredAtMs = client.now()
     return null
   } catch (error) {
-    exchange.broken = error instanceof Error ? error.message : String(error)
-    return exchange.broken
+    exchange.error = error instanceof Error ? error.message : String(error)
+    return exchange.error
   }
 }
 

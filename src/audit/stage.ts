@@ -29,7 +29,7 @@ export class Failed extends Error {
 }
 
 /** It could not be asked. */
-export class NotJudged extends Error {}
+export class Skipped extends Error {}
 
 /** A bet as the platform knows it, placed or not. */
 export interface Bet {
@@ -193,7 +193,7 @@ export class Stage {
     transactionId = this.id(),
   ): Promise<void> {
     const flaw = await this.trySettle(bet, type, amount, transactionId)
-    if (flaw !== null) throw new NotJudged(`a bet could not be settled: ${flaw}`)
+    if (flaw !== null) throw new Skipped(`a bet could not be settled: ${flaw}`)
   }
 
   /** Why it could not be settled, or `null`. */
@@ -314,7 +314,7 @@ export class Stage {
   /** The code and the status that were agreed. */
   refusedAs(answer: Answer, code: string): void {
     this.refused(answer, code)
-    const statuses = this.settings.statuses.get(code) ?? []
+    const statuses = this.settings.statusCodes.get(code) ?? []
     if (!statuses.includes(answer.status ?? 0))
       this.fail(`status ${statuses.join(' or ')} for ${code}`, found(answer), answer)
   }
@@ -326,7 +326,7 @@ export class Stage {
   }
 
   private codesOf(code: string): readonly string[] {
-    return this.settings.codes.get(code) ?? [code]
+    return this.settings.errorCodes.get(code) ?? [code]
   }
 
   /** The balance is this one. `why` says after what. */
@@ -388,7 +388,7 @@ export function short(id: string): string {
 /** What came back, in words. */
 export function found(answer: Answer): string {
   const { status, exchange, success, errorCode, text } = answer
-  if (status === null) return `no answer: ${exchange.broken ?? 'nothing came'}`
+  if (status === null) return `no answer: ${exchange.error ?? 'nothing came'}`
   if (success !== null) return `${status} with balance ${textOf(success.balance)} ${success.currency}`
   if (errorCode !== null) return `${status} ${errorCode}`
   const shown = text.length <= 200 ? text : `${text.slice(0, 200)}…`

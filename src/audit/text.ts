@@ -2,7 +2,7 @@
 import type { AuditReport, AuditResult, Level, Verdict } from './report.js'
 
 /** How a terminal is written to. */
-export interface Paper {
+export interface TerminalOptions {
   /** Colours, by escape sequences. */
   colours: boolean
   /** Lines of the table are cut to so many columns; `null`: never. */
@@ -12,7 +12,7 @@ export interface Paper {
 const shown: Record<Verdict, string> = { passed: 'passed', failed: 'FAILED', 'not judged': 'not judged' }
 
 /** The table, what failed and why, what could not be judged, and the sum. */
-export function formatReport(report: AuditReport, paper: Paper): string {
+export function formatReport(report: AuditReport, paper: TerminalOptions): string {
   const failed = report.results.filter(({ verdict }) => verdict === 'failed')
   return [
     ...report.results.map(result => tableLine(result, paper)),
@@ -39,22 +39,28 @@ export function formatProgress(result: AuditResult, done: number, total: number,
   return cut(`[${bar}] ${done}/${total}  ${shown[result.verdict]} ${result.id} ${result.title}`, columns)
 }
 
-function tableLine({ id, level, title, verdict }: AuditResult, { colours, columns }: Paper): string {
+function tableLine(
+  { id, level, title, verdict }: AuditResult,
+  { colours, columns }: TerminalOptions,
+): string {
   const word = shown[verdict].padEnd(10)
   const rest = `  ${id}  ${level.padEnd(6)}  ${title}`
   const line = columns === null ? rest : cut(rest, columns - word.length)
   return `${colours ? colourOf(verdict, level)(word) : word}${line}`
 }
 
-function failureLines({ id, level, title, source, failure, exchanges }: AuditResult, paper: Paper): string[] {
+function failureLines(
+  { id, level, title, source, failure, exchanges }: AuditResult,
+  paper: TerminalOptions,
+): string[] {
   if (failure === null) return []
-  const sent = failure.exchange === null ? undefined : exchanges[failure.exchange]
+  const sent = failure.exchangeIndex === null ? undefined : exchanges[failure.exchangeIndex]
   const head = `${id} ${level}  ${title} (${source})`
   return [
     paper.colours ? bold(head) : head,
     `  expected  ${plain(failure.expected)}`,
-    `  found     ${plain(failure.found)}`,
-    `  costs     ${failure.cost}`,
+    `  found     ${plain(failure.actual)}`,
+    `  costs     ${failure.impact}`,
     ...(sent === undefined
       ? []
       : [
@@ -84,7 +90,7 @@ function wrapped(ids: readonly string[]): string[] {
   return lines
 }
 
-function summaryLines(report: AuditReport, { colours }: Paper): string[] {
+function summaryLines(report: AuditReport, { colours }: TerminalOptions): string[] {
   const { results, requests, durationMs, seed, passed, complete, funds, player } = report
   const count = (verdict: Verdict, level?: Level) =>
     results.filter(result => result.verdict === verdict && (level ?? result.level) === result.level).length

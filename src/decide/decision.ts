@@ -16,7 +16,7 @@ import type {
 /** The operator's choices that the rules know of. */
 export interface Rules {
   /** `false`: the PAM cannot deduct; every unsettlement above 0 is answered INSUFFICIENT_FUNDS (D20). */
-  deductions: boolean
+  clawbacks: boolean
 }
 
 export interface Decision {
@@ -104,7 +104,7 @@ export function refuse(reason: OutcomeReason, refusal: Refusal): Decision {
 }
 
 /** A refusal that is recorded and sticks (D6, D7). `bet`: what it closes. */
-export function refuseForGood(
+export function refuseAndRecord(
   request: Requests[Operation],
   transaction: Transaction,
   reason: OutcomeReason,
@@ -129,17 +129,17 @@ export function withCredit(bet: Bet, type: SettlementType, credit: Credit): Bet 
   return { ...bet, credits: { ...bet.credits, [type]: credit }, revision: bet.revision + 1 }
 }
 
-export const playerUnknown: Refusal = {
+export const unknownPlayer: Refusal = {
   errorCode: 'INVALID_PLAYER',
-  description: 'playerId: the player is not known',
+  description: 'playerId: unknown player',
 }
 
 export const betOfAnotherPlayer: Refusal = {
   errorCode: 'INVALID_PLAYER',
-  description: 'playerId: the bet is not of this player',
+  description: 'playerId: the bet belongs to another player',
 }
 
-export const currencyOfBetDiffers: Refusal = {
+export const betCurrencyMismatch: Refusal = {
   errorCode: 'INVALID_CURRENCY',
-  description: "betId: the currency of the bet is no longer the player's",
+  description: "betId: bet currency differs from the player's current currency",
 }

@@ -7,16 +7,16 @@
 
 export type { ErrorCode, OutcomeReason, WalletOutcome } from '../outcomes.js'
 export type {
+  ParseResult,
   PlaceBetRequest,
-  ReadRequest,
   RequestOptions,
-  RequestReader,
+  RequestParser,
   Requests,
   RollbackBetRequest,
   SettlementRequest,
   UnsettlementRequest,
 } from '../requests.js'
-export { createRequestReader } from '../requests.js'
+export { createRequestParser } from '../requests.js'
 export type * from '../store.js'
 export type { Decision, Refusal, Rule, Rules } from './decision.js'
 export { decidePlaceBet, placeBetRule } from './place-bet.js'

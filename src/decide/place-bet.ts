@@ -5,13 +5,13 @@ import type { WalletSnapshot } from '../store.js'
 import {
   accept,
   type Decision,
-  playerUnknown,
   type Rule,
   refuse,
-  refuseForGood,
+  refuseAndRecord,
   transactionOf,
+  unknownPlayer,
 } from './decision.js'
-import { decideRepeat } from './repeat.js'
+import { decideReplay } from './replay.js'
 
 /**
  * Whether the bet is taken. Every refusal for a known player is recorded and sticks (D6): a delayed
@@ -19,11 +19,11 @@ import { decideRepeat } from './repeat.js'
  */
 export function decidePlaceBet(request: PlaceBetRequest, snapshot: WalletSnapshot): Decision {
   const transaction = transactionOf('placebet', request)
-  const repeated = decideRepeat(transaction, snapshot)
+  const repeated = decideReplay(transaction, snapshot)
   if (repeated !== null) return repeated
 
   const { player, bet } = snapshot
-  if (player === null) return refuse('PLAYER_UNKNOWN', playerUnknown) // D16, D8
+  if (player === null) return refuse('UNKNOWN_PLAYER', unknownPlayer) // D16, D8
 
   if (bet !== null) {
     // D10, D15, and D11: a bet that was rolled back before it came stays rolled back.
@@ -32,27 +32,27 @@ export function decidePlaceBet(request: PlaceBetRequest, snapshot: WalletSnapsho
         ? 'BET_OF_ANOTHER_PLAYER'
         : bet.status === 'ROLLED_BACK'
           ? 'BET_ROLLED_BACK'
-          : 'BET_KNOWN'
-    return refuseForGood(request, transaction, reason, {
+          : 'BET_ALREADY_EXISTS'
+    return refuseAndRecord(request, transaction, reason, {
       errorCode: 'INVALID_BET',
       description:
         reason === 'BET_ROLLED_BACK'
           ? 'betId: the bet was rolled back'
-          : 'betId: the bet is known under another transactionId',
+          : 'betId: already used by another transaction',
     })
   }
 
   if (request.currency !== player.currency) {
-    return refuseForGood(request, transaction, 'CURRENCY_OF_PLAYER_DIFFERS', {
+    return refuseAndRecord(request, transaction, 'CURRENCY_MISMATCH', {
       errorCode: 'INVALID_CURRENCY',
-      description: "currency: it is not the player's",
+      description: "currency: differs from the player's currency",
     })
   }
 
   if (!isZero(request.amount) && compare(player.balance, request.amount) < 0) {
-    return refuseForGood(request, transaction, 'FUNDS_SHORT', {
+    return refuseAndRecord(request, transaction, 'INSUFFICIENT_FUNDS', {
       errorCode: 'INSUFFICIENT_FUNDS',
-      description: 'amount: the funds do not cover it',
+      description: 'amount: insufficient funds',
     })
   }
 
@@ -75,5 +75,5 @@ export const placeBetRule: Rule<'placebet'> = {
   decide: decidePlaceBet,
   // D6: recorded with the operator's own code, and it sticks.
   refuse: (request, _snapshot, reason, refusal) =>
-    refuseForGood(request, transactionOf('placebet', request), reason, refusal),
+    refuseAndRecord(request, transactionOf('placebet', request), reason, refusal),
 }

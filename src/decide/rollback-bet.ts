@@ -4,24 +4,24 @@ import type { RollbackBetRequest } from '../requests.js'
 import type { Bet, WalletSnapshot } from '../store.js'
 import {
   accept,
+  betCurrencyMismatch,
   betOfAnotherPlayer,
-  currencyOfBetDiffers,
   type Decision,
-  playerUnknown,
   type Rule,
   refuse,
   transactionOf,
+  unknownPlayer,
 } from './decision.js'
-import { decideRepeat } from './repeat.js'
+import { decideReplay } from './replay.js'
 
 /** Gives the stake back, once. The caller retries until it hears success, and may come before the bet does. */
 export function decideRollbackBet(request: RollbackBetRequest, snapshot: WalletSnapshot): Decision {
   const transaction = transactionOf('rollbackbet', request)
-  const repeated = decideRepeat(transaction, snapshot)
+  const repeated = decideReplay(transaction, snapshot)
   if (repeated !== null) return repeated
 
   const { player, bet } = snapshot
-  if (player === null) return refuse('PLAYER_UNKNOWN', playerUnknown) // D16
+  if (player === null) return refuse('UNKNOWN_PLAYER', unknownPlayer) // D16
   if (bet !== null && bet.playerId !== player.playerId)
     return refuse('BET_OF_ANOTHER_PLAYER', betOfAnotherPlayer) // D15
 
@@ -36,27 +36,27 @@ export function decideRollbackBet(request: RollbackBetRequest, snapshot: WalletS
       credits: {},
       revision: 1,
     }
-    return accept(request, transaction, player, { delta: '0', bet: tombstone, reason: 'TOMBSTONE_LEFT' })
+    return accept(request, transaction, player, { delta: '0', bet: tombstone, reason: 'TOMBSTONE_CREATED' })
   }
 
   // D12. Nothing moves, so the currency of the bet does not matter any more.
   if (bet.status === 'ROLLED_BACK') {
-    return accept(request, transaction, player, { delta: '0', bet: null, reason: 'ROLLED_BACK_ALREADY' })
+    return accept(request, transaction, player, { delta: '0', bet: null, reason: 'ALREADY_ROLLED_BACK' })
   }
 
   // D13: with the credit still there, the player would have the stake twice; after D7, the platform counts it as paid.
   const credits = Object.values(bet.credits)
   if (credits.some(credit => credit.live !== null)) {
-    return refuse('CREDIT_LIVE', { errorCode: 'INVALID_BET', description: 'betId: the bet is settled' })
+    return refuse('BET_SETTLED', { errorCode: 'INVALID_BET', description: 'betId: the bet is settled' })
   }
   if (credits.some(credit => !isZero(credit.owed))) {
-    return refuse('CREDIT_CLOSED', {
+    return refuse('CLAWBACK_UNCOLLECTED', {
       errorCode: 'INVALID_BET',
-      description: 'betId: the bet was settled, and its unsettlement was not collected',
+      description: 'betId: settled; its reversal could not be collected',
     })
   }
 
-  if (bet.currency !== player.currency) return refuse('CURRENCY_OF_BET_DIFFERS', currencyOfBetDiffers) // D23
+  if (bet.currency !== player.currency) return refuse('BET_CURRENCY_MISMATCH', betCurrencyMismatch) // D23
 
   return accept(request, transaction, player, {
     delta: bet.stake,

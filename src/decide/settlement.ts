@@ -4,30 +4,30 @@ import type { SettlementRequest } from '../requests.js'
 import type { WalletSnapshot } from '../store.js'
 import {
   accept,
+  betCurrencyMismatch,
   betOfAnotherPlayer,
-  currencyOfBetDiffers,
   type Decision,
-  playerUnknown,
   type Rule,
   refuse,
   transactionOf,
+  unknownPlayer,
   withCredit,
 } from './decision.js'
-import { decideRepeat } from './repeat.js'
+import { decideReplay } from './replay.js'
 
 /** Adds the amount to the player's balance and to what the type has live on the bet. Several per bet are allowed. */
 export function decideSettlement(request: SettlementRequest, snapshot: WalletSnapshot): Decision {
   const transaction = transactionOf('settlement', request)
-  const repeated = decideRepeat(transaction, snapshot)
+  const repeated = decideReplay(transaction, snapshot)
   if (repeated !== null) return repeated
 
   const { player, bet } = snapshot
-  if (player === null) return refuse('PLAYER_UNKNOWN', playerUnknown) // D16
+  if (player === null) return refuse('UNKNOWN_PLAYER', unknownPlayer) // D16
   if (bet !== null && bet.playerId !== player.playerId)
     return refuse('BET_OF_ANOTHER_PLAYER', betOfAnotherPlayer) // D15
 
   if (bet === null) {
-    return refuse('BET_UNKNOWN', { errorCode: 'INVALID_BET', description: 'betId: the bet is not known' })
+    return refuse('UNKNOWN_BET', { errorCode: 'INVALID_BET', description: 'betId: unknown bet' })
   }
   if (bet.status === 'ROLLED_BACK') {
     return refuse('BET_ROLLED_BACK', {
@@ -38,12 +38,12 @@ export function decideSettlement(request: SettlementRequest, snapshot: WalletSna
 
   // D23
   if (request.currency !== player.currency) {
-    return refuse('CURRENCY_OF_PLAYER_DIFFERS', {
+    return refuse('CURRENCY_MISMATCH', {
       errorCode: 'INVALID_CURRENCY',
-      description: "currency: it is not the player's",
+      description: "currency: differs from the player's currency",
     })
   }
-  if (bet.currency !== player.currency) return refuse('CURRENCY_OF_BET_DIFFERS', currencyOfBetDiffers)
+  if (bet.currency !== player.currency) return refuse('BET_CURRENCY_MISMATCH', betCurrencyMismatch)
 
   const { live, reversed, owed } = bet.credits[request.type] ?? { live: null, reversed: '0', owed: '0' }
   return accept(request, transaction, player, {

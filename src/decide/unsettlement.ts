@@ -4,18 +4,18 @@ import type { UnsettlementRequest } from '../requests.js'
 import type { SettlementType, WalletSnapshot } from '../store.js'
 import {
   accept,
+  betCurrencyMismatch,
   betOfAnotherPlayer,
-  currencyOfBetDiffers,
   type Decision,
-  playerUnknown,
   type Rule,
   type Rules,
   refuse,
-  refuseForGood,
+  refuseAndRecord,
   transactionOf,
+  unknownPlayer,
   withCredit,
 } from './decision.js'
-import { decideRepeat } from './repeat.js'
+import { decideReplay } from './replay.js'
 
 const reverses: Record<UnsettlementRequest['type'], SettlementType> = {
   UNSCORED: 'BET_PAID',
@@ -32,17 +32,17 @@ export function decideUnsettlement(
   rules: Rules,
 ): Decision {
   const transaction = transactionOf('unsettlement', request)
-  const repeated = decideRepeat(transaction, snapshot)
+  const repeated = decideReplay(transaction, snapshot)
   if (repeated !== null) return repeated
 
   const { player, bet } = snapshot
-  if (player === null) return refuse('PLAYER_UNKNOWN', playerUnknown) // D16
+  if (player === null) return refuse('UNKNOWN_PLAYER', unknownPlayer) // D16
   if (bet !== null && bet.playerId !== player.playerId)
     return refuse('BET_OF_ANOTHER_PLAYER', betOfAnotherPlayer) // D15
 
   // D19
   if (bet === null) {
-    return refuse('BET_UNKNOWN', { errorCode: 'INVALID_BET', description: 'betId: the bet is not known' })
+    return refuse('UNKNOWN_BET', { errorCode: 'INVALID_BET', description: 'betId: unknown bet' })
   }
   if (bet.status === 'ROLLED_BACK') {
     return refuse('BET_ROLLED_BACK', {
@@ -53,31 +53,31 @@ export function decideUnsettlement(
   const credited = reverses[request.type]
   const credit = bet.credits[credited]
   if (credit === undefined) {
-    return refuse('CREDIT_MISSING', {
+    return refuse('SETTLEMENT_NOT_FOUND', {
       errorCode: 'SETTLEMENT_NOT_FOUND',
-      description: `betId: no ${credited} settlement has arrived for the bet`,
+      description: `betId: no ${credited} settlement found`,
     })
   }
   const { live, reversed, owed } = credit
   if (live === null) {
-    return refuse(isZero(owed) ? 'CREDIT_REVERSED' : 'CREDIT_CLOSED', {
+    return refuse(isZero(owed) ? 'ALREADY_UNSETTLED' : 'CLAWBACK_UNCOLLECTED', {
       errorCode: 'INVALID_BET',
-      description: `betId: the ${credited} settlement of the bet was unsettled before`,
+      description: `betId: the ${credited} settlement was already reversed`,
     })
   }
 
-  if (bet.currency !== player.currency) return refuse('CURRENCY_OF_BET_DIFFERS', currencyOfBetDiffers) // D23
+  if (bet.currency !== player.currency) return refuse('BET_CURRENCY_MISMATCH', betCurrencyMismatch) // D23
 
-  if (!isZero(live) && (!rules.deductions || compare(player.balance, live) < 0)) {
-    return refuseForGood(
+  if (!isZero(live) && (!rules.clawbacks || compare(player.balance, live) < 0)) {
+    return refuseAndRecord(
       request,
       transaction,
-      rules.deductions ? 'FUNDS_SHORT' : 'DEDUCTIONS_OFF',
+      rules.clawbacks ? 'INSUFFICIENT_FUNDS' : 'CLAWBACKS_DISABLED',
       {
         errorCode: 'INSUFFICIENT_FUNDS',
-        description: rules.deductions
-          ? 'betId: the funds do not cover what the settlement credited'
-          : 'betId: this wallet does not deduct what a settlement credited',
+        description: rules.clawbacks
+          ? 'betId: insufficient funds to reverse the settlement'
+          : 'betId: this wallet does not support deductions',
       },
       withCredit(bet, credited, { live: null, reversed, owed: add(owed, live) }),
     )
@@ -94,7 +94,7 @@ export const unsettlementRule: Rule<'unsettlement'> = {
   decide: decideUnsettlement,
   // Spec 4.2 rule 1: what the PAM will not deduct is as if it could not; INSUFFICIENT_FUNDS with D7.
   refuse: (request, snapshot, reason) => ({
-    ...decideUnsettlement(request, snapshot, { deductions: false }),
+    ...decideUnsettlement(request, snapshot, { clawbacks: false }),
     reason,
   }),
 }

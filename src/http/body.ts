@@ -8,10 +8,10 @@ import { readJson } from './json.js'
  */
 export type HttpBody = string | Uint8Array | AsyncIterable<Uint8Array> | { parsed: unknown }
 
-export type ReadBody = { body: unknown } | { flaw: string } | 'too large'
+export type BodyResult = { body: unknown } | { flaw: string } | 'too large'
 
 /** Reads and parses. Whatever is wrong with the body is an answer, not a throw. */
-export async function readBody(body: HttpBody, bytesMax: number): Promise<ReadBody> {
+export async function readBody(body: HttpBody, bytesMax: number): Promise<BodyResult> {
   let raw: string | Uint8Array | 'too large'
   if (body === undefined || body === null)
     raw = '' // as some platforms hand over an empty one

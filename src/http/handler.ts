@@ -1,12 +1,12 @@
 /** HTTP without a framework: routing, authentication, body, answer. */
-import { minorUnitsOf } from '../currencies.js'
-import { isRetryable, tell, WalletError } from '../errors.js'
+import { isoMinorUnits } from '../currencies.js'
+import { isRetryable, notify, WalletError } from '../errors.js'
 import { handlePlaceBet, handleRollbackBet, handleUnsettlement } from '../handlers.js'
 import { format, isDecimal } from '../money.js'
 import { settingsOf, type WalletOptions } from '../options.js'
 import { type ErrorCode, errorCodes, type WalletOutcome } from '../outcomes.js'
-import { checkStore } from '../promises.js'
 import type { WalletStore } from '../store.js'
+import { checkStore } from '../store-checks.js'
 import { readBody } from './body.js'
 import { type HttpRequest, type HttpResponse, headerOf } from './message.js'
 
@@ -25,15 +25,15 @@ export interface HttpOptions extends WalletOptions {
   bodyBytesMax?: number
   /**
    * Other statuses per error code, also for codes of your own: 400 to 599, and 500 to 599 for INTERNAL_ERROR and
-   * UNAVAILABLE, since a fault is never answered as a refusal (D9). Defaults: see {@link defaultStatuses}.
+   * UNAVAILABLE, since a fault is never answered as a refusal (D9). Defaults: see {@link defaultStatusCodes}.
    */
-  statuses?: { [code in ErrorCode | (string & {})]?: number }
+  statusCodes?: { [code in ErrorCode | (string & {})]?: number }
   /**
    * Further paths of your own, under the base path, each with its operation: same body reader, authentication and
    * errors. `{ '/settlement': body => recordSettlement(store, body, walletOptions) }`. A number that JavaScript cannot hold
    * exactly arrives as an object whose `String()` is the number as written; the library's handlers take it.
    */
-  operations?: Record<string, (body: unknown) => Promise<WalletOutcome>>
+  routes?: Record<string, (body: unknown) => Promise<WalletOutcome>>
   /**
    * Told of everything that is answered as a fault (500, 503), with its cause. Default: `console.error`. What it
    * throws is ignored, and reported once as a warning.
@@ -42,7 +42,7 @@ export interface HttpOptions extends WalletOptions {
 }
 
 /** The status of each error code. A code of the operator's own is 400. */
-export const defaultStatuses: Readonly<Record<ErrorCode, number>> = {
+export const defaultStatusCodes: Readonly<Record<ErrorCode, number>> = {
   INVALID_REQUEST: 400,
   INVALID_PLAYER: 400,
   INVALID_SESSION_TOKEN: 400,
@@ -65,7 +65,7 @@ const defaultBodyBytesMax = 65_536
 
 /**
  * Makes the handler of all calls of the platform: `/placebet`, `/unsettlement`, `/rollbackbet`, and what
- * `operations` adds. Checks in this order: path, method, media type, authentication, body, then the rules.
+ * `routes` adds. Checks in this order: path, method, media type, authentication, body, then the rules.
  *
  * The handler never throws and never rejects. It does not end the connection and sets no time limit: your
  * server does.
@@ -84,16 +84,16 @@ export function createHttpHandler(
   async function answer(request: HttpRequest): Promise<HttpResponse> {
     // 1. The surface: is it a call of the interface at all?
     const operation = routes.get(request.path.split('?', 1)[0] ?? '')
-    if (operation === undefined) return refusal('NOT_FOUND', 'There is nothing at this path')
+    if (operation === undefined) return refusal('NOT_FOUND', 'Not found')
     if (request.method !== 'POST') {
       return refusal('METHOD_NOT_ALLOWED', 'Only POST is allowed', { allow: 'POST' })
     }
-    const flaw = flawOfMediaType(request)
+    const flaw = mediaTypeProblem(request)
     if (flaw !== null) return refusal('UNSUPPORTED_MEDIA_TYPE', flaw)
 
     // 2. Authentication, before anything of the body is read.
     if ((await authenticate(request)) !== true) {
-      return refusal('AUTHENTICATION_FAILED', 'The call is not authenticated', {
+      return refusal('AUTHENTICATION_FAILED', 'Authentication failed', {
         'www-authenticate': challenge,
       })
     }
@@ -127,8 +127,8 @@ export function createHttpHandler(
     try {
       return settings.minorUnitsOf(currency)
     } catch (error) {
-      tell('onError', () => onError(error, request))
-      return minorUnitsOf(currency)
+      notify('onError', () => onError(error, request))
+      return isoMinorUnits(currency)
     }
   }
 
@@ -141,10 +141,10 @@ export function createHttpHandler(
   }
 
   function fault(error: unknown, request: HttpRequest): HttpResponse {
-    tell('onError', () => onError(error, request))
+    notify('onError', () => onError(error, request))
     return isRetryable(error)
-      ? refusal('UNAVAILABLE', 'Nothing was done')
-      : refusal('INTERNAL_ERROR', 'Something unexpected happened')
+      ? refusal('UNAVAILABLE', 'Temporarily unavailable; no changes were made')
+      : refusal('INTERNAL_ERROR', 'Internal error')
   }
 
   return async request => {
@@ -165,7 +165,7 @@ function response(status: number, body: string, headers: Record<string, string> 
 }
 
 /** `application/json`, in UTF-8 where a charset is named, and not compressed. */
-function flawOfMediaType(request: HttpRequest): string | null {
+function mediaTypeProblem(request: HttpRequest): string | null {
   const [type = '', ...parameters] = (headerOf(request, 'content-type') ?? '').split(';')
   if (type.trim().toLowerCase() !== 'application/json') return 'Content-Type must be application/json'
   for (const parameter of parameters) {
@@ -207,9 +207,9 @@ function httpSettingsOf(store: WalletStore, options: HttpOptions) {
     authenticate,
     challenge = 'Basic realm="wallet", charset="UTF-8"',
     basePath = '',
-    operations = {},
+    routes: operations = {},
   } = options
-  const { bodyBytesMax = defaultBodyBytesMax, statuses = {} } = options
+  const { bodyBytesMax = defaultBodyBytesMax, statusCodes = {} } = options
 
   if (typeof authenticate !== 'function')
     invalid('authenticate must be a function; nobody is let in by omission')
@@ -223,15 +223,15 @@ function httpSettingsOf(store: WalletStore, options: HttpOptions) {
   if (!Number.isSafeInteger(bodyBytesMax) || bodyBytesMax < 1) {
     invalid('bodyBytesMax must be a whole number of at least 1')
   }
-  if (typeof statuses !== 'object' || statuses === null) invalid('statuses must be an object')
-  if (typeof operations !== 'object' || operations === null) invalid('operations must be an object')
+  if (typeof statusCodes !== 'object' || statusCodes === null) invalid('statusCodes must be an object')
+  if (typeof operations !== 'object' || operations === null) invalid('routes must be an object')
   const otherStatuses = new Map<string, number>()
-  for (const [code, status] of Object.entries(statuses)) {
+  for (const [code, status] of Object.entries(statusCodes)) {
     if (status === undefined) continue
     // D9: a fault is never answered as a refusal.
     const least = code === 'INTERNAL_ERROR' || code === 'UNAVAILABLE' ? 500 : 400
     if (!Number.isInteger(status) || status < least || status > 599) {
-      invalid(`statuses.${code} must be a status from ${least} to 599`)
+      invalid(`statusCodes.${code} must be a status from ${least} to 599`)
     }
     otherStatuses.set(code, status)
   }
@@ -244,9 +244,9 @@ function httpSettingsOf(store: WalletStore, options: HttpOptions) {
   ])
   for (const [path, operation] of Object.entries(operations)) {
     if (!/^\/[^?#]+$/.test(path))
-      invalid(`operations: the path ${JSON.stringify(path)} must be like "/settlement"`)
-    if (routes.has(base + path)) invalid(`operations: ${path} is a path of the interface's`)
-    if (typeof operation !== 'function') invalid(`operations: ${path} must be a function`)
+      invalid(`routes: the path ${JSON.stringify(path)} must be like "/settlement"`)
+    if (routes.has(base + path)) invalid(`routes: ${path} is reserved by the wallet interface`)
+    if (typeof operation !== 'function') invalid(`routes: ${path} must be a function`)
     routes.set(base + path, operation)
   }
 
@@ -257,7 +257,7 @@ function httpSettingsOf(store: WalletStore, options: HttpOptions) {
     challenge,
     bodyBytesMax,
     statuses: new Map<string, number>([
-      ...errorCodes.map(code => [code, defaultStatuses[code]] as const),
+      ...errorCodes.map(code => [code, defaultStatusCodes[code]] as const),
       ...otherStatuses,
     ]),
     routes,

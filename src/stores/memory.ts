@@ -42,7 +42,7 @@ export function createMemoryStore(players: Iterable<Player> = []): MemoryStore {
 
   // What is kept is a frozen copy: nobody outside can change it, and `load` need not copy it again.
   const store: MemoryStore = {
-    contract: 1,
+    contractVersion: 1,
 
     async load({ operation, transactionId, playerId, betId }) {
       // One moment: nothing awaits in here.
@@ -118,7 +118,7 @@ export function createMemoryStore(players: Iterable<Player> = []): MemoryStore {
     const player = playersById.get(playerId)
     if (player === undefined) throw new TypeError('playerId: no such player')
     const balance = add(player.balance, delta)
-    if (isNegative(delta) && isNegative(balance)) throw new RangeError('amount: the funds do not cover it')
+    if (isNegative(delta) && isNegative(balance)) throw new RangeError('amount: insufficient funds')
     playersById.set(playerId, frozenPlayer({ ...player, balance }))
     return balance
   }

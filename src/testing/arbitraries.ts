@@ -3,9 +3,18 @@
  * states in which money goes wrong (paid and spent, voided, closed, rolled back) are where most runs begin.
  */
 import fc from 'fast-check'
-import type { Cents, Flaw, House, Line, Opening, Request, Step, Writing } from './model.js'
+import type {
+  AmountFormat,
+  BodyDefect,
+  Cents,
+  HistoryStep,
+  InitialPlayer,
+  InjectedFault,
+  ModelRequest,
+  WalletPolicy,
+} from './model.js'
 
-export const openings: readonly Opening[] = [
+export const initialPlayers: readonly InitialPlayer[] = [
   { playerId: 'ann', currency: 'EUR', balance: 100_00n, known: true },
   { playerId: 'bo', currency: 'JPY', balance: 200_00n, known: true },
   { playerId: 'cy', currency: 'EUR', balance: 0n, known: true },
@@ -20,7 +29,7 @@ const homes: Record<string, { playerId: string; currency: string }> = {
   b5: { playerId: 'new', currency: 'EUR' },
 }
 
-const players = openings.map(({ playerId }) => playerId)
+const players = initialPlayers.map(({ playerId }) => playerId)
 
 /** Mostly ordinary; some that a float cannot add, or cannot hold. */
 export const amount: fc.Arbitrary<Cents> = fc.oneof(
@@ -31,10 +40,10 @@ export const amount: fc.Arbitrary<Cents> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(999_999_999_999_999_99n) },
 )
 
-const writing: fc.Arbitrary<Writing> = fc.constantFrom('text', 'with zeros', 'number', 'exponent')
+const writing: fc.Arbitrary<AmountFormat> = fc.constantFrom('text', 'with zeros', 'number', 'exponent')
 
-export const house: fc.Arbitrary<House> = fc.record({
-  deductions: fc.oneof(
+export const policy: fc.Arbitrary<WalletPolicy> = fc.record({
+  clawbacks: fc.oneof(
     { weight: 4, arbitrary: fc.constant(true) },
     { weight: 1, arbitrary: fc.constant(false) },
   ),
@@ -42,7 +51,7 @@ export const house: fc.Arbitrary<House> = fc.record({
 })
 
 /** A house without rules of its own. */
-export const openHouse: House = { deductions: true, takenAtOnceMax: 10n ** 30n }
+export const permissivePolicy: WalletPolicy = { clawbacks: true, takenAtOnceMax: 10n ** 30n }
 
 const rarely = <T>(usual: T, ...others: T[]): fc.Arbitrary<T> =>
   fc.oneof(
@@ -50,19 +59,23 @@ const rarely = <T>(usual: T, ...others: T[]): fc.Arbitrary<T> =>
     { weight: 1, arbitrary: fc.constantFrom(...others) },
   )
 
-const flaw: fc.Arbitrary<Flaw> = fc.oneof(
-  { weight: 30, arbitrary: fc.constant<Flaw>('none') },
+const flaw: fc.Arbitrary<BodyDefect> = fc.oneof(
+  { weight: 30, arbitrary: fc.constant<BodyDefect>('none') },
   {
     weight: 1,
-    arbitrary: fc.constantFrom<Flaw>('transactionId missing', 'playerId with a NUL', 'date without a day'),
+    arbitrary: fc.constantFrom<BodyDefect>(
+      'transactionId missing',
+      'playerId with a NUL',
+      'date without a day',
+    ),
   },
 )
 
-const line: fc.Arbitrary<Line> = fc.oneof(
-  { weight: 16, arbitrary: fc.constant<Line>('up') },
+const line: fc.Arbitrary<InjectedFault> = fc.oneof(
+  { weight: 16, arbitrary: fc.constant<InjectedFault>('up') },
   {
     weight: 1,
-    arbitrary: fc.constantFrom<Line>(
+    arbitrary: fc.constantFrom<InjectedFault>(
       'load throws',
       'commit unavailable',
       'breaks before commit',
@@ -77,8 +90,8 @@ const transactionId = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('t1', 't2', 't3') },
 )
 
-type Unidentified = Request extends infer R
-  ? R extends Request
+type Unidentified = ModelRequest extends infer R
+  ? R extends ModelRequest
     ? Omit<R, 'transactionId'> & { transactionId: string | null }
     : never
   : never
@@ -140,9 +153,9 @@ const requestFor = (betId: string): fc.Arbitrary<Unidentified> => {
 type Change = 'nothing' | 'player' | 'bet' | 'amount' | 'currency' | 'type' | 'operation'
 
 type Move =
-  | { move: 'call'; request: Unidentified; flaw: Flaw; line: Line; writing: Writing }
-  | { move: 'again'; of: number; change: Change; line: Line; writing: Writing }
-  | { move: 'other'; step: Step }
+  | { move: 'call'; request: Unidentified; flaw: BodyDefect; line: InjectedFault; writing: AmountFormat }
+  | { move: 'again'; of: number; change: Change; line: InjectedFault; writing: AmountFormat }
+  | { move: 'other'; step: HistoryStep }
 
 const betId = fc.constantFrom('b1', 'b1', 'b1', 'b1', 'b1', 'b1', 'b2', 'b2', 'b2', 'b3', 'b4', 'b5')
 
@@ -154,13 +167,13 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   },
 )
 
-const moneyStep: fc.Arbitrary<Step> = fc.record({
+const moneyStep: fc.Arbitrary<HistoryStep> = fc.record({
   step: fc.constantFrom('deposit' as const, 'withdraw' as const),
   playerId: fc.constantFrom('ann', 'ann', 'bo', 'cy'),
   amount,
 })
 
-const otherStep: fc.Arbitrary<Step> = fc.oneof(
+const otherStep: fc.Arbitrary<HistoryStep> = fc.oneof(
   { weight: 6, arbitrary: moneyStep },
   {
     weight: 1,
@@ -179,7 +192,7 @@ const otherStep: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-const call = (lines: fc.Arbitrary<Line>, flaws: fc.Arbitrary<Flaw>): fc.Arbitrary<Move> =>
+const call = (lines: fc.Arbitrary<InjectedFault>, flaws: fc.Arbitrary<BodyDefect>): fc.Arbitrary<Move> =>
   fc.record({
     move: fc.constant('call' as const),
     request: betId.chain(requestFor),
@@ -188,10 +201,10 @@ const call = (lines: fc.Arbitrary<Line>, flaws: fc.Arbitrary<Flaw>): fc.Arbitrar
     writing,
   })
 
-const again = (lines: fc.Arbitrary<Line>): fc.Arbitrary<Move> =>
+const again = (lines: fc.Arbitrary<InjectedFault>): fc.Arbitrary<Move> =>
   fc.record({ move: fc.constant('again' as const), of: fc.nat({ max: 30 }), change, line: lines, writing })
 
-const other = (steps: fc.Arbitrary<Step>): fc.Arbitrary<Move> =>
+const other = (steps: fc.Arbitrary<HistoryStep>): fc.Arbitrary<Move> =>
   fc.record({ move: fc.constant('other' as const), step: steps })
 
 /** Where a bet's life has come to, in the moves that lead there. */
@@ -262,9 +275,9 @@ const story: fc.Arbitrary<Move[]> = fc
   .map(([name, bet]) => stories[name]?.(bet) ?? [])
 
 /** Gives ids to what has none, and looks up what is to come again. Pure, so that a counterexample prints as it ran. */
-function concrete(moves: readonly Move[], prefix = 'f'): Step[] {
-  const earlier: Request[] = []
-  const steps: Step[] = []
+function concrete(moves: readonly Move[], prefix = 'f'): HistoryStep[] {
+  const earlier: ModelRequest[] = []
+  const steps: HistoryStep[] = []
   for (const [index, move] of moves.entries()) {
     if (move.move === 'other') {
       steps.push(move.step)
@@ -272,7 +285,10 @@ function concrete(moves: readonly Move[], prefix = 'f'): Step[] {
     }
     const request =
       move.move === 'call'
-        ? ({ ...move.request, transactionId: move.request.transactionId ?? `${prefix}${index}` } as Request)
+        ? ({
+            ...move.request,
+            transactionId: move.request.transactionId ?? `${prefix}${index}`,
+          } as ModelRequest)
         : changed(earlier[earlier.length - 1 - (move.of % Math.max(earlier.length, 1))], move.change)
     if (request === undefined) continue
     earlier.push(request)
@@ -282,7 +298,7 @@ function concrete(moves: readonly Move[], prefix = 'f'): Step[] {
   return steps
 }
 
-function changed(request: Request | undefined, change: Change): Request | undefined {
+function changed(request: ModelRequest | undefined, change: Change): ModelRequest | undefined {
   if (request === undefined) return undefined
   const { transactionId, betId, playerId } = request
   switch (change) {
@@ -314,7 +330,7 @@ function changed(request: Request | undefined, change: Change): Request | undefi
 }
 
 /** One after the other, from one or two stories on. */
-export const history: fc.Arbitrary<Step[]> = fc
+export const history: fc.Arbitrary<HistoryStep[]> = fc
   .tuple(
     story,
     fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: story }),
@@ -329,11 +345,11 @@ export const history: fc.Arbitrary<Step[]> = fc
   )
   .map(([one, two, moves]) => concrete([...one, ...two, ...moves]))
 
-const up = fc.constant<Line>('up')
-const flawless = fc.constant<Flaw>('none')
+const up = fc.constant<InjectedFault>('up')
+const flawless = fc.constant<BodyDefect>('none')
 
 /** A history, and then what happens all at once. */
-export const rush: fc.Arbitrary<{ before: Step[]; atOnce: Step[] }> = fc
+export const concurrentBurst: fc.Arbitrary<{ before: HistoryStep[]; atOnce: HistoryStep[] }> = fc
   .tuple(
     story,
     fc.array(
@@ -352,6 +368,6 @@ export const rush: fc.Arbitrary<{ before: Step[]; atOnce: Step[] }> = fc
   .filter(({ atOnce }) => atOnce.length > 1)
 
 /** A state to start from that is mostly not empty; every player in the currency of the opening. */
-export const start: fc.Arbitrary<Step[]> = story.map(moves =>
+export const start: fc.Arbitrary<HistoryStep[]> = story.map(moves =>
   concrete(moves, 'start').filter(({ step }) => step !== 'change currency'),
 )

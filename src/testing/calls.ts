@@ -2,7 +2,7 @@
 import type { WalletOutcome } from '../outcomes.js'
 import type { Operation, WalletStore } from '../store.js'
 import { transactionDate } from './changes.js'
-import { handlers, patience } from './platform.js'
+import { handlers, retrySettings } from './platform.js'
 import type { Stage } from './stage.js'
 import { shown } from './story.js'
 
@@ -34,7 +34,7 @@ export async function call(
   const what = `${operation} ${told.join(', ')}`
   const ended = stage.story.ask('platform', what, `${operation} ${fields.transactionId}, ${fields.betId}`)
   try {
-    const outcome = await handlers[operation](store, request, patience)
+    const outcome = await handlers[operation](store, request, retrySettings)
     ended(shownAnswer(outcome))
     return outcome
   } catch (error) {

@@ -12,7 +12,7 @@ import { readCases } from './cases/reads.js'
 import { shapeCases } from './cases/shape.js'
 import type { CaseOptions, StoreHarness, WalletStoreCase } from './harness.js'
 import { type Opened, Stage, type StageOptions } from './stage.js'
-import { BrokenPromise, shown } from './story.js'
+import { CaseFailed, shown } from './story.js'
 
 /** A case has many steps, and the random ones many runs: it may take as often the patience for one. */
 const casePatience = 20
@@ -71,7 +71,7 @@ function readyCase(
       const stage = new Stage(harness, options)
       let failure: Error | null = null
       try {
-        await stage.inTime('the case to end', play(stage), casePatience * options.patienceMs)
+        await stage.inTime('the case to end', play(stage), casePatience * options.timeoutMs)
       } catch (error) {
         failure = failureOf(definition, stage, error)
       }
@@ -88,14 +88,14 @@ function readyCase(
 
 /** A failed case as its story: the promise, the steps, expected and found, and how to see it again. */
 function failureOf({ id, level, name }: CaseDefinition, stage: Stage, error: unknown): Error {
-  const broken = error instanceof BrokenPromise ? error : null
+  const broken = error instanceof CaseFailed ? error : null
   const steps = broken?.steps ?? stage.story.steps
   const { seed, runs } = stage.options
   const message = [
     `${id} (${level}) ${name}`,
     ...numbered(steps),
     `  expected: ${broken?.expected ?? 'no fault'}`,
-    `  found:    ${broken?.found ?? shown(error)}`,
+    `  found:    ${broken?.actual ?? shown(error)}`,
     `  again:    checkWalletStore(harness, { only: ['${id}'], seed: ${seed}, runs: ${runs} })`,
   ].join('\n')
   return Object.assign(new Error(message, { cause: error }), { name: 'StorePromiseBroken' })
@@ -116,14 +116,14 @@ function numbered(steps: readonly string[]): string[] {
   ]
 }
 
-function checked({ seed = 1, runs = 200, only, patienceMs = 30_000 }: CaseOptions): StageOptions {
+function checked({ seed = 1, runs = 200, only, timeoutMs = 30_000 }: CaseOptions): StageOptions {
   if (!Number.isSafeInteger(seed)) invalid('seed must be a whole number')
   if (!Number.isSafeInteger(runs) || runs < 1) invalid('runs must be a whole number of at least 1')
-  if (!Number.isFinite(patienceMs) || patienceMs <= 0) invalid('patienceMs must be a number above 0')
+  if (!Number.isFinite(timeoutMs) || timeoutMs <= 0) invalid('timeoutMs must be a number above 0')
   for (const id of only ?? []) {
     if (!definitions.some(definition => definition.id === id)) invalid(`only: there is no case ${id}`)
   }
-  return { seed, runs, patienceMs }
+  return { seed, runs, timeoutMs }
 }
 
 function invalid(flaw: string): never {

@@ -20,9 +20,9 @@ export interface StoreHarness<Opened extends { store: WalletStore } = { store: W
   /** Ends the store without any goodbye (kills the process, drops the connections), and opens the same data again. */
   crash?(opened: Opened): WalletStore | Promise<WalletStore>
   /** A deposit by the PAM's own code; with a minus, a withdrawal. Not through the store. */
-  depositOutside?(opened: Opened, playerId: string, amount: Decimal): void | Promise<void>
+  depositExternally?(opened: Opened, playerId: string, amount: Decimal): void | Promise<void>
   /** A settlement by the PAM's own code: credits the amount to player and bet. Not through the store. */
-  settleOutside?(opened: Opened, settlement: OutsideSettlement): void | Promise<void>
+  settleExternally?(opened: Opened, settlement: ExternalSettlement): void | Promise<void>
   /** Makes the next commit stop in its middle: after it has read what it goes by, before it is durable. */
   holdCommit?(opened: Opened): HeldCommit | Promise<HeldCommit>
   /** Moves the store's clock, for stores that forget by time. */
@@ -35,7 +35,7 @@ export interface StoreHarness<Opened extends { store: WalletStore } = { store: W
   limits?: { digits: number; scale: number }
 }
 
-export interface OutsideSettlement {
+export interface ExternalSettlement {
   playerId: string
   betId: string
   type: SettlementType
@@ -59,7 +59,7 @@ export interface CaseOptions {
   /** Only the cases with these ids. */
   only?: readonly string[]
   /** How long the kit waits for something that must not be blocked; for a case to end, twice as long. Default 30,000. */
-  patienceMs?: number
+  timeoutMs?: number
 }
 
 /** One promise of the contract, ready to run under any test runner. */

@@ -4,22 +4,22 @@
  * Beside the cases, for properties of your own: `createModel`, what the wallet must answer; `history` and `rush`,
  * what may happen to it; `brokenLine`, a line that loses answers.
  */
-export { history, house, openHouse, openings, rush } from './arbitraries.js'
+export { concurrentBurst, history, initialPlayers, permissivePolicy, policy } from './arbitraries.js'
 export { walletStoreCases } from './cases.js'
-export type { CaseOptions, HeldCommit, OutsideSettlement, StoreHarness, WalletStoreCase } from './harness.js'
-export { type Break, type BrokenLine, brokenLine } from './lines.js'
+export { type CommitFault, type FaultyStore, faultyStore } from './faulty-store.js'
+export type { CaseOptions, ExternalSettlement, HeldCommit, StoreHarness, WalletStoreCase } from './harness.js'
 export {
-  type Answer,
+  type AmountFormat,
+  type BodyDefect,
   type Cents,
   createModel,
-  type Flaw,
-  type House,
-  type Line,
-  type Opening,
-  type Request,
-  type Step,
+  type HistoryStep,
+  type InitialPlayer,
+  type InjectedFault,
+  type ModelAnswer,
+  type ModelRequest,
   type WalletModel,
-  type Writing,
+  type WalletPolicy,
 } from './model.js'
-export { bodyOf, centsOf, decimalOf, platformOptions } from './platform.js'
-export { type CaseResult, checkWalletStore, type Report, type ReportOptions } from './report.js'
+export { fromCents, platformOptions, requestBody, toCents } from './platform.js'
+export { type CaseResult, checkWalletStore, type ReportOptions, type StoreReport } from './report.js'

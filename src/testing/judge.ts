@@ -1,13 +1,13 @@
 /** Whether what was heard can be explained: by the model, one request after the other. */
 import type { Bet, SettlementType } from '../store.js'
-import type { Answer, Model, Step } from './model.js'
-import { centsOf } from './platform.js'
+import type { HistoryStep, Model, ModelAnswer } from './model.js'
+import { toCents } from './platform.js'
 
 /** Whether some order of the steps, one after the other, gives these answers and this end. */
 export function someOrderGives(
   model: Model,
-  steps: readonly { step: Step; answer: Answer }[],
-  same: (step: Step, expected: Answer, answer: Answer) => boolean,
+  steps: readonly { step: HistoryStep; answer: ModelAnswer }[],
+  same: (step: HistoryStep, expected: ModelAnswer, answer: ModelAnswer) => boolean,
   isEnd: (model: Model) => boolean,
 ): boolean {
   if (steps.length === 0) return isEnd(model)
@@ -19,7 +19,7 @@ export function someOrderGives(
 }
 
 /** `replayed` too: of the copies of a request, one is the first. */
-export function sameAnswer(_step: Step, expected: Answer, answer: Answer): boolean {
+export function sameAnswer(_step: HistoryStep, expected: ModelAnswer, answer: ModelAnswer): boolean {
   if (typeof expected === 'string' || typeof answer === 'string') return expected === answer
   if (expected.replayed !== answer.replayed) return false
   return expected.ok
@@ -44,7 +44,7 @@ export function sameBetSaid(a: ReturnType<Model['bet']>, b: ReturnType<Model['be
 /** The amounts of one settlement type, 0 where there are none. */
 export function creditOf({ credits }: Bet, type: SettlementType) {
   const { live, reversed, owed } = credits[type] ?? { live: null, reversed: '0', owed: '0' }
-  return { live: centsOf(live ?? '0'), reversed: centsOf(reversed), owed: centsOf(owed) }
+  return { live: toCents(live ?? '0'), reversed: toCents(reversed), owed: toCents(owed) }
 }
 
 /** A bet as the model tells it. */
@@ -54,7 +54,7 @@ export function tellBet(bet: Bet | null) {
   return {
     playerId: bet.playerId,
     currency: bet.currency,
-    stake: centsOf(bet.stake),
+    stake: toCents(bet.stake),
     over: bet.status === 'ROLLED_BACK',
     owed: types.reduce((sum, type) => sum + creditOf(bet, type).owed, 0n),
     live: new Map(

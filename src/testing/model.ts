@@ -13,7 +13,7 @@ interface Ids {
   playerId: string
 }
 
-export type Request = Ids &
+export type ModelRequest = Ids &
   (
     | { operation: 'placebet'; amount: Cents; currency: string; sessionEnded: boolean }
     | { operation: 'settlement'; type: SettlementType; amount: Cents; currency: string }
@@ -22,13 +22,13 @@ export type Request = Ids &
   )
 
 /** What is wrong with the body that is sent for a request. */
-export type Flaw = 'none' | 'transactionId missing' | 'playerId with a NUL' | 'date without a day'
+export type BodyDefect = 'none' | 'transactionId missing' | 'playerId with a NUL' | 'date without a day'
 
 /** How the amount is written: by D3 and D21 it is the same amount. */
-export type Writing = 'text' | 'with zeros' | 'number' | 'exponent'
+export type AmountFormat = 'text' | 'with zeros' | 'number' | 'exponent'
 
 /** What becomes of the line between the wallet and its store during a request. */
-export type Line =
+export type InjectedFault =
   | 'up'
   | 'load throws'
   | 'commit unavailable'
@@ -36,13 +36,13 @@ export type Line =
   | 'breaks after commit'
 
 /** One thing that happens to the wallet, with nothing else at the same time. */
-export type Step =
-  | { step: 'call'; request: Request; flaw: Flaw; line: Line; writing: Writing }
+export type HistoryStep =
+  | { step: 'call'; request: ModelRequest; flaw: BodyDefect; line: InjectedFault; writing: AmountFormat }
   | { step: 'deposit' | 'withdraw'; playerId: string; amount: Cents }
   | { step: 'leave' | 'come'; playerId: string }
   | { step: 'change currency'; playerId: string; currency: string }
 
-export type Answer =
+export type ModelAnswer =
   | { ok: true; replayed: boolean; balance: Cents; currency: string }
   | { ok: false; replayed: boolean; errorCode: string }
   | 'fault'
@@ -50,7 +50,7 @@ export type Answer =
   | 'done'
   | 'not done'
 
-export interface Opening {
+export interface InitialPlayer {
   playerId: string
   currency: string
   balance: Cents
@@ -59,8 +59,8 @@ export interface Opening {
 }
 
 /** What the operator has chosen, and the PAM's own rules. */
-export interface House {
-  deductions: boolean
+export interface WalletPolicy {
+  clawbacks: boolean
   /** The PAM itself refuses to take more than this at once. */
   takenAtOnceMax: Cents
 }
@@ -86,7 +86,7 @@ export interface WalletModel {
   /** One that goes its own way from here. */
   copy(): WalletModel
   /** The answer to a step, which from now on has happened. */
-  perform(step: Step): Answer
+  perform(step: HistoryStep): ModelAnswer
   /** In whole cents. */
   balance(playerId: string): Cents
   /** `null`: the wallet has never heard of it. `over`: rolled back; `live`: credited and not taken back, per type. */
@@ -106,18 +106,18 @@ export interface WalletModel {
  * @param openings who is there at first, and with what, in whole cents
  * @param house the operator's choices; `openHouse` of this package has none
  */
-export function createModel(openings: readonly Opening[], house: House): WalletModel {
+export function createModel(openings: readonly InitialPlayer[], house: WalletPolicy): WalletModel {
   return new Model(openings, house)
 }
 
 export class Model implements WalletModel {
-  readonly #house: House
+  readonly #house: WalletPolicy
   readonly #players: Map<string, { opening: Cents; currency: string; known: boolean }>
   #ledger: readonly Entry[] = []
   #external: readonly { playerId: string; amount: Cents }[] = []
   #answers: ReadonlyMap<string, FirstAnswer> = new Map()
 
-  constructor(openings: readonly Opening[], house: House) {
+  constructor(openings: readonly InitialPlayer[], house: WalletPolicy) {
     this.#house = house
     this.#players = new Map(
       openings.map(({ playerId, balance, currency, known }) => [
@@ -136,7 +136,7 @@ export class Model implements WalletModel {
     return copy
   }
 
-  perform(step: Step): Answer {
+  perform(step: HistoryStep): ModelAnswer {
     switch (step.step) {
       case 'call':
         return this.#answer(step.request, step.flaw, step.line)
@@ -184,13 +184,13 @@ export class Model implements WalletModel {
     }
   }
 
-  #move(playerId: string, amount: Cents): Answer {
+  #move(playerId: string, amount: Cents): ModelAnswer {
     if (this.balance(playerId) + amount < 0n) return 'not done'
     this.#external = [...this.#external, { playerId, amount }]
     return 'done'
   }
 
-  #answer(request: Request, flaw: Flaw, line: Line): Answer {
+  #answer(request: ModelRequest, flaw: BodyDefect, line: InjectedFault): ModelAnswer {
     // What the interface does not describe is refused before anybody is asked.
     if (flaw !== 'none' || ('amount' in request && !isAmount(request.amount, request.currency))) {
       return { ok: false, replayed: false, errorCode: 'INVALID_REQUEST' }
@@ -214,7 +214,7 @@ export class Model implements WalletModel {
   }
 
   /** D2 to D4, and D16: a success needs a player. */
-  #again(request: Request, { meaning, errorCode }: FirstAnswer): Answer {
+  #again(request: ModelRequest, { meaning, errorCode }: FirstAnswer): ModelAnswer {
     if (meaning !== meaningOf(request)) {
       return { ok: false, replayed: false, errorCode: 'TRANSACTION_CONFLICT' }
     }
@@ -225,13 +225,13 @@ export class Model implements WalletModel {
     return this.#success(request.playerId, true)
   }
 
-  #success(playerId: string, replayed: boolean): Answer {
+  #success(playerId: string, replayed: boolean): ModelAnswer {
     const currency = this.#players.get(playerId)?.currency ?? ''
     return { ok: true, replayed, balance: this.balance(playerId), currency }
   }
 
   /** A request that came for the first time. The order is that of the chapter "The order of the checks". */
-  #judge(request: Request): Verdict {
+  #judge(request: ModelRequest): Verdict {
     const { transactionId, betId, playerId } = request
     const player = this.#players.get(playerId)
     if (player?.known !== true) return no('INVALID_PLAYER') // D16
@@ -279,7 +279,7 @@ export class Model implements WalletModel {
     if (bet.currency !== currency) return no('INVALID_CURRENCY') // D23
     const collectable =
       amount === 0n ||
-      (this.#house.deductions && amount <= this.balance(playerId) && amount <= this.#house.takenAtOnceMax)
+      (this.#house.clawbacks && amount <= this.balance(playerId) && amount <= this.#house.takenAtOnceMax)
     return collectable
       ? yes({ ...ids, happened: 'collected', type, amount }) // D18
       : noForEver('INSUFFICIENT_FUNDS', { ...ids, happened: 'left to the platform', type, amount }) // D7, D20
@@ -317,7 +317,7 @@ function isAmount(amount: Cents, currency: string): boolean {
 }
 
 /** D3. */
-function meaningOf(request: Request): string {
+function meaningOf(request: ModelRequest): string {
   const { operation, playerId, betId } = request
   const type = 'type' in request ? request.type : ''
   const money = 'amount' in request ? `${request.amount} ${request.currency}` : ''

@@ -4,10 +4,10 @@ import { WalletRefusal } from '../errors.js'
 import { handlePlaceBet, handleRollbackBet, handleUnsettlement, recordSettlement } from '../handlers.js'
 import type { WalletOptions } from '../options.js'
 import type { WalletOutcome } from '../outcomes.js'
-import type { Answer, Cents, Flaw, Request, Writing } from './model.js'
+import type { AmountFormat, BodyDefect, Cents, ModelAnswer, ModelRequest } from './model.js'
 
 /** Reads decimal text as whole cents. What is no multiple of a cent has no business in these wallets. */
-export function centsOf(text: string): Cents {
+export function toCents(text: string): Cents {
   const [, sign, whole, fraction = ''] = /^(-?)([0-9]+)(?:\.([0-9]+))?$/.exec(text) ?? []
   if (whole === undefined || /[1-9]/.test(fraction.slice(2)))
     throw new Error(`"${text}" is not an amount of whole cents`)
@@ -16,14 +16,14 @@ export function centsOf(text: string): Cents {
 }
 
 /** Writes whole cents as decimal text, without zeros that mean nothing. */
-export function decimalOf(cents: Cents): string {
+export function fromCents(cents: Cents): string {
   const digits = String(cents < 0n ? -cents : cents).padStart(3, '0')
   const text = `${digits.slice(0, -2)}.${digits.slice(-2)}`.replace(/\.?0+$/, '')
   return cents < 0n ? `-${text}` : text
 }
 
-function written(cents: Cents, writing: Writing): string | number {
-  const text = decimalOf(cents)
+function written(cents: Cents, writing: AmountFormat): string | number {
+  const text = fromCents(cents)
   const fewDigits = text.replace('.', '').length <= 15
   if (writing === 'number' && fewDigits) return Number(text)
   if (writing === 'exponent') return `${cents}e-2`
@@ -32,7 +32,11 @@ function written(cents: Cents, writing: Writing): string | number {
 }
 
 /** The body as the platform sends it. */
-export function bodyOf(request: Request, flaw: Flaw = 'none', writing: Writing = 'text'): unknown {
+export function requestBody(
+  request: ModelRequest,
+  flaw: BodyDefect = 'none',
+  writing: AmountFormat = 'text',
+): unknown {
   const { operation, ...fields } = request
   const body: Record<string, unknown> = { ...fields, transactionDate: '2026-11-21T10:00:00Z' }
   if ('amount' in request) body.amount = written(request.amount, writing)
@@ -56,7 +60,7 @@ export const handlers = {
 }
 
 /** Crowds are part of the cases: give up later than in production, and lose no time where a conflict never ends. */
-export const patience = {
+export const retrySettings = {
   attemptsMax: 100,
   backOff: () => new Promise<void>(resolve => setImmediate(resolve)),
 }
@@ -67,12 +71,12 @@ export const platformOptions: WalletOptions = {
   authorizeBet({ sessionId }) {
     if (sessionId === 'ended') throw new WalletRefusal('INVALID_SESSION_TOKEN', 'sessionId: it has ended')
   },
-  ...patience,
+  ...retrySettings,
 }
 
 /** What was answered: as the model sees it, and the wallet's reference of a success. */
 export interface Heard {
-  answer: Answer
+  answer: ModelAnswer
   reference: string | null
 }
 
@@ -83,7 +87,7 @@ export function heardOf(outcome: WalletOutcome): Heard {
   }
   const { replayed, balance, currency, walletTransactionId } = outcome
   return {
-    answer: { ok: true, replayed, balance: centsOf(balance), currency },
+    answer: { ok: true, replayed, balance: toCents(balance), currency },
     reference: walletTransactionId,
   }
 }

@@ -18,7 +18,7 @@ export interface CaseResult {
   detail: string | null
 }
 
-export interface Report {
+export interface StoreReport {
   /** Every MUST that was judged is kept. */
   sound: boolean
   /** Every case was judged: none was skipped, and none left out by `only`. */
@@ -42,7 +42,7 @@ export interface Report {
 export async function checkWalletStore<O extends { store: WalletStore }>(
   harness: StoreHarness<O>,
   options: ReportOptions = {},
-): Promise<Report> {
+): Promise<StoreReport> {
   const { print = line => console.log(line), ...caseOptions } = options
   const say = print ?? (() => undefined)
   const results: CaseResult[] = []

@@ -11,7 +11,7 @@ import type {
 } from '../store.js'
 import { anna, ben } from './changes.js'
 import type { CaseOptions, StoreHarness } from './harness.js'
-import { Story, short, shown, shownResult, toldStore } from './story.js'
+import { short, shown, shownResult, Trace, tracedStore } from './story.js'
 
 export type Opened = { store: WalletStore }
 
@@ -22,7 +22,7 @@ export type StageOptions = Required<Omit<CaseOptions, 'only'>>
 const playersTold = 12
 
 export class Stage {
-  readonly story: Story = new Story()
+  readonly story: Trace = new Trace()
   /** The case has ended, by whatever: what still runs beside it stops. */
   over = false
   readonly harness: StoreHarness<Opened>
@@ -55,17 +55,17 @@ export class Stage {
   }
 
   /** Fails instead of waiting for ever. The patience is only used up by a store that blocks. */
-  async inTime<T>(what: string, promise: Promise<T>, patienceMs = this.options.patienceMs): Promise<T> {
+  async inTime<T>(what: string, promise: Promise<T>, timeoutMs = this.options.timeoutMs): Promise<T> {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<'late'>(resolve => {
-      timer = setTimeout(resolve, patienceMs, 'late')
+      timer = setTimeout(resolve, timeoutMs, 'late')
     })
     // The timer goes whatever comes first, a rejection too: it would keep the process alive.
     const first = await Promise.race([promise, late]).finally(() => clearTimeout(timer))
     if (first !== 'late') return first
     const { unanswered } = this.story
     const since = unanswered.length === 0 ? '' : `; still without an answer: ${unanswered.join('; ')}`
-    this.story.check(false, what, `nothing after ${patienceMs} ms${since}`)
+    this.story.check(false, what, `nothing after ${timeoutMs} ms${since}`)
     throw first
   }
 }
@@ -85,7 +85,7 @@ export class Wallet {
     this.opened = opened
     this.raw = raw
     this.somebody = somebody
-    this.store = toldStore(raw, stage.story, who)
+    this.store = tracedStore(raw, stage.story, who)
   }
 
   /** The same data through the hook `reopen` or `crash`. */

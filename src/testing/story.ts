@@ -9,7 +9,7 @@ interface Step {
 
 const noAnswer = '(no answer yet)'
 
-export class Story {
+export class Trace {
   private told: Step[] = []
 
   get steps(): readonly string[] {
@@ -51,20 +51,20 @@ export class Story {
 
   /** Ends the case as failed, unless `holds`. */
   check(holds: boolean, expected: string, found: unknown): asserts holds {
-    if (!holds) throw new BrokenPromise(expected, shown(found), [...this.steps])
+    if (!holds) throw new CaseFailed(expected, shown(found), [...this.steps])
   }
 }
 
 /** A promise that was not kept: what was expected, what was found, and the steps that led there. */
-export class BrokenPromise extends Error {
+export class CaseFailed extends Error {
   override readonly name = 'BrokenPromise'
   readonly expected: string
-  readonly found: string
+  readonly actual: string
   readonly steps: readonly string[]
   constructor(expected: string, found: string, steps: readonly string[]) {
     super(`expected ${expected}, found ${found}`)
     this.expected = expected
-    this.found = found
+    this.actual = found
     this.steps = steps
   }
 }
@@ -76,7 +76,7 @@ export function shown(value: unknown): string {
 }
 
 /** The store with every call told. */
-export function toldStore(store: WalletStore, story: Story, who: string): WalletStore {
+export function tracedStore(store: WalletStore, story: Trace, who: string): WalletStore {
   const told = async <T>(what: string, call: () => Promise<T>, end: (result: T) => string): Promise<T> => {
     const ended = story.ask(who, what)
     try {
@@ -89,7 +89,7 @@ export function toldStore(store: WalletStore, story: Story, who: string): Wallet
     }
   }
   return {
-    contract: store.contract,
+    contractVersion: store.contractVersion,
     load: keys => told(`load ${shownKeys(keys)}`, () => store.load(keys), shownSnapshot),
     commit: changes => told(`commit ${shownChanges(changes)}`, () => store.commit(changes), shownResult),
   }

@@ -58,7 +58,7 @@ function warningsOf(report: AuditReport): string[] {
     .filter(({ verdict }) => verdict !== 'passed')
     .map(
       ({ id, verdict, reason, failure }) =>
-        `${id} ${verdict}: ${reason ?? `${failure?.expected}; ${failure?.found}`}`,
+        `${id} ${verdict}: ${reason ?? `${failure?.expected}; ${failure?.actual}`}`,
     )
 }
 
@@ -102,25 +102,25 @@ describe('a sound wallet passes without a single warning, everything judged', ()
     const wallet = await plain({ players })
     // What another currency changes shows in one round.
     const rounds = currency === 'EUR' ? 6 : 1
-    const report = await auditWallet({ ...optionsFor(wallet), currency, rounds })
+    const report = await auditWallet({ ...optionsFor(wallet), currency, raceRounds: rounds })
     expect(warningsOf(report)).toEqual([])
     expect(report.complete).toBe(true)
     expect(report.funds?.after).toBe(report.funds?.before)
   })
 
   it('a wallet that cannot deduct, where the audit is told so', async () => {
-    const wallet = await plain({ deductions: false })
-    const report = await auditWallet({ ...optionsFor(wallet), deductions: false, rounds: 1 })
+    const wallet = await plain({ clawbacks: false })
+    const report = await auditWallet({ ...optionsFor(wallet), clawbacks: false, raceRounds: 1 })
     expect(report.results.filter(({ verdict }) => verdict === 'failed').map(({ id }) => id)).toEqual([])
     const reasons = new Set(report.results.map(({ reason }) => reason))
-    expect([...reasons]).toEqual([null, 'the wallet cannot deduct (deductions: false)'])
+    expect([...reasons]).toEqual([null, 'the wallet cannot deduct (clawbacks: false)'])
     expect(verdictOf(report, 'AU-502')).toBe('passed')
   })
 
   it('the same player again and again, with any seed', async () => {
     const wallet = await plain()
     for (const seed of [1, 1, 77]) {
-      const report = await auditWallet({ ...optionsFor(wallet), seed, rounds: 1 })
+      const report = await auditWallet({ ...optionsFor(wallet), seed, raceRounds: 1 })
       expect(warningsOf(report)).toEqual([])
       expect(report.funds).toEqual({ before: '100.00', after: '100.00' })
     }
@@ -248,8 +248,8 @@ describe('the report', () => {
     expect(report).toMatchObject({ passed: false, complete: true, target: wallet.url.replace(/\/$/, '') })
     expect(result).toMatchObject({ id: 'AU-301', level: 'MUST', verdict: 'failed', reason: null })
     expect(result?.failure?.expected).toBe('balance 100.00 EUR after a placebet that came after its rollback')
-    expect(result?.failure?.found).toMatch(/^balance 9[78]\.[0-9]{2} EUR, [12]\.[0-9]{2} EUR too little$/)
-    expect(result?.failure?.cost).toContain('loses the stake')
+    expect(result?.failure?.actual).toMatch(/^balance 9[78]\.[0-9]{2} EUR, [12]\.[0-9]{2} EUR too little$/)
+    expect(result?.failure?.impact).toContain('loses the stake')
     const [rollback, placebet, look] = result?.exchanges ?? []
     expect(rollback).toMatchObject({ path: '/rollbackbet', status: 200, balance: '100.00', broken: null })
     expect(placebet).toMatchObject({
@@ -257,7 +257,7 @@ describe('the report', () => {
       status: 200,
       label: 'the placebet, after its rollback',
     })
-    expect(result?.failure?.exchange).toBe(2)
+    expect(result?.failure?.exchangeIndex).toBe(2)
     expect(look?.label).toBe('balance? (rollback of a bet that is not known)')
     expect(placebet?.curl).toMatch(
       /^curl -i -u "\$WALLET_USER:\$WALLET_PASSWORD" -H 'content-type: application\/json' --data-binary '\{"transactionId":.*\}' 'http:\/\/127/,
@@ -269,7 +269,13 @@ describe('the report', () => {
     const tellOf = async () => {
       const wallet = await plain()
       const only = ['AU-1*', 'AU-2*', 'AU-502']
-      const report = await auditWallet({ ...optionsFor(wallet), seed: 5, concurrency: 2, rounds: 2, only })
+      const report = await auditWallet({
+        ...optionsFor(wallet),
+        seed: 5,
+        concurrency: 2,
+        raceRounds: 2,
+        only,
+      })
       return report.results.flatMap(({ id, exchanges }) =>
         exchanges.map(({ label, balance }) => `${id} ${label} ${id === 'AU-203' ? '' : balance}`),
       )
@@ -369,13 +375,13 @@ describe('what keeps an audit from being done', () => {
   it('another path', async () => {
     const wallet = await plain()
     expect(await flawOf({ baseUrl: `${wallet.url}/x` }, wallet)).toMatch(
-      /^NO_WALLET_HERE: .*\/x\/rollbackbet.*404/,
+      /^NOT_A_WALLET: .*\/x\/rollbackbet.*404/,
     )
   })
 
   it('a page that is no wallet', async () => {
     const baseUrl = await server((_, res) => res.end('<html>Welcome</html>'))
-    expect(await flawOf({ baseUrl })).toMatch(/^NO_WALLET_HERE: .*200 <html>/)
+    expect(await flawOf({ baseUrl })).toMatch(/^NOT_A_WALLET: .*200 <html>/)
   })
 
   it('a redirection, which is not followed', async () => {
@@ -385,24 +391,24 @@ describe('what keeps an audit from being done', () => {
       res.end()
     })
     const baseUrl = await server((_, res) => res.writeHead(308, { location: elsewhere }).end())
-    expect(await flawOf({ baseUrl })).toMatch(/^NO_WALLET_HERE: .*redirection \(308\), which is not followed/)
+    expect(await flawOf({ baseUrl })).toMatch(/^NOT_A_WALLET: .*redirection \(308\), which is not followed/)
     expect(followed).toEqual([])
   })
 
   it('wrong credentials, which are not shown', async () => {
     const flaw = await flawOf({ credentials: { username: 'platform', password: 'hunter-2' } })
-    expect(flaw).toMatch(/^NOT_LET_IN: .*401/)
+    expect(flaw).toMatch(/^AUTHENTICATION_FAILED: .*401/)
     expect(flaw).not.toContain('hunter-2')
   })
 
   it('a player who is not known', async () => {
-    expect(await flawOf({ playerId: 'nobody' })).toMatch(/^PLAYER_UNKNOWN: .*nobody/)
-    expect(await flawOf({ otherPlayerId: 'nobody-else' })).toMatch(/^PLAYER_UNKNOWN: .*nobody-else/)
+    expect(await flawOf({ playerId: 'nobody' })).toMatch(/^UNKNOWN_PLAYER: .*nobody/)
+    expect(await flawOf({ otherPlayerId: 'nobody-else' })).toMatch(/^UNKNOWN_PLAYER: .*nobody-else/)
   })
 
   it('another currency', async () => {
     expect(await flawOf({ currency: 'USD' })).toBe(
-      'CURRENCY_DIFFERS: The currency of player-1 is EUR, and not USD',
+      'CURRENCY_MISMATCH: The currency of player-1 is EUR, and not USD',
     )
   })
 
@@ -411,13 +417,13 @@ describe('what keeps an audit from being done', () => {
       players: ['player-1', 'player-2'].map(playerId => ({ playerId, currency: 'EUR', balance: '19.99' })),
     })
     expect(await flawOf({}, wallet)).toBe(
-      'FUNDS_TOO_SMALL: player-1 has 19.99 EUR, and the audit needs at least 20.00 EUR: deposit 0.01 EUR or more',
+      'INSUFFICIENT_TEST_FUNDS: player-1 has 19.99 EUR, and the audit needs at least 20.00 EUR: deposit 0.01 EUR or more',
     )
   })
 
   it('a balance that cannot be read', async () => {
     const baseUrl = await server((_, res) => res.writeHead(500).end('oops'))
-    expect(await flawOf({ baseUrl })).toMatch(/^NO_BALANCE: .*500 oops/)
+    expect(await flawOf({ baseUrl })).toMatch(/^BALANCE_UNREADABLE: .*500 oops/)
   })
 
   it.each<[string, Record<string, unknown>]>([
@@ -436,7 +442,7 @@ describe('what keeps an audit from being done', () => {
     ['settle must be', { settle: 'somehow' }],
     ['settle must be', { settle: { url: 'settlement' } }],
     ['settle must be', { settle: { url: '/s', command: 'true' } }],
-    ['deductions must be', { deductions: 'no' }],
+    ['clawbacks must be', { clawbacks: 'no' }],
     ['statuses: "FUNDS" is none of', { statuses: { FUNDS: 400 } }],
     ['statuses.INVALID_BET must be a status', { statuses: { INVALID_BET: 99 } }],
     ['codes.INVALID_BET must be a code', { codes: { INVALID_BET: [] } }],
@@ -464,14 +470,20 @@ describe('what was agreed with the platform', () => {
     const options = { ...optionsFor(wallet), only }
     const agreed = await auditWallet({
       ...options,
-      statuses: { INVALID_BET: [400, 422] },
-      codes: { INVALID_BET: '*' },
+      statusCodes: { INVALID_BET: [400, 422] },
+      errorCodes: { INVALID_BET: '*' },
     })
     expect(warningsOf(agreed)).toEqual([])
-    const other = await auditWallet({ ...options, statuses: { INVALID_BET: 422, INSUFFICIENT_FUNDS: 403 } })
+    const other = await auditWallet({
+      ...options,
+      statusCodes: { INVALID_BET: 422, INSUFFICIENT_FUNDS: 403 },
+    })
     expect(other.results.map(({ verdict }) => verdict)).toEqual(['passed', 'failed', 'failed'])
     expect(other.passed).toBe(true)
-    const renamed = await auditWallet({ ...options, codes: { INSUFFICIENT_FUNDS: ['NO_FUNDS', 'POOR'] } })
+    const renamed = await auditWallet({
+      ...options,
+      errorCodes: { INSUFFICIENT_FUNDS: ['NO_FUNDS', 'POOR'] },
+    })
     expect(renamed.results[0]?.failure?.expected).toBe('a refusal NO_FUNDS or POOR')
   })
 })

@@ -4,13 +4,13 @@ import type { AuditExchange } from '../../src/audit/report.js'
 
 const call = (label: string, other: Partial<AuditExchange> = {}): AuditExchange => ({
   ...{ label, sentAtMs: 0, answeredAtMs: 1, method: 'POST', path: '/placebet', body: '{}', curl: 'curl' },
-  ...{ status: 200, answer: '{"balance":1}', balance: '1', broken: null, leftOut: 0 },
+  ...{ status: 200, answer: '{"balance":1}', balance: '1', error: null, omitted: 0 },
   ...other,
 })
 const many = (count: number, of: (index: number) => AuditExchange) =>
   Array.from({ length: count }, (_, index) => of(index))
 const told = (exchanges: readonly AuditExchange[]) =>
-  exchanges.map(({ label, leftOut }) => (leftOut === 0 ? label : `${label}, ${leftOut} more`))
+  exchanges.map(({ label, omitted }) => (omitted === 0 ? label : `${label}, ${omitted} more`))
 
 it('keeps calls that differ', () => {
   const exchanges = [
@@ -20,8 +20,8 @@ it('keeps calls that differ', () => {
     call('placebet 3', { status: 201 }),
     call('placebet 4', { status: 400, answer: '{"errorCode":"INVALID_BET"}' }),
     call('placebet 5', { status: 400, answer: '{"errorCode": "INVALID_PLAYER"}' }),
-    call('placebet 6', { status: null, answer: null, broken: 'closed' }),
-    call('placebet 7', { status: null, answer: null, broken: 'timed out' }),
+    call('placebet 6', { status: null, answer: null, error: 'closed' }),
+    call('placebet 7', { status: null, answer: null, error: 'timed out' }),
   ]
   expect(excerptOf(exchanges, false, null)).toEqual({ exchanges, telling: null })
 })
@@ -39,7 +39,7 @@ it('keeps the first and the last of many alike, also where others are in between
     'balance?',
   ])
   expect(callsOf(excerpt.exchanges)).toBe(201)
-  expect(exchanges.every(({ leftOut }) => leftOut === 0)).toBe(true)
+  expect(exchanges.every(({ omitted }) => omitted === 0)).toBe(true)
 })
 
 it('keeps more of a case that failed, and the call that gave it away wherever it is', () => {

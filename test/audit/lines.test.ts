@@ -128,7 +128,7 @@ it('an apostrophe in a word of the shell', () => {
 })
 
 const report: AuditReport = {
-  format: 1,
+  formatVersion: 1,
   target: 'http://wallet/?a&b<c>"d"',
   startedAt: '2026-11-21T18:00:00.000Z',
   durationMs: 1_234,
@@ -143,9 +143,9 @@ const report: AuditReport = {
       ...{ verdict: 'failed', reason: null, durationMs: 10 },
       failure: {
         expected: '"70"',
-        found: 'NUL \u0000, ESC \u001b[31m, half \ud800 and ]]>',
-        cost: 'Money.',
-        exchange: 0,
+        actual: 'NUL \u0000, ESC \u001b[31m, half \ud800 and ]]>',
+        impact: 'Money.',
+        exchangeIndex: 0,
       },
       exchanges: [
         {
@@ -157,7 +157,7 @@ const report: AuditReport = {
             path: '/placebet',
             body: '{}',
           },
-          ...{ curl: "curl '\u001b]0;x'", status: 500, answer: '', balance: null, broken: null, leftOut: 0 },
+          ...{ curl: "curl '\u001b]0;x'", status: 500, answer: '', balance: null, error: null, omitted: 0 },
         },
       ],
     },

@@ -68,7 +68,7 @@ async function serve(name: string, database: string) {
   const handle = createHttpHandler(store, {
     authenticate: basicAuth(credentials),
     basePath: setup.mounted ? '' : basePath,
-    operations: { '/settlement': body => recordSettlement(store, body) },
+    routes: { '/settlement': body => recordSettlement(store, body) },
     onError: error => errors.push(error),
   })
   // A caller that hangs up leaves a call behind, which must not meet a database that is gone.
@@ -94,9 +94,9 @@ describe('the examples pass the audit without a single warning, everything judge
   // PGlite is one connection inside this process: what is raced with others is raced on PostgreSQL, and here less often.
   const ways: [string, string, Partial<AuditOptions>][] = [
     ['Express 5', 'PostgreSQL', {}],
-    ['Koa 3', 'PostgreSQL', { rounds: 2 }],
-    ['Express 5', 'PGlite', { rounds: 1, concurrency: 4 }],
-    ['Koa 3', 'PGlite', { rounds: 1, concurrency: 4 }],
+    ['Koa 3', 'PostgreSQL', { raceRounds: 2 }],
+    ['Express 5', 'PGlite', { raceRounds: 1, concurrency: 4 }],
+    ['Koa 3', 'PGlite', { raceRounds: 1, concurrency: 4 }],
   ]
 
   it.each(ways)('%s on %s', { timeout: 180_000 }, async (name, database, options) => {

@@ -4,7 +4,7 @@
  */
 import { handlePlaceBet, handleRollbackBet, type WalletStore } from 'bet-wallet'
 import { numberedPlayers, simulateSportsbook } from 'bet-wallet/audit'
-import { createRequestReader } from 'bet-wallet/decide'
+import { createRequestParser } from 'bet-wallet/decide'
 import { createMemoryStore } from 'bet-wallet/memory'
 import Big from 'big.js'
 import { credentials, median, placeBets, player } from './load.js'
@@ -35,7 +35,7 @@ const microseconds = (value: number) => `${value.toFixed(2)} µs`
 async function handler(): Promise<void> {
   const perRound = 2_000
   const rounds = 41
-  const read = createRequestReader().placebet
+  const read = createRequestParser().placebet
 
   async function handled(texts: readonly string[]): Promise<number> {
     const store = createMemoryStore([player])
@@ -105,7 +105,7 @@ async function server(): Promise<void> {
       seed: round,
     })
     const { cpuUs: after } = await usage()
-    if (!report.reconciled) throw new Error(`Not reconciled: ${JSON.stringify(report.differences[0])}`)
+    if (!report.passed) throw new Error(`Not reconciled: ${JSON.stringify(report.differences[0])}`)
     return (after - before) / report.requests
   }
 
@@ -141,7 +141,7 @@ async function memory(): Promise<void> {
   if (gc === undefined) throw new Error('Run it with --expose-gc')
 
   const store: WalletStore = {
-    contract: 1,
+    contractVersion: 1,
     load: async () => ({ player, bet: null, transaction: null }),
     commit: async () => ({ status: 'committed', balance: player.balance, walletTransactionId: null }),
   }

@@ -6,7 +6,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Player, recordSettlement, type WalletStore } from 'bet-wallet'
-import { createRequestReader } from 'bet-wallet/decide'
+import { createRequestParser } from 'bet-wallet/decide'
 import { basicAuth, createHttpHandler } from 'bet-wallet/http'
 import { createMemoryStore } from 'bet-wallet/memory'
 import { createPostgresStore } from 'bet-wallet/postgres'
@@ -39,7 +39,7 @@ function wallet(store: WalletStore): RequestListener {
   return walletRoutes(
     createHttpHandler(store, {
       authenticate: basicAuth(credentials),
-      operations: { '/settlement': body => recordSettlement(store, body) },
+      routes: { '/settlement': body => recordSettlement(store, body) },
     }),
   )
 }
@@ -49,7 +49,7 @@ function wallet(store: WalletStore): RequestListener {
  * amounts are cents of one currency.
  */
 function bare(players: readonly Player[]): RequestListener {
-  const read = createRequestReader()
+  const read = createRequestParser()
   const expected = Buffer.from(`${credentials.username}:${credentials.password}`)
   const balances = new Map(
     players.map(({ playerId, balance }) => [playerId, Math.round(Number(balance) * 100)]),

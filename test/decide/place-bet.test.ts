@@ -53,7 +53,7 @@ describe('given a player with 100 and an unknown bet', () => {
   test('when a cent more is placed, then INSUFFICIENT_FUNDS is recorded (D6)', () => {
     const decision = decide({ amount: '100.01' })
     expect(decision.outcome).toMatchObject({ ok: false, replayed: false, errorCode: 'INSUFFICIENT_FUNDS' })
-    expect(decision.reason).toBe('FUNDS_SHORT')
+    expect(decision.reason).toBe('INSUFFICIENT_FUNDS')
     expect(decision.changes).toEqual(recorded('INSUFFICIENT_FUNDS', placeBet({ amount: '100.01' })))
   })
 
@@ -84,8 +84,8 @@ describe('given a stake of 0', () => {
 
 describe('given a bet that is known', () => {
   test.each<[string, Partial<Bet>, string]>([
-    ['placed under another transactionId (D10)', {}, 'BET_KNOWN'],
-    ['settled', { credits: { BET_PAID: live('60') }, revision: 2 }, 'BET_KNOWN'],
+    ['placed under another transactionId (D10)', {}, 'BET_ALREADY_EXISTS'],
+    ['settled', { credits: { BET_PAID: live('60') }, revision: 2 }, 'BET_ALREADY_EXISTS'],
     ['rolled back before it came (D11)', { status: 'ROLLED_BACK', stake: '0' }, 'BET_ROLLED_BACK'],
     ["another player's (D15)", { playerId: 'bob' }, 'BET_OF_ANOTHER_PLAYER'],
   ])('when it is %s, then INVALID_BET is recorded', (_what, fields, reason) => {
@@ -99,14 +99,14 @@ describe('given a bet that is known', () => {
 test('D23: given a player in EUR, when USD is placed, then INVALID_CURRENCY is recorded', () => {
   const decision = decide({ currency: 'USD' })
   expect(decision.outcome).toMatchObject({ ok: false, errorCode: 'INVALID_CURRENCY' })
-  expect(decision.reason).toBe('CURRENCY_OF_PLAYER_DIFFERS')
+  expect(decision.reason).toBe('CURRENCY_MISMATCH')
   expect(decision.changes).toEqual(recorded('INVALID_CURRENCY', placeBet({ currency: 'USD' })))
 })
 
 test('D16, D8: given an unknown player, when a bet is placed, then INVALID_PLAYER, and nothing is recorded', () => {
   expect(decide({}, { player: null })).toMatchObject({
     outcome: { ok: false, replayed: false, errorCode: 'INVALID_PLAYER' },
-    reason: 'PLAYER_UNKNOWN',
+    reason: 'UNKNOWN_PLAYER',
     changes: null,
   })
 })
@@ -114,19 +114,19 @@ test('D16, D8: given an unknown player, when a bet is placed, then INVALID_PLAYE
 describe('given two flaws, when a bet is placed, then the earlier check answers', () => {
   const flaws: Flaw[] = [
     {
-      reason: 'CONTENT_DIFFERS',
+      reason: 'PAYLOAD_MISMATCH',
       errorCode: 'TRANSACTION_CONFLICT',
       transaction: transaction({ betId: 'bet-2' }),
     },
-    { reason: 'PLAYER_UNKNOWN', errorCode: 'INVALID_PLAYER', player: null },
+    { reason: 'UNKNOWN_PLAYER', errorCode: 'INVALID_PLAYER', player: null },
     { reason: 'BET_OF_ANOTHER_PLAYER', errorCode: 'INVALID_BET', bet: { playerId: 'bob' } },
     { reason: 'BET_ROLLED_BACK', errorCode: 'INVALID_BET', bet: { status: 'ROLLED_BACK' } },
     {
-      reason: 'CURRENCY_OF_PLAYER_DIFFERS',
+      reason: 'CURRENCY_MISMATCH',
       errorCode: 'INVALID_CURRENCY',
       request: { currency: 'USD' },
     },
-    { reason: 'FUNDS_SHORT', errorCode: 'INSUFFICIENT_FUNDS', request: { amount: '100.01' } },
+    { reason: 'INSUFFICIENT_FUNDS', errorCode: 'INSUFFICIENT_FUNDS', request: { amount: '100.01' } },
   ]
 
   const decideWith = (...both: Flaw[]) => {

@@ -66,7 +66,7 @@ describe('given a placed bet of 30', () => {
 test('D11: given an unknown bet, when it is rolled back, then a tombstone is left and nothing moves', () => {
   expect(decide()).toEqual({
     outcome: { ok: true, replayed: false, balance: '100', currency: 'EUR', walletTransactionId: null },
-    reason: 'TOMBSTONE_LEFT',
+    reason: 'TOMBSTONE_CREATED',
     changes: {
       transaction: asked,
       bet: bet({ stake: '0', status: 'ROLLED_BACK', revision: 1 }),
@@ -88,7 +88,7 @@ describe('D12: given a bet that is rolled back already', () => {
   ])('when one %s is rolled back again, then success, the bet stays and nothing moves', (_what, fields) => {
     expect(decide({ bet: bet({ status: 'ROLLED_BACK', revision: 2, ...fields }) })).toEqual({
       outcome: { ok: true, replayed: false, balance: '100', currency: 'EUR', walletTransactionId: null },
-      reason: 'ROLLED_BACK_ALREADY',
+      reason: 'ALREADY_ROLLED_BACK',
       changes: { transaction: asked, bet: null, balance: null, request: rollbackBet() },
     })
   })
@@ -102,23 +102,23 @@ describe('D13: given a bet with credits, when it is rolled back', () => {
   })
 
   test.each(['BET_PAID', 'VOIDED', 'CASHOUT'])('and %s is live, then it is refused', type => {
-    expect(decide({ bet: bet({ credits: { [type]: live('60') } }) })).toMatchObject(refused('CREDIT_LIVE'))
+    expect(decide({ bet: bet({ credits: { [type]: live('60') } }) })).toMatchObject(refused('BET_SETTLED'))
   })
 
   test('and a live credit is 0 (a lost bet), then it is refused', () => {
-    expect(decide({ bet: bet({ credits: { BET_PAID: live('0') } }) })).toMatchObject(refused('CREDIT_LIVE'))
+    expect(decide({ bet: bet({ credits: { BET_PAID: live('0') } }) })).toMatchObject(refused('BET_SETTLED'))
   })
 
   test('and one of two is live, then it is refused', () => {
     const credits = { BET_PAID: reversed('60'), VOIDED: live('30') }
-    expect(decide({ bet: bet({ credits }) })).toMatchObject(refused('CREDIT_LIVE'))
+    expect(decide({ bet: bet({ credits }) })).toMatchObject(refused('BET_SETTLED'))
   })
 
   test.each<[string, Credit]>([
     ['closed', closed('60')],
     ['closed once and reversed once', { live: null, reversed: '40', owed: '60' }],
   ])('and the credit was %s (D7), then it stays refused', (_what, VOIDED) => {
-    expect(decide({ bet: bet({ credits: { VOIDED } }) })).toMatchObject(refused('CREDIT_CLOSED'))
+    expect(decide({ bet: bet({ credits: { VOIDED } }) })).toMatchObject(refused('CLAWBACK_UNCOLLECTED'))
   })
 
   test('and every credit was reversed, then the stake is given back', () => {
@@ -132,7 +132,7 @@ describe('D13: given a bet with credits, when it is rolled back', () => {
 test('D16: given an unknown player, when an unknown bet is rolled back, then INVALID_PLAYER and no tombstone', () => {
   expect(decide({ player: null })).toMatchObject({
     outcome: { ok: false, replayed: false, errorCode: 'INVALID_PLAYER' },
-    reason: 'PLAYER_UNKNOWN',
+    reason: 'UNKNOWN_PLAYER',
     changes: null,
   })
 })
@@ -140,7 +140,7 @@ test('D16: given an unknown player, when an unknown bet is rolled back, then INV
 test("D23: given a bet whose currency is no longer the player's, when it is rolled back, then nothing moves", () => {
   expect(decide({ bet: bet(), player: { ...alice, currency: 'JPY' } })).toMatchObject({
     outcome: { ok: false, replayed: false, errorCode: 'INVALID_CURRENCY' },
-    reason: 'CURRENCY_OF_BET_DIFFERS',
+    reason: 'BET_CURRENCY_MISMATCH',
     changes: null,
   })
 })
@@ -148,19 +148,23 @@ test("D23: given a bet whose currency is no longer the player's, when it is roll
 describe('given two flaws, when it is rolled back, then the earlier check answers', () => {
   const surface: Flaw[] = [
     {
-      reason: 'CONTENT_DIFFERS',
+      reason: 'PAYLOAD_MISMATCH',
       errorCode: 'TRANSACTION_CONFLICT',
       transaction: { ...asked, betId: 'bet-2' },
     },
-    { reason: 'PLAYER_UNKNOWN', errorCode: 'INVALID_PLAYER', player: null },
+    { reason: 'UNKNOWN_PLAYER', errorCode: 'INVALID_PLAYER', player: null },
     { reason: 'BET_OF_ANOTHER_PLAYER', errorCode: 'INVALID_PLAYER', bet: { playerId: 'bob' } },
   ]
   const states: Flaw[] = [
-    { reason: 'CREDIT_LIVE', errorCode: 'INVALID_BET', bet: { credits: { BET_PAID: live('60') } } },
-    { reason: 'CREDIT_CLOSED', errorCode: 'INVALID_BET', bet: { credits: { BET_PAID: closed('60') } } },
+    { reason: 'BET_SETTLED', errorCode: 'INVALID_BET', bet: { credits: { BET_PAID: live('60') } } },
+    {
+      reason: 'CLAWBACK_UNCOLLECTED',
+      errorCode: 'INVALID_BET',
+      bet: { credits: { BET_PAID: closed('60') } },
+    },
   ]
   const currency: Flaw = {
-    reason: 'CURRENCY_OF_BET_DIFFERS',
+    reason: 'BET_CURRENCY_MISMATCH',
     errorCode: 'INVALID_CURRENCY',
     player: { currency: 'JPY' },
   }

@@ -90,13 +90,13 @@ describe('D18: given a bet with credits', () => {
 
 describe('D8: given what cannot be settled, when 60 comes, then it is refused and not recorded', () => {
   test.each<[string, Bet | null, string, string]>([
-    ['an unknown bet', null, 'BET_UNKNOWN', 'INVALID_BET'],
+    ['an unknown bet', null, 'UNKNOWN_BET', 'INVALID_BET'],
     ['a bet that was rolled back', bet({ status: 'ROLLED_BACK' }), 'BET_ROLLED_BACK', 'INVALID_BET'],
     ['a bet of another player', bet({ playerId: 'bob' }), 'BET_OF_ANOTHER_PLAYER', 'INVALID_PLAYER'],
     [
       "a bet in a currency not the player's",
       bet({ currency: 'JPY' }),
-      'CURRENCY_OF_BET_DIFFERS',
+      'BET_CURRENCY_MISMATCH',
       'INVALID_CURRENCY',
     ],
   ])('%s', (_what, known, reason, errorCode) => {
@@ -110,7 +110,7 @@ describe('D8: given what cannot be settled, when 60 comes, then it is refused an
   test("a settlement in a currency not the player's (D23)", () => {
     expect(decide({ currency: 'USD' })).toMatchObject({
       outcome: { ok: false, replayed: false, errorCode: 'INVALID_CURRENCY' },
-      reason: 'CURRENCY_OF_PLAYER_DIFFERS',
+      reason: 'CURRENCY_MISMATCH',
       changes: null,
     })
   })
@@ -118,7 +118,7 @@ describe('D8: given what cannot be settled, when 60 comes, then it is refused an
   test('an unknown player with an unknown bet (D16)', () => {
     expect(decide({}, { player: null, bet: null })).toMatchObject({
       outcome: { ok: false, replayed: false, errorCode: 'INVALID_PLAYER' },
-      reason: 'PLAYER_UNKNOWN',
+      reason: 'UNKNOWN_PLAYER',
       changes: null,
     })
   })
@@ -127,15 +127,15 @@ describe('D8: given what cannot be settled, when 60 comes, then it is refused an
 describe('given two flaws, when it is settled, then the earlier check answers', () => {
   const flaws: Flaw[] = [
     {
-      reason: 'CONTENT_DIFFERS',
+      reason: 'PAYLOAD_MISMATCH',
       errorCode: 'TRANSACTION_CONFLICT',
       transaction: { ...asked, betId: 'bet-2' },
     },
-    { reason: 'PLAYER_UNKNOWN', errorCode: 'INVALID_PLAYER', player: null },
+    { reason: 'UNKNOWN_PLAYER', errorCode: 'INVALID_PLAYER', player: null },
     { reason: 'BET_OF_ANOTHER_PLAYER', errorCode: 'INVALID_PLAYER', bet: { playerId: 'bob' } },
     { reason: 'BET_ROLLED_BACK', errorCode: 'INVALID_BET', bet: { status: 'ROLLED_BACK' } },
-    { reason: 'CURRENCY_OF_PLAYER_DIFFERS', errorCode: 'INVALID_CURRENCY', request: { currency: 'USD' } },
-    { reason: 'CURRENCY_OF_BET_DIFFERS', errorCode: 'INVALID_CURRENCY', bet: { currency: 'JPY' } },
+    { reason: 'CURRENCY_MISMATCH', errorCode: 'INVALID_CURRENCY', request: { currency: 'USD' } },
+    { reason: 'BET_CURRENCY_MISMATCH', errorCode: 'INVALID_CURRENCY', bet: { currency: 'JPY' } },
   ]
   const decideWith = (...both: Flaw[]) => {
     const { request, known } = flawed(both, bet())

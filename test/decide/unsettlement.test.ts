@@ -22,7 +22,7 @@ const paid = bet({ credits: { BET_PAID: live('60') }, revision: 2 })
 const decide = (
   known: Partial<WalletSnapshot> = {},
   fields: Partial<UnsettlementRequest> = {},
-  rules = { deductions: true },
+  rules = { clawbacks: true },
 ) =>
   decideUnsettlement(frozen(unsettlement(fields)), frozen(snapshot({ bet: paid, ...known })), frozen(rules))
 
@@ -72,14 +72,14 @@ describe('given a bet that paid 60', () => {
       replayed: false,
       ...decision.changes?.transaction.refusal,
     })
-    expect(decision.reason).toBe('FUNDS_SHORT')
+    expect(decision.reason).toBe('INSUFFICIENT_FUNDS')
     expect(decision.changes).toEqual(closing)
   })
 
   test('when the PAM cannot deduct, then the same, with ample funds (D20)', () => {
-    const decision = decide({}, {}, { deductions: false })
+    const decision = decide({}, {}, { clawbacks: false })
     expect(decision.outcome).toMatchObject({ ok: false, replayed: false, errorCode: 'INSUFFICIENT_FUNDS' })
-    expect(decision.reason).toBe('DEDUCTIONS_OFF')
+    expect(decision.reason).toBe('CLAWBACKS_DISABLED')
     expect(decision.changes).toEqual(closing)
   })
 
@@ -139,10 +139,10 @@ describe('given a lost bet: a live credit of 0 (D18)', () => {
     ['100', '0', false],
     ['0', '0.00', false],
   ])(
-    'when the balance is %s and the credit %s, then it is reversed and nothing moves (deductions: %s)',
-    (balance, credit, deductions) => {
+    'when the balance is %s and the credit %s, then it is reversed and nothing moves (clawbacks: %s)',
+    (balance, credit, clawbacks) => {
       const lost = bet({ credits: { BET_PAID: live(credit) }, revision: 2 })
-      const { outcome, changes } = decide({ bet: lost, player: { ...alice, balance } }, {}, { deductions })
+      const { outcome, changes } = decide({ bet: lost, player: { ...alice, balance } }, {}, { clawbacks })
       expect(outcome).toMatchObject({ ok: true, balance })
       expect(changes?.balance).toBeNull()
       expect(changes?.transaction).toEqual(asked)
@@ -153,14 +153,29 @@ describe('given a lost bet: a live credit of 0 (D18)', () => {
 
 describe('D8, D19: given nothing to reverse, when it is unscored, then it is refused and not recorded', () => {
   test.each<[string, Bet | null, string, string]>([
-    ['an unknown bet', null, 'BET_UNKNOWN', 'INVALID_BET'],
+    ['an unknown bet', null, 'UNKNOWN_BET', 'INVALID_BET'],
     ['a tombstone', bet({ status: 'ROLLED_BACK', stake: '0' }), 'BET_ROLLED_BACK', 'INVALID_BET'],
     ['a bet of another player (D15)', bet({ playerId: 'bob' }), 'BET_OF_ANOTHER_PLAYER', 'INVALID_PLAYER'],
-    ['a bet never credited', bet(), 'CREDIT_MISSING', 'SETTLEMENT_NOT_FOUND'],
-    ['a bet only voided', bet({ credits: { VOIDED: live('30') } }), 'CREDIT_MISSING', 'SETTLEMENT_NOT_FOUND'],
-    ['a bet cashed out', bet({ credits: { CASHOUT: live('30') } }), 'CREDIT_MISSING', 'SETTLEMENT_NOT_FOUND'],
-    ['a reversed credit', bet({ credits: { BET_PAID: reversed('60') } }), 'CREDIT_REVERSED', 'INVALID_BET'],
-    ['a closed credit (D7)', bet({ credits: { BET_PAID: closed('60') } }), 'CREDIT_CLOSED', 'INVALID_BET'],
+    ['a bet never credited', bet(), 'SETTLEMENT_NOT_FOUND', 'SETTLEMENT_NOT_FOUND'],
+    [
+      'a bet only voided',
+      bet({ credits: { VOIDED: live('30') } }),
+      'SETTLEMENT_NOT_FOUND',
+      'SETTLEMENT_NOT_FOUND',
+    ],
+    [
+      'a bet cashed out',
+      bet({ credits: { CASHOUT: live('30') } }),
+      'SETTLEMENT_NOT_FOUND',
+      'SETTLEMENT_NOT_FOUND',
+    ],
+    ['a reversed credit', bet({ credits: { BET_PAID: reversed('60') } }), 'ALREADY_UNSETTLED', 'INVALID_BET'],
+    [
+      'a closed credit (D7)',
+      bet({ credits: { BET_PAID: closed('60') } }),
+      'CLAWBACK_UNCOLLECTED',
+      'INVALID_BET',
+    ],
   ])('%s', (_what, known, reason, errorCode) => {
     expect(decide({ bet: known })).toMatchObject({
       outcome: { ok: false, replayed: false, errorCode },
@@ -180,7 +195,7 @@ describe('D8, D19: given nothing to reverse, when it is unscored, then it is ref
 test("D23: given a bet whose currency is no longer the player's, when it is unscored, then nothing moves", () => {
   expect(decide({ player: { ...alice, currency: 'JPY' } })).toMatchObject({
     outcome: { ok: false, replayed: false, errorCode: 'INVALID_CURRENCY' },
-    reason: 'CURRENCY_OF_BET_DIFFERS',
+    reason: 'BET_CURRENCY_MISMATCH',
     changes: null,
   })
 })
@@ -188,22 +203,26 @@ test("D23: given a bet whose currency is no longer the player's, when it is unsc
 describe('given two flaws, when it is unscored, then the earlier check answers', () => {
   const surface: Flaw[] = [
     {
-      reason: 'CONTENT_DIFFERS',
+      reason: 'PAYLOAD_MISMATCH',
       errorCode: 'TRANSACTION_CONFLICT',
       transaction: { ...asked, type: 'UNVOIDED' },
     },
-    { reason: 'PLAYER_UNKNOWN', errorCode: 'INVALID_PLAYER', player: null },
+    { reason: 'UNKNOWN_PLAYER', errorCode: 'INVALID_PLAYER', player: null },
     { reason: 'BET_OF_ANOTHER_PLAYER', errorCode: 'INVALID_PLAYER', bet: { playerId: 'bob' } },
     { reason: 'BET_ROLLED_BACK', errorCode: 'INVALID_BET', bet: { status: 'ROLLED_BACK' } },
   ]
   const states: Flaw[] = [
-    { reason: 'CREDIT_MISSING', errorCode: 'SETTLEMENT_NOT_FOUND', bet: { credits: {} } },
-    { reason: 'CREDIT_REVERSED', errorCode: 'INVALID_BET', bet: { credits: { BET_PAID: reversed('60') } } },
-    { reason: 'CREDIT_CLOSED', errorCode: 'INVALID_BET', bet: { credits: { BET_PAID: closed('60') } } },
+    { reason: 'SETTLEMENT_NOT_FOUND', errorCode: 'SETTLEMENT_NOT_FOUND', bet: { credits: {} } },
+    { reason: 'ALREADY_UNSETTLED', errorCode: 'INVALID_BET', bet: { credits: { BET_PAID: reversed('60') } } },
+    {
+      reason: 'CLAWBACK_UNCOLLECTED',
+      errorCode: 'INVALID_BET',
+      bet: { credits: { BET_PAID: closed('60') } },
+    },
   ]
   const rest: Flaw[] = [
-    { reason: 'CURRENCY_OF_BET_DIFFERS', errorCode: 'INVALID_CURRENCY', player: { currency: 'JPY' } },
-    { reason: 'FUNDS_SHORT', errorCode: 'INSUFFICIENT_FUNDS', player: { balance: '59.99' } },
+    { reason: 'BET_CURRENCY_MISMATCH', errorCode: 'INVALID_CURRENCY', player: { currency: 'JPY' } },
+    { reason: 'INSUFFICIENT_FUNDS', errorCode: 'INSUFFICIENT_FUNDS', player: { balance: '59.99' } },
   ]
   const decideWith = (...both: Flaw[]) => decide(flawed(both, paid).known)
 

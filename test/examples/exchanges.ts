@@ -109,7 +109,7 @@ const missing = error(
     'amount: is missing; currency: is missing; betType: is missing; transactionDate: is missing',
 )
 const notAuthenticated: Expected = {
-  ...error(401, 'AUTHENTICATION_FAILED', 'The call is not authenticated'),
+  ...error(401, 'AUTHENTICATION_FAILED', 'Authentication failed'),
   headers: { 'www-authenticate': 'Basic realm="wallet", charset="UTF-8"' },
 }
 const tooLarge = error(413, 'PAYLOAD_TOO_LARGE', 'The body must have at most 65536 bytes')
@@ -342,11 +342,7 @@ export const exchanges: readonly Exchange[] = [
   }),
 
   // The surface of HTTP.
-  exchange(
-    'another path',
-    { ...bet1, path: '/wallet/placebets' },
-    error(404, 'NOT_FOUND', 'There is nothing at this path'),
-  ),
+  exchange('another path', { ...bet1, path: '/wallet/placebets' }, error(404, 'NOT_FOUND', 'Not found')),
   exchange(
     'a path with a slash too many',
     { ...bet1, path: '/wallet/placebet/' },

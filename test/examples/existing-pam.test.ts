@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { handlePlaceBet, handleRollbackBet, handleUnsettlement, type WalletStore } from 'bet-wallet'
-import { createPostgresStore, postgresMigration } from 'bet-wallet/postgres'
+import { createPostgresStore, postgresMigrationSql } from 'bet-wallet/postgres'
 import { type HeldCommit, type StoreHarness, walletStoreCases } from 'bet-wallet/testing'
 import pg from 'pg'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -76,8 +76,8 @@ function connect(opened: Pick<Opened, 'pam' | 'pools' | 'gate'>): WalletStore {
   opened.pools.push(pool)
   return createPostgresStore(pool, {
     ...options,
-    async inCommit(query, commits) {
-      await options.inCommit?.(query, commits)
+    async withinTransaction(query, commits) {
+      await options.withinTransaction?.(query, commits)
       const { gate } = opened
       opened.gate = null
       gate?.reach()
@@ -118,9 +118,9 @@ const harness: StoreHarness<Opened> = {
     return connect(opened)
   },
 
-  depositOutside: ({ pam }, playerId, amount) => deposit(pam.database, playerId, centsOf(amount)),
+  depositExternally: ({ pam }, playerId, amount) => deposit(pam.database, playerId, centsOf(amount)),
 
-  settleOutside: ({ pam }, { playerId, betId, type, amount }) =>
+  settleExternally: ({ pam }, { playerId, betId, type, amount }) =>
     settle(pam.database, {
       settlementId: randomBytes(8).toString('hex'),
       accountNo: playerId,
@@ -155,7 +155,7 @@ describe('the kit', () => {
 
 test('the checked-in migration is what the generator makes of the options', () => {
   const file = new URL('../../examples/existing-pam/migrations/003-bet-wallet.sql', import.meta.url)
-  expect(readFileSync(file, 'utf8')).toBe(postgresMigration(tables))
+  expect(readFileSync(file, 'utf8')).toBe(postgresMigrationSql(tables))
 })
 
 describe('the rules and rows of the PAM', () => {

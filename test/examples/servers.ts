@@ -112,7 +112,7 @@ export async function start({ listener, mounted }: Setup) {
   const inner = createHttpHandler(store, {
     authenticate: basicAuth(credentials),
     basePath: mounted ? '' : basePath,
-    operations: { '/settlement': body => recordSettlement(store, body) },
+    routes: { '/settlement': body => recordSettlement(store, body) },
     onError: error => errors.push(error),
   })
 

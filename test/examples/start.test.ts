@@ -137,7 +137,7 @@ describe('npm start', () => {
     { status: 200, body: '{"balance":100.00,"currency":"EUR","walletTransactionId":"4"}' },
     {
       status: 402,
-      body: '{"errorCode":"INSUFFICIENT_FUNDS","description":"amount: the funds do not cover it"}',
+      body: '{"errorCode":"INSUFFICIENT_FUNDS","description":"amount: insufficient funds"}',
     },
     { status: 200, body: '{"balance":3800,"currency":"JPY","walletTransactionId":"6"}' },
   ]

@@ -12,14 +12,14 @@ import {
   type WalletOutcome,
   type WalletStore,
 } from 'bet-wallet'
-import type { Cents, Request } from '../../src/testing/model.js'
-import { bodyOf } from '../../src/testing/platform.js'
+import type { Cents, ModelRequest } from '../../src/testing/model.js'
+import { requestBody } from '../../src/testing/platform.js'
 
 export const playerId = 'ann'
 
 export interface Call {
   name: string
-  request: Request
+  request: ModelRequest
   /** What a retry may change without being another transaction (D3). */
   refreshed: Record<string, unknown>
 }
@@ -39,13 +39,13 @@ export const voided = 35_00n
 
 const money = { playerId, currency: 'EUR' }
 
-const call = (name: string, request: Request, refreshed: Record<string, unknown> = {}): Call => ({
+const call = (name: string, request: ModelRequest, refreshed: Record<string, unknown> = {}): Call => ({
   name,
   request,
   refreshed,
 })
 
-const place = (transactionId: string, betId: string, amount: Cents): Request => ({
+const place = (transactionId: string, betId: string, amount: Cents): ModelRequest => ({
   operation: 'placebet',
   transactionId,
   betId,
@@ -54,7 +54,7 @@ const place = (transactionId: string, betId: string, amount: Cents): Request => 
   sessionEnded: false,
 })
 
-const rollback = (transactionId: string): Request => ({
+const rollback = (transactionId: string): ModelRequest => ({
   operation: 'rollbackbet',
   transactionId,
   betId: 'b1',
@@ -62,7 +62,7 @@ const rollback = (transactionId: string): Request => ({
   type: 'TECHNICAL_ERROR',
 })
 
-const settle = (transactionId: string, type: 'BET_PAID' | 'VOIDED', amount: Cents): Request => ({
+const settle = (transactionId: string, type: 'BET_PAID' | 'VOIDED', amount: Cents): ModelRequest => ({
   operation: 'settlement',
   transactionId,
   betId: 'b1',
@@ -71,7 +71,7 @@ const settle = (transactionId: string, type: 'BET_PAID' | 'VOIDED', amount: Cent
   amount,
 })
 
-const unsettle = (transactionId: string, type: 'UNSCORED' | 'UNVOIDED'): Request => ({
+const unsettle = (transactionId: string, type: 'UNSCORED' | 'UNVOIDED'): ModelRequest => ({
   operation: 'unsettlement',
   transactionId,
   betId: 'b1',
@@ -136,6 +136,6 @@ export function send(
   store: WalletStore,
   options: WalletOptions,
 ): Promise<WalletOutcome> {
-  const body = { ...(bodyOf(request) as Record<string, unknown>), ...refreshed }
+  const body = { ...(requestBody(request) as Record<string, unknown>), ...refreshed }
   return handlers[request.operation](store, body, options)
 }

@@ -12,7 +12,7 @@ import {
   type WalletSnapshot,
   type WalletStore,
 } from 'bet-wallet'
-import { centsOf } from '../../src/testing/platform.js'
+import { toCents } from '../../src/testing/platform.js'
 import { type Call, keysOf, send } from './alphabet.js'
 import { euros } from './money.js'
 import { referenceOf } from './world.js'
@@ -65,7 +65,7 @@ export async function lead(call: Call, replies: readonly Reply[], options: Walle
     return Promise.reject('error' in reply ? reply.error : new Error(reply.moved))
   }
   const store: WalletStore = {
-    contract: 1,
+    contractVersion: 1,
     load(keys) {
       const asked = JSON.stringify(keys)
       if (asked !== JSON.stringify(keysOf(call))) throw new Error(`${call.name}: it looked for ${asked}`)
@@ -89,7 +89,7 @@ export function endingOf({ request }: Call, outcome: WalletOutcome): Ending {
     const { errorCode } = outcome
     return { text: `no${replayed} ${errorCode}`, balance: null, errorCode, fault: null }
   }
-  const cents = centsOf(outcome.balance)
+  const cents = toCents(outcome.balance)
   const flaws = [
     outcome.currency === 'EUR' ? '' : ` in ${outcome.currency}`,
     outcome.walletTransactionId === referenceOf(request) ? '' : `, reference ${outcome.walletTransactionId}`,

@@ -41,7 +41,7 @@ class Play {
   async begin(start: Start, attemptsMax: number): Promise<void> {
     const { world } = this
     const direct: WalletStore = {
-      contract: 1,
+      contractVersion: 1,
       load: keys => world.load(keys),
       commit: changes => world.commit(changes),
     }
@@ -53,7 +53,7 @@ class Play {
       const letter = letters[number] as Letter
       if (!isCall(letter)) continue
       const store: WalletStore = {
-        contract: 1,
+        contractVersion: 1,
         load: () =>
           new Promise((resolve, reject) => {
             this.#waiting[slot] = { at: 'load', resolve, reject }

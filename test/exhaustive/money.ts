@@ -2,7 +2,7 @@
  * What must hold of the money whatever the rules are. It knows what moved (counted by an onlooker), what was booked and
  * what was answered, and asks nobody whether that was right.
  */
-import { centsOf } from '../../src/testing/platform.js'
+import { toCents } from '../../src/testing/platform.js'
 import { type Call, isCall, type Letter, paid, voided } from './alphabet.js'
 import type { Ending } from './handler.js'
 import type { World } from './world.js'
@@ -28,7 +28,7 @@ export function flawOfStore(world: World): Flaw | null {
   if (balance < 0) {
     return { broken: neverNegative, expected: 'at least 0.00', found: `a balance of ${euros(balance)}` }
   }
-  const booked = world.memory.transactions().reduce((sum, { delta }) => sum + Number(centsOf(delta)), 0)
+  const booked = world.memory.transactions().reduce((sum, { delta }) => sum + Number(toCents(delta)), 0)
   const expected = world.opening + world.external + booked
   if (balance === expected) return null
   return {

@@ -2,8 +2,8 @@
  * What the same requests would have been answered one after the other, in every order: by the independent model, which
  * knows no commits, no guards and no faults.
  */
-import { type Answer, Model, type Step } from '../../src/testing/model.js'
-import { centsOf } from '../../src/testing/platform.js'
+import { type HistoryStep, Model, type ModelAnswer } from '../../src/testing/model.js'
+import { toCents } from '../../src/testing/platform.js'
 import { type Call, isCall, type Letter, letters, playerId } from './alphabet.js'
 import { euros } from './money.js'
 import type { Start } from './starts.js'
@@ -29,7 +29,7 @@ interface Moment {
 }
 
 export class Oracle {
-  readonly #house = { deductions: true, takenAtOnceMax: 1_000_000_00n }
+  readonly #house = { clawbacks: true, takenAtOnceMax: 1_000_000_00n }
   readonly #moments: Moment[] = []
 
   constructor({ opening, before }: Start) {
@@ -142,17 +142,17 @@ export function recordOf(world: World, letterNumber: number): string {
   const same =
     found.betId === request.betId &&
     found.type === ('type' in request ? request.type : null) &&
-    (found.amount === null ? null : centsOf(found.amount)) === ('amount' in request ? request.amount : null)
+    (found.amount === null ? null : toCents(found.amount)) === ('amount' in request ? request.amount : null)
   if (!same) return 'another'
   return found.refusal?.errorCode ?? 'ok'
 }
 
-function stepOf(letter: Letter): Step {
+function stepOf(letter: Letter): HistoryStep {
   if (!isCall(letter)) return { step: letter.step, playerId, amount: letter.amount }
   return { step: 'call', request: (letter as Call).request, flaw: 'none', line: 'up', writing: 'text' }
 }
 
-function textOf(answer: Answer): string {
+function textOf(answer: ModelAnswer): string {
   if (typeof answer === 'string') return answer
   const replayed = answer.replayed ? ' replayed' : ''
   if (!answer.ok) return `no${replayed} ${answer.errorCode}`
@@ -178,11 +178,11 @@ function storedBetText({ memory }: World, betId: string): string {
   const live: [string, bigint][] = []
   let owed = 0n
   for (const [type, credit] of Object.entries(bet.credits)) {
-    owed += centsOf(credit.owed)
-    if (credit.live !== null) live.push([type, centsOf(credit.live)])
+    owed += toCents(credit.owed)
+    if (credit.live !== null) live.push([type, toCents(credit.live)])
   }
   const over = bet.status === 'ROLLED_BACK'
-  return wordsOfBet(betId, { ...bet, stake: centsOf(bet.stake), over, owed, live })
+  return wordsOfBet(betId, { ...bet, stake: toCents(bet.stake), over, owed, live })
 }
 
 function wordsOfBet(

@@ -4,7 +4,7 @@
  */
 import type { CommitResult, WalletChanges, WalletKeys, WalletSnapshot } from 'bet-wallet'
 import { createMemoryStore, type MemoryStore } from 'bet-wallet/memory'
-import { centsOf, decimalOf } from '../../src/testing/platform.js'
+import { fromCents, toCents } from '../../src/testing/platform.js'
 import { moveExternally } from '../properties/wallet.js'
 import { playerId } from './alphabet.js'
 import type { Start } from './starts.js'
@@ -36,11 +36,11 @@ export class World {
 
   constructor({ opening }: Start, variant: Variant) {
     this.opening = Number(opening)
-    this.memory = variant(createMemoryStore([{ playerId, currency: 'EUR', balance: decimalOf(opening) }]))
+    this.memory = variant(createMemoryStore([{ playerId, currency: 'EUR', balance: fromCents(opening) }]))
   }
 
   balance(): number {
-    return Number(centsOf(this.memory.player(playerId)?.balance ?? ''))
+    return Number(toCents(this.memory.player(playerId)?.balance ?? ''))
   }
 
   /** References count the commits; named by their transaction they do not tell orders apart that differ in nothing else. */

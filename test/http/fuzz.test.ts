@@ -221,7 +221,7 @@ function watchedWallet() {
   const store = createMemoryStore(opening)
   const written: Transaction[] = []
   const watched: WalletStore = {
-    contract: 1,
+    contractVersion: 1,
     load: keys => store.load(keys),
     async commit(changes): Promise<CommitResult> {
       const result = await store.commit(changes)
@@ -232,7 +232,7 @@ function watchedWallet() {
   const faults: unknown[] = []
   const handle = createHttpHandler(watched, {
     authenticate: () => true,
-    operations: { '/settlement': body => recordSettlement(watched, body) },
+    routes: { '/settlement': body => recordSettlement(watched, body) },
     onError: error => faults.push(error),
   })
   return { store, written, faults, handle }

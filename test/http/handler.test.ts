@@ -4,7 +4,7 @@ import { WalletError, WalletRefusal } from '../../src/errors.js'
 import { recordSettlement } from '../../src/handlers.js'
 import {
   createHttpHandler,
-  defaultStatuses,
+  defaultStatusCodes,
   type HttpOptions,
   type HttpRequest,
 } from '../../src/http/index.js'
@@ -157,7 +157,7 @@ describe('the order of the checks', () => {
   })
 
   test('nothing of the store is asked before the body is known to be a call', async () => {
-    const store: WalletStore = { contract: 1, load: vi.fn(), commit: vi.fn() }
+    const store: WalletStore = { contractVersion: 1, load: vi.fn(), commit: vi.fn() }
     for (const [request, options] of [
       [{ path: '/' }, {}],
       [{}, { authenticate: () => false }],
@@ -416,8 +416,8 @@ describe('the body', () => {
   })
 })
 
-describe('operations', () => {
-  const operations = (store = anna()) => ({
+describe('routes', () => {
+  const routes = (store = anna()) => ({
     '/settlement': (body: unknown) => recordSettlement(store, body),
   })
   const settlement = {
@@ -433,7 +433,7 @@ describe('operations', () => {
   test('have the same paths, authentication, body reader, answers and errors', async () => {
     const store = anna()
     let letIn = true
-    const options = { basePath: '/wallet', operations: operations(store), authenticate: () => letIn }
+    const options = { basePath: '/wallet', routes: routes(store), authenticate: () => letIn }
     const { handle } = wallet(options, store)
     const request = placeBetRequest({ path: '/wallet/settlement', body: JSON.stringify(settlement) })
     expect(errorOf(await handle(request))).toEqual([400, 'INVALID_BET'])
@@ -459,7 +459,7 @@ describe('operations', () => {
     const seen: unknown[] = []
     const { handle } = wallet(
       {
-        operations: {
+        routes: {
           '/own': async body => {
             seen.push(String((body as { amount: unknown }).amount))
             return { ok: false, replayed: false, errorCode: 'MINE', description: 'mine' }
@@ -480,7 +480,7 @@ describe('operations', () => {
     const ofAnotherCopy = Object.assign(new Error('secret'), { name: 'WalletError', code: 'UNAVAILABLE' })
     const timeout = Object.assign(new Error('secret'), { name: 'TimeoutError', retryable: true })
     const { handle, errors } = wallet({
-      operations: {
+      routes: {
         '/throws': () => {
           throw thrown
         },
@@ -533,33 +533,31 @@ describe('operations', () => {
   })
 
   test.each(['/placebet', '/unsettlement', '/rollbackbet'])('must not take the place of %s', path => {
-    expect(() => wallet({ operations: { [path]: async () => ({}) as never } })).toThrow(
-      /path of the interface/,
-    )
+    expect(() => wallet({ routes: { [path]: async () => ({}) as never } })).toThrow(/reserved by the wallet interface/)
   })
 
   test.each(['settlement', '', '/', '/a?b', '/a#b'])('must have a path, not %j', path => {
-    expect(() => wallet({ operations: { [path]: async () => ({}) as never } })).toThrow(/path/)
+    expect(() => wallet({ routes: { [path]: async () => ({}) as never } })).toThrow(/path/)
   })
 
   test('must be functions', () => {
-    expect(() => wallet({ operations: { '/settlement': 'x' as never } })).toThrow(/must be a function/)
+    expect(() => wallet({ routes: { '/settlement': 'x' as never } })).toThrow(/must be a function/)
   })
 })
 
-describe('statuses', () => {
+describe('statusCodes', () => {
   test('every code of the library has one', () => {
-    expect(Object.keys(defaultStatuses).sort()).toEqual([...errorCodes].sort())
-    for (const code of errorCodes) expect(String(defaultStatuses[code])).toMatch(/^[45]\d\d$/)
+    expect(Object.keys(defaultStatusCodes).sort()).toEqual([...errorCodes].sort())
+    for (const code of errorCodes) expect(String(defaultStatusCodes[code])).toMatch(/^[45]\d\d$/)
   })
 
   test('may be others, also for codes of the operator', async () => {
-    const statuses = { INSUFFICIENT_FUNDS: 422, NOT_FOUND: 410, TOO_RISKY: 451, INTERNAL_ERROR: 599 }
+    const statusCodes = { INSUFFICIENT_FUNDS: 422, NOT_FOUND: 410, TOO_RISKY: 451, INTERNAL_ERROR: 599 }
     let refusal = new WalletRefusal('TOO_RISKY', 'too risky')
     const authorizeBet = () => {
       throw refusal
     }
-    const { handle } = wallet({ statuses, authorizeBet })
+    const { handle } = wallet({ statusCodes, authorizeBet })
     const place = (n: number, amount = 1) =>
       handle(
         placeBetRequest({
@@ -587,10 +585,10 @@ describe('statuses', () => {
   test.each([399, 600, 200, 0, -400, 400.5, Number.NaN, '400' as unknown as number])(
     'must not be %j',
     status => {
-      expect(() => wallet({ statuses: { NOT_FOUND: status } })).toThrow(
+      expect(() => wallet({ statusCodes: { NOT_FOUND: status } })).toThrow(
         expect.objectContaining({
           code: 'INVALID_OPTIONS',
-          message: expect.stringContaining('statuses.NOT_FOUND'),
+          message: expect.stringContaining('statusCodes.NOT_FOUND'),
         }),
       )
     },
@@ -598,7 +596,7 @@ describe('statuses', () => {
 
   test.each([400, 599])('may be %i', async status => {
     expect(
-      (await wallet({ statuses: { NOT_FOUND: status } }).handle(placeBetRequest({ path: '/' }))).status,
+      (await wallet({ statusCodes: { NOT_FOUND: status } }).handle(placeBetRequest({ path: '/' }))).status,
     ).toBe(status)
   })
 })
@@ -659,7 +657,7 @@ describe('faults', () => {
     expect(errors).toEqual([expect.objectContaining({ code })])
   })
 
-  test.each([undefined, null, {}, { contract: 1 }, { contract: 2, load() {}, commit() {} }])(
+  test.each([undefined, null, {}, { contractVersion: 1 }, { contractVersion: 2, load() {}, commit() {} }])(
     'there is no handler over a store that is none: %j',
     store => {
       expect(() => createHttpHandler(store as never, { authenticate: () => true })).toThrow(
@@ -669,7 +667,7 @@ describe('faults', () => {
   )
 
   test.each(['INTERNAL_ERROR', 'UNAVAILABLE'])('%s is never answered as a refusal (D9)', code => {
-    expect(() => wallet({ statuses: { [code]: 400 } })).toThrow(
+    expect(() => wallet({ statusCodes: { [code]: 400 } })).toThrow(
       expect.objectContaining({ code: 'INVALID_OPTIONS', message: expect.stringContaining('500 to 599') }),
     )
   })

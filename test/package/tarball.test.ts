@@ -41,7 +41,7 @@ const exportsOf: Record<string, string[]> = {
     'settlementRule',
     'unsettlementRule',
   ],
-  'bet-wallet/http': ['basicAuth', 'createHttpHandler', 'defaultStatuses'],
+  'bet-wallet/http': ['basicAuth', 'createHttpHandler', 'defaultStatusCodes'],
   'bet-wallet/memory': ['createMemoryStore'],
   'bet-wallet/postgres': [
     'PostgresStoreError',
@@ -49,7 +49,7 @@ const exportsOf: Record<string, string[]> = {
     'importBets',
     'importTransactions',
     'migratePostgres',
-    'postgresMigration',
+    'postgresMigrationSql',
   ],
   'bet-wallet/testing': [
     'bodyOf',
@@ -190,7 +190,7 @@ describe('the entry points', () => {
       ok: false,
       replayed: false,
       errorCode: 'INSUFFICIENT_FUNDS',
-      description: 'amount: the funds do not cover it',
+      description: 'amount: insufficient funds',
     },
     200,
     { balance: 100, currency: 'EUR', walletTransactionId: 'W3' },
@@ -294,7 +294,7 @@ describe('the types', () => {
 
   const consumer = `
     const store: WalletStore = {
-      contract: 1,
+      contractVersion: 1,
       load: async ({ playerId }) => ({
         player: { playerId, currency: 'EUR', balance: '1' }, bet: null, transaction: null,
       }),
@@ -325,7 +325,7 @@ describe('the types', () => {
       const { sound }: { sound: boolean } = await checkWalletStore({ open: players => createMemoryStoreOf(players) })
       for (const { id, run } of walletStoreCases({ open: players => createMemoryStoreOf(players) })) void [id, run, sound]
       const postgres: PostgresStore = createPostgresStore({ query: async () => ({ rows: [] }) }, {
-        async inCommit(query, commits) {
+        async withinTransaction(query, commits) {
           for (const { changes, balance, refuse } of commits) {
             await query('SELECT $1', [changes.transaction.betId, balance])
             if (changes.balance?.delta === '-1') refuse('LIMIT_REACHED', 'The limit of the day is reached')

@@ -6,10 +6,22 @@
 import type { WalletStore } from 'bet-wallet'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { amount, openHouse, openings, rush, start } from '../../src/testing/arbitraries.js'
+import {
+  amount,
+  concurrentBurst,
+  initialPlayers,
+  permissivePolicy,
+  start,
+} from '../../src/testing/arbitraries.js'
 import { sameAnswer, sameBetSaid, someOrderGives, tellBet } from '../../src/testing/judge.js'
-import { type Answer, type Cents, Model, type Request, type Step } from '../../src/testing/model.js'
-import { decimalOf } from '../../src/testing/platform.js'
+import {
+  type Cents,
+  type HistoryStep,
+  Model,
+  type ModelAnswer,
+  type ModelRequest,
+} from '../../src/testing/model.js'
+import { fromCents } from '../../src/testing/platform.js'
 import { expectBalancesToAddUp, expectBetsToAddUp, sumOf } from './money.js'
 import { runs, timeoutMs } from './runs.js'
 import { openWallet, type Wallet } from './wallet.js'
@@ -20,7 +32,7 @@ type Scheduler = fc.Scheduler
 const atOneMoment =
   (s: Scheduler) =>
   (store: WalletStore): WalletStore => ({
-    contract: 1,
+    contractVersion: 1,
     async load(keys) {
       await s.schedule(Promise.resolve(), `load ${keys.operation} ${keys.transactionId}`)
       return store.load(keys)
@@ -38,7 +50,7 @@ const atOneMoment =
 const inPieces =
   (s: Scheduler) =>
   (store: WalletStore): WalletStore => ({
-    contract: 1,
+    contractVersion: 1,
     async load(keys) {
       const at = (piece: string) =>
         s.schedule(Promise.resolve(), `load ${piece} for ${keys.operation} ${keys.transactionId}`)
@@ -59,14 +71,14 @@ const ways = { 'at one moment': atOneMoment, 'in pieces': inPieces }
 async function perform(
   s: Scheduler,
   way: keyof typeof ways,
-  before: readonly Step[],
-  atOnce: readonly Step[],
+  before: readonly HistoryStep[],
+  atOnce: readonly HistoryStep[],
 ) {
   let waits = false
-  const wallet = openWallet(openings, openHouse, store => {
+  const wallet = openWallet(initialPlayers, permissivePolicy, store => {
     const scheduled = ways[way](s)(store)
     return {
-      contract: 1,
+      contractVersion: 1,
       load: keys => (waits ? scheduled : store).load(keys),
       commit: changes => (waits ? scheduled : store).commit(changes),
     }
@@ -88,9 +100,9 @@ async function perform(
  * A load in pieces may find a bet not there yet and the funds gone already. The refusal is right and for ever, and
  * nothing moves; which of the two reasons it names is the one thing that no order has to explain.
  */
-function sameButForTheReason(step: Step, expected: Answer, answer: Answer): boolean {
+function sameButForTheReason(step: HistoryStep, expected: ModelAnswer, answer: ModelAnswer): boolean {
   const refusals = ['INSUFFICIENT_FUNDS', 'INVALID_BET', 'INVALID_SESSION_TOKEN']
-  const either = (one: Answer) => typeof one !== 'string' && !one.ok && refusals.includes(one.errorCode)
+  const either = (one: ModelAnswer) => typeof one !== 'string' && !one.ok && refusals.includes(one.errorCode)
   if (step.step === 'call' && step.request.operation === 'placebet' && either(expected) && either(answer)) {
     return typeof expected !== 'string' && typeof answer !== 'string' && expected.replayed === answer.replayed
   }
@@ -101,12 +113,12 @@ const bets = ['b1', 'b2', 'b3', 'b4', 'b5']
 
 function isEndOf(wallet: Wallet) {
   return (model: Model) =>
-    openings.every(
-      ({ playerId }) => wallet.memory.player(playerId)?.balance === decimalOf(model.balance(playerId)),
+    initialPlayers.every(
+      ({ playerId }) => wallet.memory.player(playerId)?.balance === fromCents(model.balance(playerId)),
     ) && bets.every(betId => sameBetSaid(tellBet(wallet.memory.bet(betId)), model.bet(betId)))
 }
 
-const callOf = (request: Request): Step => ({
+const callOf = (request: ModelRequest): HistoryStep => ({
   step: 'call',
   request,
   flaw: 'none',
@@ -114,7 +126,7 @@ const callOf = (request: Request): Step => ({
   writing: 'text',
 })
 
-function movedFor(wallet: Wallet, betId: string, operation?: Request['operation']): Cents {
+function movedFor(wallet: Wallet, betId: string, operation?: ModelRequest['operation']): Cents {
   const own = wallet.memory
     .transactions()
     .filter(moved => moved.betId === betId && (operation === undefined || moved.operation === operation))
@@ -127,9 +139,9 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('requests at once, wit
     'are answered as in some order one after the other, and leave what it leaves',
     () =>
       fc.assert(
-        fc.asyncProperty(fc.scheduler(), rush, async (s, { before, atOnce }) => {
+        fc.asyncProperty(fc.scheduler(), concurrentBurst, async (s, { before, atOnce }) => {
           const { wallet, heard } = await perform(s, way, before, atOnce)
-          const model = new Model(openings, openHouse)
+          const model = new Model(initialPlayers, permissivePolicy)
           for (const step of before) model.perform(step)
           const steps = atOnce.map((step, index) => ({ step, answer: heard[index]?.answer ?? 'fault' }))
           const same = way === 'in pieces' ? sameButForTheReason : sameAnswer
@@ -147,9 +159,9 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('requests at once, wit
     'leave balances that add up, never below zero, and bets whose movements are what their state says',
     () =>
       fc.assert(
-        fc.asyncProperty(fc.scheduler(), rush, async (s, { before, atOnce }) => {
+        fc.asyncProperty(fc.scheduler(), concurrentBurst, async (s, { before, atOnce }) => {
           const { wallet, heard } = await perform(s, way, before, atOnce)
-          expectBalancesToAddUp(wallet.memory, openings, wallet.external)
+          expectBalancesToAddUp(wallet.memory, initialPlayers, wallet.external)
           expectBetsToAddUp(wallet.memory)
 
           // Whoever heard of a success has it in the books, under the reference that was named; whoever did not, has not.
@@ -202,7 +214,7 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('requests at once, wit
             })
             const back = (transactionId: string) =>
               callOf({ operation: 'rollbackbet', transactionId, ...ids, type: 'TECHNICAL_ERROR' })
-            const atOnce = [...Array<Step>(placebets).fill(place), ...rollbacks.map(back)]
+            const atOnce = [...Array<HistoryStep>(placebets).fill(place), ...rollbacks.map(back)]
             const { wallet, heard } = await perform(s, way, earlier ? [...before, place] : before, atOnce)
 
             expect(movedFor(wallet, 'x')).toBe(0n)
@@ -212,7 +224,7 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('requests at once, wit
               .slice(0, placebets)
               .map(({ answer }) => typeof answer !== 'string' && answer.ok)
             expect(new Set(words).size).toBe(1)
-            expectBalancesToAddUp(wallet.memory, openings, wallet.external)
+            expectBalancesToAddUp(wallet.memory, initialPlayers, wallet.external)
           },
         ),
         runs(500),
@@ -241,7 +253,7 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('requests at once, wit
                 currency: 'EUR',
                 sessionEnded: false,
               })
-            const model = new Model(openings, openHouse)
+            const model = new Model(initialPlayers, permissivePolicy)
             for (const step of before) model.perform(step)
             const suffices = model.balance('ann') / stake
 
@@ -253,7 +265,7 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('requests at once, wit
             )
             const accepted = heard.filter(({ answer }) => typeof answer !== 'string' && answer.ok).length
             expect(accepted).toBe(suffices < BigInt(count) ? Number(suffices) : count)
-            expectBalancesToAddUp(wallet.memory, openings, wallet.external)
+            expectBalancesToAddUp(wallet.memory, initialPlayers, wallet.external)
           },
         ),
         runs(300),
@@ -288,7 +300,7 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('requests at once, wit
               type: 'BET_PAID',
               amount: paid,
             })
-            const before: Step[] = [
+            const before: HistoryStep[] = [
               callOf({
                 operation: 'placebet',
                 transactionId: 'p',
@@ -305,7 +317,7 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('requests at once, wit
               ...ids,
               type: 'TECHNICAL_ERROR',
             } as const
-            const atOnce: Step[] = [
+            const atOnce: HistoryStep[] = [
               ...unsettlements.map(transactionId =>
                 callOf({ operation: 'unsettlement', transactionId, ...ids, type: 'UNSCORED' }),
               ),
@@ -331,7 +343,7 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])('requests at once, wit
             expect(movedFor(wallet, 'x', 'settlement')).toBe(paid)
             // What is left to the platform is never given away by a rollback either (D13).
             if (left === 1) expect(movedFor(wallet, 'x', 'rollbackbet')).toBe(0n)
-            expectBalancesToAddUp(wallet.memory, openings, wallet.external)
+            expectBalancesToAddUp(wallet.memory, initialPlayers, wallet.external)
           },
         ),
         runs(500),
@@ -351,9 +363,19 @@ test(
         async (s, operation) => {
           const ids = { betId: 'x', playerId: 'ann' }
           const money = { ...ids, amount: 30_00n, currency: 'EUR' }
-          const place: Request = { operation: 'placebet', transactionId: 'p', ...money, sessionEnded: false }
-          const pay: Request = { operation: 'settlement', transactionId: 's', ...money, type: 'BET_PAID' }
-          const requests: Record<Request['operation'], Request[]> = {
+          const place: ModelRequest = {
+            operation: 'placebet',
+            transactionId: 'p',
+            ...money,
+            sessionEnded: false,
+          }
+          const pay: ModelRequest = {
+            operation: 'settlement',
+            transactionId: 's',
+            ...money,
+            type: 'BET_PAID',
+          }
+          const requests: Record<ModelRequest['operation'], ModelRequest[]> = {
             placebet: [place],
             settlement: [place, pay],
             unsettlement: [
@@ -368,17 +390,17 @@ test(
           }
           const steps = requests[operation].map(callOf)
           const before = steps.slice(0, -1)
-          const atOnce: Step[] = [
+          const atOnce: HistoryStep[] = [
             ...steps.slice(-1),
             { step: 'change currency', playerId: 'ann', currency: 'BTC' },
           ]
           const { wallet, heard } = await perform(s, 'at one moment', before, atOnce)
-          const model = new Model(openings, openHouse)
+          const model = new Model(initialPlayers, permissivePolicy)
           for (const step of before) model.perform(step)
           const [answer] = heard.map(one => one.answer)
           const told = [
-            { step: atOnce[0] as Step, answer: answer ?? 'fault' },
-            { step: atOnce[1] as Step, answer: 'done' as const },
+            { step: atOnce[0] as HistoryStep, answer: answer ?? 'fault' },
+            { step: atOnce[1] as HistoryStep, answer: 'done' as const },
           ]
           expect(someOrderGives(model, told, sameAnswer, isEndOf(wallet))).toBe(true)
           expect(wallet.strays).toEqual([])

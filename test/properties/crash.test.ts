@@ -8,8 +8,14 @@ import { type Transaction, WalletError, type WalletOutcome, type WalletStore } f
 import type { MemoryStore } from 'bet-wallet/memory'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Cents, type House, keyOf, type Opening, type Request } from '../../src/testing/model.js'
-import { centsOf } from '../../src/testing/platform.js'
+import {
+  type Cents,
+  type InitialPlayer,
+  keyOf,
+  type ModelRequest,
+  type WalletPolicy,
+} from '../../src/testing/model.js'
+import { toCents } from '../../src/testing/platform.js'
 import { expectBalancesToAddUp, expectBetsToAddUp, sumOf } from './money.js'
 import { runs, timeoutMs } from './runs.js'
 import { moveExternally, openMemory, send } from './wallet.js'
@@ -118,7 +124,7 @@ function storeOnABadLine(
   const brokenLine = () => new Error('the line broke')
 
   return {
-    contract: 1,
+    contractVersion: 1,
     async load(keys) {
       await course.turns(`load ${keyOf(keys)}`)
       if (looksThatThrow.delete(keyOf(keys))) throw brokenLine()
@@ -155,19 +161,19 @@ function storeOnABadLine(
 
 /** What somebody heard of a request: a fault is not an answer. */
 interface Word {
-  request: Request
+  request: ModelRequest
   outcome: WalletOutcome | WalletError
 }
 
 /** The wallet as it is reached over a network. */
 function walletOverANetwork(
   store: WalletStore,
-  house: House,
+  house: WalletPolicy,
   course: Course,
   ways: Iterator<WayFault>,
   words: Word[],
 ) {
-  async function deliver(request: Request): Promise<WalletOutcome | WalletError> {
+  async function deliver(request: ModelRequest): Promise<WalletOutcome | WalletError> {
     let outcome: WalletOutcome | WalletError
     try {
       outcome = await send(store, request, house)
@@ -180,7 +186,7 @@ function walletOverANetwork(
   }
 
   /** `null`: the platform heard nothing. */
-  return async (request: Request): Promise<WalletOutcome | WalletError | null> => {
+  return async (request: ModelRequest): Promise<WalletOutcome | WalletError | null> => {
     const fault: WayFault = ways.next().value ?? { way: 'works' }
     await course.turns(`send ${keyOf(request)}`)
     switch (fault.way) {
@@ -223,7 +229,7 @@ interface BetPlan {
   results: Result[]
 }
 
-const openings: readonly Opening[] = [
+const openings: readonly InitialPlayer[] = [
   { playerId: 'ann', currency: 'EUR', balance: 100_00n, known: true },
   { playerId: 'cy', currency: 'EUR', balance: 30_00n, known: true },
 ]
@@ -255,16 +261,16 @@ class Platform {
   readonly debt = new Map<string, Cents>()
   /** Per player: the amounts that were answered 402, in sum. */
   readonly left = new Map<string, Cents>()
-  readonly #sendOnce: (request: Request) => Promise<WalletOutcome | WalletError | null>
+  readonly #sendOnce: (request: ModelRequest) => Promise<WalletOutcome | WalletError | null>
 
-  constructor(sendOnce: (request: Request) => Promise<WalletOutcome | WalletError | null>) {
+  constructor(sendOnce: (request: ModelRequest) => Promise<WalletOutcome | WalletError | null>) {
     this.#sendOnce = sendOnce
   }
 
   async playOut(betId: string, { playerId, stake, rollbackUnderTheSameId, results }: BetPlan): Promise<void> {
     const ids = { betId, playerId }
     const placeId = `${betId}-place`
-    const place: Request = {
+    const place: ModelRequest = {
       operation: 'placebet',
       transactionId: placeId,
       ...ids,
@@ -371,7 +377,7 @@ class Platform {
   }
 
   /** 2xx or 4xx: everything else is tried again, the settlement that has not arrived (503) among it. */
-  async #untilAnswered(request: Request): Promise<string> {
+  async #untilAnswered(request: ModelRequest): Promise<string> {
     for (let tries = 0; tries < 500; tries += 1) {
       const heard = await this.#sendOnce(request)
       if (heard === null || heard instanceof WalletError) continue
@@ -422,11 +428,11 @@ describe('on a line that breaks before or after a commit, or lets it land late',
           fc.array(plan, { minLength: 1, maxLength: 3 }),
           life,
           fc.constantFrom(true, true, true, false),
-          async (s, faults, plans, life, deductions) => {
+          async (s, faults, plans, life, clawbacks) => {
             const memory = openMemory(openings)
             const course = new Course(s)
             const words: Word[] = []
-            const house: House = { deductions, takenAtOnceMax: 10n ** 30n }
+            const house: WalletPolicy = { clawbacks: clawbacks, takenAtOnceMax: 10n ** 30n }
             const store = storeOnABadLine(memory, course, faults)
             const platform = new Platform(
               walletOverANetwork(store, house, course, faults.ways.values(), words),
@@ -451,12 +457,12 @@ describe('on a line that breaks before or after a commit, or lets it land late',
               expect(moved, `moved for ${betId}`).toBe(platform.moved.get(betId) ?? 0n)
             }
             for (const { playerId, balance: opening } of openings) {
-              const balance = centsOf(memory.player(playerId)?.balance ?? '')
+              const balance = toCents(memory.player(playerId)?.balance ?? '')
               const debt = platform.debt.get(playerId) ?? 0n
               expect(balance - debt, `what ${playerId} has and owes`).toBe(
                 opening + externalOf(playerId) + (platform.due.get(playerId) ?? 0n),
               )
-              expect(centsOf(memory.owed(playerId))).toBe(platform.left.get(playerId) ?? 0n)
+              expect(toCents(memory.owed(playerId))).toBe(platform.left.get(playerId) ?? 0n)
             }
             expectBalancesToAddUp(memory, openings, externalOf)
             expectBetsToAddUp(memory)
@@ -480,7 +486,7 @@ describe('on a line that breaks before or after a commit, or lets it land late',
           async (s, commits, sameId) => {
             const memory = openMemory(openings)
             const course = new Course(s)
-            const house: House = { deductions: true, takenAtOnceMax: 10n ** 30n }
+            const house: WalletPolicy = { clawbacks: true, takenAtOnceMax: 10n ** 30n }
             const store = storeOnABadLine(memory, course, { commits, loads: [] })
             const ids = { betId: 'x', playerId: 'ann' }
             const placed = {
@@ -491,7 +497,7 @@ describe('on a line that breaks before or after a commit, or lets it land late',
               sessionEnded: false,
             }
             const transactionId = sameId ? 'p' : 'r'
-            const attempt = (request: Request) =>
+            const attempt = (request: ModelRequest) =>
               send(store, request, house).catch((fault: WalletError) => {
                 if (fault.code === 'STORE_CONTRACT') throw fault
                 return fault
@@ -539,16 +545,21 @@ describe('on a line that breaks before or after a commit, or lets it land late',
           async (s, faults, operation, copies, life) => {
             const memory = openMemory(openings)
             const course = new Course(s)
-            const house: House = { deductions: true, takenAtOnceMax: 10n ** 30n }
+            const house: WalletPolicy = { clawbacks: true, takenAtOnceMax: 10n ** 30n }
             const money = { betId: 'x', playerId: 'ann', currency: 'EUR', amount: 60_00n }
-            const place: Request = {
+            const place: ModelRequest = {
               operation: 'placebet',
               transactionId: 'p',
               ...money,
               sessionEnded: false,
             }
-            const pay: Request = { operation: 'settlement', transactionId: 's', ...money, type: 'BET_PAID' }
-            const undo: Request = {
+            const pay: ModelRequest = {
+              operation: 'settlement',
+              transactionId: 's',
+              ...money,
+              type: 'BET_PAID',
+            }
+            const undo: ModelRequest = {
               operation: 'unsettlement',
               transactionId: 'u',
               betId: 'x',
@@ -593,7 +604,7 @@ describe('on a line that breaks before or after a commit, or lets it land late',
         fc.asyncProperty(fc.scheduler(), faults, async (s, faults) => {
           const memory = openMemory(openings)
           const course = new Course(s)
-          const house: House = { deductions: true, takenAtOnceMax: 10n ** 30n }
+          const house: WalletPolicy = { clawbacks: true, takenAtOnceMax: 10n ** 30n }
           const words: Word[] = []
           const store = storeOnABadLine(memory, course, faults)
           const sendOnce = walletOverANetwork(store, house, course, [].values(), words)

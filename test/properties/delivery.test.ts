@@ -1,16 +1,16 @@
 /** What the network does to requests: it turns them around, and brings them twice. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { amount, openHouse, openings, start } from '../../src/testing/arbitraries.js'
-import type { Cents, Request, Step } from '../../src/testing/model.js'
-import { centsOf } from '../../src/testing/platform.js'
+import { amount, initialPlayers, permissivePolicy, start } from '../../src/testing/arbitraries.js'
+import type { Cents, HistoryStep, ModelRequest } from '../../src/testing/model.js'
+import { toCents } from '../../src/testing/platform.js'
 import { expectBalancesToAddUp, expectBetsToAddUp, sumOf } from './money.js'
 import { runs, timeoutMs } from './runs.js'
 import { openWallet, type Wallet } from './wallet.js'
 
 const ann = { playerId: 'ann', currency: 'EUR' }
 
-const callOf = (request: Request): Step => ({
+const callOf = (request: ModelRequest): HistoryStep => ({
   step: 'call',
   request,
   flaw: 'none',
@@ -18,7 +18,7 @@ const callOf = (request: Request): Step => ({
   writing: 'text',
 })
 
-const moneyStep: fc.Arbitrary<Step> = fc.record({
+const moneyStep: fc.Arbitrary<HistoryStep> = fc.record({
   step: fc.constantFrom('deposit' as const, 'withdraw' as const),
   playerId: fc.constant('ann'),
   amount,
@@ -59,9 +59,9 @@ describe('a placebet and its rollback', () => {
           type: 'TECHNICAL_ERROR',
         })
       const all = [
-        ...Array<Step>(placebets).fill(place),
-        ...Array<Step>(rollbacks).fill(back(rollbackId)),
-        ...Array<Step>(underAnotherId).fill(back('x-again')),
+        ...Array<HistoryStep>(placebets).fill(place),
+        ...Array<HistoryStep>(rollbacks).fill(back(rollbackId)),
+        ...Array<HistoryStep>(underAnotherId).fill(back('x-again')),
         ...life,
       ]
       return fc.shuffledSubarray(all, { minLength: all.length })
@@ -73,7 +73,7 @@ describe('a placebet and its rollback', () => {
     () =>
       fc.assert(
         fc.asyncProperty(start, deliveries, async (before, steps) => {
-          const wallet = openWallet(openings, openHouse)
+          const wallet = openWallet(initialPlayers, permissivePolicy)
           for (const step of before) await wallet.perform(step)
 
           let rolledBack = false
@@ -88,7 +88,7 @@ describe('a placebet and its rollback', () => {
           }
           expect(rolledBack).toBe(true)
           expect(wallet.memory.bet('x')?.status).toBe('ROLLED_BACK')
-          expectBalancesToAddUp(wallet.memory, openings, wallet.external)
+          expectBalancesToAddUp(wallet.memory, initialPlayers, wallet.external)
           expectBetsToAddUp(wallet.memory)
         }),
         runs(600),
@@ -140,9 +140,9 @@ describe('a clawback', () => {
     'is collected at most once, by the wallet or by the platform, never by both',
     () =>
       fc.assert(
-        fc.asyncProperty(start, amounts, steps, fc.boolean(), async (before, amounts, steps, deductions) => {
-          const house = { ...openHouse, deductions }
-          const wallet = openWallet(openings, house)
+        fc.asyncProperty(start, amounts, steps, fc.boolean(), async (before, amounts, steps, clawbacks) => {
+          const house = { ...permissivePolicy, clawbacks }
+          const wallet = openWallet(initialPlayers, house)
           for (const step of before) await wallet.perform(step)
           await wallet.perform({ step: 'deposit', playerId: 'ann', amount: 30_00n })
           const placed = { operation: 'placebet', transactionId: 'x', betId: 'x', ...ann } as const
@@ -156,14 +156,14 @@ describe('a clawback', () => {
           for (const step of steps) {
             if (step === 'all is spent') {
               const balance = wallet.memory.player('ann')?.balance ?? '0'
-              await wallet.perform({ step: 'withdraw', playerId: 'ann', amount: centsOf(balance) })
+              await wallet.perform({ step: 'withdraw', playerId: 'ann', amount: toCents(balance) })
               continue
             }
             if ('step' in step) {
               await wallet.perform(step)
               continue
             }
-            const request: Request =
+            const request: ModelRequest =
               step.operation === 'settlement'
                 ? { ...step, betId: 'x', ...ann, amount: amounts[step.transactionId] }
                 : { ...step, betId: 'x', playerId: 'ann' }
@@ -199,7 +199,7 @@ describe('a clawback', () => {
               books.credited,
             )
           }
-          expectBalancesToAddUp(wallet.memory, openings, wallet.external)
+          expectBalancesToAddUp(wallet.memory, initialPlayers, wallet.external)
           expectBetsToAddUp(wallet.memory)
         }),
         runs(1000),

@@ -6,21 +6,21 @@ import type { SettlementType, Transaction } from 'bet-wallet'
 import type { MemoryStore } from 'bet-wallet/memory'
 import { expect } from 'vitest'
 import { creditOf } from '../../src/testing/judge.js'
-import type { Cents, Opening } from '../../src/testing/model.js'
-import { centsOf } from '../../src/testing/platform.js'
+import type { Cents, InitialPlayer } from '../../src/testing/model.js'
+import { toCents } from '../../src/testing/platform.js'
 
 export function sumOf(transactions: readonly Transaction[]): Cents {
-  return transactions.reduce((sum, { delta }) => sum + centsOf(delta), 0n)
+  return transactions.reduce((sum, { delta }) => sum + toCents(delta), 0n)
 }
 
 /** Balance = opening + what other writers moved + recorded deltas, and never below zero. */
 export function expectBalancesToAddUp(
   memory: MemoryStore,
-  openings: readonly Opening[],
+  openings: readonly InitialPlayer[],
   external: (playerId: string) => Cents,
 ): void {
   for (const { playerId, balance: opening } of openings) {
-    const balance = centsOf(memory.player(playerId)?.balance ?? 'none')
+    const balance = toCents(memory.player(playerId)?.balance ?? 'none')
     expect(balance, `balance of ${playerId}`).toBe(
       opening + external(playerId) + sumOf(memory.transactions(playerId)),
     )
@@ -44,14 +44,14 @@ export function expectBetsToAddUp(memory: MemoryStore): void {
       expect(movedBy('unsettlement', reversalOf[type]), `${bet.betId}: taken back of ${type}`).toBe(-reversed)
     }
 
-    const stake = centsOf(bet.stake)
+    const stake = toCents(bet.stake)
     expect(movedBy('placebet'), `${bet.betId}: staked`).toBe(-stake)
     expect(movedBy('rollbackbet'), `${bet.betId}: returned`).toBe(bet.status === 'PLACED' ? 0n : stake)
     expect(sumOf(own), `${bet.betId}: moved in all`).toBe(bet.status === 'PLACED' ? kept - stake : 0n)
   }
   // No money moves for a bet that nobody knows.
   const strays = transactions.filter(
-    ({ betId, delta }) => memory.bet(betId) === null && centsOf(delta) !== 0n,
+    ({ betId, delta }) => memory.bet(betId) === null && toCents(delta) !== 0n,
   )
   expect(strays).toEqual([])
 }

@@ -2,10 +2,10 @@
 import type { OutcomeReason } from 'bet-wallet'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { history, house, openings } from '../../src/testing/arbitraries.js'
+import { history, initialPlayers, policy } from '../../src/testing/arbitraries.js'
 import { tellBet } from '../../src/testing/judge.js'
 import { keyOf, Model } from '../../src/testing/model.js'
-import { centsOf, decimalOf, heardOf } from '../../src/testing/platform.js'
+import { fromCents, heardOf, toCents } from '../../src/testing/platform.js'
 import { expectBalancesToAddUp, expectBetsToAddUp } from './money.js'
 import { runs, timeoutMs } from './runs.js'
 import { listeners, openWallet, send } from './wallet.js'
@@ -18,16 +18,16 @@ describe('any sequence of the four operations', () => {
     'is answered as the model answers it, and leaves what the model leaves',
     () =>
       fc.assert(
-        fc.asyncProperty(history, house, async (steps, rules) => {
-          const wallet = openWallet(openings, rules)
-          const model = new Model(openings, rules)
+        fc.asyncProperty(history, policy, async (steps, rules) => {
+          const wallet = openWallet(initialPlayers, rules)
+          const model = new Model(initialPlayers, rules)
           const references = new Map<string, string>()
           for (const step of steps) {
             const { answer, reference } = await wallet.perform(step)
             expect(answer, JSON.stringify(step, printable)).toEqual(model.perform(step))
 
-            for (const { playerId } of openings) {
-              expect(wallet.memory.player(playerId)?.balance).toBe(decimalOf(model.balance(playerId)))
+            for (const { playerId } of initialPlayers) {
+              expect(wallet.memory.player(playerId)?.balance).toBe(fromCents(model.balance(playerId)))
             }
             for (const betId of bets) expect(tellBet(wallet.memory.bet(betId))).toEqual(model.bet(betId))
 
@@ -50,11 +50,11 @@ describe('any sequence of the four operations', () => {
     'leaves balances that are the opening plus what is recorded, after every step, and never below zero',
     () =>
       fc.assert(
-        fc.asyncProperty(history, house, async (steps, rules) => {
-          const wallet = openWallet(openings, rules)
+        fc.asyncProperty(history, policy, async (steps, rules) => {
+          const wallet = openWallet(initialPlayers, rules)
           for (const step of steps) {
             await wallet.perform(step)
-            expectBalancesToAddUp(wallet.memory, openings, wallet.external)
+            expectBalancesToAddUp(wallet.memory, initialPlayers, wallet.external)
           }
         }),
         runs(1000),
@@ -67,8 +67,8 @@ describe('any sequence of the four operations', () => {
     'leaves bets whose movements sum to what their state says, after every step',
     () =>
       fc.assert(
-        fc.asyncProperty(history, house, async (steps, rules) => {
-          const wallet = openWallet(openings, rules)
+        fc.asyncProperty(history, policy, async (steps, rules) => {
+          const wallet = openWallet(initialPlayers, rules)
           for (const step of steps) {
             await wallet.perform(step)
             expectBetsToAddUp(wallet.memory)
@@ -88,9 +88,9 @@ describe('any sequence of the four operations', () => {
           history.chain(steps =>
             fc.record({ steps: fc.constant(steps), order: fc.array(fc.nat(Math.max(steps.length - 1, 0))) }),
           ),
-          house,
+          policy,
           async ({ steps, order }, rules) => {
-            const wallet = openWallet(openings, rules)
+            const wallet = openWallet(initialPlayers, rules)
             const recorded = () => wallet.memory.transactions().length
             const first = new Map<number, { ok: boolean; says: string | null }>()
             for (const [index, step] of steps.entries()) {
@@ -106,7 +106,7 @@ describe('any sequence of the four operations', () => {
             const all = () => [
               memory.transactions(),
               memory.bets(),
-              openings.map(p => memory.player(p.playerId)),
+              initialPlayers.map(p => memory.player(p.playerId)),
             ]
             const before = all()
             for (const index of order) {
@@ -117,7 +117,7 @@ describe('any sequence of the four operations', () => {
               expect({ ok: answer.ok, says: answer.ok ? reference : answer.errorCode }).toEqual(expected)
               expect(answer.replayed).toBe(true)
               if (answer.ok) {
-                expect(answer.balance).toBe(centsOf(memory.player(step.request.playerId)?.balance ?? ''))
+                expect(answer.balance).toBe(toCents(memory.player(step.request.playerId)?.balance ?? ''))
               }
             }
             expect(all()).toEqual(before)
@@ -140,8 +140,8 @@ test('the sample of histories reaches every reason and every code', async () => 
   }
   listeners.add(listener)
   try {
-    for (const [steps, rules] of fc.sample(fc.tuple(history, house), { seed: 1, numRuns: 1000 })) {
-      const wallet = openWallet(openings, rules)
+    for (const [steps, rules] of fc.sample(fc.tuple(history, policy), { seed: 1, numRuns: 1000 })) {
+      const wallet = openWallet(initialPlayers, rules)
       for (const step of steps) await wallet.perform(step)
     }
   } finally {
@@ -155,24 +155,24 @@ test('the sample of histories reaches every reason and every code', async () => 
 /** A record, so that the compiler misses a reason that is new. */
 const everyReason: Record<OutcomeReason, true> = {
   ACCEPTED: true,
-  TOMBSTONE_LEFT: true,
-  ROLLED_BACK_ALREADY: true,
-  REPEATED: true,
-  REQUEST_MALFORMED: true,
-  CONTENT_DIFFERS: true,
-  PLAYER_UNKNOWN: true,
+  TOMBSTONE_CREATED: true,
+  ALREADY_ROLLED_BACK: true,
+  REPLAYED: true,
+  INVALID_REQUEST: true,
+  PAYLOAD_MISMATCH: true,
+  UNKNOWN_PLAYER: true,
   BET_OF_ANOTHER_PLAYER: true,
-  BET_KNOWN: true,
-  BET_UNKNOWN: true,
+  BET_ALREADY_EXISTS: true,
+  UNKNOWN_BET: true,
   BET_ROLLED_BACK: true,
-  CREDIT_LIVE: true,
-  CREDIT_REVERSED: true,
-  CREDIT_CLOSED: true,
-  CREDIT_MISSING: true,
-  CURRENCY_OF_PLAYER_DIFFERS: true,
-  CURRENCY_OF_BET_DIFFERS: true,
-  FUNDS_SHORT: true,
-  DEDUCTIONS_OFF: true,
+  BET_SETTLED: true,
+  ALREADY_UNSETTLED: true,
+  CLAWBACK_UNCOLLECTED: true,
+  SETTLEMENT_NOT_FOUND: true,
+  CURRENCY_MISMATCH: true,
+  BET_CURRENCY_MISMATCH: true,
+  INSUFFICIENT_FUNDS: true,
+  CLAWBACKS_DISABLED: true,
   REFUSED_BY_OPERATOR: true,
   REFUSED_BY_STORE: true,
   FAULT: true,
@@ -192,4 +192,4 @@ const everyCode = [
   'ok',
 ]
 
-const printable = (_: string, value: unknown) => (typeof value === 'bigint' ? decimalOf(value) : value)
+const printable = (_: string, value: unknown) => (typeof value === 'bigint' ? fromCents(value) : value)

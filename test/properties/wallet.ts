@@ -9,24 +9,24 @@ import {
 } from 'bet-wallet'
 import { createMemoryStore, type MemoryStore } from 'bet-wallet/memory'
 import type {
-  Answer,
+  AmountFormat,
+  BodyDefect,
   Cents,
-  Flaw,
-  House,
-  Line,
-  Opening,
-  Request,
-  Step,
-  Writing,
+  HistoryStep,
+  InitialPlayer,
+  InjectedFault,
+  ModelAnswer,
+  ModelRequest,
+  WalletPolicy,
 } from '../../src/testing/model.js'
 import {
-  bodyOf,
-  centsOf,
-  decimalOf,
+  fromCents,
   type Heard,
   handlers,
   heardOf,
   platformOptions,
+  requestBody,
+  toCents,
 } from '../../src/testing/platform.js'
 
 /** As a column with four decimals shows it: the same amount by value (D3). */
@@ -45,42 +45,42 @@ const base: WalletOptions = {
     for (const listener of listeners) listener(event)
   },
 }
-const optionsOf = { true: { ...base }, false: { ...base, deductions: false } }
+const optionsOf = { true: { ...base }, false: { ...base, clawbacks: false } }
 
 /** Sends one request. Faults are thrown. */
 export function send(
   store: WalletStore,
-  request: Request,
-  house: House,
-  sent: { flaw?: Flaw; writing?: Writing } = {},
+  request: ModelRequest,
+  house: WalletPolicy,
+  sent: { flaw?: BodyDefect; writing?: AmountFormat } = {},
 ): Promise<WalletOutcome> {
   return handlers[request.operation](
     store,
-    bodyOf(request, sent.flaw, sent.writing),
-    optionsOf[`${house.deductions}`],
+    requestBody(request, sent.flaw, sent.writing),
+    optionsOf[`${house.clawbacks}`],
   )
 }
 
 export interface Wallet {
   memory: MemoryStore
   store: WalletStore
-  perform(step: Step): Promise<Heard>
+  perform(step: HistoryStep): Promise<Heard>
   /** What other writers have put in and taken out. */
   external(playerId: string): Cents
   /** What was moved in a currency that was not the player's at that moment. */
   strays: Transaction[]
 }
 
-export function openMemory(openings: readonly Opening[]): MemoryStore {
+export function openMemory(openings: readonly InitialPlayer[]): MemoryStore {
   return createMemoryStore(
-    openings.map(({ playerId, currency, balance }) => ({ playerId, currency, balance: decimalOf(balance) })),
+    openings.map(({ playerId, currency, balance }) => ({ playerId, currency, balance: fromCents(balance) })),
   )
 }
 
 /** @param around what stands between the library and the PAM's store */
 export function openWallet(
-  openings: readonly Opening[],
-  house: House,
+  openings: readonly InitialPlayer[],
+  house: WalletPolicy,
   around: (store: WalletStore) => WalletStore = store => store,
 ): Wallet {
   const memory = openMemory(openings)
@@ -88,12 +88,12 @@ export function openWallet(
   const currencies = new Map<string, string>()
   const external = new Map<string, Cents>()
   const strays: Transaction[] = []
-  let line: Line = 'up'
+  let line: InjectedFault = 'up'
 
   const currencyOf = (playerId: string) => currencies.get(playerId) ?? memory.player(playerId)?.currency ?? ''
 
   const store = around({
-    contract: 1,
+    contractVersion: 1,
     async load(keys) {
       if (line === 'load throws') throw new Error('the line broke')
       const known = !gone.has(keys.playerId)
@@ -112,7 +112,7 @@ export function openWallet(
       if (line === 'commit unavailable') return { status: 'unavailable' }
       if (line === 'breaks before commit') throw new Error('the line broke')
       const { transaction, balance } = changes
-      if (balance !== null && centsOf(balance.delta) < -house.takenAtOnceMax) {
+      if (balance !== null && toCents(balance.delta) < -house.takenAtOnceMax) {
         return { status: 'refused', errorCode: 'LIMIT_OF_THE_HOUSE', description: 'too much at once' }
       }
       if (gone.has(transaction.playerId)) return { status: 'conflict' }
@@ -129,7 +129,7 @@ export function openWallet(
     },
   })
 
-  async function perform(step: Step): Promise<Heard> {
+  async function perform(step: HistoryStep): Promise<Heard> {
     switch (step.step) {
       case 'call':
         line = step.line
@@ -164,10 +164,10 @@ export function openWallet(
 /** A deposit or a withdrawal by another writer; `false`: the funds do not cover it. */
 export function moveExternally(
   memory: MemoryStore,
-  { step, playerId, amount }: Step & { step: 'deposit' | 'withdraw' },
+  { step, playerId, amount }: HistoryStep & { step: 'deposit' | 'withdraw' },
 ): boolean {
   try {
-    memory[step](playerId, decimalOf(amount))
+    memory[step](playerId, fromCents(amount))
     return true
   } catch (error) {
     if (error instanceof RangeError) return false
@@ -175,4 +175,4 @@ export function moveExternally(
   }
 }
 
-const heard = (answer: Answer): Heard => ({ answer, reference: null })
+const heard = (answer: ModelAnswer): Heard => ({ answer, reference: null })

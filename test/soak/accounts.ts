@@ -44,7 +44,7 @@ const layouts: Record<AccountsKind, Layout> = {
       idType: 'bigint',
       currency: 'currency',
       balance: 'available_cents',
-      balanceType: 'minor units',
+      balanceType: 'minor-units',
       minorUnits: 2,
     },
     columns: { id: 'bigint', balance: 'bigint' },

@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { importBets, importTransactions, migratePostgres } from 'bet-wallet/postgres'
 import type pg from 'pg'
 import type { Accounts } from './accounts.js'
-import { earlierBets, earlierBetsView, earlierName, earlierTransactions } from './earlier-integration.js'
+import { earlierBetsView, earlierName, earlierTransactions, legacyBets } from './earlier-integration.js'
 
 /** What can be done wrong, on purpose: the proof that the soak notices. */
 export const mistakes = {
@@ -47,10 +47,10 @@ export async function takeOver(
 ): Promise<void> {
   await migratePostgres(pool, {
     ...accounts.tables,
-    ...(how === 'view' && mistake !== 'no-bets' ? { earlierBets: earlierBetsView } : {}),
+    ...(how === 'view' && mistake !== 'no-bets' ? { legacyBets: earlierBetsView } : {}),
   })
   if (mistake === 'no-bets') return
-  if (how === 'import') await importBets(pool, {}, await earlierBets(pool))
+  if (how === 'import') await importBets(pool, {}, await legacyBets(pool))
   if (mistake === 'bets-only') return
   await importTransactions(pool, {}, await earlierTransactions(pool))
   if (mistake === null) await compareSides(pool, how)

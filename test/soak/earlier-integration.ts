@@ -11,7 +11,7 @@ import type { Accounts } from './accounts.js'
 /** By which its connections are known, as an operator knows them by their role. */
 export const earlierName = 'earlier-wallet'
 
-/** The view for the option `earlierBets`. */
+/** The view for the option `legacyBets`. */
 export const earlierBetsView = 'earlier.bets_for_wallet'
 
 export function earlierMigration({ players, balanceSql: cents }: Accounts): string {
@@ -131,7 +131,7 @@ export function earlierMigration({ players, balanceSql: cents }: Accounts): stri
 }
 
 /** Its bets as the library sees bets. A real one would be read with a cursor. */
-export async function earlierBets(pool: pg.Pool): Promise<Bet[]> {
+export async function legacyBets(pool: pg.Pool): Promise<Bet[]> {
   const { rows } = await pool.query<{
     ticket: string
     account: string

@@ -46,7 +46,7 @@ async function answer(req: IncomingMessage): Promise<[status: number, body: obje
 const server = createServer(async (req, res) => {
   const [status, body] = await answer(req).catch((error: unknown): [number, object] => {
     reportFault(error)
-    return [500, { errorCode: 'INTERNAL_ERROR', description: 'Something unexpected happened' }]
+    return [500, { errorCode: 'INTERNAL_ERROR', description: 'Internal error' }]
   })
   res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 })

@@ -75,9 +75,9 @@ function connectingBy(pool: pg.Pool, change: (connection: Connection) => Promise
   }
 }
 
-export function brokenOptions(fault: Fault | null): Pick<PostgresStoreOptions, 'inCommit'> {
+export function brokenOptions(fault: Fault | null): Pick<PostgresStoreOptions, 'withinTransaction'> {
   // With it the store uses BEGIN and COMMIT.
-  return fault === 'early-answer' ? { inCommit: async () => {} } : {}
+  return fault === 'early-answer' ? { withinTransaction: async () => {} } : {}
 }
 
 export function brokenStore(fault: Fault | null, store: PostgresStore): WalletStore {
@@ -86,13 +86,13 @@ export function brokenStore(fault: Fault | null, store: PostgresStore): WalletSt
   switch (fault) {
     case 'no-tombstone':
       return {
-        contract: 1,
+        contractVersion: 1,
         load,
         commit: changes => commit(isTombstone(changes) ? { ...changes, bet: null } : changes),
       }
     case 'no-floor':
       return {
-        contract: 1,
+        contractVersion: 1,
         load,
         commit: changes =>
           commit({
@@ -105,7 +105,7 @@ export function brokenStore(fault: Fault | null, store: PostgresStore): WalletSt
       const keyOf = ({ operation, transactionId }: Pick<Transaction, 'operation' | 'transactionId'>) =>
         `${operation} ${transactionId}`
       return {
-        contract: 1,
+        contractVersion: 1,
         load: async keys => ({ ...(await load(keys)), transaction: known.get(keyOf(keys)) ?? null }),
         commit: async changes => {
           const { transaction } = changes
@@ -121,7 +121,7 @@ export function brokenStore(fault: Fault | null, store: PostgresStore): WalletSt
     }
     case 'two-commits':
       return {
-        contract: 1,
+        contractVersion: 1,
         load,
         commit: async changes => {
           const { transaction, balance } = changes
@@ -133,7 +133,7 @@ export function brokenStore(fault: Fault | null, store: PostgresStore): WalletSt
       }
     case 'retry-anew':
       return {
-        contract: 1,
+        contractVersion: 1,
         load,
         commit: async changes => {
           try {

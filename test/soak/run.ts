@@ -115,10 +115,10 @@ export async function runPhase(
   const { pool, url: databaseUrl } = database
   pool.on('error', () => {}) // idle connections that a kill has ended
   const processes: ServerProcess[] = []
-  const processOf = (script: string, earlierBets: string | null) => {
+  const processOf = (script: string, legacyBets: string | null) => {
     const process = createServerProcess(
       script,
-      { databaseUrl, players: accounts.tables.players ?? null, earlierBets, fault },
+      { databaseUrl, players: accounts.tables.players ?? null, legacyBets, fault },
       listener,
     )
     processes.push(process)

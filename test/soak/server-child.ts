@@ -14,7 +14,7 @@ export interface ServerSettings {
   /** 0: any. */
   port: number
   players: PlayersTable | null
-  earlierBets: string | null
+  legacyBets: string | null
   fault: Fault | null
 }
 

@@ -9,7 +9,7 @@ import { brokenClient, brokenOptions, brokenStore } from './faults.js'
 import { credentials, listen, reportFault, settings } from './server-child.js'
 
 const given = settings()
-const { databaseUrl, players, earlierBets, fault } = given
+const { databaseUrl, players, legacyBets, fault } = given
 
 const pool = new pg.Pool({ connectionString: databaseUrl, max: 8, application_name: 'bet-wallet' })
 // The pool replaces idle connections that the server's death has ended.
@@ -19,13 +19,13 @@ const store = brokenStore(
   fault,
   createPostgresStore(brokenClient(fault, pool), {
     ...(players === null ? {} : { players }),
-    ...(earlierBets === null ? {} : { earlierBets }),
+    ...(legacyBets === null ? {} : { legacyBets: legacyBets }),
     ...brokenOptions(fault),
   }),
 )
 const handle = createHttpHandler(store, {
   authenticate: basicAuth(credentials),
-  operations: { '/settlement': body => recordSettlement(store, body) },
+  routes: { '/settlement': body => recordSettlement(store, body) },
   onError: reportFault,
 })
 await listen(createServer(walletRoutes(handle)), given)

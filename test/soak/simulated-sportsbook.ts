@@ -55,12 +55,21 @@ export function createSimulatedSportsbook(
   let running: Promise<void> = Promise.resolve()
   let waiting: { until: number; resolve(): void } | null = null
   /** Requests that had an answer which is no fault. What is under way, or was cut on purpose, is among them. */
-  const counted = () => (progress === null ? 0 : progress.requests - progress.faultsReal)
+  const counted = () => (progress === null ? 0 : progress.requests - progress.failedCalls)
 
   async function run(concurrency: number): Promise<void> {
     try {
       report = await simulateSportsbook({
-        ...{ baseUrl, credentials, seed, concurrency, chaos, timeoutMs, patienceMs, backOffMsMax },
+        ...{
+          baseUrl,
+          credentials,
+          seed,
+          concurrency,
+          chaos,
+          timeoutMs,
+          giveUpAfterMs: patienceMs,
+          backOffMsMax,
+        },
         players: [...accounts.openings.keys()].map(playerId => ({ playerId, currency })),
         runId: 'soak',
         bets: betsMax,
@@ -110,8 +119,8 @@ export function createSimulatedSportsbook(
         differs('the simulated sportsbook gave no report')
         return 0
       }
-      const { reconciled, complete, differencesCount, books, counts } = report
-      if (!reconciled || !complete || differencesCount !== 0)
+      const { passed, complete, differencesCount, books, counts } = report
+      if (!passed || !complete || differencesCount !== 0)
         differs(
           `the simulated sportsbook is not reconciled: ${differencesCount} differences, complete: ${complete}`,
         )
@@ -125,7 +134,7 @@ export function createSimulatedSportsbook(
         const { rows } = await pool.query<{ it: string }>(text, [...values])
         for (const { it } of rows.slice(0, 5)) differs(it)
       }
-      return counts.reviewed
+      return counts.retriedAtEnd
     },
   }
 }
@@ -170,7 +179,7 @@ function trafficOf(progress: SimulationProgress | null, report: SimulationReport
     refused: sum(/^4/),
     faults: sum(/^5/),
     unanswered: sum(/^no answer/),
-    late: report?.faultsInjected.late ?? null,
+    late: report?.faultsInjected.deliveredLate ?? null,
     debts: progress?.clawbacksRefused ?? 0,
     ...{ inFlight: null, retried: null, twice: null, abandoned: null },
   }

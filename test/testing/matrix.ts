@@ -12,7 +12,7 @@ import { referenceHarness } from './reference.js'
 async function killersOf(mutant: Mutant): Promise<Map<string, 'promise' | 'fault'>> {
   const killers = new Map<string, 'promise' | 'fault'>()
   const { patienceMs = 30_000 } = mutant
-  for (const { id, skip, run } of walletStoreCases(mutant.make(), { patienceMs })) {
+  for (const { id, skip, run } of walletStoreCases(mutant.make(), { timeoutMs: patienceMs })) {
     if (skip !== null) continue
     const error: unknown = await run().then(
       () => null,

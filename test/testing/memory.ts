@@ -7,7 +7,7 @@ export const memoryHarness: StoreHarness<{ store: MemoryStore }> = {
   open: (players: readonly Player[]) => ({ store: createMemoryStore(players) }),
   reopen: ({ store }) => store,
   limits: { digits: 38, scale: 18 },
-  depositOutside({ store }, playerId, amount) {
+  depositExternally({ store }, playerId, amount) {
     if (amount.startsWith('-')) store.withdraw(playerId, amount.slice(1))
     else store.deposit(playerId, amount)
   },

@@ -160,7 +160,7 @@ describe('the mutants', () => {
   it.each(mutants.map(mutant => [mutant.killedBy, mutant.name, mutant] as const))(
     '%s kills %s',
     async (id, _, mutant) => {
-      const [named] = walletStoreCases(mutant.make(), { only: [id], patienceMs: mutant.patienceMs ?? 30_000 })
+      const [named] = walletStoreCases(mutant.make(), { only: [id], timeoutMs: mutant.patienceMs ?? 30_000 })
       expect(named?.skip).toBeNull()
       const failure: unknown = await named?.run().then(
         () => 'survives',

@@ -4,7 +4,7 @@
  */
 import { add, type Decimal, isZero, subtract, wholeDigitsOf } from '../../src/money.js'
 import type { Bet, CommitResult, Player, Transaction, WalletChanges, WalletKeys } from '../../src/store.js'
-import type { OutsideSettlement, StoreHarness } from '../../src/testing/harness.js'
+import type { ExternalSettlement, StoreHarness } from '../../src/testing/harness.js'
 import {
   ConnectionLost,
   type Database,
@@ -1203,7 +1203,7 @@ const ofOtherWriters = mutantsOf({
     'WS-83',
     'the PAM’s own settlements take no lock, and commit writes the bet as it read it a round trip ago',
     class extends ReferenceStore {
-      override async settle({ playerId, betId, type, amount }: OutsideSettlement) {
+      override async settle({ playerId, betId, type, amount }: ExternalSettlement) {
         const bet = this.storedBet({ playerId, betId }) as Bet
         this.database.bets.set(this.betKey(bet), this.settled(bet, type, amount))
         this.addOutside(playerId, amount)

@@ -14,7 +14,7 @@ import type {
   WalletSnapshot,
   WalletStore,
 } from '../../src/store.js'
-import type { HeldCommit, OutsideSettlement, StoreHarness } from '../../src/testing/harness.js'
+import type { ExternalSettlement, HeldCommit, StoreHarness } from '../../src/testing/harness.js'
 
 /** What the columns hold, as in `numeric(33, 18)`. */
 const limits = { digits: 33, scale: 18 }
@@ -126,7 +126,7 @@ type WhoseBet = Pick<Bet, 'betId' | 'playerId'>
 
 /** One connection of the store; the last two methods are the PAM's own code. */
 export class ReferenceStore implements WalletStore {
-  readonly contract = 1
+  readonly contractVersion = 1
   readonly database: Database
   private readonly epoch: number
 
@@ -354,7 +354,7 @@ export class ReferenceStore implements WalletStore {
     this.locks.releaseAll(owner)
   }
 
-  async settle({ playerId, betId, type, amount }: OutsideSettlement): Promise<void> {
+  async settle({ playerId, betId, type, amount }: ExternalSettlement): Promise<void> {
     const owner = {}
     const whose = { playerId, betId }
     await this.locks.take(owner, `bet ${this.betKey(whose)}`)
@@ -366,7 +366,7 @@ export class ReferenceStore implements WalletStore {
     this.addOutside(playerId, amount)
     this.locks.releaseAll(owner)
   }
-  settled(bet: Bet, type: OutsideSettlement['type'], amount: Decimal): Bet {
+  settled(bet: Bet, type: ExternalSettlement['type'], amount: Decimal): Bet {
     const { live, reversed, owed } = bet.credits[type] ?? { live: null, reversed: '0', owed: '0' }
     const credit = { live: add(live ?? '0', amount), reversed, owed }
     return { ...bet, credits: { ...bet.credits, [type]: credit }, revision: bet.revision + 1 }
@@ -403,8 +403,8 @@ export function referenceHarness(
       opened.store = new Store(opened.database)
       return opened.store
     },
-    depositOutside: ({ store }, playerId, amount) => store.deposit(playerId, amount),
-    settleOutside: ({ store }, settlement) => store.settle(settlement),
+    depositExternally: ({ store }, playerId, amount) => store.deposit(playerId, amount),
+    settleExternally: ({ store }, settlement) => store.settle(settlement),
     holdCommit: ({ database }) => database.hold(),
     advanceClock({ database }, milliseconds) {
       database.nowMs += milliseconds

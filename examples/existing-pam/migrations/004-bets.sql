@@ -1,4 +1,4 @@
--- The adoption: the bets as the PAM wants to see them, written by inCommit in wallet.ts.
+-- The adoption: the bets as the PAM wants to see them, written by withinTransaction in wallet.ts.
 CREATE TABLE pam.bets (
   bet_id text COLLATE "C" PRIMARY KEY,
   account_id bigint NOT NULL REFERENCES pam.accounts,

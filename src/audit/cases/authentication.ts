@@ -1,7 +1,7 @@
 /** AU-7xx: who may call. The specification leaves open how; that it is asked is not open. */
 import type { AuditCase } from '../case.js'
 import { subtract } from '../decimal.js'
-import { found, NotJudged } from '../stage.js'
+import { found, Skipped } from '../stage.js'
 
 const needs = ['authentication'] as const
 
@@ -12,7 +12,7 @@ export const authentication: readonly AuditCase[] = [
     title: 'A call without credentials is refused and moves nothing, on each of the three paths',
     source: 'spec 5, scenario A01',
     needs,
-    cost: 'Anybody who finds the address moves the players’ money.',
+    impact: 'Anybody who finds the address moves the players’ money.',
     async play(stage) {
       const bet = stage.bet()
       const after = await stage.placed(bet, stage.opening)
@@ -34,7 +34,7 @@ export const authentication: readonly AuditCase[] = [
       'A call with wrong credentials, or whose body was changed after it was signed, is refused and moves nothing',
     source: 'spec 5, scenario A01',
     needs,
-    cost: 'A guess is as good as the secret.',
+    impact: 'A guess is as good as the secret.',
     async play(stage) {
       const bet = stage.bet()
       const after = await stage.placed(bet, stage.opening)
@@ -57,7 +57,7 @@ export const authentication: readonly AuditCase[] = [
     title: 'A call that was not let in leaves no trace: the same call with credentials is decided as new',
     source: 'spec 5, scenario A01',
     needs,
-    cost: 'Who knows no password can still use up transactionIds, and have bets refused before they come.',
+    impact: 'Who knows no password can still use up transactionIds, and have bets refused before they come.',
     async play(stage) {
       const bet = stage.bet()
       stage.refused(await stage.place(bet, { credentials: 'none', label: 'placebet without credentials' }))
@@ -75,7 +75,7 @@ export const authentication: readonly AuditCase[] = [
       'A call that is not let in is answered as agreed: 401 AUTHENTICATION_FAILED, exactly errorCode and description',
     source: 'spec 7.2, decisions: errors over HTTP',
     needs,
-    cost: 'A wrong password looks like a refused bet, or like a fault.',
+    impact: 'A wrong password looks like a refused bet, or like a fault.',
     async play(stage) {
       for (const credentials of ['none', 'wrong'] as const) {
         const label = `rollbackbet with ${credentials === 'none' ? 'no' : 'wrong'} credentials`
@@ -92,11 +92,11 @@ export const authentication: readonly AuditCase[] = [
     title: 'A 401 names the way of authentication in WWW-Authenticate',
     source: 'decisions: errors over HTTP, RFC 9110 11.6.1',
     needs,
-    cost: 'Standard clients do not know what they are asked for.',
+    impact: 'Standard clients do not know what they are asked for.',
     async play(stage) {
       const label = 'rollbackbet without credentials'
       const answer = await stage.rollback(stage.bet(), undefined, { credentials: 'none', label })
-      if (answer.status !== 401) throw new NotJudged(`the answer is no 401 but ${found(answer)}`)
+      if (answer.status !== 401) throw new Skipped(`the answer is no 401 but ${found(answer)}`)
       if (answer.headers['www-authenticate'] === undefined)
         stage.fail('the header WWW-Authenticate', 'none', answer)
     },
@@ -108,7 +108,7 @@ export const authentication: readonly AuditCase[] = [
       'Who is not let in learns nothing of the body: a malformed and a well-formed one are refused alike',
     source: 'decisions: errors over HTTP, scenario A01',
     needs,
-    cost: 'The parser works for strangers: its faults are theirs to use.',
+    impact: 'The parser works for strangers: its faults are theirs to use.',
     async play(stage) {
       const bodies = ['{', '', '[]', '{"transactionId":"t"}']
       for (const body of bodies) {
@@ -124,10 +124,9 @@ export const authentication: readonly AuditCase[] = [
     title: 'Who is not let in is answered before the body is read',
     source: 'decisions: errors over HTTP, scenario A01',
     needs,
-    cost: 'Strangers occupy connections and memory with bodies that never end.',
+    impact: 'Strangers occupy connections and memory with bodies that never end.',
     async play(stage) {
-      if (stage.settings.sign !== undefined)
-        throw new NotJudged('calls are signed: a signature needs the body')
+      if (stage.settings.sign !== undefined) throw new Skipped('calls are signed: a signature needs the body')
       const answer = await stage.call({
         label: 'placebet without credentials, whose body never comes',
         path: '/placebet',

@@ -12,7 +12,8 @@ export const basics: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A placebet takes its stake and answers the balance that is left, in the player’s currency',
     source: 'spec 1.4, 3, 4.1',
-    cost: 'Stakes that are not taken are bets for free; a wrong balance is shown to the player by the sportsbook.',
+    impact:
+      'Stakes that are not taken are bets for free; a wrong balance is shown to the player by the sportsbook.',
     async play(stage) {
       const after = await stage.placed(stage.bet(), stage.opening)
       await stage.holds(after, 'after the bet')
@@ -23,7 +24,7 @@ export const basics: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A stake above the funds is refused with INSUFFICIENT_FUNDS and takes nothing',
     source: 'spec 3, 4.1, 7',
-    cost: 'Players bet money that they do not have, and the operator pays the winnings.',
+    impact: 'Players bet money that they do not have, and the operator pays the winnings.',
     async play(stage) {
       const bet = stage.bet(add(stage.opening, stage.units(1)))
       stage.refused(await stage.place(bet), 'INSUFFICIENT_FUNDS')
@@ -35,7 +36,7 @@ export const basics: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A stake of exactly the funds is taken, and the smallest one after it is refused',
     source: 'spec 3, 4.1',
-    cost: 'Off by one at the floor: a player cannot stake the last cent, or goes below nothing.',
+    impact: 'Off by one at the floor: a player cannot stake the last cent, or goes below nothing.',
     async play(stage) {
       const all = stage.units(stage.wholeUnits(stage.opening))
       const rest = await stage.placed(stage.bet(all), stage.opening)
@@ -48,7 +49,7 @@ export const basics: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A rollbackbet gives the stake back and answers the balance with it',
     source: 'spec 1.4, 3, 4.3',
-    cost: 'The player pays for bets that the sportsbook gave up.',
+    impact: 'The player pays for bets that the sportsbook gave up.',
     async play(stage) {
       const bet = stage.bet()
       await stage.placed(bet, stage.opening)
@@ -61,7 +62,7 @@ export const basics: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A rollbackbet of a bet that is not known succeeds and moves nothing',
     source: 'spec 3, 4.3',
-    cost: 'The platform repeats the rollback for ever, or a player is paid for a bet that was never taken.',
+    impact: 'The platform repeats the rollback for ever, or a player is paid for a bet that was never taken.',
     async play(stage) {
       stage.accepted(await stage.rollback(stage.bet()), stage.opening)
       await stage.holds(stage.opening, 'after the rollback of a bet that is not known')
@@ -72,7 +73,7 @@ export const basics: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A rollbackbet for a player who is not known is refused with INVALID_PLAYER',
     source: 'spec 7, D16',
-    cost: 'The platform believes that a stake went back to somebody who does not exist.',
+    impact: 'The platform believes that a stake went back to somebody who does not exist.',
     async play(stage) {
       const { betId } = stage.bet()
       stage.refused(
@@ -86,7 +87,7 @@ export const basics: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A placebet for a player who is not known is refused with INVALID_PLAYER',
     source: 'spec 7, D16',
-    cost: 'A bet is accepted for which nobody has paid.',
+    impact: 'A bet is accepted for which nobody has paid.',
     async play(stage) {
       const bet = stage.bet(stage.units(1), `${stage.id()}-${unknownPlayer}`)
       stage.refused(await stage.place(bet), 'INVALID_PLAYER')
@@ -97,7 +98,7 @@ export const basics: readonly AuditCase[] = [
     level: 'MUST',
     title: 'An unsettlement for a player who is not known is refused with INVALID_PLAYER',
     source: 'spec 7, D16',
-    cost: 'The platform books a clawback as collected from somebody who does not exist.',
+    impact: 'The platform books a clawback as collected from somebody who does not exist.',
     async play(stage) {
       const bet = stage.bet(stage.units(1), `${stage.id()}-${unknownPlayer}`)
       stage.refused(await stage.unsettle(bet, 'UNSCORED'), 'INVALID_PLAYER')
@@ -108,7 +109,7 @@ export const basics: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Bets of each betType are taken, and one without odds is taken too',
     source: 'spec 4.1',
-    cost: 'A whole kind of bets fails in production, and nobody sees it in a test of single bets.',
+    impact: 'A whole kind of bets fails in production, and nobody sees it in a test of single bets.',
     async play(stage) {
       let balance = stage.opening
       for (const betType of ['SINGLE', 'MULTIPLE', 'TEASER']) {
@@ -129,7 +130,7 @@ export const basics: readonly AuditCase[] = [
     level: 'SHOULD',
     title: 'A placebet with further fields, or with odds of null, is taken',
     source: 'D26',
-    cost: 'On the day on which the platform adds a field, every bet is refused.',
+    impact: 'On the day on which the platform adds a field, every bet is refused.',
     async play(stage) {
       const [first, second] = [stage.bet(), stage.bet()]
       const fields = { brandId: 'b-1', legs: [{ eventId: 7, live: true }] }
@@ -147,7 +148,7 @@ export const basics: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A stake in another currency than the player’s is refused and takes nothing',
     source: 'spec 4.1, D23',
-    cost: '30 JPY are taken as 30 EUR, or the other way round.',
+    impact: '30 JPY are taken as 30 EUR, or the other way round.',
     async play(stage) {
       const currency = stage.foreignCurrency()
       const answer = await stage.place(stage.bet(), {
@@ -163,7 +164,7 @@ export const basics: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Each bet is on its own: the rollback of one gives back its stake and no other',
     source: 'spec 2, 4.3',
-    cost: 'A rollback gives back the stake of another bet: too much or too little.',
+    impact: 'A rollback gives back the stake of another bet: too much or too little.',
     async play(stage) {
       const bets = [
         stage.bet(stage.units(110)),
@@ -183,7 +184,7 @@ export const basics: readonly AuditCase[] = [
     level: 'MUST',
     title: 'The rollback of a bet that was refused for funds succeeds and gives nothing',
     source: 'spec 4.3, D11',
-    cost: 'Money out of nothing: whoever bets more than there is, is paid the stake by the rollback.',
+    impact: 'Money out of nothing: whoever bets more than there is, is paid the stake by the rollback.',
     async play(stage) {
       const bet = stage.bet(add(stage.opening, stage.units(100)))
       stage.refused(await stage.place(bet), 'INSUFFICIENT_FUNDS')
@@ -197,7 +198,7 @@ export const basics: readonly AuditCase[] = [
     title:
       'A success is balance, currency and walletTransactionId as text, with nothing else, with the agreed status',
     source: 'spec 2, decisions: errors over HTTP',
-    cost: 'A platform that reads strictly refuses the answer, and rolls back bets that were taken.',
+    impact: 'A platform that reads strictly refuses the answer, and rolls back bets that were taken.',
     async play(stage) {
       const bet = stage.bet()
       const taken = await stage.place(bet)
@@ -209,7 +210,7 @@ export const basics: readonly AuditCase[] = [
           stage.fail('the fields balance, currency and perhaps walletTransactionId', fields, answer)
         if (answer.fields?.has('walletTransactionId') && answer.success?.walletTransactionId === null)
           stage.fail('no walletTransactionId, or one that is text', 'null', answer)
-        const agreed = stage.settings.statuses.get('SUCCESS') ?? []
+        const agreed = stage.settings.statusCodes.get('SUCCESS') ?? []
         if (!agreed.includes(answer.status ?? 0))
           stage.fail(`status ${agreed.join(' or ')}`, found(answer), answer)
         const type = answer.headers['content-type'] ?? 'no Content-Type'
@@ -222,7 +223,7 @@ export const basics: readonly AuditCase[] = [
     level: 'MAY',
     title: 'The balance is a JSON number with the decimals of its currency (100.00)',
     source: 'spec 2, D21',
-    cost: 'Text where a number is expected, or 100.1 where 100.10 is: somebody’s parser or eye stumbles.',
+    impact: 'Text where a number is expected, or 100.1 where 100.10 is: somebody’s parser or eye stumbles.',
     async play(stage) {
       const bet = stage.bet(stage.units(100))
       for (const answer of [await stage.place(bet), await stage.rollback(bet)]) {
@@ -239,7 +240,7 @@ export const basics: readonly AuditCase[] = [
     level: 'MAY',
     title: 'Different transactions have different walletTransactionIds',
     source: 'spec 2',
-    cost: 'Two movements share one reference, and a dispute cannot be traced.',
+    impact: 'Two movements share one reference, and a dispute cannot be traced.',
     async play(stage) {
       const [first, second] = [stage.bet(), stage.bet()]
       const answers = [await stage.place(first), await stage.place(second), await stage.rollback(first)]
@@ -257,7 +258,7 @@ export const basics: readonly AuditCase[] = [
     level: 'MAY',
     title: 'A stake of 0 (a free bet) is taken, also without funds',
     source: 'D22',
-    cost: 'Free bets that the platform sends with a stake of 0 are refused.',
+    impact: 'Free bets that the platform sends with a stake of 0 are refused.',
     async play(stage) {
       const all = stage.units(stage.wholeUnits(stage.opening))
       const rest = await stage.placed(stage.bet(all), stage.opening)
@@ -271,7 +272,7 @@ export const basics: readonly AuditCase[] = [
     title: 'One player’s call moves no money of another’s bet',
     source: 'spec 2, D15',
     needs: ['other player'],
-    cost: 'A rollback pays the stake of one player to another, or a bet is stolen by its id.',
+    impact: 'A rollback pays the stake of one player to another, or a bet is stolen by its id.',
     async play(stage) {
       const other = stage.settings.otherPlayerId ?? ''
       const others = await stage.balance(other)
@@ -293,7 +294,7 @@ export const basics: readonly AuditCase[] = [
       'A call that names another player than the bet’s is refused with INVALID_PLAYER, or INVALID_BET for a placebet',
     source: 'D15',
     needs: ['other player'],
-    cost: 'The platform cannot tell a mix-up of players from a bet that is settled.',
+    impact: 'The platform cannot tell a mix-up of players from a bet that is settled.',
     async play(stage) {
       const playerId = stage.settings.otherPlayerId ?? ''
       const bet = stage.bet()
@@ -317,7 +318,7 @@ export const basics: readonly AuditCase[] = [
     title: 'A transactionId of one player’s bet moves nothing when it comes with another player and bet',
     source: 'spec 1.5, 2, D1, D4',
     needs: ['other player'],
-    cost: 'Ids are unique per player only: the platform knows of one transaction, the wallet of two.',
+    impact: 'Ids are unique per player only: the platform knows of one transaction, the wallet of two.',
     async play(stage) {
       const other = stage.settings.otherPlayerId ?? ''
       const currency = await stage.currencyOf(other)

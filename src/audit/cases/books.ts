@@ -8,7 +8,7 @@ export const books: readonly AuditCase[] = [
     level: 'MUST',
     title: 'The books close: what was staked in the audit came back with its rollback, to the last digit',
     source: 'spec 3, 4.3',
-    cost: 'Money is lost or made somewhere, and every day of operation adds to it.',
+    impact: 'Money is lost or made somewhere, and every day of operation adds to it.',
     async play(stage) {
       for (const { id, before, after, settled } of stage.books) {
         if (settled || compare(before, after) === 0) continue

@@ -30,7 +30,7 @@ async function closedBet(stage: Stage, type: 'BET_PAID' | 'VOIDED' = 'BET_PAID')
   return { bet, spent, balance, transactionId, reversal }
 }
 
-const bothNeeds = ['settle', 'deductions'] as const
+const bothNeeds = ['settle', 'clawbacks'] as const
 
 export const clawbacks: readonly AuditCase[] = [
   {
@@ -39,7 +39,7 @@ export const clawbacks: readonly AuditCase[] = [
     title: 'A settlement that is made twice under one transactionId is credited once',
     source: 'D17',
     needs: ['settle'],
-    cost: 'The operator pays a winner twice; and an unsettlement takes back whatever was credited.',
+    impact: 'The operator pays a winner twice; and an unsettlement takes back whatever was credited.',
     async play(stage) {
       const bet = stage.bet()
       const after = await stage.placed(bet, stage.opening)
@@ -59,13 +59,14 @@ export const clawbacks: readonly AuditCase[] = [
       'UNSCORED takes back what BET_PAID paid; or, where the wallet cannot deduct, it is INSUFFICIENT_FUNDS and takes nothing',
     source: 'spec 3, 4.2, D20',
     needs: ['settle'],
-    cost: 'Wrong payouts are never collected; or they are collected twice, by the wallet and by the platform.',
+    impact:
+      'Wrong payouts are never collected; or they are collected twice, by the wallet and by the platform.',
     async play(stage) {
       const { bet, balance, staked } = await settledBet(stage)
       const answer = await stage.unsettle(bet, 'UNSCORED')
-      if (stage.settings.deductions) stage.accepted(answer, staked)
+      if (stage.settings.clawbacks) stage.accepted(answer, staked)
       else stage.refused(answer, 'INSUFFICIENT_FUNDS')
-      await stage.holds(stage.settings.deductions ? staked : balance, 'after the unsettlement')
+      await stage.holds(stage.settings.clawbacks ? staked : balance, 'after the unsettlement')
     },
   },
   {
@@ -75,13 +76,13 @@ export const clawbacks: readonly AuditCase[] = [
       'UNVOIDED takes back what VOIDED gave back; or, where the wallet cannot deduct, it is INSUFFICIENT_FUNDS and takes nothing',
     source: 'spec 3, 4.2, D20',
     needs: ['settle'],
-    cost: 'A bet that was voided by mistake is played on for free.',
+    impact: 'A bet that was voided by mistake is played on for free.',
     async play(stage) {
       const { bet, balance, staked } = await settledBet(stage, 'VOIDED')
       const answer = await stage.unsettle(bet, 'UNVOIDED')
-      if (stage.settings.deductions) stage.accepted(answer, staked)
+      if (stage.settings.clawbacks) stage.accepted(answer, staked)
       else stage.refused(answer, 'INSUFFICIENT_FUNDS')
-      await stage.holds(stage.settings.deductions ? staked : balance, 'after the unsettlement')
+      await stage.holds(stage.settings.clawbacks ? staked : balance, 'after the unsettlement')
     },
   },
   {
@@ -90,7 +91,7 @@ export const clawbacks: readonly AuditCase[] = [
     title: 'A clawback that the funds do not cover is INSUFFICIENT_FUNDS and takes nothing, not even a part',
     source: 'spec 4.2, D20',
     needs: bothNeeds,
-    cost: 'The platform nets the whole debt off future winnings: what was taken here is taken twice.',
+    impact: 'The platform nets the whole debt off future winnings: what was taken here is taken twice.',
     async play(stage) {
       await closedBet(stage)
     },
@@ -101,7 +102,7 @@ export const clawbacks: readonly AuditCase[] = [
     title: 'A clawback of exactly the funds is taken',
     source: 'spec 4.2',
     needs: bothNeeds,
-    cost: 'Off by one at the floor: a debt that could be collected goes on the platform’s list.',
+    impact: 'Off by one at the floor: a debt that could be collected goes on the platform’s list.',
     async play(stage) {
       const { bet, payout, balance } = await settledBet(stage)
       await stage.spendDownTo(payout, balance)
@@ -116,7 +117,8 @@ export const clawbacks: readonly AuditCase[] = [
       'A clawback that was refused for funds stays refused when it comes again, whatever the funds are by then',
     source: 'spec 4.2 rule 2, D7',
     needs: bothNeeds,
-    cost: 'The platform nets the debt off future winnings, and the wallet collects it too: the player pays twice.',
+    impact:
+      'The platform nets the debt off future winnings, and the wallet collects it too: the player pays twice.',
     async play(stage) {
       const { bet, spent, balance, transactionId, reversal } = await closedBet(stage)
       stage.accepted(await stage.rollback(spent), balance)
@@ -132,7 +134,8 @@ export const clawbacks: readonly AuditCase[] = [
     title: 'A clawback that was refused for funds is not collected by another unsettlement either',
     source: 'spec 4.2 rule 2, D7',
     needs: bothNeeds,
-    cost: 'As AU-506: a second unsettlement of the same bet collects what the platform is netting off already.',
+    impact:
+      'As AU-506: a second unsettlement of the same bet collects what the platform is netting off already.',
     async play(stage) {
       const { bet, spent, balance, reversal } = await closedBet(stage)
       stage.accepted(await stage.rollback(spent), balance)
@@ -149,7 +152,7 @@ export const clawbacks: readonly AuditCase[] = [
     title: 'An unsettlement of what was unsettled or refused for funds before is refused with INVALID_BET',
     source: 'D19',
     needs: bothNeeds,
-    cost: 'The platform cannot tell that there is nothing left to collect.',
+    impact: 'The platform cannot tell that there is nothing left to collect.',
     async play(stage) {
       const { bet, spent } = await closedBet(stage)
       stage.refusedAs(await stage.unsettle(bet, 'UNSCORED'), 'INVALID_BET')
@@ -162,7 +165,7 @@ export const clawbacks: readonly AuditCase[] = [
     title: 'After a clawback was refused for funds, a rollback of the bet gives nothing',
     source: 'D13',
     needs: bothNeeds,
-    cost: 'The player has payout and stake, and the platform counts the bet as paid.',
+    impact: 'The player has payout and stake, and the platform counts the bet as paid.',
     async play(stage) {
       const { bet, spent, balance } = await closedBet(stage, 'VOIDED')
       stage.accepted(await stage.rollback(spent), balance)
@@ -176,7 +179,7 @@ export const clawbacks: readonly AuditCase[] = [
     title: 'An unsettlement that comes again, at once or later, takes the payout once',
     source: 'spec 1.5, 4.2',
     needs: bothNeeds,
-    cost: 'The caller retries until it hears success: each retry takes the payout again.',
+    impact: 'The caller retries until it hears success: each retry takes the payout again.',
     async play(stage) {
       const { bet, staked } = await settledBet(stage)
       const transactionId = stage.id()
@@ -195,9 +198,9 @@ export const clawbacks: readonly AuditCase[] = [
     title: 'Copies of one unsettlement at the same time take the payout once',
     source: 'spec 1.5, 4.2',
     needs: bothNeeds,
-    cost: 'As AU-510, in the milliseconds in which a wallet has not looked yet.',
+    impact: 'As AU-510, in the milliseconds in which a wallet has not looked yet.',
     async play(stage) {
-      for (let round = 1; round <= stage.settings.rounds; round += 1) {
+      for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
         const { bet, staked } = await settledBet(stage, 'BET_PAID', stage.units(20))
         const transactionId = stage.id()
         const answers = await stage.together(stage.settings.concurrency, copy =>
@@ -218,7 +221,7 @@ export const clawbacks: readonly AuditCase[] = [
     title: 'A payout is taken back once, also by unsettlements under other transactionIds',
     source: 'spec 4.2, D18, D19',
     needs: bothNeeds,
-    cost: 'Two corrections of one result take the payout twice.',
+    impact: 'Two corrections of one result take the payout twice.',
     async play(stage) {
       const { bet, staked } = await settledBet(stage)
       stage.accepted(await stage.unsettle(bet, 'UNSCORED'), staked)
@@ -235,9 +238,9 @@ export const clawbacks: readonly AuditCase[] = [
     title: 'Unsettlements of one bet under different transactionIds at the same time take the payout once',
     source: 'spec 4.2, D18',
     needs: bothNeeds,
-    cost: 'As AU-512, in the milliseconds in which a wallet has not looked yet.',
+    impact: 'As AU-512, in the milliseconds in which a wallet has not looked yet.',
     async play(stage) {
-      for (let round = 1; round <= stage.settings.rounds; round += 1) {
+      for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
         const { bet, staked } = await settledBet(stage, 'BET_PAID', stage.units(20))
         await stage.together(stage.settings.concurrency, copy =>
           stage.unsettle(bet, 'UNSCORED', undefined, {
@@ -256,7 +259,7 @@ export const clawbacks: readonly AuditCase[] = [
     title: 'Paid, unsettled and paid again: the next unsettlement takes the second payout, and no more',
     source: 'spec 4.2, D18',
     needs: bothNeeds,
-    cost: 'A corrected result is corrected once more, and both payouts are taken, or none.',
+    impact: 'A corrected result is corrected once more, and both payouts are taken, or none.',
     async play(stage) {
       const { bet, staked } = await settledBet(stage)
       stage.accepted(await stage.unsettle(bet, 'UNSCORED'), staked)
@@ -274,7 +277,7 @@ export const clawbacks: readonly AuditCase[] = [
       'After a clawback that was refused for funds, a new payout alone is taken back by a new unsettlement',
     source: 'D7, D18',
     needs: bothNeeds,
-    cost: 'The old debt is collected with the new one, while the platform nets it off too.',
+    impact: 'The old debt is collected with the new one, while the platform nets it off too.',
     async play(stage) {
       const { bet, spent, balance, reversal } = await closedBet(stage)
       stage.accepted(await stage.rollback(spent), balance)
@@ -291,7 +294,7 @@ export const clawbacks: readonly AuditCase[] = [
     title: 'Several payouts of one bet are taken back together',
     source: 'spec 4.2, D17, D18',
     needs: bothNeeds,
-    cost: 'Only the last of several payouts is collected.',
+    impact: 'Only the last of several payouts is collected.',
     async play(stage) {
       const { bet, staked, balance } = await settledBet(stage)
       const second = stage.units(stage.random.between(100, 150))
@@ -307,7 +310,7 @@ export const clawbacks: readonly AuditCase[] = [
     title: 'An unsettlement that comes before its settlement takes nothing, and is not a success',
     source: 'spec 4.2, D19',
     needs: ['settle'],
-    cost: 'Success tells the platform that a payout was collected which has not even arrived.',
+    impact: 'Success tells the platform that a payout was collected which has not even arrived.',
     async play(stage) {
       const bet = stage.bet()
       const after = await stage.placed(bet, stage.opening)
@@ -322,7 +325,7 @@ export const clawbacks: readonly AuditCase[] = [
     title: 'An unsettlement that came before its settlement takes the payout when it comes again afterwards',
     source: 'spec 4.2, D8, D19',
     needs: bothNeeds,
-    cost: 'A settlement that waits in a queue escapes its own reversal: the payout is never collected.',
+    impact: 'A settlement that waits in a queue escapes its own reversal: the payout is never collected.',
     async play(stage) {
       const bet = stage.bet()
       const staked = await stage.placed(bet, stage.opening)
@@ -342,7 +345,7 @@ export const clawbacks: readonly AuditCase[] = [
     title:
       'An unsettlement that comes before its settlement is answered as not yet possible: SETTLEMENT_NOT_FOUND, 503',
     source: 'D19',
-    cost: 'The platform takes a 4xx for final, and does not come back when the settlement has arrived.',
+    impact: 'The platform takes a 4xx for final, and does not come back when the settlement has arrived.',
     async play(stage) {
       const bet = stage.bet()
       stage.accepted(await stage.place(bet))
@@ -356,7 +359,7 @@ export const clawbacks: readonly AuditCase[] = [
     title: 'A rollback of a bet that was paid or voided gives nothing',
     source: 'spec 4.3, D13',
     needs: ['settle'],
-    cost: 'The stake comes back a second time: by the void, or beside the payout.',
+    impact: 'The stake comes back a second time: by the void, or beside the payout.',
     async play(stage) {
       const paid = await settledBet(stage)
       await stage.rollback(paid.bet, undefined, { label: 'rollbackbet of a paid bet' })
@@ -375,7 +378,7 @@ export const clawbacks: readonly AuditCase[] = [
     title: 'A rollback of a bet that was paid is refused with INVALID_BET',
     source: 'D13',
     needs: ['settle'],
-    cost: 'Success would say that the stake went back.',
+    impact: 'Success would say that the stake went back.',
     async play(stage) {
       const { bet } = await settledBet(stage)
       stage.refusedAs(await stage.rollback(bet), 'INVALID_BET')
@@ -387,7 +390,7 @@ export const clawbacks: readonly AuditCase[] = [
     title: 'After its payout was taken back, a bet can be rolled back',
     source: 'D13',
     needs: bothNeeds,
-    cost: 'The stake of an undone bet stays in the wallet.',
+    impact: 'The stake of an undone bet stays in the wallet.',
     async play(stage) {
       const { bet } = await settledBet(stage)
       stage.accepted(await stage.unsettle(bet, 'UNSCORED'))
@@ -401,7 +404,7 @@ export const clawbacks: readonly AuditCase[] = [
     title: 'UNSCORED takes nothing of a void, and UNVOIDED nothing of a payout',
     source: 'spec 4.2, D18',
     needs: ['settle'],
-    cost: 'The wrong credit is reversed, and the right one can be reversed as well.',
+    impact: 'The wrong credit is reversed, and the right one can be reversed as well.',
     async play(stage) {
       const paid = await settledBet(stage)
       await stage.unsettle(paid.bet, 'UNVOIDED', undefined, { label: 'UNVOIDED of a paid bet' })
@@ -419,7 +422,7 @@ export const clawbacks: readonly AuditCase[] = [
     level: 'MUST',
     title: 'An unsettlement of a bet that is not known moves nothing',
     source: 'spec 4.2, D19',
-    cost: 'A clawback takes money for a bet that the wallet has never seen.',
+    impact: 'A clawback takes money for a bet that the wallet has never seen.',
     async play(stage) {
       for (const type of ['UNSCORED', 'UNVOIDED'] as const) {
         const answer = await stage.unsettle(stage.bet(), type)
@@ -433,7 +436,7 @@ export const clawbacks: readonly AuditCase[] = [
     level: 'SHOULD',
     title: 'An unsettlement of a bet that is not known or was rolled back is refused with INVALID_BET',
     source: 'D19',
-    cost: 'The platform cannot tell that there is nothing to collect, and comes back again and again.',
+    impact: 'The platform cannot tell that there is nothing to collect, and comes back again and again.',
     async play(stage) {
       stage.refusedAs(await stage.unsettle(stage.bet(), 'UNSCORED'), 'INVALID_BET')
       const bet = stage.bet()
@@ -447,7 +450,7 @@ export const clawbacks: readonly AuditCase[] = [
     level: 'MUST',
     title: 'An unsettlement of a bet that was rolled back moves nothing',
     source: 'spec 4.2, D19',
-    cost: 'The stake that went back is taken again, as if it had been a void.',
+    impact: 'The stake that went back is taken again, as if it had been a void.',
     async play(stage) {
       const bet = stage.bet()
       stage.accepted(await stage.place(bet))
@@ -465,7 +468,7 @@ export const clawbacks: readonly AuditCase[] = [
     title: 'An unsettlement takes the payout of its own bet and of no other',
     source: 'spec 2, 4.2',
     needs: bothNeeds,
-    cost: 'A corrected match takes the winnings of another one.',
+    impact: 'A corrected match takes the winnings of another one.',
     async play(stage) {
       const first = await settledBet(stage)
       const bet = stage.bet()
@@ -483,7 +486,7 @@ export const clawbacks: readonly AuditCase[] = [
     title: 'The settlement of a lost bet, a BET_PAID of 0, can be unsettled, and nothing moves',
     source: 'D18',
     needs: ['settle'],
-    cost: 'A lost bet that is scored anew cannot be reopened.',
+    impact: 'A lost bet that is scored anew cannot be reopened.',
     async play(stage) {
       const bet = stage.bet()
       const after = await stage.placed(bet, stage.opening)
@@ -500,7 +503,7 @@ export const clawbacks: readonly AuditCase[] = [
       'An unsettlement with a known transactionId and another betId or type is refused with TRANSACTION_CONFLICT',
     source: 'D3, D4',
     needs: bothNeeds,
-    cost: 'Success tells the platform that a second payout was taken back.',
+    impact: 'Success tells the platform that a second payout was taken back.',
     async play(stage) {
       const { bet, staked } = await settledBet(stage)
       const transactionId = stage.id()
@@ -523,7 +526,7 @@ export const clawbacks: readonly AuditCase[] = [
     title: 'A repeated unsettlement may have another transactionDate',
     source: 'D3',
     needs: bothNeeds,
-    cost: 'A retry is refused, and the platform books a payout as uncollected that was collected.',
+    impact: 'A retry is refused, and the platform books a payout as uncollected that was collected.',
     async play(stage) {
       const { bet, staked } = await settledBet(stage)
       const transactionId = stage.id()
@@ -538,9 +541,9 @@ export const clawbacks: readonly AuditCase[] = [
     title: 'A clawback and a placebet on the same funds at the same time: never both are taken',
     source: 'spec 3, 4.2',
     needs: bothNeeds,
-    cost: 'The balance falls below nothing, and the operator carries the difference.',
+    impact: 'The balance falls below nothing, and the operator carries the difference.',
     async play(stage) {
-      for (let round = 1; round <= stage.settings.rounds; round += 1) {
+      for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
         const { bet, payout, balance } = await settledBet(stage, 'BET_PAID', stage.units(500))
         const spent = await stage.spendDownTo(payout, balance)
         const rival = stage.bet(stage.units(300))
@@ -569,7 +572,7 @@ export const clawbacks: readonly AuditCase[] = [
     title: 'A placebet that comes again after its bet was settled takes nothing, and pays nothing',
     source: 'spec 1.5, D2',
     needs: ['settle'],
-    cost: 'A late duplicate opens a bet that has been paid.',
+    impact: 'A late duplicate opens a bet that has been paid.',
     async play(stage) {
       const { bet, balance } = await settledBet(stage)
       stage.accepted(await stage.place(bet, { label: 'the same placebet after its settlement' }), balance)
@@ -582,7 +585,7 @@ export const clawbacks: readonly AuditCase[] = [
     title: 'A settlement of a bet that was rolled back, or is not known, credits nothing',
     source: 'D17',
     needs: ['settle'],
-    cost: 'A payout for a bet without a stake.',
+    impact: 'A payout for a bet without a stake.',
     async play(stage) {
       const [bet, unknown] = [stage.bet(), stage.bet()]
       stage.accepted(await stage.place(bet))
@@ -600,9 +603,9 @@ export const clawbacks: readonly AuditCase[] = [
       'An unsettlement and a rollback of one bet at the same time: payout and stake move once each, or not at all',
     source: 'spec 4.2, 4.3, D13',
     needs: bothNeeds,
-    cost: 'The stake comes back while the payout is still there.',
+    impact: 'The stake comes back while the payout is still there.',
     async play(stage) {
-      for (let round = 1; round <= stage.settings.rounds; round += 1) {
+      for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
         const { bet, staked, balance } = await settledBet(stage, 'BET_PAID', stage.units(40))
         const calls = [
           () => stage.unsettle(bet, 'UNSCORED', undefined, { label: `unsettlement (round ${round})` }),
@@ -634,7 +637,7 @@ export const clawbacks: readonly AuditCase[] = [
     title: 'A cash-out is not taken back by UNSCORED or UNVOIDED',
     source: 'spec 4.2, D18',
     needs: ['settle'],
-    cost: 'The player sold the bet, and the price is taken back when the result is corrected.',
+    impact: 'The player sold the bet, and the price is taken back when the result is corrected.',
     async play(stage) {
       const bet = stage.bet()
       const staked = await stage.placed(bet, stage.opening)
@@ -653,7 +656,7 @@ export const clawbacks: readonly AuditCase[] = [
     title: 'An unsettlement in the name of another player takes nothing from either',
     source: 'spec 2, 4.2, D15',
     needs: ['settle', 'other player'],
-    cost: 'One player pays for the corrected result of another.',
+    impact: 'One player pays for the corrected result of another.',
     async play(stage) {
       const other = stage.settings.otherPlayerId ?? ''
       const others = await stage.balance(other)
@@ -673,7 +676,7 @@ export const clawbacks: readonly AuditCase[] = [
     title: 'A rollback of a bet that was settled as lost gives nothing',
     source: 'spec 4.3, D13, D18',
     needs: ['settle'],
-    cost: 'The stakes of lost bets come back.',
+    impact: 'The stakes of lost bets come back.',
     async play(stage) {
       const bet = stage.bet()
       const after = await stage.placed(bet, stage.opening)

@@ -88,7 +88,7 @@ export const errors: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A refusal of the interface’s own (funds, player) has a body of exactly errorCode and description',
     source: 'spec 2, 7.2',
-    cost: 'The platform cannot read why a bet was refused, and treats it as a fault.',
+    impact: 'The platform cannot read why a bet was refused, and treats it as a fault.',
     async play(stage) {
       const bet = stage.bet(add(stage.opening, stage.units(1)))
       exactError(stage, await stage.place(bet))
@@ -101,7 +101,7 @@ export const errors: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A body that is malformed or no object is refused, with exactly errorCode and description',
     source: 'spec 4, 7',
-    cost: 'An error page of the framework’s, or a crash, where the platform expects an error record.',
+    impact: 'An error page of the framework’s, or a crash, where the platform expects an error record.',
     async play(stage) {
       for (const answer of await malformed(stage)) exactError(stage, answer)
       await stage.holds(stage.opening, 'after malformed bodies')
@@ -112,7 +112,7 @@ export const errors: readonly AuditCase[] = [
     level: 'SHOULD',
     title: 'A body that is malformed or no object is refused with INVALID_REQUEST',
     source: 'decisions: errors over HTTP',
-    cost: 'A 500 for what the caller did wrong is repeated, and wakes somebody up.',
+    impact: 'A 500 for what the caller did wrong is repeated, and wakes somebody up.',
     async play(stage) {
       for (const answer of await malformed(stage)) stage.refusedAs(answer, 'INVALID_REQUEST')
     },
@@ -123,7 +123,7 @@ export const errors: readonly AuditCase[] = [
     title:
       'A call without transactionId, betId, playerId, type, amount or currency is refused and moves nothing',
     source: 'spec 4.1 to 4.3',
-    cost: 'A stake without an id can never be repeated safely nor rolled back.',
+    impact: 'A stake without an id can never be repeated safely nor rolled back.',
     async play(stage) {
       for (const absent of [undefined, null]) {
         await eachField(
@@ -147,7 +147,7 @@ export const errors: readonly AuditCase[] = [
     level: 'SHOULD',
     title: 'A call without any one of the required fields is refused with INVALID_REQUEST',
     source: 'spec 4.1 to 4.3',
-    cost: 'What the platform forgets to send is not noticed before it matters.',
+    impact: 'What the platform forgets to send is not noticed before it matters.',
     async play(stage) {
       await eachField(stage, undefined, 'without', answer => {
         stage.refusedAs(answer, 'INVALID_REQUEST')
@@ -160,7 +160,7 @@ export const errors: readonly AuditCase[] = [
     level: 'SHOULD',
     title: 'A field of another JSON type (number, object, list) is refused with INVALID_REQUEST',
     source: 'spec 2',
-    cost: 'A player 7 and a player "7" are one or two, as the database likes.',
+    impact: 'A player 7 and a player "7" are one or two, as the database likes.',
     async play(stage) {
       for (const value of [written('7'), true, ['x'], { x: 'x' }] as const)
         await eachField(
@@ -177,7 +177,7 @@ export const errors: readonly AuditCase[] = [
     level: 'SHOULD',
     title: 'Values that the interface does not list are refused with INVALID_REQUEST: betType, types, dates',
     source: 'spec 4.1 to 4.3, D25, D26',
-    cost: 'An unsettlement of an unknown type is taken for one of the known ones.',
+    impact: 'An unsettlement of an unknown type is taken for one of the known ones.',
     async play(stage) {
       const wrong = [
         ['/placebet', { betType: 'SYSTEM' }],
@@ -202,7 +202,7 @@ export const errors: readonly AuditCase[] = [
     level: 'MUST',
     title: 'An unsettlement of a type that the interface does not list takes nothing',
     source: 'spec 4.2',
-    cost: 'As AU-607: money is taken back for a reason that nobody knows.',
+    impact: 'As AU-607: money is taken back for a reason that nobody knows.',
     needs: ['settle'],
     async play(stage) {
       const bet = stage.bet()
@@ -223,7 +223,7 @@ export const errors: readonly AuditCase[] = [
     level: 'SHOULD',
     title: 'ISO 8601 dates are taken with Z, with an offset, without a zone, and with a space for the T',
     source: 'D25',
-    cost: 'A refused date on a rollback strands a stake: compare it with the platform’s samples first.',
+    impact: 'A refused date on a rollback strands a stake: compare it with the platform’s samples first.',
     async play(stage) {
       const dates = ['2026-11-21T18:00:00Z', '2026-11-21T18:00:00.123456Z', '2026-11-21T19:00:00+01:00']
       for (const transactionDate of [...dates, '2026-11-21T18:00:00', '2026-11-21 18:00:00']) {
@@ -238,7 +238,7 @@ export const errors: readonly AuditCase[] = [
     level: 'SHOULD',
     title: 'The statuses and codes of what this interface refuses are those that were agreed',
     source: 'spec 7, decisions: errors over HTTP',
-    cost: 'The platform reacts to the status: another one than agreed is another reaction.',
+    impact: 'The platform reacts to the status: another one than agreed is another reaction.',
     async play(stage) {
       const over = stage.bet(add(stage.opening, stage.units(1)))
       stage.refusedAs(await stage.place(over), 'INSUFFICIENT_FUNDS')
@@ -257,7 +257,7 @@ export const errors: readonly AuditCase[] = [
     level: 'SHOULD',
     title: 'A refusal for good is a definite 4xx, and never a fault (5xx)',
     source: 'D9',
-    cost: 'A 5xx says "perhaps": the platform rolls back, retries and calls.',
+    impact: 'A 5xx says "perhaps": the platform rolls back, retries and calls.',
     async play(stage) {
       const over = stage.bet(add(stage.opening, stage.units(1)))
       const bet = stage.bet()
@@ -279,7 +279,7 @@ export const errors: readonly AuditCase[] = [
     level: 'SHOULD',
     title: 'Errors come as application/json',
     source: 'spec 4',
-    cost: 'A client that looks at the Content-Type does not read the error.',
+    impact: 'A client that looks at the Content-Type does not read the error.',
     async play(stage) {
       const answers = [
         await stage.place(stage.bet(add(stage.opening, stage.units(1)))),
@@ -297,7 +297,7 @@ export const errors: readonly AuditCase[] = [
     level: 'SHOULD',
     title: 'A description tells nothing from inside: no SQL, no stack, no path, no parser’s words',
     source: 'decisions: errors over HTTP',
-    cost: 'Errors that quote the database teach an attacker what to send next.',
+    impact: 'Errors that quote the database teach an attacker what to send next.',
     async play(stage) {
       const answers = [
         ...(await malformed(stage)),
@@ -320,7 +320,7 @@ export const errors: readonly AuditCase[] = [
     level: 'MAY',
     title: 'What is no call of the interface (another path, another method) is an error record too',
     source: 'spec 7.2, decisions: errors over HTTP',
-    cost: 'A page of the framework’s in the platform’s log, and nobody knows whose it is.',
+    impact: 'A page of the framework’s in the platform’s log, and nobody knows whose it is.',
     async play(stage) {
       const body = '{}'
       const nowhere = await stage.call({ label: 'a path that is not there', path: '/placebets', body })

@@ -51,9 +51,9 @@ export const funds: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Of many bets at the same time never more are taken than the funds cover',
     source: 'spec 3, 4.1',
-    cost: 'A script that sends twenty bets at once stakes the same money twenty times.',
+    impact: 'A script that sends twenty bets at once stakes the same money twenty times.',
     async play(stage) {
-      for (let round = 1; round <= stage.settings.rounds; round += 1) {
+      for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
         const { bets, answers, stake } = await overspend(stage, round)
         const taken = answers.filter(({ success }) => success !== null).length
         const balance = await stage.balance()
@@ -77,7 +77,7 @@ export const funds: readonly AuditCase[] = [
     title:
       'Of many bets at the same time exactly as many are taken as the funds cover; the others are INSUFFICIENT_FUNDS',
     source: 'spec 4.1',
-    cost: 'Bets that the funds cover are turned away in the busiest minute of the match.',
+    impact: 'Bets that the funds cover are turned away in the busiest minute of the match.',
     async play(stage) {
       const { answers, fitting } = await overspend(stage, 1)
       const taken = answers.filter(({ success }) => success !== null).length
@@ -91,9 +91,9 @@ export const funds: readonly AuditCase[] = [
     title:
       'Different bets of one player at the same time are each taken, and their rollbacks too: no update is lost',
     source: 'spec 3',
-    cost: 'Two bets that read the same balance write the same balance: one of them was for free.',
+    impact: 'Two bets that read the same balance write the same balance: one of them was for free.',
     async play(stage) {
-      for (let round = 1; round <= stage.settings.rounds; round += 1) {
+      for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
         const bets = Array.from({ length: stage.settings.concurrency }, () =>
           stage.bet(stage.units(stage.random.between(10, 60))),
         )
@@ -112,7 +112,7 @@ export const funds: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Sums are exact: 0.1 and 0.2 are 0.3, and ten times 0.10 is 1.00',
     source: 'spec 2, D21',
-    cost: 'Floats: cents appear and disappear, and the books never close.',
+    impact: 'Floats: cents appear and disappear, and the books never close.',
     async play(stage) {
       let balance = stage.opening
       for (const units of [10, 20, ...Array<number>(10).fill(10), 7, 29, 57, 115])
@@ -125,7 +125,8 @@ export const funds: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Small stakes can be taken until exactly nothing is left',
     source: 'spec 3, D21',
-    cost: 'With floats 0.30 - 0.10 - 0.10 is less than 0.10: the last bet is refused, or a dust of cents stays for ever.',
+    impact:
+      'With floats 0.30 - 0.10 - 0.10 is less than 0.10: the last bet is refused, or a dust of cents stays for ever.',
     async play(stage) {
       const rest = subtract(stage.opening, stage.units(stage.wholeUnits(stage.opening)))
       await stage.spendDownTo(add(rest, stage.units(30)), stage.opening)
@@ -139,7 +140,8 @@ export const funds: readonly AuditCase[] = [
     level: 'MUST',
     title: 'An amount with more decimals than the currency has is taken exactly or refused, never rounded',
     source: 'D21, D22',
-    cost: 'A silent rounding to a column’s scale is a leak: the platform and the wallet book different amounts.',
+    impact:
+      'A silent rounding to a column’s scale is a leak: the platform and the wallet book different amounts.',
     async play(stage) {
       const { minorUnits } = stage.settings
       const fine = { units: 1n, scale: minorUnits + 1 } // a tenth of the smallest unit
@@ -156,7 +158,7 @@ export const funds: readonly AuditCase[] = [
     level: 'SHOULD',
     title: 'An amount with more decimals than the currency has is refused with INVALID_REQUEST',
     source: 'D22',
-    cost: 'Fractions of a cent get into balances, and out of no cashier.',
+    impact: 'Fractions of a cent get into balances, and out of no cashier.',
     async play(stage) {
       const exact = { units: 1005n, scale: stage.settings.minorUnits + 1 }
       stage.refusedAs(await exactOrRefused(stage, textOf(exact), exact), 'INVALID_REQUEST')
@@ -167,7 +169,7 @@ export const funds: readonly AuditCase[] = [
     level: 'SHOULD',
     title: 'An amount may have further zeros: 1.500 is 1.50',
     source: 'D22',
-    cost: 'A platform that writes four decimals gets every bet refused.',
+    impact: 'A platform that writes four decimals gets every bet refused.',
     async play(stage) {
       const exact = stage.units(150)
       const text = textOf(exact, stage.settings.minorUnits)
@@ -181,7 +183,7 @@ export const funds: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A negative stake is refused and moves nothing',
     source: 'spec 4.1, D22',
-    cost: 'A stake of -100 is a deposit of 100.',
+    impact: 'A stake of -100 is a deposit of 100.',
     async play(stage) {
       await allRefused(stage, [written('-1'), written('-0.01'), '-1', written('-1e2')])
     },
@@ -191,7 +193,7 @@ export const funds: readonly AuditCase[] = [
     level: 'MUST',
     title: 'An amount that is no decimal is refused and moves nothing',
     source: 'spec 2, 4.1, D22',
-    cost: 'null, true or "NaN" become 0 or a balance that is no number any more.',
+    impact: 'null, true or "NaN" become 0 or a balance that is no number any more.',
     async play(stage) {
       const texts = ['', ' ', 'abc', 'NaN', 'Infinity', '0x10', '1,5', '1.5 ', '1_000', '١']
       await allRefused(stage, [null, true, false, [], [written('1')], {}, ...texts])
@@ -203,7 +205,8 @@ export const funds: readonly AuditCase[] = [
     title:
       'A gigantic amount is refused in time and moves nothing: 1e400, 1e2000000000, 60 digits, 400 decimals',
     source: 'D22',
-    cost: 'One request of 200 bytes occupies the wallet for minutes, or wraps around into a negative stake.',
+    impact:
+      'One request of 200 bytes occupies the wallet for minutes, or wraps around into a negative stake.',
     async play(stage) {
       const writings = [
         '1e400',
@@ -235,7 +238,7 @@ export const funds: readonly AuditCase[] = [
     level: 'MAY',
     title: 'An amount as text is taken as the same decimal',
     source: 'D21',
-    cost: 'A platform that guards its decimals by writing them as text gets every bet refused.',
+    impact: 'A platform that guards its decimals by writing them as text gets every bet refused.',
     async play(stage) {
       const bet = stage.bet()
       const text = textOf(bet.amount, stage.settings.minorUnits)
@@ -248,8 +251,8 @@ export const funds: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A large payout keeps every digit, and so does its clawback: 90071992547409.93',
     source: 'spec 2, D21',
-    needs: ['settle', 'deductions'],
-    cost: 'Beyond 15 digits a float loses cents: in currencies of large numbers that is every jackpot.',
+    needs: ['settle', 'clawbacks'],
+    impact: 'Beyond 15 digits a float loses cents: in currencies of large numbers that is every jackpot.',
     async play(stage) {
       const bet = stage.bet()
       const after = await stage.placed(bet, stage.opening)
@@ -269,7 +272,7 @@ export const funds: readonly AuditCase[] = [
     level: 'MUST',
     title: 'An amount with an exponent is taken as its value, or refused',
     source: 'D21, D22',
-    cost: 'A number in another writing is taken as another number.',
+    impact: 'A number in another writing is taken as another number.',
     async play(stage) {
       const exact = stage.units(150)
       await exactOrRefused(stage, `${textOf(exact)}e0`, exact)
@@ -281,7 +284,7 @@ export const funds: readonly AuditCase[] = [
     level: 'SHOULD',
     title: 'An amount that is negative, gigantic or no decimal is refused with INVALID_REQUEST',
     source: 'D22, decisions: errors over HTTP',
-    cost: 'A 500 for what the caller did wrong is repeated, and wakes somebody up.',
+    impact: 'A 500 for what the caller did wrong is repeated, and wakes somebody up.',
     async play(stage) {
       const numbers = ['-1', '1e400', '1e2000000000', '9'.repeat(60)]
       for (const amount of [...numbers.map(written), '-1', null, 'NaN'] as const) {
@@ -296,7 +299,7 @@ export const funds: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A stake of the currency’s smallest unit is taken as that',
     source: 'spec 4.1, D22',
-    cost: 'Currencies with three decimals, or with none, are taken for one with two.',
+    impact: 'Currencies with three decimals, or with none, are taken for one with two.',
     async play(stage) {
       const after = await stage.placed(stage.bet(stage.units(1)), stage.opening)
       await stage.holds(after, 'after a stake of the smallest unit')

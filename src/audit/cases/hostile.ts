@@ -67,7 +67,7 @@ export const hostile: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A body that is nested 100,000 deep is refused in time, and the wallet goes on answering',
     source: 'scenario A02',
-    cost: 'One request of 200 kB ends the process, and with it every call that is under way.',
+    impact: 'One request of 200 kB ends the process, and with it every call that is under way.',
     async play(stage) {
       const label = `placebet with a field nested ${depth.toLocaleString('en')} deep`
       const bet = stage.bet()
@@ -82,8 +82,8 @@ export const hostile: readonly AuditCase[] = [
       })
       await stage.holds(stage.opening, `after a body nested ${depth.toLocaleString('en')} deep`)
       if (answer.status !== null && answer.status < 400) stage.fail('a refusal', found(answer), answer)
-      if (answer.exchange.broken?.startsWith('no answer within'))
-        stage.fail('a refusal in time', answer.exchange.broken, answer)
+      if (answer.exchange.error?.startsWith('no answer within'))
+        stage.fail('a refusal in time', answer.exchange.error, answer)
       const nested = `,"deep":${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}}`
       await stage.call({
         label: 'placebet with a further field nested 5,000 deep',
@@ -104,7 +104,7 @@ export const hostile: readonly AuditCase[] = [
     level: 'SHOULD',
     title: 'A body of 4 MiB is refused with PAYLOAD_TOO_LARGE',
     source: 'decisions: errors over HTTP, scenario A02',
-    cost: 'A handful of requests fills the memory of the wallet.',
+    impact: 'A handful of requests fills the memory of the wallet.',
     async play(stage) {
       const bet = stage.bet()
       const body = textWith(stage, bet, `"padding":"${'x'.repeat(bytesHuge)}"`)
@@ -127,7 +127,7 @@ export const hostile: readonly AuditCase[] = [
     title:
       'Duplicate keys are refused, or one of the two values counts, for good: a stake is one of them and taken once',
     source: 'D26',
-    cost: 'A filter in front reads one amount and the wallet the other one.',
+    impact: 'A filter in front reads one amount and the wallet the other one.',
     async play(stage) {
       const bet = stage.bet(stage.units(110))
       const other = stage.units(170)
@@ -152,7 +152,7 @@ export const hostile: readonly AuditCase[] = [
     level: 'MAY',
     title: 'Of duplicate keys the last one counts',
     source: 'D26',
-    cost: 'Two readers of one body disagree.',
+    impact: 'Two readers of one body disagree.',
     async play(stage) {
       const bet = stage.bet(stage.units(110))
       const last = stage.units(170)
@@ -166,7 +166,7 @@ export const hostile: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Fields of __proto__, constructor or another’s call are not taken for fields of the body',
     source: 'spec 4.1, scenario A02',
-    cost: 'A body pollutes the process, and every later call inherits its amount or player.',
+    impact: 'A body pollutes the process, and every later call inherits its amount or player.',
     async play(stage) {
       const amount = textOf(stage.units(100))
       const put = `"__proto__":{"amount":${amount},"currency":"${stage.settings.currency}"},"constructor":{"prototype":{"amount":${amount}}}`
@@ -186,7 +186,7 @@ export const hostile: readonly AuditCase[] = [
     level: 'MUST',
     title: 'transactionIds and betIds of 255 characters that differ in the last one are two, or refused',
     source: 'spec 1.5, D24',
-    cost: 'A column that cuts ids takes the second bet for a repetition of the first: a bet for free.',
+    impact: 'A column that cuts ids takes the second bet for a repetition of the first: a bet for free.',
     async play(stage) {
       for (const name of ['transactionId', 'betId'] as const) {
         const long = stage.id().padEnd(254, '0')
@@ -199,7 +199,7 @@ export const hostile: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Ids that differ in case, in spaces around them or in accents are two, or refused',
     source: 'spec 1.5, D24',
-    cost: 'A collation that folds them takes one player’s bet for a repetition of another’s.',
+    impact: 'A collation that folds them takes one player’s bet for a repetition of another’s.',
     async play(stage) {
       for (const name of ['transactionId', 'betId'] as const) {
         const pairs = [
@@ -222,7 +222,7 @@ export const hostile: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Ids that look like numbers are text: 7, 07, 7.0 and 1e3 and 1000 are different, or refused',
     source: 'spec 2, D24',
-    cost: 'Ids are compared as numbers: a bet is taken for another one.',
+    impact: 'Ids are compared as numbers: a bet is taken for another one.',
     async play(stage) {
       const digits = `${Date.now()}${stage.random.between(100, 999)}${stage.id().length}`
       const tail = stage.random.between(10_000, 99_999)
@@ -240,7 +240,7 @@ export const hostile: readonly AuditCase[] = [
     level: 'SHOULD',
     title: 'Ids of 255 characters and of any language are taken',
     source: 'D24',
-    cost: 'The first id from another market is refused.',
+    impact: 'The first id from another market is refused.',
     async play(stage) {
       let balance = stage.opening
       for (const end of ['0'.repeat(200), '-Ünï-球迷-😀', '-a\'b"c\\d', '-\u200d-\u202e'] as const) {
@@ -258,7 +258,7 @@ export const hostile: readonly AuditCase[] = [
     title:
       'Ids that are empty, longer than 255 characters, or hold NUL, control characters or half a surrogate pair are a 4xx',
     source: 'D24',
-    cost: 'A NUL breaks databases: a 500, repeated for ever, instead of a refusal.',
+    impact: 'A NUL breaks databases: a 500, repeated for ever, instead of a refusal.',
     async play(stage) {
       const ids: [string, string][] = [
         ['', 'that is empty'],
@@ -286,7 +286,7 @@ export const hostile: readonly AuditCase[] = [
     level: 'SHOULD',
     title: 'A body that is no UTF-8, or begins with a byte order mark, is a 4xx',
     source: 'D26',
-    cost: 'Two ids that differ in a broken byte become one id with a replacement character.',
+    impact: 'Two ids that differ in a broken byte become one id with a replacement character.',
     async play(stage) {
       const bet = stage.bet()
       stage.expectBet(bet)
@@ -305,7 +305,7 @@ export const hostile: readonly AuditCase[] = [
     level: 'SHOULD',
     title: 'A Content-Type other than application/json, or none, is refused with UNSUPPORTED_MEDIA_TYPE',
     source: 'spec 1.3, decisions: errors over HTTP',
-    cost: 'What a browser’s form can send is taken as a bet.',
+    impact: 'What a browser’s form can send is taken as a bet.',
     async play(stage) {
       for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/xml', null]) {
         const label = `placebet with Content-Type ${type ?? '(none)'}`
@@ -320,7 +320,7 @@ export const hostile: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Content-Type application/json is taken with a charset and in any case',
     source: 'spec 1.3',
-    cost: 'The platform’s HTTP client writes "; charset=utf-8", and every bet is refused.',
+    impact: 'The platform’s HTTP client writes "; charset=utf-8", and every bet is refused.',
     async play(stage) {
       let balance = stage.opening
       for (const type of [
@@ -340,7 +340,7 @@ export const hostile: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Only POST moves money',
     source: 'spec 1.3, 4',
-    cost: 'A link, a crawler or a prefetch places bets.',
+    impact: 'A link, a crawler or a prefetch places bets.',
     async play(stage) {
       const bet = stage.bet()
       stage.expectBet(bet)
@@ -362,7 +362,7 @@ export const hostile: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Keys that hide in other cases or spaces are not taken: "Amount", "amount "',
     source: 'spec 4.1',
-    cost: 'A stake is read from a field that the specification does not know.',
+    impact: 'A stake is read from a field that the specification does not know.',
     async play(stage) {
       for (const name of ['Amount', 'AMOUNT', 'amount ']) {
         const bet = stage.bet()
@@ -379,7 +379,7 @@ export const hostile: readonly AuditCase[] = [
     title:
       'Text that would be SQL, a path or a property is an id like any other, or refused; a query object is refused',
     source: 'D24',
-    cost: 'Injection: one id gives back every bet of the player.',
+    impact: 'Injection: one id gives back every bet of the player.',
     async play(stage) {
       const held = stage.bet()
       const after = await stage.placed(held, stage.opening)

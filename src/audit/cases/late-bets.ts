@@ -25,7 +25,8 @@ export const lateBets: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A placebet that arrives after its rollback takes nothing',
     source: 'spec 4.1, 4.3, D11',
-    cost: 'The player loses the stake of a bet that the platform gave up: no settlement and no rollback will ever come.',
+    impact:
+      'The player loses the stake of a bet that the platform gave up: no settlement and no rollback will ever come.',
     async play(stage) {
       const bet = stage.bet()
       stage.accepted(await stage.rollback(bet), stage.opening)
@@ -38,7 +39,7 @@ export const lateBets: readonly AuditCase[] = [
     level: 'SHOULD',
     title: 'A placebet that arrives after its rollback is refused with INVALID_BET',
     source: 'D11',
-    cost: 'Success would mean that a bet is open which the platform has given up.',
+    impact: 'Success would mean that a bet is open which the platform has given up.',
     async play(stage) {
       const bet = stage.bet()
       stage.accepted(await stage.rollback(bet), stage.opening)
@@ -50,7 +51,7 @@ export const lateBets: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A late placebet takes nothing when it comes again, or under another transactionId',
     source: 'D6, D11',
-    cost: 'The first late copy is turned away, and the second one is taken.',
+    impact: 'The first late copy is turned away, and the second one is taken.',
     async play(stage) {
       const bet = stage.bet()
       stage.accepted(await stage.rollback(bet), stage.opening)
@@ -65,7 +66,7 @@ export const lateBets: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A rollback after a late placebet was refused gives nothing',
     source: 'D11, D12',
-    cost: 'Money out of nothing: the stake that was never taken is given back.',
+    impact: 'Money out of nothing: the stake that was never taken is given back.',
     async play(stage) {
       const bet = stage.bet()
       stage.accepted(await stage.rollback(bet), stage.opening)
@@ -81,7 +82,7 @@ export const lateBets: readonly AuditCase[] = [
     title:
       'A rollback of an unknown bet that comes again is a success and moves nothing, also after the late placebet',
     source: 'spec 1.5, 4.3',
-    cost: 'The platform never hears that the bet is undone.',
+    impact: 'The platform never hears that the bet is undone.',
     async play(stage) {
       const bet = stage.bet()
       const transactionId = stage.id()
@@ -97,9 +98,10 @@ export const lateBets: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A placebet and its rollback at the same moment net to zero, the placebet sent first',
     source: 'spec 4.1, 4.3, D11',
-    cost: 'A placebet that times out is rolled back while it is under way: the stake is lost between the two.',
+    impact:
+      'A placebet that times out is rolled back while it is under way: the stake is lost between the two.',
     async play(stage) {
-      for (let round = 1; round <= 2 * stage.settings.rounds; round += 1)
+      for (let round = 1; round <= 2 * stage.settings.raceRounds; round += 1)
         await race(stage, 'placebet', stage.random.between(0, 3), round)
     },
   },
@@ -108,9 +110,10 @@ export const lateBets: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A placebet and its rollback at the same moment net to zero, the rollback sent first',
     source: 'spec 4.1, 4.3, D11',
-    cost: 'As AU-306, from the other side: the rollback looks, finds nothing, and the placebet lands behind it.',
+    impact:
+      'As AU-306, from the other side: the rollback looks, finds nothing, and the placebet lands behind it.',
     async play(stage) {
-      for (let round = 1; round <= 2 * stage.settings.rounds; round += 1)
+      for (let round = 1; round <= 2 * stage.settings.raceRounds; round += 1)
         await race(stage, 'rollbackbet', stage.random.between(0, 3), round)
     },
   },
@@ -119,9 +122,9 @@ export const lateBets: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A crowd of placebets and rollbacks of one bet at the same moment nets to zero',
     source: 'spec 1.5, 4.3, D11, D12',
-    cost: 'Retries on both sides meet: whatever is not zero is somebody’s money.',
+    impact: 'Retries on both sides meet: whatever is not zero is somebody’s money.',
     async play(stage) {
-      for (let round = 1; round <= stage.settings.rounds; round += 1) {
+      for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
         const bet = stage.bet(stage.units(stage.random.between(20, 60)))
         const rollbackId = stage.id()
         const answers = await stage.together(stage.settings.concurrency, index =>
@@ -141,7 +144,7 @@ export const lateBets: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A rollback of an unknown bet is remembered for its own bet only',
     source: 'D11',
-    cost: 'After one late bet the player cannot bet any more, or late bets of others get through.',
+    impact: 'After one late bet the player cannot bet any more, or late bets of others get through.',
     async play(stage) {
       const [late, other] = [stage.bet(), stage.bet()]
       stage.accepted(await stage.rollback(late), stage.opening)

@@ -28,9 +28,9 @@ export const lines: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A caller who hangs up after a placebet and rolls it back at once finds that nothing was taken',
     source: 'spec 4.1, 4.3',
-    cost: 'That is how the platform treats every time-out: what is not undone is lost to the player.',
+    impact: 'That is how the platform treats every time-out: what is not undone is lost to the player.',
     async play(stage) {
-      for (let round = 1; round <= stage.settings.rounds; round += 1) {
+      for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
         const bet = await hangUpOnPlacebet(stage, round)
         stage.accepted(await stage.rollback(bet))
         await stage.holds(stage.opening, 'after a placebet whose caller hung up, and its rollback')
@@ -44,9 +44,9 @@ export const lines: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A caller who hangs up after a placebet and sends it again finds one stake taken',
     source: 'spec 1.5, D2',
-    cost: 'The first copy was taken and forgotten, and the second one takes again.',
+    impact: 'The first copy was taken and forgotten, and the second one takes again.',
     async play(stage) {
-      for (let round = 1; round <= stage.settings.rounds; round += 1) {
+      for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
         const bet = await hangUpOnPlacebet(stage, round)
         const after = subtract(stage.opening, bet.amount)
         stage.accepted(await stage.place(bet, { label: 'the same placebet again' }))
@@ -61,9 +61,9 @@ export const lines: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A caller who hangs up after a rollbackbet and sends it again finds the stake given back once',
     source: 'spec 1.5, 4.3',
-    cost: 'Rollbacks are repeated until they are heard: each copy pays again, or none does.',
+    impact: 'Rollbacks are repeated until they are heard: each copy pays again, or none does.',
     async play(stage) {
-      for (let round = 1; round <= stage.settings.rounds; round += 1) {
+      for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
         const bet = stage.bet(stage.units(stage.random.between(20, 60)))
         stage.accepted(await stage.place(bet))
         const transactionId = stage.id()
@@ -80,10 +80,10 @@ export const lines: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A caller who hangs up after an unsettlement and sends it again finds the payout taken once',
     source: 'spec 1.5, 4.2',
-    needs: ['settle', 'deductions'],
-    cost: 'The payout is taken by the first copy and by the second.',
+    needs: ['settle', 'clawbacks'],
+    impact: 'The payout is taken by the first copy and by the second.',
     async play(stage) {
-      for (let round = 1; round <= stage.settings.rounds; round += 1) {
+      for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
         const bet = stage.bet(stage.units(50))
         const staked = await stage.placed(bet, stage.opening)
         await stage.settle(bet, 'BET_PAID', stage.units(20))
@@ -103,7 +103,7 @@ export const lines: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Half a placebet moves nothing and leaves no trace: the whole one is decided as new',
     source: 'spec 4.1, D8',
-    cost: 'A call that broke on the way is taken by what had arrived of it.',
+    impact: 'A call that broke on the way is taken by what had arrived of it.',
     async play(stage) {
       const bet = stage.bet()
       const body = write(stage.placement(bet))
@@ -128,7 +128,7 @@ export const lines: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A placebet that arrives byte by byte is taken like any other, also without a Content-Length',
     source: 'spec 1.3',
-    cost: 'A slow line, or a proxy that sends in chunks, and bets are refused or misread.',
+    impact: 'A slow line, or a proxy that sends in chunks, and bets are refused or misread.',
     async play(stage) {
       let balance = stage.opening
       for (const chunked of [false, true]) {
@@ -146,7 +146,7 @@ export const lines: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A character that is cut in two by the network is the same character',
     source: 'spec 1.5, D24',
-    cost: 'An id with an accent is another id at each retry: the stake is taken again.',
+    impact: 'An id with an accent is another id at each retry: the stake is taken again.',
     async play(stage) {
       const id = `${stage.id()}-é球😀`
       const bet = { ...stage.bet(), transactionId: id, betId: id }
@@ -172,7 +172,7 @@ export const lines: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Callers who are slow or have gone do not block the others',
     source: 'spec 1.5, scenario A02',
-    cost: 'Sixteen broken phones, and nobody can bet any more.',
+    impact: 'Sixteen broken phones, and nobody can bet any more.',
     async play(stage) {
       const body = write(stage.placement(stage.bet()))
       let answered = (): void => {}

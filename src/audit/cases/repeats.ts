@@ -29,7 +29,7 @@ const conflicts: readonly AuditCase[] = changesOfPlacebet.map(({ name }, index) 
   level: 'SHOULD',
   title: `A placebet with a known transactionId and another ${name} is refused with TRANSACTION_CONFLICT`,
   source: 'D3, D4',
-  cost: 'The platform is told that something moved that did not: the books differ from that moment on.',
+  impact: 'The platform is told that something moved that did not: the books differ from that moment on.',
   async play(stage) {
     const { answer, bet } = await changed(stage, name)
     stage.refusedAs(answer, 'TRANSACTION_CONFLICT')
@@ -44,7 +44,7 @@ export const repeats: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A placebet that comes twice is answered alike and taken once',
     source: 'spec 1.5, D2',
-    cost: 'Every retry of a proxy or a network is a second stake.',
+    impact: 'Every retry of a proxy or a network is a second stake.',
     async play(stage) {
       const bet = stage.bet()
       const after = await stage.placed(bet, stage.opening)
@@ -58,7 +58,7 @@ export const repeats: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A placebet that comes again later is taken once and answered with the current balance',
     source: 'spec 1.4, 1.5, D2',
-    cost: 'A late duplicate takes a second stake, or the sportsbook shows a balance of long ago.',
+    impact: 'A late duplicate takes a second stake, or the sportsbook shows a balance of long ago.',
     async play(stage) {
       const [first, second, third] = [stage.bet(), stage.bet(), stage.bet()]
       for (const bet of [first, second, third]) stage.accepted(await stage.place(bet))
@@ -74,10 +74,11 @@ export const repeats: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Copies of one placebet at the same time are all accepted and taken once',
     source: 'spec 1.5, D2',
-    cost: 'Duplicates that race each other take the stake more than once: the most frequent fault of wallets.',
+    impact:
+      'Duplicates that race each other take the stake more than once: the most frequent fault of wallets.',
     async play(stage) {
       let balance = stage.opening
-      for (let round = 1; round <= stage.settings.rounds; round += 1) {
+      for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
         const bet = stage.bet(stage.units(stage.random.between(20, 60)))
         const answers = await stage.together(stage.settings.concurrency, copy =>
           stage.place(bet, { label: `copy ${copy + 1} of one placebet (round ${round})` }),
@@ -95,7 +96,7 @@ export const repeats: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A rollbackbet that comes again, at once or later, gives the stake back once',
     source: 'spec 1.5, 4.3',
-    cost: 'Every retry of a rollback pays the player the stake again.',
+    impact: 'Every retry of a rollback pays the player the stake again.',
     async play(stage) {
       const [bet, other] = [stage.bet(), stage.bet()]
       stage.accepted(await stage.place(bet))
@@ -113,9 +114,10 @@ export const repeats: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Copies of one rollbackbet at the same time give the stake back once',
     source: 'spec 1.5, 4.3',
-    cost: 'The platform repeats a rollback that timed out while the first is under way: the stake comes back twice.',
+    impact:
+      'The platform repeats a rollback that timed out while the first is under way: the stake comes back twice.',
     async play(stage) {
-      for (let round = 1; round <= stage.settings.rounds; round += 1) {
+      for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
         const bet = stage.bet(stage.units(stage.random.between(20, 60)))
         stage.accepted(await stage.place(bet))
         const transactionId = stage.id()
@@ -134,7 +136,7 @@ export const repeats: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A bet that is rolled back again under other transactionIds is given back once',
     source: 'spec 4.3, D12',
-    cost: 'Two systems of the platform undo the same bet, and the player has the stake twice.',
+    impact: 'Two systems of the platform undo the same bet, and the player has the stake twice.',
     async play(stage) {
       const bet = stage.bet()
       stage.accepted(await stage.place(bet))
@@ -150,7 +152,7 @@ export const repeats: readonly AuditCase[] = [
     level: 'SHOULD',
     title: 'A rollbackbet of a bet that is rolled back already is a success, under whatever transactionId',
     source: 'D12',
-    cost: 'The caller retries until it hears success: it never ends, and somebody is called at night.',
+    impact: 'The caller retries until it hears success: it never ends, and somebody is called at night.',
     async play(stage) {
       const bet = stage.bet()
       stage.accepted(await stage.place(bet))
@@ -162,9 +164,9 @@ export const repeats: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Rollbacks of one bet under different transactionIds at the same time give the stake back once',
     source: 'spec 4.3, D12',
-    cost: 'As AU-206, in the milliseconds in which a wallet has not looked yet.',
+    impact: 'As AU-206, in the milliseconds in which a wallet has not looked yet.',
     async play(stage) {
-      for (let round = 1; round <= stage.settings.rounds; round += 1) {
+      for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
         const bet = stage.bet(stage.units(stage.random.between(20, 60)))
         stage.accepted(await stage.place(bet))
         await stage.together(stage.settings.concurrency, copy =>
@@ -182,7 +184,8 @@ export const repeats: readonly AuditCase[] = [
     title:
       'A placebet that was refused for funds stays refused when it comes again, whatever the funds are by then',
     source: 'D6',
-    cost: 'A delayed duplicate takes a stake for a bet that the sportsbook has told the player was refused.',
+    impact:
+      'A delayed duplicate takes a stake for a bet that the sportsbook has told the player was refused.',
     async play(stage) {
       const spent = await stage.spendDownTo(stage.units(50), stage.opening)
       const bet = stage.bet(stage.units(100))
@@ -198,7 +201,7 @@ export const repeats: readonly AuditCase[] = [
     level: 'SHOULD',
     title: 'A refusal that comes again is the same: status, code and all',
     source: 'D2, D6',
-    cost: 'Two answers to one call: the platform believes the second one, and its books differ.',
+    impact: 'Two answers to one call: the platform believes the second one, and its books differ.',
     async play(stage) {
       const bet = stage.bet(stage.units(stage.wholeUnits(stage.opening) + 100n))
       const [first, second] = [await stage.place(bet), await stage.place(bet)]
@@ -212,7 +215,7 @@ export const repeats: readonly AuditCase[] = [
     level: 'SHOULD',
     title: 'A repeated success names the walletTransactionId of the first',
     source: 'spec 1.5, D2',
-    cost: 'One movement has two references, and whoever reconciles counts it twice.',
+    impact: 'One movement has two references, and whoever reconciles counts it twice.',
     async play(stage) {
       const bet = stage.bet()
       const rollbackId = stage.id()
@@ -233,7 +236,7 @@ export const repeats: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A placebet that comes again after its bet was rolled back takes nothing',
     source: 'spec 1.5, D14',
-    cost: 'A stake is taken for a bet that was undone, and nobody will ever give it back.',
+    impact: 'A stake is taken for a bet that was undone, and nobody will ever give it back.',
     async play(stage) {
       const bet = stage.bet()
       stage.accepted(await stage.place(bet))
@@ -247,7 +250,8 @@ export const repeats: readonly AuditCase[] = [
     level: 'SHOULD',
     title: 'A placebet that comes again after its bet was rolled back is answered as at first',
     source: 'D2, D14',
-    cost: 'A refusal here looks as if the first placebet had failed, and the platform rolls back once more.',
+    impact:
+      'A refusal here looks as if the first placebet had failed, and the platform rolls back once more.',
     async play(stage) {
       const bet = stage.bet()
       stage.accepted(await stage.place(bet))
@@ -260,7 +264,7 @@ export const repeats: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A second placebet for a bet, under another transactionId, takes nothing',
     source: 'spec 2, D10',
-    cost: 'One bet, two stakes: a rollback or a settlement will only ever see one of them.',
+    impact: 'One bet, two stakes: a rollback or a settlement will only ever see one of them.',
     async play(stage) {
       const bet = stage.bet()
       const after = await stage.placed(bet, stage.opening)
@@ -273,7 +277,7 @@ export const repeats: readonly AuditCase[] = [
     level: 'SHOULD',
     title: 'A second placebet for a bet, under another transactionId, is refused with INVALID_BET',
     source: 'D10',
-    cost: 'A success would say that a second stake was taken.',
+    impact: 'A success would say that a second stake was taken.',
     async play(stage) {
       const bet = stage.bet()
       await stage.placed(bet, stage.opening)
@@ -286,9 +290,9 @@ export const repeats: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Placebets for one bet under different transactionIds at the same time take one stake',
     source: 'spec 2, D10',
-    cost: 'As AU-214, in the milliseconds in which a wallet has not looked yet.',
+    impact: 'As AU-214, in the milliseconds in which a wallet has not looked yet.',
     async play(stage) {
-      for (let round = 1; round <= stage.settings.rounds; round += 1) {
+      for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
         const bet = stage.bet(stage.units(stage.random.between(20, 60)))
         const answers = await stage.together(stage.settings.concurrency, copy =>
           stage.place(
@@ -307,9 +311,9 @@ export const repeats: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A transactionId that comes with different bets at the same time takes one stake',
     source: 'spec 1.5, D1, D4',
-    cost: 'The same transaction is recorded twice, and the platform knows of one.',
+    impact: 'The same transaction is recorded twice, and the platform knows of one.',
     async play(stage) {
-      for (let round = 1; round <= stage.settings.rounds; round += 1) {
+      for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
         const transactionId = stage.id()
         const amount = stage.units(stage.random.between(20, 60))
         const bets = Array.from({ length: stage.settings.concurrency }, () => ({
@@ -331,7 +335,7 @@ export const repeats: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A known transactionId with another amount, bet, currency or player moves nothing',
     source: 'spec 1.5, D4',
-    cost: 'A repeat that changes money: whatever changed on the way is booked.',
+    impact: 'A repeat that changes money: whatever changed on the way is booked.',
     async play(stage) {
       for (const { name } of changesOfPlacebet) {
         const { bet } = await changed(stage, name)
@@ -347,7 +351,8 @@ export const repeats: readonly AuditCase[] = [
     title:
       'A repeated placebet may have other odds, betType, sessionId or transactionDate, each alone and all together',
     source: 'D3',
-    cost: 'A retry with a refreshed date or session is refused, and a bet that was taken is reported as failed.',
+    impact:
+      'A retry with a refreshed date or session is refused, and a bet that was taken is reported as failed.',
     async play(stage) {
       const bet = stage.bet()
       const after = await stage.placed(bet, stage.opening)
@@ -369,7 +374,7 @@ export const repeats: readonly AuditCase[] = [
     level: 'SHOULD',
     title: 'A repeated rollbackbet may have another transactionDate',
     source: 'D3',
-    cost: 'A retried rollback is refused, and the platform repeats it for ever.',
+    impact: 'A retried rollback is refused, and the platform repeats it for ever.',
     async play(stage) {
       const bet = stage.bet()
       const transactionId = stage.id()
@@ -385,7 +390,7 @@ export const repeats: readonly AuditCase[] = [
     level: 'SHOULD',
     title: 'Amounts are compared by value: 2, 2.00 and 2.000 are the same transaction',
     source: 'D3, D21',
-    cost: 'A retry that another serialiser wrote is refused as a conflict.',
+    impact: 'A retry that another serialiser wrote is refused as a conflict.',
     async play(stage) {
       const bet = stage.bet(stage.units(200))
       const after = await stage.placed(bet, stage.opening)
@@ -401,7 +406,7 @@ export const repeats: readonly AuditCase[] = [
     level: 'SHOULD',
     title: 'A rollbackbet may have the transactionId of its placebet',
     source: 'D1',
-    cost: 'A platform that reuses the id hears success, and the stake stays in the wallet.',
+    impact: 'A platform that reuses the id hears success, and the stake stays in the wallet.',
     async play(stage) {
       const bet = stage.bet()
       stage.accepted(await stage.place(bet))
@@ -415,7 +420,7 @@ export const repeats: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A rollbackbet with a known transactionId and another bet moves nothing',
     source: 'spec 1.5, D4',
-    cost: 'One transaction gives back two stakes.',
+    impact: 'One transaction gives back two stakes.',
     async play(stage) {
       const [first, second] = [stage.bet(), stage.bet()]
       for (const bet of [first, second]) stage.accepted(await stage.place(bet))
@@ -431,7 +436,8 @@ export const repeats: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A bet that was rolled back cannot be placed again, also not under another transactionId',
     source: 'D10, D11',
-    cost: 'A stake is taken for a bet that the platform has given up: nobody will settle it or give it back.',
+    impact:
+      'A stake is taken for a bet that the platform has given up: nobody will settle it or give it back.',
     async play(stage) {
       const bet = stage.bet()
       stage.accepted(await stage.place(bet))
@@ -447,7 +453,7 @@ export const repeats: readonly AuditCase[] = [
     level: 'SHOULD',
     title: 'A transactionDate decides nothing: a rollback that is dated before its placebet is done',
     source: 'D25',
-    cost: 'Two servers of the platform with clocks that differ, and stakes stay in the wallet.',
+    impact: 'Two servers of the platform with clocks that differ, and stakes stay in the wallet.',
     async play(stage) {
       const bet = stage.bet()
       stage.accepted(await stage.place(bet))
@@ -463,7 +469,8 @@ export const repeats: readonly AuditCase[] = [
     title:
       'A rollbackbet with a known transactionId and another betId or playerId is refused with TRANSACTION_CONFLICT',
     source: 'D3, D4',
-    cost: 'Success would tell the platform that the second bet was rolled back, and its stake stays in the wallet.',
+    impact:
+      'Success would tell the platform that the second bet was rolled back, and its stake stays in the wallet.',
     async play(stage) {
       const bet = stage.bet()
       const transactionId = stage.id()

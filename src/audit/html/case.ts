@@ -31,18 +31,18 @@ const signOf = ({ kind, sign }: Outcome) => html`<span class="sign ${kind}" aria
 export function failedCase(result: AuditResult, anchor: string): Markup {
   const { id, level, title, source, failure, exchanges } = result
   const outcome = outcomeOf(result)
-  const telling = exchanges[failure?.exchange ?? -1] ?? null
+  const telling = exchanges[failure?.exchangeIndex ?? -1] ?? null
   return html`<article class="case failed ${outcome.kind}" id="${anchor}">
 <header>${signOf(outcome)}<p class="origin"><b>${id}</b> ${level} ${outcome.word} <span class="source">${source}</span></p>
 <h3>${title}</h3></header>
 <dl class="finding">
 <div><dt>Expected</dt><dd>${failure?.expected ?? 'Not told.'}</dd></div>
-<div class="found"><dt>Found</dt><dd>${failure?.found ?? 'Not told.'}</dd></div>
-<div><dt>In production</dt><dd>${failure?.cost ?? 'Not told.'}</dd></div>
+<div class="found"><dt>Found</dt><dd>${failure?.actual ?? 'Not told.'}</dd></div>
+<div><dt>In production</dt><dd>${failure?.impact ?? 'Not told.'}</dd></div>
 </dl>
 ${
   telling &&
-  html`<h4>The call that gave it away: ${(failure?.exchange ?? 0) + 1}. ${telling.label}</h4>
+  html`<h4>The call that gave it away: ${(failure?.exchangeIndex ?? 0) + 1}. ${telling.label}</h4>
 ${code(telling.curl, 'No curl line.', 'curl')}
 ${code(telling.status === null ? noAnswer(telling) : `${telling.status} ${telling.answer ?? ''}`, '')}`
 }

@@ -39,7 +39,7 @@ export function timeline(result: AuditResult): Markup {
     row(exchange, index, {
       startMs,
       lengthMs,
-      telling: failure?.exchange === index,
+      telling: failure?.exchangeIndex === index,
       withCurl: failure !== null,
     }),
   )
@@ -67,25 +67,13 @@ function row(
   index: number,
   { startMs, lengthMs, telling, withCurl }: Place,
 ): Markup {
-  const {
-    label,
-    method,
-    path,
-    body,
-    curl,
-    status,
-    answer,
-    balance,
-    broken,
-    sentAtMs,
-    answeredAtMs,
-    leftOut,
-  } = exchange
+  const { label, method, path, body, curl, status, answer, balance, error, sentAtMs, answeredAtMs, omitted } =
+    exchange
   const others =
-    leftOut === 0 ? null : html` <i>and ${countText(leftOut, 'more like it', 'more like it')}</i>`
+    omitted === 0 ? null : html` <i>and ${countText(omitted, 'more like it', 'more like it')}</i>`
   const fate =
     answeredAtMs === null ? noAnswer(exchange) : `answered after ${durationText(answeredAtMs - sentAtMs)}`
-  const trouble = broken ?? (answeredAtMs === null ? 'no answer' : null)
+  const trouble = error ?? (answeredAtMs === null ? 'no answer' : null)
   const later = index < paperCallsMax || telling ? null : html` class="${withCurl ? 'later-body' : 'later'}"`
   return html`<li${later}><details class="call ${fateOf(exchange)}${telling ? ' telling' : ''}">
 <summary><span class="nr">${index + 1}</span><span class="label">${label}${trouble && html` <i>${trouble}</i>`}${others}</span>${bar(exchange, startMs, lengthMs)}<b class="status">${status ?? 'none'}</b><span class="balance">${balance}</span></summary>
@@ -97,7 +85,7 @@ ${withCurl ? html`<dt class="again">To send it again</dt><dd class="again">${cod
 }
 
 /** Why there is no answer, in words. */
-export const noAnswer = ({ broken }: AuditExchange) => `no answer: ${broken ?? 'reason unknown'}`
+export const noAnswer = ({ error }: AuditExchange) => `no answer: ${error ?? 'reason unknown'}`
 
 /** Text of the wire as it was; it wraps, and one click selects all of it. */
 export function code(text: string | null, otherwise: string, kind = 'body'): Markup {

@@ -8,26 +8,26 @@ export interface Chaos {
   /** The wallet answers, and the platform does not hear it; or it gives up and goes on while the wallet still works. */
   answerLost: number
   /** The call hangs on the line until the platform has given up and gone on: a bet arrives after its own rollback. */
-  late: number
+  deliveredLate: number
   /** The call is held up a little while the platform waits: others overtake it. */
   delayed: number
   /** The connection is cut after the call was written, or in the middle of it. */
-  cut: number
+  disconnected: number
   /** The call is delivered a second time, at once or much later, also days later as from a stuck queue. */
   duplicated: number
   /** An unsettlement is sent together with the settlement that it reverses, and may be there first. */
-  overtaken: number
+  reordered: number
 }
 
 /** What the number 1 stands for: nothing is spared. Smaller numbers are shares of it. */
 const worst: Readonly<Chaos> = {
   requestLost: 0.1,
   answerLost: 0.12,
-  late: 0.1,
+  deliveredLate: 0.1,
   delayed: 0.2,
-  cut: 0.06,
+  disconnected: 0.06,
   duplicated: 0.35,
-  overtaken: 0.5,
+  reordered: 0.5,
 }
 
 export const chaosNames = Object.keys(worst) as (keyof Chaos)[]
@@ -36,11 +36,11 @@ function each(of: (name: keyof Chaos) => number): Chaos {
   return {
     requestLost: of('requestLost'),
     answerLost: of('answerLost'),
-    late: of('late'),
+    deliveredLate: of('deliveredLate'),
     delayed: of('delayed'),
-    cut: of('cut'),
+    disconnected: of('disconnected'),
     duplicated: of('duplicated'),
-    overtaken: of('overtaken'),
+    reordered: of('reordered'),
   }
 }
 
@@ -59,8 +59,11 @@ export function chaosOf(chaos: number | Partial<Chaos>): Chaos {
     if (!isProbability(value)) invalid(`chaos.${name} must be a number from 0 to 1`)
   }
   const all = each(name => chaos[name] ?? 0)
-  const { requestLost, answerLost, late, delayed, cut } = all
-  if (requestLost + answerLost + late + cut > 0.9 || requestLost + answerLost + late + cut + delayed > 1) {
+  const { requestLost, answerLost, deliveredLate, delayed, disconnected } = all
+  if (
+    requestLost + answerLost + deliveredLate + disconnected > 0.9 ||
+    requestLost + answerLost + deliveredLate + disconnected + delayed > 1
+  ) {
     invalid('chaos: at least one call of ten must get through, or nothing would ever end')
   }
   return all

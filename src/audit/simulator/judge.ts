@@ -28,7 +28,7 @@ export interface Judge {
   answered(delivery: Delivery, reading: Reading): void
   differs(
     about: Transaction | Bet,
-    what: Difference['what'],
+    what: Difference['kind'],
     expected: string,
     found: string,
     amount?: bigint,
@@ -44,7 +44,7 @@ export interface JudgeCounts {
   /** Balances that could be one amount only, and were it. */
   balancesExact: number
   /** Balances that were between what they could be, while other calls of the player were on their way. */
-  balancesWithin: number
+  balancesInRange: number
 }
 
 /** Answers that turn a call away before it is looked at. None of them may happen to a well-formed call of the platform. */
@@ -72,7 +72,7 @@ export function createJudge(settings: {
     lateBetsRefused: 0,
     betsRolledBack: 0,
     balancesExact: 0,
-    balancesWithin: 0,
+    balancesInRange: 0,
   }
   let differencesCount = 0
   let moment = 0
@@ -140,17 +140,17 @@ export function createJudge(settings: {
       const { account } = about
       const transaction = 'operation' in about ? about : null
       const difference: Difference = {
-        what,
+        kind: what,
         playerId: account.playerId,
         betId: 'operation' in about ? about.bet.betId : about.betId,
         operation: transaction?.operation ?? null,
         transactionId: transaction?.transactionId ?? null,
         expected,
-        found,
+        actual: found,
         amount: amount === undefined ? null : shown(amount, account),
         currency: account.currency,
         step: settings.step(),
-        since: account.recent.map(nameOf),
+        recentTransactions: account.recent.map(nameOf),
       }
       if (differences.length < settings.differencesMax) differences.push(difference)
       settings.onDifference(difference)
@@ -353,7 +353,7 @@ export function createJudge(settings: {
       if (low === high) {
         counts.balancesExact += 1
         account.recent.length = 0
-      } else counts.balancesWithin += 1
+      } else counts.balancesInRange += 1
       return
     }
     const off = seen > high ? seen - high : seen - low

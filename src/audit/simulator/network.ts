@@ -36,7 +36,7 @@ export interface NetworkSettings {
   concurrency: number
   ratePerSecond: number | null
   backOffMsMax: number
-  patienceMs: number
+  giveUpAfterMs: number
   clock: SimulatorClock
   random: Random
   judge: Judge
@@ -46,7 +46,7 @@ export interface NetworkSettings {
   idle(): boolean
   /** Nothing waits and nothing is on its way. May make new work. */
   done(): void
-  /** The wallet has not answered for `patienceMs`. */
+  /** The wallet has not answered for `giveUpAfterMs`. */
   gaveUp(): void
   answered(transaction: Transaction, reading: Reading, milliseconds: number): void
   /** Something threw that must not: a hook of the operator's, or a fault in here. */
@@ -62,7 +62,7 @@ export interface Network {
   readonly inFlight: number
   readonly requests: number
   readonly faultsInjected: Readonly<Record<keyof Chaos, number>>
-  readonly walletAway: boolean
+  readonly walletUnreachable: boolean
   /** Lets the simulated time go on by one. */
   advance(): void
   /** Sends a transaction once, or what the network makes of it. */
@@ -150,7 +150,7 @@ export function createNetwork(settings: NetworkSettings): Network {
   function failed(sentAt: number, now: number): void {
     failures += 1
     failingSince ??= sentAt
-    if (now - failingSince > settings.patienceMs) {
+    if (now - failingSince > settings.giveUpAfterMs) {
       giveUp()
       return
     }
@@ -223,7 +223,7 @@ export function createNetwork(settings: NetworkSettings): Network {
     get requests() {
       return requests
     },
-    get walletAway() {
+    get walletUnreachable() {
       return failures > 0
     },
     faultsInjected,
@@ -258,10 +258,10 @@ export function createNetwork(settings: NetworkSettings): Network {
           now('whole', null)
           nothingHeard()
         }
-      } else if (falls('late')) {
+      } else if (falls('deliveredLate')) {
         now('whole', null, lateSteps())
         nothingHeard()
-      } else if (falls('cut')) {
+      } else if (falls('disconnected')) {
         now(random.chance(0.5) ? 'cut after' : 'cut within', () => heard(null))
       } else if (falls('delayed')) {
         now('whole', heard, random.between(1, delayStepsMax))

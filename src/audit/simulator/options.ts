@@ -64,7 +64,7 @@ export interface SimulationOptions {
    * is answered 5xx for so long, at least 60 times. Default 60,000; a wallet that has never answered is
    * given up after no more than 5,000.
    */
-  patienceMs?: number
+  giveUpAfterMs?: number
   /** The longest pause between attempts when the wallet fails. Default 1,000. */
   backOffMsMax?: number
   /** How many closed bets are kept, to be sent again at the end: half of them the last, half of all times. Default 2,000. */
@@ -143,7 +143,7 @@ const optionNames: ReadonlySet<string> = new Set<keyof SimulationOptions>([
     'bets',
     'durationMs',
   ] as const),
-  ...(['ratePerSecond', 'concurrency', 'chaos', 'seed', 'runId', 'timeoutMs', 'patienceMs'] as const),
+  ...(['ratePerSecond', 'concurrency', 'chaos', 'seed', 'runId', 'timeoutMs', 'giveUpAfterMs'] as const),
   ...(['backOffMsMax', 'rememberedBetsMax', 'differencesMax', 'minorUnits', 'signal', 'onProgress'] as const),
   ...(['progressEveryMs', 'onDifference', 'onBetClosed', 'clock'] as const),
 ])
@@ -186,7 +186,7 @@ export function settingsOf(options: SimulationOptions) {
     ratePerSecond: ratePerSecond ?? null,
     concurrency: wholeOption('concurrency', options.concurrency ?? 16, 1, 10_000),
     timeoutMs: wholeOption('timeoutMs', options.timeoutMs ?? 10_000, 1),
-    patienceMs: wholeOption('patienceMs', options.patienceMs ?? 60_000, 0),
+    giveUpAfterMs: wholeOption('giveUpAfterMs', options.giveUpAfterMs ?? 60_000, 0),
     backOffMsMax: wholeOption('backOffMsMax', options.backOffMsMax ?? 1_000, 0),
     rememberedBetsMax: wholeOption('rememberedBetsMax', options.rememberedBetsMax ?? 2_000, 0),
     differencesMax: wholeOption('differencesMax', options.differencesMax ?? 100, 1),

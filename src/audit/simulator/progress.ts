@@ -13,7 +13,8 @@ export function formatProgress(
   progress: SimulationProgress,
   { bar, columns = 110 }: { bar: boolean; columns?: number },
 ): string {
-  const { phase, bets, betsMax, elapsedMs, durationMs, differencesCount, walletAway, faultsReal } = progress
+  const { phase, bets, betsMax, elapsedMs, durationMs, differencesCount, walletUnreachable, failedCalls } =
+    progress
   const share =
     phase === 'opening'
       ? 0
@@ -32,11 +33,11 @@ export function formatProgress(
     `${count(progress.requests)} requests`,
     `${count(Math.round(progress.requestsPerSecond))}/s`,
     `p99 ${milliseconds(progress.latencyMs.p99)}`,
-    walletAway ? 'THE WALLET DOES NOT ANSWER' : '',
+    walletUnreachable ? 'THE WALLET DOES NOT ANSWER' : '',
     differencesIn(differencesCount),
     `${count(progress.replaysAbsorbed)} replays`,
     `${count(progress.betsRolledBack)} rollbacks`,
-    faultsReal === 0 ? '' : `${count(faultsReal)} failed calls`,
+    failedCalls === 0 ? '' : `${count(failedCalls)} failed calls`,
   ].filter(Boolean)
   return parts.join('  ').slice(0, columns)
 }
@@ -49,17 +50,27 @@ export function formatReport(report: SimulationReport): string {
   if (differencesCount > 0) {
     lines.push(differencesIn(differencesCount).toUpperCase(), '')
     for (const [index, difference] of differences.entries()) {
-      const { what, playerId, betId, operation, transactionId, amount, currency, expected, found, since } =
-        difference
+      const {
+        kind,
+        playerId,
+        betId,
+        operation,
+        transactionId,
+        amount,
+        currency,
+        expected,
+        actual,
+        recentTransactions,
+      } = difference
       const sum = amount === null ? '' : `, ${amount.startsWith('-') ? amount : `+${amount}`} ${currency}`
       lines.push(
-        `${String(index + 1).padStart(3)}. ${what}: player ${playerId}${betId === '' ? '' : `, bet ${betId}`}${sum}`,
+        `${String(index + 1).padStart(3)}. ${kind}: player ${playerId}${betId === '' ? '' : `, bet ${betId}`}${sum}`,
         `     expected  ${expected}`,
-        `     found     ${found}`,
+        `     found     ${actual}`,
       )
       if (transactionId !== null)
         lines.push(`     at        ${operation} ${transactionId}, step ${difference.step}`)
-      for (const [place, name] of since.entries())
+      for (const [place, name] of recentTransactions.entries())
         lines.push(`     ${place === 0 ? 'since' : '     '}     ${name}`)
     }
     if (differences.length < differencesCount) {
@@ -92,7 +103,7 @@ export function formatReport(report: SimulationReport): string {
     [
       'unsettlements',
       `${count(counts.unsettlements)}, of them ${count(counts.clawbacksRefused)} refused for funds; ` +
-        `${count(counts.unsettlementsEarly)} calls came before their settlement; debts recovered from ${count(counts.recoveries)} winnings`,
+        `${count(counts.earlyUnsettlements)} calls came before their settlement; debts recovered from ${count(counts.recoveries)} winnings`,
     ],
     [
       'debts outstanding',
@@ -106,12 +117,12 @@ export function formatReport(report: SimulationReport): string {
       'faults injected',
       injected.map(name => `${inWords(name)} ${count(report.faultsInjected[name])}`).join(', ') || 'none',
     ],
-    ['failed calls', counts.faultsReal === 0 ? 'none' : count(counts.faultsReal)],
+    ['failed calls', counts.failedCalls === 0 ? 'none' : count(counts.failedCalls)],
     [
       'balances judged',
-      `${count(counts.balancesExact)} to the cent, ${count(counts.balancesWithin)} within what was on its way`,
+      `${count(counts.balancesExact)} to the cent, ${count(counts.balancesInRange)} within what was on its way`,
     ],
-    ['repeated at the end', `${count(counts.reviewed)} transactions`],
+    ['repeated at the end', `${count(counts.retriedAtEnd)} transactions`],
     ['seed', `${report.seed}, ids begin with ${report.runId}`],
   ]
   for (const [operation, answers] of Object.entries(report.answers)) {
@@ -125,9 +136,9 @@ export function formatReport(report: SimulationReport): string {
   return lines.join('\n')
 }
 
-function verdict({ reconciled, complete, differencesCount, books }: SimulationReport): string {
+function verdict({ passed, complete, differencesCount, books }: SimulationReport): string {
   const players = `${count(books.players.length)} ${books.players.length === 1 ? 'player' : 'players'}`
-  if (reconciled) return `Reconciled: the books of ${players} and the wallet agree to the cent.`
+  if (passed) return `Reconciled: the books of ${players} and the wallet agree to the cent.`
   if (complete) return `NOT RECONCILED: ${differencesIn(differencesCount)}.`
   return `NOT RECONCILED: the wallet stopped answering; ${differencesIn(differencesCount)}.`
 }

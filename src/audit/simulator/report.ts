@@ -17,7 +17,7 @@ export interface Difference {
    * - `unreadable`, `currency`: an answer that is not what the interface describes
    * - `books`: the platform's own books do not add up, which is a fault of the simulator
    */
-  what:
+  kind:
     | 'balance'
     | 'closing balance'
     | 'repeat'
@@ -34,14 +34,14 @@ export interface Difference {
   operation: SimulatedOperation | null
   transactionId: string | null
   expected: string
-  found: string
+  actual: string
   /** To the cent: what the wallet has more (or, negative, less) than it must. `null` where it is not about an amount. */
   amount: Decimal | null
   currency: string
   /** The simulated time: how many bets had been made. */
   step: number
   /** What was decided on the player since its balance was last seen exact: one of these may be the cause. At most 12. */
-  since: string[]
+  recentTransactions: string[]
 }
 
 /** The platform's books of one player, for comparing them with a database. */
@@ -54,7 +54,7 @@ export interface PlayerBooks {
   expectedLeast: Decimal
   expectedMost: Decimal
   /** What the wallet answered at the end; `null` where it could not be asked any more. */
-  found: Decimal | null
+  actual: Decimal | null
   /** Answered INSUFFICIENT_FUNDS on unsettlements and not yet netted off winnings (spec 4.2 rule 2). */
   debt: Decimal
   /**
@@ -82,7 +82,7 @@ export interface ClosedBet {
 
 export interface SimulationReport {
   /** The version of this format. */
-  readonly format: 1
+  readonly formatVersion: 1
   /** Without credentials. */
   target: string
   /** ISO 8601 in UTC. */
@@ -94,8 +94,8 @@ export interface SimulationReport {
   chaos: Chaos
   concurrency: number
   /** No differences, and everything was answered. */
-  reconciled: boolean
-  /** Everything was answered in the end. `false`: the wallet was gone for longer than `patienceMs`. */
+  passed: boolean
+  /** Everything was answered in the end. `false`: the wallet was gone for longer than `giveUpAfterMs`. */
   complete: boolean
   differencesCount: number
   /** The first of them. */
@@ -129,21 +129,21 @@ export interface SimulationCounts {
   /** Unsettlements that were answered INSUFFICIENT_FUNDS. */
   clawbacksRefused: number
   /** Calls of unsettlements that overtook their settlement, and were told to come again (SETTLEMENT_NOT_FOUND, D19). */
-  unsettlementsEarly: number
+  earlyUnsettlements: number
   /** Settlements from which debts were recovered. */
   recoveries: number
   /** Repeats that were answered like the first time. */
   replaysAbsorbed: number
   lateBetsRefused: number
   balancesExact: number
-  balancesWithin: number
+  balancesInRange: number
   /**
    * Calls that the real network or the wallet failed: no answer, or 5xx. Injected faults are not among them, nor
-   * `unsettlementsEarly`.
+   * `earlyUnsettlements`.
    */
-  faultsReal: number
+  failedCalls: number
   /** Transactions of bets of the past that were sent again at the end, and answered like the first time or not. */
-  reviewed: number
+  retriedAtEnd: number
 }
 
 /** How far it is. */
@@ -161,10 +161,10 @@ export interface SimulationProgress {
   betsRolledBack: number
   lateBetsRefused: number
   clawbacksRefused: number
-  faultsReal: number
+  failedCalls: number
   differencesCount: number
   /** Transactions that the platform has no definite answer for yet. */
   pending: number
   /** Whether the last call got no answer at all. */
-  walletAway: boolean
+  walletUnreachable: boolean
 }

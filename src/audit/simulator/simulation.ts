@@ -1,5 +1,5 @@
 /** One run: opening balances, bets, the end of all matches, and the reconciliation. */
-import { minorUnitsOf } from '../../currencies.js'
+import { isoMinorUnits } from '../../currencies.js'
 import { add, compare, parseDecimal } from '../../money.js'
 import { AuditError, type AuditErrorCode } from '../errors.js'
 import { createRandom } from '../random.js'
@@ -29,7 +29,7 @@ import { createSportsbook } from './sportsbook.js'
 
 /** Streams of chance: the network's does not disturb the world's. */
 const streams = { world: 1, network: 2 }
-/** So many answers that say nothing definite, for longer than `patienceMs`, and a transaction is given up. */
+/** So many answers that say nothing definite, for longer than `giveUpAfterMs`, and a transaction is given up. */
 const faultsMax = 60
 /** A wallet that words its failures anew each time must not fill the memory. */
 const answersMax = 50
@@ -68,8 +68,8 @@ function run(settings: Settings, line: ReturnType<typeof createLine>): Promise<S
   )
   const histogram = createHistogram()
   const answers = new Map<SimulatedOperation, Map<string, number>>(operations.map(name => [name, new Map()]))
-  let faultsReal = 0
-  let unsettlementsEarly = 0
+  let failedCalls = 0
+  let earlyUnsettlements = 0
   let reviewed = 0
   let phase: SimulationProgress['phase'] = 'opening'
   let bettingSince = startedAt
@@ -86,8 +86,8 @@ function run(settings: Settings, line: ReturnType<typeof createLine>): Promise<S
     })
     const network = createNetwork({
       ...settings,
-      get patienceMs() {
-        return patienceMs()
+      get giveUpAfterMs() {
+        return giveUpAfterMs()
       },
       random: createRandom(settings.seed, streams.network),
       judge,
@@ -107,15 +107,15 @@ function run(settings: Settings, line: ReturnType<typeof createLine>): Promise<S
       settles: settings.settle !== null,
       date: clock.date,
       faultsMax,
-      patienceMs: settings.patienceMs,
+      giveUpAfterMs: settings.giveUpAfterMs,
       now: clock.now,
       rememberedMax: settings.rememberedBetsMax,
       onBetClosed: settings.onBetClosed,
     })
 
     /** Who mistypes an address is told so soon. */
-    function patienceMs(): number {
-      return hasAnswered ? settings.patienceMs : Math.min(firstPatienceMsMax, settings.patienceMs)
+    function giveUpAfterMs(): number {
+      return hasAnswered ? settings.giveUpAfterMs : Math.min(firstPatienceMsMax, settings.giveUpAfterMs)
     }
 
     // ── The way to the wallet ────────────────────────────────────────────────────────────────────────────────────
@@ -150,8 +150,8 @@ function run(settings: Settings, line: ReturnType<typeof createLine>): Promise<S
         operation === 'unsettlement' &&
         reading.kind === 'fault' &&
         reading.errorCode === 'SETTLEMENT_NOT_FOUND'
-      if (isEarly) unsettlementsEarly += 1
-      else if (reading.kind === 'broken' || reading.kind === 'fault') faultsReal += 1
+      if (isEarly) earlyUnsettlements += 1
+      else if (reading.kind === 'broken' || reading.kind === 'fault') failedCalls += 1
       if (reading.kind !== 'broken') {
         hasAnswered = true
         histogram.record(milliseconds)
@@ -189,11 +189,11 @@ function run(settings: Settings, line: ReturnType<typeof createLine>): Promise<S
             return
           }
           const { balance, currency } = reading
-          openAccount(account, balance, currency, settings.minorUnits(currency) ?? minorUnitsOf(currency))
+          openAccount(account, balance, currency, settings.minorUnits(currency) ?? isoMinorUnits(currency))
           if (player?.currency !== undefined && player.currency !== currency) {
             fail(
               new AuditError(
-                'CURRENCY_DIFFERS',
+                'CURRENCY_MISMATCH',
                 `${playerId}: the wallet answers balances in ${currency}, not in ${player.currency}`,
               ),
             )
@@ -202,7 +202,7 @@ function run(settings: Settings, line: ReturnType<typeof createLine>): Promise<S
           if (told !== undefined && compare(told, balance) !== 0) {
             fail(
               new AuditError(
-                'BALANCE_DIFFERS',
+                'BALANCE_MISMATCH',
                 `${playerId}: the wallet answers a balance of ${balance}, not of ${told}`,
               ),
             )
@@ -214,7 +214,7 @@ function run(settings: Settings, line: ReturnType<typeof createLine>): Promise<S
 
     function begin(): void {
       if (accounts.every(({ opening }) => opening <= 0n)) {
-        fail(new AuditError('FUNDS_TOO_SMALL', 'players: none of them has any funds'))
+        fail(new AuditError('INSUFFICIENT_TEST_FUNDS', 'players: none of them has any funds'))
         return
       }
       enter('betting')
@@ -273,11 +273,11 @@ function run(settings: Settings, line: ReturnType<typeof createLine>): Promise<S
           transaction,
           'unanswered',
           'a definite answer',
-          `none; the wallet was gone for ${settings.patienceMs} ms`,
+          `none; the wallet was gone for ${settings.giveUpAfterMs} ms`,
         )
       }
       if (phase === 'opening')
-        fail(new AuditError('UNREACHABLE', `${settings.target}: no answer for ${patienceMs()} ms`))
+        fail(new AuditError('UNREACHABLE', `${settings.target}: no answer for ${giveUpAfterMs()} ms`))
     }
 
     function finish(): void {
@@ -341,17 +341,17 @@ function run(settings: Settings, line: ReturnType<typeof createLine>): Promise<S
         betsRolledBack: judge.counts.betsRolledBack,
         lateBetsRefused: judge.counts.lateBetsRefused,
         clawbacksRefused: sportsbook.counts.clawbacksRefused,
-        faultsReal,
+        failedCalls: failedCalls,
         differencesCount: judge.differencesCount,
         pending: sportsbook.pending.size,
-        walletAway: network.walletAway,
+        walletUnreachable: network.walletUnreachable,
       })
     }
 
     function reportNow(): SimulationReport {
       const durationMs = clock.now() - startedAt
       return {
-        format: 1,
+        formatVersion: 1,
         target: settings.target,
         startedAt: new Date(startedDate).toISOString(),
         durationMs,
@@ -359,7 +359,7 @@ function run(settings: Settings, line: ReturnType<typeof createLine>): Promise<S
         runId: settings.runId,
         chaos: settings.chaos,
         concurrency: settings.concurrency,
-        reconciled: complete && judge.differencesCount === 0,
+        passed: complete && judge.differencesCount === 0,
         complete,
         differencesCount: judge.differencesCount,
         differences: [...judge.differences],
@@ -367,7 +367,13 @@ function run(settings: Settings, line: ReturnType<typeof createLine>): Promise<S
         requestsPerSecond: durationMs > 0 ? (network.requests * 1000) / durationMs : 0,
         latencyMs: histogram.latency(),
         answers: perOperation(name => Object.fromEntries(answers.get(name) ?? [])),
-        counts: { ...sportsbook.counts, ...judge.counts, unsettlementsEarly, faultsReal, reviewed },
+        counts: {
+          ...sportsbook.counts,
+          ...judge.counts,
+          earlyUnsettlements: earlyUnsettlements,
+          failedCalls: failedCalls,
+          retriedAtEnd: reviewed,
+        },
         faultsInjected: { ...network.faultsInjected },
         debts: debtsOf(accounts),
         books: { players: accounts.map(booksOf) },
@@ -380,10 +386,10 @@ function run(settings: Settings, line: ReturnType<typeof createLine>): Promise<S
 
 /** Why the opening balance could not be read. */
 function codeOf(reading: Reading | null): AuditErrorCode {
-  if (reading?.kind !== 'refusal') return 'NO_BALANCE'
-  if (reading.errorCode === 'INVALID_PLAYER') return 'PLAYER_UNKNOWN'
-  if (reading.status === 401 || reading.status === 403) return 'NOT_LET_IN'
-  return reading.status === 404 ? 'NO_WALLET_HERE' : 'NO_BALANCE'
+  if (reading?.kind !== 'refusal') return 'BALANCE_UNREADABLE'
+  if (reading.errorCode === 'INVALID_PLAYER') return 'UNKNOWN_PLAYER'
+  if (reading.status === 401 || reading.status === 403) return 'AUTHENTICATION_FAILED'
+  return reading.status === 404 ? 'NOT_A_WALLET' : 'BALANCE_UNREADABLE'
 }
 
 async function settleInCode(settle: SettleFunction, body: string): Promise<Reading> {
@@ -433,7 +439,7 @@ function booksOf(account: Account): PlayerBooks {
     expected: low === high ? shown(low, account) : null,
     expectedLeast: shown(low, account),
     expectedMost: shown(high, account),
-    found,
+    actual: found,
     debt: shown(debt, account),
     accepted: { ...accepted },
     refused: { ...refused },

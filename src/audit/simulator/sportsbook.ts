@@ -66,7 +66,7 @@ export interface SportsbookSettings {
   date: () => number
   /** After so many answers that say nothing, and so many milliseconds of them, a transaction is given up. */
   faultsMax: number
-  patienceMs: number
+  giveUpAfterMs: number
   now: () => number
   rememberedMax: number
   onBetClosed: ((bet: ClosedBet) => void) | null
@@ -210,7 +210,7 @@ export function createSportsbook(settings: SportsbookSettings): Sportsbook {
       transaction.faults += 1
       if (transaction.faults === 1) firstFaultAt = settings.now()
       const patient =
-        transaction.faults < settings.faultsMax || settings.now() - firstFaultAt < settings.patienceMs
+        transaction.faults < settings.faultsMax || settings.now() - firstFaultAt < settings.giveUpAfterMs
       if (reading.kind === 'fault' && !patient) {
         pending.delete(transaction)
         const found = `${transaction.faults} times no definite answer, the last one: ${shortOf(reading)}`
@@ -465,7 +465,7 @@ export function createSportsbook(settings: SportsbookSettings): Sportsbook {
     bet.state = 'credited'
     bet.credited = { settlement, type, gross, version }
     // The first one of a bet only: what was credited and reversed before, an overtaking unsettlement would find reversed.
-    const overtaken = bet.settlements === 1 && type !== 'CASHOUT' && network.happens('overtaken')
+    const overtaken = bet.settlements === 1 && type !== 'CASHOUT' && network.happens('reordered')
     let settled = !overtaken
     let unsettled = !overtaken
     insist(settlement, reading => {

@@ -1,6 +1,6 @@
 /** What must be so before the first request is served. Every flaw is an error that says what to do. */
 import type { BalanceColumn } from './columns.js'
-import { PostgresStoreError } from './failure.js'
+import { PostgresStoreError } from './errors.js'
 import { functionsOf, schemaVersion } from './sql.js'
 import type { Tables } from './tables.js'
 
@@ -29,7 +29,7 @@ function whatPostgresSays(error: unknown, { schema, players }: Tables): unknown 
   const { code, message } = (cause ?? {}) as { code?: unknown; message?: unknown }
   if (code === '42501') {
     return new PostgresStoreError(
-      'NOT_PERMITTED',
+      'INSUFFICIENT_PRIVILEGE',
       `This role may not do all that is needed (${message}). It needs USAGE ON SCHEMA ${schema} and the schema of the ` +
         `players' table; SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA ${schema}; USAGE ON ALL SEQUENCES IN SCHEMA ` +
         `${schema}; SELECT, UPDATE ON ${players.table}`,
@@ -50,7 +50,7 @@ async function checkServer(ask: Ask): Promise<void> {
       current_setting('synchronous_commit') AS synchronous_commit`,
     [],
   )) as { version: number; name: string; synchronous_commit: string }[]
-  if (server === undefined) throw new PostgresStoreError('CLIENT_UNFIT', 'The client gives no rows')
+  if (server === undefined) throw new PostgresStoreError('UNSUPPORTED_CLIENT', 'The client gives no rows')
   if (server.version < serverVersionMin) {
     throw new PostgresStoreError(
       'SCHEMA_VERSION',
@@ -68,7 +68,7 @@ async function checkServer(ask: Ask): Promise<void> {
 async function checkSchema(ask: Ask, tables: Tables): Promise<void> {
   const { schema, schemaName } = tables
   const migrate =
-    'run migratePostgres(client, options), or the SQL of postgresMigration(options), with the same options'
+    'run migratePostgres(client, options), or the SQL of postgresMigrationSql(options), with the same options'
   const [seen] = (await ask('SELECT to_regclass($1) IS NOT NULL AS there', [`${schema}.migrations`])) as {
     there: boolean
   }[]
@@ -98,7 +98,7 @@ async function checkSchema(ask: Ask, tables: Tables): Promise<void> {
     if (!same) {
       throw new PostgresStoreError(
         'SCHEMA_VERSION',
-        `The function ${schemaName}.${name} is not the one of these options (players, earlierBets) and this release: ${migrate}`,
+        `The function ${schemaName}.${name} is not the one of these options (players, legacyBets) and this release: ${migrate}`,
       )
     }
   }
@@ -120,7 +120,7 @@ async function checkPlayers(ask: Ask, { players }: Tables): Promise<BalanceColum
   const [schemaName, tableName] = players.tableName
   const table = `${schemaName}.${tableName}`
   const wrong = (flaw: string): never => {
-    throw new PostgresStoreError('PLAYERS_TABLE', `The players' table ${table}: ${flaw}`)
+    throw new PostgresStoreError('INVALID_PLAYERS_TABLE', `The players' table ${table}: ${flaw}`)
   }
   const found = (await ask(
     `SELECT c.column_name::text AS name, c.data_type::text AS type, c.numeric_precision::integer AS digits,
@@ -171,7 +171,7 @@ async function checkPlayers(ask: Ask, { players }: Tables): Promise<BalanceColum
   const balanceTypes = {
     numeric: ['numeric'],
     text: ['text', 'character varying'],
-    'minor units': ['smallint', 'integer', 'bigint'],
+    'minor-units': ['smallint', 'integer', 'bigint'],
   }[balanceType]
   if (!balanceTypes.includes(balance.type)) {
     const why = /real|double|money/.test(balance.type) ? ', which rounds' : ''
@@ -179,7 +179,7 @@ async function checkPlayers(ask: Ask, { players }: Tables): Promise<BalanceColum
       `players.balanceType is ${balanceType}, and the column ${balance.name} is ${balance.type}${why}; it must be ${balanceTypes.join(' or ')}`,
     )
   }
-  if (balanceType === 'minor units') {
+  if (balanceType === 'minor-units') {
     const most = { smallint: '32767', integer: '2147483647' }[balance.type] ?? '9223372036854775807'
     return { scale: null, max: most }
   }
@@ -208,7 +208,7 @@ async function tryEverything(ask: Ask, { schema }: Tables): Promise<void> {
   ])) as { fine: boolean }[]
   if (!sequence?.fine) {
     throw new PostgresStoreError(
-      'NOT_PERMITTED',
+      'INSUFFICIENT_PRIVILEGE',
       `This role may not use the sequence: GRANT USAGE ON ALL SEQUENCES IN SCHEMA ${schema}`,
     )
   }

@@ -1,5 +1,5 @@
 /** What this store asks of a driver, and how it borrows a connection of it. */
-import { isConnectionLost, PostgresStoreError } from './failure.js'
+import { isConnectionLost, PostgresStoreError } from './errors.js'
 
 /** Runs one statement with its parameters, and gives its rows. */
 export type Query = (text: string, values?: unknown[]) => Promise<{ rows: unknown[] }>
@@ -26,7 +26,7 @@ interface Connection {
   getTransactionStatus?(): string | null
 }
 
-export interface Borrowing {
+export interface Connections {
   /** Runs one statement, which is its own commit. */
   statement(text: string, values: unknown[]): Promise<unknown[]>
   /** Runs `work` between BEGIN and COMMIT; ROLLBACK when it throws, and then what it threw is thrown. */
@@ -34,7 +34,7 @@ export interface Borrowing {
 }
 
 /** What a failed statement or commit leaves behind: its error, and whether anything was sent that could have been done. */
-export class Failed extends Error {
+export class QueryFailed extends Error {
   override readonly name = 'Failed'
   readonly sent: boolean
   readonly timedOut: boolean
@@ -46,13 +46,13 @@ export class Failed extends Error {
 }
 
 /** What `work` throws for reasons of its own. It was undone, and the connection is sound. */
-export class WorkFailed extends Error {}
+export class CallbackFailed extends Error {}
 
-/** @throws {PostgresStoreError} `CLIENT_UNFIT` */
-export function borrowingFrom(client: PostgresClient, timeoutMs: number, commits: boolean): Borrowing {
+/** @throws {PostgresStoreError} `UNSUPPORTED_CLIENT` */
+export function connectionsFrom(client: PostgresClient, timeoutMs: number, commits: boolean): Connections {
   if (typeof client !== 'object' || client === null || typeof client.query !== 'function') {
     throw new PostgresStoreError(
-      'CLIENT_UNFIT',
+      'UNSUPPORTED_CLIENT',
       'The client must have query(text, values): a Pool of pg, a PGlite, …',
     )
   }
@@ -61,8 +61,8 @@ export function borrowingFrom(client: PostgresClient, timeoutMs: number, commits
   if (pool) return fromPool(client as PostgresClient & Pool, timeoutMs)
   if (commits && typeof client.transaction !== 'function') {
     throw new PostgresStoreError(
-      'CLIENT_UNFIT',
-      'inCommit needs a client with connections to borrow: a Pool of pg, or a PGlite',
+      'UNSUPPORTED_CLIENT',
+      'withinTransaction needs a client with connections to borrow: a Pool of pg, or a PGlite',
     )
   }
   return fromOne(client, timeoutMs)
@@ -74,7 +74,7 @@ interface Pool {
   on?(event: 'connect', listener: (connection: Partial<Connection>) => void): unknown
 }
 
-function fromPool(client: PostgresClient & Pool, timeoutMs: number): Borrowing {
+function fromPool(client: PostgresClient & Pool, timeoutMs: number): Connections {
   // A server that shuts down may end a connection in the very packet that makes it ready: before we have it, and when the
   // pool listens no more. Nobody listening would end the process.
   client.on?.('connect', connection => connection.on?.('error', () => {}))
@@ -96,7 +96,11 @@ function fromPool(client: PostgresClient & Pool, timeoutMs: number): Borrowing {
         connection?.release(true)
         connection = null
         reject(
-          new Failed(new PostgresStoreError('UNAVAILABLE', `No answer within ${timeoutMs} ms`), sent, true),
+          new QueryFailed(
+            new PostgresStoreError('UNAVAILABLE', `No answer within ${timeoutMs} ms`),
+            sent,
+            true,
+          ),
         )
       }, timeoutMs)
     })
@@ -123,8 +127,8 @@ function fromPool(client: PostgresClient & Pool, timeoutMs: number): Borrowing {
           sent = true
         })
       } catch (error) {
-        broken = !(error instanceof WorkFailed) && isConnectionLost(error)
-        throw new Failed(error, sent)
+        broken = !(error instanceof CallbackFailed) && isConnectionLost(error)
+        throw new QueryFailed(error, sent)
       } finally {
         // One that is of no more use may still break, and is listened to until it is gone.
         if (!broken) connection?.removeListener?.('error', onLost)
@@ -173,7 +177,7 @@ function fromPool(client: PostgresClient & Pool, timeoutMs: number): Borrowing {
 }
 
 /** Without a pool: the client has one connection, or pools them by itself. */
-function fromOne(client: PostgresClient, timeoutMs: number): Borrowing {
+function fromOne(client: PostgresClient, timeoutMs: number): Connections {
   /** @param work asks `isOver` before it does what cannot be undone */
   async function inTime<T>(work: (isOver: () => boolean, sending: () => void) => Promise<T>): Promise<T> {
     let sent = false
@@ -183,7 +187,11 @@ function fromOne(client: PostgresClient, timeoutMs: number): Borrowing {
       timer = setTimeout(() => {
         over = true
         reject(
-          new Failed(new PostgresStoreError('UNAVAILABLE', `No answer within ${timeoutMs} ms`), sent, true),
+          new QueryFailed(
+            new PostgresStoreError('UNAVAILABLE', `No answer within ${timeoutMs} ms`),
+            sent,
+            true,
+          ),
         )
       }, timeoutMs)
     })
@@ -191,7 +199,7 @@ function fromOne(client: PostgresClient, timeoutMs: number): Borrowing {
       sent = true
     }
     const done = work(() => over, sending).catch((error: unknown) => {
-      throw new Failed(error, sent)
+      throw new QueryFailed(error, sent)
     })
     done.catch(() => {})
     try {
@@ -213,9 +221,10 @@ function fromOne(client: PostgresClient, timeoutMs: number): Borrowing {
       }),
     commit: work =>
       inTime(async (isOver, sending) => {
-        if (client.transaction === undefined) throw new PostgresStoreError('CLIENT_UNFIT', 'no transaction()')
+        if (client.transaction === undefined)
+          throw new PostgresStoreError('UNSUPPORTED_CLIENT', 'no transaction()')
         const mustBeInTime = () => {
-          if (isOver()) throw new WorkFailed('It took too long, and was answered so')
+          if (isOver()) throw new CallbackFailed('It took too long, and was answered so')
         }
         return (await client.transaction(async connection => {
           mustBeInTime()
@@ -245,8 +254,13 @@ function isBlockBroken(error: unknown): boolean {
   return code === '25P02' || code === '25P01' || code === '3B001'
 }
 
-function blockBroken(cause: unknown): WorkFailed {
-  return new WorkFailed('inCommit passed over a statement that failed, or ended the commit itself', { cause })
+function blockBroken(cause: unknown): CallbackFailed {
+  return new CallbackFailed(
+    'withinTransaction passed over a statement that failed, or ended the commit itself',
+    {
+      cause,
+    },
+  )
 }
 
 type StatusTeller = Pick<Connection, 'getTransactionStatus'>

@@ -1,6 +1,6 @@
 /** Between the contract's text and the columns of the operator's players' table. Exactly, or not at all. */
 import { type Decimal, decimalsOf } from '../../money.js'
-import { PostgresStoreError } from './failure.js'
+import { PostgresStoreError } from './errors.js'
 import type { Tables } from './tables.js'
 
 /** What the catalog says of the balance column; found at start. */
@@ -37,7 +37,7 @@ export function columnsOf(
   }
   return {
     idOf: idType === 'bigint' ? bigintOf : idType === 'uuid' ? uuidOf : playerId => playerId,
-    ...(balanceType === 'minor units'
+    ...(balanceType === 'minor-units'
       ? {
           toColumn: (amount, currency) => {
             const shifted = shiftedUp(amount, decimals(currency))

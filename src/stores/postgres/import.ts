@@ -1,7 +1,7 @@
 /** The cut-over from an earlier integration (D27): its bets, and the transactions of its last days. */
 import type { Bet, Transaction } from '../../store.js'
 import type { PostgresClient } from './client.js'
-import { PostgresStoreError } from './failure.js'
+import { PostgresStoreError } from './errors.js'
 import { creditsToRow } from './rows.js'
 import { creditColumns, nextReference } from './sql.js'
 import { literal, type PostgresTables, tablesOf } from './tables.js'
@@ -10,7 +10,7 @@ export interface ImportReport {
   /** How many were new. */
   imported: number
   /** How many were there already, and were left as they are. */
-  present: number
+  alreadyPresent: number
 }
 
 /** How many rows go in one statement. */
@@ -134,12 +134,12 @@ async function importRows<Record_>(
     return imported
   }
 
-  const report: ImportReport = { imported: 0, present: 0 }
+  const report: ImportReport = { imported: 0, alreadyPresent: 0 }
   const flush = async (chunk: readonly Record_[]): Promise<void> => {
     if (chunk.length === 0) return
     const imported = await add(chunk).catch(() => addOneByOne(chunk))
     report.imported += imported
-    report.present += chunk.length - imported
+    report.alreadyPresent += chunk.length - imported
   }
   let chunk: Record_[] = []
   for await (const record of records) {

@@ -1,12 +1,12 @@
 /** `bet-wallet/postgres`: the store over PostgreSQL, with the players' table that you have. */
-export type { BatchLoad } from './batches.js'
+export type { QueueStats } from './batches.js'
 export type { PostgresClient, Query } from './client.js'
-export { type PostgresErrorCode, PostgresStoreError } from './failure.js'
+export { type PostgresErrorCode, PostgresStoreError } from './errors.js'
 export { type ImportReport, importBets, importTransactions } from './import.js'
-export { migratePostgres, postgresMigration } from './migrate.js'
+export { migratePostgres, postgresMigrationSql } from './migrate.js'
 export {
   createPostgresStore,
-  type PostgresCommit,
+  type PendingCommit,
   type PostgresStore,
   type PostgresStoreOptions,
 } from './store.js'

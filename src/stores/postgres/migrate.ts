@@ -9,7 +9,7 @@ import { type PostgresTables, tablesOf } from './tables.js'
  *
  * @throws {PostgresStoreError} `INVALID_OPTIONS`, naming the option
  */
-export function postgresMigration(options: PostgresTables = {}): string {
+export function postgresMigrationSql(options: PostgresTables = {}): string {
   const tables = tablesOf(options)
   return ['BEGIN', migrationLock(tables), ...migrationStatements(tables), 'COMMIT']
     .map(text => `${text};\n`)
@@ -20,15 +20,15 @@ export function postgresMigration(options: PostgresTables = {}): string {
  * Makes the library's tables and functions, or brings them up to date. Can be run at every start, by several processes
  * at once: they wait for each other. The role needs the rights to create; the store itself does not.
  *
- * @param options those of the store; of them only `schema`, `players` and `earlierBets` count
+ * @param options those of the store; of them only `schema`, `players` and `legacyBets` count
  * @throws {PostgresStoreError} `INVALID_OPTIONS`; and whatever the client throws
  */
 export async function migratePostgres(client: PostgresClient, options: PostgresTables = {}): Promise<void> {
-  const { schema, players, earlierBets } = options
+  const { schema, players, legacyBets } = options
   const tables = tablesOf({
     ...(schema === undefined ? {} : { schema }),
     ...(players === undefined ? {} : { players }),
-    ...(earlierBets === undefined ? {} : { earlierBets }),
+    ...(legacyBets === undefined ? {} : { legacyBets: legacyBets }),
   })
   const statements = [migrationLock(tables).replace('SELECT', 'PERFORM'), ...migrationStatements(tables)]
   // One statement, so that it is one commit with any client.

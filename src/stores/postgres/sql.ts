@@ -155,16 +155,16 @@ const perRow = (query: string, name: string) => `LEFT JOIN LATERAL (
     ) ${name} ON true`
 
 /** The bet as the library keeps it; else as the earlier integration left it, at revision 1. */
-function betLookUp({ schema, earlierBets }: Tables, betId: string): string {
+function betLookUp({ schema, legacyBets }: Tables, betId: string): string {
   const kept = `SELECT ${betColumns.map(column => `b.${column}`).join(', ')}, b.revision, true AS kept
       FROM ${schema}.bets b WHERE b.bet_id = ${betId}`
-  if (earlierBets === null) return kept
+  if (legacyBets === null) return kept
   // As one value: a view that has a bet twice (of a join with its settlements) is an error (21000), and not one of the two.
   return `${kept}
       UNION ALL
       SELECT ${betColumns.map(earlierColumn).join(', ')}, 1, false
       FROM (SELECT (
-        SELECT e FROM ${earlierBets} e WHERE e.bet_id = ${betId}
+        SELECT e FROM ${legacyBets} e WHERE e.bet_id = ${betId}
           AND NOT EXISTS (SELECT FROM ${schema}.bets x WHERE x.bet_id = ${betId})
       ) AS e OFFSET 0) one WHERE (one.e).bet_id IS NOT NULL`
 }
@@ -258,7 +258,7 @@ const movedBy = ({ players: { columns, balanceType } }: Tables, move: string) =>
   ({
     numeric: `p.${columns.balance} + ${move}`,
     text: `(p.${columns.balance}::numeric + ${move})::text`,
-    'minor units': `p.${columns.balance} + ${move}::bigint`,
+    'minor-units': `p.${columns.balance} + ${move}::bigint`,
   })[balanceType]
 
 /** The statement of commit: judges every item by its guards, and writes those that hold. */

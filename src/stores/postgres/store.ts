@@ -1,18 +1,18 @@
 /** `createPostgresStore`: the contract over PostgreSQL, with many requests in one statement. */
 import { type Decimal, isNegative } from '../../money.js'
 import type { CommitResult, WalletChanges, WalletKeys, WalletSnapshot, WalletStore } from '../../store.js'
-import { type BatchLoad, createBatches, type Entry } from './batches.js'
+import { createBatches, type Entry, type QueueStats } from './batches.js'
 import { checkDatabase } from './check.js'
-import { borrowingFrom, Failed, type PostgresClient, type Query, WorkFailed } from './client.js'
+import { CallbackFailed, connectionsFrom, type PostgresClient, type Query, QueryFailed } from './client.js'
 import { type Columns, columnsOf } from './columns.js'
 import {
-  type Fate,
-  fateOf,
+  classifyError,
+  type ErrorClass,
   isCheckOf,
   isConnectionLost,
   isOutOfRange,
   PostgresStoreError,
-} from './failure.js'
+} from './errors.js'
 import { betFromRow, creditsToRow, type Row, transactionFromRow } from './rows.js'
 import { schemaVersion } from './sql.js'
 import { invalid, type PostgresTables, type Tables, tablesOf, wholeNumber } from './tables.js'
@@ -25,8 +25,8 @@ export interface PostgresStoreOptions extends PostgresTables {
    * each request is tried without its neighbours. It may be called again for the same request: do nothing in it but to
    * query. It needs a client with connections to borrow: a `Pool` of pg, or PGlite.
    */
-  inCommit?(query: Query, commits: readonly PostgresCommit[]): Promise<void>
-  /** How long a batch may take, from borrowing a connection to the answer. In milliseconds; default 10,000. */
+  withinTransaction?(query: Query, commits: readonly PendingCommit[]): Promise<void>
+  /** How long a batch may take, from connections a connection to the answer. In milliseconds; default 10,000. */
   timeoutMs?: number
   /** How long a commit waits for a player whose row another writer holds. In milliseconds; default 2,000. */
   lockTimeoutMs?: number
@@ -36,7 +36,7 @@ export interface PostgresStoreOptions extends PostgresTables {
    * How many requests may wait in this process, for `load` and for `commit` each; more are answered 503 at once. Half of it
    * is open to placebets: the rest is kept for what must not be shed. Default 2,000.
    */
-  waitingMax?: number
+  queueMax?: number
   /**
    * How many connections `load` and `commit` each use at most. Default 2. A commit whose player is locked by another writer
    * waits on a third kind, as many again: let the pool have three times this number, beside what your own code needs.
@@ -45,7 +45,7 @@ export interface PostgresStoreOptions extends PostgresTables {
 }
 
 /** One request inside an open commit. */
-export interface PostgresCommit {
+export interface PendingCommit {
   readonly changes: WalletChanges
   /** What the platform will be told. */
   readonly walletTransactionId: string
@@ -66,11 +66,18 @@ export interface PostgresStore extends WalletStore {
    * @throws {PostgresStoreError} by its `code`: what is wrong, and what to do
    */
   ready(): Promise<void>
-  /** For your metrics: what waits, what is under way, and how much was turned away. `patient`: waits for a locked player. */
-  readonly traffic: { loads: BatchLoad; commits: BatchLoad; patient: BatchLoad }
+  /** For your metrics: what waits, what is under way, and how much was turned away. `lockWaits`: waits for a locked player. */
+  readonly stats: { loads: QueueStats; commits: QueueStats; lockWaits: QueueStats }
 }
 
-const optionNames = ['inCommit', 'timeoutMs', 'lockTimeoutMs', 'batchMax', 'waitingMax', 'connectionsMax']
+const optionNames = [
+  'withinTransaction',
+  'timeoutMs',
+  'lockTimeoutMs',
+  'batchMax',
+  'queueMax',
+  'connectionsMax',
+]
 
 /** What both directions need to know, found at start. */
 interface Ready {
@@ -90,16 +97,16 @@ interface Verdict {
 }
 
 /** What the operator's hook throws, apart from what the database does. */
-class HookFailed extends WorkFailed {
+class HookFailed extends CallbackFailed {
   override readonly name = 'HookFailed'
 }
 
 /** The hook has refused some of the requests: nothing of the commit stays. */
-class RefusedInCommit extends WorkFailed {
+class RefusedInCommit extends CallbackFailed {
   override readonly name = 'RefusedInCommit'
   readonly refusals: ReadonlyMap<CommitEntry, CommitResult & { status: 'refused' }>
   constructor(refusals: RefusedInCommit['refusals']) {
-    super('refused by inCommit')
+    super('refused by withinTransaction')
     this.refusals = refusals
   }
 }
@@ -108,21 +115,22 @@ class RefusedInCommit extends WorkFailed {
  * Makes a store over PostgreSQL. Run {@link migratePostgres} with the same options before.
  *
  * @param client a `Pool` of pg, a PGlite, or anything else with `query(text, values)`
- * @throws {PostgresStoreError} `INVALID_OPTIONS` or `CLIENT_UNFIT`, at once; what is wrong with the database, `ready` says
+ * @throws {PostgresStoreError} `INVALID_OPTIONS` or `UNSUPPORTED_CLIENT`, at once; what is wrong with the database, `ready` says
  */
 export function createPostgresStore(
   client: PostgresClient,
   options: PostgresStoreOptions = {},
 ): PostgresStore {
   const tables = tablesOf(options, optionNames)
-  const { inCommit } = options
-  if (inCommit !== undefined && typeof inCommit !== 'function') invalid('inCommit must be a function')
+  const { withinTransaction } = options
+  if (withinTransaction !== undefined && typeof withinTransaction !== 'function')
+    invalid('withinTransaction must be a function')
   const timeoutMs = wholeNumber('timeoutMs', options.timeoutMs ?? 10_000, 1, 3_600_000)
   const lockTimeoutMs = wholeNumber('lockTimeoutMs', options.lockTimeoutMs ?? 2_000, 1, 3_600_000)
   const batchMax = wholeNumber('batchMax', options.batchMax ?? 128, 1, 10_000)
-  const waitingMax = wholeNumber('waitingMax', options.waitingMax ?? 2_000, 2, 1_000_000)
-  const lanesMax = wholeNumber('connectionsMax', options.connectionsMax ?? 2, 1, 1_000)
-  const borrowing = borrowingFrom(client, timeoutMs, inCommit !== undefined)
+  const queueMax = wholeNumber('queueMax', options.queueMax ?? 2_000, 2, 1_000_000)
+  const slotsMax = wholeNumber('connectionsMax', options.connectionsMax ?? 2, 1, 1_000)
+  const connections = connectionsFrom(client, timeoutMs, withinTransaction !== undefined)
   const loadText = `SELECT i, currency, balance, bet::text AS bet, transaction::text AS transaction FROM ${tables.schema}.load_v${schemaVersion}($1)`
   const commitOneText = `SELECT i, verdict, currency, balance, reference FROM ${tables.schema}.commit_one_v${schemaVersion}($1, $2, $3, $4)`
   const commitText = `SELECT i, verdict, currency, balance, reference FROM ${tables.schema}.commit_v${schemaVersion}($1, $2, $3, $4, $5)`
@@ -132,48 +140,48 @@ export function createPostgresStore(
 
   /** Once. A failure is not kept: what was wrong may have been put right. */
   function ready(): Promise<Ready> {
-    finding ??= checkDatabase((text, values) => borrowing.statement(text, values), tables)
+    finding ??= checkDatabase((text, values) => connections.statement(text, values), tables)
       .then(column => {
         found = { columns: columnsOf(tables.players, column), balanceMax: column.max }
         return found
       })
       .catch((error: unknown) => {
         finding = null
-        if (error instanceof Failed) throw unavailable(error.cause)
+        if (error instanceof QueryFailed) throw unavailable(error.cause)
         throw error
       })
     return finding
   }
 
-  const shared = { lanesMax, batchMax, waitingMax, waitMsMax: timeoutMs }
+  const shared = { slotsMax, batchMax, queueMax, queuedMsMax: timeoutMs }
 
   const loads = createBatches<WalletKeys, WalletSnapshot>({
     ...shared,
-    yields: keys => keys.operation === 'placebet',
+    sheddable: keys => keys.operation === 'placebet',
     perform: entries => performLoads(entries),
-    turnAway: entry => entry.reject(unavailable(null)),
+    onShed: entry => entry.reject(unavailable(null)),
   })
 
   const commitBatches = {
     ...shared,
-    yields: ({ transaction }: WalletChanges) => transaction.operation === 'placebet',
-    orderOf: ({ transaction }: WalletChanges) => transaction.playerId,
-    identitiesOf: ({ transaction, bet }: WalletChanges) => [
+    sheddable: ({ transaction }: WalletChanges) => transaction.operation === 'placebet',
+    partitionKeyOf: ({ transaction }: WalletChanges) => transaction.playerId,
+    uniqueKeysOf: ({ transaction, bet }: WalletChanges) => [
       `${transaction.operation} ${transaction.transactionId}`,
       ...(bet === null ? [] : [`bet ${bet.betId}`]),
     ],
-    turnAway: (entry: CommitEntry) => entry.resolve({ status: 'unavailable' }),
+    onShed: (entry: CommitEntry) => entry.resolve({ status: 'unavailable' }),
     // The other one has most likely taken the id; if not, looking again finds that too.
-    collided: (entry: CommitEntry) => entry.resolve({ status: 'conflict' }),
+    onDuplicateKey: (entry: CommitEntry) => entry.resolve({ status: 'conflict' }),
   }
   const commits = createBatches<WalletChanges, CommitResult>({
     ...commitBatches,
     perform: entries => performCommits(entries, false),
   })
   /** For players whose row another writer holds: each player alone, so that nobody waits for a stranger. */
-  const patient = createBatches<WalletChanges, CommitResult>({
+  const lockWaits = createBatches<WalletChanges, CommitResult>({
     ...commitBatches,
-    oneOrderPerBatch: true,
+    onePartitionPerBatch: true,
     perform: entries => performCommits(entries, true),
   })
 
@@ -188,13 +196,12 @@ export function createPostgresStore(
     }))
     let rows: LoadedRow[]
     try {
-      rows = (await borrowing.statement(loadText, [JSON.stringify(keys)])) as LoadedRow[]
+      rows = (await connections.statement(loadText, [JSON.stringify(keys)])) as LoadedRow[]
     } catch (error) {
-      const { fate, cause, timedOut } = whatOf(error)
+      const { fate, cause, timedOut } = classify(error)
       // Looking is harmless: once more, on another connection.
       if (again && !timedOut && fate !== 'rejected') return await performLoads(entries, false)
-      if (fate === 'rejected' && entries.length > 1)
-        return await inHalves(entries, half => performLoads(half))
+      if (fate === 'rejected' && entries.length > 1) return await bisect(entries, half => performLoads(half))
       for (const entry of entries) entry.reject(fate === 'rejected' ? cause : unavailable(cause))
       return
     }
@@ -210,7 +217,7 @@ export function createPostgresStore(
     try {
       verdicts = await commitTogether(entries, patiently)
     } catch (error) {
-      const { fate, cause, timedOut } = whatOf(error)
+      const { fate, cause, timedOut } = classify(error)
       if (cause instanceof RefusedInCommit) {
         for (const [entry, refused] of cause.refusals) entry.resolve(refused)
         const others = entries.filter(entry => !cause.refusals.has(entry))
@@ -223,11 +230,11 @@ export function createPostgresStore(
       if (entries.length > 1) {
         // One of them is to blame; the others shall not wait for it, nor fail with it.
         if (fate === 'conflict' || fate === 'rejected') {
-          return await inHalves(entries, half => performCommits(half, patiently))
+          return await bisect(entries, half => performCommits(half, patiently))
         }
         if (fate === 'unavailable' && !patiently && !timedOut && !lost) return beginAgainPatiently(entries)
       }
-      for (const entry of entries) settleFailed(entry, fate, cause, tables)
+      for (const entry of entries) answerFailed(entry, fate, cause, tables)
       return
     }
     const alone: CommitEntry[] = []
@@ -240,7 +247,7 @@ export function createPostgresStore(
       if (verdict === 'out of range') {
         // Judged after its neighbours: perhaps it is they who fill the column.
         if (entries.length > 1) alone.push(entry)
-        else settleNotHeld(entry, null)
+        else answerNotRepresentable(entry, null)
         return
       }
       const { columns } = found as Ready
@@ -259,8 +266,8 @@ export function createPostgresStore(
         ? [commitOneText, [JSON.stringify(items[0])]]
         : [commitText, [JSON.stringify(items), JSON.stringify(players)]]
     const values = [...what, patiently, balanceMax, lockTimeoutMs]
-    if (inCommit === undefined) return (await borrowing.statement(text, values)) as Verdict[]
-    return await borrowing.commit(async query => {
+    if (withinTransaction === undefined) return (await connections.statement(text, values)) as Verdict[]
+    return await connections.commit(async query => {
       const verdicts = (await query(text, values)).rows as Verdict[]
       await callInCommit(query, entries, verdicts, columns)
       return verdicts
@@ -274,7 +281,7 @@ export function createPostgresStore(
     columns: Columns,
   ): Promise<void> {
     const refusals = new Map<CommitEntry, CommitResult & { status: 'refused' }>()
-    const batch: PostgresCommit[] = []
+    const batch: PendingCommit[] = []
     let over = false
     for (const { i, verdict, currency, balance, reference } of verdicts) {
       const entry = entries[i]
@@ -284,8 +291,8 @@ export function createPostgresStore(
         walletTransactionId: reference ?? '',
         balance: columns.fromColumn(balance ?? '', currency ?? ''),
         refuse(errorCode, description) {
-          if (over) throw new TypeError('refuse: inCommit has ended')
-          if (!takes(entry.item)) throw new TypeError('refuse: only where money is taken')
+          if (over) throw new TypeError('refuse: withinTransaction has ended')
+          if (!isDebit(entry.item)) throw new TypeError('refuse: only where money is taken')
           refusals.set(entry, { status: 'refused', errorCode, description })
         },
       })
@@ -294,7 +301,7 @@ export function createPostgresStore(
     const said = new Set<unknown>()
     const queryInside: Query = async (text, values) => {
       // The connection is somebody else's by then.
-      if (over) throw new TypeError('query: inCommit has ended')
+      if (over) throw new TypeError('query: withinTransaction has ended')
       try {
         return await query(text, values)
       } catch (error) {
@@ -303,11 +310,11 @@ export function createPostgresStore(
       }
     }
     try {
-      await (inCommit as NonNullable<typeof inCommit>)(queryInside, batch)
+      await (withinTransaction as NonNullable<typeof withinTransaction>)(queryInside, batch)
     } catch (error) {
       // What the database says is judged as if it came from a statement of ours.
       if (said.has(error)) throw error
-      throw new HookFailed('inCommit threw; nothing was committed', { cause: error })
+      throw new HookFailed('withinTransaction threw; nothing was committed', { cause: error })
     } finally {
       over = true
     }
@@ -315,11 +322,11 @@ export function createPostgresStore(
   }
 
   function beginAgainPatiently(entries: readonly CommitEntry[]): void {
-    for (const entry of entries) patient.submit(entry.item).then(entry.resolve, entry.reject)
+    for (const entry of entries) lockWaits.submit(entry.item).then(entry.resolve, entry.reject)
   }
 
   return {
-    contract: 1,
+    contractVersion: 1,
 
     async ready() {
       await ready()
@@ -338,14 +345,14 @@ export function createPostgresStore(
       const { columns } = known
       const { balance } = changes
       if (balance !== null && columns.toColumn(balance.delta, balance.currency) === null)
-        return notHeld(changes, null)
+        return notRepresentable(changes, null)
       // No player of this table has such an id.
       if (columns.idOf(changes.transaction.playerId) === null) return { status: 'conflict' }
       return await commits.submit(changes)
     },
 
-    get traffic() {
-      return { loads: loads.load, commits: commits.load, patient: patient.load }
+    get stats() {
+      return { loads: loads.stats, commits: commits.stats, lockWaits: lockWaits.stats }
     },
   }
 }
@@ -401,7 +408,7 @@ function itemOf({ transaction, bet, balance }: WalletChanges, i: number, columns
   }
 }
 
-function takes({ balance }: WalletChanges): boolean {
+function isDebit({ balance }: WalletChanges): boolean {
   return balance !== null && isNegative(balance.delta)
 }
 
@@ -426,7 +433,7 @@ function answerEach<Item, Result, Found extends { i: number }>(
     entry?.reject(new PostgresStoreError('COMMIT_UNKNOWN', 'The database gave no row for it'))
 }
 
-async function inHalves<T>(
+async function bisect<T>(
   entries: readonly T[],
   perform: (half: readonly T[]) => Promise<void>,
 ): Promise<void> {
@@ -435,41 +442,45 @@ async function inHalves<T>(
   await perform(entries.slice(middle))
 }
 
-function whatOf(error: unknown): { fate: Fate; cause: unknown; timedOut: boolean } {
-  if (!(error instanceof Failed)) return { fate: 'rejected', cause: error, timedOut: false }
+function classify(error: unknown): { fate: ErrorClass; cause: unknown; timedOut: boolean } {
+  if (!(error instanceof QueryFailed)) return { fate: 'rejected', cause: error, timedOut: false }
   const { cause, sent, timedOut } = error
-  const fate = cause instanceof WorkFailed ? 'rejected' : fateOf(cause, sent)
+  const fate = cause instanceof CallbackFailed ? 'rejected' : classifyError(cause, sent)
   return { fate, cause, timedOut }
 }
 
-function settleFailed(entry: CommitEntry, fate: Fate, cause: unknown, { players }: Tables): void {
+function answerFailed(entry: CommitEntry, fate: ErrorClass, cause: unknown, { players }: Tables): void {
   if (fate === 'conflict' || fate === 'unavailable') entry.resolve({ status: fate })
   else if (fate === 'unknown') {
     entry.reject(new PostgresStoreError('COMMIT_UNKNOWN', 'The answer of the commit is lost', { cause }))
-  } else if (isOutOfRange(cause)) settleNotHeld(entry, cause)
-  else if (takes(entry.item) && isCheckOf(players.tableName, cause)) {
+  } else if (isOutOfRange(cause)) answerNotRepresentable(entry, cause)
+  else if (isDebit(entry.item) && isCheckOf(players.tableName, cause)) {
     // A balance below what the table allows is a rule of the PAM's own.
     const description = 'amount: the balance may not fall so low'
     entry.resolve({ status: 'refused', errorCode: 'INSUFFICIENT_FUNDS', description })
   } else entry.reject(cause)
 }
 
-function settleNotHeld(entry: CommitEntry, cause: unknown): void {
+function answerNotRepresentable(entry: CommitEntry, cause: unknown): void {
   try {
-    entry.resolve(notHeld(entry.item, cause))
+    entry.resolve(notRepresentable(entry.item, cause))
   } catch (error) {
     entry.reject(error)
   }
 }
 
 /** An amount that the column cannot hold exactly is not taken, and money that must be given is a fault; never rounded. */
-function notHeld(changes: WalletChanges, cause: unknown): CommitResult {
+function notRepresentable(changes: WalletChanges, cause: unknown): CommitResult {
   const flaw = 'the balance column cannot hold it exactly'
-  if (takes(changes))
+  if (isDebit(changes))
     return { status: 'refused', errorCode: 'INVALID_AMOUNT', description: `amount: ${flaw}` }
-  throw new PostgresStoreError('AMOUNT_NOT_HELD', `${changes.balance?.delta ?? 'The amount'}: ${flaw}`, {
-    cause,
-  })
+  throw new PostgresStoreError(
+    'AMOUNT_NOT_REPRESENTABLE',
+    `${changes.balance?.delta ?? 'The amount'}: ${flaw}`,
+    {
+      cause,
+    },
+  )
 }
 
 function isUnavailable(error: unknown): boolean {

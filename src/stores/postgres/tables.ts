@@ -1,5 +1,5 @@
 /** Where things are: the library's schema, and the operator's own players' table. */
-import { PostgresStoreError } from './failure.js'
+import { PostgresStoreError } from './errors.js'
 
 /** The operator's own players' table, used as it stands. Other code keeps writing to it. */
 export interface PlayersTable {
@@ -16,10 +16,10 @@ export interface PlayersTable {
   /**
    * - `numeric`: a decimal, with or without scale (default).
    * - `text`: a decimal as text.
-   * - `minor units`: a whole number of the currency's smallest units, in any integer column.
+   * - `minor-units`: a whole number of the currency's smallest units, in any integer column.
    */
-  balanceType?: 'numeric' | 'text' | 'minor units'
-  /** Of `minor units`: how many decimals they stand for: `2`, or per currency: `{ EUR: 2, JPY: 0, KWD: 3 }`. */
+  balanceType?: 'numeric' | 'text' | 'minor-units'
+  /** Of `minor-units`: how many decimals they stand for: `2`, or per currency: `{ EUR: 2, JPY: 0, KWD: 3 }`. */
   minorUnits?: number | Readonly<Record<string, number>>
   /** Of a `numeric` column with a scale: how many decimals it must hold at least; checked at start. Default 2. */
   decimalsMin?: number
@@ -33,12 +33,12 @@ export interface PostgresTables {
   players?: PlayersTable
   /**
    * A view of the bets that an earlier integration took and that can still change (D27), with its schema:
-   * `"pam.earlier_bets"`. It has the columns of the library's `bets` table (bet_id, player_id, currency, stake, status,
+   * `"pam.legacy_bets"`. It has the columns of the library's `bets` table (bet_id, player_id, currency, stake, status,
    * and per settlement type _live, _reversed and _owed; of a credit that is live, NULL for the other two is 0), has a bet
    * once, is fast by bet_id, and does not change any more: what happens to such a bet from now on is kept in `bets`.
    * Default: none.
    */
-  earlierBets?: string
+  legacyBets?: string
 }
 
 /** The same with nothing left open; names are quoted. */
@@ -52,14 +52,14 @@ export interface Tables {
     columns: { id: string; currency: string; balance: string }
     columnNames: { id: string; currency: string; balance: string }
     idType: 'text' | 'bigint' | 'uuid'
-    balanceType: 'numeric' | 'text' | 'minor units'
+    balanceType: 'numeric' | 'text' | 'minor-units'
     minorUnits: number | ReadonlyMap<string, number>
     decimalsMin: number
   }
-  earlierBets: string | null
+  legacyBets: string | null
 }
 
-const tableOptionNames = ['schema', 'players', 'earlierBets']
+const tableOptionNames = ['schema', 'players', 'legacyBets']
 const playersOptionNames = [
   ...['table', 'id', 'idType', 'currency', 'balance', 'balanceType', 'minorUnits', 'decimalsMin'],
 ]
@@ -69,13 +69,12 @@ export function tablesOf(options: PostgresTables, others: readonly string[] = []
   if (typeof options !== 'object' || options === null) invalid('the options must be an object')
   knownOnly('', options, [...tableOptionNames, ...others])
   const schemaName = nameOf('schema', options.schema ?? 'bet_wallet')
-  const { earlierBets } = options
+  const { legacyBets } = options
   return {
     schema: quoted(schemaName),
     schemaName,
     players: playersOf(options.players, schemaName),
-    earlierBets:
-      earlierBets === undefined ? null : tableNameOf('earlierBets', earlierBets).map(quoted).join('.'),
+    legacyBets: legacyBets === undefined ? null : tableNameOf('legacyBets', legacyBets).map(quoted).join('.'),
   }
 }
 
@@ -97,9 +96,9 @@ function playersOf(players: PlayersTable | undefined, schemaName: string): Table
   }
   const { id, currency, balance } = columnNames
   const idType = oneOf('players.idType', given.idType ?? 'text', ['text', 'bigint', 'uuid'])
-  const balanceTypes = ['numeric', 'text', 'minor units'] as const
+  const balanceTypes = ['numeric', 'text', 'minor-units'] as const
   const balanceType = oneOf('players.balanceType', given.balanceType ?? 'numeric', balanceTypes)
-  if ((balanceType === 'minor units') !== (given.minorUnits !== undefined)) {
+  if ((balanceType === 'minor-units') !== (given.minorUnits !== undefined)) {
     invalid('players.minorUnits must be given for a balance in minor units, and for no other')
   }
   return {
@@ -110,12 +109,14 @@ function playersOf(players: PlayersTable | undefined, schemaName: string): Table
     columnNames,
     idType,
     balanceType,
-    minorUnits: minorUnitsOf(given.minorUnits ?? 2),
+    minorUnits: checkedMinorUnits(given.minorUnits ?? 2),
     decimalsMin: wholeNumber('players.decimalsMin', given.decimalsMin ?? 2, 0, 18),
   }
 }
 
-function minorUnitsOf(given: number | Readonly<Record<string, number>>): Tables['players']['minorUnits'] {
+function checkedMinorUnits(
+  given: number | Readonly<Record<string, number>>,
+): Tables['players']['minorUnits'] {
   if (typeof given === 'number') return wholeNumber('players.minorUnits', given, 0, 18)
   if (typeof given !== 'object' || given === null)
     invalid('players.minorUnits must be a number, or one per currency')

@@ -2,14 +2,22 @@
 import fc from 'fast-check'
 import { WalletError } from '../../errors.js'
 import type { Operation, WalletStore } from '../../store.js'
-import { history, openHouse, openings, rush } from '../arbitraries.js'
+import { concurrentBurst, history, initialPlayers, permissivePolicy } from '../arbitraries.js'
+import { type CommitFault, faultyStore } from '../faulty-store.js'
 import type { StoreHarness } from '../harness.js'
 import { sameAnswer, sameBetSaid, someOrderGives, tellBet } from '../judge.js'
-import { type Break, brokenLine } from '../lines.js'
-import { type Answer, type Cents, Model, type Request, type Step } from '../model.js'
-import { bodyOf, centsOf, decimalOf, type Heard, handlers, heardOf, platformOptions } from '../platform.js'
+import { type Cents, type HistoryStep, Model, type ModelAnswer, type ModelRequest } from '../model.js'
+import {
+  fromCents,
+  type Heard,
+  handlers,
+  heardOf,
+  platformOptions,
+  requestBody,
+  toCents,
+} from '../platform.js'
 import type { Stage, Wallet } from '../stage.js'
-import { BrokenPromise, shown } from '../story.js'
+import { CaseFailed, shown } from '../story.js'
 import type { CaseDefinition } from './case.js'
 
 export const historyCases: readonly CaseDefinition[] = [
@@ -44,32 +52,36 @@ export const historyCases: readonly CaseDefinition[] = [
     name: 'Requests at once are answered as in some order one after the other, whatever the schedule',
     async play(stage: Stage) {
       const tables = new Tables(stage)
-      await everyRun(stage, fc.tuple(fc.scheduler(), rush), async ([scheduler, { before, atOnce }]) => {
-        const table = await tables.next()
-        const model = new Model(openings, openHouse)
-        for (const step of playable(stage, before)) {
-          await table.perform(step)
-          model.perform(step)
-        }
-        const steps = playable(stage, atOnce).map(withoutLine)
-        const turns = inTurns(scheduler, table.wallet.store)
-        const heard = await scheduler.waitFor(
-          Promise.all(steps.map(step => table.perform(step, turns.store, turns.turn))),
-        )
-        const answered = steps.map((step, index) => ({ step, answer: heard[index]?.answer ?? 'fault' }))
-        const end = await table.end()
-        stage.check(
-          someOrderGives(
-            model,
-            answered,
-            (_step, expected, answer) => sameAnswer(_step, expected, answer),
-            one => sameEnd(one, end),
-          ),
-          'the answers and the end of some order, one after the other',
-          answered.map(({ answer }) => shownAnswer(answer)).join('; '),
-        )
-        await table.expectMoneyToAddUp([...before, ...atOnce])
-      })
+      await everyRun(
+        stage,
+        fc.tuple(fc.scheduler(), concurrentBurst),
+        async ([scheduler, { before, atOnce }]) => {
+          const table = await tables.next()
+          const model = new Model(initialPlayers, permissivePolicy)
+          for (const step of playable(stage, before)) {
+            await table.perform(step)
+            model.perform(step)
+          }
+          const steps = playable(stage, atOnce).map(withoutLine)
+          const turns = inTurns(scheduler, table.wallet.store)
+          const heard = await scheduler.waitFor(
+            Promise.all(steps.map(step => table.perform(step, turns.store, turns.turn))),
+          )
+          const answered = steps.map((step, index) => ({ step, answer: heard[index]?.answer ?? 'fault' }))
+          const end = await table.end()
+          stage.check(
+            someOrderGives(
+              model,
+              answered,
+              (_step, expected, answer) => sameAnswer(_step, expected, answer),
+              one => sameEnd(one, end),
+            ),
+            'the answers and the end of some order, one after the other',
+            answered.map(({ answer }) => shownAnswer(answer)).join('; '),
+          )
+          await table.expectMoneyToAddUp([...before, ...atOnce])
+        },
+      )
     },
   },
   {
@@ -78,22 +90,24 @@ export const historyCases: readonly CaseDefinition[] = [
     name: 'Lost answers and late commits lose and double no money, after the platform’s retries and rollbacks',
     async play(stage: Stage) {
       const tables = new Tables(stage)
-      const breaks = fc.array(fc.option(fc.constantFrom<Break>('before', 'after', 'late')), { maxLength: 6 })
-      const runs = fc.tuple(fc.scheduler(), rush, breaks, fc.boolean())
+      const breaks = fc.array(fc.option(fc.constantFrom<CommitFault>('before', 'after', 'late')), {
+        maxLength: 6,
+      })
+      const runs = fc.tuple(fc.scheduler(), concurrentBurst, breaks, fc.boolean())
       await everyRun(stage, runs, async ([scheduler, { before, atOnce }, breaksOfCommits, landFirst]) => {
         const table = await tables.next()
         for (const step of playable(stage, before)) await table.perform(step)
         const steps = playable(stage, atOnce).map(withoutLine)
         const turns = inTurns(scheduler, table.wallet.store)
-        const line = brokenLine(turns.store, breaksOfCommits)
+        const line = faultyStore(turns.store, breaksOfCommits)
         const heard = await scheduler.waitFor(
           Promise.all(steps.map(step => table.perform(step, line, turns.turn))),
         )
 
         // The platform rolls back the bets it did not hear of, and tries again what it must; meanwhile commits land.
-        line.mend()
-        if (landFirst) await scheduler.waitFor(line.landAll())
-        const final: { request: Request; answer: Answer }[] = []
+        line.clearFaults()
+        if (landFirst) await scheduler.waitFor(line.deliverDelayed())
+        const final: { request: ModelRequest; answer: ModelAnswer }[] = []
         for (const [index, step] of steps.entries()) {
           if (step.step !== 'call') continue
           const { request } = step
@@ -105,7 +119,7 @@ export const historyCases: readonly CaseDefinition[] = [
             final.push({ request, answer: again.answer })
           }
         }
-        await scheduler.waitFor(line.landAll())
+        await scheduler.waitFor(line.deliverDelayed())
 
         for (const { request, answer } of final) await table.expectRecord(request, answer)
         await table.expectMoneyToAddUp([...before, ...atOnce])
@@ -125,7 +139,7 @@ async function everyRun<T>(
     try {
       await run(value)
     } catch (error) {
-      if (error instanceof BrokenPromise) throw error
+      if (error instanceof CaseFailed) throw error
       stage.check(false, 'no fault', error) // with the steps that led there
     }
   })
@@ -149,24 +163,24 @@ class Tables {
       await stage.closeAll()
       const first = this.count
       const players = Array.from({ length: tablesPerStore }, (_, offset) =>
-        openings
+        initialPlayers
           .filter(({ known }) => known)
           .map(({ playerId, currency, balance }) => ({
             playerId: renamed(playerId, first + offset),
             currency,
-            balance: decimalOf(balance),
+            balance: fromCents(balance),
           })),
       )
       this.wallet = await stage.open(players.flat())
     }
     this.count += 1
     const { wallet } = this
-    const known = openings.filter(one => one.known)
+    const known = initialPlayers.filter(one => one.known)
     stage.story.restart()
     stage.story.tell(
       'kit',
       known
-        .map(({ playerId, currency, balance }) => `${playerId} has ${decimalOf(balance)} ${currency}`)
+        .map(({ playerId, currency, balance }) => `${playerId} has ${fromCents(balance)} ${currency}`)
         .join(', '),
     )
     return new Table(stage, wallet, this.count - 1, crashed => {
@@ -196,14 +210,18 @@ class Table {
   }
 
   /** Performs a step with the ids of this table. What the line does, it does to this step alone. */
-  async perform(step: Step, store: WalletStore = this.wallet.store, turn: Turn = atOnce): Promise<Heard> {
+  async perform(
+    step: HistoryStep,
+    store: WalletStore = this.wallet.store,
+    turn: Turn = atOnce,
+  ): Promise<Heard> {
     if (step.step === 'deposit' || step.step === 'withdraw') {
       return turn(`${step.step} ${step.playerId}`, () => this.deposit(step))
     }
     if (step.step !== 'call') return { answer: 'done', reference: null }
     const { line: lineOfStep, request } = step
-    const line = brokenLine(store, [breakOf[lineOfStep] ?? null])
-    const body = bodyOf(this.own(request), step.flaw, step.writing)
+    const line = faultyStore(store, [breakOf[lineOfStep] ?? null])
+    const body = requestBody(this.own(request), step.flaw, step.writing)
     const subject = `${request.operation} ${request.transactionId}, ${request.betId}`
     const ended = this.stage.story.ask('platform', shownRequest(request), subject)
     try {
@@ -218,9 +236,9 @@ class Table {
     }
   }
 
-  async rollBack(store: WalletStore, { transactionId, betId, playerId }: Request): Promise<void> {
+  async rollBack(store: WalletStore, { transactionId, betId, playerId }: ModelRequest): Promise<void> {
     const ids = { transactionId: `${transactionId}-undone`, betId, playerId }
-    const request: Request = { operation: 'rollbackbet', ...ids, type: 'TECHNICAL_ERROR' }
+    const request: ModelRequest = { operation: 'rollbackbet', ...ids, type: 'TECHNICAL_ERROR' }
     await this.perform({ step: 'call', request, flaw: 'none', line: 'up', writing: 'text' }, store)
   }
 
@@ -232,8 +250,8 @@ class Table {
   /** Balances and bets, in the words of the model. */
   async end(): Promise<End> {
     const balances = new Map<string, Cents>()
-    for (const { playerId, known } of openings) {
-      if (known) balances.set(playerId, centsOf(await this.wallet.balance(renamed(playerId, this.number))))
+    for (const { playerId, known } of initialPlayers) {
+      if (known) balances.set(playerId, toCents(await this.wallet.balance(renamed(playerId, this.number))))
     }
     const bets = new Map<string, ReturnType<typeof tellBet>>()
     for (const betId of betIds) {
@@ -244,7 +262,7 @@ class Table {
   }
 
   /** What was answered definitely is what is recorded. */
-  async expectRecord(request: Request, answer: Answer): Promise<void> {
+  async expectRecord(request: ModelRequest, answer: ModelAnswer): Promise<void> {
     const record = await this.recorded(request)
     const told = `${shownRequest(request)}, answered ${shownAnswer(answer)}`
     if (typeof answer === 'string') return this.stage.check(false, `a definite answer to ${told}`, answer)
@@ -260,8 +278,8 @@ class Table {
   }
 
   /** By those who know no rules: nothing below zero, opening + movements = balance, an undone bet nets to zero. */
-  async expectMoneyToAddUp(steps: readonly Step[]): Promise<void> {
-    const requests = new Map<string, Request>()
+  async expectMoneyToAddUp(steps: readonly HistoryStep[]): Promise<void> {
+    const requests = new Map<string, ModelRequest>()
     for (const step of steps) {
       if (step.step !== 'call') continue
       const { request } = step
@@ -271,34 +289,34 @@ class Table {
         operation: 'rollbackbet',
         transactionId: `${request.transactionId}-undone`,
       }
-      requests.set(`rollbackbet ${undone.transactionId}`, undone as Request)
+      requests.set(`rollbackbet ${undone.transactionId}`, undone as ModelRequest)
     }
     const sums = new Map<string, Cents>()
     const stakes = new Map<string, Cents>()
     for (const request of requests.values()) {
       const record = await this.recorded(request)
       if (record === null) continue
-      const delta = centsOf(record.delta)
+      const delta = toCents(record.delta)
       sums.set(record.playerId, (sums.get(record.playerId) ?? 0n) + delta)
       if (record.operation !== 'placebet' && record.operation !== 'rollbackbet') continue
       stakes.set(record.betId, (stakes.get(record.betId) ?? 0n) + delta)
     }
     const { balances } = await this.end()
-    for (const { playerId, balance: opening } of openings) {
+    for (const { playerId, balance: opening } of initialPlayers) {
       const balance = balances.get(playerId)
       if (balance === undefined) continue
       const sum =
         opening + (this.moved.get(playerId) ?? 0n) + (sums.get(renamed(playerId, this.number)) ?? 0n)
       this.stage.check(
         balance === sum && balance >= 0n,
-        `${playerId} to have ${decimalOf(sum)}: the opening balance and every recorded movement`,
-        decimalOf(balance),
+        `${playerId} to have ${fromCents(sum)}: the opening balance and every recorded movement`,
+        fromCents(balance),
       )
     }
     for (const [betId, sum] of stakes) {
       const bet = await this.wallet.bet(betId)
       if (bet?.status !== 'ROLLED_BACK') continue
-      this.stage.check(sum === 0n, `stake and rollback of ${betId} to net to zero`, decimalOf(sum))
+      this.stage.check(sum === 0n, `stake and rollback of ${betId} to net to zero`, fromCents(sum))
     }
   }
 
@@ -306,23 +324,27 @@ class Table {
     return this.wallet.transaction(operation, renamed(transactionId, this.number))
   }
 
-  private async deposit({ step, playerId, amount }: Step & { step: 'deposit' | 'withdraw' }): Promise<Heard> {
+  private async deposit({
+    step,
+    playerId,
+    amount,
+  }: HistoryStep & { step: 'deposit' | 'withdraw' }): Promise<Heard> {
     const id = renamed(playerId, this.number)
     // A PAM does not pay out what is not there; nobody else writes meanwhile.
-    if (step === 'withdraw' && centsOf(await this.wallet.balance(id)) < amount) {
+    if (step === 'withdraw' && toCents(await this.wallet.balance(id)) < amount) {
       return { answer: 'not done', reference: null }
     }
     const delta = step === 'deposit' ? amount : -amount
     this.stage.story.tell(
       'PAM',
-      `${step === 'deposit' ? 'deposits' : 'withdraws'} ${decimalOf(amount)} for ${playerId}`,
+      `${step === 'deposit' ? 'deposits' : 'withdraws'} ${fromCents(amount)} for ${playerId}`,
     )
-    await this.stage.harness.depositOutside?.(this.wallet.opened, id, decimalOf(delta))
+    await this.stage.harness.depositExternally?.(this.wallet.opened, id, fromCents(delta))
     this.moved.set(playerId, (this.moved.get(playerId) ?? 0n) + delta)
     return { answer: 'done', reference: null }
   }
 
-  private own<R extends Request>(request: R): R {
+  private own<R extends ModelRequest>(request: R): R {
     const { transactionId, betId, playerId } = request
     return {
       ...request,
@@ -334,7 +356,7 @@ class Table {
 }
 
 /** D6, D7: no other refusal is recorded (D8). */
-function sticks({ operation }: Request, errorCode: string): boolean {
+function sticks({ operation }: ModelRequest, errorCode: string): boolean {
   if (operation === 'unsettlement') return errorCode === 'INSUFFICIENT_FUNDS'
   const forgotten = ['INVALID_PLAYER', 'INVALID_REQUEST', 'TRANSACTION_CONFLICT']
   return operation === 'placebet' && !forgotten.includes(errorCode)
@@ -347,7 +369,7 @@ interface End {
   bets: ReadonlyMap<string, ReturnType<Model['bet']>>
 }
 
-const breakOf: Partial<Record<(Step & { step: 'call' })['line'], Break>> = {
+const breakOf: Partial<Record<(HistoryStep & { step: 'call' })['line'], CommitFault>> = {
   'breaks before commit': 'before',
   'breaks after commit': 'after',
 }
@@ -358,10 +380,10 @@ const atOnce: Turn = (_label, action) => action()
 async function playHistory(
   stage: Stage,
   table: Table,
-  steps: readonly Step[],
+  steps: readonly HistoryStep[],
   beforeStep: (table: Table, index: number) => Promise<void> = async () => {},
 ): Promise<void> {
-  const model = new Model(openings, openHouse)
+  const model = new Model(initialPlayers, permissivePolicy)
   const references = new Map<string, string | null>()
   for (const [index, step] of playable(stage, steps).entries()) {
     await beforeStep(table, index)
@@ -380,7 +402,7 @@ async function playHistory(
 }
 
 function endOf(model: Model): End {
-  const known = openings.filter(one => one.known)
+  const known = initialPlayers.filter(one => one.known)
   return {
     balances: new Map(known.map(({ playerId }) => [playerId, model.balance(playerId)])),
     bets: new Map(betIds.map(betId => [betId, model.bet(betId)])),
@@ -395,20 +417,20 @@ function sameEnd(model: Model, { balances, bets }: End): boolean {
 }
 
 /** What this harness can play: other writers only with their hook, and amounts that its columns hold. */
-function playable(stage: Stage, steps: readonly Step[]): Step[] {
-  const { depositOutside, limits = { digits: 33, scale: 18 } }: StoreHarness = stage.harness
+function playable(stage: Stage, steps: readonly HistoryStep[]): HistoryStep[] {
+  const { depositExternally, limits = { digits: 33, scale: 18 } }: StoreHarness = stage.harness
   const great = 10n ** BigInt(Math.max(limits.digits - limits.scale, 0) + 2) / 1000n
   const holds = (amount: Cents) => amount <= great && (limits.scale >= 2 || amount % 100n === 0n)
-  return steps.flatMap((step): Step[] => {
+  return steps.flatMap((step): HistoryStep[] => {
     if (step.step === 'deposit' || step.step === 'withdraw') {
-      return depositOutside !== undefined && holds(step.amount) ? [step] : []
+      return depositExternally !== undefined && holds(step.amount) ? [step] : []
     }
     if (step.step !== 'call' || ('amount' in step.request && !holds(step.request.amount))) return []
     return [breakOf[step.line] === undefined ? withoutLine(step) : step]
   })
 }
 
-function withoutLine(step: Step): Step {
+function withoutLine(step: HistoryStep): HistoryStep {
   return step.step === 'call' ? { ...step, line: 'up' } : step
 }
 
@@ -427,7 +449,7 @@ function inTurns(scheduler: fc.Scheduler, store: WalletStore): { store: WalletSt
   return {
     turn,
     store: {
-      contract: store.contract,
+      contractVersion: store.contractVersion,
       load: keys => turn(`load ${keys.operation} ${keys.transactionId}`, () => store.load(keys)),
       commit: changes => {
         const { operation, transactionId } = changes.transaction
@@ -437,28 +459,28 @@ function inTurns(scheduler: fc.Scheduler, store: WalletStore): { store: WalletSt
   }
 }
 
-function shownRequest(request: Request): string {
+function shownRequest(request: ModelRequest): string {
   const { operation, transactionId, betId, playerId } = request
-  const money = 'amount' in request ? `, ${decimalOf(request.amount)} ${request.currency}` : ''
+  const money = 'amount' in request ? `, ${fromCents(request.amount)} ${request.currency}` : ''
   const type = 'type' in request ? ` ${request.type}` : ''
   return `${operation}${type} ${transactionId}, ${betId} of ${playerId}${money}`
 }
 
-function shownAnswer(answer: Answer): string {
+function shownAnswer(answer: ModelAnswer): string {
   if (typeof answer === 'string') return answer
   const replayed = answer.replayed ? ' (replayed)' : ''
   return answer.ok
-    ? `ok, balance ${decimalOf(answer.balance)} ${answer.currency}${replayed}`
+    ? `ok, balance ${fromCents(answer.balance)} ${answer.currency}${replayed}`
     : `${answer.errorCode}${replayed}`
 }
 
 function shownEnd({ balances, bets }: End): string {
-  const ofPlayers = [...balances].map(([playerId, balance]) => `${playerId} ${decimalOf(balance)}`)
+  const ofPlayers = [...balances].map(([playerId, balance]) => `${playerId} ${fromCents(balance)}`)
   const ofBets = [...bets].flatMap(([betId, bet]) => {
     if (bet === null) return []
-    const live = [...bet.live].map(([type, amount]) => `${type} ${decimalOf(amount)} live`)
+    const live = [...bet.live].map(([type, amount]) => `${type} ${fromCents(amount)} live`)
     return [
-      `${betId} ${bet.over ? 'rolled back' : 'placed'} ${[...live, `${decimalOf(bet.owed)} owed`].join(', ')}`,
+      `${betId} ${bet.over ? 'rolled back' : 'placed'} ${[...live, `${fromCents(bet.owed)} owed`].join(', ')}`,
     ]
   })
   return [...ofPlayers, ...ofBets].join('; ')

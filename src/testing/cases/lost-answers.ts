@@ -1,6 +1,6 @@
 /** The line breaks before or after a commit, or the commit lands when nobody waits for it any more. */
 import { call } from '../calls.js'
-import { type Break, type BrokenLine, brokenLine } from '../lines.js'
+import { type CommitFault, type FaultyStore, faultyStore } from '../faulty-store.js'
 import type { Stage, Wallet } from '../stage.js'
 import { shownResult } from '../story.js'
 import type { CaseDefinition } from './case.js'
@@ -60,7 +60,7 @@ export const lostAnswerCases: readonly CaseDefinition[] = [
       ] as const
       for (const { operation, transactionId, balance } of calls) {
         stage.story.tell('line', `for the next commit: ${fates.late}`)
-        line.breaks('late')
+        line.failNext('late')
         const lost = await call(stage, line, operation, { transactionId, betId: 'b-1' })
         stage.check('fault' in lost, 'a fault, since the fate of the commit is unknown', lost)
         const retried = await call(stage, line, operation, { transactionId, betId: 'b-1' })
@@ -93,24 +93,27 @@ export const lostAnswerCases: readonly CaseDefinition[] = [
   },
 ]
 
-const fates: Record<Break, string> = {
+const fates: Record<CommitFault, string> = {
   before: 'it never reaches the store, and throws',
   after: 'it reaches the store, its answer is lost, and it throws',
   late: 'it throws, and reaches the store later',
 }
 
-async function behindLine(stage: Stage, ...how: Break[]): Promise<{ wallet: Wallet; line: BrokenLine }> {
+async function behindLine(
+  stage: Stage,
+  ...how: CommitFault[]
+): Promise<{ wallet: Wallet; line: FaultyStore }> {
   const wallet = await stage.open()
-  const line = brokenLine(wallet.store)
+  const line = faultyStore(wallet.store)
   if (how.length > 0)
     stage.story.tell('line', `for the next commit: ${how.map(one => fates[one]).join('; ')}`)
-  line.breaks(...how)
+  line.failNext(...how)
   return { wallet, line }
 }
 
-async function land(stage: Stage, line: BrokenLine): Promise<void> {
+async function land(stage: Stage, line: FaultyStore): Promise<void> {
   stage.story.tell('line', 'lets the late commit land')
-  for (const result of await line.landAll()) {
+  for (const result of await line.deliverDelayed()) {
     stage.check(
       result.status !== 'committed',
       'the late commit to meet a guard: the platform was answered otherwise, or the retry has done it',

@@ -12,7 +12,7 @@ export const otherWriterCases: readonly CaseDefinition[] = [
     id: 'WS-75',
     level: 'MUST',
     name: 'A deposit by the PAM’s own code is in the balance that load shows',
-    needs: ['depositOutside'],
+    needs: ['depositExternally'],
     async play(stage: Stage) {
       const wallet = await stage.open()
       await wallet.expectBalance('anna', '100') // what is remembered of this look must not count any more
@@ -24,7 +24,7 @@ export const otherWriterCases: readonly CaseDefinition[] = [
     id: 'WS-76',
     level: 'MUST',
     name: 'A deposit between load and commit is neither lost nor in the way',
-    needs: ['depositOutside'],
+    needs: ['depositExternally'],
     async play(stage: Stage) {
       const wallet = await stage.open()
       await wallet.store.load({ operation: 'placebet', transactionId: 't-1', playerId: 'anna', betId: 'b-1' })
@@ -38,7 +38,7 @@ export const otherWriterCases: readonly CaseDefinition[] = [
     id: 'WS-77',
     level: 'MUST',
     name: 'A withdrawal between load and commit counts: the floor is tested by the write',
-    needs: ['depositOutside'],
+    needs: ['depositExternally'],
     async play(stage: Stage) {
       const wallet = await stage.open()
       await wallet.store.load({ operation: 'placebet', transactionId: 't-1', playerId: 'anna', betId: 'b-1' })
@@ -53,7 +53,7 @@ export const otherWriterCases: readonly CaseDefinition[] = [
     id: 'WS-78',
     level: 'MUST',
     name: 'Deposits and bets at the same time: every one of them is in the balance',
-    needs: ['depositOutside'],
+    needs: ['depositExternally'],
     async play(stage: Stage) {
       const wallet = await stage.open()
       const count = 8
@@ -72,7 +72,7 @@ export const otherWriterCases: readonly CaseDefinition[] = [
     id: 'WS-79',
     level: 'MUST',
     name: 'A deposit in the middle of a commit is not written over',
-    needs: ['depositOutside', 'holdCommit'],
+    needs: ['depositExternally', 'holdCommit'],
     async play(stage: Stage) {
       const wallet = await stage.open()
       const held = await hold(stage, wallet)
@@ -87,7 +87,7 @@ export const otherWriterCases: readonly CaseDefinition[] = [
     id: 'WS-80',
     level: 'MUST',
     name: 'A settlement by the PAM’s own code is a live credit of the bet, and in the balance',
-    needs: ['settleOutside'],
+    needs: ['settleExternally'],
     async play(stage: Stage) {
       const wallet = await placed(stage)
       await settle(stage, wallet, '60')
@@ -102,7 +102,7 @@ export const otherWriterCases: readonly CaseDefinition[] = [
     id: 'WS-81',
     level: 'MUST',
     name: 'A settlement by the PAM’s own code raises the revision: a rollback built before it is a conflict',
-    needs: ['settleOutside'],
+    needs: ['settleExternally'],
     async play(stage: Stage) {
       const wallet = await placed(stage)
       const before = await betOf(stage, wallet, 'b-1')
@@ -118,7 +118,7 @@ export const otherWriterCases: readonly CaseDefinition[] = [
     id: 'WS-82',
     level: 'MUST',
     name: 'What D7 closed stays closed when the PAM’s own code settles again: only the new credit is live',
-    needs: ['settleOutside'],
+    needs: ['settleExternally'],
     async play(stage: Stage) {
       const wallet = await placed(stage)
       await settle(stage, wallet, '60')
@@ -137,7 +137,7 @@ export const otherWriterCases: readonly CaseDefinition[] = [
     id: 'WS-83',
     level: 'MUST',
     name: 'A settlement by the PAM’s own code in the middle of a commit is not written over',
-    needs: ['settleOutside', 'holdCommit'],
+    needs: ['settleExternally', 'holdCommit'],
     async play(stage: Stage) {
       const wallet = await placed(stage)
       const before = await betOf(stage, wallet, 'b-1')
@@ -194,13 +194,13 @@ async function placed(stage: Stage): Promise<Wallet> {
 async function deposit(stage: Stage, wallet: Wallet, amount: string): Promise<void> {
   const moves = amount.startsWith('-') ? `withdraws ${amount.slice(1)}` : `deposits ${amount} for anna`
   const ended = stage.story.ask('PAM', moves)
-  await stage.harness.depositOutside?.(wallet.opened, 'anna', amount)
+  await stage.harness.depositExternally?.(wallet.opened, 'anna', amount)
   ended('done')
 }
 
 async function settle(stage: Stage, wallet: Wallet, amount: string): Promise<void> {
   const ended = stage.story.ask('PAM', `settles b-1 with ${amount}`)
   const settlement = { playerId: 'anna', betId: 'b-1', type: 'BET_PAID', amount, currency: 'EUR' } as const
-  await stage.harness.settleOutside?.(wallet.opened, settlement)
+  await stage.harness.settleExternally?.(wallet.opened, settlement)
   ended('done')
 }

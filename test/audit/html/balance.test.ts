@@ -13,8 +13,8 @@ const call = (answeredAtMs: number | null, balance: string | null): AuditExchang
   status: answeredAtMs === null ? null : 200,
   answer: null,
   balance,
-  broken: answeredAtMs === null ? 'timed out' : null,
-  leftOut: 0,
+  error: answeredAtMs === null ? 'timed out' : null,
+  omitted: 0,
 })
 
 /** The corners of the curve, in thousandths of the width and hundredths of the height. */

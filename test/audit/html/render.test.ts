@@ -219,10 +219,12 @@ describe('what a reader finds', () => {
     expect(Math.min(...places)).toBeGreaterThan(0)
     for (const { failure, exchanges } of failingReport.results) {
       if (failure === null) continue
-      const call = exchanges[failure.exchange ?? -1]
-      for (const part of [failure.expected, failure.found, failure.cost]) expect(failing).toContain(part)
+      const call = exchanges[failure.exchangeIndex ?? -1]
+      for (const part of [failure.expected, failure.actual, failure.impact]) expect(failing).toContain(part)
       if (call)
-        expect(failing).toContain(`The call that gave it away: ${(failure.exchange ?? 0) + 1}. ${call.label}`)
+        expect(failing).toContain(
+          `The call that gave it away: ${(failure.exchangeIndex ?? 0) + 1}. ${call.label}`,
+        )
     }
   })
 
@@ -234,7 +236,7 @@ describe('what a reader finds', () => {
 
   it('a failure that names a call which is not there, told all the same', () => {
     const results = failingReport.results.map(result =>
-      result.failure ? { ...result, failure: { ...result.failure, exchange: 99 } } : result,
+      result.failure ? { ...result, failure: { ...result.failure, exchangeIndex: 99 } } : result,
     )
     const page = textOf(renderHtml({ ...failingReport, results }))
     expect(page).toContain('16 of 24 bets accepted')
@@ -246,7 +248,7 @@ describe('what a reader finds', () => {
       const [first, ...rest] = result.exchanges
       return index > 0 || first === undefined
         ? result
-        : { ...result, exchanges: [{ ...first, leftOut: 1_200 }, ...rest] }
+        : { ...result, exchanges: [{ ...first, omitted: 1_200 }, ...rest] }
     })
     const page = textOf(renderHtml({ ...passingReport, results }))
     const calls = (passingReport.results[0]?.exchanges.length ?? 0) + 1_200

@@ -61,8 +61,8 @@ function exchangeOf(told: Told, startMs: number, number: number): AuditExchange 
     status: tookMs === null ? null : (told.status ?? 200),
     answer: tookMs === null ? null : answer,
     balance,
-    broken,
-    leftOut: 0,
+    error: broken,
+    omitted: 0,
   }
 }
 
@@ -90,7 +90,7 @@ function reportOf(cases: readonly Case[], seed: number): AuditReport {
     },
   )
   return {
-    format: 1,
+    formatVersion: 1,
     target,
     startedAt: '2026-11-21T07:45:57.120Z',
     durationMs: startMs,
@@ -106,7 +106,7 @@ function reportOf(cases: readonly Case[], seed: number): AuditReport {
 
 const refused = (errorCode: string, description: string) =>
   `{"errorCode":"${errorCode}","description":"${description}"}`
-const noFunds = refused('INSUFFICIENT_FUNDS', 'amount: the funds do not cover it')
+const noFunds = refused('INSUFFICIENT_FUNDS', 'amount: insufficient funds')
 
 const placed: Case = {
   id: 'AU-101',
@@ -280,9 +280,10 @@ const races: Case = {
   ],
   failure: {
     expected: '10 of 24 bets accepted, 14 refused with 402 INSUFFICIENT_FUNDS, and a balance of 0.00',
-    found: '16 of 24 bets accepted, and a balance of -600.00',
-    cost: 'A player who sends bets in parallel stakes money that is not there. A script does it in a second, and what it wins is paid out.',
-    exchange: 24,
+    actual: '16 of 24 bets accepted, and a balance of -600.00',
+    impact:
+      'A player who sends bets in parallel stakes money that is not there. A script does it in a second, and what it wins is paid out.',
+    exchangeIndex: 24,
   },
 }
 
@@ -303,9 +304,10 @@ const late: Case = {
   ],
   failure: {
     expected: '400 INVALID_BET, and nothing debited',
-    found: '200, balance 970.00: 30.00 were debited for a bet that the platform has given up',
-    cost: 'After every time-out that overtakes its bet the player loses the stake, and no call of the platform will ever return it.',
-    exchange: 1,
+    actual: '200, balance 970.00: 30.00 were debited for a bet that the platform has given up',
+    impact:
+      'After every time-out that overtakes its bet the player loses the stake, and no call of the platform will ever return it.',
+    exchangeIndex: 1,
   },
 }
 
@@ -346,10 +348,10 @@ const outage: Case = {
   durationMs: 5200,
   failure: {
     expected: '413 PAYLOAD_TOO_LARGE or a closed connection, and other calls answered as ever',
-    found:
+    actual:
       'no answer within 5,000 ms; the calls beside it were answered with 502 and 500, then the port was closed',
-    cost: 'Anybody who reaches the port stops betting for all players.',
-    exchange: null,
+    impact: 'Anybody who reaches the port stops betting for all players.',
+    exchangeIndex: null,
   },
 }
 
@@ -387,9 +389,9 @@ const lookalike: Case = {
   ],
   failure: {
     expected: '200: an id that was never sent before',
-    found: '409 TRANSACTION_CONFLICT',
-    cost: 'Two bets of two players whose ids fold to the same letters become one. The platform asks which.',
-    exchange: 2,
+    actual: '409 TRANSACTION_CONFLICT',
+    impact: 'Two bets of two players whose ids fold to the same letters become one. The platform asks which.',
+    exchangeIndex: 2,
   },
 }
 
@@ -458,7 +460,7 @@ export const largeReport = reportOf(
           : { balance: `${1000 - ((index * 37 + call * 91) % 700)}.00` }),
       }),
     )
-    const failure = { expected: '402 again', found: '200', cost: 'A stake is lost.', exchange: 3 }
+    const failure = { expected: '402 again', actual: '200', impact: 'A stake is lost.', exchangeIndex: 3 }
     const title = 'What is promised, in one sentence of the usual length, give or take'
     return { id, title, source: 'spec 4.1, D6', calls, ...(index % 8 === 3 ? { failure } : {}) }
   }),

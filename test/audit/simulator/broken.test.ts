@@ -12,20 +12,21 @@ describe('a wallet that', () => {
         chaos: 0.7,
         bets: 250,
         // A wallet that has lost a settlement never finds it again: it need not be asked for a minute.
-        patienceMs: 20,
+        giveUpAfterMs: 20,
         ...options,
       },
     )
 
     expect(spoilt.size).toBeGreaterThan(0)
-    expect(report.reconciled).toBe(false)
-    expect(report.differences.map(({ what }) => what)).toEqual(
+    expect(report.passed).toBe(false)
+    expect(report.differences.map(({ kind }) => kind)).toEqual(
       expect.arrayContaining([expect.stringMatching(found.join('|'))]),
     )
     // It names the player and the bet: the one at which it showed, or one of those since the balance was last right.
     const named = report.differences.filter(
-      ({ what, betId, since }) =>
-        found.includes(what) && [betId, ...since].some(name => [...spoilt].some(bet => name.includes(bet))),
+      ({ kind, betId, recentTransactions }) =>
+        found.includes(kind) &&
+        [betId, ...recentTransactions].some(name => [...spoilt].some(bet => name.includes(bet))),
     )
     if (spoilt.has('of ann')) expect(report.differences.map(({ playerId }) => playerId)).toContain('ann')
     else expect(named.length).toBeGreaterThan(0)

@@ -9,7 +9,7 @@ import type { Breakage, Call } from './wallet.js'
 export interface BrokenWallet {
   name: string
   /** One of these is what the sportsbook has to find. */
-  found: Difference['what'][]
+  found: Difference['kind'][]
   /** `spoilt` is told of every bet whose money or answers are wrong from then on. */
   break(spoilt: (betId: string) => void): Breakage
   options?: Partial<SimulationOptions>
@@ -73,7 +73,7 @@ function recorded({ memory, body }: Call, operation: string): string | undefined
 }
 
 function storeWith(memory: MemoryStore, commit: WalletStore['commit'], load = memory.load): WalletStore {
-  return { contract: 1, load, commit }
+  return { contractVersion: 1, load, commit }
 }
 
 /** Answers that a commit was done, and does nothing. */

@@ -59,7 +59,7 @@ function table(opening = '100.00') {
   }
   const call = (transaction: Transaction, reading: ReturnType<typeof ok>) =>
     judge.answered(judge.sent(transaction), reading)
-  return { judge, account, newBet, call, found: () => judge.differences.map(({ what }) => what) }
+  return { judge, account, newBet, call, found: () => judge.differences.map(({ kind }) => kind) }
 }
 
 describe('lawful is', () => {
@@ -131,7 +131,7 @@ describe('told, with the cents, is', () => {
     call(rollback(), ok('100'))
     call(placed, ok('70', 'W2'))
     expect(
-      judge.differences.map(({ what, betId, playerId, amount }) => [what, playerId, betId, amount]),
+      judge.differences.map(({ kind, betId, playerId, amount }) => [kind, playerId, betId, amount]),
     ).toEqual([
       ['late bet', 'ann', 'b0', '-30.00'],
       ['balance', 'ann', 'b0', '-30.00'],
@@ -141,7 +141,7 @@ describe('told, with the cents, is', () => {
   test('a bet beyond the funds', () => {
     const { judge, newBet, call } = table()
     call(newBet(100_01n).placed, ok('-0.01'))
-    expect(judge.differences.map(({ what, amount }) => [what, amount])).toEqual([
+    expect(judge.differences.map(({ kind, amount }) => [kind, amount])).toEqual([
       ['overspent', '-0.01'],
       ['overspent', '-0.01'],
     ])
@@ -165,7 +165,7 @@ describe('told, with the cents, is', () => {
     call(transact('settlement', 5_00n), no(400, 'INVALID_BET'))
     call(transact('unsettlement', 5_00n), no(400, 'INVALID_BET'))
     call(rollback(), no(400, 'INVALID_BET'))
-    expect(judge.differences.map(({ what, amount }) => [what, amount])).toEqual([
+    expect(judge.differences.map(({ kind, amount }) => [kind, amount])).toEqual([
       ['refused', '-5.00'],
       ['refused', '5.00'],
       ['refused', '-10.00'],
@@ -193,7 +193,7 @@ describe('told, with the cents, is', () => {
     call(newBet(10_00n).placed, ok('64.50', 'W3')) // and half a euro more
     const never: Bet = { ...newBet(0n).bet, placed: null, betId: 'never' }
     judge.closingBalance({ ...(newBet(0n).placed as Transaction), bet: never }, '64.50')
-    expect(judge.differences.map(({ what, amount }) => [what, amount])).toEqual([
+    expect(judge.differences.map(({ kind, amount }) => [kind, amount])).toEqual([
       ['balance', '-5.00'],
       ['balance', '-0.50'],
       ['closing balance', '-5.50'],

@@ -40,7 +40,7 @@ function play(
     concurrency: 1,
     ratePerSecond: null,
     backOffMsMax: 0,
-    patienceMs: 100,
+    giveUpAfterMs: 100,
     clock: {
       now: () => now,
       date: () => now,
@@ -87,7 +87,9 @@ const stepsOf = (log: readonly string[], kind: string) =>
 describe('a call', () => {
   test('goes out once and is heard, without chaos and after it', () => {
     expect(play({}, 2).log).toEqual(Array(2).fill(['whole at 0', 'heard success at 0']).flat())
-    const { network, log } = play({ requestLost: 0.5, cut: 0.4, duplicated: 1 }, 50, { healed: true })
+    const { network, log } = play({ requestLost: 0.5, disconnected: 0.4, duplicated: 1 }, 50, {
+      healed: true,
+    })
     expect(kinds(log)).toEqual(Array(50).fill(['whole', 'heard success']).flat())
     expect(network.happens('duplicated')).toBe(false)
     expect(Object.values(network.faultsInjected).every(times => times === 0)).toBe(true)
@@ -111,8 +113,8 @@ describe('a call', () => {
   })
 
   test('hangs until the platform has given up', () => {
-    const { log, network } = play({ late: 0.9 }, 100)
-    expect(stepsOf(log, 'heard nothing')).toEqual(Array(network.faultsInjected.late).fill(0))
+    const { log, network } = play({ deliveredLate: 0.9 }, 100)
+    expect(stepsOf(log, 'heard nothing')).toEqual(Array(network.faultsInjected.deliveredLate).fill(0))
     expect(log.filter(entry => entry.startsWith('whole'))).toHaveLength(100)
     expect(Math.max(...stepsOf(log, 'whole'))).toBeGreaterThan(64)
   })
@@ -124,9 +126,9 @@ describe('a call', () => {
   })
 
   test('is cut, after it or within it', () => {
-    const { log, network } = play({ cut: 0.9 }, 100)
+    const { log, network } = play({ disconnected: 0.9 }, 100)
     const cut = log.filter(entry => entry.startsWith('cut'))
-    expect(cut).toHaveLength(network.faultsInjected.cut)
+    expect(cut).toHaveLength(network.faultsInjected.disconnected)
     expect(new Set(kinds(cut))).toEqual(new Set(['cut after', 'cut within']))
   })
 
@@ -145,7 +147,7 @@ describe('a wallet that does not answer', () => {
     const later: (() => void)[] = []
     const { gaveUp } = play({}, 200, {
       backOffMsMax: 40,
-      patienceMs: 300,
+      giveUpAfterMs: 300,
       clock: {
         now: () => now,
         date: () => now,

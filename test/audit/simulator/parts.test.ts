@@ -127,7 +127,7 @@ describe('chaos', () => {
   test('is a number or probabilities', () => {
     expect(Object.values(chaosOf(0))).toEqual(chaosNames.map(() => 0))
     expect(chaosOf(0.5).duplicated).toBe(chaosOf(1).duplicated / 2)
-    expect(chaosOf({ late: 0.25 })).toEqual({ ...chaosOf(0), late: 0.25 })
+    expect(chaosOf({ deliveredLate: 0.25 })).toEqual({ ...chaosOf(0), late: 0.25 })
   })
 })
 

@@ -16,10 +16,10 @@ const progress: SimulationProgress = {
   betsRolledBack: 8,
   lateBetsRefused: 3,
   clawbacksRefused: 2,
-  faultsReal: 0,
+  failedCalls: 0,
   differencesCount: 0,
   pending: 5,
-  walletAway: false,
+  walletUnreachable: false,
 }
 
 describe('progress', () => {
@@ -32,7 +32,13 @@ describe('progress', () => {
   })
 
   test('goes by whichever end is nearer, and says when the wallet is away', () => {
-    const timed = { ...progress, durationMs: 4_000, walletAway: true, faultsReal: 9, differencesCount: 1 }
+    const timed = {
+      ...progress,
+      durationMs: 4_000,
+      walletUnreachable: true,
+      failedCalls: 9,
+      differencesCount: 1,
+    }
     const line = formatProgress(timed, { bar: false, columns: 300 })
     expect(line).toMatch(/^ 50 %/)
     expect(line).toMatch(/THE WALLET DOES NOT ANSWER {2}1 difference {2}/)

@@ -53,7 +53,7 @@ async function serve(breakage: Breakage, memory: MemoryStore, portWanted: number
   const walletStore = store?.(memory) ?? memory
   const handle = createHttpHandler(walletStore, {
     authenticate: basicAuth(credentials),
-    operations: { '/settlement': body => recordSettlement(walletStore, body) },
+    routes: { '/settlement': body => recordSettlement(walletStore, body) },
     onError: () => {}, // the platform hears of it, and that is what is tested
   })
   const broken = async (request: HttpRequest): Promise<HttpResponse> => {

@@ -78,7 +78,7 @@ export class Book {
   /** @throws RangeError if a balance is no amount that the wallet can hold */
   constructor(
     players: readonly PlayerOptions[],
-    private readonly deductions: boolean,
+    private readonly clawbacks: boolean,
     private readonly fault: FaultName | undefined,
   ) {
     for (const { playerId, currency, balance } of players) {
@@ -200,7 +200,7 @@ export class Book {
     if (this.has('resettlement-not-unsettled') && credit.unsettled) return alreadyUnsettled
 
     const due = this.amountDue(credit, live)
-    const collectable = this.deductions ? this.covers(player, due) : due === 0n
+    const collectable = this.clawbacks ? this.covers(player, due) : due === 0n
     if (!collectable && this.has('unsettlement-deducts-partially')) {
       this.reverse(credit, live)
       this.move(player, -player.balance)

@@ -21,7 +21,7 @@ export type PlainWalletOptions = {
   fault?: FaultName
   credentials?: Credentials
   /** Whether an unsettlement can take money at all (D20). Default: true. */
-  deductions?: boolean
+  clawbacks?: boolean
   /** Hears of what was answered 500. Default: standard error, or nowhere for a wallet that has a fault. */
   onUnexpected?: (error: unknown) => void
 }
@@ -63,11 +63,11 @@ export const startPlainWallet = async (options: PlainWalletOptions = {}): Promis
       { playerId: 'player-2', currency: 'EUR', balance: '100.00' },
     ],
     credentials = { username: 'platform', password: 'correct horse' },
-    deductions = true,
+    clawbacks = true,
     fault,
   } = options
   const { onUnexpected = fault === undefined ? console.error : () => {} } = options
-  const book = new Book(players, deductions, fault)
+  const book = new Book(players, clawbacks, fault)
 
   const server = createServer((request, response) => {
     answer(request, response).catch(error => {

@@ -333,7 +333,7 @@ export const specified: Scene[] = [
   {
     title: 'U06 a wallet that cannot deduct refuses and closes',
     catches: [],
-    options: { deductions: false },
+    options: { clawbacks: false },
     play: async w => {
       await w.place('30')
       await w.settle('60')

@@ -78,7 +78,7 @@ function simulated(
       seed,
     })
     const { cpuUs: after } = await usage()
-    if (!report.reconciled) throw new Error(`Not reconciled: ${JSON.stringify(report.differences[0])}`)
+    if (!report.passed) throw new Error(`Not reconciled: ${JSON.stringify(report.differences[0])}`)
     reports.push(report)
     const { requests, requestsPerSecond, latencyMs } = report
     return {

@@ -32,7 +32,7 @@ const keys = { operation: 'placebet', transactionId: 'place-1', playerId: 'alice
 
 describe('a balance that is no amount', () => {
   it.each([
-    ['bigint', 'NULL', { balanceType: 'minor units', minorUnits: 2 }],
+    ['bigint', 'NULL', { balanceType: 'minor-units', minorUnits: 2 }],
     ['numeric', 'NULL', { balanceType: 'numeric' }],
     ['text', 'NULL', { balanceType: 'text' }],
     ['numeric', "'NaN'", { balanceType: 'numeric' }],
@@ -172,7 +172,7 @@ describe('a view of earlier bets', () => {
       CREATE VIEW ${schema}.earlier AS SELECT bet_id, 'alice' AS player_id, 'EUR' AS currency, 30 AS stake, 'PLACED' AS status,
         paid AS bet_paid_live, NULL::numeric AS bet_paid_reversed, NULL::numeric AS bet_paid_owed, ${nothing.join(', ')}
       FROM (VALUES ${bets}) AS known (bet_id, paid)`)
-    return wallet({ options: { earlierBets: `${schema}.earlier` } })
+    return wallet({ options: { legacyBets: `${schema}.earlier` } })
   }
 
   it('that says what is live and nothing more: the bet is paid, by every way to it', async () => {

@@ -14,11 +14,11 @@ type Answer = string
 function stage(settings: Partial<BatchSettings<Item, Answer>> = {}) {
   const sent: { names: string[]; end(): void }[] = []
   const batches = createBatches<Item, Answer>({
-    lanesMax: 1,
+    slotsMax: 1,
     batchMax: 4,
-    waitingMax: 8,
-    waitMsMax: 60_000,
-    yields: item => item.yields === true,
+    queueMax: 8,
+    queuedMsMax: 60_000,
+    sheddable: item => item.yields === true,
     perform: entries =>
       new Promise(resolve => {
         sent.push({
@@ -29,7 +29,7 @@ function stage(settings: Partial<BatchSettings<Item, Answer>> = {}) {
           },
         })
       }),
-    turnAway: (entry: Entry<Item, Answer>) => entry.resolve('turned away'),
+    onShed: (entry: Entry<Item, Answer>) => entry.resolve('turned away'),
     ...settings,
   })
   const submit = (...names: string[]) => names.map(name => batches.submit({ name }))
@@ -59,7 +59,7 @@ describe('given nothing under way', () => {
   })
 
   test('as many batches leave as there are lanes', async () => {
-    const { sent, submit } = stage({ lanesMax: 2 })
+    const { sent, submit } = stage({ slotsMax: 2 })
     submit('a', 'b', 'c', 'd', 'e')
     await turn()
     expect(sent.map(({ names }) => names)).toEqual([['a', 'b', 'c', 'd'], ['e']])
@@ -73,18 +73,18 @@ describe('given a batch under way', () => {
     await turn()
     const later = submit('b', 'c')
     await turn()
-    expect(batches.load).toEqual({ waiting: 2, underWay: 1, turnedAway: 0 })
+    expect(batches.stats).toEqual({ waiting: 2, underWay: 1, turnedAway: 0 })
     sent[0]?.end()
     await turn()
     expect(sent.map(({ names }) => names)).toEqual([['a'], ['b', 'c']])
     sent[1]?.end()
     expect(await Promise.all(later)).toEqual(['done', 'done'])
     await turn()
-    expect(batches.load).toEqual({ waiting: 0, underWay: 0, turnedAway: 0 })
+    expect(batches.stats).toEqual({ waiting: 0, underWay: 0, turnedAway: 0 })
   })
 
   test('items of an order that is under way wait for it, others pass them', async () => {
-    const { sent, batches } = stage({ lanesMax: 2, orderOf: ({ order = '' }) => order })
+    const { sent, batches } = stage({ slotsMax: 2, partitionKeyOf: ({ order = '' }) => order })
     void batches.submit({ name: 'a1', order: 'a' })
     await turn()
     void batches.submit({ name: 'a2', order: 'a' })
@@ -99,9 +99,9 @@ describe('given a batch under way', () => {
 
   test('with one order per batch, nobody waits for a stranger', async () => {
     const { sent, batches } = stage({
-      lanesMax: 2,
-      orderOf: ({ order = '' }) => order,
-      oneOrderPerBatch: true,
+      slotsMax: 2,
+      partitionKeyOf: ({ order = '' }) => order,
+      onePartitionPerBatch: true,
     })
     for (const name of ['a1', 'b1', 'a2', 'c1']) void batches.submit({ name, order: name.slice(0, 1) })
     await turn()
@@ -116,8 +116,8 @@ describe('given items with an identity in common', () => {
   test('the first goes, and the others are told once it is through', async () => {
     const told: string[] = []
     const { sent, batches } = stage({
-      identitiesOf: ({ identities = [] }) => identities,
-      collided: entry => {
+      uniqueKeysOf: ({ identities = [] }) => identities,
+      onDuplicateKey: entry => {
         told.push(entry.item.name)
         entry.resolve('collided')
       },
@@ -135,21 +135,21 @@ describe('given items with an identity in common', () => {
 
 describe('given more than can wait', () => {
   test('those that yield are turned away from half of the room on, the others only when it is full', async () => {
-    const { submit, batches } = stage({ waitingMax: 8 })
+    const { submit, batches } = stage({ queueMax: 8 })
     submit('under way')
     await turn()
     const yielding = (name: string) => batches.submit({ name, yields: true })
     const placebets = ['p1', 'p2', 'p3', 'p4'].map(yielding)
     expect(await yielding('p5')).toBe('turned away')
     submit('r1', 'r2', 'r3', 'r4')
-    expect(batches.load).toEqual({ waiting: 8, underWay: 1, turnedAway: 1 })
+    expect(batches.stats).toEqual({ waiting: 8, underWay: 1, turnedAway: 1 })
     expect(await submit('r5')[0]).toBe('turned away')
-    expect(batches.load).toEqual({ waiting: 8, underWay: 1, turnedAway: 2 })
+    expect(batches.stats).toEqual({ waiting: 8, underWay: 1, turnedAway: 2 })
     expect(placebets).toHaveLength(4)
   })
 
   test('a batch has room for both kinds, and all of it for one where the other has nothing', async () => {
-    const { sent, submit, batches } = stage({ waitingMax: 100 })
+    const { sent, submit, batches } = stage({ queueMax: 100 })
     submit('under way')
     await turn()
     for (const name of ['p1', 'p2', 'p3', 'p4', 'p5']) void batches.submit({ name, yields: true })
@@ -166,7 +166,7 @@ describe('given more than can wait', () => {
   })
 
   test('who has waited too long is turned away when a lane is free', async () => {
-    const { sent, submit } = stage({ waitMsMax: 0 })
+    const { sent, submit } = stage({ queuedMsMax: 0 })
     submit('a')
     const late = submit('b')[0]
     const until = performance.now() + 1

@@ -4,7 +4,7 @@ import {
   migratePostgres,
   type PlayersTable,
   type PostgresStoreOptions,
-  postgresMigration,
+  postgresMigrationSql,
 } from 'bet-wallet/postgres'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -36,20 +36,20 @@ describe('given options that are not what they must be', () => {
     [{ players: { ...accounts, id: undefined } }, 'players.id must be a name'],
     [{ players: { ...accounts, idType: 'int' } }, 'players.idType must be one of text, bigint, uuid'],
     [{ players: { ...accounts, balanceType: 'float' } }, 'players.balanceType must be one of numeric'],
-    [{ players: { ...accounts, balanceType: 'minor units' } }, 'players.minorUnits must be given'],
+    [{ players: { ...accounts, balanceType: 'minor-units' } }, 'players.minorUnits must be given'],
     [
       { players: { ...accounts, minorUnits: 2 } },
       'players.minorUnits must be given for a balance in minor units',
     ],
     [
-      { players: { ...accounts, balanceType: 'minor units', minorUnits: { EUR: 2.5 } } },
+      { players: { ...accounts, balanceType: 'minor-units', minorUnits: { EUR: 2.5 } } },
       'players.minorUnits.EUR must be a whole number',
     ],
     [{ players: { ...accounts, colour: 'red' } }, 'there is no option players.colour'],
-    [{ earlierBets: 'bets' }, 'earlierBets must be a table with its schema'],
-    [{ inCommit: true }, 'inCommit must be a function'],
+    [{ legacyBets: 'bets' }, 'legacyBets must be a table with its schema'],
+    [{ withinTransaction: true }, 'withinTransaction must be a function'],
     [{ batchMax: 0 }, 'batchMax must be a whole number from 1'],
-    [{ waitingMax: 1 }, 'waitingMax must be a whole number from 2'],
+    [{ queueMax: 1 }, 'queueMax must be a whole number from 2'],
     [{ timeoutMs: '5s' }, 'timeoutMs must be a whole number'],
   ])('%j: INVALID_OPTIONS, at once, naming it', async (options, flaw) => {
     const error = await flawOf(() => createPostgresStore(pool, options as PostgresStoreOptions))
@@ -60,10 +60,14 @@ describe('given options that are not what they must be', () => {
   test.each<[string, unknown, PostgresStoreOptions]>([
     ['nothing', undefined, {}],
     ['no query', {}, {}],
-    ['inCommit without connections to borrow', { query: () => {} }, { inCommit: async () => {} }],
-  ])('a client with %s: CLIENT_UNFIT', async (_, client, options) => {
+    [
+      'withinTransaction without connections to borrow',
+      { query: () => {} },
+      { withinTransaction: async () => {} },
+    ],
+  ])('a client with %s: UNSUPPORTED_CLIENT', async (_, client, options) => {
     const error = await flawOf(() => createPostgresStore(client as pg.Pool, options))
-    expect(error).toMatchObject({ code: 'CLIENT_UNFIT' })
+    expect(error).toMatchObject({ code: 'UNSUPPORTED_CLIENT' })
   })
 })
 
@@ -125,7 +129,7 @@ describe('given a schema that is not the one of these options', () => {
 
   test('with a view of earlier bets that lacks a column: SCHEMA_VERSION, with what PostgreSQL says', async () => {
     await pool.query("CREATE VIEW pam.earlier AS SELECT 'b'::text AS bet_id, 'p'::text AS player_id")
-    const options = { schema: 'viewed', earlierBets: 'pam.earlier' }
+    const options = { schema: 'viewed', legacyBets: 'pam.earlier' }
     await migratePostgres(pool, options)
     const error = await startFlaw(options)
     expect(error).toMatchObject({ code: 'SCHEMA_VERSION' })
@@ -185,7 +189,7 @@ describe("given a players' table that does not fit", () => {
     ],
     [
       'decimals that are taken for integers',
-      { ...odd, balanceType: 'minor units', minorUnits: 2 },
+      { ...odd, balanceType: 'minor-units', minorUnits: 2 },
       /balanceType is minor units, .* balance is numeric; it must be smallint or integer or bigint/,
     ],
     [
@@ -193,12 +197,12 @@ describe("given a players' table that does not fit", () => {
       { ...odd, balance: 'made' },
       /the column made \(players\.balance\) cannot be updated/,
     ],
-  ])('%s: PLAYERS_TABLE, naming it', async (name, players, flaw) => {
+  ])('%s: INVALID_PLAYERS_TABLE, naming it', async (name, players, flaw) => {
     const schema = `odd_${name.replaceAll(/\W/g, '_')}`
     // Functions are not looked into when they are made, and so the migration cannot tell.
     await migratePostgres(pool, { schema, players })
     const error = await startFlaw({ schema, players })
-    expect(error).toMatchObject({ code: 'PLAYERS_TABLE' })
+    expect(error).toMatchObject({ code: 'INVALID_PLAYERS_TABLE' })
     expect(error?.message).toMatch(flaw)
   })
 
@@ -246,7 +250,7 @@ describe('given a role with no more rights than it needs', () => {
   beforeAll(async () => {
     await pool.query(`CREATE SCHEMA granted_pam;
       CREATE TABLE granted_pam.accounts (id text PRIMARY KEY, currency text, balance numeric, secret text)`)
-    await pool.query(postgresMigration(options))
+    await pool.query(postgresMigrationSql(options))
     await pool.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`)
     const location = new URL(url)
     location.username = role
@@ -268,7 +272,7 @@ describe('given a role with no more rights than it needs', () => {
   test('each that is missing is named at start, and with all of them it works', async () => {
     for (const grant of grants) {
       const error = await startFlaw(options, asRole)
-      expect(['NOT_PERMITTED', 'PLAYERS_TABLE']).toContain(error?.code)
+      expect(['INSUFFICIENT_PRIVILEGE', 'INVALID_PLAYERS_TABLE']).toContain(error?.code)
       await pool.query(grant)
     }
     expect(await startFlaw(options, asRole)).toBeNull()

@@ -14,7 +14,7 @@ function columns(
 
 describe('given a balance in minor units', () => {
   const { toColumn, fromColumn, floorToColumn } = columns({
-    balanceType: 'minor units',
+    balanceType: 'minor-units',
     minorUnits: { EUR: 2, JPY: 0, KWD: 3 },
   })
 

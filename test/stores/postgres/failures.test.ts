@@ -5,7 +5,7 @@ import { handlePlaceBet, handleRollbackBet } from '../../../src/handlers.js'
 import { createHttpHandler } from '../../../src/http/index.js'
 import type { OutcomeEvent } from '../../../src/outcomes.js'
 import type { PlaceBetRequest } from '../../../src/requests.js'
-import { fateOf } from '../../../src/stores/postgres/failure.js'
+import { classifyError } from '../../../src/stores/postgres/errors.js'
 import { createPostgresStore } from '../../../src/stores/postgres/index.js'
 import { faultOf, placeBet, rollbackBet } from '../../fixtures.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
@@ -260,7 +260,7 @@ describe('57P01, a backend that is terminated in the middle of a commit', () => 
 describe('a line that breaks around the commit', () => {
   const hooks = {
     'one statement': { statement: '.commit_', options: {} },
-    'BEGIN and COMMIT, with a hook': { statement: 'COMMIT', options: { async inCommit() {} } },
+    'BEGIN and COMMIT, with a hook': { statement: 'COMMIT', options: { async withinTransaction() {} } },
   }
 
   describe.each(Object.entries(hooks))('%s', (_, { statement, options }) => {
@@ -320,7 +320,7 @@ describe('a line that breaks around the commit', () => {
 
   it('before anything of the commit is sent: it is tried again, certain that nothing was done', async () => {
     const proxy = await proxyTo(url)
-    const made = await wallet({ url: proxy.url, options: { async inCommit() {} } })
+    const made = await wallet({ url: proxy.url, options: { async withinTransaction() {} } })
     const lost = proxy.loseAnswer('.commit_')
     expect(await made.store.commit(placing())).toEqual(committed('70'))
     await lost
@@ -380,7 +380,7 @@ describe('connections that died while nobody looked', () => {
     const authorizeBet = () => proxy.goDark()
     const fault = await outOfTime(
       () => handlePlaceBet(made.store, placeBet(), { authorizeBet }),
-      () => made.store.traffic.commits.underWay === 1 && made.pool.idleCount === 0,
+      () => made.store.stats.commits.inFlight === 1 && made.pool.idleCount === 0,
     )
     expect(fault).toMatchObject({ name: 'WalletError', code: 'COMMIT_UNKNOWN', retryable: false })
     expect(await made.recorded()).toEqual([])
@@ -568,7 +568,7 @@ describe('57014, a statement that takes too long', () => {
     ])
     // All together, then alice by herself. An administrator's word instead of a time limit: the same code.
     await cancel(await stop.reached())
-    await until(() => made.store.traffic.patient.underWay > 0)
+    await until(() => made.store.stats.lockWaits.inFlight > 0)
     await until(async () => (await made.recorded()).length === 2)
     await cancel(await stop.reached())
     expect(await results).toEqual([committed('70'), { status: 'unavailable' }, committed('70')])
@@ -599,7 +599,7 @@ describe('a player whose row somebody else has locked', () => {
     // One commit for the two of them.
     expect(await made.rows('SELECT DISTINCT xmin::text FROM SCHEMA.transactions')).toHaveLength(1)
     await until(async () => (await made.waiting()).length === 1)
-    expect(made.store.traffic.patient).toMatchObject({ underWay: 1 })
+    expect(made.store.stats.lockWaits).toMatchObject({ underWay: 1 })
     await other.query(`UPDATE ${made.schema}.players SET balance = balance + 5 WHERE player_id = 'alice'`)
     await other.query('COMMIT')
     expect(await alice).toEqual(committed('75'))
@@ -648,7 +648,7 @@ describe('one bad commit among many', () => {
     ],
     ['raising', { place: '30' }, expect.objectContaining({ code: 'P0001' })],
     ['coded', { place: '30' }, expect.objectContaining({ code: 'ERULE' })],
-    ['brimming', { settle: '9900' }, expect.objectContaining({ code: 'AMOUNT_NOT_HELD' })],
+    ['brimming', { settle: '9900' }, expect.objectContaining({ code: 'AMOUNT_NOT_REPRESENTABLE' })],
   ]
 
   describe.each(expectations)('%s', (bad, amounts, expected) => {
@@ -706,7 +706,7 @@ describe('one bad commit among many', () => {
       endOf(made.store.commit(placing({ playerId: 'good-1', n: 3, amount: '10' }))),
     ])
     expect(results).toEqual([
-      expect.objectContaining({ code: 'AMOUNT_NOT_HELD' }),
+      expect.objectContaining({ code: 'AMOUNT_NOT_REPRESENTABLE' }),
       { status: 'conflict' },
       { status: 'conflict' },
     ])
@@ -782,11 +782,11 @@ describe('a client that is no pool', () => {
     const store = createPostgresStore(connection, { ...patience, schema: made.schema })
     await store.ready()
     proxy.goDark()
-    const { loads, commits } = { loads: () => store.traffic.loads, commits: () => store.traffic.commits }
+    const { loads, commits } = { loads: () => store.stats.loads, commits: () => store.stats.commits }
     expect(
       await outOfTime(
         () => store.load(keys),
-        () => loads().underWay === 1,
+        () => loads().inFlight === 1,
       ),
     ).toMatchObject({
       code: 'UNAVAILABLE',
@@ -794,7 +794,7 @@ describe('a client that is no pool', () => {
     expect(
       await outOfTime(
         () => store.commit(placing()),
-        () => commits().underWay === 1,
+        () => commits().inFlight === 1,
       ),
     ).toEqual(unknown)
   })
@@ -845,15 +845,19 @@ describe('what an error says', () => {
     '%s is of the socket, and no SQLSTATE',
     code => {
       const error = Object.assign(new Error(code), { code })
-      expect([fateOf(error, true), fateOf(error, false)]).toEqual(['unknown', 'unavailable'])
+      expect([classifyError(error, true), classifyError(error, false)]).toEqual(['unknown', 'unavailable'])
     },
   )
 
   it("a rule of the operator's may have a code that looks like one of the socket's", () => {
-    expect(fateOf(Object.assign(new Error(), { code: 'ERULE', severity: 'ERROR' }), true)).toBe('rejected')
+    expect(classifyError(Object.assign(new Error(), { code: 'ERULE', severity: 'ERROR' }), true)).toBe(
+      'rejected',
+    )
   })
 
   it('40003 says that nobody knows', () => {
-    expect(fateOf(Object.assign(new Error(), { code: '40003', severity: 'ERROR' }), true)).toBe('unknown')
+    expect(classifyError(Object.assign(new Error(), { code: '40003', severity: 'ERROR' }), true)).toBe(
+      'unknown',
+    )
   })
 })

@@ -75,7 +75,7 @@ export const minorUnitAccounts: Accounts = {
     id: 'id',
     currency: 'currency',
     balance: 'cents',
-    balanceType: 'minor units',
+    balanceType: 'minor-units',
     minorUnits: 2,
   }),
   columnOf: hundredths,
@@ -215,11 +215,11 @@ export function postgresHarness({
       return reopen(opened)
     },
 
-    async depositOutside(opened, playerId, amount) {
+    async depositExternally(opened, playerId, amount) {
       await admin.query(inSchema(accounts.add, opened.schema), [playerId, columnOf(amount)])
     },
 
-    async settleOutside(opened, { playerId, betId, type, amount }) {
+    async settleExternally(opened, { playerId, betId, type, amount }) {
       const client = await admin.connect()
       try {
         await client.query('BEGIN')

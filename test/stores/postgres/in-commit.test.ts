@@ -12,7 +12,7 @@ import type { OutcomeEvent } from '../../../src/outcomes.js'
 import {
   createPostgresStore,
   migratePostgres,
-  type PostgresCommit,
+  type PendingCommit,
   type PostgresStore,
   type PostgresStoreOptions,
   type Query,
@@ -45,7 +45,7 @@ beforeAll(async () => {
 })
 afterAll(() => pglite.close())
 
-type Hook = (query: Query, commits: readonly PostgresCommit[], schema: string) => Promise<void>
+type Hook = (query: Query, commits: readonly PendingCommit[], schema: string) => Promise<void>
 
 /** The same on a pool and on PGlite. */
 interface Books {
@@ -60,7 +60,7 @@ const ledgerTable =
   'CREATE TABLE SCHEMA.ledger (transaction_id text NOT NULL, reference text, odds text, balance numeric)'
 
 /** A ledger entry for each: what the hook of a PAM would write. */
-async function enter(query: Query, commits: readonly PostgresCommit[], schema: string): Promise<void> {
+async function enter(query: Query, commits: readonly PendingCommit[], schema: string): Promise<void> {
   for (const { changes, walletTransactionId, balance } of commits) {
     const { odds } = changes.request as { odds?: unknown }
     await query(`INSERT INTO ${schema}.ledger VALUES ($1, $2, $3, $4)`, [
@@ -85,7 +85,7 @@ async function onPool(
     options: {
       ...patience,
       ...options,
-      inCommit: (query, commits) => hook(query, commits, schema),
+      withinTransaction: (query, commits) => hook(query, commits, schema),
     },
     pool,
   })
@@ -105,7 +105,7 @@ async function onPGlite(hook: Hook, options: PostgresStoreOptions = {}): Promise
   const store = createPostgresStore(pglite, {
     ...options,
     schema,
-    inCommit: (query, commits) => hook(query, commits, schema),
+    withinTransaction: (query, commits) => hook(query, commits, schema),
   })
   await store.ready()
   return {
@@ -138,8 +138,7 @@ const untouched = [
 ]
 const done = expect.objectContaining({ status: 'committed' })
 const batch = () => ['alice', 'bob', 'carol'].map((playerId, i) => placing({ playerId, n: i + 1 }))
-const isOf = (playerId: string) => (commit: PostgresCommit) =>
-  commit.changes.transaction.playerId === playerId
+const isOf = (playerId: string) => (commit: PendingCommit) => commit.changes.transaction.playerId === playerId
 
 /** All at once, so that they share a commit, and how each ended. */
 const commitAll = (store: PostgresStore, changes: readonly Parameters<PostgresStore['commit']>[0][]) =>
@@ -150,7 +149,7 @@ describe.each([
   ['PGlite', onPGlite],
 ])('on %s', (_, open) => {
   it('several requests of one batch: the hook is called once, and its rows are in their commit', async () => {
-    const calls: (readonly PostgresCommit[])[] = []
+    const calls: (readonly PendingCommit[])[] = []
     const { store, rows } = await open(async (query, commits, schema) => {
       calls.push(commits)
       await enter(query, commits, schema)
@@ -255,7 +254,9 @@ describe.each([
       })
       const results = await commitAll(store, batch())
       expect(results).toEqual([done, expect.any(Error), done])
-      expect(String(results[1])).toMatch(/inCommit passed over a statement that failed, or ended the commit/)
+      expect(String(results[1])).toMatch(
+        /withinTransaction passed over a statement that failed, or ended the commit/,
+      )
       expect(await ledger()).toEqual([['place-1'], ['place-3']])
       expect(await recorded()).toHaveLength(2)
       expect(await rows(balances)).toEqual([
@@ -400,14 +401,14 @@ describe.each([
 
   it('has ended: query and refuse are of no use any more', async () => {
     let kept: Query | undefined
-    let commit: PostgresCommit | undefined
+    let commit: PendingCommit | undefined
     const { store, ledger } = await open(async (query, commits) => {
       kept = query
       commit = commits[0]
     })
     expect(await commitAll(store, [placing()])).toEqual([done])
-    await expect(kept?.('SELECT 1')).rejects.toThrow('query: inCommit has ended')
-    expect(() => commit?.refuse('LATE', 'too late')).toThrow('refuse: inCommit has ended')
+    await expect(kept?.('SELECT 1')).rejects.toThrow('query: withinTransaction has ended')
+    expect(() => commit?.refuse('LATE', 'too late')).toThrow('refuse: withinTransaction has ended')
     expect(await ledger()).toEqual([])
   })
 })

@@ -38,7 +38,7 @@ function besideNeighbours(harness: StoreHarness<Opened>): StoreHarness<Opened> {
   let count = 0
   const beside = (store: PostgresStore): PostgresStore => ({
     ...store,
-    contract: 1,
+    contractVersion: 1,
     load: keys => store.load(keys),
     ready: () => store.ready(),
     async commit(changes) {
@@ -67,7 +67,7 @@ function besideNeighbours(harness: StoreHarness<Opened>): StoreHarness<Opened> {
 /** A refusal that is recorded. */
 function neighbour(number: number): WalletChanges {
   const ids = { transactionId: `neighbour-${number}`, playerId: 'neighbour', betId: `neighbour-${number}` }
-  const refusal = { errorCode: 'INSUFFICIENT_FUNDS', description: 'amount: the funds do not cover it' }
+  const refusal = { errorCode: 'INSUFFICIENT_FUNDS', description: 'amount: insufficient funds' }
   const transaction: WalletChanges['transaction'] = {
     ...{ operation: 'placebet', ...ids, amount: '1', currency: 'EUR', type: null, delta: '0', refusal },
     ...{ transactionDate: '2026-11-21T10:00:00.000Z', walletTransactionId: null },
@@ -77,7 +77,7 @@ function neighbour(number: number): WalletChanges {
 
 describe('with rows of its own in the same commit', () => {
   const options: HarnessOptions['options'] = {
-    async inCommit(query, commits) {
+    async withinTransaction(query, commits) {
       for (const { changes } of commits) await query('SELECT $1::text', [changes.transaction.transactionId])
     },
   }

@@ -33,8 +33,8 @@ afterAll(drop)
 const players = Array.from({ length: 12 }, (_, i) => `p${i}`)
 
 /** One statement at a time; no time limit that a test could meet by accident. */
-async function wallet(setup: Partial<WalletSetup> & { waitingMax?: number } = {}): Promise<Wallet> {
-  const { waitingMax = 8, ...rest } = setup
+async function wallet(setup: Partial<WalletSetup> & { queueMax?: number } = {}): Promise<Wallet> {
+  const { queueMax = 8, ...rest } = setup
   const made = await openWallet({
     admin,
     url,
@@ -44,7 +44,7 @@ async function wallet(setup: Partial<WalletSetup> & { waitingMax?: number } = {}
       timeoutMs: 120_000,
       lockTimeoutMs: 120_000,
       connectionsMax: 1,
-      waitingMax,
+      queueMax: queueMax,
       ...rest.options,
     },
   })
@@ -58,7 +58,7 @@ async function blocked(setup: Parameters<typeof wallet>[0] = {}) {
   const stop = await made.stopCommitsOf('alice')
   const first = made.store.commit(placing({ n: 1000 }))
   await stop.reached()
-  expect(made.store.traffic.commits).toEqual({ waiting: 0, underWay: 1, turnedAway: 0 })
+  expect(made.store.stats.commits).toEqual({ waiting: 0, underWay: 1, turnedAway: 0 })
   return { made, stop, first }
 }
 
@@ -76,22 +76,22 @@ describe('while commits do not get through', () => {
       .map(each => made.store.commit(each))
     // Answered while the database is still blocked.
     expect(await Promise.all(shed)).toEqual([turnedAway, turnedAway])
-    expect(made.store.traffic.commits).toEqual({ waiting: 4, underWay: 1, turnedAway: 2 })
+    expect(made.store.stats.commits).toEqual({ waiting: 4, underWay: 1, turnedAway: 2 })
 
     const firm = [6, 7, 8, 9].map(n =>
       made.store.commit({ ...settling({ playerId: `p${n}`, n, amount: '5' }), bet: null }),
     )
-    expect(made.store.traffic.commits).toEqual({ waiting: 8, underWay: 1, turnedAway: 2 })
+    expect(made.store.stats.commits).toEqual({ waiting: 8, underWay: 1, turnedAway: 2 })
     // Now the room is full for everybody.
     expect(await made.store.commit({ ...settling({ playerId: 'p10', n: 10 }), bet: null })).toEqual(
       turnedAway,
     )
     expect(await made.store.commit(placing({ playerId: 'p11', n: 11 }))).toEqual(turnedAway)
-    expect(made.store.traffic.commits).toEqual({ waiting: 8, underWay: 1, turnedAway: 4 })
+    expect(made.store.stats.commits).toEqual({ waiting: 8, underWay: 1, turnedAway: 4 })
 
     await stop.release()
     expect(await Promise.all([first, ...taken, ...firm])).toEqual(Array(9).fill(done))
-    expect(made.store.traffic.commits).toEqual({ waiting: 0, underWay: 0, turnedAway: 4 })
+    expect(made.store.stats.commits).toEqual({ waiting: 0, underWay: 0, turnedAway: 4 })
     expect(await made.recorded()).toHaveLength(9)
     await expectBooksToBalance(made)
     await idle(made.pool)
@@ -117,7 +117,7 @@ describe('while commits do not get through', () => {
     const place = (n: number) =>
       placeBet({ playerId: `p${n}`, transactionId: `place-${n}`, betId: `bet-${n}`, amount: '1' })
     const waiting = [3, 4, 5, 6].map(n => handlePlaceBet(made.store, place(n)))
-    await until(() => made.store.traffic.commits.waiting === 4)
+    await until(() => made.store.stats.commits.queued === 4)
     expect(await faultOf(handlePlaceBet(made.store, place(7)))).toMatchObject({
       code: 'UNAVAILABLE',
       retryable: true,
@@ -139,23 +139,23 @@ describe('while commits do not get through', () => {
       recordSettlement(made.store, settlement({ playerId: 'p1', betId: 'bet-1', transactionId: 's-1' })),
       handleUnsettlement(made.store, unsettlement({ playerId: 'p2', betId: 'bet-2', transactionId: 'u-2' })),
     ]
-    await until(() => made.store.traffic.commits.waiting === 8)
+    await until(() => made.store.stats.commits.queued === 8)
     await stop.release()
     expect(await Promise.all([first, ...waiting, ...firm])).toMatchObject(
       Array(9).fill({ ok: true, replayed: false }),
     )
-    expect(made.store.traffic.commits).toMatchObject({ waiting: 0, underWay: 0, turnedAway: 2 })
+    expect(made.store.stats.commits).toMatchObject({ waiting: 0, underWay: 0, turnedAway: 2 })
     expect(await handlePlaceBet(made.store, place(7))).toMatchObject({ ok: false, errorCode: 'INVALID_BET' })
     await expectBooksToBalance(made)
   })
 
   it('a flood never fills more than the room: all others are answered before the database is back', async () => {
-    const { made, stop, first } = await blocked({ waitingMax: 100 })
+    const { made, stop, first } = await blocked({ queueMax: 100 })
     const flood: Promise<unknown>[] = []
     let most = 0
     for (let n = 0; n < 5_000; n += 1) {
       flood.push(made.store.commit(placing({ playerId: `p${n % 12}`, n, amount: '1' })))
-      most = Math.max(most, made.store.traffic.commits.waiting)
+      most = Math.max(most, made.store.stats.commits.queued)
     }
     let answered = 0
     const note = () => {
@@ -164,7 +164,7 @@ describe('while commits do not get through', () => {
     for (const each of flood) each.then(note, note)
     await until(() => answered === 4_950)
     expect(most).toBe(50)
-    expect(made.store.traffic.commits).toEqual({ waiting: 50, underWay: 1, turnedAway: 4_950 })
+    expect(made.store.stats.commits).toEqual({ waiting: 50, underWay: 1, turnedAway: 4_950 })
     expect(await made.recorded()).toEqual([])
     await stop.release()
     await first
@@ -176,16 +176,16 @@ describe('while commits do not get through', () => {
   })
 
   it('copies of one request count too, and each of them has an answer', async () => {
-    const { made, stop, first } = await blocked({ waitingMax: 100 })
+    const { made, stop, first } = await blocked({ queueMax: 100 })
     const copies = Array.from({ length: 200 }, () => made.store.commit(placing({ playerId: 'p1', n: 1 })))
-    expect(made.store.traffic.commits.waiting).toBe(50)
+    expect(made.store.stats.commits.queued).toBe(50)
     await stop.release()
     await first
     const results = await Promise.all(copies)
     expect(results.filter(({ status }) => status === 'committed')).toHaveLength(1)
     expect(results.filter(({ status }) => status === 'conflict')).toHaveLength(49)
     expect(results.filter(({ status }) => status === 'unavailable')).toHaveLength(150)
-    expect(made.store.traffic.commits).toEqual({ waiting: 0, underWay: 0, turnedAway: 150 })
+    expect(made.store.stats.commits).toEqual({ waiting: 0, underWay: 0, turnedAway: 150 })
   })
 
   it('copies that have left with their batch are under way', async () => {
@@ -193,10 +193,10 @@ describe('while commits do not get through', () => {
     const stop = await made.stopCommitsOf('alice')
     const copies = Array.from({ length: 4 }, () => made.store.commit(placing()))
     await stop.reached()
-    expect(made.store.traffic.commits).toEqual({ waiting: 0, underWay: 4, turnedAway: 0 })
+    expect(made.store.stats.commits).toEqual({ waiting: 0, underWay: 4, turnedAway: 0 })
     await stop.release()
     expect(await Promise.all(copies)).toEqual([done, ...Array(3).fill({ status: 'conflict' })])
-    expect(made.store.traffic.commits).toEqual({ waiting: 0, underWay: 0, turnedAway: 0 })
+    expect(made.store.stats.commits).toEqual({ waiting: 0, underWay: 0, turnedAway: 0 })
   })
 
   it('who has waited longer than timeoutMs is turned away, who has not is taken', async () => {
@@ -211,7 +211,7 @@ describe('while commits do not get through', () => {
     await stop.release()
     expect(await Promise.all([first, ...old, young])).toEqual([done, turnedAway, turnedAway, done])
     expect(await made.recorded()).toEqual(['placebet place-1000 -30', 'placebet place-3 -30'])
-    expect(made.store.traffic.commits).toEqual({ waiting: 0, underWay: 0, turnedAway: 2 })
+    expect(made.store.stats.commits).toEqual({ waiting: 0, underWay: 0, turnedAway: 2 })
   })
 
   it('loads are served meanwhile', async () => {
@@ -231,16 +231,16 @@ describe('while loads do not get through', () => {
     // The operator's own code has all there is.
     const borrowed = await made.pool.connect()
     const first = load('placebet', 0)
-    await until(() => made.store.traffic.loads.underWay === 1)
+    await until(() => made.store.stats.loads.inFlight === 1)
     const placebets = [1, 2, 3, 4, 5].map(n => load('placebet', n))
     const rollbacks = [6, 7, 8, 9, 10].map(n => load('rollbackbet', n))
     const unavailable = expect.objectContaining({ name: 'PostgresStoreError', code: 'UNAVAILABLE' })
     expect(await Promise.all([placebets[4], rollbacks[4]])).toEqual([unavailable, unavailable])
-    expect(made.store.traffic.loads).toEqual({ waiting: 8, underWay: 1, turnedAway: 2 })
+    expect(made.store.stats.loads).toEqual({ waiting: 8, underWay: 1, turnedAway: 2 })
     borrowed.release()
     const found = await Promise.all([first, ...placebets.slice(0, 4), ...rollbacks.slice(0, 4)])
     expect(found).toMatchObject(Array(9).fill({ player: { balance: '100' }, bet: null, transaction: null }))
-    expect(made.store.traffic.loads).toEqual({ waiting: 0, underWay: 0, turnedAway: 2 })
+    expect(made.store.stats.loads).toEqual({ waiting: 0, underWay: 0, turnedAway: 2 })
   })
 })
 
@@ -260,12 +260,12 @@ describe('while one player is locked by somebody else', () => {
       hers.push(one)
       one.then(note, note)
       // It has found out that she is locked, and waits by itself.
-      await until(() => made.store.traffic.commits.underWay === 0 && made.store.traffic.commits.waiting === 0)
+      await until(() => made.store.stats.commits.inFlight === 0 && made.store.stats.commits.queued === 0)
       expect(await made.store.commit(placing({ playerId: 'p1', n: 100 + n, amount: '1' }))).toEqual(done)
-      expect(made.store.traffic.patient.waiting).toBeLessThanOrEqual(4)
+      expect(made.store.stats.lockWaits.queued).toBeLessThanOrEqual(4)
     }
     expect(answered).toBe(3)
-    expect(made.store.traffic.patient).toEqual({ waiting: 4, underWay: 1, turnedAway: 3 })
+    expect(made.store.stats.lockWaits).toEqual({ waiting: 4, underWay: 1, turnedAway: 3 })
     await other.query('COMMIT')
     expect(await Promise.all(hers)).toEqual([...Array(5).fill(done), ...Array(3).fill(turnedAway)])
     expect(await made.balanceOf('alice')).toBe('95')
@@ -304,7 +304,7 @@ describe('one request alone, and many at once', () => {
   })
 
   it('128 at once take as many', async () => {
-    const made = await wallet({ waitingMax: 1_000 })
+    const made = await wallet({ queueMax: 1_000 })
     const { read } = count(made.pool)
     const outcomes = await Promise.all(
       Array.from({ length: 128 }, (_, n) =>

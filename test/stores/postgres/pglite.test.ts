@@ -32,14 +32,14 @@ const harnessWith = (
     await client.query(`DROP SCHEMA ${schema} CASCADE`)
   },
 
-  async depositOutside({ schema }, playerId, amount) {
+  async depositExternally({ schema }, playerId, amount) {
     await client.query(`UPDATE ${schema}.players SET balance = balance + $2 WHERE player_id = $1`, [
       playerId,
       amount,
     ])
   },
 
-  async settleOutside({ schema }, { playerId, betId, type, amount }) {
+  async settleExternally({ schema }, { playerId, betId, type, amount }) {
     await client.transaction(async ({ query }) => {
       await query(`UPDATE ${schema}.players SET balance = balance + $2 WHERE player_id = $1`, [
         playerId,
@@ -55,7 +55,7 @@ const variants: [name: string, options: PostgresStoreOptions][] = [
   [
     'with rows of its own in the same commit',
     {
-      async inCommit(query, commits) {
+      async withinTransaction(query, commits) {
         for (const { changes } of commits) await query('SELECT $1::text', [changes.transaction.transactionId])
       },
     },

@@ -6,7 +6,7 @@ import {
   importBets,
   importTransactions,
   migratePostgres,
-  postgresMigration,
+  postgresMigrationSql,
 } from 'bet-wallet/postgres'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -30,7 +30,7 @@ describe('the migration', () => {
   })
 
   test('as text, for a tool of the operator, does the same, also twice', async () => {
-    const sql = postgresMigration({ schema: 'by_text' })
+    const sql = postgresMigrationSql({ schema: 'by_text' })
     await pool.query(sql)
     await pool.query(sql)
     await createPostgresStore(pool, { schema: 'by_text' }).ready()
@@ -151,7 +151,7 @@ describe('at a cut-over (D27)', () => {
   }
   const paid = { BET_PAID: { live: '60.50', reversed: '0', owed: '0' } }
 
-  async function fresh(schema: string, options: { earlierBets?: string } = {}) {
+  async function fresh(schema: string, options: { legacyBets?: string } = {}) {
     await migratePostgres(pool, { schema, ...options })
     await pool.query(`INSERT INTO ${schema}.players VALUES ('anna', 'EUR', 100)`)
     return createPostgresStore(pool, { schema, ...options })
@@ -251,7 +251,7 @@ describe('at a cut-over (D27)', () => {
         NULL::numeric AS voided_live, NULL::numeric AS voided_reversed, NULL::numeric AS voided_owed,
         NULL::numeric AS cashout_live, NULL::numeric AS cashout_reversed, NULL::numeric AS cashout_owed
         FROM before.bets`)
-    const store = await fresh('viewing', { earlierBets: 'before.earlier' })
+    const store = await fresh('viewing', { legacyBets: 'before.earlier' })
     const rollback = { ...request, type: 'TECHNICAL_ERROR', transactionId: 'r-1', betId: 'open' }
     // Twice at once, and again: it is kept by the first.
     const answers = await Promise.all([
@@ -289,7 +289,7 @@ describe('the plans', () => {
   const options = {
     schema: 'planned',
     players: { table: 'planned_pam.accounts', id: 'id', currency: 'currency', balance: 'balance' },
-    earlierBets: 'planned_pam.earlier',
+    legacyBets: 'planned_pam.earlier',
   }
   const settings = ['plan_cache_mode = force_generic_plan', 'jit = off', 'enable_seqscan = off']
 

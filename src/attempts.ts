@@ -1,9 +1,8 @@
 /** The loop: load, decide, commit; again on conflict, never for ever. */
 import { type Decision, type Refusal, type Rule, transactionOf } from './decide/decision.js'
-import { decideRepeat } from './decide/repeat.js'
+import { decideReplay } from './decide/replay.js'
 import { isWalletRefusal, WalletError } from './errors.js'
 import type { Settings } from './options.js'
-import { checkResult, checkSnapshot } from './promises.js'
 import type { PlaceBetRequest, Requests } from './requests.js'
 import type {
   CommitResult,
@@ -14,9 +13,10 @@ import type {
   WalletSnapshot,
   WalletStore,
 } from './store.js'
+import { checkResult, checkSnapshot } from './store-checks.js'
 
 /** What happened on the way, known also when it ends in a fault. */
-export interface Journey {
+export interface AttemptLog {
   attempts: number
   /** What `commit` threw; `null` where it did not. */
   commitError: unknown
@@ -31,12 +31,12 @@ export interface Journey {
  *
  * @throws {WalletError} for every fault
  */
-export async function run<O extends Operation>(
+export async function runAttempts<O extends Operation>(
   rule: Rule<O>,
   store: WalletStore,
   request: Requests[O],
   settings: Settings,
-  journey: Journey,
+  journey: AttemptLog,
 ): Promise<Decision> {
   const { transactionId, playerId, betId } = request
   const keys: WalletKeys = { operation: rule.operation, transactionId, playerId, betId }
@@ -62,7 +62,7 @@ export async function run<O extends Operation>(
         // Copies: what the hook makes of them must not decide over money.
         const asked = { ...(request as PlaceBetRequest) }
         const player: Player = { ...snapshot.player }
-        authorization = await askOperator(() => authorize(asked, player))
+        authorization = await askAuthorizeBet(() => authorize(asked, player))
       }
       if (authorization !== 'given') {
         decision = refusedBy('REFUSED_BY_OPERATOR', rule, request, snapshot, authorization)
@@ -83,12 +83,12 @@ export async function run<O extends Operation>(
 
     switch (result.status) {
       case 'committed':
-        return { ...decision, outcome: completed(decision, result) }
+        return { ...decision, outcome: withCommitResult(decision, result) }
       case 'unavailable':
         throw new WalletError('UNAVAILABLE', 'The store is unavailable; nothing was done')
       case 'unknown':
         journey.commitError = result.cause
-        return lookUp(store, keys, transactionOf(rule.operation, request), result.cause)
+        return recoverUnknownCommit(store, keys, transactionOf(rule.operation, request), result.cause)
       default:
     }
 
@@ -135,7 +135,7 @@ function refusedBy<O extends Operation>(
 }
 
 /** The commit knows the balance and the reference; a refusal stays as it was decided. */
-function completed(
+function withCommitResult(
   { outcome }: Decision,
   { balance, walletTransactionId }: CommitResult & { status: 'committed' },
 ) {
@@ -159,7 +159,7 @@ async function load(store: WalletStore, keys: WalletKeys): Promise<WalletSnapsho
 async function commit(
   store: WalletStore,
   changes: WalletChanges,
-  { deadline }: Journey,
+  { deadline }: AttemptLog,
 ): Promise<CommitResult | { status: 'unknown'; cause: unknown }> {
   if (performance.now() >= deadline) {
     throw new WalletError('DEADLINE_PASSED', 'The deadline passed before the commit; nothing was done')
@@ -173,7 +173,7 @@ async function commit(
   return checkResult(result, changes)
 }
 
-async function askOperator(ask: () => void | Promise<void>): Promise<'given' | Refusal> {
+async function askAuthorizeBet(ask: () => void | Promise<void>): Promise<'given' | Refusal> {
   try {
     const answer: unknown = await ask()
     if (answer === undefined) return 'given'
@@ -195,7 +195,7 @@ async function askOperator(ask: () => void | Promise<void>): Promise<'given' | R
  * since a duplicate may have recorded another one. Not found, it may still land later: 500, and the
  * platform's retry or rollback meets the same guards.
  */
-async function lookUp(
+async function recoverUnknownCommit(
   store: WalletStore,
   keys: WalletKeys,
   transaction: WalletChanges['transaction'],
@@ -203,13 +203,13 @@ async function lookUp(
 ): Promise<Decision> {
   let found: Decision | null
   try {
-    found = decideRepeat(transaction, await load(store, keys))
+    found = decideReplay(transaction, await load(store, keys))
   } catch (lookError) {
     throw new WalletError('COMMIT_UNKNOWN', 'commit threw, and so did the look for its transaction', {
       cause: new AggregateError([cause, lookError]),
     })
   }
   // A recorded success without its player has no balance to answer, and INVALID_PLAYER would say that nothing happened.
-  if (found !== null && found.reason !== 'PLAYER_UNKNOWN') return found
+  if (found !== null && found.reason !== 'UNKNOWN_PLAYER') return found
   throw new WalletError('COMMIT_UNKNOWN', 'commit threw, and its transaction is not recorded', { cause })
 }

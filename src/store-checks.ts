@@ -2,7 +2,7 @@
  * Checks what a store gives back against the contract, before it decides over money: a float, an
  * `undefined` or somebody else's record is a fault that names the field and the promise, never an answer.
  */
-import { flawOfRefusal, WalletError } from './errors.js'
+import { refusalProblem, WalletError } from './errors.js'
 import { isDecimal, isNegative } from './money.js'
 import type {
   CommitResult,
@@ -16,7 +16,7 @@ import type {
 
 type Fields = Record<string, unknown>
 
-function broken(where: string, promise: string, found: unknown): never {
+function violation(where: string, promise: string, found: unknown): never {
   const shown =
     typeof found === 'string'
       ? `the text ${JSON.stringify(found.slice(0, 60))}`
@@ -35,7 +35,7 @@ function broken(where: string, promise: string, found: unknown): never {
 
 function fields(where: string, value: unknown, promise: string): Fields {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields
-  return broken(where, promise, value)
+  return violation(where, promise, value)
 }
 
 const record = (where: string, value: unknown) =>
@@ -43,25 +43,25 @@ const record = (where: string, value: unknown) =>
 
 function decimal(where: string, value: unknown): void {
   if (!isDecimal(value))
-    broken(where, 'decimal text such as "100.50" (never a float, an exponent or "-0")', value)
+    violation(where, 'decimal text such as "100.50" (never a float, an exponent or "-0")', value)
 }
 
 /** What was staked, credited, reversed or is owed: below 0, it would turn what takes into what gives. */
 function amount(where: string, value: unknown): void {
   decimal(where, value)
-  if (isNegative(value as string)) broken(where, 'at least 0', value)
+  if (isNegative(value as string)) violation(where, 'at least 0', value)
 }
 
 function decimalOrNull(where: string, value: unknown): void {
-  if (value !== null && !isDecimal(value)) broken(where, 'decimal text such as "100.50", or null', value)
+  if (value !== null && !isDecimal(value)) violation(where, 'decimal text such as "100.50", or null', value)
 }
 
 function text(where: string, value: unknown): void {
-  if (typeof value !== 'string' || value === '') broken(where, 'text that is not empty', value)
+  if (typeof value !== 'string' || value === '') violation(where, 'text that is not empty', value)
 }
 
 function textOrNull(where: string, value: unknown): void {
-  if (value !== null && typeof value !== 'string') broken(where, 'text or null', value)
+  if (value !== null && typeof value !== 'string') violation(where, 'text or null', value)
 }
 
 /** What a transaction of each operation has to compare (D3). */
@@ -72,21 +72,21 @@ const comparedOf: Record<Operation, { money: boolean; type: boolean }> = {
   settlement: { money: true, type: true },
 }
 
-function presence(where: string, value: unknown, has: boolean, operation: Operation): void {
-  if ((value !== null) !== has) broken(where, `${has ? 'there' : 'null'} for a ${operation}`, value)
+function requirePresence(where: string, value: unknown, has: boolean, operation: Operation): void {
+  if ((value !== null) !== has) violation(where, `${has ? 'there' : 'null'} for a ${operation}`, value)
 }
 
-function theSame(where: string, value: unknown, asked: string): void {
-  if (value !== asked) broken(where, `the very one that was asked for (${JSON.stringify(asked)})`, value)
+function requireEqual(where: string, value: unknown, asked: string): void {
+  if (value !== asked) violation(where, `the very one that was asked for (${JSON.stringify(asked)})`, value)
 }
 
 /** @throws {WalletError} `STORE_CONTRACT` */
 export function checkStore(store: WalletStore): void {
-  const version = fields('the store', store, 'an object with load and commit').contract
+  const version = fields('the store', store, 'an object with load and commit').contractVersion
   for (const method of ['load', 'commit'] as const) {
-    if (typeof store[method] !== 'function') broken(method, 'a function', store[method])
+    if (typeof store[method] !== 'function') violation(method, 'a function', store[method])
   }
-  if (version !== 1) broken('contract', '1, the version of the contract that this library speaks', version)
+  if (version !== 1) violation('contractVersion', '1, the version that this library supports', version)
 }
 
 /** What `load` answered, once it is known to be what the contract says. @throws {WalletError} `STORE_CONTRACT` */
@@ -95,30 +95,30 @@ export function checkSnapshot(snapshot: WalletSnapshot, keys: WalletKeys): Walle
 
   const player = record('load().player', found.player)
   if (player !== null) {
-    theSame('load().player.playerId', player.playerId, keys.playerId)
+    requireEqual('load().player.playerId', player.playerId, keys.playerId)
     text('load().player.currency', player.currency)
     decimal('load().player.balance', player.balance)
   }
 
   const bet = record('load().bet', found.bet)
   if (bet !== null) {
-    theSame('load().bet.betId', bet.betId, keys.betId)
+    requireEqual('load().bet.betId', bet.betId, keys.betId)
     text('load().bet.playerId', bet.playerId)
     text('load().bet.currency', bet.currency)
     amount('load().bet.stake', bet.stake)
     if (bet.status !== 'PLACED' && bet.status !== 'ROLLED_BACK') {
-      broken('load().bet.status', 'PLACED or ROLLED_BACK', bet.status)
+      violation('load().bet.status', 'PLACED or ROLLED_BACK', bet.status)
     }
     if (!Number.isSafeInteger(bet.revision) || (bet.revision as number) < 1) {
-      broken('load().bet.revision', 'a whole number of at least 1', bet.revision)
+      violation('load().bet.revision', 'a whole number of at least 1', bet.revision)
     }
     checkCredits(bet.credits)
   }
 
   const transaction = record('load().transaction', found.transaction)
   if (transaction !== null) {
-    theSame('load().transaction.operation', transaction.operation, keys.operation)
-    theSame('load().transaction.transactionId', transaction.transactionId, keys.transactionId)
+    requireEqual('load().transaction.operation', transaction.operation, keys.operation)
+    requireEqual('load().transaction.transactionId', transaction.transactionId, keys.transactionId)
     text('load().transaction.playerId', transaction.playerId)
     text('load().transaction.betId', transaction.betId)
     // D3 compares them: one that its operation does not have would make every repeat a TRANSACTION_CONFLICT.
@@ -126,9 +126,9 @@ export function checkSnapshot(snapshot: WalletSnapshot, keys: WalletKeys): Walle
     decimalOrNull('load().transaction.amount', transaction.amount)
     textOrNull('load().transaction.currency', transaction.currency)
     textOrNull('load().transaction.type', transaction.type)
-    presence('load().transaction.amount', transaction.amount, money, keys.operation)
-    presence('load().transaction.currency', transaction.currency, money, keys.operation)
-    presence('load().transaction.type', transaction.type, type, keys.operation)
+    requirePresence('load().transaction.amount', transaction.amount, money, keys.operation)
+    requirePresence('load().transaction.currency', transaction.currency, money, keys.operation)
+    requirePresence('load().transaction.type', transaction.type, type, keys.operation)
     decimal('load().transaction.delta', transaction.delta)
     textOrNull('load().transaction.walletTransactionId', transaction.walletTransactionId)
     const refusal = record('load().transaction.refusal', transaction.refusal)
@@ -144,7 +144,8 @@ function checkCredits(value: unknown): void {
   const credits = fields('load().bet.credits', value, 'an object, empty where nothing was ever credited')
   for (const [type, value] of Object.entries(credits)) {
     const where = `load().bet.credits.${type}`
-    if (!settlementTypes.includes(type)) broken(where, `of a type among ${settlementTypes.join(', ')}`, type)
+    if (!settlementTypes.includes(type))
+      violation(where, `of a type among ${settlementTypes.join(', ')}`, type)
     const credit = fields(where, value, 'a credit; the key is absent where nothing was ever credited')
     decimalOrNull(`${where}.live`, credit.live)
     if (credit.live !== null) amount(`${where}.live`, credit.live)
@@ -164,7 +165,7 @@ export function checkResult(result: CommitResult, changes: WalletChanges): Commi
       textOrNull('commit().walletTransactionId', found.walletTransactionId)
       return result
     case 'refused': {
-      const flaw = flawOfRefusal(found.errorCode, found.description)
+      const flaw = refusalProblem(found.errorCode, found.description)
       if (flaw !== null) {
         throw new WalletError('STORE_CONTRACT', `The store breaks its contract: of commit(), ${flaw}`)
       }
@@ -180,6 +181,6 @@ export function checkResult(result: CommitResult, changes: WalletChanges): Commi
     case 'unavailable':
       return result
     default:
-      return broken('commit().status', 'committed, conflict, refused or unavailable', found.status)
+      return violation('commit().status', 'committed, conflict, refused or unavailable', found.status)
   }
 }

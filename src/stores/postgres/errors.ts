@@ -3,16 +3,16 @@
 /**
  * At start, before any request is served:
  * - `INVALID_OPTIONS`: an option is not what it must be; the message names it.
- * - `CLIENT_UNFIT`: the client has no `query`, or lacks what `inCommit` needs.
+ * - `UNSUPPORTED_CLIENT`: the client has no `query`, or lacks what `withinTransaction` needs.
  * - `SCHEMA_MISSING`: the library's tables are not there: the migration has not run.
  * - `SCHEMA_VERSION`: they are there in another version, or for other options.
- * - `PLAYERS_TABLE`: the players' table or one of its columns is not there, or cannot hold what it must.
- * - `NOT_PERMITTED`: the role of the client lacks rights; the message lists them.
+ * - `INVALID_PLAYERS_TABLE`: the players' table or one of its columns is not there, or cannot hold what it must.
+ * - `INSUFFICIENT_PRIVILEGE`: the role of the client lacks rights; the message lists them.
  * - `NOT_DURABLE`: the server would answer before a commit is durable.
  *
  * Of single requests:
  * - `UNAVAILABLE`: nothing was done: overloaded, not connected, or timed out before anything was sent.
- * - `AMOUNT_NOT_HELD`: the balance column cannot hold the amount exactly, and it is one that must be given.
+ * - `AMOUNT_NOT_REPRESENTABLE`: the balance column cannot hold the amount exactly, and it is one that must be given.
  * - `COMMIT_UNKNOWN`: the answer of a commit is lost.
  *
  * Of the cut-over:
@@ -20,14 +20,14 @@
  */
 export type PostgresErrorCode =
   | 'INVALID_OPTIONS'
-  | 'CLIENT_UNFIT'
+  | 'UNSUPPORTED_CLIENT'
   | 'SCHEMA_MISSING'
   | 'SCHEMA_VERSION'
-  | 'PLAYERS_TABLE'
-  | 'NOT_PERMITTED'
+  | 'INVALID_PLAYERS_TABLE'
+  | 'INSUFFICIENT_PRIVILEGE'
   | 'NOT_DURABLE'
   | 'UNAVAILABLE'
-  | 'AMOUNT_NOT_HELD'
+  | 'AMOUNT_NOT_REPRESENTABLE'
   | 'COMMIT_UNKNOWN'
   | 'IMPORT_REJECTED'
 
@@ -43,7 +43,7 @@ export class PostgresStoreError extends Error {
 }
 
 /** What an error of the driver says about the statement or commit that it came from. */
-export type Fate =
+export type ErrorClass =
   /** Nothing was done, and looking again is all there is to do: a unique id taken, a deadlock, a serialization failure. */
   | 'conflict'
   /** Nothing was done: a lock or a statement took too long, the server is full, read-only or not reachable. */
@@ -58,7 +58,7 @@ const conflicts = new Set(['40001', '40P01', '23505', '23P01'])
 const passing = new Set(['55P03', '57014', '25006', '25P02'])
 
 /** @param sent whether anything was sent that could have been done */
-export function fateOf(error: unknown, sent: boolean): Fate {
+export function classifyError(error: unknown, sent: boolean): ErrorClass {
   const { code, severity } = fieldsOf(error)
   // A socket's EPIPE looks like an SQLSTATE, and has no severity.
   const answered =
@@ -79,7 +79,7 @@ export function fateOf(error: unknown, sent: boolean): Fate {
 /** Whether the connection that it came from is of no more use. */
 export function isConnectionLost(error: unknown): boolean {
   const { code } = fieldsOf(error)
-  return fateOf(error, true) === 'unknown' || code === '25006' || code === '25P02'
+  return classifyError(error, true) === 'unknown' || code === '25006' || code === '25P02'
 }
 
 /** Of an ERROR: whether it says that a column cannot hold a value (22003 numeric_value_out_of_range, 22001 too long). */

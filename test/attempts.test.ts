@@ -38,7 +38,7 @@ function scripted(loads: Answer<WalletSnapshot>[], commits: Answer<CommitResult>
   const give = <T>(answer: Answer<T>) =>
     typeof answer === 'function' ? (answer as () => T | Promise<T>)() : answer
   const store = {
-    contract: 1,
+    contractVersion: 1,
     load(keys: WalletKeys) {
       const answer = loads[Math.min(loaded.push(keys), loads.length) - 1]
       return give(answer as Answer<WalletSnapshot>) as Promise<WalletSnapshot>
@@ -104,7 +104,7 @@ describe('given conflicts', () => {
     const store = scripted([snapshot(), poorer], [conflict, done('10')])
     const { outcome, event, backOff } = await call(store)
     expect(outcome).toMatchObject({ ok: false, errorCode: 'INSUFFICIENT_FUNDS' })
-    expect(event).toMatchObject({ reason: 'FUNDS_SHORT', attempts: 2 })
+    expect(event).toMatchObject({ reason: 'INSUFFICIENT_FUNDS', attempts: 2 })
     expect(store.committed.map(changes => changes.transaction.delta)).toEqual(['-30', '0'])
     expect(backOff.mock.calls).toEqual([[1]])
   })
@@ -337,7 +337,7 @@ describe('given a commit that throws', () => {
         currency: 'EUR',
         walletTransactionId: 'W1',
       })
-      expect(event).toMatchObject({ reason: 'REPEATED', replayed: true, attempts: 1 })
+      expect(event).toMatchObject({ reason: 'REPLAYED', replayed: true, attempts: 1 })
       expect([store.loaded.length, store.committed.length]).toEqual([2, 1])
       expect(store.loaded[1]).toEqual(store.loaded[0])
     },
@@ -413,7 +413,7 @@ describe('given a lost answer', () => {
     const found = snapshot({ transaction: transaction(), player: { ...alice, balance: '70' } })
     const { outcome, event } = await call(scripted([snapshot(), found], [rejecting(lost)]))
     expect(outcome).toMatchObject({ ok: true, replayed: true, balance: '70' })
-    expect(event).toMatchObject({ reason: 'REPEATED', error: null, commitError: lost })
+    expect(event).toMatchObject({ reason: 'REPLAYED', error: null, commitError: lost })
   })
 
   test('when its success is found without the player, then COMMIT_UNKNOWN: nobody is told that nothing happened', async () => {
@@ -593,55 +593,55 @@ describe('given onOutcome', () => {
   // A record, so that no reason can be forgotten.
   const cases: Record<OutcomeReason, Case> = {
     ACCEPTED: { of: place },
-    TOMBSTONE_LEFT: { of: rollBack },
-    ROLLED_BACK_ALREADY: { of: rollBack, known: { bet: bet({ status: 'ROLLED_BACK' }) } },
-    REPEATED: { of: place, known: { transaction: transaction() }, commits: [] },
-    REQUEST_MALFORMED: { of: [handlePlaceBet, {}], commits: [], errorCode: 'INVALID_REQUEST' },
-    CONTENT_DIFFERS: {
+    TOMBSTONE_CREATED: { of: rollBack },
+    ALREADY_ROLLED_BACK: { of: rollBack, known: { bet: bet({ status: 'ROLLED_BACK' }) } },
+    REPLAYED: { of: place, known: { transaction: transaction() }, commits: [] },
+    INVALID_REQUEST: { of: [handlePlaceBet, {}], commits: [], errorCode: 'INVALID_REQUEST' },
+    PAYLOAD_MISMATCH: {
       of: place,
       known: { transaction: transaction({ betId: 'bet-2' }) },
       commits: [],
       errorCode: 'TRANSACTION_CONFLICT',
     },
-    PLAYER_UNKNOWN: { of: place, known: { player: null }, commits: [], errorCode: 'INVALID_PLAYER' },
+    UNKNOWN_PLAYER: { of: place, known: { player: null }, commits: [], errorCode: 'INVALID_PLAYER' },
     BET_OF_ANOTHER_PLAYER: { of: place, known: { bet: bet({ playerId: 'bob' }) }, errorCode: 'INVALID_BET' },
-    BET_KNOWN: { of: place, known: placed, errorCode: 'INVALID_BET' },
-    BET_UNKNOWN: { of: unsettle, commits: [], errorCode: 'INVALID_BET' },
+    BET_ALREADY_EXISTS: { of: place, known: placed, errorCode: 'INVALID_BET' },
+    UNKNOWN_BET: { of: unsettle, commits: [], errorCode: 'INVALID_BET' },
     BET_ROLLED_BACK: { of: place, known: { bet: bet({ status: 'ROLLED_BACK' }) }, errorCode: 'INVALID_BET' },
-    CREDIT_LIVE: { of: rollBack, known: paid, commits: [], errorCode: 'INVALID_BET' },
-    CREDIT_REVERSED: {
+    BET_SETTLED: { of: rollBack, known: paid, commits: [], errorCode: 'INVALID_BET' },
+    ALREADY_UNSETTLED: {
       of: unsettle,
       known: { bet: bet({ credits: { BET_PAID: reversed('60') } }) },
       commits: [],
       errorCode: 'INVALID_BET',
     },
-    CREDIT_CLOSED: {
+    CLAWBACK_UNCOLLECTED: {
       of: unsettle,
       known: { bet: bet({ credits: { BET_PAID: closed('60') } }) },
       commits: [],
       errorCode: 'INVALID_BET',
     },
-    CREDIT_MISSING: { of: unsettle, known: placed, commits: [], errorCode: 'SETTLEMENT_NOT_FOUND' },
-    CURRENCY_OF_PLAYER_DIFFERS: {
+    SETTLEMENT_NOT_FOUND: { of: unsettle, known: placed, commits: [], errorCode: 'SETTLEMENT_NOT_FOUND' },
+    CURRENCY_MISMATCH: {
       of: place,
       known: { player: { ...alice, currency: 'USD' } },
       errorCode: 'INVALID_CURRENCY',
     },
-    CURRENCY_OF_BET_DIFFERS: {
+    BET_CURRENCY_MISMATCH: {
       of: rollBack,
       known: { bet: bet({ currency: 'USD' }) },
       commits: [],
       errorCode: 'INVALID_CURRENCY',
     },
-    FUNDS_SHORT: {
+    INSUFFICIENT_FUNDS: {
       of: place,
       known: { player: { ...alice, balance: '1' } },
       errorCode: 'INSUFFICIENT_FUNDS',
     },
-    DEDUCTIONS_OFF: {
+    CLAWBACKS_DISABLED: {
       of: unsettle,
       known: paid,
-      options: { deductions: false },
+      options: { clawbacks: false },
       errorCode: 'INSUFFICIENT_FUNDS',
     },
     REFUSED_BY_OPERATOR: {
@@ -676,8 +676,8 @@ describe('given onOutcome', () => {
         error: fault,
         commitError: null,
         storeRefusal: reason === 'REFUSED_BY_STORE' ? limit : null,
-        replayed: reason === 'REPEATED',
-        attempts: reason === 'REQUEST_MALFORMED' ? 0 : 1,
+        replayed: reason === 'REPLAYED',
+        attempts: reason === 'INVALID_REQUEST' ? 0 : 1,
         durationMs: expect.any(Number),
       })
       if (reason === 'FAULT') expect(fault).toBeInstanceOf(WalletError)
@@ -799,7 +799,7 @@ describe('given options that are not what they must be', () => {
     ['onOutcome', [[], null]],
     ['betTypes', [[], 'SINGLE', [''], ['SINGLE', 1], {}, null]],
     ['rollbackTypes', [[], 'TIMEOUT', [''], [undefined], null]],
-    ['deductions', ['false', 0, null]],
+    ['clawbacks', ['false', 0, null]],
     ['attemptsMax', [0, -1, 1.5, '3', Number.NaN, Number.POSITIVE_INFINITY, null]],
     ['deadlineMs', [-1, Number.NaN, '50', null]],
   ])('when %s is bad, then INVALID_OPTIONS names it before anything is asked', async (name, values) => {
@@ -820,7 +820,7 @@ describe('given options that are not what they must be', () => {
 
   test('when they say nothing, then the defaults hold', async () => {
     const nothing = {
-      deductions: undefined,
+      clawbacks: undefined,
       attemptsMax: undefined,
       deadlineMs: undefined,
       betTypes: undefined,

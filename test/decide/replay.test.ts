@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { decidePlaceBet } from '../../src/decide/place-bet.js'
-import { decideRepeat } from '../../src/decide/repeat.js'
+import { decideReplay } from '../../src/decide/replay.js'
 import { decideRollbackBet } from '../../src/decide/rollback-bet.js'
 import { decideSettlement } from '../../src/decide/settlement.js'
 import { decideUnsettlement } from '../../src/decide/unsettlement.js'
@@ -20,11 +20,11 @@ import {
 const asked = (fields: Partial<Transaction> = {}) =>
   transaction({ delta: '0', walletTransactionId: null, ...fields })
 const decide = (fields: Partial<Transaction>, known: Partial<WalletSnapshot>) =>
-  decideRepeat(frozen(asked(fields)), frozen(snapshot(known)))
+  decideReplay(frozen(asked(fields)), frozen(snapshot(known)))
 
 const conflict = {
   outcome: { ok: false, replayed: false, errorCode: 'TRANSACTION_CONFLICT' },
-  reason: 'CONTENT_DIFFERS',
+  reason: 'PAYLOAD_MISMATCH',
   changes: null,
 }
 
@@ -37,7 +37,7 @@ describe('D2: given a recorded transaction', () => {
     const known = { transaction: transaction(), player: { ...alice, balance: '120' } }
     expect(decide({}, known)).toEqual({
       outcome: { ok: true, replayed: true, balance: '120', currency: 'EUR', walletTransactionId: 'W1' },
-      reason: 'REPEATED',
+      reason: 'REPLAYED',
       changes: null,
     })
   })
@@ -50,7 +50,7 @@ describe('D2: given a recorded transaction', () => {
     }
     expect(decide({}, known)).toEqual({
       outcome: { ok: false, replayed: true, ...refusal },
-      reason: 'REPEATED',
+      reason: 'REPLAYED',
       changes: null,
     })
   })
@@ -63,18 +63,18 @@ describe('D2: given a recorded transaction', () => {
 
 describe('D3: given the same transactionId', () => {
   test.each(['30.00', '30.0', '30'])('when the recorded amount is %s, then 30 means the same', amount => {
-    expect(decide({ amount: '30' }, { transaction: transaction({ amount }) })?.reason).toBe('REPEATED')
+    expect(decide({ amount: '30' }, { transaction: transaction({ amount }) })?.reason).toBe('REPLAYED')
   })
 
   test('when only the date differs, then it means the same', () => {
     const known = { transaction: transaction({ transactionDate: '2020-01-01T00:00:00.000Z' }) }
-    expect(decide({}, known)?.reason).toBe('REPEATED')
+    expect(decide({}, known)?.reason).toBe('REPLAYED')
   })
 
   test('when odds, betType and sessionId of a placebet differ, then it means the same', () => {
     const request = placeBet({ odds: '9', betType: 'MULTIPLE', sessionId: 'another' })
     expect(decidePlaceBet(request, snapshot({ transaction: transaction(), bet: bet() })).reason).toBe(
-      'REPEATED',
+      'REPLAYED',
     )
   })
 })
@@ -94,8 +94,8 @@ describe('D4: given the same transactionId with another meaning', () => {
 
   test('when ids differ in case or in their Unicode form only, then they differ', () => {
     const known = { transaction: transaction({ betId: 'Bet-é' }) }
-    expect(decide({ betId: 'bet-é' }, known)?.reason).toBe('CONTENT_DIFFERS')
-    expect(decide({ betId: 'Bet-e\u0301' }, known)?.reason).toBe('CONTENT_DIFFERS')
+    expect(decide({ betId: 'bet-é' }, known)?.reason).toBe('PAYLOAD_MISMATCH')
+    expect(decide({ betId: 'Bet-e\u0301' }, known)?.reason).toBe('PAYLOAD_MISMATCH')
   })
 
   test('when the first was a refusal, then it is refused as a conflict, not repeated', () => {
@@ -113,7 +113,7 @@ describe('D16: given a recorded transaction whose player is gone', () => {
   test('when it succeeded, then INVALID_PLAYER', () => {
     expect(decide({}, { transaction: transaction(), player: null })).toMatchObject({
       outcome: { ok: false, replayed: false, errorCode: 'INVALID_PLAYER' },
-      reason: 'PLAYER_UNKNOWN',
+      reason: 'UNKNOWN_PLAYER',
       changes: null,
     })
   })
@@ -122,7 +122,7 @@ describe('D16: given a recorded transaction whose player is gone', () => {
     const refusal = { errorCode: 'INSUFFICIENT_FUNDS', description: 'short' }
     expect(decide({}, { transaction: transaction({ refusal }), player: null })).toMatchObject({
       outcome: { ok: false, replayed: true, ...refusal },
-      reason: 'REPEATED',
+      reason: 'REPLAYED',
     })
   })
 })
@@ -138,7 +138,7 @@ test('D2, D14: given a repeat, when any operation decides, then it comes before 
   const [place, undo, back, settle] = [placeBet(), unsettlement(), rollbackBet(), settlement()]
   const decisions = [
     decidePlaceBet(place, known({ amount: place.amount, currency: place.currency })),
-    decideUnsettlement(undo, known({ ...undo, operation: 'unsettlement' }), { deductions: true }),
+    decideUnsettlement(undo, known({ ...undo, operation: 'unsettlement' }), { clawbacks: true }),
     decideRollbackBet(back, known({ ...back, operation: 'rollbackbet' })),
     decideSettlement(settle, known({ ...settle, operation: 'settlement' })),
   ]

@@ -1,7 +1,7 @@
 /** A transactionId that came before (D2 to D4). The first check of every operation. */
 import { compare, type Decimal } from '../money.js'
 import type { Transaction, WalletSnapshot } from '../store.js'
-import { type Decision, playerUnknown, refuse } from './decision.js'
+import { type Decision, refuse, unknownPlayer } from './decision.js'
 
 /**
  * The first decision again if this transaction is recorded; `null` if it is not.
@@ -9,15 +9,15 @@ import { type Decision, playerUnknown, refuse } from './decision.js'
  * @param transaction what the request asks for
  * @param snapshot what the store knows
  */
-export function decideRepeat(transaction: Transaction, snapshot: WalletSnapshot): Decision | null {
+export function decideReplay(transaction: Transaction, snapshot: WalletSnapshot): Decision | null {
   const first = snapshot.transaction
   if (first === null) return null
 
   // D4, also where the player is unknown.
-  if (!meansTheSame(transaction, first)) {
-    return refuse('CONTENT_DIFFERS', {
+  if (!sameContent(transaction, first)) {
+    return refuse('PAYLOAD_MISMATCH', {
       errorCode: 'TRANSACTION_CONFLICT',
-      description: 'transactionId: it is known with another player, bet, amount, currency or type',
+      description: 'transactionId: already used with a different player, bet, amount, currency or type',
     })
   }
 
@@ -26,25 +26,25 @@ export function decideRepeat(transaction: Transaction, snapshot: WalletSnapshot)
     const { errorCode, description } = first.refusal
     return {
       outcome: { ok: false, replayed: true, errorCode, description },
-      reason: 'REPEATED',
+      reason: 'REPLAYED',
       changes: null,
     }
   }
 
   // D16: a success needs a balance and a currency.
-  if (snapshot.player === null) return refuse('PLAYER_UNKNOWN', playerUnknown)
+  if (snapshot.player === null) return refuse('UNKNOWN_PLAYER', unknownPlayer)
 
   // D2: the first decision with the current balance.
   const { balance, currency } = snapshot.player
   return {
     outcome: { ok: true, replayed: true, balance, currency, walletTransactionId: first.walletTransactionId },
-    reason: 'REPEATED',
+    reason: 'REPLAYED',
     changes: null,
   }
 }
 
 /** D3. Odds, betType, sessionId and transactionDate may differ: they are information, or refreshed by a retry. */
-function meansTheSame(a: Transaction, b: Transaction): boolean {
+function sameContent(a: Transaction, b: Transaction): boolean {
   return (
     a.playerId === b.playerId &&
     a.betId === b.betId &&

@@ -27,7 +27,7 @@ function withField<T extends object>(whole: T, path: string, value: unknown): T 
 
 function storeWith(loaded: unknown, ...[committed]: unknown[]) {
   const commit = vi.fn(async () => committed as CommitResult)
-  return { contract: 1, load: async () => loaded as WalletSnapshot, commit } as const
+  return { contractVersion: 1, load: async () => loaded as WalletSnapshot, commit } as const
 }
 
 async function expectBroken(loaded: unknown, where: string, promise: RegExp) {
@@ -313,13 +313,13 @@ describe('given a bad answer of commit', () => {
 describe('given a store of another contract', () => {
   test.each([undefined, missing, 0, 2, '1'])(
     'when its version is another (%#), then STORE_CONTRACT before it is asked',
-    async contract => {
+    async contractVersion => {
       const load = vi.fn()
-      const store: Record<string, unknown> = { contract, load, commit: vi.fn() }
-      if (contract === missing) delete store.contract
+      const store: Record<string, unknown> = { contractVersion, load, commit: vi.fn() }
+      if (contractVersion === missing) delete store.contractVersion
       const fault = await faultOf(handlePlaceBet(store as unknown as WalletStore, placeBet()))
       expect(fault).toMatchObject({ code: 'STORE_CONTRACT' })
-      expect(fault.message).toContain('contract must be 1')
+      expect(fault.message).toContain('contractVersion must be 1')
       expect(load).not.toHaveBeenCalled()
     },
   )
@@ -336,7 +336,7 @@ describe('given a store of another contract', () => {
 
 test('given a store that is an instance of a class, when it is asked, then its this is its own', async () => {
   class Store implements WalletStore {
-    readonly contract = 1
+    readonly contractVersion = 1
     readonly #player = alice
     async load() {
       return snapshot({ player: this.#player })
