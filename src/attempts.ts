@@ -1,4 +1,4 @@
-/** The loop: load, decide, commit; again on conflict, never for ever. */
+/** The loop: load, decide, commit. A conflict leads to the next attempt, up to the maximum. */
 import { type Decision, type Refusal, type Rule, transactionOf } from './decide/decision.js'
 import { decideReplay } from './decide/replay.js'
 import { isWalletRefusal, WalletError } from './errors.js'
@@ -15,19 +15,22 @@ import type {
 } from './store.js'
 import { checkResult, checkSnapshot } from './store-checks.js'
 
-/** What happened on the way, known also when it ends in a fault. */
+/** The course of one call, known also if it ends in a fault. */
 export interface AttemptLog {
   attempts: number
-  /** What `commit` threw; `null` where it did not. */
+  /** The error that `commit` threw; `null` if it threw none. */
   commitError: unknown
-  /** Of the last attempt. */
+  /** The store's refusal in the last attempt. */
   storeRefusal: Refusal | null
-  /** In milliseconds of `performance.now()`: from then on no commit is begun. */
+  /** In milliseconds of `performance.now()`. From then on no commit is begun. */
   readonly deadline: number
 }
 
 /**
- * Answers one request.
+ * Decides one request and commits the decision.
+ *
+ * @param log receives the course of the call
+ * @returns the committed decision, or one that changes nothing
  *
  * @throws {WalletError} for every fault
  */
@@ -36,71 +39,72 @@ export async function runAttempts<O extends Operation>(
   store: WalletStore,
   request: Requests[O],
   settings: Settings,
-  journey: AttemptLog,
+  log: AttemptLog,
 ): Promise<Decision> {
   const { transactionId, playerId, betId } = request
   const keys: WalletKeys = { operation: rule.operation, transactionId, playerId, betId }
   const authorize = rule.operation === 'placebet' ? settings.authorizeBet : undefined
-  let authorization: 'to be asked' | 'given' | Refusal = authorize === undefined ? 'given' : 'to be asked'
+  let authorization: 'pending' | 'granted' | Refusal = authorize === undefined ? 'granted' : 'pending'
 
   for (;;) {
-    journey.attempts += 1
-    journey.storeRefusal = null
+    log.attempts += 1
+    log.storeRefusal = null
 
-    // 1. Load what is known of this player, bet and transaction.
+    // 1. Load this player, bet and transaction.
     const snapshot = await load(store, keys)
 
-    // 2. Decide by the rules, then by the operator's say: asked once, and kept.
+    // 2. Decide by the rules, then by authorizeBet: called once per request, and remembered.
     let decision = decideOn(rule, request, snapshot, settings)
     if (
       authorize !== undefined &&
-      authorization !== 'given' &&
+      authorization !== 'granted' &&
       isAccepted(decision) &&
       snapshot.player !== null
     ) {
-      if (authorization === 'to be asked') {
-        // Copies: what the hook makes of them must not decide over money.
+      if (authorization === 'pending') {
+        // Copies: changes by the hook must not reach the decision.
         const asked = { ...(request as PlaceBetRequest) }
         const player: Player = { ...snapshot.player }
         authorization = await askAuthorizeBet(() => authorize(asked, player))
       }
-      if (authorization !== 'given') {
+      if (authorization !== 'granted') {
         decision = refusedBy('REFUSED_BY_OPERATOR', rule, request, snapshot, authorization)
       }
     }
     if (decision.changes === null) return decision
 
-    // 3. Commit: all of the changes if all of their guards hold.
-    let result = await commit(store, decision.changes, journey)
+    // 3. Commit all of the changes if all of their guards hold.
+    let result = await commit(store, decision.changes, log)
 
-    // 4. What the store refuses by a rule of its own is recorded as refused, by a commit that moves nothing.
+    // 4. Record a refusal by the store, with a commit that changes no balance.
     if (result.status === 'refused') {
       const { errorCode, description } = result
-      journey.storeRefusal = { errorCode, description }
-      decision = refusedBy('REFUSED_BY_STORE', rule, request, snapshot, journey.storeRefusal)
-      result = await commit(store, decision.changes as WalletChanges, journey)
+      log.storeRefusal = { errorCode, description }
+      decision = refusedBy('REFUSED_BY_STORE', rule, request, snapshot, log.storeRefusal)
+      result = await commit(store, decision.changes as WalletChanges, log)
     }
 
     switch (result.status) {
       case 'committed':
         return { ...decision, outcome: withCommitResult(decision, result) }
       case 'unavailable':
-        throw new WalletError('UNAVAILABLE', 'The store is unavailable; nothing was done')
+        throw new WalletError('UNAVAILABLE', 'The store is unavailable; no changes were made')
       case 'unknown':
-        journey.commitError = result.cause
+        log.commitError = result.cause
         return recoverUnknownCommit(store, keys, transactionOf(rule.operation, request), result.cause)
-      default:
+      case 'conflict':
+        break
     }
 
-    // 5. Conflict: somebody was faster. Look again.
-    if (journey.attempts >= settings.attemptsMax) {
+    // 5. Conflict: another writer won the race. Reload and retry.
+    if (log.attempts >= settings.attemptsMax) {
       throw new WalletError(
         'CONFLICT',
-        `Every one of ${journey.attempts} attempts met a conflict; nothing was done`,
+        `Gave up after ${log.attempts} conflicting attempts; no changes were made`,
       )
     }
-    await settings.backOff(journey.attempts).catch((cause: unknown) => {
-      throw new WalletError('HOOK_FAILED', 'backOff threw; nothing was done', { cause })
+    await settings.backOff(log.attempts).catch((cause: unknown) => {
+      throw new WalletError('HOOK_FAILED', 'backOff threw; no changes were made', { cause })
     })
   }
 }
@@ -114,8 +118,8 @@ function decideOn<O extends Operation>(
   try {
     return rule.decide(request, snapshot, settings)
   } catch (cause) {
-    // Only by a store that holds nearly 40 digits.
-    throw new WalletError('STORE_CONTRACT', 'The amounts of load() cannot be added', { cause })
+    // Only a store that holds nearly 40 digits gets here.
+    throw new WalletError('STORE_CONTRACT', 'load() returned amounts whose sum exceeds 40 digits', { cause })
   }
 }
 
@@ -134,7 +138,7 @@ function refusedBy<O extends Operation>(
   throw new WalletError('STORE_CONTRACT', `A ${rule.operation} cannot be refused (${refusal.errorCode})`)
 }
 
-/** The commit knows the balance and the reference; a refusal stays as it was decided. */
+/** Adds the committed balance and reference to a success; a refusal stays as it was decided. */
 function withCommitResult(
   { outcome }: Decision,
   { balance, walletTransactionId }: CommitResult & { status: 'committed' },
@@ -145,11 +149,11 @@ function withCommitResult(
 async function load(store: WalletStore, keys: WalletKeys): Promise<WalletSnapshot> {
   let snapshot: WalletSnapshot
   try {
-    snapshot = await store.load({ ...keys }) // a copy: they are what the answer is checked against
+    snapshot = await store.load({ ...keys }) // a copy: the result is checked against them
   } catch (cause) {
     const unavailable =
       typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === 'UNAVAILABLE'
-    throw new WalletError(unavailable ? 'UNAVAILABLE' : 'LOAD_FAILED', 'load threw; nothing was done', {
+    throw new WalletError(unavailable ? 'UNAVAILABLE' : 'LOAD_FAILED', 'load threw; no changes were made', {
       cause,
     })
   }
@@ -162,7 +166,7 @@ async function commit(
   { deadline }: AttemptLog,
 ): Promise<CommitResult | { status: 'unknown'; cause: unknown }> {
   if (performance.now() >= deadline) {
-    throw new WalletError('DEADLINE_PASSED', 'The deadline passed before the commit; nothing was done')
+    throw new WalletError('DEADLINE_PASSED', 'The deadline passed before the commit; no changes were made')
   }
   let result: CommitResult
   try {
@@ -173,27 +177,27 @@ async function commit(
   return checkResult(result, changes)
 }
 
-async function askAuthorizeBet(ask: () => void | Promise<void>): Promise<'given' | Refusal> {
+async function askAuthorizeBet(call: () => void | Promise<void>): Promise<'granted' | Refusal> {
   try {
-    const answer: unknown = await ask()
-    if (answer === undefined) return 'given'
+    const answer: unknown = await call()
+    if (answer === undefined) return 'granted'
   } catch (cause) {
     if (!isWalletRefusal(cause))
-      throw new WalletError('HOOK_FAILED', 'authorizeBet threw; nothing was done', { cause })
+      throw new WalletError('HOOK_FAILED', 'authorizeBet threw; no changes were made', { cause })
     const { errorCode, description } = cause
     return { errorCode, description }
   }
-  // A forgotten throw, or a boolean of somebody's habit: nobody is let in by it.
+  // A returned error or boolean, perhaps instead of a throw: it must not authorise the bet.
   throw new WalletError(
     'HOOK_FAILED',
-    'authorizeBet must refuse by throwing, and give nothing; nothing was done',
+    'authorizeBet must return undefined, or throw WalletRefusal to refuse; no changes were made',
   )
 }
 
 /**
- * After a lost answer: what is recorded is answered by D2 to D4, never by the decision that was attempted,
- * since a duplicate may have recorded another one. Not found, it may still land later: 500, and the
- * platform's retry or rollback meets the same guards.
+ * The follow-up read after a commit of unknown outcome. A recorded transaction is answered by D2 to D4, never by the
+ * attempted decision, since a duplicate may have recorded another one. A missing transaction may still land later:
+ * 500, and the platform's retry or rollback meets the same guards.
  */
 async function recoverUnknownCommit(
   store: WalletStore,
@@ -204,12 +208,12 @@ async function recoverUnknownCommit(
   let found: Decision | null
   try {
     found = decideReplay(transaction, await load(store, keys))
-  } catch (lookError) {
-    throw new WalletError('COMMIT_UNKNOWN', 'commit threw, and so did the look for its transaction', {
-      cause: new AggregateError([cause, lookError]),
+  } catch (readError) {
+    throw new WalletError('COMMIT_UNKNOWN', 'commit failed and the follow-up read failed too', {
+      cause: new AggregateError([cause, readError]),
     })
   }
-  // A recorded success without its player has no balance to answer, and INVALID_PLAYER would say that nothing happened.
+  // A recorded success without its player has no balance to answer; INVALID_PLAYER would deny the recorded debit.
   if (found !== null && found.reason !== 'UNKNOWN_PLAYER') return found
-  throw new WalletError('COMMIT_UNKNOWN', 'commit threw, and its transaction is not recorded', { cause })
+  throw new WalletError('COMMIT_UNKNOWN', 'commit failed and its transaction is not recorded', { cause })
 }

@@ -1,8 +1,8 @@
 /**
- * Minor units per currency: how many decimals an amount may have (D22).
+ * Minor units per currency: the number of decimals that an amount may have (D22).
  *
- * ISO 4217 as a table of its own, never `Intl`: that one follows cash usage and gives HUF, IDR and COP none.
- * Codes that were replaced not long ago (HRK, BGN, ANG, ZWL, SLL, CUC) stay, for the balances that still name them.
+ * A table of ISO 4217, not `Intl`: `Intl` follows cash usage and returns 0 for HUF, IDR and COP. Recently replaced
+ * codes (HRK, BGN, ANG, ZWL, SLL, CUC) stay, for balances that still use them.
  */
 const codes: Record<number, string> = {
   0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
@@ -22,7 +22,7 @@ const minorUnits = new Map(
   ),
 )
 
-/** For codes of which ISO 4217 knows nothing, such as BTC or an operator's own tokens. */
+/** For codes that are not in ISO 4217, such as BTC or an operator's own tokens. */
 const minorUnitsUnknown = 8
 
 /** The minor units of a currency by ISO 4217: 2 for `"EUR"`, 0 for `"JPY"`; 8 for a code that is not in it. */

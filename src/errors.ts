@@ -1,15 +1,15 @@
-/** What a handler throws, and what the operator's `authorizeBet` throws to refuse. */
+/** Faults, which a handler throws, and refusals, which the operator's `authorizeBet` throws. */
 import type { ErrorCode } from './outcomes.js'
 
 /**
- * - `UNAVAILABLE`: the store said that it cannot now. Retryable.
- * - `CONFLICT`: the attempts were used up by conflicts. Retryable.
- * - `DEADLINE_PASSED`: `deadlineMs` was over before a commit was begun. Retryable.
- * - `COMMIT_UNKNOWN`: `commit` threw, and the transaction is not (yet) recorded, or the look failed.
+ * - `UNAVAILABLE`: the store reported that it is unavailable. Retryable.
+ * - `CONFLICT`: every attempt ended in a conflict. Retryable.
+ * - `DEADLINE_PASSED`: `deadlineMs` had passed before a commit was begun. Retryable.
+ * - `COMMIT_UNKNOWN`: `commit` threw, and its transaction is not recorded (yet), or the follow-up read failed.
  * - `LOAD_FAILED`: `load` threw.
- * - `STORE_CONTRACT`: the store answered what the contract does not allow; the message names field and promise.
- * - `HOOK_FAILED`: `authorizeBet`, `minorUnits`, `parseTransactionDate` or `backOff` threw or answered nonsense.
- * - `INVALID_OPTIONS`: an option is not what it must be; the message names it.
+ * - `STORE_CONTRACT`: the store returned a value that the contract does not allow; the message names the field.
+ * - `HOOK_FAILED`: `authorizeBet`, `minorUnits`, `parseTransactionDate` or `backOff` threw or returned an invalid value.
+ * - `INVALID_OPTIONS`: an option is invalid; the message names it.
  */
 export type WalletErrorCode =
   | 'UNAVAILABLE'
@@ -24,13 +24,15 @@ export type WalletErrorCode =
 const retryableCodes: readonly WalletErrorCode[] = ['UNAVAILABLE', 'CONFLICT', 'DEADLINE_PASSED']
 
 /**
- * A fault: it is never answered as a refusal (D9). Told apart by `code`, which is the contract. With `retryable`
- * nothing was done, certainly; without, a commit may have happened, and what is recorded answers the next call.
+ * A fault: no decision was made, or its outcome is unknown. Never answered as a refusal (D9). Match it by `code`.
  */
 export class WalletError extends Error {
   override readonly name = 'WalletError'
   readonly code: WalletErrorCode
-  /** Certainly nothing was done, and the same call may succeed later: HTTP 503. */
+  /**
+   * `true`: no changes were made, and a retry may succeed (HTTP 503). `false`: a commit may have happened; if so, its
+   * recorded decision answers the retry.
+   */
   readonly retryable: boolean
 
   constructor(code: WalletErrorCode, message: string, options?: { cause?: unknown }) {
@@ -41,8 +43,8 @@ export class WalletError extends Error {
 }
 
 /**
- * Whether it is a {@link WalletError} that says that nothing was done. By name and code and not by class: the package
- * may be loaded twice, as ESM and as CommonJS, and other libraries call their time-outs retryable too.
+ * Whether the error is a retryable {@link WalletError}. By name and code and not by class: the package may be loaded
+ * twice, as ESM and as CommonJS, and errors of other libraries have a `retryable` too.
  */
 export function isRetryable(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false
@@ -50,8 +52,8 @@ export function isRetryable(error: unknown): boolean {
   return name === 'WalletError' && retryableCodes.some(retryable => retryable === code)
 }
 
-/** Faults and the surface of HTTP: no refusal of a bet may look like one of them, since a refusal is definite (D9). */
-const notForRefusals: readonly string[] = [
+/** Codes of faults and of HTTP. A refusal is definite, so it must not look like one of them (D9). */
+const reservedCodes: readonly string[] = [
   'INTERNAL_ERROR',
   'UNAVAILABLE',
   'SETTLEMENT_NOT_FOUND',
@@ -66,15 +68,17 @@ const notForRefusals: readonly string[] = [
 const descriptionLengthMax = 500
 
 /**
- * What is wrong with a refusal by the operator's code or store, or `null`. Its code is 1 to 64 letters,
- * digits, `_`, `-` or `.` and none of the library's codes for faults; its description 1 to 500 well-formed
- * characters without control characters, because it is stored and answered.
+ * Checks a refusal by the operator's code or store, which is stored and answered.
+ *
+ * @param errorCode valid: 1 to 64 letters, digits, `_`, `-` or `.`, and none of the library's reserved codes
+ * @param description valid: 1 to 500 well-formed characters without control characters
+ * @returns the problem as text, or `null`
  */
 export function refusalProblem(errorCode: unknown, description: unknown): string | null {
   if (typeof errorCode !== 'string' || !/^[A-Za-z0-9_.-]{1,64}$/.test(errorCode)) {
     return 'errorCode must be 1 to 64 letters, digits, "_", "-" or "."'
   }
-  if (notForRefusals.includes(errorCode)) return `errorCode ${errorCode} does not say that a bet is refused`
+  if (reservedCodes.includes(errorCode)) return `errorCode ${errorCode} is reserved`
   if (
     typeof description !== 'string' ||
     description.length > descriptionLengthMax ||
@@ -86,12 +90,12 @@ export function refusalProblem(errorCode: unknown, description: unknown): string
 }
 
 /**
- * Throw it from `authorizeBet` to refuse the bet. The refusal is recorded and every repeat of the placebet is
- * refused alike (D6). Any other throw is a fault: 500, not recorded.
+ * Throw it from `authorizeBet` to refuse the bet. The refusal is final: recorded, and replayed to every retry of
+ * the placebet (D6). Any other error is a fault: 500, not recorded.
  *
- * @param errorCode such as `INVALID_SESSION_TOKEN`, or one of your own as agreed with the platform
- * @param description for a human reader; it goes to the platform
- * @throws TypeError for a code or a description that cannot be answered
+ * @param errorCode such as `INVALID_SESSION_TOKEN`, or your own code as agreed with the platform
+ * @param description for a human reader; it is sent to the platform
+ * @throws {TypeError} for an invalid code or description
  */
 export class WalletRefusal extends Error {
   override readonly name = 'WalletRefusal'
@@ -100,8 +104,8 @@ export class WalletRefusal extends Error {
   readonly description: string
 
   constructor(errorCode: string, description: string) {
-    const flaw = refusalProblem(errorCode, description)
-    if (flaw !== null) throw new TypeError(`WalletRefusal: ${flaw}`)
+    const problem = refusalProblem(errorCode, description)
+    if (problem !== null) throw new TypeError(`WalletRefusal: ${problem}`)
     super(`${errorCode}: ${description}`)
     this.errorCode = errorCode
     this.description = description
@@ -117,33 +121,4 @@ export function isWalletRefusal(error: unknown): error is WalletRefusal {
     error.code === 'WALLET_REFUSAL' &&
     refusalProblem(Reflect.get(error, 'errorCode'), Reflect.get(error, 'description')) === null
   )
-}
-
-const reported = new Set<string>()
-
-/**
- * Calls a hook that only listens. It must not change an answer that may have moved money: what it throws is
- * said once per process as a warning, and otherwise ignored.
- */
-export function notify(hook: string, call: () => unknown): void {
-  try {
-    Promise.resolve(call()).catch((error: unknown) => report(hook, error))
-  } catch (error) {
-    report(hook, error)
-  }
-}
-
-function report(hook: string, error: unknown): void {
-  if (reported.has(hook)) return
-  reported.add(hook)
-  process.emitWarning(`${hook} threw, and is ignored whenever it does: ${textOf(error)}`, 'BetWalletWarning')
-}
-
-/** Whatever was thrown: `Object.create(null)` has no text, and a getter may throw again. */
-function textOf(error: unknown): string {
-  try {
-    return error instanceof Error ? (error.stack ?? error.message) : String(error)
-  } catch {
-    return 'what cannot be shown'
-  }
 }

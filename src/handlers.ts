@@ -1,27 +1,27 @@
-/** The front door: read the request, run the rule, answer. */
+/** The public handlers: parse the request, run its rule, return the outcome. */
 
 import { type AttemptLog, runAttempts } from './attempts.js'
-import type { Rule } from './decide/decision.js'
+import { type Decision, type Rule, refuse } from './decide/decision.js'
 import { placeBetRule } from './decide/place-bet.js'
 import { rollbackBetRule } from './decide/rollback-bet.js'
 import { settlementRule } from './decide/settlement.js'
 import { unsettlementRule } from './decide/unsettlement.js'
-import { notify } from './errors.js'
-import { settingsOf, type WalletOptions } from './options.js'
+import { notify } from './notify.js'
+import { type Settings, settingsOf, type WalletOptions } from './options.js'
 import type { OutcomeEvent, WalletOutcome } from './outcomes.js'
 import type { Operation, WalletStore } from './store.js'
 import { checkStore } from './store-checks.js'
 
 /**
- * `/placebet` (spec 4.1): takes a stake from the player's balance, once.
+ * `/placebet` (spec 4.1): debits the stake from the player's balance, once.
  *
- * @param store yours; see {@link WalletStore}
- * @param request the body as it came, untrusted: an object with transactionId, betId, playerId, sessionId, amount,
+ * @param store your {@link WalletStore}
+ * @param request the received body, not validated: an object with transactionId, betId, playerId, sessionId, amount,
  *   currency, odds?, betType and transactionDate. Decimals as text, or as JavaScript numbers of at most 15 digits (D21)
- * @returns the accepted bet with the balance after it, or a refusal: INVALID_REQUEST, TRANSACTION_CONFLICT (D4),
+ * @returns the balance after the debit, or a refusal: INVALID_REQUEST, TRANSACTION_CONFLICT (D4),
  *   INVALID_PLAYER (D16), INVALID_BET (D10, D11, D15), INVALID_CURRENCY (D23), INSUFFICIENT_FUNDS, or the
- *   operator's own. Refusals for a known player stick (D6)
- * @throws {WalletError} for a fault, by its `code`; with `retryable` nothing was done, certainly
+ *   operator's own code. Refusals for a known player are final: recorded and replayed (D6)
+ * @throws {WalletError} for a fault, see its `code`; if it is `retryable`, no changes were made
  */
 export function handlePlaceBet(
   store: WalletStore,
@@ -32,15 +32,15 @@ export function handlePlaceBet(
 }
 
 /**
- * `/unsettlement` (spec 4.2): takes back what a settlement credited, wholly or not at all (D20), once (D18).
+ * `/unsettlement` (spec 4.2): debits the amount that a settlement credited (clawback), once (D18), wholly or not at all (D20).
  *
- * @param store yours; see {@link WalletStore}
- * @param request the body as it came, untrusted: transactionId, betId, playerId, type (UNVOIDED or UNSCORED) and
+ * @param store your {@link WalletStore}
+ * @param request the received body, not validated: transactionId, betId, playerId, type (UNVOIDED or UNSCORED) and
  *   transactionDate
- * @returns the balance after it, or a refusal: INVALID_REQUEST, TRANSACTION_CONFLICT (D4), INVALID_PLAYER (D15,
- *   D16), INVALID_BET (D19), SETTLEMENT_NOT_FOUND (D19, to be tried again), INVALID_CURRENCY (D23), or
- *   INSUFFICIENT_FUNDS, which sticks and leaves the debt to the platform (D7)
- * @throws {WalletError} for a fault, by its `code`; with `retryable` nothing was done, certainly
+ * @returns the balance after the debit, or a refusal: INVALID_REQUEST, TRANSACTION_CONFLICT (D4), INVALID_PLAYER (D15,
+ *   D16), INVALID_BET (D19), SETTLEMENT_NOT_FOUND (D19, retry later), INVALID_CURRENCY (D23), or INSUFFICIENT_FUNDS,
+ *   which is final: the clawback stays uncollected and is owed to the platform (D7)
+ * @throws {WalletError} for a fault, see its `code`; if it is `retryable`, no changes were made
  */
 export function handleUnsettlement(
   store: WalletStore,
@@ -51,15 +51,15 @@ export function handleUnsettlement(
 }
 
 /**
- * `/rollbackbet` (spec 4.3): gives a stake back, once (D12). For a bet that never arrived it succeeds, and
- * sees to it that the bet takes nothing when it comes (D11).
+ * `/rollbackbet` (spec 4.3): credits the stake back, once (D12). For an unknown bet it succeeds and records a
+ * tombstone, so that the late placebet is refused (D11).
  *
- * @param store yours; see {@link WalletStore}
- * @param request the body as it came, untrusted: transactionId, betId, playerId, type (TECHNICAL_ERROR) and
+ * @param store your {@link WalletStore}
+ * @param request the received body, not validated: transactionId, betId, playerId, type (TECHNICAL_ERROR) and
  *   transactionDate
- * @returns the balance after it, or a refusal, none of which sticks (D8): INVALID_REQUEST, TRANSACTION_CONFLICT (D4),
+ * @returns the balance after the credit, or a refusal that is not recorded (D8): INVALID_REQUEST, TRANSACTION_CONFLICT (D4),
  *   INVALID_PLAYER (D15, D16), INVALID_BET for a settled bet (D13), INVALID_CURRENCY (D23)
- * @throws {WalletError} for a fault, by its `code`; with `retryable` nothing was done, certainly
+ * @throws {WalletError} for a fault, see its `code`; if it is `retryable`, no changes were made
  */
 export function handleRollbackBet(
   store: WalletStore,
@@ -70,15 +70,15 @@ export function handleRollbackBet(
 }
 
 /**
- * Credits a settlement (D17): it moves the money, so credit it nowhere else. Not an endpoint of the interface: your own settlement code calls it, so that an
- * unsettlement later knows what to take back.
+ * Credits a settlement (D17). It changes the balance, so credit it nowhere else. Not an endpoint of the interface: your
+ * own settlement code calls it, so that a later unsettlement knows the amount to debit.
  *
- * @param store yours; see {@link WalletStore}
+ * @param store your {@link WalletStore}
  * @param settlement transactionId, betId, playerId, type (BET_PAID, VOIDED or CASHOUT), amount (0 for a lost
  *   bet), currency and transactionDate
- * @returns the balance after it, or a refusal, none of which sticks (D8): INVALID_REQUEST, TRANSACTION_CONFLICT (D4),
+ * @returns the balance after the credit, or a refusal that is not recorded (D8): INVALID_REQUEST, TRANSACTION_CONFLICT (D4),
  *   INVALID_PLAYER (D15, D16), INVALID_BET for a bet that is unknown or rolled back, INVALID_CURRENCY (D23)
- * @throws {WalletError} for a fault, by its `code`; with `retryable` nothing was done, certainly
+ * @throws {WalletError} for a fault, see its `code`; if it is `retryable`, no changes were made
  */
 export function recordSettlement(
   store: WalletStore,
@@ -96,14 +96,55 @@ async function handle<O extends Operation>(
 ): Promise<WalletOutcome> {
   const settings = settingsOf(options)
   const started = performance.now()
-  const journey: AttemptLog = {
+  const log: AttemptLog = {
     attempts: 0,
     commitError: null,
     storeRefusal: null,
     deadline: started + settings.deadlineMs,
   }
-  const event: OutcomeEvent = {
-    operation: rule.operation,
+  const event = emptyEvent(rule.operation)
+  try {
+    checkStore(store)
+    const { outcome, reason } = await answer(rule, store, body, settings, log, event)
+    event.outcome = { ...outcome } // a copy: changes by the listener must not reach the answer
+    event.reason = reason
+    event.replayed = outcome.replayed
+    return outcome
+  } catch (error) {
+    event.error = error
+    throw error
+  } finally {
+    event.attempts = log.attempts
+    event.commitError = log.commitError
+    event.storeRefusal = log.storeRefusal
+    event.durationMs = performance.now() - started
+    if (settings.onOutcome !== undefined) notify('onOutcome', () => settings.onOutcome?.(event))
+  }
+}
+
+/** Parses the body and runs the rule. Fills in the ids of the event. */
+async function answer<O extends Operation>(
+  rule: Rule<O>,
+  store: WalletStore,
+  body: unknown,
+  settings: Settings,
+  log: AttemptLog,
+  event: OutcomeEvent,
+): Promise<Pick<Decision, 'outcome' | 'reason'>> {
+  const parsed = settings.parser[rule.operation](body)
+  if ('issues' in parsed) {
+    return refuse('INVALID_REQUEST', { errorCode: 'INVALID_REQUEST', description: parsed.issues })
+  }
+  const { transactionId, betId, playerId } = parsed.request
+  event.transactionId = transactionId
+  event.betId = betId
+  event.playerId = playerId
+  return await runAttempts(rule, store, parsed.request, settings, log)
+}
+
+function emptyEvent(operation: Operation): OutcomeEvent {
+  return {
+    operation,
     transactionId: null,
     betId: null,
     playerId: null,
@@ -115,36 +156,5 @@ async function handle<O extends Operation>(
     replayed: false,
     attempts: 0,
     durationMs: 0,
-  }
-  try {
-    checkStore(store)
-    const read = settings.parser[rule.operation](body)
-    if ('flaws' in read) {
-      event.reason = 'INVALID_REQUEST'
-      const outcome = {
-        ok: false,
-        replayed: false,
-        errorCode: 'INVALID_REQUEST',
-        description: read.flaws,
-      } as const
-      event.outcome = { ...outcome }
-      return outcome
-    }
-    const { transactionId, betId, playerId } = read.request
-    Object.assign(event, { transactionId, betId, playerId })
-    const { outcome, reason } = await runAttempts(rule, store, read.request, settings, journey)
-    event.outcome = { ...outcome } // a copy: what the listener makes of it is not answered
-    event.reason = reason
-    event.replayed = outcome.replayed
-    return outcome
-  } catch (error) {
-    event.error = error
-    throw error
-  } finally {
-    event.attempts = journey.attempts
-    event.commitError = journey.commitError
-    event.storeRefusal = journey.storeRefusal
-    event.durationMs = performance.now() - started
-    if (settings.onOutcome !== undefined) notify('onOutcome', () => settings.onOutcome?.(event))
   }
 }

@@ -1,25 +1,24 @@
 /**
- * Decimal text and its arithmetic. Money enters as text, is counted exactly, and leaves as text (D21).
- * The one room where big.js lives.
+ * Decimal text and its exact arithmetic: text in, text out, never a float (D21). The only module that uses big.js.
  */
 import Big from 'big.js'
 
 /**
  * An exact decimal as text: `"100.50"`, `"0"`, `"-3.1"`. An optional minus, digits without leading
  * zeros, an optional point with at least one digit behind it; at most 40 digits in all; no exponent, no
- * plus sign, never `"-0"`. Trailing zeros carry no meaning: `"10"` and `"10.00"` are the same amount.
+ * plus sign, never `"-0"`. Trailing zeros are not significant: `"10"` and `"10.00"` are the same amount.
  */
 export type Decimal = string
 
 const digitsMax = 40
-/** Longer text is not looked at: what is worth reading fits, and an attacker's megabyte costs nothing. */
+/** Longer text is rejected unread: every valid amount is shorter, and a megabyte of digits costs nothing. */
 const textLengthMax = 100
-/** Up to here every decimal survives the way through a JavaScript number unharmed. */
+/** A decimal of at most 15 digits passes through a JavaScript number unchanged. */
 const numberDigitsMax = 15
 
 const decimalText = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/
 const negativeZero = /^-[0.]+$/
-const writtenNumber = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?([eE][+-]?[0-9]{1,3})?$/
+const numberText = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?([eE][+-]?[0-9]{1,3})?$/
 
 /** Whether the value is decimal text as {@link Decimal} describes it. */
 export function isDecimal(value: unknown): value is Decimal {
@@ -31,8 +30,8 @@ export function isDecimal(value: unknown): value is Decimal {
 const brand = Symbol.for('bet-wallet.JsonNumber')
 
 /**
- * A number of a JSON text that a JavaScript number cannot hold exactly, kept as it was written.
- * `String(number)` is its text.
+ * A number in JSON text that a JavaScript number cannot hold exactly, with its original text. `String(number)` returns
+ * that text.
  */
 export class JsonNumber {
   readonly text: string
@@ -48,21 +47,22 @@ export class JsonNumber {
   }
 }
 
-/** By brand and not by class, so that the CommonJS and the ESM copy of this package understand each other. */
+/** By brand and not by class: the package may be loaded twice, as ESM and as CommonJS. */
 function isJsonNumber(value: unknown): value is JsonNumber {
   return typeof value === 'object' && value !== null && brand in value
 }
 
 /**
- * Reads a decimal exactly as it was written, or refuses it (D21).
+ * Parses a decimal exactly, or not at all (D21).
  *
- * Takes decimal text (a small exponent is allowed), a {@link JsonNumber}, or a JavaScript number of at most
- * 15 significant digits. Gives it without exponent and without trailing zeros; `null` where it is none.
+ * @param value decimal text (a small exponent is allowed), a {@link JsonNumber}, or a JavaScript number of at most 15
+ *   significant digits
+ * @returns the decimal without exponent and without trailing zeros; `null` for any other value
  */
 export function parseDecimal(value: unknown): Decimal | null {
   const text = typeof value === 'number' ? textOfNumber(value) : isJsonNumber(value) ? value.text : value
   if (typeof text !== 'string' || text.length > textLengthMax) return null
-  const parts = writtenNumber.exec(text)
+  const parts = numberText.exec(text)
   if (parts === null) return null
   const [, sign, whole, fraction = '', exponent] = parts
   if (negativeZero.test(`${sign}${whole}${fraction}`)) return null
@@ -93,11 +93,11 @@ function textOf(value: Big): Decimal {
   const text = value.toFixed()
   if (isZero(text)) return '0'
   if (text.length > digitsMax && !isDecimal(text))
-    throw new RangeError(`a sum of more than ${digitsMax} digits`)
+    throw new RangeError(`the sum has more than ${digitsMax} digits`)
   return text
 }
 
-/** @throws {RangeError} for a sum of more than 40 digits, as the next two */
+/** @throws {RangeError} for a result of more than 40 digits; `subtract` and `negate` likewise */
 export function add(a: Decimal, b: Decimal): Decimal {
   return textOf(new Big(a).plus(b))
 }
@@ -123,19 +123,19 @@ export function isNegative(value: Decimal): boolean {
   return value.charCodeAt(0) === 45
 }
 
-/** How many decimals it has by value: `"10.500"` has 1. */
+/** The number of decimals by value: `"10.500"` has 1. */
 export function decimalsOf(value: Decimal): number {
   const [, fraction = ''] = value.split('.')
   return fraction.replace(/0+$/, '').length
 }
 
-/** How many digits stand before the point. */
+/** The number of digits before the point. */
 export function wholeDigitsOf(value: Decimal): number {
   const whole = value.split('.')[0] ?? ''
   return isNegative(value) ? whole.length - 1 : whole.length
 }
 
-/** With at least `decimals` decimals, and then only non-zero further digits: `"100.00"`, `"100.005"` (D21). */
+/** With at least `decimals` decimals, and further ones only up to the last non-zero digit: `"100.00"`, `"100.005"` (D21). */
 export function format(value: Decimal, decimals: number): string {
   const [whole = '0', fraction = ''] = value.split('.')
   const digits = fraction.replace(/0+$/, '').padEnd(decimals, '0')

@@ -1,5 +1,6 @@
-/** The operator's options, read and checked once per options object. */
+/** The options of the handlers, read and checked once per options object. */
 import { WalletError } from './errors.js'
+import { type OptionChecks, optionChecks } from './option-checks.js'
 import type { OutcomeEvent } from './outcomes.js'
 import {
   createRequestParser,
@@ -11,42 +12,55 @@ import {
 import type { Player } from './store.js'
 
 /**
- * All optional. Make one object and keep it: it is checked and compiled on first use (which takes a while), and not
- * looked at again.
+ * All optional. Create one object and reuse it: it is checked and compiled on first use, which is costly, and not
+ * read again.
  */
 export interface WalletOptions extends RequestOptions {
   /**
-   * Sessions, limits, exclusions: refuse a bet that the rules allow by throwing {@link WalletRefusal}. The
-   * refusal is recorded and sticks (D6); any other throw, and any answer at all, is a fault (500), not recorded. Called for placebets only, at
-   * most once per request, after every other rule has passed. It must not reserve anything: the bet may still
-   * fail.
+   * Sessions, limits, exclusions: throw {@link WalletRefusal} to refuse a bet that the rules allow. The refusal is
+   * final: recorded and replayed (D6). Any other error, and any returned value, is a fault (500), not recorded.
+   *
+   * Called for placebets only, at most once per request, after every other rule has passed. It must not reserve
+   * anything: the bet may still fail.
    */
   authorizeBet?(request: PlaceBetRequest, player: Player): void | Promise<void>
-  /** `false`: the PAM cannot deduct; every unsettlement above 0 is answered INSUFFICIENT_FUNDS (D20). Default `true`. */
+  /**
+   * `false`: the PAM cannot deduct, and every unsettlement above 0 is answered INSUFFICIENT_FUNDS (D20).
+   *
+   * @default true
+   */
   clawbacks?: boolean
-  /** How often at most a snapshot is loaded and decided on, when others interfere. Default 12. */
+  /**
+   * The maximum number of attempts: each loads a snapshot, decides and commits; a conflict leads to the next.
+   *
+   * @default 12
+   */
   attemptsMax?: number
   /**
-   * Once so many milliseconds have passed since the handler was called, no commit is begun: 503, certain. The answer may
-   * come later than that. Default: none.
+   * Milliseconds from the call of the handler after which no commit is begun: 503, no changes were made. A commit
+   * that was begun before is awaited, so the answer may come later.
+   *
+   * @default none
    */
   deadlineMs?: number
   /**
-   * Waits before the next attempt, after `conflicts` (1, 2, …) conflicts of this call. Default: not at all after
-   * the first, then a random time of up to 2, 4, 8 … 64 ms.
+   * Waits before the next attempt.
+   *
+   * @param conflicts of this call so far: 1, 2, …
+   * @default no wait after the first conflict, then a random time of up to 2, 4, 8 … 64 ms
    */
   backOff?(conflicts: number): Promise<void>
   /**
-   * Told of the outcome of every call of a handler, faults among them; not of what HTTP turns away before (401, 413,
-   * malformed JSON). What it throws is ignored, and reported once as a warning.
+   * Called with one event per call of a handler, faults included. HTTP rejections (401, 413, malformed JSON) do not
+   * reach a handler. Errors of the hook are ignored, and reported once as a warning.
    */
   onOutcome?(event: OutcomeEvent): void
 }
 
-/** The options with nothing left open. */
+/** The options with every default filled in. */
 export interface Settings {
   parser: RequestParser
-  /** How many decimals an amount in this currency may have. @throws {WalletError} `HOOK_FAILED` */
+  /** The decimals that an amount in this currency may have. @throws {WalletError} `HOOK_FAILED` */
   minorUnitsOf(currency: string): number
   clawbacks: boolean
   attemptsMax: number
@@ -59,69 +73,65 @@ export interface Settings {
 const compiled = new WeakMap<WalletOptions, Settings>()
 const noOptions: WalletOptions = {}
 
-/** @throws {WalletError} `INVALID_OPTIONS`, naming the option */
-export function settingsOf(options: WalletOptions = noOptions): Settings {
+/**
+ * @param namesAbove further option names that a layer above has checked: one object may serve both layers
+ * @throws {WalletError} `INVALID_OPTIONS`, naming the option
+ */
+export function settingsOf(options: WalletOptions = noOptions, namesAbove: readonly string[] = []): Settings {
   const known = compiled.get(options)
   if (known !== undefined) return known
-  const settings = compile(options)
+  const settings = compile(options, namesAbove)
   compiled.set(options, settings)
   return settings
 }
 
+/** The checks of the handlers' options, and of the layers above that throw the same error. */
+export const check: OptionChecks = optionChecks(message => {
+  throw new WalletError('INVALID_OPTIONS', message)
+})
+
 const hookNames = ['authorizeBet', 'minorUnits', 'parseTransactionDate', 'backOff', 'onOutcome'] as const
 const typeNames = ['betTypes', 'rollbackTypes'] as const
+const optionNames = [...hookNames, ...typeNames, 'clawbacks', 'attemptsMax', 'deadlineMs']
 
-/** What an options object may hold: those of HTTP too, so that one object can serve the whole of an application. */
-const optionNames: ReadonlySet<string> = new Set([
-  ...[...hookNames, ...typeNames, 'clawbacks', 'attemptsMax', 'deadlineMs'],
-  ...['authenticate', 'challenge', 'basePath', 'bodyBytesMax', 'statusCodes', 'routes', 'onError'],
-])
-
-function compile(options: WalletOptions): Settings {
-  if (typeof options !== 'object' || options === null) invalid('the options must be an object')
-  for (const name in options) if (!optionNames.has(name)) invalid(`there is no option ${name}`)
+function compile(options: WalletOptions, namesAbove: readonly string[]): Settings {
+  check.names(options, [...optionNames, ...namesAbove])
   const own: WalletOptions = {}
   for (const name of hookNames) {
     const hook: unknown = options[name]
     if (hook === undefined) continue
-    if (typeof hook !== 'function') invalid(`${name} must be a function`)
-    Object.assign(own, { [name]: hook.bind(options) })
+    check.func(name, hook)
+    Object.assign(own, { [name]: (hook as () => unknown).bind(options) })
   }
   for (const name of typeNames) {
     const types: unknown = options[name]
     if (types === undefined) continue
-    const fine =
+    const valid =
       Array.isArray(types) && types.length > 0 && types.every(type => typeof type === 'string' && type)
-    if (!fine) invalid(`${name} must list at least one type, as text`)
-    own[name] = [...types]
+    if (!valid) check.invalid(`${name} must list at least one type, as text`)
+    own[name] = [...(types as string[])]
   }
   const { clawbacks = true, attemptsMax = 12, deadlineMs = Number.POSITIVE_INFINITY } = options
-  if (typeof clawbacks !== 'boolean') invalid('clawbacks must be true or false')
-  if (!Number.isSafeInteger(attemptsMax) || attemptsMax < 1)
-    invalid('attemptsMax must be a whole number of at least 1')
-  if (typeof deadlineMs !== 'number' || !(deadlineMs >= 0))
-    invalid('deadlineMs must be a number of at least 0')
+  if (typeof deadlineMs !== 'number' || !(deadlineMs >= 0)) {
+    check.invalid('deadlineMs must be a number of at least 0')
+  }
   const { authorizeBet, backOff, onOutcome } = own
   return {
     parser: createRequestParser(own),
     minorUnitsOf: currency => minorUnitsOf(currency, own),
-    clawbacks: clawbacks,
-    attemptsMax,
+    clawbacks: check.boolean('clawbacks', clawbacks),
+    attemptsMax: check.whole('attemptsMax', attemptsMax, 1),
     deadlineMs,
-    // async: what an operator's backOff throws at once, rejects like the rest.
+    // async: a synchronous throw of the operator's backOff becomes a rejection like any other.
     backOff: async conflicts => await (backOff ? backOff(conflicts) : jitter(conflicts)),
     authorizeBet,
     onOutcome,
   }
 }
 
-function invalid(flaw: string): never {
-  throw new WalletError('INVALID_OPTIONS', `Invalid options: ${flaw}`)
-}
-
 const jitterMsMax = 64
 
-/** Once is mostly a racing duplicate, and looking again at once answers it; from then on spread the crowd. */
+/** The first conflict is mostly a duplicate, answered by an immediate reload; further ones need spreading. */
 function jitter(conflicts: number): Promise<void> {
   if (conflicts < 2) return Promise.resolve()
   const ms = Math.random() * Math.min(2 ** (conflicts - 1), jitterMsMax)

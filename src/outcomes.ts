@@ -1,26 +1,26 @@
-/** What a handler answers, and the list of error codes. */
+/** The answers of the handlers, their error codes and their reasons. */
 import type { Decimal, Operation } from './store.js'
 
 /**
- * Every code that this library answers with. Beside them stand codes of the operator's own, from
- * `authorizeBet` and from a store's `refused`.
+ * Every error code that this library answers with. The operator's own codes, from `authorizeBet` and from a store's
+ * `refused`, come beside them.
  */
 export const errorCodes = [
   /** The body is not what the interface describes; the description names each bad field (D21 to D26). */
   'INVALID_REQUEST',
-  /** The player is unknown, or the bet is another player's (D15, D16). */
+  /** The player is unknown, or the bet belongs to another player (D15, D16). */
   'INVALID_PLAYER',
-  /** Not answered by the library itself: for the operator's `authorizeBet`. */
+  /** Never answered by the library itself: for the operator's `authorizeBet`. */
   'INVALID_SESSION_TOKEN',
-  /** The currency is not the player's, or the bet's no longer is (D23). */
+  /** The currency differs from the player's, or the bet's no longer is the player's (D23). */
   'INVALID_CURRENCY',
-  /** The state of the bet does not allow it (D10 to D13, D15, D19). */
+  /** The state of the bet does not allow the operation (D10 to D13, D15, D19). */
   'INVALID_BET',
   /** The player lacks funds, or the PAM cannot deduct (spec 4.2, D7, D20). */
   'INSUFFICIENT_FUNDS',
-  /** The transactionId is known with another meaning (D4). */
+  /** The transactionId was used with other content (D4). */
   'TRANSACTION_CONFLICT',
-  /** The bet was never credited with what is to be reversed: to be tried again (D19). */
+  /** The bet was never credited with the settlement to reverse: retry later (D19). */
   'SETTLEMENT_NOT_FOUND',
   // Only over HTTP:
   'AUTHENTICATION_FAILED',
@@ -35,11 +35,11 @@ export const errorCodes = [
 export type ErrorCode = (typeof errorCodes)[number]
 
 /**
- * The answer to a call of the platform's. Refusals are answers and are returned; faults are thrown
+ * The answer to a platform's call. Refusals are answers and are returned; faults are thrown
  * ({@link WalletError}).
  *
- * `replayed`: it repeats an earlier decision (D2). `false` is no licence for side effects: after a lost
- * answer the first success that is heard is a replay.
+ * `replayed`: the answer repeats a recorded decision (D2). Do not trigger side effects on `replayed: false`: if the
+ * first answer was lost, the only success that the platform sees is a replay.
  */
 export type WalletOutcome =
   | {
@@ -56,56 +56,61 @@ export type WalletOutcome =
 /** Why an outcome is what it is: finer than an error code, for logs and metrics. */
 export type OutcomeReason =
   | 'ACCEPTED'
-  /** A rollback of a bet that never arrived (D11). */
+  /** A rollback of an unknown bet, recorded so that the late bet is refused (D11). */
   | 'TOMBSTONE_CREATED'
-  /** A rollback of a bet that is rolled back already (D12). */
+  /** A rollback of a bet that is already rolled back (D12). */
   | 'ALREADY_ROLLED_BACK'
-  /** The first decision again (D2). */
+  /** A retry, answered with the recorded decision (D2). */
   | 'REPLAYED'
   | 'INVALID_REQUEST'
-  /** The same transactionId with another meaning (D4). */
+  /** The same transactionId with other content (D4). */
   | 'PAYLOAD_MISMATCH'
   | 'UNKNOWN_PLAYER'
   | 'BET_OF_ANOTHER_PLAYER'
+  /** A placebet for a betId that another transaction has used (D10). */
   | 'BET_ALREADY_EXISTS'
   | 'UNKNOWN_BET'
   | 'BET_ROLLED_BACK'
-  /** A rollback of a bet with a live credit (D13). */
+  /** A rollback of a settled bet (D13). */
   | 'BET_SETTLED'
+  /** An unsettlement of a credit that was reversed before (D19). */
   | 'ALREADY_UNSETTLED'
-  /** Closed by D7: the debt is the platform's. */
+  /** The credit's clawback was not collected, and is owed to the platform (D7, D13, D19). */
   | 'CLAWBACK_UNCOLLECTED'
+  /** An unsettlement of a bet that was never credited with that type (D19). */
   | 'SETTLEMENT_NOT_FOUND'
+  /** The request's currency differs from the player's (D23). */
   | 'CURRENCY_MISMATCH'
+  /** The bet's currency differs from the player's current currency (D23). */
   | 'BET_CURRENCY_MISMATCH'
   | 'INSUFFICIENT_FUNDS'
   /** `clawbacks: false` (D20). */
   | 'CLAWBACKS_DISABLED'
   /** `authorizeBet` refused. */
   | 'REFUSED_BY_OPERATOR'
-  /** The store answered `refused`. */
+  /** The store returned `refused`. */
   | 'REFUSED_BY_STORE'
   /** No outcome: a fault was thrown. */
   | 'FAULT'
 
-/** What `onOutcome` is told: one event per handled call, faults among them. */
+/** The argument of `onOutcome`: one event per handled call, faults included. */
 export interface OutcomeEvent {
   operation: Operation
-  /** The ids of the request; all `null` where the request could not be read. */
+  /** The ids of the request; all `null` if the request could not be parsed. */
   transactionId: string | null
   betId: string | null
   playerId: string | null
   /** `null`: a fault; see `error`. */
   outcome: WalletOutcome | null
   reason: OutcomeReason
-  /** What was thrown, with its cause; `null` where there is an outcome. */
+  /** The thrown fault, with its cause; `null` if there is an outcome. */
   error: unknown
-  /** What `commit` threw, also where the look that followed found an answer; `null` where it threw nothing. */
+  /** The error that `commit` threw, also if the follow-up read found an answer; `null` if it threw none. */
   commitError: unknown
-  /** What the store refused with, where it did: the PAM's own code, also where the platform hears another one. */
+  /** The store's refusal with the PAM's own code, also if the platform is answered another one. */
   storeRefusal: { errorCode: string; description: string } | null
   replayed: boolean
-  /** How often a snapshot was loaded and decided on: 1 where nobody interfered, 0 for a malformed request. */
+  /** Snapshots loaded and decided on: 1 without a conflict, 0 for an invalid request. */
   attempts: number
   durationMs: number
 }

@@ -1,11 +1,11 @@
-/** The requests of the interface (spec 4) and how they are read. The one room where zod lives. */
+/** The requests of the interface (spec 4) and their parser. The only module that uses zod. */
 import { z } from 'zod'
 import { isoMinorUnits } from './currencies.js'
 import { WalletError } from './errors.js'
 import { type Decimal, decimalsOf, isNegative, parseDecimal, wholeDigitsOf } from './money.js'
 import type { SettlementType } from './store.js'
 
-/** A placebet (spec 4.1) as it was read. */
+/** A placebet (spec 4.1), parsed. */
 export interface PlaceBetRequest {
   transactionId: string
   betId: string
@@ -14,15 +14,15 @@ export interface PlaceBetRequest {
   /** The stake: at least 0, with at most as many decimals as the currency has minor units (D22). */
   amount: Decimal
   currency: string
-  /** Information only; `null` where there are none. */
+  /** Information only; `null` if there are none. */
   odds: Decimal | null
-  /** Information only: SINGLE, MULTIPLE, TEASER, or what the option `betTypes` lists. */
+  /** Information only: SINGLE, MULTIPLE, TEASER, or the types of the option `betTypes`. */
   betType: string
-  /** An instant in UTC with milliseconds: `"2026-11-21T10:00:00.000Z"` (D25). So in every request. */
+  /** An instant in UTC with milliseconds: `"2026-11-21T10:00:00.000Z"` (D25). The same in every request. */
   transactionDate: string
 }
 
-/** An unsettlement (spec 4.2) as it was read. */
+/** An unsettlement (spec 4.2), parsed. */
 export interface UnsettlementRequest {
   transactionId: string
   betId: string
@@ -31,17 +31,17 @@ export interface UnsettlementRequest {
   transactionDate: string
 }
 
-/** A rollbackbet (spec 4.3) as it was read. */
+/** A rollbackbet (spec 4.3), parsed. */
 export interface RollbackBetRequest {
   transactionId: string
   betId: string
   playerId: string
-  /** TECHNICAL_ERROR, or what the option `rollbackTypes` lists. */
+  /** TECHNICAL_ERROR, or the types of the option `rollbackTypes`. */
   type: string
   transactionDate: string
 }
 
-/** A settlement by the operator's own code (D17) as it was read. */
+/** A settlement (D17), parsed. Also the shape in which the kit, the audit and the simulator pass settlements to your code. */
 export interface SettlementRequest {
   transactionId: string
   betId: string
@@ -61,37 +61,48 @@ export interface Requests {
   settlement: SettlementRequest
 }
 
-/** Either a request, or what is wrong with it: `"amount: is missing; playerId: must be a string"`. */
-export type ParseResult<T> = { request: T } | { flaws: string }
+/** Either a request, or its problems as text: `"amount: is missing; playerId: must be a string"`. */
+export type ParseResult<T> = { request: T } | { issues: string }
 
-/** The part of the options that says how requests are read. */
+/** The options of the request parser. */
 export interface RequestOptions {
   /**
-   * Minor units of a currency, 0 to 18; `undefined`: as ISO 4217 says (8 for a code that is not in it).
-   * Amounts with more decimals by value are refused (D22), and balances are answered with as many (D21). Gets
-   * what the platform wrote, before it is compared with the player's: answer `undefined` for what you do not know.
+   * The minor units of a currency, 0 to 18. Amounts with more decimals by value are refused (D22), and balances are
+   * answered with as many (D21).
+   *
+   * @param currency as the platform wrote it, before it is compared with the player's
+   * @returns `undefined` for the default: ISO 4217, and 8 for a code that is not in it
    */
   minorUnits?(currency: string): number | undefined
-  /** Default: SINGLE, MULTIPLE, TEASER (D26). */
+  /**
+   * The valid bet types (D26).
+   *
+   * @default ['SINGLE', 'MULTIPLE', 'TEASER']
+   */
   betTypes?: readonly string[]
-  /** Default: TECHNICAL_ERROR (D26). */
+  /**
+   * The valid types of a rollback (D26).
+   *
+   * @default ['TECHNICAL_ERROR']
+   */
   rollbackTypes?: readonly string[]
   /**
-   * Reads a transactionDate that the platform writes in a way of its own: gives it as ISO 8601, or `null` to
-   * refuse it. Instead of the default, which takes ISO 8601 date and time, with `Z`, an offset or neither
-   * (then UTC), a space for the `T`, and fractions (D25; kept to the millisecond).
+   * Parses a transactionDate in another format than the default's. The default accepts an ISO 8601 date and time with
+   * `Z`, an offset or neither (then UTC), a space for the `T`, and fractions, kept to the millisecond (D25).
+   *
+   * @returns the date as ISO 8601, or `null` for an invalid one
    */
   parseTransactionDate?(value: unknown): string | null
 }
 
-/** Reads requests. Never throws for what is in them; {@link WalletError} `HOOK_FAILED` for a hook that throws. */
+/** Parses request bodies. An invalid body never throws. @throws {WalletError} `HOOK_FAILED` if a hook throws */
 export type RequestParser = { [O in keyof Requests]: (body: unknown) => ParseResult<Requests[O]> }
 
 const minorUnitsMax = 18
-/** D22: the most digits an amount has before its point. */
+/** The maximum number of digits before the point (D22). */
 const wholeDigitsMax = 15
 
-/** `u`, so that characters are counted and half a surrogate pair is seen; Cc are the control characters (D24). */
+/** Flag `u`: counts characters, and Cs matches half a surrogate pair. Cc are the control characters (D24). */
 const idText = /^[^\p{Cc}\p{Cs}]{1,255}$/u
 const currencyText = /^[A-Za-z0-9._-]{1,16}$/
 
@@ -106,7 +117,7 @@ const currency = z
   .string({ error: missingOr('a string') })
   .regex(currencyText, 'must be a currency code: 1 to 16 letters, digits, ".", "_" or "-"')
 
-/** A field that `read` takes or refuses with `null`. */
+/** A field that `read` parses, or rejects with `null`. */
 function field<T>(what: string, read: (value: unknown) => T | null) {
   return z.unknown().transform((value, context): T => {
     const result = value === undefined ? null : read(value)
@@ -134,7 +145,7 @@ const odds = z
   .optional()
   .transform((value, context): Decimal | null => {
     if (value === undefined || value === null) return null
-    // Information, not money: a number of JavaScript's is taken with as many digits as it has.
+    // Information, not money: a JavaScript number is accepted with all of its digits.
     const read = parseDecimal(typeof value === 'number' ? String(value) : value)
     if (read !== null) return read
     context.issues.push({ code: 'custom', message: 'must be a decimal', input: value })
@@ -145,15 +156,15 @@ function oneOf<const T extends string>(values: readonly T[]) {
   return z.enum(values as readonly [T, ...T[]], { error: missingOr(`one of ${values.join(', ')}`) })
 }
 
-/** Makes the reader for these options: once, since schemas are costly to build. */
+/** Creates the parser for these options. Create it once: schemas are costly to build. */
 export function createRequestParser(options: RequestOptions = {}): RequestParser {
   const betTypes = options.betTypes ?? ['SINGLE', 'MULTIPLE', 'TEASER']
   const rollbackTypes = options.rollbackTypes ?? ['TECHNICAL_ERROR']
   const ids = { transactionId: id, betId: id, playerId: id }
-  const transactionDate = field('an ISO 8601 date and time that exists', dateReader(options))
+  const transactionDate = field('an ISO 8601 date and time that exists', dateParser(options))
 
   const money = z.object({ amount, currency })
-  const flawOfScale = (read: z.output<typeof money>): string | null => {
+  const scaleIssue = (read: z.output<typeof money>): string | null => {
     const decimals = minorUnitsOf(read.currency, options)
     return decimalsOf(read.amount) <= decimals
       ? null
@@ -161,13 +172,13 @@ export function createRequestParser(options: RequestOptions = {}): RequestParser
   }
 
   return {
-    placebet: reader(
+    placebet: parser(
       z.object({ ...ids, sessionId: id, amount, currency, odds, betType: oneOf(betTypes), transactionDate }),
-      { part: money, flawOf: flawOfScale },
+      { part: money, issueOf: scaleIssue },
     ),
-    unsettlement: reader(z.object({ ...ids, type: oneOf(['UNVOIDED', 'UNSCORED']), transactionDate })),
-    rollbackbet: reader(z.object({ ...ids, type: oneOf(rollbackTypes), transactionDate })),
-    settlement: reader(
+    unsettlement: parser(z.object({ ...ids, type: oneOf(['UNVOIDED', 'UNSCORED']), transactionDate })),
+    rollbackbet: parser(z.object({ ...ids, type: oneOf(rollbackTypes), transactionDate })),
+    settlement: parser(
       z.object({
         ...ids,
         type: oneOf(['BET_PAID', 'VOIDED', 'CASHOUT']),
@@ -175,55 +186,58 @@ export function createRequestParser(options: RequestOptions = {}): RequestParser
         currency,
         transactionDate,
       }),
-      { part: money, flawOf: flawOfScale },
+      { part: money, issueOf: scaleIssue },
     ),
   }
 }
 
 /**
- * `whole` looks for a flaw that no single field has (the amount's decimals against its currency): also beside
- * flaws of other fields, so that all are told at once.
+ * @param whole finds a problem of several fields together (the amount's decimals and its currency), also beside problems
+ *   of single fields, so that one answer reports all of them
  */
-function reader<T extends P, P>(
+function parser<T extends P, P>(
   schema: z.ZodType<T>,
-  whole?: { part: z.ZodType<P>; flawOf(part: P): string | null },
+  whole?: { part: z.ZodType<P>; issueOf(part: P): string | null },
 ) {
   return (body: unknown): ParseResult<T> => {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-      return { flaws: 'the body must be a JSON object' }
+      return { issues: 'the body must be a JSON object' }
     }
-    const read = schema.safeParse(body)
-    if (read.success) {
-      const flaw = whole?.flawOf(read.data) ?? null
-      return flaw === null ? { request: read.data } : { flaws: flaw }
+    const parsed = schema.safeParse(body)
+    if (parsed.success) {
+      const issue = whole?.issueOf(parsed.data) ?? null
+      return issue === null ? { request: parsed.data } : { issues: issue }
     }
-    const flaws = read.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
+    const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
     const part = whole?.part.safeParse(body)
-    const flaw = part?.success ? (whole?.flawOf(part.data) ?? null) : null
-    return { flaws: (flaw === null ? flaws : [...flaws, flaw]).join('; ') }
+    const issue = part?.success ? (whole?.issueOf(part.data) ?? null) : null
+    return { issues: (issue === null ? issues : [...issues, issue]).join('; ') }
   }
 }
 
-/** How many decimals a currency has here: the operator's word, else the table's. */
+/** The decimals of a currency: by the operator's `minorUnits`, else by ISO 4217. */
 export function minorUnitsOf(currencyCode: string, options: RequestOptions): number {
   const units =
     callHook('minorUnits', () => options.minorUnits?.(currencyCode)) ?? isoMinorUnits(currencyCode)
   if (Number.isInteger(units) && units >= 0 && units <= minorUnitsMax) return units
   throw new WalletError(
     'HOOK_FAILED',
-    `minorUnits must give a whole number of 0 to ${minorUnitsMax}, or undefined`,
+    `minorUnits must return a whole number from 0 to ${minorUnitsMax}, or undefined`,
   )
 }
 
-function dateReader(options: RequestOptions): (value: unknown) => string | null {
+function dateParser(options: RequestOptions): (value: unknown) => string | null {
   const parseTransactionDate = options.parseTransactionDate?.bind(options)
-  if (parseTransactionDate === undefined) return readDate
+  if (parseTransactionDate === undefined) return parseDate
   return value => {
     const text = callHook('parseTransactionDate', () => parseTransactionDate(value))
     if (text === null) return null
-    const instant = readDate(text)
+    const instant = parseDate(text)
     if (instant !== null) return instant
-    throw new WalletError('HOOK_FAILED', 'parseTransactionDate must give an ISO 8601 date and time, or null')
+    throw new WalletError(
+      'HOOK_FAILED',
+      'parseTransactionDate must return an ISO 8601 date and time, or null',
+    )
   }
 }
 
@@ -238,28 +252,22 @@ function callHook<T>(name: string, call: () => T): T {
 const dateText =
   /^([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,9}))?)?(?:[Zz]|([+-])([0-9]{2})(?::?([0-9]{2}))?)?$/
 
-/** Whether it is written already as it is kept. Most are, and need not be taken apart. */
-function isInstant(value: string): boolean {
+/** Fast path: most dates have the canonical form already. */
+function isCanonicalDate(value: string): boolean {
   if (value.length !== 24 || value.startsWith('0000')) return false
   const date = new Date(value)
   return !Number.isNaN(date.getTime()) && date.toISOString() === value
 }
 
-/** D25. A leap second is taken as the second after it. */
-function readDate(value: unknown): string | null {
+/** Parses a date by D25. A leap second becomes the second after it. */
+function parseDate(value: unknown): string | null {
   if (typeof value !== 'string' || value.length > 40) return null
-  if (isInstant(value)) return value
+  if (isCanonicalDate(value)) return value
   const parts = dateText.exec(value)
   if (parts === null) return null
   const part = (index: number) => Number(parts[index] ?? 0)
-  const [year, month, day, hour, minute, second] = [1, 2, 3, 4, 5, 6].map(part) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ]
+  const [year, month, day] = [part(1), part(2), part(3)]
+  const [hour, minute, second] = [part(4), part(5), part(6)]
   const [offsetHours, offsetMinutes] = [part(9), part(10)]
   if (hour > 23 || minute > 59 || second > 60 || offsetHours > 23 || offsetMinutes > 59) return null
   const date = new Date(0)

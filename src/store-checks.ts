@@ -1,6 +1,6 @@
 /**
- * Checks what a store gives back against the contract, before it decides over money: a float, an
- * `undefined` or somebody else's record is a fault that names the field and the promise, never an answer.
+ * Runtime checks of the store contract. Every value that a store returns is checked before a decision depends on it:
+ * a float, an `undefined` or another player's record is a fault that names the field and the rule, never an answer.
  */
 import { refusalProblem, WalletError } from './errors.js'
 import { isDecimal, isNegative } from './money.js'
@@ -16,37 +16,36 @@ import type {
 
 type Fields = Record<string, unknown>
 
-function violation(where: string, promise: string, found: unknown): never {
-  const shown =
-    typeof found === 'string'
-      ? `the text ${JSON.stringify(found.slice(0, 60))}`
-      : typeof found === 'number' || typeof found === 'bigint' || typeof found === 'boolean'
-        ? `the ${typeof found} ${found}`
-        : found === null || found === undefined
-          ? String(found)
-          : Array.isArray(found)
-            ? 'an array'
-            : `a value of type ${typeof found}`
+function violation(where: string, rule: string, actual: unknown): never {
   throw new WalletError(
     'STORE_CONTRACT',
-    `The store breaks its contract: ${where} must be ${promise}, and is ${shown}`,
+    `The store violates its contract: ${where} must be ${rule}, but is ${shown(actual)}`,
   )
 }
 
-function fields(where: string, value: unknown, promise: string): Fields {
+function shown(value: unknown): string {
+  if (typeof value === 'string') return `the text ${JSON.stringify(value.slice(0, 60))}`
+  if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') {
+    return `the ${typeof value} ${value}`
+  }
+  if (value === null || value === undefined) return String(value)
+  return Array.isArray(value) ? 'an array' : `a value of type ${typeof value}`
+}
+
+function fields(where: string, value: unknown, rule: string): Fields {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields
-  return violation(where, promise, value)
+  return violation(where, rule, value)
 }
 
 const record = (where: string, value: unknown) =>
-  value === null ? null : fields(where, value, 'a record, or null where there is none')
+  value === null ? null : fields(where, value, 'a record, or null if there is none')
 
 function decimal(where: string, value: unknown): void {
   if (!isDecimal(value))
     violation(where, 'decimal text such as "100.50" (never a float, an exponent or "-0")', value)
 }
 
-/** What was staked, credited, reversed or is owed: below 0, it would turn what takes into what gives. */
+/** Stake, credits, reversed and owed amounts. Below 0, a debit would become a credit. */
 function amount(where: string, value: unknown): void {
   decimal(where, value)
   if (isNegative(value as string)) violation(where, 'at least 0', value)
@@ -57,14 +56,14 @@ function decimalOrNull(where: string, value: unknown): void {
 }
 
 function text(where: string, value: unknown): void {
-  if (typeof value !== 'string' || value === '') violation(where, 'text that is not empty', value)
+  if (typeof value !== 'string' || value === '') violation(where, 'non-empty text', value)
 }
 
 function textOrNull(where: string, value: unknown): void {
   if (value !== null && typeof value !== 'string') violation(where, 'text or null', value)
 }
 
-/** What a transaction of each operation has to compare (D3). */
+/** The fields that D3 compares, per operation. */
 const comparedOf: Record<Operation, { money: boolean; type: boolean }> = {
   placebet: { money: true, type: false },
   unsettlement: { money: false, type: true },
@@ -73,11 +72,11 @@ const comparedOf: Record<Operation, { money: boolean; type: boolean }> = {
 }
 
 function requirePresence(where: string, value: unknown, has: boolean, operation: Operation): void {
-  if ((value !== null) !== has) violation(where, `${has ? 'there' : 'null'} for a ${operation}`, value)
+  if ((value !== null) !== has) violation(where, `${has ? 'present' : 'null'} for a ${operation}`, value)
 }
 
-function requireEqual(where: string, value: unknown, asked: string): void {
-  if (value !== asked) violation(where, `the very one that was asked for (${JSON.stringify(asked)})`, value)
+function requireEqual(where: string, value: unknown, requested: string): void {
+  if (value !== requested) violation(where, `equal to the requested ${JSON.stringify(requested)}`, value)
 }
 
 /** @throws {WalletError} `STORE_CONTRACT` */
@@ -89,64 +88,66 @@ export function checkStore(store: WalletStore): void {
   if (version !== 1) violation('contractVersion', '1, the version that this library supports', version)
 }
 
-/** What `load` answered, once it is known to be what the contract says. @throws {WalletError} `STORE_CONTRACT` */
+/** Checks the result of `load`. @throws {WalletError} `STORE_CONTRACT` */
 export function checkSnapshot(snapshot: WalletSnapshot, keys: WalletKeys): WalletSnapshot {
-  const found = fields('load()', snapshot, 'a snapshot { player, bet, transaction }')
-
-  const player = record('load().player', found.player)
-  if (player !== null) {
-    requireEqual('load().player.playerId', player.playerId, keys.playerId)
-    text('load().player.currency', player.currency)
-    decimal('load().player.balance', player.balance)
-  }
-
-  const bet = record('load().bet', found.bet)
-  if (bet !== null) {
-    requireEqual('load().bet.betId', bet.betId, keys.betId)
-    text('load().bet.playerId', bet.playerId)
-    text('load().bet.currency', bet.currency)
-    amount('load().bet.stake', bet.stake)
-    if (bet.status !== 'PLACED' && bet.status !== 'ROLLED_BACK') {
-      violation('load().bet.status', 'PLACED or ROLLED_BACK', bet.status)
-    }
-    if (!Number.isSafeInteger(bet.revision) || (bet.revision as number) < 1) {
-      violation('load().bet.revision', 'a whole number of at least 1', bet.revision)
-    }
-    checkCredits(bet.credits)
-  }
-
-  const transaction = record('load().transaction', found.transaction)
-  if (transaction !== null) {
-    requireEqual('load().transaction.operation', transaction.operation, keys.operation)
-    requireEqual('load().transaction.transactionId', transaction.transactionId, keys.transactionId)
-    text('load().transaction.playerId', transaction.playerId)
-    text('load().transaction.betId', transaction.betId)
-    // D3 compares them: one that its operation does not have would make every repeat a TRANSACTION_CONFLICT.
-    const { money, type } = comparedOf[keys.operation]
-    decimalOrNull('load().transaction.amount', transaction.amount)
-    textOrNull('load().transaction.currency', transaction.currency)
-    textOrNull('load().transaction.type', transaction.type)
-    requirePresence('load().transaction.amount', transaction.amount, money, keys.operation)
-    requirePresence('load().transaction.currency', transaction.currency, money, keys.operation)
-    requirePresence('load().transaction.type', transaction.type, type, keys.operation)
-    decimal('load().transaction.delta', transaction.delta)
-    textOrNull('load().transaction.walletTransactionId', transaction.walletTransactionId)
-    const refusal = record('load().transaction.refusal', transaction.refusal)
-    if (refusal !== null) {
-      text('load().transaction.refusal.errorCode', refusal.errorCode)
-      text('load().transaction.refusal.description', refusal.description)
-    }
-  }
+  const { player, bet, transaction } = fields('load()', snapshot, 'a snapshot { player, bet, transaction }')
+  checkPlayer(record('load().player', player), keys)
+  checkBet(record('load().bet', bet), keys)
+  checkTransaction(record('load().transaction', transaction), keys)
   return snapshot
 }
 
+function checkPlayer(player: Fields | null, keys: WalletKeys): void {
+  if (player === null) return
+  requireEqual('load().player.playerId', player.playerId, keys.playerId)
+  text('load().player.currency', player.currency)
+  decimal('load().player.balance', player.balance)
+}
+
+function checkBet(bet: Fields | null, keys: WalletKeys): void {
+  if (bet === null) return
+  requireEqual('load().bet.betId', bet.betId, keys.betId)
+  text('load().bet.playerId', bet.playerId)
+  text('load().bet.currency', bet.currency)
+  amount('load().bet.stake', bet.stake)
+  if (bet.status !== 'PLACED' && bet.status !== 'ROLLED_BACK') {
+    violation('load().bet.status', 'PLACED or ROLLED_BACK', bet.status)
+  }
+  if (!Number.isSafeInteger(bet.revision) || (bet.revision as number) < 1) {
+    violation('load().bet.revision', 'a whole number of at least 1', bet.revision)
+  }
+  checkCredits(bet.credits)
+}
+
+function checkTransaction(transaction: Fields | null, { operation, transactionId }: WalletKeys): void {
+  if (transaction === null) return
+  requireEqual('load().transaction.operation', transaction.operation, operation)
+  requireEqual('load().transaction.transactionId', transaction.transactionId, transactionId)
+  text('load().transaction.playerId', transaction.playerId)
+  text('load().transaction.betId', transaction.betId)
+  // D3 compares them: a field that its operation does not have would make every retry a TRANSACTION_CONFLICT.
+  const { money, type } = comparedOf[operation]
+  decimalOrNull('load().transaction.amount', transaction.amount)
+  textOrNull('load().transaction.currency', transaction.currency)
+  textOrNull('load().transaction.type', transaction.type)
+  requirePresence('load().transaction.amount', transaction.amount, money, operation)
+  requirePresence('load().transaction.currency', transaction.currency, money, operation)
+  requirePresence('load().transaction.type', transaction.type, type, operation)
+  decimal('load().transaction.delta', transaction.delta)
+  textOrNull('load().transaction.walletTransactionId', transaction.walletTransactionId)
+  const refusal = record('load().transaction.refusal', transaction.refusal)
+  if (refusal === null) return
+  text('load().transaction.refusal.errorCode', refusal.errorCode)
+  text('load().transaction.refusal.description', refusal.description)
+}
+
 function checkCredits(value: unknown): void {
-  const credits = fields('load().bet.credits', value, 'an object, empty where nothing was ever credited')
+  const credits = fields('load().bet.credits', value, 'an object, empty if nothing was ever credited')
   for (const [type, value] of Object.entries(credits)) {
     const where = `load().bet.credits.${type}`
     if (!settlementTypes.includes(type))
       violation(where, `of a type among ${settlementTypes.join(', ')}`, type)
-    const credit = fields(where, value, 'a credit; the key is absent where nothing was ever credited')
+    const credit = fields(where, value, 'a credit; its key is absent if nothing was ever credited')
     decimalOrNull(`${where}.live`, credit.live)
     if (credit.live !== null) amount(`${where}.live`, credit.live)
     amount(`${where}.reversed`, credit.reversed)
@@ -156,7 +157,7 @@ function checkCredits(value: unknown): void {
 
 const settlementTypes: readonly string[] = ['BET_PAID', 'VOIDED', 'CASHOUT'] satisfies SettlementType[]
 
-/** What `commit` answered, once it is known to be what the contract says. @throws {WalletError} `STORE_CONTRACT` */
+/** Checks the result of `commit`. @throws {WalletError} `STORE_CONTRACT` */
 export function checkResult(result: CommitResult, changes: WalletChanges): CommitResult {
   const found = fields('commit()', result, 'a result { status, … }')
   switch (found.status) {
@@ -165,14 +166,14 @@ export function checkResult(result: CommitResult, changes: WalletChanges): Commi
       textOrNull('commit().walletTransactionId', found.walletTransactionId)
       return result
     case 'refused': {
-      const flaw = refusalProblem(found.errorCode, found.description)
-      if (flaw !== null) {
-        throw new WalletError('STORE_CONTRACT', `The store breaks its contract: of commit(), ${flaw}`)
+      const problem = refusalProblem(found.errorCode, found.description)
+      if (problem !== null) {
+        throw new WalletError('STORE_CONTRACT', `The store violates its contract: commit().${problem}`)
       }
       if (changes.balance === null || !changes.balance.delta.startsWith('-')) {
         throw new WalletError(
           'STORE_CONTRACT',
-          `The store breaks its contract: commit() answered refused (${found.errorCode}) where no money is taken`,
+          `The store violates its contract: commit() refused (${found.errorCode}) a request that debits nothing`,
         )
       }
       return result

@@ -777,7 +777,7 @@ describe('given options that are not what they must be', () => {
         handlePlaceBet(createMemoryStore([alice]), placeBet(), { [name]: 1 } as never),
       )
       expect(fault).toMatchObject({ code: 'INVALID_OPTIONS' })
-      expect(fault.message).toContain(`there is no option ${name}`)
+      expect(fault.message).toContain(`unknown option "${name}"`)
     }
   })
 

@@ -56,7 +56,7 @@ function read<O extends keyof Requests>(
   options?: RequestOptions,
 ) {
   const result = createRequestParser(options)[operation]({ ...bodies[operation], ...fields })
-  return 'request' in result ? (result.request as Requests[O]) : result.flaws
+  return 'request' in result ? (result.request as Requests[O]) : result.issues
 }
 
 /** In every text that is refused: what must not come back in a description. */

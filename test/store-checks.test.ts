@@ -34,7 +34,7 @@ async function expectBroken(loaded: unknown, where: string, promise: RegExp) {
   const store = storeWith(loaded)
   const fault = await faultOf(handlePlaceBet(store, placeBet()))
   expect(fault).toMatchObject({ code: 'STORE_CONTRACT', retryable: false })
-  expect(fault.message).toContain(`The store breaks its contract: ${where} must be `)
+  expect(fault.message).toContain(`The store violates its contract: ${where} must be `)
   expect(fault.message).toMatch(promise)
   expect(store.commit).not.toHaveBeenCalled()
 }
@@ -78,7 +78,7 @@ describe.each(['player', 'bet', 'transaction', 'transaction.refusal'])('given a 
       await expectBroken(
         withField(right, path, value),
         `load().${path}`,
-        /a record, or null where there is none/,
+        /a record, or null if there is none/,
       )
     },
   )
@@ -144,7 +144,7 @@ describe.each([
   'transaction.refusal.description',
 ])('given a bad load().%s', path => {
   test.each([...noText, null])('when it is no text (%#), then STORE_CONTRACT', async value => {
-    await expectBroken(withField(right, path, value), `load().${path}`, /text that is not empty/)
+    await expectBroken(withField(right, path, value), `load().${path}`, /non-empty text/)
   })
 })
 
@@ -170,7 +170,7 @@ describe.each(['player.playerId', 'bet.betId', 'transaction.operation', 'transac
     test.each([...noText, null, 'another', asked.toUpperCase(), `${asked} `])(
       'when it is not the one that was asked for (%#), then STORE_CONTRACT',
       async value => {
-        await expectBroken(withField(right, path, value), `load().${path}`, /the very one that was asked for/)
+        await expectBroken(withField(right, path, value), `load().${path}`, /equal to the requested/)
       },
     )
   },
@@ -200,7 +200,7 @@ test.each([undefined, missing, null, [], '{}', 5])(
     await expectBroken(
       withField(right, 'bet.credits', value),
       'load().bet.credits',
-      /empty where nothing was ever credited/,
+      /empty if nothing was ever credited/,
     )
   },
 )
@@ -210,19 +210,19 @@ test.each(['BET_PAID', 'VOIDED', 'CASHOUT'])(
   async type => {
     for (const value of [undefined, null, '60', 60, []]) {
       const where = `load().bet.credits.${type}`
-      await expectBroken(withField(right, `bet.credits.${type}`, value), where, /the key is absent/)
+      await expectBroken(withField(right, `bet.credits.${type}`, value), where, /its key is absent/)
     }
   },
 )
 
 test.each<[unknown, string]>([
-  [undefined, 'and is undefined'],
-  [100.5, 'and is the number 100.5'],
-  [10n, 'and is the bigint 10'],
-  ['1e2', 'and is the text "1e2"'],
-  [`1${'0'.repeat(1_000_000)}`, `and is the text "1${'0'.repeat(59)}"`],
-  [['100'], 'and is an array'],
-  [new Date(0), 'and is a value of type object'],
+  [undefined, 'but is undefined'],
+  [100.5, 'but is the number 100.5'],
+  [10n, 'but is the bigint 10'],
+  ['1e2', 'but is the text "1e2"'],
+  [`1${'0'.repeat(1_000_000)}`, `but is the text "1${'0'.repeat(59)}"`],
+  [['100'], 'but is an array'],
+  [new Date(0), 'but is a value of type object'],
 ])('given a bad balance (%#), then the message shows what was found, in short', async (balance, shown) => {
   const fault = await faultOf(
     handlePlaceBet(storeWith(withField(right, 'player.balance', balance)), placeBet()),
@@ -289,7 +289,7 @@ describe('given a bad answer of commit', () => {
       'AUTHENTICATION_FAILED',
     ],
   ])('when it refuses with a bad code (%#), then STORE_CONTRACT', async errorCode => {
-    await expectBrokenResult(withField(refused, 'errorCode', errorCode), /: of commit\(\), errorCode /)
+    await expectBrokenResult(withField(refused, 'errorCode', errorCode), /: commit\(\)\.errorCode /)
   })
 
   test.each([undefined, missing, null, '', 17, 'a\nb', '\ud800', 'x'.repeat(501)])(
@@ -297,7 +297,7 @@ describe('given a bad answer of commit', () => {
     async description => {
       await expectBrokenResult(
         withField(refused, 'description', description),
-        /: of commit\(\), description /,
+        /: commit\(\)\.description /,
       )
     },
   )
@@ -306,7 +306,7 @@ describe('given a bad answer of commit', () => {
     const store = storeWith(snapshot({ bet: bet() }), refused)
     const fault = await faultOf(handleRollbackBet(store, rollbackBet()))
     expect(fault).toMatchObject({ code: 'STORE_CONTRACT' })
-    expect(fault.message).toContain('refused (LIMIT_REACHED) where no money is taken')
+    expect(fault.message).toContain('refused (LIMIT_REACHED) a request that debits nothing')
   })
 })
 

@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest'
 /** From the ground up. A room may use its own floor and those below it. */
 const floors = [
   ['money', 'store'],
-  ['currencies', 'outcomes', 'errors', 'requests'],
+  ['currencies', 'outcomes', 'errors', 'requests', 'notify', 'option-checks'],
   ['decide'],
   ['options', 'store-checks'],
   ['attempts'],

@@ -1,4 +1,4 @@
-/** What a rule says of one request on one snapshot. */
+/** The decision of a rule on one request and one snapshot. */
 import { add, isZero } from '../money.js'
 import type { ErrorCode, OutcomeReason, WalletOutcome } from '../outcomes.js'
 import type { Requests } from '../requests.js'
@@ -13,7 +13,7 @@ import type {
   WalletSnapshot,
 } from '../store.js'
 
-/** The operator's choices that the rules know of. */
+/** The operator's choices that the rules depend on. */
 export interface Rules {
   /** `false`: the PAM cannot deduct; every unsettlement above 0 is answered INSUFFICIENT_FUNDS (D20). */
   clawbacks: boolean
@@ -21,12 +21,12 @@ export interface Rules {
 
 export interface Decision {
   /**
-   * What to answer once `changes` are committed (at once where they are `null`). Of an accepted request the
-   * balance is the snapshot's plus the delta, and walletTransactionId is `null`: the store's commit knows both.
+   * The answer once `changes` are committed, or at once if they are `null`. For an accepted request, `balance` is the
+   * snapshot's plus the delta, and `walletTransactionId` is `null`: the result of the commit replaces both.
    */
   outcome: WalletOutcome
   reason: OutcomeReason
-  /** What must be committed first, with its guards. `null`: nothing is written. */
+  /** The changes to commit first, with their guards. `null`: nothing is written. */
   changes: WalletChanges | null
 }
 
@@ -40,8 +40,8 @@ export interface Rule<O extends Operation> {
   operation: O
   decide(request: Requests[O], snapshot: WalletSnapshot, rules: Rules): Decision
   /**
-   * What becomes of a request that `decide` allows and the operator or the store refuses. Absent where nobody
-   * may: money that goes back is never refused.
+   * The decision if the operator or the store refuses a request that `decide` accepts. Absent for operations that
+   * must not be refused: rollbacks and settlements credit money.
    */
   refuse?(
     request: Requests[O],
@@ -51,7 +51,7 @@ export interface Rule<O extends Operation> {
   ): Decision
 }
 
-/** What happens, and nothing is moved yet: the transaction of a request, to be completed by `accept` or `refuseForGood`. */
+/** The transaction of a request, to be completed by `accept` or `refuseAndRecord`. */
 export function transactionOf<O extends Operation>(operation: O, request: Requests[O]): Transaction {
   const { transactionId, playerId, betId, transactionDate } = request
   return {
@@ -69,16 +69,16 @@ export function transactionOf<O extends Operation>(operation: O, request: Reques
   }
 }
 
-/** Success: moves `delta` and writes `bet`, where there is one. */
+/** A success: adds `delta` to the balance and writes `bet`, unless it is `null`. */
 export function accept(
   request: Requests[Operation],
   transaction: Transaction,
   player: Player,
-  moved: { delta: string; bet: Bet | null; reason?: OutcomeReason },
+  change: { delta: string; bet: Bet | null; reason?: OutcomeReason },
 ): Decision {
-  const { bet, reason = 'ACCEPTED' } = moved
-  const delta = isZero(moved.delta) ? '0' : moved.delta // a store may write it "0.00"
-  const takes = delta.startsWith('-')
+  const { bet, reason = 'ACCEPTED' } = change
+  const delta = isZero(change.delta) ? '0' : change.delta // a store may have "0.00"
+  const isDebit = delta.startsWith('-')
   return {
     outcome: {
       ok: true,
@@ -91,19 +91,19 @@ export function accept(
     changes: {
       transaction: { ...transaction, delta },
       bet,
-      // Nothing moves: no balance, and so no floor; a zero stake or clawback never fails for funds.
-      balance: isZero(delta) ? null : { currency: player.currency, delta, floor: takes ? '0' : null },
+      // A delta of 0 changes no balance and tests no floor: a zero stake or clawback never fails for funds.
+      balance: isZero(delta) ? null : { currency: player.currency, delta, floor: isDebit ? '0' : null },
       request: { ...request },
     },
   }
 }
 
-/** A refusal of which nothing is kept: the same request may succeed later (D8). */
+/** A refusal that is not recorded: a retry is decided anew and may succeed (D8). */
 export function refuse(reason: OutcomeReason, refusal: Refusal): Decision {
   return { outcome: { ok: false, replayed: false, ...refusal }, reason, changes: null }
 }
 
-/** A refusal that is recorded and sticks (D6, D7). `bet`: what it closes. */
+/** A final refusal: recorded and replayed (D6, D7). `bet`: the bet with its uncollected clawback, if there is one. */
 export function refuseAndRecord(
   request: Requests[Operation],
   transaction: Transaction,
@@ -124,7 +124,7 @@ export function refuseAndRecord(
   }
 }
 
-/** The bet with one credit changed, one revision further. */
+/** The bet with one credit changed, at the next revision. */
 export function withCredit(bet: Bet, type: SettlementType, credit: Credit): Bet {
   return { ...bet, credits: { ...bet.credits, [type]: credit }, revision: bet.revision + 1 }
 }

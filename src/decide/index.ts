@@ -1,8 +1,8 @@
 /**
- * `bet-wallet/decide`: the rules alone, pure and synchronous, for those who want them inside a transaction of
- * their own: read the request, load the snapshot, decide, write `changes` under the guards of `WalletChanges`,
- * answer `outcome`. A lock on the player is not enough: bets and transactions are unique over all players (D1), so the
- * unique ids of guards 1 and 2 stay with the database. What the snapshot holds is believed; the handlers check it.
+ * `bet-wallet/decide`: the rules alone, pure and synchronous, for use inside your own database transaction: parse the
+ * request, load the snapshot, decide, write `changes` under the guards of `WalletChanges`, answer `outcome`. A lock on
+ * the player is not enough: bets and transactions are unique over all players (D1), so the database must enforce the
+ * unique ids of guards 1 and 2. The snapshot is trusted here; the handlers check it.
  */
 
 export type { ErrorCode, OutcomeReason, WalletOutcome } from '../outcomes.js'

@@ -1,45 +1,35 @@
-/** `/placebet`: takes a stake (spec 4.1). */
+/** `/placebet`: debits a stake (spec 4.1). */
 import { compare, isZero, negate } from '../money.js'
 import type { PlaceBetRequest } from '../requests.js'
 import type { WalletSnapshot } from '../store.js'
-import {
-  accept,
-  type Decision,
-  type Rule,
-  refuse,
-  refuseAndRecord,
-  transactionOf,
-  unknownPlayer,
-} from './decision.js'
-import { decideReplay } from './replay.js'
+import { accept, type Decision, type Rule, refuseAndRecord, transactionOf } from './decision.js'
+import { openRequest } from './prologue.js'
 
 /**
- * Whether the bet is taken. Every refusal for a known player is recorded and sticks (D6): a delayed
- * duplicate that succeeded later would take a stake for a bet that does not exist.
+ * Accepts the bet or refuses it. Every refusal for a known player is final: recorded and replayed (D6). A delayed
+ * duplicate that succeeded later would debit a stake for a bet that does not exist.
  */
 export function decidePlaceBet(request: PlaceBetRequest, snapshot: WalletSnapshot): Decision {
-  const transaction = transactionOf('placebet', request)
-  const repeated = decideReplay(transaction, snapshot)
-  if (repeated !== null) return repeated
-
-  const { player, bet } = snapshot
-  if (player === null) return refuse('UNKNOWN_PLAYER', unknownPlayer) // D16, D8
+  const opened = openRequest('placebet', request, snapshot)
+  if (opened.decision !== null) return opened.decision
+  const { transaction, player, bet } = opened
 
   if (bet !== null) {
-    // D10, D15, and D11: a bet that was rolled back before it came stays rolled back.
-    const reason =
-      bet.playerId !== player.playerId
-        ? 'BET_OF_ANOTHER_PLAYER'
-        : bet.status === 'ROLLED_BACK'
-          ? 'BET_ROLLED_BACK'
-          : 'BET_ALREADY_EXISTS'
-    return refuseAndRecord(request, transaction, reason, {
-      errorCode: 'INVALID_BET',
-      description:
-        reason === 'BET_ROLLED_BACK'
-          ? 'betId: the bet was rolled back'
-          : 'betId: already used by another transaction',
-    })
+    // The betId was used by another player (D15), by a rollback that overtook this bet (D11), or by a bet (D10).
+    const refusal = (description: string) => ({ errorCode: 'INVALID_BET', description })
+    const used = refusal('betId: already used by another transaction')
+    if (bet.playerId !== player.playerId) {
+      return refuseAndRecord(request, transaction, 'BET_OF_ANOTHER_PLAYER', used)
+    }
+    if (bet.status === 'ROLLED_BACK') {
+      return refuseAndRecord(
+        request,
+        transaction,
+        'BET_ROLLED_BACK',
+        refusal('betId: the bet was rolled back'),
+      )
+    }
+    return refuseAndRecord(request, transaction, 'BET_ALREADY_EXISTS', used)
   }
 
   if (request.currency !== player.currency) {
@@ -73,7 +63,7 @@ export function decidePlaceBet(request: PlaceBetRequest, snapshot: WalletSnapsho
 export const placeBetRule: Rule<'placebet'> = {
   operation: 'placebet',
   decide: decidePlaceBet,
-  // D6: recorded with the operator's own code, and it sticks.
+  // D6: recorded and replayed with the operator's own code.
   refuse: (request, _snapshot, reason, refusal) =>
     refuseAndRecord(request, transactionOf('placebet', request), reason, refusal),
 }

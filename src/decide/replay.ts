@@ -1,19 +1,20 @@
-/** A transactionId that came before (D2 to D4). The first check of every operation. */
+/** Idempotency: the answer to a retry (D2 to D4). The first check of every operation. */
 import { compare, type Decimal } from '../money.js'
 import type { Transaction, WalletSnapshot } from '../store.js'
 import { type Decision, refuse, unknownPlayer } from './decision.js'
 
 /**
- * The first decision again if this transaction is recorded; `null` if it is not.
+ * Replays the first decision if this transaction is recorded.
  *
- * @param transaction what the request asks for
- * @param snapshot what the store knows
+ * @param transaction of the request
+ * @param snapshot with the recorded transaction, or `null`
+ * @returns `null` if the transaction is new
  */
 export function decideReplay(transaction: Transaction, snapshot: WalletSnapshot): Decision | null {
   const first = snapshot.transaction
   if (first === null) return null
 
-  // D4, also where the player is unknown.
+  // D4, also if the player is unknown.
   if (!sameContent(transaction, first)) {
     return refuse('PAYLOAD_MISMATCH', {
       errorCode: 'TRANSACTION_CONFLICT',
@@ -21,7 +22,7 @@ export function decideReplay(transaction: Transaction, snapshot: WalletSnapshot)
     })
   }
 
-  // D2: a refusal is repeated as it was, and needs no player.
+  // D2: a refusal is replayed unchanged, and needs no player.
   if (first.refusal !== null) {
     const { errorCode, description } = first.refusal
     return {
@@ -43,7 +44,7 @@ export function decideReplay(transaction: Transaction, snapshot: WalletSnapshot)
   }
 }
 
-/** D3. Odds, betType, sessionId and transactionDate may differ: they are information, or refreshed by a retry. */
+/** D3. Odds, betType, sessionId and transactionDate may differ: they are information, or a retry refreshes them. */
 function sameContent(a: Transaction, b: Transaction): boolean {
   return (
     a.playerId === b.playerId &&

@@ -2,31 +2,17 @@
 import { isZero } from '../money.js'
 import type { RollbackBetRequest } from '../requests.js'
 import type { Bet, WalletSnapshot } from '../store.js'
-import {
-  accept,
-  betCurrencyMismatch,
-  betOfAnotherPlayer,
-  type Decision,
-  type Rule,
-  refuse,
-  transactionOf,
-  unknownPlayer,
-} from './decision.js'
-import { decideReplay } from './replay.js'
+import { accept, betCurrencyMismatch, type Decision, type Rule, refuse } from './decision.js'
+import { openOwnBet } from './prologue.js'
 
-/** Gives the stake back, once. The caller retries until it hears success, and may come before the bet does. */
+/** Credits the stake back, once. The caller retries until it succeeds, and may call before the bet arrives. */
 export function decideRollbackBet(request: RollbackBetRequest, snapshot: WalletSnapshot): Decision {
-  const transaction = transactionOf('rollbackbet', request)
-  const repeated = decideReplay(transaction, snapshot)
-  if (repeated !== null) return repeated
-
-  const { player, bet } = snapshot
-  if (player === null) return refuse('UNKNOWN_PLAYER', unknownPlayer) // D16
-  if (bet !== null && bet.playerId !== player.playerId)
-    return refuse('BET_OF_ANOTHER_PLAYER', betOfAnotherPlayer) // D15
+  const opened = openOwnBet('rollbackbet', request, snapshot)
+  if (opened.decision !== null) return opened.decision
+  const { transaction, player, bet } = opened
 
   if (bet === null) {
-    // D11: a tombstone, so that a placebet that was overtaken takes nothing when it comes.
+    // D11: the tombstone makes a late placebet fail.
     const tombstone: Bet = {
       betId: request.betId,
       playerId: request.playerId,
@@ -39,16 +25,17 @@ export function decideRollbackBet(request: RollbackBetRequest, snapshot: WalletS
     return accept(request, transaction, player, { delta: '0', bet: tombstone, reason: 'TOMBSTONE_CREATED' })
   }
 
-  // D12. Nothing moves, so the currency of the bet does not matter any more.
+  // D12. The balance does not change, so the currency of the bet no longer matters.
   if (bet.status === 'ROLLED_BACK') {
     return accept(request, transaction, player, { delta: '0', bet: null, reason: 'ALREADY_ROLLED_BACK' })
   }
 
-  // D13: with the credit still there, the player would have the stake twice; after D7, the platform counts it as paid.
+  // D13: the stake would be paid twice, by the credit and by the rollback.
   const credits = Object.values(bet.credits)
   if (credits.some(credit => credit.live !== null)) {
     return refuse('BET_SETTLED', { errorCode: 'INVALID_BET', description: 'betId: the bet is settled' })
   }
+  // D13: after D7 the player keeps the credit, and the platform nets it off later winnings.
   if (credits.some(credit => !isZero(credit.owed))) {
     return refuse('CLAWBACK_UNCOLLECTED', {
       errorCode: 'INVALID_BET',

@@ -1,40 +1,15 @@
-/** A settlement by the operator's own code (D17): credits a result, a void or a cash-out. */
+/** A settlement by the operator's code (D17): credits a win, a void or a cash-out. */
 import { add } from '../money.js'
 import type { SettlementRequest } from '../requests.js'
 import type { WalletSnapshot } from '../store.js'
-import {
-  accept,
-  betCurrencyMismatch,
-  betOfAnotherPlayer,
-  type Decision,
-  type Rule,
-  refuse,
-  transactionOf,
-  unknownPlayer,
-  withCredit,
-} from './decision.js'
-import { decideReplay } from './replay.js'
+import { accept, betCurrencyMismatch, type Decision, type Rule, refuse, withCredit } from './decision.js'
+import { openPlacedBet } from './prologue.js'
 
-/** Adds the amount to the player's balance and to what the type has live on the bet. Several per bet are allowed. */
+/** Adds the amount to the balance and to the live credit of its type. A bet may have several settlements. */
 export function decideSettlement(request: SettlementRequest, snapshot: WalletSnapshot): Decision {
-  const transaction = transactionOf('settlement', request)
-  const repeated = decideReplay(transaction, snapshot)
-  if (repeated !== null) return repeated
-
-  const { player, bet } = snapshot
-  if (player === null) return refuse('UNKNOWN_PLAYER', unknownPlayer) // D16
-  if (bet !== null && bet.playerId !== player.playerId)
-    return refuse('BET_OF_ANOTHER_PLAYER', betOfAnotherPlayer) // D15
-
-  if (bet === null) {
-    return refuse('UNKNOWN_BET', { errorCode: 'INVALID_BET', description: 'betId: unknown bet' })
-  }
-  if (bet.status === 'ROLLED_BACK') {
-    return refuse('BET_ROLLED_BACK', {
-      errorCode: 'INVALID_BET',
-      description: 'betId: the bet was rolled back',
-    })
-  }
+  const opened = openPlacedBet('settlement', request, snapshot)
+  if (opened.decision !== null) return opened.decision
+  const { transaction, player, bet } = opened
 
   // D23
   if (request.currency !== player.currency) {

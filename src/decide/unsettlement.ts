@@ -1,21 +1,18 @@
-/** `/unsettlement`: takes back what a wrong settlement credited (spec 4.2). */
+/** `/unsettlement`: the clawback of a wrong settlement (spec 4.2). */
 import { add, compare, isZero, negate } from '../money.js'
 import type { UnsettlementRequest } from '../requests.js'
 import type { SettlementType, WalletSnapshot } from '../store.js'
 import {
   accept,
   betCurrencyMismatch,
-  betOfAnotherPlayer,
   type Decision,
   type Rule,
   type Rules,
   refuse,
   refuseAndRecord,
-  transactionOf,
-  unknownPlayer,
   withCredit,
 } from './decision.js'
-import { decideReplay } from './replay.js'
+import { openPlacedBet } from './prologue.js'
 
 const reverses: Record<UnsettlementRequest['type'], SettlementType> = {
   UNSCORED: 'BET_PAID',
@@ -23,33 +20,19 @@ const reverses: Record<UnsettlementRequest['type'], SettlementType> = {
 }
 
 /**
- * Takes the whole live credit of the type (D18), or nothing (D20). Where funds are short, the credit is
- * closed: the debt is the platform's from then on, and no later unsettlement collects it again (D7).
+ * Debits the whole live credit of the type (D18), or nothing (D20). If funds are insufficient, the clawback stays
+ * uncollected: the amount is owed to the platform, and no later unsettlement debits it (D7).
  */
 export function decideUnsettlement(
   request: UnsettlementRequest,
   snapshot: WalletSnapshot,
   rules: Rules,
 ): Decision {
-  const transaction = transactionOf('unsettlement', request)
-  const repeated = decideReplay(transaction, snapshot)
-  if (repeated !== null) return repeated
-
-  const { player, bet } = snapshot
-  if (player === null) return refuse('UNKNOWN_PLAYER', unknownPlayer) // D16
-  if (bet !== null && bet.playerId !== player.playerId)
-    return refuse('BET_OF_ANOTHER_PLAYER', betOfAnotherPlayer) // D15
+  const opened = openPlacedBet('unsettlement', request, snapshot)
+  if (opened.decision !== null) return opened.decision
+  const { transaction, player, bet } = opened
 
   // D19
-  if (bet === null) {
-    return refuse('UNKNOWN_BET', { errorCode: 'INVALID_BET', description: 'betId: unknown bet' })
-  }
-  if (bet.status === 'ROLLED_BACK') {
-    return refuse('BET_ROLLED_BACK', {
-      errorCode: 'INVALID_BET',
-      description: 'betId: the bet was rolled back',
-    })
-  }
   const credited = reverses[request.type]
   const credit = bet.credits[credited]
   if (credit === undefined) {
@@ -92,7 +75,7 @@ export function decideUnsettlement(
 export const unsettlementRule: Rule<'unsettlement'> = {
   operation: 'unsettlement',
   decide: decideUnsettlement,
-  // Spec 4.2 rule 1: what the PAM will not deduct is as if it could not; INSUFFICIENT_FUNDS with D7.
+  // Spec 4.2 rule 1: a refusal by the PAM counts as a PAM that cannot deduct: INSUFFICIENT_FUNDS with D7.
   refuse: (request, snapshot, reason) => ({
     ...decideUnsettlement(request, snapshot, { clawbacks: false }),
     reason,

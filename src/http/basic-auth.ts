@@ -3,11 +3,13 @@ import { timingSafeEqual } from 'node:crypto'
 import { type HttpRequest, headerOf } from './message.js'
 
 /**
- * Lets in who sends these credentials, in UTF-8.
+ * Authenticates calls with these credentials, in UTF-8.
  *
- * Always compares as many bytes as the secret has, so that neither its content nor where a guess goes wrong shows in
- * the time it takes.
+ * The comparison always covers the full length of the expected credentials, so its duration reveals neither their
+ * content nor the position of a wrong byte.
  *
+ * @returns a function for the option `authenticate`
+
  * @throws {TypeError} for an empty or missing user name or password, or a user name with a colon
  */
 export function basicAuth({
@@ -18,10 +20,10 @@ export function basicAuth({
   password: string
 }): (request: HttpRequest) => boolean {
   if (typeof username !== 'string' || username === '' || username.includes(':')) {
-    throw new TypeError('basicAuth: username must be text that is not empty and has no colon')
+    throw new TypeError('basicAuth: username must be non-empty text without a colon')
   }
   if (typeof password !== 'string' || password === '') {
-    throw new TypeError('basicAuth: password must be text that is not empty')
+    throw new TypeError('basicAuth: password must be non-empty text')
   }
   const expected = Buffer.from(`${username}:${password}`, 'utf8')
   return request => {
@@ -29,7 +31,7 @@ export function basicAuth({
       /^basic +([A-Za-z0-9+/]+={0,2}) *$/i.exec(headerOf(request, 'authorization') ?? '')?.[1] ?? ''
     const sent = Buffer.from(credentials, 'base64')
     const compared = Buffer.alloc(expected.length)
-    sent.copy(compared) // cut, or filled up with zeros, to the length of what is expected
+    sent.copy(compared) // truncated or zero-padded to the expected length
     const same = timingSafeEqual(compared, expected)
     return sent.length === expected.length && same
   }

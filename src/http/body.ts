@@ -1,50 +1,52 @@
-/** The body of a request: read within a limit, decoded strictly, parsed exactly. */
+/** The request body: read up to a limit, decoded strictly, parsed exactly. */
 import { readJson } from './json.js'
 
 /**
- * What an adapter hands over. A stream is not touched before the call is authenticated. `{ parsed }` is what a
- * parser of the application's made of the body: its numbers have been through JavaScript already, so amounts
- * are taken up to 15 digits only (D21); text or bytes in it are taken as the raw body.
+ * The body as an adapter passes it on. A stream is not read before the call is authenticated. `{ parsed }` is the result
+ * of the application's own body parser: its numbers are JavaScript numbers already, so amounts are accepted up to 15
+ * digits only (D21). Text or bytes in it are the raw body.
  */
 export type HttpBody = string | Uint8Array | AsyncIterable<Uint8Array> | { parsed: unknown }
 
-export type BodyResult = { body: unknown } | { flaw: string } | 'too large'
+export type BodyResult = { body: unknown } | { problem: string } | 'too large'
 
-/** Reads and parses. Whatever is wrong with the body is an answer, not a throw. */
+/** Reads and parses the body. An invalid body is a result, never a throw. */
 export async function readBody(body: HttpBody, bytesMax: number): Promise<BodyResult> {
-  let raw: string | Uint8Array | 'too large'
-  if (body === undefined || body === null)
-    raw = '' // as some platforms hand over an empty one
-  else if (typeof body === 'string' || isBytes(body)) raw = body
-  else if (Symbol.asyncIterator in body) {
-    try {
-      raw = await collect(body, bytesMax)
-    } catch {
-      // The caller hung up, or the line broke: what has come is not the request, and nobody hears the answer.
-      return { flaw: 'the body ended before it was complete' }
-    }
-    if (raw === 'too large') return raw
-  } else if (typeof body.parsed === 'string' || isBytes(body.parsed)) raw = body.parsed
-  else return { body: body.parsed }
+  // Some frameworks pass on an empty body as undefined or null.
+  if (body === undefined || body === null) return parseRaw('', bytesMax)
+  if (typeof body === 'string' || isBytes(body)) return parseRaw(body, bytesMax)
+  if (!(Symbol.asyncIterator in body)) {
+    const { parsed } = body
+    return typeof parsed === 'string' || isBytes(parsed) ? parseRaw(parsed, bytesMax) : { body: parsed }
+  }
+  try {
+    const raw = await collect(body, bytesMax)
+    return raw === 'too large' ? raw : parseRaw(raw, bytesMax)
+  } catch {
+    // The caller closed the connection, or it broke: the request is incomplete, and no answer will be received.
+    return { problem: 'the body ended before it was complete' }
+  }
+}
 
-  // A text of n characters has at least n bytes, which spares counting those of a huge one.
+function parseRaw(raw: string | Uint8Array, bytesMax: number): BodyResult {
+  // A text of n characters has at least n bytes: the bytes of a huge text are not counted.
   if (raw.length > bytesMax || Buffer.byteLength(raw) > bytesMax) return 'too large'
   try {
     return { body: readJson(typeof raw === 'string' ? raw : utf8.decode(raw)) }
   } catch {
-    return { flaw: 'the body must be well-formed JSON in UTF-8, without a byte order mark' }
+    return { problem: 'the body must be well-formed JSON in UTF-8, without a byte order mark' }
   }
 }
 
-/** Not by class: a test runner's realm has a Uint8Array of its own. */
+/** Not by class: a test runner's realm has its own Uint8Array. */
 function isBytes(value: unknown): value is Uint8Array {
   return ArrayBuffer.isView(value)
 }
 
-/** Strict: bytes that are no UTF-8 are no text, and a byte order mark stays, for JSON to stumble over (D26). */
+/** Strict: bytes that are not UTF-8 are an error, and a byte order mark stays, so that JSON.parse rejects it (D26). */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** What a stream of Node's has beside being iterable: read by its events, it costs a third of the time. */
+/** A Node.js stream. Read by its events, it takes a third of the time of iterating it. */
 interface NodeReadable {
   on(event: string, listener: (value: never) => void): unknown
   off(event: string, listener: (value: never) => void): unknown
@@ -60,7 +62,7 @@ function collect(stream: AsyncIterable<Uint8Array>, bytesMax: number): Promise<U
 }
 
 function collectEvents(stream: NodeReadable, bytesMax: number): Promise<Uint8Array | 'too large'> {
-  // Read by somebody else, or gone: no event would ever come.
+  // Read by other code, or destroyed: no event would ever be emitted.
   if (stream.readableEnded) return Promise.resolve(new Uint8Array())
   if (stream.destroyed) return Promise.reject(new Error('the stream is destroyed'))
 
@@ -74,8 +76,8 @@ function collectEvents(stream: NodeReadable, bytesMax: number): Promise<Uint8Arr
         chunks.push(piece)
         return
       }
-      // The rest is taken off the line and dropped: a caller who writes all of it before it reads would else wait for
-      // ever, and so would the next call on this connection. Not destroyed: the 413 goes out on the same socket.
+      // The rest is read and dropped: a caller that writes all of it before it reads would otherwise wait indefinitely,
+      // and so would the next call on this connection. Not destroyed: the 413 is sent on the same socket.
       stream.off('data', onData)
       stream.resume()
       chunks.length = 0

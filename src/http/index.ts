@@ -1,5 +1,6 @@
 /** `bet-wallet/http`: the wallet over HTTP, without a framework. */
 export { basicAuth } from './basic-auth.js'
 export type { HttpBody } from './body.js'
-export { createHttpHandler, defaultStatusCodes, type HttpOptions } from './handler.js'
+export { createHttpHandler } from './handler.js'
 export type { HttpRequest, HttpResponse } from './message.js'
+export { defaultStatusCodes, type HttpOptions, type Route } from './options.js'

@@ -1,46 +1,46 @@
-/** JSON text in and out, without losing a digit (D21). */
+/** JSON parsing without losing a digit (D21). */
 import { JsonNumber } from '../money.js'
 
-/** A number of 16 characters or more, or with an exponent: a JavaScript number might not hold it. May also hit a text. */
+/** A number of 16 characters or more, or with an exponent: a JavaScript number might not hold it. May also match in a string. */
 const longNumber = /(?:^|[[:,])\s*-?(?:[0-9.]{16}|[0-9.]+[eE])/
 
 /**
- * In a well-formed JSON document: an escape, the begin or the end of a text, or what is a number outside of texts. Never
- * a whole text: the engine gives up on one with millions of escapes.
+ * The tokens of a well-formed JSON document: an escape, the quote that begins or ends a string, or (outside of strings) a
+ * number. Never a whole string: the regular expression engine fails on one with millions of escapes.
  */
 const tokens = /\\.|"|-?[0-9][0-9.eE+-]*/g
 
-/** What is nested deeper is refused where it has to be walked. No call of the interface is nested at all. */
+/** The maximum nesting of a document that has to be walked. No request of the interface is nested at all. */
 const depthMax = 100
 
 /**
- * Reads JSON as `JSON.parse` does, but gives a number that a JavaScript number might not hold exactly as a
- * {@link JsonNumber}. On every supported Node: the reviver's `context.source` is missing in 20.
+ * Parses JSON as `JSON.parse` does, but returns a {@link JsonNumber} for a number that a JavaScript number might not
+ * hold exactly. The reviver's `context.source`, which would do the same, is missing in Node 20.
  *
  * @throws {SyntaxError} for malformed JSON, or for long numbers in a document nested more than 100 deep
  */
 export function readJson(text: string): unknown {
   const value: unknown = JSON.parse(text)
   if (!longNumber.test(text)) return value
-  // The document is well-formed, so its tokens are where the pattern says. Numbers become texts marked "n", texts
-  // are marked "s" (keys too), and no body can pretend to be the one or the other.
-  let insideText = false
+  // The document is well-formed, so the pattern finds its tokens. Numbers become strings with the prefix "n", strings
+  // (keys too) get the prefix "s": no document can make one look like the other.
+  let insideString = false
   const marked = text.replace(tokens, token => {
     if (token === '"') {
-      insideText = !insideText
-      return insideText ? '"s' : '"'
+      insideString = !insideString
+      return insideString ? '"s' : '"'
     }
-    return insideText ? token : `"n${token}"`
+    return insideString ? token : `"n${token}"`
   })
   return unmarked(JSON.parse(marked), 0)
 }
 
 function unmarked(value: unknown, depth: number): unknown {
-  if (depth > depthMax) throw new SyntaxError(`nested more than ${depthMax} deep`)
+  if (depth > depthMax) throw new SyntaxError(`nested more than ${depthMax} levels deep`)
   if (typeof value === 'string') return value.startsWith('s') ? value.slice(1) : numberOf(value.slice(1))
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(item => unmarked(item, depth + 1))
-  // fromEntries defines its keys, so that "__proto__" is a key like any other.
+  // fromEntries defines its keys: "__proto__" is a key like any other.
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => [key.slice(1), unmarked(item, depth + 1)]),
   )

@@ -1,4 +1,4 @@
-/** The request and the response as this library sees them: what any framework can translate to and from. */
+/** The request and the response of the HTTP handler, independent of any framework. */
 import type { HttpBody } from './body.js'
 
 export interface HttpRequest {
@@ -6,7 +6,7 @@ export interface HttpRequest {
   method: string
   /** Path of the URL, with or without a query: `"/wallet/placebet"`. */
   path: string
-  /** As Node gives them: names in lower case. */
+  /** As in Node.js: names in lower case. */
   headers: Record<string, string | string[] | undefined>
   body: HttpBody
 }
@@ -18,12 +18,15 @@ export interface HttpResponse {
   body: string
 }
 
-/** A header that came once; `undefined` where it is missing or came several times with no one way to read it. */
+/** The value of a header; `undefined` if it is missing or was sent several times. `name` in lower case. */
 export function headerOf({ headers }: HttpRequest, name: string): string | undefined {
-  const value =
-    headers[name] ??
-    headers[
-      Object.keys(headers).find(key => key.length === name.length && key.toLowerCase() === name) ?? name
-    ]
-  return typeof value === 'string' ? value : value?.length === 1 ? value[0] : undefined
+  const value = headers[name] ?? headers[keyOf(headers, name)]
+  if (typeof value === 'string') return value
+  return value?.length === 1 ? value[0] : undefined
+}
+
+/** Node.js sends names in lower case; other adapters may not. */
+function keyOf(headers: HttpRequest['headers'], name: string): string {
+  const same = (key: string) => key.length === name.length && key.toLowerCase() === name
+  return Object.keys(headers).find(same) ?? name
 }

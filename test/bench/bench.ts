@@ -52,7 +52,7 @@ async function handler(): Promise<void> {
     const started = performance.now()
     for (const text of texts) {
       const result = read(JSON.parse(text))
-      if ('flaws' in result) throw new Error(result.flaws)
+      if ('issues' in result) throw new Error(result.issues)
       balance = new Big(balance).minus(result.request.amount).toFixed()
     }
     return ((performance.now() - started) * 1000) / texts.length

@@ -59,7 +59,7 @@ function bare(players: readonly Player[]): RequestListener {
 
   function answer(path: string, body: unknown): [status: number, body: object] {
     const result = path === '/placebet' ? read.placebet(body) : read.rollbackbet(body)
-    if ('flaws' in result) return [400, { errorCode: 'INVALID_REQUEST', description: result.flaws }]
+    if ('issues' in result) return [400, { errorCode: 'INVALID_REQUEST', description: result.issues }]
     const { request } = result
     const balance = balances.get(request.playerId)
     if (balance === undefined) return [404, { errorCode: 'INVALID_PLAYER', description: 'playerId: unknown' }]

@@ -533,11 +533,13 @@ describe('routes', () => {
   })
 
   test.each(['/placebet', '/unsettlement', '/rollbackbet'])('must not take the place of %s', path => {
-    expect(() => wallet({ routes: { [path]: async () => ({}) as never } })).toThrow(/reserved by the wallet interface/)
+    expect(() => wallet({ routes: { [path]: async () => ({}) as never } })).toThrow(
+      /reserved by the wallet interface/,
+    )
   })
 
   test.each(['settlement', '', '/', '/a?b', '/a#b'])('must have a path, not %j', path => {
-    expect(() => wallet({ routes: { [path]: async () => ({}) as never } })).toThrow(/path/)
+    expect(() => wallet({ routes: { [path]: async () => ({}) as never } })).toThrow(/must be like/)
   })
 
   test('must be functions', () => {

@@ -1,0 +1,156 @@
+/** The options of the HTTP handler, read and checked once. */
+import { WalletError } from '../errors.js'
+import { handlePlaceBet, handleRollbackBet, handleUnsettlement } from '../handlers.js'
+import { check, type Settings, settingsOf, type WalletOptions } from '../options.js'
+import { type ErrorCode, errorCodes, type WalletOutcome } from '../outcomes.js'
+import type { WalletStore } from '../store.js'
+import { checkStore } from '../store-checks.js'
+import type { HttpRequest } from './message.js'
+
+/** Options of `createHttpHandler`, beside those of the handlers. */
+export interface HttpOptions extends WalletOptions {
+  /**
+   * Returns `true` if the call comes from the platform; any other value is a 401. Required: there is no default that
+   * would accept every call. `basicAuth` creates one. Called before the body is read. If it throws: 500.
+   */
+  authenticate(request: HttpRequest): boolean | Promise<boolean>
+  /**
+   * The header `WWW-Authenticate` of a 401.
+   *
+   * @default 'Basic realm="wallet", charset="UTF-8"'
+   */
+  challenge?: string
+  /**
+   * The path before `/placebet` and the others: `"/wallet"`.
+   *
+   * @default ''
+   */
+  basePath?: string
+  /**
+   * The maximum size of a body, in bytes.
+   *
+   * @default 65_536
+   */
+  bodyBytesMax?: number
+  /**
+   * HTTP status codes by error code, also for your own error codes: 400 to 599, and 500 to 599 for INTERNAL_ERROR and
+   * UNAVAILABLE, since a fault is never answered as a refusal (D9).
+   *
+   * @default defaultStatusCodes
+   */
+  statusCodes?: { [code in ErrorCode | (string & {})]?: number }
+  /**
+   * Your own paths below the base path, each with its function, with the same authentication, body parser and errors:
+   * `{ '/settlement': body => recordSettlement(store, body, walletOptions) }`. A JSON number that a JavaScript number
+   * cannot hold exactly arrives as an object whose `String()` is the original text; the handlers accept it.
+   */
+  routes?: Record<string, Route>
+  /**
+   * Called with the cause of every fault (500, 503). Errors of the hook are ignored, and reported once as a warning.
+   *
+   * @default console.error
+   */
+  onError?(error: unknown, request: HttpRequest): void
+}
+
+/** Answers the parsed body of one path. */
+export type Route = (body: unknown) => Promise<WalletOutcome>
+
+/** The HTTP status code of each error code. The operator's own error codes are answered with 400. */
+export const defaultStatusCodes: Readonly<Record<ErrorCode, number>> = {
+  INVALID_REQUEST: 400,
+  INVALID_PLAYER: 400,
+  INVALID_SESSION_TOKEN: 400,
+  INVALID_CURRENCY: 400,
+  INVALID_BET: 400,
+  AUTHENTICATION_FAILED: 401,
+  INSUFFICIENT_FUNDS: 402,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  TRANSACTION_CONFLICT: 409,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  INTERNAL_ERROR: 500,
+  SETTLEMENT_NOT_FOUND: 503,
+  UNAVAILABLE: 503,
+}
+
+const optionNames = [
+  ...['authenticate', 'challenge', 'basePath', 'bodyBytesMax', 'statusCodes', 'routes', 'onError'],
+]
+
+/** The options with every default filled in. */
+export interface HttpSettings {
+  wallet: Settings
+  authenticate: HttpOptions['authenticate']
+  challenge: string
+  bodyBytesMax: number
+  statusCodes: ReadonlyMap<string, number>
+  /** By whole path: `"/wallet/placebet"`. */
+  routes: ReadonlyMap<string, Route>
+  onError(error: unknown, request: HttpRequest): void
+}
+
+/** @throws {WalletError} `INVALID_OPTIONS`, naming the option */
+export function httpSettingsOf(store: WalletStore, options: HttpOptions): HttpSettings {
+  const wallet = settingsOf(options, optionNames)
+  try {
+    checkStore(store)
+  } catch (cause) {
+    throw new WalletError('INVALID_OPTIONS', `Invalid store: ${(cause as Error).message}`, { cause })
+  }
+  const { authenticate, challenge = 'Basic realm="wallet", charset="UTF-8"', onError } = options
+  const { bodyBytesMax = 65_536 } = options
+  if (typeof authenticate !== 'function') {
+    check.invalid('authenticate must be a function; there is no default that accepts every call')
+  }
+  check.func('onError', onError)
+  if (typeof challenge !== 'string' || !/^[\x20-\x7e]+$/.test(challenge)) {
+    check.invalid('challenge must be printable ASCII')
+  }
+  return {
+    wallet,
+    authenticate: authenticate.bind(options),
+    challenge,
+    bodyBytesMax: check.whole('bodyBytesMax', bodyBytesMax, 1),
+    statusCodes: statusCodesOf(options),
+    routes: routesOf(store, options),
+    onError: onError?.bind(options) ?? ((error: unknown) => console.error(error)),
+  }
+}
+
+function statusCodesOf({ statusCodes = {} }: HttpOptions): Map<string, number> {
+  if (typeof statusCodes !== 'object' || statusCodes === null) check.invalid('statusCodes must be an object')
+  const all = new Map<string, number>(errorCodes.map(code => [code, defaultStatusCodes[code]]))
+  for (const [code, status] of Object.entries(statusCodes)) {
+    if (status === undefined) continue
+    // D9: a fault is never answered as a refusal.
+    const least = code === 'INTERNAL_ERROR' || code === 'UNAVAILABLE' ? 500 : 400
+    if (!Number.isInteger(status) || status < least || status > 599) {
+      check.invalid(`statusCodes.${code} must be a status code from ${least} to 599`)
+    }
+    all.set(code, status)
+  }
+  return all
+}
+
+function routesOf(store: WalletStore, options: HttpOptions): Map<string, Route> {
+  const { basePath = '', routes = {} } = options
+  if (typeof basePath !== 'string' || !/^(?:\/[^/?#]+)*\/?$/.test(basePath)) {
+    check.invalid('basePath must be empty or like "/wallet"')
+  }
+  if (typeof routes !== 'object' || routes === null) check.invalid('routes must be an object')
+  const base = basePath.replace(/\/$/, '')
+  const all = new Map<string, Route>([
+    [`${base}/placebet`, body => handlePlaceBet(store, body, options)],
+    [`${base}/unsettlement`, body => handleUnsettlement(store, body, options)],
+    [`${base}/rollbackbet`, body => handleRollbackBet(store, body, options)],
+  ])
+  for (const [path, route] of Object.entries(routes)) {
+    if (!/^\/[^?#]+$/.test(path)) check.invalid(`routes: ${JSON.stringify(path)} must be like "/settlement"`)
+    if (all.has(base + path)) check.invalid(`routes: ${path} is reserved by the wallet interface`)
+    if (typeof route !== 'function') check.invalid(`routes: ${path} must be a function`)
+    all.set(base + path, route)
+  }
+  return all
+}

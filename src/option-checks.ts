@@ -1,0 +1,50 @@
+/** Checks of options objects, for every entry point. A problem is reported by name before anything is done. */
+
+export interface OptionChecks {
+  /** Throws the error of the entry point: `Invalid options: <problem>`. */
+  invalid(problem: string): never
+  /** Rejects a value that is no object, and names that are not supported: a misspelt option would else be ignored. */
+  names(options: unknown, supported: Iterable<string>, prefix?: string): void
+  func(name: string, value: unknown): void
+  boolean(name: string, value: unknown): boolean
+  /** A whole number within the limits, both included. */
+  whole(name: string, value: unknown, least: number, most?: number): number
+  oneOf<const T extends string>(name: string, value: unknown, supported: readonly T[]): T
+}
+
+/**
+ * Makes the checks of one entry point.
+ *
+ * @param fail throws the error class of the entry point, with the message that it is called with
+ */
+export function optionChecks(fail: (message: string) => never): OptionChecks {
+  const invalid = (problem: string): never => fail(`Invalid options: ${problem}`)
+  return {
+    invalid,
+    names(options, supported, prefix = '') {
+      if (typeof options !== 'object' || options === null) {
+        invalid(`${prefix === '' ? 'the options' : prefix.slice(0, -1)} must be an object`)
+      }
+      const known = new Set(supported)
+      for (const name in options as object) {
+        if (!known.has(name)) invalid(`unknown option "${prefix}${name}"`)
+      }
+    },
+    func(name, value) {
+      if (value !== undefined && typeof value !== 'function') invalid(`${name} must be a function`)
+    },
+    boolean(name, value) {
+      return typeof value === 'boolean' ? value : invalid(`${name} must be true or false`)
+    },
+    whole(name, value, least, most = Number.MAX_SAFE_INTEGER) {
+      const number = value as number
+      if (Number.isSafeInteger(value) && number >= least && number <= most) return number
+      const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`
+      return invalid(`${name} must be a whole number ${range}`)
+    },
+    oneOf(name, value, supported) {
+      const found = supported.find(each => each === value)
+      return found ?? invalid(`${name} must be one of ${supported.join(', ')}`)
+    },
+  }
+}
