@@ -1,27 +1,45 @@
-import { defineConfig } from 'tsup'
+import { writeFile } from 'node:fs/promises'
+import { defineConfig, type Options } from 'tsup'
 
-const entry = {
+/** The library: bundled by applications, so as ESM and as CommonJS. */
+const library = {
   index: 'src/index.ts',
   decide: 'src/decide/index.ts',
   http: 'src/http/index.ts',
   memory: 'src/stores/memory.ts',
   postgres: 'src/stores/postgres/index.ts',
+}
+
+/** The tools: run, never bundled. Built once, as CommonJS, with an ESM entry that re-exports it. */
+const tools = {
   testing: 'src/testing/index.ts',
   audit: 'src/audit/index.ts',
 }
 
-export default defineConfig({
-  entry: { ...entry, command: 'src/audit/command.ts' },
-  format: ['esm', 'cjs'],
+const shared: Options = {
   target: 'node20',
   platform: 'node',
-  // Nobody imports the command.
-  dts: { entry },
-  // Shared chunks, in CommonJS too: one WalletError and one options cache whatever the entry point.
+  // Shared chunks: one WalletError and one options cache per format, for all entry points.
   splitting: true,
-  // By rollup, which writes the CommonJS of split chunks as the source is; tsup's own way compiles `?.` and `??` down.
+  // By rollup, which keeps the CommonJS of split chunks as modern as the source; tsup itself compiles `?.` and `??` down.
   treeshake: true,
-  // `node:crypto` stays what it is.
   removeNodeProtocol: false,
-  clean: true,
-})
+}
+
+export default defineConfig([
+  { ...shared, entry: library, format: 'esm', dts: { entry: library } },
+  {
+    ...shared,
+    entry: { ...library, ...tools, command: 'src/audit/command.ts' },
+    format: 'cjs',
+    // The command has no importers.
+    dts: { entry: { ...library, ...tools } },
+    async onSuccess() {
+      for (const name of Object.keys(tools)) {
+        const entry = `export * from './${name}.cjs'\n`
+        await writeFile(`dist/${name}.js`, entry)
+        await writeFile(`dist/${name}.d.ts`, entry)
+      }
+    },
+  },
+])

@@ -1,6 +1,6 @@
-/** What is published, as an application that installs it finds it: the packed tarball of the build in dist. */
+/** The published package, as an application installs it: the packed tarball of the build in dist. */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { publint } from 'publint'
@@ -10,7 +10,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
 import { bin, createProject, root } from './project.js'
 
-/** What each entry point exports, and nothing else. A change here is a change for every caller. */
+/** The values that each entry point exports, and no others. A change here is a change for every caller. */
 const exportsOf: Record<string, string[]> = {
   'bet-wallet': [
     'WalletError',
@@ -31,7 +31,7 @@ const exportsOf: Record<string, string[]> = {
     'simulateSportsbook',
   ],
   'bet-wallet/decide': [
-    'createRequestReader',
+    'createRequestParser',
     'decidePlaceBet',
     'decideRollbackBet',
     'decideSettlement',
@@ -52,27 +52,33 @@ const exportsOf: Record<string, string[]> = {
     'postgresMigrationSql',
   ],
   'bet-wallet/testing': [
-    'bodyOf',
-    'brokenLine',
-    'centsOf',
     'checkWalletStore',
+    'concurrentBurst',
     'createModel',
-    'decimalOf',
+    'faultyStore',
+    'fromCents',
     'history',
-    'house',
-    'openHouse',
-    'openings',
+    'initialPlayers',
+    'permissivePolicy',
     'platformOptions',
-    'rush',
+    'policy',
+    'requestBody',
+    'toCents',
     'walletStoreCases',
   ],
 }
 const subpaths = Object.keys(exportsOf)
 
+const nodeNext: ts.CompilerOptions = {
+  module: ts.ModuleKind.NodeNext,
+  moduleResolution: ts.ModuleResolutionKind.NodeNext,
+  target: ts.ScriptTarget.ES2022,
+}
+
 const { folder: project, tarball, installed, remove } = createProject(['fast-check'])
 afterAll(remove)
 
-/** Runs a script of the project's in a process of its own and gives what it prints as JSON. */
+/** Runs a script of the project in its own process and returns the JSON that it prints. */
 async function runs(name: string, text: string): Promise<unknown> {
   await writeFile(join(project, name), text)
   const printed = execFileSync(process.execPath, [name], {
@@ -85,12 +91,13 @@ async function runs(name: string, text: string): Promise<unknown> {
 }
 
 describe('the tarball', () => {
-  it('holds the build, the sources and examples to be read, the documents for its users, and nothing else', () => {
+  it('holds the build, the store template and the documents for its users, and no other file', () => {
     const files = filesOf(installed)
-    expect(files.filter(file => !/^(?:dist|src|examples)\//.test(file))).toEqual([
+    expect(files.filter(file => !file.startsWith('dist/'))).toEqual([
       'CHANGELOG.md',
       'LICENSE',
       'README.md',
+      'examples/stores/template.ts',
       'package.json',
     ])
     expect(files.filter(file => file.startsWith('dist/'))).toEqual(
@@ -101,7 +108,11 @@ describe('the tarball', () => {
     )
   })
 
-  it('names no entry point beside those that are listed here', () => {
+  it('has at most 250 kB packed', () => {
+    expect(statSync(tarball).size).toBeLessThanOrEqual(250_000)
+  })
+
+  it('has no entry point beside those that are listed here', () => {
     const entries = Object.keys(manifest.exports).map(path => path.replace(/^\./, 'bet-wallet'))
     expect(entries.sort()).toEqual([...subpaths, 'bet-wallet/package.json'].sort())
   })
@@ -123,7 +134,7 @@ describe('the tarball', () => {
         entrypoints: Record<string, { resolutions: Record<string, { resolution: unknown }> }>
       }
     }
-    // Node 10 knows no subpaths; the profile leaves it out.
+    // Node 10 has no subpaths; the profile leaves it out.
     expect(analysis.problems.filter(({ resolutionKind }) => resolutionKind !== 'node10')).toEqual([])
     expect(status).toBe(0)
     for (const path of subpaths) {
@@ -151,6 +162,27 @@ describe('the entry points', () => {
     expect(await runs('exports.cjs', list('require(path)'))).toEqual(exportsOf)
   })
 
+  it.each(['declared.mts', 'declared.cts'])('declare as values exactly what they export (%s)', async name => {
+    const file = join(project, name)
+    const imports = subpaths.map(
+      (path, index) => `import * as entry${index} from '${path}'; void entry${index}`,
+    )
+    await writeFile(file, imports.join('\n'))
+    const program = ts.createProgram([file], { ...nodeNext, types: [], noEmit: true })
+    const checker = program.getTypeChecker()
+    const declared: Record<string, string[]> = {}
+    for (const statement of program.getSourceFile(file)?.statements ?? []) {
+      if (!ts.isImportDeclaration(statement)) continue
+      const module = checker.getSymbolAtLocation(statement.moduleSpecifier) as ts.Symbol
+      declared[(statement.moduleSpecifier as ts.StringLiteral).text] = checker
+        .getExportsOfModule(module)
+        .filter(symbol => isValue(symbol, checker))
+        .map(symbol => symbol.name)
+        .sort()
+    }
+    expect(declared).toEqual(exportsOf)
+  })
+
   const flow = `
     const bet = {
       transactionId: 't1', betId: 'b1', playerId: 'p1', sessionId: 's1', amount: '30.00', currency: 'EUR',
@@ -159,31 +191,31 @@ describe('the entry points', () => {
     async function flow() {
       const store = createMemoryStore([{ playerId: 'p1', currency: 'EUR', balance: '100.00' }])
       const answer = createHttpHandler(store, { authenticate: basicAuth({ username: 'u', password: 'p' }) })
-      const said = []
-      said.push(await handlePlaceBet(store, bet))
-      said.push(await handlePlaceBet(store, bet))
-      said.push(await handlePlaceBet(store, { ...bet, transactionId: 't2', betId: 'b2', amount: '70.01' }))
+      const outcomes = []
+      outcomes.push(await handlePlaceBet(store, bet))
+      outcomes.push(await handlePlaceBet(store, bet))
+      outcomes.push(await handlePlaceBet(store, { ...bet, transactionId: 't2', betId: 'b2', amount: '70.01' }))
       const response = await answer({
         method: 'POST',
         path: '/rollbackbet',
         headers: { 'content-type': 'application/json', authorization: 'Basic dTpw' },
         body: JSON.stringify({ ...bet, transactionId: 't3', type: 'TECHNICAL_ERROR' }),
       })
-      said.push(response.status, JSON.parse(response.body))
-      const reader = createRequestReader()
-      const { request } = reader.placebet({ ...bet, transactionId: 't4', betId: 'b4', amount: 0.1 })
+      outcomes.push(response.status, JSON.parse(response.body))
+      const parser = createRequestParser()
+      const { request } = parser.placebet({ ...bet, transactionId: 't4', betId: 'b4', amount: 0.1 })
       const player = store.player('p1')
-      said.push(decidePlaceBet(request, { player, bet: null, transaction: null }).outcome)
-      console.log(JSON.stringify(said))
+      outcomes.push(decidePlaceBet(request, { player, bet: null, transaction: null }).outcome)
+      console.log(JSON.stringify(outcomes))
     }
     flow()`
   const names = {
     'bet-wallet': '{ handlePlaceBet }',
-    'bet-wallet/decide': '{ createRequestReader, decidePlaceBet }',
+    'bet-wallet/decide': '{ createRequestParser, decidePlaceBet }',
     'bet-wallet/http': '{ basicAuth, createHttpHandler }',
     'bet-wallet/memory': '{ createMemoryStore }',
   }
-  const said = [
+  const expected = [
     { ok: true, replayed: false, balance: '70', currency: 'EUR', walletTransactionId: 'W1' },
     { ok: true, replayed: true, balance: '70', currency: 'EUR', walletTransactionId: 'W1' },
     {
@@ -202,7 +234,7 @@ describe('the entry points', () => {
     ['require', 'flow.cjs', (name: string, path: string) => `const ${name} = require('${path}')`],
   ])('accept, replay and refuse alike, by %s', async (_, file, statement) => {
     const head = Object.entries(names).map(([path, name]) => statement(name, path))
-    expect(await runs(file, `${head.join('\n')}\n${flow}`)).toEqual(said)
+    expect(await runs(file, `${head.join('\n')}\n${flow}`)).toEqual(expected)
   })
 
   it('work together when one is loaded as ESM and another as CommonJS', async () => {
@@ -218,7 +250,7 @@ describe('the entry points', () => {
       const answer = createHttpHandler(store, {
         authenticate: () => true,
         authorizeBet: () => { throw new WalletRefusal('LIMIT_REACHED', 'The limit of the day is reached') },
-        operations: {
+        routes: {
           '/esm/placebet': body => handlePlaceBet(store, body),
           '/esm/overloaded': async () => handlePlaceBet({ ...store, commit: async () => ({ status: 'unavailable' }) }, bet('t9')),
         },
@@ -253,10 +285,10 @@ describe('the entry points', () => {
   it.each([
     ['import', 'dist/index.js'],
     ['require', 'dist/index.cjs'],
-  ])('of the core bring in neither HTTP nor a store nor anything else, by %s', (_, entry) => {
+  ])('of the core load neither HTTP nor a store nor any other module, by %s', (_, entry) => {
     const { files, packages } = reached(installed, entry)
     expect([...packages].sort()).toEqual(['big.js', 'zod'])
-    // What stands in that code only: a name or a text of each file that must stay outside.
+    // A name or text of each file that must not be loaded.
     const strangers = [
       ...['createHttpHandler', 'timingSafeEqual', 'www-authenticate', 'readJson', 'createMemoryStore'],
       ...['createPostgresStore', 'walletStoreCases', 'auditWallet'],
@@ -272,7 +304,7 @@ describe('the entry points', () => {
     expect(others.sort()).toEqual(['big.js', 'fast-check', 'zod'])
   })
 
-  it('are as the source is, in CommonJS too: nothing is compiled down', () => {
+  it('keep the syntax of the source, in CommonJS too: nothing is compiled down', () => {
     const code = filesOf(installed).filter(file => /\.c?js$/.test(file))
     const helpers = /_optionalChain|_nullishCoalesce|__publicField|__async\b|tslib/
     expect(code.filter(file => helpers.test(readFileSync(join(installed, file), 'utf8')))).toEqual([])
@@ -286,7 +318,7 @@ describe('the types', () => {
     for (const file of types) {
       const text = readFileSync(join(installed, file), 'utf8')
       const others = modulesIn(text).filter(module => !module.startsWith('.'))
-      expect(others).toEqual(file.startsWith('dist/testing.') ? ['fast-check'] : [])
+      expect(others).toEqual(file === 'dist/testing.d.cts' ? ['fast-check'] : [])
       expect(withoutComments(text)).not.toMatch(/\bzod\b|\bZod|\bz\.|\bbig\.js\b|\bBig\b/)
       expect(text).not.toMatch(/reference types/)
     }
@@ -317,37 +349,37 @@ describe('the types', () => {
       const code: string = outcome.errorCode
       const answer = createHttpHandler(store, { ...options, authenticate: basicAuth({ username: 'u', password: 'p' }) })
       const response = await answer({ method: 'POST', path: '/placebet', headers: {}, body: '{}' })
-      const read = createRequestReader().placebet({})
+      const read = createRequestParser().placebet({})
       if ('request' in read) {
         const decision = decidePlaceBet(read.request, { player: null, bet: null, transaction: null })
         return decision.outcome.ok ? decision.outcome.currency : decision.outcome.description
       }
-      const { sound }: { sound: boolean } = await checkWalletStore({ open: players => createMemoryStoreOf(players) })
-      for (const { id, run } of walletStoreCases({ open: players => createMemoryStoreOf(players) })) void [id, run, sound]
+      const { passed }: { passed: boolean } = await checkWalletStore({ open: players => createMemoryStoreOf(players) })
+      for (const { id, run } of walletStoreCases({ open: players => createMemoryStoreOf(players) })) void [id, run, passed]
       const postgres: PostgresStore = createPostgresStore({ query: async () => ({ rows: [] }) }, {
-        async withinTransaction(query, commits) {
-          for (const { changes, balance, refuse } of commits) {
+        async withinTransaction(query, pending) {
+          for (const { changes, balance, refuse } of pending) {
             await query('SELECT $1', [changes.transaction.betId, balance])
             if (changes.balance?.delta === '-1') refuse('LIMIT_REACHED', 'The limit of the day is reached')
           }
         },
       })
       await postgres.ready().catch(error => (error as PostgresStoreError).code === 'SCHEMA_MISSING')
-      // @ts-expect-error nobody is let in by omission
+      // @ts-expect-error authenticate is required
       createHttpHandler(store, {})
-      // @ts-expect-error money is text
+      // @ts-expect-error amounts are text
       createMemoryStore([{ playerId: 'p1', currency: 'EUR', balance: 1 }])
       const audit: AuditReport = await auditWallet({ baseUrl: 'http://127.0.0.1/', playerId: 'p1', currency: 'EUR' })
-      const played: SimulationReport = await simulateSportsbook({ baseUrl: audit.target, players: ['p1'] })
-      // @ts-expect-error a player is named: there is no default
-      await auditWallet({ baseUrl: played.target, currency: 'EUR' })
+      const simulation: SimulationReport = await simulateSportsbook({ baseUrl: audit.target, players: ['p1'] })
+      // @ts-expect-error playerId is required
+      await auditWallet({ baseUrl: simulation.target, currency: 'EUR' })
       const failed: WalletError | null = null
-      return code + response.body + read.flaws + String(failed)
+      return code + response.body + read.issues + String(failed)
     }`
   const imported = `
     import { handlePlaceBet, type Player, type WalletError, type WalletOptions, type WalletOutcome, WalletRefusal, type WalletStore } from 'bet-wallet'
     import { type AuditReport, auditWallet, type SimulationReport, simulateSportsbook } from 'bet-wallet/audit'
-    import { createRequestReader, decidePlaceBet } from 'bet-wallet/decide'
+    import { createRequestParser, decidePlaceBet } from 'bet-wallet/decide'
     import { basicAuth, createHttpHandler } from 'bet-wallet/http'
     import { createMemoryStore } from 'bet-wallet/memory'
     import { createPostgresStore, type PostgresStore, type PostgresStoreError } from 'bet-wallet/postgres'
@@ -356,9 +388,7 @@ describe('the types', () => {
   it.each(['consumer.mts', 'consumer.cts'])('serve a strict %s, with nothing else installed', async name => {
     await writeFile(join(project, name), `${imported}\n${consumer}`)
     const program = ts.createProgram([join(project, name)], {
-      module: ts.ModuleKind.NodeNext,
-      moduleResolution: ts.ModuleResolutionKind.NodeNext,
-      target: ts.ScriptTarget.ES2022,
+      ...nodeNext,
       lib: ['lib.es2022.d.ts'],
       types: [],
       strict: true,
@@ -367,9 +397,9 @@ describe('the types', () => {
       skipLibCheck: false,
       noEmit: true,
     })
-    const flaws = ts.getPreEmitDiagnostics(program)
+    const problems = ts.getPreEmitDiagnostics(program)
     const host = { getCanonicalFileName: String, getCurrentDirectory: () => project, getNewLine: () => '\n' }
-    expect(ts.formatDiagnostics(flaws, host)).toBe('')
+    expect(ts.formatDiagnostics(problems, host)).toBe('')
     const extension = name.endsWith('.mts') ? '.d.ts' : '.d.cts'
     const read = program.getSourceFiles().map(file => file.fileName)
     for (const path of subpaths) {
@@ -380,6 +410,12 @@ describe('the types', () => {
 
 function fileOf(subpath: string): string {
   return subpath === 'bet-wallet' ? 'index' : subpath.replace('bet-wallet/', '')
+}
+
+/** Whether an export exists at run time: also behind `export { name } from`, not for types. */
+function isValue(symbol: ts.Symbol, checker: ts.TypeChecker): boolean {
+  const target = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol
+  return (target.flags & ts.SymbolFlags.Value) !== 0
 }
 
 function filesOf(folder: string): string[] {
@@ -393,7 +429,7 @@ function filesOf(folder: string): string[] {
     .sort()
 }
 
-/** Every module that a text of ours imports, requires or re-exports. */
+/** Every module that a file imports, requires or re-exports. */
 function modulesIn(text: string): string[] {
   return ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName)
 }
@@ -402,7 +438,7 @@ function withoutComments(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')
 }
 
-/** What loading these files of the package loads: its own files, and packages by name. */
+/** Everything that these files of the package load: its own files, and packages by name. */
 function reached(folder: string, ...entries: string[]): { files: Set<string>; packages: Set<string> } {
   const files = new Set<string>()
   const packages = new Set<string>()
