@@ -23,9 +23,18 @@ const files = [
   ...readdirSync(root).filter(name => name.endsWith('.md')),
 ].filter(path => path !== 'test/docs/references.test.ts') // its samples lead nowhere on purpose
 
-/** `decisions.md#d7` for every `<a id="d7"></a>`. */
-const anchorsOf = (page: string) =>
-  [...read(page).matchAll(/<a id="([^"]+)"><\/a>/g)].map(([, id]) => `${page.replace('docs/', '')}#${id}`)
+/** `decisions.md#d7` for every `<a id="d7"></a>`, and `decisions.md#the-hooks` for a heading. */
+function anchorsOf(page: string): string[] {
+  const text = read(page).replace(/^```[\s\S]*?^```/gm, '')
+  const slug = (heading: string) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\s-]/g, '')
+      .replace(/\s/g, '-')
+  const ids = [...text.matchAll(/<a id="([^"]+)"><\/a>/g)].map(([, id = '']) => id)
+  const headings = [...text.matchAll(/^##+ (.*)$/gm)].map(([, heading = '']) => slug(heading))
+  return [...ids, ...headings].map(id => `${page.replace('docs/', '')}#${id}`)
+}
 const anchors = new Set(pages.flatMap(anchorsOf))
 
 interface Reference {
