@@ -4,7 +4,7 @@ import type { MarkdownRenderer } from 'vitepress'
 type Token = ReturnType<MarkdownRenderer['parse']>[number]
 
 const reference =
-  /\b(?:(D[0-9]{1,2})|spec ([1-9](?:\.[1-9])?(?: rule [1-9])?)|(WS-[0-9]{2})|(AU-[0-9]{3})|([PRUSA][0-9]{2}))\b/gi
+  /\b(?:(D[0-9]{1,2})|[Ss]pec ([1-9](?:\.[1-9])?(?: rule [1-9])?)|(WS-[0-9]{2})|(AU-[0-9]{3})|([PRUSA][0-9]{2}))\b/g
 
 function targetOf([, decision, section, kit, audit, scenario]: RegExpExecArray): string {
   if (decision) return `/decisions.md#${decision.toLowerCase()}`

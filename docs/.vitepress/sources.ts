@@ -1,36 +1,49 @@
 /**
- * Links from a page to a file of the repository, such as `../src/store.ts`: to the repository that package.json names.
- * Where it names none, the text stays and the link goes.
+ * What works on GitHub, made to work here: pictures by HTML, and links from a page to a file of the repository, such as
+ * `../src/store.ts`. Those lead to the repository that package.json names. Where it names none, the text stays and the
+ * link goes, and so does a link to a picture.
  */
 import { readFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import type { MarkdownRenderer } from 'vitepress'
 
+type Token = ReturnType<MarkdownRenderer['parse']>[number]
+
 export function linkSources(md: MarkdownRenderer, docs: string): void {
   const { repository } = JSON.parse(readFileSync(`${docs}../package.json`, 'utf8'))
   const address = (repository?.url ?? repository ?? '').replace(/^git\+|\.git$/g, '')
 
+  /** The link's address here; `null`: no link. */
+  function targetOf(href: string, page: string): string | null {
+    if (/^(?:[a-z]+:|#|\/)/.test(href)) return href
+    if (/\.(?:png|svg)$/.test(href)) return null
+    const path = posix.join('docs', posix.dirname(page), href)
+    if (path.startsWith('docs/')) return href
+    return address === '' ? null : `${address}/blob/main/${path}`
+  }
+
+  function withTargets(tokens: readonly Token[], page: string): Token[] {
+    let dropped = false
+    return tokens.filter(token => {
+      if (token.type === 'link_close' && dropped) {
+        dropped = false
+        return false
+      }
+      if (token.type === 'html_inline' || token.type === 'html_block') {
+        token.content = token.content.replace(/ src="(?![./]|[a-z]+:)/g, ' src="./')
+      }
+      if (token.type !== 'link_open') return true
+      const target = targetOf(token.attrGet('href') ?? '', page)
+      if (target !== null) token.attrSet('href', target)
+      dropped = target === null
+      return !dropped
+    })
+  }
+
   md.core.ruler.push('sources', state => {
     const page: string = state.env.relativePath ?? ''
-    for (const { children } of state.tokens) {
-      if (children === null) continue
-      let dropped = false
-      for (const token of children) {
-        if (token.type === 'link_close' && dropped) {
-          Object.assign(token, { type: 'text', tag: '', nesting: 0, content: '' })
-          dropped = false
-        }
-        if (token.type !== 'link_open') continue
-        const href = token.attrGet('href') ?? ''
-        if (/^(?:[a-z]+:|#|\/)/.test(href)) continue
-        const path = posix.join('docs', posix.dirname(page), href)
-        if (path.startsWith('docs/')) continue
-        if (address !== '') token.attrSet('href', `${address}/blob/main/${path}`)
-        else {
-          Object.assign(token, { type: 'text', tag: '', nesting: 0, content: '' })
-          dropped = true
-        }
-      }
+    for (const block of state.tokens) {
+      if (block.children !== null) block.children = withTargets(block.children, page)
     }
   })
 }
