@@ -39,13 +39,11 @@ describe('ts blocks', () => {
     expect(problems).toEqual([])
   })
 
-  const runs = startAll(
-    programs.map(
-      ({ file }) =>
-        () =>
-          runProgram(file),
-    ),
-  )
+  let runs: Promise<Ran>[] = []
+  beforeAll(() => {
+    const tasks = programs.map(program => () => runProgram(program.file))
+    runs = startAll(tasks)
+  })
 
   test.each(programs.map((program, index) => ({ ...program, index })))(
     'run, and print what the page shows ($name)',

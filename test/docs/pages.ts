@@ -53,7 +53,7 @@ function proseOf({ text }: Page): string {
 
 /** Targets of links and images, as they are written. */
 export function linksOf(page: Page): string[] {
-  return [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target)
+  return [...proseOf(page).matchAll(/(?:\]\(|<img src=")([^)"\s]+)[)"]/g)].map(([, target = '']) => target)
 }
 
 /** Every anchor of a page: its headings as GitHub names them, and explicit ids. */

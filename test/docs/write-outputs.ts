@@ -2,15 +2,20 @@
  * Writes below every code block of the pages what it really prints: `npx tsup && npx tsx test/docs/write-outputs.ts`.
  * Read the difference before you commit it.
  */
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { excerptLike, runSample, samplesOf, withoutNumbers } from './commands.js'
 import { codeBlocksOf, fencedBlock, readPages, root } from './pages.js'
-import { runProgram, startAll, writePrograms } from './programs.js'
+import { folder, runProgram, startAll, writePrograms } from './programs.js'
 
 const pages = readPages()
 const programs = writePrograms(pages).filter(({ output }) => output !== null)
 const samples = samplesOf(pages)
+
+function fail(problem: string): void {
+  console.error(problem)
+  process.exitCode = 1
+}
 
 const outputs = new Map<string, string>()
 const keyOf = (page: string, language: string, number: number) => `${page} ${language} ${number}`
@@ -19,7 +24,7 @@ await Promise.all(
   startAll([
     ...programs.map(program => async () => {
       const { stdout, stderr } = await runProgram(program.file)
-      if (stderr !== '') console.error(`${program.name}:\n${stderr}`)
+      if (stderr !== '') fail(`${program.name}:\n${stderr}`)
       else outputs.set(keyOf(program.page, 'ts', program.number), stdout)
     }),
     ...samples.map(sample => async () => {
@@ -45,3 +50,4 @@ for (const page of pages) {
   writeFileSync(join(root, page.path), text)
   console.log(page.path)
 }
+rmSync(folder, { recursive: true, force: true })
