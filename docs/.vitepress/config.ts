@@ -33,7 +33,7 @@ const api = {
 const slugify = (heading: string) =>
   heading
     .toLowerCase()
-    .replace(/[^\w\s-]/g, '')
+    .replace(/[^\p{L}\p{N}_\s-]/gu, '')
     .replace(/\s/g, '-')
 
 const markdown: MarkdownOptions = {

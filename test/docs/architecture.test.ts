@@ -1,10 +1,9 @@
 /** ARCHITECTURE.md is complete: it names what exists, and everything at the top of src, and every folder. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { readPage, root } from './pages.js'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const page = readFileSync(`${root}ARCHITECTURE.md`, 'utf8')
+const page = readPage('ARCHITECTURE.md').text
 const named = new Set(
   [...page.matchAll(/`((?:src|test|docs|examples)\/[^`]*)`/g)].map(([, path = '']) => path),
 )

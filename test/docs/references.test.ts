@@ -1,14 +1,13 @@
 /**
  * Every `D7`, `spec 4.2 rule 2`, `WS-20`, `AU-301` and `P05` in the repository leads to an anchor in docs/. A number that
- * nobody can look up is worse than none.
+ * cannot be looked up helps no reader.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { cases } from '../../src/audit/cases.js'
 import { walletStoreCases } from '../../src/testing/index.js'
+import { anchorsOf, linkProblem, linksOf, readPage, root } from './pages.js'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
 const read = (path: string) => readFileSync(`${root}${path}`, 'utf8')
 const below = (folder: string) =>
   readdirSync(`${root}${folder}`, { recursive: true, encoding: 'utf8' })
@@ -23,19 +22,12 @@ const files = [
   ...readdirSync(root).filter(name => name.endsWith('.md')),
 ].filter(path => path !== 'test/docs/references.test.ts') // its samples lead nowhere on purpose
 
-/** `decisions.md#d7` for every `<a id="d7"></a>`, and `decisions.md#the-hooks` for a heading. */
-function anchorsOf(page: string): string[] {
-  const text = read(page).replace(/^```[\s\S]*?^```/gm, '')
-  const slug = (heading: string) =>
-    heading
-      .toLowerCase()
-      .replace(/[^\w\s-]/g, '')
-      .replace(/\s/g, '-')
-  const ids = [...text.matchAll(/<a id="([^"]+)"><\/a>/g)].map(([, id = '']) => id)
-  const headings = [...text.matchAll(/^##+ (.*)$/gm)].map(([, heading = '']) => slug(heading))
-  return [...ids, ...headings].map(id => `${page.replace('docs/', '')}#${id}`)
-}
-const anchors = new Set(pages.flatMap(anchorsOf))
+/** `decisions.md#d7`, by heading or by `<a id="d7">`. */
+const anchors = new Set(
+  pages.flatMap(page =>
+    [...anchorsOf(readPage(page))].map(anchor => `${page.replace('docs/', '')}#${anchor}`),
+  ),
+)
 
 interface Reference {
   text: string
@@ -114,10 +106,22 @@ describe('references', () => {
   })
 })
 
+test.each(['ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'])(
+  'the links of %s lead somewhere',
+  path => {
+    const page = readPage(path)
+    const problems = linksOf(page).map(target => linkProblem(page, target))
+    expect(problems.filter(problem => problem !== null)).toEqual([])
+  },
+)
+
 describe('anchors', () => {
   test('stand once on their page', () => {
-    const all = pages.flatMap(anchorsOf)
-    expect(all.filter((anchor, index) => all.indexOf(anchor) !== index)).toEqual([])
+    const twice = pages.flatMap(page => {
+      const ids = [...read(page).matchAll(/<a id="([^"]+)"/g)].map(([, id]) => `${page}#${id}`)
+      return ids.filter((id, index) => ids.indexOf(id) !== index)
+    })
+    expect(twice).toEqual([])
   })
 
   test('are there for every decision, every case of the kit and every case of the audit', () => {
