@@ -7,7 +7,7 @@ import { linkSources } from './sources.js'
 
 const docs = fileURLToPath(new URL('..', import.meta.url))
 
-/** The headings of index.md with the pages that are linked below them: one order for readers on GitHub and here. */
+/** The headings of index.md with the pages linked below them: one order for readers on GitHub and here. */
 function sections() {
   const found: { text: string; items: { text: string; link: string }[] }[] = []
   for (const line of readFileSync(`${docs}index.md`, 'utf8').split('\n')) {

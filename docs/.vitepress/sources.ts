@@ -1,7 +1,7 @@
 /**
- * What works on GitHub, made to work here: pictures by HTML, and links from a page to a file of the repository, such as
- * `../src/store.ts`. Those lead to the repository that package.json names. Where it names none, the text stays and the
- * link goes, and so does a link to a picture.
+ * Makes work here what works on GitHub: pictures by HTML, and links from a page to a file of the repository,
+ * such as `../src/store.ts`. Those lead to the repository that package.json names. If it names none, the link is
+ * dropped and its text stays. A link to a picture is dropped too.
  */
 import { readFileSync } from 'node:fs'
 import { posix } from 'node:path'

@@ -1,6 +1,6 @@
 /**
- * Every `D7`, `spec 4.2 rule 2`, `WS-20`, `AU-301` and `P05` in the repository leads to an anchor in docs/. A number that
- * cannot be looked up helps no reader.
+ * Every `D7`, `spec 4.2 rule 2`, `WS-20`, `AU-301` and `P05` in the repository leads to an anchor in docs/.
+ * A number that cannot be looked up helps no reader.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
@@ -142,7 +142,7 @@ describe('the sources of audit cases', () => {
     'decisions: the hooks': 'decisions.md#the-hooks',
   }
 
-  /** The targets of one source, or the part of it that is no reference. `RFC 9110 11.6.1` is outside of docs/. */
+  /** The targets of one source, or the part that is no reference. `RFC 9110 11.6.1` is outside of docs/. */
   function targetsOf(source: string): { targets: string[] } | { unknown: string } {
     const targets: string[] = []
     let insideSpec = false
