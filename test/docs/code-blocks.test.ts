@@ -1,14 +1,15 @@
 /**
  * Every code block of the pages is compiled or executed. Each ts block is a process of its own, two at a time: the whole
- * file takes about 40 seconds on two cores.
+ * file takes about a minute on two cores.
  */
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import manifest from '../../package.json' with { type: 'json' }
 import { createPostgresStore, migratePostgres, type PostgresTables } from '../../src/stores/postgres/index.js'
-import { excerptLike, runSample, samplesOf, withoutNumbers } from './commands.js'
+import { commandFile, excerptLike, runSample, samplesOf, withoutNumbers } from './commands.js'
 import { codeBlocksOf, readPages, root } from './pages.js'
 import { folder, type Ran, run, runProgram, startAll, writePrograms } from './programs.js'
 
@@ -76,30 +77,48 @@ describe('sh blocks', () => {
         .map(line => ({ page, line: line.trim() })),
     )
 
-  test.each(lines)('name only what exists ($page: $line)', async ({ line }) => {
-    const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  test.each(lines)('run only what exists ($page: $line)', ({ line }) => {
     const words = line.split(/\s+/).filter(word => !/^[A-Z_]+=/.test(word))
-    const [command, first = '', second = ''] = words
-    if (command === 'export' || command === undefined) return
+    const [command = '', first = '', second = ''] = words
+    expect(['export', 'npm', 'npx']).toContain(command)
     if (command === 'npm') {
-      if (['ci', 'install'].includes(first)) return
-      expect(Object.keys(scripts)).toContain(first === 'run' ? second : first)
-      return
+      expect(['ci', 'install', ...Object.keys(manifest.scripts)]).toContain(first === 'run' ? second : first)
     }
-    expect(command).toBe('npx')
+    if (command !== 'npx') return
+    expect(['tsx', 'bet-wallet']).toContain(first)
     if (first === 'tsx') expect(existsSync(join(root, second)), second).toBe(true)
-    else if (first === 'bet-wallet') {
-      const { stdout } = await run(process.execPath, [join(root, 'dist/command.js'), second, '--help'])
-      const known = new Set(stdout.match(/--[a-z-]+/g))
-      for (const [flag] of line.matchAll(/--[a-z-]+/g)) expect([...known]).toContain(flag)
-    } else expect(['tsup', 'vitest']).toContain(first)
+  })
+
+  test('and the text around them name only scripts and flags that exist', async () => {
+    for (const { path, text } of pages) {
+      const named = [...text.matchAll(/\bnpm (?:run ([\w:]+)|(start|test)\b)/g)].map(([, a, b]) => a ?? b)
+      for (const script of named) expect(Object.keys(manifest.scripts), path).toContain(script)
+    }
+    const help = async (command: string) =>
+      new Set([
+        '--help',
+        ...((await run(process.execPath, [commandFile, command, '--help'])).stdout.match(/--[a-z-]+/g) ?? []),
+      ])
+    const known = { audit: await help('audit'), simulate: await help('simulate') }
+    for (const { path, text } of pages) {
+      const used = [...text.matchAll(/npx bet-wallet (audit|simulate)((?:[^`\n]|\\\n)*)/g)]
+      for (const [, command, flags = ''] of used) {
+        for (const [flag] of flags.matchAll(/--[a-z-]+/g))
+          expect([...known[command as keyof typeof known]], path).toContain(flag)
+      }
+    }
+    for (const [page, flags] of [
+      ['docs/audit.md', known.audit] as const,
+      ['docs/simulator.md', known.simulate] as const,
+    ]) {
+      const text = pages.find(({ path }) => path === page)?.text ?? ''
+      for (const [, flag = ''] of text.matchAll(/`(--[a-z-]+)/g)) expect([...flags], page).toContain(flag)
+    }
   })
 
   test.each(samples)(
     'print what the page shows, apart from numbers ($page)',
-    {
-      timeout: 120_000,
-    },
+    { timeout: 120_000 },
     async sample => {
       const { status, stdout } = await runSample(sample)
       expect(status).toBe(0)

@@ -2,11 +2,15 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import manifest from '../../package.json' with { type: 'json' }
 import { basicAuth, createHttpHandler } from '../../src/http/index.js'
 import { recordSettlement } from '../../src/index.js'
 import { createMemoryStore } from '../../src/stores/memory.js'
 import { type CodeBlock, codeBlocksOf, type Page, root } from './pages.js'
 import { type Ran, run } from './programs.js'
+
+/** What `npx bet-wallet` runs. */
+export const commandFile = join(root, manifest.bin['bet-wallet'])
 
 /** The sh blocks whose output is shown: a sample, since times and amounts differ from run to run. */
 export function samplesOf(pages: readonly Page[]): (CodeBlock & { output: string })[] {
@@ -37,7 +41,7 @@ export async function runSample({ code }: CodeBlock): Promise<Ran> {
   try {
     const script = code
       .replaceAll('127.0.0.1:3000', `127.0.0.1:${(server.address() as AddressInfo).port}`)
-      .replaceAll('npx bet-wallet', `"${process.execPath}" "${join(root, 'dist/command.js')}"`)
+      .replaceAll('npx bet-wallet', `"${process.execPath}" "${commandFile}"`)
     return await run('sh', ['-c', script])
   } finally {
     server.closeAllConnections()

@@ -18,6 +18,7 @@ export function withLinks(text: string): string {
         (name, number: string) => `[${name}](interface.md#spec-${number.replace(/[. ]/g, '-')})`,
       ),
     )
+    .replace(/\bdocs\/([a-z-]+\.md)/g, '[$1]($1)')
     .replace(
       /\bdecisions: ([\w ]+)/g,
       (name, chapter: string) => `[${name}](decisions.md#${chapter.toLowerCase().replaceAll(' ', '-')})`,
@@ -28,7 +29,7 @@ const anchored = (id: string) => `<a id="${id.toLowerCase()}"></a>${id}`
 
 function kitTable(): string {
   const open = () => ({ store: {} as never })
-  const hooks = membersOf('src/testing/harness.ts', 'StoreHarness')
+  const hooks = membersOf('StoreHarness')
     .map(({ name }) => name)
     .filter(name => name !== 'open' && name !== 'close')
   const everyHook = Object.fromEntries(hooks.map(hook => [hook, () => undefined]))

@@ -1,5 +1,5 @@
 /**
- * Writes below every code block of the pages what it really prints: `npx tsup && npx tsx test/docs/write-outputs.ts`.
+ * Writes below every code block of the pages what it really prints: `npm run build && npx tsx test/docs/write-outputs.ts`.
  * Read the difference before you commit it.
  */
 import { rmSync, writeFileSync } from 'node:fs'
