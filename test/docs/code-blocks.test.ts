@@ -1,0 +1,187 @@
+/**
+ * Every code block of the pages is compiled or executed. Each ts block is a process of its own, two at a time: the whole
+ * file takes about a minute on two cores.
+ */
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { PGlite } from '@electric-sql/pglite'
+import ts from 'typescript'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import manifest from '../../package.json' with { type: 'json' }
+import { createPostgresStore, migratePostgres, type PostgresTables } from '../../src/stores/postgres/index.js'
+import { commandFile, excerptLike, runSample, samplesOf, withoutNumbers } from './commands.js'
+import { codeBlocksOf, readPages, root } from './pages.js'
+import { folder, type Ran, run, runProgram, startAll, writePrograms } from './programs.js'
+
+const pages = readPages()
+const blocks = pages.flatMap(codeBlocksOf)
+const programs = writePrograms(pages)
+const samples = samplesOf(pages)
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+test('every block is in a language that is tested here', () => {
+  const tested = ['ts', 'sh', 'sql', 'json', 'text']
+  expect(blocks.filter(({ language }) => !tested.includes(language))).toEqual([])
+})
+
+describe('ts blocks', () => {
+  test('compile, strictly', { timeout: 120_000 }, () => {
+    const { config } = ts.readConfigFile(join(root, 'examples/tsconfig.json'), ts.sys.readFile)
+    const { options } = ts.parseJsonConfigFileContent(config, ts.sys, join(root, 'examples'))
+    const program = ts.createProgram(
+      programs.map(({ file }) => file),
+      options,
+    )
+    const problems = ts.getPreEmitDiagnostics(program).map(({ file, start = 0, messageText }) => {
+      const line = (file?.getLineAndCharacterOfPosition(start).line ?? 0) + 1
+      return `${file?.fileName}:${line} ${ts.flattenDiagnosticMessageText(messageText, ' ')}`
+    })
+    expect(problems).toEqual([])
+  })
+
+  let runs: Promise<Ran>[] = []
+  beforeAll(() => {
+    const tasks = programs.map(program => () => runProgram(program.file))
+    runs = startAll(tasks)
+  })
+
+  test.each(programs.map((program, index) => ({ ...program, index })))(
+    'run, and print what the page shows ($name)',
+    { timeout: 180_000 },
+    async ({ index, output }) => {
+      const ran = await runs[index]
+      expect(ran?.stderr).toBe('')
+      if (output !== null) expect(ran?.stdout).toBe(output)
+      // A script that reports a failed case ends with 1, as a build must.
+      expect(ran?.status).toBe(output !== null && /^FAILED/m.test(output) ? 1 : 0)
+    },
+  )
+
+  test('show what they print, except for the one that runs under node:test', () => {
+    const silent = programs.filter(({ output }) => output === null).map(({ code }) => code)
+    expect(silent.filter(code => !code.includes("from 'node:test'"))).toEqual([])
+  })
+})
+
+describe('sh blocks', () => {
+  const lines = blocks
+    .filter(({ language }) => language === 'sh')
+    .flatMap(({ page, code }) =>
+      code
+        .replace(/\\\n\s*/g, '')
+        .split('\n')
+        .map(line => line.replace(/(^|\s)#.*$/, '').trim())
+        .filter(line => line !== '')
+        .flatMap(line => line.split('&&'))
+        .map(line => ({ page, line: line.trim() })),
+    )
+
+  test.each(lines)('run only what exists ($page: $line)', ({ line }) => {
+    const words = line.split(/\s+/).filter(word => !/^[A-Z_]+=/.test(word))
+    const [command = '', first = '', second = ''] = words
+    expect(['export', 'npm', 'npx']).toContain(command)
+    if (command === 'npm') {
+      expect(['ci', 'install', ...Object.keys(manifest.scripts)]).toContain(first === 'run' ? second : first)
+    }
+    if (command !== 'npx') return
+    expect(['tsx', 'bet-wallet']).toContain(first)
+    if (first === 'tsx') expect(existsSync(join(root, second)), second).toBe(true)
+  })
+
+  test('and the text around them name only scripts and flags that exist', async () => {
+    for (const { path, text } of pages) {
+      const named = [...text.matchAll(/\bnpm (?:run ([\w:]+)|(start|test)\b)/g)].map(([, a, b]) => a ?? b)
+      for (const script of named) expect(Object.keys(manifest.scripts), path).toContain(script)
+    }
+    const help = async (command: string) =>
+      new Set([
+        '--help',
+        ...((await run(process.execPath, [commandFile, command, '--help'])).stdout.match(/--[a-z-]+/g) ?? []),
+      ])
+    const known = { audit: await help('audit'), simulate: await help('simulate') }
+    for (const { path, text } of pages) {
+      const used = [...text.matchAll(/npx bet-wallet (audit|simulate)((?:[^`\n]|\\\n)*)/g)]
+      for (const [, command, flags = ''] of used) {
+        for (const [flag] of flags.matchAll(/--[a-z-]+/g))
+          expect([...known[command as keyof typeof known]], path).toContain(flag)
+      }
+    }
+    for (const [page, flags] of [
+      ['docs/audit.md', known.audit] as const,
+      ['docs/simulator.md', known.simulate] as const,
+    ]) {
+      const text = pages.find(({ path }) => path === page)?.text ?? ''
+      for (const [, flag = ''] of text.matchAll(/`(--[a-z-]+)/g)) expect([...flags], page).toContain(flag)
+    }
+  })
+
+  test.each(samples)(
+    'print what the page shows, apart from numbers ($page)',
+    { timeout: 120_000 },
+    async sample => {
+      const { status, stdout } = await runSample(sample)
+      expect(status).toBe(0)
+      expect(withoutNumbers(excerptLike(sample.output, stdout))).toBe(withoutNumbers(sample.output))
+    },
+  )
+})
+
+/** All of them on one database, in the order of the pages. */
+test('sql blocks are executed', async () => {
+  const tables: PostgresTables = {
+    players: {
+      ...{ table: 'pam.accounts', id: 'account_no', currency: 'currency', balance: 'balance_cents' },
+      ...{ balanceType: 'minor-units', minorUnits: 2 },
+    },
+  }
+  const database = await PGlite.create()
+  await database.exec(`CREATE ROLE wallet; CREATE SCHEMA pam;
+    CREATE TABLE pam.accounts (account_no text PRIMARY KEY, currency text NOT NULL, balance_cents bigint NOT NULL);
+    CREATE TABLE pam.bets (bet_no text PRIMARY KEY, account_no text NOT NULL, currency text NOT NULL,
+      stake_cents bigint NOT NULL, rolled_back_at timestamptz, paid_cents bigint, refunded_cents bigint);
+    INSERT INTO pam.accounts VALUES ('anna', 'EUR', 10000);
+    INSERT INTO pam.bets VALUES ('b-0', 'anna', 'EUR', 500, NULL, 900, NULL)`)
+  await migratePostgres(database, tables)
+  await database.exec(`INSERT INTO bet_wallet.bets (bet_id, player_id, currency, stake, status, revision)
+    VALUES ('b-1', 'anna', 'EUR', 30, 'PLACED', 1)`)
+  for (const { language, code } of blocks) if (language === 'sql') await database.exec(code)
+
+  // The library reads what the view of docs/go-live.md shows, and what credit_bet recorded.
+  const withView = { ...tables, legacyBets: 'pam.legacy_bets' }
+  await migratePostgres(database, withView)
+  const store = createPostgresStore(database, withView)
+  const betOf = async (betId: string) =>
+    (await store.load({ operation: 'settlement', transactionId: 's-1', playerId: 'anna', betId })).bet
+  expect(Number((await betOf('b-0'))?.credits.BET_PAID?.live)).toBe(9)
+  expect(Number((await betOf('b-1'))?.credits.BET_PAID?.live)).toBe(55.5)
+  await database.close()
+})
+
+test('json blocks are JSON', () => {
+  for (const { language, code } of blocks) if (language === 'json') JSON.parse(code)
+})
+
+describe.each([
+  ['docs/store-guide.md', programs.find(({ page }) => page === 'docs/store-guide.md')?.code ?? ''],
+  [
+    'src/store.ts',
+    readFileSync(join(root, 'src/store.ts'), 'utf8').match(/```ts\n([\s\S]*? \* ```)/)?.[1] ?? '',
+  ],
+])('the store that %s shows', (_, code) => {
+  test('passes the kit', async () => {
+    const sample = code.replace(/^ \* ?/gm, '').match(/^function openStore[\s\S]*?^}\n/m)?.[0] ?? ''
+    const store = sample
+      .replaceAll(/: (?:readonly Player\[\]|WalletStore)/g, '')
+      .replaceAll(/<string, \w+>/g, '')
+    const script = `import Big from 'big.js'
+      import { checkWalletStore } from 'bet-wallet/testing'
+      ${store}
+      const harness = { open: players => ({ store: openStore(players) }) }
+      const { passed, counts } = await checkWalletStore(harness, { runs: 50, print: null })
+      console.log(passed, counts.passed > 60, counts.failed)`
+    expect(await run(process.execPath, ['--input-type=module', '--eval', script])).toEqual({
+      ...{ status: 0, stdout: 'true true 0\n', stderr: '' },
+    })
+  })
+})

@@ -1,0 +1,59 @@
+/** Names that exist only as types, read from the sources: members of interfaces and of unions of text. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import ts from 'typescript'
+import { root } from './pages.js'
+
+export interface Member {
+  name: string
+  required: boolean
+  /** The text of its docstring. */
+  doc: string
+}
+
+const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+  .filter(file => file.endsWith('.ts'))
+  .map(file => {
+    const text = readFileSync(join(root, 'src', file), 'utf8')
+    return ts.createSourceFile(file, text, ts.ScriptTarget.ES2022, true)
+  })
+
+/** The declaration of an exported type, in whatever file of src it stands. */
+function declarationOf(name: string) {
+  const found = sources
+    .flatMap(source => [...source.statements])
+    .filter(statement => ts.isInterfaceDeclaration(statement) || ts.isTypeAliasDeclaration(statement))
+    .filter(
+      ({ name: { text }, modifiers }) =>
+        text === name && modifiers?.[0]?.kind === ts.SyntaxKind.ExportKeyword,
+    )
+  const [declaration, ...others] = found
+  if (declaration === undefined || others.length > 0)
+    throw new Error(`src declares ${name} ${found.length} times`)
+  return declaration
+}
+
+/** The members that an interface declares itself, without those that it inherits. */
+export function membersOf(name: string): Member[] {
+  const statement = declarationOf(name)
+  if (!ts.isInterfaceDeclaration(statement)) throw new Error(`${name} is not an interface`)
+  return statement.members.map(member => ({
+    name: member.name?.getText() ?? '',
+    required: member.questionToken === undefined,
+    doc: ts
+      .getJSDocCommentsAndTags(member)
+      .map(comment => comment.getText())
+      .join('\n'),
+  }))
+}
+
+/** The literals of a union of texts: `'A' | 'B'`. */
+export function literalsOf(name: string): string[] {
+  const statement = declarationOf(name)
+  if (!ts.isTypeAliasDeclaration(statement)) throw new Error(`${name} is not a type alias`)
+  const { type } = statement
+  return (ts.isUnionTypeNode(type) ? [...type.types] : [type]).map(member => {
+    if (ts.isLiteralTypeNode(member) && ts.isStringLiteral(member.literal)) return member.literal.text
+    throw new Error(`${name} is not a union of texts`)
+  })
+}

@@ -1,0 +1,83 @@
+/** The tables of the pages list what the code has: cases, codes, reasons, options with their defaults. */
+import { describe, expect, test } from 'vitest'
+import { auditCases } from '../../src/audit/index.js'
+import { defaultStatusCodes } from '../../src/http/index.js'
+import { errorCodes } from '../../src/index.js'
+import { walletStoreCases } from '../../src/testing/index.js'
+import { literalsOf, type Member, membersOf } from './declarations.js'
+import { pagesWithTables } from './generated-tables.js'
+import { namesIn, readPage, rowsOf, sectionOf } from './pages.js'
+
+test.each(pagesWithTables())('$path is what test/docs/write-tables.ts writes', ({ path, text }) => {
+  expect(readPage(path).text).toBe(text)
+})
+
+/** The names in the first column of a section's table. */
+function listed(path: string, heading: string): string[] {
+  return rowsOf(sectionOf(readPage(path), heading)).flatMap(([first]) => namesIn(first))
+}
+
+describe('docs/errors.md', () => {
+  test('lists every error code with its default status', () => {
+    const rows = rowsOf(sectionOf(readPage('docs/errors.md'), 'Error codes'))
+    const statuses = rows.flatMap(([codes, status = '']) =>
+      namesIn(codes).map((code, index) => [code, Number(status.split(', ')[index])]),
+    )
+    expect(Object.fromEntries(statuses)).toEqual(defaultStatusCodes)
+    expect(statuses).toHaveLength(errorCodes.length)
+  })
+
+  test.each([
+    ['WalletError codes', 'WalletErrorCode'],
+    ['Outcome reasons', 'OutcomeReason'],
+    ['PostgresStoreError codes', 'PostgresErrorCode'],
+    ['AuditError codes', 'AuditErrorCode'],
+  ])('%s: lists all of them, and no other', (heading, type) => {
+    expect(listed('docs/errors.md', heading).sort()).toEqual(literalsOf(type).sort())
+  })
+})
+
+describe('options', () => {
+  /** The interfaces whose members a table lists. */
+  const optionTables: [path: string, heading: string, interfaces: string[]][] = [
+    ['docs/configuration.md', 'Wallet options', ['WalletOptions', 'RequestOptions']],
+    ['docs/configuration.md', 'HTTP options', ['HttpOptions']],
+    ['docs/configuration.md', 'PostgreSQL options', ['PostgresStoreOptions', 'PostgresTables']],
+    ['docs/configuration.md', 'Players table', ['PlayersTable']],
+    ['docs/conformance.md', 'Hooks', ['StoreHarness']],
+    ['docs/conformance.md', 'Options', ['CaseOptions']],
+    ['docs/audit.md', 'Options', ['WalletTarget', 'AuditOptions']],
+    ['docs/simulator.md', 'Options', ['WalletTarget', 'SimulationOptions']],
+  ]
+  /** An interface that extends another may declare a member again. */
+  const membersOfAll = (interfaces: string[]): Member[] => [
+    ...new Map(interfaces.flatMap(membersOf).map(member => [member.name, member])).values(),
+  ]
+
+  test.each(optionTables)('%s, %s: lists all of them, and no other', (path, heading, interfaces) => {
+    const names = membersOfAll(interfaces).map(({ name }) => name)
+    expect(listed(path, heading).sort()).toEqual(names.sort())
+  })
+
+  const plain = (number = '') => number.replace(/[,_]/g, '')
+
+  test.each(optionTables)('%s, %s: shows the defaults of the docstrings', (path, heading, interfaces) => {
+    const rows = rowsOf(sectionOf(readPage(path), heading))
+    for (const { name, required, doc } of membersOfAll(interfaces)) {
+      const row = rows.find(([first]) => namesIn(first).includes(name))
+      if (required) expect(row, name).toContain('required')
+      const documented = /[Dd]efault:? +`?(\d+(?:[,_]\d{3})*(?:\.\d+)?)(?=[.;`]?(?:\s|$))/.exec(doc)?.[1]
+      const shown = row?.slice(1).find(cell => /^\d[\d,.]*$/.test(cell))
+      expect(plain(shown), name).toBe(plain(documented))
+    }
+  })
+})
+
+test('the pages name the numbers of cases that there are', () => {
+  const kit = walletStoreCases({ open: () => ({ store: {} as never }) }).length
+  for (const path of ['README.md', 'docs/audit.md', 'docs/testing.md']) {
+    const numbers = [...readPage(path).text.matchAll(/(\d+) cases/g)].map(([, number]) => Number(number))
+    expect(numbers.length, path).toBeGreaterThan(0)
+    for (const number of numbers) expect([kit, auditCases.length], path).toContain(number)
+  }
+})
