@@ -91,8 +91,8 @@ describe.each([
       import { checkWalletStore } from 'bet-wallet/testing'
       ${sample}
       const harness = { open: players => ({ store: openStore(players) }) }
-      const { sound, passed, failed } = await checkWalletStore(harness, { runs: 50, print: null })
-      console.log(sound, passed > 60, failed)`,
+      const { passed, counts } = await checkWalletStore(harness, { runs: 50, print: null })
+      console.log(passed, counts.passed > 60, counts.failed)`,
     )
     expect(runsAs(file)).toEqual({ status: 0, stdout: 'true true 0\n', stderr: '' })
   })

@@ -1,6 +1,7 @@
 /**
- * Random histories of a wallet. Few players, bets and ids, so that they collide; prepared bets to start from, so that
- * most runs begin in a state in which money can go wrong (paid and spent, voided, uncollected, rolled back).
+ * Random histories of a wallet. Few players, bets and ids, so that they collide; prepared bets to start from,
+ * so that most runs begin in a state in which money can go wrong (paid and spent, voided, uncollected, rolled
+ * back).
  */
 import fc from 'fast-check'
 import type {
@@ -269,7 +270,10 @@ function uncollected(betId: string): Move[] {
   return [...paid(betId), spent(betId), unsettled(betId, 'UNSCORED')]
 }
 
-/** Leaves too little for a clawback: after `paid` or `voided` the balance of ann is 130 or 100, that of bo 230 or 200. */
+/**
+ * Leaves too little for a clawback: after `paid` or `voided` the balance of ann is 130 or 100, that of bo 230
+ * or 200.
+ */
 function spent(betId: string): Move {
   const { playerId } = ownerOf(betId)
   return {

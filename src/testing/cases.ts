@@ -14,7 +14,7 @@ import type { CaseOptions, StoreHarness, WalletStoreCase } from './harness.js'
 import { CaseFailed, shown } from './trace.js'
 import type { Opened } from './wallet.js'
 
-/** A case has many steps, and a random case many runs: its limit is this many times the timeout of one call. */
+/** The time limit of a case, as a multiple of `timeoutMs`: a case has many steps, a random case many runs. */
 const caseTimeoutFactor = 20
 
 const definitions: readonly CaseDefinition[] = [
@@ -40,7 +40,8 @@ const definitions: readonly CaseDefinition[] = [
  * @param harness opens your store; optional hooks enable more cases
  * @param options seed, number of random runs, selected cases and timeout
  * @returns the cases in the order of their ids
- * @throws {WalletError} `INVALID_OPTIONS` for an unknown id in `only`, an invalid option, or a harness without `open`
+ * @throws {WalletError} `INVALID_OPTIONS` for an unknown id in `only`, an invalid option, or a harness
+ *   without `open`
  */
 export function walletStoreCases<O extends { store: WalletStore }>(
   harness: StoreHarness<O>,

@@ -89,7 +89,7 @@ export function settleBet(
   return changesOf(credited, player, { ...bet, credits, revision: bet.revision + 1 })
 }
 
-/** An unsettlement of the live credit of a loaded bet: debited, or with `uncollected` owed to the platform (D7). */
+/** An unsettlement of the live credit of a loaded bet: debited, or with `uncollected` owed (D7). */
 export function unsettleBet(
   bet: Bet,
   of: { transactionId: string; type?: 'BET_PAID' | 'VOIDED'; uncollected?: boolean; player?: Player },

@@ -3,11 +3,11 @@ import type { SettlementRequest } from '../requests.js'
 import type { Decimal, Player, WalletStore } from '../store.js'
 
 /**
- * Opens and controls the store under test. Only `open` is required. A case that needs a missing hook is skipped, and
- * the report says which hook is missing.
+ * Opens and controls the store under test. Only `open` is required. A case that needs a missing hook is
+ * skipped, and the report says which hook is missing.
  *
- * Every hook is called with the value that `open` returned, so that your own handles (a pool, a schema name) are
- * available to all of them.
+ * Every hook is called with the value that `open` returned, so that your own handles (a pool, a schema name)
+ * are available to all of them.
  */
 export interface StoreHarness<Opened extends { store: WalletStore } = { store: WalletStore }> {
   /** Opens a store with these players and no other record: a fresh schema, an emptied table, a new file. */
@@ -15,26 +15,29 @@ export interface StoreHarness<Opened extends { store: WalletStore } = { store: W
   /** Releases what `open` created: connections, schemas, files. */
   close?(opened: Opened): void | Promise<void>
   /**
-   * Opens a second, independent connection to the same data. The connections must share nothing in memory: a mutex or
-   * a cache of the process would hide the races of two processes.
+   * Opens a second, independent connection to the same data. The connections must share nothing in memory: a
+   * mutex or a cache of the process would hide the races of two processes.
    */
   reopen?(opened: Opened): WalletStore | Promise<WalletStore>
-  /** Stops the store without a clean shutdown (kill the process, drop the connections), and opens the same data again. */
+  /**
+   * Stops the store without a clean shutdown (kill the process, drop the connections), and opens the same
+   * data again.
+   */
   crash?(opened: Opened): WalletStore | Promise<WalletStore>
   /** Deposits `amount`, or withdraws it if it is negative, by PAM code and not through the store. */
   depositExternally?(opened: Opened, playerId: string, amount: Decimal): void | Promise<void>
   /**
-   * Settles a bet by PAM code and not through the store: credits the amount to the player's balance and to the bet's
-   * credit of that type, and increases the bet's revision.
+   * Settles a bet by PAM code and not through the store: credits the amount to the player's balance and to
+   * the bet's credit of that type, and increases the bet's revision.
    */
   settleExternally?(opened: Opened, settlement: SettlementRequest): void | Promise<void>
-  /** Makes the next commit stop midway: after it has read the rows that its guards need, before it is durable. */
+  /** Makes the next commit stop midway: after it has read what its guards need, before it is durable. */
   holdCommit?(opened: Opened): HeldCommit | Promise<HeldCommit>
   /** Moves the store's clock forward, for stores that expire records. */
   advanceClock?(opened: Opened, milliseconds: number): void | Promise<void>
   /**
-   * The range of an amount column, as in `numeric(digits, scale)`: total digits, and digits after the decimal point.
-   * The kit tests amounts up to these limits and just beyond.
+   * The range of an amount column, as in `numeric(digits, scale)`: total digits, and digits after the decimal
+   * point. The kit tests amounts up to these limits and just beyond.
    *
    * @default amounts up to `{ digits: 33, scale: 18 }`, the largest that the core sends, and none beyond
    */

@@ -1,8 +1,10 @@
 /**
- * `bet-wallet/testing`: verifies a `WalletStore`. Needs fast-check (an optional peer dependency) and no test runner.
+ * `bet-wallet/testing`: verifies a `WalletStore`. Needs fast-check (an optional peer dependency) and no test
+ * runner.
  *
- * Exported beside the cases, for your own property-based tests: `createModel` (the answers that the wallet must give),
- * `history` and `concurrentBurst` (random requests), `faultyStore` (lost requests, lost answers, delayed commits).
+ * Exported beside the cases, for your own property-based tests: `createModel` (the answers that the wallet
+ * must give), `history` and `concurrentBurst` (random requests), `faultyStore` (lost requests, lost answers,
+ * delayed commits).
  */
 export { concurrentBurst, history, initialPlayers, permissivePolicy, policy } from './arbitraries.js'
 export { walletStoreCases } from './cases.js'

@@ -1,7 +1,7 @@
 /**
- * The independent model: the answers that the wallet must give, written only from the specification and the decisions
- * (D1 to D27). It has a ledger of events, a map of first answers, and sums of whole cents. It has no revisions, guards
- * or commits, and derives from the ledger what the library stores in its records.
+ * The independent model: the answers that the wallet must give, written only from the specification and the
+ * decisions (D1 to D27). It has a ledger of events, a map of first answers, and sums of whole cents. It has
+ * no revisions, guards or commits, and derives from the ledger what the library stores in its records.
  */
 import type { Operation, SettlementType } from '../store.js'
 
@@ -232,7 +232,7 @@ export class Model implements WalletModel {
     return { ok: true, replayed, balance: this.balance(playerId), currency }
   }
 
-  /** Decides a new request. The order of the checks is part of the rules: final refusals depend on it (D6, D7). */
+  /** Decides a new request. The order of the checks is part of the rules: final refusals depend on it. */
   #decide(request: ModelRequest): Verdict {
     const { betId, playerId } = request
     const player = this.#players.get(playerId)

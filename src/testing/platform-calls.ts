@@ -6,7 +6,10 @@ import { transactionDate } from './changes.js'
 import { handlers, retrySettings } from './platform.js'
 import { shown } from './trace.js'
 
-/** An outcome, or the fault that was thrown instead: returned as a value, so that a case can judge a race as a whole. */
+/**
+ * An outcome, or the fault that was thrown instead: returned as a value, so that a case can judge a race as a
+ * whole.
+ */
 export type CallResult = WalletOutcome | { ok: false; fault: string }
 
 /** Sends one request to the store through its handler. */

@@ -6,8 +6,8 @@ import type { WalletOutcome } from '../outcomes.js'
 import type { AmountFormat, BodyDefect, Cents, ModelAnswer, ModelRequest } from './model.js'
 
 /**
- * Parses decimal text as whole cents. This arithmetic is independent of `money.ts` on purpose: a bug there cannot hide
- * itself in the model.
+ * Parses decimal text as whole cents. This arithmetic is independent of `money.ts` on purpose: a bug there
+ * cannot hide itself in the model.
  *
  * @throws {Error} for text that is not a multiple of a cent: no amount of these wallets is
  */

@@ -1,6 +1,6 @@
 /**
- * Isolates random runs from each other. Opening a store may be slow, so many runs share one store, and each run has its
- * own players, bets and transactions there: its ids carry its number.
+ * Isolates random runs from each other. Opening a store may be slow, so many runs share one store, and each
+ * run has its own players, bets and transactions there: its ids carry its number.
  */
 import { WalletError } from '../errors.js'
 import type { Operation, WalletStore } from '../store.js'
@@ -185,8 +185,8 @@ export class Sandbox {
   }
 
   /**
-   * Checks the money without knowing the rules: no balance is negative, every balance is the initial balance plus all
-   * movements, and a rolled-back bet nets to zero.
+   * Checks the money without knowing the rules: no balance is negative, every balance is the initial balance
+   * plus all movements, and a rolled-back bet nets to zero.
    */
   async expectMoneyToAddUp(steps: readonly HistoryStep[]): Promise<void> {
     const byPlayer = new Map<string, Cents>()

@@ -29,8 +29,8 @@ export class Trace {
   /**
    * Records the start of a call.
    *
-   * @param subject names the call in the entry of its answer, if other steps happened in between; `null`: the answer
-   *   always stands beside the start
+   * @param subject names the call in the entry of its answer, if other steps happened in between; `null`: the
+   *   answer always stands beside the start
    * @returns a function that records the answer
    */
   start(actor: string, action: string, subject: string | null = null): (answer: string) => void {

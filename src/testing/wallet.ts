@@ -1,4 +1,4 @@
-/** One connection to the store under test: every call is traced, and checks that many cases share are methods. */
+/** One connection to the store under test, with every call traced, and with the checks that cases share. */
 import { type Decimal, isDecimal } from '../money.js'
 import type {
   Bet,

@@ -1,6 +1,7 @@
 /**
- * The alphabet of the exhaustive search: one player, one bet and a few related transactions. A letter is one request of
- * the platform, or one movement by an external writer. A letter that occurs twice is a request sent twice concurrently.
+ * The alphabet of the exhaustive search: one player, one bet and a few related transactions. A letter is one
+ * request of the platform, or one movement by an external writer. A letter that occurs twice is a request
+ * sent twice concurrently.
  */
 import {
   handlePlaceBet,

@@ -1,7 +1,7 @@
 /**
- * Checks the end of every schedule in two ways, because each sees what the other misses. First: some sequential order
- * gives the same answers and the same final state, and keeps the order of requests that did not overlap. Second: the
- * money adds up.
+ * Checks the end of every schedule in two ways, because each sees what the other misses. First: some
+ * sequential order gives the same answers and the same final state, and keeps the order of requests that did
+ * not overlap. Second: the money adds up.
  */
 import { letters } from './alphabet.js'
 import type { Ending } from './handler.js'

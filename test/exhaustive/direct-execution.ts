@@ -1,6 +1,6 @@
 /**
- * Executes the same schedules without the optimisations of the explorer: concurrent real handlers, one real store, no
- * caches, and no merging of equal states. The explorer must reach exactly the same ends.
+ * Executes the same schedules without the optimisations of the explorer: concurrent real handlers, one real
+ * store, no caches, and no merging of equal states. The explorer must reach exactly the same ends.
  */
 import type { CommitResult, WalletChanges, WalletSnapshot, WalletStore } from 'bet-wallet'
 import { isCall, keysOf, type Letter, letters, send } from './alphabet.js'

@@ -66,7 +66,8 @@ describe('every faulty variant is detected', () => {
 })
 
 test('an order must keep requests that did not overlap: a stale balance after a deposit is detected', async () => {
-  // The replayed placebet answers a balance that existed earlier. Some order would explain it if it could ignore time.
+  // The replayed placebet answers a balance that existed earlier. Some order would explain it if it could
+  // ignore time.
   const stale: Variant = memory => {
     let shown = memory.player(playerId)
     return {

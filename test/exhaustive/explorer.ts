@@ -1,10 +1,10 @@
 /**
- * Explores every schedule of some concurrent requests, with at most one fault, as walks through a graph of states. One
- * step is a load, a commit, a movement by an external writer, or the delivery of a delayed commit. A store acts and
- * replies in one step: no other request can see anything between the two.
+ * Explores every schedule of some concurrent requests, with at most one fault, as walks through a graph of
+ * states. One step is a load, a commit, a movement by an external writer, or the delivery of a delayed
+ * commit. A store acts and replies in one step: no other request can see anything between the two.
  *
- * A state holds everything that the future and the checks depend on. Equal states are visited once; all schedules
- * through them are counted.
+ * A state holds everything that the future and the checks depend on. Equal states are visited once; all
+ * schedules through them are counted.
  */
 
 import { answeredBalance, Checker, type End, faults } from './checker.js'
@@ -68,7 +68,10 @@ export interface Trace {
 
 const delivery = -1
 const slotsMax = 3
-/** The second number of a row holds the fault, which request was answered before which began, and the delayed commit. */
+/**
+ * The second number of a row holds the fault, which request was answered before which began, and the delayed
+ * commit.
+ */
 const faultBits = 3
 const beforeBits = 9
 const delayedShift = faultBits + beforeBits
@@ -124,7 +127,10 @@ export class Explorer {
     return findings
   }
 
-  /** Returns the shortest trace that violates the invariant, with fewer than `stepsMax` steps. Call `explore` first. */
+  /**
+   * Returns the shortest trace that violates the invariant, with fewer than `stepsMax` steps. Call `explore`
+   * first.
+   */
   shortestTrace(
     word: readonly number[],
     invariant: string,

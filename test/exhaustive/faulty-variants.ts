@@ -1,6 +1,6 @@
 /**
- * Variants of the memory store with one fault each, which the checks must detect. Each is a wrapper, so that everything
- * else stays the same.
+ * Variants of the memory store with one fault each, which the checks must detect. Each is a wrapper, so that
+ * everything else stays the same.
  */
 import type { Transaction, WalletChanges } from 'bet-wallet'
 import type { MemoryStore } from 'bet-wallet/memory'

@@ -1,7 +1,7 @@
 /**
- * Runs one real handler step by step: given the replies of the store so far, what does it do next? A handler depends on
- * nothing but these replies (there is no deadline, and `backOff` does not wait), so each sequence of replies needs to
- * run only once.
+ * Runs one real handler step by step: given the replies of the store so far, what does it do next? A handler
+ * depends on nothing but these replies (there is no deadline, and `backOff` does not wait), so each sequence
+ * of replies needs to run only once.
  */
 import {
   type CommitResult,
@@ -31,7 +31,10 @@ export type Position =
 
 /** The result of a request, as the platform sees it. */
 export interface Ending {
-  /** As the oracle formats it: `ok 70.00`, `ok replayed 70.00`, `no INVALID_BET`, `no replayed INVALID_BET`, `done` or `fault …`. */
+  /**
+   * As the oracle formats it: `ok 70.00`, `ok replayed 70.00`, `no INVALID_BET`, `no replayed INVALID_BET`,
+   * `done` or `fault …`.
+   */
   text: string
   /** The answered balance in cents; `null` without a success. */
   balance: number | null

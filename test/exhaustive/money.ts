@@ -1,6 +1,6 @@
 /**
- * Invariants of the money, whatever the rules are. They compare the observed movements with the records and the answers,
- * and do not checker whether an answer was right.
+ * Invariants of the money, whatever the rules are. They compare the observed movements with the records and
+ * the answers, and do not checker whether an answer was right.
  */
 import { toCents } from '../../src/testing/platform.js'
 import { type Call, isCall, type Letter, paid, voided } from './alphabet.js'

@@ -1,6 +1,6 @@
 /**
- * The memory store with an observer, which measures the balance before and after every commit and does not rely on the
- * records.
+ * The memory store with an observer, which measures the balance before and after every commit and does not
+ * rely on the records.
  */
 import type { CommitResult, WalletChanges, WalletKeys, WalletSnapshot } from 'bet-wallet'
 import { createMemoryStore, type MemoryStore } from 'bet-wallet/memory'
@@ -43,7 +43,10 @@ export class ObservedStore {
     return Number(toCents(this.memory.player(playerId)?.balance ?? ''))
   }
 
-  /** The ids of the memory store count the commits. Ids by transaction make orders equal that differ in nothing else. */
+  /**
+   * The ids of the memory store count the commits. Ids by transaction make orders equal that differ in
+   * nothing else.
+   */
   async load(keys: WalletKeys): Promise<WalletSnapshot> {
     const snapshot = await this.memory.load(keys)
     const { transaction } = snapshot

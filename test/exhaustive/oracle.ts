@@ -1,6 +1,6 @@
 /**
- * The results of the same requests in every sequential order, from the independent model, which has no commits, no guards
- * and no faults.
+ * The results of the same requests in every sequential order, from the independent model, which has no
+ * commits, no guards and no faults.
  */
 import { type HistoryStep, Model, type ModelAnswer } from '../../src/testing/model.js'
 import { toCents } from '../../src/testing/platform.js'
@@ -12,7 +12,8 @@ import type { Start } from './starts.js'
 /**
  * The possible effects of a request.
  * - `answered`: done, and its answer is known.
- * - `answered-or-refused-by-store`: the store refused it once; the refusal may be recorded, or a retry decides as usual.
+ * - `answered-or-refused-by-store`: the store refused it once; the refusal may be recorded, or a retry
+ *   decides as usual.
  * - `not-done`: guaranteed.
  * - `unknown`: done at some time, or never.
  * - `recovered`: done at some time, or never; then the follow-up read replays what is recorded.
@@ -20,8 +21,8 @@ import type { Start } from './starts.js'
 export type Effect = 'answered' | 'answered-or-refused-by-store' | 'not-done' | 'unknown' | 'recovered'
 
 /**
- * Per result (answers and final state), for each order that gives it: bit `i * 3 + j` is set if slot i ended before slot
- * j began.
+ * Per result (answers and final state), for each order that gives it: bit `i * 3 + j` is set if slot i ended
+ * before slot j began.
  */
 export type Results = ReadonlyMap<string, readonly number[]>
 
@@ -48,8 +49,8 @@ export class Oracle {
     const answers = [...faultTexts]
     const first = word.map(() => Number.POSITIVE_INFINITY)
     const last = word.map(() => Number.NEGATIVE_INFINITY)
-    // Events of a slot. `x`: done and answered; `r`: refused by the store and answered; `h`: done without an answer;
-    // `l`: answered from the record.
+    // Events of a slot. `x`: done and answered; `r`: refused by the store and answered; `h`: done without an
+    // answer; `l`: answered from the record.
     const ways: Record<Effect, readonly string[]> = {
       answered: ['x'],
       'answered-or-refused-by-store': ['x', 'r'],

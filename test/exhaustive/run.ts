@@ -1,6 +1,6 @@
 /**
- * `npm run test:exhaustive`: the whole search, in two processes. Prints the number of schedules and states. Exits with 1
- * and the shortest trace of every violated invariant.
+ * `npm run test:exhaustive`: the whole search, in two processes. Prints the number of schedules and states.
+ * Exits with 1 and the shortest trace of every violated invariant.
  */
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

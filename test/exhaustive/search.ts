@@ -1,4 +1,7 @@
-/** Explores all words of some sizes from one start: totals, and the shortest trace of every violated invariant. */
+/**
+ * Explores all words of some sizes from one start: totals, and the shortest trace of every violated
+ * invariant.
+ */
 import { letters } from './alphabet.js'
 import { Explorer } from './explorer.js'
 import { unchanged, type Variant } from './observed-store.js'

@@ -1,7 +1,7 @@
 /**
- * Everything reachable from one start, each once and by number: the states of the store, its replies, and the states of
- * a handler after these replies. A transition runs the real handler or the real store only the first time; after that a
- * schedule is a walk over numbers.
+ * Everything reachable from one start, each once and by number: the states of the store, its replies, and the
+ * states of a handler after these replies. A transition runs the real handler or the real store only the
+ * first time; after that a schedule is a walk over numbers.
  */
 import type { WalletChanges, WalletOptions } from 'bet-wallet'
 import { isCall, keysOf, type Letter, letters, type Move } from './alphabet.js'

@@ -23,7 +23,9 @@ export interface Comparison {
   differences: string[]
 }
 
-/** Executes every schedule of all words of this size, one by one, and compares the ends with the exploration. */
+/**
+ * Executes every schedule of all words of this size, one by one, and compares the ends with the exploration.
+ */
 export async function compare(start: Start, size: number): Promise<Comparison> {
   const space = await StateSpace.from(start)
   const explorer = new Explorer(space)

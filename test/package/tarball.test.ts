@@ -322,8 +322,8 @@ describe('the types', () => {
         const decision = decidePlaceBet(read.request, { player: null, bet: null, transaction: null })
         return decision.outcome.ok ? decision.outcome.currency : decision.outcome.description
       }
-      const { sound }: { sound: boolean } = await checkWalletStore({ open: players => createMemoryStoreOf(players) })
-      for (const { id, run } of walletStoreCases({ open: players => createMemoryStoreOf(players) })) void [id, run, sound]
+      const { passed }: { passed: boolean } = await checkWalletStore({ open: players => createMemoryStoreOf(players) })
+      for (const { id, run } of walletStoreCases({ open: players => createMemoryStoreOf(players) })) void [id, run, passed]
       const postgres: PostgresStore = createPostgresStore({ query: async () => ({ rows: [] }) }, {
         async withinTransaction(query, commits) {
           for (const { changes, balance, refuse } of commits) {

@@ -1,7 +1,7 @@
 /**
- * Concurrent requests under fast-check's scheduler, which runs every load and every commit in a random order. Two kinds
- * of checks, because each sees what the other misses: some sequential order of the model must give the same answers and
- * the same final state; and the money must add up, whatever the rules are.
+ * Concurrent requests under fast-check's scheduler, which runs every load and every commit in a random order.
+ * Two kinds of checks, because each sees what the other misses: some sequential order of the model must give
+ * the same answers and the same final state; and the money must add up, whatever the rules are.
  */
 import type { WalletStore } from 'bet-wallet'
 import fc from 'fast-check'
@@ -102,8 +102,8 @@ async function perform(
 }
 
 /**
- * A load of three reads may miss a bet and still see the balance after it. The refusal is then right and final, but its
- * error code may be one that no sequential order gives. Only this difference is accepted.
+ * A load of three reads may miss a bet and still see the balance after it. The refusal is then right and
+ * final, but its error code may be one that no sequential order gives. Only this difference is accepted.
  */
 function sameExceptErrorCode(step: HistoryStep, expected: ModelAnswer, answer: ModelAnswer): boolean {
   const refusals = ['INSUFFICIENT_FUNDS', 'INVALID_BET', 'INVALID_SESSION_TOKEN']
@@ -172,7 +172,8 @@ describe.each(Object.keys(loadKinds) as (keyof typeof loadKinds)[])('concurrent 
           expectBalancesToAddUp(wallet.memory, initialPlayers, wallet.external)
           expectBetsToAddUp(wallet.memory)
 
-          // Every answered success is recorded with the answered walletTransactionId; every replayed refusal is recorded.
+          // Every answered success is recorded with the answered walletTransactionId; every replayed refusal
+          // is recorded.
           const recorded = wallet.memory.transactions()
           for (const [index, step] of concurrent.entries()) {
             const { answer, walletTransactionId } = observed[index] ?? {}
@@ -340,7 +341,8 @@ describe.each(Object.keys(loadKinds) as (keyof typeof loadKinds)[])('concurrent 
             ]
             const { wallet, observed } = await perform(s, loads, before, concurrent)
 
-            // By id: the answers that the platform received. One collected the credit, or left it to the platform.
+            // By id: the answers that the platform received. One collected the credit, or left it to the
+            // platform.
             const results = new Map<string, string>()
             for (const [index, transactionId] of unsettlements.entries()) {
               const answer = observed[index]?.answer ?? 'fault'

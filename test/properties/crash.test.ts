@@ -1,8 +1,8 @@
 /**
- * Commits that are lost before or after they are written, or delayed until after the error, the follow-up read and even
- * the platform's rollback. The simulated platform behaves as the specification says: it rolls back placebets without an
- * answer, retries every other request, and nets uncollected clawbacks off later winnings. At the end, when everything is
- * delivered, its books and the wallet must agree.
+ * Commits that are lost before or after they are written, or delayed until after the error, the follow-up
+ * read and even the platform's rollback. The simulated platform behaves as the specification says: it rolls
+ * back placebets without an answer, retries every other request, and nets uncollected clawbacks off later
+ * winnings. At the end, when everything is delivered, its books and the wallet must agree.
  */
 import { type Transaction, WalletError, type WalletOutcome, type WalletStore } from 'bet-wallet'
 import type { MemoryStore } from 'bet-wallet/memory'

@@ -147,7 +147,8 @@ describe('a clawback', () => {
           const placed = { operation: 'placebet', transactionId: 'x', betId: 'x', ...ann } as const
           await wallet.perform(callOf({ ...placed, amount: 30_00n, sessionEnded: false }))
 
-          // The platform's books, kept from the answers alone. It nets uncollected clawbacks off future winnings.
+          // The platform's books, kept from the answers alone. It nets uncollected clawbacks off future
+          // winnings.
           const live = { BET_PAID: 0n, VOIDED: 0n }
           const books = { credited: 0n, collectedByWallet: 0n, collectedByPlatform: 0n }
           const firstResults = new Map<string, string>()

@@ -1,6 +1,6 @@
 /**
- * Invariants of the money in a wallet, whatever the rules are. They add up the records, and do not judge whether an
- * answer was right.
+ * Invariants of the money in a wallet, whatever the rules are. They add up the records, and do not judge
+ * whether an answer was right.
  */
 import type { SettlementType, Transaction } from 'bet-wallet'
 import type { MemoryStore } from 'bet-wallet/memory'

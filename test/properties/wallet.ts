@@ -1,4 +1,7 @@
-/** The library over its memory store, with a simulated PAM around it: removed players, a debit limit, injected faults. */
+/**
+ * The library over its memory store, with a simulated PAM around it: removed players, a debit limit, injected
+ * faults.
+ */
 import {
   type OutcomeEvent,
   type Transaction,

@@ -1,4 +1,6 @@
-/** Mutation tests of the kit: every mutant fails the case that is about its fault, and correct stores pass. */
+/**
+ * Mutation tests of the kit: every mutant fails the case that is about its fault, and correct stores pass.
+ */
 import { describe, expect, it, vi } from 'vitest'
 import type { MemoryStore } from '../../src/stores/memory.js'
 import { walletStoreCases } from '../../src/testing/cases.js'

@@ -1,6 +1,6 @@
 /**
- * The proof that the kit can fail: mutants, each the reference store with one small fault. `killedBy` is the case
- * that is about the fault; other cases may fail as well.
+ * The proof that the kit can fail: mutants, each the reference store with one small fault. `killedBy` is the
+ * case that is about the fault; other cases may fail as well.
  */
 import { add, type Decimal, isZero, subtract, wholeDigitsOf } from '../../src/money.js'
 import type { SettlementRequest } from '../../src/requests.js'

@@ -1,6 +1,7 @@
 /**
- * The reference store: a correct store as engineers write it over a database, with row locks, a round trip between any
- * two steps, and external writers. Every step is a separate method, so that a mutant can override exactly one.
+ * The reference store: a correct store as engineers write it over a database, with row locks, a round trip
+ * between any two steps, and external writers. Every step is a separate method, so that a mutant can override
+ * exactly one.
  */
 import { add, compare, type Decimal, decimalsOf, wholeDigitsOf } from '../../src/money.js'
 import type { SettlementRequest } from '../../src/requests.js'

@@ -111,7 +111,10 @@ export const historyCases: readonly CaseDefinition[] = [
   },
 ]
 
-/** After faults the platform rolls back its placebets and retries every other request. Returns all definite answers. */
+/**
+ * After faults the platform rolls back its placebets and retries every other request. Returns all definite
+ * answers.
+ */
 async function recover(
   scheduler: fc.Scheduler,
   sandbox: Sandbox,
@@ -193,7 +196,10 @@ function sameState(model: Model, { balances, bets }: FinalState): boolean {
   )
 }
 
-/** Drops the steps that this harness does not support: external writers need their hook, amounts must fit its limits. */
+/**
+ * Drops the steps that this harness does not support: external writers need their hook, amounts must fit its
+ * limits.
+ */
 function supported(context: CaseContext, steps: readonly HistoryStep[]): HistoryStep[] {
   const { depositExternally, limits = { digits: 33, scale: 18 } }: StoreHarness = context.harness
   const largest = 10n ** BigInt(Math.max(limits.digits - limits.scale, 0) + 2) / 1000n
@@ -212,8 +218,8 @@ function withoutFault(step: HistoryStep): HistoryStep {
 }
 
 /**
- * Every load and every commit waits for its turn, and the next turn waits until it ends. The schedule alone decides the
- * order, whatever the store.
+ * Every load and every commit waits for its turn, and the next turn waits until it ends. The schedule alone
+ * decides the order, whatever the store.
  */
 function inTurns(scheduler: fc.Scheduler, store: WalletStore): { store: WalletStore; turn: Turn } {
   let last: Promise<unknown> = Promise.resolve()

@@ -1,4 +1,4 @@
-/** Fault injection: commits that never arrive, commits whose answer is lost, and commits that are delivered late. */
+/** Fault injection: commits that never arrive, whose answer is lost, or that are delivered late. */
 
 import type { CaseContext, CaseDefinition } from '../case-context.js'
 import { type CommitFault, type FaultyStore, faultyStore } from '../faulty-store.js'

@@ -49,8 +49,8 @@ const readers = 8
 const loadsPerTurn = 16
 
 /**
- * Readers load in a loop from before a commit until after it, each one step behind the other. If a load consists of
- * several reads, the commit falls between each two of them for one of the readers.
+ * Readers load in a loop from before a commit until after it, each one step behind the other. If a load
+ * consists of several reads, the commit falls between each two of them for one of the readers.
  */
 async function loadsDuringCommits(
   context: CaseContext,
