@@ -139,7 +139,7 @@ export const raceCases: readonly CaseDefinition[] = [
   {
     id: 'WS-67',
     level: 'MUST',
-    name: 'A concurrent clawback and placebet on the same funds: exactly one of them debits the balance (U03)',
+    name: 'A clawback and a placebet on the same funds, sent concurrently: exactly one of them debits the balance (U03)',
     async run(context: CaseContext) {
       for (const clawbackFirst of [true, false]) {
         const wallet = await paid(context)
@@ -183,7 +183,7 @@ export const raceCases: readonly CaseDefinition[] = [
   {
     id: 'WS-69',
     level: 'MUST',
-    name: 'A concurrent settlement and rollback of one bet: exactly one of them succeeds (D13)',
+    name: 'A settlement and a rollback of one bet, sent concurrently: exactly one of them succeeds (D13)',
     async run(context: CaseContext) {
       for (const settlementFirst of [true, false]) {
         const wallet = await placed(context)
