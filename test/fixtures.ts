@@ -1,4 +1,4 @@
-/** One player, one bet and one request of each kind, as small as they can be. Every test says what differs. */
+/** One player, one bet and one minimal request of each kind. Every test states only what differs. */
 import { WalletError } from '../src/errors.js'
 import type {
   PlaceBetRequest,
@@ -62,7 +62,7 @@ export function settlement(fields: Partial<SettlementRequest> = {}): SettlementR
   }
 }
 
-/** A bet of 30 that alice has placed. */
+/** Alice's placed bet of 30. */
 export function bet(fields: Partial<Bet> = {}): Bet {
   return {
     betId: 'bet-1',
@@ -80,7 +80,7 @@ export const live = (amount: string): Credit => ({ live: amount, reversed: '0', 
 export const reversed = (amount: string): Credit => ({ live: null, reversed: amount, owed: '0' })
 export const closed = (amount: string): Credit => ({ live: null, reversed: '0', owed: amount })
 
-/** The accepted placebet of `placeBet()` as a store shows it. */
+/** The accepted placebet of `placeBet()`, as a store returns it. */
 export function transaction(fields: Partial<Transaction> = {}): Transaction {
   return {
     operation: 'placebet',
@@ -98,12 +98,12 @@ export function transaction(fields: Partial<Transaction> = {}): Transaction {
   }
 }
 
-/** What a store knows: alice, unless said otherwise. */
+/** A snapshot with alice only, unless `fields` override it. */
 export function snapshot(fields: Partial<WalletSnapshot> = {}): WalletSnapshot {
   return { player: alice, bet: null, transaction: null, ...fields }
 }
 
-/** A copy of which nothing can be changed: what is given to a pure function. */
+/** A deeply frozen copy, as input for a pure function. */
 export function frozen<T>(value: T): T {
   const freeze = (part: unknown): void => {
     if (typeof part !== 'object' || part === null) return
@@ -115,12 +115,12 @@ export function frozen<T>(value: T): T {
   return copy
 }
 
-/** Every pair of a list, the earlier first. */
+/** Returns every pair of a list, in the order of the list. */
 export function pairsOf<T>(list: readonly T[]): [earlier: T, later: T][] {
   return list.flatMap((earlier, index) => list.slice(index + 1).map((later): [T, T] => [earlier, later]))
 }
 
-/** One thing that is wrong with a request or with what is known, and what it is answered with when it is alone. */
+/** One problem of a request or of the stored records, and the refusal that it causes on its own. */
 export interface Flaw {
   reason: string
   errorCode: string
@@ -130,7 +130,7 @@ export interface Flaw {
   transaction?: Transaction
 }
 
-/** All of these flaws at once. `known`: the bet where no flaw says otherwise. */
+/** Combines problems. `known` is the bet unless a problem overrides it. */
 export function flawed(flaws: readonly Flaw[], known: Bet | null) {
   const bets = flaws.map(flaw => flaw.bet).filter(fields => fields !== undefined)
   const players = flaws.map(flaw => flaw.player)
@@ -144,10 +144,10 @@ export function flawed(flaws: readonly Flaw[], known: Bet | null) {
   }
 }
 
-/** The fault that a promise rejects with. */
+/** Returns the WalletError that a promise rejects with. */
 export async function faultOf(promise: Promise<unknown>): Promise<WalletError> {
   const error = await promise.then(
-    value => new Error(`Expected a fault, and it answered ${JSON.stringify(value)}`),
+    value => new Error(`Expected a fault, got the answer ${JSON.stringify(value)}`),
     (thrown: unknown) => thrown,
   )
   if (error instanceof WalletError) return error

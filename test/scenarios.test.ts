@@ -1,4 +1,7 @@
-/** Cases by example, one id each, through the front door on the memory store. Authentication and malformed JSON are tested over HTTP. */
+/**
+ * The scenarios of docs/scenarios.md, one test per id, through the handlers on the memory store.
+ * Authentication and malformed JSON are tested over HTTP.
+ */
 import { describe, expect, test } from 'vitest'
 import {
   handlePlaceBet,
@@ -10,7 +13,7 @@ import {
 import { createMemoryStore } from '../src/stores/memory.js'
 import { alice, placeBet, rollbackBet, settlement, unsettlement } from './fixtures.js'
 
-/** A wallet with alice's 100 EUR, and the four calls on it. */
+/** A wallet in which alice has 100 EUR, and the four calls on it. */
 function wallet(options: WalletOptions = {}, balance = '100') {
   const store = createMemoryStore([{ ...alice, balance }])
   return {
@@ -20,7 +23,7 @@ function wallet(options: WalletOptions = {}, balance = '100') {
     rollBack: (fields = {}) => handleRollbackBet(store, rollbackBet(fields), options),
     settle: (fields = {}) => recordSettlement(store, settlement(fields), options),
     balance: () => store.player('alice')?.balance,
-    /** Everything that is stored, to say "unchanged". */
+    /** All stored records, to compare before and after. */
     records: () => [store.player('alice'), store.bets(), store.transactions()],
   }
 }
@@ -44,7 +47,7 @@ describe('place bet', () => {
     expect(balance()).toBe('100')
   })
 
-  test('P03: given P01, when the same comes again, then the same reference and 70', async () => {
+  test('P03: given P01, when it is retried, then the same walletTransactionId and 70', async () => {
     const { place, records } = wallet()
     const first = await place()
     const before = records()
@@ -53,14 +56,14 @@ describe('place bet', () => {
     expect(records()).toEqual(before)
   })
 
-  test('P04: given P01 and a deposit of 50, when the same comes again, then the current balance', async () => {
+  test('P04: given P01 and a deposit of 50, when it is retried, then the current balance', async () => {
     const { place, store } = wallet()
     const first = await place()
     store.deposit('alice', '50')
     expect(await place()).toEqual({ ...first, replayed: true, balance: '120' })
   })
 
-  test('P05: given 100, when 10 copies of one placebet of 30 come at once, then ten successes and 70', async () => {
+  test('P05: given 100, when 10 copies of one placebet of 30 arrive concurrently, then ten successes and 70', async () => {
     const { place, balance, store } = wallet()
     const outcomes = await copies(10, () => place())
     expect(outcomes.filter(({ ok }) => ok)).toHaveLength(10)
@@ -69,7 +72,7 @@ describe('place bet', () => {
     expect([balance(), store.transactions().length]).toEqual(['70', 1])
   })
 
-  test('P06: given 100, when 10 placebets of 20 come at once, then 5 succeed, 5 are refused, and 0', async () => {
+  test('P06: given 100, when 10 placebets of 20 arrive concurrently, then 5 succeed, 5 are refused, and 0', async () => {
     const { place, balance } = wallet({ backOff: async () => {} })
     const outcomes = await copies(10, index =>
       place({ transactionId: `t${index}`, betId: `b${index}`, amount: '20' }),
@@ -81,7 +84,7 @@ describe('place bet', () => {
     expect(balance()).toBe('0')
   })
 
-  test('P07: given P01, when its transactionId comes with 40, then TRANSACTION_CONFLICT, unchanged', async () => {
+  test('P07: given P01, when its transactionId is reused with amount 40, then TRANSACTION_CONFLICT, unchanged', async () => {
     const { place, records } = wallet()
     await place()
     const before = records()
@@ -89,7 +92,7 @@ describe('place bet', () => {
     expect(records()).toEqual(before)
   })
 
-  test('P08: given a placebet refused for funds and a deposit, when it comes again, then still refused', async () => {
+  test('P08: given a placebet refused for insufficient funds and a deposit, when it is retried, then still refused', async () => {
     const { place, balance, store } = wallet()
     await place({ amount: '150' })
     store.deposit('alice', '100')
@@ -134,7 +137,7 @@ describe('rollback bet', () => {
     expect(balance()).toBe('100')
   })
 
-  test('R02: given R01, when the same rollback and one under a new id come, then both succeed and 100', async () => {
+  test('R02: given R01, when it is retried and repeated under a new id, then both succeed and 100', async () => {
     const { place, rollBack, balance } = wallet()
     await place()
     const first = await rollBack()
@@ -166,7 +169,7 @@ describe('rollback bet', () => {
   })
 
   test.each(['placebet first', 'rollback first'])(
-    'R06: given a placebet and its rollback at one instant, when they come %s, then 100',
+    'R06: given a concurrent placebet and rollback, when they arrive %s, then 100',
     async order => {
       const { place, rollBack, balance, store } = wallet()
       const [, rolledBack] =
@@ -181,7 +184,7 @@ describe('rollback bet', () => {
 })
 
 describe('settlement', () => {
-  test('S01: given a bet of 30, when BET_PAID 60 comes twice under one id, then +60 once', async () => {
+  test('S01: given a bet of 30, when BET_PAID 60 arrives twice under one id, then +60 once', async () => {
     const { place, settle, balance } = wallet()
     await place()
     expect(await settle()).toMatchObject(success('130'))
@@ -206,14 +209,14 @@ describe('unsettlement', () => {
     return { ...calls, refused: await calls.unsettle() }
   }
 
-  test('U01: given BET_PAID 60, when UNSCORED comes, then -60, and the bet can be settled again', async () => {
+  test('U01: given BET_PAID 60, when UNSCORED arrives, then -60, and the bet can be settled again', async () => {
     const { unsettle, settle, balance } = await paid()
     expect(await unsettle()).toMatchObject(success('70'))
     expect(await settle({ transactionId: 'settle-2', amount: '40' })).toMatchObject(success('110'))
     expect(balance()).toBe('110')
   })
 
-  test('U02: given VOIDED 30, when UNVOIDED comes, then -30', async () => {
+  test('U02: given VOIDED 30, when UNVOIDED arrives, then -30', async () => {
     const { place, settle, unsettle, balance } = wallet()
     await place()
     await settle({ type: 'VOIDED', amount: '30' })
@@ -221,23 +224,23 @@ describe('unsettlement', () => {
     expect(balance()).toBe('70')
   })
 
-  test('U03: given BET_PAID 60 and a balance of 20, when UNSCORED comes, then refused and 20', async () => {
+  test('U03: given BET_PAID 60 and a balance of 20, when UNSCORED arrives, then refused and 20', async () => {
     const { refused, balance, store } = await spent()
     expect(refused).toMatchObject(refusal('INSUFFICIENT_FUNDS'))
     expect(balance()).toBe('20')
     expect(store.owed('alice')).toBe('60')
   })
 
-  test('U04: given U03 and a deposit of 100, when the same comes again, then still refused and 120', async () => {
+  test('U04: given U03 and a deposit of 100, when it is retried, then still refused and 120', async () => {
     const { unsettle, store, balance } = await spent()
     store.deposit('alice', '100')
     expect(await unsettle()).toMatchObject(refusal('INSUFFICIENT_FUNDS', true))
-    // D19: nor under an id of its own.
+    // D19: under a new transactionId too.
     expect(await unsettle({ transactionId: 'another' })).toMatchObject(refusal('INVALID_BET'))
     expect([balance(), store.owed('alice')]).toEqual(['120', '60'])
   })
 
-  test('U05: given paid 60, UNSCORED, paid 40, when UNSCORED comes under a new id, then -40', async () => {
+  test('U05: given paid 60, UNSCORED, paid 40, when UNSCORED arrives under a new id, then -40', async () => {
     const { unsettle, settle, balance } = await paid()
     await unsettle()
     await settle({ transactionId: 'settle-2', amount: '40' })
@@ -245,13 +248,13 @@ describe('unsettlement', () => {
     expect(balance()).toBe('70')
   })
 
-  test('U06: given clawbacks: false, when UNSCORED comes with ample funds, then refused and owed', async () => {
+  test('U06: given clawbacks: false, when UNSCORED arrives with ample funds, then refused and owed', async () => {
     const { unsettle, balance, store } = await paid({ clawbacks: false })
     expect(await unsettle()).toMatchObject(refusal('INSUFFICIENT_FUNDS'))
     expect([balance(), store.owed('alice')]).toEqual(['130', '60'])
   })
 
-  test('U07: given an unsettled bet, when UNSCORED overtakes its settlement, then it succeeds on retry', async () => {
+  test('U07: given a placed bet, when UNSCORED arrives before its settlement, then it succeeds on retry', async () => {
     const { place, unsettle, settle, balance } = wallet()
     await place()
     expect(await unsettle()).toMatchObject(refusal('SETTLEMENT_NOT_FOUND'))

@@ -1,6 +1,7 @@
 /**
- * What happens to a wallet. Few players, bets and ids, so that they collide; stories to start from, so that the
- * states in which money goes wrong (paid and spent, voided, closed, rolled back) are where most runs begin.
+ * Random histories of a wallet. Few players, bets and ids, so that they collide; prepared bets to start from,
+ * so that most runs begin in a state in which money can go wrong (paid and spent, voided, uncollected, rolled
+ * back).
  */
 import fc from 'fast-check'
 import type {
@@ -21,7 +22,8 @@ export const initialPlayers: readonly InitialPlayer[] = [
   { playerId: 'new', currency: 'EUR', balance: 50_00n, known: false },
 ]
 
-const homes: Record<string, { playerId: string; currency: string }> = {
+/** The player and currency that a bet normally has. */
+const ownerOfBet: Record<string, { playerId: string; currency: string }> = {
   b1: { playerId: 'ann', currency: 'EUR' },
   b2: { playerId: 'bo', currency: 'JPY' },
   b3: { playerId: 'ann', currency: 'EUR' },
@@ -31,7 +33,7 @@ const homes: Record<string, { playerId: string; currency: string }> = {
 
 const players = initialPlayers.map(({ playerId }) => playerId)
 
-/** Mostly ordinary; some that a float cannot add, or cannot hold. */
+/** Mostly ordinary amounts; some that a float cannot add or represent exactly. */
 export const amount: fc.Arbitrary<Cents> = fc.oneof(
   { weight: 12, arbitrary: fc.constantFrom(30_00n, 60_00n, 10_00n, 100_00n, 100_01n) },
   { weight: 2, arbitrary: fc.constantFrom(0n) },
@@ -40,18 +42,18 @@ export const amount: fc.Arbitrary<Cents> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(999_999_999_999_999_99n) },
 )
 
-const writing: fc.Arbitrary<AmountFormat> = fc.constantFrom('text', 'with zeros', 'number', 'exponent')
+const format: fc.Arbitrary<AmountFormat> = fc.constantFrom('text', 'trailing-zeros', 'number', 'exponent')
 
 export const policy: fc.Arbitrary<WalletPolicy> = fc.record({
   clawbacks: fc.oneof(
     { weight: 4, arbitrary: fc.constant(true) },
     { weight: 1, arbitrary: fc.constant(false) },
   ),
-  takenAtOnceMax: fc.constantFrom(90_00n, 10n ** 30n),
+  debitMax: fc.constantFrom(90_00n, 10n ** 30n),
 })
 
-/** A house without rules of its own. */
-export const permissivePolicy: WalletPolicy = { clawbacks: true, takenAtOnceMax: 10n ** 30n }
+/** A policy that refuses nothing. */
+export const permissivePolicy: WalletPolicy = { clawbacks: true, debitMax: 10n ** 30n }
 
 const rarely = <T>(usual: T, ...others: T[]): fc.Arbitrary<T> =>
   fc.oneof(
@@ -59,32 +61,28 @@ const rarely = <T>(usual: T, ...others: T[]): fc.Arbitrary<T> =>
     { weight: 1, arbitrary: fc.constantFrom(...others) },
   )
 
-const flaw: fc.Arbitrary<BodyDefect> = fc.oneof(
+const defect: fc.Arbitrary<BodyDefect> = fc.oneof(
   { weight: 30, arbitrary: fc.constant<BodyDefect>('none') },
   {
     weight: 1,
-    arbitrary: fc.constantFrom<BodyDefect>(
-      'transactionId missing',
-      'playerId with a NUL',
-      'date without a day',
-    ),
+    arbitrary: fc.constantFrom<BodyDefect>('missing-transaction-id', 'nul-in-player-id', 'incomplete-date'),
   },
 )
 
-const line: fc.Arbitrary<InjectedFault> = fc.oneof(
-  { weight: 16, arbitrary: fc.constant<InjectedFault>('up') },
+const fault: fc.Arbitrary<InjectedFault> = fc.oneof(
+  { weight: 16, arbitrary: fc.constant<InjectedFault>('none') },
   {
     weight: 1,
     arbitrary: fc.constantFrom<InjectedFault>(
-      'load throws',
-      'commit unavailable',
-      'breaks before commit',
-      'breaks after commit',
+      'load-throws',
+      'commit-unavailable',
+      'lost-before-commit',
+      'lost-after-commit',
     ),
   },
 )
 
-/** `null`: an id that nothing else has; given by `concrete`. */
+/** `null`: a unique id, assigned by `concrete`. */
 const transactionId = fc.oneof(
   { weight: 4, arbitrary: fc.constant(null) },
   { weight: 1, arbitrary: fc.constantFrom('t1', 't2', 't3') },
@@ -97,13 +95,13 @@ type Unidentified = ModelRequest extends infer R
   : never
 
 const requestFor = (betId: string): fc.Arbitrary<Unidentified> => {
-  const home = homes[betId] ?? { playerId: 'ann', currency: 'EUR' }
+  const owner = ownerOf(betId)
   const common = {
     transactionId,
     betId: fc.constant(betId),
-    playerId: rarely(home.playerId, ...players, 'nobody'),
+    playerId: rarely(owner.playerId, ...players, 'nobody'),
   }
-  const currency = rarely(home.currency, 'EUR', 'JPY', 'BTC')
+  const currency = rarely(owner.currency, 'EUR', 'JPY', 'BTC')
   return fc.oneof(
     {
       weight: 4,
@@ -149,12 +147,12 @@ const requestFor = (betId: string): fc.Arbitrary<Unidentified> => {
   )
 }
 
-/** An earlier request again, exactly or with one thing changed, under its own operation or another one (D1). */
+/** The one field in which a repeated request differs from an earlier one (D1, D3). */
 type Change = 'nothing' | 'player' | 'bet' | 'amount' | 'currency' | 'type' | 'operation'
 
 type Move =
-  | { move: 'call'; request: Unidentified; flaw: BodyDefect; line: InjectedFault; writing: AmountFormat }
-  | { move: 'again'; of: number; change: Change; line: InjectedFault; writing: AmountFormat }
+  | { move: 'call'; request: Unidentified; defect: BodyDefect; fault: InjectedFault; format: AmountFormat }
+  | { move: 'retry'; of: number; change: Change; fault: InjectedFault; format: AmountFormat }
   | { move: 'other'; step: HistoryStep }
 
 const betId = fc.constantFrom('b1', 'b1', 'b1', 'b1', 'b1', 'b1', 'b2', 'b2', 'b2', 'b3', 'b4', 'b5')
@@ -178,103 +176,121 @@ const otherStep: fc.Arbitrary<HistoryStep> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({
-      step: fc.constantFrom('come' as const, 'leave' as const, 'come' as const),
+      step: fc.constantFrom('restore-player' as const, 'remove-player' as const, 'restore-player' as const),
       playerId: fc.constantFrom(...players),
     }),
   },
   {
     weight: 1,
     arbitrary: fc.record({
-      step: fc.constant('change currency' as const),
+      step: fc.constant('change-currency' as const),
       playerId: fc.constantFrom('ann', 'ann', 'cy'),
       currency: fc.constantFrom('EUR', 'BTC'),
     }),
   },
 )
 
-const call = (lines: fc.Arbitrary<InjectedFault>, flaws: fc.Arbitrary<BodyDefect>): fc.Arbitrary<Move> =>
+const call = (faults: fc.Arbitrary<InjectedFault>, defects: fc.Arbitrary<BodyDefect>): fc.Arbitrary<Move> =>
   fc.record({
     move: fc.constant('call' as const),
     request: betId.chain(requestFor),
-    flaw: flaws,
-    line: lines,
-    writing,
+    defect: defects,
+    fault: faults,
+    format,
   })
 
-const again = (lines: fc.Arbitrary<InjectedFault>): fc.Arbitrary<Move> =>
-  fc.record({ move: fc.constant('again' as const), of: fc.nat({ max: 30 }), change, line: lines, writing })
+/** Repeats one of the earlier requests, unchanged or with one field changed. */
+const retry = (faults: fc.Arbitrary<InjectedFault>): fc.Arbitrary<Move> =>
+  fc.record({ move: fc.constant('retry' as const), of: fc.nat({ max: 30 }), change, fault: faults, format })
 
 const other = (steps: fc.Arbitrary<HistoryStep>): fc.Arbitrary<Move> =>
   fc.record({ move: fc.constant('other' as const), step: steps })
 
-/** Where a bet's life has come to, in the moves that lead there. */
-const stories: Record<string, (bet: string) => Move[]> = {
-  nothing: () => [],
+/** States of a bet, each as the moves that lead to it. */
+const betStates: Record<string, (bet: string) => Move[]> = {
+  none: () => [],
   placed: bet => [placed(bet, 30_00n)],
   refused: bet => [placed(bet, 500_00n)],
-  'a zero stake': bet => [placed(bet, 0n)],
-  paid: bet => [placed(bet, 30_00n), credited(bet, 'BET_PAID', 60_00n)],
-  'paid in two': bet => [...(stories.paid?.(bet) ?? []), credited(bet, 'BET_PAID', 10n)],
-  'paid and spent': bet => [...(stories.paid?.(bet) ?? []), spend(bet)],
-  'paid, spent and closed': bet => [...(stories['paid and spent']?.(bet) ?? []), unsettled(bet, 'UNSCORED')],
-  'closed and paid again': bet => [
-    ...(stories['paid, spent and closed']?.(bet) ?? []),
-    credited(bet, 'BET_PAID', 60_00n),
-  ],
-  reversed: bet => [...(stories.paid?.(bet) ?? []), unsettled(bet, 'UNSCORED')],
+  'zero-stake': bet => [placed(bet, 0n)],
+  paid: bet => paid(bet),
+  'paid-twice': bet => [...paid(bet), credited(bet, 'BET_PAID', 10n)],
+  'paid-and-spent': bet => [...paid(bet), spent(bet)],
+  uncollected: bet => uncollected(bet),
+  'uncollected-then-paid': bet => [...uncollected(bet), credited(bet, 'BET_PAID', 60_00n)],
+  reversed: bet => [...paid(bet), unsettled(bet, 'UNSCORED')],
   lost: bet => [placed(bet, 30_00n), credited(bet, 'BET_PAID', 0n)],
   voided: bet => [placed(bet, 30_00n), credited(bet, 'VOIDED', 30_00n)],
-  'voided and spent': bet => [placed(bet, 30_00n), credited(bet, 'VOIDED', 30_00n), spend(bet)],
-  'cashed out': bet => [placed(bet, 30_00n), credited(bet, 'CASHOUT', 20_00n)],
-  'rolled back': bet => [placed(bet, 30_00n), rolledBack(bet)],
+  'voided-and-spent': bet => [placed(bet, 30_00n), credited(bet, 'VOIDED', 30_00n), spent(bet)],
+  'cashed-out': bet => [placed(bet, 30_00n), credited(bet, 'CASHOUT', 20_00n)],
+  'rolled-back': bet => [placed(bet, 30_00n), rolledBack(bet)],
   tombstone: bet => [rolledBack(bet)],
-  'paid in a currency of the past': bet => [...(stories.paid?.(bet) ?? []), moveTo('BTC', bet)],
-  'placed in a currency of the past': bet => [placed(bet, 30_00n), moveTo('BTC', bet)],
+  'paid-in-an-old-currency': bet => [...paid(bet), currencyChanged(bet, 'BTC')],
+  'placed-in-an-old-currency': bet => [placed(bet, 30_00n), currencyChanged(bet, 'BTC')],
 }
 
-const homeOf = (betId: string) => homes[betId] ?? { playerId: 'ann', currency: 'EUR' }
+function ownerOf(betId: string) {
+  return ownerOfBet[betId] ?? { playerId: 'ann', currency: 'EUR' }
+}
 
-function told(request: Unidentified): Move {
-  return { move: 'call', request, flaw: 'none', line: 'up', writing: 'text' }
+function plainCall(request: Unidentified): Move {
+  return { move: 'call', request, defect: 'none', fault: 'none', format: 'text' }
 }
 
 function placed(betId: string, amount: Cents): Move {
-  const ids = { transactionId: null, betId, ...homeOf(betId) }
-  return told({ operation: 'placebet', ...ids, amount, sessionEnded: false })
+  const ids = { transactionId: null, betId, ...ownerOf(betId) }
+  return plainCall({ operation: 'placebet', ...ids, amount, sessionEnded: false })
 }
 
 function credited(betId: string, type: 'BET_PAID' | 'VOIDED' | 'CASHOUT', amount: Cents): Move {
-  return told({ operation: 'settlement', transactionId: null, betId, ...homeOf(betId), type, amount })
+  return plainCall({ operation: 'settlement', transactionId: null, betId, ...ownerOf(betId), type, amount })
 }
 
 function unsettled(betId: string, type: 'UNSCORED' | 'UNVOIDED'): Move {
-  const { playerId } = homeOf(betId)
-  return told({ operation: 'unsettlement', transactionId: null, betId, playerId, type })
+  const { playerId } = ownerOf(betId)
+  return plainCall({ operation: 'unsettlement', transactionId: null, betId, playerId, type })
 }
 
 function rolledBack(betId: string): Move {
-  const { playerId } = homeOf(betId)
-  return told({ operation: 'rollbackbet', transactionId: null, betId, playerId, type: 'TECHNICAL_ERROR' })
+  const { playerId } = ownerOf(betId)
+  return plainCall({
+    operation: 'rollbackbet',
+    transactionId: null,
+    betId,
+    playerId,
+    type: 'TECHNICAL_ERROR',
+  })
 }
 
-/** After `paid` or `voided` ann has 130 or 100, and bo 230 or 200. */
-function spend(betId: string): Move {
-  const { playerId } = homeOf(betId)
+function paid(betId: string): Move[] {
+  return [placed(betId, 30_00n), credited(betId, 'BET_PAID', 60_00n)]
+}
+
+/** The funds do not cover the clawback: the amount is owed to the platform (D7). */
+function uncollected(betId: string): Move[] {
+  return [...paid(betId), spent(betId), unsettled(betId, 'UNSCORED')]
+}
+
+/**
+ * Leaves too little for a clawback: after `paid` or `voided` the balance of ann is 130 or 100, that of bo 230
+ * or 200.
+ */
+function spent(betId: string): Move {
+  const { playerId } = ownerOf(betId)
   return {
     move: 'other',
     step: { step: 'withdraw', playerId, amount: playerId === 'ann' ? 90_00n : 190_00n },
   }
 }
 
-function moveTo(currency: string, betId: string): Move {
-  return { move: 'other', step: { step: 'change currency', playerId: homeOf(betId).playerId, currency } }
+function currencyChanged(betId: string, currency: string): Move {
+  return { move: 'other', step: { step: 'change-currency', playerId: ownerOf(betId).playerId, currency } }
 }
 
-const story: fc.Arbitrary<Move[]> = fc
-  .tuple(fc.constantFrom(...Object.keys(stories)), fc.constantFrom('b1', 'b1', 'b2'))
-  .map(([name, bet]) => stories[name]?.(bet) ?? [])
+const preparedBet: fc.Arbitrary<Move[]> = fc
+  .tuple(fc.constantFrom(...Object.keys(betStates)), fc.constantFrom('b1', 'b1', 'b2'))
+  .map(([state, bet]) => betStates[state]?.(bet) ?? [])
 
-/** Gives ids to what has none, and looks up what is to come again. Pure, so that a counterexample prints as it ran. */
+/** Assigns missing ids and resolves retries. Pure, so that a printed counterexample is what ran. */
 function concrete(moves: readonly Move[], prefix = 'f'): HistoryStep[] {
   const earlier: ModelRequest[] = []
   const steps: HistoryStep[] = []
@@ -292,8 +308,8 @@ function concrete(moves: readonly Move[], prefix = 'f'): HistoryStep[] {
         : changed(earlier[earlier.length - 1 - (move.of % Math.max(earlier.length, 1))], move.change)
     if (request === undefined) continue
     earlier.push(request)
-    const { line, writing } = move
-    steps.push({ step: 'call', request, flaw: move.move === 'call' ? move.flaw : 'none', line, writing })
+    const { fault, format } = move
+    steps.push({ step: 'call', request, defect: move.move === 'call' ? move.defect : 'none', fault, format })
   }
   return steps
 }
@@ -329,15 +345,15 @@ function changed(request: ModelRequest | undefined, change: Change): ModelReques
   }
 }
 
-/** One after the other, from one or two stories on. */
+/** Sequential steps after one or two prepared bets. */
 export const history: fc.Arbitrary<HistoryStep[]> = fc
   .tuple(
-    story,
-    fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: story }),
+    preparedBet,
+    fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: preparedBet }),
     fc.array(
       fc.oneof(
-        { weight: 6, arbitrary: call(line, flaw) },
-        { weight: 4, arbitrary: again(line) },
+        { weight: 6, arbitrary: call(fault, defect) },
+        { weight: 4, arbitrary: retry(fault) },
         { weight: 2, arbitrary: other(otherStep) },
       ),
       { maxLength: 16, size: 'max' },
@@ -345,17 +361,17 @@ export const history: fc.Arbitrary<HistoryStep[]> = fc
   )
   .map(([one, two, moves]) => concrete([...one, ...two, ...moves]))
 
-const up = fc.constant<InjectedFault>('up')
-const flawless = fc.constant<BodyDefect>('none')
+const noFault = fc.constant<InjectedFault>('none')
+const noDefect = fc.constant<BodyDefect>('none')
 
-/** A history, and then what happens all at once. */
-export const concurrentBurst: fc.Arbitrary<{ before: HistoryStep[]; atOnce: HistoryStep[] }> = fc
+/** A prepared bet (`before`), and then two to five steps at the same time (`concurrent`). */
+export const concurrentBurst: fc.Arbitrary<{ before: HistoryStep[]; concurrent: HistoryStep[] }> = fc
   .tuple(
-    story,
+    preparedBet,
     fc.array(
       fc.oneof(
-        { weight: 6, arbitrary: call(up, flawless) },
-        { weight: 5, arbitrary: again(up) },
+        { weight: 6, arbitrary: call(noFault, noDefect) },
+        { weight: 5, arbitrary: retry(noFault) },
         { weight: 2, arbitrary: other(moneyStep) },
       ),
       { minLength: 2, maxLength: 5, size: 'max' },
@@ -363,11 +379,11 @@ export const concurrentBurst: fc.Arbitrary<{ before: HistoryStep[]; atOnce: Hist
   )
   .map(([one, moves]) => {
     const steps = concrete([...one, ...moves])
-    return { before: steps.slice(0, one.length), atOnce: steps.slice(one.length) }
+    return { before: steps.slice(0, one.length), concurrent: steps.slice(one.length) }
   })
-  .filter(({ atOnce }) => atOnce.length > 1)
+  .filter(({ concurrent }) => concurrent.length > 1)
 
-/** A state to start from that is mostly not empty; every player in the currency of the opening. */
-export const start: fc.Arbitrary<HistoryStep[]> = story.map(moves =>
-  concrete(moves, 'start').filter(({ step }) => step !== 'change currency'),
+/** One prepared bet; every player still has the initial currency. */
+export const start: fc.Arbitrary<HistoryStep[]> = preparedBet.map(moves =>
+  concrete(moves, 'start').filter(({ step }) => step !== 'change-currency'),
 )

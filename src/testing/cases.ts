@@ -1,7 +1,7 @@
-/** The cases, ready to run under any test runner. */
+/** All cases of the kit, ready to run under any test runner. */
 import { WalletError } from '../errors.js'
 import type { WalletStore } from '../store.js'
-import type { CaseDefinition } from './cases/case.js'
+import { CaseContext, type CaseDefinition, type ContextOptions } from './case-context.js'
 import { durabilityCases } from './cases/durability.js'
 import { guardCases } from './cases/guards.js'
 import { historyCases } from './cases/histories.js'
@@ -11,11 +11,11 @@ import { raceCases } from './cases/races.js'
 import { readCases } from './cases/reads.js'
 import { shapeCases } from './cases/shape.js'
 import type { CaseOptions, StoreHarness, WalletStoreCase } from './harness.js'
-import { type Opened, Stage, type StageOptions } from './stage.js'
-import { CaseFailed, shown } from './story.js'
+import { CaseFailed, shown } from './trace.js'
+import type { Opened } from './wallet.js'
 
-/** A case has many steps, and the random ones many runs: it may take as often the patience for one. */
-const casePatience = 20
+/** The time limit of a case, as a multiple of `timeoutMs`: a case has many steps, a random case many runs. */
+const caseTimeoutFactor = 20
 
 const definitions: readonly CaseDefinition[] = [
   ...shapeCases,
@@ -29,7 +29,7 @@ const definitions: readonly CaseDefinition[] = [
 ]
 
 /**
- * Every promise of the contract as a test of its own, for the runner that you use:
+ * Returns every case of the kit as a separate test for your test runner:
  *
  * ```ts
  * for (const { id, name, skip, run } of walletStoreCases({ open: players => ({ store: openMyStore(players) }) })) {
@@ -37,28 +37,30 @@ const definitions: readonly CaseDefinition[] = [
  * }
  * ```
  *
- * @param harness how to open your store, and what else can be done to it
- * @param options seed and size of what is random
- * @throws {WalletError} `INVALID_OPTIONS` for an unknown id in `only`, or an option that is not what it must be
+ * @param harness opens your store; optional hooks enable more cases
+ * @param options seed, number of random runs, selected cases and timeout
+ * @returns the cases in the order of their ids
+ * @throws {WalletError} `INVALID_OPTIONS` for an unknown id in `only`, an invalid option, or a harness
+ *   without `open`
  */
 export function walletStoreCases<O extends { store: WalletStore }>(
   harness: StoreHarness<O>,
   options: CaseOptions = {},
 ): readonly WalletStoreCase[] {
-  const stageOptions = checked(options)
+  const contextOptions = checkedOptions(options)
   const hooks = harness as unknown as StoreHarness<Opened>
   if (typeof hooks?.open !== 'function') invalid('the harness needs open(players)')
   return definitions
     .filter(({ id }) => options.only === undefined || options.only.includes(id))
-    .map(definition => readyCase(definition, hooks, stageOptions))
+    .map(definition => caseFor(definition, hooks, contextOptions))
 }
 
-function readyCase(
+function caseFor(
   definition: CaseDefinition,
   harness: StoreHarness<Opened>,
-  options: StageOptions,
+  options: ContextOptions,
 ): WalletStoreCase {
-  const { id, level, name, needs = [], play } = definition
+  const { id, level, name, needs = [] } = definition
   const missing = needs.filter(hook => harness[hook] === undefined)
   const skip = missing.length === 0 ? null : `the harness has no ${missing.join(' and no ')}`
   return {
@@ -67,65 +69,69 @@ function readyCase(
     name,
     skip,
     async run() {
-      if (skip !== null) throw new Error(`${id} cannot be judged: ${skip}`)
-      const stage = new Stage(harness, options)
-      let failure: Error | null = null
-      try {
-        await stage.inTime('the case to end', play(stage), casePatience * options.timeoutMs)
-      } catch (error) {
-        failure = failureOf(definition, stage, error)
-      }
-      stage.over = true
-      try {
-        await stage.inTime('close(opened) to end', stage.closeAll())
-      } catch (error) {
-        failure ??= failureOf(definition, stage, error)
-      }
-      if (failure !== null) throw failure
+      if (skip !== null) throw new Error(`${id} cannot run: ${skip}`)
+      await runCase(definition, new CaseContext(harness, options))
     },
   }
 }
 
-/** A failed case as its story: the promise, the steps, expected and found, and how to see it again. */
-function failureOf({ id, level, name }: CaseDefinition, stage: Stage, error: unknown): Error {
-  const broken = error instanceof CaseFailed ? error : null
-  const steps = broken?.steps ?? stage.story.steps
-  const { seed, runs } = stage.options
+async function runCase(definition: CaseDefinition, context: CaseContext): Promise<void> {
+  const caseTimeoutMs = caseTimeoutFactor * context.options.timeoutMs
+  let failure: Error | null = null
+  try {
+    await context.withTimeout('the case to end', definition.run(context), caseTimeoutMs)
+  } catch (error) {
+    failure = failureOf(definition, context, error)
+  }
+  context.over = true
+  try {
+    await context.withTimeout('close(opened) to end', context.closeAll())
+  } catch (error) {
+    failure ??= failureOf(definition, context, error)
+  }
+  if (failure !== null) throw failure
+}
+
+/** The report of a failed case: its requirement, the steps, expected and actual, and how to run it again. */
+function failureOf({ id, level, name }: CaseDefinition, context: CaseContext, error: unknown): Error {
+  const failed = error instanceof CaseFailed ? error : null
+  const steps = failed?.steps ?? context.trace.steps
+  const { seed, runs } = context.options
   const message = [
     `${id} (${level}) ${name}`,
     ...numbered(steps),
-    `  expected: ${broken?.expected ?? 'no fault'}`,
-    `  found:    ${broken?.actual ?? shown(error)}`,
-    `  again:    checkWalletStore(harness, { only: ['${id}'], seed: ${seed}, runs: ${runs} })`,
+    `  expected: ${failed?.expected ?? 'no fault'}`,
+    `  actual:   ${failed?.actual ?? shown(error)}`,
+    `  rerun:    checkWalletStore(harness, { only: ['${id}'], seed: ${seed}, runs: ${runs} })`,
   ].join('\n')
-  return Object.assign(new Error(message, { cause: error }), { name: 'StorePromiseBroken' })
+  return Object.assign(new Error(message, { cause: error }), { name: 'StoreCaseFailed' })
 }
 
-const stepsAtTheStart = 12
-const stepsAtTheEnd = 28
+const firstStepsMax = 12
+const lastStepsMax = 28
 
-/** The steps with their numbers; of a long story the start and the end. */
+/** Numbers the steps. A long trace is cut in the middle. */
 function numbered(steps: readonly string[]): string[] {
   const lines = steps.map((step, index) => `  ${String(index + 1).padStart(2)}. ${step}`)
-  const cut = lines.length - stepsAtTheStart - stepsAtTheEnd
-  if (cut <= 1) return lines
+  const omitted = lines.length - firstStepsMax - lastStepsMax
+  if (omitted <= 1) return lines
   return [
-    ...lines.slice(0, stepsAtTheStart),
-    `   … ${cut} more steps: all of them are in the steps of the error's cause`,
-    ...lines.slice(-stepsAtTheEnd),
+    ...lines.slice(0, firstStepsMax),
+    `   … ${omitted} more steps: all steps are in error.cause.steps`,
+    ...lines.slice(-lastStepsMax),
   ]
 }
 
-function checked({ seed = 1, runs = 200, only, timeoutMs = 30_000 }: CaseOptions): StageOptions {
-  if (!Number.isSafeInteger(seed)) invalid('seed must be a whole number')
-  if (!Number.isSafeInteger(runs) || runs < 1) invalid('runs must be a whole number of at least 1')
-  if (!Number.isFinite(timeoutMs) || timeoutMs <= 0) invalid('timeoutMs must be a number above 0')
+function checkedOptions({ seed = 1, runs = 200, only, timeoutMs = 30_000 }: CaseOptions): ContextOptions {
+  if (!Number.isSafeInteger(seed)) invalid('seed must be an integer')
+  if (!Number.isSafeInteger(runs) || runs < 1) invalid('runs must be an integer of at least 1')
+  if (!Number.isFinite(timeoutMs) || timeoutMs <= 0) invalid('timeoutMs must be a number greater than 0')
   for (const id of only ?? []) {
-    if (!definitions.some(definition => definition.id === id)) invalid(`only: there is no case ${id}`)
+    if (!definitions.some(definition => definition.id === id)) invalid(`only: unknown case ${id}`)
   }
   return { seed, runs, timeoutMs }
 }
 
-function invalid(flaw: string): never {
-  throw new WalletError('INVALID_OPTIONS', `Invalid options: ${flaw}`)
+function invalid(problem: string): never {
+  throw new WalletError('INVALID_OPTIONS', `Invalid options: ${problem}`)
 }

@@ -1,4 +1,4 @@
-/** Lawful changes by hand, so that a case can break one guard and satisfy the others. */
+/** Builders of valid changes, so that a case can violate one guard and satisfy the others. */
 import { add, isZero, negate } from '../money.js'
 import type { Bet, Decimal, Operation, Player, SettlementType, Transaction, WalletChanges } from '../store.js'
 
@@ -30,7 +30,7 @@ function transaction(operation: Operation, { transactionId, betId, player = anna
   }
 }
 
-function changes(of: Transaction, player: Player, bet: Bet | null): WalletChanges {
+function changesOf(of: Transaction, player: Player, bet: Bet | null): WalletChanges {
   const { transactionId, playerId, betId } = of
   const balance = isZero(of.delta)
     ? null
@@ -38,8 +38,8 @@ function changes(of: Transaction, player: Player, bet: Bet | null): WalletChange
   return { transaction: of, bet, balance, request: { transactionId, playerId, betId, transactionDate } }
 }
 
-/** A bet of `stake`, new. */
-export function placing({ stake = '30', ...identity }: Identity & { stake?: Decimal }): WalletChanges {
+/** A new bet of `stake`. */
+export function placeBet({ stake = '30', ...identity }: Identity & { stake?: Decimal }): WalletChanges {
   const { player = anna, betId } = identity
   const { playerId, currency } = player
   const placed: Transaction = {
@@ -49,11 +49,11 @@ export function placing({ stake = '30', ...identity }: Identity & { stake?: Deci
     delta: negate(stake),
   }
   const bet: Bet = { betId, playerId, currency, stake, status: 'PLACED', credits: {}, revision: 1 }
-  return changes(placed, player, bet)
+  return changesOf(placed, player, bet)
 }
 
-/** A placebet that was refused: recorded, and nothing moves. */
-export function refusing(
+/** A refused placebet: recorded, without a change of the balance. */
+export function refuseBet(
   identity: Identity & { amount?: Decimal; errorCode?: string; description?: string },
 ): WalletChanges {
   const {
@@ -68,11 +68,11 @@ export function refusing(
     currency: player.currency,
     refusal: { errorCode, description },
   }
-  return changes(refused, player, null)
+  return changesOf(refused, player, null)
 }
 
-/** A settlement of `amount` on a bet as it was loaded. */
-export function crediting(
+/** A settlement of `amount` on a loaded bet. */
+export function settleBet(
   bet: Bet,
   of: { transactionId: string; type?: SettlementType; amount: Decimal; player?: Player },
 ): WalletChanges {
@@ -86,48 +86,48 @@ export function crediting(
     delta: amount,
   }
   const credits = { ...bet.credits, [type]: { live: add(live ?? '0', amount), reversed, owed } }
-  return changes(credited, player, { ...bet, credits, revision: bet.revision + 1 })
+  return changesOf(credited, player, { ...bet, credits, revision: bet.revision + 1 })
 }
 
-/** An unsettlement of what is live on a bet as it was loaded: collected, or (`closed`) left to the platform. */
-export function reversing(
+/** An unsettlement of the live credit of a loaded bet: debited, or with `uncollected` owed (D7). */
+export function unsettleBet(
   bet: Bet,
-  of: { transactionId: string; type?: 'BET_PAID' | 'VOIDED'; closed?: boolean; player?: Player },
+  of: { transactionId: string; type?: 'BET_PAID' | 'VOIDED'; uncollected?: boolean; player?: Player },
 ): WalletChanges {
-  const { type = 'BET_PAID', closed = false, player = anna } = of
+  const { type = 'BET_PAID', uncollected = false, player = anna } = of
   const { live, reversed, owed } = bet.credits[type] ?? { live: null, reversed: '0', owed: '0' }
   const amount = live ?? '0'
   const unsettled: Transaction = {
     ...transaction('unsettlement', { ...of, betId: bet.betId }),
     type: type === 'BET_PAID' ? 'UNSCORED' : 'UNVOIDED',
-    delta: closed ? '0' : negate(amount),
-    refusal: closed ? { errorCode: 'INSUFFICIENT_FUNDS', description: 'no funds' } : null,
+    delta: uncollected ? '0' : negate(amount),
+    refusal: uncollected ? { errorCode: 'INSUFFICIENT_FUNDS', description: 'no funds' } : null,
   }
-  const credit = closed
+  const credit = uncollected
     ? { live: null, reversed, owed: add(owed, amount) }
     : { live: null, reversed: add(reversed, amount), owed }
-  return changes(unsettled, player, {
+  return changesOf(unsettled, player, {
     ...bet,
     credits: { ...bet.credits, [type]: credit },
     revision: bet.revision + 1,
   })
 }
 
-/** A rollback of a bet as it was loaded. */
-export function rollingBack(bet: Bet, of: { transactionId: string; player?: Player }): WalletChanges {
+/** A rollback of a loaded bet. */
+export function rollBackBet(bet: Bet, of: { transactionId: string; player?: Player }): WalletChanges {
   const rolled: Transaction = {
     ...transaction('rollbackbet', { ...of, betId: bet.betId }),
     type: 'TECHNICAL_ERROR',
     delta: bet.stake,
   }
-  return changes(rolled, of.player ?? anna, { ...bet, status: 'ROLLED_BACK', revision: bet.revision + 1 })
+  return changesOf(rolled, of.player ?? anna, { ...bet, status: 'ROLLED_BACK', revision: bet.revision + 1 })
 }
 
-/** A rollback of a bet that never arrived (D11). */
-export function entombing(identity: Identity): WalletChanges {
+/** The rollback of a bet that never arrived: it leaves a tombstone (D11). */
+export function leaveTombstone(identity: Identity): WalletChanges {
   const { player = anna, betId } = identity
   const { playerId, currency } = player
   const rolled: Transaction = { ...transaction('rollbackbet', identity), type: 'TECHNICAL_ERROR' }
   const bet: Bet = { betId, playerId, currency, stake: '0', status: 'ROLLED_BACK', credits: {}, revision: 1 }
-  return changes(rolled, player, bet)
+  return changesOf(rolled, player, bet)
 }

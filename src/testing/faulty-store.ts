@@ -1,50 +1,55 @@
-/** Broken lines: a store whose answers get lost, or whose commits land late. */
+/** Fault injection: a store whose commit requests or answers get lost, or whose commits are delayed. */
 import type { CommitResult, WalletChanges, WalletStore } from '../store.js'
 
 export interface FaultyStore extends WalletStore {
-  /** What the next commits meet, in this order; then the line is sound again. */
-  failNext(...how: CommitFault[]): void
-  /** Forgets the breaks that no commit has met. */
+  /** The next commits meet these faults, in this order; the commits after them meet none. */
+  failNext(...faults: CommitFault[]): void
+  /** Removes the faults that no commit has met yet. */
   clearFaults(): void
-  /** Lets the commits land that were held back. Gives what became of them. */
+  /**
+   * Delivers the delayed commits to the store.
+   *
+   * @returns their results
+   */
   deliverDelayed(): Promise<CommitResult[]>
 }
 
 /**
- * - `before`: the commit never reaches the store, and throws.
- * - `after`: it is done, but its answer is lost: throws.
- * - `late`: it throws at once, and reaches the store only with `landAll`.
+ * - `lost-request`: the commit never reaches the store, and throws.
+ * - `lost-answer`: the store commits, its answer is lost, and the commit throws.
+ * - `delayed`: the commit throws at once, and reaches the store only with `deliverDelayed`.
  */
-export type CommitFault = 'before' | 'after' | 'late'
+export type CommitFault = 'lost-request' | 'lost-answer' | 'delayed'
 
 export class InjectedFaultError extends Error {
-  override readonly name = 'LineBroken'
+  override readonly name = 'InjectedFaultError'
 }
 
 /**
- * The store at the other end of a line that breaks when it is told to.
+ * Wraps a store so that chosen commits fail.
  *
- * @param plan what the first commits meet, `null` for a sound line
+ * @param store the store behind the faults
+ * @param plan the faults of the first commits; `null`: no fault
+ * @throws {InjectedFaultError} from `commit`, for every injected fault
  */
 export function faultyStore(store: WalletStore, plan: readonly (CommitFault | null)[] = []): FaultyStore {
-  const breaks = [...plan]
-  const late: WalletChanges[] = []
+  const faults = [...plan]
+  const delayed: WalletChanges[] = []
   return {
     contractVersion: store.contractVersion,
     load: keys => store.load(keys),
     async commit(changes) {
-      const how = breaks.shift()
-      if (how === 'late') late.push(changes)
-      if (how === 'after') await store.commit(changes)
-      if (how !== undefined && how !== null)
-        throw new InjectedFaultError(`the line broke (${how} the commit)`)
-      return store.commit(changes)
+      const fault = faults.shift() ?? null
+      if (fault === null) return store.commit(changes)
+      if (fault === 'delayed') delayed.push(changes)
+      if (fault === 'lost-answer') await store.commit(changes)
+      throw new InjectedFaultError(`Injected fault: ${fault}`)
     },
-    failNext: (...how) => void breaks.push(...how),
-    clearFaults: () => void breaks.splice(0),
+    failNext: (...next) => void faults.push(...next),
+    clearFaults: () => void faults.splice(0),
     async deliverDelayed() {
       const results: CommitResult[] = []
-      for (const changes of late.splice(0)) results.push(await store.commit(changes))
+      for (const changes of delayed.splice(0)) results.push(await store.commit(changes))
       return results
     },
   }

@@ -1,77 +1,90 @@
-/** What the kit asks of those who bring a store: how to open one, and what else can be done to it. */
-import type { Decimal, Player, SettlementType, WalletStore } from '../store.js'
+/** What the kit needs from you: how to open your store, and optional hooks that reach around it. */
+import type { SettlementRequest } from '../requests.js'
+import type { Decimal, Player, WalletStore } from '../store.js'
 
 /**
- * Tells the kit how to get at your store. Only `open` is required; what a missing hook leaves unjudged is a
- * skip in the report, with its reason.
+ * Opens and controls the store under test. Only `open` is required. A case that needs a missing hook is
+ * skipped, and the report says which hook is missing.
  *
- * Hooks get what `open` gave, so that your own handles (a pool, a schema's name) travel with it.
+ * Every hook is called with the value that `open` returned, so that your own handles (a pool, a schema name)
+ * are available to all of them.
  */
 export interface StoreHarness<Opened extends { store: WalletStore } = { store: WalletStore }> {
-  /** Opens a store that knows these players and nothing else: a fresh schema, an emptied table, a new file. */
+  /** Opens a store with these players and no other record: a fresh schema, an emptied table, a new file. */
   open(players: readonly Player[]): Opened | Promise<Opened>
-  /** Ends what `open` began: connections, schemas, files. */
+  /** Releases what `open` created: connections, schemas, files. */
   close?(opened: Opened): void | Promise<void>
   /**
-   * A second, independent connection to the same data. It shares nothing in memory with the first: a mutex or a cache of
-   * the process would hide what two processes do to each other.
+   * Opens a second, independent connection to the same data. The connections must share nothing in memory: a
+   * mutex or a cache of the process would hide the races of two processes.
    */
   reopen?(opened: Opened): WalletStore | Promise<WalletStore>
-  /** Ends the store without any goodbye (kills the process, drops the connections), and opens the same data again. */
+  /**
+   * Stops the store without a clean shutdown (kill the process, drop the connections), and opens the same
+   * data again.
+   */
   crash?(opened: Opened): WalletStore | Promise<WalletStore>
-  /** A deposit by the PAM's own code; with a minus, a withdrawal. Not through the store. */
+  /** Deposits `amount`, or withdraws it if it is negative, by PAM code and not through the store. */
   depositExternally?(opened: Opened, playerId: string, amount: Decimal): void | Promise<void>
-  /** A settlement by the PAM's own code: credits the amount to player and bet. Not through the store. */
-  settleExternally?(opened: Opened, settlement: ExternalSettlement): void | Promise<void>
-  /** Makes the next commit stop in its middle: after it has read what it goes by, before it is durable. */
+  /**
+   * Settles a bet by PAM code and not through the store: credits the amount to the player's balance and to
+   * the bet's credit of that type, and increases the bet's revision.
+   */
+  settleExternally?(opened: Opened, settlement: SettlementRequest): void | Promise<void>
+  /** Makes the next commit stop midway: after it has read what its guards need, before it is durable. */
   holdCommit?(opened: Opened): HeldCommit | Promise<HeldCommit>
-  /** Moves the store's clock, for stores that forget by time. */
+  /** Moves the store's clock forward, for stores that expire records. */
   advanceClock?(opened: Opened, milliseconds: number): void | Promise<void>
   /**
-   * What an amount column holds exactly, as in `numeric(digits, scale)`: digits in all, and digits behind the point.
-   * The kit tests up to it and just beyond. Without it: up to `{ digits: 33, scale: 18 }`, the most that the core ever
-   * sends, and nothing beyond.
+   * The range of an amount column, as in `numeric(digits, scale)`: total digits, and digits after the decimal
+   * point. The kit tests amounts up to these limits and just beyond.
+   *
+   * @default amounts up to `{ digits: 33, scale: 18 }`, the largest that the core sends, and none beyond
    */
   limits?: { digits: number; scale: number }
 }
 
-export interface ExternalSettlement {
-  playerId: string
-  betId: string
-  type: SettlementType
-  amount: Decimal
-  currency: string
-}
-
-/** A commit that was stopped in its middle. */
+/** A commit that stops midway. */
 export interface HeldCommit {
-  /** Resolves once a commit stands there. */
+  /** Resolves as soon as a commit has stopped. */
   reached: Promise<void>
-  /** Lets it go on. */
+  /** Lets the commit continue. */
   release(): void
 }
 
 export interface CaseOptions {
-  /** Of everything random. Default 1; a failure prints the one it ran with. */
+  /**
+   * Seed of everything random. A failure prints the seed that it ran with.
+   *
+   * @default 1
+   */
   seed?: number
-  /** How many random histories and schedules. Default 200. */
+  /**
+   * Number of random histories and schedules.
+   *
+   * @default 200
+   */
   runs?: number
-  /** Only the cases with these ids. */
+  /** Runs only the cases with these ids. */
   only?: readonly string[]
-  /** How long the kit waits for something that must not be blocked; for a case to end, twice as long. Default 30,000. */
+  /**
+   * Time limit in milliseconds for a call that nothing may block. A whole case may take 20 times as long.
+   *
+   * @default 30_000
+   */
   timeoutMs?: number
 }
 
-/** One promise of the contract, ready to run under any test runner. */
+/** One requirement of the store contract as a test, for any test runner. */
 export interface WalletStoreCase {
-  /** Never changes its meaning: `WS-01`. */
+  /** Keeps its meaning in all versions: `WS-01`. */
   readonly id: string
-  /** A store that fails a MUST loses or makes money. */
+  /** A store that fails a MUST loses or creates money. */
   readonly level: 'MUST' | 'SHOULD'
-  /** The promise, in words. */
+  /** The requirement in one sentence. */
   readonly name: string
-  /** Why this harness cannot judge it; `null`: it can. */
+  /** Why this harness cannot run the case; `null`: it can. */
   readonly skip: string | null
-  /** Rejects with a story of how the promise was broken. Rejects at once where `skip` is not `null`. */
+  /** Rejects with a step-by-step trace if the case fails. Rejects at once if `skip` is not `null`. */
   run(): Promise<void>
 }

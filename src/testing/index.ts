@@ -1,13 +1,15 @@
 /**
- * `bet-wallet/testing`: proves your store. Needs fast-check (an optional peer dependency) and no test runner.
+ * `bet-wallet/testing`: verifies a `WalletStore`. Needs fast-check (an optional peer dependency) and no test
+ * runner.
  *
- * Beside the cases, for properties of your own: `createModel`, what the wallet must answer; `history` and `rush`,
- * what may happen to it; `brokenLine`, a line that loses answers.
+ * Exported beside the cases, for your own property-based tests: `createModel` (the answers that the wallet
+ * must give), `history` and `concurrentBurst` (random requests), `faultyStore` (lost requests, lost answers,
+ * delayed commits).
  */
 export { concurrentBurst, history, initialPlayers, permissivePolicy, policy } from './arbitraries.js'
 export { walletStoreCases } from './cases.js'
 export { type CommitFault, type FaultyStore, faultyStore } from './faulty-store.js'
-export type { CaseOptions, ExternalSettlement, HeldCommit, StoreHarness, WalletStoreCase } from './harness.js'
+export type { CaseOptions, HeldCommit, StoreHarness, WalletStoreCase } from './harness.js'
 export {
   type AmountFormat,
   type BodyDefect,
@@ -17,6 +19,7 @@ export {
   type InitialPlayer,
   type InjectedFault,
   type ModelAnswer,
+  type ModelBet,
   type ModelRequest,
   type WalletModel,
   type WalletPolicy,

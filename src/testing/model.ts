@@ -1,7 +1,7 @@
 /**
- * What the wallet should answer, written from the specification and the decisions (D1 to D27) and from nothing
- * else: a ledger of what happened, a map of answers, and additions of whole cents. It knows no revisions, no
- * guards and no commits, and looks up in the ledger what the library keeps in its records.
+ * The independent model: the answers that the wallet must give, written only from the specification and the
+ * decisions (D1 to D27). It has a ledger of events, a map of first answers, and sums of whole cents. It has
+ * no revisions, guards or commits, and derives from the ledger what the library stores in its records.
  */
 import type { Operation, SettlementType } from '../store.js'
 
@@ -21,114 +21,121 @@ export type ModelRequest = Ids &
     | { operation: 'rollbackbet'; type: 'TECHNICAL_ERROR' | 'MANUAL' }
   )
 
-/** What is wrong with the body that is sent for a request. */
-export type BodyDefect = 'none' | 'transactionId missing' | 'playerId with a NUL' | 'date without a day'
+/** The defect that makes a request body invalid. */
+export type BodyDefect = 'none' | 'missing-transaction-id' | 'nul-in-player-id' | 'incomplete-date'
 
-/** How the amount is written: by D3 and D21 it is the same amount. */
-export type AmountFormat = 'text' | 'with zeros' | 'number' | 'exponent'
+/** How the body writes the amount. All formats are the same amount (D3, D21). */
+export type AmountFormat = 'text' | 'trailing-zeros' | 'number' | 'exponent'
 
-/** What becomes of the line between the wallet and its store during a request. */
+/** The fault between the wallet and its store during one request. */
 export type InjectedFault =
-  | 'up'
-  | 'load throws'
-  | 'commit unavailable'
-  | 'breaks before commit'
-  | 'breaks after commit'
+  | 'none'
+  | 'load-throws'
+  | 'commit-unavailable'
+  | 'lost-before-commit'
+  | 'lost-after-commit'
 
-/** One thing that happens to the wallet, with nothing else at the same time. */
+/** One event of a history. Nothing else happens at the same time. */
 export type HistoryStep =
-  | { step: 'call'; request: ModelRequest; flaw: BodyDefect; line: InjectedFault; writing: AmountFormat }
+  | { step: 'call'; request: ModelRequest; defect: BodyDefect; fault: InjectedFault; format: AmountFormat }
   | { step: 'deposit' | 'withdraw'; playerId: string; amount: Cents }
-  | { step: 'leave' | 'come'; playerId: string }
-  | { step: 'change currency'; playerId: string; currency: string }
+  | { step: 'remove-player' | 'restore-player'; playerId: string }
+  | { step: 'change-currency'; playerId: string; currency: string }
 
 export type ModelAnswer =
   | { ok: true; replayed: boolean; balance: Cents; currency: string }
   | { ok: false; replayed: boolean; errorCode: string }
   | 'fault'
-  /** Of a step that is no call. */
+  /** A step that is not a call was done, or was not possible. */
   | 'done'
-  | 'not done'
+  | 'not-done'
 
 export interface InitialPlayer {
   playerId: string
   currency: string
   balance: Cents
-  /** Whether the wallet knows the player from the beginning. */
+  /** Whether the player exists in the wallet from the start. */
   known: boolean
 }
 
-/** What the operator has chosen, and the PAM's own rules. */
+/** The rules that the operator chooses. */
 export interface WalletPolicy {
   clawbacks: boolean
-  /** The PAM itself refuses to take more than this at once. */
-  takenAtOnceMax: Cents
+  /** The store itself refuses a larger debit. */
+  debitMax: Cents
 }
 
-/** What happened to a bet. */
-type Entry = Ids & { currency: string; amount: Cents } & (
-    | { happened: 'staked' | 'stake returned' | 'given up before it came' }
-    | { happened: 'credited' | 'collected' | 'left to the platform'; type: SettlementType }
+/** One event in the life of a bet. */
+type LedgerEntry = Ids & { currency: string; amount: Cents } & (
+    | { event: 'staked' | 'stake-returned' | 'cancelled-before-arrival' }
+    | { event: 'credited' | 'collected' | 'uncollected'; type: SettlementType }
   )
 
 type Verdict =
-  | { says: 'yes'; entry: Entry | null }
-  | { says: 'no, for ever'; errorCode: string; entry: Entry | null }
-  | { says: 'no'; errorCode: string }
+  | { kind: 'accepted'; entry: LedgerEntry | null }
+  /** Recorded and replayed (D6, D7). */
+  | { kind: 'final-refusal'; errorCode: string; entry: LedgerEntry | null }
+  /** Not recorded (D8). */
+  | { kind: 'refusal'; errorCode: string }
 
 interface FirstAnswer {
-  meaning: string
+  content: string
   errorCode: string | null
 }
 
-/** What the wallet is expected to answer, and what it is expected to have. */
+/** A bet as the model derives it from the ledger. */
+export interface ModelBet {
+  playerId: string
+  currency: string
+  stake: Cents
+  rolledBack: boolean
+  /** Clawbacks that the funds did not cover (D7). */
+  owed: Cents
+  /** Credited and not reversed, per settlement type. */
+  live: ReadonlyMap<SettlementType, Cents>
+}
+
+/** The expected answers, balances and bets of a wallet. */
 export interface WalletModel {
-  /** One that goes its own way from here. */
+  /** Returns an independent copy in the same state. */
   copy(): WalletModel
-  /** The answer to a step, which from now on has happened. */
+  /** Performs a step and returns the expected answer. */
   perform(step: HistoryStep): ModelAnswer
-  /** In whole cents. */
+  /** Returns the balance in whole cents. */
   balance(playerId: string): Cents
-  /** `null`: the wallet has never heard of it. `over`: rolled back; `live`: credited and not taken back, per type. */
-  bet(betId: string): {
-    playerId: string
-    currency: string
-    stake: Cents
-    over: boolean
-    owed: Cents
-    live: ReadonlyMap<SettlementType, Cents>
-  } | null
+  /** Returns the bet; `null` for an unknown bet. */
+  bet(betId: string): ModelBet | null
 }
 
 /**
- * Makes the model of a wallet.
+ * Creates the model of a wallet.
  *
- * @param openings who is there at first, and with what, in whole cents
- * @param house the operator's choices; `openHouse` of this package has none
+ * @param players the initial players, balances in whole cents
+ * @param policy the operator's rules; `permissivePolicy` has none
  */
-export function createModel(openings: readonly InitialPlayer[], house: WalletPolicy): WalletModel {
-  return new Model(openings, house)
+export function createModel(players: readonly InitialPlayer[], policy: WalletPolicy): WalletModel {
+  return new Model(players, policy)
 }
 
 export class Model implements WalletModel {
-  readonly #house: WalletPolicy
-  readonly #players: Map<string, { opening: Cents; currency: string; known: boolean }>
-  #ledger: readonly Entry[] = []
+  readonly #policy: WalletPolicy
+  readonly #players: Map<string, { initialBalance: Cents; currency: string; known: boolean }>
+  #ledger: readonly LedgerEntry[] = []
   #external: readonly { playerId: string; amount: Cents }[] = []
   #answers: ReadonlyMap<string, FirstAnswer> = new Map()
 
-  constructor(openings: readonly InitialPlayer[], house: WalletPolicy) {
-    this.#house = house
+  constructor(players: readonly InitialPlayer[], policy: WalletPolicy) {
+    this.#policy = policy
     this.#players = new Map(
-      openings.map(({ playerId, balance, currency, known }) => [
+      players.map(({ playerId, balance, currency, known }) => [
         playerId,
-        { opening: balance, currency, known },
+        { initialBalance: balance, currency, known },
       ]),
     )
   }
 
   copy(): Model {
-    const copy = new Model([], this.#house)
+    const copy = new Model([], this.#policy)
     for (const [playerId, player] of this.#players) copy.#players.set(playerId, { ...player })
     copy.#ledger = this.#ledger
     copy.#external = this.#external
@@ -139,83 +146,78 @@ export class Model implements WalletModel {
   perform(step: HistoryStep): ModelAnswer {
     switch (step.step) {
       case 'call':
-        return this.#answer(step.request, step.flaw, step.line)
+        return this.#answer(step.request, step.defect, step.fault)
       case 'deposit':
-        return this.#move(step.playerId, step.amount)
+        return this.#moveExternally(step.playerId, step.amount)
       case 'withdraw':
-        return this.#move(step.playerId, -step.amount)
+        return this.#moveExternally(step.playerId, -step.amount)
       default: {
         const player = this.#players.get(step.playerId)
-        if (player === undefined) return 'not done'
-        if (step.step === 'change currency') player.currency = step.currency
-        else player.known = step.step === 'come'
+        if (player === undefined) return 'not-done'
+        if (step.step === 'change-currency') player.currency = step.currency
+        else player.known = step.step === 'restore-player'
         return 'done'
       }
     }
   }
 
-  /** What the player has: the opening, and what has come and gone since. */
+  /** The initial balance plus every external movement and every ledger entry. */
   balance(playerId: string): Cents {
-    let sum = this.#players.get(playerId)?.opening ?? 0n
+    let sum = this.#players.get(playerId)?.initialBalance ?? 0n
     for (const move of this.#external) if (move.playerId === playerId) sum += move.amount
-    for (const entry of this.#ledger) if (entry.playerId === playerId) sum += moved(entry)
+    for (const entry of this.#ledger) if (entry.playerId === playerId) sum += deltaOf(entry)
     return sum
   }
 
-  /** What is left of a bet's stake and credits with the player, or what the platform has yet to collect of it. */
-  bet(betId: string) {
-    const life = this.#ledger.filter(entry => entry.betId === betId)
-    const [first] = life
+  bet(betId: string): ModelBet | null {
+    const entries = this.#ledger.filter(entry => entry.betId === betId)
+    const [first] = entries
     if (first === undefined) return null
-    const over = life.some(
-      ({ happened }) => happened === 'stake returned' || happened === 'given up before it came',
-    )
-    const owed = life.reduce(
-      (sum, { happened, amount }) => (happened === 'left to the platform' ? sum + amount : sum),
-      0n,
-    )
+    const uncollected = entries.filter(({ event }) => event === 'uncollected')
     return {
       playerId: first.playerId,
       currency: first.currency,
       stake: first.amount,
-      over,
-      owed,
-      live: liveOf(life),
+      rolledBack: entries.some(
+        ({ event }) => event === 'stake-returned' || event === 'cancelled-before-arrival',
+      ),
+      owed: uncollected.reduce((sum, { amount }) => sum + amount, 0n),
+      live: liveOf(entries),
     }
   }
 
-  #move(playerId: string, amount: Cents): ModelAnswer {
-    if (this.balance(playerId) + amount < 0n) return 'not done'
+  #moveExternally(playerId: string, amount: Cents): ModelAnswer {
+    if (this.balance(playerId) + amount < 0n) return 'not-done'
     this.#external = [...this.#external, { playerId, amount }]
     return 'done'
   }
 
-  #answer(request: ModelRequest, flaw: BodyDefect, line: InjectedFault): ModelAnswer {
-    // What the interface does not describe is refused before anybody is asked.
-    if (flaw !== 'none' || ('amount' in request && !isAmount(request.amount, request.currency))) {
+  #answer(request: ModelRequest, defect: BodyDefect, fault: InjectedFault): ModelAnswer {
+    // A request that the interface does not describe is refused before the store is read.
+    if (defect !== 'none' || ('amount' in request && !isAmount(request.amount, request.currency))) {
       return { ok: false, replayed: false, errorCode: 'INVALID_REQUEST' }
     }
-    if (line === 'load throws') return 'fault'
+    if (fault === 'load-throws') return 'fault'
 
-    const key = `${request.operation} ${request.transactionId}`
+    const key = keyOf(request)
     const first = this.#answers.get(key)
-    if (first !== undefined) return this.#again(request, first) // D2: nothing is written
+    if (first !== undefined) return this.#replay(request, first) // D2: no changes
 
-    const verdict = this.#judge(request)
-    if (verdict.says === 'no') return { ok: false, replayed: false, errorCode: verdict.errorCode } // D8
-    if (line === 'commit unavailable' || line === 'breaks before commit') return 'fault' // D9
+    const verdict = this.#decide(request)
+    if (verdict.kind === 'refusal') return { ok: false, replayed: false, errorCode: verdict.errorCode } // D8
+    if (fault === 'commit-unavailable' || fault === 'lost-before-commit') return 'fault' // D9
 
-    const errorCode = verdict.says === 'yes' ? null : verdict.errorCode
-    this.#answers = new Map(this.#answers).set(key, { meaning: meaningOf(request), errorCode })
+    const errorCode = verdict.kind === 'accepted' ? null : verdict.errorCode
+    this.#answers = new Map(this.#answers).set(key, { content: contentOf(request), errorCode })
     if (verdict.entry !== null) this.#ledger = [...this.#ledger, verdict.entry]
-    // After a lost commit the wallet looks up what was recorded, and repeats it.
-    const replayed = line === 'breaks after commit'
+    // After a lost answer the wallet reads what was recorded, and replays it.
+    const replayed = fault === 'lost-after-commit'
     return errorCode === null ? this.#success(request.playerId, replayed) : { ok: false, replayed, errorCode }
   }
 
   /** D2 to D4, and D16: a success needs a player. */
-  #again(request: ModelRequest, { meaning, errorCode }: FirstAnswer): ModelAnswer {
-    if (meaning !== meaningOf(request)) {
+  #replay(request: ModelRequest, { content, errorCode }: FirstAnswer): ModelAnswer {
+    if (content !== contentOf(request)) {
       return { ok: false, replayed: false, errorCode: 'TRANSACTION_CONFLICT' }
     }
     if (errorCode !== null) return { ok: false, replayed: true, errorCode }
@@ -230,80 +232,88 @@ export class Model implements WalletModel {
     return { ok: true, replayed, balance: this.balance(playerId), currency }
   }
 
-  /** A request that came for the first time. The order is that of the chapter "The order of the checks". */
-  #judge(request: ModelRequest): Verdict {
-    const { transactionId, betId, playerId } = request
+  /** Decides a new request. The order of the checks is part of the rules: final refusals depend on it. */
+  #decide(request: ModelRequest): Verdict {
+    const { betId, playerId } = request
     const player = this.#players.get(playerId)
-    if (player?.known !== true) return no('INVALID_PLAYER') // D16
+    if (player?.known !== true) return refusal('INVALID_PLAYER') // D16
 
     const bet = this.bet(betId)
     const { currency } = player
-    const ids = { transactionId, betId, playerId, currency }
+    if (request.operation === 'placebet') return this.#decidePlaceBet(request, currency, bet)
+    if (bet !== null && bet.playerId !== playerId) return refusal('INVALID_PLAYER') // D15
+    if (request.operation === 'rollbackbet') return this.#decideRollback(request, currency, bet)
+    if (bet === null || bet.rolledBack) return refusal('INVALID_BET') // D17, D19
+    if (request.operation === 'unsettlement') return this.#decideUnsettlement(request, currency, bet)
 
-    if (request.operation === 'placebet') {
-      const { amount } = request
-      if (bet !== null) return noForEver('INVALID_BET') // D10, D11, D15
-      if (request.currency !== currency) return noForEver('INVALID_CURRENCY') // D23
-      if (amount > this.balance(playerId)) return noForEver('INSUFFICIENT_FUNDS')
-      if (request.sessionEnded) return noForEver('INVALID_SESSION_TOKEN')
-      if (amount > this.#house.takenAtOnceMax) return noForEver('LIMIT_OF_THE_HOUSE')
-      return yes({ ...ids, happened: 'staked', amount })
-    }
+    const { type, amount } = request
+    if (request.currency !== currency || bet.currency !== currency) return refusal('INVALID_CURRENCY') // D23
+    return accepted({ ...idsOf(request), currency, event: 'credited', type, amount })
+  }
 
-    if (bet !== null && bet.playerId !== playerId) return no('INVALID_PLAYER') // D15
+  #decidePlaceBet(
+    request: ModelRequest & { operation: 'placebet' },
+    currency: string,
+    bet: ModelBet | null,
+  ): Verdict {
+    const { amount, playerId } = request
+    if (bet !== null) return finalRefusal('INVALID_BET') // D10, D11, D15
+    if (request.currency !== currency) return finalRefusal('INVALID_CURRENCY') // D23
+    if (amount > this.balance(playerId)) return finalRefusal('INSUFFICIENT_FUNDS')
+    if (request.sessionEnded) return finalRefusal('INVALID_SESSION_TOKEN')
+    if (amount > this.#policy.debitMax) return finalRefusal('DEBIT_LIMIT_EXCEEDED')
+    return accepted({ ...idsOf(request), currency, event: 'staked', amount })
+  }
 
-    if (request.operation === 'rollbackbet') {
-      if (bet === null) return yes({ ...ids, happened: 'given up before it came', amount: 0n }) // D11
-      if (bet.over) return yes(null) // D12
-      if (bet.live.size > 0 || bet.owed > 0n) return no('INVALID_BET') // D13
-      if (bet.currency !== currency) return no('INVALID_CURRENCY') // D23
-      return yes({ ...ids, happened: 'stake returned', amount: bet.stake })
-    }
+  #decideRollback(request: ModelRequest, currency: string, bet: ModelBet | null): Verdict {
+    const ids = { ...idsOf(request), currency }
+    if (bet === null) return accepted({ ...ids, event: 'cancelled-before-arrival', amount: 0n }) // D11
+    if (bet.rolledBack) return accepted(null) // D12
+    if (bet.live.size > 0 || bet.owed > 0n) return refusal('INVALID_BET') // D13
+    if (bet.currency !== currency) return refusal('INVALID_CURRENCY') // D23
+    return accepted({ ...ids, event: 'stake-returned', amount: bet.stake })
+  }
 
-    if (bet === null || bet.over) return no('INVALID_BET') // D17, D19
-
-    if (request.operation === 'settlement') {
-      const { type, amount } = request
-      if (request.currency !== currency || bet.currency !== currency) return no('INVALID_CURRENCY') // D23
-      return yes({ ...ids, happened: 'credited', type, amount })
-    }
-
+  #decideUnsettlement(
+    request: ModelRequest & { operation: 'unsettlement' },
+    currency: string,
+    bet: ModelBet,
+  ): Verdict {
+    const { betId, playerId } = request
     const type = request.type === 'UNSCORED' ? 'BET_PAID' : 'VOIDED'
     const amount = bet.live.get(type)
     if (amount === undefined) {
       const everCredited = this.#ledger.some(
-        entry => entry.betId === betId && entry.happened === 'credited' && entry.type === type,
+        entry => entry.betId === betId && entry.event === 'credited' && entry.type === type,
       )
-      return no(everCredited ? 'INVALID_BET' : 'SETTLEMENT_NOT_FOUND') // D19
+      return refusal(everCredited ? 'INVALID_BET' : 'SETTLEMENT_NOT_FOUND') // D19
     }
-    if (bet.currency !== currency) return no('INVALID_CURRENCY') // D23
-    const collectable =
-      amount === 0n ||
-      (this.#house.clawbacks && amount <= this.balance(playerId) && amount <= this.#house.takenAtOnceMax)
+    if (bet.currency !== currency) return refusal('INVALID_CURRENCY') // D23
+    const { clawbacks, debitMax } = this.#policy
+    const collectable = amount === 0n || (clawbacks && amount <= this.balance(playerId) && amount <= debitMax)
+    const ids = { ...idsOf(request), currency }
     return collectable
-      ? yes({ ...ids, happened: 'collected', type, amount }) // D18
-      : noForEver('INSUFFICIENT_FUNDS', { ...ids, happened: 'left to the platform', type, amount }) // D7, D20
+      ? accepted({ ...ids, event: 'collected', type, amount }) // D18
+      : finalRefusal('INSUFFICIENT_FUNDS', { ...ids, event: 'uncollected', type, amount }) // D7, D20
   }
 }
 
-/** Credited since the last unsettlement, per type; no entry where nothing was (D18). */
-function liveOf(life: readonly Entry[]): ReadonlyMap<SettlementType, Cents> {
+/** Credited since the last unsettlement, per type; a type without a live credit has no entry (D18). */
+function liveOf(entries: readonly LedgerEntry[]): ReadonlyMap<SettlementType, Cents> {
   const live = new Map<SettlementType, Cents>()
-  for (const entry of life) {
-    if (entry.happened === 'credited') live.set(entry.type, (live.get(entry.type) ?? 0n) + entry.amount)
-    else if (entry.happened === 'collected' || entry.happened === 'left to the platform') {
-      live.delete(entry.type)
-    }
+  for (const entry of entries) {
+    if (entry.event === 'credited') live.set(entry.type, (live.get(entry.type) ?? 0n) + entry.amount)
+    else if (entry.event === 'collected' || entry.event === 'uncollected') live.delete(entry.type)
   }
   return live
 }
 
-function moved({ happened, amount }: Entry): Cents {
-  switch (happened) {
+function deltaOf({ event, amount }: LedgerEntry): Cents {
+  switch (event) {
     case 'staked':
     case 'collected':
       return -amount
-    case 'stake returned':
+    case 'stake-returned':
     case 'credited':
       return amount
     default:
@@ -311,13 +321,13 @@ function moved({ happened, amount }: Entry): Cents {
   }
 }
 
-/** D22: at most 15 digits before the point, and yen have no decimals. */
+/** D22: at most 15 digits before the decimal point, and yen have no decimals. */
 function isAmount(amount: Cents, currency: string): boolean {
   return amount < 10n ** 17n && (currency !== 'JPY' || amount % 100n === 0n)
 }
 
-/** D3. */
-function meaningOf(request: ModelRequest): string {
+/** The fields that a retry must not change (D3). */
+function contentOf(request: ModelRequest): string {
   const { operation, playerId, betId } = request
   const type = 'type' in request ? request.type : ''
   const money = 'amount' in request ? `${request.amount} ${request.currency}` : ''
@@ -327,10 +337,12 @@ function meaningOf(request: ModelRequest): string {
 export const keyOf = ({ operation, transactionId }: { operation: Operation; transactionId: string }) =>
   `${operation} ${transactionId}`
 
-const yes = (entry: Entry | null): Verdict => ({ says: 'yes', entry })
-const no = (errorCode: string): Verdict => ({ says: 'no', errorCode })
-const noForEver = (errorCode: string, entry: Entry | null = null): Verdict => ({
-  says: 'no, for ever',
+const idsOf = ({ transactionId, betId, playerId }: Ids): Ids => ({ transactionId, betId, playerId })
+
+const accepted = (entry: LedgerEntry | null): Verdict => ({ kind: 'accepted', entry })
+const refusal = (errorCode: string): Verdict => ({ kind: 'refusal', errorCode })
+const finalRefusal = (errorCode: string, entry: LedgerEntry | null = null): Verdict => ({
+  kind: 'final-refusal',
   errorCode,
   entry,
 })

@@ -1,12 +1,16 @@
-/** The platform's requests as bodies, and the wallet's outcomes as the model's answers. */
-
+/** Translates between the model and the wallet: requests to bodies, outcomes to answers. */
 import { WalletRefusal } from '../errors.js'
 import { handlePlaceBet, handleRollbackBet, handleUnsettlement, recordSettlement } from '../handlers.js'
 import type { WalletOptions } from '../options.js'
 import type { WalletOutcome } from '../outcomes.js'
 import type { AmountFormat, BodyDefect, Cents, ModelAnswer, ModelRequest } from './model.js'
 
-/** Reads decimal text as whole cents. What is no multiple of a cent has no business in these wallets. */
+/**
+ * Parses decimal text as whole cents. This arithmetic is independent of `money.ts` on purpose: a bug there
+ * cannot hide itself in the model.
+ *
+ * @throws {Error} for text that is not a multiple of a cent: no amount of these wallets is
+ */
 export function toCents(text: string): Cents {
   const [, sign, whole, fraction = ''] = /^(-?)([0-9]+)(?:\.([0-9]+))?$/.exec(text) ?? []
   if (whole === undefined || /[1-9]/.test(fraction.slice(2)))
@@ -15,43 +19,43 @@ export function toCents(text: string): Cents {
   return sign === '-' ? -cents : cents
 }
 
-/** Writes whole cents as decimal text, without zeros that mean nothing. */
+/** Formats whole cents as decimal text without trailing zeros. */
 export function fromCents(cents: Cents): string {
   const digits = String(cents < 0n ? -cents : cents).padStart(3, '0')
   const text = `${digits.slice(0, -2)}.${digits.slice(-2)}`.replace(/\.?0+$/, '')
   return cents < 0n ? `-${text}` : text
 }
 
-function written(cents: Cents, writing: AmountFormat): string | number {
+function formatted(cents: Cents, format: AmountFormat): string | number {
   const text = fromCents(cents)
   const fewDigits = text.replace('.', '').length <= 15
-  if (writing === 'number' && fewDigits) return Number(text)
-  if (writing === 'exponent') return `${cents}e-2`
-  if (writing === 'with zeros') return text.includes('.') ? `${text}000` : `${text}.0000`
+  if (format === 'number' && fewDigits) return Number(text)
+  if (format === 'exponent') return `${cents}e-2`
+  if (format === 'trailing-zeros') return text.includes('.') ? `${text}000` : `${text}.0000`
   return text
 }
 
-/** The body as the platform sends it. */
+/** Returns the request body as the platform sends it. */
 export function requestBody(
   request: ModelRequest,
-  flaw: BodyDefect = 'none',
-  writing: AmountFormat = 'text',
+  defect: BodyDefect = 'none',
+  format: AmountFormat = 'text',
 ): unknown {
   const { operation, ...fields } = request
   const body: Record<string, unknown> = { ...fields, transactionDate: '2026-11-21T10:00:00Z' }
-  if ('amount' in request) body.amount = written(request.amount, writing)
+  if ('amount' in request) body.amount = formatted(request.amount, format)
   if (operation === 'placebet') {
     delete body.sessionEnded
     body.sessionId = request.sessionEnded ? 'ended' : 'session'
     body.betType = 'SINGLE'
   }
-  if (flaw === 'transactionId missing') delete body.transactionId
-  if (flaw === 'playerId with a NUL') body.playerId = `${request.playerId}\u0000`
-  if (flaw === 'date without a day') body.transactionDate = '2026-11'
+  if (defect === 'missing-transaction-id') delete body.transactionId
+  if (defect === 'nul-in-player-id') body.playerId = `${request.playerId}\u0000`
+  if (defect === 'incomplete-date') body.transactionDate = '2026-11'
   return body
 }
 
-/** Who answers which operation. */
+/** The handler of each operation. */
 export const handlers = {
   placebet: handlePlaceBet,
   unsettlement: handleUnsettlement,
@@ -59,35 +63,33 @@ export const handlers = {
   settlement: recordSettlement,
 }
 
-/** Crowds are part of the cases: give up later than in production, and lose no time where a conflict never ends. */
+/** The cases create heavy contention: more attempts than in production, and no delay between them. */
 export const retrySettings = {
   attemptsMax: 100,
   backOff: () => new Promise<void>(resolve => setImmediate(resolve)),
 }
 
-/** How the operator of the histories has set its wallet up: sessions end, and rollbacks have a second type. */
+/** The options of the wallet in the histories: sessions can end, and rollbacks have a second type. */
 export const platformOptions: WalletOptions = {
   rollbackTypes: ['TECHNICAL_ERROR', 'MANUAL'],
   authorizeBet({ sessionId }) {
-    if (sessionId === 'ended') throw new WalletRefusal('INVALID_SESSION_TOKEN', 'sessionId: it has ended')
+    if (sessionId === 'ended')
+      throw new WalletRefusal('INVALID_SESSION_TOKEN', 'sessionId: session has ended')
   },
   ...retrySettings,
 }
 
-/** What was answered: as the model sees it, and the wallet's reference of a success. */
-export interface Heard {
+/** An answer in the shape of the model, and the walletTransactionId of a success. */
+export interface Observed {
   answer: ModelAnswer
-  reference: string | null
+  walletTransactionId: string | null
 }
 
-export function heardOf(outcome: WalletOutcome): Heard {
+export function observe(outcome: WalletOutcome): Observed {
   if (!outcome.ok) {
     const { replayed, errorCode } = outcome
-    return { answer: { ok: false, replayed, errorCode }, reference: null }
+    return { answer: { ok: false, replayed, errorCode }, walletTransactionId: null }
   }
   const { replayed, balance, currency, walletTransactionId } = outcome
-  return {
-    answer: { ok: true, replayed, balance: toCents(balance), currency },
-    reference: walletTransactionId,
-  }
+  return { answer: { ok: true, replayed, balance: toCents(balance), currency }, walletTransactionId }
 }

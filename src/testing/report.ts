@@ -1,10 +1,14 @@
-/** Runs every case and says, in words, whether the store is sound. */
+/** Runs every case, prints the results and returns them as a report. */
 import type { WalletStore } from '../store.js'
 import { walletStoreCases } from './cases.js'
-import type { CaseOptions, StoreHarness } from './harness.js'
+import type { CaseOptions, StoreHarness, WalletStoreCase } from './harness.js'
 
 export interface ReportOptions extends CaseOptions {
-  /** Gets every line as it comes, progress among them. Default: `console.log`; `null`: nothing is printed. */
+  /**
+   * Is called with every line of the report as soon as it is known; `null` prints nothing.
+   *
+   * @default console.log
+   */
   print?: ((line: string) => void) | null
 }
 
@@ -12,76 +16,86 @@ export interface CaseResult {
   id: string
   level: 'MUST' | 'SHOULD'
   name: string
-  /** `passed`, `failed`, or `skipped`: not judged. */
   result: 'passed' | 'failed' | 'skipped'
-  /** The story of the failure, or why it was not judged; `null` where it passed. */
+  /** The trace of a failure, or why the case was skipped; `null` for a passed case. */
   detail: string | null
 }
 
 export interface StoreReport {
-  /** Every MUST that was judged is kept. */
-  sound: boolean
-  /** Every case was judged: none was skipped, and none left out by `only`. */
+  /** No MUST case failed. Skipped cases do not count. */
+  passed: boolean
+  /** Every case ran: none was skipped, and none was left out by `only`. */
   complete: boolean
-  passed: number
-  failed: number
-  skipped: number
+  counts: { passed: number; failed: number; skipped: number }
   seed: number
   runs: number
   results: readonly CaseResult[]
 }
 
 /**
- * Runs all cases against your store, one after the other, prints what it finds, and gives it as data.
+ * Runs all cases against your store, one after the other, prints every result, and returns the report.
  *
  * ```ts
  * const report = await checkWalletStore({ open: players => ({ store: openMyStore(players) }) })
- * process.exitCode = report.sound ? 0 : 1
+ * process.exitCode = report.passed ? 0 : 1
  * ```
+ *
+ * @param harness opens your store; optional hooks enable more cases
+ * @param options seed, number of random runs, selected cases, timeout, and where to print
+ * @throws {WalletError} `INVALID_OPTIONS` for an invalid option. A failed case does not throw
  */
 export async function checkWalletStore<O extends { store: WalletStore }>(
   harness: StoreHarness<O>,
   options: ReportOptions = {},
 ): Promise<StoreReport> {
-  const { print = line => console.log(line), ...caseOptions } = options
-  const say = print ?? (() => undefined)
+  const { print, ...caseOptions } = options
+  const printLine = print === null ? () => undefined : (print ?? (line => console.log(line)))
   const results: CaseResult[] = []
-  for (const { id, level, name, skip, run } of walletStoreCases(harness, caseOptions)) {
-    const detail = skip ?? (await storyOf(run))
-    const result = skip !== null ? 'skipped' : detail === null ? 'passed' : 'failed'
-    results.push({ id, level, name, result, detail })
-    const mark = { passed: 'ok     ', failed: 'FAILED ', skipped: 'skipped' }[result]
-    say(`${mark} ${id} ${level.padEnd(6)} ${name}${result === 'skipped' ? ` (${skip})` : ''}`)
+  for (const one of walletStoreCases(harness, caseOptions)) {
+    const result = await resultOf(one)
+    results.push(result)
+    printLine(caseLine(result))
   }
+  for (const { result, detail } of results) if (result === 'failed') printLine(`\n${detail}`)
 
+  const report = reportOf(results, options)
+  printLine(`\n${verdictLine(report)}`)
+  return report
+}
+
+async function resultOf({ id, level, name, skip, run }: WalletStoreCase): Promise<CaseResult> {
+  const of = { id, level, name }
+  if (skip !== null) return { ...of, result: 'skipped', detail: skip }
+  try {
+    await run()
+    return { ...of, result: 'passed', detail: null }
+  } catch (error) {
+    return { ...of, result: 'failed', detail: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+function caseLine({ id, level, name, result, detail }: CaseResult): string {
+  const mark = { passed: 'passed ', failed: 'FAILED ', skipped: 'skipped' }[result]
+  return `${mark} ${id} ${level.padEnd(6)} ${name}${result === 'skipped' ? ` (${detail})` : ''}`
+}
+
+function reportOf(results: readonly CaseResult[], { seed = 1, runs = 200, only }: CaseOptions): StoreReport {
   const count = (wanted: CaseResult['result']) => results.filter(({ result }) => result === wanted).length
-  const failures = results.filter(({ result }) => result === 'failed')
-  const sound = failures.every(({ level }) => level !== 'MUST')
-  for (const { detail } of failures) say(`\n${detail}`)
-  const complete = count('skipped') === 0 && options.only === undefined
-  const verdict = sound ? (complete ? 'Sound' : 'Sound as far as it was judged') : 'NOT SOUND'
-  const { seed = 1, runs = 200 } = options
-  say(
-    `\n${verdict}: ${count('passed')} promises kept, ${failures.length} broken, ` +
-      `${count('skipped')} not judged (seed ${seed}, ${runs} runs).`,
-  )
+  const counts = { passed: count('passed'), failed: count('failed'), skipped: count('skipped') }
   return {
-    sound,
-    complete,
-    passed: count('passed'),
-    failed: failures.length,
-    skipped: count('skipped'),
+    passed: !results.some(({ level, result }) => level === 'MUST' && result === 'failed'),
+    complete: counts.skipped === 0 && only === undefined,
+    counts,
     seed,
     runs,
     results,
   }
 }
 
-async function storyOf(run: () => Promise<void>): Promise<string | null> {
-  try {
-    await run()
-    return null
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error)
-  }
+function verdictLine({ passed, complete, counts, seed, runs }: StoreReport): string {
+  const verdict = passed ? (complete ? 'PASSED' : 'PASSED, INCOMPLETE') : 'FAILED'
+  return (
+    `${verdict}: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped ` +
+    `(seed ${seed}, ${runs} runs)`
+  )
 }

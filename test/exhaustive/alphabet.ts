@@ -1,6 +1,7 @@
 /**
- * Who acts: one player, one bet and a little around it. A letter is one request as the platform sends it, or one
- * move of money by another writer. The same letter twice is the same request sent twice at once.
+ * The alphabet of the exhaustive search: one player, one bet and a few related transactions. A letter is one
+ * request of the platform, or one movement by an external writer. A letter that occurs twice is a request
+ * sent twice concurrently.
  */
 import {
   handlePlaceBet,
@@ -20,7 +21,7 @@ export const playerId = 'ann'
 export interface Call {
   name: string
   request: ModelRequest
-  /** What a retry may change without being another transaction (D3). */
+  /** Fields that a retry may change (D3). */
   refreshed: Record<string, unknown>
 }
 
@@ -32,7 +33,7 @@ export interface Move {
 
 export type Letter = Call | Move
 
-/** No two sums of these are alike, so that no error of one hides behind another. */
+/** No two sums of these amounts are equal, so that one error cannot hide another. */
 export const stake = 30_00n
 export const paid = 60_00n
 export const voided = 35_00n
@@ -79,7 +80,7 @@ const unsettle = (transactionId: string, type: 'UNSCORED' | 'UNVOIDED'): ModelRe
   type,
 })
 
-const later = { transactionDate: '2026-11-21T10:05:00Z' }
+const retriedLater = { transactionDate: '2026-11-21T10:05:00Z' }
 
 export const placebet = call('placebet', place('p1', 'b1', stake))
 export const rollbackbet = call('rollback', rollback('r1'))
@@ -88,8 +89,8 @@ export const unscored = call('unscored', unsettle('u1', 'UNSCORED'))
 /** The alphabet. Its order is the order of a multiset's members. */
 export const letters: readonly Letter[] = [
   placebet,
-  call('placebet sent again', place('p1', 'b1', stake), {
-    ...later,
+  call('placebet retried', place('p1', 'b1', stake), {
+    ...retriedLater,
     amount: '30.00',
     odds: '2.5',
     sessionId: 'another session',
@@ -99,19 +100,19 @@ export const letters: readonly Letter[] = [
   call('placebet under another id', place('p3', 'b1', stake)),
   call('placebet of another bet', place('p2', 'b2', 80_00n)),
   rollbackbet,
-  call('rollback sent again', rollback('r1'), later),
+  call('rollback retried', rollback('r1'), retriedLater),
   call('rollback under another id', rollback('r2')),
   call('settle', settle('s1', 'BET_PAID', paid)),
   call('void', settle('v1', 'VOIDED', voided)),
   unscored,
-  call('unscored sent again', unsettle('u1', 'UNSCORED'), later),
+  call('unscored retried', unsettle('u1', 'UNSCORED'), retriedLater),
   call('unscored under another id', unsettle('u2', 'UNSCORED')),
   call('unvoided', unsettle('w1', 'UNVOIDED')),
   { name: 'deposit', step: 'deposit', amount: 50_00n },
   { name: 'spend', step: 'withdraw', amount: 45_00n },
 ]
 
-/** What came before, in some start states. */
+/** Requests that belong to the past of some start states. */
 export const settledBefore = call('settle before', settle('s0', 'BET_PAID', paid))
 export const lostBefore = call('settle before, lost', settle('s0', 'BET_PAID', 0n))
 export const voidedBefore = call('void before', settle('v0', 'VOIDED', voided))

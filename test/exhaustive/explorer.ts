@@ -1,120 +1,123 @@
 /**
- * Every schedule of some concurrent requests, with at most one fault, as walks through a graph of states. A step is: one
- * request hears from its store, a load shows what there is now, a commit is done or not, another writer moves money, a
- * commit whose answer was lost lands at last. A store acts and answers in one step: between the two, nothing that
- * another request could see happens, and the one that waits does nothing.
+ * Explores every schedule of some concurrent requests, with at most one fault, as walks through a graph of
+ * states. One step is a load, a commit, a movement by an external writer, or the delivery of a delayed
+ * commit. A store acts and replies in one step: no other request can see anything between the two.
  *
- * A state is all that the future depends on and all that the judges ask for. States that are equal are visited once;
- * the schedules through them are counted all the same.
+ * A state holds everything that the future and the checks depend on. Equal states are visited once; all
+ * schedules through them are counted.
  */
+
+import { answeredBalance, Checker, type End, faults } from './checker.js'
 import type { Ending } from './handler.js'
-import { answeredBalance, type End, faults, Judge } from './judge.js'
-import { addsUp, type Flaw, hadIt, neverNegative } from './money.js'
-import { StateTable } from './state-table.js'
+import { addsUp, balanceExisted, neverNegative, type Violation } from './money.js'
 import {
-  brokenLine,
   commitUnavailable,
+  type HandlerState,
+  injectedFault,
   loadUnavailable,
-  type Place,
   refusal,
   replyBase,
+  type StateSpace,
   type StoreState,
-  type Universe,
   unknown,
-} from './universe.js'
+} from './state-space.js'
+import { StateTable } from './state-table.js'
 
-/** What can happen to the store call that a request waits for. */
+/** The possible results of the store call that a request waits for. */
 export const actions = [
   'is answered',
   'load throws',
   'load is unavailable',
   'is lost before the write',
   'is lost after the write',
-  'is lost and lands later',
+  'is lost and delivered later',
   'is unavailable',
   'is refused',
 ] as const
 
-/** One step of a schedule. `slot` -1: the late commit lands. */
+/** One step of a schedule. `slot` -1: the delayed commit is delivered. */
 export interface Step {
   slot: number
   action: (typeof actions)[number]
 }
 
 export interface Findings {
-  /** All of them, also those that were not walked one by one. Requests that are the same are not told apart. */
+  /** All schedules, including those through merged states. Identical requests are interchangeable. */
   schedules: number
   states: number
   ends: number
-  /** Per invariant: in how many steps or ends it was seen broken. */
-  broken: Map<string, number>
+  /** Per invariant: the number of steps and ends that violate it. */
+  violated: Map<string, number>
 }
 
-/** Where everybody is at one moment, by number. */
+/** The numbers of the store state and of all handler states. */
 export interface Moment {
   store: number
-  places: readonly number[]
-  /** The deed that is still on its way, or -1. */
-  late: number
+  handlers: readonly number[]
+  /** The delayed commit that is not delivered yet, or -1. */
+  delayed: number
 }
 
-export interface Story {
+export interface Trace {
   word: readonly number[]
   steps: readonly Step[]
   /** Before the first step and after each. */
   moments: readonly Moment[]
-  flaws: readonly Flaw[]
+  violations: readonly Violation[]
 }
 
-const landing = -1
+const delivery = -1
 const slotsMax = 3
-/** In the second number of a row: which fault, who was answered before whom began, and the late commit. */
+/**
+ * The second number of a row holds the fault, which request was answered before which began, and the delayed
+ * commit.
+ */
 const faultBits = 3
 const beforeBits = 9
-const lateShift = faultBits + beforeBits
+const delayedShift = faultBits + beforeBits
 const faultMask = (1 << faultBits) - 1
 const beforeMask = (1 << beforeBits) - 1
 
-const flawCodes = ['', hadIt, addsUp, neverNegative] as const
+const violationCodes = ['', balanceExisted, addsUp, neverNegative] as const
 
 export class Explorer {
-  readonly universe: Universe
-  readonly judge: Judge
+  readonly space: StateSpace
+  readonly checker: Checker
   #word: readonly number[] = []
   #width = 0
   #table = new StateTable(1)
   readonly #tables = new Map<number, StateTable>()
-  /** Per depth: the states after each possible step, what step it is, and the flaw that it showed. */
+  /** Per depth: the state after each possible step, the step, and the violation in it. */
   readonly #after: Int32Array[] = []
   readonly #steps: Int32Array[] = []
-  readonly #flaws: Int32Array[] = []
-  /** Bit per balance (its number in the universe), for this word. */
+  readonly #violations: Int32Array[] = []
+  /** Per balance number: its bit in the rows of this word. */
   #bits = new Map<number, number>()
   #count = 0
   #ends = 0
   #incomplete = false
-  #broken = new Map<string, number>()
+  #violated = new Map<string, number>()
   #onEnd: ((end: End) => void) | null = null
 
-  constructor(universe: Universe) {
-    this.universe = universe
-    this.judge = new Judge(universe)
+  constructor(space: StateSpace) {
+    this.space = space
+    this.checker = new Checker(space)
   }
 
-  /** Walks through all of it, and says what was found. */
+  /** Explores all schedules of a word. */
   async explore(word: readonly number[], onEnd: ((end: End) => void) | null = null): Promise<Findings> {
     this.#begin(word)
     let schedules: number
     do {
       this.#table.clear()
-      this.#broken = new Map()
+      this.#violated = new Map()
       this.#ends = 0
       this.#incomplete = false
       this.#onEnd = null
       schedules = this.#walk(this.#addRoot(), 0)
-    } while (await this.universe.learn())
-    if (this.#incomplete) throw new Error('something remained unknown')
-    const findings = { schedules, states: this.#table.size, ends: this.#ends, broken: this.#broken }
+    } while (await this.space.learn())
+    if (this.#incomplete) throw new Error('a transition remained unknown')
+    const findings = { schedules, states: this.#table.size, ends: this.#ends, violated: this.#violated }
     if (onEnd !== null) {
       this.#table.clear()
       this.#onEnd = onEnd
@@ -124,15 +127,18 @@ export class Explorer {
     return findings
   }
 
-  /** The shortest way to where this is broken, of fewer than so many steps. After `explore` of the word. */
-  shortestStory(
+  /**
+   * Returns the shortest trace that violates the invariant, with fewer than `stepsMax` steps. Call `explore`
+   * first.
+   */
+  shortestTrace(
     word: readonly number[],
-    broken: string,
+    invariant: string,
     stepsMax: number = Number.POSITIVE_INFINITY,
-  ): Story | null {
+  ): Trace | null {
     this.#begin(word)
     this.#table.clear()
-    this.#broken = new Map()
+    this.#violated = new Map()
     const cameFrom: { state: number; step: number; depth: number }[] = []
     const queue = [this.#addRoot()]
     for (const state of queue) {
@@ -141,17 +147,17 @@ export class Explorer {
       const { rows, width } = this.#table
       if (this.#isEnd(rows, state * width)) {
         const end = this.#endOf(rows, state * width)
-        const flaws = this.judge.explain(end).filter(flaw => flaw.broken === broken)
-        if (flaws.length > 0) return this.#tell(state, null, cameFrom, flaws)
+        const violations = this.checker.explain(end).filter(violation => violation.invariant === invariant)
+        if (violations.length > 0) return this.#traceTo(state, null, cameFrom, violations)
         continue
       }
       const count = this.#expand(state, 0)
-      const [after, steps, flawed] = [this.#after[0], this.#steps[0], this.#flaws[0]]
+      const [after, steps, violated] = [this.#after[0], this.#steps[0], this.#violations[0]]
       for (let k = 0; k < count; k += 1) {
-        const code = flawed?.[k] as number
-        if (code !== 0 && broken === flawCodes[code] && depth + 1 < stepsMax) {
-          const flaw = this.#flawOfStep(code, state, after as Int32Array, k)
-          return this.#tell(state, { step: steps?.[k] as number, at: k }, cameFrom, [flaw])
+        const code = violated?.[k] as number
+        if (code !== 0 && invariant === violationCodes[code] && depth + 1 < stepsMax) {
+          const violation = this.#violationOfStep(code, state, after as Int32Array, k)
+          return this.#traceTo(state, { step: steps?.[k] as number, at: k }, cameFrom, [violation])
         }
         const next = this.#table.add(after as Int32Array, k * width)
         if (next >= 0) continue
@@ -163,7 +169,7 @@ export class Explorer {
   }
 
   #begin(word: readonly number[]): void {
-    if (word.length > slotsMax) throw new Error(`at most ${slotsMax} at once`)
+    if (word.length > slotsMax) throw new Error(`at most ${slotsMax} concurrent requests`)
     this.#word = word
     this.#width = 2 + 2 * word.length
     let table = this.#tables.get(this.#width)
@@ -173,15 +179,15 @@ export class Explorer {
     }
     this.#table = table
     this.#bits = new Map()
-    this.judge.begin(word)
+    this.checker.begin(word)
   }
 
   #addRoot(): number {
     const n = this.#word.length
     const row = new Int32Array(this.#width)
-    const { recorded, balanceNumber } = this.universe.stores[0] as StoreState
+    const { recorded, balanceNumber } = this.space.stores[0] as StoreState
     for (const [slot, letter] of this.#word.entries()) {
-      row[2 + slot] = this.universe.roots[letter] as number
+      row[2 + slot] = this.space.roots[letter] as number
       if (recorded & (1 << letter)) row[2 + n + slot] = this.#bitOf(balanceNumber)
     }
     return ~this.#table.add(row, 0)
@@ -196,30 +202,30 @@ export class Explorer {
     return bit
   }
 
-  /** How many schedules go on from this state. */
+  /** Returns the number of schedules that continue from this state. */
   #walk(state: number, depth: number): number {
     const table = this.#table
     table.counts[state] = -1
     const { width } = table
     if (this.#isEnd(table.rows, state * width)) {
       this.#ends += 1
-      this.#judgeEnd(table.rows, state * width)
+      this.#checkEnd(table.rows, state * width)
       table.counts[state] = 1
       return 1
     }
     const count = this.#expand(state, depth)
-    if (count === 0 && !this.#incomplete) throw new Error('a schedule that is stuck')
+    if (count === 0 && !this.#incomplete) throw new Error('a schedule is stuck')
     const after = this.#after[depth] as Int32Array
-    const flawed = this.#flaws[depth] as Int32Array
+    const violated = this.#violations[depth] as Int32Array
     let schedules = 0
     for (let k = 0; k < count; k += 1) {
-      const flaw = flawed[k] as number
-      if (flaw !== 0) this.#note(flawCodes[flaw] as string)
+      const violation = violated[k] as number
+      if (violation !== 0) this.#note(violationCodes[violation] as string)
       const next = table.add(after, k * width)
       if (next < 0) schedules += this.#walk(~next, depth + 1)
       else {
         const known = table.counts[next] as number
-        if (known === -1) throw new Error('a schedule that never ends')
+        if (known === -1) throw new Error('a schedule never ends')
         schedules += known
       }
     }
@@ -228,19 +234,19 @@ export class Explorer {
   }
 
   #isEnd(rows: Int32Array, row: number): boolean {
-    if ((rows[row + 1] as number) >>> lateShift !== 0) return false
+    if ((rows[row + 1] as number) >>> delayedShift !== 0) return false
     for (let slot = 0; slot < this.#word.length; slot += 1) {
-      if ((this.universe.places[rows[row + 2 + slot] as number] as Place).at !== 'the end') return false
+      if ((this.space.handlers[rows[row + 2 + slot] as number] as HandlerState).at !== 'end') return false
     }
     return true
   }
 
-  #judgeEnd(rows: Int32Array, row: number): void {
+  #checkEnd(rows: Int32Array, row: number): void {
     const meta = rows[row + 1] as number
     let key = `${rows[row]} ${meta & faultMask}`
     for (let slot = 0; slot < this.#word.length; slot += 1) key += ` ${rows[row + 2 + slot]}`
     const before = (meta >>> faultBits) & beforeMask
-    for (const broken of this.judge.end(key, () => this.#endOf(rows, row), before)) this.#note(broken)
+    for (const invariant of this.checker.end(key, () => this.#endOf(rows, row), before)) this.#note(invariant)
     this.#onEnd?.(this.#endOf(rows, row))
   }
 
@@ -251,21 +257,21 @@ export class Explorer {
       store: rows[row] as number,
       fault: meta & faultMask,
       endings: this.#word.map(
-        (_, slot) => (this.universe.places[rows[row + 2 + slot] as number] as Place).ending as Ending,
+        (_, slot) => (this.space.handlers[rows[row + 2 + slot] as number] as HandlerState).ending as Ending,
       ),
       before: (meta >>> faultBits) & beforeMask,
     }
   }
 
-  #note(broken: string): void {
-    this.#broken.set(broken, (this.#broken.get(broken) ?? 0) + 1)
+  #note(invariant: string): void {
+    this.#violated.set(invariant, (this.#violated.get(invariant) ?? 0) + 1)
   }
 
-  /** Writes down every state that one step leads to. */
+  /** Writes every state after one more step. Returns their number. */
   #expand(state: number, depth: number): number {
     this.#after[depth] ??= new Int32Array((2 + 2 * slotsMax) * 24)
     this.#steps[depth] ??= new Int32Array(24)
-    this.#flaws[depth] ??= new Int32Array(24)
+    this.#violations[depth] ??= new Int32Array(24)
     this.#count = 0
     const { rows } = this.#table
     const row = state * this.#width
@@ -273,62 +279,63 @@ export class Explorer {
     const store = rows[row] as number
     const meta = rows[row + 1] as number
     const clean = (meta & faultMask) === faults.none
-    const { universe } = this
+    const { space } = this
 
     for (let slot = 0; slot < n; slot += 1) {
-      const placeNumber = rows[row + 2 + slot] as number
-      const place = universe.places[placeNumber] as Place
-      if (place.at === 'the end') continue
-      // Of requests that are the same and have not begun, one goes first: which, makes no difference.
+      const handlerNumber = rows[row + 2 + slot] as number
+      const handler = space.handlers[handlerNumber] as HandlerState
+      if (handler.at === 'end') continue
+      // Of identical requests that have not begun, only the first may begin: they are interchangeable.
       if (
         slot > 0 &&
         this.#word[slot] === this.#word[slot - 1] &&
-        placeNumber === rows[row + 1 + slot] &&
-        this.#isRoot(slot, placeNumber)
+        handlerNumber === rows[row + 1 + slot] &&
+        this.#isRoot(slot, handlerNumber)
       )
         continue
 
-      if (place.at === 'load') {
-        const snapshot = (universe.stores[store] as StoreState).snapshots[place.letter] as number
-        this.#go(row, depth, slot, 0, store, snapshot, meta)
+      if (handler.at === 'load') {
+        const snapshot = (space.stores[store] as StoreState).snapshots[handler.letter] as number
+        this.#addStep(row, depth, slot, 0, store, snapshot, meta)
         if (clean) {
-          this.#go(row, depth, slot, 1, store, brokenLine, meta | faults.harmless)
-          this.#go(row, depth, slot, 2, store, loadUnavailable, meta | faults.harmless)
+          this.#addStep(row, depth, slot, 1, store, injectedFault, meta | faults.harmless)
+          this.#addStep(row, depth, slot, 2, store, loadUnavailable, meta | faults.harmless)
         }
         continue
       }
 
-      const result = universe.storeAfter(store, place.deed)
+      const result = space.storeAfter(store, handler.write)
       const after = Math.floor(result / replyBase)
       if (result === unknown) this.#incomplete = true
-      else this.#go(row, depth, slot, 0, after, result % replyBase, meta)
-      if (clean && place.at === 'commit') {
+      else this.#addStep(row, depth, slot, 0, after, result % replyBase, meta)
+      if (clean && handler.at === 'commit') {
         const lost = meta | (faults.lost + slot)
-        this.#go(row, depth, slot, 3, store, brokenLine, lost)
-        if (result !== unknown) this.#go(row, depth, slot, 4, after, brokenLine, lost)
-        this.#go(row, depth, slot, 5, store, brokenLine, lost | ((place.deed + 1) << lateShift))
-        this.#go(row, depth, slot, 6, store, commitUnavailable, meta | faults.harmless)
-        if (place.takes) this.#go(row, depth, slot, 7, store, refusal, meta | (faults.refused + slot))
+        this.#addStep(row, depth, slot, 3, store, injectedFault, lost)
+        if (result !== unknown) this.#addStep(row, depth, slot, 4, after, injectedFault, lost)
+        this.#addStep(row, depth, slot, 5, store, injectedFault, lost | ((handler.write + 1) << delayedShift))
+        this.#addStep(row, depth, slot, 6, store, commitUnavailable, meta | faults.harmless)
+        if (handler.isDebit)
+          this.#addStep(row, depth, slot, 7, store, refusal, meta | (faults.refused + slot))
       }
     }
 
-    const late = meta >>> lateShift
-    if (late !== 0) {
-      const result = universe.storeAfter(store, late - 1)
+    const delayed = meta >>> delayedShift
+    if (delayed !== 0) {
+      const result = space.storeAfter(store, delayed - 1)
       if (result === unknown) this.#incomplete = true
       else {
         const at = this.#copy(row, depth)
         const out = this.#after[depth] as Int32Array
-        out[at + 1] = meta & ((1 << lateShift) - 1)
-        const flaw = this.#moveTo(out, at, Math.floor(result / replyBase))
-        this.#close(depth, landing, 0, flaw)
+        out[at + 1] = meta & ((1 << delayedShift) - 1)
+        const violation = this.#moveTo(out, at, Math.floor(result / replyBase))
+        this.#close(depth, delivery, 0, violation)
       }
     }
     return this.#count
   }
 
-  #isRoot(slot: number, place: number): boolean {
-    return this.universe.roots[this.#word[slot] as number] === place
+  #isRoot(slot: number, handler: number): boolean {
+    return this.space.roots[this.#word[slot] as number] === handler
   }
 
   #copy(row: number, depth: number): number {
@@ -340,16 +347,16 @@ export class Explorer {
     return at
   }
 
-  #close(depth: number, slot: number, action: number, flaw: number): void {
+  #close(depth: number, slot: number, action: number, violation: number): void {
     const steps = this.#steps[depth] as Int32Array
-    const flaws = this.#flaws[depth] as Int32Array
-    steps[this.#count] = slot === landing ? landing : slot * actions.length + action
-    flaws[this.#count] = flaw
+    const violations = this.#violations[depth] as Int32Array
+    steps[this.#count] = slot === delivery ? delivery : slot * actions.length + action
+    violations[this.#count] = violation
     this.#count += 1
   }
 
-  /** One request hears this reply, and the store is in this state. */
-  #go(
+  /** One request receives this reply, and the store is in this state. */
+  #addStep(
     row: number,
     depth: number,
     slot: number,
@@ -358,8 +365,8 @@ export class Explorer {
     reply: number,
     meta: number,
   ): void {
-    const { universe } = this
-    const next = universe.placeAfter(this.#table.rows[row + 2 + slot] as number, reply)
+    const { space } = this
+    const next = space.handlerAfter(this.#table.rows[row + 2 + slot] as number, reply)
     if (next === unknown) {
       this.#incomplete = true
       return
@@ -368,15 +375,15 @@ export class Explorer {
     const at = this.#copy(row, depth)
     const out = this.#after[depth] as Int32Array
     out[at + 1] = meta
-    let flaw = this.#moveTo(out, at, store)
+    let violation = this.#moveTo(out, at, store)
     out[at + 2 + slot] = next
-    const { ending } = universe.places[next] as Place
+    const { ending } = space.handlers[next] as HandlerState
     if (ending !== null) {
-      if (ending.balance !== null && flaw === 0) {
+      if (ending.balance !== null && violation === 0) {
         const had = out[at + 2 + n + slot] as number
-        const number = universe.balanceNumbers.get(ending.balance)
+        const number = space.balanceNumbers.get(ending.balance)
         const bit = number === undefined ? undefined : this.#bits.get(number)
-        if (bit === undefined || (had & bit) === 0) flaw = 1
+        if (bit === undefined || (had & bit) === 0) violation = 1
       }
       out[at + 2 + n + slot] = 0
       if (ending.fault === null) {
@@ -389,65 +396,67 @@ export class Explorer {
         out[at + 1] = meta | (before << faultBits)
       }
     }
-    this.#close(depth, slot, action, flaw)
+    this.#close(depth, slot, action, violation)
   }
 
-  /** The store goes on; who waits sees balances come, once its transaction is recorded. */
+  /** Sets the store state. A waiting request whose transaction is recorded has seen the new balance. */
   #moveTo(out: Int32Array, at: number, store: number): number {
     const old = out[at] as number
     if (store === old) return 0
     out[at] = store
     const n = this.#word.length
-    const { recorded, balanceNumber } = this.universe.stores[store] as StoreState
+    const { recorded, balanceNumber } = this.space.stores[store] as StoreState
     for (let slot = 0; slot < n; slot += 1) {
       const letter = this.#word[slot] as number
-      const place = this.universe.places[out[at + 2 + slot] as number] as Place
-      if ((recorded & (1 << letter)) === 0 || place.at === 'the end') continue
+      const handler = this.space.handlers[out[at + 2 + slot] as number] as HandlerState
+      if ((recorded & (1 << letter)) === 0 || handler.at === 'end') continue
       const since = at + 2 + n + slot
       out[since] = (out[since] as number) | this.#bitOf(balanceNumber)
     }
-    const flaw = this.judge.store(store)
-    return flaw === null ? 0 : flawCodes.indexOf(flaw.broken as (typeof flawCodes)[number])
+    const violation = this.checker.store(store)
+    return violation === null
+      ? 0
+      : violationCodes.indexOf(violation.invariant as (typeof violationCodes)[number])
   }
 
   #balances(bits: number): number[] {
-    const found: number[] = []
-    for (const [balance, number] of this.universe.balanceNumbers) {
-      if (bits & (this.#bits.get(number) ?? 0)) found.push(balance)
+    const balances: number[] = []
+    for (const [balance, number] of this.space.balanceNumbers) {
+      if (bits & (this.#bits.get(number) ?? 0)) balances.push(balance)
     }
-    return found
+    return balances
   }
 
-  #flawOfStep(code: number, state: number, after: Int32Array, k: number): Flaw {
+  #violationOfStep(code: number, state: number, after: Int32Array, k: number): Violation {
     const store = after[k * this.#width] as number
-    if (code !== 1) return this.judge.store(store) as Flaw
+    if (code !== 1) return this.checker.store(store) as Violation
     const n = this.#word.length
     const row = state * this.#width
     for (let slot = 0; slot < n; slot += 1) {
-      const place = after[k * this.#width + 2 + slot] as number
-      if (place === this.#table.rows[row + 2 + slot]) continue
+      const handler = after[k * this.#width + 2 + slot] as number
+      if (handler === this.#table.rows[row + 2 + slot]) continue
       const had = this.#table.rows[row + 2 + n + slot] as number
-      const now = (this.universe.stores[store] as StoreState).balance
-      const { ending } = this.universe.places[place] as Place
+      const now = (this.space.stores[store] as StoreState).balance
+      const { ending } = this.space.handlers[handler] as HandlerState
       return answeredBalance(ending as Ending, [...new Set([...this.#balances(had), now])])
     }
-    throw new Error('nobody was answered')
+    throw new Error('no request was answered')
   }
 
-  #tell(
+  #traceTo(
     state: number,
     last: { step: number; at: number } | null,
     cameFrom: readonly { state: number; step: number }[],
-    flaws: readonly Flaw[],
-  ): Story {
+    violations: readonly Violation[],
+  ): Trace {
     const momentOf = (rows: Int32Array, row: number): Moment => ({
       store: rows[row] as number,
-      places: Array.from(rows.subarray(row + 2, row + 2 + this.#word.length)),
-      late: ((rows[row + 1] as number) >>> lateShift) - 1,
+      handlers: Array.from(rows.subarray(row + 2, row + 2 + this.#word.length)),
+      delayed: ((rows[row + 1] as number) >>> delayedShift) - 1,
     })
     const stepOf = (step: number): Step =>
-      step === landing
-        ? { slot: landing, action: actions[0] }
+      step === delivery
+        ? { slot: delivery, action: actions[0] }
         : {
             slot: Math.floor(step / actions.length),
             action: actions[step % actions.length] as Step['action'],
@@ -463,6 +472,6 @@ export class Explorer {
       steps.push(stepOf(last.step))
       moments.push(momentOf(this.#after[0] as Int32Array, last.at * this.#width))
     }
-    return { word: this.#word, steps, moments, flaws }
+    return { word: this.#word, steps, moments, violations }
   }
 }

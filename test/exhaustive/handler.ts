@@ -1,7 +1,7 @@
 /**
- * One real handler, led by the hand: what it does next when its store has answered so and so. A handler knows of the
- * world what its store answers and nothing else (no clock: there is no deadline; no chance: `backOff` does not wait),
- * so this is a function of its answers so far, and each of them needs to be tried only once.
+ * Runs one real handler step by step: given the replies of the store so far, what does it do next? A handler
+ * depends on nothing but these replies (there is no deadline, and `backOff` does not wait), so each sequence
+ * of replies needs to run only once.
  */
 import {
   type CommitResult,
@@ -15,71 +15,79 @@ import {
 import { toCents } from '../../src/testing/platform.js'
 import { type Call, keysOf, send } from './alphabet.js'
 import { euros } from './money.js'
-import { referenceOf } from './world.js'
+import { idOf } from './observed-store.js'
 
-/** What a store answers, or that it throws; or what became of a move. */
+/** The answer or the error of a store, or the result of an external movement. */
 export type Reply =
   | { value: WalletSnapshot | CommitResult }
   | { error: Error }
-  | { moved: 'done' | 'not done' }
+  | { moved: 'done' | 'not-done' }
 
-/** Where a handler is: it waits for its store, or it has ended. */
-export type Waits =
+/** A handler waits for its store, or has ended. */
+export type Position =
   | { at: 'load' }
   | { at: 'commit'; changes: WalletChanges }
-  | { at: 'the end'; ending: Ending }
+  | { at: 'end'; ending: Ending }
 
-/** How a request ended, as the platform sees it. */
+/** The result of a request, as the platform sees it. */
 export interface Ending {
-  /** In the words of the oracle: `ok 70.00`, `ok replayed 70.00`, `no INVALID_BET`, `no replayed INVALID_BET`, `done`; or `fault …`. */
+  /**
+   * As the oracle formats it: `ok 70.00`, `ok replayed 70.00`, `no INVALID_BET`, `no replayed INVALID_BET`,
+   * `done` or `fault …`.
+   */
   text: string
-  /** In cents, of a success. */
+  /** The answered balance in cents; `null` without a success. */
   balance: number | null
   errorCode: string | null
-  /** `certain`: nothing was done; `unknown`: nobody knows. */
-  fault: 'certain' | 'unknown' | null
+  /** `no-changes`: the fault guarantees it; `unknown`: the outcome of the commit is unknown. */
+  fault: 'no-changes' | 'unknown' | null
 }
 
 export const optionsOf = (attemptsMax: number): WalletOptions => ({ attemptsMax, backOff: async () => {} })
 
-/** Everything that can happen without another answer of the store has happened: promises, and no timers. */
+/** Waits until the handlers can do no more without another reply. They use promises, and no timers. */
 export const settled = () => new Promise<void>(resolve => setImmediate(resolve))
 
-/** Leads a new handler through these replies, and says where it is then. */
-export async function lead(call: Call, replies: readonly Reply[], options: WalletOptions): Promise<Waits> {
-  let given = 0
-  let waits: Waits | null = null
-  const state = () => waits
-  const wait = (next: Waits) => {
-    if (waits !== null) throw new Error(`${call.name}: it does two things at once`)
-    waits = next
+/** Runs a new handler with these replies, and returns where it stops. */
+export async function runHandler(
+  call: Call,
+  replies: readonly Reply[],
+  options: WalletOptions,
+): Promise<Position> {
+  let replied = 0
+  let position: Position | null = null
+  const current = () => position
+  const stopAt = (next: Position) => {
+    if (position !== null) throw new Error(`${call.name}: the handler does two things at once`)
+    position = next
   }
-  const answer = <T>(next: Waits): Promise<T> => {
-    const reply = replies[given]
-    given += 1
-    if (reply === undefined) {
-      wait(next)
+  const reply = <T>(next: Position): Promise<T> => {
+    const known = replies[replied]
+    replied += 1
+    if (known === undefined) {
+      stopAt(next)
       return new Promise(() => {})
     }
-    if ('value' in reply) return Promise.resolve(reply.value as T)
-    return Promise.reject('error' in reply ? reply.error : new Error(reply.moved))
+    if ('value' in known) return Promise.resolve(known.value as T)
+    return Promise.reject('error' in known ? known.error : new Error(known.moved))
   }
   const store: WalletStore = {
     contractVersion: 1,
     load(keys) {
-      const asked = JSON.stringify(keys)
-      if (asked !== JSON.stringify(keysOf(call))) throw new Error(`${call.name}: it looked for ${asked}`)
-      return answer({ at: 'load' })
+      const loaded = JSON.stringify(keys)
+      if (loaded !== JSON.stringify(keysOf(call)))
+        throw new Error(`${call.name}: the handler loads ${loaded}`)
+      return reply({ at: 'load' })
     },
-    commit: changes => answer({ at: 'commit', changes }),
+    commit: changes => reply({ at: 'commit', changes }),
   }
   send(call, store, options).then(
-    outcome => wait({ at: 'the end', ending: endingOf(call, outcome) }),
-    error => wait({ at: 'the end', ending: endingOfError(error) }),
+    outcome => stopAt({ at: 'end', ending: endingOf(call, outcome) }),
+    error => stopAt({ at: 'end', ending: endingOfError(error) }),
   )
   await settled()
-  const reached = state()
-  if (reached === null) throw new Error(`${call.name}: it waits for something that is not its store`)
+  const reached = current()
+  if (reached === null) throw new Error(`${call.name}: the handler waits for something other than its store`)
   return reached
 }
 
@@ -90,38 +98,40 @@ export function endingOf({ request }: Call, outcome: WalletOutcome): Ending {
     return { text: `no${replayed} ${errorCode}`, balance: null, errorCode, fault: null }
   }
   const cents = toCents(outcome.balance)
-  const flaws = [
+  const deviations = [
     outcome.currency === 'EUR' ? '' : ` in ${outcome.currency}`,
-    outcome.walletTransactionId === referenceOf(request) ? '' : `, reference ${outcome.walletTransactionId}`,
+    outcome.walletTransactionId === idOf(request)
+      ? ''
+      : `, walletTransactionId ${outcome.walletTransactionId}`,
   ]
   return {
-    text: `ok${replayed} ${euros(cents)}${flaws.join('')}`,
+    text: `ok${replayed} ${euros(cents)}${deviations.join('')}`,
     balance: Number(cents),
     errorCode: null,
     fault: null,
   }
 }
 
-const whatFaultsSay = { certain: '(nothing was done)', unknown: '(nobody knows)' }
+const faultTexts = { 'no-changes': '(no changes were made)', unknown: '(unknown outcome)' }
 
 export function endingOfError(error: unknown): Ending {
   const code = error instanceof WalletError ? error.code : String(error)
   const fault =
     code === 'UNAVAILABLE' || code === 'LOAD_FAILED' || code === 'CONFLICT'
-      ? 'certain'
+      ? 'no-changes'
       : code === 'COMMIT_UNKNOWN'
         ? 'unknown'
         : null
   return {
-    // A fault that no store is to blame for is told as what it is, and no order explains it.
-    text: `fault ${fault === null || code === 'CONFLICT' ? code : whatFaultsSay[fault]}`,
+    // Any other fault keeps its own text, and no order explains it.
+    text: `fault ${fault === null || code === 'CONFLICT' ? code : faultTexts[fault]}`,
     balance: null,
     errorCode: null,
     fault,
   }
 }
 
-export const endingOfMove = (text: 'done' | 'not done'): Ending => ({
+export const endingOfMove = (text: 'done' | 'not-done'): Ending => ({
   text,
   balance: null,
   errorCode: null,

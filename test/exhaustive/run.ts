@@ -1,18 +1,18 @@
 /**
- * `npm run test:exhaustive`: all of it, on two cores. Prints how much there was; exits 1 with the shortest story of
- * what is broken.
+ * `npm run test:exhaustive`: the whole search, in two processes. Prints the number of schedules and states.
+ * Exits with 1 and the shortest trace of every violated invariant.
  */
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { letters } from './alphabet.js'
-import type { Comparison, Lap } from './lap.js'
 import { starts } from './starts.js'
-import { attemptsThatSuffice } from './universe.js'
+import { attemptsThatSuffice } from './state-space.js'
+import type { Comparison, Exploration } from './tasks.js'
 import type { Task } from './worker.js'
 
 const processes = 2
 
-/** Each process takes the next task when it is done with one. */
+/** Each process takes the next task when it has finished one. */
 async function inParallel(tasks: readonly Task[]): Promise<unknown[]> {
   const results: unknown[] = []
   let next = 0
@@ -37,7 +37,9 @@ async function inParallel(tasks: readonly Task[]): Promise<unknown[]> {
         go()
       })
       worker.on('error', reject)
-      worker.on('exit', () => (doing >= tasks.length ? resolve() : reject(new Error('a worker gave up'))))
+      worker.on('exit', () =>
+        doing >= tasks.length ? resolve() : reject(new Error('a worker exited early')),
+      )
       go()
     })
   await Promise.all(Array.from({ length: processes }, work))
@@ -46,30 +48,30 @@ async function inParallel(tasks: readonly Task[]): Promise<unknown[]> {
 
 const number = (value: number) => value.toLocaleString('en')
 const everyStart = starts.map((_, index) => index)
-let seconds = performance.now()
-const lap = () => {
-  const before = seconds
-  seconds = performance.now()
-  return `${((seconds - before) / 1000).toFixed(1)} s`
+let lastLap = performance.now()
+const elapsed = () => {
+  const before = lastLap
+  lastLap = performance.now()
+  return `${((lastLap - before) / 1000).toFixed(1)} s`
 }
 
-function report(title: string, laps: readonly Lap[]): boolean {
-  console.log(`\n${title} (${lap()})`)
+function report(title: string, explorations: readonly Exploration[]): boolean {
+  console.log(`\n${title} (${elapsed()})`)
   for (const size of [1, 2, 3]) {
-    const totals = laps.flatMap(({ totals }) =>
+    const totals = explorations.flatMap(({ totals }) =>
       totals.filter(([of]) => of === size).map(([, found]) => found),
     )
     const sum = (of: 'configurations' | 'schedules' | 'states' | 'ends') =>
       number(totals.reduce((total, found) => total + found[of], 0))
     console.log(
-      `  ${size} at once: ${sum('configurations')} configurations, ${sum('schedules')} schedules, ` +
-        `${sum('states')} states, ${sum('ends')} of them ends`,
+      `  ${size} concurrent: ${sum('configurations')} configurations, ${sum('schedules')} schedules, ` +
+        `${sum('states')} states, ${sum('ends')} of them final`,
     )
   }
-  // Of every invariant that is broken the shortest story; the shortest of all comes last, where it is seen.
+  // The shortest trace of every violated invariant. The shortest of all comes last, at the end of the output.
   const shortest = new Map<string, { text: string; steps: number }>()
-  for (const [name, story] of laps.flatMap(({ broken }) => broken)) {
-    if (story.steps < (shortest.get(name)?.steps ?? Number.POSITIVE_INFINITY)) shortest.set(name, story)
+  for (const [name, trace] of explorations.flatMap(({ violated }) => violated)) {
+    if (trace.steps < (shortest.get(name)?.steps ?? Number.POSITIVE_INFINITY)) shortest.set(name, trace)
   }
   for (const { text } of [...shortest.values()].sort((a, b) => b.steps - a.steps)) console.log(`\n${text}`)
   return shortest.size === 0
@@ -80,26 +82,26 @@ async function main(): Promise<boolean> {
   const explore = (attemptsMax: number): Task[] =>
     everyStart.map(start => ({ start, explore: { attemptsMax } }))
 
-  const all = (await inParallel(explore(attemptsThatSuffice))) as Lap[]
+  const all = (await inParallel(explore(attemptsThatSuffice))) as Exploration[]
   if (!report('Every schedule', all)) return false
-  const hasty = (await inParallel(explore(1))) as Lap[]
-  if (!report('Every schedule, where the first conflict is the end of a request', hasty)) return false
+  const singleAttempt = (await inParallel(explore(1))) as Exploration[]
+  if (!report('Every schedule, with a single attempt per request', singleAttempt)) return false
 
   const compared = (await inParallel(
     everyStart.map(start => ({ start, compare: { size: 2 } })),
   )) as Comparison[]
   const differences = compared.flatMap(one => one.differences)
-  const played = compared.reduce((sum, { schedules }) => sum + schedules, 0)
-  console.log(`\nPlayed live, one by one and from the beginning (${lap()})`)
-  console.log(`  2 at once: ${number(played)} schedules, with the same ends as explored`)
+  const executed = compared.reduce((sum, { schedules }) => sum + schedules, 0)
+  console.log(`\nExecuted directly, every schedule from its beginning (${elapsed()})`)
+  console.log(`  2 concurrent: ${number(executed)} schedules, compared with the exploration`)
   for (const difference of differences.slice(0, 10)) console.log(`  DIFFERENT: ${difference}`)
   return differences.length === 0
 }
 
 main().then(
-  sound => {
-    console.log(`\n${sound ? 'Nothing is broken' : 'BROKEN'} (${(performance.now() / 1000).toFixed(1)} s)`)
-    process.exitCode = sound ? 0 : 1
+  passed => {
+    console.log(`\n${passed ? 'PASSED' : 'FAILED'} (${(performance.now() / 1000).toFixed(1)} s)`)
+    process.exitCode = passed ? 0 : 1
   },
   error => {
     console.error(error)

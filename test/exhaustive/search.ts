@@ -1,10 +1,13 @@
-/** All words of a size from one start: totals, and the shortest story of what is broken. */
+/**
+ * Explores all words of some sizes from one start: totals, and the shortest trace of every violated
+ * invariant.
+ */
 import { letters } from './alphabet.js'
 import { Explorer } from './explorer.js'
+import { unchanged, type Variant } from './observed-store.js'
 import type { Start } from './starts.js'
-import { tell } from './story.js'
-import { attemptsThatSuffice, Universe } from './universe.js'
-import { sound, type Variant } from './world.js'
+import { attemptsThatSuffice, StateSpace } from './state-space.js'
+import { formatTrace } from './trace.js'
 
 export interface Totals {
   configurations: number
@@ -13,48 +16,48 @@ export interface Totals {
   ends: number
 }
 
-export interface Found {
+export interface SearchResult {
   /** Per number of concurrent requests. */
   totals: Map<number, Totals>
-  /** Every invariant that was seen broken, with its shortest story and how many steps that has. */
-  broken: Map<string, { text: string; steps: number }>
+  /** Every violated invariant, with its shortest trace and the number of its steps. */
+  violated: Map<string, { text: string; steps: number }>
 }
 
-/** All multisets of so many letters, as their numbers. */
+/** All multisets of `size` letters, as letter numbers. */
 export function words(size: number, from = 0): number[][] {
   if (size === 0) return [[]]
-  const found: number[][] = []
+  const result: number[][] = []
   for (let letter = from; letter < letters.length; letter += 1) {
-    for (const rest of words(size - 1, letter)) found.push([letter, ...rest])
+    for (const rest of words(size - 1, letter)) result.push([letter, ...rest])
   }
-  return found
+  return result
 }
 
-/** @param of its sizes above 2 are not looked at when something is broken: it would only be told at greater length */
+/** @param of after a violation, sizes above 2 are skipped: they would only give longer traces */
 export async function search(
   start: Start,
   of: { sizes: readonly number[]; variant?: Variant; attemptsMax?: number },
-): Promise<Found> {
-  const { sizes, variant = sound, attemptsMax = attemptsThatSuffice } = of
-  const universe = await Universe.from(start, variant, attemptsMax)
-  const explorer = new Explorer(universe)
-  const found: Found = { totals: new Map(), broken: new Map() }
+): Promise<SearchResult> {
+  const { sizes, variant = unchanged, attemptsMax = attemptsThatSuffice } = of
+  const space = await StateSpace.from(start, variant, attemptsMax)
+  const explorer = new Explorer(space)
+  const result: SearchResult = { totals: new Map(), violated: new Map() }
   for (const size of sizes) {
     const totals: Totals = { configurations: 0, schedules: 0, states: 0, ends: 0 }
-    found.totals.set(size, totals)
+    result.totals.set(size, totals)
     for (const word of words(size)) {
-      const { schedules, states, ends, broken } = await explorer.explore(word)
+      const { schedules, states, ends, violated } = await explorer.explore(word)
       totals.configurations += 1
       totals.schedules += schedules
       totals.states += states
       totals.ends += ends
-      for (const name of broken.keys()) {
-        const story = explorer.shortestStory(word, name, found.broken.get(name)?.steps)
-        if (story === null) continue
-        found.broken.set(name, { text: tell(universe, story), steps: story.steps.length })
+      for (const name of violated.keys()) {
+        const trace = explorer.shortestTrace(word, name, result.violated.get(name)?.steps)
+        if (trace === null) continue
+        result.violated.set(name, { text: formatTrace(space, trace), steps: trace.steps.length })
       }
     }
-    if (found.broken.size > 0 && size >= 2) break
+    if (result.violated.size > 0 && size >= 2) break
   }
-  return found
+  return result
 }

@@ -1,4 +1,4 @@
-/** Where it begins: a balance, and what happened before, one thing after the other. */
+/** Start states: an initial balance, and the requests before the search, one after the other. */
 import {
   type Letter,
   lostBefore,
@@ -20,7 +20,7 @@ const spend = (amount: bigint): Letter => ({ name: 'spend before', step: 'withdr
 
 const start = (name: string, opening: bigint, ...before: Letter[]): Start => ({ name, opening, before })
 
-/** "Spent": 20.00 are left, which covers nothing, and does after the deposit of 50.00. */
+/** After "spent" the balance is 20.00: it covers no clawback, and does after a deposit of 50.00. */
 export const starts: readonly Start[] = [
   start('no bet', 100_00n),
   start('placed', 100_00n, placebet),
@@ -30,11 +30,11 @@ export const starts: readonly Start[] = [
   start('voided and spent', 100_00n, placebet, voidedBefore, spend(85_00n)),
   start('paid and voided', 100_00n, placebet, settledBefore, voidedBefore),
   start('paid, voided and spent', 100_00n, placebet, settledBefore, voidedBefore, spend(145_00n)),
-  start('closed', 100_00n, placebet, settledBefore, spend(110_00n), unscored),
+  start('uncollected', 100_00n, placebet, settledBefore, spend(110_00n), unscored),
   start('reversed', 100_00n, placebet, settledBefore, unscored),
   start('lost', 100_00n, placebet, lostBefore),
   start('rolled back', 100_00n, placebet, rollbackbet),
   start('tombstone', 100_00n, rollbackbet),
-  start('poor player', 20_00n),
+  start('low balance', 20_00n),
   start('placebet refused before', 20_00n, placebet, deposit(50_00n)),
 ]

@@ -1,8 +1,8 @@
-/** States, each once: rows of whole numbers, found by their content. */
+/** A hash set of states. A state is a row of integers. */
 export class StateTable {
   readonly width: number
   rows: Int32Array
-  /** What is known of a state: how many schedules go on from it; -1 while that is being counted. */
+  /** Per state: the number of schedules that continue from it; -1 while they are being counted. */
   counts: Float64Array
   size = 0
   /** Open addressing: the number of a row, or -1. */
@@ -20,7 +20,7 @@ export class StateTable {
     this.#slots.fill(-1)
   }
 
-  /** The number of this state; `~number` for one that was not there yet. */
+  /** Returns the number of this state; `~number` if it is new. */
   add(from: Int32Array, offset: number): number {
     const { width } = this
     const mask = this.#slots.length - 1

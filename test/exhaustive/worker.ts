@@ -1,6 +1,7 @@
-/** A process of its own, for the second core: does one task after the other, as they are sent. */
-import { compare, explore } from './lap.js'
+/** A worker process: performs one task after the other, as it receives them. */
+
 import { type Start, starts } from './starts.js'
+import { compare, explore } from './tasks.js'
 
 export type Task = { start: number } & ({ explore: { attemptsMax: number } } | { compare: { size: number } })
 

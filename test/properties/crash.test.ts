@@ -1,8 +1,8 @@
 /**
- * A line that breaks: before the commit, after it, or so that the commit lands later, when the throw, the look for
- * the transaction and even the platform's rollback are over. On the other side of the wallet a platform that does
- * what the specification says of it: it rolls back what it did not hear of, tries again what it must, and nets what
- * was answered 402. When everything has landed, its books and the wallet's must be the same.
+ * Commits that are lost before or after they are written, or delayed until after the error, the follow-up
+ * read and even the platform's rollback. The simulated platform behaves as the specification says: it rolls
+ * back placebets without an answer, retries every other request, and nets uncollected clawbacks off later
+ * winnings. At the end, when everything is delivered, its books and the wallet must agree.
  */
 import { type Transaction, WalletError, type WalletOutcome, type WalletStore } from 'bet-wallet'
 import type { MemoryStore } from 'bet-wallet/memory'
@@ -20,63 +20,63 @@ import { expectBalancesToAddUp, expectBetsToAddUp, sumOf } from './money.js'
 import { runs, timeoutMs } from './runs.js'
 import { moveExternally, openMemory, send } from './wallet.js'
 
-/** How many turns of the schedule something takes that is late. */
+/** The number of turns of the schedule that a delay takes. */
 const turns = fc.oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 5, max: 40 }))
 
+/** `readThrows`: the follow-up read after the lost commit throws too. */
 type CommitFault =
-  | { commit: 'works' }
-  | { commit: 'meets a conflict' | 'is unavailable' }
-  | { commit: 'throws before' | 'throws after'; lookThrows: boolean }
-  | { commit: 'lands late'; lookThrows: boolean; turns: number }
+  | { commit: 'none' | 'conflict' | 'unavailable' }
+  | { commit: 'lost-request' | 'lost-answer'; readThrows: boolean }
+  | { commit: 'delayed'; readThrows: boolean; turns: number }
 
-type LoadFault = 'works' | 'throws' | 'is unavailable'
+type LoadFault = 'none' | 'throws' | 'unavailable'
 
-/** What befalls a request on its way between the platform and the wallet. */
-type WayFault =
-  | { way: 'works' | 'request lost' | 'answer lost' }
-  | { way: 'request late' | 'comes twice'; turns: number }
+/** A fault of the network between the platform and the wallet. */
+type NetworkFault =
+  | { network: 'none' | 'lost-request' | 'lost-answer' }
+  | { network: 'delayed-request' | 'duplicate'; turns: number }
 
 interface Faults {
   commits: CommitFault[]
   loads: LoadFault[]
-  ways: WayFault[]
+  network: NetworkFault[]
 }
 
-const lookThrows = fc.constantFrom(false, false, true)
+const readThrows = fc.constantFrom(false, false, true)
 
 const commitFault: fc.Arbitrary<CommitFault> = fc.oneof(
-  { weight: 3, arbitrary: fc.constant<CommitFault>({ commit: 'works' }) },
+  { weight: 3, arbitrary: fc.constant<CommitFault>({ commit: 'none' }) },
   {
     weight: 1,
-    arbitrary: fc.record({ commit: fc.constantFrom('meets a conflict' as const, 'is unavailable' as const) }),
+    arbitrary: fc.record({ commit: fc.constantFrom('conflict' as const, 'unavailable' as const) }),
   },
   {
     weight: 3,
     arbitrary: fc.record({
-      commit: fc.constantFrom('throws before' as const, 'throws after' as const),
-      lookThrows,
+      commit: fc.constantFrom('lost-request' as const, 'lost-answer' as const),
+      readThrows,
     }),
   },
-  { weight: 3, arbitrary: fc.record({ commit: fc.constant('lands late' as const), lookThrows, turns }) },
+  { weight: 3, arbitrary: fc.record({ commit: fc.constant('delayed' as const), readThrows, turns }) },
 )
 
 const faults: fc.Arbitrary<Faults> = fc.record({
   commits: fc.array(commitFault, { maxLength: 12, size: 'max' }),
-  loads: fc.array(fc.constantFrom<LoadFault[]>('works', 'works', 'works', 'throws', 'is unavailable'), {
+  loads: fc.array(fc.constantFrom<LoadFault[]>('none', 'none', 'none', 'throws', 'unavailable'), {
     maxLength: 10,
     size: 'max',
   }),
-  ways: fc.array(
+  network: fc.array(
     fc.oneof(
-      { weight: 3, arbitrary: fc.constant<WayFault>({ way: 'works' }) },
+      { weight: 3, arbitrary: fc.constant<NetworkFault>({ network: 'none' }) },
       {
         weight: 2,
-        arbitrary: fc.record({ way: fc.constantFrom('request lost' as const, 'answer lost' as const) }),
+        arbitrary: fc.record({ network: fc.constantFrom('lost-request' as const, 'lost-answer' as const) }),
       },
       {
         weight: 2,
         arbitrary: fc.record({
-          way: fc.constantFrom('request late' as const, 'comes twice' as const),
+          network: fc.constantFrom('delayed-request' as const, 'duplicate' as const),
           turns,
         }),
       },
@@ -85,10 +85,10 @@ const faults: fc.Arbitrary<Faults> = fc.record({
   ),
 })
 
-/** The schedule, and all that is still under way on it. */
-class Course {
+/** The schedule, and the tasks that still run on it. */
+class Schedule {
   readonly #s: fc.Scheduler
-  readonly #underWay: Promise<unknown>[] = []
+  readonly #tasks: Promise<unknown>[] = []
 
   constructor(s: fc.Scheduler) {
     this.#s = s
@@ -98,112 +98,112 @@ class Course {
     for (let turn = 0; turn < count; turn += 1) await this.#s.schedule(Promise.resolve(), label)
   }
 
-  /** Goes on by itself, whoever waits for it. */
-  aside(task: () => Promise<unknown>): void {
-    this.#underWay.push(task())
+  /** Runs a task in the background. */
+  background(task: () => Promise<unknown>): void {
+    this.#tasks.push(task())
   }
 
-  /** Until the work is done and everything that is late has come. */
-  async until(work: Promise<unknown>): Promise<void> {
+  /** Waits for the work, and then for all background tasks. */
+  async finish(work: Promise<unknown>): Promise<void> {
     await this.#s.waitFor(work)
-    for (let task = this.#underWay.shift(); task !== undefined; task = this.#underWay.shift()) {
+    for (let task = this.#tasks.shift(); task !== undefined; task = this.#tasks.shift()) {
       await this.#s.waitFor(task)
     }
   }
 }
 
-/** A store at the end of a bad line. Each fault is used up by the call that it befalls; then the line is good. */
-function storeOnABadLine(
+/** A store with injected faults, one per call; the calls after the last fault meet none. */
+function unreliableStore(
   memory: MemoryStore,
-  course: Course,
+  schedule: Schedule,
   faults: Pick<Faults, 'commits' | 'loads'>,
 ): WalletStore {
   const commits = faults.commits.values()
   const loads = faults.loads.values()
-  const looksThatThrow = new Set<string>()
-  const brokenLine = () => new Error('the line broke')
+  const readsThatThrow = new Set<string>()
+  const injectedFault = () => new Error('Injected fault')
 
   return {
     contractVersion: 1,
     async load(keys) {
-      await course.turns(`load ${keyOf(keys)}`)
-      if (looksThatThrow.delete(keyOf(keys))) throw brokenLine()
-      const fault: LoadFault = loads.next().value ?? 'works'
-      if (fault === 'throws') throw brokenLine()
-      if (fault === 'is unavailable') throw Object.assign(brokenLine(), { code: 'UNAVAILABLE' })
+      await schedule.turns(`load ${keyOf(keys)}`)
+      if (readsThatThrow.delete(keyOf(keys))) throw injectedFault()
+      const fault: LoadFault = loads.next().value ?? 'none'
+      if (fault === 'throws') throw injectedFault()
+      if (fault === 'unavailable') throw Object.assign(injectedFault(), { code: 'UNAVAILABLE' })
       return memory.load(keys)
     },
     async commit(changes) {
       const key = keyOf(changes.transaction)
-      const fault: CommitFault = commits.next().value ?? { commit: 'works' }
-      await course.turns(`commit ${key}`)
+      const fault: CommitFault = commits.next().value ?? { commit: 'none' }
+      await schedule.turns(`commit ${key}`)
       switch (fault.commit) {
-        case 'works':
+        case 'none':
           return memory.commit(changes)
-        case 'meets a conflict':
+        case 'conflict':
           return { status: 'conflict' }
-        case 'is unavailable':
+        case 'unavailable':
           return { status: 'unavailable' }
         default:
       }
-      if (fault.lookThrows) looksThatThrow.add(key)
-      if (fault.commit === 'throws after') await memory.commit(changes)
-      if (fault.commit === 'lands late') {
-        course.aside(async () => {
-          await course.turns(`commit ${key}, late`, fault.turns)
+      if (fault.readThrows) readsThatThrow.add(key)
+      if (fault.commit === 'lost-answer') await memory.commit(changes)
+      if (fault.commit === 'delayed') {
+        schedule.background(async () => {
+          await schedule.turns(`commit ${key}, delayed`, fault.turns)
           await memory.commit(changes)
         })
       }
-      throw brokenLine()
+      throw injectedFault()
     },
   }
 }
 
-/** What somebody heard of a request: a fault is not an answer. */
-interface Word {
+/** An outcome that some caller received. A fault is not an answer. */
+interface Received {
   request: ModelRequest
   outcome: WalletOutcome | WalletError
 }
 
-/** The wallet as it is reached over a network. */
-function walletOverANetwork(
+/** Sends requests to the wallet over a network with injected faults. */
+function unreliableNetwork(
   store: WalletStore,
-  house: WalletPolicy,
-  course: Course,
-  ways: Iterator<WayFault>,
-  words: Word[],
+  policy: WalletPolicy,
+  schedule: Schedule,
+  faults: Iterator<NetworkFault>,
+  received: Received[],
 ) {
   async function deliver(request: ModelRequest): Promise<WalletOutcome | WalletError> {
     let outcome: WalletOutcome | WalletError
     try {
-      outcome = await send(store, request, house)
+      outcome = await send(store, request, policy)
     } catch (error) {
       if (!(error instanceof WalletError) || error.code === 'STORE_CONTRACT') throw error
       outcome = error
     }
-    words.push({ request, outcome })
+    received.push({ request, outcome })
     return outcome
   }
 
-  /** `null`: the platform heard nothing. */
+  /** Returns `null` if the platform receives nothing. */
   return async (request: ModelRequest): Promise<WalletOutcome | WalletError | null> => {
-    const fault: WayFault = ways.next().value ?? { way: 'works' }
-    await course.turns(`send ${keyOf(request)}`)
-    switch (fault.way) {
-      case 'request lost':
+    const fault: NetworkFault = faults.next().value ?? { network: 'none' }
+    await schedule.turns(`send ${keyOf(request)}`)
+    switch (fault.network) {
+      case 'lost-request':
         return null
-      case 'answer lost':
+      case 'lost-answer':
         await deliver(request)
         return null
-      case 'request late':
-        course.aside(async () => {
-          await course.turns(`${keyOf(request)}, late`, fault.turns)
+      case 'delayed-request':
+        schedule.background(async () => {
+          await schedule.turns(`${keyOf(request)}, delayed`, fault.turns)
           await deliver(request)
         })
         return null
-      case 'comes twice':
-        course.aside(async () => {
-          await course.turns(`${keyOf(request)}, again`, fault.turns)
+      case 'duplicate':
+        schedule.background(async () => {
+          await schedule.turns(`${keyOf(request)}, duplicate`, fault.turns)
           await deliver(request)
         })
         return deliver(request)
@@ -217,19 +217,19 @@ interface Result {
   type: 'BET_PAID' | 'VOIDED' | 'CASHOUT'
   /** Several settlements may make one result (D17). */
   amounts: Cents[]
-  wrong: boolean
-  /** The reversal does not wait for the settlement (D19). */
+  reversed: boolean
+  /** The unsettlement does not wait for the answer to the settlement (D19). */
   overtakes: boolean
 }
 
 interface BetPlan {
   playerId: string
   stake: Cents
-  rollbackUnderTheSameId: boolean
+  rollbackReusesId: boolean
   results: Result[]
 }
 
-const openings: readonly InitialPlayer[] = [
+const players: readonly InitialPlayer[] = [
   { playerId: 'ann', currency: 'EUR', balance: 100_00n, known: true },
   { playerId: 'cy', currency: 'EUR', balance: 30_00n, known: true },
 ]
@@ -239,35 +239,35 @@ const smallAmount = fc.constantFrom(30_00n, 60_00n, 10n, 20n, 100_00n, 0n)
 const plan: fc.Arbitrary<BetPlan> = fc.record({
   playerId: fc.constantFrom('ann', 'ann', 'cy'),
   stake: smallAmount,
-  rollbackUnderTheSameId: fc.boolean(),
+  rollbackReusesId: fc.boolean(),
   results: fc.array(
     fc.record({
       type: fc.constantFrom('BET_PAID' as const, 'BET_PAID' as const, 'VOIDED' as const, 'CASHOUT' as const),
       amounts: fc.array(smallAmount, { minLength: 1, maxLength: 2 }),
-      wrong: fc.constantFrom(true, true, false),
+      reversed: fc.constantFrom(true, true, false),
       overtakes: fc.boolean(),
     }),
     { maxLength: 3 },
   ),
 })
 
-/** What the platform believes: kept from the answers that it heard, and from nothing else. */
+/** The simulated platform. Its books come only from the answers that it received. */
 class Platform {
-  /** Per bet, what the player's balance has moved by. */
-  readonly moved = new Map<string, Cents>()
-  /** Per player: what the bets came to, had every debt been collected by now. */
+  /** Per bet: the sum of all changes of the player's balance. */
+  readonly netByBet = new Map<string, Cents>()
+  /** Per player: the result of all bets as if every debt had been collected. */
   readonly due = new Map<string, Cents>()
-  /** Per player: what was answered 402 and is not yet netted. */
+  /** Per player: uncollected clawbacks that are not netted yet. */
   readonly debt = new Map<string, Cents>()
-  /** Per player: the amounts that were answered 402, in sum. */
-  readonly left = new Map<string, Cents>()
+  /** Per player: the sum of all uncollected clawbacks. */
+  readonly uncollected = new Map<string, Cents>()
   readonly #sendOnce: (request: ModelRequest) => Promise<WalletOutcome | WalletError | null>
 
   constructor(sendOnce: (request: ModelRequest) => Promise<WalletOutcome | WalletError | null>) {
     this.#sendOnce = sendOnce
   }
 
-  async playOut(betId: string, { playerId, stake, rollbackUnderTheSameId, results }: BetPlan): Promise<void> {
+  async playBet(betId: string, { playerId, stake, rollbackReusesId, results }: BetPlan): Promise<void> {
     const ids = { betId, playerId }
     const placeId = `${betId}-place`
     const place: ModelRequest = {
@@ -279,24 +279,24 @@ class Platform {
       sessionEnded: false,
     }
 
-    // A placebet is not tried again: what is not heard of is rolled back until that is heard of.
-    const heard = await this.#sendOnce(place)
-    if (heard === null || heard instanceof WalletError) {
-      const transactionId = rollbackUnderTheSameId ? placeId : `${betId}-back`
-      const word = await this.#untilAnswered({
+    // A placebet is never retried: without an answer it is rolled back, and the rollback is retried.
+    const answer = await this.#sendOnce(place)
+    if (answer === null || answer instanceof WalletError) {
+      const transactionId = rollbackReusesId ? placeId : `${betId}-rollback`
+      const result = await this.#untilAnswered({
         operation: 'rollbackbet',
         transactionId,
         ...ids,
         type: 'TECHNICAL_ERROR',
       })
-      expect(word).toBe('ok')
+      expect(result).toBe('ok')
       return
     }
-    if (!heard.ok) {
-      expect(heard.errorCode).toBe('INSUFFICIENT_FUNDS')
+    if (!answer.ok) {
+      expect(answer.errorCode).toBe('INSUFFICIENT_FUNDS')
       return
     }
-    add(this.moved, betId, -stake)
+    add(this.netByBet, betId, -stake)
     add(this.due, playerId, -stake)
 
     const live = new Map<string, { sent: Cents; netted: Cents }>()
@@ -313,16 +313,16 @@ class Platform {
     }
   }
 
-  /** @param live what the bet has of this type, as sent to the wallet, and as netted before */
+  /** @param live the live credit of this type: as sent to the wallet, and as netted before */
   async #settle(
     ids: { betId: string; playerId: string },
     id: string,
     result: Result,
     live: { sent: Cents; netted: Cents },
   ): Promise<void> {
-    const { type, wrong } = result
+    const { type, reversed } = result
     const { betId, playerId } = ids
-    // An overtaken settlement is the only one of its result: of two the reversal might find one.
+    // An overtaken settlement is the only one of its result: the unsettlement might find one of two.
     const amounts = result.overtakes ? result.amounts.slice(0, 1) : result.amounts
 
     const settle = async () => {
@@ -334,7 +334,7 @@ class Platform {
         add(this.debt, playerId, -net)
         live.sent += amount
         live.netted += net
-        const word = await this.#untilAnswered({
+        const result = await this.#untilAnswered({
           operation: 'settlement',
           transactionId: `${id}-${part}`,
           ...ids,
@@ -342,33 +342,33 @@ class Platform {
           amount,
           currency: 'EUR',
         })
-        expect(word).toBe('ok')
-        add(this.moved, betId, amount)
+        expect(result).toBe('ok')
+        add(this.netByBet, betId, amount)
         add(this.due, playerId, won)
       }
     }
 
     const unsettle = async () => {
-      const word = await this.#untilAnswered({
+      const result = await this.#untilAnswered({
         operation: 'unsettlement',
-        transactionId: `${id}-undone`,
+        transactionId: `${id}-reversal`,
         ...ids,
         type: type === 'BET_PAID' ? 'UNSCORED' : 'UNVOIDED',
       })
-      // D18: all that is live, also of results before.
+      // D18: everything that is live, earlier results included.
       const { sent, netted } = live
       Object.assign(live, { sent: 0n, netted: 0n })
-      if (word === 'ok') add(this.moved, betId, -sent)
+      if (result === 'ok') add(this.netByBet, betId, -sent)
       else {
-        expect(word).toBe('INSUFFICIENT_FUNDS')
+        expect(result).toBe('INSUFFICIENT_FUNDS')
         add(this.debt, playerId, sent)
-        add(this.left, playerId, sent)
+        add(this.uncollected, playerId, sent)
       }
-      add(this.debt, playerId, netted) // what was netted off winnings that are none is a debt again
+      add(this.debt, playerId, netted) // the winnings are gone: the netted amount is a debt again
       add(this.due, playerId, -(sent + netted))
     }
 
-    const isReversed = wrong && type !== 'CASHOUT'
+    const isReversed = reversed && type !== 'CASHOUT'
     if (isReversed && result.overtakes) await Promise.all([settle(), unsettle()])
     else {
       await settle()
@@ -376,15 +376,15 @@ class Platform {
     }
   }
 
-  /** 2xx or 4xx: everything else is tried again, the settlement that has not arrived (503) among it. */
+  /** Retries until the answer is definite. A fault is not, and neither is SETTLEMENT_NOT_FOUND (D19). */
   async #untilAnswered(request: ModelRequest): Promise<string> {
     for (let tries = 0; tries < 500; tries += 1) {
-      const heard = await this.#sendOnce(request)
-      if (heard === null || heard instanceof WalletError) continue
-      if (heard.ok) return 'ok'
-      if (heard.errorCode !== 'SETTLEMENT_NOT_FOUND') return heard.errorCode
+      const answer = await this.#sendOnce(request)
+      if (answer === null || answer instanceof WalletError) continue
+      if (answer.ok) return 'ok'
+      if (answer.errorCode !== 'SETTLEMENT_NOT_FOUND') return answer.errorCode
     }
-    throw new Error(`${keyOf(request)} is never answered`)
+    throw new Error(`${keyOf(request)} was never answered`)
   }
 }
 
@@ -392,7 +392,7 @@ function add(sums: Map<string, Cents>, key: string, amount: Cents): void {
   sums.set(key, (sums.get(key) ?? 0n) + amount)
 }
 
-const life = fc.array(
+const externalMoves = fc.array(
   fc.record({
     step: fc.constantFrom('deposit' as const, 'withdraw' as const, 'withdraw' as const),
     playerId: fc.constantFrom('ann', 'cy'),
@@ -402,10 +402,10 @@ const life = fc.array(
   { maxLength: 5 },
 )
 
-/** No answer is taken back: what anybody heard is what is recorded, and all who heard heard the same. */
-function expectWordsToHold(words: readonly Word[], memory: MemoryStore): void {
+/** Every received answer matches the record, so that all callers received the same one. */
+function expectRecordsToMatch(received: readonly Received[], memory: MemoryStore): void {
   const records = new Map(memory.transactions().map((one): [string, Transaction] => [keyOf(one), one]))
-  for (const { request, outcome } of words) {
+  for (const { request, outcome } of received) {
     if (outcome instanceof WalletError) continue
     const record = records.get(keyOf(request))
     if (outcome.ok) {
@@ -416,34 +416,34 @@ function expectWordsToHold(words: readonly Word[], memory: MemoryStore): void {
   }
 }
 
-describe('on a line that breaks before or after a commit, or lets it land late', () => {
-  // Seen red with a lost commit that was answered as a refusal.
+describe('with commits that are lost or delayed', () => {
+  // Seen red with a lost commit answered as a refusal.
   test(
-    "money is neither lost nor doubled: in the end the wallet has what the platform's books say",
+    "money is neither lost nor duplicated: at the end the wallet and the platform's books agree",
     () =>
       fc.assert(
         fc.asyncProperty(
           fc.scheduler(),
           faults,
           fc.array(plan, { minLength: 1, maxLength: 3 }),
-          life,
+          externalMoves,
           fc.constantFrom(true, true, true, false),
-          async (s, faults, plans, life, clawbacks) => {
-            const memory = openMemory(openings)
-            const course = new Course(s)
-            const words: Word[] = []
-            const house: WalletPolicy = { clawbacks: clawbacks, takenAtOnceMax: 10n ** 30n }
-            const store = storeOnABadLine(memory, course, faults)
+          async (s, faults, plans, moves, clawbacks) => {
+            const memory = openMemory(players)
+            const schedule = new Schedule(s)
+            const received: Received[] = []
+            const policy: WalletPolicy = { clawbacks, debitMax: 10n ** 30n }
+            const store = unreliableStore(memory, schedule, faults)
             const platform = new Platform(
-              walletOverANetwork(store, house, course, faults.ways.values(), words),
+              unreliableNetwork(store, policy, schedule, faults.network.values(), received),
             )
             const external = new Map<string, Cents>()
 
-            await course.until(
+            await schedule.finish(
               Promise.all([
-                ...plans.map((plan, index) => platform.playOut(`b${index}`, plan)),
-                ...life.map(async ({ turns, ...step }) => {
-                  await course.turns(`${step.step} ${step.playerId}`, turns)
+                ...plans.map((plan, index) => platform.playBet(`b${index}`, plan)),
+                ...moves.map(async ({ turns, ...step }) => {
+                  await schedule.turns(`${step.step} ${step.playerId}`, turns)
                   const sign = step.step === 'deposit' ? 1n : -1n
                   if (moveExternally(memory, step)) add(external, step.playerId, sign * step.amount)
                 }),
@@ -453,20 +453,20 @@ describe('on a line that breaks before or after a commit, or lets it land late',
             const externalOf = (playerId: string) => external.get(playerId) ?? 0n
             for (const index of plans.keys()) {
               const betId = `b${index}`
-              const moved = sumOf(memory.transactions().filter(one => one.betId === betId))
-              expect(moved, `moved for ${betId}`).toBe(platform.moved.get(betId) ?? 0n)
+              const net = sumOf(memory.transactions().filter(one => one.betId === betId))
+              expect(net, `net of ${betId}`).toBe(platform.netByBet.get(betId) ?? 0n)
             }
-            for (const { playerId, balance: opening } of openings) {
+            for (const { playerId, balance: initial } of players) {
               const balance = toCents(memory.player(playerId)?.balance ?? '')
               const debt = platform.debt.get(playerId) ?? 0n
-              expect(balance - debt, `what ${playerId} has and owes`).toBe(
-                opening + externalOf(playerId) + (platform.due.get(playerId) ?? 0n),
+              expect(balance - debt, `balance of ${playerId} less the debt`).toBe(
+                initial + externalOf(playerId) + (platform.due.get(playerId) ?? 0n),
               )
-              expect(toCents(memory.owed(playerId))).toBe(platform.left.get(playerId) ?? 0n)
+              expect(toCents(memory.owed(playerId))).toBe(platform.uncollected.get(playerId) ?? 0n)
             }
-            expectBalancesToAddUp(memory, openings, externalOf)
+            expectBalancesToAddUp(memory, players, externalOf)
             expectBetsToAddUp(memory)
-            expectWordsToHold(words, memory)
+            expectRecordsToMatch(received, memory)
           },
         ),
         runs(1500),
@@ -474,9 +474,9 @@ describe('on a line that breaks before or after a commit, or lets it land late',
     timeoutMs,
   )
 
-  // Seen red with a commit without guard 2.
+  // Seen red without guard 2.
   test(
-    'a bet that the platform gave up costs nothing, whenever its commits land',
+    'a bet that the platform rolled back costs nothing, whenever its commits are delivered',
     () =>
       fc.assert(
         fc.asyncProperty(
@@ -484,10 +484,10 @@ describe('on a line that breaks before or after a commit, or lets it land late',
           fc.array(commitFault, { minLength: 1, maxLength: 6 }),
           fc.boolean(),
           async (s, commits, sameId) => {
-            const memory = openMemory(openings)
-            const course = new Course(s)
-            const house: WalletPolicy = { clawbacks: true, takenAtOnceMax: 10n ** 30n }
-            const store = storeOnABadLine(memory, course, { commits, loads: [] })
+            const memory = openMemory(players)
+            const schedule = new Schedule(s)
+            const policy: WalletPolicy = { clawbacks: true, debitMax: 10n ** 30n }
+            const store = unreliableStore(memory, schedule, { commits, loads: [] })
             const ids = { betId: 'x', playerId: 'ann' }
             const placed = {
               transactionId: 'p',
@@ -498,15 +498,15 @@ describe('on a line that breaks before or after a commit, or lets it land late',
             }
             const transactionId = sameId ? 'p' : 'r'
             const attempt = (request: ModelRequest) =>
-              send(store, request, house).catch((fault: WalletError) => {
+              send(store, request, policy).catch((fault: WalletError) => {
                 if (fault.code === 'STORE_CONTRACT') throw fault
                 return fault
               })
 
-            await course.until(
+            await schedule.finish(
               (async () => {
-                // Whatever became of it: the time-out was shorter than the answer.
-                course.aside(() => attempt({ operation: 'placebet', ...placed }))
+                // The platform does not wait for the answer: its timeout was shorter.
+                schedule.background(() => attempt({ operation: 'placebet', ...placed }))
                 for (let tries = 0; tries < 100; tries += 1) {
                   const outcome = await attempt({
                     operation: 'rollbackbet',
@@ -519,11 +519,11 @@ describe('on a line that breaks before or after a commit, or lets it land late',
                     return
                   }
                 }
-                throw new Error('the rollback is never answered')
+                throw new Error('The rollback was never answered')
               })(),
             )
             expect(sumOf(memory.transactions())).toBe(0n)
-            expectBalancesToAddUp(memory, openings, () => 0n)
+            expectBalancesToAddUp(memory, players, () => 0n)
           },
         ),
         runs(600),
@@ -531,9 +531,9 @@ describe('on a line that breaks before or after a commit, or lets it land late',
     timeoutMs,
   )
 
-  // Seen red with a look-up that answered with the decision it had attempted.
+  // Seen red with a follow-up read that answers with the attempted decision.
   test(
-    'copies of one request are all answered with what is recorded',
+    'all copies of one request are answered with the recorded decision',
     () =>
       fc.assert(
         fc.asyncProperty(
@@ -541,11 +541,11 @@ describe('on a line that breaks before or after a commit, or lets it land late',
           faults,
           fc.constantFrom('placebet' as const, 'unsettlement' as const),
           fc.integer({ min: 2, max: 4 }),
-          life,
-          async (s, faults, operation, copies, life) => {
-            const memory = openMemory(openings)
-            const course = new Course(s)
-            const house: WalletPolicy = { clawbacks: true, takenAtOnceMax: 10n ** 30n }
+          externalMoves,
+          async (s, faults, operation, copies, moves) => {
+            const memory = openMemory(players)
+            const schedule = new Schedule(s)
+            const policy: WalletPolicy = { clawbacks: true, debitMax: 10n ** 30n }
             const money = { betId: 'x', playerId: 'ann', currency: 'EUR', amount: 60_00n }
             const place: ModelRequest = {
               operation: 'placebet',
@@ -559,7 +559,7 @@ describe('on a line that breaks before or after a commit, or lets it land late',
               ...money,
               type: 'BET_PAID',
             }
-            const undo: ModelRequest = {
+            const unsettle: ModelRequest = {
               operation: 'unsettlement',
               transactionId: 'u',
               betId: 'x',
@@ -567,27 +567,29 @@ describe('on a line that breaks before or after a commit, or lets it land late',
               type: 'UNSCORED',
             }
             if (operation === 'unsettlement') {
-              await send(memory, place, house)
-              await send(memory, pay, house)
+              await send(memory, place, policy)
+              await send(memory, pay, policy)
             }
-            const words: Word[] = []
-            const sendOnce = walletOverANetwork(
-              storeOnABadLine(memory, course, faults),
-              house,
-              course,
+            const received: Received[] = []
+            const sendOnce = unreliableNetwork(
+              unreliableStore(memory, schedule, faults),
+              policy,
+              schedule,
               [].values(),
-              words,
+              received,
             )
-            await course.until(
+            await schedule.finish(
               Promise.all([
-                ...Array.from({ length: copies }, () => sendOnce(operation === 'placebet' ? place : undo)),
-                ...life.map(async ({ turns, ...step }) => {
-                  await course.turns(`${step.step} ${step.playerId}`, turns)
+                ...Array.from({ length: copies }, () =>
+                  sendOnce(operation === 'placebet' ? place : unsettle),
+                ),
+                ...moves.map(async ({ turns, ...step }) => {
+                  await schedule.turns(`${step.step} ${step.playerId}`, turns)
                   moveExternally(memory, step)
                 }),
               ]),
             )
-            expectWordsToHold(words, memory)
+            expectRecordsToMatch(received, memory)
             expectBetsToAddUp(memory)
           },
         ),
@@ -596,24 +598,24 @@ describe('on a line that breaks before or after a commit, or lets it land late',
     timeoutMs,
   )
 
-  // Seen red with a lost commit that was called retryable.
+  // Seen red with a lost commit reported as retryable.
   test(
-    'a fault that says that nothing was done is true, also later',
+    'a fault that reports no changes is true, and stays true',
     () =>
       fc.assert(
         fc.asyncProperty(fc.scheduler(), faults, async (s, faults) => {
-          const memory = openMemory(openings)
-          const course = new Course(s)
-          const house: WalletPolicy = { clawbacks: true, takenAtOnceMax: 10n ** 30n }
-          const words: Word[] = []
-          const store = storeOnABadLine(memory, course, faults)
-          const sendOnce = walletOverANetwork(store, house, course, [].values(), words)
+          const memory = openMemory(players)
+          const schedule = new Schedule(s)
+          const policy: WalletPolicy = { clawbacks: true, debitMax: 10n ** 30n }
+          const received: Received[] = []
+          const store = unreliableStore(memory, schedule, faults)
+          const sendOnce = unreliableNetwork(store, policy, schedule, [].values(), received)
           const money = { betId: 'x', playerId: 'ann', currency: 'EUR', amount: 60_00n }
-          await course.until(
+          await schedule.finish(
             sendOnce({ operation: 'placebet', transactionId: 'p', ...money, sessionEnded: false }),
           )
-          const [word] = words
-          if (word?.outcome instanceof WalletError && word.outcome.code !== 'COMMIT_UNKNOWN') {
+          const [first] = received
+          if (first?.outcome instanceof WalletError && first.outcome.code !== 'COMMIT_UNKNOWN') {
             expect(memory.transactions()).toEqual([])
             expect(memory.bets()).toEqual([])
           }

@@ -1,4 +1,4 @@
-/** What the network does to requests: it turns them around, and brings them twice. */
+/** Reordered and duplicated requests. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { amount, initialPlayers, permissivePolicy, start } from '../../src/testing/arbitraries.js'
@@ -13,9 +13,9 @@ const ann = { playerId: 'ann', currency: 'EUR' }
 const callOf = (request: ModelRequest): HistoryStep => ({
   step: 'call',
   request,
-  flaw: 'none',
-  line: 'up',
-  writing: 'text',
+  defect: 'none',
+  fault: 'none',
+  format: 'text',
 })
 
 const moneyStep: fc.Arbitrary<HistoryStep> = fc.record({
@@ -24,24 +24,24 @@ const moneyStep: fc.Arbitrary<HistoryStep> = fc.record({
   amount,
 })
 
-function movedFor(wallet: Wallet, betId: string): Cents {
-  return sumOf(wallet.memory.transactions().filter(moved => moved.betId === betId))
+function netOf(wallet: Wallet, betId: string): Cents {
+  return sumOf(wallet.memory.transactions().filter(one => one.betId === betId))
 }
 
 describe('a placebet and its rollback', () => {
-  /** The bet `x` in as many copies as the network likes, in any order, with the player's other life in between. */
+  /** Copies of the requests for bet `x`, in any order, with deposits and withdrawals in between. */
   const deliveries = fc
     .record({
       stake: amount,
       sessionEnded: fc.constantFrom(false, false, false, true),
-      // D1: some platforms use the placebet's id for its rollback.
-      rollbackId: fc.constantFrom('x-back', 'x-place'),
+      // D1: some platforms reuse the id of the placebet for its rollback.
+      rollbackId: fc.constantFrom('x-rollback', 'x-place'),
       placebets: fc.nat({ max: 3 }),
       rollbacks: fc.integer({ min: 1, max: 3 }),
       underAnotherId: fc.nat({ max: 1 }),
-      life: fc.array(moneyStep, { maxLength: 3 }),
+      external: fc.array(moneyStep, { maxLength: 3 }),
     })
-    .chain(({ stake, sessionEnded, rollbackId, placebets, rollbacks, underAnotherId, life }) => {
+    .chain(({ stake, sessionEnded, rollbackId, placebets, rollbacks, underAnotherId, external }) => {
       const place = callOf({
         operation: 'placebet',
         transactionId: 'x-place',
@@ -50,7 +50,7 @@ describe('a placebet and its rollback', () => {
         amount: stake,
         sessionEnded,
       })
-      const back = (transactionId: string) =>
+      const rollback = (transactionId: string) =>
         callOf({
           operation: 'rollbackbet',
           transactionId,
@@ -60,16 +60,16 @@ describe('a placebet and its rollback', () => {
         })
       const all = [
         ...Array<HistoryStep>(placebets).fill(place),
-        ...Array<HistoryStep>(rollbacks).fill(back(rollbackId)),
-        ...Array<HistoryStep>(underAnotherId).fill(back('x-again')),
-        ...life,
+        ...Array<HistoryStep>(rollbacks).fill(rollback(rollbackId)),
+        ...Array<HistoryStep>(underAnotherId).fill(rollback('x-rollback-2')),
+        ...external,
       ]
       return fc.shuffledSubarray(all, { minLength: all.length })
     })
 
-  // Seen red with a tombstone that was not written.
+  // Seen red without the tombstone.
   test(
-    'net to zero in any order, with any duplication, and every rollback is answered with success',
+    'net to zero in any order and with any duplicates, and every rollback succeeds',
     () =>
       fc.assert(
         fc.asyncProperty(start, deliveries, async (before, steps) => {
@@ -83,8 +83,8 @@ describe('a placebet and its rollback', () => {
               expect(answer).toMatchObject({ ok: true })
               rolledBack = true
             }
-            // Not only in the end: from the first rollback on.
-            if (rolledBack) expect(movedFor(wallet, 'x')).toBe(0n)
+            // From the first rollback on, and not only at the end.
+            if (rolledBack) expect(netOf(wallet, 'x')).toBe(0n)
           }
           expect(rolledBack).toBe(true)
           expect(wallet.memory.bet('x')?.status).toBe('ROLLED_BACK')
@@ -98,8 +98,8 @@ describe('a placebet and its rollback', () => {
 })
 
 describe('a clawback', () => {
-  /** What the platform sends for the paid and voided bet `x`, and what the player does in the meantime. */
-  const news = fc.oneof(
+  /** Requests of the platform for the paid and voided bet `x`. */
+  const requests = fc.oneof(
     {
       weight: 8,
       arbitrary: fc.record({
@@ -128,33 +128,33 @@ describe('a clawback', () => {
   const amounts = fc.record({ s1: amount, s2: amount, s3: amount })
   const steps = fc.array(
     fc.oneof(
-      { weight: 6, arbitrary: news },
-      { weight: 2, arbitrary: fc.constant('all is spent' as const) },
+      { weight: 6, arbitrary: requests },
+      { weight: 2, arbitrary: fc.constant('withdraw-all' as const) },
       { weight: 2, arbitrary: moneyStep },
     ),
     { minLength: 3, maxLength: 24, size: 'max' },
   )
 
-  // Seen red with a credit that a 402 did not close (D7).
+  // Seen red with a credit that stays live after an uncollected clawback (D7).
   test(
     'is collected at most once, by the wallet or by the platform, never by both',
     () =>
       fc.assert(
         fc.asyncProperty(start, amounts, steps, fc.boolean(), async (before, amounts, steps, clawbacks) => {
-          const house = { ...permissivePolicy, clawbacks }
-          const wallet = openWallet(initialPlayers, house)
+          const wallet = openWallet(initialPlayers, { ...permissivePolicy, clawbacks })
           for (const step of before) await wallet.perform(step)
           await wallet.perform({ step: 'deposit', playerId: 'ann', amount: 30_00n })
           const placed = { operation: 'placebet', transactionId: 'x', betId: 'x', ...ann } as const
           await wallet.perform(callOf({ ...placed, amount: 30_00n, sessionEnded: false }))
 
-          // The platform's books, kept from the answers alone. It nets what was answered 402 off future winnings.
+          // The platform's books, kept from the answers alone. It nets uncollected clawbacks off future
+          // winnings.
           const live = { BET_PAID: 0n, VOIDED: 0n }
           const books = { credited: 0n, collectedByWallet: 0n, collectedByPlatform: 0n }
-          const firstWord = new Map<string, string>()
+          const firstResults = new Map<string, string>()
 
           for (const step of steps) {
-            if (step === 'all is spent') {
+            if (step === 'withdraw-all') {
               const balance = wallet.memory.player('ann')?.balance ?? '0'
               await wallet.perform({ step: 'withdraw', playerId: 'ann', amount: toCents(balance) })
               continue
@@ -171,30 +171,31 @@ describe('a clawback', () => {
             if (typeof answer === 'string') throw new Error(answer)
 
             const key = `${step.operation} ${step.transactionId} ${step.type}`
-            const word = answer.ok ? 'ok' : answer.errorCode
-            const known = firstWord.get(key)
+            const result = answer.ok ? 'ok' : answer.errorCode
+            const known = firstResults.get(key)
             if (known !== undefined) {
-              // What was taken for an answer stays the answer, whatever the player has by now.
-              expect(word).toBe(known)
+              // A final answer is replayed, whatever the balance is now.
+              expect(result).toBe(known)
               continue
             }
-            if (word !== 'ok' && word !== 'INSUFFICIENT_FUNDS') continue
-            firstWord.set(key, word)
+            if (result !== 'ok' && result !== 'INSUFFICIENT_FUNDS') continue
+            firstResults.set(key, result)
 
             if (step.operation === 'settlement') {
               books.credited += amounts[step.transactionId]
               live[step.type] += amounts[step.transactionId]
             } else if (step.operation === 'unsettlement') {
               const type = step.type === 'UNSCORED' ? 'BET_PAID' : 'VOIDED'
-              if (word === 'ok') books.collectedByWallet += live[type]
+              if (result === 'ok') books.collectedByWallet += live[type]
               else books.collectedByPlatform += live[type]
               live[type] = 0n
             }
 
             const recorded = wallet.memory.transactions('ann').filter(({ betId }) => betId === 'x')
-            const moved = (operation: string) => sumOf(recorded.filter(one => one.operation === operation))
-            expect(moved('settlement')).toBe(books.credited)
-            expect(-moved('unsettlement')).toBe(books.collectedByWallet)
+            const netOfOperation = (operation: string) =>
+              sumOf(recorded.filter(one => one.operation === operation))
+            expect(netOfOperation('settlement')).toBe(books.credited)
+            expect(-netOfOperation('unsettlement')).toBe(books.collectedByWallet)
             expect(books.collectedByWallet + books.collectedByPlatform + live.BET_PAID + live.VOIDED).toBe(
               books.credited,
             )

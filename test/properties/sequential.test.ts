@@ -1,11 +1,11 @@
-/** One request after the other, against a model that adds. */
+/** Sequential requests against the model. */
 import type { OutcomeReason } from 'bet-wallet'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { history, initialPlayers, policy } from '../../src/testing/arbitraries.js'
-import { tellBet } from '../../src/testing/judge.js'
 import { keyOf, Model } from '../../src/testing/model.js'
-import { fromCents, heardOf, toCents } from '../../src/testing/platform.js'
+import { toModelBet } from '../../src/testing/model-comparison.js'
+import { fromCents, observe, toCents } from '../../src/testing/platform.js'
 import { expectBalancesToAddUp, expectBetsToAddUp } from './money.js'
 import { runs, timeoutMs } from './runs.js'
 import { listeners, openWallet, send } from './wallet.js'
@@ -13,41 +13,41 @@ import { listeners, openWallet, send } from './wallet.js'
 const bets = ['b1', 'b2', 'b3', 'b4', 'b5']
 
 describe('any sequence of the four operations', () => {
-  // Seen red with a tombstone that was not written.
+  // Seen red without the tombstone.
   test(
-    'is answered as the model answers it, and leaves what the model leaves',
+    'gets the answers of the model, and leaves the balances and bets of the model',
     () =>
       fc.assert(
         fc.asyncProperty(history, policy, async (steps, rules) => {
           const wallet = openWallet(initialPlayers, rules)
           const model = new Model(initialPlayers, rules)
-          const references = new Map<string, string>()
+          const ids = new Map<string, string>()
           for (const step of steps) {
-            const { answer, reference } = await wallet.perform(step)
+            const { answer, walletTransactionId } = await wallet.perform(step)
             expect(answer, JSON.stringify(step, printable)).toEqual(model.perform(step))
 
             for (const { playerId } of initialPlayers) {
               expect(wallet.memory.player(playerId)?.balance).toBe(fromCents(model.balance(playerId)))
             }
-            for (const betId of bets) expect(tellBet(wallet.memory.bet(betId))).toEqual(model.bet(betId))
+            for (const betId of bets) expect(toModelBet(wallet.memory.bet(betId))).toEqual(model.bet(betId))
 
-            // D2: one reference per success, the same in every answer to it, and no other's.
-            if (step.step === 'call' && reference !== null) {
+            // D2: every success has a unique walletTransactionId, the same in every replay.
+            if (step.step === 'call' && walletTransactionId !== null) {
               const key = keyOf(step.request)
-              expect(reference).toBe(references.get(key) ?? reference)
-              references.set(key, reference)
+              expect(walletTransactionId).toBe(ids.get(key) ?? walletTransactionId)
+              ids.set(key, walletTransactionId)
             }
           }
-          expect(new Set(references.values()).size).toBe(references.size)
+          expect(new Set(ids.values()).size).toBe(ids.size)
         }),
         runs(1500),
       ),
     timeoutMs,
   )
 
-  // Seen red with a float that added the amounts.
+  // Seen red with amounts added as floats.
   test(
-    'leaves balances that are the opening plus what is recorded, after every step, and never below zero',
+    'leaves balances that are the initial balance plus all recorded deltas, never negative, after every step',
     () =>
       fc.assert(
         fc.asyncProperty(history, policy, async (steps, rules) => {
@@ -62,9 +62,9 @@ describe('any sequence of the four operations', () => {
     timeoutMs,
   )
 
-  // Seen red with a rollback of a bet whose credit was closed.
+  // Seen red with a rollback of a bet whose clawback was uncollected.
   test(
-    'leaves bets whose movements sum to what their state says, after every step',
+    'leaves bets whose movements match their state, after every step',
     () =>
       fc.assert(
         fc.asyncProperty(history, policy, async (steps, rules) => {
@@ -79,9 +79,9 @@ describe('any sequence of the four operations', () => {
     timeoutMs,
   )
 
-  // Seen red with a repeat check after the bet check.
+  // Seen red with the replay check after the bet check.
   test(
-    'can come again in any order, as often as it likes: what is recorded is answered alike, and nothing moves',
+    'can be retried in any order, any number of times: recorded answers are replayed without changes',
     () =>
       fc.assert(
         fc.asyncProperty(
@@ -92,15 +92,18 @@ describe('any sequence of the four operations', () => {
           async ({ steps, order }, rules) => {
             const wallet = openWallet(initialPlayers, rules)
             const recorded = () => wallet.memory.transactions().length
-            const first = new Map<number, { ok: boolean; says: string | null }>()
+            const first = new Map<number, { ok: boolean; result: string | null }>()
             for (const [index, step] of steps.entries()) {
               const before = recorded()
-              const { answer, reference } = await wallet.perform(step)
+              const { answer, walletTransactionId } = await wallet.perform(step)
               if (recorded() === before || typeof answer === 'string') continue
-              first.set(index, { ok: answer.ok, says: answer.ok ? reference : answer.errorCode })
+              first.set(index, {
+                ok: answer.ok,
+                result: answer.ok ? walletTransactionId : answer.errorCode,
+              })
             }
             for (const playerId of ['ann', 'bo', 'cy', 'new'])
-              await wallet.perform({ step: 'come', playerId })
+              await wallet.perform({ step: 'restore-player', playerId })
 
             const { memory } = wallet
             const all = () => [
@@ -112,9 +115,10 @@ describe('any sequence of the four operations', () => {
             for (const index of order) {
               const [step, expected] = [steps[index], first.get(index)]
               if (step?.step !== 'call' || expected === undefined) continue
-              const { answer, reference } = heardOf(await send(memory, step.request, rules))
+              const { answer, walletTransactionId } = observe(await send(memory, step.request, rules))
               if (typeof answer === 'string') throw new Error(answer)
-              expect({ ok: answer.ok, says: answer.ok ? reference : answer.errorCode }).toEqual(expected)
+              const result = answer.ok ? walletTransactionId : answer.errorCode
+              expect({ ok: answer.ok, result }).toEqual(expected)
               expect(answer.replayed).toBe(true)
               if (answer.ok) {
                 expect(answer.balance).toBe(toCents(memory.player(step.request.playerId)?.balance ?? ''))
@@ -129,7 +133,7 @@ describe('any sequence of the four operations', () => {
   )
 })
 
-// Seen red with a credit that a 402 did not close.
+// Seen red with a credit that stays live after an uncollected clawback.
 test('the sample of histories reaches every reason and every code', async () => {
   const reasons = new Map<OutcomeReason, number>()
   const codes = new Map<string, number>()
@@ -152,7 +156,7 @@ test('the sample of histories reaches every reason and every code', async () => 
   expect([...codes.keys()].sort()).toEqual(everyCode)
 })
 
-/** A record, so that the compiler misses a reason that is new. */
+/** A record, so that the compiler reports a missing reason. */
 const everyReason: Record<OutcomeReason, true> = {
   ACCEPTED: true,
   TOMBSTONE_CREATED: true,
@@ -179,13 +183,13 @@ const everyReason: Record<OutcomeReason, true> = {
 }
 
 const everyCode = [
+  'DEBIT_LIMIT_EXCEEDED',
   'INSUFFICIENT_FUNDS',
   'INVALID_BET',
   'INVALID_CURRENCY',
   'INVALID_PLAYER',
   'INVALID_REQUEST',
   'INVALID_SESSION_TOKEN',
-  'LIMIT_OF_THE_HOUSE',
   'SETTLEMENT_NOT_FOUND',
   'TRANSACTION_CONFLICT',
   'fault',

@@ -1,4 +1,7 @@
-/** The library over its memory store, with a PAM around it: players who come and go, a rule of the house, a line that breaks. */
+/**
+ * The library over its memory store, with a simulated PAM around it: removed players, a debit limit, injected
+ * faults.
+ */
 import {
   type OutcomeEvent,
   type Transaction,
@@ -21,21 +24,21 @@ import type {
 } from '../../src/testing/model.js'
 import {
   fromCents,
-  type Heard,
   handlers,
-  heardOf,
+  type Observed,
+  observe,
   platformOptions,
   requestBody,
   toCents,
 } from '../../src/testing/platform.js'
 
-/** As a column with four decimals shows it: the same amount by value (D3). */
-function asColumn(text: string): string {
+/** Formats an amount with four decimals, as a column does: the same value (D3). */
+function withFourDecimals(text: string): string {
   const [whole, fraction = ''] = text.split('.')
   return `${whole}.${fraction.padEnd(4, '0')}`
 }
 
-/** Who wants to hear of every outcome. */
+/** Listeners for every outcome. */
 export const listeners = new Set<(event: OutcomeEvent) => void>()
 
 const base: WalletOptions = {
@@ -51,92 +54,96 @@ const optionsOf = { true: { ...base }, false: { ...base, clawbacks: false } }
 export function send(
   store: WalletStore,
   request: ModelRequest,
-  house: WalletPolicy,
-  sent: { flaw?: BodyDefect; writing?: AmountFormat } = {},
+  policy: WalletPolicy,
+  body: { defect?: BodyDefect; format?: AmountFormat } = {},
 ): Promise<WalletOutcome> {
   return handlers[request.operation](
     store,
-    requestBody(request, sent.flaw, sent.writing),
-    optionsOf[`${house.clawbacks}`],
+    requestBody(request, body.defect, body.format),
+    optionsOf[`${policy.clawbacks}`],
   )
 }
 
 export interface Wallet {
   memory: MemoryStore
   store: WalletStore
-  perform(step: HistoryStep): Promise<Heard>
-  /** What other writers have put in and taken out. */
+  perform(step: HistoryStep): Promise<Observed>
+  /** Returns external deposits less external withdrawals. */
   external(playerId: string): Cents
-  /** What was moved in a currency that was not the player's at that moment. */
-  strays: Transaction[]
+  /** Transactions that changed the balance in a currency other than the player's at that moment. */
+  wrongCurrency: Transaction[]
 }
 
-export function openMemory(openings: readonly InitialPlayer[]): MemoryStore {
+export function openMemory(players: readonly InitialPlayer[]): MemoryStore {
   return createMemoryStore(
-    openings.map(({ playerId, currency, balance }) => ({ playerId, currency, balance: fromCents(balance) })),
+    players.map(({ playerId, currency, balance }) => ({ playerId, currency, balance: fromCents(balance) })),
   )
 }
 
-/** @param around what stands between the library and the PAM's store */
+/** @param wrap wraps the store between the library and the PAM */
 export function openWallet(
-  openings: readonly InitialPlayer[],
-  house: WalletPolicy,
-  around: (store: WalletStore) => WalletStore = store => store,
+  players: readonly InitialPlayer[],
+  policy: WalletPolicy,
+  wrap: (store: WalletStore) => WalletStore = store => store,
 ): Wallet {
-  const memory = openMemory(openings)
-  const gone = new Set(openings.filter(({ known }) => !known).map(({ playerId }) => playerId))
+  const memory = openMemory(players)
+  const removed = new Set(players.filter(({ known }) => !known).map(({ playerId }) => playerId))
   const currencies = new Map<string, string>()
   const external = new Map<string, Cents>()
-  const strays: Transaction[] = []
-  let line: InjectedFault = 'up'
+  const wrongCurrency: Transaction[] = []
+  let fault: InjectedFault = 'none'
 
   const currencyOf = (playerId: string) => currencies.get(playerId) ?? memory.player(playerId)?.currency ?? ''
 
-  const store = around({
+  const store = wrap({
     contractVersion: 1,
     async load(keys) {
-      if (line === 'load throws') throw new Error('the line broke')
-      const known = !gone.has(keys.playerId)
+      if (fault === 'load-throws') throw new Error('Injected fault')
+      const known = !removed.has(keys.playerId)
       const currency = currencyOf(keys.playerId)
       const { player, bet, transaction } = await memory.load(keys)
       return {
-        player: known && player ? { ...player, currency, balance: asColumn(player.balance) } : null,
-        bet: bet && { ...bet, stake: asColumn(bet.stake) },
+        player: known && player ? { ...player, currency, balance: withFourDecimals(player.balance) } : null,
+        bet: bet && { ...bet, stake: withFourDecimals(bet.stake) },
         transaction: transaction && {
           ...transaction,
-          amount: transaction.amount === null ? null : asColumn(transaction.amount),
+          amount: transaction.amount === null ? null : withFourDecimals(transaction.amount),
         },
       }
     },
     async commit(changes) {
-      if (line === 'commit unavailable') return { status: 'unavailable' }
-      if (line === 'breaks before commit') throw new Error('the line broke')
+      if (fault === 'commit-unavailable') return { status: 'unavailable' }
+      if (fault === 'lost-before-commit') throw new Error('Injected fault')
       const { transaction, balance } = changes
-      if (balance !== null && toCents(balance.delta) < -house.takenAtOnceMax) {
-        return { status: 'refused', errorCode: 'LIMIT_OF_THE_HOUSE', description: 'too much at once' }
+      if (balance !== null && toCents(balance.delta) < -policy.debitMax) {
+        return {
+          status: 'refused',
+          errorCode: 'DEBIT_LIMIT_EXCEEDED',
+          description: 'amount: above the limit',
+        }
       }
-      if (gone.has(transaction.playerId)) return { status: 'conflict' }
-      // The memory store keeps the currency that a player was opened with: told in its words, it tests its guard.
+      if (removed.has(transaction.playerId)) return { status: 'conflict' }
+      // The memory store keeps a player's initial currency: translate, so that its own guard decides.
       const own = memory.player(transaction.playerId)?.currency ?? ''
       const same = balance?.currency === currencyOf(transaction.playerId)
       const result = await memory.commit({
         ...changes,
         balance: balance && { ...balance, currency: same ? own : 'another currency' },
       })
-      if (result.status === 'committed' && balance !== null && !same) strays.push(transaction)
-      if (line === 'breaks after commit' && result.status === 'committed') throw new Error('the line broke')
+      if (result.status === 'committed' && balance !== null && !same) wrongCurrency.push(transaction)
+      if (fault === 'lost-after-commit' && result.status === 'committed') throw new Error('Injected fault')
       return result
     },
   })
 
-  async function perform(step: HistoryStep): Promise<Heard> {
+  async function perform(step: HistoryStep): Promise<Observed> {
     switch (step.step) {
       case 'call':
-        line = step.line
+        fault = step.fault
         try {
-          return heardOf(await send(store, step.request, house, step))
+          return observe(await send(store, step.request, policy, step))
         } catch (error) {
-          if (error instanceof WalletError && error.code !== 'STORE_CONTRACT') return heard('fault')
+          if (error instanceof WalletError && error.code !== 'STORE_CONTRACT') return observed('fault')
           throw error
         }
       case 'deposit':
@@ -144,24 +151,24 @@ export function openWallet(
         const done = moveExternally(memory, step)
         const amount = step.step === 'deposit' ? step.amount : -step.amount
         if (done) external.set(step.playerId, (external.get(step.playerId) ?? 0n) + amount)
-        return heard(done ? 'done' : 'not done')
+        return observed(done ? 'done' : 'not-done')
       }
-      case 'change currency':
+      case 'change-currency':
         currencies.set(step.playerId, step.currency)
-        return heard('done')
-      case 'leave':
-        gone.add(step.playerId)
-        return heard('done')
-      case 'come':
-        gone.delete(step.playerId)
-        return heard('done')
+        return observed('done')
+      case 'remove-player':
+        removed.add(step.playerId)
+        return observed('done')
+      case 'restore-player':
+        removed.delete(step.playerId)
+        return observed('done')
     }
   }
 
-  return { memory, store, perform, external: playerId => external.get(playerId) ?? 0n, strays }
+  return { memory, store, perform, external: playerId => external.get(playerId) ?? 0n, wrongCurrency }
 }
 
-/** A deposit or a withdrawal by another writer; `false`: the funds do not cover it. */
+/** An external deposit or withdrawal. `false`: the funds do not cover it. */
 export function moveExternally(
   memory: MemoryStore,
   { step, playerId, amount }: HistoryStep & { step: 'deposit' | 'withdraw' },
@@ -175,4 +182,4 @@ export function moveExternally(
   }
 }
 
-const heard = (answer: ModelAnswer): Heard => ({ answer, reference: null })
+const observed = (answer: ModelAnswer): Observed => ({ answer, walletTransactionId: null })

@@ -1,6 +1,6 @@
 /**
- * Runs every mutant against every case, and prints who is killed by what. Exits 1 if a mutant survives the case
- * that names its fault, or if a MUST case is no mutant's killer.
+ * Runs every mutant against every case, and prints which cases kill it. Exits with 1 if a mutant survives the
+ * case that is about its fault, or if a MUST case is not the named killer of any mutant.
  *
  *     npm run test:matrix [part of a mutant's name]
  */
@@ -8,21 +8,18 @@ import { walletStoreCases } from '../../src/testing/cases.js'
 import { type Mutant, mutants } from './mutants.js'
 import { referenceHarness } from './reference.js'
 
-/** The ids of the cases that fail, and how: a broken promise, or a fault on the way to it. */
-async function killersOf(mutant: Mutant): Promise<Map<string, 'promise' | 'fault'>> {
-  const killers = new Map<string, 'promise' | 'fault'>()
-  const { patienceMs = 30_000 } = mutant
-  for (const { id, skip, run } of walletStoreCases(mutant.make(), { timeoutMs: patienceMs })) {
+/** The ids of the failed cases, and how they failed: by a check, or by another error on the way to it. */
+async function killersOf(mutant: Mutant): Promise<Map<string, 'check' | 'error'>> {
+  const killers = new Map<string, 'check' | 'error'>()
+  const { timeoutMs = 30_000 } = mutant
+  for (const { id, skip, run } of walletStoreCases(mutant.make(), { timeoutMs })) {
     if (skip !== null) continue
     const error: unknown = await run().then(
       () => null,
       (thrown: Error) => thrown,
     )
     if (!(error instanceof Error)) continue
-    killers.set(
-      id,
-      error.cause instanceof Error && error.cause.name === 'BrokenPromise' ? 'promise' : 'fault',
-    )
+    killers.set(id, error.cause instanceof Error && error.cause.name === 'CaseFailed' ? 'check' : 'error')
   }
   return killers
 }
@@ -32,7 +29,7 @@ async function main(part = ''): Promise<boolean> {
   const kills = new Map(cases.map(({ id }) => [id, { named: 0, all: 0, alone: 0 }]))
   const chosen = mutants.filter(({ name }) => name.includes(part))
   const width = Math.max(...chosen.map(({ name }) => name.length))
-  const flaws: string[] = []
+  const problems: string[] = []
 
   for (const mutant of chosen) {
     const start = performance.now()
@@ -41,14 +38,14 @@ async function main(part = ''): Promise<boolean> {
     const mark = killers.has(mutant.killedBy) ? 'killed  ' : 'SURVIVES'
     const others = [...killers]
       .filter(([id]) => id !== mutant.killedBy)
-      .map(([id, how]) => (how === 'fault' ? `(${id})` : id).replace('WS-', ''))
+      .map(([id, how]) => (how === 'error' ? `(${id})` : id).replace('WS-', ''))
     console.log(`${mark} ${mutant.name.padEnd(width)} ${mutant.killedBy} ${mutant.fault}`)
     console.log(
-      `${' '.repeat(width + 10)}      also ${others.join(' ') || 'nobody'}${seconds > 5 ? ` (${seconds.toFixed()} s)` : ''}`,
+      `${' '.repeat(width + 10)}      also ${others.join(' ') || 'none'}${seconds > 5 ? ` (${seconds.toFixed()} s)` : ''}`,
     )
-    if (killers.size === 0) flaws.push(`${mutant.name} survives everything`)
+    if (killers.size === 0) problems.push(`${mutant.name} survives every case`)
     else if (!killers.has(mutant.killedBy))
-      flaws.push(`${mutant.name} survives ${mutant.killedBy}, which names its fault`)
+      problems.push(`${mutant.name} survives ${mutant.killedBy}, the case about its fault`)
     for (const id of killers.keys()) {
       const count = kills.get(id) as { named: number; all: number; alone: number }
       count.all += 1
@@ -63,15 +60,16 @@ async function main(part = ''): Promise<boolean> {
     console.log(
       `${id}  ${level.padEnd(6)} ${String(named).padStart(10)} ${String(all).padStart(6)} ${String(alone).padStart(6)}  ${name}`,
     )
-    if (part === '' && level === 'MUST' && named === 0) flaws.push(`${id} is no mutant's killer`)
+    if (part === '' && level === 'MUST' && named === 0)
+      problems.push(`${id} is not the named killer of any mutant`)
   }
   console.log(
-    `\n${chosen.length} mutants, ${cases.length} cases. ${flaws.length === 0 ? 'Every mutant is killed by the case that names its fault.' : ''}`,
+    `\n${chosen.length} mutants, ${cases.length} cases. ${problems.length === 0 ? 'Every mutant is killed by the case about its fault.' : ''}`,
   )
-  for (const flaw of flaws) console.log(`  ${flaw}`)
-  return flaws.length === 0
+  for (const problem of problems) console.log(`  ${problem}`)
+  return problems.length === 0
 }
 
-main(process.argv[2]).then(sound => {
-  process.exitCode = sound ? 0 : 1
+main(process.argv[2]).then(passed => {
+  process.exitCode = passed ? 0 : 1
 })

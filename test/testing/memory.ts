@@ -1,4 +1,4 @@
-/** The library's own memory store, with the hooks of the kit that it can offer. */
+/** The harness of the memory store, with every hook that it supports. */
 import type { Player } from '../../src/store.js'
 import { createMemoryStore, type MemoryStore } from '../../src/stores/memory.js'
 import type { StoreHarness } from '../../src/testing/index.js'

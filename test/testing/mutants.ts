@@ -1,10 +1,11 @@
 /**
- * The proof that the proof can fail: broken stores, each one small deviation of the reference, one per promise
- * and way of breaking it. `killedBy` is the case that names the fault; others may find it too.
+ * The proof that the kit can fail: mutants, each the reference store with one small fault. `killedBy` is the
+ * case that is about the fault; other cases may fail as well.
  */
 import { add, type Decimal, isZero, subtract, wholeDigitsOf } from '../../src/money.js'
+import type { SettlementRequest } from '../../src/requests.js'
 import type { Bet, CommitResult, Player, Transaction, WalletChanges, WalletKeys } from '../../src/store.js'
-import type { ExternalSettlement, StoreHarness } from '../../src/testing/harness.js'
+import type { StoreHarness } from '../../src/testing/harness.js'
 import {
   ConnectionLost,
   type Database,
@@ -19,12 +20,12 @@ import {
 
 export interface Mutant {
   name: string
-  /** What it does wrong, in words. */
+  /** The fault in one sentence. */
   fault: string
-  /** The case that names the fault. */
+  /** The case that is about the fault. */
   killedBy: `WS-${string}`
-  /** For those that block: how long the kit waits before it says so. */
-  patienceMs?: number
+  /** For mutants that block: the timeout of the kit. */
+  timeoutMs?: number
   make(): StoreHarness<OpenedReference>
 }
 
@@ -32,33 +33,33 @@ const guards = ['guard1', 'guard2', 'guard3'] as const
 
 type StoreClass = new (database: Database) => ReferenceStore
 
-/** A list of mutants, from `name: [killedBy, fault, Store, patienceMs]`. */
+/** Builds mutants from `name: [killedBy, fault, Store, timeoutMs]`. */
 function mutantsOf(
   table: Record<string, readonly [Mutant['killedBy'], string, StoreClass, number?]>,
 ): Mutant[] {
-  return Object.entries(table).map(([name, [killedBy, fault, Store, patienceMs]]) => ({
+  return Object.entries(table).map(([name, [killedBy, fault, Store, timeoutMs]]) => ({
     name,
     fault,
     killedBy,
-    ...(patienceMs === undefined ? {} : { patienceMs }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
     make: () => referenceHarness(Store),
   }))
 }
 
-/** What is stored is not what comes back. */
+/** Records are returned otherwise than they were stored. */
 const ofShape = mutantsOf({
   'undefined-for-none': [
     'WS-01',
-    'what is not there is undefined instead of null',
+    'a missing bet is undefined instead of null',
     class extends ReferenceStore {
       override readBet(keys: WalletKeys) {
         return this.storedBet(keys) as Bet
       }
     },
   ],
-  'player-on-sight': [
+  'player-created-by-load': [
     'WS-01',
-    'a player who is not known is opened with nothing as soon as somebody asks',
+    'load creates an unknown player with a balance of 0',
     class extends ReferenceStore {
       override readPlayer(keys: WalletKeys) {
         return super.readPlayer(keys) ?? { playerId: keys.playerId, currency: 'EUR', balance: '0' }
@@ -67,7 +68,7 @@ const ofShape = mutantsOf({
   ],
   'one-currency': [
     'WS-02',
-    'every player has the currency of the first version',
+    'every player has the same currency',
     class extends ReferenceStore {
       override readPlayer(keys: WalletKeys) {
         const player = super.readPlayer(keys)
@@ -85,9 +86,9 @@ const ofShape = mutantsOf({
       }
     },
   ],
-  'reference-by-load': [
+  'id-by-load': [
     'WS-03',
-    'the walletTransactionId is made up by every load anew',
+    'every load invents a new walletTransactionId',
     class extends ReferenceStore {
       private loads = 0
       override readTransaction(keys: WalletKeys) {
@@ -97,9 +98,9 @@ const ofShape = mutantsOf({
       }
     },
   ],
-  'delta-not-kept': [
+  'delta-not-stored': [
     'WS-03',
-    'the transaction does not keep what it moved',
+    'the delta of the transaction is not stored',
     class extends ReferenceStore {
       override transactionRow(transaction: Transaction) {
         return { ...super.transactionRow(transaction), delta: '0' }
@@ -108,7 +109,7 @@ const ofShape = mutantsOf({
   ],
   'refusal-dropped': [
     'WS-04',
-    'a refusal is kept as a transaction that moved nothing, and so as a success',
+    'a refusal is stored as a transaction with delta 0, and so as a success',
     class extends ReferenceStore {
       override transactionRow(transaction: Transaction) {
         return { ...super.transactionRow(transaction), refusal: null }
@@ -117,7 +118,7 @@ const ofShape = mutantsOf({
   ],
   'description-in-latin-1': [
     'WS-04',
-    'the description of a refusal is kept in Latin 1',
+    'the description of a refusal is stored in Latin 1',
     class extends ReferenceStore {
       override transactionRow(transaction: Transaction) {
         const { refusal } = transaction
@@ -128,7 +129,7 @@ const ofShape = mutantsOf({
   ],
   'one-credit-column': [
     'WS-05',
-    'the map of credits is lost: there is one credit per bet, the last',
+    'there is one credit column per bet: only the last credit is stored',
     class extends ReferenceStore {
       override betRow(bet: Bet) {
         return { ...super.betRow(bet), credits: Object.fromEntries(Object.entries(bet.credits).slice(-1)) }
@@ -137,7 +138,7 @@ const ofShape = mutantsOf({
   ],
   'cash-out-unknown': [
     'WS-05',
-    'the list of settlement types is too short, and a cash-out is dropped',
+    'the list of settlement types is incomplete: a cash-out is dropped',
     class extends ReferenceStore {
       override betRow(bet: Bet) {
         const row = super.betRow(bet)
@@ -148,7 +149,7 @@ const ofShape = mutantsOf({
   ],
   'credits-from-the-start': [
     'WS-05',
-    'every bet has a live credit of 0 of every type from the start',
+    'every new bet has a live credit of 0 of every type',
     class extends ReferenceStore {
       override readBet(keys: WalletKeys) {
         const bet = super.readBet(keys)
@@ -161,27 +162,31 @@ const ofShape = mutantsOf({
   ],
   'null-as-zero': [
     'WS-06',
-    'what is not live any more is live with 0: the column is NOT NULL DEFAULT 0',
+    'a reversed credit has a live amount of 0: the column is NOT NULL DEFAULT 0',
     withCredits(credit => ({ ...credit, live: credit.live ?? '0' })),
   ],
-  'owed-forgotten': ['WS-06', 'what is owed is not kept', withCredits(credit => ({ ...credit, owed: '0' }))],
-  'reversed-forgotten': [
+  'owed-not-stored': [
     'WS-06',
-    'what was reversed is not kept',
+    'the owed amount is not stored',
+    withCredits(credit => ({ ...credit, owed: '0' })),
+  ],
+  'reversed-not-stored': [
+    'WS-06',
+    'the reversed amount is not stored',
     withCredits(credit => ({ ...credit, reversed: '0' })),
   ],
   'tombstone-as-placed': [
     'WS-07',
-    'a new bet gets the status PLACED, whatever it came with',
+    'every new bet is stored with the status PLACED',
     class extends ReferenceStore {
       override betRow(bet: Bet) {
         return { ...super.betRow(bet), status: bet.revision === 1 ? ('PLACED' as const) : bet.status }
       }
     },
   ],
-  'tombstone-not-shown': [
+  'tombstone-not-loaded': [
     'WS-07',
-    'load leaves out bets without a stake that were rolled back',
+    'load omits rolled-back bets with a stake of 0',
     class extends ReferenceStore {
       override readBet(keys: WalletKeys) {
         const bet = super.readBet(keys)
@@ -189,9 +194,9 @@ const ofShape = mutantsOf({
       }
     },
   ],
-  'two-places': [
+  'two-decimals': [
     'WS-08',
-    'amounts are rounded to 2 places',
+    'amounts are rounded to two decimals',
     class extends ReferenceStore {
       override column(amount: Decimal) {
         return rounded(amount, 2)
@@ -200,12 +205,12 @@ const ofShape = mutantsOf({
   ],
   'credits-as-json-numbers': [
     'WS-08',
-    'credits are kept as a JSON document with numbers',
+    'credits are stored as a JSON document with numbers',
     withCredits(credit => ({ ...credit, live: credit.live && asFloat(credit.live) })),
   ],
   'float-sums': [
     'WS-09',
-    'balances are added up as floats',
+    'balances are added as floats',
     class extends ReferenceStore {
       override sum(a: Decimal, b: Decimal) {
         return asFloat(a, b)
@@ -217,7 +222,7 @@ const ofShape = mutantsOf({
   ],
   'rounds-beyond-its-scale': [
     'WS-10',
-    'an amount with too many decimals is rounded in silence',
+    'an amount with too many decimals is rounded silently',
     class extends ReferenceStore {
       override column(amount: Decimal) {
         return super.column(rounded(amount, 18))
@@ -226,7 +231,7 @@ const ofShape = mutantsOf({
   ],
   'clamps-beyond-its-digits': [
     'WS-10',
-    'an amount that is too great becomes the greatest that fits',
+    'an amount that is too large becomes the largest possible one',
     class extends ReferenceStore {
       override column(amount: Decimal) {
         return wholeDigitsOf(amount) > 15 ? '999999999999999.999999999999999999' : super.column(amount)
@@ -235,10 +240,10 @@ const ofShape = mutantsOf({
   ],
   'error-swallowed': [
     'WS-10',
-    'an error of the database is logged, and committed is answered',
+    'a database error is logged, and answered as committed',
     class extends ReferenceStore {
-      override failed(error: unknown, changes: WalletChanges): CommitResult {
-        if (!(error instanceof OutOfRange)) return super.failed(error, changes)
+      override answerError(error: unknown, changes: WalletChanges): CommitResult {
+        if (!(error instanceof OutOfRange)) return super.answerError(error, changes)
         const player = this.storedPlayer(changes.transaction.playerId) as Player
         return { status: 'committed', balance: player.balance, walletTransactionId: null }
       }
@@ -246,7 +251,7 @@ const ofShape = mutantsOf({
   ],
   'ids-of-64': [
     'WS-11',
-    'ids are cut after 64 characters',
+    'ids are truncated to 64 characters',
     class extends ReferenceStore {
       override id(text: string) {
         return text.slice(0, 64)
@@ -255,16 +260,16 @@ const ofShape = mutantsOf({
   ],
   'ids-of-254': [
     'WS-11',
-    'ids are cut after 254 characters',
+    'ids are truncated to 254 characters',
     class extends ReferenceStore {
       override id(text: string) {
         return text.slice(0, 254)
       }
     },
   ],
-  'ids-without-case': [
+  'ids-case-insensitive': [
     'WS-12',
-    'ids are compared without regard to case',
+    'ids are compared case-insensitively',
     class extends ReferenceStore {
       override id(text: string) {
         return text.toLowerCase()
@@ -282,7 +287,7 @@ const ofShape = mutantsOf({
   ],
   'ids-padded': [
     'WS-13',
-    'spaces at the end of an id do not count, as in a CHAR column',
+    'trailing spaces of an id are ignored, as in a CHAR column',
     class extends ReferenceStore {
       override id(text: string) {
         return text.trimEnd()
@@ -300,7 +305,7 @@ const ofShape = mutantsOf({
   ],
   'ids-without-accents': [
     'WS-14',
-    'the collation of ids knows no accents',
+    'the collation of ids ignores accents',
     class extends ReferenceStore {
       override id(text: string) {
         return text.normalize('NFD').replace(/\p{M}/gu, '')
@@ -309,16 +314,16 @@ const ofShape = mutantsOf({
   ],
   'ids-as-numbers': [
     'WS-15',
-    'ids that look like numbers are kept as numbers',
+    'ids that look like numbers are stored as numbers',
     class extends ReferenceStore {
       override id(text: string) {
         return /^[+]?[0-9.e]+$/.test(text) ? String(Number(text)) : text
       }
     },
   ],
-  'keeps-what-it-was-given': [
+  'keeps-the-callers-objects': [
     'WS-16',
-    'the objects that commit was given are kept, and the core’s own change',
+    'the store keeps the objects passed to commit instead of copies',
     class extends ReferenceStore {
       override copied(changes: WalletChanges) {
         return changes
@@ -328,9 +333,9 @@ const ofShape = mutantsOf({
       }
     },
   ],
-  'gives-its-own-away': [
+  'returns-its-own-objects': [
     'WS-16',
-    'load gives out the stored objects themselves',
+    'load returns the stored objects instead of copies',
     class extends ReferenceStore {
       override readBet(keys: WalletKeys) {
         return this.storedBet(keys) ?? null
@@ -342,7 +347,7 @@ const ofShape = mutantsOf({
   ],
   'joined-from-the-player': [
     'WS-17',
-    'load joins from the player, and finds nothing where there is none',
+    'load joins from the player, and returns no bet or transaction for an unknown player',
     class extends ReferenceStore {
       override async load(keys: WalletKeys) {
         const snapshot = await super.load(keys)
@@ -352,7 +357,7 @@ const ofShape = mutantsOf({
   ],
   'bets-of-the-player-only': [
     'WS-17',
-    'load shows the bets of the player that it is asked for, and no others',
+    'load returns only bets of the requested player',
     class extends ReferenceStore {
       override readBet(keys: WalletKeys) {
         const bet = super.readBet(keys)
@@ -362,7 +367,7 @@ const ofShape = mutantsOf({
   ],
   'transactions-of-the-bet-only': [
     'WS-17',
-    'load looks for the transaction among those of the bet that it is asked for',
+    'load returns only transactions of the requested bet',
     class extends ReferenceStore {
       override readTransaction(keys: WalletKeys) {
         const transaction = super.readTransaction(keys)
@@ -370,9 +375,9 @@ const ofShape = mutantsOf({
       }
     },
   ],
-  'ids-of-255-bytes': [
+  'ids-of-255-utf-16-units': [
     'WS-18',
-    'ids are cut off after 255 characters of UTF-16',
+    'ids are truncated to 255 UTF-16 code units',
     class extends ReferenceStore {
       override id(text: string) {
         return text.slice(0, 255)
@@ -381,7 +386,7 @@ const ofShape = mutantsOf({
   ],
   'short-descriptions': [
     'WS-18',
-    'descriptions are cut off after 255 characters',
+    'descriptions are truncated to 255 characters',
     class extends ReferenceStore {
       override readTransaction(keys: WalletKeys) {
         const transaction = super.readTransaction(keys)
@@ -391,9 +396,9 @@ const ofShape = mutantsOf({
       }
     },
   ],
-  'dates-of-seconds': [
+  'dates-in-seconds': [
     'WS-19',
-    'dates are kept in whole seconds',
+    'dates are stored in whole seconds',
     class extends ReferenceStore {
       override readTransaction(keys: WalletKeys) {
         const transaction = super.readTransaction(keys)
@@ -404,11 +409,11 @@ const ofShape = mutantsOf({
   ],
 })
 
-/** A guard is missing, or tests something else. */
+/** A guard is missing, or checks something else. */
 const ofGuards = mutantsOf({
   'no-unique-transaction': [
     'WS-20',
-    'nothing keeps a transaction from being recorded twice',
+    'guard 1 is missing: a transaction can be recorded twice',
     class extends ReferenceStore {
       override guard1() {
         return true
@@ -417,7 +422,7 @@ const ofGuards = mutantsOf({
   ],
   'unique-per-bet': [
     'WS-20',
-    'transactionIds are unique per bet only',
+    'transactionIds are unique only per bet',
     class extends ReferenceStore {
       override guard1({ transaction }: WalletChanges) {
         return this.storedTransaction(transaction)?.betId !== transaction.betId
@@ -426,26 +431,26 @@ const ofGuards = mutantsOf({
   ],
   'unique-per-player': [
     'WS-21',
-    'transactionIds are unique per player only',
+    'transactionIds are unique only per player',
     class extends ReferenceStore {
-      override transactionKey(whose: WalletKeys) {
-        return `${whose.playerId} ${super.transactionKey(whose)}`
+      override transactionKey(keys: WalletKeys) {
+        return `${keys.playerId} ${super.transactionKey(keys)}`
       }
     },
   ],
-  'unique-per-player-but-for-placebets': [
+  'unique-per-player-except-placebets': [
     'WS-37',
-    'transactionIds of placebets are unique, those of other operations per player only',
+    'transactionIds of placebets are unique, those of other operations only per player',
     class extends ReferenceStore {
-      override transactionKey(whose: WalletKeys) {
-        const key = super.transactionKey(whose)
-        return whose.operation === 'placebet' ? key : `${whose.playerId} ${key}`
+      override transactionKey(keys: WalletKeys) {
+        const key = super.transactionKey(keys)
+        return keys.operation === 'placebet' ? key : `${keys.playerId} ${key}`
       }
     },
   ],
   'operation-not-in-key': [
     'WS-22',
-    'transactionIds are unique over all operations, and a rollback cannot have its bet’s',
+    'transactionIds are unique across operations: a rollback cannot reuse the id of its placebet',
     class extends ReferenceStore {
       override transactionKey({ transactionId }: WalletKeys) {
         return transactionId
@@ -454,7 +459,7 @@ const ofGuards = mutantsOf({
   ],
   'refusals-not-unique': [
     'WS-23',
-    'the unique index leaves refusals out',
+    'the unique index excludes refusals',
     class extends ReferenceStore {
       override guard1({ transaction }: WalletChanges) {
         return (
@@ -464,13 +469,13 @@ const ofGuards = mutantsOf({
       }
     },
   ],
-  'refusals-apart': [
+  'refusals-in-their-own-table': [
     'WS-23',
-    'refusals have a table of their own, and its ids are unique among themselves only',
+    'refusals have their own table, keys ids are unique only among refusals',
     class extends ReferenceStore {
       private kind = ''
-      override transactionKey(whose: WalletKeys) {
-        return `${this.kind}${super.transactionKey(whose)}`
+      override transactionKey(keys: WalletKeys) {
+        return `${this.kind}${super.transactionKey(keys)}`
       }
       private refused<T>(refused: boolean, within: () => T): T {
         this.kind = refused ? 'refused ' : ''
@@ -480,9 +485,9 @@ const ofGuards = mutantsOf({
           this.kind = ''
         }
       }
-      override storedTransaction(whose: Transaction) {
-        const success = super.storedTransaction(whose)
-        return success ?? this.refused(true, () => super.storedTransaction(whose))
+      override storedTransaction(keys: Transaction) {
+        const success = super.storedTransaction(keys)
+        return success ?? this.refused(true, () => super.storedTransaction(keys))
       }
       override guard1({ transaction }: WalletChanges) {
         return this.refused(
@@ -497,12 +502,12 @@ const ofGuards = mutantsOf({
   ],
   'bets-upserted': [
     'WS-24',
-    'a new bet replaces one with the same id',
+    'a new bet replaces an existing bet with the same id',
     withRevision((bet, fits) => fits || bet.revision === 1),
   ],
   'bets-unique-per-player': [
     'WS-25',
-    'betIds are unique per player only',
+    'betIds are unique only per player',
     class extends ReferenceStore {
       override betKey({ betId, playerId }: WalletKeys) {
         return `${playerId} ${betId}`
@@ -514,9 +519,9 @@ const ofGuards = mutantsOf({
     'a new bet replaces a tombstone',
     withRevision((bet, fits, stored) => fits || (bet.revision === 1 && isZero(stored?.stake ?? '1'))),
   ],
-  'tombstone-forgotten': [
+  'tombstone-not-stored': [
     'WS-26',
-    'a bet that was rolled back before it came is not kept',
+    'a tombstone is not stored',
     class extends ReferenceStore {
       override putBet(rows: Rows) {
         const { bet } = rows
@@ -526,31 +531,31 @@ const ofGuards = mutantsOf({
   ],
   'revision-not-compared': [
     'WS-27',
-    'the revision is raised, and not compared',
+    'the revision is increased but not compared',
     withRevision((bet, fits) => fits || bet.revision > 1),
   ],
   'missing-bet-inserted': [
     'WS-28',
-    'a change of a bet that is not there inserts it',
+    'a change of a missing bet inserts it',
     withRevision((_bet, fits, stored) => fits || stored === undefined),
   ],
   'revision-skipped': [
     'WS-28',
-    'any revision above the stored one will do',
+    'any revision above the stored one is accepted',
     withRevision((bet, fits, stored) => fits || bet.revision - 1 > (stored?.revision ?? bet.revision)),
   ],
   'no-revision': [
     'WS-29',
-    'there is no column for the revision: load shows 1, commit compares nothing but the id',
+    'there is no revision column: load always returns 1',
     class extends ReferenceStore {
       override betRow(bet: Bet) {
         return { ...super.betRow(bet), revision: 1 }
       }
     },
   ],
-  'revision-of-credits-only': [
+  'revision-of-settlements-only': [
     'WS-29',
-    'the revision counts settlements, and not what takes a credit away',
+    'only settlements increase the revision; an unsettlement or a rollback does not',
     class extends ReferenceStore {
       override betRow(bet: Bet) {
         const stored = this.storedBet(bet)
@@ -561,7 +566,7 @@ const ofGuards = mutantsOf({
   ],
   'no-floor': [
     'WS-30',
-    'the balance has no floor',
+    'the floor is not checked',
     class extends ReferenceStore {
       override fundsSuffice() {
         return true
@@ -570,7 +575,7 @@ const ofGuards = mutantsOf({
   ],
   'last-cent-kept': [
     'WS-30',
-    'the balance must stay above its floor, and a stake of all of it is a conflict for ever',
+    'the new balance must be above the floor: a stake of exactly the balance is always a conflict',
     class extends ReferenceStore {
       override fundsSuffice(player: Player, { balance }: WalletChanges) {
         if (balance === null || balance.floor === null) return true
@@ -578,9 +583,9 @@ const ofGuards = mutantsOf({
       }
     },
   ],
-  'floor-of-its-own': [
+  'hard-coded-floor': [
     'WS-31',
-    'the floor is a CHECK (balance >= 0), and the one that commit is given is not looked at',
+    'the floor is a CHECK (balance >= 0), and the floor passed to commit is ignored',
     withFloor(() => '0'),
   ],
   'compared-as-text': [
@@ -592,32 +597,32 @@ const ofGuards = mutantsOf({
       }
     },
   ],
-  'currency-not-guarded': [
+  'currency-not-compared': [
     'WS-33',
     'the currency is not compared',
     class extends ReferenceStore {
-      override currencyFits() {
+      override currencyMatches() {
         return true
       }
     },
   ],
-  'currency-guarded-for-stakes': [
+  'currency-compared-for-debits': [
     'WS-33',
-    'the currency is compared where money is taken only',
+    'the currency is compared only for debits',
     class extends ReferenceStore {
-      override currencyFits(player: Player, changes: WalletChanges) {
-        return super.currencyFits(player, changes) || !changes.balance?.delta.startsWith('-')
+      override currencyMatches(player: Player, changes: WalletChanges) {
+        return super.currencyMatches(player, changes) || !changes.balance?.delta.startsWith('-')
       }
     },
   ],
-  'floor-for-gifts': [
+  'floor-for-credits': [
     'WS-34',
-    'a floor of 0 is tested also where none is given',
+    'a floor of 0 is checked even if the floor is null',
     withFloor(floor => floor ?? '0'),
   ],
-  'floor-for-nothing': [
+  'floor-without-change': [
     'WS-35',
-    'who has no money cannot place a bet, not even a free one',
+    'a player with a balance of 0 cannot place a bet, not even a bet of 0',
     class extends ReferenceStore {
       override fundsSuffice(player: Player, changes: WalletChanges) {
         return super.fundsSuffice(player, changes) && (changes.balance !== null || !isZero(player.balance))
@@ -626,29 +631,29 @@ const ofGuards = mutantsOf({
   ],
   'no-rows-changed': [
     'WS-35',
-    'an UPDATE that changes no balance counts no rows, and is taken for a guard that failed',
+    'an UPDATE that does not change the balance counts no rows, and is treated as a failed guard',
     class extends ReferenceStore {
       override guard3(changes: WalletChanges) {
         return changes.balance !== null && super.guard3(changes)
       }
     },
   ],
-  'everybody-moved': [
+  'balance-without-where': [
     'WS-36',
     'the UPDATE of the balance has no WHERE',
     class extends ReferenceStore {
       override putPlayer(rows: Rows) {
         super.putPlayer(rows)
-        if (!rows.moves) return
+        if (!rows.balanceChanges) return
         for (const [key, player] of this.database.players) {
           this.database.players.set(key, { ...player, balance: rows.player.balance })
         }
       }
     },
   ],
-  'every-bet-written': [
+  'credit-without-where': [
     'WS-36',
-    'a credit is written to every bet there is',
+    'a credit is written to every bet',
     class extends ReferenceStore {
       override putBet(rows: Rows) {
         super.putBet(rows)
@@ -660,7 +665,7 @@ const ofGuards = mutantsOf({
   ],
   'unique-for-placebets': [
     'WS-37',
-    'only the ids of placebets are unique: settlements, unsettlements and rollbacks were added later',
+    'only placebets have unique transactionIds',
     class extends ReferenceStore {
       override guard1(changes: WalletChanges) {
         return changes.transaction.operation !== 'placebet' || super.guard1(changes)
@@ -669,7 +674,7 @@ const ofGuards = mutantsOf({
   ],
   'refusal-upserted': [
     'WS-37',
-    'a refusal replaces what is recorded under its id: it moves nothing, after all',
+    'a refusal replaces a recorded transaction with its id',
     class extends ReferenceStore {
       override guard1(changes: WalletChanges) {
         return changes.transaction.refusal !== null || super.guard1(changes)
@@ -683,33 +688,33 @@ const ofGuards = mutantsOf({
   ],
   'tombstone-upserted': [
     'WS-38',
-    'a tombstone replaces a bet that has come in the meantime',
+    'a tombstone replaces a bet that has arrived in the meantime',
     withRevision((bet, fits) => fits || (bet.revision === 1 && bet.status === 'ROLLED_BACK')),
   ],
   'lost-bets-unguarded': [
     'WS-38',
-    'a settlement of nothing moves nothing, and does not compare the revision',
+    'a settlement of 0 does not compare the revision',
     withRevision(
       (_bet, fits, _stored, { operation, delta }) => fits || (operation === 'settlement' && isZero(delta)),
     ),
   ],
   'voids-unguarded': [
     'WS-38',
-    'the settlement of a void was added later, and does not compare the revision',
+    'a VOIDED settlement does not compare the revision',
     withRevision((_bet, fits, _stored, { type }) => fits || type === 'VOIDED'),
   ],
   'clawback-without-floor': [
     'WS-39',
-    'a clawback may take the balance below its floor',
+    'a clawback can debit the balance below its floor',
     class extends ReferenceStore {
       override fundsSuffice(player: Player, changes: WalletChanges) {
         return changes.transaction.operation === 'unsettlement' || super.fundsSuffice(player, changes)
       }
     },
   ],
-  'total-shown': [
+  'total-loaded': [
     'WS-39',
-    'load shows the total, open stakes among it, and the guard tests what is available',
+    'load returns the total balance with open stakes, and the guard checks the available balance',
     class extends ReferenceStore {
       override readPlayer(keys: WalletKeys) {
         const player = super.readPlayer(keys)
@@ -723,47 +728,47 @@ const ofGuards = mutantsOf({
 
 type Part = 'transaction' | 'bet' | 'player'
 
-/** Part of a commit is written, and not the rest. */
+/** Only a part of a commit is written. */
 const ofPartialCommits = [
   ...mutantsOf({
     'bet-before-guard-1': [
       'WS-40',
-      'the bet is written before guard 1 is tested',
+      'the bet is written before guard 1 is checked',
       writingBefore('guard1', 'bet'),
     ],
     'balance-before-guard-1': [
       'WS-40',
-      'the balance is written before guard 1 is tested',
+      'the balance is written before guard 1 is checked',
       writingBefore('guard1', 'player'),
     ],
     'transaction-before-guard-2': [
       'WS-41',
-      'the transaction is written before guard 2 is tested',
+      'the transaction is written before guard 2 is checked',
       writingBefore('guard2', 'transaction'),
     ],
     'balance-before-guard-2': [
       'WS-41',
-      'the balance is written before guard 2 is tested',
+      'the balance is written before guard 2 is checked',
       writingBefore('guard2', 'player'),
     ],
     'transaction-before-guard-3': [
       'WS-42',
-      'the transaction is written before guard 3 is tested',
+      'the transaction is written before guard 3 is checked',
       writingBefore('guard3', 'transaction'),
     ],
     'bet-before-guard-3': [
       'WS-42',
-      'the bet is written before guard 3 is tested',
+      'the bet is written before guard 3 is checked',
       writingBefore('guard3', 'bet'),
     ],
     'conflict-that-wrote': [
       'WS-42',
-      'all of it is written, and then a conflict is answered',
+      'everything is written, and a conflict is answered',
       writingBefore('guard3', 'transaction', 'bet', 'player'),
     ],
     'conflicts-written-later': [
       'WS-42',
-      'what met a conflict is queued, and written with the next commit, when nobody looks any more',
+      'rejected changes are queued, and written with the next commit',
       class extends ReferenceStore {
         private readonly queue: WalletChanges[] = []
         override guardsHold(changes: WalletChanges) {
@@ -780,7 +785,7 @@ const ofPartialCommits = [
     mutantsOf({
       [`${first}-then-${second}-then-${third}`]: [
         'WS-46',
-        `${first}, ${second} and ${third} are three commits, in this order, and a crash comes after the first`,
+        `${first}, ${second} and ${third} are three commits in this order, with a crash after the first`,
         inPieces([first], [second, third]),
       ],
     }),
@@ -788,12 +793,12 @@ const ofPartialCommits = [
   ...mutantsOf({
     'transaction-and-bet-then-player': [
       'WS-46',
-      'the balance has a commit of its own, after transaction and bet',
+      'the balance has its own commit, after transaction and bet',
       inPieces(['transaction', 'bet'], ['player']),
     ],
     'player-and-transaction-then-bet': [
       'WS-46',
-      'the bet has a commit of its own, after transaction and balance',
+      'the bet has its own commit, after transaction and balance',
       inPieces(['player', 'transaction'], ['bet']),
     ],
   }),
@@ -803,7 +808,7 @@ const ofPartialCommits = [
 const ofDurability = mutantsOf({
   'connection-with-a-cache': [
     'WS-43',
-    'every connection keeps what it has read and written, and does not learn of what others write',
+    'every connection caches players, and misses the writes of other connections',
     class extends ReferenceStore {
       private readonly cache = new Map<string, Player>()
       override readPlayer(keys: WalletKeys) {
@@ -819,7 +824,7 @@ const ofDurability = mutantsOf({
   ],
   'locks-per-connection': [
     'WS-44',
-    'rows are locked by a mutex in the process, and other processes do not know it',
+    'rows are locked by a mutex in the process, which other processes do not see',
     class extends ReferenceStore {
       private readonly own = new Locks()
       override get locks() {
@@ -829,32 +834,32 @@ const ofDurability = mutantsOf({
   ],
   'answered-before-durable': [
     'WS-45',
-    'committed is answered before anything is on the disk',
+    'committed is answered before the commit is durable',
     unsynced(() => true),
   ],
   'refusals-in-memory': [
     'WS-45',
-    'refusals are kept in the memory of the process only',
+    'refusals are stored only in the memory of the process',
     unsynced(({ transaction }) => transaction.refusal !== null),
   ],
   'tombstones-in-memory': [
     'WS-45',
-    'tombstones are kept in the memory of the process only',
+    'tombstones are stored only in the memory of the process',
     unsynced(({ bet }) => bet?.status === 'ROLLED_BACK' && bet.revision === 1),
   ],
   'lost-connection-swallowed': [
     'WS-46',
-    'a connection that breaks in the middle of a commit is answered as committed',
+    'a connection that is lost during a commit is answered as committed',
     class extends ReferenceStore {
-      override failed(error: unknown, changes: WalletChanges): CommitResult {
-        if (!(error instanceof ConnectionLost)) return super.failed(error, changes)
+      override answerError(error: unknown, changes: WalletChanges): CommitResult {
+        if (!(error instanceof ConnectionLost)) return super.answerError(error, changes)
         return { status: 'committed', balance: '70', walletTransactionId: null }
       }
     },
   ],
   'transactions-expire': [
     'WS-47',
-    'transactions have a time to live of 30 days',
+    'transactions expire after 30 days',
     expiring(
       ({ transaction }) => transaction.refusal === null && transaction.operation === 'placebet',
       'transactions',
@@ -862,17 +867,17 @@ const ofDurability = mutantsOf({
   ],
   'refusals-expire': [
     'WS-47',
-    'refusals have a time to live of 30 days',
+    'refusals expire after 30 days',
     expiring(({ transaction }) => transaction.refusal !== null, 'transactions'),
   ],
   'tombstones-expire': [
     'WS-47',
-    'tombstones have a time to live of 30 days',
+    'tombstones expire after 30 days',
     expiring(({ bet }) => bet?.status === 'ROLLED_BACK', 'bets'),
   ],
   'one-lock-for-all': [
     'WS-48',
-    'one lock is taken by every commit, and players wait for each other',
+    'every commit takes the same lock, so players wait for each other',
     class extends ReferenceStore {
       override locksOf() {
         return ['everything']
@@ -882,7 +887,7 @@ const ofDurability = mutantsOf({
   ],
   'load-waits-for-commits': [
     'WS-48',
-    'load takes the lock of the player’s row, and waits for commits under way',
+    'load takes the lock of the player’s row, and waits for commits in progress',
     class extends ReferenceStore {
       override async load(keys: WalletKeys) {
         const owner = {}
@@ -896,11 +901,11 @@ const ofDurability = mutantsOf({
   ],
 })
 
-/** `load` in pieces. */
+/** `load` consists of several reads. */
 const ofReads = mutantsOf({
   'three-reads': [
     'WS-50',
-    'load is three reads, in the lawful order: bet, transaction, player (a SHOULD, and no more)',
+    'load is three reads in the permitted order: bet, transaction, player (fails only a SHOULD)',
     reading('bet', 'transaction', 'player'),
   ],
   'transaction-read-first': [
@@ -920,16 +925,16 @@ const ofReads = mutantsOf({
   ],
 })
 
-/** Sound for one request after the other, and not for two at once. */
+/** Correct for sequential requests, and wrong for concurrent ones. */
 const ofRaces = mutantsOf({
-  'looked-then-written': [
+  'checked-then-written': [
     'WS-60',
-    'transaction and bet are looked for before their locks are taken, and not again',
-    testedEarly(['guard1', 'guard2']),
+    'guards 1 and 2 are checked before the locks are taken, and not again',
+    checkedEarly(['guard1', 'guard2']),
   ],
-  'met-a-lock-is-an-error': [
+  'lock-as-error': [
     'WS-60',
-    'who meets a lock gets an error instead of a conflict',
+    'a commit that meets a lock throws instead of answering conflict',
     class extends ReferenceStore {
       private readonly busy = new Set<string>()
       override async begin(changes: WalletChanges) {
@@ -947,14 +952,14 @@ const ofRaces = mutantsOf({
       }
     },
   ],
-  'transaction-looked-for-early': [
+  'transaction-checked-early': [
     'WS-61',
-    'the transaction is looked for before its lock is taken, and not again',
-    testedEarly(['guard1']),
+    'guard 1 is checked before the lock is taken, and not again',
+    checkedEarly(['guard1']),
   ],
   'ids-locked-by-player': [
     'WS-61',
-    'transaction and bet are guarded by the lock of the player’s row only',
+    'new transactions are protected only by the lock of the player’s row',
     class extends ReferenceStore {
       override locksOf({ transaction }: WalletChanges) {
         return [`player ${this.playerKey(transaction.playerId)}`, `bet ${this.betKey(transaction)}`]
@@ -963,7 +968,7 @@ const ofRaces = mutantsOf({
   ],
   'bets-locked-by-player': [
     'WS-62',
-    'a new bet is guarded by the lock of the player’s row only',
+    'new bets are protected only by the lock of the player’s row',
     class extends ReferenceStore {
       override locksOf({ transaction }: WalletChanges) {
         return [
@@ -973,34 +978,34 @@ const ofRaces = mutantsOf({
       }
     },
   ],
-  'floor-tested-early': [
+  'floor-checked-early': [
     'WS-63',
-    'the floor is compared before other writers are locked out',
-    testedEarly(['guard3']),
+    'guard 3 is checked before the lock is taken, and not again',
+    checkedEarly(['guard3']),
   ],
-  'tombstone-tested-early': [
+  'tombstone-checked-early': [
     'WS-64',
-    'a rollback looks for its bet before it takes the lock, and not again',
-    testedEarly(['guard2'], ({ transaction }) => transaction.operation === 'rollbackbet'),
+    'a rollback checks guard 2 before it takes the lock, and not again',
+    checkedEarly(['guard2'], ({ transaction }) => transaction.operation === 'rollbackbet'),
   ],
-  'settlement-tested-early': [
+  'settlement-checked-early': [
     'WS-65',
-    'a settlement compares the revision before it takes the lock, and not again',
-    testedEarly(['guard2'], ({ transaction }) => transaction.operation === 'settlement'),
+    'a settlement checks guard 2 before it takes the lock, and not again',
+    checkedEarly(['guard2'], ({ transaction }) => transaction.operation === 'settlement'),
   ],
-  'unsettlement-tested-early': [
+  'unsettlement-checked-early': [
     'WS-66',
-    'an unsettlement compares the revision before it takes the lock, and not again',
-    testedEarly(['guard2'], ({ transaction }) => transaction.operation === 'unsettlement'),
+    'an unsettlement checks guard 2 before it takes the lock, and not again',
+    checkedEarly(['guard2'], ({ transaction }) => transaction.operation === 'unsettlement'),
   ],
-  'clawback-tested-early': [
+  'clawback-checked-early': [
     'WS-67',
-    'an unsettlement compares the floor before it takes the lock, and not again',
-    testedEarly(['guard3'], ({ transaction }) => transaction.operation === 'unsettlement'),
+    'an unsettlement checks guard 3 before it takes the lock, and not again',
+    checkedEarly(['guard3'], ({ transaction }) => transaction.operation === 'unsettlement'),
   ],
   'shared-variable': [
     'WS-68',
-    'what is being committed is kept in a field of the store, which concurrent commits share',
+    'concurrent commits share one field for the rows that they write',
     class extends ReferenceStore {
       private rows: Rows | null = null
       override rowsOf(changes: WalletChanges) {
@@ -1014,14 +1019,14 @@ const ofRaces = mutantsOf({
   ],
   'deadlock-as-success': [
     'WS-69',
-    'settlements lock bet and player, rollbacks player and bet; the deadlock is answered as committed',
+    'settlements lock bet and player, rollbacks player and bet, and the deadlock is answered as committed',
     class extends ReferenceStore {
       override locksOf(changes: WalletChanges) {
         const names = super.locksOf(changes)
         return changes.transaction.operation === 'rollbackbet' ? names.reverse() : names
       }
-      override failed(error: unknown, changes: WalletChanges): CommitResult {
-        if (!(error instanceof Deadlock)) return super.failed(error, changes)
+      override answerError(error: unknown, changes: WalletChanges): CommitResult {
+        if (!(error instanceof Deadlock)) return super.answerError(error, changes)
         const player = this.storedPlayer(changes.transaction.playerId) as Player
         return { status: 'committed', balance: player.balance, walletTransactionId: null }
       }
@@ -1035,17 +1040,17 @@ const ofRaces = mutantsOf({
         fits || (operation === 'rollbackbet' && stored?.status === 'PLACED'),
     ),
   ],
-  'rollback-tested-early': [
+  'rollback-checked-early': [
     'WS-70',
-    'a rollback of a placed bet compares the revision before it takes the lock, and not again',
-    testedEarly(
+    'a rollback of a placed bet checks guard 2 before it takes the lock, and not again',
+    checkedEarly(
       ['guard2'],
       ({ transaction, bet }) => transaction.operation === 'rollbackbet' && bet?.revision !== 1,
     ),
   ],
   'balance-from-before': [
     'WS-71',
-    'the balance in the answer is the one from before the commit',
+    'the answered balance is the one from before the commit',
     class extends ReferenceStore {
       override answer(rows: Rows, changes: WalletChanges) {
         const delta = changes.balance?.delta ?? '0'
@@ -1056,9 +1061,9 @@ const ofRaces = mutantsOf({
       }
     },
   ],
-  'no-balance-where-nothing-moves': [
+  'zero-balance-without-change': [
     'WS-71',
-    'where nothing moves, the balance in the answer is 0',
+    'the answered balance is 0 if the commit does not change it',
     class extends ReferenceStore {
       override answer(rows: Rows, changes: WalletChanges) {
         const answer = super.answer(rows, changes)
@@ -1066,24 +1071,24 @@ const ofRaces = mutantsOf({
       }
     },
   ],
-  'balance-reckoned': [
+  'balance-computed-early': [
     'WS-72',
-    'the balance in the answer is reckoned from the one that was there when the commit was called',
+    'the answered balance is computed from the balance at the start of the commit',
     class extends ReferenceStore {
-      private readonly seen = new WeakMap<WalletChanges, Decimal>()
+      private readonly before = new WeakMap<WalletChanges, Decimal>()
       override async begin(changes: WalletChanges) {
-        this.seen.set(changes, this.storedPlayer(changes.transaction.playerId)?.balance ?? '0')
+        this.before.set(changes, this.storedPlayer(changes.transaction.playerId)?.balance ?? '0')
         await super.begin(changes)
       }
       override answer(rows: Rows, changes: WalletChanges) {
-        const balance = add(this.seen.get(changes) ?? '0', changes.balance?.delta ?? '0')
+        const balance = add(this.before.get(changes) ?? '0', changes.balance?.delta ?? '0')
         return { ...super.answer(rows, changes), balance } as CommitResult
       }
     },
   ],
 })
 
-/** A store that remembers which balance it showed to whom. */
+/** A store that remembers the balance of every load. */
 class RememberingStore extends ReferenceStore {
   private readonly balances = new Map<string, Decimal>()
   override readPlayer(keys: WalletKeys) {
@@ -1096,18 +1101,18 @@ class RememberingStore extends ReferenceStore {
   }
 }
 
-/** The PAM’s own code writes beside the library. */
+/** External writers change the data beside the library. */
 const ofOtherWriters = mutantsOf({
-  'ledger-of-its-own': [
+  'separate-ledger': [
     'WS-75',
-    'the PAM’s deposits go to another ledger than the one that load reads',
+    'external deposits go to another ledger than the one that load reads',
     class extends ReferenceStore {
       override async deposit() {}
     },
   ],
   'balances-cached': [
     'WS-75',
-    'load keeps balances in a cache that only commits invalidate',
+    'load caches balances, and only commits invalidate the cache',
     class extends ReferenceStore {
       private readonly cache = new Map<string, Player>()
       override readPlayer(keys: WalletKeys) {
@@ -1124,7 +1129,7 @@ const ofOtherWriters = mutantsOf({
   ],
   'balance-written-as-loaded': [
     'WS-76',
-    'commit writes the balance that load had shown, plus the delta',
+    'commit writes the loaded balance plus the delta',
     class extends RememberingStore {
       override playerRow(player: Player, changes: WalletChanges) {
         return super.playerRow({ ...player, balance: this.loaded(changes) ?? player.balance }, changes)
@@ -1133,7 +1138,7 @@ const ofOtherWriters = mutantsOf({
   ],
   'balance-with-a-version': [
     'WS-76',
-    'the balance has a version, and a deposit since the load is a conflict',
+    'the balance has a version: a deposit since the load is a conflict',
     class extends RememberingStore {
       override fundsSuffice(player: Player, changes: WalletChanges) {
         return (
@@ -1142,9 +1147,9 @@ const ofOtherWriters = mutantsOf({
       }
     },
   ],
-  'floor-tested-as-loaded': [
+  'floor-checked-as-loaded': [
     'WS-77',
-    'the floor is tested against the balance that load had shown',
+    'the floor is checked against the loaded balance',
     class extends RememberingStore {
       override fundsSuffice(player: Player, changes: WalletChanges) {
         return super.fundsSuffice({ ...player, balance: this.loaded(changes) ?? player.balance }, changes)
@@ -1153,41 +1158,41 @@ const ofOtherWriters = mutantsOf({
   ],
   'deposits-without-lock': [
     'WS-78',
-    'commit reads, adds and writes under a lock that the PAM’s deposits do not take',
+    'commit reads, adds and writes under a lock that external deposits do not take',
     class extends ReferenceStore {
       override async deposit(playerId: string, amount: Decimal) {
         for (let step = 0; step < 3; step += 1) await this.roundTrip()
-        this.addOutside(playerId, amount)
+        this.addExternally(playerId, amount)
       }
     },
   ],
-  'balance-of-before-the-round-trip': [
+  'balance-read-before-the-round-trip': [
     'WS-79',
-    'a deposit adds to the balance in one step and takes no lock; commit adds to what it read a round trip ago',
+    'an external deposit takes no lock, and commit adds to the balance that it read a round trip before',
     class extends ReferenceStore {
       override async deposit(playerId: string, amount: Decimal) {
-        this.addOutside(playerId, amount)
+        this.addExternally(playerId, amount)
       }
     },
   ],
   'credits-written-back': [
     'WS-73',
-    'what takes money locks the player, but what gives money writes back a balance that it read before',
+    'debits lock the player, but credits write back a balance that they read before',
     class extends ReferenceStore {
       override locksOf(changes: WalletChanges) {
-        const gives = changes.balance !== null && !changes.balance.delta.startsWith('-')
-        return super.locksOf(changes).filter(name => !gives || !name.startsWith('player '))
+        const isCredit = changes.balance !== null && !changes.balance.delta.startsWith('-')
+        return super.locksOf(changes).filter(name => !isCredit || !name.startsWith('player '))
       }
     },
   ],
-  'refusals-tested-early': [
+  'refusals-checked-early': [
     'WS-74',
-    'a refusal looks for its transaction before it takes the lock, and not again',
-    testedEarly(['guard1'], ({ transaction }) => transaction.refusal !== null),
+    'a refusal checks guard 1 before it takes the lock, and not again',
+    checkedEarly(['guard1'], ({ transaction }) => transaction.refusal !== null),
   ],
-  'settlements-not-shown': [
+  'settlements-not-loaded': [
     'WS-80',
-    'the PAM’s own settlements are in the balance, and no credit of the bet',
+    'external settlements are in the balance, but not in the credits of the bet',
     class extends ReferenceStore {
       override settled(bet: Bet) {
         return { ...bet, revision: bet.revision + 1 }
@@ -1196,23 +1201,23 @@ const ofOtherWriters = mutantsOf({
   ],
   'settlements-without-revision': [
     'WS-81',
-    'the PAM’s own settlements do not raise the revision',
+    'external settlements do not increase the revision',
     withSettled((_before, settled) => ({ ...settled, revision: settled.revision - 1 })),
   ],
   'settlements-without-lock': [
     'WS-83',
-    'the PAM’s own settlements take no lock, and commit writes the bet as it read it a round trip ago',
+    'external settlements take no lock, and commit writes the bet as it read it a round trip before',
     class extends ReferenceStore {
-      override async settle({ playerId, betId, type, amount }: ExternalSettlement) {
+      override async settle({ playerId, betId, type, amount }: SettlementRequest) {
         const bet = this.storedBet({ playerId, betId }) as Bet
         this.database.bets.set(this.betKey(bet), this.settled(bet, type, amount))
-        this.addOutside(playerId, amount)
+        this.addExternally(playerId, amount)
       }
     },
   ],
-  'settlement-forgives': [
+  'settlement-drops-owed': [
     'WS-82',
-    'the PAM’s own settlement writes the credit anew, and forgets what is owed',
+    'an external settlement overwrites the credit, and drops the owed amount',
     withSettled((_before, settled) => ({
       ...settled,
       credits: { BET_PAID: { live: settled.credits.BET_PAID?.live ?? '0', reversed: '0', owed: '0' } },
@@ -1220,7 +1225,7 @@ const ofOtherWriters = mutantsOf({
   ],
   'settlements-summed': [
     'WS-82',
-    'what is live is the sum of the PAM’s settlements less what was reversed, what was closed among it',
+    'the live amount is the sum of external settlements less the reversed amount, uncollected ones included',
     withSettled((before, settled) => {
       const credit = settled.credits.BET_PAID ?? { live: '0', reversed: '0', owed: '0' }
       const live = add(credit.live ?? '0', before.credits.BET_PAID?.owed ?? '0')
@@ -1229,16 +1234,16 @@ const ofOtherWriters = mutantsOf({
   ],
 })
 
-/** The line breaks. */
+/** Requests and answers get lost. */
 const ofLostAnswers = mutantsOf({
   'rollback-updates-only': [
     'WS-85',
-    'a rollback is an UPDATE: where the bet never came it counts no rows, a conflict for ever',
+    'a rollback is an UPDATE: for a bet that never arrived it counts no rows, always a conflict',
     withRevision((bet, fits) => fits && !(bet.revision === 1 && bet.status === 'ROLLED_BACK')),
   ],
   'stale-replica': [
     'WS-86',
-    'load reads transactions from a replica, which does not have a new one when it is first asked',
+    'load reads transactions from a replica, which misses a new one on the first read',
     class extends ReferenceStore {
       private readonly arrived = new Set<Transaction>()
       override readTransaction(keys: WalletKeys) {
@@ -1251,29 +1256,29 @@ const ofLostAnswers = mutantsOf({
   ],
   'guards-of-the-load': [
     'WS-87',
-    'commit tests the bet as its own load had seen it',
+    'commit checks guard 2 against the loaded bet',
     class extends ReferenceStore {
-      private readonly seen = new Map<string, Bet | null>()
+      private readonly loaded = new Map<string, Bet | null>()
       override readBet(keys: WalletKeys) {
         const bet = super.readBet(keys)
-        this.seen.set(this.transactionKey(keys), bet)
+        this.loaded.set(this.transactionKey(keys), bet)
         return bet
       }
       override guard2({ transaction, bet }: WalletChanges) {
-        const seen = this.seen.get(this.transactionKey(transaction))
-        const stored = seen === undefined && bet ? this.storedBet(bet) : seen
-        return bet === null || this.revisionFits(bet, stored ?? undefined)
+        const loaded = this.loaded.get(this.transactionKey(transaction))
+        const stored = loaded === undefined && bet ? this.storedBet(bet) : loaded
+        return bet === null || this.revisionMatches(bet, stored ?? undefined)
       }
     },
   ],
-  'the-same-again': [
+  'retries-upserted': [
     'WS-88',
-    'what is recorded already is written again, an upsert, and its money moves again',
-    writingAgain(operation => operation !== 'placebet'),
+    'an upsert writes a recorded transaction again, and changes the balance again',
+    upserting(operation => operation !== 'placebet'),
   ],
-  'refusals-until-money-comes': [
+  'refusals-until-a-credit': [
     'WS-89',
-    'a refusal for lack of funds is forgotten when money comes',
+    'a credit deletes the refusals for insufficient funds',
     class extends ReferenceStore {
       override putPlayer(rows: Rows) {
         super.putPlayer(rows)
@@ -1287,11 +1292,11 @@ const ofLostAnswers = mutantsOf({
   ],
 })
 
-/** What only long histories come to. */
+/** Faults that only long histories reach. */
 const ofHistories = mutantsOf({
   'other-credits-dropped': [
     'WS-95',
-    'an unsettlement writes the credit that it takes back, and loses those of the other types',
+    'an unsettlement stores only the credit that it reverses, and drops those of other types',
     class extends ReferenceStore {
       override async write(rows: Rows, changes: WalletChanges) {
         const { transaction, bet } = rows
@@ -1305,25 +1310,25 @@ const ofHistories = mutantsOf({
   ],
   'rollbacks-in-memory': [
     'WS-96',
-    'that a bet was rolled back is kept in the memory of the process only, until its next change',
+    'a rollback is stored only in the memory of the process, until the next change of the bet',
     unsynced(
       ({ transaction, bet }) => transaction.operation === 'rollbackbet' && bet !== null && bet.revision > 1,
     ),
   ],
   'refusals-replaced': [
     'WS-97',
-    'a refusal replaces another one under the same id, and what stuck does not stick any more',
+    'a refusal replaces another refusal with the same id',
     class extends ReferenceStore {
       override guard1(changes: WalletChanges) {
-        const stuck = this.storedTransaction(changes.transaction)?.refusal ?? null
-        return (stuck !== null && changes.transaction.refusal !== null) || super.guard1(changes)
+        const recorded = this.storedTransaction(changes.transaction)?.refusal ?? null
+        return (recorded !== null && changes.transaction.refusal !== null) || super.guard1(changes)
       }
     },
   ],
-  'settlements-again': [
+  'settlements-upserted': [
     'WS-98',
-    'a settlement that is recorded already is written again, an upsert, and pays again',
-    writingAgain(operation => operation === 'settlement'),
+    'an upsert writes a recorded settlement again, and credits again',
+    upserting(operation => operation === 'settlement'),
   ],
 })
 
@@ -1339,7 +1344,7 @@ export const mutants: readonly Mutant[] = [
   ...ofHistories,
 ]
 
-// Ways of going wrong that several mutants share.
+// Faults that several mutants share.
 
 type Credit = NonNullable<Bet['credits']['BET_PAID']>
 
@@ -1388,7 +1393,7 @@ function withSettled(kept: (before: Bet, settled: Bet) => Bet): StoreClass {
   }
 }
 
-/** These parts are written before the guard is tested; what the other guards say is known by then. */
+/** These parts are written before the guard is checked, and after the other guards. */
 function writingBefore(guard: (typeof guards)[number], ...parts: Part[]): StoreClass {
   return class extends ReferenceStore {
     override guardsHold(changes: WalletChanges) {
@@ -1401,8 +1406,8 @@ function writingBefore(guard: (typeof guards)[number], ...parts: Part[]): StoreC
   }
 }
 
-/** What is recorded already, of the same bet, is written again without a guard. */
-function writingAgain(which: (operation: Transaction['operation']) => boolean): StoreClass {
+/** A recorded transaction of the same bet is written again, without a guard. */
+function upserting(which: (operation: Transaction['operation']) => boolean): StoreClass {
   return class extends ReferenceStore {
     override guardsHold(changes: WalletChanges) {
       const { operation, betId } = changes.transaction
@@ -1412,12 +1417,12 @@ function writingAgain(which: (operation: Transaction['operation']) => boolean): 
   }
 }
 
-/** The parts have commits of their own; the first of them can be there without the others. */
+/** The first parts have a commit of their own, so that they can be stored without the rest. */
 function inPieces(first: Part[], rest: Part[]): StoreClass {
   return class extends ReferenceStore {
     override async write(rows: Rows) {
       putParts(this, rows, first)
-      await this.database.heldHere()
+      await this.database.stopIfHeld()
       await this.roundTrip()
       putParts(this, rows, rest)
     }
@@ -1441,7 +1446,7 @@ function orders([a, b, c]: [Part, Part, Part]): [Part, Part, Part][] {
   ]
 }
 
-/** Some commits are on the disk only after their answer, and a crash comes before. */
+/** Some commits become durable only after their answer, and a crash comes first. */
 function unsynced(which: (rows: Rows) => boolean | undefined): StoreClass {
   return class extends ReferenceStore {
     override async write(rows: Rows, changes: WalletChanges) {
@@ -1454,7 +1459,7 @@ function unsynced(which: (rows: Rows) => boolean | undefined): StoreClass {
         this.database.transactions.delete(this.transactionKey(transaction))
         if (bet !== null) this.database.bets.delete(this.betKey(bet))
         if (before) this.database.bets.set(this.betKey(before), before)
-        if (player && rows.moves) this.database.players.set(this.playerKey(player.playerId), player)
+        if (player && rows.balanceChanges) this.database.players.set(this.playerKey(player.playerId), player)
       })
     }
   }
@@ -1478,29 +1483,29 @@ function expiring(which: (rows: Rows) => boolean, table: 'transactions' | 'bets'
   }
 }
 
-/** The parts are read one after the other, a round trip between any two. */
+/** The parts are read one after the other, with a round trip between any two. */
 function reading(...parts: Part[]): StoreClass {
   return class extends ReferenceStore {
     override async load(keys: WalletKeys) {
-      const found = {
+      const snapshot = {
         bet: null as Bet | null,
         transaction: null as Transaction | null,
         player: null as Player | null,
       }
       for (const part of parts) {
         await this.roundTrip()
-        if (part === 'bet') found.bet = this.readBet(keys)
-        if (part === 'transaction') found.transaction = this.readTransaction(keys)
-        if (part === 'player') found.player = this.readPlayer(keys)
+        if (part === 'bet') snapshot.bet = this.readBet(keys)
+        if (part === 'transaction') snapshot.transaction = this.readTransaction(keys)
+        if (part === 'player') snapshot.player = this.readPlayer(keys)
       }
       await this.roundTrip()
-      return found
+      return snapshot
     }
   }
 }
 
-/** Guards are tested before the locks are taken, and not again. */
-function testedEarly(
+/** Guards are checked before the locks are taken, and not again. */
+function checkedEarly(
   early: readonly (typeof guards)[number][],
   which: (changes: WalletChanges) => boolean = () => true,
 ): StoreClass {

@@ -1,9 +1,10 @@
 /**
- * A store as engineers write them over a database: row locks, a round trip between any two steps, and a PAM
- * that moves money beside it. This one is sound. Each of its steps is a method of its own, so that a mutant can
- * get exactly one of them wrong.
+ * The reference store: a correct store as engineers write it over a database, with row locks, a round trip
+ * between any two steps, and external writers. Every step is a separate method, so that a mutant can override
+ * exactly one.
  */
 import { add, compare, type Decimal, decimalsOf, wholeDigitsOf } from '../../src/money.js'
+import type { SettlementRequest } from '../../src/requests.js'
 import type {
   Bet,
   CommitResult,
@@ -14,25 +15,25 @@ import type {
   WalletSnapshot,
   WalletStore,
 } from '../../src/store.js'
-import type { ExternalSettlement, HeldCommit, StoreHarness } from '../../src/testing/harness.js'
+import type { HeldCommit, StoreHarness } from '../../src/testing/harness.js'
 
-/** What the columns hold, as in `numeric(33, 18)`. */
+/** The range of the columns, as in `numeric(33, 18)`. */
 const limits = { digits: 33, scale: 18 }
 
-/** What all connections share, and what survives a crash: three tables, their locks, a clock. */
+/** Shared by all connections, and not lost in a crash: three tables, their locks, a clock. */
 export class Database {
   readonly players = new Map<string, Player>()
   readonly bets = new Map<string, Bet>()
   readonly transactions = new Map<string, Transaction>()
   locks = new Locks()
-  /** Raised by a crash. Who connected before it is cut off. */
+  /** Increased by a crash: connections of an earlier epoch are lost. */
   epoch = 0
   nowMs = 0
-  /** How to undo what was written and not yet synced: a crash does so. A sound store leaves nothing here. */
+  /** A crash runs these to undo unsynced writes. A correct store adds none. */
   readonly unsynced: (() => void)[] = []
   private nextHold: (HeldCommit & { reach(): void; released: Promise<void> }) | null = null
 
-  /** The next commit will stop in its middle. */
+  /** Arranges that the next commit stops midway. */
   hold(): HeldCommit {
     let reach = () => {}
     let release = () => {}
@@ -46,8 +47,8 @@ export class Database {
     return { reached, release }
   }
 
-  /** Where a commit stops if it is to be held. */
-  async heldHere(): Promise<void> {
+  /** A held commit stops here. */
+  async stopIfHeld(): Promise<void> {
     const hold = this.nextHold
     if (hold === null) return
     this.nextHold = null
@@ -73,7 +74,7 @@ export class Deadlock extends Error {}
 export class OutOfRange extends Error {}
 export class ConnectionLost extends Error {}
 
-/** Exclusive locks by name. Who would wait in a circle gets a {@link Deadlock} instead. */
+/** Exclusive locks by name. A wait that would close a cycle throws {@link Deadlock} instead. */
 export class Locks {
   private readonly held = new Map<string, { owner: object; queue: { owner: object; go(): void }[] }>()
   private readonly waiting = new Map<object, string>()
@@ -112,19 +113,19 @@ export class Locks {
   }
 }
 
-/** What a commit is about to write: whole rows. */
+/** The rows that a commit writes. */
 export interface Rows {
   transaction: Transaction
   bet: Bet | null
   player: Player
-  /** Where the balance does not move, its row is left alone. */
-  moves: boolean
+  /** `false`: the commit does not change the balance, and does not write the player's row. */
+  balanceChanges: boolean
 }
 
-type WhoseTransaction = Pick<Transaction, 'operation' | 'transactionId' | 'playerId' | 'betId'>
-type WhoseBet = Pick<Bet, 'betId' | 'playerId'>
+type TransactionKeys = Pick<Transaction, 'operation' | 'transactionId' | 'playerId' | 'betId'>
+type BetKeys = Pick<Bet, 'betId' | 'playerId'>
 
-/** One connection of the store; the last two methods are the PAM's own code. */
+/** One connection of the store. The last methods are the PAM code beside it. */
 export class ReferenceStore implements WalletStore {
   readonly contractVersion = 1
   readonly database: Database
@@ -139,22 +140,22 @@ export class ReferenceStore implements WalletStore {
     return this.database.locks
   }
 
-  // How rows are found.
+  // Keys of rows.
 
   id(text: string): string {
     return text
   }
-  transactionKey({ operation, transactionId }: WhoseTransaction): string {
+  transactionKey({ operation, transactionId }: TransactionKeys): string {
     return `${operation} ${this.id(transactionId)}`
   }
-  betKey({ betId }: WhoseBet): string {
+  betKey({ betId }: BetKeys): string {
     return this.id(betId)
   }
   playerKey(playerId: string): string {
     return this.id(playerId)
   }
 
-  // Looking.
+  // Loading.
 
   async load(keys: WalletKeys): Promise<WalletSnapshot> {
     await this.roundTrip()
@@ -177,11 +178,11 @@ export class ReferenceStore implements WalletStore {
     return structuredClone(this.storedPlayer(playerId) ?? null)
   }
 
-  storedBet(whose: WhoseBet): Bet | undefined {
-    return this.database.bets.get(this.betKey(whose))
+  storedBet(keys: BetKeys): Bet | undefined {
+    return this.database.bets.get(this.betKey(keys))
   }
-  storedTransaction(whose: WhoseTransaction): Transaction | undefined {
-    return this.database.transactions.get(this.transactionKey(whose))
+  storedTransaction(keys: TransactionKeys): Transaction | undefined {
+    return this.database.transactions.get(this.transactionKey(keys))
   }
   storedPlayer(playerId: string): Player | undefined {
     return this.database.players.get(this.playerKey(playerId))
@@ -202,7 +203,7 @@ export class ReferenceStore implements WalletStore {
       await this.roundTrip()
       return this.answer(rows, changes)
     } catch (error) {
-      return this.failed(error, changes)
+      return this.answerError(error, changes)
     } finally {
       this.locks.releaseAll(owner)
     }
@@ -216,7 +217,7 @@ export class ReferenceStore implements WalletStore {
     await this.roundTrip()
   }
 
-  /** In one order for everybody: transaction, bet, player. */
+  /** Every commit takes its locks in this order: transaction, bet, player. */
   locksOf({ transaction }: WalletChanges): string[] {
     return [
       `transaction ${this.transactionKey(transaction)}`,
@@ -234,17 +235,17 @@ export class ReferenceStore implements WalletStore {
   }
 
   guard2({ bet }: WalletChanges): boolean {
-    return bet === null || this.revisionFits(bet, this.storedBet(bet))
+    return bet === null || this.revisionMatches(bet, this.storedBet(bet))
   }
-  revisionFits(bet: Bet, stored: Bet | undefined): boolean {
+  revisionMatches(bet: Bet, stored: Bet | undefined): boolean {
     return (stored?.revision ?? 0) === bet.revision - 1
   }
 
   guard3(changes: WalletChanges): boolean {
     const player = this.storedPlayer(changes.transaction.playerId)
-    return player !== undefined && this.currencyFits(player, changes) && this.fundsSuffice(player, changes)
+    return player !== undefined && this.currencyMatches(player, changes) && this.fundsSuffice(player, changes)
   }
-  currencyFits(player: Player, { balance }: WalletChanges): boolean {
+  currencyMatches(player: Player, { balance }: WalletChanges): boolean {
     return balance === null || player.currency === balance.currency
   }
   fundsSuffice(player: Player, { balance }: WalletChanges): boolean {
@@ -254,12 +255,12 @@ export class ReferenceStore implements WalletStore {
 
   rowsOf(changes: WalletChanges): Rows {
     const player = this.storedPlayer(changes.transaction.playerId)
-    if (player === undefined) throw new Error('the player is gone')
+    if (player === undefined) throw new Error('unknown player')
     return {
       transaction: this.transactionRow(changes.transaction),
       bet: changes.bet && this.betRow(changes.bet),
       player: this.playerRow(player, changes),
-      moves: changes.balance !== null,
+      balanceChanges: changes.balance !== null,
     }
   }
   transactionRow(transaction: Transaction): Transaction {
@@ -290,9 +291,9 @@ export class ReferenceStore implements WalletStore {
     return { ...player, balance: this.column(this.sum(player.balance, balance.delta)) }
   }
 
-  /** All of it in one step: what comes before can be cut off, what comes after is durable. */
+  /** All rows in one step. A crash before it loses all of them, a crash after it none. */
   async write(rows: Rows, _changes: WalletChanges): Promise<void> {
-    await this.database.heldHere()
+    await this.database.stopIfHeld()
     await this.roundTrip()
     this.putTransaction(rows)
     this.putBet(rows)
@@ -304,8 +305,8 @@ export class ReferenceStore implements WalletStore {
   putBet({ bet }: Rows): void {
     if (bet !== null) this.database.bets.set(this.betKey(bet), bet)
   }
-  putPlayer({ player, moves }: Rows): void {
-    if (moves) this.database.players.set(this.playerKey(player.playerId), player)
+  putPlayer({ player, balanceChanges }: Rows): void {
+    if (balanceChanges) this.database.players.set(this.playerKey(player.playerId), player)
   }
 
   answer({ player, transaction }: Rows, _changes: WalletChanges): CommitResult {
@@ -313,17 +314,21 @@ export class ReferenceStore implements WalletStore {
     return { status: 'committed', balance: player.balance, walletTransactionId }
   }
 
-  failed(error: unknown, { balance }: WalletChanges): CommitResult {
-    if (error instanceof Deadlock) return { status: 'conflict' } // the database took all of it back
+  answerError(error: unknown, { balance }: WalletChanges): CommitResult {
+    if (error instanceof Deadlock) return { status: 'conflict' } // the database has rolled everything back
     if (error instanceof OutOfRange && balance?.delta.startsWith('-')) {
-      return { status: 'refused', errorCode: 'AMOUNT_OUT_OF_RANGE', description: 'the amount cannot be kept' }
+      return {
+        status: 'refused',
+        errorCode: 'AMOUNT_OUT_OF_RANGE',
+        description: 'the amount cannot be stored',
+      }
     }
-    throw error // its fate is unknown, or money that was to be given cannot be kept
+    throw error // an unknown outcome, or a credit that cannot be stored
   }
 
   // Amounts.
 
-  /** As the column keeps it. */
+  /** Returns the amount as the column stores it. */
   column(amount: Decimal): Decimal {
     const { digits, scale } = limits
     if (decimalsOf(amount) > scale || wholeDigitsOf(amount) > digits - scale) {
@@ -338,41 +343,41 @@ export class ReferenceStore implements WalletStore {
     return compare(a, b) < 0
   }
 
-  /** Others come in between here. Who is cut off from the database learns it here. */
+  /** Other tasks run here. Throws if a crash has cut the connection. */
   async roundTrip(): Promise<void> {
     await undefined
     if (this.epoch !== this.database.epoch) throw new ConnectionLost('the connection was lost')
   }
 
-  // The PAM's own code.
+  // PAM code: the external writers.
 
   async deposit(playerId: string, amount: Decimal): Promise<void> {
     const owner = {}
     await this.locks.take(owner, `player ${this.playerKey(playerId)}`)
     await this.roundTrip()
-    this.addOutside(playerId, amount)
+    this.addExternally(playerId, amount)
     this.locks.releaseAll(owner)
   }
 
-  async settle({ playerId, betId, type, amount }: ExternalSettlement): Promise<void> {
+  async settle({ playerId, betId, type, amount }: SettlementRequest): Promise<void> {
     const owner = {}
-    const whose = { playerId, betId }
-    await this.locks.take(owner, `bet ${this.betKey(whose)}`)
+    const keys = { playerId, betId }
+    await this.locks.take(owner, `bet ${this.betKey(keys)}`)
     await this.locks.take(owner, `player ${this.playerKey(playerId)}`)
     await this.roundTrip()
-    const bet = this.storedBet(whose)
+    const bet = this.storedBet(keys)
     if (bet === undefined) throw new Error(`no bet ${betId}`)
-    this.database.bets.set(this.betKey(whose), this.settled(bet, type, amount))
-    this.addOutside(playerId, amount)
+    this.database.bets.set(this.betKey(keys), this.settled(bet, type, amount))
+    this.addExternally(playerId, amount)
     this.locks.releaseAll(owner)
   }
-  settled(bet: Bet, type: ExternalSettlement['type'], amount: Decimal): Bet {
+  settled(bet: Bet, type: SettlementRequest['type'], amount: Decimal): Bet {
     const { live, reversed, owed } = bet.credits[type] ?? { live: null, reversed: '0', owed: '0' }
     const credit = { live: add(live ?? '0', amount), reversed, owed }
     return { ...bet, credits: { ...bet.credits, [type]: credit }, revision: bet.revision + 1 }
   }
 
-  addOutside(playerId: string, amount: Decimal): void {
+  addExternally(playerId: string, amount: Decimal): void {
     const player = this.storedPlayer(playerId)
     if (player === undefined) throw new Error(`no player ${playerId}`)
     this.database.players.set(this.playerKey(playerId), { ...player, balance: add(player.balance, amount) })

@@ -1,11 +1,10 @@
-/** All or nothing, for ever, and for every connection. */
+/** Atomicity and durability: across guards, connections, crashes and time. */
 import type { Bet, CommitResult, WalletChanges } from '../../store.js'
-import { anna, ben, crediting, entombing, placing, refusing, rollingBack } from '../changes.js'
-import type { HeldCommit } from '../harness.js'
-import { type Stage, sameAmount, type Wallet } from '../stage.js'
-import { shown } from '../story.js'
-import type { CaseDefinition } from './case.js'
-import { betOf } from './guards.js'
+import type { CaseContext, CaseDefinition } from '../case-context.js'
+import { anna, ben, leaveTombstone, placeBet, refuseBet, rollBackBet, settleBet } from '../changes.js'
+import { sameAmount } from '../equality.js'
+import type { Wallet } from '../wallet.js'
+import { hold, untilHeld } from './held-commits.js'
 
 const yearMs = 365 * 24 * 60 * 60 * 1000
 
@@ -13,105 +12,111 @@ export const durabilityCases: readonly CaseDefinition[] = [
   {
     id: 'WS-40',
     level: 'MUST',
-    name: 'A guard that fails undoes the others: with guard 1 false, neither bet nor balance is written',
-    async play(stage: Stage) {
-      const wallet = await stage.open()
-      await wallet.committed(refusing({ transactionId: 't-1', betId: 'b-9' }))
-      await wallet.conflicts(placing({ transactionId: 't-1', betId: 'b-1' }), 'the transaction is recorded')
-      await nothingOf(stage, wallet, 'b-1')
+    name: 'A commit is atomic: if guard 1 fails, neither bet nor balance is written',
+    async run(context: CaseContext) {
+      const wallet = await context.open()
+      await wallet.expectCommitted(refuseBet({ transactionId: 't-1', betId: 'b-9' }))
+      await wallet.expectConflict(
+        placeBet({ transactionId: 't-1', betId: 'b-1' }),
+        'the transaction is recorded',
+      )
+      await expectNoBet(context, wallet, 'b-1')
     },
   },
   {
     id: 'WS-41',
     level: 'MUST',
-    name: 'A guard that fails undoes the others: with guard 2 false, neither transaction nor balance is written',
-    async play(stage: Stage) {
-      const wallet = await stage.open()
-      await wallet.committed(entombing({ transactionId: 'r-1', betId: 'b-1' }))
-      await wallet.conflicts(placing({ transactionId: 't-1', betId: 'b-1' }), 'the bet is known')
-      const found = await wallet.transaction('placebet', 't-1')
-      stage.check(found === null, 'no transaction', found)
+    name: 'A commit is atomic: if guard 2 fails, neither transaction nor balance is written',
+    async run(context: CaseContext) {
+      const wallet = await context.open()
+      await wallet.expectCommitted(leaveTombstone({ transactionId: 'r-1', betId: 'b-1' }))
+      await wallet.expectConflict(placeBet({ transactionId: 't-1', betId: 'b-1' }), 'the bet exists')
+      const recorded = await wallet.transaction('placebet', 't-1')
+      context.check(recorded === null, 'no transaction', recorded)
       await wallet.expectBalance('anna', '100')
     },
   },
   {
     id: 'WS-42',
     level: 'MUST',
-    name: 'A guard that fails undoes the others: with guard 3 false, neither transaction nor bet is written',
-    async play(stage: Stage) {
-      const wallet = await stage.open()
-      const above = placing({ transactionId: 't-1', betId: 'b-1', stake: '100.01' })
-      await wallet.conflicts(above, 'the funds do not cover it')
-      await nothingOf(stage, wallet, 'b-1')
-      // Nothing stands in the way of it later, either.
-      await wallet.committed(placing({ transactionId: 't-1', betId: 'b-1', stake: '100' }))
+    name: 'A commit is atomic: if guard 3 fails, neither transaction nor bet is written',
+    async run(context: CaseContext) {
+      const wallet = await context.open()
+      const above = placeBet({ transactionId: 't-1', betId: 'b-1', stake: '100.01' })
+      await wallet.expectConflict(above, 'the balance does not cover it')
+      await expectNoBet(context, wallet, 'b-1')
+      // No leftover of the conflict blocks a later commit.
+      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1', stake: '100' }))
     },
   },
   {
     id: 'WS-43',
     level: 'MUST',
-    name: 'What one connection has committed, every other one loads at once',
+    name: 'A commit on one connection is visible at once to load on every other connection',
     needs: ['reopen'],
-    async play(stage: Stage) {
-      const first = await stage.open()
-      const second = await first.through('reopen')
-      // Both have looked before: what they remember of it must not count any more.
+    async run(context: CaseContext) {
+      const first = await context.open()
+      const second = await first.connectBy('reopen')
+      // Fill the caches that the connections may have: they must not be used again.
       await first.expectBalance('anna', '100')
       await second.expectBalance('anna', '100')
-      await first.committed(placing({ transactionId: 't-1', betId: 'b-1' }))
+      await first.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
       await second.expectBalance('anna', '70')
-      const bet = await betOf(stage, second, 'b-1')
-      await second.conflicts(placing({ transactionId: 't-1', betId: 'b-2' }), 'the transaction is recorded')
-      await second.committed(crediting(bet, { transactionId: 's-1', amount: '60' }))
+      const bet = await second.existingBet('b-1')
+      await second.expectConflict(
+        placeBet({ transactionId: 't-1', betId: 'b-2' }),
+        'the transaction is recorded',
+      )
+      await second.expectCommitted(settleBet(bet, { transactionId: 's-1', amount: '60' }))
       await first.expectBalance('anna', '130')
-      await first.conflicts(
-        crediting(bet, { transactionId: 's-2', amount: '60' }),
-        'the bet has changed since',
+      await first.expectConflict(
+        settleBet(bet, { transactionId: 's-2', amount: '60' }),
+        'the bet has changed',
       )
     },
   },
   {
     id: 'WS-44',
     level: 'MUST',
-    name: 'Guards hold between connections: of many bets on few funds, never more are taken than the funds cover',
+    name: 'Guards hold across connections: concurrent bets never debit more than the balance covers',
     needs: ['reopen'],
-    async play(stage: Stage) {
-      const first = await stage.open()
-      const second = await first.through('reopen')
+    async run(context: CaseContext) {
+      const first = await context.open()
+      const second = await first.connectBy('reopen')
       const results = await Promise.all(
         Array.from({ length: 16 }, (_, index) =>
           (index % 2 ? first : second).commit(
-            placing({ transactionId: `t-${index}`, betId: `b-${index}`, stake: '20' }),
+            placeBet({ transactionId: `t-${index}`, betId: `b-${index}`, stake: '20' }),
           ),
         ),
       )
-      const taken = results.filter(({ status }) => status === 'committed').length
+      const committed = results.filter(({ status }) => status === 'committed').length
       const balance = await first.balance('anna')
-      stage.check(
-        taken <= 5 && sameAmount(balance, String(100 - 20 * taken)),
-        'at most 5 of 16 stakes of 20 on 100, and the balance to say so',
-        `${taken} committed, balance ${balance}`,
+      context.check(
+        committed <= 5 && sameAmount(balance, String(100 - 20 * committed)),
+        'at most 5 of 16 stakes of 20 debited from 100, and the matching balance',
+        `${committed} committed, balance ${balance}`,
       )
     },
   },
   {
     id: 'WS-45',
     level: 'MUST',
-    name: 'After a crash nothing that was answered as committed is missing',
+    name: 'After a crash, no commit that was answered as committed is missing',
     needs: ['crash'],
-    async play(stage: Stage) {
-      const before = await stage.open()
-      await before.committed(placing({ transactionId: 't-1', betId: 'b-1' }))
-      const placed = await betOf(stage, before, 'b-1')
-      await before.committed(crediting(placed, { transactionId: 's-1', amount: '60' }))
-      await before.committed(refusing({ transactionId: 't-2', betId: 'b-2' }))
-      await before.committed(entombing({ transactionId: 'r-3', betId: 'b-3' }))
-      await before.committed(placing({ transactionId: 't-4', betId: 'b-4' }))
-      const fourth = await betOf(stage, before, 'b-4')
-      await before.committed(rollingBack(fourth, { transactionId: 'r-4' }))
-      const bet = await betOf(stage, before, 'b-1')
+    async run(context: CaseContext) {
+      const before = await context.open()
+      await before.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      const placed = await before.existingBet('b-1')
+      await before.expectCommitted(settleBet(placed, { transactionId: 's-1', amount: '60' }))
+      await before.expectCommitted(refuseBet({ transactionId: 't-2', betId: 'b-2' }))
+      await before.expectCommitted(leaveTombstone({ transactionId: 'r-3', betId: 'b-3' }))
+      await before.expectCommitted(placeBet({ transactionId: 't-4', betId: 'b-4' }))
+      const fourth = await before.existingBet('b-4')
+      await before.expectCommitted(rollBackBet(fourth, { transactionId: 'r-4' }))
+      const bet = await before.existingBet('b-1')
 
-      const after = await before.through('crash')
+      const after = await before.connectBy('crash')
       await after.expectBalance('anna', '130')
       await after.expectBet(bet)
       for (const [operation, id] of [
@@ -119,26 +124,26 @@ export const durabilityCases: readonly CaseDefinition[] = [
         ['settlement', 's-1'],
         ['rollbackbet', 'r-3'],
       ] as const) {
-        const found = await after.transaction(operation, id)
-        stage.check(found !== null, `the ${operation} ${id}`, found)
+        const recorded = await after.transaction(operation, id)
+        context.check(recorded !== null, `the ${operation} ${id}`, recorded)
       }
       const refused = await after.transaction('placebet', 't-2')
-      stage.check(refused?.refusal?.errorCode === 'INSUFFICIENT_FUNDS', 'the refusal of t-2', refused)
-      const tombstone = await betOf(stage, after, 'b-3')
-      stage.check(tombstone.status === 'ROLLED_BACK', 'the tombstone of b-3', tombstone)
-      const rolled = await betOf(stage, after, 'b-4')
-      stage.check(rolled.status === 'ROLLED_BACK', 'b-4 to stay rolled back', rolled)
+      context.check(refused?.refusal?.errorCode === 'INSUFFICIENT_FUNDS', 'the refusal of t-2', refused)
+      const tombstone = await after.existingBet('b-3')
+      context.check(tombstone.status === 'ROLLED_BACK', 'the tombstone of b-3', tombstone)
+      const rolled = await after.existingBet('b-4')
+      context.check(rolled.status === 'ROLLED_BACK', 'b-4 to stay rolled back', rolled)
     },
   },
   {
     id: 'WS-46',
     level: 'MUST',
-    name: 'A crash in the middle of a commit leaves all of it or nothing of it',
+    name: 'A crash during a commit leaves the whole commit or nothing of it',
     needs: ['crash', 'holdCommit'],
-    async play(stage: Stage) {
-      const before = await stage.open()
-      const held = await hold(stage, before)
-      const changes = placing({ transactionId: 't-1', betId: 'b-1' })
+    async run(context: CaseContext) {
+      const before = await context.open()
+      const held = await hold(context, before)
+      const changes = placeBet({ transactionId: 't-1', betId: 'b-1' })
       const commit = before.commit(changes)
       const answers: CommitResult[] = []
       commit.then(
@@ -146,118 +151,100 @@ export const durabilityCases: readonly CaseDefinition[] = [
         () => undefined, // lost with the crash
       )
       try {
-        await inItsMiddle(stage, held, commit)
-        const after = await before.through('crash')
-        const written = await allOrNothing(stage, after, changes)
-        // If it was answered all the same, the answer is true.
+        await untilHeld(context, held, commit)
+        const after = await before.connectBy('crash')
+        const written = await allOrNothing(context, after, changes)
+        // If the commit was answered, the answer must be true.
         for (const { status } of answers) {
-          stage.check(
+          context.check(
             (status === 'committed') === written,
-            `an answer that is true (${written ? 'all' : 'nothing'} of it is written), or none`,
+            `a true answer (${written ? 'the whole commit' : 'nothing'} is written), or none`,
             status,
           )
         }
       } finally {
-        held.release() // or close(opened) might wait for it for ever
+        held.release() // close(opened) might wait for the commit
       }
     },
   },
   {
     id: 'WS-47',
     level: 'MUST',
-    name: 'Transactions, refusals and tombstones do not expire (D5)',
+    name: 'Transactions, refusals and tombstones never expire (D5)',
     needs: ['advanceClock'],
-    async play(stage: Stage) {
-      const wallet = await stage.open()
-      await wallet.committed(placing({ transactionId: 't-1', betId: 'b-1' }))
-      await wallet.committed(refusing({ transactionId: 't-2', betId: 'b-2' }))
-      await wallet.committed(entombing({ transactionId: 'r-3', betId: 'b-3' }))
-      stage.story.tell('kit', 'lets two years pass')
-      await stage.harness.advanceClock?.(wallet.opened, 2 * yearMs)
-      await wallet.conflicts(placing({ transactionId: 't-1', betId: 'b-9' }), 'the transaction is recorded')
-      await wallet.conflicts(placing({ transactionId: 't-2', betId: 'b-2' }), 'its refusal is recorded')
-      await wallet.conflicts(placing({ transactionId: 't-3', betId: 'b-3' }), 'the bet was rolled back')
+    async run(context: CaseContext) {
+      const wallet = await context.open()
+      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      await wallet.expectCommitted(refuseBet({ transactionId: 't-2', betId: 'b-2' }))
+      await wallet.expectCommitted(leaveTombstone({ transactionId: 'r-3', betId: 'b-3' }))
+      context.trace.note('kit', 'moves the clock by two years')
+      await context.harness.advanceClock?.(wallet.opened, 2 * yearMs)
+      await wallet.expectConflict(
+        placeBet({ transactionId: 't-1', betId: 'b-9' }),
+        'the transaction is recorded',
+      )
+      await wallet.expectConflict(placeBet({ transactionId: 't-2', betId: 'b-2' }), 'its refusal is recorded')
+      await wallet.expectConflict(placeBet({ transactionId: 't-3', betId: 'b-3' }), 'the bet was rolled back')
       await wallet.expectBalance('anna', '70')
     },
   },
   {
     id: 'WS-48',
     level: 'MUST',
-    name: 'A commit under way does not block those of other players',
+    name: 'A commit in progress does not block the commits of other players, or load',
     needs: ['holdCommit'],
-    async play(stage: Stage) {
-      const wallet = await stage.open([anna, ben])
-      const held = await hold(stage, wallet)
-      const ofAnna = wallet.commit(placing({ transactionId: 't-1', betId: 'b-1' }))
-      ofAnna.catch(() => undefined) // judged below, if it comes to that
+    async run(context: CaseContext) {
+      const wallet = await context.open([anna, ben])
+      const held = await hold(context, wallet)
+      const ofAnna = wallet.commit(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      ofAnna.catch(() => undefined) // checked below, unless a check fails first
       try {
-        await inItsMiddle(stage, held, ofAnna)
-        const result = await stage.inTime(
-          "ben's commit to end while anna's is under way",
-          wallet.commit(placing({ transactionId: 't-2', betId: 'b-2', player: ben })),
+        await untilHeld(context, held, ofAnna)
+        const result = await context.withTimeout(
+          "ben's commit to end while anna's is in progress",
+          wallet.commit(placeBet({ transactionId: 't-2', betId: 'b-2', player: ben })),
         )
-        stage.check(result.status === 'committed', "ben's bet committed while anna's is under way", result)
-        await stage.inTime(
-          "a load of anna to end while anna's commit is under way",
+        context.check(
+          result.status === 'committed',
+          "ben's bet committed while anna's is in progress",
+          result,
+        )
+        await context.withTimeout(
+          "a load of anna to end while anna's commit is in progress",
           wallet.store.load({ operation: 'placebet', transactionId: 't-1', playerId: 'anna', betId: 'b-1' }),
         )
       } finally {
         held.release()
       }
       const result = await ofAnna
-      stage.check(result.status === 'committed', "anna's bet committed in the end", result)
+      context.check(result.status === 'committed', "anna's bet committed", result)
     },
   },
 ]
 
-export async function hold(stage: Stage, wallet: Wallet) {
-  stage.story.tell('kit', 'will hold the next commit in its middle')
-  const held = await stage.harness.holdCommit?.(wallet.opened)
-  stage.check(held !== undefined, 'holdCommit to give a handle', held)
-  return held
-}
-
-/** Waits until the commit is held. */
-export async function inItsMiddle(
-  stage: Stage,
-  { reached }: HeldCommit,
-  commit: Promise<CommitResult>,
-): Promise<void> {
-  const ended = commit.then(shown, shown)
-  const early = await stage.inTime(
-    'the commit to reach its middle, where holdCommit stops it',
-    Promise.race([reached.then(() => null), ended]),
-  )
-  stage.check(
-    early === null,
-    'the commit to stop in its middle, as holdCommit promises',
-    `it ended: ${early}`,
-  )
-}
-
-async function nothingOf(stage: Stage, wallet: Wallet, betId: string): Promise<void> {
+async function expectNoBet(context: CaseContext, wallet: Wallet, betId: string): Promise<void> {
   const bet: Bet | null = await wallet.bet(betId)
-  stage.check(bet === null, `no bet ${betId}`, bet)
+  context.check(bet === null, `no bet ${betId}`, bet)
   await wallet.expectBalance('anna', '100')
 }
 
-/** Whether it is written. */
+/** Checks that the changes are written as a whole or not at all, and returns which. */
 async function allOrNothing(
-  stage: Stage,
+  context: CaseContext,
   wallet: Wallet,
   { transaction, bet }: WalletChanges,
 ): Promise<boolean> {
-  const found = {
+  const parts = {
     transaction: (await wallet.transaction(transaction.operation, transaction.transactionId)) !== null,
     bet: bet !== null && (await wallet.bet(bet.betId)) !== null,
     balance: !sameAmount(await wallet.balance(transaction.playerId), '100'),
   }
-  const written = Object.values(found).filter(Boolean).length
-  stage.check(
+  const written = Object.values(parts).filter(Boolean).length
+  context.check(
     written === 0 || written === 3,
     'transaction, bet and balance all written, or none of them',
-    Object.entries(found)
-      .map(([part, is]) => `${part} ${is ? 'written' : 'missing'}`)
+    Object.entries(parts)
+      .map(([part, isWritten]) => `${part} ${isWritten ? 'written' : 'missing'}`)
       .join(', '),
   )
   return written === 3

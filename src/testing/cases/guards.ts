@@ -1,136 +1,145 @@
-/** Each guard alone, the others satisfied; and nothing is written where one does not hold. */
+/** Each guard alone, with the other guards satisfied. A failed guard must leave no changes. */
 import { add, subtract } from '../../money.js'
 import type { Bet } from '../../store.js'
+import type { CaseContext, CaseDefinition } from '../case-context.js'
 import {
   anna,
   ben,
   chen,
-  crediting,
-  entombing,
-  placing,
-  refusing,
-  reversing,
-  rollingBack,
+  leaveTombstone,
+  placeBet,
+  refuseBet,
+  rollBackBet,
+  settleBet,
+  unsettleBet,
 } from '../changes.js'
-import { type Stage, sameAmount, type Wallet } from '../stage.js'
-import type { CaseDefinition } from './case.js'
+import { sameAmount } from '../equality.js'
 
 export const guardCases: readonly CaseDefinition[] = [
   {
     id: 'WS-20',
     level: 'MUST',
-    name: 'Guard 1: a transaction that is recorded is a conflict, also for another bet (D1)',
-    async play(stage: Stage) {
-      const wallet = await stage.open()
-      await wallet.committed(placing({ transactionId: 't-1', betId: 'b-1' }))
-      await wallet.conflicts(placing({ transactionId: 't-1', betId: 'b-2' }), 'the transaction is recorded')
+    name: 'Guard 1: a transaction that is already recorded is a conflict, even for another bet (D1)',
+    async run(context: CaseContext) {
+      const wallet = await context.open()
+      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      await wallet.expectConflict(
+        placeBet({ transactionId: 't-1', betId: 'b-2' }),
+        'the transaction is recorded',
+      )
       await wallet.expectBalance('anna', '70')
     },
   },
   {
     id: 'WS-21',
     level: 'MUST',
-    name: 'Guard 1: transactionIds are unique over all players (D1)',
-    async play(stage: Stage) {
-      const wallet = await stage.open()
-      await wallet.committed(placing({ transactionId: 't-1', betId: 'b-1' }))
-      const ofBen = placing({ transactionId: 't-1', betId: 'b-2', player: ben })
-      await wallet.conflicts(ofBen, 'the transaction of another player has this id')
-      const found = await wallet.transaction('placebet', 't-1')
-      stage.check(found?.playerId === 'anna', "t-1 to stay anna's", found)
+    name: 'Guard 1: a transactionId is unique across all players (D1)',
+    async run(context: CaseContext) {
+      const wallet = await context.open()
+      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      const ofBen = placeBet({ transactionId: 't-1', betId: 'b-2', player: ben })
+      await wallet.expectConflict(ofBen, 'another player has a transaction with this id')
+      const recorded = await wallet.transaction('placebet', 't-1')
+      context.check(recorded?.playerId === 'anna', "t-1 to stay anna's", recorded)
     },
   },
   {
     id: 'WS-22',
     level: 'MUST',
-    name: 'Guard 1: a transaction is known by operation and id: the placebet’s id can be the rollback’s (D1)',
-    async play(stage: Stage) {
-      const wallet = await stage.open()
-      await wallet.committed(placing({ transactionId: 't-1', betId: 'b-1' }))
-      const bet = await betOf(stage, wallet, 'b-1')
-      await wallet.committed(rollingBack(bet, { transactionId: 't-1' }))
+    name: 'Guard 1: the key is operation and transactionId, so a rollback may reuse the id of its placebet (D1)',
+    async run(context: CaseContext) {
+      const wallet = await context.open()
+      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      const bet = await wallet.existingBet('b-1')
+      await wallet.expectCommitted(rollBackBet(bet, { transactionId: 't-1' }))
       await wallet.expectBalance('anna', '100')
       const [placed, rolled] = [
         await wallet.transaction('placebet', 't-1'),
         await wallet.transaction('rollbackbet', 't-1'),
       ]
-      stage.check(sameAmount(placed?.delta, '-30'), 'the placebet to keep its delta of -30', placed)
-      stage.check(sameAmount(rolled?.delta, '30'), 'the rollbackbet to have a delta of 30', rolled)
+      context.check(sameAmount(placed?.delta, '-30'), 'the placebet to keep its delta of -30', placed)
+      context.check(sameAmount(rolled?.delta, '30'), 'the rollbackbet to have a delta of 30', rolled)
     },
   },
   {
     id: 'WS-23',
     level: 'MUST',
-    name: 'Guard 1: a recorded refusal takes its transactionId like any other (D6)',
-    async play(stage: Stage) {
-      const wallet = await stage.open()
-      await wallet.committed(refusing({ transactionId: 't-1', betId: 'b-1' }))
-      await wallet.conflicts(placing({ transactionId: 't-1', betId: 'b-1' }), 'its refusal is recorded')
+    name: 'Guard 1: a recorded refusal reserves its transactionId like any other transaction (D6)',
+    async run(context: CaseContext) {
+      const wallet = await context.open()
+      await wallet.expectCommitted(refuseBet({ transactionId: 't-1', betId: 'b-1' }))
+      await wallet.expectConflict(placeBet({ transactionId: 't-1', betId: 'b-1' }), 'its refusal is recorded')
       await wallet.expectBalance('anna', '100')
     },
   },
   {
     id: 'WS-24',
     level: 'MUST',
-    name: 'Guard 2: a new bet whose id is known is a conflict, under another transaction (D10)',
-    async play(stage: Stage) {
-      const wallet = await stage.open()
-      await wallet.committed(placing({ transactionId: 't-1', betId: 'b-1' }))
-      await wallet.conflicts(placing({ transactionId: 't-2', betId: 'b-1' }), 'the bet is known')
+    name: 'Guard 2: a new bet whose betId already exists is a conflict, even under a new transactionId (D10)',
+    async run(context: CaseContext) {
+      const wallet = await context.open()
+      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      await wallet.expectConflict(placeBet({ transactionId: 't-2', betId: 'b-1' }), 'the bet exists')
     },
   },
   {
     id: 'WS-25',
     level: 'MUST',
-    name: 'Guard 2: betIds are unique over all players (D1)',
-    async play(stage: Stage) {
-      const wallet = await stage.open()
-      await wallet.committed(placing({ transactionId: 't-1', betId: 'b-1' }))
-      await wallet.conflicts(placing({ transactionId: 't-2', betId: 'b-1', player: ben }), 'the bet is known')
-      const bet = await betOf(stage, wallet, 'b-1')
-      stage.check(bet.playerId === 'anna', "b-1 to stay anna's", bet)
+    name: 'Guard 2: a betId is unique across all players (D1)',
+    async run(context: CaseContext) {
+      const wallet = await context.open()
+      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      await wallet.expectConflict(
+        placeBet({ transactionId: 't-2', betId: 'b-1', player: ben }),
+        'the bet exists',
+      )
+      const bet = await wallet.existingBet('b-1')
+      context.check(bet.playerId === 'anna', "b-1 to stay anna's", bet)
     },
   },
   {
     id: 'WS-26',
     level: 'MUST',
-    name: 'Guard 2: a tombstone takes its betId: a bet that comes after its rollback is a conflict (D11)',
-    async play(stage: Stage) {
-      const wallet = await stage.open()
-      await wallet.committed(entombing({ transactionId: 'r-1', betId: 'b-1' }))
-      await wallet.conflicts(placing({ transactionId: 't-1', betId: 'b-1' }), 'the bet was rolled back')
+    name: 'Guard 2: a tombstone reserves its betId: a placebet that arrives after its rollback is a conflict (D11)',
+    async run(context: CaseContext) {
+      const wallet = await context.open()
+      await wallet.expectCommitted(leaveTombstone({ transactionId: 'r-1', betId: 'b-1' }))
+      await wallet.expectConflict(placeBet({ transactionId: 't-1', betId: 'b-1' }), 'the bet was rolled back')
       await wallet.expectBalance('anna', '100')
     },
   },
   {
     id: 'WS-27',
     level: 'MUST',
-    name: 'Guard 2: a change built on an older revision of the bet is a conflict',
-    async play(stage: Stage) {
-      const wallet = await stage.open()
-      await wallet.committed(placing({ transactionId: 't-1', betId: 'b-1' }))
-      const old = await betOf(stage, wallet, 'b-1')
-      await wallet.committed(crediting(old, { transactionId: 's-1', amount: '60' }))
-      await wallet.conflicts(
-        crediting(old, { transactionId: 's-2', amount: '5' }),
-        'the bet has changed since',
+    name: 'Guard 2: a change based on an older revision of the bet is a conflict',
+    async run(context: CaseContext) {
+      const wallet = await context.open()
+      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      const old = await wallet.existingBet('b-1')
+      await wallet.expectCommitted(settleBet(old, { transactionId: 's-1', amount: '60' }))
+      await wallet.expectConflict(
+        settleBet(old, { transactionId: 's-2', amount: '5' }),
+        'the bet has changed',
       )
-      await wallet.conflicts(rollingBack(old, { transactionId: 'r-1' }), 'the bet has changed since')
+      await wallet.expectConflict(rollBackBet(old, { transactionId: 'r-1' }), 'the bet has changed')
       await wallet.expectBalance('anna', '130')
     },
   },
   {
     id: 'WS-28',
     level: 'MUST',
-    name: 'Guard 2: a change of a bet that is not there is a conflict, and so is one that skips a revision',
-    async play(stage: Stage) {
-      const wallet = await stage.open()
-      const ghost: Bet = { ...bareBet('b-1'), revision: 1 }
-      await wallet.conflicts(crediting(ghost, { transactionId: 's-1', amount: '60' }), 'there is no such bet')
-      await wallet.committed(placing({ transactionId: 't-1', betId: 'b-1' }))
-      const ahead: Bet = { ...(await betOf(stage, wallet, 'b-1')), revision: 2 }
-      await wallet.conflicts(
-        crediting(ahead, { transactionId: 's-2', amount: '60' }),
+    name: 'Guard 2: a change of a bet that does not exist, or a change that skips a revision, is a conflict',
+    async run(context: CaseContext) {
+      const wallet = await context.open()
+      const missing: Bet = { ...bareBet('b-1'), revision: 1 }
+      await wallet.expectConflict(
+        settleBet(missing, { transactionId: 's-1', amount: '60' }),
+        'the bet does not exist',
+      )
+      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      const ahead: Bet = { ...(await wallet.existingBet('b-1')), revision: 2 }
+      await wallet.expectConflict(
+        settleBet(ahead, { transactionId: 's-2', amount: '60' }),
         'revision 2 is not stored yet',
       )
     },
@@ -138,48 +147,48 @@ export const guardCases: readonly CaseDefinition[] = [
   {
     id: 'WS-29',
     level: 'MUST',
-    name: 'Guard 2: the revision rises by one with every change of the bet',
-    async play(stage: Stage) {
-      const wallet = await stage.open()
-      await wallet.committed(placing({ transactionId: 't-1', betId: 'b-1' }))
+    name: 'Guard 2: every change of a bet increases its revision by one',
+    async run(context: CaseContext) {
+      const wallet = await context.open()
+      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
       const changes = [
-        (bet: Bet) => crediting(bet, { transactionId: 's-1', amount: '60' }),
-        (bet: Bet) => reversing(bet, { transactionId: 'u-1' }),
-        (bet: Bet) => crediting(bet, { transactionId: 's-2', amount: '0' }),
-        (bet: Bet) => reversing(bet, { transactionId: 'u-2', closed: true }),
-        (bet: Bet) => rollingBack(bet, { transactionId: 'r-1' }),
+        (bet: Bet) => settleBet(bet, { transactionId: 's-1', amount: '60' }),
+        (bet: Bet) => unsettleBet(bet, { transactionId: 'u-1' }),
+        (bet: Bet) => settleBet(bet, { transactionId: 's-2', amount: '0' }),
+        (bet: Bet) => unsettleBet(bet, { transactionId: 'u-2', uncollected: true }),
+        (bet: Bet) => rollBackBet(bet, { transactionId: 'r-1' }),
       ]
       for (const [index, change] of changes.entries()) {
-        const bet = await betOf(stage, wallet, 'b-1')
-        stage.check(bet.revision === index + 1, `revision ${index + 1}`, bet.revision)
-        await wallet.committed(change(bet))
+        const bet = await wallet.existingBet('b-1')
+        context.check(bet.revision === index + 1, `revision ${index + 1}`, bet.revision)
+        await wallet.expectCommitted(change(bet))
       }
     },
   },
   {
     id: 'WS-30',
     level: 'MUST',
-    name: 'Guard 3: a stake above the balance is a conflict, and one of exactly the balance is not',
-    async play(stage: Stage) {
-      const wallet = await stage.open()
-      const above = placing({ transactionId: 't-1', betId: 'b-1', stake: '100.01' })
-      await wallet.conflicts(above, 'the balance would fall below its floor')
-      await wallet.committed(placing({ transactionId: 't-1', betId: 'b-1', stake: '100' }))
+    name: 'Guard 3: a stake above the balance is a conflict; a stake of exactly the balance is not',
+    async run(context: CaseContext) {
+      const wallet = await context.open()
+      const above = placeBet({ transactionId: 't-1', betId: 'b-1', stake: '100.01' })
+      await wallet.expectConflict(above, 'the balance would fall below its floor')
+      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1', stake: '100' }))
       await wallet.expectBalance('anna', '0')
     },
   },
   {
     id: 'WS-31',
     level: 'MUST',
-    name: 'Guard 3: the floor is the one that commit is given, also where it is not 0',
-    async play(stage: Stage) {
-      const wallet = await stage.open()
+    name: 'Guard 3: the floor is the one passed to commit, even if it is not 0',
+    async run(context: CaseContext) {
+      const wallet = await context.open()
       const withFloor = (floor: string, transactionId: string) => {
-        const changes = placing({ transactionId, betId: transactionId, stake: '30' })
+        const changes = placeBet({ transactionId, betId: transactionId, stake: '30' })
         return { ...changes, balance: { currency: 'EUR', delta: '-30', floor } }
       }
-      await wallet.conflicts(withFloor('70.01', 't-1'), '70 would be below the floor of 70.01')
-      await wallet.committed(withFloor('70', 't-2'))
+      await wallet.expectConflict(withFloor('70.01', 't-1'), '70 would be below the floor of 70.01')
+      await wallet.expectCommitted(withFloor('70', 't-2'))
       await wallet.expectBalance('anna', '70')
     },
   },
@@ -187,34 +196,34 @@ export const guardCases: readonly CaseDefinition[] = [
     id: 'WS-32',
     level: 'MUST',
     name: 'Guard 3: amounts are compared as numbers: 9 is less than 10, and 100 is more than 20',
-    async play(stage: Stage) {
-      const wallet = await stage.open([
+    async run(context: CaseContext) {
+      const wallet = await context.open([
         { ...anna, balance: '9' },
         { ...ben, balance: '100' },
       ])
-      await wallet.conflicts(
-        placing({ transactionId: 't-1', betId: 'b-1', stake: '10' }),
+      await wallet.expectConflict(
+        placeBet({ transactionId: 't-1', betId: 'b-1', stake: '10' }),
         '9 does not cover 10',
       )
-      await wallet.committed(placing({ transactionId: 't-2', betId: 'b-2', stake: '20', player: ben }))
+      await wallet.expectCommitted(placeBet({ transactionId: 't-2', betId: 'b-2', stake: '20', player: ben }))
       await wallet.expectBalance('ben', '80')
     },
   },
   {
     id: 'WS-33',
     level: 'MUST',
-    name: 'Guard 3: another currency than the player’s is a conflict, taking and giving (D23)',
-    async play(stage: Stage) {
-      const wallet = await stage.open([anna, chen])
+    name: 'Guard 3: a currency other than the player’s is a conflict, for debits and for credits (D23)',
+    async run(context: CaseContext) {
+      const wallet = await context.open([anna, chen])
       const inEuro = { ...chen, currency: 'EUR' }
-      await wallet.conflicts(
-        placing({ transactionId: 't-1', betId: 'b-1', player: inEuro }),
+      await wallet.expectConflict(
+        placeBet({ transactionId: 't-1', betId: 'b-1', player: inEuro }),
         'the player has another currency',
       )
-      await wallet.committed(placing({ transactionId: 't-2', betId: 'b-2', player: chen }))
-      const bet = await betOf(stage, wallet, 'b-2')
-      await wallet.conflicts(
-        crediting(bet, { transactionId: 's-1', amount: '60', player: inEuro }),
+      await wallet.expectCommitted(placeBet({ transactionId: 't-2', betId: 'b-2', player: chen }))
+      const bet = await wallet.existingBet('b-2')
+      await wallet.expectConflict(
+        settleBet(bet, { transactionId: 's-1', amount: '60', player: inEuro }),
         'the player has another currency',
       )
       await wallet.expectBalance('chen', '9970')
@@ -223,25 +232,25 @@ export const guardCases: readonly CaseDefinition[] = [
   {
     id: 'WS-34',
     level: 'MUST',
-    name: 'Guard 3: without a floor money is given, also to a balance below 0',
-    async play(stage: Stage) {
-      const wallet = await stage.open()
-      await wallet.committed(placing({ transactionId: 't-1', betId: 'b-1' }))
-      // Below 0 by a change without a floor, as the PAM's own rules may have it.
-      const bet = await betOf(stage, wallet, 'b-1')
-      const overdrawn = crediting(bet, { transactionId: 's-1', amount: '0' })
-      const taken = { ...overdrawn, balance: { currency: 'EUR', delta: '-100', floor: null } }
-      const result = await wallet.commit({ ...taken, transaction: { ...taken.transaction, delta: '-100' } })
+    name: 'Guard 3: a credit without a floor is committed, even to a negative balance',
+    async run(context: CaseContext) {
+      const wallet = await context.open()
+      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      // A debit without a floor takes the balance below 0, as the rules of a PAM may allow.
+      const bet = await wallet.existingBet('b-1')
+      const overdrawn = settleBet(bet, { transactionId: 's-1', amount: '0' })
+      const debit = { ...overdrawn, balance: { currency: 'EUR', delta: '-100', floor: null } }
+      const result = await wallet.commit({ ...debit, transaction: { ...debit.transaction, delta: '-100' } })
       if (result.status !== 'committed') {
-        stage.check(
+        context.check(
           result.status === 'refused',
-          'committed or refused: a store may forbid balances below 0',
+          'committed or refused: a store may forbid negative balances',
           result,
         )
         return
       }
-      await wallet.committed(
-        crediting(await betOf(stage, wallet, 'b-1'), { transactionId: 's-2', amount: '5' }),
+      await wallet.expectCommitted(
+        settleBet(await wallet.existingBet('b-1'), { transactionId: 's-2', amount: '5' }),
       )
       await wallet.expectBalance('anna', '-25')
     },
@@ -249,13 +258,15 @@ export const guardCases: readonly CaseDefinition[] = [
   {
     id: 'WS-35',
     level: 'MUST',
-    name: 'Where nothing moves (balance is null), no floor is tested and the balance stays as it is',
-    async play(stage: Stage) {
-      const wallet = await stage.open([{ ...anna, balance: '0' }, ben])
-      const { balance } = await wallet.committed(placing({ transactionId: 't-1', betId: 'b-1', stake: '0' }))
-      stage.check(sameAmount(balance, '0'), 'the balance of 0 in the answer', balance)
-      await wallet.committed(entombing({ transactionId: 'r-2', betId: 'b-2' }))
-      await wallet.committed(refusing({ transactionId: 't-3', betId: 'b-3' }))
+    name: 'If changes.balance is null, no floor is checked and the balance does not change',
+    async run(context: CaseContext) {
+      const wallet = await context.open([{ ...anna, balance: '0' }, ben])
+      const { balance } = await wallet.expectCommitted(
+        placeBet({ transactionId: 't-1', betId: 'b-1', stake: '0' }),
+      )
+      context.check(sameAmount(balance, '0'), 'the balance of 0 in the answer', balance)
+      await wallet.expectCommitted(leaveTombstone({ transactionId: 'r-2', betId: 'b-2' }))
+      await wallet.expectCommitted(refuseBet({ transactionId: 't-3', betId: 'b-3' }))
       await wallet.expectBalance('anna', '0')
       await wallet.expectBalance('ben', '100')
     },
@@ -263,14 +274,14 @@ export const guardCases: readonly CaseDefinition[] = [
   {
     id: 'WS-36',
     level: 'MUST',
-    name: 'Only the player of the transaction is moved, and only the bet of the changes is written',
-    async play(stage: Stage) {
-      const wallet = await stage.open()
-      await wallet.committed(placing({ transactionId: 't-1', betId: 'b-1' }))
-      await wallet.committed(placing({ transactionId: 't-2', betId: 'b-2', player: ben, stake: '5' }))
-      const second = await betOf(stage, wallet, 'b-2')
-      await wallet.committed(
-        crediting(await betOf(stage, wallet, 'b-1'), { transactionId: 's-1', amount: '60' }),
+    name: 'A commit changes only the balance of its own player and only its own bet',
+    async run(context: CaseContext) {
+      const wallet = await context.open()
+      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      await wallet.expectCommitted(placeBet({ transactionId: 't-2', betId: 'b-2', player: ben, stake: '5' }))
+      const second = await wallet.existingBet('b-2')
+      await wallet.expectCommitted(
+        settleBet(await wallet.existingBet('b-1'), { transactionId: 's-1', amount: '60' }),
       )
       await wallet.expectBet(second)
       await wallet.expectBalance('anna', '130')
@@ -280,95 +291,95 @@ export const guardCases: readonly CaseDefinition[] = [
   {
     id: 'WS-37',
     level: 'MUST',
-    name: 'Guard 1 holds for every operation, and for refusals: what is recorded is never recorded again (D1)',
-    async play(stage: Stage) {
-      const wallet = await stage.open()
+    name: 'Guard 1 holds for every operation and for refusals: a recorded transaction is never recorded again (D1)',
+    async run(context: CaseContext) {
+      const wallet = await context.open()
       const recorded = 'the transaction is recorded, for another bet'
-      for (const betId of ['b-1', 'b-2']) await wallet.committed(placing({ transactionId: betId, betId }))
-      const first = () => betOf(stage, wallet, 'b-1')
-      const second = () => betOf(stage, wallet, 'b-2')
-      await wallet.committed(crediting(await first(), { transactionId: 's-1', amount: '60' }))
-      await wallet.conflicts(crediting(await second(), { transactionId: 's-1', amount: '60' }), recorded)
-      await wallet.committed(crediting(await second(), { transactionId: 's-2', amount: '60' }))
-      await wallet.committed(reversing(await first(), { transactionId: 'u-1' }))
-      await wallet.conflicts(reversing(await second(), { transactionId: 'u-1' }), recorded)
-      await wallet.committed(reversing(await second(), { transactionId: 'u-2' }))
-      await wallet.committed(rollingBack(await first(), { transactionId: 'r-1' }))
-      await wallet.conflicts(rollingBack(await second(), { transactionId: 'r-1' }), recorded)
-      await wallet.conflicts(entombing({ transactionId: 'r-1', betId: 'b-3' }), recorded)
-      await wallet.conflicts(refusing({ transactionId: 'b-1', betId: 'b-1' }), 'the bet was accepted')
+      for (const betId of ['b-1', 'b-2'])
+        await wallet.expectCommitted(placeBet({ transactionId: betId, betId }))
+      const first = () => wallet.existingBet('b-1')
+      const second = () => wallet.existingBet('b-2')
+      await wallet.expectCommitted(settleBet(await first(), { transactionId: 's-1', amount: '60' }))
+      await wallet.expectConflict(settleBet(await second(), { transactionId: 's-1', amount: '60' }), recorded)
+      await wallet.expectCommitted(settleBet(await second(), { transactionId: 's-2', amount: '60' }))
+      await wallet.expectCommitted(unsettleBet(await first(), { transactionId: 'u-1' }))
+      await wallet.expectConflict(unsettleBet(await second(), { transactionId: 'u-1' }), recorded)
+      await wallet.expectCommitted(unsettleBet(await second(), { transactionId: 'u-2' }))
+      await wallet.expectCommitted(rollBackBet(await first(), { transactionId: 'r-1' }))
+      await wallet.expectConflict(rollBackBet(await second(), { transactionId: 'r-1' }), recorded)
+      await wallet.expectConflict(leaveTombstone({ transactionId: 'r-1', betId: 'b-3' }), recorded)
+      await wallet.expectConflict(refuseBet({ transactionId: 'b-1', betId: 'b-1' }), 'the bet was accepted')
       await wallet.expectBalance('anna', '70')
 
       const ofAnna = 'the transaction is recorded, for another player'
-      await wallet.committed(placing({ transactionId: 'b-9', betId: 'b-9', player: ben }))
-      const bens = () => betOf(stage, wallet, 'b-9')
-      await wallet.conflicts(
-        crediting(await bens(), { transactionId: 's-1', amount: '60', player: ben }),
+      await wallet.expectCommitted(placeBet({ transactionId: 'b-9', betId: 'b-9', player: ben }))
+      const bens = () => wallet.existingBet('b-9')
+      await wallet.expectConflict(
+        settleBet(await bens(), { transactionId: 's-1', amount: '60', player: ben }),
         ofAnna,
       )
-      await wallet.committed(crediting(await bens(), { transactionId: 's-9', amount: '60', player: ben }))
-      await wallet.conflicts(reversing(await bens(), { transactionId: 'u-1', player: ben }), ofAnna)
-      await wallet.committed(reversing(await bens(), { transactionId: 'u-9', player: ben }))
-      await wallet.conflicts(rollingBack(await bens(), { transactionId: 'r-1', player: ben }), ofAnna)
+      await wallet.expectCommitted(
+        settleBet(await bens(), { transactionId: 's-9', amount: '60', player: ben }),
+      )
+      await wallet.expectConflict(unsettleBet(await bens(), { transactionId: 'u-1', player: ben }), ofAnna)
+      await wallet.expectCommitted(unsettleBet(await bens(), { transactionId: 'u-9', player: ben }))
+      await wallet.expectConflict(rollBackBet(await bens(), { transactionId: 'r-1', player: ben }), ofAnna)
       await wallet.expectBalance('ben', '70')
     },
   },
   {
     id: 'WS-38',
     level: 'MUST',
-    name: 'Guard 2 holds for every operation: a settlement of any type or of nothing, an unsettlement, a tombstone',
-    async play(stage: Stage) {
-      const wallet = await stage.open()
-      await wallet.committed(placing({ transactionId: 't-1', betId: 'b-1' }))
-      await wallet.conflicts(entombing({ transactionId: 'r-1', betId: 'b-1' }), 'the bet has come since')
-      await wallet.committed(
-        crediting(await betOf(stage, wallet, 'b-1'), { transactionId: 's-1', amount: '60' }),
+    name: 'Guard 2 holds for every operation: settlements of any type or of 0, unsettlements and tombstones',
+    async run(context: CaseContext) {
+      const wallet = await context.open()
+      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      await wallet.expectConflict(
+        leaveTombstone({ transactionId: 'r-1', betId: 'b-1' }),
+        'the bet has arrived',
       )
-      const paid = await betOf(stage, wallet, 'b-1')
-      await wallet.committed(reversing(paid, { transactionId: 'u-1' }))
+      await wallet.expectCommitted(
+        settleBet(await wallet.existingBet('b-1'), { transactionId: 's-1', amount: '60' }),
+      )
+      const paid = await wallet.existingBet('b-1')
+      await wallet.expectCommitted(unsettleBet(paid, { transactionId: 'u-1' }))
       for (const type of ['BET_PAID', 'VOIDED', 'CASHOUT'] as const) {
         for (const amount of ['0', '5']) {
-          const late = crediting(paid, { transactionId: `s-${type}-${amount}`, type, amount })
-          await wallet.conflicts(late, 'the bet has changed since')
+          const late = settleBet(paid, { transactionId: `s-${type}-${amount}`, type, amount })
+          await wallet.expectConflict(late, 'the bet has changed')
         }
       }
-      await wallet.conflicts(reversing(paid, { transactionId: 'u-2' }), 'the credit was reversed since')
-      const closing = reversing(paid, { transactionId: 'u-3', closed: true })
-      await wallet.conflicts(closing, 'the credit was reversed since')
+      await wallet.expectConflict(unsettleBet(paid, { transactionId: 'u-2' }), 'the credit has been reversed')
+      const uncollected = unsettleBet(paid, { transactionId: 'u-3', uncollected: true })
+      await wallet.expectConflict(uncollected, 'the credit has been reversed')
       await wallet.expectBalance('anna', '70')
     },
   },
   {
     id: 'WS-39',
     level: 'MUST',
-    name: 'Guard 3 tests the very balance that load shows, for a stake as for a clawback',
-    async play(stage: Stage) {
-      const wallet = await stage.open()
-      await wallet.committed(placing({ transactionId: 't-1', betId: 'b-1' }))
-      await wallet.committed(
-        crediting(await betOf(stage, wallet, 'b-1'), { transactionId: 's-1', amount: '60' }),
+    name: 'Guard 3 checks the same balance that load returns, for stakes and for clawbacks',
+    async run(context: CaseContext) {
+      const wallet = await context.open()
+      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      await wallet.expectCommitted(
+        settleBet(await wallet.existingBet('b-1'), { transactionId: 's-1', amount: '60' }),
       )
-      const paid = await betOf(stage, wallet, 'b-1')
+      const paid = await wallet.existingBet('b-1')
       const shown = await wallet.balance('anna')
-      const above = placing({ transactionId: 't-2', betId: 'b-2', stake: add(shown, '0.01') })
-      await wallet.conflicts(above, `load shows ${shown}, a cent less`)
+      const above = placeBet({ transactionId: 't-2', betId: 'b-2', stake: add(shown, '0.01') })
+      await wallet.expectConflict(above, `load returned ${shown}, a cent less`)
       const spent = subtract(shown, '59.99')
-      await wallet.committed(placing({ transactionId: 't-3', betId: 'b-3', stake: spent }))
-      await wallet.conflicts(
-        reversing(paid, { transactionId: 'u-1' }),
-        'load shows 59.99, and 60 are to be taken',
+      await wallet.expectCommitted(placeBet({ transactionId: 't-3', betId: 'b-3', stake: spent }))
+      await wallet.expectConflict(
+        unsettleBet(paid, { transactionId: 'u-1' }),
+        'load returned 59.99, and the debit is 60',
       )
-      await wallet.committed(placing({ transactionId: 't-4', betId: 'b-4', stake: '59.99' }))
+      await wallet.expectCommitted(placeBet({ transactionId: 't-4', betId: 'b-4', stake: '59.99' }))
       await wallet.expectBalance('anna', '0')
     },
   },
 ]
-
-export async function betOf(stage: Stage, wallet: Wallet, betId: string): Promise<Bet> {
-  const bet = await wallet.bet(betId)
-  stage.check(bet !== null, `the bet ${betId}`, bet)
-  return bet
-}
 
 function bareBet(betId: string): Bet {
   return { betId, playerId: 'anna', currency: 'EUR', stake: '30', status: 'PLACED', credits: {}, revision: 1 }

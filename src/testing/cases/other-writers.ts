@@ -1,206 +1,222 @@
-/** The PAM's own code writes too, between a load and its commit. */
+/** External writers: PAM code changes balances and bets beside the library. */
+import type { SettlementRequest } from '../../requests.js'
 import type { CommitResult } from '../../store.js'
-import { crediting, placing, reversing, rollingBack } from '../changes.js'
+import type { CaseContext, CaseDefinition } from '../case-context.js'
+import { placeBet, rollBackBet, settleBet, transactionDate, unsettleBet } from '../changes.js'
+import { sameAmount } from '../equality.js'
 import type { HeldCommit } from '../harness.js'
-import { type Stage, sameAmount, type Wallet } from '../stage.js'
-import type { CaseDefinition } from './case.js'
-import { hold, inItsMiddle } from './durability.js'
-import { betOf } from './guards.js'
+import type { Wallet } from '../wallet.js'
+import { hold, untilHeld } from './held-commits.js'
 
 export const otherWriterCases: readonly CaseDefinition[] = [
   {
     id: 'WS-75',
     level: 'MUST',
-    name: 'A deposit by the PAM’s own code is in the balance that load shows',
+    name: 'load returns a balance that includes external deposits',
     needs: ['depositExternally'],
-    async play(stage: Stage) {
-      const wallet = await stage.open()
-      await wallet.expectBalance('anna', '100') // what is remembered of this look must not count any more
-      await deposit(stage, wallet, '50.25')
+    async run(context: CaseContext) {
+      const wallet = await context.open()
+      await wallet.expectBalance('anna', '100') // a cache filled by this read must not be used again
+      await deposit(context, wallet, '50.25')
       await wallet.expectBalance('anna', '150.25')
     },
   },
   {
     id: 'WS-76',
     level: 'MUST',
-    name: 'A deposit between load and commit is neither lost nor in the way',
+    name: 'A deposit between load and commit is kept and causes no conflict',
     needs: ['depositExternally'],
-    async play(stage: Stage) {
-      const wallet = await stage.open()
+    async run(context: CaseContext) {
+      const wallet = await context.open()
       await wallet.store.load({ operation: 'placebet', transactionId: 't-1', playerId: 'anna', betId: 'b-1' })
-      await deposit(stage, wallet, '50')
-      const { balance } = await wallet.committed(placing({ transactionId: 't-1', betId: 'b-1' }))
-      stage.check(sameAmount(balance, '120'), '120 in the answer', balance)
+      await deposit(context, wallet, '50')
+      const { balance } = await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      context.check(sameAmount(balance, '120'), '120 in the answer', balance)
       await wallet.expectBalance('anna', '120')
     },
   },
   {
     id: 'WS-77',
     level: 'MUST',
-    name: 'A withdrawal between load and commit counts: the floor is tested by the write',
+    name: 'A withdrawal between load and commit counts: commit checks the floor against the current balance',
     needs: ['depositExternally'],
-    async play(stage: Stage) {
-      const wallet = await stage.open()
+    async run(context: CaseContext) {
+      const wallet = await context.open()
       await wallet.store.load({ operation: 'placebet', transactionId: 't-1', playerId: 'anna', betId: 'b-1' })
-      await deposit(stage, wallet, '-90')
-      // Not one look in between: the store has only the one from before the withdrawal to remember.
-      const result = await wallet.commit(placing({ transactionId: 't-1', betId: 'b-1' }))
-      stage.check(result.status === 'conflict', 'conflict, since 10 does not cover 30', result)
+      await deposit(context, wallet, '-90')
+      // No read in between: a store that caches still has the balance from before the withdrawal.
+      const result = await wallet.commit(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      context.check(result.status === 'conflict', 'conflict, because 10 does not cover 30', result)
       await wallet.expectBalance('anna', '10')
     },
   },
   {
     id: 'WS-78',
     level: 'MUST',
-    name: 'Deposits and bets at the same time: every one of them is in the balance',
+    name: 'Concurrent external deposits and bets are all in the balance',
     needs: ['depositExternally'],
-    async play(stage: Stage) {
-      const wallet = await stage.open()
+    async run(context: CaseContext) {
+      const wallet = await context.open()
       const count = 8
       const bets = Array.from({ length: count }, (_, index) =>
-        wallet.commit(placing({ transactionId: `t-${index}`, betId: `b-${index}`, stake: '2' })),
+        wallet.commit(placeBet({ transactionId: `t-${index}`, betId: `b-${index}`, stake: '2' })),
       )
       const deposits = (async () => {
-        for (let index = 0; index < count; index += 1) await deposit(stage, wallet, '3')
+        for (let index = 0; index < count; index += 1) await deposit(context, wallet, '3')
       })()
       const [results] = await Promise.all([Promise.all(bets), deposits])
-      const taken = results.filter(({ status }) => status === 'committed').length
-      await wallet.expectBalance('anna', String(100 + 3 * count - 2 * taken))
+      const debited = results.filter(({ status }) => status === 'committed').length
+      await wallet.expectBalance('anna', String(100 + 3 * count - 2 * debited))
     },
   },
   {
     id: 'WS-79',
     level: 'MUST',
-    name: 'A deposit in the middle of a commit is not written over',
+    name: 'A commit does not overwrite a deposit that is made while the commit is in progress',
     needs: ['depositExternally', 'holdCommit'],
-    async play(stage: Stage) {
-      const wallet = await stage.open()
-      const held = await hold(stage, wallet)
-      const commit = wallet.commit(placing({ transactionId: 't-1', betId: 'b-1' }))
-      const result = await meanwhile(stage, held, commit, () => deposit(stage, wallet, '50'))
+    async run(context: CaseContext) {
+      const wallet = await context.open()
+      const held = await hold(context, wallet)
+      const commit = wallet.commit(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      const result = await writeDuring(context, held, commit, () => deposit(context, wallet, '50'))
       const committed = result.status === 'committed'
-      stage.check(committed || result.status === 'conflict', 'committed or conflict', result)
-      await wallet.expectBalance('anna', committed ? '120' : '150', 'the deposit of 50 is still there')
+      context.check(committed || result.status === 'conflict', 'committed or conflict', result)
+      await wallet.expectBalance('anna', committed ? '120' : '150', 'it includes the deposit of 50')
     },
   },
   {
     id: 'WS-80',
     level: 'MUST',
-    name: 'A settlement by the PAM’s own code is a live credit of the bet, and in the balance',
+    name: 'An external settlement is a live credit of the bet and is in the balance',
     needs: ['settleExternally'],
-    async play(stage: Stage) {
-      const wallet = await placed(stage)
-      await settle(stage, wallet, '60')
+    async run(context: CaseContext) {
+      const wallet = await placed(context)
+      await settleExternally(context, wallet, 'pam-1', '60')
       await wallet.expectBalance('anna', '130')
-      const { credits } = await betOf(stage, wallet, 'b-1')
-      stage.check(sameAmount(credits.BET_PAID?.live, '60'), '60 live for BET_PAID', credits)
-      await wallet.committed(reversing(await betOf(stage, wallet, 'b-1'), { transactionId: 'u-1' }))
+      const { credits } = await wallet.existingBet('b-1')
+      context.check(sameAmount(credits.BET_PAID?.live, '60'), '60 live for BET_PAID', credits)
+      await wallet.expectCommitted(unsettleBet(await wallet.existingBet('b-1'), { transactionId: 'u-1' }))
       await wallet.expectBalance('anna', '70')
     },
   },
   {
     id: 'WS-81',
     level: 'MUST',
-    name: 'A settlement by the PAM’s own code raises the revision: a rollback built before it is a conflict',
+    name: 'An external settlement increases the revision: a rollback based on the bet before it is a conflict',
     needs: ['settleExternally'],
-    async play(stage: Stage) {
-      const wallet = await placed(stage)
-      const before = await betOf(stage, wallet, 'b-1')
-      await settle(stage, wallet, '60')
-      const after = await betOf(stage, wallet, 'b-1')
-      stage.check(after.revision > before.revision, `a revision above ${before.revision}`, after.revision)
-      const result = await wallet.commit(rollingBack(before, { transactionId: 'r-1' }))
-      stage.check(result.status === 'conflict', 'conflict, since the bet was settled since', result)
+    async run(context: CaseContext) {
+      const wallet = await placed(context)
+      const before = await wallet.existingBet('b-1')
+      await settleExternally(context, wallet, 'pam-1', '60')
+      const after = await wallet.existingBet('b-1')
+      context.check(after.revision > before.revision, `a revision above ${before.revision}`, after.revision)
+      const result = await wallet.commit(rollBackBet(before, { transactionId: 'r-1' }))
+      context.check(result.status === 'conflict', 'conflict, because the bet has been settled', result)
       await wallet.expectBalance('anna', '130')
     },
   },
   {
     id: 'WS-82',
     level: 'MUST',
-    name: 'What D7 closed stays closed when the PAM’s own code settles again: only the new credit is live',
+    name: 'An external settlement does not revive an uncollected clawback: only the new credit is live (D7)',
     needs: ['settleExternally'],
-    async play(stage: Stage) {
-      const wallet = await placed(stage)
-      await settle(stage, wallet, '60')
-      const paid = await betOf(stage, wallet, 'b-1')
-      await wallet.committed(reversing(paid, { transactionId: 'u-1', closed: true }))
-      await settle(stage, wallet, '40')
-      const credit = (await betOf(stage, wallet, 'b-1')).credits.BET_PAID
+    async run(context: CaseContext) {
+      const wallet = await placed(context)
+      await settleExternally(context, wallet, 'pam-1', '60')
+      const paid = await wallet.existingBet('b-1')
+      await wallet.expectCommitted(unsettleBet(paid, { transactionId: 'u-1', uncollected: true }))
+      await settleExternally(context, wallet, 'pam-2', '40')
+      const credit = (await wallet.existingBet('b-1')).credits.BET_PAID
       const same = credit !== undefined && sameAmount(credit.live, '40') && sameAmount(credit.owed, '60')
-      stage.check(same, '40 live and 60 owed', credit)
-      const again = crediting(await betOf(stage, wallet, 'b-1'), { transactionId: 's-9', amount: '5' })
-      await wallet.committed(again)
+      context.check(same, '40 live and 60 owed', credit)
+      const further = settleBet(await wallet.existingBet('b-1'), { transactionId: 's-9', amount: '5' })
+      await wallet.expectCommitted(further)
       await wallet.expectBalance('anna', '175')
     },
   },
   {
     id: 'WS-83',
     level: 'MUST',
-    name: 'A settlement by the PAM’s own code in the middle of a commit is not written over',
+    name: 'A commit does not overwrite an external settlement that is made while the commit is in progress',
     needs: ['settleExternally', 'holdCommit'],
-    async play(stage: Stage) {
-      const wallet = await placed(stage)
-      const before = await betOf(stage, wallet, 'b-1')
-      const held = await hold(stage, wallet)
-      const commit = wallet.commit(crediting(before, { transactionId: 's-1', type: 'VOIDED', amount: '5' }))
-      const result = await meanwhile(stage, held, commit, () => settle(stage, wallet, '60'))
+    async run(context: CaseContext) {
+      const wallet = await placed(context)
+      const before = await wallet.existingBet('b-1')
+      const held = await hold(context, wallet)
+      const commit = wallet.commit(settleBet(before, { transactionId: 's-1', type: 'VOIDED', amount: '5' }))
+      const result = await writeDuring(context, held, commit, () =>
+        settleExternally(context, wallet, 'pam-1', '60'),
+      )
       const committed = result.status === 'committed'
-      stage.check(committed || result.status === 'conflict', 'committed or conflict', result)
-      await wallet.expectBalance('anna', committed ? '135' : '130', 'the settled 60 are still there')
-      const { credits } = await betOf(stage, wallet, 'b-1')
-      const kept =
+      context.check(committed || result.status === 'conflict', 'committed or conflict', result)
+      await wallet.expectBalance('anna', committed ? '135' : '130', 'it includes the settlement of 60')
+      const { credits } = await wallet.existingBet('b-1')
+      const same =
         sameAmount(credits.BET_PAID?.live, '60') && (!committed || sameAmount(credits.VOIDED?.live, '5'))
-      stage.check(kept, `60 live for BET_PAID${committed ? ', and 5 for VOIDED' : ''}`, credits)
+      context.check(same, `60 live for BET_PAID${committed ? ', and 5 for VOIDED' : ''}`, credits)
     },
   },
 ]
 
-/** The event loop's turns that another writer gets to come in between, unless it waits for the commit. */
+/** Turns of the event loop in which the external writer may finish, unless it waits for the held commit. */
 const turnsMax = 1000
 
-/** Another writer comes while the commit is held. One that waits for the commit is let in after it. */
-async function meanwhile(
-  stage: Stage,
+/** Runs an external write while the commit is held. A write that waits for the commit finishes after it. */
+async function writeDuring(
+  context: CaseContext,
   held: HeldCommit,
   commit: Promise<CommitResult>,
-  other: () => Promise<void>,
+  write: () => Promise<void>,
 ): Promise<CommitResult> {
-  commit.catch(() => undefined) // awaited below, if it comes to that
+  commit.catch(() => undefined) // awaited below, unless a check fails first
   try {
-    await inItsMiddle(stage, held, commit)
+    await untilHeld(context, held, commit)
     let ended = false
-    const written = other().finally(() => {
+    const written = write().finally(() => {
       ended = true
     })
     written.catch(() => undefined) // awaited below
     for (let turn = 0; turn < turnsMax && !ended; turn += 1) {
       await new Promise(resolve => setImmediate(resolve))
     }
-    stage.story.tell('kit', 'lets the held commit go on')
+    context.trace.note('kit', 'releases the held commit')
     held.release()
-    await stage.inTime('the PAM’s own code to come through in the end', written)
+    await context.withTimeout('the external write to finish', written)
   } finally {
     held.release()
   }
   return commit
 }
 
-async function placed(stage: Stage): Promise<Wallet> {
-  const wallet = await stage.open()
-  await wallet.committed(placing({ transactionId: 't-1', betId: 'b-1' }))
+async function placed(context: CaseContext): Promise<Wallet> {
+  const wallet = await context.open()
+  await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
   return wallet
 }
 
-async function deposit(stage: Stage, wallet: Wallet, amount: string): Promise<void> {
-  const moves = amount.startsWith('-') ? `withdraws ${amount.slice(1)}` : `deposits ${amount} for anna`
-  const ended = stage.story.ask('PAM', moves)
-  await stage.harness.depositExternally?.(wallet.opened, 'anna', amount)
-  ended('done')
+async function deposit(context: CaseContext, wallet: Wallet, amount: string): Promise<void> {
+  const action = amount.startsWith('-') ? `withdraws ${amount.slice(1)} from` : `deposits ${amount} for`
+  const answered = context.trace.start('PAM', `${action} anna`)
+  await context.harness.depositExternally?.(wallet.opened, 'anna', amount)
+  answered('done')
 }
 
-async function settle(stage: Stage, wallet: Wallet, amount: string): Promise<void> {
-  const ended = stage.story.ask('PAM', `settles b-1 with ${amount}`)
-  const settlement = { playerId: 'anna', betId: 'b-1', type: 'BET_PAID', amount, currency: 'EUR' } as const
-  await stage.harness.settleExternally?.(wallet.opened, settlement)
-  ended('done')
+async function settleExternally(
+  context: CaseContext,
+  wallet: Wallet,
+  transactionId: string,
+  amount: string,
+): Promise<void> {
+  const answered = context.trace.start('PAM', `settles b-1 with ${amount} as ${transactionId}`)
+  const settlement: SettlementRequest = {
+    transactionId,
+    betId: 'b-1',
+    playerId: 'anna',
+    type: 'BET_PAID',
+    amount,
+    currency: 'EUR',
+    transactionDate,
+  }
+  await context.harness.settleExternally?.(wallet.opened, settlement)
+  answered('done')
 }

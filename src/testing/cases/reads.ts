@@ -1,10 +1,10 @@
-/** What `load` may show while others commit. */
+/** What `load` may return while commits are in progress. */
 import type { WalletSnapshot } from '../../store.js'
-import { placing } from '../changes.js'
-import { type Stage, sameAmount } from '../stage.js'
-import type { CaseDefinition } from './case.js'
+import type { CaseContext, CaseDefinition } from '../case-context.js'
+import { placeBet } from '../changes.js'
+import { sameAmount } from '../equality.js'
 
-/** The three parts of a snapshot: whether each was read before or after one commit. */
+/** The three parts of a snapshot: `true` if the part was read after the commit. */
 interface Parts {
   bet: boolean
   transaction: boolean
@@ -15,29 +15,29 @@ export const readCases: readonly CaseDefinition[] = [
   {
     id: 'WS-50',
     level: 'SHOULD',
-    name: 'load is one moment: all of a commit is seen, or nothing of it',
-    play: stage =>
-      loadsDuringCommits(stage, 'all or nothing of the commit', ({ bet, transaction, player }) => {
+    name: 'load returns one consistent snapshot: all of a concurrent commit, or nothing of it',
+    run: context =>
+      loadsDuringCommits(context, 'all of the commit, or nothing of it', ({ bet, transaction, player }) => {
         return bet === transaction && transaction === player
       }),
   },
   {
     id: 'WS-51',
     level: 'MUST',
-    name: 'load reads the bet before the transaction: who sees the bet sees its transaction',
-    play: stage =>
+    name: 'load reads the bet before the transaction: a load that returns a new bet returns its transaction',
+    run: context =>
       loadsDuringCommits(
-        stage,
-        'the transaction, where its bet is seen',
+        context,
+        'the transaction if it shows the bet',
         ({ bet, transaction }) => !bet || transaction,
       ),
   },
   {
     id: 'WS-52',
     level: 'MUST',
-    name: 'load reads the player last: who sees the bet or the transaction sees its money',
-    play: stage =>
-      loadsDuringCommits(stage, 'the balance after it, where bet or transaction are seen', parts => {
+    name: 'load reads the player last: a load that returns a new bet or transaction returns the balance after it',
+    run: context =>
+      loadsDuringCommits(context, 'the balance after the commit if it shows bet or transaction', parts => {
         return (!parts.bet && !parts.transaction) || parts.player
       }),
   },
@@ -45,21 +45,21 @@ export const readCases: readonly CaseDefinition[] = [
 
 const rounds = 16
 const readers = 8
-/** After so many loads a reader lets timers and sockets have their turn, in case that its loads need neither. */
+/** After this many loads a reader yields to timers and sockets: its loads may use neither. */
 const loadsPerTurn = 16
 
 /**
- * Readers load again and again from before a commit until after it, each a step behind the other: where a load is
- * in pieces, the commit comes between each two of them for one of the readers.
+ * Readers load in a loop from before a commit until after it, each one step behind the other. If a load
+ * consists of several reads, the commit falls between each two of them for one of the readers.
  */
 async function loadsDuringCommits(
-  stage: Stage,
-  promise: string,
-  lawful: (parts: Parts) => boolean,
+  context: CaseContext,
+  expected: string,
+  isAllowed: (parts: Parts) => boolean,
 ): Promise<void> {
-  const wallet = await stage.open([{ playerId: 'anna', currency: 'EUR', balance: '100' }])
-  const { store } = wallet.opened // not told: the story is the one load that shows what must not be
-  stage.story.tell('kit', `commits bets of 1, one after the other; ${readers} readers load the bet meanwhile`)
+  const wallet = await context.open([{ playerId: 'anna', currency: 'EUR', balance: '100' }])
+  const { store } = wallet.opened // untraced: only the load that fails is of interest
+  context.trace.note('kit', `commits bets of 1, one after the other, while ${readers} readers load the bet`)
   for (let round = 0; round < rounds; round += 1) {
     const id = `b-${round}`
     const keys = { operation: 'placebet', transactionId: id, playerId: 'anna', betId: id } as const
@@ -68,30 +68,34 @@ async function loadsDuringCommits(
     let committing = true
     const reading = Array.from({ length: readers }, async (_, behind) => {
       for (let step = 0; step < behind; step += 1) await undefined
-      for (let load = 1; committing && !stage.over; load += 1) {
+      for (let load = 1; committing && !context.over; load += 1) {
         snapshots.push(await store.load(keys))
         if (load % loadsPerTurn === 0) await new Promise(resolve => setImmediate(resolve))
       }
     })
-    const changes = placing({ transactionId: id, betId: id, stake: '1' })
-    // async: a commit that throws at once stops the readers too.
+    const changes = placeBet({ transactionId: id, betId: id, stake: '1' })
+    // async: a commit that throws synchronously stops the readers too.
     const commit = (async () => store.commit(changes))().finally(() => {
       committing = false
     })
     const [result] = await Promise.all([commit, ...reading])
-    stage.check(result.status === 'committed', 'committed, since every guard holds', result)
+    context.check(result.status === 'committed', 'committed, because every guard holds', result)
     for (const { bet, transaction, player } of snapshots) {
       const parts = {
         bet: bet !== null,
         transaction: transaction !== null,
         player: player !== null && !sameAmount(player.balance, before),
       }
-      stage.check(lawful(parts), `a load during the commit of ${id} to show ${promise}`, shownParts(parts))
+      context.check(
+        isAllowed(parts),
+        `a load during the commit of ${id} to show ${expected}`,
+        shownParts(parts),
+      )
     }
   }
 }
 
 function shownParts({ bet, transaction, player }: Parts): string {
   const when = (after: boolean) => (after ? 'after' : 'before')
-  return `the bet as ${when(bet)}, the transaction as ${when(transaction)}, the balance as ${when(player)} the commit`
+  return `the bet from ${when(bet)}, the transaction from ${when(transaction)}, the balance from ${when(player)} the commit`
 }

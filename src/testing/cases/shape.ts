@@ -1,203 +1,210 @@
-/** What is stored is what comes back: nulls, amounts, ids, records. */
+/** Records are returned as they were stored: nulls, amounts, ids, texts, dates. */
 import { add, type Decimal, negate, subtract } from '../../money.js'
 import type { Player, WalletChanges } from '../../store.js'
-import { anna, chen, crediting, entombing, placing, refusing, reversing } from '../changes.js'
-import { type Stage, sameAmount, sameTransaction, type Wallet } from '../stage.js'
-import { short, shown } from '../story.js'
-import type { CaseDefinition } from './case.js'
+import type { CaseContext, CaseDefinition } from '../case-context.js'
+import { anna, chen, leaveTombstone, placeBet, refuseBet, settleBet, unsettleBet } from '../changes.js'
+import { sameAmount, sameTransaction } from '../equality.js'
+import { short, shown } from '../trace.js'
+import type { Wallet } from '../wallet.js'
 
 export const shapeCases: readonly CaseDefinition[] = [
   {
     id: 'WS-01',
     level: 'MUST',
-    name: 'What is not there is null: an unknown player, bet and transaction',
-    async play(stage: Stage) {
-      const wallet = await stage.open()
-      const found = await wallet.store.load({
+    name: 'Missing records are null: unknown player, bet and transaction',
+    async run(context: CaseContext) {
+      const wallet = await context.open()
+      const actual = await wallet.store.load({
         operation: 'placebet',
         transactionId: 't-0',
         playerId: 'nobody',
         betId: 'b-0',
       })
       for (const part of ['player', 'bet', 'transaction'] as const) {
-        stage.check(found[part] === null, `${part} to be null`, found[part])
+        context.check(actual[part] === null, `${part} to be null`, actual[part])
       }
     },
   },
   {
     id: 'WS-02',
     level: 'MUST',
-    name: 'A player comes back with currency and balance as decimal text',
-    async play(stage: Stage) {
-      const wallet = await stage.open([anna, chen])
+    name: 'load returns a player with currency, and with balance as decimal text',
+    async run(context: CaseContext) {
+      const wallet = await context.open([anna, chen])
       for (const expected of [anna, chen]) {
-        const found = await wallet.player(expected.playerId)
+        const actual = await wallet.player(expected.playerId)
         const same =
-          found !== null &&
-          found.playerId === expected.playerId &&
-          found.currency === expected.currency &&
-          sameAmount(found.balance, expected.balance)
-        stage.check(same, `the player ${shown(expected)}`, found)
+          actual !== null &&
+          actual.playerId === expected.playerId &&
+          actual.currency === expected.currency &&
+          sameAmount(actual.balance, expected.balance)
+        context.check(same, `the player ${shown(expected)}`, actual)
       }
     },
   },
   {
     id: 'WS-03',
     level: 'MUST',
-    name: 'A bet and its transaction come back as they were committed',
-    async play(stage: Stage) {
-      const wallet = await stage.open()
-      const changes = placing({ transactionId: 't-1', betId: 'b-1' })
-      const { walletTransactionId } = await wallet.committed(changes)
+    name: 'load returns a bet and its transaction as they were committed',
+    async run(context: CaseContext) {
+      const wallet = await context.open()
+      const changes = placeBet({ transactionId: 't-1', betId: 'b-1' })
+      const { walletTransactionId } = await wallet.expectCommitted(changes)
       await wallet.expectBet(changes.bet as NonNullable<WalletChanges['bet']>)
-      await expectTransaction(stage, wallet, changes)
-      const found = await wallet.transaction('placebet', 't-1')
-      stage.check(
-        found?.walletTransactionId === walletTransactionId,
+      await expectTransaction(context, wallet, changes)
+      const actual = await wallet.transaction('placebet', 't-1')
+      context.check(
+        actual?.walletTransactionId === walletTransactionId,
         `the walletTransactionId that commit answered: ${walletTransactionId}`,
-        found?.walletTransactionId,
+        actual?.walletTransactionId,
       )
     },
   },
   {
     id: 'WS-04',
     level: 'MUST',
-    name: 'A refusal comes back with code and description: it sticks (D6, D7)',
-    async play(stage: Stage) {
-      const wallet = await stage.open()
+    name: 'load returns a recorded refusal with its error code and description (D6, D7)',
+    async run(context: CaseContext) {
+      const wallet = await context.open()
       const description = 'Grenze erreicht: ß, 限度, "quoted", it\'s \\ final'
-      const refused = refusing({
+      const refused = refuseBet({
         transactionId: 't-1',
         betId: 'b-1',
         errorCode: 'LIMIT_REACHED',
         description,
       })
-      await wallet.committed(refused)
-      await expectTransaction(stage, wallet, refused)
+      await wallet.expectCommitted(refused)
+      await expectTransaction(context, wallet, refused)
       const bet = await wallet.bet('b-1')
-      stage.check(bet === null, 'no bet from a refusal', bet)
+      context.check(bet === null, 'no bet from a refusal', bet)
       await wallet.expectBalance('anna', '100')
     },
   },
   {
     id: 'WS-05',
     level: 'MUST',
-    name: 'Credits are kept per settlement type, and a type never credited has no key (D18)',
-    async play(stage: Stage) {
-      const wallet = await stage.open()
-      await wallet.committed(placing({ transactionId: 't-1', betId: 'b-1' }))
+    name: 'Credits are stored per settlement type; a type that was never credited has no key (D18)',
+    async run(context: CaseContext) {
+      const wallet = await context.open()
+      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
       const expected = { BET_PAID: '60', VOIDED: '30', CASHOUT: '7.5' } as const
       let bet = await wallet.bet('b-1')
-      stage.check(
+      context.check(
         bet !== null && Object.keys(bet.credits).length === 0,
-        'credits to be {} at first',
+        'no credits at first',
         bet?.credits,
       )
       for (const [type, amount] of Object.entries(expected) as [keyof typeof expected, Decimal][]) {
-        await wallet.committed(crediting(bet, { transactionId: `s-${type}`, type, amount }))
+        await wallet.expectCommitted(settleBet(bet, { transactionId: `s-${type}`, type, amount }))
         bet = await wallet.bet('b-1')
-        stage.check(bet !== null, 'the bet', bet)
+        context.check(bet !== null, 'the bet', bet)
       }
       for (const [type, amount] of Object.entries(expected) as [keyof typeof expected, Decimal][]) {
         const credit = bet.credits[type]
         const same = credit !== undefined && sameAmount(credit.live, amount) && sameAmount(credit.owed, '0')
-        stage.check(same, `${type} to have ${amount} live`, bet.credits)
+        context.check(same, `${type} to have ${amount} live`, bet.credits)
       }
-      await wallet.committed(reversing(bet, { transactionId: 'u-1', type: 'VOIDED' }))
+      await wallet.expectCommitted(unsettleBet(bet, { transactionId: 'u-1', type: 'VOIDED' }))
       const { credits } = (await wallet.bet('b-1')) ?? bet
       const others =
         sameAmount(credits.BET_PAID?.live, expected.BET_PAID) &&
         sameAmount(credits.CASHOUT?.live, expected.CASHOUT)
-      stage.check(others, 'BET_PAID and CASHOUT as they were, after VOIDED was reversed', credits)
+      context.check(others, 'BET_PAID and CASHOUT unchanged after VOIDED was reversed', credits)
     },
   },
   {
     id: 'WS-06',
     level: 'MUST',
-    name: 'What was reversed and what is owed are remembered beside what is live, null apart from 0 (D7, D18)',
-    async play(stage: Stage) {
-      const wallet = await stage.open()
-      await wallet.committed(placing({ transactionId: 't-1', betId: 'b-1' }))
+    name: 'Reversed and owed amounts are stored beside the live amount, and a live amount of null is not 0 (D7, D18)',
+    async run(context: CaseContext) {
+      const wallet = await context.open()
+      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
       const steps = [
-        { amount: '60', closed: false, reversed: '60', owed: '0' },
-        { amount: '40', closed: true, reversed: '60', owed: '40' },
-        { amount: '0', closed: false, reversed: '60', owed: '40' },
+        { amount: '60', uncollected: false, reversed: '60', owed: '0' },
+        { amount: '40', uncollected: true, reversed: '60', owed: '40' },
+        { amount: '0', uncollected: false, reversed: '60', owed: '40' },
       ]
-      for (const [index, { amount, closed, reversed, owed }] of steps.entries()) {
+      for (const [index, { amount, uncollected, reversed, owed }] of steps.entries()) {
         const placed = await wallet.bet('b-1')
-        stage.check(placed !== null, 'the bet', placed)
-        await wallet.committed(crediting(placed, { transactionId: `s-${index}`, amount }))
+        context.check(placed !== null, 'the bet', placed)
+        await wallet.expectCommitted(settleBet(placed, { transactionId: `s-${index}`, amount }))
         const paid = await wallet.bet('b-1')
         const live = paid?.credits.BET_PAID?.live
-        stage.check(paid !== null && sameAmount(live, amount), `${amount} live`, live)
-        await wallet.committed(reversing(paid, { transactionId: `u-${index}`, closed }))
+        context.check(paid !== null && sameAmount(live, amount), `${amount} live`, live)
+        await wallet.expectCommitted(unsettleBet(paid, { transactionId: `u-${index}`, uncollected }))
         const credit = (await wallet.bet('b-1'))?.credits.BET_PAID
         const same =
           credit !== undefined &&
           credit.live === null &&
           sameAmount(credit.reversed, reversed) &&
           sameAmount(credit.owed, owed)
-        stage.check(same, `live null, reversed ${reversed}, owed ${owed}`, credit)
+        context.check(same, `live null, reversed ${reversed}, owed ${owed}`, credit)
       }
     },
   },
   {
     id: 'WS-07',
     level: 'MUST',
-    name: 'A tombstone is a bet: rolled back, stake 0, of that player (D11)',
-    async play(stage: Stage) {
-      const wallet = await stage.open()
-      const tombstone = entombing({ transactionId: 'r-1', betId: 'b-1' })
-      await wallet.committed(tombstone)
+    name: 'A tombstone is stored as a rolled-back bet of the player with a stake of 0 (D11)',
+    async run(context: CaseContext) {
+      const wallet = await context.open()
+      const tombstone = leaveTombstone({ transactionId: 'r-1', betId: 'b-1' })
+      await wallet.expectCommitted(tombstone)
       await wallet.expectBet(tombstone.bet as NonNullable<WalletChanges['bet']>)
     },
   },
   {
     id: 'WS-08',
     level: 'MUST',
-    name: 'Amounts are exact up to the declared digits and scale, in stakes, credits, deltas and balances (D21)',
-    async play(stage: Stage) {
-      for (const amount of amountsWithin(limitsOf(stage))) {
+    name: 'Stakes, credits, deltas and balances are exact up to the declared digits and scale (D21)',
+    async run(context: CaseContext) {
+      for (const amount of amountsWithin(limitsOf(context))) {
         const rich: Player = { ...anna, balance: amount }
-        const wallet = await stage.open([rich])
+        const wallet = await context.open([rich])
         await wallet.expectBalance('anna', amount)
-        await wallet.committed(placing({ transactionId: 't-1', betId: 'b-1', stake: amount }))
+        await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1', stake: amount }))
         await wallet.expectBalance('anna', '0')
         const bet = await wallet.bet('b-1')
-        stage.check(bet !== null && sameAmount(bet.stake, amount), `a stake of exactly ${amount}`, bet?.stake)
+        context.check(
+          bet !== null && sameAmount(bet.stake, amount),
+          `a stake of exactly ${amount}`,
+          bet?.stake,
+        )
         const transaction = await wallet.transaction('placebet', 't-1')
-        stage.check(
+        context.check(
           sameAmount(transaction?.amount, amount),
           `an amount of exactly ${amount}`,
           transaction?.amount,
         )
-        stage.check(
+        context.check(
           sameAmount(transaction?.delta, negate(amount)),
           `a delta of exactly ${negate(amount)}`,
           transaction?.delta,
         )
-        const { balance } = await wallet.committed(crediting(bet, { transactionId: 's-1', amount }))
-        stage.check(sameAmount(balance, amount), `an answered balance of exactly ${amount}`, balance)
+        const { balance } = await wallet.expectCommitted(settleBet(bet, { transactionId: 's-1', amount }))
+        context.check(sameAmount(balance, amount), `an answered balance of exactly ${amount}`, balance)
         const live = (await wallet.bet('b-1'))?.credits.BET_PAID?.live
-        stage.check(sameAmount(live, amount), `a live credit of exactly ${amount}`, live)
+        context.check(sameAmount(live, amount), `a live credit of exactly ${amount}`, live)
       }
     },
   },
   {
     id: 'WS-09',
     level: 'MUST',
-    name: 'Sums are exact: 0.1 + 0.2 is 0.3, and a great balance keeps its smallest unit (D21)',
-    async play(stage: Stage) {
-      const { digits, scale } = limitsOf(stage)
+    name: 'Sums are exact: 0.1 + 0.2 is 0.3, and a large balance keeps its smallest unit (D21)',
+    async run(context: CaseContext) {
+      const { digits, scale } = limitsOf(context)
       const unit = scale === 0 ? '1' : `0.${'0'.repeat(scale - 1)}1`
-      const great = subtract(`1${'0'.repeat(digits - scale)}`, unit)
-      const wallet = await stage.open([{ ...anna, balance: great }])
-      await wallet.committed(placing({ transactionId: 't-1', betId: 'b-1', stake: unit }))
-      await wallet.expectBalance('anna', subtract(great, unit))
+      const large = subtract(`1${'0'.repeat(digits - scale)}`, unit)
+      const wallet = await context.open([{ ...anna, balance: large }])
+      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1', stake: unit }))
+      await wallet.expectBalance('anna', subtract(large, unit))
       if (scale === 0) return
-      const small = await stage.open([{ ...anna, balance: '0.3' }])
+      const small = await context.open([{ ...anna, balance: '0.3' }])
       for (const part of ['1', '2', '3']) {
-        await small.committed(placing({ transactionId: `t-${part}`, betId: `b-${part}`, stake: '0.1' }))
+        await small.expectCommitted(
+          placeBet({ transactionId: `t-${part}`, betId: `b-${part}`, stake: '0.1' }),
+        )
       }
       await small.expectBalance('anna', '0')
     },
@@ -205,49 +212,49 @@ export const shapeCases: readonly CaseDefinition[] = [
   {
     id: 'WS-10',
     level: 'MUST',
-    name: 'An amount just beyond the declared limits is exact, refused or a fault; never rounded or wrapped (D22)',
+    name: 'An amount just beyond the declared limits is stored exactly, refused or a fault; never rounded or wrapped (D22)',
     needs: ['limits'],
-    async play(stage: Stage) {
-      const { digits, scale } = limitsOf(stage)
-      const tooFine = `1.${'0'.repeat(scale)}1`
-      const wallet = await stage.open([{ ...anna, balance: digits - scale >= 2 ? '10' : '1' }])
+    async run(context: CaseContext) {
+      const { digits, scale } = limitsOf(context)
+      const tooManyDecimals = `1.${'0'.repeat(scale)}1`
+      const wallet = await context.open([{ ...anna, balance: digits - scale >= 2 ? '10' : '1' }])
       const before = await wallet.balance('anna')
-      const changes = placing({ transactionId: 't-1', betId: 'b-1', stake: tooFine })
-      await exactOrNothing(stage, wallet, changes, before)
+      const changes = placeBet({ transactionId: 't-1', betId: 'b-1', stake: tooManyDecimals })
+      await exactOrNothing(context, wallet, changes, before)
 
-      const tooGreat = `1${'0'.repeat(digits - scale)}`
-      const second = await stage.open()
-      await second.committed(placing({ transactionId: 't-1', betId: 'b-1', stake: '1' }))
+      const tooLarge = `1${'0'.repeat(digits - scale)}`
+      const second = await context.open()
+      await second.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1', stake: '1' }))
       const bet = await second.bet('b-1')
-      stage.check(bet !== null, 'the bet', bet)
-      await exactOrNothing(stage, second, crediting(bet, { transactionId: 's-1', amount: tooGreat }), '99')
+      context.check(bet !== null, 'the bet', bet)
+      await exactOrNothing(context, second, settleBet(bet, { transactionId: 's-1', amount: tooLarge }), '99')
     },
   },
   {
     id: 'WS-11',
     level: 'MUST',
-    name: 'Ids of 255 characters are told apart by their last one (D24)',
-    play: stage =>
-      tellApart(stage, ['x'.repeat(254).concat('a'), 'x'.repeat(254).concat('b'), 'x'.repeat(254)]),
+    name: 'Ids of 255 characters that differ only in the last character are different (D24)',
+    run: context =>
+      expectDistinctIds(context, ['x'.repeat(254).concat('a'), 'x'.repeat(254).concat('b'), 'x'.repeat(254)]),
   },
   {
     id: 'WS-12',
     level: 'MUST',
-    name: 'Ids are told apart by case (D24)',
-    play: stage => tellApart(stage, ['abc', 'ABC', 'aBc']),
+    name: 'Ids are case-sensitive (D24)',
+    run: context => expectDistinctIds(context, ['abc', 'ABC', 'aBc']),
   },
   {
     id: 'WS-13',
     level: 'MUST',
-    name: 'Ids are told apart by spaces at either end (D24)',
-    play: stage => tellApart(stage, ['abc', ' abc', 'abc ', 'abc  ']),
+    name: 'Leading and trailing spaces are part of an id (D24)',
+    run: context => expectDistinctIds(context, ['abc', ' abc', 'abc ', 'abc  ']),
   },
   {
     id: 'WS-14',
     level: 'MUST',
-    name: 'Ids of any language come back as they were, accents and composition told apart (D24)',
-    play: stage =>
-      tellApart(stage, [
+    name: 'Ids in any language are stored unchanged; accents and Unicode composition make ids different (D24)',
+    run: context =>
+      expectDistinctIds(context, [
         'é',
         'e\u0301',
         'e',
@@ -264,165 +271,171 @@ export const shapeCases: readonly CaseDefinition[] = [
   {
     id: 'WS-15',
     level: 'MUST',
-    name: 'Ids that look like numbers stay text (D24)',
-    play: stage =>
-      tellApart(stage, ['1', '01', '1.0', '1e0', '+1', '12345678901234567890', '12345678901234567891']),
+    name: 'Ids that look like numbers are stored as text (D24)',
+    run: context =>
+      expectDistinctIds(context, [
+        '1',
+        '01',
+        '1.0',
+        '1e0',
+        '+1',
+        '12345678901234567890',
+        '12345678901234567891',
+      ]),
   },
   {
     id: 'WS-16',
     level: 'MUST',
-    name: 'What was handed over can be changed by its owner afterwards, without a trace in the store',
-    async play(stage: Stage) {
-      const wallet = await stage.open()
-      const changes = placing({ transactionId: 't-1', betId: 'b-1' })
-      await wallet.committed(changes)
-      stage.story.tell('kit', 'changes the objects that it gave to commit')
-      scribble(changes)
+    name: 'Changing objects that were passed to commit or returned by load does not change the stored records',
+    async run(context: CaseContext) {
+      const wallet = await context.open()
+      const changes = placeBet({ transactionId: 't-1', betId: 'b-1' })
+      await wallet.expectCommitted(changes)
+      context.trace.note('kit', 'changes the objects that it passed to commit')
+      overwrite(changes)
       const bet = await wallet.bet('b-1')
-      stage.check(
+      context.check(
         bet !== null && sameAmount(bet.stake, '30') && bet.revision === 1,
         'the bet as committed',
         bet,
       )
 
-      stage.story.tell('kit', 'changes the objects that it got from load')
+      context.trace.note('kit', 'changes the objects that load returned')
       const keys = { operation: 'placebet', transactionId: 't-1', playerId: 'anna', betId: 'b-1' } as const
-      scribble(await wallet.store.load(keys))
+      overwrite(await wallet.store.load(keys))
       await wallet.expectBalance('anna', '70')
       await wallet.expectBet(
-        placing({ transactionId: 't-1', betId: 'b-1' }).bet as NonNullable<WalletChanges['bet']>,
+        placeBet({ transactionId: 't-1', betId: 'b-1' }).bet as NonNullable<WalletChanges['bet']>,
       )
-      await expectTransaction(stage, wallet, placing({ transactionId: 't-1', betId: 'b-1' }))
+      await expectTransaction(context, wallet, placeBet({ transactionId: 't-1', betId: 'b-1' }))
     },
   },
   {
     id: 'WS-17',
     level: 'MUST',
-    name: 'Bet and transaction are found by their own ids alone, whichever player and bet are asked for with them (D4, D15, D16)',
-    async play(stage: Stage) {
-      const wallet = await stage.open()
-      await wallet.committed(placing({ transactionId: 't-1', betId: 'b-1' }))
-      const asked = [
+    name: 'load finds a bet by betId alone, and a transaction by operation and transactionId alone (D4, D15, D16)',
+    async run(context: CaseContext) {
+      const wallet = await context.open()
+      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      const requested = [
         { playerId: 'ben', betId: 'b-1' },
         { playerId: 'nobody', betId: 'b-1' },
         { playerId: 'anna', betId: 'b-2' },
       ]
-      for (const { playerId, betId } of asked) {
-        const found = await wallet.store.load({
+      for (const { playerId, betId } of requested) {
+        const actual = await wallet.store.load({
           operation: 'placebet',
           transactionId: 't-1',
           playerId,
           betId,
         })
-        const { bet, transaction } = found
-        stage.check(
+        const { bet, transaction } = actual
+        context.check(
           transaction?.playerId === 'anna' && transaction.betId === 'b-1',
-          `t-1 as it is, anna's on b-1, also when ${playerId} and ${betId} are asked for`,
+          `anna's transaction t-1 on b-1, even if ${playerId} and ${betId} are requested`,
           transaction,
         )
-        if (betId === 'b-2') stage.check(bet === null, 'no bet b-2', bet)
-        else
-          stage.check(
-            bet?.playerId === 'anna',
-            `b-1 as it is, anna's, also when ${playerId} is asked for`,
-            bet,
-          )
+        if (betId === 'b-2') context.check(bet === null, 'no bet b-2', bet)
+        else context.check(bet?.playerId === 'anna', `anna's bet b-1, even if ${playerId} is requested`, bet)
       }
     },
   },
   {
     id: 'WS-18',
     level: 'MUST',
-    name: 'Texts come back whole at their full length: ids of 255 characters, a code of 64, a description of 500 (D24)',
-    async play(stage: Stage) {
-      const wallet = await stage.open()
-      // Of each character four bytes in UTF-8, and two units in UTF-16; and it is the last one that tells them apart.
+    name: 'Texts are stored at full length: ids of 255 characters, error codes of 64, descriptions of 500 (D24)',
+    async run(context: CaseContext) {
+      const wallet = await context.open()
+      // Each character has four bytes in UTF-8 and two units in UTF-16. Only the last one differs.
       const [first, second] = ['1', '2'].map(last => '🏇'.repeat(254).concat(last)) as [string, string]
-      const placed = placing({ transactionId: first, betId: first })
-      await wallet.committed(placed)
+      const placed = placeBet({ transactionId: first, betId: first })
+      await wallet.expectCommitted(placed)
       await wallet.expectBet(placed.bet as NonNullable<WalletChanges['bet']>)
-      await expectTransaction(stage, wallet, placed)
-      const refused = refusing({
+      await expectTransaction(context, wallet, placed)
+      const refused = refuseBet({
         transactionId: second,
         betId: second,
         errorCode: 'LIMIT_'.padEnd(64, 'X'),
         description: '限度'.repeat(249).concat('🏇'),
       })
-      await wallet.committed(refused)
-      await expectTransaction(stage, wallet, refused)
+      await wallet.expectCommitted(refused)
+      await expectTransaction(context, wallet, refused)
     },
   },
   {
     id: 'WS-19',
     level: 'SHOULD',
-    name: 'The platform’s date comes back to the millisecond, as an instant in UTC (D25)',
-    async play(stage: Stage) {
-      const wallet = await stage.open()
-      // Where clocks skip an hour, after 2038, and before 1970.
+    name: 'transactionDate is stored to the millisecond, as an instant in UTC (D25)',
+    async run(context: CaseContext) {
+      const wallet = await context.open()
+      // In the hour that clocks skip, after 2038, and before 1970.
       const dates = ['2026-03-29T01:30:00.001Z', '2049-12-31T23:59:59.999Z', '1969-07-20T20:17:40.123Z']
       for (const [index, date] of dates.entries()) {
-        const changes = placing({ transactionId: `t-${index}`, betId: `b-${index}`, stake: '1' })
-        await wallet.committed({ ...changes, transaction: { ...changes.transaction, transactionDate: date } })
-        const found = (await wallet.transaction('placebet', `t-${index}`))?.transactionDate
-        stage.check(found === date, `the transactionDate ${date}`, found)
+        const changes = placeBet({ transactionId: `t-${index}`, betId: `b-${index}`, stake: '1' })
+        await wallet.expectCommitted({
+          ...changes,
+          transaction: { ...changes.transaction, transactionDate: date },
+        })
+        const actual = (await wallet.transaction('placebet', `t-${index}`))?.transactionDate
+        context.check(actual === date, `the transactionDate ${date}`, actual)
       }
     },
   },
 ]
 
 async function expectTransaction(
-  stage: Stage,
+  context: CaseContext,
   wallet: Wallet,
   { transaction }: WalletChanges,
 ): Promise<void> {
-  const found = await wallet.transaction(transaction.operation, transaction.transactionId)
-  stage.check(
-    found !== null && sameTransaction(found, transaction),
+  const actual = await wallet.transaction(transaction.operation, transaction.transactionId)
+  context.check(
+    actual !== null && sameTransaction(actual, transaction),
     `the transaction ${shown(transaction)}`,
-    found,
+    actual,
   )
 }
 
-function limitsOf(stage: Stage): { digits: number; scale: number } {
-  return stage.harness.limits ?? { digits: 33, scale: 18 }
+function limitsOf(context: CaseContext): { digits: number; scale: number } {
+  return context.harness.limits ?? { digits: 33, scale: 18 }
 }
 
 function amountsWithin({ digits, scale }: { digits: number; scale: number }): Decimal[] {
   const whole = digits - scale
-  const most = '9'.repeat(whole) + (scale === 0 ? '' : `.${'9'.repeat(scale)}`)
+  const largest = '9'.repeat(whole) + (scale === 0 ? '' : `.${'9'.repeat(scale)}`)
   const pattern = '1234567890'.repeat(4)
   const mixed =
     pattern.slice(0, whole) + (scale === 0 ? '' : `.${pattern.slice(0, scale).replace(/0$/, '1')}`)
   const cents = scale >= 2 ? ['0.01', '0.07', '1.1'] : []
-  const least = scale === 0 ? '1' : `0.${'0'.repeat(scale - 1)}1`
-  return [most, mixed, least, ...cents]
+  const smallest = scale === 0 ? '1' : `0.${'0'.repeat(scale - 1)}1`
+  return [largest, mixed, smallest, ...cents]
 }
 
-/** Two players, bets and transactions by each of the ids must not meet. */
-async function tellApart(stage: Stage, ids: readonly string[]): Promise<void> {
+/** Players, bets and transactions with these ids must all be different records. */
+async function expectDistinctIds(context: CaseContext, ids: readonly string[]): Promise<void> {
   const players = ids.map((playerId, index) => ({ playerId, currency: 'EUR', balance: String(100 + index) }))
-  const wallet = await stage.open(players)
+  const wallet = await context.open(players)
   for (const [index, player] of players.entries()) {
     const id = player.playerId
     const others = ids.filter(other => other !== id).map(short)
-    await wallet.committed(
-      placing({ transactionId: id, betId: id, player, stake: String(index + 1) }),
-      `${short(id)} is another id than ${others.join(', ')}`,
+    await wallet.expectCommitted(
+      placeBet({ transactionId: id, betId: id, player, stake: String(index + 1) }),
+      `the id ${short(id)} differs from ${others.join(', ')}`,
     )
   }
   for (const [index, player] of players.entries()) {
     const id = player.playerId
-    const found = await wallet.player(id)
-    stage.check(found?.playerId === id, `the player ${short(id)}`, found)
+    const actual = await wallet.player(id)
+    context.check(actual?.playerId === id, `the player ${short(id)}`, actual)
     await wallet.expectBalance(id, '99')
     const bet = await wallet.bet(id)
-    stage.check(
+    context.check(
       bet !== null && bet.betId === id && bet.playerId === id && sameAmount(bet.stake, String(index + 1)),
       `the bet ${short(id)} with a stake of ${index + 1}`,
       bet,
     )
     const transaction = await wallet.transaction('placebet', id)
-    stage.check(
+    context.check(
       transaction !== null && transaction.transactionId === id && transaction.betId === id,
       `the transaction ${short(id)}`,
       transaction,
@@ -430,9 +443,9 @@ async function tellApart(stage: Stage, ids: readonly string[]): Promise<void> {
   }
 }
 
-/** Beyond the limits: all of it exactly, or none of it. */
+/** Beyond the limits: the changes are stored exactly, or not at all. */
 async function exactOrNothing(
-  stage: Stage,
+  context: CaseContext,
   wallet: Wallet,
   changes: WalletChanges,
   before: Decimal,
@@ -440,34 +453,34 @@ async function exactOrNothing(
   const { transaction, balance } = changes
   const result = await wallet.commit(changes).catch((error: unknown) => ({ status: 'threw' as const, error }))
   const after = await wallet.balance('anna')
-  const found = await wallet.transaction(transaction.operation, transaction.transactionId)
+  const actual = await wallet.transaction(transaction.operation, transaction.transactionId)
   if (result.status === 'committed') {
     const exact = add(before, balance?.delta ?? '0')
-    stage.check(sameAmount(after, exact), `a balance of exactly ${exact}, or a refusal`, after)
-    stage.check(
-      sameAmount(found?.amount, transaction.amount),
+    context.check(sameAmount(after, exact), `a balance of exactly ${exact}, or a refusal`, after)
+    context.check(
+      sameAmount(actual?.amount, transaction.amount),
       `an amount of exactly ${transaction.amount}`,
-      found?.amount,
+      actual?.amount,
     )
     return
   }
-  stage.check(
+  context.check(
     result.status === 'refused' || result.status === 'threw',
-    'committed exactly, refused, or a fault that says why',
+    'committed exactly, refused, or a fault',
     result,
   )
-  stage.check(sameAmount(after, before) && found === null, `nothing written, balance ${before}`, {
+  context.check(sameAmount(after, before) && actual === null, `no changes, balance ${before}`, {
     after,
-    found,
+    actual,
   })
 }
 
-/** Changes whatever can be changed, deeply; frozen objects are fine too. */
-function scribble(value: unknown): void {
+/** Changes every property that can be changed, at every depth. Frozen objects stay as they are. */
+function overwrite(value: unknown): void {
   if (typeof value !== 'object' || value === null) return
   for (const [key, item] of Object.entries(value)) {
-    scribble(item)
-    if (typeof item !== 'object') Reflect.set(value, key, typeof item === 'number' ? item + 7 : 'scribbled')
+    overwrite(item)
+    if (typeof item !== 'object') Reflect.set(value, key, typeof item === 'number' ? item + 7 : 'overwritten')
   }
   if ('credits' in value)
     Reflect.set(value.credits as object, 'VOIDED', { live: '1', reversed: '0', owed: '0' })

@@ -1,37 +1,37 @@
 /**
- * The same schedules without any of the explorer's cunning: real handlers that wait at once, one real store, nothing
- * remembered, no two states ever taken for equal. What it finds, the explorer must have found, and nothing else.
+ * Executes the same schedules without the optimisations of the explorer: concurrent real handlers, one real
+ * store, no caches, and no merging of equal states. The explorer must reach exactly the same ends.
  */
 import type { CommitResult, WalletChanges, WalletSnapshot, WalletStore } from 'bet-wallet'
 import { isCall, keysOf, type Letter, letters, send } from './alphabet.js'
+import { faults } from './checker.js'
 import type { Findings, Step } from './explorer.js'
 import { type Ending, endingOf, endingOfError, endingOfMove, optionsOf, settled } from './handler.js'
-import { faults } from './judge.js'
+import { ObservedStore, unchanged, type Variant } from './observed-store.js'
 import type { Start } from './starts.js'
-import { attemptsThatSuffice } from './universe.js'
-import { sound, type Variant, World } from './world.js'
+import { attemptsThatSuffice } from './state-space.js'
 
-/** The end of a schedule as one text: the same for the explorer's and for this one. */
-export function endText(endings: readonly Ending[], fault: number, before: number, world: string): string {
-  return `${endings.map(({ text }) => text).join('|')} fault ${fault} before ${before} ${world}`
+/** The end of a schedule as text, to compare exploration and direct execution. */
+export function endText(endings: readonly Ending[], fault: number, before: number, observed: string): string {
+  return `${endings.map(({ text }) => text).join('|')} fault ${fault} before ${before} ${observed}`
 }
 
 type Waiting =
   | { at: 'load'; resolve(snapshot: WalletSnapshot): void; reject(error: Error): void }
   | { at: 'commit'; changes: WalletChanges; resolve(result: CommitResult): void; reject(error: Error): void }
 
-class Play {
-  readonly world: World
+class Execution {
+  readonly observed: ObservedStore
   readonly #word: readonly number[]
   readonly #waiting: (Waiting | null)[]
   readonly #begun: boolean[]
   readonly endings: (Ending | null)[]
   fault: number = faults.none
   before = 0
-  #late: WalletChanges | null = null
+  #delayed: WalletChanges | null = null
 
   constructor(start: Start, variant: Variant, word: readonly number[]) {
-    this.world = new World(start, variant)
+    this.observed = new ObservedStore(start, variant)
     this.#word = word
     this.#waiting = word.map(() => null)
     this.#begun = word.map(() => false)
@@ -39,15 +39,15 @@ class Play {
   }
 
   async begin(start: Start, attemptsMax: number): Promise<void> {
-    const { world } = this
+    const { observed } = this
     const direct: WalletStore = {
       contractVersion: 1,
-      load: keys => world.load(keys),
-      commit: changes => world.commit(changes),
+      load: keys => observed.load(keys),
+      commit: changes => observed.commit(changes),
     }
     for (const letter of start.before) {
       if (isCall(letter)) await send(letter, direct, optionsOf(attemptsMax))
-      else world.move(letter.step, letter.amount)
+      else observed.move(letter.step, letter.amount)
     }
     for (const [slot, number] of this.#word.entries()) {
       const letter = letters[number] as Letter
@@ -76,8 +76,8 @@ class Play {
     const clean = this.fault === faults.none
     for (const [slot, letter] of this.#word.entries()) {
       if (this.endings[slot] !== null) continue
-      const twin = slot > 0 && letter === this.#word[slot - 1]
-      if (twin && !this.#begun[slot] && !this.#begun[slot - 1]) continue
+      const isCopy = slot > 0 && letter === this.#word[slot - 1]
+      if (isCopy && !this.#begun[slot] && !this.#begun[slot - 1]) continue
       steps.push({ slot, action: 'is answered' })
       const waiting = this.#waiting[slot]
       if (!clean || waiting === null || waiting === undefined) continue
@@ -88,35 +88,35 @@ class Play {
       steps.push(
         { slot, action: 'is lost before the write' },
         { slot, action: 'is lost after the write' },
-        { slot, action: 'is lost and lands later' },
+        { slot, action: 'is lost and delivered later' },
         { slot, action: 'is unavailable' },
       )
       if (waiting.changes.balance?.delta.startsWith('-')) steps.push({ slot, action: 'is refused' })
     }
-    if (this.#late !== null) steps.push({ slot: -1, action: 'is answered' })
+    if (this.#delayed !== null) steps.push({ slot: -1, action: 'is answered' })
     return steps
   }
 
   async take({ slot, action }: Step): Promise<void> {
     if (slot === -1) {
-      await this.world.commit(this.#late as WalletChanges)
-      this.#late = null
+      await this.observed.commit(this.#delayed as WalletChanges)
+      this.#delayed = null
       return
     }
     this.#begun[slot] = true
     const letter = letters[this.#word[slot] as number] as Letter
     if (!isCall(letter)) {
-      this.#end(slot, endingOfMove(this.world.move(letter.step, letter.amount)))
+      this.#end(slot, endingOfMove(this.observed.move(letter.step, letter.amount)))
       return
     }
     const waiting = this.#waiting[slot] as Waiting
     this.#waiting[slot] = null
     if (waiting.at === 'load') {
-      if (action === 'is answered') waiting.resolve(await this.world.load(keysOf(letter)))
+      if (action === 'is answered') waiting.resolve(await this.observed.load(keysOf(letter)))
       else {
         this.fault = faults.harmless
         const code = action === 'load is unavailable' ? { code: 'UNAVAILABLE' } : {}
-        waiting.reject(Object.assign(new Error('the line broke'), code))
+        waiting.reject(Object.assign(new Error('Injected fault'), code))
       }
     } else await this.#answerCommit(slot, waiting, action)
     await settled()
@@ -129,7 +129,7 @@ class Play {
   ): Promise<void> {
     switch (action) {
       case 'is answered':
-        waiting.resolve(await this.world.commit(waiting.changes))
+        waiting.resolve(await this.observed.commit(waiting.changes))
         return
       case 'is unavailable':
         this.fault = faults.harmless
@@ -139,15 +139,15 @@ class Play {
         this.fault = faults.refused + slot
         waiting.resolve({
           status: 'refused',
-          errorCode: 'LIMIT_OF_THE_HOUSE',
-          description: 'a rule of the house',
+          errorCode: 'DEBIT_LIMIT_EXCEEDED',
+          description: 'amount: above the limit',
         })
         return
       default:
         this.fault = faults.lost + slot
-        if (action === 'is lost after the write') await this.world.commit(waiting.changes)
-        if (action === 'is lost and lands later') this.#late = waiting.changes
-        waiting.reject(new Error('the line broke'))
+        if (action === 'is lost after the write') await this.observed.commit(waiting.changes)
+        if (action === 'is lost and delivered later') this.#delayed = waiting.changes
+        waiting.reject(new Error('Injected fault'))
     }
   }
 
@@ -160,28 +160,33 @@ class Play {
   }
 }
 
-/** Plays every schedule from its beginning to its end. */
-export async function playAll(
+/** Executes every schedule from its beginning to its end. */
+export async function executeAll(
   start: Start,
   word: readonly number[],
-  { variant = sound, attemptsMax = attemptsThatSuffice }: { variant?: Variant; attemptsMax?: number } = {},
+  {
+    variant = unchanged,
+    attemptsMax = attemptsThatSuffice,
+  }: { variant?: Variant; attemptsMax?: number } = {},
 ): Promise<Pick<Findings, 'schedules'> & { ends: Set<string> }> {
   const ends = new Set<string>()
   let schedules = 0
-  /** Which of how many steps was taken, one after the other. */
+  /** The choice at every depth: which of the possible steps was taken. */
   const taken: { step: number; of: number }[] = []
   do {
-    const play = new Play(start, variant, word)
-    await play.begin(start, attemptsMax)
+    const execution = new Execution(start, variant, word)
+    await execution.begin(start, attemptsMax)
     for (let depth = 0; ; depth += 1) {
-      const possible = play.possible()
+      const possible = execution.possible()
       if (possible.length === 0) break
       const choice = taken[depth] ?? { step: 0, of: possible.length }
       taken[depth] = choice
-      await play.take(possible[choice.step] as Step)
+      await execution.take(possible[choice.step] as Step)
     }
     schedules += 1
-    ends.add(endText(play.endings as Ending[], play.fault, play.before, play.world.text()))
+    ends.add(
+      endText(execution.endings as Ending[], execution.fault, execution.before, execution.observed.text()),
+    )
     while (taken.length > 0) {
       const last = taken[taken.length - 1] as { step: number; of: number }
       last.step += 1

@@ -1,29 +1,29 @@
 /**
- * The reference store with one promise broken, or one rule undone on the way to it: what the judges must see. Each is a
- * wrapper, so that everything else stays as it is.
+ * Variants of the memory store with one fault each, which the checks must detect. Each is a wrapper, so that
+ * everything else stays the same.
  */
 import type { Transaction, WalletChanges } from 'bet-wallet'
 import type { MemoryStore } from 'bet-wallet/memory'
-import { addsUp, hadIt, netZero, neverCollected, neverNegative } from './money.js'
-import type { Variant } from './world.js'
+import { addsUp, balanceExisted, netZero, neverCollected, neverNegative } from './money.js'
+import type { Variant } from './observed-store.js'
 
 const changed =
   (change: (changes: WalletChanges, memory: MemoryStore) => WalletChanges): Variant =>
   memory => ({ ...memory, commit: changes => memory.commit(change(changes, memory)) })
 
-/** D11 undone: the rollback of an unknown bet leaves nothing behind. */
+/** Without D11: the rollback of an unknown bet leaves no tombstone. */
 const withoutTombstone = changed(changes =>
   changes.bet?.status === 'ROLLED_BACK' && changes.bet.revision === 1 ? { ...changes, bet: null } : changes,
 )
 
-/** D7 undone: a clawback that is answered 402 leaves its credit live. */
-const withoutClosing = changed(changes =>
+/** Without D7: an uncollected clawback leaves its credit live. */
+const withLiveCredit = changed(changes =>
   changes.transaction.refusal !== null ? { ...changes, bet: null } : changes,
 )
 
-/** A transaction that is recorded already is recorded again, in its place. */
+/** A recorded transaction is recorded again, and replaces the first record. */
 const withoutGuard1: Variant = memory => {
-  // In the store behind, the copies have ids of their own; in front of it only the last one is seen.
+  // The copies have different ids in the memory store. Callers see only the last copy, under the original id.
   const copies = new Map<string, number>()
   const keyOf = ({ operation, transactionId }: Pick<Transaction, 'operation' | 'transactionId'>) =>
     `${operation} ${transactionId}`
@@ -58,19 +58,19 @@ const withoutGuard1: Variant = memory => {
   }
 }
 
-/** A bet is written over whatever has become of it. */
+/** A bet is overwritten, whatever its revision. */
 const withoutGuard2 = changed((changes, memory) => {
   if (changes.bet === null) return changes
   const revision = (memory.bet(changes.bet.betId)?.revision ?? 0) + 1
   return { ...changes, bet: { ...changes.bet, revision } }
 })
 
-/** A balance is moved whatever it is by then. */
+/** A balance is changed without a floor. */
 const withoutGuard3 = changed(changes =>
   changes.balance === null ? changes : { ...changes, balance: { ...changes.balance, floor: null } },
 )
 
-/** `committed` tells the balance of before the commit. */
+/** `committed` answers the balance from before the commit. */
 const withStaleBalance: Variant = memory => ({
   ...memory,
   async commit(changes) {
@@ -80,12 +80,12 @@ const withStaleBalance: Variant = memory => ({
   },
 })
 
-/** Each with the invariant of money that must see it, without help from the rules. */
-export const brokenVariants: readonly { name: string; variant: Variant; seenBy: string }[] = [
-  { name: 'the tombstone removed', variant: withoutTombstone, seenBy: netZero },
-  { name: 'the closing removed', variant: withoutClosing, seenBy: neverCollected },
-  { name: 'guard 1 removed', variant: withoutGuard1, seenBy: addsUp },
-  { name: 'guard 2 removed', variant: withoutGuard2, seenBy: netZero },
-  { name: 'guard 3 removed', variant: withoutGuard3, seenBy: neverNegative },
-  { name: 'a balance from before the commit', variant: withStaleBalance, seenBy: hadIt },
+/** Each with the invariant that must be violated, among those that do not know the rules. */
+export const faultyVariants: readonly { name: string; variant: Variant; violates: string }[] = [
+  { name: 'no tombstone', variant: withoutTombstone, violates: netZero },
+  { name: 'uncollected credit stays live', variant: withLiveCredit, violates: neverCollected },
+  { name: 'no guard 1', variant: withoutGuard1, violates: addsUp },
+  { name: 'no guard 2', variant: withoutGuard2, violates: netZero },
+  { name: 'no guard 3', variant: withoutGuard3, violates: neverNegative },
+  { name: 'a balance from before the commit', variant: withStaleBalance, violates: balanceExisted },
 ]

@@ -1,6 +1,6 @@
 /**
- * The reference store, and what an onlooker sees who counts the player's money before and after every commit and
- * reads no record for it.
+ * The memory store with an observer, which measures the balance before and after every commit and does not
+ * rely on the records.
  */
 import type { CommitResult, WalletChanges, WalletKeys, WalletSnapshot } from 'bet-wallet'
 import { createMemoryStore, type MemoryStore } from 'bet-wallet/memory'
@@ -9,16 +9,16 @@ import { moveExternally } from '../properties/wallet.js'
 import { playerId } from './alphabet.js'
 import type { Start } from './starts.js'
 
-/** What stands between the library and the reference store: nothing, or something that breaks a promise. */
+/** Wraps the memory store, to inject a fault; `unchanged` injects none. */
 export type Variant = (memory: MemoryStore) => MemoryStore
-export const sound: Variant = memory => memory
+export const unchanged: Variant = memory => memory
 
-/** The reference that a success of this transaction is to be answered with. */
-export const referenceOf = (keys: { operation: string; transactionId: string }) =>
-  `reference of ${keys.operation} ${keys.transactionId}`
+/** The walletTransactionId of this transaction. */
+export const idOf = (keys: { operation: string; transactionId: string }) =>
+  `id of ${keys.operation} ${keys.transactionId}`
 
-/** Money that was seen to move: in cents, by whose commit. */
-export interface Moved {
+/** An observed change of the balance, in cents, and the transaction of its commit. */
+export interface Movement {
   operation: string
   transactionId: string
   betId: string
@@ -26,12 +26,12 @@ export interface Moved {
   cents: number
 }
 
-export class World {
+export class ObservedStore {
   readonly memory: MemoryStore
   readonly opening: number
   /** By key, so that a second movement of one transaction adds to the first. */
-  readonly moved = new Map<string, Moved>()
-  /** What other writers have put in and taken out. */
+  readonly movements = new Map<string, Movement>()
+  /** External deposits less external withdrawals. */
   external = 0
 
   constructor({ opening }: Start, variant: Variant) {
@@ -43,12 +43,15 @@ export class World {
     return Number(toCents(this.memory.player(playerId)?.balance ?? ''))
   }
 
-  /** References count the commits; named by their transaction they do not tell orders apart that differ in nothing else. */
+  /**
+   * The ids of the memory store count the commits. Ids by transaction make orders equal that differ in
+   * nothing else.
+   */
   async load(keys: WalletKeys): Promise<WalletSnapshot> {
     const snapshot = await this.memory.load(keys)
     const { transaction } = snapshot
     if (transaction === null) return snapshot
-    return { ...snapshot, transaction: { ...transaction, walletTransactionId: referenceOf(transaction) } }
+    return { ...snapshot, transaction: { ...transaction, walletTransactionId: idOf(transaction) } }
   }
 
   async commit(changes: WalletChanges): Promise<CommitResult> {
@@ -58,21 +61,21 @@ export class World {
     const { operation, transactionId, betId, type } = changes.transaction
     if (cents !== 0) {
       const key = `${operation} ${transactionId} ${betId} ${type}`
-      const moved = this.moved.get(key)
-      this.moved.set(key, { operation, transactionId, betId, type, cents: cents + (moved?.cents ?? 0) })
+      const moved = this.movements.get(key)
+      this.movements.set(key, { operation, transactionId, betId, type, cents: cents + (moved?.cents ?? 0) })
     }
     return result.status === 'committed'
-      ? { ...result, walletTransactionId: referenceOf(changes.transaction) }
+      ? { ...result, walletTransactionId: idOf(changes.transaction) }
       : result
   }
 
-  move(step: 'deposit' | 'withdraw', amount: bigint): 'done' | 'not done' {
-    if (!moveExternally(this.memory, { step, playerId, amount })) return 'not done'
+  move(step: 'deposit' | 'withdraw', amount: bigint): 'done' | 'not-done' {
+    if (!moveExternally(this.memory, { step, playerId, amount })) return 'not-done'
     this.external += Number(step === 'deposit' ? amount : -amount)
     return 'done'
   }
 
-  /** All of it as text: two worlds with the same text are the same from here on. */
+  /** The complete state as text. Two stores with the same text behave the same from here on. */
   text(): string {
     return JSON.stringify([
       this.balance(),
@@ -82,7 +85,7 @@ export class World {
         .transactions()
         .map(({ walletTransactionId, ...transaction }) => JSON.stringify(transaction))
         .sort(),
-      [...this.moved].map(([key, { cents }]) => `${key}: ${cents}`).sort(),
+      [...this.movements].map(([key, { cents }]) => `${key}: ${cents}`).sort(),
     ])
   }
 }

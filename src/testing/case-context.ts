@@ -1,0 +1,78 @@
+/** What a case works with: the harness, the options, the trace, and the stores that it opens. */
+import type { Player } from '../store.js'
+import { anna, ben } from './changes.js'
+import type { CaseOptions, StoreHarness } from './harness.js'
+import { short, Trace } from './trace.js'
+import { type Opened, Wallet } from './wallet.js'
+
+/** A case before it knows its harness. */
+export interface CaseDefinition {
+  id: `WS-${string}`
+  level: 'MUST' | 'SHOULD'
+  /** The requirement in one sentence. */
+  name: string
+  /** The optional hooks that the case uses. A harness without one of them skips the case. */
+  needs?: readonly (keyof StoreHarness)[]
+  run(context: CaseContext): Promise<void>
+}
+
+/** The options of the kit with every default applied. */
+export type ContextOptions = Required<Omit<CaseOptions, 'only'>>
+
+/** The trace names this many players and only counts the others. */
+const namedPlayersMax = 12
+
+export class CaseContext {
+  readonly trace: Trace = new Trace()
+  /** The case has ended, for whatever reason: loops that still run beside it stop. */
+  over = false
+  readonly harness: StoreHarness<Opened>
+  readonly options: ContextOptions
+  private readonly openedStores: Opened[] = []
+
+  constructor(harness: StoreHarness<Opened>, options: ContextOptions) {
+    this.harness = harness
+    this.options = options
+  }
+
+  /** Opens a store that has these players and no other record. */
+  async open(players: readonly Player[] = [anna, ben]): Promise<Wallet> {
+    const named = players
+      .slice(0, namedPlayersMax)
+      .map(({ playerId, currency, balance }) => `${short(playerId)} has ${balance} ${currency}`)
+    if (players.length > namedPlayersMax) named.push(`and ${players.length - namedPlayersMax} more`)
+    this.trace.note('kit', `opens a store: ${named.join(', ')}`)
+    const opened = await this.harness.open(players.map(player => ({ ...player })))
+    this.openedStores.push(opened)
+    const { harness, trace } = this
+    const knownPlayerId = players[0]?.playerId ?? 'nobody'
+    return new Wallet({ harness, trace, opened, knownPlayerId }, opened.store, 'store')
+  }
+
+  async closeAll(): Promise<void> {
+    for (const opened of this.openedStores.splice(0)) await this.harness.close?.(opened)
+  }
+
+  check(holds: boolean, expected: string, actual: unknown): asserts holds {
+    this.trace.check(holds, expected, actual)
+  }
+
+  /** Fails instead of waiting forever. Only a store that blocks reaches the timeout. */
+  async withTimeout<T>(
+    expected: string,
+    promise: Promise<T>,
+    timeoutMs = this.options.timeoutMs,
+  ): Promise<T> {
+    let timer: NodeJS.Timeout | undefined
+    const timeout = new Promise<'timeout'>(resolve => {
+      timer = setTimeout(resolve, timeoutMs, 'timeout')
+    })
+    // Clear the timer in every case, even after a rejection: it would keep the process alive.
+    const first = await Promise.race([promise, timeout]).finally(() => clearTimeout(timer))
+    if (first !== 'timeout') return first
+    const { unanswered } = this.trace
+    const open = unanswered.length === 0 ? '' : `; still unanswered: ${unanswered.join('; ')}`
+    this.trace.check(false, expected, `nothing after ${timeoutMs} ms${open}`)
+    throw first
+  }
+}

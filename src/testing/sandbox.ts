@@ -1,0 +1,303 @@
+/**
+ * Isolates random runs from each other. Opening a store may be slow, so many runs share one store, and each
+ * run has its own players, bets and transactions there: its ids carry its number.
+ */
+import { WalletError } from '../errors.js'
+import type { Operation, WalletStore } from '../store.js'
+import { initialPlayers } from './arbitraries.js'
+import type { CaseContext } from './case-context.js'
+import { type CommitFault, faultyStore } from './faulty-store.js'
+import type {
+  Cents,
+  HistoryStep,
+  InjectedFault,
+  ModelAnswer,
+  ModelBet,
+  ModelRequest,
+  WalletModel,
+} from './model.js'
+import { toModelBet } from './model-comparison.js'
+import {
+  fromCents,
+  handlers,
+  type Observed,
+  observe,
+  platformOptions,
+  requestBody,
+  toCents,
+} from './platform.js'
+import { shown } from './trace.js'
+import type { Wallet } from './wallet.js'
+
+const sandboxesPerStore = 50
+
+const betIds = ['b1', 'b2', 'b3', 'b4', 'b5']
+
+const knownPlayers = initialPlayers.filter(({ known }) => known)
+
+const idIn = (sandbox: number, id: string) => `${id}~${sandbox}`
+
+/** Runs an action when the schedule says so. */
+export type Turn = <T>(label: string, action: () => Promise<T>) => Promise<T>
+
+const immediately: Turn = (_label, action) => action()
+
+/** Balances and bets, in the shape of the model. */
+export interface FinalState {
+  balances: ReadonlyMap<string, Cents>
+  bets: ReadonlyMap<string, ModelBet | null>
+}
+
+export function finalStateOf(model: WalletModel): FinalState {
+  return {
+    balances: new Map(knownPlayers.map(({ playerId }) => [playerId, model.balance(playerId)])),
+    bets: new Map(betIds.map(betId => [betId, model.bet(betId)])),
+  }
+}
+
+/** The commit fault of each injected fault that a sandbox can inject; it skips the others. */
+export const commitFaultOf: Partial<Record<InjectedFault, CommitFault>> = {
+  'lost-before-commit': 'lost-request',
+  'lost-after-commit': 'lost-answer',
+}
+
+/** Opens stores, and creates sandboxes in them. */
+export class Sandboxes {
+  private readonly context: CaseContext
+  private wallet: Wallet | null = null
+  private count = 0
+
+  constructor(context: CaseContext) {
+    this.context = context
+  }
+
+  async next(): Promise<Sandbox> {
+    const { context } = this
+    if (this.wallet === null || this.count % sandboxesPerStore === 0) {
+      await context.closeAll()
+      this.wallet = await context.open(playersOf(this.count))
+    }
+    this.count += 1
+    const { wallet } = this
+    const balances = knownPlayers.map(
+      ({ playerId, currency, balance }) => `${playerId} has ${fromCents(balance)} ${currency}`,
+    )
+    context.trace.reset()
+    context.trace.note('kit', balances.join(', '))
+    return new Sandbox(context, wallet, this.count - 1, crashed => {
+      this.wallet = crashed
+    })
+  }
+}
+
+/** The players of all sandboxes of one store. */
+function playersOf(firstSandbox: number) {
+  return Array.from({ length: sandboxesPerStore }, (_, offset) =>
+    knownPlayers.map(({ playerId, currency, balance }) => ({
+      playerId: idIn(firstSandbox + offset, playerId),
+      currency,
+      balance: fromCents(balance),
+    })),
+  ).flat()
+}
+
+export class Sandbox {
+  wallet: Wallet
+  private readonly context: CaseContext
+  private readonly number: number
+  private readonly onCrash: (wallet: Wallet) => void
+  /** Per player: external deposits less external withdrawals. */
+  private readonly external = new Map<string, Cents>()
+
+  constructor(context: CaseContext, wallet: Wallet, number: number, onCrash: (wallet: Wallet) => void) {
+    this.context = context
+    this.wallet = wallet
+    this.number = number
+    this.onCrash = onCrash
+  }
+
+  /** Performs one step with the ids of this sandbox. Its fault affects this step only. */
+  async perform(
+    step: HistoryStep,
+    store: WalletStore = this.wallet.store,
+    turn: Turn = immediately,
+  ): Promise<Observed> {
+    if (step.step === 'deposit' || step.step === 'withdraw') {
+      return turn(`${step.step} ${step.playerId}`, () => this.moveExternally(step))
+    }
+    if (step.step !== 'call') return { answer: 'done', walletTransactionId: null }
+    const { request, fault, defect, format } = step
+    const faulty = faultyStore(store, [commitFaultOf[fault] ?? null])
+    const body = requestBody(this.withOwnIds(request), defect, format)
+    const subject = `${request.operation} ${request.transactionId}, ${request.betId}`
+    const answered = this.context.trace.start('platform', shownRequest(request), subject)
+    try {
+      const observed = observe(await handlers[request.operation](faulty, body, platformOptions))
+      answered(shownAnswer(observed.answer))
+      return observed
+    } catch (error) {
+      answered(`fault ${shown(error)}`)
+      if (error instanceof WalletError && error.code !== 'STORE_CONTRACT') {
+        return { answer: 'fault', walletTransactionId: null }
+      }
+      throw error
+    }
+  }
+
+  /** Rolls back a placebet under a transactionId of its own. */
+  async rollBack(store: WalletStore, placebet: ModelRequest): Promise<void> {
+    const request = rollbackOf(placebet)
+    await this.perform({ step: 'call', request, defect: 'none', fault: 'none', format: 'text' }, store)
+  }
+
+  async crash(): Promise<void> {
+    this.wallet = await this.wallet.connectBy('crash')
+    this.onCrash(this.wallet)
+  }
+
+  async finalState(): Promise<FinalState> {
+    const balances = new Map<string, Cents>()
+    for (const { playerId } of knownPlayers) {
+      balances.set(playerId, toCents(await this.wallet.balance(idIn(this.number, playerId))))
+    }
+    const bets = new Map<string, ModelBet | null>()
+    for (const betId of betIds) {
+      const bet = toModelBet(await this.wallet.bet(idIn(this.number, betId)))
+      bets.set(betId, bet && { ...bet, playerId: bet.playerId.replace(/~\d+$/, '') })
+    }
+    return { balances, bets }
+  }
+
+  /** A definite answer must be what is recorded. */
+  async expectRecord(request: ModelRequest, answer: ModelAnswer): Promise<void> {
+    const record = await this.recorded(request)
+    const text = `${shownRequest(request)}, answered ${shownAnswer(answer)}`
+    if (typeof answer === 'string') return this.context.check(false, `a definite answer to ${text}`, answer)
+    if (answer.ok) {
+      this.context.check(record !== null && record.refusal === null, `a recorded success of ${text}`, record)
+    } else if (isFinal(request, answer.errorCode)) {
+      this.context.check(
+        record?.refusal?.errorCode === answer.errorCode,
+        `a recorded refusal of ${text}`,
+        record,
+      )
+    }
+  }
+
+  /**
+   * Checks the money without knowing the rules: no balance is negative, every balance is the initial balance
+   * plus all movements, and a rolled-back bet nets to zero.
+   */
+  async expectMoneyToAddUp(steps: readonly HistoryStep[]): Promise<void> {
+    const byPlayer = new Map<string, Cents>()
+    const stakesByBet = new Map<string, Cents>()
+    for (const request of requestsOf(steps)) {
+      const record = await this.recorded(request)
+      if (record === null) continue
+      const delta = toCents(record.delta)
+      addTo(byPlayer, record.playerId, delta)
+      if (record.operation === 'placebet' || record.operation === 'rollbackbet') {
+        addTo(stakesByBet, record.betId, delta)
+      }
+    }
+    const { balances } = await this.finalState()
+    for (const { playerId, balance: initial } of knownPlayers) {
+      const balance = balances.get(playerId) ?? 0n
+      const movements = byPlayer.get(idIn(this.number, playerId)) ?? 0n
+      const expected = initial + (this.external.get(playerId) ?? 0n) + movements
+      this.context.check(
+        balance === expected && balance >= 0n,
+        `a balance of ${fromCents(expected)} for ${playerId}: the initial balance and every recorded movement`,
+        fromCents(balance),
+      )
+    }
+    for (const [betId, sum] of stakesByBet) {
+      const bet = await this.wallet.bet(betId)
+      if (bet?.status !== 'ROLLED_BACK') continue
+      this.context.check(sum === 0n, `stake and rollback of ${betId} to net to zero`, fromCents(sum))
+    }
+  }
+
+  private recorded({ operation, transactionId }: { operation: Operation; transactionId: string }) {
+    return this.wallet.transaction(operation, idIn(this.number, transactionId))
+  }
+
+  private async moveExternally(step: HistoryStep & { step: 'deposit' | 'withdraw' }): Promise<Observed> {
+    const { playerId, amount } = step
+    const id = idIn(this.number, playerId)
+    // A PAM pays out at most the balance. No other writer changes it between this read and the withdrawal.
+    if (step.step === 'withdraw' && toCents(await this.wallet.balance(id)) < amount) {
+      return { answer: 'not-done', walletTransactionId: null }
+    }
+    const delta = step.step === 'deposit' ? amount : -amount
+    const verb = step.step === 'deposit' ? 'deposits' : 'withdraws'
+    this.context.trace.note('PAM', `${verb} ${fromCents(amount)} for ${playerId}`)
+    await this.context.harness.depositExternally?.(this.wallet.opened, id, fromCents(delta))
+    addTo(this.external, playerId, delta)
+    return { answer: 'done', walletTransactionId: null }
+  }
+
+  private withOwnIds<R extends ModelRequest>(request: R): R {
+    const { transactionId, betId, playerId } = request
+    return {
+      ...request,
+      transactionId: idIn(this.number, transactionId),
+      betId: idIn(this.number, betId),
+      playerId: idIn(this.number, playerId),
+    }
+  }
+}
+
+function addTo(sums: Map<string, Cents>, key: string, amount: Cents): void {
+  sums.set(key, (sums.get(key) ?? 0n) + amount)
+}
+
+/** Every request of the steps once, and the rollback that `rollBack` may have sent for it. */
+function requestsOf(steps: readonly HistoryStep[]): Iterable<ModelRequest> {
+  const requests = new Map<string, ModelRequest>()
+  for (const step of steps) {
+    if (step.step !== 'call') continue
+    for (const request of [step.request, rollbackOf(step.request)]) {
+      requests.set(`${request.operation} ${request.transactionId}`, request)
+    }
+  }
+  return requests.values()
+}
+
+function rollbackOf({ transactionId, betId, playerId }: ModelRequest): ModelRequest {
+  const ids = { transactionId: `${transactionId}-rollback`, betId, playerId }
+  return { operation: 'rollbackbet', ...ids, type: 'TECHNICAL_ERROR' }
+}
+
+/** Final refusals are recorded (D6, D7); no other refusal is (D8). */
+function isFinal({ operation }: ModelRequest, errorCode: string): boolean {
+  if (operation === 'unsettlement') return errorCode === 'INSUFFICIENT_FUNDS'
+  const notRecorded = ['INVALID_PLAYER', 'INVALID_REQUEST', 'TRANSACTION_CONFLICT']
+  return operation === 'placebet' && !notRecorded.includes(errorCode)
+}
+
+function shownRequest(request: ModelRequest): string {
+  const { operation, transactionId, betId, playerId } = request
+  const money = 'amount' in request ? `, ${fromCents(request.amount)} ${request.currency}` : ''
+  const type = 'type' in request ? ` ${request.type}` : ''
+  return `${operation}${type} ${transactionId}, ${betId} of ${playerId}${money}`
+}
+
+export function shownAnswer(answer: ModelAnswer): string {
+  if (typeof answer === 'string') return answer
+  const replayed = answer.replayed ? ' (replayed)' : ''
+  return answer.ok
+    ? `ok, balance ${fromCents(answer.balance)} ${answer.currency}${replayed}`
+    : `${answer.errorCode}${replayed}`
+}
+
+export function shownState({ balances, bets }: FinalState): string {
+  const ofPlayers = [...balances].map(([playerId, balance]) => `${playerId} ${fromCents(balance)}`)
+  const ofBets = [...bets].flatMap(([betId, bet]) => {
+    if (bet === null) return []
+    const status = bet.rolledBack ? 'rolled back' : 'placed'
+    const live = [...bet.live].map(([type, amount]) => `${type} ${fromCents(amount)} live`)
+    return [`${betId} ${status} ${[...live, `${fromCents(bet.owed)} owed`].join(', ')}`]
+  })
+  return [...ofPlayers, ...ofBets].join('; ')
+}

@@ -1,0 +1,157 @@
+/** The steps of a case in the order in which they happened, for the report of a failure. */
+import type { CommitResult, WalletChanges, WalletKeys, WalletSnapshot, WalletStore } from '../store.js'
+
+interface Entry {
+  text: string
+  /** `null`: this entry expects no answer. */
+  answer: string | null
+}
+
+const noAnswerYet = '(no answer yet)'
+
+export class Trace {
+  private entries: Entry[] = []
+
+  get steps(): readonly string[] {
+    return this.entries.map(({ text, answer }) => (answer === null ? text : `${text} → ${answer}`))
+  }
+
+  /** Calls that have started and have no answer yet. */
+  get unanswered(): readonly string[] {
+    return this.entries.filter(({ answer }) => answer === noAnswerYet).map(({ text }) => text)
+  }
+
+  /** Records one step. */
+  note(actor: string, action: string): void {
+    this.entries.push({ text: `${actor}: ${action}`, answer: null })
+  }
+
+  /**
+   * Records the start of a call.
+   *
+   * @param subject names the call in the entry of its answer, if other steps happened in between; `null`: the
+   *   answer always stands beside the start
+   * @returns a function that records the answer
+   */
+  start(actor: string, action: string, subject: string | null = null): (answer: string) => void {
+    const entry: Entry = { text: `${actor}: ${action}`, answer: noAnswerYet }
+    const { entries } = this
+    entries.push(entry)
+    return answer => {
+      if (subject === null || entries.at(-1) === entry) {
+        entry.answer = answer
+        return
+      }
+      entry.answer = null
+      entries.push({ text: `${actor}: receives the answer to ${subject}`, answer })
+    }
+  }
+
+  /** Drops all entries: each of many random runs has its own trace. */
+  reset(): void {
+    this.entries = []
+  }
+
+  /** @throws {CaseFailed} unless `holds` */
+  check(holds: boolean, expected: string, actual: unknown): asserts holds {
+    if (!holds) throw new CaseFailed(expected, shown(actual), [...this.steps])
+  }
+}
+
+/** A failed check: the expected and the actual result, and the steps that led to it. */
+export class CaseFailed extends Error {
+  override readonly name = 'CaseFailed'
+  readonly expected: string
+  readonly actual: string
+  readonly steps: readonly string[]
+  constructor(expected: string, actual: string, steps: readonly string[]) {
+    super(`expected ${expected}, actual ${actual}`)
+    this.expected = expected
+    this.actual = actual
+    this.steps = steps
+  }
+}
+
+export function shown(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (value instanceof Error) return `${value.name}: ${value.message}`
+  return JSON.stringify(value) ?? String(value)
+}
+
+/** The same store, with every call recorded in the trace. */
+export function tracedStore(store: WalletStore, trace: Trace, actor: string): WalletStore {
+  const traced = async <T>(
+    action: string,
+    call: () => Promise<T>,
+    textOf: (result: T) => string,
+  ): Promise<T> => {
+    const answered = trace.start(actor, action)
+    try {
+      const result = await call()
+      answered(textOf(result))
+      return result
+    } catch (error) {
+      answered(`throws ${shown(error)}`)
+      throw error
+    }
+  }
+  return {
+    contractVersion: store.contractVersion,
+    load: keys => traced(`load ${shownKeys(keys)}`, () => store.load(keys), shownSnapshot),
+    commit: changes => traced(`commit ${shownChanges(changes)}`, () => store.commit(changes), shownResult),
+  }
+}
+
+function shownKeys({ operation, transactionId, playerId, betId }: WalletKeys): string {
+  return `${operation} ${short(transactionId)}, ${short(playerId)}, ${short(betId)}`
+}
+
+function shownSnapshot(snapshot: WalletSnapshot): string {
+  const { player, bet, transaction } = snapshot ?? {}
+  const parts = [
+    player ? `balance ${player.balance} ${player.currency}` : `player ${player}`,
+    bet ? `bet ${bet.status} revision ${bet.revision} ${credits(bet.credits)}`.trimEnd() : `bet ${bet}`,
+    transaction
+      ? `transaction ${transaction.refusal ? transaction.refusal.errorCode : transaction.delta}`
+      : `transaction ${transaction}`,
+  ]
+  return parts.join(', ')
+}
+
+function credits(byType: object | undefined): string {
+  return Object.entries(byType ?? {})
+    .map(([type, credit]) => `${type} ${JSON.stringify(credit)}`)
+    .join(' ')
+}
+
+function shownChanges({ transaction, bet, balance }: WalletChanges): string {
+  const { operation, transactionId, playerId, refusal } = transaction
+  const parts = [
+    `${operation} ${short(transactionId)} of ${short(playerId)}${refusal ? ` (refused ${refusal.errorCode})` : ''}`,
+    bet
+      ? `bet ${short(bet.betId)} ${bet.status} revision ${bet.revision} ${credits(bet.credits)}`.trimEnd()
+      : 'no bet',
+    balance
+      ? `${balance.delta} ${balance.currency}${balance.floor === null ? '' : `, floor ${balance.floor}`}`
+      : 'balance unchanged',
+  ]
+  return parts.join('; ')
+}
+
+export function shownResult(result: CommitResult): string {
+  if (result?.status === 'committed') return `committed, balance ${result.balance}`
+  if (result?.status === 'refused') return `refused ${result.errorCode}`
+  return shown(result?.status)
+}
+
+/** Quotes ids with unusual characters, escapes combining marks, and cuts long ids. */
+export function short(id: string): string {
+  if (id.length > 24) return `${escaped(id.slice(0, 10))}…${escaped(id.slice(-6))} (${id.length} characters)`
+  return /^[\w~.-]+$/.test(id) ? id : `"${escaped(id)}"`
+}
+
+function escaped(id: string): string {
+  return id
+    .replace(/["\\]/g, '\\$&')
+    .replace(/\p{M}/gu, mark => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}

@@ -1,0 +1,153 @@
+/** One connection to the store under test, with every call traced, and with the checks that cases share. */
+import { type Decimal, isDecimal } from '../money.js'
+import type {
+  Bet,
+  CommitResult,
+  Operation,
+  Player,
+  Transaction,
+  WalletChanges,
+  WalletStore,
+} from '../store.js'
+import { sameAmount, sameBet } from './equality.js'
+import type { StoreHarness } from './harness.js'
+import { short, shown, shownResult, type Trace, tracedStore } from './trace.js'
+
+/** What `open` of the harness returned. */
+export type Opened = { store: WalletStore }
+
+/** What all connections of one opened store share. */
+interface Shared {
+  harness: StoreHarness<Opened>
+  trace: Trace
+  opened: Opened
+  /** A player who exists: `load` needs one even if a case reads something else. */
+  knownPlayerId: string
+}
+
+export class Wallet {
+  /** Every call of this store is traced. */
+  readonly store: WalletStore
+  readonly opened: Opened
+  private readonly shared: Shared
+  private readonly untraced: WalletStore
+
+  constructor(shared: Shared, untraced: WalletStore, actor: string) {
+    this.shared = shared
+    this.opened = shared.opened
+    this.untraced = untraced
+    this.store = tracedStore(untraced, shared.trace, actor)
+  }
+
+  /** Connects to the same data through the hook `reopen` or `crash`. */
+  async connectBy(hook: 'reopen' | 'crash'): Promise<Wallet> {
+    const { shared } = this
+    shared.trace.note(
+      'kit',
+      hook === 'reopen' ? 'opens a second connection' : 'crashes the store and opens it again',
+    )
+    const call = shared.harness[hook] as (opened: Opened) => WalletStore | Promise<WalletStore>
+    return new Wallet(shared, await call(this.opened), hook === 'reopen' ? 'second connection' : 'store')
+  }
+
+  commit(changes: WalletChanges): Promise<CommitResult> {
+    return this.store.commit(changes)
+  }
+
+  /** Commits changes that the store must accept. */
+  async expectCommitted(
+    changes: WalletChanges,
+    why = 'every guard holds',
+  ): Promise<CommitResult & { status: 'committed' }> {
+    const result = await this.commit(changes)
+    this.check(result?.status === 'committed', `committed, because ${why}`, shownResult(result))
+    return result
+  }
+
+  /** Commits changes that must be a conflict, and checks that the store wrote nothing. */
+  async expectConflict(changes: WalletChanges, guard: string): Promise<void> {
+    const before = await this.picture(changes)
+    const result = await this.commit(changes)
+    this.check(result?.status === 'conflict', `conflict, because ${guard}`, shownResult(result))
+    const after = await this.picture(changes)
+    const written = Object.keys(before).filter(part => after[part] !== before[part])
+    this.check(
+      written.length === 0,
+      `no changes after a conflict: ${written.map(part => `${part} ${before[part]}`).join(', ')}, as before`,
+      written.map(part => `${part} ${after[part]}`).join(', '),
+    )
+  }
+
+  async bet(betId: string): Promise<Bet | null> {
+    return (await this.read({ betId })).bet
+  }
+
+  async transaction(operation: Operation, transactionId: string): Promise<Transaction | null> {
+    return (await this.read({ operation, transactionId })).transaction
+  }
+
+  async player(playerId: string): Promise<Player | null> {
+    return (await this.read({ playerId })).player
+  }
+
+  async balance(playerId: string): Promise<Decimal> {
+    const player = await this.player(playerId)
+    this.check(player !== null, `the player ${playerId}`, null)
+    return player.balance
+  }
+
+  /** The bet, which must exist. */
+  async existingBet(betId: string): Promise<Bet> {
+    const bet = await this.bet(betId)
+    this.check(bet !== null, `the bet ${betId}`, bet)
+    return bet
+  }
+
+  async expectBalance(playerId: string, expected: Decimal, why: string | null = null): Promise<void> {
+    const balance = await this.balance(playerId)
+    const text = `a balance of exactly ${expected} for ${short(playerId)}${why === null ? '' : `: ${why}`}`
+    this.check(sameAmount(balance, expected), text, balance)
+  }
+
+  async expectBet(expected: Bet): Promise<void> {
+    const actual = await this.bet(expected.betId)
+    this.check(actual !== null && sameBet(actual, expected), `the bet ${shown(expected)}`, actual)
+  }
+
+  private check(holds: boolean, expected: string, actual: unknown): asserts holds {
+    this.shared.trace.check(holds, expected, actual)
+  }
+
+  /** Every record that the changes touch, each as text, to compare it before and after. */
+  private async picture({ transaction, bet }: WalletChanges): Promise<Record<string, string>> {
+    const { operation, transactionId, playerId, betId } = transaction
+    const snapshot = await this.untraced.load({
+      operation,
+      transactionId,
+      playerId,
+      betId: bet?.betId ?? betId,
+    })
+    const { player } = snapshot
+    return {
+      player: shown(player && { ...player, balance: withoutTrailingZeros(player.balance) }),
+      bet: shown(snapshot.bet),
+      transaction: shown(snapshot.transaction),
+    }
+  }
+
+  private read(
+    keys: Partial<{ operation: Operation; transactionId: string; playerId: string; betId: string }>,
+  ) {
+    return this.untraced.load({
+      operation: 'placebet',
+      transactionId: 'not used',
+      playerId: this.shared.knownPlayerId,
+      betId: 'not used',
+      ...keys,
+    })
+  }
+}
+
+function withoutTrailingZeros(amount: unknown): unknown {
+  return isDecimal(amount) && amount.includes('.') ? amount.replace(/\.?0+$/, '') : amount
+}
