@@ -1,5 +1,5 @@
 /** All cases of the kit, ready to run under any test runner. */
-import { WalletError } from '../errors.js'
+import { check } from '../options.js'
 import type { WalletStore } from '../store.js'
 import { CaseContext, type CaseDefinition, type ContextOptions } from './case-context.js'
 import { durabilityCases } from './cases/durability.js'
@@ -49,7 +49,7 @@ export function walletStoreCases<O extends { store: WalletStore }>(
 ): readonly WalletStoreCase[] {
   const contextOptions = checkedOptions(options)
   const hooks = harness as unknown as StoreHarness<Opened>
-  if (typeof hooks?.open !== 'function') invalid('the harness needs open(players)')
+  if (typeof hooks?.open !== 'function') check.invalid('the harness needs open(players)')
   return definitions
     .filter(({ id }) => options.only === undefined || options.only.includes(id))
     .map(definition => caseFor(definition, hooks, contextOptions))
@@ -123,15 +123,12 @@ function numbered(steps: readonly string[]): string[] {
 }
 
 function checkedOptions({ seed = 1, runs = 200, only, timeoutMs = 30_000 }: CaseOptions): ContextOptions {
-  if (!Number.isSafeInteger(seed)) invalid('seed must be an integer')
-  if (!Number.isSafeInteger(runs) || runs < 1) invalid('runs must be an integer of at least 1')
-  if (!Number.isFinite(timeoutMs) || timeoutMs <= 0) invalid('timeoutMs must be a number greater than 0')
+  check.whole('seed', seed, Number.MIN_SAFE_INTEGER)
+  check.whole('runs', runs, 1)
+  if (!Number.isFinite(timeoutMs) || timeoutMs <= 0)
+    check.invalid('timeoutMs must be a number greater than 0')
   for (const id of only ?? []) {
-    if (!definitions.some(definition => definition.id === id)) invalid(`only: unknown case ${id}`)
+    if (!definitions.some(definition => definition.id === id)) check.invalid(`only: unknown case ${id}`)
   }
   return { seed, runs, timeoutMs }
-}
-
-function invalid(problem: string): never {
-  throw new WalletError('INVALID_OPTIONS', `Invalid options: ${problem}`)
 }
