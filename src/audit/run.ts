@@ -1,6 +1,6 @@
 /** Runs the cases one after the other: what they judge is one player's balance. */
 import { randomBytes } from 'node:crypto'
-import type { AuditCase, Need } from './case.js'
+import type { AuditCase, Need } from './audit-case.js'
 import { type Client, openClient } from './client.js'
 import { compare, type Decimal, fromUnits, subtract, textOf } from './decimal.js'
 import { AuditError } from './errors.js'
@@ -8,7 +8,7 @@ import { excerptOf } from './excerpt.js'
 import type { AuditSettings } from './options.js'
 import { createRandom } from './random.js'
 import type { AuditFailure, AuditReport, AuditResult } from './report.js'
-import { type Answer, type Books, Failed, found, Skipped, Stage } from './stage.js'
+import { type Answer, type CaseBalances, CaseFailed, describeAnswer, Skipped, Stage } from './stage.js'
 
 type ReadBy = { way: 'rollback' | 'bet and rollback' }
 
@@ -23,7 +23,7 @@ export async function runAudit(settings: AuditSettings, cases: readonly AuditCas
   try {
     const ids = idsOfRun()
     const readBy: ReadBy = { way: 'rollback' }
-    const books: Books[] = []
+    const books: CaseBalances[] = []
     const stageFor = (stream: string) =>
       new Stage(books, settings, client, createRandom(settings.seed, stream), ids, readBy)
 
@@ -103,7 +103,7 @@ async function begin(
       throw new AuditError(
         'BALANCE_UNREADABLE',
         `The balance of ${settings.playerId} cannot be read: the rollback of a bet that is not known is answered ` +
-          `with ${found(asked)} (spec 4.3 asks for success), and a bet with its rollback ends with ${found(answer)}`,
+          `with ${describeAnswer(asked)} (spec 4.3 asks for success), and a bet with its rollback ends with ${describeAnswer(answer)}`,
       )
     }
   }
@@ -158,7 +158,7 @@ function checkReached(settings: AuditSettings, answer: Answer, playerId: string)
   if (status === 404 || (status < 300 && answer.fields === null)) {
     throw new AuditError(
       'NOT_A_WALLET',
-      `${where} is answered with ${found(answer)}: is the base URL right? /placebet, /unsettlement and /rollbackbet are appended to it`,
+      `${where} is answered with ${describeAnswer(answer)}: is the base URL right? /placebet, /unsettlement and /rollbackbet are appended to it`,
     )
   }
   // Anything else is a wallet, though perhaps one that answers wrongly: the cases say how.
@@ -194,7 +194,7 @@ interface Played {
   result: AuditResult
   /** `null`: nobody answers any more. */
   after: Decimal | null
-  books: Books | null
+  books: CaseBalances | null
 }
 
 async function play(item: AuditCase, stage: Stage, client: Client, opening: Decimal): Promise<Played> {
@@ -206,19 +206,19 @@ async function play(item: AuditCase, stage: Stage, client: Client, opening: Deci
   try {
     await item.play(stage)
   } catch (error) {
-    if (error instanceof Failed) {
+    if (error instanceof CaseFailed) {
       failure = { expected: error.expected, actual: error.found, impact, exchangeIndex: error.exchange }
     } else if (error instanceof Skipped) reason = error.message
     else throw error
   } finally {
-    await stage.giveBack()
+    await stage.cleanUp()
   }
 
   const last = await lastLook(stage)
   if (last.status === null && failure === null) {
     failure = {
       expected: 'the wallet to go on answering',
-      actual: found(last),
+      actual: describeAnswer(last),
       impact,
       exchangeIndex: last.index,
     }

@@ -1,7 +1,7 @@
 /** What a case plays on: the calls of the platform, and the judgements of what comes back. */
 import type { SettlementRequest } from '../requests.js'
 import type { SettlementType } from '../store.js'
-import type { Call, Client, Reply } from './client.js'
+import type { Client, Reply } from './client.js'
 import {
   add,
   compare,
@@ -17,10 +17,11 @@ import { type Json, numberText, type ReadJson, raw, readObject, write } from './
 import type { AuditSettings } from './options.js'
 import type { Random } from './random.js'
 import type { AuditExchange } from './report.js'
+import type { Call } from './request.js'
 import { settleBet } from './settlement-call.js'
 
 /** A promise that is not kept. */
-export class Failed extends Error {
+export class CaseFailed extends Error {
   constructor(
     readonly expected: string,
     readonly found: string,
@@ -59,7 +60,7 @@ export interface Answer {
 }
 
 /** What a case has left behind, after it gave back what it took. */
-export interface Books {
+export interface CaseBalances {
   id: string
   before: Decimal
   after: Decimal
@@ -71,7 +72,7 @@ export interface Books {
 export type Change = {
   fields?: Record<string, Json | undefined>
   label?: string
-} & Pick<Call, 'line' | 'credentials' | 'headers' | 'timeoutMs'>
+} & Pick<Call, 'delivery' | 'credentials' | 'headers' | 'timeoutMs'>
 
 export type UnsettlementType = 'UNSCORED' | 'UNVOIDED'
 
@@ -86,7 +87,7 @@ export class Stage {
 
   constructor(
     /** What the cases before this one have left. */
-    readonly books: readonly Books[],
+    readonly books: readonly CaseBalances[],
     readonly settings: AuditSettings,
     private readonly client: Client,
     readonly random: Random,
@@ -166,7 +167,7 @@ export class Stage {
   }
 
   place(bet: Bet, change: Change = {}): Promise<Answer> {
-    this.expectBet(bet)
+    this.track(bet)
     return this.send('/placebet', this.placement(bet), {
       label: `placebet ${short(bet.betId)} of ${textOf(bet.amount)}`,
       ...change,
@@ -201,7 +202,7 @@ export class Stage {
     transactionId = this.id(),
   ): Promise<string | null> {
     this.settled = true
-    this.expectBet(bet).types.add(type)
+    this.track(bet).types.add(type)
     const settlement: SettlementRequest = {
       transactionId,
       betId: bet.betId,
@@ -231,7 +232,7 @@ export class Stage {
   }
 
   /** Says that a bet may have been placed by a call of the case's own, so that it is given back at the end. */
-  expectBet(bet: Pick<Bet, 'betId' | 'playerId'>): { types: Set<SettlementType> } {
+  track(bet: Pick<Bet, 'betId' | 'playerId'>): { types: Set<SettlementType> } {
     const known = this.sent.get(bet.betId)
     if (known !== undefined) return known
     const expected = { playerId: bet.playerId, types: new Set<SettlementType>() }
@@ -240,7 +241,7 @@ export class Stage {
   }
 
   /** Many at once, in this order. */
-  together<T>(count: number, call: (index: number) => Promise<T>): Promise<T[]> {
+  simultaneously<T>(count: number, call: (index: number) => Promise<T>): Promise<T[]> {
     return Promise.all(Array.from({ length: count }, (_, index) => call(index)))
   }
 
@@ -252,7 +253,7 @@ export class Stage {
   async balance(playerId = this.settings.playerId): Promise<Decimal> {
     const answer = await this.readBalance(playerId)
     if (answer.balance !== null) return answer.balance
-    throw new Failed('to be told the balance', found(answer), answer.index)
+    throw new CaseFailed('to be told the balance', describeAnswer(answer), answer.index)
   }
 
   /** As the wallet says it. */
@@ -261,7 +262,7 @@ export class Stage {
     const currency = answer.fields?.get('currency')
     return typeof currency === 'string'
       ? currency
-      : this.fail('to be told the currency', found(answer), answer)
+      : this.fail('to be told the currency', describeAnswer(answer), answer)
   }
 
   async readBalance(playerId = this.settings.playerId): Promise<Answer> {
@@ -277,13 +278,13 @@ export class Stage {
   // Judgements
 
   fail(expected: string, foundInstead: string, answer: Answer | null = null): never {
-    throw new Failed(expected, foundInstead, answer?.index ?? null)
+    throw new CaseFailed(expected, foundInstead, answer?.index ?? null)
   }
 
   /** 2xx, the record of spec 2 in the player's currency, and this balance where one is given. */
-  accepted(answer: Answer, balance?: Decimal): void {
+  expectSuccess(answer: Answer, balance?: Decimal): void {
     const expected = balance === undefined ? 'success' : `success with balance ${this.money(balance)}`
-    if (answer.success === null) this.fail(expected, found(answer), answer)
+    if (answer.success === null) this.fail(expected, describeAnswer(answer), answer)
     if (answer.success.currency !== this.settings.currency)
       this.fail(`the currency ${this.settings.currency}`, JSON.stringify(answer.success.currency), answer)
     if (balance !== undefined && compare(answer.success.balance, balance) !== 0)
@@ -291,33 +292,33 @@ export class Stage {
   }
 
   /** 4xx or 5xx, with one of the codes that were agreed where a code is given. */
-  refused(answer: Answer, code?: string): void {
+  expectRefusal(answer: Answer, code?: string): void {
     const codes = code === undefined ? ['*'] : this.codesOf(code)
     const fine = answer.status !== null && answer.status >= 400 && answer.status <= 599
     if (fine && (codes.includes('*') || codes.some(agreed => agreed === answer.errorCode))) return
     this.fail(
       codes.includes('*') ? 'a refusal (4xx or 5xx)' : `a refusal ${codes.join(' or ')}`,
-      found(answer),
+      describeAnswer(answer),
       answer,
     )
   }
 
   /** A refusal that is definite: 4xx. */
-  definite(answer: Answer): void {
+  expectFinalRefusal(answer: Answer): void {
     if (answer.status !== null && answer.status >= 400 && answer.status <= 499) return
-    this.fail('a definite refusal (4xx)', found(answer), answer)
+    this.fail('a definite refusal (4xx)', describeAnswer(answer), answer)
   }
 
   /** The code and the status that were agreed. */
-  refusedAs(answer: Answer, code: string): void {
-    this.refused(answer, code)
+  expectAgreedRefusal(answer: Answer, code: string): void {
+    this.expectRefusal(answer, code)
     const statuses = this.settings.statusCodes.get(code) ?? []
     if (!statuses.includes(answer.status ?? 0))
-      this.fail(`status ${statuses.join(' or ')} for ${code}`, found(answer), answer)
+      this.fail(`status ${statuses.join(' or ')} for ${code}`, describeAnswer(answer), answer)
   }
 
   /** Refused as something that is known already. */
-  isRepetition(answer: Answer): boolean {
+  isDuplicateRefusal(answer: Answer): boolean {
     const codes = ['TRANSACTION_CONFLICT', 'INVALID_BET'].flatMap(code => this.codesOf(code))
     return answer.status === 409 || codes.some(code => code === answer.errorCode)
   }
@@ -327,11 +328,11 @@ export class Stage {
   }
 
   /** The balance is this one. `why` says after what. */
-  async holds(balance: Decimal, why: string): Promise<void> {
+  async expectBalance(balance: Decimal, why: string): Promise<void> {
     const answer = await this.readBalance()
     const expected = `balance ${this.money(balance)} ${why}`
     const actual = answer.balance
-    if (actual === null) this.fail(expected, found(answer), answer)
+    if (actual === null) this.fail(expected, describeAnswer(answer), answer)
     if (compare(actual, balance) === 0) return
     const difference = subtract(actual, balance)
     const which = difference.units < 0n ? 'too little' : 'too much'
@@ -340,23 +341,23 @@ export class Stage {
   }
 
   /** Places it and expects that it is taken; gives the balance afterwards. */
-  async placed(bet: Bet, before: Decimal): Promise<Decimal> {
+  async placeSuccessfully(bet: Bet, before: Decimal): Promise<Decimal> {
     const after = subtract(before, bet.amount)
-    this.accepted(await this.place(bet), after)
+    this.expectSuccess(await this.place(bet), after)
     return after
   }
 
   /** Stakes all but so much; gives the bet. */
   async spendDownTo(rest: Decimal, balance: Decimal): Promise<Bet> {
     const bet = this.bet(subtract(balance, rest))
-    this.accepted(await this.place(bet), rest)
+    this.expectSuccess(await this.place(bet), rest)
     return bet
   }
 
   // Afterwards
 
   /** Gives back what the case took, as far as the interface allows. What is refused here was judged by the case. */
-  async giveBack(): Promise<void> {
+  async cleanUp(): Promise<void> {
     const label = 'afterwards: '
     const bets = [...this.sent].map(([betId, rest]) => ({ betId, ...rest }))
     for (const bet of bets.filter(({ types }) => types.size === 0)) {
@@ -383,7 +384,7 @@ export function short(id: string): string {
 }
 
 /** What came back, in words. */
-export function found(answer: Answer): string {
+export function describeAnswer(answer: Answer): string {
   const { status, exchange, success, errorCode, text } = answer
   if (status === null) return `no answer: ${exchange.error ?? 'nothing came'}`
   if (success !== null) return `${status} with balance ${textOf(success.balance)} ${success.currency}`
