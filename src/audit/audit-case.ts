@@ -1,29 +1,29 @@
-/** How a case of the audit is written down. */
+/** The form of an audit case. */
 import type { Level } from './report.js'
 import type { Stage } from './stage.js'
 
-/** What must be offered for a case to be judged, beside a player with funds. */
+/** A condition without which a case is skipped. */
 export type Need =
-  /** A way to settle bets. */
+  /** The option `settle`. */
   | 'settle'
-  /** A PAM that can deduct. */
+  /** The option `clawbacks` is not `false`. */
   | 'clawbacks'
-  /** A second test player. */
-  | 'other player'
-  /** Calls are authenticated in some way. */
+  /** The option `otherPlayerId`. */
+  | 'other-player'
+  /** Calls are authenticated: the option `credentials`, `headers` or `sign`. */
   | 'authentication'
 
 export interface AuditCase {
-  /** Never changes its meaning, and is never used again. */
+  /** Its meaning never changes, and it is never reused. */
   id: `AU-${number}`
   level: Level
-  /** What is promised, in one sentence. */
+  /** The requirement, in one sentence. */
   title: string
-  /** Sections of the specification and decisions. */
+  /** Sections of docs/interface.md, decisions (docs/decisions.md), scenarios (docs/scenarios.md) and other pages. */
   source: string
-  /** What a wallet that fails costs in production. */
+  /** The damage in production if a wallet fails. */
   impact: string
   needs?: readonly Need[]
-  /** Returns when the promise is kept; fails by the stage's judgements. */
+  /** Returns if the requirement is met; otherwise throws by an expectation of the stage. */
   play(stage: Stage): Promise<void>
 }

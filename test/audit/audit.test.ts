@@ -222,7 +222,7 @@ describe('how bets are settled', () => {
     const wallet = await plain()
     const report = await auditWallet({ ...optionsFor(wallet), settle, only: ['AU-101', 'AU-502'] })
     expect(verdictOf(report, 'AU-101')).toBe('passed')
-    expect(verdictOf(report, 'AU-502')).toBe('not judged')
+    expect(verdictOf(report, 'AU-502')).toBe('skipped')
     expect(report.results[1]?.reason).toMatch(reason)
     expect(report).toMatchObject({ passed: true, complete: false })
   })
@@ -316,7 +316,7 @@ describe('an audit that ends early', () => {
         stop.abort()
       },
     })
-    expect(report.results.map(({ verdict }) => verdict)).toEqual(['passed', 'not judged', 'not judged'])
+    expect(report.results.map(({ verdict }) => verdict)).toEqual(['passed', 'skipped', 'skipped'])
     expect(report.results[1]?.reason).toBe('the audit was stopped')
     expect(report.funds).toEqual({ before: '100.00', after: '100.00' })
   })
@@ -333,7 +333,7 @@ describe('an audit that ends early', () => {
       },
       only: ['AU-101', 'AU-102', 'AU-103'],
     })
-    const over = { verdict: 'not judged', reason: 'the time budget was used up' }
+    const over = { verdict: 'skipped', reason: 'the time budget was used up' }
     expect(report.results.slice(1)).toMatchObject([over, over])
     expect(report).toMatchObject({ passed: true, complete: false })
   })

@@ -23,7 +23,7 @@ it('keeps calls that differ', () => {
     call('placebet 6', { status: null, answer: null, error: 'closed' }),
     call('placebet 7', { status: null, answer: null, error: 'timed out' }),
   ]
-  expect(excerptOf(exchanges, false, null)).toEqual({ exchanges, telling: null })
+  expect(excerptOf(exchanges, false, null)).toEqual({ exchanges, keptIndex: null })
 })
 
 it('keeps the first and the last of many alike, also where others are in between, and says how many are missing', () => {
@@ -44,11 +44,11 @@ it('keeps the first and the last of many alike, also where others are in between
 
 it('keeps more of a case that failed, and the call that gave it away wherever it is', () => {
   const exchanges = many(300, index => call(`copy ${index}`))
-  const { exchanges: kept, telling } = excerptOf(exchanges, true, 150)
+  const { exchanges: kept, keptIndex } = excerptOf(exchanges, true, 150)
   expect(kept).toHaveLength(41)
-  expect(kept[telling ?? -1]?.label).toBe('copy 150')
+  expect(kept[keptIndex ?? -1]?.label).toBe('copy 150')
   expect(told(kept).slice(19, 22)).toEqual(['copy 19, 130 more', 'copy 150, 129 more', 'copy 280'])
   expect(callsOf(kept)).toBe(300)
-  expect(excerptOf(exchanges, true, 299).telling).toBe(39)
-  expect(excerptOf(exchanges, true, null).telling).toBeNull()
+  expect(excerptOf(exchanges, true, 299).keptIndex).toBe(39)
+  expect(excerptOf(exchanges, true, null).keptIndex).toBeNull()
 })

@@ -167,7 +167,7 @@ const report: AuditReport = {
         level: 'MUST',
         title: 'Two',
         source: 'D7',
-        verdict: 'not judged',
+        verdict: 'skipped',
         reason: 'no way & means',
       },
       ...{ failure: null, exchanges: [], durationMs: 0 },

@@ -10,8 +10,8 @@ export const books: readonly AuditCase[] = [
     source: 'spec 3, 4.3',
     impact: 'Money is lost or created somewhere, and every day of operation adds to the difference.',
     async play(stage) {
-      for (const { id, before, after, settled } of stage.books) {
-        if (settled || compare(before, after) === 0) continue
+      for (const { id, before, after, hasSettled } of stage.balances) {
+        if (hasSettled || compare(before, after) === 0) continue
         const more = subtract(after, before).units > 0n
         stage.fail(
           `balance ${stage.money(before)} after all bets of ${id} were rolled back`,

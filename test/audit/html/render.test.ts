@@ -194,7 +194,7 @@ describe('what a reader finds', () => {
 
   it('at most three reasons in the head, however many there are', () => {
     const results = failingReport.results.map((result, index) =>
-      result.verdict === 'not judged' ? { ...result, reason: `reason ${index}` } : result,
+      result.verdict === 'skipped' ? { ...result, reason: `reason ${index}` } : result,
     )
     expect(textOf(renderHtml({ ...failingReport, results }))).toMatch(/reason \d+ \(1\); and other reasons\./)
   })
