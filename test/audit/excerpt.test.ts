@@ -26,23 +26,23 @@ it('keeps calls that differ', () => {
   expect(excerptOf(exchanges, false, null)).toEqual({ exchanges, keptIndex: null })
 })
 
-it('keeps the first and the last of many alike, also where others are in between, and says how many are missing', () => {
+it('keeps the first and the last of many similar calls, even with others in between, and counts the omitted ones', () => {
   const exchanges = many(200, index =>
     index % 2 === 0 ? call(`copy ${index} of 2.50`) : call(`rollback ${index}`),
   )
-  const excerpt = excerptOf([...exchanges, call('balance?')], false, null)
+  const excerpt = excerptOf([...exchanges, call('read the balance')], false, null)
   expect(told(excerpt.exchanges)).toEqual([
     'copy 0 of 2.50, 98 more',
     'rollback 1, 98 more',
     'copy 198 of 2.50',
     'rollback 199',
-    'balance?',
+    'read the balance',
   ])
   expect(callsOf(excerpt.exchanges)).toBe(201)
   expect(exchanges.every(({ omitted }) => omitted === 0)).toBe(true)
 })
 
-it('keeps more of a case that failed, and the call that gave it away wherever it is', () => {
+it('keeps more of a failed case, and always the call that shows the failure', () => {
   const exchanges = many(300, index => call(`copy ${index}`))
   const { exchanges: kept, keptIndex } = excerptOf(exchanges, true, 150)
   expect(kept).toHaveLength(41)
