@@ -19,7 +19,7 @@ export interface AuditCase {
   level: Level
   /** The requirement, in one sentence. */
   title: string
-  /** Sections of docs/interface.md, decisions (docs/decisions.md), scenarios (docs/scenarios.md) and other pages. */
+  /** `spec 4.1`: docs/interface.md; `D6`: docs/decisions.md; `A01`: docs/scenarios.md; or another page. */
   source: string
   /** The damage in production if a wallet fails. */
   impact: string

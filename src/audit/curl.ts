@@ -39,7 +39,7 @@ export function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** A printf command for a body that cannot be an argument of curl: not text, or starting with `@`, a file name for curl. */
+/** A printf command, for a body that curl cannot take as an argument: not text, or starting with `@`. */
 function printfOf(body: Uint8Array): string | null {
   const text = Buffer.from(body).toString('utf8')
   const plain = Buffer.from(text, 'utf8').equals(Buffer.from(body)) && !/^@|[\p{Cc}\ufeff]/u.test(text)

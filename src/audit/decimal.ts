@@ -1,6 +1,7 @@
 /**
- * Exact decimals of the audit and the simulator. They judge a wallet's arithmetic, and so share none with the library.
- * Two forms: {@link Decimal} for amounts of any scale, and `bigint` units at a fixed scale for sums that must be fast.
+ * Exact decimals of the audit and the simulator. They judge a wallet's arithmetic, and so share none with the
+ * library. Two forms: {@link Decimal} for amounts of any scale, and `bigint` units at a fixed scale for sums
+ * that must be fast.
  */
 
 /** `units / 10 ** scale`, with the smallest possible scale: 10.50 is `{ units: 105n, scale: 1 }`. */
@@ -16,7 +17,7 @@ export const zero: Decimal = { units: 0n, scale: 0 }
 
 const exponentMax = 400
 
-/** Reads the text of a JSON number: `"100.50"`, `"1e2"`. Returns `null` for other text, and for more than 400 digits. */
+/** Reads the text of a JSON number: `"100.50"`, `"1e2"`. `null` for other text or more than 400 digits. */
 export function parseDecimal(text: string): Decimal | null {
   const parts = /^(-?)(0|[1-9][0-9]{0,399})(?:\.([0-9]{1,400}))?(?:[eE]([+-]?[0-9]{1,4}))?$/.exec(text)
   if (parts === null) return null

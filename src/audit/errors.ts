@@ -1,4 +1,4 @@
-/** Errors that prevent an audit or a simulation. Incorrect answers of the wallet are not errors: they are in the report. */
+/** Errors that prevent an audit or a simulation. Incorrect answers of the wallet are in the report. */
 
 /**
  * - `INVALID_OPTIONS`: an option is invalid; the message names it.
@@ -9,8 +9,8 @@
  * - `CURRENCY_MISMATCH`: the player has another currency.
  * - `BALANCE_MISMATCH`: simulation only; the player's balance differs from the given one.
  * - `INSUFFICIENT_TEST_FUNDS`: the balance is too low; the message names the amount that is needed.
- * - `BALANCE_UNREADABLE`: the balance cannot be read by the rollback of an unknown bet, nor (audit only) by a bet and its
- *   rollback.
+ * - `BALANCE_UNREADABLE`: the balance cannot be read by the rollback of an unknown bet, nor (audit only) by a
+ *   bet and its rollback.
  */
 export type AuditErrorCode =
   | 'INVALID_OPTIONS'

@@ -1,13 +1,13 @@
 /** Shortens the calls of a case for the report: a race has hundreds of similar ones. */
 import type { AuditExchange } from './report.js'
 
-/** Similar calls kept at the beginning, and as many at the end: more if the case failed and has to be understood. */
+/** The number of similar calls kept at the beginning and at the end: more of a failed case. */
 const endsOfFailed = 20
 const endsOfOthers = 1
 
 /**
- * Removes the middle of calls that differ in ids and numbers only and had the same answer. The call before each gap has
- * the number of removed calls in `omitted`.
+ * Removes the middle of calls that differ in ids and numbers only and had the same answer. The call before
+ * each gap has the number of removed calls in `omitted`.
  *
  * @param keep index of the call that shows the failure, which is always kept; `null` if there is none
  * @returns the remaining calls, and the new index of `keep`

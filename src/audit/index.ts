@@ -1,6 +1,6 @@
 /**
- * `bet-wallet/audit`: the platform's side. Sends the platform's calls to a running wallet, in whatever language it is
- * written, and judges the answers.
+ * `bet-wallet/audit`: the platform's side. Sends the platform's calls to a running wallet, in whatever
+ * language it is written, and judges the answers.
  */
 import { cases } from './cases.js'
 import { type AuditOptions, settingsOf } from './options.js'
@@ -44,13 +44,14 @@ export const auditCases: readonly { id: string; level: Level; title: string; sou
 )
 
 /**
- * Audits a wallet over HTTP. Sends requests to the base URL and to the settlement URL only, follows no redirect, and
- * touches no players other than those of the options. Each case rolls back its bets at its end, and credits that
- * uncollected clawbacks leave are staked on a last bet that stays open, so the same player can be audited again.
+ * Audits a wallet over HTTP. Sends requests to the base URL and to the settlement URL only, follows no
+ * redirect, and touches no players other than those of the options. Each case rolls back its bets at its end,
+ * and credits that uncollected clawbacks leave are staked on a last bet that stays open, so the same player
+ * can be audited again.
  *
  * @returns the report, which includes everything that the wallet does wrong
- * @throws {AuditError} if the audit is not possible: invalid options, no answer, failed authentication, unknown player,
- * insufficient funds
+ * @throws {AuditError} if the audit is not possible: invalid options, no answer, failed authentication,
+ * unknown player, insufficient funds
  */
 export async function auditWallet(options: AuditOptions): Promise<AuditReport> {
   const ids = cases.map(({ id }) => id)

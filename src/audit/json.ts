@@ -1,14 +1,20 @@
 /**
- * JSON with exact numbers, written and read. Its own reader and not the library's: the audit and the simulator judge
- * wallets that may be built with the library, and one error must not hide another.
+ * JSON with exact numbers, written and read. Its own reader and not the library's: the audit and the
+ * simulator judge wallets that may be built with the library, and one error must not hide another.
  */
 
-/** A number as the body spells it: `"100.00"`. Only {@link readJson} creates it, so that no body can imitate one. */
+/**
+ * A number as the body spells it: `"100.00"`. Only {@link readJson} creates it, so that no body can imitate
+ * one.
+ */
 export class JsonNumber {
   constructor(readonly text: string) {}
 }
 
-/** JSON text that {@link write} copies as it is: a number with all its digits, or text that is malformed on purpose. */
+/**
+ * JSON text that {@link write} copies as it is: a number with all its digits, or text that is malformed on
+ * purpose.
+ */
 export class RawJson {
   constructor(readonly text: string) {}
 }
@@ -46,102 +52,112 @@ const number = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
 const whiteSpace = /[ \t\n\r]*/y
 
 /**
- * Reads any JSON text. Objects become maps, so that `__proto__` is a key like any other; of equal keys the last one
- * counts. Numbers become {@link JsonNumber}.
+ * Reads any JSON text. Objects become maps, so that `__proto__` is a key like any other; of equal keys the
+ * last one counts. Numbers become {@link JsonNumber}.
  *
  * @throws {SyntaxError} for malformed JSON, and for nesting of more than 100 levels
  */
 export function readJson(text: string): ReadJson {
-  let at = 0
-  // Without escapes and control characters, a string is what stands between its quotes. Else the engine reads it.
-  const isPlain = !/[\\\p{Cc}]/u.test(text)
+  return new Reader(text).readDocument()
+}
 
-  function fail(problem = 'unexpected text'): never {
-    throw new SyntaxError(`${problem} at position ${at}`)
+class Reader {
+  private at = 0
+  /** Without escapes and control characters, a string is the text between its quotes. */
+  private readonly isPlain: boolean
+
+  constructor(private readonly text: string) {
+    this.isPlain = !/[\\\p{Cc}]/u.test(text)
   }
 
-  function skipSpace(): void {
-    if (text.charCodeAt(at) > 0x20) return
-    whiteSpace.lastIndex = at
-    whiteSpace.test(text)
-    at = whiteSpace.lastIndex
+  readDocument(): ReadJson {
+    this.skipSpace()
+    const value = this.readValue(0)
+    return this.at === this.text.length ? value : this.fail()
   }
 
-  /** Whether this comes next, and if so, it is skipped with the white space behind it. */
-  function skip(expected: string): boolean {
-    if (!text.startsWith(expected, at)) return false
-    at += expected.length
-    skipSpace()
-    return true
-  }
-
-  function readText(): string {
-    const from = at
-    if (text[at] !== '"') fail()
-    do at = text.indexOf('"', at + 1)
-    while (at !== -1 && isEscaped(text, at))
-    if (at === -1) {
-      at = text.length
-      fail('unterminated string')
+  private readValue(depth: number): ReadJson {
+    if (depth > depthMax) this.fail(`nested more than ${depthMax} levels deep`)
+    switch (this.text[this.at]) {
+      case '"':
+        return this.readString()
+      case '{':
+        return this.readFields(depth + 1)
+      case '[':
+        return this.readList(depth + 1)
+      case 't':
+        return this.skip('true') || this.fail()
+      case 'f':
+        return this.skip('false') ? false : this.fail()
+      case 'n':
+        return this.skip('null') ? null : this.fail()
+      default:
+        return this.readNumber()
     }
-    at += 1
-    const literal = text.slice(from, at)
-    skipSpace()
-    return isPlain ? literal.slice(1, -1) : JSON.parse(literal)
   }
 
-  function readNumber(): JsonNumber {
-    number.lastIndex = at
-    const [spelling] = number.exec(text) ?? fail()
-    at += spelling.length
-    skipSpace()
+  private readFields(depth: number): Map<string, ReadJson> {
+    const fields = new Map<string, ReadJson>()
+    this.skip('{')
+    if (this.skip('}')) return fields
+    do {
+      if (this.text[this.at] !== '"') this.fail()
+      const key = this.readString()
+      if (!this.skip(':')) this.fail()
+      fields.set(key, this.readValue(depth))
+    } while (this.skip(','))
+    return this.skip('}') ? fields : this.fail()
+  }
+
+  private readList(depth: number): ReadJson[] {
+    const items: ReadJson[] = []
+    this.skip('[')
+    if (this.skip(']')) return items
+    do items.push(this.readValue(depth))
+    while (this.skip(','))
+    return this.skip(']') ? items : this.fail()
+  }
+
+  private readString(): string {
+    const from = this.at
+    do this.at = this.text.indexOf('"', this.at + 1)
+    while (this.at !== -1 && isEscaped(this.text, this.at))
+    if (this.at === -1) {
+      this.at = this.text.length
+      this.fail('unterminated string')
+    }
+    this.at += 1
+    const literal = this.text.slice(from, this.at)
+    this.skipSpace()
+    return this.isPlain ? literal.slice(1, -1) : JSON.parse(literal)
+  }
+
+  private readNumber(): JsonNumber {
+    number.lastIndex = this.at
+    const [spelling] = number.exec(this.text) ?? this.fail()
+    this.at += spelling.length
+    this.skipSpace()
     return new JsonNumber(spelling)
   }
 
-  function readList(depth: number): ReadJson[] {
-    const items: ReadJson[] = []
-    if (skip(']')) return items
-    do items.push(readValue(depth))
-    while (skip(','))
-    return skip(']') ? items : fail()
+  /** Skips this text and the white space after it, if it is next. */
+  private skip(expected: string): boolean {
+    if (!this.text.startsWith(expected, this.at)) return false
+    this.at += expected.length
+    this.skipSpace()
+    return true
   }
 
-  function readFields(depth: number): Map<string, ReadJson> {
-    const fields = new Map<string, ReadJson>()
-    if (skip('}')) return fields
-    do {
-      const key = readText()
-      if (!skip(':')) fail()
-      fields.set(key, readValue(depth))
-    } while (skip(','))
-    return skip('}') ? fields : fail()
+  private skipSpace(): void {
+    if (this.text.charCodeAt(this.at) > 0x20) return
+    whiteSpace.lastIndex = this.at
+    whiteSpace.test(this.text)
+    this.at = whiteSpace.lastIndex
   }
 
-  function readValue(depth: number): ReadJson {
-    if (depth > depthMax) fail(`nested more than ${depthMax} levels deep`)
-    switch (text[at]) {
-      case '"':
-        return readText()
-      case '{':
-        skip('{')
-        return readFields(depth + 1)
-      case '[':
-        skip('[')
-        return readList(depth + 1)
-      case 't':
-        return skip('true') || fail()
-      case 'f':
-        return skip('false') ? false : fail()
-      case 'n':
-        return skip('null') ? null : fail()
-      default:
-        return readNumber()
-    }
+  private fail(problem = 'unexpected text'): never {
+    throw new SyntaxError(`${problem} at position ${this.at}`)
   }
-
-  skipSpace()
-  const value = readValue(0)
-  return at === text.length ? value : fail()
 }
 
 /** Whether an odd number of backslashes stands before this position. */

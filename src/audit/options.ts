@@ -5,8 +5,8 @@ import { type TargetSettings, targetOptionNames, targetSettingsOf, type WalletTa
 
 export interface AuditOptions extends WalletTarget {
   /**
-   * A test player with funds. Nothing else may change the balance during the audit: balances are compared to the last
-   * digit. No other player is touched, except `otherPlayerId`.
+   * A test player with funds. Nothing else may change the balance during the audit: balances are compared to
+   * the last digit. No other player is touched, except `otherPlayerId`.
    */
   playerId: string
   /** The currency of the player: `"EUR"`. */
@@ -20,15 +20,15 @@ export interface AuditOptions extends WalletTarget {
    */
   clawbacks?: boolean
   /**
-   * The HTTP statuses agreed with the platform, by error code of this library, and `SUCCESS`. A different status fails a
-   * SHOULD.
+   * The HTTP statuses agreed with the platform, by error code of this library, and `SUCCESS`. A different
+   * status fails a SHOULD.
    *
    * @default 200, and the statuses of docs/errors.md
    */
   statusCodes?: Record<string, number | readonly number[]>
   /**
-   * The error codes agreed with the platform, by error code of this library: `{ INVALID_BET: 'BET_REFUSED' }`. `*` allows
-   * any code.
+   * The error codes agreed with the platform, by error code of this library. `*` allows any code.
+   * Example: `{ INVALID_BET: 'BET_REFUSED' }`.
    */
   errorCodes?: Record<string, string | readonly string[]>
   /**

@@ -1,4 +1,6 @@
-/** Checks before the first case that the audit is possible: the wallet answers, and the players are usable. */
+/**
+ * Checks before the first case that the audit is possible: the wallet answers, and the players are usable.
+ */
 import { compare, type Decimal, fromUnits, subtract } from './decimal.js'
 import { AuditError } from './errors.js'
 import type { AuditSettings } from './options.js'

@@ -1,9 +1,9 @@
 /** The report of an audit, as data. The terminal, JSON, JUnit XML and HTML show nothing else. */
 
-/** MUST: a failure loses or creates money, or violates the interface. SHOULD: causes disputes or work. MAY: good to know. */
+/** A failed MUST loses or creates money or violates the interface; a SHOULD causes disputes or work. */
 export type Level = 'MUST' | 'SHOULD' | 'MAY'
 
-/** A `skipped` case has a `reason`, for example that no way to settle was given. A failed MUST fails the audit. */
+/** `skipped`: the case could not be judged, for example because no way to settle was given. */
 export type Verdict = 'passed' | 'failed' | 'skipped'
 
 export interface AuditReport {
@@ -17,8 +17,8 @@ export interface AuditReport {
   seed: number
   player: { playerId: string; currency: string }
   /**
-   * The player's balance before and after, as decimal text; `after` is `null` if the wallet stopped answering. Credits
-   * that settlements left are staked at the end, on a bet that stays open.
+   * The player's balance before and after, as decimal text; `after` is `null` if the wallet stopped
+   * answering. Credits that settlements left are staked at the end, on a bet that stays open.
    */
   funds?: { before: string; after: string | null }
   /** Number of requests sent. */
@@ -44,8 +44,8 @@ export interface AuditResult {
   /** `null` unless the case failed. */
   failure: AuditFailure | null
   /**
-   * The calls of the case in the order in which they were sent. Of many similar calls, only the first and the last ones:
-   * `omitted` counts the others.
+   * The calls of the case in the order in which they were sent. Of many similar calls, only the first and the
+   * last ones: `omitted` counts the others.
    */
   exchanges: AuditExchange[]
   durationMs: number
@@ -62,7 +62,7 @@ export interface AuditFailure {
   exchangeIndex: number | null
 }
 
-/** One call and its answer. Secrets are replaced by environment variables: `-u "$WALLET_USER:$WALLET_PASSWORD"`. */
+/** One call and its answer. Secrets are replaced by environment variables, such as `$WALLET_PASSWORD`. */
 export interface AuditExchange {
   /** A description: `placebet b-3 of 30`. */
   label: string

@@ -38,8 +38,8 @@ export type Delivery =
   /** The headers and this many bytes of the body, then the connection is closed. */
   | { as: 'part'; bytes: number }
   /**
-   * Headers that announce a body which is never sent. The caller waits for the answer, or until the promise is settled.
-   * `sent` is called when the headers are sent.
+   * Headers that announce a body which is never sent. The caller waits for the answer, or until the promise
+   * is settled. `sent` is called when the headers are sent.
    */
   | { as: 'headers'; until?: Promise<unknown>; sent?(): void }
   | { as: 'own connection' }

@@ -118,7 +118,7 @@ export class Stage {
     return `${textOf(value, this.settings.minorUnits)} ${this.settings.currency}`
   }
 
-  /** A currency other than the player's with as many decimals, so that nothing else is wrong with the amount. */
+  /** Another currency with as many decimals as the player's, so that nothing else is wrong with an amount. */
   foreignCurrency(): string {
     const { currency, minorUnits } = this.settings
     const pairs = { 2: ['USD', 'EUR'], 3: ['BHD', 'KWD'], 8: ['ETH', 'BTC'] } as const
@@ -276,8 +276,8 @@ export class Stage {
     if (this.reading.by === 'rollback') {
       return await this.rollback(bet, undefined, { label: 'read the balance (rollback of an unknown bet)' })
     }
-    const taken = await this.place(bet, { label: 'read the balance (smallest bet and its rollback)' })
-    if (taken.balance === null) return taken
+    const placed = await this.place(bet, { label: 'read the balance (smallest bet and its rollback)' })
+    if (placed.balance === null) return placed
     return await this.rollback(bet)
   }
 
@@ -287,7 +287,7 @@ export class Stage {
     throw new CaseFailed(expected, actual, answer?.index ?? null)
   }
 
-  /** Expects a 2xx with the record of spec 2 in the player's currency, and with this balance if it is given. */
+  /** Expects a 2xx with the record of spec 2, the player's currency, and this balance if it is given. */
   expectSuccess(answer: Answer, balance?: Decimal): void {
     const expected = balance === undefined ? 'success' : `success with balance ${this.money(balance)}`
     if (answer.success === null) this.fail(expected, describeAnswer(answer), answer)
@@ -362,7 +362,7 @@ export class Stage {
 
   // Clean-up
 
-  /** Rolls back the bets of the case, as far as the interface allows. Refusals are ignored: the case has judged them. */
+  /** Rolls back the bets of the case as far as possible. Refusals are ignored: the case has judged them. */
   async cleanUp(): Promise<void> {
     const label = 'clean-up: '
     const bets = [...this.sent].map(([betId, rest]) => ({ betId, ...rest }))

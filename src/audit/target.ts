@@ -1,4 +1,4 @@
-/** The wallet that the audit and the simulator call, and how its bets are settled: options of both, and their check. */
+/** The options of the wallet that the audit and the simulator call, and how its bets are settled. */
 import type { ConnectionOptions } from 'node:tls'
 import type { SettlementRequest } from '../requests.js'
 import {
@@ -17,20 +17,20 @@ import { isoMinorUnits } from './minor-units.js'
 /** The wallet under test. */
 export interface WalletTarget {
   /**
-   * The address of the wallet: `"http://127.0.0.1:3000/wallet"`. `/placebet`, `/unsettlement` and `/rollbackbet` are
-   * appended. No other address is called, except that of `settle`.
+   * The address of the wallet: `"http://127.0.0.1:3000/wallet"`. `/placebet`, `/unsettlement` and
+   * `/rollbackbet` are appended. No other address is called, except that of `settle`.
    */
   baseUrl: string
   /** HTTP Basic. Sent to the origin of `baseUrl` only. Never shown. */
   credentials?: { username: string; password: string }
   /**
-   * Headers of every request, for example `{ 'x-api-key': '…' }`. Sent to the origin of `baseUrl` only. Their values are
-   * never shown.
+   * Headers of every request, for example `{ 'x-api-key': '…' }`. Sent to the origin of `baseUrl` only. Their
+   * values are never shown.
    */
   headers?: Readonly<Record<string, string>>
   /**
-   * Returns additional headers for a request to the origin of `baseUrl`, for example a signature of its body. Their
-   * values are never shown.
+   * Returns additional headers for a request to the origin of `baseUrl`, for example a signature of its body.
+   * Their values are never shown.
    */
   sign?(request: SignedRequest): Record<string, string> | Promise<Record<string, string>>
   /** For https: a client certificate, your own certificate authority. The options of `tls.connect`. */
@@ -67,10 +67,11 @@ export interface SignedRequest {
  * How a bet is settled. The interface has no call for it (D17), so the operator chooses:
  *
  * - `'unsupported'`: bets cannot be settled.
- * - `url`: a path below the base URL (`/settlement`) or a complete URL. The settlement is POSTed as JSON, its amount as
- *   a JSON number; 2xx means done, 4xx a refusal. `credentials`, `headers` and `sign` of the target apply if the origin is
- *   that of the base URL; the headers given here are sent in any case.
- * - `command`: run by the shell, with the settlement as one line of JSON on standard input; exit code 0 means done.
+ * - `url`: a path below the base URL (`/settlement`) or a complete URL. The settlement is POSTed as JSON, its
+ *   amount as a JSON number; 2xx means done, 4xx a refusal. `credentials`, `headers` and `sign` of the target
+ *   apply if the origin is that of the base URL; the headers given here are sent in any case.
+ * - `command`: run by the shell, with the settlement as one line of JSON on standard input; exit code 0 means
+ *   done.
  * - a function in this process.
  */
 export type SettleOption =
@@ -80,9 +81,9 @@ export type SettleOption =
   | SettleFunction
 
 /**
- * Settles one bet: credits `amount` (decimal text, at least 0) to the player. Returning nothing or `{ ok: true, … }`
- * means done, `{ ok: false, errorCode }` is a refusal, and a throw is an unknown outcome. A retry has the same
- * `transactionId`.
+ * Settles one bet: credits `amount` (decimal text, at least 0) to the player. Returning nothing or
+ * `{ ok: true, … }` means done, `{ ok: false, errorCode }` is a refusal, and a throw is an unknown outcome. A
+ * retry has the same `transactionId`.
  */
 export type SettleFunction = (settlement: SettlementRequest) => SettleResult | Promise<SettleResult>
 
@@ -94,7 +95,10 @@ export type SettleAnswer =
   | { ok: true; balance?: string; currency?: string; walletTransactionId?: string | null }
   | { ok: false; errorCode: string }
 
-/** The part of an AbortSignal that is used. Declared here, so that the types need neither Node's nor a browser's. */
+/**
+ * The part of an AbortSignal that is used. Declared here, so that the types need neither Node's nor a
+ * browser's.
+ */
 export interface StopSignal {
   readonly aborted: boolean
   addEventListener(type: 'abort', listener: () => void): void

@@ -17,6 +17,8 @@ import {
 import { afterEach, describe, expect, it } from 'vitest'
 import { basePath, credentials } from '../examples/exchanges.js'
 import { setups, start } from '../examples/servers.js'
+import { cert } from './certificate.js'
+import { startTlsFront } from './tls-front.js'
 import { startPlainWallet } from './wallets/plain.js'
 
 const closing: (() => Promise<void>)[] = []
@@ -164,6 +166,41 @@ describe('a correct wallet passes without a single warning, nothing skipped', ()
     expect(warningsOf(report)).toEqual(['AU-707 skipped: calls are signed, and a signature needs the body'])
     expect(JSON.stringify(report)).not.toContain('k-1"')
     expect(report.results[0]?.exchanges[0]?.curl).toContain('-H "x-key: $WALLET_X_KEY"')
+  })
+})
+
+describe('https', () => {
+  it('needs a trusted certificate, for which the option tls can name the authority', async () => {
+    const wallet = await plain()
+    const front = await startTlsFront(wallet.url)
+    closing.unshift(() => front.close())
+    // Calls on kept-alive connections, and calls with a connection of their own.
+    const options = {
+      ...optionsFor(wallet),
+      baseUrl: front.url,
+      only: ['AU-101', 'AU-502', 'AU-902', 'AU-906'],
+    }
+    const report = await auditWallet({ ...options, tls: { ca: cert } })
+    expect(warningsOf(report)).toEqual([])
+    await expect(auditWallet(options)).rejects.toMatchObject({
+      code: 'UNREACHABLE',
+      message: expect.stringContaining('self-signed certificate'),
+    })
+  })
+})
+
+describe('the cases', () => {
+  it('have different ids, and sources that name a section, a decision, a scenario or a page', () => {
+    expect(new Set(auditCases.map(({ id }) => id)).size).toBe(auditCases.length)
+    const section = /^(?:spec )?[1-9](?:\.[1-9])?(?: rule [1-9])?(?: to 4\.3)?$/
+    const other = /^(?:D(?:[1-9]|1[0-9]|2[0-7])|A0[12]|docs\/errors\.md|RFC 9110 11\.6\.1)$/
+    const unresolved = auditCases.flatMap(({ id, source }) =>
+      source
+        .split(', ')
+        .filter(part => !section.test(part) && !other.test(part))
+        .map(part => `${id}: ${part}`),
+    )
+    expect(unresolved).toEqual([])
   })
 })
 

@@ -2,14 +2,14 @@
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createServer as createTlsServer } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { type AuditReport, auditCases } from 'bet-wallet/audit'
 import { afterAll, afterEach, describe, expect, it, test } from 'vitest'
-import { cert, key } from './certificate.js'
+import { cert } from './certificate.js'
+import { startTlsFront } from './tls-front.js'
 import { type FaultName, startPlainWallet } from './wallets/plain.js'
 
 const command = fileURLToPath(new URL('../../dist/command.js', import.meta.url))
@@ -62,30 +62,11 @@ function server(onBet: () => void) {
   }
 }
 
-/** A TLS proxy in front of a wallet. */
+/** The address of a TLS proxy in front of a wallet. */
 async function secured(url: string): Promise<string> {
-  const sockets = new Set<Socket>()
-  const front = createTlsServer({ key, cert }, outside => {
-    const inside = connect(Number(new URL(url).port), '127.0.0.1')
-    for (const [socket, other] of [
-      [outside, inside],
-      [inside, outside],
-    ] as const) {
-      sockets.add(socket)
-      socket.pipe(other)
-      socket.on('error', () => {}) // a caller that disconnects; `close` follows
-      socket.on('close', () => {
-        sockets.delete(socket)
-        other.destroy()
-      })
-    }
-  })
-  await new Promise<void>(resolve => front.listen(0, '127.0.0.1', resolve))
-  closing.unshift(async () => {
-    for (const socket of sockets) socket.destroy()
-    await new Promise(resolve => front.close(resolve))
-  })
-  return `https://127.0.0.1:${(front.address() as AddressInfo).port}`
+  const front = await startTlsFront(url)
+  closing.unshift(() => front.close())
+  return front.url
 }
 
 const authorityFile = join(folder, 'authority.pem')

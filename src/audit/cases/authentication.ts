@@ -1,4 +1,4 @@
-/** AU-7xx: authentication. The interface does not define the scheme, but every call must be authenticated (spec 5). */
+/** AU-7xx: authentication. The interface leaves only the scheme open (spec 5). */
 import type { AuditCase } from '../audit-case.js'
 import { subtract } from '../decimal.js'
 import { describeAnswer, Skipped } from '../stage.js'

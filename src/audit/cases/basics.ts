@@ -205,9 +205,9 @@ export const basics: readonly AuditCase[] = [
     impact: 'A platform with a strict parser rejects the answer and rolls back bets that were accepted.',
     async play(stage) {
       const bet = stage.bet()
-      const taken = await stage.place(bet)
-      const given = await stage.rollback(bet)
-      for (const answer of [taken, given]) {
+      const placed = await stage.place(bet)
+      const returned = await stage.rollback(bet)
+      for (const answer of [placed, returned]) {
         stage.expectSuccess(answer)
         const fields = [...(answer.fields?.keys() ?? [])].sort().join(', ')
         if (!/^balance, currency(, walletTransactionId)?$/.test(fields))
@@ -313,8 +313,8 @@ export const basics: readonly AuditCase[] = [
         label: `unsettlement ${label}`,
       })
       stage.expectAgreedRefusal(unsettled, 'INVALID_PLAYER')
-      const again = { ...bet, transactionId: stage.id(), playerId }
-      stage.expectAgreedRefusal(await stage.place(again, { label: `placebet ${label}` }), 'INVALID_BET')
+      const retry = { ...bet, transactionId: stage.id(), playerId }
+      stage.expectAgreedRefusal(await stage.place(retry, { label: `placebet ${label}` }), 'INVALID_BET')
     },
   },
   {

@@ -125,9 +125,9 @@ export const clawbacks: readonly AuditCase[] = [
       const { bet, spent, balance, transactionId, reversal } = await uncollectedBet(stage)
       stage.expectSuccess(await stage.rollback(spent), balance)
       const label = 'retry of the refused unsettlement, with sufficient funds'
-      const again = await stage.unsettle(bet, reversal, transactionId, { label })
+      const retry = await stage.unsettle(bet, reversal, transactionId, { label })
       await stage.expectBalance(balance, 'after the retry of a refused clawback')
-      stage.expectRefusal(again, 'INSUFFICIENT_FUNDS')
+      stage.expectRefusal(retry, 'INSUFFICIENT_FUNDS')
     },
   },
   {
@@ -229,11 +229,11 @@ export const clawbacks: readonly AuditCase[] = [
     async play(stage) {
       const { bet, staked } = await settledBet(stage)
       stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED'), staked)
-      const again = await stage.unsettle(bet, 'UNSCORED', undefined, {
+      const retry = await stage.unsettle(bet, 'UNSCORED', undefined, {
         label: 'unsettlement under another transactionId',
       })
       await stage.expectBalance(staked, 'after a second unsettlement')
-      stage.expectRefusal(again)
+      stage.expectRefusal(retry)
     },
   },
   {
@@ -559,12 +559,12 @@ export const clawbacks: readonly AuditCase[] = [
         const place = () => stage.place(rival, { label: `placebet on the same funds (round ${round})` })
         const calls = round % 2 === 0 ? [clawback, place] : [place, clawback]
         const answers = await stage.simultaneously(2, index => (calls[index] as typeof place)())
-        const [collected, taken] = round % 2 === 0 ? answers : [...answers].reverse()
+        const [collected, placed] = round % 2 === 0 ? answers : [...answers].reverse()
         let rest = payout
         if (collected?.success) rest = subtract(rest, payout)
-        if (taken?.success) rest = subtract(rest, rival.amount)
-        if (collected?.success && taken?.success)
-          stage.fail('at most one accepted call', 'both were accepted', taken)
+        if (placed?.success) rest = subtract(rest, rival.amount)
+        if (collected?.success && placed?.success)
+          stage.fail('at most one accepted call', 'both were accepted', placed)
         await stage.expectBalance(rest, 'after a simultaneous clawback and placebet')
         await stage.rollback(rival)
         await stage.rollback(spent)

@@ -97,8 +97,8 @@ export const connections: readonly AuditCase[] = [
           delivery => stage.unsettle(bet, 'UNSCORED', transactionId, { delivery, label }),
           round,
         )
-        const again = { label: 'retry of the unsettlement' }
-        stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED', transactionId, again))
+        const retry = { label: 'retry of the unsettlement' }
+        stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED', transactionId, retry))
         await stage.wait(pauseMs)
         await stage.expectBalance(staked, 'after an unsettlement whose caller disconnected, and its retry')
         stage.expectSuccess(await stage.rollback(bet), stage.opening)

@@ -246,8 +246,8 @@ export const errors: readonly AuditCase[] = [
     async play(stage) {
       const over = stage.bet(add(stage.opening, stage.units(1)))
       stage.expectAgreedRefusal(await stage.place(over), 'INSUFFICIENT_FUNDS')
-      const nobody = { betId: stage.bet().betId, playerId: `${stage.id()}-nobody` }
-      stage.expectAgreedRefusal(await stage.rollback(nobody), 'INVALID_PLAYER')
+      const unknown = { betId: stage.bet().betId, playerId: `${stage.id()}-nobody` }
+      stage.expectAgreedRefusal(await stage.rollback(unknown), 'INVALID_PLAYER')
       const currency = stage.foreignCurrency()
       const foreign = await stage.place(stage.bet(), {
         fields: { currency },

@@ -23,12 +23,12 @@ async function exactOrRefused(stage: Stage, writing: string, exact: Decimal): Pr
     fields: { amount: raw(writing) },
     label: `placebet of ${writing}`,
   })
-  const taken = answer.success !== null
+  const accepted = answer.success !== null
   await stage.expectBalance(
-    taken ? subtract(stage.opening, exact) : stage.opening,
-    taken ? `after ${writing} was accepted` : `after ${writing} was refused`,
+    accepted ? subtract(stage.opening, exact) : stage.opening,
+    accepted ? `after ${writing} was accepted` : `after ${writing} was refused`,
   )
-  if (!taken) stage.expectRefusal(answer)
+  if (!accepted) stage.expectRefusal(answer)
   else stage.expectSuccess(await stage.rollback(bet), stage.opening)
   return answer
 }
@@ -53,17 +53,17 @@ export const funds: readonly AuditCase[] = [
     async play(stage) {
       for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
         const { bets, answers, stake } = await overspend(stage, round)
-        const taken = answers.filter(({ success }) => success !== null).length
+        const accepted = answers.filter(({ success }) => success !== null).length
         const balance = await stage.balance()
-        const rest = subtract(stage.opening, times(stake, taken))
+        const rest = subtract(stage.opening, times(stake, accepted))
         if (rest.units < 0n) {
           stage.fail(
             `bets of at most ${stage.money(stage.opening)} in all`,
-            `${taken} bets of ${stage.money(stake)}, ${stage.money(times(stake, taken))} in all`,
+            `${accepted} bets of ${stage.money(stake)}, ${stage.money(times(stake, accepted))} in all`,
           )
         }
         if (compare(balance, rest) !== 0)
-          stage.fail(`balance ${stage.money(rest)} after ${taken} accepted bets`, stage.money(balance))
+          stage.fail(`balance ${stage.money(rest)} after ${accepted} accepted bets`, stage.money(balance))
         for (const bet of bets) stage.expectSuccess(await stage.rollback(bet))
         await stage.expectBalance(stage.opening, 'after all bets were rolled back')
       }
@@ -77,8 +77,8 @@ export const funds: readonly AuditCase[] = [
     impact: 'Bets that the funds cover are refused in the busiest minute of the match.',
     async play(stage) {
       const { answers, fitting } = await overspend(stage, 1)
-      const taken = answers.filter(({ success }) => success !== null).length
-      if (taken !== fitting) stage.fail(`${fitting} accepted bets`, `${taken} accepted bets`)
+      const accepted = answers.filter(({ success }) => success !== null).length
+      if (accepted !== fitting) stage.fail(`${fitting} accepted bets`, `${accepted} accepted bets`)
       for (const answer of answers)
         if (answer.success === null) stage.expectAgreedRefusal(answer, 'INSUFFICIENT_FUNDS')
     },
@@ -94,13 +94,13 @@ export const funds: readonly AuditCase[] = [
         const bets = Array.from({ length: stage.settings.concurrency }, () =>
           stage.bet(stage.units(stage.random.between(10, 60))),
         )
-        const taken = await stage.simultaneously(bets.length, index => stage.place(bets[index] as Bet))
-        const sum = sumOf(bets.filter((_, index) => taken[index]?.success !== null))
+        const accepted = await stage.simultaneously(bets.length, index => stage.place(bets[index] as Bet))
+        const sum = sumOf(bets.filter((_, index) => accepted[index]?.success !== null))
         await stage.expectBalance(subtract(stage.opening, sum), `after ${bets.length} simultaneous bets`)
-        for (const answer of taken) stage.expectSuccess(answer)
-        const given = await stage.simultaneously(bets.length, index => stage.rollback(bets[index] as Bet))
+        for (const answer of accepted) stage.expectSuccess(answer)
+        const returned = await stage.simultaneously(bets.length, index => stage.rollback(bets[index] as Bet))
         await stage.expectBalance(stage.opening, `after ${bets.length} simultaneous rollbacks`)
-        for (const answer of given) stage.expectSuccess(answer)
+        for (const answer of returned) stage.expectSuccess(answer)
       }
     },
   },
@@ -253,8 +253,8 @@ export const funds: readonly AuditCase[] = [
     async play(stage) {
       const bet = stage.bet()
       const after = await stage.placeSuccessfully(bet, stage.opening)
-      // 2 ** 53 + 1 smallest units, which no float can hold. An amount has at most 15 digits before its point (D22), so a
-      // currency without decimals has no such amount.
+      // 2 ** 53 + 1 smallest units, which no float can hold. An amount has at most 15 digits before its point
+      // (D22), so a currency without decimals has no such amount.
       const payout = stage.units(
         stage.settings.minorUnits === 0 ? 900_719_925_474_099n : 9_007_199_254_740_993n,
       )

@@ -6,8 +6,8 @@ import { type Json, raw, write } from '../json.js'
 import { type Answer, type Bet, describeAnswer, type Stage } from '../stage.js'
 
 /**
- * Expects that two similar ids are distinct. As transactionIds: both bets are accepted, or the second is refused, but not
- * as a duplicate. As betIds: the rollback of one does not affect the other.
+ * Expects that two similar ids are distinct. As transactionIds: both bets are accepted, or the second is
+ * refused, but not as a duplicate. As betIds: the rollback of one does not affect the other.
  */
 async function expectDistinct(
   stage: Stage,

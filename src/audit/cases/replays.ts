@@ -33,8 +33,8 @@ const conflicts: readonly AuditCase[] = changesOfPlacebet.map(({ name }, index) 
   async play(stage) {
     const { answer, bet } = await changed(stage, name)
     stage.expectAgreedRefusal(answer, 'TRANSACTION_CONFLICT')
-    const again = await stage.place(bet, { label: 'retry of the original placebet' })
-    stage.expectSuccess(again, subtract(stage.opening, bet.amount))
+    const retry = await stage.place(bet, { label: 'retry of the original placebet' })
+    stage.expectSuccess(retry, subtract(stage.opening, bet.amount))
   },
 }))
 
@@ -64,8 +64,8 @@ export const replays: readonly AuditCase[] = [
       for (const bet of [first, second, third]) stage.expectSuccess(await stage.place(bet))
       stage.expectSuccess(await stage.rollback(second))
       const current = subtract(stage.opening, sumOf([first, third]))
-      const again = await stage.place(first, { label: 'retry of the first placebet after other bets' })
-      stage.expectSuccess(again, current)
+      const retry = await stage.place(first, { label: 'retry of the first placebet after other bets' })
+      stage.expectSuccess(retry, current)
       await stage.expectBalance(current, 'after a late retry')
     },
   },
@@ -195,9 +195,9 @@ export const replays: readonly AuditCase[] = [
       const bet = stage.bet(stage.units(100))
       stage.expectRefusal(await stage.place(bet), 'INSUFFICIENT_FUNDS')
       stage.expectSuccess(await stage.rollback(spent), stage.opening)
-      const again = await stage.place(bet, { label: 'retry of the refused placebet, with sufficient funds' })
+      const retry = await stage.place(bet, { label: 'retry of the refused placebet, with sufficient funds' })
       await stage.expectBalance(stage.opening, 'after the retry of a refused placebet')
-      stage.expectRefusal(again, 'INSUFFICIENT_FUNDS')
+      stage.expectRefusal(retry, 'INSUFFICIENT_FUNDS')
     },
   },
   {
@@ -288,9 +288,9 @@ export const replays: readonly AuditCase[] = [
     async play(stage) {
       const bet = stage.bet()
       await stage.placeSuccessfully(bet, stage.opening)
-      const again = { ...bet, transactionId: stage.id() }
+      const retry = { ...bet, transactionId: stage.id() }
       for (let time = 1; time <= 2; time += 1)
-        stage.expectAgreedRefusal(await stage.place(again), 'INVALID_BET')
+        stage.expectAgreedRefusal(await stage.place(retry), 'INVALID_BET')
     },
   },
   {
@@ -490,10 +490,10 @@ export const replays: readonly AuditCase[] = [
         label: 'retry of the rollbackbet with a different betId',
       })
       stage.expectAgreedRefusal(another, 'TRANSACTION_CONFLICT')
-      const nobody = await stage.rollback({ ...bet, playerId: `${stage.id()}-nobody` }, transactionId, {
+      const unknown = await stage.rollback({ ...bet, playerId: `${stage.id()}-nobody` }, transactionId, {
         label: 'retry of the rollbackbet with a different playerId',
       })
-      stage.expectAgreedRefusal(nobody, 'TRANSACTION_CONFLICT')
+      stage.expectAgreedRefusal(unknown, 'TRANSACTION_CONFLICT')
     },
   },
 ]

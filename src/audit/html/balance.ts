@@ -193,7 +193,7 @@ function failedBands(bands: readonly Band[], axis: Axis): Markup[] {
     if (band.failed === null) continue
     const { anchor, id } = band.failed
     const at = Math.min(axis.shareOf(band.fromMs), 0.86)
-    // A name takes about an eighth of a phone's width. Without enough space after the previous one, it is omitted.
+    // A name takes about an eighth of a phone's width. It is omitted if the previous one is too near.
     const name =
       at >= freeFrom
         ? html`<text class="band-name" x="${percentText(at, 1)}" y="187">✕ ${shortText(id, 8)}</text>`

@@ -8,8 +8,8 @@ export class Markup {
 export type Part = Markup | string | number | null | readonly Part[]
 
 /**
- * Fills the gaps of a template: strings and numbers are escaped, for elements and quoted attributes alike; markup is
- * copied; `null` is empty; lists are joined.
+ * Fills the gaps of a template: strings and numbers are escaped, for elements and quoted attributes alike;
+ * markup is copied; `null` is empty; lists are joined.
  */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Markup {
   return new Markup(strings.map((text, index) => text + textOf(parts[index] ?? null)).join(''))
@@ -21,13 +21,16 @@ function textOf(part: Part): string {
   return typeof part === 'object' ? part.map(textOf).join('') : escapeText(String(part))
 }
 
-/** Invisible characters: controls, zero-width and bidirectional marks, unusual spaces, unpaired surrogates. */
+/**
+ * Invisible characters: controls, zero-width and bidirectional marks, unusual spaces, unpaired surrogates.
+ */
 const invisible =
   /(?![\n\t ])[\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/gu
 
 /**
- * Escapes text for elements and quoted attributes. Invisible characters are written as JSON escapes: ids that look alike
- * can be told apart, no text can change the direction of its neighbours, and a JSON body keeps its meaning.
+ * Escapes text for elements and quoted attributes. Invisible characters are written as JSON escapes: ids that
+ * look alike can be told apart, no text can change the direction of its neighbours, and a JSON body keeps its
+ * meaning.
  */
 export function escapeText(text: string): string {
   return text

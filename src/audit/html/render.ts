@@ -8,9 +8,9 @@ import { style } from './style.js'
 import { timeSpan } from './timeline.js'
 
 /**
- * Renders the report as one self-contained HTML file, without scripts and external resources: its Content Security Policy
- * forbids both. The same report results in the same bytes. All text is treated as hostile and escaped; invisible
- * characters (controls, direction marks, zero-width characters) are written as `\u200b`.
+ * Renders the report as one self-contained HTML file, without scripts and external resources: its Content
+ * Security Policy forbids both. The same report results in the same bytes. All text is treated as hostile and
+ * escaped; invisible characters (controls, direction marks, zero-width characters) are written as `\u200b`.
  *
  * @returns a complete document in UTF-8, which is also well-formed XML
  */

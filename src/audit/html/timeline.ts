@@ -24,10 +24,10 @@ export function timeSpan({ exchanges, durationMs }: AuditResult): { startMs: num
   return { startMs, lengthMs: axisEnd(Math.max(endMs - startMs, open ? durationMs : 0)) }
 }
 
-/** The maximum on paper, since a race has hundreds of calls: of calls in general, and of bodies in a failed case. */
+/** The maximum on paper, since a race has hundreds: of calls, or of bodies in a failed case. */
 const paperCallsMax = 8
 
-/** The calls and the balance of a case. In a failed case, every call has its curl command, and the decisive one is marked. */
+/** The calls and the balance of a case. A failed case has curl commands, and its decisive call is marked. */
 export function timeline(result: AuditResult): Markup {
   const { exchanges, failure } = result
   if (exchanges.length === 0) return html`<p class="quiet">No calls were sent.</p>`
