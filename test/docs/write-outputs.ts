@@ -28,7 +28,8 @@ await Promise.all(
       else outputs.set(keyOf(program.page, 'ts', program.number), stdout)
     }),
     ...samples.map(sample => async () => {
-      const { stdout } = await runSample(sample)
+      const { status, stdout, stderr } = await runSample(sample)
+      if (status !== 0) return fail(`${sample.page}: ${sample.code}ended with ${status}\n${stderr}`)
       const excerpt = excerptLike(sample.output, stdout)
       // Where only the numbers differ, those of the page stay.
       if (withoutNumbers(excerpt) === withoutNumbers(sample.output)) return
