@@ -1,4 +1,4 @@
-/** The rooms of src, and who may enter which: imports run downwards, and every dependency has its one room. */
+/** The layers of src: imports point down only, and each dependency is used by one module. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { basename, posix } from 'node:path'
@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
 
-/** From the ground up. A room may use its own floor and those below it. */
-const floors = [
+/** From the bottom up. A module may import from its own layer and the layers below. */
+const layers = [
   ['money', 'store'],
   ['currencies', 'outcomes', 'errors', 'requests', 'notify', 'option-checks'],
   ['decide'],
@@ -16,38 +16,43 @@ const floors = [
   ['handlers'],
   ['http'],
 ]
-const everythingUpTo = (room: string) =>
-  floors.slice(0, floors.findIndex(floor => floor.includes(room)) + 1).flat()
+const layersUpTo = (module: string) =>
+  layers.slice(0, layers.findIndex(layer => layer.includes(module)) + 1).flat()
 
-/** For every room the rooms that it may enter, beside itself. Who adds a room says here where it stands. */
-const mayEnter: Record<string, readonly string[]> = {
-  ...Object.fromEntries(floors.flat().map(room => [room, everythingUpTo(room)])),
-  stores: ['money', 'store'],
-  index: everythingUpTo('handlers'),
-  testing: everythingUpTo('handlers'),
-  // Judges wallets that may be built with the library, and so shares no code with it: an error must not hide another.
-  audit: [],
+/** Per module, the modules that it may import, beside itself. A new module is added here, in its layer. */
+const mayImport: Record<string, readonly string[]> = {
+  ...Object.fromEntries(layers.flat().map(module => [module, layersUpTo(module)])),
+  stores: ['money', 'store', 'option-checks'],
+  index: layersUpTo('handlers'),
+  testing: layersUpTo('handlers'),
+  // It judges wallets that may be built with the library, so it shares no arithmetic, rules or readers with the core.
+  audit: ['option-checks'],
 }
 
 /** Modules of which only types may be imported. */
-const mayNameTypesOf: Record<string, readonly string[]> = { audit: ['store', 'requests'] }
+const mayImportTypes: Record<string, readonly string[]> = { audit: ['store', 'requests'] }
 
-/** The one room of each package. No other package is imported, and so no framework, driver or test runner. */
-const roomOfPackage: Record<string, string> = { 'big.js': 'money', zod: 'requests', 'fast-check': 'testing' }
-const roomsOfBuiltins = ['http', 'audit']
+/** The one module that imports each package. No framework, driver or test runner is among them. */
+const moduleOfPackage: Record<string, string> = {
+  'big.js': 'money',
+  zod: 'requests',
+  'fast-check': 'testing',
+}
+const modulesOfBuiltins = ['http', 'audit']
 
-const namesThatSayNothing = ['utils', 'helpers', 'common', 'types']
+const vagueNames = ['utils', 'helpers', 'common', 'types']
 
-/** What is wrong with these files (path below src → text), one sentence each. */
-function flawsOf(files: ReadonlyMap<string, string>): string[] {
-  const flaws: string[] = []
+/** The problems of these files (path below src → text), one sentence each. */
+function problemsOf(files: ReadonlyMap<string, string>): string[] {
+  const problems: string[] = []
   const graph = new Map<string, string[]>()
   for (const [path, text] of files) {
-    const room = roomOf(path)
-    const allowed = mayEnter[room]
-    if (allowed === undefined) flaws.push(`${path}: the room ${room} stands on no floor`)
+    const module = moduleOf(path)
+    const allowed = mayImport[module]
+    if (allowed === undefined) problems.push(`${path}: the module ${module} is in no layer`)
     for (const name of path.replace(/\.ts$/, '').split('/')) {
-      if (namesThatSayNothing.includes(name)) flaws.push(`${path}: ${name} is no name for what a file holds`)
+      if (vagueNames.includes(name))
+        problems.push(`${path}: the name ${name} does not say what the file holds`)
     }
 
     const targets: string[] = []
@@ -55,38 +60,39 @@ function flawsOf(files: ReadonlyMap<string, string>): string[] {
     const loaded = importsOf(path, text, false)
     for (const specifier of importsOf(path, text)) {
       if (specifier === null) {
-        flaws.push(`${path} imports what is only known when it runs`)
+        problems.push(`${path} has an import that is only known at run time`)
       } else if (!specifier.startsWith('.')) {
-        const homes = builtinModules.includes(specifier.replace(/^node:/, ''))
-          ? roomsOfBuiltins
-          : [roomOfPackage[specifier] ?? []].flat()
-        if (homes.length === 0) flaws.push(`${path} imports ${specifier}, which is no dependency of src`)
-        else if (!homes.includes(room))
-          flaws.push(`${path} imports ${specifier}, which lives in ${homes.join(' and ')} alone`)
+        const importers = builtinModules.includes(specifier.replace(/^node:/, ''))
+          ? modulesOfBuiltins
+          : [moduleOfPackage[specifier] ?? []].flat()
+        if (importers.length === 0)
+          problems.push(`${path} imports ${specifier}, which is not a dependency of src`)
+        else if (!importers.includes(module))
+          problems.push(`${path} imports ${specifier}, which only ${importers.join(' and ')} may import`)
       } else {
         const target = posix.join(posix.dirname(path), specifier).replace(/\.js$/, '.ts')
         targets.push(target)
-        const entered = roomOf(target)
-        if (!files.has(target)) flaws.push(`${path} imports ${specifier}, which is not there`)
-        else if (!loaded.includes(specifier) && mayNameTypesOf[room]?.includes(entered)) continue
-        else if (entered !== room && !allowed?.includes(entered))
-          flaws.push(`${path} imports ${target}: ${room} may not enter ${entered}`)
+        const imported = moduleOf(target)
+        if (!files.has(target)) problems.push(`${path} imports ${specifier}, which does not exist`)
+        else if (!loaded.includes(specifier) && mayImportTypes[module]?.includes(imported)) continue
+        else if (imported !== module && !allowed?.includes(imported))
+          problems.push(`${path} imports ${target}: ${module} may not import ${imported}`)
       }
     }
   }
-  for (const cycle of cyclesOf(graph)) flaws.push(`a cycle: ${cycle.join(' → ')}`)
-  return flaws
+  for (const cycle of cyclesOf(graph)) problems.push(`a cycle: ${cycle.join(' → ')}`)
+  return problems
 }
 
 /** `decide/place-bet.ts` is in `decide`, `money.ts` in `money`. */
-function roomOf(path: string): string {
+function moduleOf(path: string): string {
   return path.replace(/\.ts$/, '').split('/')[0] as string
 }
 
 /**
- * Every module that a file names, in whatever way; `null` for an import of what is no literal.
+ * The import specifiers of a file, in every form; `null` for a specifier that is not a literal.
  *
- * @param types `false`: without those that are imported for their types only
+ * @param types `false`: without type-only imports
  */
 function importsOf(path: string, text: string, types = true): (string | null)[] {
   const found: (string | null)[] = []
@@ -136,25 +142,25 @@ const source = new Map(
     .map(path => [path, readFileSync(`${root}/${path}`, 'utf8')] as const),
 )
 
-describe('the rooms of src', () => {
-  it('are entered from above only, and every dependency has its one room', () => {
-    expect(flawsOf(source)).toEqual([])
+describe('the modules of src', () => {
+  it('import from their own layer and below, and each dependency is imported by one module', () => {
+    expect(problemsOf(source)).toEqual([])
   })
 
-  it('are all looked at, with what they import', () => {
-    expect([...new Set([...source.keys()].map(roomOf))].sort()).toEqual(Object.keys(mayEnter).sort())
+  it('are all checked, with their imports', () => {
+    expect([...new Set([...source.keys()].map(moduleOf))].sort()).toEqual(Object.keys(mayImport).sort())
     expect(importsOf('money.ts', source.get('money.ts') ?? '')).toEqual(['big.js'])
     expect(importsOf('requests.ts', source.get('requests.ts') ?? '')).toContain('zod')
   })
 
-  it('hold files that are named by what they hold', () => {
+  it('have file names in lower case with hyphens', () => {
     const names = [...source.keys()].map(path => basename(path, '.ts'))
     expect(names.filter(name => !/^[a-z]+(?:-[a-z]+)*$/.test(name))).toEqual([])
   })
 })
 
-describe('the check of the rooms', () => {
-  const sound = {
+describe('the check itself', () => {
+  const valid = {
     'money.ts': `import Big from 'big.js'`,
     'store.ts': `import type { Decimal } from './money.js'\nexport type { Decimal }`,
     'requests.ts': `import { z } from 'zod'\nimport { add } from './money.js'`,
@@ -164,86 +170,86 @@ describe('the check of the rooms', () => {
     'stores/memory.ts': `import type { Bet } from '../store.js'`,
     'audit/target.ts': `import type { SettlementRequest } from '../requests.js'\nexport type * from '../store.js'`,
   }
-  const flawsWith = (files: Record<string, string>) =>
-    flawsOf(new Map(Object.entries({ ...sound, ...files })))
+  const problemsWith = (files: Record<string, string>) =>
+    problemsOf(new Map(Object.entries({ ...valid, ...files })))
 
-  it('finds nothing in a sound sample', () => {
-    expect(flawsWith({})).toEqual([])
+  it('finds no problem in a valid sample', () => {
+    expect(problemsWith({})).toEqual([])
   })
 
   it.each([
     ['an import', `import { z } from '../requests.js'`],
     ['an import for its effect', `import '../requests.js'`],
     ['an import of a type', `import type { PlaceBetRequest } from '../requests.js'`],
-    ['a type named in place', `let request: import('../requests.js').PlaceBetRequest`],
-    ['a re-export', `export { createRequestReader } from '../requests.js'`],
+    ['an inline import type', `let request: import('../requests.js').PlaceBetRequest`],
+    ['a re-export', `export { createRequestParser } from '../requests.js'`],
     ['a re-export of everything', `export * from '../requests.js'`],
     ['a re-export of types', `export type * from '../requests.js'`],
-    ['an import while running', `export const later = () => import('../requests.js')`],
+    ['a dynamic import', `export const later = () => import('../requests.js')`],
     ['require', `const requests = require('../requests.js')`],
     ['import = require', `import requests = require('../requests.js')`],
-  ])('finds a store that looks into the requests: %s', (_, text) => {
-    expect(flawsWith({ 'stores/memory.ts': text })).toEqual([
-      'stores/memory.ts imports requests.ts: stores may not enter requests',
+  ])('finds a store that imports the requests: %s', (_, text) => {
+    expect(problemsWith({ 'stores/memory.ts': text })).toEqual([
+      'stores/memory.ts imports requests.ts: stores may not import requests',
     ])
   })
 
   it.each([
-    ['what is not there', { 'store.ts': `import './attic.js'` }, /attic.js, which is not there/],
-    ['upwards', { 'store.ts': `import './requests.js'` }, /store may not enter requests/],
-    ['further upwards', { 'decide/rules.ts': `import '../http/body.js'` }, /decide may not enter http/],
-    ['into a store', { 'http/body.ts': `import '../stores/memory.js'` }, /http may not enter stores/],
-    ['out of the front door', { 'index.ts': `export * from './http/body.js'` }, /index may not enter http/],
-    ['from a store into the rules', { 'stores/a.ts': `import '../decide/rules.js'` }, /may not enter decide/],
-    ['big.js elsewhere', { 'decide/rules.ts': `import Big from 'big.js'` }, /lives in money alone/],
-    ['zod elsewhere', { 'store.ts': `import type { z } from 'zod'` }, /lives in requests alone/],
-    ['a builtin elsewhere', { 'store.ts': `import 'node:fs'` }, /lives in http and audit alone/],
-    ['a builtin without its prefix', { 'store.ts': `import 'crypto'` }, /lives in http and audit alone/],
-    ['a part of a dependency', { 'requests.ts': `import 'zod/v4/core'` }, /no dependency/],
-    ['a framework', { 'http/body.ts': `import type { Request } from 'express'` }, /no dependency/],
-    ['a driver', { 'stores/pg.ts': `import { Pool } from 'pg'` }, /no dependency/],
-    ['a test runner', { 'http/body.ts': `import { it } from 'vitest'` }, /no dependency/],
-    ['fast-check', { 'http/body.ts': `import * as fc from 'fast-check'` }, /lives in testing alone/],
+    ['a missing file', { 'store.ts': `import './attic.js'` }, /attic.js, which does not exist/],
+    ['upwards', { 'store.ts': `import './requests.js'` }, /store may not import requests/],
+    ['further upwards', { 'decide/rules.ts': `import '../http/body.js'` }, /decide may not import http/],
+    ['into a store', { 'http/body.ts': `import '../stores/memory.js'` }, /http may not import stores/],
+    ['out of the index', { 'index.ts': `export * from './http/body.js'` }, /index may not import http/],
     [
-      'a store of ours in the kit',
-      { 'testing/cases.ts': `import '../stores/memory.js'` },
-      /may not enter stores/,
+      'from a store into the rules',
+      { 'stores/a.ts': `import '../decide/rules.js'` },
+      /may not import decide/,
     ],
+    ['big.js elsewhere', { 'decide/rules.ts': `import Big from 'big.js'` }, /only money may import/],
+    ['zod elsewhere', { 'store.ts': `import type { z } from 'zod'` }, /only requests may import/],
+    ['a builtin elsewhere', { 'store.ts': `import 'node:fs'` }, /only http and audit may import/],
+    ['a builtin without its prefix', { 'store.ts': `import 'crypto'` }, /only http and audit may import/],
+    ['a part of a dependency', { 'requests.ts': `import 'zod/v4/core'` }, /not a dependency/],
+    ['a framework', { 'http/body.ts': `import type { Request } from 'express'` }, /not a dependency/],
+    ['a driver', { 'stores/pg.ts': `import { Pool } from 'pg'` }, /not a dependency/],
+    ['a test runner', { 'http/body.ts': `import { it } from 'vitest'` }, /not a dependency/],
+    ['fast-check', { 'http/body.ts': `import * as fc from 'fast-check'` }, /only testing may import/],
+    ['a store in the kit', { 'testing/cases.ts': `import '../stores/memory.js'` }, /may not import stores/],
     [
       'the rules in the audit',
       { 'audit/cases.ts': `import '../decide/rules.js'` },
-      /audit may not enter decide/,
+      /audit may not import decide/,
     ],
     [
-      'arithmetic of the library in the audit',
+      "the core's arithmetic in the audit",
       { 'audit/amounts.ts': `import { add } from '../money.js'` },
-      /audit may not enter money/,
+      /audit may not import money/,
     ],
     [
       'a type of its arithmetic',
       { 'audit/amounts.ts': `import type { Decimal } from '../money.js'` },
-      /audit may not enter money/,
+      /audit may not import money/,
     ],
     [
-      'the schemas of the library in the audit',
+      "the core's schemas in the audit",
       { 'audit/target.ts': `import { type SettlementRequest, createRequestParser } from '../requests.js'` },
-      /audit may not enter requests/,
+      /audit may not import requests/,
     ],
     [
       'an import that is loaded for a type',
       { 'audit/target.ts': `import { type SettlementRequest } from '../requests.js'` },
-      /audit may not enter requests/,
+      /audit may not import requests/,
     ],
-    ['a reference', { 'store.ts': `/// <reference types="node" />` }, /no dependency/],
-    ['what nobody can check', { 'store.ts': 'export const f = (x: string) => import(x)' }, /when it runs/],
-    ['a room without a floor', { 'attic.ts': '' }, /stands on no floor/],
+    ['a reference', { 'store.ts': `/// <reference types="node" />` }, /not a dependency/],
+    ['a computed import', { 'store.ts': 'export const f = (x: string) => import(x)' }, /at run time/],
+    ['a module without a layer', { 'attic.ts': '' }, /is in no layer/],
     ['a cycle', { 'money.ts': `import './store.js'` }, /a cycle: money.ts → store.ts → money.ts/],
-    ['a file of its own', { 'money.ts': `import './money.js'` }, /a cycle: money.ts → money.ts/],
-    ['a name that says nothing', { 'decide/helpers.ts': '' }, /helpers is no name/],
-    ['a folder that says nothing', { 'http/utils/a.ts': '' }, /utils is no name/],
-  ])('finds: %s', (_, files, flaw) => {
-    const flaws = flawsWith(files as unknown as Record<string, string>)
-    expect(flaws).toHaveLength(1)
-    expect(flaws[0]).toMatch(flaw)
+    ['a file that imports itself', { 'money.ts': `import './money.js'` }, /a cycle: money.ts → money.ts/],
+    ['a vague name', { 'decide/helpers.ts': '' }, /the name helpers/],
+    ['a vague folder name', { 'http/utils/a.ts': '' }, /the name utils/],
+  ])('finds: %s', (_, files, problem) => {
+    const problems = problemsWith(files as unknown as Record<string, string>)
+    expect(problems).toHaveLength(1)
+    expect(problems[0]).toMatch(problem)
   })
 })
