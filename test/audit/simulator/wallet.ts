@@ -6,6 +6,7 @@ import type { SimulationOptions, SimulationReport } from '../../../src/audit/sim
 import { simulateSportsbook } from '../../../src/audit/simulator/index.js'
 import { basicAuth, createHttpHandler, type HttpRequest, type HttpResponse } from '../../../src/http/index.js'
 import { recordSettlement, type WalletStore } from '../../../src/index.js'
+import type { RequestOptions } from '../../../src/requests.js'
 import { createMemoryStore, type MemoryStore } from '../../../src/stores/memory.js'
 
 export const credentials = { username: 'platform', password: 'sim-secret' }
@@ -44,16 +45,23 @@ export interface RunningWallet {
 export async function startWallet(
   breakage: Breakage = {},
   known: readonly (typeof players)[number][] = players,
+  options: RequestOptions = {},
 ): Promise<RunningWallet> {
-  return serve(breakage, createMemoryStore(known), 0)
+  return serve(breakage, createMemoryStore(known), 0, options)
 }
 
-async function serve(breakage: Breakage, memory: MemoryStore, portWanted: number): Promise<RunningWallet> {
+async function serve(
+  breakage: Breakage,
+  memory: MemoryStore,
+  portWanted: number,
+  options: RequestOptions,
+): Promise<RunningWallet> {
   const { store, call } = breakage
   const walletStore = store?.(memory) ?? memory
   const handle = createHttpHandler(walletStore, {
     authenticate: basicAuth(credentials),
-    routes: { '/settlement': body => recordSettlement(walletStore, body) },
+    ...options,
+    routes: { '/settlement': body => recordSettlement(walletStore, body, options) },
     onError: () => {}, // the platform hears of it, and that is what is tested
   })
   const broken = async (request: HttpRequest): Promise<HttpResponse> => {
@@ -85,7 +93,7 @@ async function serve(breakage: Breakage, memory: MemoryStore, portWanted: number
         server.close(() => resolve())
         server.closeAllConnections()
       }),
-    again: () => serve(breakage, memory, port),
+    again: () => serve(breakage, memory, port, options),
   }
 }
 

@@ -1,0 +1,126 @@
+/**
+ * A small HTTP/1.1 client with kept-alive connections, written on node:net and node:tls: the client of node:http needs as
+ * much time for a request as a wallet needs to answer it, and the sportsbook has to be the faster of the two.
+ */
+import type { ConnectionOptions } from 'node:tls'
+import { type Connection, type HttpResult, openConnection, type SendMode } from './http-connection.js'
+
+export interface HttpClient {
+  /**
+   * Posts a JSON body. Never throws: `onResult` is called exactly once, after this method has returned, with the answer
+   * or with the reason why there is none.
+   *
+   * @param headers additional headers of this request, such as a signature
+   */
+  post(
+    url: URL,
+    body: string,
+    headers: Readonly<Record<string, string>> | null,
+    mode: SendMode,
+    onResult: (result: HttpResult) => void,
+  ): void
+  /** The headers of every request to this URL, names in lower case, without the length of the body. */
+  headersTo(url: URL): Readonly<Record<string, string>>
+  close(): void
+}
+
+export interface HttpClientOptions {
+  /** Headers of every request. */
+  headers: Readonly<Record<string, string>>
+  /** The `authorization` header of every request to this origin, and to no other origin. */
+  authorization: { origin: string; value: string } | null
+  timeoutMs: number
+  tls: ConnectionOptions
+}
+
+const sweepEveryMs = 100
+
+/**
+ * Opens connections when they are needed.
+ *
+ * @throws {TypeError} for a header that is not valid in HTTP
+ */
+export function createHttpClient({ headers, authorization, timeoutMs, tls }: HttpClientOptions): HttpClient {
+  const fixedHead = headText(headers)
+  const heads = new Map<string, string>()
+  /** By origin. The connection that was used last is used first, so that surplus ones expire. */
+  const idle = new Map<string, Connection[]>()
+  const all = new Set<Connection>()
+
+  function headOf(url: URL): string {
+    let head = heads.get(url.href)
+    if (head === undefined) {
+      head =
+        `POST ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n` +
+        `content-type: application/json\r\n${fixedHead}` +
+        (authorization?.origin === url.origin ? headText({ authorization: authorization.value }) : '')
+      heads.set(url.href, head)
+    }
+    return head
+  }
+
+  function connectionTo(url: URL): Connection {
+    const candidates = idle.get(url.origin)
+    for (let one = candidates?.pop(); one !== undefined; one = candidates?.pop()) {
+      if (one.isUsable(performance.now())) return one
+      one.close()
+    }
+    const connection: Connection = openConnection(url, tls, {
+      onIdle() {
+        const others = idle.get(url.origin)
+        if (others === undefined) idle.set(url.origin, [connection])
+        else others.push(connection)
+      },
+      onClosed: () => all.delete(connection),
+    })
+    all.add(connection)
+    return connection
+  }
+
+  const sweep = setInterval(() => {
+    const now = performance.now()
+    for (const connection of all) connection.closeIfExpired(now, timeoutMs)
+  }, sweepEveryMs)
+  sweep.unref()
+
+  return {
+    post(url, body, further, mode, onResult) {
+      let head = headOf(url)
+      try {
+        if (further !== null) head += headText(further)
+      } catch (error) {
+        queueMicrotask(() => onResult({ error: textOf(error) }))
+        return
+      }
+      const request = `${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+      connectionTo(url).send(request, mode, onResult)
+    },
+    headersTo: url => ({
+      host: url.host,
+      'content-type': 'application/json',
+      ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
+      ...(authorization?.origin === url.origin ? { authorization: authorization.value } : {}),
+    }),
+    close() {
+      clearInterval(sweep)
+      for (const connection of [...all]) connection.close()
+    },
+  }
+}
+
+function headText(headers: Readonly<Record<string, string>>): string {
+  let text = ''
+  for (const [name, value] of Object.entries(headers)) {
+    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
+      throw new TypeError(`headers: "${name}" is not a valid header name`)
+    if (typeof value !== 'string' || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
+      throw new TypeError(`headers: the value of ${name} is not valid in HTTP`)
+    }
+    text += `${name}: ${value}\r\n`
+  }
+  return text
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
