@@ -25,9 +25,12 @@ const mayEnter: Record<string, readonly string[]> = {
   stores: ['money', 'store'],
   index: everythingUpTo('handlers'),
   testing: everythingUpTo('handlers'),
-  // Judges wallets by the specification: of the library it takes decimals and currencies, and JSON with exact numbers.
-  audit: ['money', 'store', 'currencies', 'http'],
+  // Judges wallets that may be built with the library, and so shares no code with it: an error must not hide another.
+  audit: [],
 }
+
+/** Modules of which only types may be imported. */
+const mayNameTypesOf: Record<string, readonly string[]> = { audit: ['store', 'requests'] }
 
 /** The one room of each package. No other package is imported, and so no framework, driver or test runner. */
 const roomOfPackage: Record<string, string> = { 'big.js': 'money', zod: 'requests', 'fast-check': 'testing' }
@@ -49,6 +52,7 @@ function flawsOf(files: ReadonlyMap<string, string>): string[] {
 
     const targets: string[] = []
     graph.set(path, targets)
+    const loaded = importsOf(path, text, false)
     for (const specifier of importsOf(path, text)) {
       if (specifier === null) {
         flaws.push(`${path} imports what is only known when it runs`)
@@ -64,6 +68,7 @@ function flawsOf(files: ReadonlyMap<string, string>): string[] {
         targets.push(target)
         const entered = roomOf(target)
         if (!files.has(target)) flaws.push(`${path} imports ${specifier}, which is not there`)
+        else if (!loaded.includes(specifier) && mayNameTypesOf[room]?.includes(entered)) continue
         else if (entered !== room && !allowed?.includes(entered))
           flaws.push(`${path} imports ${target}: ${room} may not enter ${entered}`)
       }
@@ -78,18 +83,24 @@ function roomOf(path: string): string {
   return path.replace(/\.ts$/, '').split('/')[0] as string
 }
 
-/** Every module that a file names, in whatever way; `null` for an import of what is no literal. */
-function importsOf(path: string, text: string): (string | null)[] {
+/**
+ * Every module that a file names, in whatever way; `null` for an import of what is no literal.
+ *
+ * @param types `false`: without those that are imported for their types only
+ */
+function importsOf(path: string, text: string, types = true): (string | null)[] {
   const found: (string | null)[] = []
   const literal = (node: ts.Node | undefined) =>
     found.push(node !== undefined && ts.isStringLiteralLike(node) ? node.text : null)
   const visit = (node: ts.Node): void => {
-    if (ts.isImportDeclaration(node)) literal(node.moduleSpecifier)
-    else if (ts.isExportDeclaration(node) && node.moduleSpecifier) literal(node.moduleSpecifier)
-    else if (ts.isExternalModuleReference(node)) literal(node.expression)
-    else if (ts.isImportTypeNode(node))
-      literal(ts.isLiteralTypeNode(node.argument) ? node.argument.literal : undefined)
-    else if (ts.isCallExpression(node)) {
+    if (ts.isImportDeclaration(node)) {
+      if (types || !node.importClause?.isTypeOnly) literal(node.moduleSpecifier)
+    } else if (ts.isExportDeclaration(node) && node.moduleSpecifier) {
+      if (types || !node.isTypeOnly) literal(node.moduleSpecifier)
+    } else if (ts.isExternalModuleReference(node)) literal(node.expression)
+    else if (ts.isImportTypeNode(node)) {
+      if (types) literal(ts.isLiteralTypeNode(node.argument) ? node.argument.literal : undefined)
+    } else if (ts.isCallExpression(node)) {
       const { expression } = node
       const called = ts.isIdentifier(expression) && expression.text === 'require'
       if (called || expression.kind === ts.SyntaxKind.ImportKeyword) literal(node.arguments[0])
@@ -151,6 +162,7 @@ describe('the check of the rooms', () => {
     'decide/index.ts': `export { rule } from './rules.js'\nexport type * from '../store.js'`,
     'http/body.ts': `import { createHash } from 'node:crypto'`,
     'stores/memory.ts': `import type { Bet } from '../store.js'`,
+    'audit/target.ts': `import type { SettlementRequest } from '../requests.js'\nexport type * from '../store.js'`,
   }
   const flawsWith = (files: Record<string, string>) =>
     flawsOf(new Map(Object.entries({ ...sound, ...files })))
@@ -201,6 +213,26 @@ describe('the check of the rooms', () => {
       'the rules in the audit',
       { 'audit/cases.ts': `import '../decide/rules.js'` },
       /audit may not enter decide/,
+    ],
+    [
+      'arithmetic of the library in the audit',
+      { 'audit/amounts.ts': `import { add } from '../money.js'` },
+      /audit may not enter money/,
+    ],
+    [
+      'a type of its arithmetic',
+      { 'audit/amounts.ts': `import type { Decimal } from '../money.js'` },
+      /audit may not enter money/,
+    ],
+    [
+      'the schemas of the library in the audit',
+      { 'audit/target.ts': `import { type SettlementRequest, createRequestParser } from '../requests.js'` },
+      /audit may not enter requests/,
+    ],
+    [
+      'an import that is loaded for a type',
+      { 'audit/target.ts': `import { type SettlementRequest } from '../requests.js'` },
+      /audit may not enter requests/,
     ],
     ['a reference', { 'store.ts': `/// <reference types="node" />` }, /no dependency/],
     ['what nobody can check', { 'store.ts': 'export const f = (x: string) => import(x)' }, /when it runs/],

@@ -72,7 +72,10 @@ export function openClient(settings: AuditSettings): Client {
   const now = () => Math.round((performance.now() - beganAt) * 10) / 10
   // Idle connections are dropped early: a server that closes one while a call is sent on it would look broken.
   const agentOptions = { keepAlive: true, maxSockets: 256, timeout: 1_000 }
-  const agents = { 'http:': new Agent(agentOptions), 'https:': new AgentTls(agentOptions) }
+  const agents = {
+    'http:': new Agent(agentOptions),
+    'https:': new AgentTls({ ...settings.tls, ...agentOptions }),
+  }
   let requests = 0
 
   function send(call: Call): { exchange: AuditExchange; reply: Promise<Reply> } {
@@ -97,7 +100,7 @@ export function openClient(settings: AuditSettings): Client {
       else headers[name] = value
     }
 
-    const tampered = settings.sign !== undefined && credentials === 'wrong' && body !== null
+    const tampered = settings.sign !== null && credentials === 'wrong' && body !== null
     const sentBody = tampered ? Buffer.concat([body, Buffer.from(' ')]) : body
     const exchange: AuditExchange = {
       label: call.label,
@@ -143,7 +146,7 @@ export function openClient(settings: AuditSettings): Client {
       headers: Record<string, string>
       body: Buffer | null
     }): Promise<Record<string, string>> {
-      if (settings.sign === undefined || credentials === 'none' || !ours) return request.headers
+      if (settings.sign === null || credentials === 'none' || !ours) return request.headers
       const further = await settings.sign({
         ...request,
         url: request.url.href,
@@ -165,6 +168,7 @@ export function openClient(settings: AuditSettings): Client {
     const timeoutMs = call.timeoutMs ?? settings.timeoutMs
     const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
       method: exchange.method,
+      ...(usual || url.protocol === 'http:' ? {} : settings.tls),
       agent: usual ? agents[url.protocol as keyof typeof agents] : false,
       headers: {
         ...headers,

@@ -7,13 +7,15 @@ import { renderHtml } from './html/render.js'
 import { AuditError, type AuditOptions, auditCases, auditWallet } from './index.js'
 import { renderJunit } from './junit.js'
 import {
-  formatProgress as formatSimulationProgress,
-  formatReport as formatSimulationReport,
   numberedPlayers,
   type SimulatedPlayer,
   type SimulationOptions,
   simulateSportsbook,
 } from './simulator/index.js'
+import {
+  formatProgress as formatSimulationProgress,
+  formatReport as formatSimulationReport,
+} from './simulator/progress.js'
 import { formatCases, formatProgress, formatReport } from './text.js'
 
 const passwordVariable = 'BET_WALLET_PASSWORD'
@@ -186,6 +188,7 @@ async function audit(words: string[]): Promise<number> {
   for (const file of [values.json, values.junit, values.html]) checkWritable(file)
   if (values['settle-url'] !== undefined && values['settle-command'] !== undefined)
     throw new Usage('--settle-url and --settle-command: one of them')
+  const minorUnits = wholeOf('--minor-units', values['minor-units'])
   const tty = process.stderr.isTTY
   const signal = untilInterrupted('what is under way is given back first')
   const options: AuditOptions = {
@@ -205,7 +208,7 @@ async function audit(words: string[]): Promise<number> {
     clawbacks: !values['no-clawbacks'],
     statusCodes: profileOf('--status', values.status, text => wholeOf('--status', text) ?? 0),
     errorCodes: profileOf('--code', values.code, text => text),
-    ...given('minorUnits', wholeOf('--minor-units', values['minor-units'])),
+    ...(minorUnits === undefined ? {} : { minorUnits: () => minorUnits }),
     ...given('concurrency', wholeOf('--concurrency', values.concurrency)),
     ...given('raceRounds', wholeOf('--rounds', values.rounds)),
     ...given('timeoutMs', millisecondsOf('--timeout', values.timeout)),

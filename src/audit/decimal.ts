@@ -1,28 +1,48 @@
-/** Exact decimals of the audit's own: it judges a wallet's arithmetic, and so shares none with the library. */
+/**
+ * Exact decimals of the audit and the simulator. They judge a wallet's arithmetic, and so share none with the library.
+ * Two forms: {@link Decimal} for amounts of any scale, and `bigint` units at a fixed scale for sums that must be fast.
+ */
 
-/** `units / 10 ** scale`, in lowest terms of the scale. */
+/** `units / 10 ** scale`, with the smallest possible scale: 10.50 is `{ units: 105n, scale: 1 }`. */
 export interface Decimal {
-  units: bigint
-  scale: number
+  readonly units: bigint
+  readonly scale: number
 }
+
+/** A decimal as text, for reports and options: `"100.50"`, `"-3.1"`, `"0"`. */
+export type DecimalText = string
+
+export const zero: Decimal = { units: 0n, scale: 0 }
 
 const exponentMax = 400
 
-/** A JSON number as it was written: `"100.50"`, `"1e2"`. `null` for anything else, and for more than 400 digits. */
+/** Reads the text of a JSON number: `"100.50"`, `"1e2"`. Returns `null` for other text, and for more than 400 digits. */
 export function parseDecimal(text: string): Decimal | null {
-  const parts = /^(-?)(\d{1,400})(?:\.(\d{1,400}))?(?:[eE]([+-]?\d{1,4}))?$/.exec(text)
+  const parts = /^(-?)(0|[1-9][0-9]{0,399})(?:\.([0-9]{1,400}))?(?:[eE]([+-]?[0-9]{1,4}))?$/.exec(text)
   if (parts === null) return null
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = parts
   if (Math.abs(Number(exponent)) > exponentMax) return null
   const units = BigInt(`${sign}${whole}${fraction}`)
   const scale = fraction.length - Number(exponent)
-  return lowest(scale < 0 ? { units: units * 10n ** BigInt(-scale), scale: 0 } : { units, scale })
+  return fromUnits(scale < 0 ? units * 10n ** BigInt(-scale) : units, Math.max(scale, 0))
 }
 
-function lowest({ units, scale }: Decimal): Decimal {
-  let [rest, digits] = [units, scale]
+/** 250 units at scale 2 are 2.50. */
+export function fromUnits(units: number | bigint, scale: number): Decimal {
+  let [rest, digits] = [BigInt(units), scale]
   while (digits > 0 && rest % 10n === 0n) [rest, digits] = [rest / 10n, digits - 1]
   return { units: rest, scale: digits }
+}
+
+/** 2.50 at scale 2 is 250 units; `null` where the value has more decimals than that. */
+export function toUnits(value: Decimal, scale: number): bigint | null {
+  return value.scale > scale ? null : value.units * 10n ** BigInt(scale - value.scale)
+}
+
+/** As {@link toUnits}, without the rest: 2.509 at scale 2 is 250 units. */
+export function wholeUnits(value: Decimal, scale: number): bigint {
+  const [units, one] = aligned(value, { units: 1n, scale })
+  return units / one
 }
 
 function aligned(a: Decimal, b: Decimal): [bigint, bigint, number] {
@@ -32,7 +52,7 @@ function aligned(a: Decimal, b: Decimal): [bigint, bigint, number] {
 
 export function add(a: Decimal, b: Decimal): Decimal {
   const [x, y, scale] = aligned(a, b)
-  return lowest({ units: x + y, scale })
+  return fromUnits(x + y, scale)
 }
 
 export function subtract(a: Decimal, b: Decimal): Decimal {
@@ -40,7 +60,7 @@ export function subtract(a: Decimal, b: Decimal): Decimal {
 }
 
 export function times(a: Decimal, count: number): Decimal {
-  return lowest({ units: a.units * BigInt(count), scale: a.scale })
+  return fromUnits(a.units * BigInt(count), a.scale)
 }
 
 /** Negative, 0 or positive, as `a` is less than, equal to or greater than `b`. */
@@ -49,23 +69,18 @@ export function compare(a: Decimal, b: Decimal): number {
   return x < y ? -1 : x > y ? 1 : 0
 }
 
-export const zero: Decimal = { units: 0n, scale: 0 }
-
-/** So many of the smallest units of a currency: 250 with 2 decimals is 2.50. */
-export function unitsOf(count: number | bigint, minorUnits: number): Decimal {
-  return lowest({ units: BigInt(count), scale: minorUnits })
+/** Decimal text without an exponent, with at least `decimals` digits after the point. */
+export function textOf({ units, scale }: Decimal, decimals = 0): DecimalText {
+  return textOfUnits(units, scale, decimals)
 }
 
-/** How many whole smallest units are in it: 2.509 with 2 decimals is 250. */
-export function wholeUnits(value: Decimal, minorUnits: number): bigint {
-  const [units, one] = aligned(value, { units: 1n, scale: minorUnits })
-  return units / one
-}
-
-/** Decimal text with at least so many digits after the point, as many as are needed, and no exponent. */
-export function textOf({ units, scale }: Decimal, decimals = 0): string {
-  const digits = (units < 0n ? -units : units).toString().padStart(scale + 1, '0')
-  const whole = digits.slice(0, digits.length - scale)
-  const fraction = digits.slice(digits.length - scale).padEnd(decimals, '0')
-  return `${units < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`
+/** 7050 units at scale 2 are `"70.5"`, and `"70.50"` with at least 2 decimals. */
+export function textOfUnits(units: bigint, scale: number, decimals = 0): DecimalText {
+  const negative = units < 0n
+  const digits = String(negative ? -units : units).padStart(scale + 1, '0')
+  const point = digits.length - scale
+  let end = digits.length
+  while (end > point + decimals && digits.charCodeAt(end - 1) === 48) end -= 1
+  const fraction = digits.slice(point, end).padEnd(decimals, '0')
+  return `${negative ? '-' : ''}${digits.slice(0, point)}${fraction === '' ? '' : `.${fraction}`}`
 }

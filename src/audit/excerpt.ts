@@ -7,7 +7,7 @@ const endsOfOthers = 1
 
 /**
  * Leaves out the middle of calls that differ in ids and numbers only, and were answered alike; the first of each such
- * gap says by `leftOut` how many.
+ * gap says by `omitted` how many.
  *
  * @param telling index of the call that gave a failure away, which is kept; `null` where there is none
  * @returns the calls that are kept, and where the telling one is now
@@ -25,21 +25,21 @@ export function excerptOf(
   }
 
   /** By the index of each call that is kept: how many like it are left out after it. */
-  const leftOut = new Map<number, number>()
+  const omitted = new Map<number, number>()
   for (const indexes of alike.values()) {
     let last = 0
     for (const [place, index] of indexes.entries()) {
       if (place < ends || place >= indexes.length - ends || index === telling) {
         last = index
-        leftOut.set(index, 0)
-      } else leftOut.set(last, (leftOut.get(last) ?? 0) + 1)
+        omitted.set(index, 0)
+      } else omitted.set(last, (omitted.get(last) ?? 0) + 1)
     }
   }
-  const kept = [...leftOut.keys()].sort((one, other) => one - other)
+  const kept = [...omitted.keys()].sort((one, other) => one - other)
   return {
     exchanges: kept.flatMap(index => {
       const exchange = exchanges[index]
-      return exchange === undefined ? [] : [{ ...exchange, leftOut: leftOut.get(index) ?? 0 }]
+      return exchange === undefined ? [] : [{ ...exchange, omitted: omitted.get(index) ?? 0 }]
     }),
     telling: telling === null ? null : kept.indexOf(telling),
   }

@@ -11,10 +11,32 @@ export type { AuditErrorCode } from './errors.js'
 export { AuditError } from './errors.js'
 export { renderHtml } from './html/render.js'
 export { renderJunit } from './junit.js'
-export type { AuditOptions, AuditSettlement, SettleOption, SignedRequest } from './options.js'
+export type { AuditOptions } from './options.js'
 export type * from './report.js'
-export type * from './simulator/index.js'
-export { numberedPlayers, simulateSportsbook } from './simulator/index.js'
+export {
+  type Chaos,
+  type ClosedBet,
+  type Difference,
+  type Latency,
+  numberedPlayers,
+  type PlayerBooks,
+  type SimulatedOperation,
+  type SimulatedPlayer,
+  type SimulationCounts,
+  type SimulationOptions,
+  type SimulationProgress,
+  type SimulationReport,
+  type SimulatorClock,
+  simulateSportsbook,
+} from './simulator/index.js'
+export type {
+  SettleAnswer,
+  SettleFunction,
+  SettleOption,
+  SignedRequest,
+  StopSignal,
+  WalletTarget,
+} from './target.js'
 
 /** Every case, in the order in which they are run. */
 export const auditCases: readonly { id: string; level: Level; title: string; source: string }[] = cases.map(

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { AuditCase, Need } from './case.js'
 import { type Client, openClient } from './client.js'
-import { compare, type Decimal, subtract, textOf, unitsOf } from './decimal.js'
+import { compare, type Decimal, fromUnits, subtract, textOf } from './decimal.js'
 import { AuditError } from './errors.js'
 import { excerptOf } from './excerpt.js'
 import type { AuditSettings } from './options.js'
@@ -114,7 +114,7 @@ async function begin(
       `The currency of ${settings.playerId} is ${currency}, and not ${settings.currency}`,
     )
   }
-  const needed = unitsOf(unitsNeeded(settings.concurrency), settings.minorUnits)
+  const needed = fromUnits(unitsNeeded(settings.concurrency), settings.minorUnits)
   if (compare(answer.balance, needed) < 0) {
     const short = subtract(needed, answer.balance)
     throw new AuditError(
@@ -175,13 +175,11 @@ function reasonNotToJudge(settings: AuditSettings, client: Client, item: AuditCa
   if (settings.signal?.aborted) return 'the audit was stopped'
   if (client.now() >= settings.timeBudgetMs) return 'the time budget was used up'
   const offered: Record<Need, boolean> = {
-    settle: settings.settle !== 'cannot',
+    settle: settings.settle !== 'unsupported',
     clawbacks: settings.clawbacks,
     'other player': settings.otherPlayerId !== null,
     authentication:
-      settings.credentials !== null ||
-      settings.sign !== undefined ||
-      Object.keys(settings.headers).length > 0,
+      settings.credentials !== null || settings.sign !== null || Object.keys(settings.headers).length > 0,
   }
   const missing = item.needs?.find(need => !offered[need])
   return missing === undefined ? null : reasons[missing]

@@ -1,64 +1,45 @@
-/** Settles a bet as the operator said that it is done. */
+/** Settles a bet without HTTP: by a function in this process, or by a command of the shell. */
 import { spawn } from 'node:child_process'
-import type { Client } from './client.js'
-import { quoted } from './curl.js'
-import { write, written } from './json.js'
-import type { AuditSettings, AuditSettlement } from './options.js'
-import type { AuditExchange } from './report.js'
+import type { SettlementRequest } from '../requests.js'
+import { raw, write } from './json.js'
+import type { SettleAnswer, SettleFunction } from './target.js'
 
-/** Writes down what was done. `flaw`: why it is not done, or `null`. */
-export async function settle(
-  settings: AuditSettings,
-  client: Client,
-  settlement: AuditSettlement,
-  label: string,
-  record: (exchange: AuditExchange) => void,
-): Promise<string | null> {
-  const how = settings.settle
-  if (how === 'cannot') return 'no way to settle was given'
-  const body = write({ ...settlement, amount: written(settlement.amount) })
-  if (typeof how === 'object' && 'url' in how) {
-    const { exchange, reply } = client.send({ label, path: how.url, body, headers: how.headers ?? {} })
-    record(exchange)
-    const { status, text } = await reply
-    if (status !== null && status >= 200 && status <= 299) return null
-    return status === null ? (exchange.error ?? 'no answer') : `${status} ${text.slice(0, 200)}`.trim()
-  }
+/** The outcome of a settlement. `unknown`: it may be done or not, and is safe to retry. */
+export type Settled =
+  | { kind: 'done'; answer: Extract<SettleAnswer, { ok: true }> | null }
+  | { kind: 'refused'; errorCode: string }
+  | { kind: 'unknown'; reason: string }
 
-  const command = typeof how === 'object' ? how.command : null
-  const exchange: AuditExchange = {
-    label,
-    sentAtMs: client.now(),
-    answeredAtMs: null,
-    method: command === null ? 'CALL' : 'RUN',
-    path: command ?? 'settle()',
-    body,
-    curl: command === null ? '' : `echo ${quoted(body)} | ${command}`,
-    status: null,
-    answer: null,
-    balance: null,
-    error: null,
-    omitted: 0,
-  }
-  record(exchange)
+/** A settlement as JSON, its amount as a number with all its digits. */
+export function settlementBody(settlement: SettlementRequest): string {
+  return write({ ...settlement, amount: raw(settlement.amount) })
+}
+
+/** Never rejects. After `timeoutMs` the outcome is unknown. */
+export async function settleDirectly(
+  how: SettleFunction | { command: string },
+  settlement: SettlementRequest,
+  timeoutMs: number,
+): Promise<Settled> {
   try {
-    if (typeof how === 'function') await inTime(Promise.resolve(how(settlement)), settings.timeoutMs)
-    else await run(how.command, `${body}\n`, settings.timeoutMs)
-    exchange.answeredAtMs = client.now()
-    return null
+    if (typeof how !== 'function') {
+      await runCommand(how.command, `${settlementBody(settlement)}\n`, timeoutMs)
+      return { kind: 'done', answer: null }
+    }
+    const answer = (await withTimeout(Promise.resolve(how(settlement)), timeoutMs)) ?? null
+    return answer?.ok === false ? { kind: 'refused', errorCode: answer.errorCode } : { kind: 'done', answer }
   } catch (error) {
-    exchange.error = error instanceof Error ? error.message : String(error)
-    return exchange.error
+    return { kind: 'unknown', reason: error instanceof Error ? error.message : String(error) }
   }
 }
 
-async function inTime(done: Promise<void>, timeoutMs: number): Promise<void> {
+async function withTimeout<T>(result: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
+  const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`not done within ${timeoutMs} ms`)), timeoutMs)
   })
   try {
-    await Promise.race([done, late])
+    return await Promise.race([result, timeout])
   } finally {
     clearTimeout(timer)
   }
@@ -66,7 +47,7 @@ async function inTime(done: Promise<void>, timeoutMs: number): Promise<void> {
 
 const outputCharactersMax = 500
 
-function run(command: string, input: string, timeoutMs: number): Promise<void> {
+function runCommand(command: string, input: string, timeoutMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, { shell: true, stdio: ['pipe', 'ignore', 'pipe'], timeout: timeoutMs })
     let printed = ''
@@ -77,10 +58,10 @@ function run(command: string, input: string, timeoutMs: number): Promise<void> {
     child.on('close', (code, signal) => {
       if (code === 0) resolve()
       else if (signal !== null)
-        reject(new Error(`the command was ended by ${signal}; its time is ${timeoutMs} ms`))
+        reject(new Error(`the command was ended by ${signal} (timeout: ${timeoutMs} ms)`))
       else reject(new Error(`the command ended with code ${code}: ${printed.trim()}`))
     })
-    // A command may settle without reading what it is told.
+    // A command may settle without reading its input.
     child.stdin.on('error', () => {})
     child.stdin.end(input)
   })

@@ -1,21 +1,23 @@
 /** What a case plays on: the calls of the platform, and the judgements of what comes back. */
+import type { SettlementRequest } from '../requests.js'
+import type { SettlementType } from '../store.js'
 import type { Call, Client, Reply } from './client.js'
 import {
   add,
   compare,
   type Decimal,
+  fromUnits,
   parseDecimal,
   subtract,
   textOf,
-  unitsOf,
   wholeUnits,
   zero,
 } from './decimal.js'
-import { type Json, numberText, readObject, write, written } from './json.js'
-import type { AuditSettings, AuditSettlement } from './options.js'
+import { type Json, numberText, type ReadJson, raw, readObject, write } from './json.js'
+import type { AuditSettings } from './options.js'
 import type { Random } from './random.js'
 import type { AuditExchange } from './report.js'
-import { settle } from './settle.js'
+import { settleBet } from './settlement-call.js'
 
 /** A promise that is not kept. */
 export class Failed extends Error {
@@ -47,7 +49,7 @@ export interface Answer {
   headers: Reply['headers']
   text: string
   /** The fields of the JSON object that came, or `null`. */
-  fields: Map<string, unknown> | null
+  fields: Map<string, ReadJson> | null
   /** The balance of a 2xx, whatever else is wrong with it; else `null`. */
   balance: Decimal | null
   /** 2xx with the record of spec 2; else `null`. */
@@ -78,7 +80,7 @@ export class Stage {
   /** The balance when the case began. */
   opening: Decimal = zero
   /** Every bet that a placebet was sent for, with what was settled on it. */
-  private readonly sent = new Map<string, { playerId: string; types: Set<AuditSettlement['type']> }>()
+  private readonly sent = new Map<string, { playerId: string; types: Set<SettlementType> }>()
   settled = false
   private readonly dates = new Map<string, string>()
 
@@ -96,7 +98,7 @@ export class Stage {
 
   /** So many of the currency's smallest units. */
   units(count: number | bigint): Decimal {
-    return unitsOf(count, this.settings.minorUnits)
+    return fromUnits(count, this.settings.minorUnits)
   }
 
   /** How many whole smallest units are in it. */
@@ -144,9 +146,9 @@ export class Stage {
       betId: bet.betId,
       playerId: bet.playerId,
       sessionId: 'audit-session',
-      amount: written(textOf(bet.amount)),
+      amount: raw(textOf(bet.amount)),
       currency: this.settings.currency,
-      odds: written('1.85'),
+      odds: raw('1.85'),
       betType: 'SINGLE',
       transactionDate: this.date(bet.transactionId),
     }
@@ -186,12 +188,7 @@ export class Stage {
   }
 
   /** Settles, or leaves the case unjudged: how it is done is the operator's. */
-  async settle(
-    bet: Bet,
-    type: AuditSettlement['type'],
-    amount: Decimal,
-    transactionId = this.id(),
-  ): Promise<void> {
+  async settle(bet: Bet, type: SettlementType, amount: Decimal, transactionId = this.id()): Promise<void> {
     const flaw = await this.trySettle(bet, type, amount, transactionId)
     if (flaw !== null) throw new Skipped(`a bet could not be settled: ${flaw}`)
   }
@@ -199,13 +196,13 @@ export class Stage {
   /** Why it could not be settled, or `null`. */
   async trySettle(
     bet: Bet,
-    type: AuditSettlement['type'],
+    type: SettlementType,
     amount: Decimal,
     transactionId = this.id(),
   ): Promise<string | null> {
     this.settled = true
     this.expectBet(bet).types.add(type)
-    const settlement: AuditSettlement = {
+    const settlement: SettlementRequest = {
       transactionId,
       betId: bet.betId,
       playerId: bet.playerId,
@@ -215,7 +212,7 @@ export class Stage {
       transactionDate: this.date(transactionId),
     }
     const label = `settlement ${type} ${short(bet.betId)} of ${textOf(amount)}`
-    return await settle(this.settings, this.client, settlement, label, exchange =>
+    return await settleBet(this.settings, this.client, settlement, label, exchange =>
       this.exchanges.push(exchange),
     )
   }
@@ -234,10 +231,10 @@ export class Stage {
   }
 
   /** Says that a bet may have been placed by a call of the case's own, so that it is given back at the end. */
-  expectBet(bet: Pick<Bet, 'betId' | 'playerId'>): { types: Set<AuditSettlement['type']> } {
+  expectBet(bet: Pick<Bet, 'betId' | 'playerId'>): { types: Set<SettlementType> } {
     const known = this.sent.get(bet.betId)
     if (known !== undefined) return known
-    const expected = { playerId: bet.playerId, types: new Set<AuditSettlement['type']>() }
+    const expected = { playerId: bet.playerId, types: new Set<SettlementType>() }
     this.sent.set(bet.betId, expected)
     return expected
   }
@@ -397,9 +394,9 @@ export function found(answer: Answer): string {
 
 function answerOf({ exchange, status, headers, text }: Reply, index: number): Answer {
   const fields = status === null ? null : readObject(text)
-  const written = numberText(fields?.get('balance'))
-  const balance = written === null ? null : parseDecimal(written.text)
-  if (balance !== null) exchange.balance = written?.text ?? null
+  const balanceText = numberText(fields?.get('balance'))
+  const balance = balanceText === null ? null : parseDecimal(balanceText.text)
+  if (balance !== null) exchange.balance = balanceText?.text ?? null
   const currency = fields?.get('currency')
   const reference = fields?.get('walletTransactionId') ?? null
   const good = status !== null && status >= 200 && status <= 299

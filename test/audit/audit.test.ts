@@ -210,7 +210,7 @@ describe('how bets are settled', () => {
   })
 
   it.each([
-    ['not at all', 'cannot', /no way to settle was given/],
+    ['not at all', 'unsupported', /no way to settle was given/],
     ['at an address that is not there', { url: '/nowhere' }, /a bet could not be settled: 404/],
     ['by a command that fails', { command: 'echo broken >&2; exit 4' }, /ended with code 4: broken/],
     [
@@ -307,13 +307,13 @@ describe('the report', () => {
 describe('an audit that ends early', () => {
   it('by a signal, after the case that is under way', async () => {
     const wallet = await plain()
-    const signal = { aborted: false }
+    const stop = new AbortController()
     const report = await auditWallet({
       ...optionsFor(wallet),
       only: ['AU-101', 'AU-102', 'AU-103'],
-      signal,
+      signal: stop.signal,
       onResult() {
-        signal.aborted = true
+        stop.abort()
       },
     })
     expect(report.results.map(({ verdict }) => verdict)).toEqual(['passed', 'not judged', 'not judged'])
@@ -442,11 +442,13 @@ describe('what keeps an audit from being done', () => {
     ['settle must be', { settle: 'somehow' }],
     ['settle must be', { settle: { url: 'settlement' } }],
     ['settle must be', { settle: { url: '/s', command: 'true' } }],
+    ['tls must be an object', { tls: 'certificate' }],
     ['clawbacks must be', { clawbacks: 'no' }],
     ['statuses: "FUNDS" is none of', { statuses: { FUNDS: 400 } }],
     ['statuses.INVALID_BET must be a status', { statuses: { INVALID_BET: 99 } }],
     ['codes.INVALID_BET must be a code', { codes: { INVALID_BET: [] } }],
-    ['minorUnits must be a whole number from 0 to 18', { minorUnits: 19 }],
+    ['minorUnits must be a function', { minorUnits: 2 }],
+    ['minorUnits("EUR") must be a whole number from 0 to 18', { minorUnits: () => 19 }],
     ['concurrency must be a whole number from 2 to 64', { concurrency: 1 }],
     ['rounds must be', { rounds: 0.5 }],
     ['timeoutMs must be', { timeoutMs: 0 }],

@@ -2,14 +2,17 @@ import { describe, expect, it } from 'vitest'
 import {
   add,
   compare,
+  fromUnits,
   parseDecimal,
   subtract,
   textOf,
+  textOfUnits,
   times,
-  unitsOf,
+  toUnits,
   wholeUnits,
 } from '../../src/audit/decimal.js'
-import { numberText, readObject, write, written } from '../../src/audit/json.js'
+import { isoMinorUnits } from '../../src/audit/minor-units.js'
+import { isoMinorUnits as minorUnitsOfTheCore } from '../../src/currencies.js'
 
 const of = (text: string) => {
   const value = parseDecimal(text)
@@ -32,6 +35,8 @@ describe('the decimals of the audit', () => {
   it.each([
     '',
     '-',
+    '01',
+    '-00.5',
     '.5',
     '5.',
     '+1',
@@ -57,34 +62,37 @@ describe('the decimals of the audit', () => {
   })
 
   it('count smallest units', () => {
-    expect(textOf(unitsOf(250, 2), 2)).toBe('2.50')
-    expect(textOf(unitsOf(250, 0))).toBe('250')
+    expect(textOf(fromUnits(250, 2), 2)).toBe('2.50')
+    expect(textOf(fromUnits(250, 0))).toBe('250')
     expect(wholeUnits(of('2.509'), 2)).toBe(250n)
     expect(wholeUnits(of('2.5'), 8)).toBe(250_000_000n)
+    expect(toUnits(of('70.50'), 2)).toBe(7050n)
+    expect(toUnits(of('-70.5'), 3)).toBe(-70_500n)
+    expect(toUnits(of('70.505'), 2)).toBeNull()
+  })
+
+  it.each([
+    [7050n, 2, 0, '70.5'],
+    [7050n, 2, 2, '70.50'],
+    [7050n, 2, 4, '70.5000'],
+    [7055n, 2, 1, '70.55'],
+    [-5n, 2, 2, '-0.05'],
+    [0n, 2, 0, '0'],
+    [0n, 0, 2, '0.00'],
+    [1200n, 0, 0, '1200'],
+  ])('%d units at scale %d with at least %d decimals are %s', (units, scale, decimals, text) => {
+    expect(textOfUnits(units, scale, decimals)).toBe(text)
   })
 })
 
-describe('the JSON of the audit', () => {
-  it('reads numbers as they are written, and no others', () => {
-    const fields = readObject(
-      '{"balance": 123456789012345678.10, "text": "1.0 \\" 2", "list": [1.50], "n": null}',
+describe('the minor units of the audit', () => {
+  it('are those of the library for every code, though both have their own table', () => {
+    const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
+    const codes = letters.flatMap(one => letters.flatMap(two => letters.map(three => one + two + three)))
+    const different = ['', 'eur', 'USDT', 'play-money', ...codes].filter(
+      code => isoMinorUnits(code) !== minorUnitsOfTheCore(code),
     )
-    expect(numberText(fields?.get('balance'))).toEqual({ text: '123456789012345678.10', quoted: false })
-    expect(numberText(fields?.get('text'))).toEqual({ text: '1.0 " 2', quoted: true })
-    expect(numberText(fields?.get('n'))).toBeNull()
-    expect([...(fields?.keys() ?? [])]).toEqual(['balance', 'text', 'list', 'n'])
-  })
-
-  it.each(['', '[]', '1', '"x"', 'null', '{', '{"a":01}', '<html>', '{"a":1}x'])('%j is no object', text => {
-    expect(readObject(text)).toBeNull()
-  })
-
-  it('writes numbers as they are given, and leaves out what is not there', () => {
-    const text = write({
-      amount: written('1e2000000000'),
-      odds: undefined,
-      list: [written('1.50'), null, 'é"'],
-    })
-    expect(text).toBe('{"amount":1e2000000000,"list":[1.50,null,"é\\""]}')
+    expect(different).toEqual([])
+    expect(['JPY', 'EUR', 'KWD', 'CLF', 'BTC'].map(isoMinorUnits)).toEqual([0, 2, 3, 4, 8])
   })
 })

@@ -126,7 +126,7 @@ export const authentication: readonly AuditCase[] = [
     needs,
     impact: 'Strangers occupy connections and memory with bodies that never end.',
     async play(stage) {
-      if (stage.settings.sign !== undefined) throw new Skipped('calls are signed: a signature needs the body')
+      if (stage.settings.sign !== null) throw new Skipped('calls are signed: a signature needs the body')
       const answer = await stage.call({
         label: 'placebet without credentials, whose body never comes',
         path: '/placebet',

@@ -1,7 +1,7 @@
 /** AU-1xx: the three operations, each on its own (spec 1 to 4). */
 import type { AuditCase } from '../case.js'
 import { add, compare, subtract, textOf, zero } from '../decimal.js'
-import { numberText, written } from '../json.js'
+import { numberText, raw } from '../json.js'
 import { found, sumOf } from '../stage.js'
 
 const unknownPlayer = 'nobody'
@@ -262,7 +262,7 @@ export const basics: readonly AuditCase[] = [
     async play(stage) {
       const all = stage.units(stage.wholeUnits(stage.opening))
       const rest = await stage.placed(stage.bet(all), stage.opening)
-      const answer = await stage.place(stage.bet(zero), { fields: { amount: written('0') } })
+      const answer = await stage.place(stage.bet(zero), { fields: { amount: raw('0') } })
       stage.accepted(answer, rest)
     },
   },

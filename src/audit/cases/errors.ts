@@ -1,7 +1,7 @@
 /** AU-6xx: what is wrong is refused, in the form that spec 7 describes. */
 import type { AuditCase } from '../case.js'
 import { add } from '../decimal.js'
-import { type Json, written } from '../json.js'
+import { type Json, raw } from '../json.js'
 import { type Answer, found, type Stage } from '../stage.js'
 
 /** Exactly errorCode and description, both text (spec 7.2). */
@@ -162,7 +162,7 @@ export const errors: readonly AuditCase[] = [
     source: 'spec 2',
     impact: 'A player 7 and a player "7" are one or two, as the database likes.',
     async play(stage) {
-      for (const value of [written('7'), true, ['x'], { x: 'x' }] as const)
+      for (const value of [raw('7'), true, ['x'], { x: 'x' }] as const)
         await eachField(
           stage,
           value,
@@ -266,7 +266,7 @@ export const errors: readonly AuditCase[] = [
         await stage.place(over),
         await stage.place({ ...bet, transactionId: stage.id() }, { label: 'the same bet under another id' }),
         await stage.place(bet, {
-          fields: { amount: written('1.99') },
+          fields: { amount: raw('1.99') },
           label: 'the same id with another amount',
         }),
         await stage.rollback({ betId: bet.betId, playerId: `${stage.id()}-nobody` }),

@@ -1,7 +1,7 @@
 /** AU-4xx: the balance under load, and amounts to the last digit (D20 to D22). */
 import type { AuditCase } from '../case.js'
 import { add, compare, type Decimal, parseDecimal, subtract, textOf, times, zero } from '../decimal.js'
-import { type Json, written } from '../json.js'
+import { type Json, raw, write } from '../json.js'
 import { type Answer, type Bet, found, type Stage, sumOf } from '../stage.js'
 
 /** Many bets at once, each of a fifth of the funds or less, so that most of them do not fit. */
@@ -20,7 +20,7 @@ async function overspend(stage: Stage, round: number) {
 async function exactOrRefused(stage: Stage, writing: string, exact: Decimal): Promise<Answer> {
   const bet = stage.bet(exact)
   const answer = await stage.place(bet, {
-    fields: { amount: written(writing) },
+    fields: { amount: raw(writing) },
     label: `placebet of ${writing}`,
   })
   const taken = answer.success !== null
@@ -185,7 +185,7 @@ export const funds: readonly AuditCase[] = [
     source: 'spec 4.1, D22',
     impact: 'A stake of -100 is a deposit of 100.',
     async play(stage) {
-      await allRefused(stage, [written('-1'), written('-0.01'), '-1', written('-1e2')])
+      await allRefused(stage, [raw('-1'), raw('-0.01'), '-1', raw('-1e2')])
     },
   },
   {
@@ -196,7 +196,7 @@ export const funds: readonly AuditCase[] = [
     impact: 'null, true or "NaN" become 0 or a balance that is no number any more.',
     async play(stage) {
       const texts = ['', ' ', 'abc', 'NaN', 'Infinity', '0x10', '1,5', '1.5 ', '1_000', '١']
-      await allRefused(stage, [null, true, false, [], [written('1')], {}, ...texts])
+      await allRefused(stage, [null, true, false, [], [raw('1')], {}, ...texts])
     },
   },
   {
@@ -222,9 +222,9 @@ export const funds: readonly AuditCase[] = [
           (parseDecimal(writing)?.units ?? null) === null ||
           compare(parseDecimal(writing) ?? zero, stage.opening) > 0,
       )
-      await allRefused(stage, beyond.map(written))
+      await allRefused(stage, beyond.map(raw))
       const bet = stage.bet()
-      const dust = written(`0.${'0'.repeat(398)}1`)
+      const dust = raw(`0.${'0'.repeat(398)}1`)
       const answer = await stage.place(bet, {
         fields: { amount: dust },
         label: 'placebet of 1e-399, written out',
@@ -287,8 +287,8 @@ export const funds: readonly AuditCase[] = [
     impact: 'A 500 for what the caller did wrong is repeated, and wakes somebody up.',
     async play(stage) {
       const numbers = ['-1', '1e400', '1e2000000000', '9'.repeat(60)]
-      for (const amount of [...numbers.map(written), '-1', null, 'NaN'] as const) {
-        const text = typeof amount === 'object' && amount !== null ? amount.written : JSON.stringify(amount)
+      for (const amount of [...numbers.map(raw), '-1', null, 'NaN'] as const) {
+        const text = write(amount)
         const answer = await stage.place(stage.bet(), { fields: { amount }, label: `placebet of ${text}` })
         stage.refusedAs(answer, 'INVALID_REQUEST')
       }

@@ -2,7 +2,7 @@
 import type { AuditCase } from '../case.js'
 import { quoted } from '../curl.js'
 import { add, compare, subtract, textOf } from '../decimal.js'
-import { type Json, write, written } from '../json.js'
+import { type Json, raw, write } from '../json.js'
 import { type Answer, type Bet, found, type Stage } from '../stage.js'
 
 /**
@@ -275,7 +275,7 @@ export const hostile: readonly AuditCase[] = [
           await turnedAway(stage, answer, `a ${label}`)
         }
         const bet = stage.bet()
-        const body = write({ ...stage.placement(bet), [name]: written('"a\\ud800b"') })
+        const body = write({ ...stage.placement(bet), [name]: raw('"a\\ud800b"') })
         const label = `placebet with half a surrogate pair in its ${name}`
         await turnedAway(stage, await stage.call({ label, path: '/placebet', body }), `a ${label}`)
       }
@@ -366,7 +366,7 @@ export const hostile: readonly AuditCase[] = [
     async play(stage) {
       for (const name of ['Amount', 'AMOUNT', 'amount ']) {
         const bet = stage.bet()
-        const fields = { amount: undefined, [name]: written(textOf(bet.amount)) }
+        const fields = { amount: undefined, [name]: raw(textOf(bet.amount)) }
         const label = `placebet with ${JSON.stringify(name)} for amount`
         const answer = await stage.place(bet, { fields, label })
         await turnedAwayAtAll(stage, answer, `a ${label}`)

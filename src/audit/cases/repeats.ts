@@ -1,14 +1,14 @@
 /** AU-2xx: the same call again, at once, later, and many at a time; and the same id with other content (spec 1.5). */
 import type { AuditCase } from '../case.js'
 import { subtract, textOf } from '../decimal.js'
-import { type Json, written } from '../json.js'
+import { type Json, raw } from '../json.js'
 import { type Answer, type Bet, found, type Stage, sumOf } from '../stage.js'
 
 /** The same transactionId with one field changed, each alone. */
 const changesOfPlacebet: readonly { name: string; change(stage: Stage, bet: Bet): Record<string, Json> }[] = [
   {
     name: 'amount',
-    change: (stage, bet) => ({ amount: written(textOf(subtract(bet.amount, stage.units(1)))) }),
+    change: (stage, bet) => ({ amount: raw(textOf(subtract(bet.amount, stage.units(1)))) }),
   },
   { name: 'betId', change: stage => ({ betId: `${stage.id()}-b` }) },
   { name: 'currency', change: stage => ({ currency: stage.foreignCurrency() }) },
@@ -357,7 +357,7 @@ export const repeats: readonly AuditCase[] = [
       const bet = stage.bet()
       const after = await stage.placed(bet, stage.opening)
       const other: Record<string, Json | undefined> = {
-        odds: written('2.75'),
+        odds: raw('2.75'),
         betType: 'MULTIPLE',
         sessionId: 'another-session',
         transactionDate: stage.settings.formatDate(new Date(Date.now() - 60_000)),
@@ -397,7 +397,7 @@ export const repeats: readonly AuditCase[] = [
       const text = textOf(bet.amount, stage.settings.minorUnits)
       for (const writing of [text, `${text}${text.includes('.') ? '0' : '.0'}`]) {
         const label = `the same placebet with amount ${writing}`
-        stage.accepted(await stage.place(bet, { fields: { amount: written(writing) }, label }), after)
+        stage.accepted(await stage.place(bet, { fields: { amount: raw(writing) }, label }), after)
       }
     },
   },

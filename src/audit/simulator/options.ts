@@ -15,7 +15,7 @@ import {
   urlOf,
   wholeOption,
 } from '../checks.js'
-import type { SignedRequest } from '../options.js'
+import type { SignedRequest } from '../target.js'
 import { type Chaos, chaosOf } from './chaos.js'
 import { type SimulatorClock, systemClock } from './network.js'
 import type { ClosedBet, Difference, SimulationProgress } from './report.js'

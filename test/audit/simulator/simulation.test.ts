@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import type { SignedRequest } from '../../../src/audit/options.js'
 import {
   type ClosedBet,
   type SimulationProgress,
@@ -7,6 +6,7 @@ import {
   type SimulatorClock,
   simulateSportsbook,
 } from '../../../src/audit/simulator/index.js'
+import type { SignedRequest } from '../../../src/audit/target.js'
 import { recordSettlement } from '../../../src/index.js'
 import { add, compare, subtract } from '../../../src/money.js'
 import type { MemoryStore } from '../../../src/stores/memory.js'
