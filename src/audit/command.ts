@@ -12,10 +12,7 @@ import {
   type SimulationOptions,
   simulateSportsbook,
 } from './simulator/index.js'
-import {
-  formatProgress as formatSimulationProgress,
-  formatReport as formatSimulationReport,
-} from './simulator/progress.js'
+import { formatSimulationProgress, formatSimulationReport } from './simulator/progress.js'
 import { formatCases, formatProgress, formatReport } from './text.js'
 
 const passwordVariable = 'BET_WALLET_PASSWORD'
@@ -253,7 +250,8 @@ async function simulate(words: string[]): Promise<number> {
     baseUrl,
     players: playersOf(required('--players', values.players), values['player-prefix']),
     ...callerOf(values),
-    ...(values['no-settle'] ? { settle: null } : given('settle', values['settle-url'])),
+    ...(values['no-settle'] ? { settle: 'unsupported' as const } : {}),
+    ...(values['settle-url'] === undefined ? {} : { settle: { url: values['settle-url'] } }),
     ...given('bets', wholeOf('--bets', values.bets)),
     ...given('durationMs', millisecondsOf('--duration', values.duration)),
     ...given('ratePerSecond', numberOf('--rate', values.rate)),

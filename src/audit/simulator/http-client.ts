@@ -25,23 +25,16 @@ export interface HttpClient {
 }
 
 export interface HttpClientOptions {
-  /** Headers of every request. */
-  headers: Readonly<Record<string, string>>
-  /** The `authorization` header of every request to this origin, and to no other origin. */
-  authorization: { origin: string; value: string } | null
+  /** The headers of every request to this URL, besides those of HTTP itself. Called once for each URL. */
+  headersTo(url: URL): Readonly<Record<string, string>>
   timeoutMs: number
   tls: ConnectionOptions
 }
 
 const sweepEveryMs = 100
 
-/**
- * Opens connections when they are needed.
- *
- * @throws {TypeError} for a header that is not valid in HTTP
- */
-export function createHttpClient({ headers, authorization, timeoutMs, tls }: HttpClientOptions): HttpClient {
-  const fixedHead = headText(headers)
+/** Opens connections when they are needed. */
+export function createHttpClient({ headersTo, timeoutMs, tls }: HttpClientOptions): HttpClient {
   const heads = new Map<string, string>()
   /** By origin. The connection that was used last is used first, so that surplus ones expire. */
   const idle = new Map<string, Connection[]>()
@@ -52,8 +45,7 @@ export function createHttpClient({ headers, authorization, timeoutMs, tls }: Htt
     if (head === undefined) {
       head =
         `POST ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n` +
-        `content-type: application/json\r\n${fixedHead}` +
-        (authorization?.origin === url.origin ? headText({ authorization: authorization.value }) : '')
+        `content-type: application/json\r\n${headText(headersTo(url))}`
       heads.set(url.href, head)
     }
     return head
@@ -85,8 +77,9 @@ export function createHttpClient({ headers, authorization, timeoutMs, tls }: Htt
 
   return {
     post(url, body, further, mode, onResult) {
-      let head = headOf(url)
+      let head: string
       try {
+        head = headOf(url)
         if (further !== null) head += headText(further)
       } catch (error) {
         queueMicrotask(() => onResult({ error: textOf(error) }))
@@ -98,8 +91,9 @@ export function createHttpClient({ headers, authorization, timeoutMs, tls }: Htt
     headersTo: url => ({
       host: url.host,
       'content-type': 'application/json',
-      ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
-      ...(authorization?.origin === url.origin ? { authorization: authorization.value } : {}),
+      ...Object.fromEntries(
+        Object.entries(headersTo(url)).map(([name, value]) => [name.toLowerCase(), value]),
+      ),
     }),
     close() {
       clearInterval(sweep)

@@ -115,7 +115,8 @@ function enter(counts: JudgeCounts, delivery: Delivery, reading: Definite, momen
     return findings
   }
   const findings = judgeSuccess(delivery, reading)
-  if (operation === 'rollbackbet' && bet.rolledBackAt === 0 && bet.rollback !== null) counts.betsRolledBack += 1
+  if (operation === 'rollbackbet' && bet.rolledBackAt === 0 && bet.rollback !== null)
+    counts.betsRolledBack += 1
   recordSuccess(delivery, reading, moment)
   return findings
 }

@@ -191,9 +191,7 @@ export function judgeBalance(delivery: Delivery, reading: Success): BalanceJudge
   return {
     result: low === high ? 'exact' : 'in-range',
     off: 0n,
-    findings: isOverspent
-      ? [{ kind: 'overspent', expected: 'a balance of at least 0', actual, units }]
-      : [],
+    findings: isOverspent ? [{ kind: 'overspent', expected: 'a balance of at least 0', actual, units }] : [],
   }
 }
 

@@ -257,5 +257,6 @@ function pump(state: NetworkState): void {
   }
   state.pumping = false
   const isQueueEmpty = state.ended || queue.size === 0
-  if (state.inFlight === 0 && state.pausedRetries === 0 && !pacing.paused && isQueueEmpty) settings.onDrained()
+  if (state.inFlight === 0 && state.pausedRetries === 0 && !pacing.paused && isQueueEmpty)
+    settings.onDrained()
 }

@@ -47,7 +47,10 @@ export function payoutOf(stake: bigint, legs: readonly Leg[], offer: Offer, acco
   if (counted.length === 0) return { type: 'VOIDED', gross: stake }
   if (counted.every(({ match, selection }) => selection === resultOf(match))) {
     const bonus = offer === 'boosted' ? bonusOf(account) : 0n
-    return { type: 'BET_PAID', gross: timesOdds(stake, oddsOf(counted), counted.length, account.step) + bonus }
+    return {
+      type: 'BET_PAID',
+      gross: timesOdds(stake, oddsOf(counted), counted.length, account.step) + bonus,
+    }
   }
   return offer === 'none' ? { type: 'BET_PAID', gross: 0n } : cashOut(stake, buyBackPercent[offer], account)
 }
@@ -65,7 +68,9 @@ function bonusOf(account: Account): bigint {
 /** The largest stake of which no payout, with its bonus, is larger than an amount may be (D22). */
 export function largestStake(legs: readonly Pick<Leg, 'odds'>[], account: Account): bigint {
   const scale = 100n ** BigInt(legs.length)
-  const largestFactor = [oddsOf(legs), (BigInt(cashOutPercentMax) * scale) / 100n].reduce((a, b) => (a > b ? a : b))
+  const largestFactor = [oddsOf(legs), (BigInt(cashOutPercentMax) * scale) / 100n].reduce((a, b) =>
+    a > b ? a : b,
+  )
   const stake = (halfOfLargest(account) * scale) / largestFactor
   return stake - (stake % account.step)
 }

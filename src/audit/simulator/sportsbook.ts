@@ -156,7 +156,12 @@ function score(book: SportsbookState, match: Match, side: Side): void {
     const bet = random.pick(bets)
     const isSingle = bet.state.kind === 'open' && bet.legs.length === 1
     if (!isSingle || !random.chance(chanceOf.cashOutAtGoal)) continue
-    settle(book, bet, cashOut(bet.stake, random.between(cashOutPercentMin, cashOutPercentMax), bet.account), 0)
+    settle(
+      book,
+      bet,
+      cashOut(bet.stake, random.between(cashOutPercentMin, cashOutPercentMax), bet.account),
+      0,
+    )
   }
 }
 
@@ -212,7 +217,11 @@ function accepted(book: SportsbookState, bet: PlacedBet): void {
 
 const closedStates = { placed: 'PLACED', refused: 'REFUSED', 'rolled-back': 'ROLLED_BACK' } as const
 
-function closed(book: SportsbookState, bet: PlacedBet, { outcome, credit }: BetState & { kind: 'closed' }): void {
+function closed(
+  book: SportsbookState,
+  bet: PlacedBet,
+  { outcome, credit }: BetState & { kind: 'closed' },
+): void {
   const { betId, account, stake } = bet
   book.openBets -= 1
   book.settings.onBetClosed?.({

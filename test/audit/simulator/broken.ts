@@ -85,7 +85,7 @@ async function pretend(memory: MemoryStore, playerId: string) {
 export const brokenWallets: BrokenWallet[] = [
   {
     name: 'accepts a bet that comes after its own rollback',
-    found: ['late bet'],
+    found: ['late-bet'],
     break: spoilt => ({
       store: memory =>
         storeWith(memory, async changes => {
@@ -133,7 +133,7 @@ export const brokenWallets: BrokenWallet[] = [
   },
   {
     name: 'forgets that a clawback was refused, and takes it when there are funds',
-    found: ['repeat'],
+    found: ['replay'],
     break: spoilt => ({
       store: memory =>
         storeWith(memory, async changes => {
@@ -146,7 +146,7 @@ export const brokenWallets: BrokenWallet[] = [
   },
   {
     name: 'forgets that a bet was refused, and takes it when there are funds',
-    found: ['repeat'],
+    found: ['replay'],
     break: spoilt => ({
       store: memory =>
         storeWith(memory, async changes => {
@@ -287,7 +287,7 @@ export const brokenWallets: BrokenWallet[] = [
   },
   {
     name: 'takes a repeat for a conflict',
-    found: ['repeat'],
+    found: ['replay'],
     break: spoilt => {
       const isRepeat = repeats()
       return {
@@ -301,7 +301,7 @@ export const brokenWallets: BrokenWallet[] = [
   },
   {
     name: 'gives every repeat a reference of its own',
-    found: ['repeat'],
+    found: ['replay'],
     break: spoilt => {
       const isRepeat = repeats()
       let references = 0
@@ -319,7 +319,7 @@ export const brokenWallets: BrokenWallet[] = [
   },
   {
     name: 'takes what is there when it refuses a clawback',
-    found: ['balance', 'closing balance'],
+    found: ['balance', 'closing-balance'],
     break: spoilt => ({
       async call({ operation, body: { playerId = '', betId = '' }, memory, next }) {
         const response = await next()
@@ -356,7 +356,7 @@ export const brokenWallets: BrokenWallet[] = [
   },
   {
     name: 'forgets transactions after a while',
-    found: ['repeat'],
+    found: ['replay'],
     break: spoilt => ({
       store: memory => {
         const order = new Map<string, number>()

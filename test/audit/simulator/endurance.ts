@@ -17,7 +17,7 @@ import {
 } from 'bet-wallet/audit'
 import { migratePostgres } from 'bet-wallet/postgres'
 import type pg from 'pg'
-import { formatReport } from '../../../src/audit/simulator/index.js'
+import { formatSimulationReport } from '../../../src/audit/simulator/progress.js'
 import { credentials, median } from '../../bench/load.js'
 import { startServer } from '../../bench/server-process.js'
 import { createDatabase, openPostgres } from '../../postgres/server.js'
@@ -139,7 +139,7 @@ try {
   await wallet.stop()
 
   const { text, heapGrowth } = tableOf(samples)
-  console.log(`\n${formatReport(report)}\n`)
+  console.log(`\n${formatSimulationReport(report)}\n`)
   const right = await balancesRight(pool, report)
   console.log(`\nMedians of ${samples.length} samples\n${text}`)
   console.log(`Growth of the heap in MB, at most ${heapGrowthMegabytesMax}: ${megabytes(heapGrowth)}`)
