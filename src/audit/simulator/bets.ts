@@ -1,6 +1,6 @@
 /**
- * The life of a bet on the platform's side. A placebet is never retried but rolled back; every other transaction is
- * retried until it is answered; a 4xx is final.
+ * The life of a bet on the platform's side. A placebet is never retried but rolled back; every other
+ * transaction is retried until it is answered; a 4xx is final.
  */
 import type { SettlementType } from '../../store.js'
 import type { Bet, Transaction } from './books.js'
@@ -90,8 +90,8 @@ function rollBack(context: BetContext, bet: PlacedBet): void {
   outbox.sendUntilAnswered(rollback, answer => {
     if (answer?.kind !== 'success') close(context, bet, 'placed')
     else if (network.happens('duplicated')) {
-      // Some platforms send a second rollback under a new id, for example after a restart. It must succeed too,
-      // without a change of the balance (D12).
+      // Some platforms send a second rollback under a new id, for example after a restart. It must succeed
+      // too, without a change of the balance (D12).
       outbox.sendUntilAnswered(createRollback(transactions, bet), () => close(context, bet, 'rolled-back'))
     } else close(context, bet, 'rolled-back')
   })
@@ -143,7 +143,8 @@ function credit(context: BetContext, bet: PlacedBet, credited: Credit, isFirst: 
   const { network, outbox } = context
   const { settlement, type } = credited
   bet.state = { kind: 'crediting' }
-  // Only the first settlement of a bet: an unsettlement that overtakes a later one would find the earlier one reversed.
+  // Only the first settlement of a bet: an unsettlement that overtakes a later one would find the earlier one
+  // reversed.
   const isOvertaken = isFirst && type !== 'CASHOUT' && network.happens('reordered')
   let missing = isOvertaken ? 2 : 1
   const answered = () => {

@@ -1,10 +1,10 @@
 /**
- * The platform's own books: the balance that every player must have, from the requests that were sent and the answers
- * that arrived.
+ * The platform's own books: the balance that every player must have, from the requests that were sent and the
+ * answers that arrived.
  *
- * As long as an answer is missing, a transaction may have changed the balance or not. So every transaction has a range of
- * possible changes, and a player's balance lies between the sums of the lower and of the upper ends. Once everything is
- * answered, both ends meet, and the balance is known to the cent.
+ * As long as an answer is missing, a transaction may have changed the balance or not. So every transaction
+ * has a range of possible changes, and a player's balance lies between the sums of the lower and of the upper
+ * ends. Once everything is answered, both ends meet, and the balance is known to the cent.
  */
 import type { SettlementType } from '../../store.js'
 import { type Decimal, type DecimalText, textOfUnits, toUnits } from '../decimal.js'

@@ -1,7 +1,10 @@
 /** The faults that the simulated network injects, and their probabilities. */
 import { invalid } from '../checks.js'
 
-/** Probabilities from 0 to 1, for each attempt to deliver a request. At most one of the first five faults occurs. */
+/**
+ * Probabilities from 0 to 1, for each attempt to deliver a request. At most one of the first five faults
+ * occurs.
+ */
 export interface Chaos {
   /** The request never reaches the wallet. The platform receives no answer. */
   requestLost: number
@@ -13,7 +16,9 @@ export interface Chaos {
   delayed: number
   /** The connection is closed after the request was sent, or in the middle of it. */
   disconnected: number
-  /** The request is delivered a second time, at once or much later, as from a message queue that was stuck. */
+  /**
+   * The request is delivered a second time, at once or much later, as from a message queue that was stuck.
+   */
   duplicated: number
   /** An unsettlement is sent together with the settlement that it reverses, and may arrive first. */
   reordered: number

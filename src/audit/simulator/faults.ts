@@ -13,8 +13,8 @@ export interface Fate {
   /** How long the request is held back, in steps. */
   afterSteps: number
   /**
-   * What the platform receives: the answer; nothing, at the time of the answer; or nothing, because it gives up before
-   * the request is answered.
+   * What the platform receives: the answer; nothing, at the time of the answer; or nothing, because it gives
+   * up before the request is answered.
    */
   platform: 'receives-answer' | 'misses-answer' | 'gives-up'
 }

@@ -1,14 +1,15 @@
 /**
- * A small HTTP/1.1 client with kept-alive connections, written on node:net and node:tls: the client of node:http needs as
- * much time for a request as a wallet needs to answer it, and the sportsbook has to be the faster of the two.
+ * A small HTTP/1.1 client with kept-alive connections, written on node:net and node:tls: the client of
+ * node:http needs as much time for a request as a wallet needs to answer it, and the sportsbook has to be the
+ * faster of the two.
  */
 import type { ConnectionOptions } from 'node:tls'
 import { type Connection, type HttpResult, openConnection, type SendMode } from './http-connection.js'
 
 export interface HttpClient {
   /**
-   * Posts a JSON body. Never throws: `onResult` is called exactly once, after this method has returned, with the answer
-   * or with the reason why there is none.
+   * Posts a JSON body. Never throws: `onResult` is called exactly once, after this method has returned, with
+   * the answer or with the reason why there is none.
    *
    * @param headers additional headers of this request, such as a signature
    */
@@ -35,12 +36,9 @@ const sweepEveryMs = 100
 
 /** Opens connections when they are needed. */
 export function createHttpClient({ headersTo, timeoutMs, tls }: HttpClientOptions): HttpClient {
+  const connections = createPool(tls)
   const heads = new Map<string, string>()
-  /** By origin. The connection that was used last is used first, so that surplus ones expire. */
-  const idle = new Map<string, Connection[]>()
-  const all = new Set<Connection>()
-
-  function headOf(url: URL): string {
+  const headOf = (url: URL): string => {
     let head = heads.get(url.href)
     if (head === undefined) {
       head =
@@ -50,29 +48,7 @@ export function createHttpClient({ headersTo, timeoutMs, tls }: HttpClientOption
     }
     return head
   }
-
-  function connectionTo(url: URL): Connection {
-    const candidates = idle.get(url.origin)
-    for (let one = candidates?.pop(); one !== undefined; one = candidates?.pop()) {
-      if (one.isUsable(performance.now())) return one
-      one.close()
-    }
-    const connection: Connection = openConnection(url, tls, {
-      onIdle() {
-        const others = idle.get(url.origin)
-        if (others === undefined) idle.set(url.origin, [connection])
-        else others.push(connection)
-      },
-      onClosed: () => all.delete(connection),
-    })
-    all.add(connection)
-    return connection
-  }
-
-  const sweep = setInterval(() => {
-    const now = performance.now()
-    for (const connection of all) connection.closeIfExpired(now, timeoutMs)
-  }, sweepEveryMs)
+  const sweep = setInterval(() => connections.closeExpired(timeoutMs), sweepEveryMs)
   sweep.unref()
 
   return {
@@ -86,7 +62,7 @@ export function createHttpClient({ headersTo, timeoutMs, tls }: HttpClientOption
         return
       }
       const request = `${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
-      connectionTo(url).send(request, mode, onResult)
+      connections.to(url).send(request, mode, onResult)
     },
     headersTo: url => ({
       host: url.host,
@@ -97,6 +73,40 @@ export function createHttpClient({ headersTo, timeoutMs, tls }: HttpClientOption
     }),
     close() {
       clearInterval(sweep)
+      connections.closeAll()
+    },
+  }
+}
+
+/** The kept-alive connections, by origin. */
+function createPool(tls: ConnectionOptions) {
+  /** The connection that was used last is used first, so that surplus ones expire. */
+  const idle = new Map<string, Connection[]>()
+  const all = new Set<Connection>()
+  return {
+    /** An idle connection to the origin of the URL, or a new one. */
+    to(url: URL): Connection {
+      const candidates = idle.get(url.origin)
+      for (let one = candidates?.pop(); one !== undefined; one = candidates?.pop()) {
+        if (one.isUsable(performance.now())) return one
+        one.close()
+      }
+      const connection: Connection = openConnection(url, tls, {
+        onIdle() {
+          const others = idle.get(url.origin)
+          if (others === undefined) idle.set(url.origin, [connection])
+          else others.push(connection)
+        },
+        onClosed: () => all.delete(connection),
+      })
+      all.add(connection)
+      return connection
+    },
+    closeExpired(timeoutMs: number): void {
+      const now = performance.now()
+      for (const connection of all) connection.closeIfExpired(now, timeoutMs)
+    },
+    closeAll(): void {
       for (const connection of [...all]) connection.close()
     },
   }

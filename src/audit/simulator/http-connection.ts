@@ -7,15 +7,18 @@ import { parseAnswer } from './http-answer.js'
 export type HttpResult = { status: number; body: string } | { error: string }
 
 /**
- * `complete`: send the request and wait for the answer. `cut-after`, `cut-within`: close the connection after the last
- * byte of the request, or before it.
+ * `complete`: send the request and wait for the answer. `cut-after`, `cut-within`: close the connection after
+ * the last byte of the request, or before it.
  */
 export type SendMode = 'complete' | 'cut-after' | 'cut-within'
 
 export interface Connection {
   send(request: string, mode: SendMode, onResult: (result: HttpResult) => void): void
   isUsable(now: number): boolean
-  /** Closes the connection when its request has waited longer than `timeoutMs`, or when it has been idle too long. */
+  /**
+   * Closes the connection when its request has waited longer than `timeoutMs`, or when it has been idle too
+   * long.
+   */
   closeIfExpired(now: number, timeoutMs: number): void
   close(): void
 }
@@ -27,78 +30,109 @@ interface ConnectionEvents {
 }
 
 const answerBytesMax = 1_048_576
-/** A server may close a connection that was idle for longer, just when it is used again: after 5 s in node:http. */
+/**
+ * A server may close a connection that was idle for longer, just when it is used again: after 5 s in
+ * node:http.
+ */
 const idleMsMax = 2_000
+
+interface ConnectionState {
+  readonly socket: Socket
+  readonly events: ConnectionEvents
+  /** Waits for the result of the request in flight; `null` if there is none. */
+  pending: ((result: HttpResult) => void) | null
+  sentAt: number
+  idleSince: number
+  closed: boolean
+  /** The answer so far. */
+  received: Buffer | null
+}
 
 export function openConnection(url: URL, tls: ConnectionOptions, events: ConnectionEvents): Connection {
   const socket = openSocket(url, tls)
-  let pending: ((result: HttpResult) => void) | null = null
-  let sentAt = 0
-  let idleSince = 0
-  let closed = false
-  let received: Buffer | null = null
-
-  function answer(result: HttpResult): void {
-    const onResult = pending
-    pending = null
-    received = null
-    onResult?.(result)
+  const state: ConnectionState = {
+    socket,
+    events,
+    pending: null,
+    sentAt: 0,
+    idleSince: 0,
+    closed: false,
+    received: null,
   }
-
-  function close(): void {
-    closed = true
-    socket.destroy()
-    events.onClosed()
-  }
-
-  function fail(error: string): void {
-    if (closed) return
-    close()
-    if (pending !== null) answer({ error })
-  }
-
-  socket.on('data', (chunk: Buffer) => {
-    if (closed) return
-    if (pending === null) return fail('the wallet sent data without a request')
-    received = received === null ? chunk : Buffer.concat([received, chunk])
-    const parsed = parseAnswer(received, false)
-    if (parsed === 'incomplete') {
-      if (received.length > answerBytesMax) fail(`the answer is larger than ${answerBytesMax} bytes`)
-      return
-    }
-    if ('error' in parsed) return fail(parsed.error)
-    if (parsed.reusable) {
-      idleSince = performance.now()
-      events.onIdle()
-    } else close()
-    answer({ status: parsed.status, body: parsed.body })
-  })
-  socket.on('error', (error: NodeJS.ErrnoException) => fail(error.code ?? error.message))
-  socket.on('close', () => {
-    // An answer without a length ends with its connection.
-    const parsed = received === null || pending === null ? 'incomplete' : parseAnswer(received, true)
-    if (!closed && typeof parsed === 'object' && 'status' in parsed) {
-      close()
-      answer({ status: parsed.status, body: parsed.body })
-    } else fail('the connection was closed before the answer')
-  })
-
+  socket.on('data', (chunk: Buffer) => receive(state, chunk))
+  socket.on('error', (error: NodeJS.ErrnoException) => fail(state, error.code ?? error.message))
+  socket.on('close', () => closedByWallet(state))
   return {
     send(request, mode, onResult) {
-      sentAt = performance.now()
-      pending = onResult
+      state.sentAt = performance.now()
+      state.pending = onResult
       if (mode === 'complete') socket.write(request)
-      else if (mode === 'cut-after') socket.write(request, () => fail('cut after the request'))
-      else
-        socket.write(request.slice(0, -Math.ceil(request.length / 8)), () => fail('cut within the request'))
+      else if (mode === 'cut-after') socket.write(request, () => fail(state, 'cut after the request'))
+      else {
+        const part = request.slice(0, -Math.ceil(request.length / 8))
+        socket.write(part, () => fail(state, 'cut within the request'))
+      }
     },
-    isUsable: now => !closed && !socket.destroyed && now - idleSince < idleMsMax,
+    isUsable: now => !state.closed && !socket.destroyed && now - state.idleSince < idleMsMax,
     closeIfExpired(now, timeoutMs) {
-      if (pending !== null && now - sentAt > timeoutMs) fail('timed out')
-      else if (pending === null && now - idleSince > idleMsMax) fail('idle')
+      if (state.pending !== null && now - state.sentAt > timeoutMs) fail(state, 'timed out')
+      else if (state.pending === null && now - state.idleSince > idleMsMax) fail(state, 'idle')
     },
-    close: () => fail('closed by the sportsbook'),
+    close: () => fail(state, 'closed by the sportsbook'),
   }
+}
+
+function receive(state: ConnectionState, chunk: Buffer): void {
+  if (state.closed) return
+  if (state.pending === null) {
+    fail(state, 'the wallet sent data without a request')
+    return
+  }
+  const received = state.received === null ? chunk : Buffer.concat([state.received, chunk])
+  state.received = received
+  const parsed = parseAnswer(received, false)
+  if (parsed === 'incomplete') {
+    if (received.length > answerBytesMax) fail(state, `the answer is larger than ${answerBytesMax} bytes`)
+  } else if ('error' in parsed) {
+    fail(state, parsed.error)
+  } else {
+    if (parsed.reusable) {
+      state.idleSince = performance.now()
+      state.events.onIdle()
+    } else close(state)
+    answer(state, { status: parsed.status, body: parsed.body })
+  }
+}
+
+/** An answer without a length ends with its connection. */
+function closedByWallet(state: ConnectionState): void {
+  const { closed, pending, received } = state
+  const parsed = received === null || pending === null ? 'incomplete' : parseAnswer(received, true)
+  if (closed || parsed === 'incomplete' || 'error' in parsed) {
+    fail(state, 'the connection was closed before the answer')
+    return
+  }
+  close(state)
+  answer(state, { status: parsed.status, body: parsed.body })
+}
+
+function answer(state: ConnectionState, result: HttpResult): void {
+  const { pending } = state
+  state.pending = null
+  state.received = null
+  pending?.(result)
+}
+
+function fail(state: ConnectionState, error: string): void {
+  if (state.closed) return
+  close(state)
+  answer(state, { error })
+}
+
+function close(state: ConnectionState): void {
+  state.closed = true
+  state.socket.destroy()
+  state.events.onClosed()
 }
 
 function openSocket(url: URL, tls: ConnectionOptions): Socket {

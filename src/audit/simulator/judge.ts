@@ -22,7 +22,9 @@ export interface Judge {
   readonly counts: Readonly<JudgeCounts>
   /** A request is being sent. */
   sent(transaction: Transaction): Delivery
-  /** Its answer arrived, or none will. Also if the platform does not receive it: the judge sees every answer. */
+  /**
+   * Its answer arrived, or none will. Also if the platform does not receive it: the judge sees every answer.
+   */
   answered(delivery: Delivery, reading: Reading): void
   /** Reports a difference. */
   report(about: Transaction | Bet, finding: Finding): void
@@ -88,7 +90,8 @@ export function createJudge(settings: JudgeSettings): Judge {
       for (const finding of findings) report(transaction, finding)
       if (result === 'in-range') counts.balancesInRange += 1
       if (result === 'exact') counts.balancesExact += 1
-      // An error is reported once: later balances are judged as if it were right. Only the closing balance includes it.
+      // An error is reported once: later balances are judged as if it were right. Only the closing balance
+      // includes it.
       transaction.account.drift += off
       if (result === 'exact' || off !== 0n) transaction.account.recent.length = 0
     },

@@ -14,11 +14,13 @@ export interface Finding {
   units?: bigint
 }
 
-/** Statuses of requests that are rejected unread. No well-formed request of the platform may be answered so. */
+/**
+ * Statuses of requests that are rejected unread. No well-formed request of the platform may be answered so.
+ */
 const rejectedUnread: readonly number[] = [401, 403, 405, 413, 415]
 /**
- * Codes that do not apply to a new bet of a known player. Any other code on a placebet is a refusal of the operator's
- * own, and allowed.
+ * Codes that do not apply to a new bet of a known player. Any other code on a placebet is a refusal of the
+ * operator's own, and allowed.
  */
 const neverForBets: readonly string[] = [
   'INVALID_REQUEST',
@@ -93,8 +95,8 @@ export function judgeSuccess(delivery: Delivery, reading: Success): Finding[] {
 }
 
 /**
- * Funds are judged by the answer to the first delivery only: a later answer may replay the decision of a delivery whose
- * answer was lost, when the funds were different.
+ * Funds are judged by the answer to the first delivery only: a later answer may replay the decision of a
+ * delivery whose answer was lost, when the funds were different.
  */
 function isFirstDelivery({ sentAt, transaction }: Delivery): boolean {
   return sentAt === transaction.sentAt

@@ -1,9 +1,9 @@
 /**
- * The network between the platform and the wallet: loses, delays, duplicates and reorders requests in simulated time, on
- * top of the real network.
+ * The network between the platform and the wallet: loses, delays, duplicates and reorders requests in
+ * simulated time, on top of the real network.
  *
- * Simulated time is counted in steps and not in seconds. It advances with every bet that is placed, so that nothing ever
- * waits for it.
+ * Simulated time is counted in steps and not in seconds. It advances with every bet that is placed, so that
+ * nothing ever waits for it.
  */
 
 import type { Random } from '../random.js'

@@ -7,14 +7,14 @@ import { type SimulatorClock, systemClock } from './clock.js'
 import type { ClosedBet, Difference, SimulationProgress } from './report.js'
 
 /**
- * The wallet and the run. `settle` is `{ url: '/settlement' }` by default; with `'unsupported'` there are bets and
- * rollbacks only. `signal` ends betting: what is open is still settled and reconciled.
+ * The wallet and the run. `settle` is `{ url: '/settlement' }` by default; with `'unsupported'` there are
+ * bets and rollbacks only. `signal` ends betting: what is open is still settled and reconciled.
  */
 export interface SimulationOptions extends WalletTarget {
   /**
-   * Players that the wallet knows and that have funds: ids, or objects. Use players of their own, whose balances nothing
-   * else changes: the opening balances are read from the wallet, and from then on the books must agree to the cent.
-   * {@link numberedPlayers} creates ids.
+   * Players that the wallet knows and that have funds: ids, or objects. Use players of their own, whose
+   * balances nothing else changes: the opening balances are read from the wallet, and from then on the books
+   * must agree to the cent. {@link numberedPlayers} creates ids.
    */
   players: readonly (string | SimulatedPlayer)[]
   /**
@@ -23,7 +23,9 @@ export interface SimulationOptions extends WalletTarget {
    * @default 1_000, or no limit if there is a `durationMs`
    */
   bets?: number
-  /** How long bets are placed, in milliseconds. Open bets are settled afterwards, which takes a little longer. */
+  /**
+   * How long bets are placed, in milliseconds. Open bets are settled afterwards, which takes a little longer.
+   */
   durationMs?: number
   /**
    * The maximum request rate.
@@ -44,21 +46,23 @@ export interface SimulationOptions extends WalletTarget {
    */
   chaos?: number | Partial<Chaos>
   /**
-   * Makes a run reproducible: exactly with a `concurrency` of 1 and the same wallet, balances, options and `runId`.
+   * Makes a run reproducible: exactly with a `concurrency` of 1 and the same wallet, balances, options and
+   * `runId`.
    *
    * @default random
    */
   seed?: number
   /**
-   * The beginning of all ids of the run: 1 to 40 letters, digits or "-". A wallet never forgets an id, so every run needs
-   * another one.
+   * The beginning of all ids of the run: 1 to 40 letters, digits or "-". A wallet never forgets an id, so
+   * every run needs another one.
    *
    * @default from the time, and random
    */
   runId?: string
   /**
-   * The simulation is given up if the wallet answers no request for this time, or for 5,000 ms at most if it has never
-   * answered. A single transaction is given up if it is answered 5xx for this time, and at least 60 times.
+   * The simulation is given up if the wallet answers no request for this time, or for 5,000 ms at most if it
+   * has never answered. A single transaction is given up if it is answered 5xx for this time, and at least 60
+   * times.
    *
    * @default 60_000
    */
@@ -70,8 +74,8 @@ export interface SimulationOptions extends WalletTarget {
    */
   backOffMsMax?: number
   /**
-   * The number of closed bets whose transactions are sent again at the end: half of them the latest, half of them a
-   * sample of all.
+   * The number of closed bets whose transactions are sent again at the end: half of them the latest, half of
+   * them a sample of all.
    *
    * @default 2_000
    */
@@ -82,7 +86,10 @@ export interface SimulationOptions extends WalletTarget {
    * @default 100
    */
   differencesMax?: number
-  /** Is called every `progressEveryMs`, and at the end of each phase. If a hook throws, the simulation fails with its error. */
+  /**
+   * Is called every `progressEveryMs`, and at the end of each phase. If a hook throws, the simulation fails
+   * with its error.
+   */
   onProgress?(progress: SimulationProgress): void
   /** @default 500 */
   progressEveryMs?: number
@@ -104,7 +111,10 @@ export interface SimulatedPlayer {
   sessionId?: string
 }
 
-/** Ids from a prefix: `numberedPlayers(3, 'sim-')` returns `['sim-1', 'sim-2', 'sim-3']`. The wallet must know them. */
+/**
+ * Ids from a prefix: `numberedPlayers(3, 'sim-')` returns `['sim-1', 'sim-2', 'sim-3']`. The wallet must know
+ * them.
+ */
 export function numberedPlayers(count: number, prefix: string): string[] {
   return Array.from({ length: count }, (_, index) => `${prefix}${index + 1}`)
 }

@@ -9,7 +9,9 @@ export interface Outbox {
   readonly pending: ReadonlySet<Transaction>
   /** Sends once. `onAnswer` is called with `null` if the outcome is unknown. */
   sendOnce(transaction: Transaction, onAnswer: (answer: Definite | null) => void): void
-  /** Retries until the answer is definite. `onAnswer` is called with `null` if the transaction is given up. */
+  /**
+   * Retries until the answer is definite. `onAnswer` is called with `null` if the transaction is given up.
+   */
   sendUntilAnswered(transaction: Transaction, onAnswer: (answer: Definite | null) => void): void
 }
 

@@ -1,4 +1,7 @@
-/** When the next request may be sent in real time: the request rate, and back-off while the wallet does not answer. */
+/**
+ * When the next request may be sent in real time: the request rate, and back-off while the wallet does not
+ * answer.
+ */
 import type { SimulatorClock } from './clock.js'
 
 export interface Pacing {

@@ -11,8 +11,9 @@ export interface Leg {
 }
 
 /**
- * Conditions that keep players in the game for hours. `insured`: if the bet loses, the bookmaker buys most of the stake
- * back. `boosted`, for a player with hardly any funds: the whole stake back if it loses, and a bonus if it wins.
+ * Conditions that keep players in the game for hours. `insured`: if the bet loses, the bookmaker buys most of
+ * the stake back. `boosted`, for a player with hardly any funds: the whole stake back if it loses, and a
+ * bonus if it wins.
  */
 export type Offer = 'none' | 'insured' | 'boosted'
 

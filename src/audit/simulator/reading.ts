@@ -44,7 +44,8 @@ const retryStatuses: readonly number[] = [408, 425, 429]
 /**
  * Reads an answer (spec 2, spec 7).
  *
- * @param balanceRequired `false` for settlements: their answers are the operator's own, and a success needs no balance
+ * @param balanceRequired `false` for settlements: their answers are the operator's own, and a success needs
+ * no balance
  */
 export function readingOf(result: HttpResult, balanceRequired: boolean): Reading {
   if ('error' in result) return { kind: 'no-answer', reason: result.error }

@@ -36,15 +36,16 @@ export interface Difference {
   expected: string
   actual: string
   /**
-   * Decimal text: how much the wallet has more than it must have; negative: less. `null` if the difference is not about
-   * an amount.
+   * Decimal text: how much the wallet has more than it must have; negative: less. `null` if the difference is
+   * not about an amount.
    */
   amount: DecimalText | null
   currency: string
   /** The simulated time: the number of bets placed before. */
   step: number
   /**
-   * Decisions on the player since the balance was last known to be exact, at most 12: one of them may be the cause.
+   * Decisions on the player since the balance was last known to be exact, at most 12: one of them may be the
+   * cause.
    */
   recentTransactions: string[]
 }
@@ -55,19 +56,22 @@ export interface PlayerBooks {
   currency: string
   opening: DecimalText
   /**
-   * The balance that the player must have. `null` if answers are missing: then it is one from `expectedLeast` to
-   * `expectedMost`.
+   * The balance that the player must have. `null` if answers are missing: then it is one from `expectedLeast`
+   * to `expectedMost`.
    */
   expected: DecimalText | null
   expectedLeast: DecimalText
   expectedMost: DecimalText
   /** The balance that the wallet answered at the end; `null` if it did not answer any more. */
   actual: DecimalText | null
-  /** Uncollected clawbacks: answered INSUFFICIENT_FUNDS, and not yet netted off winnings (spec 4.2 rule 2). */
+  /**
+   * Uncollected clawbacks: answered INSUFFICIENT_FUNDS, and not yet netted off winnings (spec 4.2 rule 2).
+   */
   debt: DecimalText
   /**
-   * Accepted transactions, each counted once. A bet whose answer was lost and that was rolled back may be one more
-   * placebet. The balance is read by rollbacks of bets that were never placed: they are among the rollbackbets.
+   * Accepted transactions, each counted once. A bet whose answer was lost and that was rolled back may be one
+   * more placebet. The balance is read by rollbacks of bets that were never placed: they are among the
+   * rollbackbets.
    */
   accepted: Record<SimulatedOperation, number>
   /** Final refusals, each counted once (D6, D7). */
@@ -102,7 +106,9 @@ export interface SimulationReport {
   concurrency: number
   /** There are no differences, and the run is complete. */
   passed: boolean
-  /** Everything was answered in the end. `false`: the wallet did not answer for longer than `giveUpAfterMs`. */
+  /**
+   * Everything was answered in the end. `false`: the wallet did not answer for longer than `giveUpAfterMs`.
+   */
   complete: boolean
   differencesCount: number
   /** The first differences, at most `differencesMax`. */
@@ -111,7 +117,10 @@ export interface SimulationReport {
   requests: number
   requestsPerSecond: number
   latencyMs: Latency
-  /** The number of answers, by operation and answer: `"200"`, `"402 INSUFFICIENT_FUNDS"`, `"no answer: timed out"`. */
+  /**
+   * The number of answers, by operation and answer: `"200"`, `"402 INSUFFICIENT_FUNDS"`, `"no answer: timed
+   * out"`.
+   */
   answers: Record<SimulatedOperation, Record<string, number>>
   counts: SimulationCounts
   /** The number of injected faults, by kind. */
@@ -147,7 +156,9 @@ export interface SimulationCounts {
   balancesExact: number
   /** Balances within the range that requests in flight allow. */
   balancesInRange: number
-  /** Requests without an answer, or answered 5xx. Without injected faults, and without `earlyUnsettlements`. */
+  /**
+   * Requests without an answer, or answered 5xx. Without injected faults, and without `earlyUnsettlements`.
+   */
   failedCalls: number
   /** Transactions of closed bets that were sent again at the end. */
   retriedAtEnd: number

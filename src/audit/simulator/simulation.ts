@@ -23,11 +23,12 @@ const firstGiveUpAfterMsMax = 5_000
 const pendingPerConnectionMax = 8
 
 /**
- * Plays a sportsbook against a running wallet as the platform does (spec 4), judges every answer, and reconciles its own
- * books with the wallet's balances at the end. For test systems: it changes the balances of the given players, and leaves
- * bets and transactions behind.
+ * Plays a sportsbook against a running wallet as the platform does (spec 4), judges every answer, and
+ * reconciles its own books with the wallet's balances at the end. For test systems: it changes the balances
+ * of the given players, and leaves bets and transactions behind.
  *
- * Sends placebets, rollbackbets, unsettlements and settlements for the given players only, and to the given URLs only.
+ * Sends placebets, rollbackbets, unsettlements and settlements for the given players only, and to the given
+ * URLs only.
  *
  * @returns the report. Differences are in the report, and not thrown
  * @throws {AuditError} if the run cannot start: an option is invalid, the wallet does not answer, rejects the
@@ -127,7 +128,7 @@ function giveUpAfterMs({ settings, tally }: Run): number {
   return Math.min(most, settings.giveUpAfterMs)
 }
 
-// ── The steps ──────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── The steps ───────────────────────────────────────────────────────────────────────────────────────────
 
 const whenDrained: Partial<Record<Step, (run: Run) => void>> = {
   opening: startBetting,
@@ -224,7 +225,10 @@ function finish(run: Run): void {
   run.resolve(buildReport(run, settings.clock.now()))
 }
 
-/** The results of all bets and all transactions must add up to the same balance: a check of the simulator itself. */
+/**
+ * The results of all bets and all transactions must add up to the same balance: a check of the simulator
+ * itself.
+ */
 export function checkBooks(account: Account): Finding[] {
   const { opening, entitled, debt, low, high } = account
   const byResults = opening + entitled + debt
@@ -260,7 +264,7 @@ function fail(run: Run, error: unknown): void {
   run.reject(error)
 }
 
-// ── Progress ───────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Progress ────────────────────────────────────────────────────────────────────────────────────────────
 
 function enter(run: Run, step: Step): void {
   if (phaseOf[step] !== run.phase) reportProgress(run)

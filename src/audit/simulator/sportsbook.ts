@@ -56,7 +56,10 @@ export interface Sportsbook {
   /** Closed bets that are kept for retries at the end. */
   remembered(): Bet[]
   placeBet(): void
-  /** Sends a rollback of a bet that was never placed: its answer has the balance, and the balance does not change. */
+  /**
+   * Sends a rollback of a bet that was never placed: its answer has the balance, and the balance does not
+   * change.
+   */
   readBalance(account: Account, onAnswer: (answer: Definite | null) => void): Transaction
 }
 
@@ -130,7 +133,7 @@ function noCounts(): SportsbookCounts {
   }
 }
 
-// ── Matches ────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Matches ─────────────────────────────────────────────────────────────────────────────────────────────
 
 function startMatch(book: SportsbookState): void {
   const { network, settings } = book
@@ -176,7 +179,7 @@ function resultChanged(book: SportsbookState, match: Match, correctionAfterSteps
   if (match.final) book.betsOn.delete(match)
 }
 
-// ── Bets ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Bets ────────────────────────────────────────────────────────────────────────────────────────────────
 
 function placeBet(book: SportsbookState): void {
   const { accounts, random } = book.settings
@@ -195,7 +198,8 @@ function placeBet(book: SportsbookState): void {
 
 /** One selection, or two or three on different matches, with odds. */
 function drawLegs(matches: readonly Match[], account: Account, random: Random): Leg[] {
-  // Fair odds for players who have lost, poor ones for the others: balances neither reach zero nor grow without end.
+  // Fair odds for players who have lost, poor ones for the others: balances neither reach zero nor grow
+  // without end.
   const edge = account.low < account.opening ? 0.95 : 0.75
   const count = random.chance(chanceOf.multiple) ? random.between(2, 3) : 1
   const first = random.between(0, matches.length - 1)

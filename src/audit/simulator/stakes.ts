@@ -14,7 +14,8 @@ export function drawPlayer(accounts: readonly Account[], random: Random): Accoun
 }
 
 /**
- * Draws a stake in whole minor units: mostly small, sometimes nearly all funds, now and then more than the funds.
+ * Draws a stake in whole minor units: mostly small, sometimes nearly all funds, now and then more than the
+ * funds.
  *
  * @param isGambler stakes all funds often, so that clawbacks find none
  */

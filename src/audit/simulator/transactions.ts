@@ -31,8 +31,8 @@ export function createTransactions(runId: string, date: () => number): Transacti
     create(bet, operation, { type, amount, recovered = 0n, fields }) {
       const { account, betId } = bet
       const transactionId = newId(operation[0] as string)
-      // Built by hand: JSON.stringify would double the cost of a request. Ids consist of letters, digits and "-";
-      // values of the operator are escaped.
+      // Built by hand: JSON.stringify would double the cost of a request. Ids consist of letters, digits and
+      // "-"; values of the operator are escaped.
       const body =
         `{"transactionId":"${transactionId}","betId":"${betId}","playerId":${JSON.stringify(account.playerId)},` +
         `${fields}"transactionDate":"${new Date(date()).toISOString()}"}`

@@ -12,7 +12,8 @@ import { type Reading, readingOf } from './reading.js'
 
 export interface Transport {
   /**
-   * `onReading` is called exactly once, and not before this method returns; or `onError`, if the option `sign` throws.
+   * `onReading` is called exactly once, and not before this method returns; or `onError`, if the option
+   * `sign` throws.
    */
   post(
     transaction: Transaction,

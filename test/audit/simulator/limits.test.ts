@@ -1,4 +1,7 @@
-/** Amounts stay within the interface's limits (D22), whatever the opening balances and the decimals of the currency. */
+/**
+ * Amounts stay within the interface's limits (D22), whatever the opening balances and the decimals of the
+ * currency.
+ */
 import { describe, expect, test } from 'vitest'
 import { simulateSportsbook } from '../../../src/audit/simulator/index.js'
 import { credentials, startWallet } from './wallet.js'

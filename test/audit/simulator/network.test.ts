@@ -18,7 +18,10 @@ function transaction(): Transaction {
   return { operation: 'placebet', account, bet, ...content, sentAt: 0, first: null, faults: 0 }
 }
 
-/** Attempts transactions one after the other, and logs the requests and the platform's readings with their steps. */
+/**
+ * Attempts transactions one after the other, and logs the requests and the platform's readings with their
+ * steps.
+ */
 function play(
   chaos: Partial<Chaos>,
   attempts: number,

@@ -64,7 +64,7 @@ describe('the report', () => {
   })
 
   test('begins with the differences: player, bet, amount, and the recent transactions', async () => {
-    const wallet = brokenWallets.find(({ name }) => name.startsWith('accepts a bet that comes after'))
+    const wallet = brokenWallets.find(({ name }) => name.startsWith('accepts a bet that arrives after'))
     const { report } = await simulate(wallet?.break(() => {}) ?? {}, { seed: 2, chaos: 1, differencesMax: 2 })
     const lines = formatSimulationReport(report).split('\n')
     expect(lines[0]).toBe(`${report.differencesCount} DIFFERENCES`)

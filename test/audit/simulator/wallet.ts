@@ -1,4 +1,4 @@
-/** A wallet behind real sockets, whole or broken in one way. */
+/** A wallet behind real sockets, correct or with one defect. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { walletRoutes } from '../../../examples/node-http/wallet.js'
@@ -18,19 +18,19 @@ export const players = [
   { playerId: 'dan', currency: 'KWD', balance: '90.125' },
 ]
 
-/** A call as it arrived, and its way on. */
+/** A request as it arrived. */
 export interface Call {
   operation: string
   body: Record<string, string>
   memory: MemoryStore
-  /** Hands it to the wallet. */
+  /** Passes it to the wallet. */
   next(): Promise<HttpResponse>
 }
 
 export interface Breakage {
-  /** In place of the store. */
+  /** Replaces the store. */
   store?(memory: MemoryStore): WalletStore
-  /** Around every call. */
+  /** Wraps every request. */
   call?(call: Call): Promise<HttpResponse>
 }
 
@@ -62,7 +62,7 @@ async function serve(
     authenticate: basicAuth(credentials),
     ...options,
     routes: { '/settlement': body => recordSettlement(walletStore, body, options) },
-    onError: () => {}, // the platform hears of it, and that is what is tested
+    onError: () => {}, // the platform's side is tested
   })
   const broken = async (request: HttpRequest): Promise<HttpResponse> => {
     if (call === undefined) return handle(request)
@@ -70,7 +70,7 @@ async function serve(
     try {
       for await (const chunk of request.body as AsyncIterable<Uint8Array>) chunks.push(chunk)
     } catch {
-      return handle({ ...request, body: '' }) // cut within the call
+      return handle({ ...request, body: '' }) // cut within the request
     }
     const text = Buffer.concat(chunks).toString()
     const next = () => handle({ ...request, body: text })
@@ -97,7 +97,7 @@ async function serve(
   }
 }
 
-/** A run against a wallet of its own, which is closed after it. */
+/** Runs a simulation against a new wallet, and closes it afterwards. */
 export async function simulate(
   breakage: Breakage,
   options: Partial<SimulationOptions>,
