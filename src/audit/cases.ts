@@ -1,25 +1,25 @@
-/** All cases, in the order in which they are run. */
-import type { AuditCase } from './case.js'
+/** All cases in the order in which they run. */
+import type { AuditCase } from './audit-case.js'
 import { authentication } from './cases/authentication.js'
 import { basics } from './cases/basics.js'
 import { books } from './cases/books.js'
 import { clawbacks } from './cases/clawbacks.js'
+import { connections } from './cases/connections.js'
 import { errors } from './cases/errors.js'
 import { funds } from './cases/funds.js'
 import { hostile } from './cases/hostile.js'
 import { lateBets } from './cases/late-bets.js'
-import { lines } from './cases/lines.js'
-import { repeats } from './cases/repeats.js'
+import { replays } from './cases/replays.js'
 
 export const cases: readonly AuditCase[] = [
   ...basics,
-  ...repeats,
+  ...replays,
   ...lateBets,
   ...funds,
   ...clawbacks,
   ...errors,
   ...authentication,
   ...hostile,
-  ...lines,
+  ...connections,
   ...books,
 ]

@@ -1,16 +1,16 @@
-/** A call as a line to paste into a shell. Secrets are named as variables of the environment, never written out. */
+/** A call as a curl command to paste into a shell. Secrets are replaced by environment variables. */
 
 export interface CurlParts {
   method: string
   url: string
-  /** `variable`: not the value but the name of an environment variable is shown, as in `"$WALLET_X_API_KEY"`. */
+  /** `secret`: an environment variable replaces the value, for example `"$WALLET_X_API_KEY"`. */
   headers: readonly { name: string; value: string; secret: boolean }[]
-  /** `-u`: of the environment, a wrong password, or none. */
+  /** HTTP Basic: from the environment, with a wrong password, or none. */
   user: 'given' | 'wrong' | 'none'
   body: Uint8Array | null
-  /** A command that writes the body, where the body itself is too long to paste. */
+  /** A command that prints the body, if it is too long to paste. */
   bodyCommand?: string
-  /** Further options of curl's: `--max-time 0.05`. */
+  /** Additional curl options: `--max-time 0.05`. */
   options?: readonly string[]
 }
 
@@ -29,17 +29,17 @@ export function curlLine({ method, url, headers, user, body, bodyCommand, option
   return `${piped === null ? '' : `${piped} | `}${words.join(' ')}`
 }
 
-/** `X-Api-Key` is in `WALLET_X_API_KEY`. */
+/** `WALLET_X_API_KEY` for `X-Api-Key`. */
 function variableOf(header: string): string {
   return `WALLET_${header.toUpperCase().replace(/[^A-Z0-9]/g, '_')}`
 }
 
-/** One word of any POSIX shell. */
+/** The text as one word of a POSIX shell. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** Bytes that no argument can hold, or that `@` would make a file name of: by printf, in octal where they are no text. */
+/** A printf command for a body that cannot be an argument of curl: not text, or starting with `@`, a file name for curl. */
 function printfOf(body: Uint8Array): string | null {
   const text = Buffer.from(body).toString('utf8')
   const plain = Buffer.from(text, 'utf8').equals(Buffer.from(body)) && !/^@|[\p{Cc}\ufeff]/u.test(text)

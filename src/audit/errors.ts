@@ -1,16 +1,16 @@
-/** What keeps an audit or a simulation from being done. What a wallet does wrong is no error: it is in the report. */
+/** Errors that prevent an audit or a simulation. Incorrect answers of the wallet are not errors: they are in the report. */
 
 /**
- * - `INVALID_OPTIONS`: an option is not what it must be; the message names it.
- * - `UNREACHABLE`: nobody answers at the base URL.
- * - `NOT_A_WALLET`: something answers there, but not at `/rollbackbet` (404, a redirection, no JSON).
- * - `AUTHENTICATION_FAILED`: 401 or 403 for the credentials that were given.
+ * - `INVALID_OPTIONS`: an option is invalid; the message names it.
+ * - `UNREACHABLE`: no answer from the base URL.
+ * - `NOT_A_WALLET`: the server at the base URL does not serve `/rollbackbet` (404, a redirect, not JSON).
+ * - `AUTHENTICATION_FAILED`: 401 or 403 for the given credentials.
  * - `UNKNOWN_PLAYER`: the wallet does not know the player.
- * - `CURRENCY_MISMATCH`: the player's currency is another one.
- * - `BALANCE_MISMATCH`: of a simulation: the player's balance is not what was told.
- * - `INSUFFICIENT_TEST_FUNDS`: the player has too little; the message says how much is needed.
- * - `BALANCE_UNREADABLE`: neither a rollback of an unknown bet nor a bet and its rollback tell the balance (a simulation asks by
- *   the former only).
+ * - `CURRENCY_MISMATCH`: the player has another currency.
+ * - `BALANCE_MISMATCH`: simulation only; the player's balance differs from the given one.
+ * - `INSUFFICIENT_TEST_FUNDS`: the balance is too low; the message names the amount that is needed.
+ * - `BALANCE_UNREADABLE`: the balance cannot be read by the rollback of an unknown bet, nor (audit only) by a bet and its
+ *   rollback.
  */
 export type AuditErrorCode =
   | 'INVALID_OPTIONS'
@@ -23,7 +23,7 @@ export type AuditErrorCode =
   | 'INSUFFICIENT_TEST_FUNDS'
   | 'BALANCE_UNREADABLE'
 
-/** Told apart by `code`, which is the contract. */
+/** Identified by `code`, which is stable; the message may change. */
 export class AuditError extends Error {
   override readonly name = 'AuditError'
   readonly code: AuditErrorCode

@@ -1,35 +1,37 @@
-/** What the report keeps of a case's calls: of many alike the first and the last. A race has hundreds. */
+/** Shortens the calls of a case for the report: a race has hundreds of similar ones. */
 import type { AuditExchange } from './report.js'
 
-/** So many alike are kept at the beginning, and as many at the end: more where a case failed and has to be understood. */
+/** Similar calls kept at the beginning, and as many at the end: more if the case failed and has to be understood. */
 const endsOfFailed = 20
 const endsOfOthers = 1
 
 /**
- * Leaves out the middle of calls that differ in ids and numbers only, and were answered alike; the first of each such
- * gap says by `omitted` how many.
+ * Removes the middle of calls that differ in ids and numbers only and had the same answer. The call before each gap has
+ * the number of removed calls in `omitted`.
  *
- * @param telling index of the call that gave a failure away, which is kept; `null` where there is none
- * @returns the calls that are kept, and where the telling one is now
+ * @param keep index of the call that shows the failure, which is always kept; `null` if there is none
+ * @returns the remaining calls, and the new index of `keep`
  */
 export function excerptOf(
   exchanges: readonly AuditExchange[],
-  failed: boolean,
-  telling: number | null,
-): { exchanges: AuditExchange[]; telling: number | null } {
-  const ends = failed ? endsOfFailed : endsOfOthers
-  const alike = new Map<string, number[]>()
+  hasFailed: boolean,
+  keep: number | null,
+): { exchanges: AuditExchange[]; keptIndex: number | null } {
+  const ends = hasFailed ? endsOfFailed : endsOfOthers
+  const similar = new Map<string, number[]>()
   for (const [index, exchange] of exchanges.entries()) {
     const kind = kindOf(exchange)
-    alike.set(kind, [...(alike.get(kind) ?? []), index])
+    const indexes = similar.get(kind)
+    if (indexes === undefined) similar.set(kind, [index])
+    else indexes.push(index)
   }
 
-  /** By the index of each call that is kept: how many like it are left out after it. */
+  /** By index of each kept call: the number of similar calls removed after it. */
   const omitted = new Map<number, number>()
-  for (const indexes of alike.values()) {
+  for (const indexes of similar.values()) {
     let last = 0
     for (const [place, index] of indexes.entries()) {
-      if (place < ends || place >= indexes.length - ends || index === telling) {
+      if (place < ends || place >= indexes.length - ends || index === keep) {
         last = index
         omitted.set(index, 0)
       } else omitted.set(last, (omitted.get(last) ?? 0) + 1)
@@ -41,16 +43,16 @@ export function excerptOf(
       const exchange = exchanges[index]
       return exchange === undefined ? [] : [{ ...exchange, omitted: omitted.get(index) ?? 0 }]
     }),
-    telling: telling === null ? null : kept.indexOf(telling),
+    keptIndex: keep === null ? null : kept.indexOf(keep),
   }
 }
 
-/** How many calls there were, those that are left out among them. */
+/** The number of calls, including the omitted ones. */
 export function callsOf(exchanges: readonly AuditExchange[]): number {
   return exchanges.reduce((calls, { omitted }) => calls + 1 + omitted, 0)
 }
 
-/** The same for calls that differ in nothing worth reading. */
+/** Equal for calls that do not differ in anything worth reading. */
 function kindOf({ method, path, label, status, answer, error }: AuditExchange): string {
   const code = /"errorCode":\s*"[^"]*"/.exec(answer ?? '')?.[0]
   return JSON.stringify([method, path, label.replace(/[\d.]+/g, '#'), status, code, error])

@@ -1,6 +1,6 @@
 /**
- * `bet-wallet/audit`: the platform's side. Sends the calls of the interface to a running wallet, in whatever language it
- * is written, and judges the answers only.
+ * `bet-wallet/audit`: the platform's side. Sends the platform's calls to a running wallet, in whatever language it is
+ * written, and judges the answers.
  */
 import { cases } from './cases.js'
 import { type AuditOptions, settingsOf } from './options.js'
@@ -38,18 +38,19 @@ export type {
   WalletTarget,
 } from './target.js'
 
-/** Every case, in the order in which they are run. */
+/** All cases of the audit in the order in which they run. */
 export const auditCases: readonly { id: string; level: Level; title: string; source: string }[] = cases.map(
   ({ id, level, title, source }) => Object.freeze({ id, level, title, source }),
 )
 
 /**
- * Audits a wallet over HTTP. Sends what the cases say, only to the base URL and to where settlements are made; follows no
- * redirection; plays with no other player than those that it is told. What is staked is rolled back at the end of each
- * case, and what closed clawbacks leave is staked on a last bet that stays open: the same player can be audited again.
+ * Audits a wallet over HTTP. Sends requests to the base URL and to the settlement URL only, follows no redirect, and
+ * touches no players other than those of the options. Each case rolls back its bets at its end, and credits that
+ * uncollected clawbacks leave are staked on a last bet that stays open, so the same player can be audited again.
  *
- * @throws {AuditError} where the audit cannot begin: wrong options, nobody there, not let in, player unknown, funds too
- * small. What the wallet does wrong is in the report.
+ * @returns the report, which includes everything that the wallet does wrong
+ * @throws {AuditError} if the audit is not possible: invalid options, no answer, failed authentication, unknown player,
+ * insufficient funds
  */
 export async function auditWallet(options: AuditOptions): Promise<AuditReport> {
   const ids = cases.map(({ id }) => id)

@@ -1,10 +1,10 @@
-/** A report as JUnit XML, which every build server reads. */
+/** The report as JUnit XML, for build servers. */
 import type { AuditReport, AuditResult } from './report.js'
 
-/** One suite; each case with its level, and what a failure expected, found, costs and sent. */
+/** One suite with all cases; a failure has the expected and actual result, the impact and the request. */
 export function renderJunit(report: AuditReport): string {
   const failures = report.results.filter(({ verdict }) => verdict === 'failed').length
-  const skipped = report.results.filter(({ verdict }) => verdict === 'not judged').length
+  const skipped = report.results.filter(({ verdict }) => verdict === 'skipped').length
   const counts = `tests="${report.results.length}" failures="${failures}" errors="0" skipped="${skipped}"`
   const time = seconds(report.durationMs)
   const properties = [
@@ -36,12 +36,14 @@ function caseLines(result: AuditResult): string[] {
     return [`${head}>`, `      <skipped message="${escaped(reason ?? '')}"/>`, '    </testcase>']
   const sent = failure.exchangeIndex === null ? undefined : exchanges[failure.exchangeIndex]
   const text = [
-    `expected: ${failure.expected}`,
-    `found:    ${failure.actual}`,
-    `cost:     ${failure.impact}`,
-    ...(sent === undefined ? [] : [`sent:     ${sent.label}`, sent.curl]),
+    `expected:  ${failure.expected}`,
+    `actual:    ${failure.actual}`,
+    `impact:    ${failure.impact}`,
+    ...(sent === undefined
+      ? []
+      : [`request:   ${sent.label}`, ...(sent.curl === '' ? [] : [`reproduce: ${sent.curl}`])]),
   ].join('\n')
-  const message = escaped(`expected ${failure.expected}, found ${failure.actual}`)
+  const message = escaped(`expected ${failure.expected}, actual ${failure.actual}`)
   return [
     `${head}>`,
     `      <failure type="${level}" message="${message}">${escaped(text)}</failure>`,
@@ -51,7 +53,7 @@ function caseLines(result: AuditResult): string[] {
 
 const seconds = (ms: number) => (ms / 1_000).toFixed(3)
 
-/** Characters that XML 1.0 cannot hold at all, escaped or not, are shown as JSON would: `\u0000`. */
+/** Escapes XML. Characters that XML 1.0 does not allow at all are written as in JSON: `\u0000`. */
 function escaped(text: string): string {
   return text
     .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, character => {

@@ -1,20 +1,20 @@
-/** Chance from a seed: the same seed gives the same numbers, on every machine. */
+/** Seeded random numbers: the same seed returns the same numbers on every machine. */
 
 export interface Random {
-  /** 0 up to, and without, 1. */
+  /** From 0 (included) to 1 (excluded). */
   next(): number
-  /** Whether something happens that happens with this probability. */
+  /** `true` with this probability. */
   chance(probability: number): boolean
   /** A whole number from `least` to `most`, both included. */
   between(least: number, most: number): number
-  /** One of several. */
+  /** One of the items. */
   pick<T>(items: readonly T[]): T
 }
 
 /**
- * The generator sfc32 (Chris Doty-Humphrey's), which passes the usual tests and needs no big numbers.
+ * The generator sfc32 by Chris Doty-Humphrey, which passes the usual tests and needs 32-bit numbers only.
  *
- * @param stream chances of its own for each user, so that leaving one out changes no other
+ * @param stream name of an independent sequence, so that skipping one case does not change the others
  */
 export function createRandom(seed: number, stream: number | string): Random {
   let [a, b, c, counter] = [seed | 0, Math.trunc(seed / 0x1_0000_0000) | 0, hashOf(stream), 1]
@@ -28,7 +28,7 @@ export function createRandom(seed: number, stream: number | string): Random {
     c = (c + sum) | 0
     return sum >>> 0
   }
-  // The first numbers still show the seed.
+  // The first numbers depend too much on the seed.
   for (let round = 0; round < 15; round += 1) next32()
 
   const next = () => next32() / 0x1_0000_0000

@@ -1,13 +1,10 @@
-/** What an audit found, as data: everything that the terminal, JSON, JUnit XML and HTML show is made from it. */
+/** The report of an audit, as data. The terminal, JSON, JUnit XML and HTML show nothing else. */
 
-/** MUST: failing it loses or makes money, or breaks the interface. SHOULD: costs disputes or time. MAY: good to know. */
+/** MUST: a failure loses or creates money, or violates the interface. SHOULD: causes disputes or work. MAY: good to know. */
 export type Level = 'MUST' | 'SHOULD' | 'MAY'
 
-/**
- * `passed`; `failed`; `not judged`: this wallet could not be asked (no way to settle, time was over), `reason` says
- * why. A failure of MUST fails the audit.
- */
-export type Verdict = 'passed' | 'failed' | 'not judged'
+/** A `skipped` case has a `reason`, for example that no way to settle was given. A failed MUST fails the audit. */
+export type Verdict = 'passed' | 'failed' | 'skipped'
 
 export interface AuditReport {
   /** The version of this format. */
@@ -20,74 +17,74 @@ export interface AuditReport {
   seed: number
   player: { playerId: string; currency: string }
   /**
-   * The player's balance before and after, decimal text; `after` is `null` where nobody answered any more. A surplus that
-   * settlements left is staked in the end, on a bet that stays open.
+   * The player's balance before and after, as decimal text; `after` is `null` if the wallet stopped answering. Credits
+   * that settlements left are staked at the end, on a bet that stays open.
    */
   funds?: { before: string; after: string | null }
-  /** How many requests were sent. */
+  /** Number of requests sent. */
   requests: number
   results: AuditResult[]
   /** No MUST failed. */
   passed: boolean
-  /** Everything was judged. */
+  /** No case was skipped. */
   complete: boolean
 }
 
 export interface AuditResult {
-  /** Never changes its meaning: `AU-101`. */
+  /** `AU-101`. Its meaning never changes. */
   id: string
   level: Level
-  /** What is promised, in one sentence. */
+  /** The requirement, in one sentence. */
   title: string
-  /** Where it comes from: `spec 4.1, D6`. */
+  /** Its origin: `spec 4.1, D6`. */
   source: string
   verdict: Verdict
-  /** Of `not judged`: why. Else `null`. */
+  /** Why the case was skipped; otherwise `null`. */
   reason: string | null
-  /** Of a failure. Else `null`. */
+  /** `null` unless the case failed. */
   failure: AuditFailure | null
   /**
-   * The calls of the case, in the order in which they were sent. Of many alike only the first and the last: `leftOut` says
-   * how many are missing.
+   * The calls of the case in the order in which they were sent. Of many similar calls, only the first and the last ones:
+   * `omitted` counts the others.
    */
   exchanges: AuditExchange[]
   durationMs: number
 }
 
 export interface AuditFailure {
-  /** What was expected, in words: `402 INSUFFICIENT_FUNDS again`. */
+  /** In words: `a refusal INSUFFICIENT_FUNDS`. */
   expected: string
-  /** What was found, in words. */
+  /** In words: `200 with balance 70 EUR`. */
   actual: string
-  /** What it would cost in production, in one or two sentences. */
+  /** The damage in production, in one or two sentences. */
   impact: string
-  /** Index into `exchanges` of the call that gave it away; `null` where it is none of them alone. */
+  /** Index into `exchanges` of the call that shows the failure; `null` if it is no single call. */
   exchangeIndex: number | null
 }
 
-/** One call, and what came back. Secrets are left out of headers and curl line: `-u "$WALLET_USER:$WALLET_PASSWORD"`. */
+/** One call and its answer. Secrets are replaced by environment variables: `-u "$WALLET_USER:$WALLET_PASSWORD"`. */
 export interface AuditExchange {
-  /** What it is, for people: `placebet b-3 of 30`. */
+  /** A description: `placebet b-3 of 30`. */
   label: string
   /** Milliseconds since the audit began. */
   sentAtMs: number
-  /** Milliseconds since the audit began; `null` where no answer came. */
+  /** Milliseconds since the audit began; `null` without an answer. */
   answeredAtMs: number | null
   method: string
   /** Below the base URL: `/placebet`. */
   path: string
-  /** As it was sent. Cut after 2,000 characters. */
+  /** As sent, cut after 2,000 characters. */
   body: string
-  /** To be pasted into a shell. */
+  /** The same call for a shell. */
   curl: string
-  /** `null` where no answer came. */
+  /** `null` without an answer. */
   status: number | null
-  /** Cut after 2,000 characters. */
+  /** The body, cut after 2,000 characters; `null` without an answer. */
   answer: string | null
-  /** The balance that the answer names, as it was written; `null` where it names none. */
+  /** The balance in the answer, as spelled; `null` if it has none. */
   balance: string | null
-  /** Why there is no answer: the connection was closed by us, timed out, was refused. Else `null`. */
+  /** Why there is no answer, for example `the connection was refused (ECONNREFUSED)`; otherwise `null`. */
   error: string | null
-  /** How many calls followed that differ from this one in ids and numbers only, were answered alike, and are left out. */
+  /** Number of calls removed after this one, which differ in ids and numbers only and had the same answer. */
   omitted: number
 }

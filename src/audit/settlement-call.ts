@@ -4,8 +4,8 @@ import type { Client } from './client.js'
 import { quoted } from './curl.js'
 import type { AuditSettings } from './options.js'
 import type { AuditExchange } from './report.js'
+import { exchangeOf } from './request.js'
 import { settleDirectly, settlementBody } from './settle.js'
-import type { SettleFunction } from './target.js'
 
 /**
  * @param record is called with the call before it is sent
@@ -31,7 +31,17 @@ export async function settleBet(
     return status === null ? (exchange.error ?? 'no answer') : `${status} ${text.slice(0, 200)}`.trim()
   }
 
-  const exchange = directExchange(settle, client.now(), label, body)
+  const command = typeof settle === 'object' ? settle.command : null
+  const exchange = exchangeOf(
+    {
+      label,
+      sentAtMs: client.now(),
+      method: command === null ? 'CALL' : 'RUN',
+      path: command ?? 'settle()',
+      curl: command === null ? '' : `echo ${quoted(body)} | ${command}`,
+    },
+    Buffer.from(body),
+  )
   record(exchange)
   const settled = await settleDirectly(settle, settlement, timeoutMs)
   if (settled.kind === 'done') {
@@ -40,27 +50,4 @@ export async function settleBet(
   }
   exchange.error = settled.kind === 'refused' ? `refused: ${settled.errorCode}` : settled.reason
   return exchange.error
-}
-
-function directExchange(
-  settle: SettleFunction | { command: string },
-  sentAtMs: number,
-  label: string,
-  body: string,
-): AuditExchange {
-  const command = typeof settle === 'object' ? settle.command : null
-  return {
-    label,
-    sentAtMs,
-    answeredAtMs: null,
-    method: command === null ? 'CALL' : 'RUN',
-    path: command ?? 'settle()',
-    body,
-    curl: command === null ? '' : `echo ${quoted(body)} | ${command}`,
-    status: null,
-    answer: null,
-    balance: null,
-    error: null,
-    omitted: 0,
-  }
 }

@@ -1,7 +1,7 @@
-/** What a case plays on: the calls of the platform, and the judgements of what comes back. */
+/** The tools of a case: the platform's calls, and the expectations about their answers. */
 import type { SettlementRequest } from '../requests.js'
 import type { SettlementType } from '../store.js'
-import type { Call, Client, Reply } from './client.js'
+import type { Client, Reply } from './client.js'
 import {
   add,
   compare,
@@ -17,23 +17,25 @@ import { type Json, numberText, type ReadJson, raw, readObject, write } from './
 import type { AuditSettings } from './options.js'
 import type { Random } from './random.js'
 import type { AuditExchange } from './report.js'
+import type { Call } from './request.js'
 import { settleBet } from './settlement-call.js'
 
-/** A promise that is not kept. */
-export class Failed extends Error {
+/** A case has failed. */
+export class CaseFailed extends Error {
   constructor(
     readonly expected: string,
-    readonly found: string,
-    readonly exchange: number | null,
+    readonly actual: string,
+    /** Index into the exchanges of the case. */
+    readonly exchangeIndex: number | null,
   ) {
-    super(`expected ${expected}, found ${found}`)
+    super(`expected ${expected}, actual ${actual}`)
   }
 }
 
-/** It could not be asked. */
+/** A case cannot be judged. */
 export class Skipped extends Error {}
 
-/** A bet as the platform knows it, placed or not. */
+/** A bet of the platform, placed or not. */
 export interface Bet {
   transactionId: string
   betId: string
@@ -48,30 +50,35 @@ export interface Answer {
   status: number | null
   headers: Reply['headers']
   text: string
-  /** The fields of the JSON object that came, or `null`. */
+  /** The fields of the JSON object in the body; `null` if it is none. */
   fields: Map<string, ReadJson> | null
-  /** The balance of a 2xx, whatever else is wrong with it; else `null`. */
+  /** The balance of a 2xx, even if other fields are invalid; otherwise `null`. */
   balance: Decimal | null
-  /** 2xx with the record of spec 2; else `null`. */
+  /** The record of spec 2 of a 2xx; otherwise `null`. */
   success: { balance: Decimal; currency: string; walletTransactionId: string | null } | null
-  /** The code of a 4xx or 5xx; `null` where there is none. */
+  /** Of a 4xx or 5xx; otherwise `null`. */
   errorCode: string | null
 }
 
-/** What a case has left behind, after it gave back what it took. */
-export interface Books {
+/** The balance before a case, and after it has rolled back its bets. */
+export interface CaseBalances {
   id: string
   before: Decimal
   after: Decimal
-  /** It settled bets: what was credited for good stays. */
-  settled: boolean
+  /** A credit may remain. */
+  hasSettled: boolean
 }
 
-/** Fields to change or leave out (`undefined`), and how to send. */
+/** How the balance is read. */
+export interface BalanceReading {
+  by: 'rollback' | 'bet and rollback'
+}
+
+/** Changes to a call: fields to replace or remove (`undefined`), and how it is sent. */
 export type Change = {
   fields?: Record<string, Json | undefined>
   label?: string
-} & Pick<Call, 'line' | 'credentials' | 'headers' | 'timeoutMs'>
+} & Pick<Call, 'delivery' | 'credentials' | 'headers' | 'timeoutMs'>
 
 export type UnsettlementType = 'UNSCORED' | 'UNVOIDED'
 
@@ -79,39 +86,39 @@ export class Stage {
   readonly exchanges: AuditExchange[] = []
   /** The balance when the case began. */
   opening: Decimal = zero
-  /** Every bet that a placebet was sent for, with what was settled on it. */
+  /** By betId: every bet for which a placebet may have been accepted, with its settlements. */
   private readonly sent = new Map<string, { playerId: string; types: Set<SettlementType> }>()
-  settled = false
+  hasSettled = false
   private readonly dates = new Map<string, string>()
 
   constructor(
-    /** What the cases before this one have left. */
-    readonly books: readonly Books[],
+    /** Of the cases before this one. */
+    readonly balances: readonly CaseBalances[],
     readonly settings: AuditSettings,
     private readonly client: Client,
     readonly random: Random,
     private readonly ids: { next(): string },
-    private readonly readBy: { way: 'rollback' | 'bet and rollback' },
+    private readonly reading: BalanceReading,
   ) {}
 
   // Amounts
 
-  /** So many of the currency's smallest units. */
+  /** An amount in smallest units of the currency. */
   units(count: number | bigint): Decimal {
     return fromUnits(count, this.settings.minorUnits)
   }
 
-  /** How many whole smallest units are in it. */
+  /** The number of whole smallest units in an amount. */
   wholeUnits(value: Decimal): bigint {
     return wholeUnits(value, this.settings.minorUnits)
   }
 
-  /** As it is shown: `30.00 EUR`. */
+  /** For the report: `30.00 EUR`. */
   money(value: Decimal): string {
     return `${textOf(value, this.settings.minorUnits)} ${this.settings.currency}`
   }
 
-  /** Not the player's, and with as many decimals: its amounts are wrong in nothing but the currency. */
+  /** A currency other than the player's with as many decimals, so that nothing else is wrong with the amount. */
   foreignCurrency(): string {
     const { currency, minorUnits } = this.settings
     const pairs = { 2: ['USD', 'EUR'], 3: ['BHD', 'KWD'], 8: ['ETH', 'BTC'] } as const
@@ -121,18 +128,18 @@ export class Stage {
 
   // Calls
 
-  /** An id that was never used. */
+  /** A new id, unique across runs. */
   id(): string {
     return this.ids.next()
   }
 
-  /** A bet that is not placed yet, of 1.00 to 3.00 or as told. */
+  /** A new bet, not yet placed, of 100 to 300 smallest units by default. */
   bet(amount: Decimal = this.units(this.random.between(100, 300)), playerId = this.settings.playerId): Bet {
     const id = this.id()
     return { transactionId: `${id}-p`, betId: `${id}-b`, playerId, amount }
   }
 
-  /** One date per transaction: a repeated call is the same, byte for byte, where a case does not say otherwise. */
+  /** One date per transaction: a retry is identical byte for byte, unless a case changes it. */
   date(transactionId: string): string {
     const date = this.dates.get(transactionId) ?? this.settings.formatDate(new Date())
     this.dates.set(transactionId, date)
@@ -166,7 +173,7 @@ export class Stage {
   }
 
   place(bet: Bet, change: Change = {}): Promise<Answer> {
-    this.expectBet(bet)
+    this.track(bet)
     return this.send('/placebet', this.placement(bet), {
       label: `placebet ${short(bet.betId)} of ${textOf(bet.amount)}`,
       ...change,
@@ -187,21 +194,21 @@ export class Stage {
     })
   }
 
-  /** Settles, or leaves the case unjudged: how it is done is the operator's. */
+  /** Settles the bet. Skips the case if that is not possible: settlements are not part of the interface. */
   async settle(bet: Bet, type: SettlementType, amount: Decimal, transactionId = this.id()): Promise<void> {
-    const flaw = await this.trySettle(bet, type, amount, transactionId)
-    if (flaw !== null) throw new Skipped(`a bet could not be settled: ${flaw}`)
+    const problem = await this.trySettle(bet, type, amount, transactionId)
+    if (problem !== null) throw new Skipped(`a bet could not be settled: ${problem}`)
   }
 
-  /** Why it could not be settled, or `null`. */
+  /** @returns `null` if the bet is settled, otherwise the reason why it is not */
   async trySettle(
     bet: Bet,
     type: SettlementType,
     amount: Decimal,
     transactionId = this.id(),
   ): Promise<string | null> {
-    this.settled = true
-    this.expectBet(bet).types.add(type)
+    this.hasSettled = true
+    this.track(bet).types.add(type)
     const settlement: SettlementRequest = {
       transactionId,
       betId: bet.betId,
@@ -217,21 +224,21 @@ export class Stage {
     )
   }
 
-  /** Any call of the interface, with fields changed. */
+  /** Sends a call of the interface, with changes. */
   send(path: string, fields: Record<string, Json>, change: Change = {}): Promise<Answer> {
     const { fields: changed = {}, label = path.slice(1), ...rest } = change
     return this.call({ label, path, body: write({ ...fields, ...changed }), ...rest })
   }
 
-  /** Any call at all. */
+  /** Sends any call. */
   async call(call: Call): Promise<Answer> {
     const { exchange, reply } = this.client.send(call)
     const index = this.exchanges.push(exchange) - 1
     return answerOf(await reply, index)
   }
 
-  /** Says that a bet may have been placed by a call of the case's own, so that it is given back at the end. */
-  expectBet(bet: Pick<Bet, 'betId' | 'playerId'>): { types: Set<SettlementType> } {
+  /** Registers a bet that a call of the case may have placed, so that it is rolled back at the end. */
+  track(bet: Pick<Bet, 'betId' | 'playerId'>): { types: Set<SettlementType> } {
     const known = this.sent.get(bet.betId)
     if (known !== undefined) return known
     const expected = { playerId: bet.playerId, types: new Set<SettlementType>() }
@@ -239,8 +246,8 @@ export class Stage {
     return expected
   }
 
-  /** Many at once, in this order. */
-  together<T>(count: number, call: (index: number) => Promise<T>): Promise<T[]> {
+  /** Starts many calls in this order, without waiting for answers in between. */
+  simultaneously<T>(count: number, call: (index: number) => Promise<T>): Promise<T[]> {
     return Promise.all(Array.from({ length: count }, (_, index) => call(index)))
   }
 
@@ -248,76 +255,76 @@ export class Stage {
     return new Promise(resolve => setTimeout(resolve, ms))
   }
 
-  /** The current balance, by a lawful call that moves nothing: the rollback of a bet that is not known (spec 4.3). */
+  /** The current balance, by a call that changes nothing: the rollback of an unknown bet (spec 4.3). */
   async balance(playerId = this.settings.playerId): Promise<Decimal> {
     const answer = await this.readBalance(playerId)
     if (answer.balance !== null) return answer.balance
-    throw new Failed('to be told the balance', found(answer), answer.index)
+    throw new CaseFailed('an answer with the balance', describeAnswer(answer), answer.index)
   }
 
-  /** As the wallet says it. */
+  /** The player's currency, according to the wallet. */
   async currencyOf(playerId: string): Promise<string> {
     const answer = await this.readBalance(playerId)
     const currency = answer.fields?.get('currency')
     return typeof currency === 'string'
       ? currency
-      : this.fail('to be told the currency', found(answer), answer)
+      : this.fail('an answer with the currency', describeAnswer(answer), answer)
   }
 
   async readBalance(playerId = this.settings.playerId): Promise<Answer> {
     const bet = this.bet(this.units(1), playerId)
-    if (this.readBy.way === 'rollback') {
-      return await this.rollback(bet, undefined, { label: 'balance? (rollback of a bet that is not known)' })
+    if (this.reading.by === 'rollback') {
+      return await this.rollback(bet, undefined, { label: 'read the balance (rollback of an unknown bet)' })
     }
-    const taken = await this.place(bet, { label: 'balance? (the smallest bet, and its rollback)' })
+    const taken = await this.place(bet, { label: 'read the balance (smallest bet and its rollback)' })
     if (taken.balance === null) return taken
     return await this.rollback(bet)
   }
 
-  // Judgements
+  // Expectations
 
-  fail(expected: string, foundInstead: string, answer: Answer | null = null): never {
-    throw new Failed(expected, foundInstead, answer?.index ?? null)
+  fail(expected: string, actual: string, answer: Answer | null = null): never {
+    throw new CaseFailed(expected, actual, answer?.index ?? null)
   }
 
-  /** 2xx, the record of spec 2 in the player's currency, and this balance where one is given. */
-  accepted(answer: Answer, balance?: Decimal): void {
+  /** Expects a 2xx with the record of spec 2 in the player's currency, and with this balance if it is given. */
+  expectSuccess(answer: Answer, balance?: Decimal): void {
     const expected = balance === undefined ? 'success' : `success with balance ${this.money(balance)}`
-    if (answer.success === null) this.fail(expected, found(answer), answer)
+    if (answer.success === null) this.fail(expected, describeAnswer(answer), answer)
     if (answer.success.currency !== this.settings.currency)
       this.fail(`the currency ${this.settings.currency}`, JSON.stringify(answer.success.currency), answer)
     if (balance !== undefined && compare(answer.success.balance, balance) !== 0)
       this.fail(expected, `success with balance ${this.money(answer.success.balance)}`, answer)
   }
 
-  /** 4xx or 5xx, with one of the codes that were agreed where a code is given. */
-  refused(answer: Answer, code?: string): void {
+  /** Expects a 4xx or 5xx, with the agreed error code if one is given. */
+  expectRefusal(answer: Answer, code?: string): void {
     const codes = code === undefined ? ['*'] : this.codesOf(code)
-    const fine = answer.status !== null && answer.status >= 400 && answer.status <= 599
-    if (fine && (codes.includes('*') || codes.some(agreed => agreed === answer.errorCode))) return
+    const isRefusal = answer.status !== null && answer.status >= 400 && answer.status <= 599
+    if (isRefusal && (codes.includes('*') || codes.some(agreed => agreed === answer.errorCode))) return
     this.fail(
       codes.includes('*') ? 'a refusal (4xx or 5xx)' : `a refusal ${codes.join(' or ')}`,
-      found(answer),
+      describeAnswer(answer),
       answer,
     )
   }
 
-  /** A refusal that is definite: 4xx. */
-  definite(answer: Answer): void {
+  /** Expects a 4xx. */
+  expectFinalRefusal(answer: Answer): void {
     if (answer.status !== null && answer.status >= 400 && answer.status <= 499) return
-    this.fail('a definite refusal (4xx)', found(answer), answer)
+    this.fail('a refusal (4xx)', describeAnswer(answer), answer)
   }
 
-  /** The code and the status that were agreed. */
-  refusedAs(answer: Answer, code: string): void {
-    this.refused(answer, code)
+  /** Expects the agreed error code and status. */
+  expectAgreedRefusal(answer: Answer, code: string): void {
+    this.expectRefusal(answer, code)
     const statuses = this.settings.statusCodes.get(code) ?? []
     if (!statuses.includes(answer.status ?? 0))
-      this.fail(`status ${statuses.join(' or ')} for ${code}`, found(answer), answer)
+      this.fail(`status ${statuses.join(' or ')} for ${code}`, describeAnswer(answer), answer)
   }
 
-  /** Refused as something that is known already. */
-  isRepetition(answer: Answer): boolean {
+  /** Whether the refusal says that the transaction or the bet already exists. */
+  isDuplicateRefusal(answer: Answer): boolean {
     const codes = ['TRANSACTION_CONFLICT', 'INVALID_BET'].flatMap(code => this.codesOf(code))
     return answer.status === 409 || codes.some(code => code === answer.errorCode)
   }
@@ -326,12 +333,12 @@ export class Stage {
     return this.settings.errorCodes.get(code) ?? [code]
   }
 
-  /** The balance is this one. `why` says after what. */
-  async holds(balance: Decimal, why: string): Promise<void> {
+  /** Expects this balance. `when`, for the report: `after the refusal`. */
+  async expectBalance(balance: Decimal, when: string): Promise<void> {
     const answer = await this.readBalance()
-    const expected = `balance ${this.money(balance)} ${why}`
+    const expected = `balance ${this.money(balance)} ${when}`
     const actual = answer.balance
-    if (actual === null) this.fail(expected, found(answer), answer)
+    if (actual === null) this.fail(expected, describeAnswer(answer), answer)
     if (compare(actual, balance) === 0) return
     const difference = subtract(actual, balance)
     const which = difference.units < 0n ? 'too little' : 'too much'
@@ -339,25 +346,25 @@ export class Stage {
     this.fail(expected, `balance ${this.money(actual)}, ${this.money(size)} ${which}`, answer)
   }
 
-  /** Places it and expects that it is taken; gives the balance afterwards. */
-  async placed(bet: Bet, before: Decimal): Promise<Decimal> {
+  /** Places the bet, expects a success, and returns the balance afterwards. */
+  async placeSuccessfully(bet: Bet, before: Decimal): Promise<Decimal> {
     const after = subtract(before, bet.amount)
-    this.accepted(await this.place(bet), after)
+    this.expectSuccess(await this.place(bet), after)
     return after
   }
 
-  /** Stakes all but so much; gives the bet. */
+  /** Places one bet that leaves this balance. */
   async spendDownTo(rest: Decimal, balance: Decimal): Promise<Bet> {
     const bet = this.bet(subtract(balance, rest))
-    this.accepted(await this.place(bet), rest)
+    this.expectSuccess(await this.place(bet), rest)
     return bet
   }
 
-  // Afterwards
+  // Clean-up
 
-  /** Gives back what the case took, as far as the interface allows. What is refused here was judged by the case. */
-  async giveBack(): Promise<void> {
-    const label = 'afterwards: '
+  /** Rolls back the bets of the case, as far as the interface allows. Refusals are ignored: the case has judged them. */
+  async cleanUp(): Promise<void> {
+    const label = 'clean-up: '
     const bets = [...this.sent].map(([betId, rest]) => ({ betId, ...rest }))
     for (const bet of bets.filter(({ types }) => types.size === 0)) {
       await this.rollback(bet, undefined, { label: `${label}rollbackbet ${short(bet.betId)}` })
@@ -377,15 +384,15 @@ export class Stage {
   }
 }
 
-/** The end of an id: what comes before it is the same in the whole run. */
+/** An id for the report, without the part that all ids of a run share. */
 export function short(id: string): string {
   return id.length <= 40 ? id.replace(/^au-[0-9a-z]+-/, '') : `${id.slice(0, 20)}…`
 }
 
-/** What came back, in words. */
-export function found(answer: Answer): string {
+/** The answer in words: `402 INSUFFICIENT_FUNDS`. */
+export function describeAnswer(answer: Answer): string {
   const { status, exchange, success, errorCode, text } = answer
-  if (status === null) return `no answer: ${exchange.error ?? 'nothing came'}`
+  if (status === null) return `no answer: ${exchange.error ?? 'unknown reason'}`
   if (success !== null) return `${status} with balance ${textOf(success.balance)} ${success.currency}`
   if (errorCode !== null) return `${status} ${errorCode}`
   const shown = text.length <= 200 ? text : `${text.slice(0, 200)}…`
@@ -399,9 +406,9 @@ function answerOf({ exchange, status, headers, text }: Reply, index: number): An
   if (balance !== null) exchange.balance = balanceText?.text ?? null
   const currency = fields?.get('currency')
   const reference = fields?.get('walletTransactionId') ?? null
-  const good = status !== null && status >= 200 && status <= 299
+  const isSuccess = status !== null && status >= 200 && status <= 299
   const success =
-    good &&
+    isSuccess &&
     balance !== null &&
     typeof currency === 'string' &&
     (reference === null || typeof reference === 'string')
@@ -416,13 +423,13 @@ function answerOf({ exchange, status, headers, text }: Reply, index: number): An
     headers,
     text,
     fields,
-    balance: good ? balance : null,
+    balance: isSuccess ? balance : null,
     success,
     errorCode,
   }
 }
 
-/** The sum of stakes. */
+/** The sum of the stakes. */
 export function sumOf(bets: readonly Bet[]): Decimal {
   return bets.reduce((sum, { amount }) => add(sum, amount), zero)
 }

@@ -1,25 +1,24 @@
-/** A report in words, for a terminal. Pure: data in, text out. */
+/** The report as text for a terminal. */
 import type { AuditReport, AuditResult, Level, Verdict } from './report.js'
 
-/** How a terminal is written to. */
 export interface TerminalOptions {
-  /** Colours, by escape sequences. */
+  /** Colours by escape sequences. */
   colours: boolean
-  /** Lines of the table are cut to so many columns; `null`: never. */
+  /** Maximum width of the lines of the table; `null`: no limit. */
   columns: number | null
 }
 
-const shown: Record<Verdict, string> = { passed: 'passed', failed: 'FAILED', 'not judged': 'not judged' }
+const marks: Record<Verdict, string> = { passed: 'passed', failed: 'FAILED', skipped: 'skipped' }
 
-/** The table, what failed and why, what could not be judged, and the sum. */
-export function formatReport(report: AuditReport, paper: TerminalOptions): string {
+/** The table of cases, the failures, the skipped cases with their reasons, and the result. */
+export function formatReport(report: AuditReport, terminal: TerminalOptions): string {
   const failed = report.results.filter(({ verdict }) => verdict === 'failed')
   return [
-    ...report.results.map(result => tableLine(result, paper)),
-    ...failed.flatMap(result => ['', ...failureLines(result, paper)]),
-    ...unjudgedLines(report),
+    ...report.results.map(result => tableLine(result, terminal)),
+    ...failed.flatMap(result => ['', ...failureLines(result, terminal)]),
+    ...skippedLines(report),
     '',
-    ...summaryLines(report, paper),
+    ...summaryLines(report, terminal),
   ].join('\n')
 }
 
@@ -31,57 +30,51 @@ export function formatCases(
     .join('\n')
 }
 
-/** What is going on, in one line. */
+/** The progress in one line. */
 export function formatProgress(result: AuditResult, done: number, total: number, columns: number): string {
   const width = 20
   const filled = Math.round((done / total) * width)
   const bar = `${'█'.repeat(filled)}${'░'.repeat(width - filled)}`
-  return cut(`[${bar}] ${done}/${total}  ${shown[result.verdict]} ${result.id} ${result.title}`, columns)
+  return cut(`[${bar}] ${done}/${total}  ${marks[result.verdict]} ${result.id} ${result.title}`, columns)
 }
 
 function tableLine(
   { id, level, title, verdict }: AuditResult,
   { colours, columns }: TerminalOptions,
 ): string {
-  const word = shown[verdict].padEnd(10)
+  const mark = marks[verdict].padEnd(7)
   const rest = `  ${id}  ${level.padEnd(6)}  ${title}`
-  const line = columns === null ? rest : cut(rest, columns - word.length)
-  return `${colours ? colourOf(verdict, level)(word) : word}${line}`
+  const line = columns === null ? rest : cut(rest, columns - mark.length)
+  return `${colours ? colourOf(verdict, level)(mark) : mark}${line}`
 }
 
 function failureLines(
   { id, level, title, source, failure, exchanges }: AuditResult,
-  paper: TerminalOptions,
+  { colours }: TerminalOptions,
 ): string[] {
   if (failure === null) return []
-  const sent = failure.exchangeIndex === null ? undefined : exchanges[failure.exchangeIndex]
+  const { expected, actual, impact, exchangeIndex } = failure
+  const sent = exchangeIndex === null ? undefined : exchanges[exchangeIndex]
   const head = `${id} ${level}  ${title} (${source})`
-  return [
-    paper.colours ? bold(head) : head,
-    `  expected  ${plain(failure.expected)}`,
-    `  found     ${plain(failure.actual)}`,
-    `  costs     ${failure.impact}`,
-    ...(sent === undefined
-      ? []
-      : [
-          `  at        ${plain(sent.label)}`,
-          ...(sent.curl === '' ? [] : [`  again     ${plain(sent.curl)}`]),
-        ]),
+  const lines = [
+    colours ? bold(head) : head,
+    `  expected   ${plain(expected)}`,
+    `  actual     ${plain(actual)}`,
+    `  impact     ${impact}`,
   ]
+  if (sent !== undefined) lines.push(`  request    ${plain(sent.label)}`)
+  if (sent !== undefined && sent.curl !== '') lines.push(`  reproduce  ${plain(sent.curl)}`)
+  return lines
 }
 
-function unjudgedLines({ results }: AuditReport): string[] {
+function skippedLines({ results }: AuditReport): string[] {
   const reasons = new Map<string, string[]>()
   for (const { id, verdict, reason } of results) {
-    if (verdict !== 'not judged') continue
-    const why = reason ?? ''
-    reasons.set(why, [...(reasons.get(why) ?? []), id])
+    if (verdict !== 'skipped') continue
+    const text = reason ?? ''
+    reasons.set(text, [...(reasons.get(text) ?? []), id])
   }
-  return [...reasons].flatMap(([reason, ids]) => [
-    '',
-    `Not judged, because ${plain(reason)}:`,
-    ...wrapped(ids),
-  ])
+  return [...reasons].flatMap(([reason, ids]) => ['', `Skipped, because ${plain(reason)}:`, ...wrapped(ids)])
 }
 
 function wrapped(ids: readonly string[]): string[] {
@@ -90,30 +83,41 @@ function wrapped(ids: readonly string[]): string[] {
   return lines
 }
 
+/** `FAILED: 150 passed, 3 failed (1 MUST, 2 SHOULD), 5 skipped (3,754 requests in 10.3 s, seed 1)` */
 function summaryLines(report: AuditReport, { colours }: TerminalOptions): string[] {
   const { results, requests, durationMs, seed, passed, complete, funds, player } = report
-  const count = (verdict: Verdict, level?: Level) =>
-    results.filter(result => result.verdict === verdict && (level ?? result.level) === result.level).length
-  const [must, should, may] = (['MUST', 'SHOULD', 'MAY'] as const).map(level => count('failed', level))
-  const unjudged = count('not judged')
-  const word = passed ? (complete ? 'PASSED' : 'PASSED as far as it was judged') : 'NOT PASSED'
-  const verdict = colours ? (passed ? green : red)(word) : word
-  const failures =
-    must || should || may ? `${must} MUST, ${should} SHOULD and ${may} MAY failed` : 'none failed'
-  const took = `${requests.toLocaleString('en')} requests in ${(durationMs / 1_000).toFixed(1)} s, seed ${seed}`
-  const lines = [
-    `${verdict}: ${count('passed')} of ${results.length} passed, ${failures}, ${unjudged} not judged (${took}).`,
-  ]
+  const lines: string[] = []
   if (funds !== undefined && funds.after !== funds.before) {
-    const after = funds.after === null ? 'unknown, since nobody answers any more' : funds.after
+    const after = funds.after === null ? 'unknown: the wallet stopped answering' : funds.after
     lines.push(
-      `The balance of ${player.playerId} was ${funds.before} ${player.currency} before and is now ${after}.`,
+      `The balance of ${player.playerId} was ${funds.before} ${player.currency} and is now ${after}.`,
     )
   }
+  const word = `${passed ? 'PASSED' : 'FAILED'}${passed && !complete ? ', INCOMPLETE' : ''}`
+  const count = (verdict: Verdict) => results.filter(result => result.verdict === verdict).length
+  const failed = count('failed')
+  const counts = [
+    `${count('passed')} passed`,
+    `${failed} failed${failed === 0 ? '' : ` (${levelsOfFailed(results)})`}`,
+    `${count('skipped')} skipped`,
+  ]
+  const effort = `${requests.toLocaleString('en')} requests in ${(durationMs / 1_000).toFixed(1)} s, seed ${seed}`
+  lines.push(`${colours ? (passed ? green : red)(word) : word}: ${counts.join(', ')} (${effort})`)
   return lines
 }
 
-/** Whatever a wallet answers must not steer the terminal. */
+function levelsOfFailed(results: readonly AuditResult[]): string {
+  return (['MUST', 'SHOULD', 'MAY'] as const)
+    .map(level => ({
+      level,
+      count: results.filter(result => result.verdict === 'failed' && result.level === level).length,
+    }))
+    .filter(({ count }) => count > 0)
+    .map(({ level, count }) => `${count} ${level}`)
+    .join(', ')
+}
+
+/** Escapes control characters: the answer of a wallet must not control the terminal. */
 function plain(text: string): string {
   return text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, character => {
     return `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`
@@ -124,15 +128,18 @@ function cut(text: string, columns: number): string {
   return text.length <= columns ? text : `${text.slice(0, Math.max(0, columns - 1))}…`
 }
 
-const sequence = (code: number) => (text: string) => `\u001b[${code}m${text}\u001b[0m`
-const [red, green, yellow, bold] = [31, 32, 33, 1].map(sequence) as [
-  (text: string) => string,
-  (text: string) => string,
-  (text: string) => string,
-  (text: string) => string,
-]
+type Paint = (text: string) => string
 
-function colourOf(verdict: Verdict, level: Level): (text: string) => string {
+const sequence =
+  (code: number): Paint =>
+  text =>
+    `\u001b[${code}m${text}\u001b[0m`
+const red = sequence(31)
+const green = sequence(32)
+const yellow = sequence(33)
+const bold = sequence(1)
+
+function colourOf(verdict: Verdict, level: Level): Paint {
   if (verdict === 'passed') return green
   return verdict === 'failed' && level === 'MUST' ? red : yellow
 }

@@ -1,4 +1,4 @@
-/** Sound wallets pass the audit without a single warning, and what keeps an audit from being done is said clearly. */
+/** Correct wallets pass the audit without a single warning, and an audit that is not possible says why. */
 
 import { createHmac } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -30,7 +30,7 @@ async function plain(options: Parameters<typeof startPlainWallet>[0] = {}) {
   return wallet
 }
 
-/** A server of a few lines; gives its address. */
+/** Starts a server and returns its address. */
 async function server(answer: (req: IncomingMessage, res: ServerResponse) => void): Promise<string> {
   const listening = createServer(answer)
   await new Promise<void>(resolve => listening.listen(0, '127.0.0.1', resolve))
@@ -52,7 +52,7 @@ function optionsFor(wallet: Awaited<ReturnType<typeof plain>>): AuditOptions {
   }
 }
 
-/** What is worth a look in a report: everything that did not pass. */
+/** Everything in a report that did not pass. */
 function warningsOf(report: AuditReport): string[] {
   return report.results
     .filter(({ verdict }) => verdict !== 'passed')
@@ -65,7 +65,7 @@ function warningsOf(report: AuditReport): string[] {
 const verdictOf = (report: AuditReport, id: string) =>
   report.results.find(result => result.id === id)?.verdict
 
-describe('a sound wallet passes without a single warning, everything judged', () => {
+describe('a correct wallet passes without a single warning, nothing skipped', () => {
   it.each(['Express 5', 'Koa 3', 'node:http'])('the example in %s', async name => {
     const setup = setups.find(candidate => candidate.name === name)
     if (setup === undefined) throw new Error(`there is no setup ${name}`)
@@ -80,13 +80,13 @@ describe('a sound wallet passes without a single warning, everything judged', ()
       settle: { url: '/settlement' },
     })
     expect(warningsOf(report)).toEqual([])
-    expect(report).toMatchObject({ format: 1, passed: true, complete: true })
+    expect(report).toMatchObject({ formatVersion: 1, passed: true, complete: true })
     expect(report.results.map(({ id }) => id)).toEqual(auditCases.map(({ id }) => id))
     expect(wallet.errors).toEqual([])
-    // What was staked came back, and what settlements left was staked.
+    // All stakes were returned, and the credits that settlements left were staked.
     expect(wallet.store.player('anna')?.balance).toBe('100')
     expect(wallet.store.player('kenji')?.balance).toBe('5000')
-    // Of thousands of calls so much is kept as a browser opens at once.
+    // Thousands of calls are shortened to a report that a browser opens at once.
     expect(report.requests).toBeGreaterThan(3_500)
     expect(Buffer.byteLength(renderHtml(report))).toBeLessThan(1_600_000)
     expect(Buffer.byteLength(JSON.stringify(report))).toBeLessThan(1_600_000)
@@ -97,27 +97,27 @@ describe('a sound wallet passes without a single warning, everything judged', ()
     ['JPY', '5000'],
     ['KWD', '100.000'],
     ['BTC', '1.00000000'],
-  ])('the wallet that was written from the specification alone, in %s', async (currency, balance) => {
+  ])('the independent wallet, written from the interface alone, in %s', async (currency, balance) => {
     const players = ['player-1', 'player-2'].map(playerId => ({ playerId, currency, balance }))
     const wallet = await plain({ players })
-    // What another currency changes shows in one round.
-    const rounds = currency === 'EUR' ? 6 : 1
-    const report = await auditWallet({ ...optionsFor(wallet), currency, raceRounds: rounds })
+    // One round is enough for the effects of another currency.
+    const raceRounds = currency === 'EUR' ? 6 : 1
+    const report = await auditWallet({ ...optionsFor(wallet), currency, raceRounds })
     expect(warningsOf(report)).toEqual([])
     expect(report.complete).toBe(true)
     expect(report.funds?.after).toBe(report.funds?.before)
   })
 
-  it('a wallet that cannot deduct, where the audit is told so', async () => {
+  it('a wallet without clawbacks, with the option clawbacks: false', async () => {
     const wallet = await plain({ clawbacks: false })
     const report = await auditWallet({ ...optionsFor(wallet), clawbacks: false, raceRounds: 1 })
     expect(report.results.filter(({ verdict }) => verdict === 'failed').map(({ id }) => id)).toEqual([])
     const reasons = new Set(report.results.map(({ reason }) => reason))
-    expect([...reasons]).toEqual([null, 'the wallet cannot deduct (clawbacks: false)'])
+    expect([...reasons]).toEqual([null, 'clawbacks are disabled (clawbacks: false)'])
     expect(verdictOf(report, 'AU-502')).toBe('passed')
   })
 
-  it('the same player again and again, with any seed', async () => {
+  it('the same player several times, with any seed', async () => {
     const wallet = await plain()
     for (const seed of [1, 1, 77]) {
       const report = await auditWallet({ ...optionsFor(wallet), seed, raceRounds: 1 })
@@ -126,7 +126,7 @@ describe('a sound wallet passes without a single warning, everything judged', ()
     }
   })
 
-  it('calls that are signed, by a hook', async () => {
+  it('calls that are signed by a hook', async () => {
     const secret = 'between the platform and us'
     const signatureOf = (body: Uint8Array) => createHmac('sha256', secret).update(body).digest('hex')
     const wallet = await plain()
@@ -137,19 +137,20 @@ describe('a sound wallet passes without a single warning, everything judged', ()
         const chunks: Buffer[] = []
         for await (const chunk of req as AsyncIterable<Buffer>) chunks.push(chunk)
         const body = Buffer.concat(chunks)
-        const letIn = req.headers['x-signature'] === signatureOf(body) && req.headers['x-key'] === 'k-1'
+        const isAuthenticated =
+          req.headers['x-signature'] === signatureOf(body) && req.headers['x-key'] === 'k-1'
         const { 'x-signature': _, 'x-key': __, host: ___, ...headers } = req.headers as Record<string, string>
         const passed = await fetch(`${wallet.url}${req.url}`, {
           method: req.method ?? 'POST',
           headers: {
             'content-type': headers['content-type'] ?? '',
-            ...(letIn ? { authorization: basic } : {}),
+            ...(isAuthenticated ? { authorization: basic } : {}),
           },
           ...(req.method === 'GET' ? {} : { body }),
         })
         res.writeHead(passed.status, { 'content-type': 'application/json' }).end(await passed.text())
       } catch {
-        res.destroy() // the caller has gone
+        res.destroy() // the caller has disconnected
       }
     })
     const report = await auditWallet({
@@ -160,13 +161,13 @@ describe('a sound wallet passes without a single warning, everything judged', ()
       sign: ({ body }) => ({ 'x-signature': signatureOf(body) }),
       only: ['AU-101', 'AU-104', 'AU-701', 'AU-702', 'AU-703', 'AU-707'],
     })
-    expect(warningsOf(report)).toEqual(['AU-707 not judged: calls are signed: a signature needs the body'])
+    expect(warningsOf(report)).toEqual(['AU-707 skipped: calls are signed, and a signature needs the body'])
     expect(JSON.stringify(report)).not.toContain('k-1"')
     expect(report.results[0]?.exchanges[0]?.curl).toContain('-H "x-key: $WALLET_X_KEY"')
   })
 })
 
-describe('how bets are settled', () => {
+describe('settlements', () => {
   it('by a function', async () => {
     const wallet = await plain()
     const { username, password } = wallet.credentials
@@ -183,7 +184,7 @@ describe('how bets are settled', () => {
     expect(warningsOf(report)).toEqual([])
   })
 
-  it('by a command, which reads a line of JSON', async () => {
+  it('by a command that reads a line of JSON', async () => {
     const wallet = await plain()
     const { username, password } = wallet.credentials
     const folder = mkdtempSync(join(tmpdir(), 'bet-wallet-'))
@@ -211,23 +212,28 @@ describe('how bets are settled', () => {
 
   it.each([
     ['not at all', 'unsupported', /no way to settle was given/],
-    ['at an address that is not there', { url: '/nowhere' }, /a bet could not be settled: 404/],
+    ['at an unknown address', { url: '/nowhere' }, /a bet could not be settled: 404/],
     ['by a command that fails', { command: 'echo broken >&2; exit 4' }, /ended with code 4: broken/],
     [
       'by a function that throws',
       () => Promise.reject(new Error('no such queue')),
       /a bet could not be settled: no such queue/,
     ],
-  ] as const)('%s: the cases are not judged, with the reason', async (_, settle, reason) => {
+    [
+      'by a function that refuses',
+      () => ({ ok: false, errorCode: 'CLOSED' }),
+      /could not be settled: refused: CLOSED/,
+    ],
+  ] as const)('%s: the cases are skipped, with the reason', async (_, settle, reason) => {
     const wallet = await plain()
     const report = await auditWallet({ ...optionsFor(wallet), settle, only: ['AU-101', 'AU-502'] })
     expect(verdictOf(report, 'AU-101')).toBe('passed')
-    expect(verdictOf(report, 'AU-502')).toBe('not judged')
+    expect(verdictOf(report, 'AU-502')).toBe('skipped')
     expect(report.results[1]?.reason).toMatch(reason)
     expect(report).toMatchObject({ passed: true, complete: false })
   })
 
-  it('elsewhere: without the credentials of the wallet', async () => {
+  it('at another origin: without the credentials of the wallet', async () => {
     const seen: (string | undefined)[] = []
     const url = await server((req, res) => {
       seen.push(req.headers.authorization, req.headers['x-settle'] as string)
@@ -241,32 +247,34 @@ describe('how bets are settled', () => {
 })
 
 describe('the report', () => {
-  it('says of a failure what was expected, what was found, what it costs, and how to see it again', async () => {
+  it('has for a failure the expected and the actual result, the impact, and a command to reproduce it', async () => {
     const wallet = await plain({ fault: 'no-tombstone' })
     const report = await auditWallet({ ...optionsFor(wallet), only: ['AU-301'] })
     const [result] = report.results
     expect(report).toMatchObject({ passed: false, complete: true, target: wallet.url.replace(/\/$/, '') })
     expect(result).toMatchObject({ id: 'AU-301', level: 'MUST', verdict: 'failed', reason: null })
-    expect(result?.failure?.expected).toBe('balance 100.00 EUR after a placebet that came after its rollback')
+    expect(result?.failure?.expected).toBe(
+      'balance 100.00 EUR after a placebet that arrived after its rollback',
+    )
     expect(result?.failure?.actual).toMatch(/^balance 9[78]\.[0-9]{2} EUR, [12]\.[0-9]{2} EUR too little$/)
     expect(result?.failure?.impact).toContain('loses the stake')
-    const [rollback, placebet, look] = result?.exchanges ?? []
-    expect(rollback).toMatchObject({ path: '/rollbackbet', status: 200, balance: '100.00', broken: null })
+    const [rollback, placebet, read] = result?.exchanges ?? []
+    expect(rollback).toMatchObject({ path: '/rollbackbet', status: 200, balance: '100.00', error: null })
     expect(placebet).toMatchObject({
       path: '/placebet',
       status: 200,
-      label: 'the placebet, after its rollback',
+      label: 'placebet after its rollback',
     })
     expect(result?.failure?.exchangeIndex).toBe(2)
-    expect(look?.label).toBe('balance? (rollback of a bet that is not known)')
+    expect(read?.label).toBe('read the balance (rollback of an unknown bet)')
     expect(placebet?.curl).toMatch(
       /^curl -i -u "\$WALLET_USER:\$WALLET_PASSWORD" -H 'content-type: application\/json' --data-binary '\{"transactionId":.*\}' 'http:\/\/127/,
     )
     expect(JSON.stringify(report)).not.toContain(wallet.credentials.password)
   })
 
-  it('is the same for the same seed, but for ids and times', async () => {
-    const tellOf = async () => {
+  it('is the same for the same seed, except for ids and times', async () => {
+    const callsOf = async () => {
       const wallet = await plain()
       const only = ['AU-1*', 'AU-2*', 'AU-502']
       const report = await auditWallet({
@@ -280,10 +288,10 @@ describe('the report', () => {
         exchanges.map(({ label, balance }) => `${id} ${label} ${id === 'AU-203' ? '' : balance}`),
       )
     }
-    expect(await tellOf()).toEqual(await tellOf())
+    expect(await callsOf()).toEqual(await callsOf())
   })
 
-  it('keeps what was sent and answered short', async () => {
+  it('shortens bodies and answers', async () => {
     const wallet = await plain()
     const report = await auditWallet({ ...optionsFor(wallet), only: ['AU-8*'] })
     const longest = (name: 'body' | 'curl') =>
@@ -292,20 +300,20 @@ describe('the report', () => {
     expect(longest('curl')).toBeLessThanOrEqual(12_000)
   })
 
-  it('is told while it grows', async () => {
+  it('is announced result by result', async () => {
     const wallet = await plain()
-    const told: string[] = []
+    const announced: string[] = []
     await auditWallet({
       ...optionsFor(wallet),
       only: ['AU-101', 'AU-102'],
-      onResult: ({ id }, { done, total }) => told.push(`${id} ${done}/${total}`),
+      onResult: ({ id }, { done, total }) => announced.push(`${id} ${done}/${total}`),
     })
-    expect(told).toEqual(['AU-101 1/2', 'AU-102 2/2'])
+    expect(announced).toEqual(['AU-101 1/2', 'AU-102 2/2'])
   })
 })
 
 describe('an audit that ends early', () => {
-  it('by a signal, after the case that is under way', async () => {
+  it('by a signal, after the current case', async () => {
     const wallet = await plain()
     const stop = new AbortController()
     const report = await auditWallet({
@@ -316,7 +324,7 @@ describe('an audit that ends early', () => {
         stop.abort()
       },
     })
-    expect(report.results.map(({ verdict }) => verdict)).toEqual(['passed', 'not judged', 'not judged'])
+    expect(report.results.map(({ verdict }) => verdict)).toEqual(['passed', 'skipped', 'skipped'])
     expect(report.results[1]?.reason).toBe('the audit was stopped')
     expect(report.funds).toEqual({ before: '100.00', after: '100.00' })
   })
@@ -326,19 +334,19 @@ describe('an audit that ends early', () => {
     const report = await auditWallet({
       ...optionsFor(wallet),
       timeBudgetMs: 50,
-      // After the first result the time is over, whatever it took.
+      // The budget is used up after the first result in any case.
       onResult() {
         const until = performance.now() + 60
         while (performance.now() < until);
       },
       only: ['AU-101', 'AU-102', 'AU-103'],
     })
-    const over = { verdict: 'not judged', reason: 'the time budget was used up' }
+    const over = { verdict: 'skipped', reason: 'the time budget was used up' }
     expect(report.results.slice(1)).toMatchObject([over, over])
     expect(report).toMatchObject({ passed: true, complete: false })
   })
 
-  it('when the wallet does not answer any more: the case fails, and the others are not judged', async () => {
+  it('when the wallet stops answering: the case fails, and the others are skipped', async () => {
     const wallet = await startPlainWallet()
     const report = await auditWallet({
       ...optionsFor(wallet),
@@ -351,8 +359,8 @@ describe('an audit that ends early', () => {
   })
 })
 
-describe('what keeps an audit from being done', () => {
-  async function flawOf(options: Partial<AuditOptions>, fallback?: Awaited<ReturnType<typeof plain>>) {
+describe('an audit that is not possible', () => {
+  async function errorOf(options: Partial<AuditOptions>, fallback?: Awaited<ReturnType<typeof plain>>) {
     const wallet = fallback ?? (await plain())
     try {
       await auditWallet({ ...optionsFor(wallet), ...options })
@@ -363,110 +371,112 @@ describe('what keeps an audit from being done', () => {
     return 'nothing'
   }
 
-  it('nobody there', async () => {
+  it('no answer', async () => {
     const free = createServer()
     await new Promise<void>(resolve => free.listen(0, '127.0.0.1', resolve))
     const { port } = free.address() as AddressInfo
     await new Promise(resolve => free.close(resolve))
-    const flaw = await flawOf({ baseUrl: `http://127.0.0.1:${port}` })
-    expect(flaw).toMatch(/^UNREACHABLE: Nobody answers at http:\S+: the connection was refused/)
+    const error = await errorOf({ baseUrl: `http://127.0.0.1:${port}` })
+    expect(error).toMatch(/^UNREACHABLE: No answer from http:\S+: the connection was refused/)
   })
 
   it('another path', async () => {
     const wallet = await plain()
-    expect(await flawOf({ baseUrl: `${wallet.url}/x` }, wallet)).toMatch(
+    expect(await errorOf({ baseUrl: `${wallet.url}/x` }, wallet)).toMatch(
       /^NOT_A_WALLET: .*\/x\/rollbackbet.*404/,
     )
   })
 
-  it('a page that is no wallet', async () => {
+  it('a page that is not a wallet', async () => {
     const baseUrl = await server((_, res) => res.end('<html>Welcome</html>'))
-    expect(await flawOf({ baseUrl })).toMatch(/^NOT_A_WALLET: .*200 <html>/)
+    expect(await errorOf({ baseUrl })).toMatch(/^NOT_A_WALLET: .*200 <html>/)
   })
 
-  it('a redirection, which is not followed', async () => {
+  it('a redirect, which is not followed', async () => {
     const followed: string[] = []
     const elsewhere = await server((req, res) => {
       followed.push(req.url ?? '')
       res.end()
     })
     const baseUrl = await server((_, res) => res.writeHead(308, { location: elsewhere }).end())
-    expect(await flawOf({ baseUrl })).toMatch(/^NOT_A_WALLET: .*redirection \(308\), which is not followed/)
+    expect(await errorOf({ baseUrl })).toMatch(
+      /^NOT_A_WALLET: .*redirect \(308\)\. Redirects are not followed/,
+    )
     expect(followed).toEqual([])
   })
 
-  it('wrong credentials, which are not shown', async () => {
-    const flaw = await flawOf({ credentials: { username: 'platform', password: 'hunter-2' } })
-    expect(flaw).toMatch(/^AUTHENTICATION_FAILED: .*401/)
-    expect(flaw).not.toContain('hunter-2')
+  it('wrong credentials, which the message does not show', async () => {
+    const error = await errorOf({ credentials: { username: 'platform', password: 'hunter-2' } })
+    expect(error).toMatch(/^AUTHENTICATION_FAILED: .*401/)
+    expect(error).not.toContain('hunter-2')
   })
 
-  it('a player who is not known', async () => {
-    expect(await flawOf({ playerId: 'nobody' })).toMatch(/^UNKNOWN_PLAYER: .*nobody/)
-    expect(await flawOf({ otherPlayerId: 'nobody-else' })).toMatch(/^UNKNOWN_PLAYER: .*nobody-else/)
+  it('an unknown player', async () => {
+    expect(await errorOf({ playerId: 'nobody' })).toMatch(/^UNKNOWN_PLAYER: .*nobody/)
+    expect(await errorOf({ otherPlayerId: 'nobody-else' })).toMatch(/^UNKNOWN_PLAYER: .*nobody-else/)
   })
 
   it('another currency', async () => {
-    expect(await flawOf({ currency: 'USD' })).toBe(
-      'CURRENCY_MISMATCH: The currency of player-1 is EUR, and not USD',
+    expect(await errorOf({ currency: 'USD' })).toBe(
+      'CURRENCY_MISMATCH: The currency of player-1 is EUR, not USD',
     )
   })
 
-  it('funds that are too small, with what is missing', async () => {
+  it('insufficient funds, with the missing amount', async () => {
     const wallet = await plain({
       players: ['player-1', 'player-2'].map(playerId => ({ playerId, currency: 'EUR', balance: '19.99' })),
     })
-    expect(await flawOf({}, wallet)).toBe(
+    expect(await errorOf({}, wallet)).toBe(
       'INSUFFICIENT_TEST_FUNDS: player-1 has 19.99 EUR, and the audit needs at least 20.00 EUR: deposit 0.01 EUR or more',
     )
   })
 
   it('a balance that cannot be read', async () => {
     const baseUrl = await server((_, res) => res.writeHead(500).end('oops'))
-    expect(await flawOf({ baseUrl })).toMatch(/^BALANCE_UNREADABLE: .*500 oops/)
+    expect(await errorOf({ baseUrl })).toMatch(/^BALANCE_UNREADABLE: .*500 oops/)
   })
 
   it.each<[string, Record<string, unknown>]>([
     ['baseUrl must be a URL of http or https', { baseUrl: 'ftp://host' }],
-    ['baseUrl must be without user and password', { baseUrl: 'http://user:secret@host' }],
-    ['baseUrl must be without ?', { baseUrl: 'http://host/?a=1' }],
-    ['playerId must be a test player that you name: there is no default', { playerId: undefined }],
+    ['baseUrl must not contain a user or password', { baseUrl: 'http://user:secret@host' }],
+    ['baseUrl must not contain "?"', { baseUrl: 'http://host/?a=1' }],
+    ['playerId must be the id of a test player; there is no default', { playerId: undefined }],
     ['currency must be', { currency: '' }],
     ['currency must be a currency code', { currency: '€' }],
-    ['otherPlayerId must be another player', { otherPlayerId: 'player-1' }],
+    ['otherPlayerId must differ from playerId', { otherPlayerId: 'player-1' }],
     ['credentials.username', { credentials: { username: 'a:b', password: 'x' } }],
     ['credentials.password', { credentials: { username: 'a', password: '' } }],
-    ['headers: "x y" is no name of a header', { headers: { 'x y': '1' } }],
-    ['headers: the value of x must be text of one line', { headers: { x: 'a\nb' } }],
+    ['headers: "x y" is not a valid header name', { headers: { 'x y': '1' } }],
+    ['headers: the value of x must be text on one line', { headers: { x: 'a\nb' } }],
     ['sign must be a function', { sign: 'sha256' }],
     ['settle must be', { settle: 'somehow' }],
     ['settle must be', { settle: { url: 'settlement' } }],
     ['settle must be', { settle: { url: '/s', command: 'true' } }],
     ['tls must be an object', { tls: 'certificate' }],
     ['clawbacks must be', { clawbacks: 'no' }],
-    ['statuses: "FUNDS" is none of', { statuses: { FUNDS: 400 } }],
-    ['statuses.INVALID_BET must be a status', { statuses: { INVALID_BET: 99 } }],
-    ['codes.INVALID_BET must be a code', { codes: { INVALID_BET: [] } }],
+    ['statusCodes: unknown code "FUNDS"', { statusCodes: { FUNDS: 400 } }],
+    ['statusCodes.INVALID_BET must be a status', { statusCodes: { INVALID_BET: 99 } }],
+    ['errorCodes.INVALID_BET must be an error code', { errorCodes: { INVALID_BET: [] } }],
     ['minorUnits must be a function', { minorUnits: 2 }],
     ['minorUnits("EUR") must be a whole number from 0 to 18', { minorUnits: () => 19 }],
     ['concurrency must be a whole number from 2 to 64', { concurrency: 1 }],
-    ['rounds must be', { rounds: 0.5 }],
+    ['raceRounds must be', { raceRounds: 0.5 }],
     ['timeoutMs must be', { timeoutMs: 0 }],
     ['timeBudgetMs must be', { timeBudgetMs: 0 }],
     ['seed must be', { seed: -1 }],
     ['only must list at least one case', { only: [] }],
     ['only: there is no case "AU-1"', { only: ['AU-1'] }],
     ['signal must be an AbortSignal', { signal: {} }],
-    ['there is no option player', { player: 'anna' }],
+    ['unknown option "player"', { player: 'anna' }],
   ])('an option: %s', async (message, options) => {
-    const flaw = await flawOf(options as Partial<AuditOptions>)
-    expect(flaw.startsWith(`INVALID_OPTIONS: Invalid options: ${message}`), flaw).toBe(true)
-    expect(flaw).not.toContain('secret')
+    const error = await errorOf(options as Partial<AuditOptions>)
+    expect(error.startsWith(`INVALID_OPTIONS: Invalid options: ${message}`), error).toBe(true)
+    expect(error).not.toContain('secret')
   })
 })
 
-describe('what was agreed with the platform', () => {
-  it('is judged where it is given: statuses and codes', async () => {
+describe('agreements with the platform', () => {
+  it('are judged if they are given: statuses and error codes', async () => {
     const wallet = await plain()
     const only = ['AU-102', 'AU-302', 'AU-610']
     const options = { ...optionsFor(wallet), only }

@@ -1,12 +1,12 @@
-/** The audit is proven: wallets that are broken in one way over HTTP, each caught by the cases that name the fault. */
+/** Proof that the audit can fail: wallets with one defect each, and the cases that must find it. */
 import { auditCases, auditWallet } from 'bet-wallet/audit'
 import { describe, expect, it } from 'vitest'
 import { type FrontName, fronts, startBrokenFront } from './broken-wallets.js'
 import { type FaultName, faults, startPlainWallet } from './wallets/plain.js'
 
-/** Per fault of the independent wallet the cases that name it. */
+/** By defect of the independent wallet: the cases that find it. */
 const caught: Record<FaultName, readonly number[]> = {
-  // Repeats
+  // Retries
   'refusal-not-recorded': [209],
   'repeat-debits-again': [201, 202, 203, 217, 218, 308, 532, 803, 902, 907],
   'repeat-answers-old-balance': [202, 204, 510],
@@ -92,7 +92,7 @@ const caught: Record<FaultName, readonly number[]> = {
   'ids-normalised': [807],
   'ids-as-numbers': [808],
   'ids-truncated': [806],
-  // The betId would be the same in every audit: a wallet that has met it once answers lawfully like this one.
+  // The betId would be the same in every audit: a correct wallet that has received it before answers in the same way.
   'ids-in-plain-object': [],
   'nul-500': [810],
   'half-surrogate-500': [810],
@@ -128,7 +128,7 @@ const caught: Record<FaultName, readonly number[]> = {
   'not-an-object-500': [603],
   'half-body-accepted': [905],
   'oversize-body-500': [802],
-  // The audit takes a closed line for a refusal: a caller of 4 MiB cannot be sure to read an answer.
+  // The audit treats a closed connection as a refusal: a caller with 4 MiB may not be able to read the answer.
   'oversize-body-kills-connection': [],
   'put-accepted': [814, 614],
   'any-content-type': [812],
@@ -144,7 +144,7 @@ const caught: Record<FaultName, readonly number[]> = {
   'hang-up-forgets-debit': [902],
 }
 
-/** Per faulty front of a sound wallet the cases that name it. */
+/** By defective proxy in front of a correct wallet: the cases that find it. */
 const caughtInFront: Record<FrontName, readonly number[]> = {
   'balance-before-the-bet': [101],
   'bet-types-forgotten': [109],
@@ -177,7 +177,7 @@ const caughtInFront: Record<FrontName, readonly number[]> = {
   'rollback-misses-a-bet-under-way': [306],
 }
 
-/** Faults that show only in a currency of another kind. */
+/** Defects that appear only with certain currencies. */
 const currencies: Partial<Record<FaultName, { currency: string; balance: string }>> = {
   'yen-with-decimals': { currency: 'JPY', balance: '10000' },
   'dinar-with-two-decimals': { currency: 'KWD', balance: '100.000' },
@@ -185,7 +185,7 @@ const currencies: Partial<Record<FaultName, { currency: string; balance: string 
 
 const idOf = (number: number) => `AU-${number}`
 
-/** Cases that others lead up to: what the books say is about the case before. */
+/** Cases that need earlier cases: AU-991 compares the balances that those have left. */
 const withCompany: Record<number, readonly number[]> = { 991: [104, 112, 991] }
 
 async function failuresOf(
@@ -206,7 +206,7 @@ async function failuresOf(
   return report.results.filter(({ verdict }) => verdict === 'failed').map(({ id }) => id)
 }
 
-describe('a wallet that is broken in one way is caught by the cases that name it', () => {
+describe('a wallet with one defect fails the cases that look for it', () => {
   const broken = (Object.keys(faults) as FaultName[]).filter(fault => caught[fault].length > 0)
 
   it.each(broken)('%s', async fault => {
@@ -231,7 +231,7 @@ describe('a wallet that is broken in one way is caught by the cases that name it
     }
   })
 
-  it('every MUST and every SHOULD is seen to fail', () => {
+  it('every MUST and every SHOULD fails for some defect', () => {
     const seen = new Set([...Object.values(caught), ...Object.values(caughtInFront)].flat().map(idOf))
     const unseen = (level: string) =>
       auditCases.filter(item => item.level === level && !seen.has(item.id)).map(({ id }) => id)

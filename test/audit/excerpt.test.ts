@@ -23,32 +23,32 @@ it('keeps calls that differ', () => {
     call('placebet 6', { status: null, answer: null, error: 'closed' }),
     call('placebet 7', { status: null, answer: null, error: 'timed out' }),
   ]
-  expect(excerptOf(exchanges, false, null)).toEqual({ exchanges, telling: null })
+  expect(excerptOf(exchanges, false, null)).toEqual({ exchanges, keptIndex: null })
 })
 
-it('keeps the first and the last of many alike, also where others are in between, and says how many are missing', () => {
+it('keeps the first and the last of many similar calls, even with others in between, and counts the omitted ones', () => {
   const exchanges = many(200, index =>
     index % 2 === 0 ? call(`copy ${index} of 2.50`) : call(`rollback ${index}`),
   )
-  const excerpt = excerptOf([...exchanges, call('balance?')], false, null)
+  const excerpt = excerptOf([...exchanges, call('read the balance')], false, null)
   expect(told(excerpt.exchanges)).toEqual([
     'copy 0 of 2.50, 98 more',
     'rollback 1, 98 more',
     'copy 198 of 2.50',
     'rollback 199',
-    'balance?',
+    'read the balance',
   ])
   expect(callsOf(excerpt.exchanges)).toBe(201)
   expect(exchanges.every(({ omitted }) => omitted === 0)).toBe(true)
 })
 
-it('keeps more of a case that failed, and the call that gave it away wherever it is', () => {
+it('keeps more of a failed case, and always the call that shows the failure', () => {
   const exchanges = many(300, index => call(`copy ${index}`))
-  const { exchanges: kept, telling } = excerptOf(exchanges, true, 150)
+  const { exchanges: kept, keptIndex } = excerptOf(exchanges, true, 150)
   expect(kept).toHaveLength(41)
-  expect(kept[telling ?? -1]?.label).toBe('copy 150')
+  expect(kept[keptIndex ?? -1]?.label).toBe('copy 150')
   expect(told(kept).slice(19, 22)).toEqual(['copy 19, 130 more', 'copy 150, 129 more', 'copy 280'])
   expect(callsOf(kept)).toBe(300)
-  expect(excerptOf(exchanges, true, 299).telling).toBe(39)
-  expect(excerptOf(exchanges, true, null).telling).toBeNull()
+  expect(excerptOf(exchanges, true, 299).keptIndex).toBe(39)
+  expect(excerptOf(exchanges, true, null).keptIndex).toBeNull()
 })

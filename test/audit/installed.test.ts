@@ -1,4 +1,4 @@
-/** The command as operators call it: by npx, in a project that has installed the tarball. */
+/** The command as operators run it: by npx, in a project with the installed tarball. */
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -49,7 +49,7 @@ describe.each(['module', 'commonjs'])('in a project of type %s', type => {
     try {
       const words = ['audit', wallet.url, '--player', 'player-1', '--currency', 'EUR', '--user', 'platform']
       const { code, out } = await npx(project, [...words, '--only', 'AU-101,AU-301'])
-      expect(out).toMatch(/^passed {6}AU-101.*\nFAILED {6}AU-301/m)
+      expect(out).toMatch(/^passed {3}AU-101.*\nFAILED {3}AU-301/m)
       expect(code).toBe(1)
     } finally {
       await wallet.close()

@@ -1,7 +1,7 @@
-/** AU-7xx: who may call. The specification leaves open how; that it is asked is not open. */
-import type { AuditCase } from '../case.js'
+/** AU-7xx: authentication. The interface does not define the scheme, but every call must be authenticated (spec 5). */
+import type { AuditCase } from '../audit-case.js'
 import { subtract } from '../decimal.js'
-import { found, Skipped } from '../stage.js'
+import { describeAnswer, Skipped } from '../stage.js'
 
 const needs = ['authentication'] as const
 
@@ -9,13 +9,13 @@ export const authentication: readonly AuditCase[] = [
   {
     id: 'AU-701',
     level: 'MUST',
-    title: 'A call without credentials is refused and moves nothing, on each of the three paths',
-    source: 'spec 5, scenario A01',
+    title: 'A call without credentials is refused and changes no balance, on all three paths',
+    source: 'spec 5, A01',
     needs,
-    impact: 'Anybody who finds the address moves the players’ money.',
+    impact: 'Anyone who finds the address can change the players’ balances.',
     async play(stage) {
       const bet = stage.bet()
-      const after = await stage.placed(bet, stage.opening)
+      const after = await stage.placeSuccessfully(bet, stage.opening)
       const change = { credentials: 'none' } as const
       const label = (operation: string) => `${operation} without credentials`
       const answers = [
@@ -23,21 +23,21 @@ export const authentication: readonly AuditCase[] = [
         await stage.rollback(bet, undefined, { ...change, label: label('rollbackbet') }),
         await stage.unsettle(bet, 'UNSCORED', undefined, { ...change, label: label('unsettlement') }),
       ]
-      await stage.holds(after, 'after calls without credentials')
-      for (const answer of answers) stage.refused(answer)
+      await stage.expectBalance(after, 'after calls without credentials')
+      for (const answer of answers) stage.expectRefusal(answer)
     },
   },
   {
     id: 'AU-702',
     level: 'MUST',
     title:
-      'A call with wrong credentials, or whose body was changed after it was signed, is refused and moves nothing',
-    source: 'spec 5, scenario A01',
+      'A call with wrong credentials, or with a body that was changed after signing, is refused and changes no balance',
+    source: 'spec 5, A01',
     needs,
-    impact: 'A guess is as good as the secret.',
+    impact: 'Any guess is as good as the secret.',
     async play(stage) {
       const bet = stage.bet()
-      const after = await stage.placed(bet, stage.opening)
+      const after = await stage.placeSuccessfully(bet, stage.opening)
       const change = { credentials: 'wrong' } as const
       const answers = [
         await stage.place(stage.bet(), { ...change, label: 'placebet with wrong credentials' }),
@@ -47,40 +47,42 @@ export const authentication: readonly AuditCase[] = [
           label: 'unsettlement with wrong credentials',
         }),
       ]
-      await stage.holds(after, 'after calls with wrong credentials')
-      for (const answer of answers) stage.refused(answer)
+      await stage.expectBalance(after, 'after calls with wrong credentials')
+      for (const answer of answers) stage.expectRefusal(answer)
     },
   },
   {
     id: 'AU-703',
     level: 'MUST',
-    title: 'A call that was not let in leaves no trace: the same call with credentials is decided as new',
-    source: 'spec 5, scenario A01',
+    title: 'An unauthenticated call leaves no record: the same call with credentials is decided as new',
+    source: 'spec 5, A01',
     needs,
-    impact: 'Who knows no password can still use up transactionIds, and have bets refused before they come.',
+    impact: 'An attacker without a password can use up transactionIds and block bets before they arrive.',
     async play(stage) {
       const bet = stage.bet()
-      stage.refused(await stage.place(bet, { credentials: 'none', label: 'placebet without credentials' }))
+      stage.expectRefusal(
+        await stage.place(bet, { credentials: 'none', label: 'placebet without credentials' }),
+      )
       const unknown = stage.bet()
       const label = 'rollbackbet without credentials'
-      stage.refused(await stage.rollback(unknown, undefined, { credentials: 'none', label }))
-      const after = await stage.placed(bet, stage.opening)
-      stage.accepted(await stage.place(unknown), subtract(after, unknown.amount))
+      stage.expectRefusal(await stage.rollback(unknown, undefined, { credentials: 'none', label }))
+      const after = await stage.placeSuccessfully(bet, stage.opening)
+      stage.expectSuccess(await stage.place(unknown), subtract(after, unknown.amount))
     },
   },
   {
     id: 'AU-704',
     level: 'SHOULD',
     title:
-      'A call that is not let in is answered as agreed: 401 AUTHENTICATION_FAILED, exactly errorCode and description',
-    source: 'spec 7.2, decisions: errors over HTTP',
+      'An unauthenticated call is answered as agreed: 401 AUTHENTICATION_FAILED, exactly errorCode and description',
+    source: 'spec 7.2, docs/errors.md',
     needs,
     impact: 'A wrong password looks like a refused bet, or like a fault.',
     async play(stage) {
       for (const credentials of ['none', 'wrong'] as const) {
         const label = `rollbackbet with ${credentials === 'none' ? 'no' : 'wrong'} credentials`
         const answer = await stage.rollback(stage.bet(), undefined, { credentials, label })
-        stage.refusedAs(answer, 'AUTHENTICATION_FAILED')
+        stage.expectAgreedRefusal(answer, 'AUTHENTICATION_FAILED')
         const names = [...(answer.fields?.keys() ?? [])].sort().join(', ')
         if (names !== 'description, errorCode') stage.fail('exactly errorCode and description', names, answer)
       }
@@ -89,14 +91,14 @@ export const authentication: readonly AuditCase[] = [
   {
     id: 'AU-705',
     level: 'MAY',
-    title: 'A 401 names the way of authentication in WWW-Authenticate',
-    source: 'decisions: errors over HTTP, RFC 9110 11.6.1',
+    title: 'A 401 names the authentication scheme in WWW-Authenticate',
+    source: 'docs/errors.md, RFC 9110 11.6.1',
     needs,
-    impact: 'Standard clients do not know what they are asked for.',
+    impact: 'Standard clients cannot tell how to authenticate.',
     async play(stage) {
       const label = 'rollbackbet without credentials'
       const answer = await stage.rollback(stage.bet(), undefined, { credentials: 'none', label })
-      if (answer.status !== 401) throw new Skipped(`the answer is no 401 but ${found(answer)}`)
+      if (answer.status !== 401) throw new Skipped(`the answer is not a 401 but ${describeAnswer(answer)}`)
       if (answer.headers['www-authenticate'] === undefined)
         stage.fail('the header WWW-Authenticate', 'none', answer)
     },
@@ -105,38 +107,38 @@ export const authentication: readonly AuditCase[] = [
     id: 'AU-706',
     level: 'SHOULD',
     title:
-      'Who is not let in learns nothing of the body: a malformed and a well-formed one are refused alike',
-    source: 'decisions: errors over HTTP, scenario A01',
+      'An unauthenticated call learns nothing about its body: malformed and well-formed bodies get the same refusal',
+    source: 'docs/errors.md, A01',
     needs,
-    impact: 'The parser works for strangers: its faults are theirs to use.',
+    impact: 'Attackers without credentials can reach the parser and exploit its defects.',
     async play(stage) {
       const bodies = ['{', '', '[]', '{"transactionId":"t"}']
       for (const body of bodies) {
         const label = `placebet without credentials, with the body ${body || '(none)'}`
         const answer = await stage.call({ label, path: '/placebet', body, credentials: 'none' })
-        stage.refusedAs(answer, 'AUTHENTICATION_FAILED')
+        stage.expectAgreedRefusal(answer, 'AUTHENTICATION_FAILED')
       }
     },
   },
   {
     id: 'AU-707',
     level: 'SHOULD',
-    title: 'Who is not let in is answered before the body is read',
-    source: 'decisions: errors over HTTP, scenario A01',
+    title: 'An unauthenticated call is answered before its body is read',
+    source: 'docs/errors.md, A01',
     needs,
-    impact: 'Strangers occupy connections and memory with bodies that never end.',
+    impact: 'Attackers without credentials occupy connections and memory with bodies that never end.',
     async play(stage) {
-      if (stage.settings.sign !== null) throw new Skipped('calls are signed: a signature needs the body')
+      if (stage.settings.sign !== null) throw new Skipped('calls are signed, and a signature needs the body')
       const answer = await stage.call({
-        label: 'placebet without credentials, whose body never comes',
+        label: 'placebet without credentials and without its body',
         path: '/placebet',
         body: ' '.repeat(1_000),
         bodyCommand: 'sleep 2',
         credentials: 'none',
-        line: { as: 'head only' },
+        delivery: { as: 'headers' },
         timeoutMs: Math.min(2_000, stage.settings.timeoutMs),
       })
-      stage.refusedAs(answer, 'AUTHENTICATION_FAILED')
+      stage.expectAgreedRefusal(answer, 'AUTHENTICATION_FAILED')
     },
   },
 ]

@@ -1,24 +1,24 @@
-/** AU-99x: what is left when all is done. */
-import type { AuditCase } from '../case.js'
+/** AU-99x: the balance after all other cases. */
+import type { AuditCase } from '../audit-case.js'
 import { compare, subtract } from '../decimal.js'
 
 export const books: readonly AuditCase[] = [
   {
     id: 'AU-991',
     level: 'MUST',
-    title: 'The books close: what was staked in the audit came back with its rollback, to the last digit',
+    title: 'The books balance: every stake of the audit was returned by its rollback, to the last digit',
     source: 'spec 3, 4.3',
-    impact: 'Money is lost or made somewhere, and every day of operation adds to it.',
+    impact: 'Money is lost or created somewhere, and every day of operation adds to the difference.',
     async play(stage) {
-      for (const { id, before, after, settled } of stage.books) {
-        if (settled || compare(before, after) === 0) continue
+      for (const { id, before, after, hasSettled } of stage.balances) {
+        if (hasSettled || compare(before, after) === 0) continue
         const more = subtract(after, before).units > 0n
         stage.fail(
-          `balance ${stage.money(before)} after everything of ${id} was rolled back`,
-          `${stage.money(after)}, ${more ? 'too much' : 'too little'} (see the exchanges of ${id})`,
+          `balance ${stage.money(before)} after all bets of ${id} were rolled back`,
+          `${stage.money(after)}, ${more ? 'too much' : 'too little'} (see the calls of ${id})`,
         )
       }
-      await stage.holds(stage.opening, 'at the end')
+      await stage.expectBalance(stage.opening, 'at the end of the audit')
     },
   },
 ]

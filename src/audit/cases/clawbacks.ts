@@ -1,32 +1,32 @@
-/** AU-5xx: unsettlements in all their forms (spec 4.2, D7, D13, D17 to D20). */
-import type { AuditCase } from '../case.js'
+/** AU-5xx: settlements and their reversal, the unsettlement (spec 4.2, D7, D13, D17 to D20). */
+import type { AuditCase } from '../audit-case.js'
 import { add, compare, type Decimal, subtract, textOf, zero } from '../decimal.js'
 import type { Bet, Stage, UnsettlementType } from '../stage.js'
 
-/** A bet that is placed and paid (or voided), and the balance afterwards. */
+/** Places a bet and settles it as paid or voided. */
 async function settledBet(
   stage: Stage,
   type: 'BET_PAID' | 'VOIDED' = 'BET_PAID',
   payout: Decimal = stage.units(stage.random.between(400, 600)),
 ): Promise<{ bet: Bet; payout: Decimal; staked: Decimal; balance: Decimal }> {
   const bet = stage.bet()
-  const staked = await stage.placed(bet, stage.opening)
+  const staked = await stage.placeSuccessfully(bet, stage.opening)
   const credited = type === 'VOIDED' ? bet.amount : payout
   await stage.settle(bet, type, credited)
   const balance = add(staked, credited)
-  await stage.holds(balance, `after a settlement ${type} of ${stage.money(credited)}`)
+  await stage.expectBalance(balance, `after a settlement ${type} of ${stage.money(credited)}`)
   return { bet, payout: credited, staked, balance }
 }
 
-/** A paid bet whose payout is spent, and its unsettlement, which was refused for funds. */
-async function closedBet(stage: Stage, type: 'BET_PAID' | 'VOIDED' = 'BET_PAID') {
+/** Settles a bet, spends most of the credit, and has the clawback refused for insufficient funds. */
+async function uncollectedBet(stage: Stage, type: 'BET_PAID' | 'VOIDED' = 'BET_PAID') {
   const { bet, balance, payout } = await settledBet(stage, type)
   const rest = subtract(payout, stage.units(1))
   const spent = await stage.spendDownTo(rest, balance)
   const transactionId = stage.id()
   const reversal: UnsettlementType = type === 'VOIDED' ? 'UNVOIDED' : 'UNSCORED'
-  stage.refused(await stage.unsettle(bet, reversal, transactionId), 'INSUFFICIENT_FUNDS')
-  await stage.holds(rest, 'after a clawback that the funds do not cover')
+  stage.expectRefusal(await stage.unsettle(bet, reversal, transactionId), 'INSUFFICIENT_FUNDS')
+  await stage.expectBalance(rest, 'after a clawback that exceeds the funds')
   return { bet, spent, balance, transactionId, reversal }
 }
 
@@ -36,262 +36,266 @@ export const clawbacks: readonly AuditCase[] = [
   {
     id: 'AU-501',
     level: 'SHOULD',
-    title: 'A settlement that is made twice under one transactionId is credited once',
+    title: 'A settlement that is retried under the same transactionId is credited once',
     source: 'D17',
     needs: ['settle'],
-    impact: 'The operator pays a winner twice; and an unsettlement takes back whatever was credited.',
+    impact: 'The operator pays a winner twice, and an unsettlement debits whatever was credited.',
     async play(stage) {
       const bet = stage.bet()
-      const after = await stage.placed(bet, stage.opening)
+      const after = await stage.placeSuccessfully(bet, stage.opening)
       const transactionId = stage.id()
       const payout = stage.units(stage.random.between(400, 600))
       await stage.settle(bet, 'BET_PAID', payout, transactionId)
-      await stage.holds(add(after, payout), 'after the settlement')
-      // Whether a repetition is answered with success is the operator's: here the balance is what counts.
+      await stage.expectBalance(add(after, payout), 'after the settlement')
+      // How the operator's code answers the retry is not defined; the balance is.
       await stage.trySettle(bet, 'BET_PAID', payout, transactionId)
-      await stage.holds(add(after, payout), 'after the same settlement again')
+      await stage.expectBalance(add(after, payout), 'after the retried settlement')
     },
   },
   {
     id: 'AU-502',
     level: 'MUST',
     title:
-      'UNSCORED takes back what BET_PAID paid; or, where the wallet cannot deduct, it is INSUFFICIENT_FUNDS and takes nothing',
+      'UNSCORED debits the amount of BET_PAID, or gets INSUFFICIENT_FUNDS without a change if clawbacks are disabled',
     source: 'spec 3, 4.2, D20',
     needs: ['settle'],
     impact:
-      'Wrong payouts are never collected; or they are collected twice, by the wallet and by the platform.',
+      'Wrong payouts are never collected, or they are collected twice: by the wallet and by the platform.',
     async play(stage) {
       const { bet, balance, staked } = await settledBet(stage)
       const answer = await stage.unsettle(bet, 'UNSCORED')
-      if (stage.settings.clawbacks) stage.accepted(answer, staked)
-      else stage.refused(answer, 'INSUFFICIENT_FUNDS')
-      await stage.holds(stage.settings.clawbacks ? staked : balance, 'after the unsettlement')
+      if (stage.settings.clawbacks) stage.expectSuccess(answer, staked)
+      else stage.expectRefusal(answer, 'INSUFFICIENT_FUNDS')
+      await stage.expectBalance(stage.settings.clawbacks ? staked : balance, 'after the unsettlement')
     },
   },
   {
     id: 'AU-503',
     level: 'MUST',
     title:
-      'UNVOIDED takes back what VOIDED gave back; or, where the wallet cannot deduct, it is INSUFFICIENT_FUNDS and takes nothing',
+      'UNVOIDED debits the amount of VOIDED, or gets INSUFFICIENT_FUNDS without a change if clawbacks are disabled',
     source: 'spec 3, 4.2, D20',
     needs: ['settle'],
-    impact: 'A bet that was voided by mistake is played on for free.',
+    impact: 'A bet that was voided by mistake continues without a stake.',
     async play(stage) {
       const { bet, balance, staked } = await settledBet(stage, 'VOIDED')
       const answer = await stage.unsettle(bet, 'UNVOIDED')
-      if (stage.settings.clawbacks) stage.accepted(answer, staked)
-      else stage.refused(answer, 'INSUFFICIENT_FUNDS')
-      await stage.holds(stage.settings.clawbacks ? staked : balance, 'after the unsettlement')
+      if (stage.settings.clawbacks) stage.expectSuccess(answer, staked)
+      else stage.expectRefusal(answer, 'INSUFFICIENT_FUNDS')
+      await stage.expectBalance(stage.settings.clawbacks ? staked : balance, 'after the unsettlement')
     },
   },
   {
     id: 'AU-504',
     level: 'MUST',
-    title: 'A clawback that the funds do not cover is INSUFFICIENT_FUNDS and takes nothing, not even a part',
+    title: 'A clawback that exceeds the funds gets INSUFFICIENT_FUNDS and debits nothing, not even a part',
     source: 'spec 4.2, D20',
     needs: bothNeeds,
-    impact: 'The platform nets the whole debt off future winnings: what was taken here is taken twice.',
+    impact:
+      'The platform nets the whole amount off later winnings: a part that the wallet has debited is paid twice.',
     async play(stage) {
-      await closedBet(stage)
+      await uncollectedBet(stage)
     },
   },
   {
     id: 'AU-505',
     level: 'MUST',
-    title: 'A clawback of exactly the funds is taken',
+    title: 'A clawback of exactly the funds is debited',
     source: 'spec 4.2',
     needs: bothNeeds,
-    impact: 'Off by one at the floor: a debt that could be collected goes on the platform’s list.',
+    impact:
+      'An off-by-one at the limit: an amount that could be collected is recorded as owed to the platform.',
     async play(stage) {
       const { bet, payout, balance } = await settledBet(stage)
       await stage.spendDownTo(payout, balance)
-      stage.accepted(await stage.unsettle(bet, 'UNSCORED'), zero)
-      await stage.holds(zero, 'after a clawback of exactly the funds')
+      stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED'), zero)
+      await stage.expectBalance(zero, 'after a clawback of exactly the funds')
     },
   },
   {
     id: 'AU-506',
     level: 'MUST',
     title:
-      'A clawback that was refused for funds stays refused when it comes again, whatever the funds are by then',
+      'A clawback that was refused for insufficient funds stays refused when retried, even with sufficient funds',
     source: 'spec 4.2 rule 2, D7',
     needs: bothNeeds,
     impact:
-      'The platform nets the debt off future winnings, and the wallet collects it too: the player pays twice.',
+      'The platform nets the amount off later winnings, and the wallet collects it too: the player pays twice.',
     async play(stage) {
-      const { bet, spent, balance, transactionId, reversal } = await closedBet(stage)
-      stage.accepted(await stage.rollback(spent), balance)
-      const label = 'the refused unsettlement again, with ample funds'
+      const { bet, spent, balance, transactionId, reversal } = await uncollectedBet(stage)
+      stage.expectSuccess(await stage.rollback(spent), balance)
+      const label = 'retry of the refused unsettlement, with sufficient funds'
       const again = await stage.unsettle(bet, reversal, transactionId, { label })
-      await stage.holds(balance, 'after a refused clawback came again')
-      stage.refused(again, 'INSUFFICIENT_FUNDS')
+      await stage.expectBalance(balance, 'after the retry of a refused clawback')
+      stage.expectRefusal(again, 'INSUFFICIENT_FUNDS')
     },
   },
   {
     id: 'AU-507',
     level: 'MUST',
-    title: 'A clawback that was refused for funds is not collected by another unsettlement either',
+    title:
+      'A clawback that was refused for insufficient funds is not collected by another unsettlement either',
     source: 'spec 4.2 rule 2, D7',
     needs: bothNeeds,
     impact:
-      'As AU-506: a second unsettlement of the same bet collects what the platform is netting off already.',
+      'As in AU-506: a second unsettlement of the same bet collects an amount that the platform already nets off.',
     async play(stage) {
-      const { bet, spent, balance, reversal } = await closedBet(stage)
-      stage.accepted(await stage.rollback(spent), balance)
+      const { bet, spent, balance, reversal } = await uncollectedBet(stage)
+      stage.expectSuccess(await stage.rollback(spent), balance)
       const answer = await stage.unsettle(bet, reversal, undefined, {
-        label: 'unsettlement under another id',
+        label: 'unsettlement under another transactionId',
       })
-      await stage.holds(balance, 'after another unsettlement of a refused clawback')
-      stage.refused(answer)
+      await stage.expectBalance(balance, 'after another unsettlement of a refused clawback')
+      stage.expectRefusal(answer)
     },
   },
   {
     id: 'AU-508',
     level: 'SHOULD',
-    title: 'An unsettlement of what was unsettled or refused for funds before is refused with INVALID_BET',
+    title: 'An unsettlement of a credit that is already reversed or uncollected is refused with INVALID_BET',
     source: 'D19',
     needs: bothNeeds,
-    impact: 'The platform cannot tell that there is nothing left to collect.',
+    impact: 'The platform cannot tell that nothing is left to collect.',
     async play(stage) {
-      const { bet, spent } = await closedBet(stage)
-      stage.refusedAs(await stage.unsettle(bet, 'UNSCORED'), 'INVALID_BET')
-      stage.accepted(await stage.rollback(spent))
+      const { bet, spent } = await uncollectedBet(stage)
+      stage.expectAgreedRefusal(await stage.unsettle(bet, 'UNSCORED'), 'INVALID_BET')
+      stage.expectSuccess(await stage.rollback(spent))
     },
   },
   {
     id: 'AU-509',
     level: 'MUST',
-    title: 'After a clawback was refused for funds, a rollback of the bet gives nothing',
+    title: 'After a clawback was refused for insufficient funds, a rollback of the bet credits nothing',
     source: 'D13',
     needs: bothNeeds,
-    impact: 'The player has payout and stake, and the platform counts the bet as paid.',
+    impact: 'The player has both payout and stake, and the platform treats the bet as paid.',
     async play(stage) {
-      const { bet, spent, balance } = await closedBet(stage, 'VOIDED')
-      stage.accepted(await stage.rollback(spent), balance)
+      const { bet, spent, balance } = await uncollectedBet(stage, 'VOIDED')
+      stage.expectSuccess(await stage.rollback(spent), balance)
       await stage.rollback(bet, undefined, { label: 'rollbackbet after a refused clawback' })
-      await stage.holds(balance, 'after a rollback behind a refused clawback')
+      await stage.expectBalance(balance, 'after a rollback that followed a refused clawback')
     },
   },
   {
     id: 'AU-510',
     level: 'MUST',
-    title: 'An unsettlement that comes again, at once or later, takes the payout once',
+    title: 'An unsettlement that is retried, at once or later, debits the payout once',
     source: 'spec 1.5, 4.2',
     needs: bothNeeds,
-    impact: 'The caller retries until it hears success: each retry takes the payout again.',
+    impact: 'The platform retries until it receives a success, and every retry debits the payout again.',
     async play(stage) {
       const { bet, staked } = await settledBet(stage)
       const transactionId = stage.id()
       for (let time = 1; time <= 2; time += 1)
-        stage.accepted(await stage.unsettle(bet, 'UNSCORED', transactionId), staked)
+        stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED', transactionId), staked)
       const other = stage.bet()
-      const after = await stage.placed(other, staked)
-      const label = 'the same unsettlement, after another bet'
-      stage.accepted(await stage.unsettle(bet, 'UNSCORED', transactionId, { label }), after)
-      await stage.holds(after, 'after three copies of one unsettlement')
+      const after = await stage.placeSuccessfully(other, staked)
+      const label = 'retry of the unsettlement after another bet'
+      stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED', transactionId, { label }), after)
+      await stage.expectBalance(after, 'after three copies of one unsettlement')
     },
   },
   {
     id: 'AU-511',
     level: 'MUST',
-    title: 'Copies of one unsettlement at the same time take the payout once',
+    title: 'Simultaneous copies of one unsettlement debit the payout once',
     source: 'spec 1.5, 4.2',
     needs: bothNeeds,
-    impact: 'As AU-510, in the milliseconds in which a wallet has not looked yet.',
+    impact:
+      'As in AU-510, if the calls arrive within milliseconds, before the wallet has recorded the first one.',
     async play(stage) {
       for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
         const { bet, staked } = await settledBet(stage, 'BET_PAID', stage.units(20))
         const transactionId = stage.id()
-        const answers = await stage.together(stage.settings.concurrency, copy =>
+        const answers = await stage.simultaneously(stage.settings.concurrency, copy =>
           stage.unsettle(bet, 'UNSCORED', transactionId, {
             label: `copy ${copy + 1} of one unsettlement (round ${round})`,
           }),
         )
-        await stage.holds(staked, `after ${answers.length} copies of one unsettlement at once`)
-        for (const answer of answers) stage.accepted(answer)
+        await stage.expectBalance(staked, `after ${answers.length} simultaneous copies of one unsettlement`)
+        for (const answer of answers) stage.expectSuccess(answer)
         await stage.rollback(bet)
-        await stage.holds(stage.opening, 'after the bet itself was rolled back')
+        await stage.expectBalance(stage.opening, 'after the bet itself was rolled back')
       }
     },
   },
   {
     id: 'AU-512',
     level: 'MUST',
-    title: 'A payout is taken back once, also by unsettlements under other transactionIds',
+    title: 'Further unsettlements of a payout under other transactionIds debit nothing',
     source: 'spec 4.2, D18, D19',
     needs: bothNeeds,
-    impact: 'Two corrections of one result take the payout twice.',
+    impact: 'Two corrections of one result debit the payout twice.',
     async play(stage) {
       const { bet, staked } = await settledBet(stage)
-      stage.accepted(await stage.unsettle(bet, 'UNSCORED'), staked)
+      stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED'), staked)
       const again = await stage.unsettle(bet, 'UNSCORED', undefined, {
-        label: 'unsettlement under another id',
+        label: 'unsettlement under another transactionId',
       })
-      await stage.holds(staked, 'after a second unsettlement')
-      stage.refused(again)
+      await stage.expectBalance(staked, 'after a second unsettlement')
+      stage.expectRefusal(again)
     },
   },
   {
     id: 'AU-513',
     level: 'MUST',
-    title: 'Unsettlements of one bet under different transactionIds at the same time take the payout once',
+    title: 'Simultaneous unsettlements of one bet under different transactionIds debit the payout once',
     source: 'spec 4.2, D18',
     needs: bothNeeds,
-    impact: 'As AU-512, in the milliseconds in which a wallet has not looked yet.',
+    impact:
+      'As in AU-512, if the calls arrive within milliseconds, before the wallet has recorded the first one.',
     async play(stage) {
       for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
         const { bet, staked } = await settledBet(stage, 'BET_PAID', stage.units(20))
-        await stage.together(stage.settings.concurrency, copy =>
+        await stage.simultaneously(stage.settings.concurrency, copy =>
           stage.unsettle(bet, 'UNSCORED', undefined, {
-            label: `unsettlement ${copy + 1} under its own id (round ${round})`,
+            label: `unsettlement ${copy + 1} under its own transactionId (round ${round})`,
           }),
         )
-        await stage.holds(staked, 'after many unsettlements of one bet at once')
+        await stage.expectBalance(staked, 'after simultaneous unsettlements of one bet')
         await stage.rollback(bet)
-        await stage.holds(stage.opening, 'after the bet itself was rolled back')
+        await stage.expectBalance(stage.opening, 'after the bet itself was rolled back')
       }
     },
   },
   {
     id: 'AU-514',
     level: 'MUST',
-    title: 'Paid, unsettled and paid again: the next unsettlement takes the second payout, and no more',
+    title: 'After paid, unsettled and paid again, an unsettlement debits the second payout only',
     source: 'spec 4.2, D18',
     needs: bothNeeds,
-    impact: 'A corrected result is corrected once more, and both payouts are taken, or none.',
+    impact: 'A corrected result is corrected again, and both payouts are debited, or none.',
     async play(stage) {
       const { bet, staked } = await settledBet(stage)
-      stage.accepted(await stage.unsettle(bet, 'UNSCORED'), staked)
+      stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED'), staked)
       const second = stage.units(stage.random.between(250, 350))
       await stage.settle(bet, 'BET_PAID', second)
-      await stage.holds(add(staked, second), 'after the second payout')
-      stage.accepted(await stage.unsettle(bet, 'UNSCORED'), staked)
-      await stage.holds(staked, 'after the second unsettlement')
+      await stage.expectBalance(add(staked, second), 'after the second payout')
+      stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED'), staked)
+      await stage.expectBalance(staked, 'after the second unsettlement')
     },
   },
   {
     id: 'AU-515',
     level: 'MUST',
-    title:
-      'After a clawback that was refused for funds, a new payout alone is taken back by a new unsettlement',
+    title: 'After a clawback was refused for insufficient funds, a new unsettlement debits a new payout only',
     source: 'D7, D18',
     needs: bothNeeds,
-    impact: 'The old debt is collected with the new one, while the platform nets it off too.',
+    impact: 'The uncollected amount is debited with the new one, while the platform nets it off too.',
     async play(stage) {
-      const { bet, spent, balance, reversal } = await closedBet(stage)
-      stage.accepted(await stage.rollback(spent), balance)
+      const { bet, spent, balance, reversal } = await uncollectedBet(stage)
+      stage.expectSuccess(await stage.rollback(spent), balance)
       const second = stage.units(stage.random.between(100, 150))
       await stage.settle(bet, 'BET_PAID', second)
-      await stage.holds(add(balance, second), 'after a new payout')
-      stage.accepted(await stage.unsettle(bet, reversal), balance)
-      await stage.holds(balance, 'after the new payout was taken back')
+      await stage.expectBalance(add(balance, second), 'after a new payout')
+      stage.expectSuccess(await stage.unsettle(bet, reversal), balance)
+      await stage.expectBalance(balance, 'after the clawback of the new payout')
     },
   },
   {
     id: 'AU-516',
     level: 'MUST',
-    title: 'Several payouts of one bet are taken back together',
+    title: 'Several payouts of one bet are debited together',
     source: 'spec 4.2, D17, D18',
     needs: bothNeeds,
     impact: 'Only the last of several payouts is collected.',
@@ -299,249 +303,252 @@ export const clawbacks: readonly AuditCase[] = [
       const { bet, staked, balance } = await settledBet(stage)
       const second = stage.units(stage.random.between(100, 150))
       await stage.settle(bet, 'BET_PAID', second)
-      await stage.holds(add(balance, second), 'after a second payout')
-      stage.accepted(await stage.unsettle(bet, 'UNSCORED'), staked)
-      await stage.holds(staked, 'after the unsettlement')
+      await stage.expectBalance(add(balance, second), 'after a second payout')
+      stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED'), staked)
+      await stage.expectBalance(staked, 'after the unsettlement')
     },
   },
   {
     id: 'AU-517',
     level: 'MUST',
-    title: 'An unsettlement that comes before its settlement takes nothing, and is not a success',
+    title: 'An unsettlement that arrives before its settlement debits nothing and is not a success',
     source: 'spec 4.2, D19',
     needs: ['settle'],
-    impact: 'Success tells the platform that a payout was collected which has not even arrived.',
+    impact: 'A success tells the platform that a payout was collected before it was even credited.',
     async play(stage) {
       const bet = stage.bet()
-      const after = await stage.placed(bet, stage.opening)
+      const after = await stage.placeSuccessfully(bet, stage.opening)
       const answer = await stage.unsettle(bet, 'UNSCORED')
-      await stage.holds(after, 'after an unsettlement of a bet that was never settled')
-      stage.refused(answer)
+      await stage.expectBalance(after, 'after an unsettlement of a bet that was never settled')
+      stage.expectRefusal(answer)
     },
   },
   {
     id: 'AU-518',
     level: 'MUST',
-    title: 'An unsettlement that came before its settlement takes the payout when it comes again afterwards',
+    title:
+      'An unsettlement that arrived before its settlement debits the payout when it is retried afterwards',
     source: 'spec 4.2, D8, D19',
     needs: bothNeeds,
     impact: 'A settlement that waits in a queue escapes its own reversal: the payout is never collected.',
     async play(stage) {
       const bet = stage.bet()
-      const staked = await stage.placed(bet, stage.opening)
+      const staked = await stage.placeSuccessfully(bet, stage.opening)
       const transactionId = stage.id()
-      stage.refused(await stage.unsettle(bet, 'UNSCORED', transactionId))
+      stage.expectRefusal(await stage.unsettle(bet, 'UNSCORED', transactionId))
       const payout = stage.units(stage.random.between(400, 600))
       await stage.settle(bet, 'BET_PAID', payout)
-      await stage.holds(add(staked, payout), 'after the settlement')
-      const label = 'the same unsettlement, after the settlement'
-      stage.accepted(await stage.unsettle(bet, 'UNSCORED', transactionId, { label }), staked)
-      await stage.holds(staked, 'after the unsettlement')
+      await stage.expectBalance(add(staked, payout), 'after the settlement')
+      const label = 'retry of the unsettlement after the settlement'
+      stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED', transactionId, { label }), staked)
+      await stage.expectBalance(staked, 'after the unsettlement')
     },
   },
   {
     id: 'AU-519',
     level: 'SHOULD',
-    title:
-      'An unsettlement that comes before its settlement is answered as not yet possible: SETTLEMENT_NOT_FOUND, 503',
+    title: 'An unsettlement that arrives before its settlement is answered with SETTLEMENT_NOT_FOUND, 503',
     source: 'D19',
-    impact: 'The platform takes a 4xx for final, and does not come back when the settlement has arrived.',
+    impact: 'The platform treats a 4xx as final and does not retry after the settlement has arrived.',
     async play(stage) {
       const bet = stage.bet()
-      stage.accepted(await stage.place(bet))
-      stage.refusedAs(await stage.unsettle(bet, 'UNSCORED'), 'SETTLEMENT_NOT_FOUND')
-      stage.refusedAs(await stage.unsettle(bet, 'UNVOIDED'), 'SETTLEMENT_NOT_FOUND')
+      stage.expectSuccess(await stage.place(bet))
+      stage.expectAgreedRefusal(await stage.unsettle(bet, 'UNSCORED'), 'SETTLEMENT_NOT_FOUND')
+      stage.expectAgreedRefusal(await stage.unsettle(bet, 'UNVOIDED'), 'SETTLEMENT_NOT_FOUND')
     },
   },
   {
     id: 'AU-520',
     level: 'MUST',
-    title: 'A rollback of a bet that was paid or voided gives nothing',
+    title: 'A rollback of a paid or voided bet credits nothing',
     source: 'spec 4.3, D13',
     needs: ['settle'],
-    impact: 'The stake comes back a second time: by the void, or beside the payout.',
+    impact: 'The stake is credited a second time: after the void, or in addition to the payout.',
     async play(stage) {
       const paid = await settledBet(stage)
       await stage.rollback(paid.bet, undefined, { label: 'rollbackbet of a paid bet' })
-      await stage.holds(paid.balance, 'after the rollback of a paid bet')
+      await stage.expectBalance(paid.balance, 'after the rollback of a paid bet')
       const bet = stage.bet()
-      const staked = await stage.placed(bet, paid.balance)
+      const staked = await stage.placeSuccessfully(bet, paid.balance)
       await stage.settle(bet, 'VOIDED', bet.amount)
-      await stage.holds(add(staked, bet.amount), 'after a void')
+      await stage.expectBalance(add(staked, bet.amount), 'after a void')
       await stage.rollback(bet, undefined, { label: 'rollbackbet of a voided bet' })
-      await stage.holds(paid.balance, 'after the rollback of a voided bet')
+      await stage.expectBalance(paid.balance, 'after the rollback of a voided bet')
     },
   },
   {
     id: 'AU-521',
     level: 'SHOULD',
-    title: 'A rollback of a bet that was paid is refused with INVALID_BET',
+    title: 'A rollback of a paid bet is refused with INVALID_BET',
     source: 'D13',
     needs: ['settle'],
-    impact: 'Success would say that the stake went back.',
+    impact: 'A success would mean that the stake was credited.',
     async play(stage) {
       const { bet } = await settledBet(stage)
-      stage.refusedAs(await stage.rollback(bet), 'INVALID_BET')
+      stage.expectAgreedRefusal(await stage.rollback(bet), 'INVALID_BET')
     },
   },
   {
     id: 'AU-522',
     level: 'SHOULD',
-    title: 'After its payout was taken back, a bet can be rolled back',
+    title: 'A bet can be rolled back after its payout was clawed back',
     source: 'D13',
     needs: bothNeeds,
-    impact: 'The stake of an undone bet stays in the wallet.',
+    impact: 'The stake of a cancelled bet stays in the wallet.',
     async play(stage) {
       const { bet } = await settledBet(stage)
-      stage.accepted(await stage.unsettle(bet, 'UNSCORED'))
-      stage.accepted(await stage.rollback(bet), stage.opening)
-      await stage.holds(stage.opening, 'after unsettlement and rollback')
+      stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED'))
+      stage.expectSuccess(await stage.rollback(bet), stage.opening)
+      await stage.expectBalance(stage.opening, 'after unsettlement and rollback')
     },
   },
   {
     id: 'AU-523',
     level: 'MUST',
-    title: 'UNSCORED takes nothing of a void, and UNVOIDED nothing of a payout',
+    title: 'UNSCORED does not reverse a void, and UNVOIDED does not reverse a payout',
     source: 'spec 4.2, D18',
     needs: ['settle'],
-    impact: 'The wrong credit is reversed, and the right one can be reversed as well.',
+    impact: 'The wrong credit is reversed, and the right one can still be reversed as well.',
     async play(stage) {
       const paid = await settledBet(stage)
       await stage.unsettle(paid.bet, 'UNVOIDED', undefined, { label: 'UNVOIDED of a paid bet' })
-      await stage.holds(paid.balance, 'after UNVOIDED of a paid bet')
+      await stage.expectBalance(paid.balance, 'after UNVOIDED of a paid bet')
       const bet = stage.bet()
-      const staked = await stage.placed(bet, paid.balance)
+      const staked = await stage.placeSuccessfully(bet, paid.balance)
       await stage.settle(bet, 'VOIDED', bet.amount)
-      await stage.holds(add(staked, bet.amount), 'after a void')
+      await stage.expectBalance(add(staked, bet.amount), 'after a void')
       await stage.unsettle(bet, 'UNSCORED', undefined, { label: 'UNSCORED of a voided bet' })
-      await stage.holds(paid.balance, 'after UNSCORED of a voided bet')
+      await stage.expectBalance(paid.balance, 'after UNSCORED of a voided bet')
     },
   },
   {
     id: 'AU-524',
     level: 'MUST',
-    title: 'An unsettlement of a bet that is not known moves nothing',
+    title: 'An unsettlement of an unknown bet changes no balance',
     source: 'spec 4.2, D19',
-    impact: 'A clawback takes money for a bet that the wallet has never seen.',
+    impact: 'A clawback debits money for a bet that the wallet has never received.',
     async play(stage) {
       for (const type of ['UNSCORED', 'UNVOIDED'] as const) {
         const answer = await stage.unsettle(stage.bet(), type)
-        await stage.holds(stage.opening, `after ${type} of a bet that is not known`)
-        stage.refused(answer)
+        await stage.expectBalance(stage.opening, `after ${type} of an unknown bet`)
+        stage.expectRefusal(answer)
       }
     },
   },
   {
     id: 'AU-525',
     level: 'SHOULD',
-    title: 'An unsettlement of a bet that is not known or was rolled back is refused with INVALID_BET',
+    title: 'An unsettlement of a bet that is unknown or rolled back is refused with INVALID_BET',
     source: 'D19',
-    impact: 'The platform cannot tell that there is nothing to collect, and comes back again and again.',
+    impact: 'The platform cannot tell that there is nothing to collect, and retries indefinitely.',
     async play(stage) {
-      stage.refusedAs(await stage.unsettle(stage.bet(), 'UNSCORED'), 'INVALID_BET')
+      stage.expectAgreedRefusal(await stage.unsettle(stage.bet(), 'UNSCORED'), 'INVALID_BET')
       const bet = stage.bet()
-      stage.accepted(await stage.place(bet))
-      stage.accepted(await stage.rollback(bet))
-      stage.refusedAs(await stage.unsettle(bet, 'UNVOIDED'), 'INVALID_BET')
+      stage.expectSuccess(await stage.place(bet))
+      stage.expectSuccess(await stage.rollback(bet))
+      stage.expectAgreedRefusal(await stage.unsettle(bet, 'UNVOIDED'), 'INVALID_BET')
     },
   },
   {
     id: 'AU-526',
     level: 'MUST',
-    title: 'An unsettlement of a bet that was rolled back moves nothing',
+    title: 'An unsettlement of a bet that was rolled back changes no balance',
     source: 'spec 4.2, D19',
-    impact: 'The stake that went back is taken again, as if it had been a void.',
+    impact: 'The returned stake is debited again, as if it had been a void.',
     async play(stage) {
       const bet = stage.bet()
-      stage.accepted(await stage.place(bet))
-      stage.accepted(await stage.rollback(bet))
+      stage.expectSuccess(await stage.place(bet))
+      stage.expectSuccess(await stage.rollback(bet))
       for (const type of ['UNSCORED', 'UNVOIDED'] as const) {
         const answer = await stage.unsettle(bet, type)
-        await stage.holds(stage.opening, `after ${type} of a bet that was rolled back`)
-        stage.refused(answer)
+        await stage.expectBalance(stage.opening, `after ${type} of a rolled-back bet`)
+        stage.expectRefusal(answer)
       }
     },
   },
   {
     id: 'AU-527',
     level: 'MUST',
-    title: 'An unsettlement takes the payout of its own bet and of no other',
+    title: 'An unsettlement debits the payout of its own bet and of no other',
     source: 'spec 2, 4.2',
     needs: bothNeeds,
-    impact: 'A corrected match takes the winnings of another one.',
+    impact: 'The correction of one match debits the winnings of another.',
     async play(stage) {
       const first = await settledBet(stage)
       const bet = stage.bet()
-      const staked = await stage.placed(bet, first.balance)
+      const staked = await stage.placeSuccessfully(bet, first.balance)
       const payout = stage.units(stage.random.between(100, 150))
       await stage.settle(bet, 'BET_PAID', payout)
-      await stage.holds(add(staked, payout), 'after the second payout')
-      stage.accepted(await stage.unsettle(first.bet, 'UNSCORED'), subtract(add(staked, payout), first.payout))
-      stage.accepted(await stage.unsettle(bet, 'UNSCORED'), subtract(staked, first.payout))
+      await stage.expectBalance(add(staked, payout), 'after the second payout')
+      stage.expectSuccess(
+        await stage.unsettle(first.bet, 'UNSCORED'),
+        subtract(add(staked, payout), first.payout),
+      )
+      stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED'), subtract(staked, first.payout))
     },
   },
   {
     id: 'AU-528',
     level: 'SHOULD',
-    title: 'The settlement of a lost bet, a BET_PAID of 0, can be unsettled, and nothing moves',
+    title: 'The settlement of a lost bet (BET_PAID of 0) can be unsettled without a change of the balance',
     source: 'D18',
     needs: ['settle'],
-    impact: 'A lost bet that is scored anew cannot be reopened.',
+    impact: 'A lost bet whose result is corrected cannot be reopened.',
     async play(stage) {
       const bet = stage.bet()
-      const after = await stage.placed(bet, stage.opening)
+      const after = await stage.placeSuccessfully(bet, stage.opening)
       await stage.settle(bet, 'BET_PAID', zero)
-      await stage.holds(after, 'after a lost bet was settled')
-      stage.accepted(await stage.unsettle(bet, 'UNSCORED'), after)
-      await stage.holds(after, 'after the lost bet was unsettled')
+      await stage.expectBalance(after, 'after a lost bet was settled')
+      stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED'), after)
+      await stage.expectBalance(after, 'after the lost bet was unsettled')
     },
   },
   {
     id: 'AU-529',
     level: 'SHOULD',
     title:
-      'An unsettlement with a known transactionId and another betId or type is refused with TRANSACTION_CONFLICT',
+      'An unsettlement with a known transactionId and a different betId or type is refused with TRANSACTION_CONFLICT',
     source: 'D3, D4',
     needs: bothNeeds,
-    impact: 'Success tells the platform that a second payout was taken back.',
+    impact: 'A success tells the platform that a second payout was collected.',
     async play(stage) {
       const { bet, staked } = await settledBet(stage)
       const transactionId = stage.id()
-      stage.accepted(await stage.unsettle(bet, 'UNSCORED', transactionId), staked)
+      stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED', transactionId), staked)
       const another = { ...bet, betId: `${stage.id()}-b` }
       const withBet = await stage.unsettle(another, 'UNSCORED', transactionId, {
-        label: 'the same unsettlement with another betId',
+        label: 'retry of the unsettlement with a different betId',
       })
-      stage.refusedAs(withBet, 'TRANSACTION_CONFLICT')
+      stage.expectAgreedRefusal(withBet, 'TRANSACTION_CONFLICT')
       const withType = await stage.unsettle(bet, 'UNVOIDED', transactionId, {
-        label: 'the same unsettlement with another type',
+        label: 'retry of the unsettlement with a different type',
       })
-      stage.refusedAs(withType, 'TRANSACTION_CONFLICT')
-      await stage.holds(staked, 'after these conflicts')
+      stage.expectAgreedRefusal(withType, 'TRANSACTION_CONFLICT')
+      await stage.expectBalance(staked, 'after the conflicts')
     },
   },
   {
     id: 'AU-530',
     level: 'SHOULD',
-    title: 'A repeated unsettlement may have another transactionDate',
+    title: 'A retried unsettlement may differ in transactionDate',
     source: 'D3',
     needs: bothNeeds,
-    impact: 'A retry is refused, and the platform books a payout as uncollected that was collected.',
+    impact: 'A retry is refused, and the platform records a collected payout as uncollected.',
     async play(stage) {
       const { bet, staked } = await settledBet(stage)
       const transactionId = stage.id()
-      stage.accepted(await stage.unsettle(bet, 'UNSCORED', transactionId), staked)
+      stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED', transactionId), staked)
       const fields = { transactionDate: stage.settings.formatDate(new Date(Date.now() - 60_000)) }
-      stage.accepted(await stage.unsettle(bet, 'UNSCORED', transactionId, { fields }), staked)
+      stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED', transactionId, { fields }), staked)
     },
   },
   {
     id: 'AU-531',
     level: 'MUST',
-    title: 'A clawback and a placebet on the same funds at the same time: never both are taken',
+    title: 'Of a simultaneous clawback and placebet on the same funds, at most one is accepted',
     source: 'spec 3, 4.2',
     needs: bothNeeds,
-    impact: 'The balance falls below nothing, and the operator carries the difference.',
+    impact: 'The balance becomes negative, and the operator bears the loss.',
     async play(stage) {
       for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
         const { bet, payout, balance } = await settledBet(stage, 'BET_PAID', stage.units(500))
@@ -551,14 +558,14 @@ export const clawbacks: readonly AuditCase[] = [
           stage.unsettle(bet, 'UNSCORED', undefined, { label: `unsettlement (round ${round})` })
         const place = () => stage.place(rival, { label: `placebet on the same funds (round ${round})` })
         const calls = round % 2 === 0 ? [clawback, place] : [place, clawback]
-        const answers = await stage.together(2, index => (calls[index] as typeof place)())
+        const answers = await stage.simultaneously(2, index => (calls[index] as typeof place)())
         const [collected, taken] = round % 2 === 0 ? answers : [...answers].reverse()
         let rest = payout
         if (collected?.success) rest = subtract(rest, payout)
         if (taken?.success) rest = subtract(rest, rival.amount)
         if (collected?.success && taken?.success)
-          stage.fail('one of the two to be refused', 'both were taken', taken)
-        await stage.holds(rest, 'after a clawback and a placebet at the same time')
+          stage.fail('at most one accepted call', 'both were accepted', taken)
+        await stage.expectBalance(rest, 'after a simultaneous clawback and placebet')
         await stage.rollback(rival)
         await stage.rollback(spent)
         if (collected?.success) await stage.rollback(bet)
@@ -569,41 +576,43 @@ export const clawbacks: readonly AuditCase[] = [
   {
     id: 'AU-532',
     level: 'MUST',
-    title: 'A placebet that comes again after its bet was settled takes nothing, and pays nothing',
+    title: 'The retry of a placebet whose bet was settled changes no balance',
     source: 'spec 1.5, D2',
     needs: ['settle'],
-    impact: 'A late duplicate opens a bet that has been paid.',
+    impact: 'A late duplicate reopens a bet that is already paid.',
     async play(stage) {
       const { bet, balance } = await settledBet(stage)
-      stage.accepted(await stage.place(bet, { label: 'the same placebet after its settlement' }), balance)
-      await stage.holds(balance, 'after a duplicate of a settled bet')
+      stage.expectSuccess(
+        await stage.place(bet, { label: 'retry of the placebet after its settlement' }),
+        balance,
+      )
+      await stage.expectBalance(balance, 'after the retry of a placebet that was settled')
     },
   },
   {
     id: 'AU-533',
     level: 'SHOULD',
-    title: 'A settlement of a bet that was rolled back, or is not known, credits nothing',
+    title: 'A settlement of a bet that is unknown or rolled back credits nothing',
     source: 'D17',
     needs: ['settle'],
-    impact: 'A payout for a bet without a stake.',
+    impact: 'A payout is credited for a bet without a stake.',
     async play(stage) {
       const [bet, unknown] = [stage.bet(), stage.bet()]
-      stage.accepted(await stage.place(bet))
-      stage.accepted(await stage.rollback(bet))
+      stage.expectSuccess(await stage.place(bet))
+      stage.expectSuccess(await stage.rollback(bet))
       await stage.trySettle(bet, 'BET_PAID', stage.units(150))
-      await stage.holds(stage.opening, 'after a settlement of a bet that was rolled back')
+      await stage.expectBalance(stage.opening, 'after a settlement of a rolled-back bet')
       await stage.trySettle(unknown, 'BET_PAID', stage.units(150))
-      await stage.holds(stage.opening, 'after a settlement of a bet that is not known')
+      await stage.expectBalance(stage.opening, 'after a settlement of an unknown bet')
     },
   },
   {
     id: 'AU-534',
     level: 'MUST',
-    title:
-      'An unsettlement and a rollback of one bet at the same time: payout and stake move once each, or not at all',
+    title: 'A simultaneous unsettlement and rollback of one bet apply once each, or not at all',
     source: 'spec 4.2, 4.3, D13',
     needs: bothNeeds,
-    impact: 'The stake comes back while the payout is still there.',
+    impact: 'The stake is credited while the player still has the payout.',
     async play(stage) {
       for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
         const { bet, staked, balance } = await settledBet(stage, 'BET_PAID', stage.units(40))
@@ -612,78 +621,78 @@ export const clawbacks: readonly AuditCase[] = [
           () => stage.rollback(bet, undefined, { label: `rollbackbet (round ${round})` }),
         ]
         if (round % 2 === 0) calls.reverse()
-        const answers = await stage.together(2, index => (calls[index] as (typeof calls)[0])())
+        const answers = await stage.simultaneously(2, index => (calls[index] as (typeof calls)[0])())
         const [collected, undone] = round % 2 === 0 ? [...answers].reverse() : answers
         const rest = collected?.success ? staked : balance
-        await stage.holds(
+        await stage.expectBalance(
           undone?.success ? add(rest, bet.amount) : rest,
-          'after an unsettlement and a rollback at the same time',
+          'after a simultaneous unsettlement and rollback',
         )
         if (undone?.success && !collected?.success)
           stage.fail(
-            'no rollback of a bet whose payout is still there',
-            'both stake and payout are the player’s',
+            'no rollback of a bet whose payout was not clawed back',
+            'the player has both stake and payout',
             undone,
           )
-        if (!collected?.success) stage.accepted(await stage.unsettle(bet, 'UNSCORED'))
+        if (!collected?.success) stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED'))
         await stage.rollback(bet)
-        await stage.holds(stage.opening, 'after both were done')
+        await stage.expectBalance(stage.opening, 'after both calls')
       }
     },
   },
   {
     id: 'AU-535',
     level: 'SHOULD',
-    title: 'A cash-out is not taken back by UNSCORED or UNVOIDED',
+    title: 'A cash-out is not reversed by UNSCORED or UNVOIDED',
     source: 'spec 4.2, D18',
     needs: ['settle'],
-    impact: 'The player sold the bet, and the price is taken back when the result is corrected.',
+    impact: 'The player has sold the bet, and loses the price when the result is corrected.',
     async play(stage) {
       const bet = stage.bet()
-      const staked = await stage.placed(bet, stage.opening)
+      const staked = await stage.placeSuccessfully(bet, stage.opening)
       await stage.settle(bet, 'CASHOUT', stage.units(50))
       const balance = add(staked, stage.units(50))
-      await stage.holds(balance, 'after a cash-out')
+      await stage.expectBalance(balance, 'after a cash-out')
       for (const type of ['UNSCORED', 'UNVOIDED'] as const) {
-        stage.refused(await stage.unsettle(bet, type))
-        await stage.holds(balance, `after ${type} of a bet that was cashed out`)
+        stage.expectRefusal(await stage.unsettle(bet, type))
+        await stage.expectBalance(balance, `after ${type} of a bet that was cashed out`)
       }
     },
   },
   {
     id: 'AU-536',
     level: 'MUST',
-    title: 'An unsettlement in the name of another player takes nothing from either',
+    title: 'An unsettlement that names another player debits neither player',
     source: 'spec 2, 4.2, D15',
-    needs: ['settle', 'other player'],
+    needs: ['settle', 'other-player'],
     impact: 'One player pays for the corrected result of another.',
     async play(stage) {
       const other = stage.settings.otherPlayerId ?? ''
       const others = await stage.balance(other)
       const { bet, balance } = await settledBet(stage)
-      const label = 'unsettlement in the name of the other player'
+      const label = 'unsettlement for the other player'
       const answer = await stage.unsettle({ ...bet, playerId: other }, 'UNSCORED', undefined, { label })
-      await stage.holds(balance, `after an ${label}`)
+      await stage.expectBalance(balance, `after an ${label}`)
       const theirs = await stage.balance(other)
       if (compare(theirs, others) !== 0)
-        stage.fail(`the other player’s balance to stay ${textOf(others)}`, textOf(theirs))
-      stage.refused(answer)
+        stage.fail(`no change of the other player’s balance, ${textOf(others)}`, textOf(theirs))
+      stage.expectRefusal(answer)
     },
   },
   {
     id: 'AU-537',
     level: 'MUST',
-    title: 'A rollback of a bet that was settled as lost gives nothing',
+    title: 'A rollback of a bet that was settled as lost credits nothing',
     source: 'spec 4.3, D13, D18',
     needs: ['settle'],
-    impact: 'The stakes of lost bets come back.',
+    impact: 'The stakes of lost bets are credited.',
     async play(stage) {
       const bet = stage.bet()
-      const after = await stage.placed(bet, stage.opening)
+      const after = await stage.placeSuccessfully(bet, stage.opening)
       await stage.settle(bet, 'BET_PAID', zero)
-      await stage.holds(after, 'after a lost bet was settled')
+      await stage.expectBalance(after, 'after a lost bet was settled')
       await stage.rollback(bet, undefined, { label: 'rollbackbet of a lost bet' })
-      await stage.holds(after, 'after the rollback of a lost bet')
+      await stage.expectBalance(after, 'after the rollback of a lost bet')
     },
   },
 ]

@@ -1,25 +1,26 @@
-/** AU-6xx: what is wrong is refused, in the form that spec 7 describes. */
-import type { AuditCase } from '../case.js'
+/** AU-6xx: invalid calls are refused with the error record of spec 7. */
+import type { AuditCase } from '../audit-case.js'
 import { add } from '../decimal.js'
-import { type Json, raw } from '../json.js'
-import { type Answer, found, type Stage } from '../stage.js'
+import { type Json, raw, write } from '../json.js'
+import { type Answer, describeAnswer, type Stage } from '../stage.js'
 
-/** Exactly errorCode and description, both text (spec 7.2). */
+/** Expects exactly errorCode and description, both non-empty strings (spec 7.2). */
 function exactError(stage: Stage, answer: Answer): void {
-  stage.refused(answer)
+  stage.expectRefusal(answer)
   const { fields } = answer
-  if (fields === null) stage.fail('a JSON object with errorCode and description', found(answer), answer)
+  if (fields === null)
+    stage.fail('a JSON object with errorCode and description', describeAnswer(answer), answer)
   const names = [...fields.keys()].sort().join(', ')
   if (names !== 'description, errorCode')
-    stage.fail('exactly errorCode and description', names === '' ? 'no field' : names, answer)
+    stage.fail('exactly errorCode and description', names === '' ? 'no fields' : names, answer)
   for (const name of ['errorCode', 'description']) {
     const value = fields.get(name)
     if (typeof value !== 'string' || value.trim() === '')
-      stage.fail(`${name} to be text`, answer.text.slice(0, 200), answer)
+      stage.fail(`${name} as a non-empty string`, answer.text.slice(0, 200), answer)
   }
 }
 
-/** What a description must not tell. */
+/** Text that a description must not contain. */
 const insides =
   /\bat (?:async )?[\w.<>[\] ]+ \(?(?:file:|node:|\/|[A-Z]:\\)|node_modules|\b(?:SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM)\b|\b(?:TypeError|SyntaxError|ReferenceError|NullPointerException|Traceback|PSQLException|SQLSTATE|SqlException|ORA-\d+)\b|\/(?:usr|home|var|app|opt|srv)\/|Unexpected token|in JSON at position/
 
@@ -51,18 +52,18 @@ const required = {
   '/rollbackbet': ['transactionId', 'betId', 'playerId', 'type', 'transactionDate'],
 } as const
 
-/** Without these a wallet has to guess whose money moves, for what, and how much. */
+/** Without these fields, a wallet has to guess the player, the bet or the amount. */
 const essential = ['transactionId', 'betId', 'playerId', 'amount', 'currency', 'type']
 
 async function fieldsOf(stage: Stage, path: string): Promise<Record<string, Json>> {
   const bet = stage.bet()
-  stage.expectBet(bet)
+  stage.track(bet)
   if (path === '/placebet') return stage.placement(bet)
-  stage.accepted(await stage.place(bet))
+  stage.expectSuccess(await stage.place(bet))
   return stage.reversal(bet, path === '/rollbackbet' ? 'TECHNICAL_ERROR' : 'UNSCORED', stage.id())
 }
 
-/** Every required field of every operation, with this value instead, or left out. */
+/** Sends each operation once per required field, with `value` in that field, or without it. */
 async function eachField(
   stage: Stage,
   value: Json | undefined,
@@ -76,7 +77,7 @@ async function eachField(
       if (skip.includes(name)) continue
       const label = `${path.slice(1)} ${what} ${name}`
       const betId = String(fields.betId)
-      if (path === '/placebet') stage.expectBet({ betId, playerId: stage.settings.playerId })
+      if (path === '/placebet') stage.track({ betId, playerId: stage.settings.playerId })
       await judge(await stage.send(path, fields, { fields: { [name]: value }, label }), name)
     }
   }
@@ -86,44 +87,45 @@ export const errors: readonly AuditCase[] = [
   {
     id: 'AU-601',
     level: 'MUST',
-    title: 'A refusal of the interface’s own (funds, player) has a body of exactly errorCode and description',
+    title: 'A refusal for insufficient funds or an unknown player has exactly errorCode and description',
     source: 'spec 2, 7.2',
     impact: 'The platform cannot read why a bet was refused, and treats it as a fault.',
     async play(stage) {
       const bet = stage.bet(add(stage.opening, stage.units(1)))
       exactError(stage, await stage.place(bet))
-      exactError(stage, await stage.place(bet, { label: 'the refused placebet again' }))
+      exactError(stage, await stage.place(bet, { label: 'retry of the refused placebet' }))
       exactError(stage, await stage.rollback({ betId: bet.betId, playerId: `${stage.id()}-nobody` }))
     },
   },
   {
     id: 'AU-602',
     level: 'MUST',
-    title: 'A body that is malformed or no object is refused, with exactly errorCode and description',
+    title: 'A body that is malformed or not an object is refused, with exactly errorCode and description',
     source: 'spec 4, 7',
-    impact: 'An error page of the framework’s, or a crash, where the platform expects an error record.',
+    impact:
+      'The platform receives an error page of the framework, or no answer after a crash, instead of an error record.',
     async play(stage) {
       for (const answer of await malformed(stage)) exactError(stage, answer)
-      await stage.holds(stage.opening, 'after malformed bodies')
+      await stage.expectBalance(stage.opening, 'after malformed bodies')
     },
   },
   {
     id: 'AU-603',
     level: 'SHOULD',
-    title: 'A body that is malformed or no object is refused with INVALID_REQUEST',
-    source: 'decisions: errors over HTTP',
-    impact: 'A 500 for what the caller did wrong is repeated, and wakes somebody up.',
+    title: 'A body that is malformed or not an object is refused with INVALID_REQUEST',
+    source: 'docs/errors.md',
+    impact: 'A 500 for an error of the caller is retried and raises an alarm.',
     async play(stage) {
-      for (const answer of await malformed(stage)) stage.refusedAs(answer, 'INVALID_REQUEST')
+      for (const answer of await malformed(stage)) stage.expectAgreedRefusal(answer, 'INVALID_REQUEST')
     },
   },
   {
     id: 'AU-604',
     level: 'MUST',
     title:
-      'A call without transactionId, betId, playerId, type, amount or currency is refused and moves nothing',
+      'A call without transactionId, betId, playerId, type, amount or currency is refused and changes no balance',
     source: 'spec 4.1 to 4.3',
-    impact: 'A stake without an id can never be repeated safely nor rolled back.',
+    impact: 'A stake without an id can neither be retried safely nor rolled back.',
     async play(stage) {
       for (const absent of [undefined, null]) {
         await eachField(
@@ -133,12 +135,12 @@ export const errors: readonly AuditCase[] = [
           async (answer, name) => {
             if (!essential.includes(name)) return
             if (answer.status !== null && answer.status < 400)
-              stage.fail(`a refusal (4xx or 5xx) without ${name}`, found(answer), answer)
+              stage.fail(`a refusal (4xx or 5xx) without ${name}`, describeAnswer(answer), answer)
           },
           required['/placebet'].filter(name => !essential.includes(name)),
         )
-        await stage.giveBack()
-        await stage.holds(stage.opening, 'after incomplete calls, and the bets among them rolled back')
+        await stage.cleanUp()
+        await stage.expectBalance(stage.opening, 'after incomplete calls and rollbacks of accepted bets')
       }
     },
   },
@@ -147,10 +149,10 @@ export const errors: readonly AuditCase[] = [
     level: 'SHOULD',
     title: 'A call without any one of the required fields is refused with INVALID_REQUEST',
     source: 'spec 4.1 to 4.3',
-    impact: 'What the platform forgets to send is not noticed before it matters.',
+    impact: 'A field that the platform forgets is noticed only when it is needed.',
     async play(stage) {
       await eachField(stage, undefined, 'without', answer => {
-        stage.refusedAs(answer, 'INVALID_REQUEST')
+        stage.expectAgreedRefusal(answer, 'INVALID_REQUEST')
         exactError(stage, answer)
       })
     },
@@ -160,14 +162,14 @@ export const errors: readonly AuditCase[] = [
     level: 'SHOULD',
     title: 'A field of another JSON type (number, object, list) is refused with INVALID_REQUEST',
     source: 'spec 2',
-    impact: 'A player 7 and a player "7" are one or two, as the database likes.',
+    impact: 'Whether player 7 and player "7" are the same depends on the database.',
     async play(stage) {
       for (const value of [raw('7'), true, ['x'], { x: 'x' }] as const)
         await eachField(
           stage,
           value,
-          `with ${JSON.stringify(value)} as`,
-          answer => stage.refusedAs(answer, 'INVALID_REQUEST'),
+          `with ${write(value)} as`,
+          answer => stage.expectAgreedRefusal(answer, 'INVALID_REQUEST'),
           ['amount'],
         )
     },
@@ -175,9 +177,9 @@ export const errors: readonly AuditCase[] = [
   {
     id: 'AU-607',
     level: 'SHOULD',
-    title: 'Values that the interface does not list are refused with INVALID_REQUEST: betType, types, dates',
+    title: 'Unlisted values of betType and type, and invalid dates, are refused with INVALID_REQUEST',
     source: 'spec 4.1 to 4.3, D25, D26',
-    impact: 'An unsettlement of an unknown type is taken for one of the known ones.',
+    impact: 'An unsettlement of an unknown type is treated as one of the known types.',
     async play(stage) {
       const wrong = [
         ['/placebet', { betType: 'SYSTEM' }],
@@ -190,7 +192,7 @@ export const errors: readonly AuditCase[] = [
       ] as const
       for (const [path, fields] of wrong) {
         const label = `${path.slice(1)} with ${JSON.stringify(fields)}`
-        stage.refusedAs(
+        stage.expectAgreedRefusal(
           await stage.send(path, await fieldsOf(stage, path), { fields, label }),
           'INVALID_REQUEST',
         )
@@ -200,93 +202,98 @@ export const errors: readonly AuditCase[] = [
   {
     id: 'AU-608',
     level: 'MUST',
-    title: 'An unsettlement of a type that the interface does not list takes nothing',
+    title: 'An unsettlement of an unlisted type debits nothing',
     source: 'spec 4.2',
-    impact: 'As AU-607: money is taken back for a reason that nobody knows.',
+    impact: 'As in AU-607: money is debited for an unknown reason.',
     needs: ['settle'],
     async play(stage) {
       const bet = stage.bet()
-      const staked = await stage.placed(bet, stage.opening)
+      const staked = await stage.placeSuccessfully(bet, stage.opening)
       await stage.settle(bet, 'BET_PAID', stage.units(150))
       const balance = add(staked, stage.units(150))
-      await stage.holds(balance, 'after the settlement')
+      await stage.expectBalance(balance, 'after the settlement')
       for (const type of ['UNKNOWN', '', '__proto__', 'toString']) {
         const label = `unsettlement of type ${JSON.stringify(type)}`
         const answer = await stage.send('/unsettlement', stage.reversal(bet, type, stage.id()), { label })
-        await stage.holds(balance, `after an ${label}`)
-        stage.refused(answer)
+        await stage.expectBalance(balance, `after an ${label}`)
+        stage.expectRefusal(answer)
       }
     },
   },
   {
     id: 'AU-609',
     level: 'SHOULD',
-    title: 'ISO 8601 dates are taken with Z, with an offset, without a zone, and with a space for the T',
+    title:
+      'ISO 8601 dates are accepted with Z, with an offset, without a zone, and with a space instead of the T',
     source: 'D25',
-    impact: 'A refused date on a rollback strands a stake: compare it with the platform’s samples first.',
+    impact:
+      'A rollback that is refused for its date leaves a stake in the wallet. Compare the platform’s samples first.',
     async play(stage) {
       const dates = ['2026-11-21T18:00:00Z', '2026-11-21T18:00:00.123456Z', '2026-11-21T19:00:00+01:00']
       for (const transactionDate of [...dates, '2026-11-21T18:00:00', '2026-11-21 18:00:00']) {
         const label = `rollbackbet of ${transactionDate}`
         const answer = await stage.rollback(stage.bet(), undefined, { fields: { transactionDate }, label })
-        stage.accepted(answer, stage.opening)
+        stage.expectSuccess(answer, stage.opening)
       }
     },
   },
   {
     id: 'AU-610',
     level: 'SHOULD',
-    title: 'The statuses and codes of what this interface refuses are those that were agreed',
-    source: 'spec 7, decisions: errors over HTTP',
-    impact: 'The platform reacts to the status: another one than agreed is another reaction.',
+    title: 'The refusals that the interface names have the agreed statuses and error codes',
+    source: 'spec 7, docs/errors.md',
+    impact: 'The platform reacts to the status: a different status causes a different reaction.',
     async play(stage) {
       const over = stage.bet(add(stage.opening, stage.units(1)))
-      stage.refusedAs(await stage.place(over), 'INSUFFICIENT_FUNDS')
+      stage.expectAgreedRefusal(await stage.place(over), 'INSUFFICIENT_FUNDS')
       const nobody = { betId: stage.bet().betId, playerId: `${stage.id()}-nobody` }
-      stage.refusedAs(await stage.rollback(nobody), 'INVALID_PLAYER')
+      stage.expectAgreedRefusal(await stage.rollback(nobody), 'INVALID_PLAYER')
       const currency = stage.foreignCurrency()
       const foreign = await stage.place(stage.bet(), {
         fields: { currency },
         label: `placebet in ${currency}`,
       })
-      stage.refusedAs(foreign, 'INVALID_CURRENCY')
+      stage.expectAgreedRefusal(foreign, 'INVALID_CURRENCY')
     },
   },
   {
     id: 'AU-611',
     level: 'SHOULD',
-    title: 'A refusal for good is a definite 4xx, and never a fault (5xx)',
+    title: 'A final refusal has a 4xx status and is never a fault (5xx)',
     source: 'D9',
-    impact: 'A 5xx says "perhaps": the platform rolls back, retries and calls.',
+    impact: 'A 5xx is an unknown outcome: the platform rolls back, retries and escalates.',
     async play(stage) {
       const over = stage.bet(add(stage.opening, stage.units(1)))
       const bet = stage.bet()
-      stage.accepted(await stage.place(bet))
+      stage.expectSuccess(await stage.place(bet))
       const answers = [
         await stage.place(over),
-        await stage.place({ ...bet, transactionId: stage.id() }, { label: 'the same bet under another id' }),
+        await stage.place(
+          { ...bet, transactionId: stage.id() },
+          { label: 'placebet for the same bet under another transactionId' },
+        ),
         await stage.place(bet, {
           fields: { amount: raw('1.99') },
-          label: 'the same id with another amount',
+          label: 'placebet with the same transactionId and a different amount',
         }),
         await stage.rollback({ betId: bet.betId, playerId: `${stage.id()}-nobody` }),
       ]
-      for (const answer of answers) stage.definite(answer)
+      for (const answer of answers) stage.expectFinalRefusal(answer)
     },
   },
   {
     id: 'AU-612',
     level: 'SHOULD',
-    title: 'Errors come as application/json',
+    title: 'Errors have Content-Type application/json',
     source: 'spec 4',
-    impact: 'A client that looks at the Content-Type does not read the error.',
+    impact: 'A client that checks the Content-Type does not read the error.',
     async play(stage) {
       const answers = [
         await stage.place(stage.bet(add(stage.opening, stage.units(1)))),
         await stage.call({ label: 'placebet with a malformed body', path: '/placebet', body: '{' }),
       ]
       for (const answer of answers) {
-        stage.refused(answer)
+        stage.expectRefusal(answer)
         const type = answer.headers['content-type'] ?? 'none'
         if (!/^application\/json\b/i.test(type)) stage.fail('Content-Type application/json', type, answer)
       }
@@ -295,9 +302,9 @@ export const errors: readonly AuditCase[] = [
   {
     id: 'AU-613',
     level: 'SHOULD',
-    title: 'A description tells nothing from inside: no SQL, no stack, no path, no parser’s words',
-    source: 'decisions: errors over HTTP',
-    impact: 'Errors that quote the database teach an attacker what to send next.',
+    title: 'Descriptions contain no internals: no SQL, stack trace, file path or parser message',
+    source: 'docs/errors.md',
+    impact: 'Errors that quote the database show an attacker what to send next.',
     async play(stage) {
       const answers = [
         ...(await malformed(stage)),
@@ -307,28 +314,28 @@ export const errors: readonly AuditCase[] = [
       for (const value of [{ x: 1 }, ['x'], 'x'.repeat(300), '\u0000'] as const)
         for (const name of ['transactionId', 'playerId', 'transactionDate'])
           answers.push(
-            await stage.place(bet, { fields: { [name]: value }, label: `placebet with a strange ${name}` }),
+            await stage.place(bet, { fields: { [name]: value }, label: `placebet with an invalid ${name}` }),
           )
       for (const answer of answers) {
         const inside = insides.exec(answer.text)
-        if (inside !== null) stage.fail('nothing from inside the wallet', JSON.stringify(inside[0]), answer)
+        if (inside !== null) stage.fail('no internals of the wallet', JSON.stringify(inside[0]), answer)
       }
     },
   },
   {
     id: 'AU-614',
     level: 'MAY',
-    title: 'What is no call of the interface (another path, another method) is an error record too',
-    source: 'spec 7.2, decisions: errors over HTTP',
-    impact: 'A page of the framework’s in the platform’s log, and nobody knows whose it is.',
+    title: 'An unknown path or method is answered with an error record too',
+    source: 'spec 7.2, docs/errors.md',
+    impact: 'The platform’s log contains an HTML page of the framework instead of an error code.',
     async play(stage) {
       const body = '{}'
-      const nowhere = await stage.call({ label: 'a path that is not there', path: '/placebets', body })
-      stage.refusedAs(nowhere, 'NOT_FOUND')
+      const nowhere = await stage.call({ label: 'unknown path', path: '/placebets', body })
+      stage.expectAgreedRefusal(nowhere, 'NOT_FOUND')
       exactError(stage, nowhere)
       for (const method of ['GET', 'PUT', 'DELETE']) {
         const answer = await stage.call({ label: `${method} /placebet`, method, path: '/placebet' })
-        stage.refusedAs(answer, 'METHOD_NOT_ALLOWED')
+        stage.expectAgreedRefusal(answer, 'METHOD_NOT_ALLOWED')
         exactError(stage, answer)
       }
     },

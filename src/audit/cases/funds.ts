@@ -1,22 +1,22 @@
-/** AU-4xx: the balance under load, and amounts to the last digit (D20 to D22). */
-import type { AuditCase } from '../case.js'
+/** AU-4xx: the balance under load, and exact amounts (D20 to D22). */
+import type { AuditCase } from '../audit-case.js'
 import { add, compare, type Decimal, parseDecimal, subtract, textOf, times, zero } from '../decimal.js'
 import { type Json, raw, write } from '../json.js'
-import { type Answer, type Bet, found, type Stage, sumOf } from '../stage.js'
+import { type Answer, type Bet, describeAnswer, type Stage, sumOf } from '../stage.js'
 
-/** Many bets at once, each of a fifth of the funds or less, so that most of them do not fit. */
+/** Sends simultaneous bets of which about a third are covered by the funds. */
 async function overspend(stage: Stage, round: number) {
   const count = stage.settings.concurrency
   const fitting = BigInt(Math.max(2, Math.floor(count / 3)))
   const stake = stage.units(stage.wholeUnits(stage.opening) / fitting)
   const bets = Array.from({ length: count }, () => stage.bet(stake))
-  const answers = await stage.together(count, index =>
+  const answers = await stage.simultaneously(count, index =>
     stage.place(bets[index] as Bet, { label: `placebet ${index + 1} of ${textOf(stake)} (round ${round})` }),
   )
   return { bets, answers, stake, fitting: Number(fitting) }
 }
 
-/** Neither more nor less than what was written: refused, or taken exactly. */
+/** Expects that the amount is refused, or debited exactly as it is spelled. */
 async function exactOrRefused(stage: Stage, writing: string, exact: Decimal): Promise<Answer> {
   const bet = stage.bet(exact)
   const answer = await stage.place(bet, {
@@ -24,24 +24,22 @@ async function exactOrRefused(stage: Stage, writing: string, exact: Decimal): Pr
     label: `placebet of ${writing}`,
   })
   const taken = answer.success !== null
-  await stage.holds(
+  await stage.expectBalance(
     taken ? subtract(stage.opening, exact) : stage.opening,
     taken ? `after ${writing} was accepted` : `after ${writing} was refused`,
   )
-  if (!taken) stage.refused(answer)
-  else stage.accepted(await stage.rollback(bet), stage.opening)
+  if (!taken) stage.expectRefusal(answer)
+  else stage.expectSuccess(await stage.rollback(bet), stage.opening)
   return answer
 }
 
 async function allRefused(stage: Stage, amounts: readonly Json[]): Promise<void> {
   for (const amount of amounts) {
     const bet = stage.bet()
-    const shown = JSON.stringify(amount) ?? ''
-    const what =
-      typeof amount === 'object' && amount !== null && 'written' in amount ? String(amount.written) : shown
+    const what = write(amount)
     const answer = await stage.place(bet, { fields: { amount }, label: `placebet of ${what}` })
-    await stage.holds(stage.opening, `after a placebet of ${what}`)
-    stage.refused(answer)
+    await stage.expectBalance(stage.opening, `after a placebet of ${what}`)
+    stage.expectRefusal(answer)
   }
 }
 
@@ -49,7 +47,7 @@ export const funds: readonly AuditCase[] = [
   {
     id: 'AU-401',
     level: 'MUST',
-    title: 'Of many bets at the same time never more are taken than the funds cover',
+    title: 'Simultaneous bets never debit more than the funds',
     source: 'spec 3, 4.1',
     impact: 'A script that sends twenty bets at once stakes the same money twenty times.',
     async play(stage) {
@@ -60,88 +58,87 @@ export const funds: readonly AuditCase[] = [
         const rest = subtract(stage.opening, times(stake, taken))
         if (rest.units < 0n) {
           stage.fail(
-            `bets of at most ${stage.money(stage.opening)} to be taken`,
-            `${taken} of ${stage.money(stake)}, ${stage.money(times(stake, taken))} in all`,
+            `bets of at most ${stage.money(stage.opening)} in all`,
+            `${taken} bets of ${stage.money(stake)}, ${stage.money(times(stake, taken))} in all`,
           )
         }
         if (compare(balance, rest) !== 0)
-          stage.fail(`balance ${stage.money(rest)} after ${taken} bets were taken`, stage.money(balance))
-        for (const bet of bets) stage.accepted(await stage.rollback(bet))
-        await stage.holds(stage.opening, 'after all of them were rolled back')
+          stage.fail(`balance ${stage.money(rest)} after ${taken} accepted bets`, stage.money(balance))
+        for (const bet of bets) stage.expectSuccess(await stage.rollback(bet))
+        await stage.expectBalance(stage.opening, 'after all bets were rolled back')
       }
     },
   },
   {
     id: 'AU-402',
     level: 'SHOULD',
-    title:
-      'Of many bets at the same time exactly as many are taken as the funds cover; the others are INSUFFICIENT_FUNDS',
+    title: 'Of simultaneous bets, as many are accepted as the funds cover; the others get INSUFFICIENT_FUNDS',
     source: 'spec 4.1',
-    impact: 'Bets that the funds cover are turned away in the busiest minute of the match.',
+    impact: 'Bets that the funds cover are refused in the busiest minute of the match.',
     async play(stage) {
       const { answers, fitting } = await overspend(stage, 1)
       const taken = answers.filter(({ success }) => success !== null).length
-      if (taken !== fitting) stage.fail(`${fitting} bets to be taken`, `${taken} were`)
-      for (const answer of answers) if (answer.success === null) stage.refusedAs(answer, 'INSUFFICIENT_FUNDS')
+      if (taken !== fitting) stage.fail(`${fitting} accepted bets`, `${taken} accepted bets`)
+      for (const answer of answers)
+        if (answer.success === null) stage.expectAgreedRefusal(answer, 'INSUFFICIENT_FUNDS')
     },
   },
   {
     id: 'AU-403',
     level: 'MUST',
-    title:
-      'Different bets of one player at the same time are each taken, and their rollbacks too: no update is lost',
+    title: 'Simultaneous bets of one player, and their rollbacks, are all applied: no update is lost',
     source: 'spec 3',
-    impact: 'Two bets that read the same balance write the same balance: one of them was for free.',
+    impact: 'Two bets read the same balance and write the same balance: one of them was free.',
     async play(stage) {
       for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
         const bets = Array.from({ length: stage.settings.concurrency }, () =>
           stage.bet(stage.units(stage.random.between(10, 60))),
         )
-        const taken = await stage.together(bets.length, index => stage.place(bets[index] as Bet))
+        const taken = await stage.simultaneously(bets.length, index => stage.place(bets[index] as Bet))
         const sum = sumOf(bets.filter((_, index) => taken[index]?.success !== null))
-        await stage.holds(subtract(stage.opening, sum), `after ${bets.length} bets at the same time`)
-        for (const answer of taken) stage.accepted(answer)
-        const given = await stage.together(bets.length, index => stage.rollback(bets[index] as Bet))
-        await stage.holds(stage.opening, `after ${bets.length} rollbacks at the same time`)
-        for (const answer of given) stage.accepted(answer)
+        await stage.expectBalance(subtract(stage.opening, sum), `after ${bets.length} simultaneous bets`)
+        for (const answer of taken) stage.expectSuccess(answer)
+        const given = await stage.simultaneously(bets.length, index => stage.rollback(bets[index] as Bet))
+        await stage.expectBalance(stage.opening, `after ${bets.length} simultaneous rollbacks`)
+        for (const answer of given) stage.expectSuccess(answer)
       }
     },
   },
   {
     id: 'AU-404',
     level: 'MUST',
-    title: 'Sums are exact: 0.1 and 0.2 are 0.3, and ten times 0.10 is 1.00',
+    title: 'Sums are exact: 0.1 plus 0.2 is 0.3, and ten times 0.10 is 1.00',
     source: 'spec 2, D21',
-    impact: 'Floats: cents appear and disappear, and the books never close.',
+    impact: 'Floating-point arithmetic: cents appear and disappear, and the books never balance.',
     async play(stage) {
       let balance = stage.opening
       for (const units of [10, 20, ...Array<number>(10).fill(10), 7, 29, 57, 115])
-        balance = await stage.placed(stage.bet(stage.units(units)), balance)
-      await stage.holds(balance, 'after bets of small amounts')
+        balance = await stage.placeSuccessfully(stage.bet(stage.units(units)), balance)
+      await stage.expectBalance(balance, 'after small bets')
     },
   },
   {
     id: 'AU-405',
     level: 'MUST',
-    title: 'Small stakes can be taken until exactly nothing is left',
+    title: 'Small stakes can be debited until the balance is exactly zero',
     source: 'spec 3, D21',
     impact:
-      'With floats 0.30 - 0.10 - 0.10 is less than 0.10: the last bet is refused, or a dust of cents stays for ever.',
+      'In floating point, 0.30 - 0.10 - 0.10 is less than 0.10: the last bet is refused, or a fraction of a cent remains.',
     async play(stage) {
       const rest = subtract(stage.opening, stage.units(stage.wholeUnits(stage.opening)))
       await stage.spendDownTo(add(rest, stage.units(30)), stage.opening)
       let balance = add(rest, stage.units(30))
-      for (let bet = 1; bet <= 3; bet += 1) balance = await stage.placed(stage.bet(stage.units(10)), balance)
-      await stage.holds(rest, 'after three bets of a third of the funds')
+      for (let bet = 1; bet <= 3; bet += 1)
+        balance = await stage.placeSuccessfully(stage.bet(stage.units(10)), balance)
+      await stage.expectBalance(rest, 'after three bets of a third of the funds')
     },
   },
   {
     id: 'AU-406',
     level: 'MUST',
-    title: 'An amount with more decimals than the currency has is taken exactly or refused, never rounded',
+    title: 'An amount with more decimals than the currency is debited exactly or refused, never rounded',
     source: 'D21, D22',
-    impact:
-      'A silent rounding to a column’s scale is a leak: the platform and the wallet book different amounts.',
+    impact: 'Silent rounding to the scale of a column: the platform and the wallet book different amounts.',
     async play(stage) {
       const { minorUnits } = stage.settings
       const fine = { units: 1n, scale: minorUnits + 1 } // a tenth of the smallest unit
@@ -156,32 +153,32 @@ export const funds: readonly AuditCase[] = [
   {
     id: 'AU-407',
     level: 'SHOULD',
-    title: 'An amount with more decimals than the currency has is refused with INVALID_REQUEST',
+    title: 'An amount with more decimals than the currency is refused with INVALID_REQUEST',
     source: 'D22',
-    impact: 'Fractions of a cent get into balances, and out of no cashier.',
+    impact: 'Balances contain fractions of a cent that cannot be paid out.',
     async play(stage) {
       const exact = { units: 1005n, scale: stage.settings.minorUnits + 1 }
-      stage.refusedAs(await exactOrRefused(stage, textOf(exact), exact), 'INVALID_REQUEST')
+      stage.expectAgreedRefusal(await exactOrRefused(stage, textOf(exact), exact), 'INVALID_REQUEST')
     },
   },
   {
     id: 'AU-408',
     level: 'SHOULD',
-    title: 'An amount may have further zeros: 1.500 is 1.50',
+    title: 'An amount may have trailing zeros: 1.500 is 1.50',
     source: 'D22',
-    impact: 'A platform that writes four decimals gets every bet refused.',
+    impact: 'Every bet of a platform that writes four decimals is refused.',
     async play(stage) {
       const exact = stage.units(150)
       const text = textOf(exact, stage.settings.minorUnits)
       const writing = `${text}${text.includes('.') ? '' : '.'}000`
       const answer = await exactOrRefused(stage, writing, exact)
-      if (answer.success === null) stage.fail(`${writing} to be taken`, found(answer), answer)
+      if (answer.success === null) stage.fail(`success for amount ${writing}`, describeAnswer(answer), answer)
     },
   },
   {
     id: 'AU-409',
     level: 'MUST',
-    title: 'A negative stake is refused and moves nothing',
+    title: 'A negative stake is refused and changes no balance',
     source: 'spec 4.1, D22',
     impact: 'A stake of -100 is a deposit of 100.',
     async play(stage) {
@@ -191,9 +188,9 @@ export const funds: readonly AuditCase[] = [
   {
     id: 'AU-410',
     level: 'MUST',
-    title: 'An amount that is no decimal is refused and moves nothing',
+    title: 'An amount that is not a decimal is refused and changes no balance',
     source: 'spec 2, 4.1, D22',
-    impact: 'null, true or "NaN" become 0 or a balance that is no number any more.',
+    impact: 'null, true or "NaN" becomes 0, or the balance is not a number any more.',
     async play(stage) {
       const texts = ['', ' ', 'abc', 'NaN', 'Infinity', '0x10', '1,5', '1.5 ', '1_000', '١']
       await allRefused(stage, [null, true, false, [], [raw('1')], {}, ...texts])
@@ -203,10 +200,9 @@ export const funds: readonly AuditCase[] = [
     id: 'AU-411',
     level: 'MUST',
     title:
-      'A gigantic amount is refused in time and moves nothing: 1e400, 1e2000000000, 60 digits, 400 decimals',
+      'A huge amount is refused quickly and changes no balance: 1e400, 1e2000000000, 60 digits, 400 decimals',
     source: 'D22',
-    impact:
-      'One request of 200 bytes occupies the wallet for minutes, or wraps around into a negative stake.',
+    impact: 'One request of 200 bytes occupies the wallet for minutes, or overflows into a negative stake.',
     async play(stage) {
       const writings = [
         '1e400',
@@ -229,50 +225,51 @@ export const funds: readonly AuditCase[] = [
         fields: { amount: dust },
         label: 'placebet of 1e-399, written out',
       })
-      stage.refused(answer)
-      await stage.holds(stage.opening, 'after a placebet of 1e-399')
+      stage.expectRefusal(answer)
+      await stage.expectBalance(stage.opening, 'after a placebet of 1e-399')
     },
   },
   {
     id: 'AU-412',
     level: 'MAY',
-    title: 'An amount as text is taken as the same decimal',
+    title: 'An amount as a string is read as the same decimal',
     source: 'D21',
-    impact: 'A platform that guards its decimals by writing them as text gets every bet refused.',
+    impact: 'Every bet of a platform that writes decimals as strings is refused.',
     async play(stage) {
       const bet = stage.bet()
       const text = textOf(bet.amount, stage.settings.minorUnits)
       const answer = await stage.place(bet, { fields: { amount: text }, label: `placebet of "${text}"` })
-      stage.accepted(answer, subtract(stage.opening, bet.amount))
+      stage.expectSuccess(answer, subtract(stage.opening, bet.amount))
     },
   },
   {
     id: 'AU-413',
     level: 'MUST',
-    title: 'A large payout keeps every digit, and so does its clawback: 90071992547409.93',
+    title: 'A large payout and its clawback keep every digit: 90071992547409.93',
     source: 'spec 2, D21',
     needs: ['settle', 'clawbacks'],
-    impact: 'Beyond 15 digits a float loses cents: in currencies of large numbers that is every jackpot.',
+    impact:
+      'Floating-point numbers lose cents beyond 15 digits. In some currencies that affects every jackpot.',
     async play(stage) {
       const bet = stage.bet()
-      const after = await stage.placed(bet, stage.opening)
-      // 2 ** 53 + 1 smallest units: neither a float of units nor one of cents can hold it. An amount has at most 15 digits
-      // before its point (D22), so a currency without decimals has none that a float could not hold.
+      const after = await stage.placeSuccessfully(bet, stage.opening)
+      // 2 ** 53 + 1 smallest units, which no float can hold. An amount has at most 15 digits before its point (D22), so a
+      // currency without decimals has no such amount.
       const payout = stage.units(
         stage.settings.minorUnits === 0 ? 900_719_925_474_099n : 9_007_199_254_740_993n,
       )
       await stage.settle(bet, 'BET_PAID', payout)
-      await stage.holds(add(after, payout), `after a payout of ${stage.money(payout)}`)
-      stage.accepted(await stage.unsettle(bet, 'UNSCORED'), after)
-      await stage.holds(after, 'after its clawback')
+      await stage.expectBalance(add(after, payout), `after a payout of ${stage.money(payout)}`)
+      stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED'), after)
+      await stage.expectBalance(after, 'after its clawback')
     },
   },
   {
     id: 'AU-414',
     level: 'MUST',
-    title: 'An amount with an exponent is taken as its value, or refused',
+    title: 'An amount with an exponent is read as its value, or refused',
     source: 'D21, D22',
-    impact: 'A number in another writing is taken as another number.',
+    impact: 'The same number in another notation is debited as another amount.',
     async play(stage) {
       const exact = stage.units(150)
       await exactOrRefused(stage, `${textOf(exact)}e0`, exact)
@@ -282,27 +279,27 @@ export const funds: readonly AuditCase[] = [
   {
     id: 'AU-415',
     level: 'SHOULD',
-    title: 'An amount that is negative, gigantic or no decimal is refused with INVALID_REQUEST',
-    source: 'D22, decisions: errors over HTTP',
-    impact: 'A 500 for what the caller did wrong is repeated, and wakes somebody up.',
+    title: 'An amount that is negative, huge or not a decimal is refused with INVALID_REQUEST',
+    source: 'D22, docs/errors.md',
+    impact: 'A 500 for an error of the caller is retried and raises an alarm.',
     async play(stage) {
       const numbers = ['-1', '1e400', '1e2000000000', '9'.repeat(60)]
       for (const amount of [...numbers.map(raw), '-1', null, 'NaN'] as const) {
         const text = write(amount)
         const answer = await stage.place(stage.bet(), { fields: { amount }, label: `placebet of ${text}` })
-        stage.refusedAs(answer, 'INVALID_REQUEST')
+        stage.expectAgreedRefusal(answer, 'INVALID_REQUEST')
       }
     },
   },
   {
     id: 'AU-416',
     level: 'MUST',
-    title: 'A stake of the currency’s smallest unit is taken as that',
+    title: 'A stake of the smallest unit of the currency is debited exactly',
     source: 'spec 4.1, D22',
-    impact: 'Currencies with three decimals, or with none, are taken for one with two.',
+    impact: 'A currency with three decimals, or with none, is treated as one with two.',
     async play(stage) {
-      const after = await stage.placed(stage.bet(stage.units(1)), stage.opening)
-      await stage.holds(after, 'after a stake of the smallest unit')
+      const after = await stage.placeSuccessfully(stage.bet(stage.units(1)), stage.opening)
+      await stage.expectBalance(after, 'after a stake of the smallest unit')
     },
   },
 ]

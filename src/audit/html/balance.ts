@@ -1,24 +1,24 @@
-/** The balances that the answers named, as a curve over time. */
+/** The balances in the answers, as a curve over time. */
 import type { AuditExchange } from '../report.js'
 import { countText, durationText, percentText, shortText } from './figures.js'
 import { html, type Markup } from './markup.js'
 
 export interface BalancePoint {
   atMs: number
-  /** For the place on the curve only; what is shown is `text`. */
+  /** For the position on the curve only; the page shows `text`. */
   value: number
   text: string
 }
 
-/** A stretch of time that is marked in the curve. */
+/** A period that is marked in the curve. */
 export interface Band {
   fromMs: number
   untilMs: number
-  /** Of a failed case: where it is told, and its name. Else `null`. */
+  /** The failed case of this period; otherwise `null`. */
   failed: { anchor: string; id: string } | null
 }
 
-/** In the order of the answers. Balances that are no plain decimal cannot be drawn: the list of calls shows them. */
+/** In the order of the answers. Balances with an exponent are not drawn: the list of calls shows them. */
 export function balancePoints(exchanges: readonly AuditExchange[]): BalancePoint[] {
   return exchanges
     .flatMap(({ balance, answeredAtMs }) =>
@@ -34,7 +34,7 @@ const extremesOf = (points: readonly BalancePoint[]) => {
   return { lowest: sorted.at(0), highest: sorted.at(-1) }
 }
 
-/** Where a balance stands: 0 is the highest of all, 1 the lowest. */
+/** The position of a balance: 0 is the highest, 1 the lowest. */
 type Scale = (value: number) => number
 
 function scaleOver(points: readonly BalancePoint[], bent: (value: number) => number = value => value): Scale {
@@ -44,18 +44,18 @@ function scaleOver(points: readonly BalancePoint[], bent: (value: number) => num
   return value => (span === 0 ? 0.5 : (top - bent(value)) / span)
 }
 
-/** Whether a few balances are so far off that the others would be one flat line: a huge payout, funds staked at once. */
+/** Whether a few extreme balances, such as a huge payout, would turn the others into a flat line. */
 function farApart(points: readonly BalancePoint[]): boolean {
   const values = points.map(({ value }) => value).sort((one, other) => one - other)
   const at = (share: number) => values[Math.round((values.length - 1) * share)] ?? 0
   return (at(0.9) - at(0.1)) * 20 < at(1) - at(0)
 }
 
-/** Distances from the first balance by their powers of ten, both ways. */
+/** The distance from the first balance on a logarithmic scale, in both directions. */
 const logarithmic = (first: number) => (value: number) =>
   Math.sign(value - first) * Math.log10(1 + Math.abs(value - first))
 
-/** The step line: a balance holds until the next answer names another. Fits any width, since its stroke does not scale. */
+/** The curve: a balance is valid until the next answer. Fits any width, since the stroke does not scale. */
 function stepLine(
   points: readonly BalancePoint[],
   shareOf: (ms: number) => number,
@@ -72,7 +72,7 @@ function stepLine(
 overflow="visible"><path class="curve-line" d="${path.join('')}H1000"/></svg>`
 }
 
-/** One case's curve, drawn to the time axis of its calls. Nothing where there is nothing to draw. */
+/** The curve of one case on the time axis of its calls; `null` for fewer than two balances. */
 export function caseCurve(
   exchanges: readonly AuditExchange[],
   startMs: number,
@@ -92,17 +92,17 @@ export function caseCurve(
       : `from ${first.text} to ${last.text}${extremes}`
   return html`<figure class="case-curve">
 <figcaption><b>Balance</b> ${words}</figcaption>
-<svg class="plot" role="img" width="100%" height="44"><title>Balance, as the answers named it</title><desc>${words}</desc>${stepLine(points, ms => (ms - startMs) / lengthMs, scaleOver(points), 5, 34)}</svg>
+<svg class="plot" role="img" width="100%" height="44"><title>Balance in the answers</title><desc>${words}</desc>${stepLine(points, ms => (ms - startMs) / lengthMs, scaleOver(points), 5, 34)}</svg>
 </figure>`
 }
 
-/** An axis of time on which long pauses are shortened: one call that timed out would leave no room for all others. */
+/** A time axis on which long pauses are shortened: one timeout would leave no room for the other calls. */
 interface Axis {
   /** 0 to 1. */
   shareOf(ms: number): number
   /** The moment at a share of the axis. */
   momentAt(share: number): number
-  /** Where a long pause, a fiftieth of the whole or more, was shortened to a fifth or less. */
+  /** Shares at which a pause of at least a fiftieth of the audit was shortened to a fifth or less. */
   pauses: number[]
 }
 
@@ -131,7 +131,7 @@ function axisOver(momentsMs: readonly number[]): Axis {
   }
 }
 
-/** The curve of the whole audit, with every other case shaded and the failed ones named. */
+/** The curve of the whole audit. Every other case is shaded, and the failed ones have their names. */
 export function auditCurve(
   exchanges: readonly AuditExchange[],
   bands: readonly Band[],
@@ -146,66 +146,96 @@ export function auditCurve(
     ...points.map(({ atMs }) => atMs),
     ...bands.flatMap(({ fromMs, untilMs }) => [fromMs, untilMs]),
   ])
-  const place = (share: number) => percentText(share, 1)
-  const strip = ({ fromMs, untilMs }: Band, kind: string) => {
-    const from = axis.shareOf(fromMs)
-    return html`<rect class="${kind}" x="${place(from)}" y="24" width="${place(Math.max(axis.shareOf(untilMs) - from, 0.002))}" height="132"/>`
-  }
+  const even = bands.filter((band, index) => index % 2 === 1 && band.failed === null)
+  const failed = failedBands(bands, axis)
+  const words = `${countText(points.length, 'answer')} with a balance. The first was ${first.text}, the last ${last.text}, the lowest ${lowest.text}, the highest ${highest.text} ${currency}.`
+  const isLogarithmic = farApart(points)
+  const scale = isLogarithmic ? scaleOver(points, logarithmic(first.value)) : scaleOver(points)
+  const notes = [
+    'Shaded: every other case.',
+    failed.length > 0 ? 'Hatched: failed cases.' : '',
+    axis.pauses.length > 0 ? 'Double strokes: a long pause is shortened.' : '',
+    isLogarithmic ? 'The scale is logarithmic around the first balance.' : '',
+  ]
+  const pauses = axis.pauses.map(
+    share =>
+      html`<svg x="${percentText(share, 1)}" y="198" overflow="visible"><path class="pause" d="M-4 4l3-8m2 8l3-8"/></svg>`,
+  )
 
+  return html`<figure class="audit-curve">
+<svg class="plot" role="group" aria-labelledby="curve-title curve-desc" width="100%" height="222">
+<title id="curve-title">Balance over the audit</title><desc id="curve-desc">${words}</desc>
+${even.map(band => strip(band, axis, 'band'))}
+<line class="rule" x1="0" x2="100%" y1="30" y2="30"/><line class="rule" x1="0" x2="100%" y1="150" y2="150"/>
+${failed}
+${stepLine(points, axis.shareOf, scale, 30, 120)}
+${markLines(isLogarithmic ? first : null, lowest, highest, scale)}
+<text class="extreme" x="0" y="16">${shortText(`highest ${highest.text} ${currency}`, 32)}</text>
+<text class="extreme" x="0" y="170">${shortText(`lowest ${lowest.text} ${currency}`, 32)}</text>
+<line class="axis-line" x1="0" x2="100%" y1="198" y2="198"/>
+${pauses}
+${ticks(axis)}
+</svg>
+<figcaption>${words} ${notes.filter(note => note !== '').join(' ')}</figcaption>
+</figure>`
+}
+
+function strip({ fromMs, untilMs }: Band, axis: Axis, kind: string): Markup {
+  const from = axis.shareOf(fromMs)
+  const width = Math.max(axis.shareOf(untilMs) - from, 0.002)
+  return html`<rect class="${kind}" x="${percentText(from, 1)}" y="24" width="${percentText(width, 1)}" height="132"/>`
+}
+
+function failedBands(bands: readonly Band[], axis: Axis): Markup[] {
   const failed: Markup[] = []
-  let roomFrom = 0
+  let freeFrom = 0
   for (const band of bands) {
     if (band.failed === null) continue
+    const { anchor, id } = band.failed
     const at = Math.min(axis.shareOf(band.fromMs), 0.86)
-    // A name takes about an eighth of a phone's width. Where the one before is too near, the band stays without.
+    // A name takes about an eighth of a phone's width. Without enough space after the previous one, it is omitted.
     const name =
-      at >= roomFrom &&
-      html`<text class="band-name" x="${place(at)}" y="187">✕ ${shortText(band.failed.id, 8)}</text>`
-    if (name) roomFrom = at + 0.14
-    failed.push(html`<a href="#${band.failed.anchor}"><title>${band.failed.id} failed</title>${strip(band, 'band-failed')}${name || null}</a>
+      at >= freeFrom
+        ? html`<text class="band-name" x="${percentText(at, 1)}" y="187">✕ ${shortText(id, 8)}</text>`
+        : null
+    if (name !== null) freeFrom = at + 0.14
+    failed.push(html`<a href="#${anchor}"><title>${id} failed</title>${strip(band, axis, 'band-failed')}${name}</a>
 `)
   }
-  const even = bands.filter((band, index) => index % 2 === 1 && band.failed === null)
-  const words = `${countText(points.length, 'answer')} named a balance. The first was ${first.text}, the last ${last.text}, the lowest ${lowest.text}, the highest ${highest.text} ${currency}.`
+  return failed
+}
 
-  const bent = farApart(points)
-  const scale = bent ? scaleOver(points, logarithmic(first.value)) : scaleOver(points)
-  const powers = [3, 6, 9, 12, 15].flatMap(power => [
-    { value: first.value + 10 ** power, name: `+10${powerText(power)}` },
-    { value: first.value - 10 ** power, name: `−10${powerText(power)}` },
-  ])
-  const marks = bent
-    ? [{ value: first.value, name: shortText(first.text, 16) }, ...powers]
-    : [{ value: 0, name: '0' }]
-  const lines = marks
+/** @param first of a logarithmic scale: marks are powers of ten around it; `null`: one mark at 0 */
+function markLines(
+  first: BalancePoint | null,
+  lowest: BalancePoint,
+  highest: BalancePoint,
+  scale: Scale,
+): Markup[] {
+  const powers = [3, 6, 9, 12, 15]
+  const marks =
+    first === null
+      ? [{ value: 0, name: '0' }]
+      : [
+          { value: first.value, name: shortText(first.text, 16) },
+          ...powers.map(power => ({ value: first.value + 10 ** power, name: `+10${powerText(power)}` })),
+          ...powers.map(power => ({ value: first.value - 10 ** power, name: `−10${powerText(power)}` })),
+        ]
+  return marks
     .filter(({ value }) => value > lowest.value && value < highest.value)
     .map(({ value, name }) => {
       const y = 30 + 120 * scale(value)
       return html`<line class="mark-line" x1="0" x2="100%" y1="${y.toFixed(1)}" y2="${y.toFixed(1)}"/><text class="mark" x="100%" y="${(y - 3).toFixed(1)}" text-anchor="end">${name}</text>`
     })
-  const notes = [
-    'Shaded: every other case.',
-    failed.length > 0 ? 'Hatched: failed cases.' : '',
-    axis.pauses.length > 0 ? 'At the double strokes a long pause is shortened.' : '',
-    bent ? 'The scale is by powers of ten around the first balance.' : '',
-  ]
+}
 
-  return html`<figure class="audit-curve">
-<svg class="plot" role="group" aria-labelledby="curve-title curve-desc" width="100%" height="222">
-<title id="curve-title">Balance over the audit</title><desc id="curve-desc">${words}</desc>
-${even.map(band => strip(band, 'band'))}
-<line class="rule" x1="0" x2="100%" y1="30" y2="30"/><line class="rule" x1="0" x2="100%" y1="150" y2="150"/>
-${failed}
-${stepLine(points, axis.shareOf, scale, 30, 120)}
-${lines}
-<text class="extreme" x="0" y="16">${shortText(`highest ${highest.text} ${currency}`, 32)}</text>
-<text class="extreme" x="0" y="170">${shortText(`lowest ${lowest.text} ${currency}`, 32)}</text>
-<line class="axis-line" x1="0" x2="100%" y1="198" y2="198"/>
-${axis.pauses.map(share => html`<svg x="${place(share)}" y="198" overflow="visible"><path class="pause" d="M-4 4l3-8m2 8l3-8"/></svg>`)}
-${[0, 0.25, 0.5, 0.75, 1].map((share, index) => html`<text class="tick${index % 2 ? ' tick-odd' : ''}" x="${place(share)}" y="216" text-anchor="${['start', 'middle', 'middle', 'middle', 'end'][index] ?? ''}">${index === 0 ? '0' : durationText(axis.momentAt(share))}</text>`)}
-</svg>
-<figcaption>${words} ${notes.filter(note => note !== '').join(' ')}</figcaption>
-</figure>`
+function ticks(axis: Axis): Markup[] {
+  const anchors = ['start', 'middle', 'middle', 'middle', 'end']
+  return anchors.map((anchor, index) => {
+    const share = index / 4
+    const text = index === 0 ? '0' : durationText(axis.momentAt(share))
+    return html`<text class="tick${index % 2 ? ' tick-odd' : ''}" x="${percentText(share, 1)}" y="216" text-anchor="${anchor}">${text}</text>`
+  })
 }
 
 const powerText = (power: number) => [...String(power)].map(digit => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)]).join('')

@@ -1,4 +1,4 @@
-/** Numbers, durations and moments as people read them. The same for everyone: no locale, no time zone of this machine. */
+/** Numbers, durations and times for people, independent of the locale and time zone of the machine. */
 
 /** `7.5 ms`, `240 ms`, `3.20 s`, `4 min 5 s`. */
 export function durationText(ms: number): string {
@@ -14,11 +14,11 @@ const months = 'January February March April May June July August September Octo
   ' ',
 )
 
-/** `2026-11-21T07:45:57.120Z` → `21 November 2026, 07:45:57 UTC`. Anything else stays as it is. */
+/** `21 November 2026, 07:45:57 UTC` for `2026-11-21T07:45:57.120Z`. Other text is returned unchanged. */
 export function momentText(iso: string): string {
-  const found = /^(\d{4})-(\d\d)-(\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/.exec(iso)
-  const month = months[Number(found?.[2]) - 1]
-  return found && month ? `${Number(found[3])} ${month} ${found[1]}, ${found[4]} UTC` : iso
+  const parts = /^(\d{4})-(\d\d)-(\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/.exec(iso)
+  const month = months[Number(parts?.[2]) - 1]
+  return parts && month ? `${Number(parts[3])} ${month} ${parts[1]}, ${parts[4]} UTC` : iso
 }
 
 /** `1 call`, `1,200 calls`. */
@@ -31,13 +31,13 @@ export function numberText(number: number): string {
   return String(number).replace(/\B(?=(\d{3})+$)/g, ',')
 }
 
-/** A place on an axis, for an SVG attribute: `12.5%`. Never off the axis. */
+/** A position on an axis for an SVG attribute, within the axis: `12.5%`. */
 export function percentText(part: number, whole: number): string {
   const share = whole > 0 ? Math.min(Math.max(part / whole, 0), 1) : 0
   return `${Number((share * 100).toFixed(2))}%`
 }
 
-/** The next number that can be halved and quartered and still be read: the end of an axis. */
+/** The end of an axis: the next number whose half and quarter are short. */
 export function axisEnd(value: number): number {
   if (!(value > 0)) return 1
   const power = 10 ** Math.floor(Math.log10(value))
@@ -45,7 +45,7 @@ export function axisEnd(value: number): number {
   return Number((step * power).toPrecision(3))
 }
 
-/** Text for a place where nothing wraps: cut after so many characters. */
+/** Cuts text for a place that does not wrap. */
 export function shortText(text: string, charactersMax: number): string {
   const characters = [...text]
   return characters.length > charactersMax ? `${characters.slice(0, charactersMax - 1).join('')}…` : text

@@ -1,6 +1,6 @@
-/** Markup into which text gets only escaped: a report is full of what a foreign wallet chose to answer. */
+/** Markup that escapes all text: a report is full of text that a foreign wallet has chosen. */
 
-/** Text that is markup already. Only `html` makes it, from what stands in our own source. */
+/** Text that is markup. Created only by this module, from our own source. */
 export class Markup {
   constructor(readonly text: string) {}
 }
@@ -8,8 +8,8 @@ export class Markup {
 export type Part = Markup | string | number | null | readonly Part[]
 
 /**
- * Markup with its gaps filled: strings and numbers are escaped, for elements and for quoted attributes alike; markup
- * stays as it is; `null` is nothing; lists are joined.
+ * Fills the gaps of a template: strings and numbers are escaped, for elements and quoted attributes alike; markup is
+ * copied; `null` is empty; lists are joined.
  */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Markup {
   return new Markup(strings.map((text, index) => text + textOf(parts[index] ?? null)).join(''))
@@ -21,25 +21,24 @@ function textOf(part: Part): string {
   return typeof part === 'object' ? part.map(textOf).join('') : escapeText(String(part))
 }
 
-/**
- * What cannot be seen and changes how the rest is read: controls, invisible and bidirectional marks, spaces that are
- * none, halves of characters.
- */
-const unseen =
+/** Invisible characters: controls, zero-width and bidirectional marks, unusual spaces, unpaired surrogates. */
+const invisible =
   /(?![\n\t ])[\p{Cc}\p{Cf}\p{Cs}\p{Z}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/gu
 
 /**
- * Safe in elements and in quoted attributes. What cannot be seen is written as JSON would escape it, so that two ids
- * which only look alike are told apart, no text can turn its neighbours round, and a JSON body keeps its meaning.
+ * Escapes text for elements and quoted attributes. Invisible characters are written as JSON escapes: ids that look alike
+ * can be told apart, no text can change the direction of its neighbours, and a JSON body keeps its meaning.
  */
 export function escapeText(text: string): string {
-  return text.replace(unseen, escapedUnits).replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
+  return text
+    .replace(invisible, escapedUnits)
+    .replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
 }
 
-/** The same for what stands in an element and never in an attribute: quotes stay, of which bodies in JSON are full. */
+/** Escapes text for elements only: quotes stay, since JSON bodies are full of them. */
 export function content(text: string): Markup {
   return new Markup(
-    text.replace(unseen, escapedUnits).replace(/[&<>]/g, character => `&#${character.charCodeAt(0)};`),
+    text.replace(invisible, escapedUnits).replace(/[&<>]/g, character => `&#${character.charCodeAt(0)};`),
   )
 }
 

@@ -1,4 +1,4 @@
-/** The audit's report as one page of HTML: for those who sign it, those who mend the wallet, and for the file. */
+/** The report of an audit as one HTML page: for approval, for debugging and for the archive. */
 import type { AuditReport, AuditResult, Level } from '../report.js'
 import { auditCurve, type Band } from './balance.js'
 import { anchorOf, failedCase, foldedCase, outcomeOf } from './case.js'
@@ -8,12 +8,11 @@ import { style } from './style.js'
 import { timeSpan } from './timeline.js'
 
 /**
- * One self-contained HTML file: no script, nothing from elsewhere; its own policy forbids both. The same report gives
- * the same bytes. All text in it is taken for hostile and escaped; what cannot be seen (controls, direction marks,
- * zero-width characters) is written as `\u200b`.
+ * Renders the report as one self-contained HTML file, without scripts and external resources: its Content Security Policy
+ * forbids both. The same report results in the same bytes. All text is treated as hostile and escaped; invisible
+ * characters (controls, direction marks, zero-width characters) are written as `\u200b`.
  *
- * @param report what the audit found
- * @returns a whole document, UTF-8, that is well-formed XML too
+ * @returns a complete document in UTF-8, which is also well-formed XML
  */
 export function renderHtml(report: AuditReport): string {
   const cases = report.results.map((result, index) => ({ result, anchor: anchorOf(result, index) }))
@@ -25,7 +24,7 @@ export function renderHtml(report: AuditReport): string {
       .filter(({ result }) => result.verdict === verdict)
       .map(({ result, anchor }) => foldedCase(result, anchor))
   const passed = folded('passed')
-  const notJudged = folded('not judged')
+  const skipped = folded('skipped')
   const title = `${verdictOf(report)}: wallet audit of ${report.target}`
   return html`<!DOCTYPE html>
 <html lang="en">
@@ -44,7 +43,7 @@ ${head(report)}
 <main>
 ${map(cases)}
 ${section(failed.length > 0, 'failures', countText(failed.length, 'failure'), html`${failed.map(({ result, anchor }) => failedCase(result, anchor))}`)}
-${section(notJudged.length > 0, 'not-judged', `${countText(notJudged.length, 'case')} not judged`, html`<p class="lead">Nothing is known about these. A wallet is certified only for what was judged.</p>${notJudged}`)}
+${section(skipped.length > 0, 'skipped', `${countText(skipped.length, 'case')} skipped`, html`<p class="lead">The audit proves nothing about these cases.</p>${skipped}`)}
 ${balances(report, cases)}
 ${section(passed.length > 0, 'passed', `${countText(passed.length, 'case')} passed`, html`${passed}`)}
 </main>
@@ -61,8 +60,8 @@ interface Case {
 
 const levels: readonly Level[] = ['MUST', 'SHOULD', 'MAY']
 const meanings: Record<Level, string> = {
-  MUST: 'failing one loses or makes money, or breaks the interface',
-  SHOULD: 'failing one costs disputes or time',
+  MUST: 'a failure loses or creates money, or violates the interface',
+  SHOULD: 'a failure causes disputes or work',
   MAY: 'good to know',
 }
 
@@ -73,22 +72,22 @@ function section(wanted: boolean, id: string, heading: string, content: Markup):
 }
 
 function verdictOf({ passed, complete }: AuditReport): string {
-  return passed ? (complete ? 'Passed' : 'Passed as far as judged') : 'Failed'
+  return passed ? (complete ? 'Passed' : 'Passed, incomplete') : 'Failed'
 }
 
 const counted = ({ results }: AuditReport, verdict: AuditResult['verdict'], level?: Level) =>
   results.filter(result => result.verdict === verdict && (level === undefined || result.level === level))
     .length
 
-/** The verdict in one glance, then what it is the verdict of. */
+/** The verdict, then the facts of the audit. */
 function head(report: AuditReport): Markup {
   const { target, startedAt, player, funds, seed, requests, durationMs, results, passed, complete } = report
   const facts: [string, Markup | string][] = [
     ['Wallet', target],
     ['Player', `${player.playerId}, ${player.currency}`],
     ...(funds ? [['Funds', fundsText(funds, player.currency)] as [string, string]] : []),
-    ['Begun', html`<time datetime="${startedAt}">${momentText(startedAt)}</time>`],
-    ['Took', `${durationText(durationMs)}, ${countText(requests, 'request')}`],
+    ['Started', html`<time datetime="${startedAt}">${momentText(startedAt)}</time>`],
+    ['Duration', `${durationText(durationMs)}, ${countText(requests, 'request')}`],
     ['Seed', String(seed)],
   ]
   return html`<header class="head ${passed ? (complete ? 'pass' : 'warn') : 'fail'}">
@@ -96,13 +95,13 @@ function head(report: AuditReport): Markup {
 <div class="verdict"><svg aria-hidden="true" width="64" height="64" viewBox="0 0 64 64"><circle cx="32" cy="32" r="29"/>${passed ? html`<path d="M18 33l10 10 18-21"/>` : html`<path d="M21 21l22 22m0-22l-22 22"/>`}</svg>
 <div><h1>${verdictOf(report)}</h1><p class="sentence">${sentences(report)}</p></div></div>
 <div class="protocol"><dl>${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
-<table><caption>${countText(results.length, 'case')}</caption><thead><tr><th scope="col"><span class="unseen">Level</span></th><th scope="col">passed</th><th scope="col">failed</th><th scope="col">not judged</th></tr></thead>
-<tbody>${levels.map(level => html`<tr><th scope="row">${level}</th>${countCell(counted(report, 'passed', level), 'pass')}${countCell(counted(report, 'failed', level), level === 'MUST' ? 'fail' : 'warn')}${countCell(counted(report, 'not judged', level), 'none')}</tr>`)}</tbody></table></div>
+<table><caption>${countText(results.length, 'case')}</caption><thead><tr><th scope="col"><span class="visually-hidden">Level</span></th><th scope="col">passed</th><th scope="col">failed</th><th scope="col">skipped</th></tr></thead>
+<tbody>${levels.map(level => html`<tr><th scope="row">${level}</th>${countCell(counted(report, 'passed', level), 'pass')}${countCell(counted(report, 'failed', level), level === 'MUST' ? 'fail' : 'warn')}${countCell(counted(report, 'skipped', level), 'none')}</tr>`)}</tbody></table></div>
 </header>`
 }
 
 function fundsText({ before, after }: NonNullable<AuditReport['funds']>, currency: string): string {
-  const end = after === null ? 'not known after' : after === before ? 'the same after' : `${after} after`
+  const end = after === null ? 'unknown after' : after === before ? 'unchanged after' : `${after} after`
   return `${before} ${currency} before, ${end}`
 }
 
@@ -111,26 +110,26 @@ const countCell = (count: number, kind: string) =>
 
 function sentences(report: AuditReport): Markup {
   const failedMust = counted(report, 'failed', 'MUST')
-  const failedElse = counted(report, 'failed') - failedMust
+  const failedOther = counted(report, 'failed') - failedMust
   const passedMust = numberText(counted(report, 'passed', 'MUST'))
-  const notJudged = counted(report, 'not judged')
+  const skipped = counted(report, 'skipped')
   const reasons = new Map<string, number>()
   for (const { reason } of report.results)
     if (reason !== null) reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
-  const why = [...reasons]
+  const shown = [...reasons]
     .slice(0, 3)
     .map(([reason, count]) => (reasons.size > 1 ? `${reason} (${count})` : reason))
-  if (reasons.size > 3) why.push('and other reasons')
+  if (reasons.size > 3) shown.push('and other reasons')
   const first =
     failedMust > 0
       ? html`<b>${countText(failedMust, 'MUST case')} failed</b>, ${passedMust} passed.`
       : html`No MUST case failed, ${passedMust} passed.`
-  return html`${first}${failedElse > 0 ? html` ${countText(failedElse, 'SHOULD or MAY case')} failed.` : null}${
-    notJudged > 0
-      ? html` ${countText(notJudged, 'case was', 'cases were')} not judged: ${why.join('; ')}.`
+  return html`${first}${failedOther > 0 ? html` ${countText(failedOther, 'SHOULD or MAY case')} failed.` : null}${
+    skipped > 0
+      ? html` ${countText(skipped, 'case was', 'cases were')} skipped: ${shown.join('; ')}.`
       : report.complete
-        ? ' Every case was judged.'
-        : ' Cases were left out.'
+        ? ' No case was skipped.'
+        : ' Not all cases were run.'
   }`
 }
 
@@ -142,11 +141,11 @@ function map(cases: readonly Case[]): Markup {
   }))
   const tile = ({ result, anchor }: Case) => {
     const { kind, sign, word } = outcomeOf(result)
-    return html`<li><a class="tile ${kind}" href="#${anchor}" title="${result.title}"><span aria-hidden="true">${sign}</span> ${result.id}<span class="unseen"> ${word}: ${result.title}</span></a></li>`
+    return html`<li><a class="tile ${kind}" href="#${anchor}" title="${result.title}"><span aria-hidden="true">${sign}</span> ${result.id}<span class="visually-hidden"> ${word}: ${result.title}</span></a></li>`
   }
   return html`<nav aria-labelledby="map"><h2 id="map">All cases</h2>
 ${groups.map(({ level, members }) => (members.length === 0 ? null : html`<div class="group"><p><b>${level}</b> ${meanings[level]}</p><ul>${members.map(tile)}</ul></div>`))}
-<p class="legend"><span><i class="tile pass">✓</i> passed</span> <span><i class="tile fail">✕</i> MUST failed</span> <span><i class="tile warn">!</i> SHOULD or MAY failed</span> <span><i class="tile none">–</i> not judged</span></p></nav>`
+<p class="legend"><span><i class="tile pass">✓</i> passed</span> <span><i class="tile fail">✕</i> MUST failed</span> <span><i class="tile warn">!</i> SHOULD or MAY failed</span> <span><i class="tile none">–</i> skipped</span></p></nav>`
 }
 
 function balances({ player }: AuditReport, cases: readonly Case[]): Markup | null {
@@ -164,11 +163,11 @@ function balances({ player }: AuditReport, cases: readonly Case[]): Markup | nul
   )
 }
 
-/** The pattern behind failed cases in the curve: seen without colour too. */
-const hatching = html`<svg class="unseen" aria-hidden="true" width="0" height="0"><defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="hatch-line" width="1.5" height="6"/></pattern></defs></svg>`
+/** The pattern behind failed cases in the curve: visible without colours too. */
+const hatching = html`<svg class="visually-hidden" aria-hidden="true" width="0" height="0"><defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="hatch-line" width="1.5" height="6"/></pattern></defs></svg>`
 
 const foot = html`<footer><h2>How to read this</h2>
-<p>Every case sends calls to the running wallet and judges the answers alone. A call is a bar from the moment it was sent to the moment its answer was there.</p>
-<ul class="legend"><li><svg class="bar success" aria-hidden="true" width="40" height="16"><rect x="0" y="4" width="40" height="8"/></svg> success</li><li><svg class="bar refusal" aria-hidden="true" width="40" height="16"><rect x="1" y="4" width="38" height="8"/></svg> refusal, 4xx</li><li><svg class="bar fault" aria-hidden="true" width="40" height="16"><rect x="0" y="4" width="40" height="8"/></svg> fault, 5xx</li><li><svg class="bar broken" aria-hidden="true" width="40" height="16"><line x1="2" x2="40" y1="8" y2="8"/><circle cx="3" cy="8" r="2.5"/><path d="M31 4l8 8m0-8l-8 8"/></svg> no answer: the line broke</li></ul>
-<p>Of many calls alike the first and the last are shown, more of them where a case failed. Bodies and answers are cut after 2,000 characters. Characters that cannot be seen are written like \\u200b. Credentials are left out: the curl lines take them from the shell. This file loads nothing and runs nothing.</p>
+<p>Every case sends calls to the running wallet and judges only the answers. A bar shows a call, from its sending to its answer.</p>
+<ul class="legend"><li><svg class="bar success" aria-hidden="true" width="40" height="16"><rect x="0" y="4" width="40" height="8"/></svg> success</li><li><svg class="bar refusal" aria-hidden="true" width="40" height="16"><rect x="1" y="4" width="38" height="8"/></svg> refusal, 4xx</li><li><svg class="bar fault" aria-hidden="true" width="40" height="16"><rect x="0" y="4" width="40" height="8"/></svg> fault, 5xx</li><li><svg class="bar unanswered" aria-hidden="true" width="40" height="16"><line x1="2" x2="40" y1="8" y2="8"/><circle cx="3" cy="8" r="2.5"/><path d="M31 4l8 8m0-8l-8 8"/></svg> no answer</li></ul>
+<p>Of many similar calls, the first and the last ones are shown, and more of them if the case failed. Bodies and answers are cut after 2,000 characters. Invisible characters are written like \\u200b. Credentials are not included: the curl commands read them from environment variables. This file loads nothing and runs no scripts.</p>
 </footer>`

@@ -1,7 +1,7 @@
-/** How the report looks: on a screen by day and night, on a phone, and on paper. */
+/** The style of the page: light and dark, on a phone, and on paper. */
 import { html } from './markup.js'
 
-/** Ink on paper. Every pair that carries text has a contrast of 4.5 or more; a test computes it. */
+/** Every pair of colours that carries text has a contrast of at least 4.5; a test computes it. */
 const day = `
   --paper: #ffffff; --ink: #1b1e23; --soft: #59616c; --line: #d8dbe0; --wash: #f4f5f7;
   --pass: #17664f; --fail: #b0201a; --warn: #7d5200; --none: #59616c; --call: #2c5f8a;`
@@ -33,7 +33,7 @@ a:focus-visible, summary:focus-visible { outline: 2px solid var(--call); outline
 span, b, i, dd, h3, code { unicode-bidi: isolate }
 time, td, .nr, .status, .balance, .ticks, .effort, svg text { font-variant-numeric: tabular-nums }
 .on-paper { display: none }
-.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
+.visually-hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap }
 .quiet, .legend, figcaption { color: var(--soft); font-size: .85rem }
 .pass { --tone: var(--pass) } .fail { --tone: var(--fail) } .warn { --tone: var(--warn) } .none { --tone: var(--none) }
 
@@ -76,7 +76,7 @@ i.tile { font-style: normal; width: 1.6rem }
 .sign.fail { background: var(--tone); color: var(--paper) } .sign.none { border-style: dashed }
 .finding { margin-top: 1rem } .finding > div { grid-template-columns: 6.5rem minmax(0, 1fr); padding: .3rem 0; border-top: 1px solid var(--line) }
 .finding > div:last-child { border-bottom: 1px solid var(--line) }
-.found dd { font-weight: 600 }
+.actual dd { font-weight: 600 }
 pre { font: .8rem/1.55 var(--mono); white-space: pre-wrap; overflow-wrap: anywhere; background: var(--wash); border-radius: 3px; padding: .6rem .75rem; user-select: all; -webkit-user-select: all }
 pre code { font: inherit } pre + pre { margin-top: .35rem }
 .curl { border-left: 3px solid var(--call) }
@@ -112,10 +112,10 @@ details.case h3 { font-weight: 400 } details.case[open] h3 { font-weight: 600 }
 .bar line { stroke: var(--soft); stroke-width: 1.5; stroke-dasharray: 3 4 } .bar circle { fill: var(--soft) }
 .bar path { fill: none; stroke: var(--ink); stroke-width: 2.2; stroke-linecap: round }
 .legend .bar { background: none; border: 0; overflow: visible }
-.success .status { color: var(--call) } .fault .status { color: var(--fail) } .broken .status { color: var(--soft); font-weight: 400 }
-.telling { background: var(--wash); box-shadow: -.5rem 0 0 var(--wash), .5rem 0 0 var(--wash) }
-.telling > summary .label { font-weight: 600 } .telling > summary .label::before { content: '▸ '; color: var(--fail) }
-.telling pre { background: var(--paper) }
+.success .status { color: var(--call) } .fault .status { color: var(--fail) } .unanswered .status { color: var(--soft); font-weight: 400 }
+.decisive { background: var(--wash); box-shadow: -.5rem 0 0 var(--wash), .5rem 0 0 var(--wash) }
+.decisive > summary .label { font-weight: 600 } .decisive > summary .label::before { content: '▸ '; color: var(--fail) }
+.decisive pre { background: var(--paper) }
 .bodies { display: grid; grid-template-columns: 8rem minmax(0, 1fr); gap: .4rem .75rem; padding: .3rem 0 .9rem 2.35rem } .bodies dt { font-size: .75rem; padding-top: .6rem }
 .bodies .quiet { margin-top: .2rem }
 .case-curve { display: grid; grid-template-columns: 1.6rem minmax(8rem, 15rem) minmax(6rem, 1fr) 3.2rem minmax(5rem, 7rem) .8rem; gap: 0 .75rem; align-items: center; border-top: 1px solid var(--line); padding: .5rem 0; break-inside: avoid }
@@ -153,7 +153,7 @@ footer { margin-top: 4rem; font-size: .85rem; color: var(--soft) } footer h2 { f
   html { font-size: 9.5pt } body { max-width: none; padding: 0 }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact }
   details::details-content { content-visibility: visible; block-size: auto }
-  .passed .bodies, .not-judged .bodies, .again { display: none }
+  .passed .bodies, .skipped .bodies, .reproduce { display: none }
   .later, .failed .later-body .bodies { display: none } .on-paper { display: block; color: var(--soft); padding: .2rem 0 }
   .bodies { font-size: 7.5pt; gap: .15rem .75rem; padding: 0 0 .5rem 2.35rem } .bodies pre { font-size: 6.8pt; padding: .15rem .5rem } .bodies dt { padding-top: .1rem } .bodies .quiet { display: none }
   summary::after { display: none }

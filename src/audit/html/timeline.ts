@@ -1,4 +1,4 @@
-/** The calls of a case: one row each, on one time axis, so that what ran at the same time is seen side by side. */
+/** The calls of a case, one row each on a common time axis, so that simultaneous calls are visible. */
 
 import { callsOf } from '../excerpt.js'
 import type { AuditExchange, AuditResult } from '../report.js'
@@ -6,31 +6,31 @@ import { caseCurve } from './balance.js'
 import { axisEnd, countText, durationText, percentText } from './figures.js'
 import { content, html, type Markup } from './markup.js'
 
-/** What became of a call: shape and word say it, not the colour alone. */
-type Fate = 'success' | 'refusal' | 'fault' | 'broken'
+/** The outcome of a call: shown by shape and word, not by colour alone. */
+type CallOutcome = 'success' | 'refusal' | 'fault' | 'unanswered'
 
-const fateOf = ({ status }: AuditExchange): Fate =>
-  status === null ? 'broken' : status < 400 ? 'success' : status < 500 ? 'refusal' : 'fault'
+const callOutcomeOf = ({ status }: AuditExchange): CallOutcome =>
+  status === null ? 'unanswered' : status < 400 ? 'success' : status < 500 ? 'refusal' : 'fault'
 
-/** When a case began and how long its axis is, in milliseconds. */
+/** The start of a case and the length of its time axis, in milliseconds. */
 export function timeSpan({ exchanges, durationMs }: AuditResult): { startMs: number; lengthMs: number } {
   const startMs = exchanges.reduce(
     (least, { sentAtMs }) => Math.min(least, sentAtMs),
     Number.POSITIVE_INFINITY,
   )
   const endMs = exchanges.reduce((most, call) => Math.max(most, call.answeredAtMs ?? call.sentAtMs), startMs)
-  // A call that nobody answered lasts as long as its case did.
+  // A call without an answer is drawn to the end of its case.
   const open = exchanges.some(({ answeredAtMs }) => answeredAtMs === null)
   return { startMs, lengthMs: axisEnd(Math.max(endMs - startMs, open ? durationMs : 0)) }
 }
 
-/** A race has hundreds of calls. Paper shows so many of a case that did not fail, and the bodies of so many of one that did. */
+/** The maximum on paper, since a race has hundreds of calls: of calls in general, and of bodies in a failed case. */
 const paperCallsMax = 8
 
-/** The calls and the balance of a case. Of a failed case every call has its curl line, and the telling one is marked. */
+/** The calls and the balance of a case. In a failed case, every call has its curl command, and the decisive one is marked. */
 export function timeline(result: AuditResult): Markup {
   const { exchanges, failure } = result
-  if (exchanges.length === 0) return html`<p class="quiet">No call was sent.</p>`
+  if (exchanges.length === 0) return html`<p class="quiet">No calls were sent.</p>`
   const { startMs, lengthMs } = timeSpan(result)
   const calls = callsOf(exchanges)
   const more = calls - paperCallsMax
@@ -39,16 +39,16 @@ export function timeline(result: AuditResult): Markup {
     row(exchange, index, {
       startMs,
       lengthMs,
-      telling: failure?.exchangeIndex === index,
+      decisive: failure?.exchangeIndex === index,
       withCurl: failure !== null,
     }),
   )
   return html`<div class="timeline">
-<p class="axis"><span class="axis-name">${countText(calls, 'call')}, times from the first</span><span class="ticks"><span>0</span><span>${durationText(lengthMs / 2)}</span><span>${durationText(lengthMs)}</span></span><span class="head-status">Answer</span><span class="head-balance">Balance</span></p>
+<p class="axis"><span class="axis-name">${countText(calls, 'call')}, time from the first</span><span class="ticks"><span>0</span><span>${durationText(lengthMs / 2)}</span><span>${durationText(lengthMs)}</span></span><span class="head-status">Answer</span><span class="head-balance">Balance</span></p>
 <ol>${rows}</ol>
 ${
   more > 0
-    ? html`<p class="on-paper">${onPaper}: in the file that this was printed from.</p>
+    ? html`<p class="on-paper">${onPaper}: see the file from which this was printed.</p>
 `
     : null
 }${caseCurve(exchanges, startMs, lengthMs)}
@@ -58,43 +58,42 @@ ${
 interface Place {
   startMs: number
   lengthMs: number
-  telling: boolean
+  decisive: boolean
   withCurl: boolean
 }
 
 function row(
   exchange: AuditExchange,
   index: number,
-  { startMs, lengthMs, telling, withCurl }: Place,
+  { startMs, lengthMs, decisive, withCurl }: Place,
 ): Markup {
   const { label, method, path, body, curl, status, answer, balance, error, sentAtMs, answeredAtMs, omitted } =
     exchange
-  const others =
-    omitted === 0 ? null : html` <i>and ${countText(omitted, 'more like it', 'more like it')}</i>`
-  const fate =
+  const others = omitted === 0 ? null : html` <i>and ${countText(omitted, 'similar call')}</i>`
+  const timing =
     answeredAtMs === null ? noAnswer(exchange) : `answered after ${durationText(answeredAtMs - sentAtMs)}`
-  const trouble = error ?? (answeredAtMs === null ? 'no answer' : null)
-  const later = index < paperCallsMax || telling ? null : html` class="${withCurl ? 'later-body' : 'later'}"`
-  return html`<li${later}><details class="call ${fateOf(exchange)}${telling ? ' telling' : ''}">
-<summary><span class="nr">${index + 1}</span><span class="label">${label}${trouble && html` <i>${trouble}</i>`}${others}</span>${bar(exchange, startMs, lengthMs)}<b class="status">${status ?? 'none'}</b><span class="balance">${balance}</span></summary>
+  const problem = error ?? (answeredAtMs === null ? 'no answer' : null)
+  const later = index < paperCallsMax || decisive ? null : html` class="${withCurl ? 'later-body' : 'later'}"`
+  return html`<li${later}><details class="call ${callOutcomeOf(exchange)}${decisive ? ' decisive' : ''}">
+<summary><span class="nr">${index + 1}</span><span class="label">${label}${problem && html` <i>${problem}</i>`}${others}</span>${bar(exchange, startMs, lengthMs)}<b class="status">${status ?? 'none'}</b><span class="balance">${balance}</span></summary>
 <dl class="bodies"><dt>${method} ${path}</dt><dd>${code(body, 'No body.')}</dd>
-<dt>${status === null ? 'No answer' : `Answer ${status}`}</dt><dd>${code(answer, 'Nothing came back.')}<p class="quiet">Sent at ${durationText(sentAtMs - startMs)}, ${fate}.</p></dd>
-${withCurl ? html`<dt class="again">To send it again</dt><dd class="again">${code(curl, 'No curl line.', 'curl')}</dd>` : null}</dl>
+<dt>${status === null ? 'No answer' : `Answer ${status}`}</dt><dd>${code(answer, 'No answer.')}<p class="quiet">Sent at ${durationText(sentAtMs - startMs)}, ${timing}.</p></dd>
+${withCurl ? html`<dt class="reproduce">Reproduce</dt><dd class="reproduce">${code(curl, 'No curl command.', 'curl')}</dd>` : null}</dl>
 </details></li>
 `
 }
 
-/** Why there is no answer, in words. */
-export const noAnswer = ({ error }: AuditExchange) => `no answer: ${error ?? 'reason unknown'}`
+/** The reason for a missing answer. */
+export const noAnswer = ({ error }: AuditExchange) => `no answer: ${error ?? 'unknown reason'}`
 
-/** Text of the wire as it was; it wraps, and one click selects all of it. */
+/** A body as it was sent or received; one click selects all of it. */
 export function code(text: string | null, otherwise: string, kind = 'body'): Markup {
   return text
     ? html`<pre class="${kind}"><code>${content(text)}</code></pre>`
     : html`<p class="quiet">${otherwise}</p>`
 }
 
-/** From the request to its answer. Without an answer: a broken line to the end of the case, and a cross. */
+/** From the request to its answer. Without an answer: a dashed line to the end of the case, and a cross. */
 function bar({ sentAtMs, answeredAtMs }: AuditExchange, startMs: number, lengthMs: number): Markup {
   const from = percentText(sentAtMs - startMs, lengthMs)
   if (answeredAtMs === null) {

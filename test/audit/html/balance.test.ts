@@ -57,7 +57,7 @@ describe('the curve of a case', () => {
     expect(curve).toContain('from 100 to 50, lowest 0, highest 100')
   })
 
-  it('is level where nothing moves, and says so', () => {
+  it('is level for a constant balance, and says so', () => {
     const curve = caseCurve([call(1, '5.00'), call(2, '5.00')], 0, 4)?.text ?? ''
     expect(cornersOf(curve).map(([, y]) => y)).toEqual([50, 50])
     expect(curve).toContain('5.00 throughout')
@@ -69,7 +69,7 @@ describe('the curve of a case', () => {
 })
 
 describe('the curve of the audit', () => {
-  it('gives a long pause little room, and marks it', () => {
+  it('shortens a long pause, and marks it', () => {
     const moments = [0, 10, 20, 30, 40, 30_040, 30_050, 30_060]
     const curve =
       auditCurve(
@@ -85,14 +85,14 @@ describe('the curve of the audit', () => {
     expect(curve).toContain('>30.06 s<')
   })
 
-  it('is in proportion to time where there is no long pause', () => {
+  it('is proportional to time without a long pause', () => {
     const curve =
       auditCurve([call(0, '1'), call(10, '2'), call(40, '3'), call(50, '4')], [], 'EUR')?.text ?? ''
     expect(cornersOf(curve).map(([x]) => x)).toEqual([0, 200, 800, 1000])
     expect(curve).not.toContain('class="pause"')
   })
 
-  it('names the failed cases, links to them, and leaves out a name that would lie over another', () => {
+  it('names the failed cases, links to them, and omits names that would overlap', () => {
     const band = (fromMs: number, id: string) => ({ fromMs, untilMs: fromMs + 5, failed: { anchor: id, id } })
     const bands = [band(0, 'AU-01'), band(10, 'AU-02'), band(60, 'AU-03')]
     const curve = auditCurve([call(50, '1'), call(100, '2')], bands, 'EUR')?.text ?? ''
@@ -113,22 +113,23 @@ describe('the curve of the audit', () => {
   const marksOf = (curve: string) =>
     [...curve.matchAll(/class="mark"[^>]*>([^<]*)</g)].map(([, name]) => name)
 
-  it('shows zero where the balance fell below it', () => {
+  it('marks zero if the balance fell below it', () => {
     expect(marksOf(curveOf(['10', '-10']))).toEqual(['0'])
     expect(marksOf(curveOf(['10', '0']))).toEqual([])
+    expect(marksOf(curveOf(['10', '10']))).toEqual([])
   })
 
-  it('goes by powers of ten where a few balances are far off the others, and says so', () => {
+  it('is logarithmic if a few balances are extreme, and says so', () => {
     const usual = Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? '1000' : '991'))
     const curve = curveOf([...usual, '1000000999'])
     expect(marksOf(curve)).toEqual(['1000', '+10³', '+10⁶'])
-    expect(curve).toContain('by powers of ten')
+    expect(curve).toContain('is logarithmic')
     const [one, other] = cornersOf(curve)
     expect((other?.[1] ?? 0) - (one?.[1] ?? 0)).toBeCloseTo(10)
-    expect(curveOf(usual)).not.toContain('by powers of ten')
+    expect(curveOf(usual)).not.toContain('is logarithmic')
   })
 
-  it('is not drawn where no answer named a balance', () => {
+  it('is not drawn without balances', () => {
     expect(auditCurve([call(1, null), call(null, null)], [], 'EUR')).toBeNull()
   })
 })

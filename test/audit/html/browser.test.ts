@@ -26,7 +26,7 @@ interface Measured {
   unfoldsOnPaper: boolean
 }
 
-/** Runs in the browser, and so is text here. */
+/** Code that runs in the browser. */
 const measuring = `frame => {
   const { document, innerWidth, getComputedStyle } = frame.contentWindow
   const all = [...document.querySelectorAll('*')]
@@ -34,7 +34,7 @@ const measuring = `frame => {
   const box = element => element.getBoundingClientRect()
   const outside = all.filter(element => {
     const { left, right, width } = box(element)
-    return width > 0 && !element.closest('.unseen, svg svg, pattern') && (right > innerWidth + 1 || left < -1)
+    return width > 0 && !element.closest('.visually-hidden, svg svg, pattern') && (right > innerWidth + 1 || left < -1)
   })
   return {
     innerWidth,
@@ -50,8 +50,8 @@ const measuring = `frame => {
 }`
 
 /**
- * Pages as they are, each in a frame of its width, measured from outside: their own policy would let no script in. (A
- * window of its own cannot be as narrow as a phone.)
+ * Measures pages from outside, each in a frame of its width: their own policy forbids scripts. (A browser window cannot
+ * be as narrow as a phone.)
  */
 async function measureAll(
   pages: readonly (readonly [width: number, page: string])[],
@@ -81,7 +81,7 @@ async function measure(
 }
 
 describe.skipIf(browser === '')(`in a real browser${without}`, { timeout: 180_000 }, () => {
-  it('the page fits without sideways scrolling, all unfolded, and logs nothing', async () => {
+  it('the unfolded page fits without horizontal scrolling, and logs nothing', async () => {
     const passing = renderHtml(passingReport)
     const pages = [
       [360, failing],
@@ -94,7 +94,7 @@ describe.skipIf(browser === '')(`in a real browser${without}`, { timeout: 180_00
       [1200, longWords],
       [360, longNumbers],
     ] as const
-    // One browser for all of them: its start takes longer than all that it does.
+    // One browser for all pages, since its start takes longer than the measurements.
     const { measured, logged } = await measureAll(pages)
     expect(logged).toEqual([])
     expect(measured).toMatchObject(
@@ -107,7 +107,7 @@ describe.skipIf(browser === '')(`in a real browser${without}`, { timeout: 180_00
     for (const { scrollWidth, innerWidth } of measured) expect(scrollWidth).toBeLessThanOrEqual(innerWidth)
   })
 
-  it('what is too wide would be noticed', async () => {
+  it('the measurement detects what is too wide', async () => {
     const wide = failing.replace('<main>', '<main><svg class="wide" width="500" height="5"></svg>')
     const { scrollWidth, outside } = await measure(wide, 360)
     expect(scrollWidth).toBeGreaterThan(360)

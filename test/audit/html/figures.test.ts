@@ -25,7 +25,7 @@ describe('figures', () => {
     expect(durationText(ms)).toBe(text)
   })
 
-  it('a moment is told in UTC; what is none stays as it is', () => {
+  it('a time is shown in UTC; other text is returned unchanged', () => {
     expect(momentText('2026-01-02T03:04:05Z')).toBe('2 January 2026, 03:04:05 UTC')
     expect(momentText('2026-12-31T23:59:59.999Z')).toBe('31 December 2026, 23:59:59 UTC')
     for (const text of [
@@ -38,12 +38,12 @@ describe('figures', () => {
       expect(momentText(text)).toBe(text)
   })
 
-  it('numbers are grouped, and one is one', () => {
+  it('numbers are grouped, and one is singular', () => {
     expect([0, 999, 1000, 1234567].map(numberText)).toEqual(['0', '999', '1,000', '1,234,567'])
     expect([0, 1, 1200].map(count => countText(count, 'call'))).toEqual(['0 calls', '1 call', '1,200 calls'])
   })
 
-  it('a place on an axis is never off it', () => {
+  it('a position is always within the axis', () => {
     expect(
       [
         [1, 8],
@@ -54,7 +54,7 @@ describe('figures', () => {
     ).toEqual(['12.5%', '0%', '100%', '0%'])
   })
 
-  it('an axis ends at or after its last value, and not far after', () => {
+  it('an axis ends at or slightly after its last value', () => {
     expect([0, -1, Number.NaN, 1, 61.6, 1001, 0.07].map(axisEnd)).toEqual([1, 1, 1, 1, 80, 1200, 0.08])
     for (let value = 0.01; value < 1e6; value *= 1.37) {
       expect(axisEnd(value)).toBeGreaterThanOrEqual(value)
@@ -62,7 +62,7 @@ describe('figures', () => {
     }
   })
 
-  it('a text that is too long is cut between characters', () => {
+  it('text that is too long is cut between characters', () => {
     expect(shortText('⚽👍⚽👍', 4)).toBe('⚽👍⚽👍')
     expect(shortText('⚽👍⚽👍', 3)).toBe('⚽👍…')
   })

@@ -17,7 +17,7 @@ const shapeOf = (page: string) =>
   tagsOf(page).map(({ name, attributes }) => `${name} ${Object.keys(attributes).join(' ')}`)
 
 describe('the page', () => {
-  it.each(samples)('is well-formed, its links lead somewhere, no id is there twice: %s', (_, report) => {
+  it.each(samples)('is well-formed, its links resolve, its ids are unique: %s', (_, report) => {
     const tags = tagsOf(renderHtml(report))
     const ids = tags.flatMap(({ attributes }) => attributes.id ?? [])
     expect(new Set(ids).size).toBe(ids.length)
@@ -29,7 +29,7 @@ describe('the page', () => {
     expect(tiles).toHaveLength(report.results.length)
   })
 
-  it.each(samples)('takes nothing from elsewhere and runs nothing: %s', (_, report) => {
+  it.each(samples)('loads nothing and runs no scripts: %s', (_, report) => {
     const page = renderHtml(report)
     const tags = tagsOf(page)
     const loading = [
@@ -57,7 +57,7 @@ describe('the page', () => {
     )
   })
 
-  it.each(samples)('has its headings in order and names its pictures: %s', (_, report) => {
+  it.each(samples)('has its headings in order and names for its pictures: %s', (_, report) => {
     const page = renderHtml(report)
     const tags = tagsOf(page)
     const levels = tags.flatMap(({ name }) => (/^h\d$/.test(name) ? [Number(name[1])] : []))
@@ -65,13 +65,13 @@ describe('the page', () => {
     levels.forEach((level, index) => void expect(level - (levels[index - 1] ?? 0)).toBeLessThanOrEqual(1))
     expect(levels.filter(level => level === 1)).toHaveLength(1)
     expect(tags.find(({ name }) => name === 'html')?.attributes.lang).toBe('en')
-    // Every picture is named or hidden from those who listen; those inside a picture belong to it.
+    // Every picture has a name or is hidden from screen readers; nested pictures belong to the outer one.
     for (const [, attributes = ''] of page.matchAll(/<svg((?:\s+[\w:-]+="[^"]*")*)>(?!<title>|\n<title)/g)) {
       expect(attributes).toMatch(/aria-hidden="true"|overflow="visible"/)
     }
   })
 
-  it('is the same for the same report, which it leaves alone', () => {
+  it('is the same for the same report, which is not changed', () => {
     const report = structuredClone(failingReport)
     const page = renderHtml(report)
     expect(report).toEqual(failingReport)
@@ -89,7 +89,7 @@ describe('text from a foreign wallet', () => {
   const hostile = [
     ['a script', '<script>alert(1)</script>'],
     [
-      'the end of whatever it is in',
+      'the end of any element',
       `"'></title></style></code></pre></svg></details>--></textarea><script>alert(1)</script>`,
     ],
     ['an attribute', `" onmouseover="alert(1)" x='`],
@@ -98,25 +98,25 @@ describe('text from a foreign wallet', () => {
     ['CDATA and comments', ']]><![CDATA[ <!-- -->'],
     ['an address', 'javascript:alert(1)'],
     [
-      'what cannot be seen',
+      'invisible characters',
       '\u0000\u0008\u001b[31m\u007f\u0085\u00ad\u200b\u200f\u202e\u2066\ufeff\ufffe\ud800x\udc00\u{e0001}\r',
     ],
   ] as const
 
-  it.each(hostile)('adds nothing to the page, in whatever field it stands: %s', (_, text) => {
+  it.each(hostile)('adds nothing to the page, in any field: %s', (_, text) => {
     const page = renderHtml(withEveryText(failingReport, path => `${path} ${text}`))
     const harmless = renderHtml(withEveryText(failingReport, path => `${path} text`))
     expect(shapeOf(page)).toEqual(shapeOf(harmless))
   })
 
-  it('is shown, every field of it', () => {
+  it('is shown in every field', () => {
     const shown = renderHtml(withEveryText(failingReport, path => `[${path}]`))
     const missing: string[] = []
     withEveryText(failingReport, path => {
       if (!shown.includes(`[${path}]`)) missing.push(path)
       return path
     })
-    // The curl line is for cases that failed; of the rest the bodies are there.
+    // Only failed cases show curl commands; the others show the bodies.
     const failed = failingReport.results.flatMap(({ verdict }, index) =>
       verdict === 'failed' ? [index] : [],
     )
@@ -126,7 +126,7 @@ describe('text from a foreign wallet', () => {
     expect(curls.filter(path => failed.includes(Number(path.split('.')[2])))).toEqual([])
   })
 
-  it('is shown with what cannot be seen in it, as JSON would write it', () => {
+  it('is shown with invisible characters as JSON escapes', () => {
     const page = renderHtml(
       withEveryText(failingReport, () => 'a\u200bb\u202ec\u00a0d\u0000e\ud83df\u{e0001}g\u3164h\ufff9'),
     )
@@ -140,7 +140,7 @@ describe('text from a foreign wallet', () => {
   })
 })
 
-describe('what a reader finds', () => {
+describe('the page shows', () => {
   const textOf = (page: string) =>
     page
       .slice(page.indexOf('<body>'))
@@ -149,41 +149,41 @@ describe('what a reader finds', () => {
       .replace(/\s+/g, ' ')
   const failing = textOf(renderHtml(failingReport))
 
-  it('the verdict first, with how much failed and what was not judged and why', () => {
+  it('the verdict first, with the numbers of failed and skipped cases and the reasons', () => {
     expect(failing).toMatch(
-      /^ Wallet audit .{0,80} Failed 3 MUST cases failed , 18 passed\. 1 SHOULD or MAY case failed\. 4 cases were not judged: no way to settle was given \(3\); the time budget was used up \(1\)\./,
+      /^ Wallet audit .{0,80} Failed 3 MUST cases failed , 18 passed\. 1 SHOULD or MAY case failed\. 4 cases were skipped: no way to settle was given \(3\); the time budget was used up \(1\)\./,
     )
     expect(textOf(renderHtml(passingReport))).toMatch(
-      / Passed No MUST case failed, 16 passed\. Every case was judged\./,
+      / Passed No MUST case failed, 16 passed\. No case was skipped\./,
     )
   })
 
-  it('no plain pass where something was not judged', () => {
+  it('no plain pass if cases were skipped', () => {
     const results = failingReport.results.filter(({ verdict }) => verdict !== 'failed')
     const partly = textOf(renderHtml({ ...failingReport, results, passed: true }))
-    expect(partly).toContain('Passed as far as judged')
-    expect(partly).toContain('4 cases were not judged')
+    expect(partly).toContain('Passed, incomplete')
+    expect(partly).toContain('4 cases were skipped')
   })
 
-  it('that cases were left out, where all were judged that ran', () => {
+  it('that an audit is incomplete although no case was skipped', () => {
     const page = textOf(renderHtml({ ...passingReport, complete: false }))
-    expect(page).toContain('Passed as far as judged No MUST case failed, 16 passed. Cases were left out.')
+    expect(page).toContain('Passed, incomplete No MUST case failed, 16 passed. Not all cases were run.')
   })
 
-  it('what broke a connection in the middle of an answer', () => {
+  it('the error of a connection that broke within an answer', () => {
     const results = passingReport.results.map(result => ({
       ...result,
-      exchanges: result.exchanges.map(exchange => ({ ...exchange, broken: 'cut off in the body' })),
+      exchanges: result.exchanges.map(exchange => ({ ...exchange, error: 'cut off in the body' })),
     }))
     expect(textOf(renderHtml({ ...passingReport, results }))).toContain(
       'placebet 30.00 cut off in the body 200',
     )
   })
 
-  it('on paper: of a race only the first calls, and how many more there are', () => {
+  it('on paper only the first calls of a race, and the number of the others', () => {
     const page = renderHtml(passingReport)
     expect(page.match(/<li class="later">/g)).toHaveLength(9)
-    expect(textOf(page)).toContain('The other 9 calls: in the file that this was printed from.')
+    expect(textOf(page)).toContain('The other 9 calls: see the file from which this was printed.')
     const failed = renderHtml({
       ...failingReport,
       results: failingReport.results.filter(({ failure }) => failure),
@@ -192,26 +192,26 @@ describe('what a reader finds', () => {
     expect(failed).not.toContain('<li class="later">')
   })
 
-  it('at most three reasons in the head, however many there are', () => {
+  it('at most three reasons in the head', () => {
     const results = failingReport.results.map((result, index) =>
-      result.verdict === 'not judged' ? { ...result, reason: `reason ${index}` } : result,
+      result.verdict === 'skipped' ? { ...result, reason: `reason ${index}` } : result,
     )
     expect(textOf(renderHtml({ ...failingReport, results }))).toMatch(/reason \d+ \(1\); and other reasons\./)
   })
 
-  it('when, on whom, with which seed, how long and with how many requests', () => {
+  it('time, player, seed, duration and number of requests', () => {
     expect(failing).toContain(
-      `Wallet https://wallet.example.test/callbacks Player audit-player, EUR Funds 1000.00 EUR before, 998.00 after Begun 21 November 2026, 07:45:57 UTC Took 5.80 s, ${failingReport.requests} requests Seed 42`,
+      `Wallet https://wallet.example.test/callbacks Player audit-player, EUR Funds 1000.00 EUR before, 998.00 after Started 21 November 2026, 07:45:57 UTC Duration 5.80 s, ${failingReport.requests} requests Seed 42`,
     )
   })
 
-  it('failures before everything else, MUST before the rest, each with its whole story', () => {
+  it('failures first, MUST before the others, each with all its details', () => {
     const order = [
       'AU-108 MUST failed',
       'AU-111 MUST failed',
       'AU-123 MUST failed',
       'AU-126 SHOULD failed',
-      '4 cases not judged',
+      '4 cases skipped',
       '20 cases passed',
     ]
     const places = order.map(heading => failing.indexOf(heading))
@@ -223,27 +223,27 @@ describe('what a reader finds', () => {
       for (const part of [failure.expected, failure.actual, failure.impact]) expect(failing).toContain(part)
       if (call)
         expect(failing).toContain(
-          `The call that gave it away: ${(failure.exchangeIndex ?? 0) + 1}. ${call.label}`,
+          `The call that shows the failure: ${(failure.exchangeIndex ?? 0) + 1}. ${call.label}`,
         )
     }
   })
 
-  it('a lower level first only where no MUST failed', () => {
+  it('failed MUSTs first, whatever the order of the results', () => {
     const results = [...failingReport.results].reverse()
     const reversed = textOf(renderHtml({ ...failingReport, results }))
     expect(reversed.indexOf('AU-108 MUST failed')).toBeLessThan(reversed.indexOf('AU-126 SHOULD failed'))
   })
 
-  it('a failure that names a call which is not there, told all the same', () => {
+  it('a failure whose call is missing', () => {
     const results = failingReport.results.map(result =>
       result.failure ? { ...result, failure: { ...result.failure, exchangeIndex: 99 } } : result,
     )
     const page = textOf(renderHtml({ ...failingReport, results }))
     expect(page).toContain('16 of 24 bets accepted')
-    expect(page).not.toContain('The call that gave it away')
+    expect(page).not.toContain('The call that shows the failure')
   })
 
-  it('how many calls were left out, and where', () => {
+  it('how many calls were omitted, and where', () => {
     const results = passingReport.results.map((result, index) => {
       const [first, ...rest] = result.exchanges
       return index > 0 || first === undefined
@@ -252,13 +252,13 @@ describe('what a reader finds', () => {
     })
     const page = textOf(renderHtml({ ...passingReport, results }))
     const calls = (passingReport.results[0]?.exchanges.length ?? 0) + 1_200
-    expect(page).toContain('and 1,200 more like it')
-    expect(page).toContain(`${calls.toLocaleString('en')} calls, times from the first`)
+    expect(page).toContain('and 1,200 similar calls')
+    expect(page).toContain(`${calls.toLocaleString('en')} calls, time from the first`)
     expect(page).toContain(`${calls.toLocaleString('en')} calls, `)
-    expect(failing).not.toContain('more like it')
+    expect(failing).not.toMatch(/and [\d,]+ similar call/)
   })
 
-  it('every call with its status, and why there is none', () => {
+  it('every call with its status, or the reason why it has none', () => {
     expect(failing).toContain('placebet 30.00, given up closed by us after 2 ms none')
     expect(failing).toContain('beside it: placebet 1.00 502')
     expect(failing).toContain('no answer: timed out after 5,000 ms')
@@ -279,7 +279,7 @@ describe('the colours', () => {
   }
 
   it.each(Object.entries(palettes))(
-    'can be read by %s: at least 4.5 to 1 on paper and on shaded ground',
+    'are readable by %s: a contrast of at least 4.5 on plain and shaded background',
     (_, css) => {
       const colours = Object.fromEntries(
         [...css.matchAll(/--(\w+): (#\w{6});/g)].map(([, name, hex]) => [name, hex]),
@@ -293,7 +293,7 @@ describe('the colours', () => {
     },
   )
 
-  it('are measured rightly', () => {
+  it('are measured correctly', () => {
     expect(contrast('#000000', '#ffffff')).toBeCloseTo(21)
     expect(contrast('#777777', '#ffffff')).toBeCloseTo(4.48, 2)
   })

@@ -19,7 +19,7 @@ interface Told {
   body?: string
   answer?: string
   balance?: string
-  broken?: string
+  error?: string
 }
 
 interface Case {
@@ -36,7 +36,7 @@ interface Case {
 const target = 'https://wallet.example.test/callbacks'
 
 function exchangeOf(told: Told, startMs: number, number: number): AuditExchange {
-  const { path, label, atMs, tookMs, amount = '30.00', balance = null, broken = null } = told
+  const { path, label, atMs, tookMs, amount = '30.00', balance = null, error = null } = told
   const stake =
     path === '/placebet' ? `"sessionId":"s-1","amount":${amount},"currency":"EUR","betType":"SINGLE",` : ''
   const type = {
@@ -61,7 +61,7 @@ function exchangeOf(told: Told, startMs: number, number: number): AuditExchange 
     status: tookMs === null ? null : (told.status ?? 200),
     answer: tookMs === null ? null : answer,
     balance,
-    error: broken,
+    error,
     omitted: 0,
   }
 }
@@ -75,7 +75,7 @@ function reportOf(cases: readonly Case[], seed: number): AuditReport {
       const endMs = Math.max(startMs, ...exchanges.map(call => call.answeredAtMs ?? call.sentAtMs))
       const lastedMs = durationMs ?? endMs - startMs + 1.5
       startMs += lastedMs + 2
-      const verdict = failure ? 'failed' : reason === undefined ? 'passed' : 'not judged'
+      const verdict = failure ? 'failed' : reason === undefined ? 'passed' : 'skipped'
       return {
         id,
         level,
@@ -100,7 +100,7 @@ function reportOf(cases: readonly Case[], seed: number): AuditReport {
     requests: number,
     results,
     passed: results.every(({ verdict, level }) => verdict !== 'failed' || level !== 'MUST'),
-    complete: results.every(({ verdict }) => verdict !== 'not judged'),
+    complete: results.every(({ verdict }) => verdict !== 'skipped'),
   }
 }
 
@@ -185,7 +185,7 @@ const hungUp: Case = {
       label: 'placebet 30.00, given up',
       atMs: 0,
       tookMs: null,
-      broken: 'closed by us after 2 ms',
+      error: 'closed by us after 2 ms',
     },
     { path: '/placebet', label: 'the same again', atMs: 40, tookMs: 5, balance: '970.00' },
     { path: '/rollbackbet', label: 'rollback', atMs: 46, tookMs: 4, balance: '1000.00' },
@@ -322,7 +322,7 @@ const outage: Case = {
       atMs: 0,
       tookMs: null,
       body: `{"transactionId":"${'9'.repeat(1960)}…`,
-      broken: 'timed out after 5,000 ms',
+      error: 'timed out after 5,000 ms',
     },
     {
       path: '/placebet',
@@ -343,7 +343,7 @@ const outage: Case = {
       status: 500,
       answer: `{"errorCode":"INTERNAL_ERROR","description":"${'java.lang.OutOfMemoryError: Java heap space at com.example.wallet.BodyReader.readFully(BodyReader.java:88) '.repeat(15)}"}`,
     },
-    { path: '/rollbackbet', label: 'rollback of it', atMs: 4600, tookMs: null, broken: 'connection refused' },
+    { path: '/rollbackbet', label: 'rollback of it', atMs: 4600, tookMs: null, error: 'connection refused' },
   ],
   durationMs: 5200,
   failure: {
@@ -438,7 +438,7 @@ const unsound: (Case | undefined)[] = [
   },
 ]
 
-/** What goes wrong in practice: parallel bets, a late bet, broken connections, long bodies, ids that look alike. */
+/** What goes wrong in practice: parallel bets, a late bet, error connections, long bodies, ids that look alike. */
 export const failingReport = reportOf(
   unsound.filter(told => told !== undefined),
   42,

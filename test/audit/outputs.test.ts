@@ -1,4 +1,4 @@
-/** What people take out of a report: a line that can be pasted, and XML that can be read. */
+/** The forms of a report: curl commands for a shell, JUnit XML, and the text of the terminal. */
 import { execFile } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -47,8 +47,8 @@ async function paste(line: string) {
   return received[0]
 }
 
-// Without curl on the machine there is nothing that could be pasted.
-describe.skipIf(!hasCurl)('a curl line, pasted into a shell', () => {
+// Needs curl on the machine.
+describe.skipIf(!hasCurl)('a curl command, pasted into a shell', () => {
   const parts = { method: 'POST', headers: [], user: 'none' as const }
 
   it.each([
@@ -57,22 +57,22 @@ describe.skipIf(!hasCurl)('a curl line, pasted into a shell', () => {
     ['other languages', '{"a":"Ünï 球迷 😀"}'],
     ['a byte order mark', '\ufeff{"a":1}'],
     ['control characters', '{"a":"\u0000\u0007\n"}'],
-    ['what begins like a file', '@/etc/passwd'],
-    ['nothing', ''],
-  ])('sends the very body: %s', async (_, body) => {
+    ['a body that starts like a file name for curl', '@/etc/passwd'],
+    ['an empty body', ''],
+  ])('sends exactly the body: %s', async (_, body) => {
     const line = curlLine({ ...parts, url: `${base}/placebet`, body: Buffer.from(body) })
     const sent = await paste(line)
     expect(sent).toMatchObject({ method: 'POST', url: '/placebet' })
     expect(sent?.body.toString('utf8')).toBe(body)
   })
 
-  it('sends bytes that are no text', async () => {
+  it('sends bytes that are not text', async () => {
     const body = Buffer.from([0x7b, 0xff, 0x00, 0x27, 0x5c, 0x25, 0x7d])
     const sent = await paste(curlLine({ ...parts, url: `${base}/placebet`, body }))
     expect(sent?.body).toEqual(body)
   })
 
-  it('sends method, headers and secrets, which are in the environment', async () => {
+  it('sends method, headers and secrets, which it reads from the environment', async () => {
     const headers = [
       { name: 'content-type', value: 'application/json', secret: false },
       { name: 'x-key', value: 'not shown', secret: true },
@@ -94,7 +94,7 @@ describe.skipIf(!hasCurl)('a curl line, pasted into a shell', () => {
     })
   })
 
-  it('of the audit’s long bodies sends what the audit sent', async () => {
+  it('sends the long bodies of the audit', async () => {
     const wallet = await startPlainWallet()
     const { url, credentials } = wallet
     const options = {
@@ -110,8 +110,8 @@ describe.skipIf(!hasCurl)('a curl line, pasted into a shell', () => {
       exchanges.filter(({ body }) => body.length > 2_000),
     )
     expect(lines.map(({ label }) => label)).toEqual([
-      'placebet with a field nested 100,000 deep',
-      'placebet with a further field nested 5,000 deep',
+      'placebet with a field nested 100,000 levels deep',
+      'placebet with an additional field nested 5,000 levels deep',
       'placebet of 4 MiB',
     ])
     for (const { curl, body } of lines) {
@@ -123,7 +123,7 @@ describe.skipIf(!hasCurl)('a curl line, pasted into a shell', () => {
   })
 })
 
-it('an apostrophe in a word of the shell', () => {
+it('quotes an apostrophe for the shell', () => {
   expect(quoted("it's")).toBe(`'it'\\''s'`)
 })
 
@@ -167,7 +167,7 @@ const report: AuditReport = {
         level: 'MUST',
         title: 'Two',
         source: 'D7',
-        verdict: 'not judged',
+        verdict: 'skipped',
         reason: 'no way & means',
       },
       ...{ failure: null, exchanges: [], durationMs: 0 },
@@ -180,7 +180,7 @@ const report: AuditReport = {
 }
 
 describe('JUnit XML', () => {
-  it('holds every case, escaped, without a character that XML cannot hold', () => {
+  it('contains every case, escaped, without characters that XML does not allow', () => {
     const xml = renderJunit(report)
     expect(xml).toContain('tests="3" failures="1" errors="0" skipped="1" time="1.234"')
     expect(xml).toContain('name="AU-101 It &lt;works&gt; &amp; more (spec 4.1)" time="0.010"')
@@ -190,7 +190,7 @@ describe('JUnit XML', () => {
     const bare = xml.replace(/&(?:amp|lt|gt|quot|#13);/g, '')
     expect(bare).not.toMatch(/&/)
     expect(xml.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cs}\ufffe\uffff]/u)
-    // Every element that is opened is closed, in order.
+    // All elements are closed in order.
     const open: string[] = []
     for (const [, closing, name, empty] of xml.matchAll(/<(\/?)([a-z]+)(?:\s+[a-z]+="[^"<]*")*(\/?)>/g)) {
       if (closing === '/') expect(open.pop()).toBe(name)
@@ -204,14 +204,29 @@ describe('JUnit XML', () => {
 })
 
 describe('the table', () => {
-  it('lets no answer of a wallet’s steer the terminal', () => {
+  it('does not let the answer of a wallet control the terminal', () => {
     const text = formatReport(report, { colours: false, columns: null })
     expect(text.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u)
     expect(text).toContain('ESC \\u001b[31m')
   })
 
+  it('ends with the result, and the levels of the failed cases', () => {
+    const last = (changes: Partial<AuditReport>) =>
+      formatReport({ ...report, ...changes }, { colours: false, columns: null })
+        .split('\n')
+        .at(-1)
+    expect(last({})).toBe('FAILED: 1 passed, 1 failed (1 MUST), 1 skipped (3 requests in 1.2 s, seed 1)')
+    const results = report.results.filter(({ verdict }) => verdict !== 'failed')
+    expect(last({ results, passed: true })).toBe(
+      'PASSED, INCOMPLETE: 1 passed, 0 failed, 1 skipped (3 requests in 1.2 s, seed 1)',
+    )
+    expect(last({ results: results.slice(1), passed: true, complete: true })).toBe(
+      'PASSED: 1 passed, 0 failed, 0 skipped (3 requests in 1.2 s, seed 1)',
+    )
+  })
+
   it('fits into the terminal', () => {
-    const [first] = formatReport(report, { colours: false, columns: 30 }).split('\n')
-    expect(first).toBe('FAILED      AU-101  MUST    I…')
+    const [first] = formatReport(report, { colours: false, columns: 27 }).split('\n')
+    expect(first).toBe('FAILED   AU-101  MUST    I…')
   })
 })

@@ -1,0 +1,29 @@
+/** The form of an audit case. */
+import type { Level } from './report.js'
+import type { Stage } from './stage.js'
+
+/** A condition without which a case is skipped. */
+export type Need =
+  /** The option `settle`. */
+  | 'settle'
+  /** The option `clawbacks` is not `false`. */
+  | 'clawbacks'
+  /** The option `otherPlayerId`. */
+  | 'other-player'
+  /** Calls are authenticated: the option `credentials`, `headers` or `sign`. */
+  | 'authentication'
+
+export interface AuditCase {
+  /** Its meaning never changes, and it is never reused. */
+  id: `AU-${number}`
+  level: Level
+  /** The requirement, in one sentence. */
+  title: string
+  /** Sections of docs/interface.md, decisions (docs/decisions.md), scenarios (docs/scenarios.md) and other pages. */
+  source: string
+  /** The damage in production if a wallet fails. */
+  impact: string
+  needs?: readonly Need[]
+  /** Returns if the requirement is met; otherwise throws by an expectation of the stage. */
+  play(stage: Stage): Promise<void>
+}

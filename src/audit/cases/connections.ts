@@ -1,0 +1,225 @@
+/** AU-9xx: connections that are slow or break, at any moment. */
+import type { AuditCase } from '../audit-case.js'
+import { subtract } from '../decimal.js'
+import { write } from '../json.js'
+import type { Bet, Stage } from '../stage.js'
+
+/** After the caller has disconnected, the call may still be in flight: time for its effect to show. */
+const pauseMs = 30
+
+async function disconnecting(
+  stage: Stage,
+  call: (delivery: { as: 'disconnect'; afterMs: number }) => Promise<unknown>,
+  round: number,
+) {
+  await call({ as: 'disconnect', afterMs: round === 1 ? 0 : stage.random.between(0, 4) })
+}
+
+async function placeAndDisconnect(stage: Stage, round: number): Promise<Bet> {
+  const bet = stage.bet(stage.units(stage.random.between(20, 60)))
+  const label = `placebet, then the caller disconnects (round ${round})`
+  await disconnecting(stage, delivery => stage.place(bet, { delivery, label }), round)
+  return bet
+}
+
+export const connections: readonly AuditCase[] = [
+  {
+    id: 'AU-901',
+    level: 'MUST',
+    title: 'A caller that disconnects after a placebet and rolls it back at once loses no stake',
+    source: 'spec 4.1, 4.3',
+    impact: 'The platform treats every timeout like this: the player loses a stake that is not returned.',
+    async play(stage) {
+      for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
+        const bet = await placeAndDisconnect(stage, round)
+        stage.expectSuccess(await stage.rollback(bet))
+        await stage.expectBalance(
+          stage.opening,
+          'after a placebet whose caller disconnected, and its rollback',
+        )
+        await stage.wait(pauseMs)
+        await stage.expectBalance(stage.opening, 'a moment later')
+      }
+    },
+  },
+  {
+    id: 'AU-902',
+    level: 'MUST',
+    title: 'A caller that disconnects after a placebet and retries it is debited once',
+    source: 'spec 1.5, D2',
+    impact: 'The first copy was debited but not recorded, and the retry debits the stake again.',
+    async play(stage) {
+      for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
+        const bet = await placeAndDisconnect(stage, round)
+        const after = subtract(stage.opening, bet.amount)
+        stage.expectSuccess(await stage.place(bet, { label: 'retry of the placebet' }))
+        await stage.wait(pauseMs)
+        await stage.expectBalance(after, 'after a placebet whose caller disconnected, and its retry')
+        stage.expectSuccess(await stage.rollback(bet), stage.opening)
+      }
+    },
+  },
+  {
+    id: 'AU-903',
+    level: 'MUST',
+    title: 'A caller that disconnects after a rollbackbet and retries it is credited once',
+    source: 'spec 1.5, 4.3',
+    impact: 'Rollbacks are retried until they are confirmed: every copy credits the stake, or none does.',
+    async play(stage) {
+      for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
+        const bet = stage.bet(stage.units(stage.random.between(20, 60)))
+        stage.expectSuccess(await stage.place(bet))
+        const transactionId = stage.id()
+        const label = `rollbackbet, then the caller disconnects (round ${round})`
+        await disconnecting(stage, delivery => stage.rollback(bet, transactionId, { delivery, label }), round)
+        stage.expectSuccess(await stage.rollback(bet, transactionId, { label: 'retry of the rollbackbet' }))
+        await stage.wait(pauseMs)
+        await stage.expectBalance(stage.opening, 'after a rollback whose caller disconnected, and its retry')
+      }
+    },
+  },
+  {
+    id: 'AU-904',
+    level: 'MUST',
+    title: 'A caller that disconnects after an unsettlement and retries it is debited once',
+    source: 'spec 1.5, 4.2',
+    needs: ['settle', 'clawbacks'],
+    impact: 'Both the first copy and the retry debit the payout.',
+    async play(stage) {
+      for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
+        const bet = stage.bet(stage.units(50))
+        const staked = await stage.placeSuccessfully(bet, stage.opening)
+        await stage.settle(bet, 'BET_PAID', stage.units(20))
+        const transactionId = stage.id()
+        const label = `unsettlement, then the caller disconnects (round ${round})`
+        await disconnecting(
+          stage,
+          delivery => stage.unsettle(bet, 'UNSCORED', transactionId, { delivery, label }),
+          round,
+        )
+        const again = { label: 'retry of the unsettlement' }
+        stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED', transactionId, again))
+        await stage.wait(pauseMs)
+        await stage.expectBalance(staked, 'after an unsettlement whose caller disconnected, and its retry')
+        stage.expectSuccess(await stage.rollback(bet), stage.opening)
+      }
+    },
+  },
+  {
+    id: 'AU-905',
+    level: 'MUST',
+    title:
+      'An incomplete placebet changes no balance and leaves no record: the complete one is decided as new',
+    source: 'spec 4.1, D8',
+    impact: 'A request that was cut off is executed with the part that arrived.',
+    async play(stage) {
+      const bet = stage.bet()
+      const body = write(stage.placement(bet))
+      for (const share of [0.3, 0.9]) {
+        const delivery = { as: 'part', bytes: Math.floor(body.length * share) } as const
+        const label = `${share * 100} % of a placebet, then the connection is closed`
+        await stage.call({ label, path: '/placebet', body, delivery })
+      }
+      await stage.call({
+        label: 'placebet that ends before its Content-Length',
+        path: '/placebet',
+        body: `${body}${' '.repeat(100)}`,
+        delivery: { as: 'part', bytes: body.length },
+      })
+      await stage.wait(pauseMs)
+      await stage.expectBalance(stage.opening, 'after incomplete placebets')
+      await stage.placeSuccessfully(bet, stage.opening)
+    },
+  },
+  {
+    id: 'AU-906',
+    level: 'MUST',
+    title: 'A placebet that arrives byte by byte is accepted like any other, even without a Content-Length',
+    source: 'spec 1.3',
+    impact: 'Bets over a slow connection, or through a proxy that sends chunks, are refused or misread.',
+    async play(stage) {
+      let balance = stage.opening
+      for (const chunked of [false, true]) {
+        const bet = stage.bet()
+        balance = subtract(balance, bet.amount)
+        const cuts = Array.from({ length: 16 }, (_, index) => 16 * (index + 1))
+        const delivery = { as: 'pieces', cuts, pauseMs: 2, chunked } as const
+        const label = `placebet in pieces${chunked ? ', without a Content-Length' : ''}`
+        stage.expectSuccess(await stage.place(bet, { delivery, label }), balance)
+      }
+    },
+  },
+  {
+    id: 'AU-907',
+    level: 'MUST',
+    title: 'A character that is split by the network is read correctly',
+    source: 'spec 1.5, D24',
+    impact: 'An id with an accent becomes a different id with each retry: the stake is debited again.',
+    async play(stage) {
+      const id = `${stage.id()}-é球😀`
+      const bet = { ...stage.bet(), transactionId: id, betId: id }
+      const fields = stage.placement(bet)
+      // Every continuation byte of a UTF-8 character.
+      const cuts = [...Buffer.from(write(fields), 'utf8').entries()]
+        .filter(([, byte]) => byte >= 0x80 && byte < 0xc0)
+        .map(([index]) => index)
+      const delivery = { as: 'pieces', cuts, pauseMs: 3, chunked: false } as const
+      const first = await stage.place(bet, {
+        delivery,
+        label: 'placebet in pieces, split within a character of its id',
+      })
+      if (first.success === null) {
+        stage.expectFinalRefusal(first)
+        return
+      }
+      const after = subtract(stage.opening, bet.amount)
+      stage.expectSuccess(await stage.place(bet, { label: 'retry of the placebet in one piece' }), after)
+      stage.expectSuccess(await stage.rollback(bet), stage.opening)
+      await stage.expectBalance(stage.opening, 'after the bet was rolled back')
+    },
+  },
+  {
+    id: 'AU-908',
+    level: 'MUST',
+    title: 'Slow and disconnected callers do not block the others',
+    source: 'spec 1.5, A02',
+    impact: 'Sixteen broken connections, and no player can bet any more.',
+    async play(stage) {
+      const body = write(stage.placement(stage.bet()))
+      let answered = (): void => {}
+      const until = new Promise<void>(resolve => {
+        answered = resolve
+      })
+      const heads: Promise<void>[] = []
+      // Longer than the timeout of the placebet: a wallet that waits for the slow callers answers too late.
+      const stayMs = stage.settings.timeoutMs * 3
+      const slow = stage.simultaneously(stage.settings.concurrency, index => {
+        let sent = (): void => {}
+        heads.push(
+          new Promise(resolve => {
+            sent = resolve
+          }),
+        )
+        return stage.call({
+          label: `slow caller ${index + 1}: placebet without its body`,
+          path: '/placebet',
+          body,
+          bodyCommand: 'sleep 2',
+          delivery: { as: 'headers', until, sent },
+          timeoutMs: stayMs,
+        })
+      })
+      try {
+        await Promise.race([Promise.all(heads), slow])
+        const bet = stage.bet()
+        const label = 'placebet during slow calls'
+        const after = subtract(stage.opening, bet.amount)
+        stage.expectSuccess(await stage.place(bet, { label, delivery: { as: 'own connection' } }), after)
+        await stage.expectBalance(after, 'during slow calls')
+      } finally {
+        answered()
+        await slow
+      }
+    },
+  },
+]

@@ -1,0 +1,97 @@
+/** Reads the arguments that audit and simulate have in common. */
+import { type ParseArgsConfig, parseArgs } from 'node:util'
+
+/** Wrong usage of the command. The message is for the user. */
+export class UsageError extends Error {}
+
+export const passwordVariable = 'BET_WALLET_PASSWORD'
+
+/** The options of both commands. */
+export const commonOptions = {
+  user: { type: 'string' },
+  password: { type: 'string' },
+  header: { type: 'string', multiple: true },
+  'settle-url': { type: 'string' },
+  concurrency: { type: 'string' },
+  seed: { type: 'string' },
+  timeout: { type: 'string' },
+  json: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+} as const satisfies ParseArgsConfig['options']
+
+/** @throws {UsageError} for unknown options and missing values */
+export function parseWords<const T extends NonNullable<ParseArgsConfig['options']>>(
+  words: string[],
+  options: T,
+) {
+  try {
+    return parseArgs({ args: words, options, allowPositionals: true, strict: true })
+  } catch (error) {
+    throw new UsageError((error as Error).message)
+  }
+}
+
+export function baseUrlOf(positionals: readonly string[]): string {
+  const [baseUrl, ...more] = positionals
+  if (baseUrl === undefined)
+    throw new UsageError('The base URL is missing, for example http://127.0.0.1:3000/wallet')
+  if (more.length > 0) throw new UsageError(`Only one base URL is allowed; unexpected: ${more.join(' ')}`)
+  return baseUrl
+}
+
+export function required(name: string, value: string | undefined): string {
+  if (value === undefined || value === '') throw new UsageError(`${name} is missing; there is no default`)
+  return value
+}
+
+/** `{}` without a value: an option that is `undefined` differs from a missing one. */
+export function given<K extends string, V>(name: K, value: V | undefined): { [name in K]?: V } {
+  return value === undefined ? {} : ({ [name]: value } as { [name in K]: V })
+}
+
+export function wholeNumberOf(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (!/^[0-9]{1,15}$/.test(text))
+    throw new UsageError(`${name} must be a whole number, not ${JSON.stringify(text)}`)
+  return Number(text)
+}
+
+export function numberOf(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (!/^[0-9]+(\.[0-9]+)?$/.test(text))
+    throw new UsageError(`${name} must be a number, not ${JSON.stringify(text)}`)
+  return Number(text)
+}
+
+const msOfUnit: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
+
+export function millisecondsOf(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const [, amount = '', unit = ''] = /^([0-9]{1,9}(?:\.[0-9]+)?)(ms|s|m|h)$/.exec(text) ?? []
+  const ms = msOfUnit[unit]
+  if (ms === undefined)
+    throw new UsageError(
+      `${name} must be a duration such as 500ms, 10s, 5m or 1h, not ${JSON.stringify(text)}`,
+    )
+  return Math.round(Number(amount) * ms)
+}
+
+/** The options `credentials` and `headers`. */
+export function authenticationOf(values: { user?: string; password?: string; header?: string[] }) {
+  const { user, header = [] } = values
+  const password = values.password ?? process.env[passwordVariable]
+  if (user === undefined && values.password !== undefined) throw new UsageError('--password needs --user')
+  if (user !== undefined && !password)
+    throw new UsageError(`--user needs a password: in ${passwordVariable} (environment), or by --password`)
+  const headers: Record<string, string> = {}
+  for (const line of header) {
+    const colon = line.indexOf(':')
+    // The message does not show the argument, since its value is a secret.
+    if (colon < 1) throw new UsageError('--header must have the form "X-Api-Key: …"')
+    headers[line.slice(0, colon).trim()] = line.slice(colon + 1).trim()
+  }
+  return {
+    ...(user === undefined || password === undefined ? {} : { credentials: { username: user, password } }),
+    ...(header.length === 0 ? {} : { headers }),
+  }
+}

@@ -1,0 +1,122 @@
+/** `bet-wallet audit` */
+import type { ParseArgsConfig } from 'node:util'
+import { renderHtml } from '../html/render.js'
+import { type AuditOptions, auditCases, auditWallet } from '../index.js'
+import { renderJunit } from '../junit.js'
+import type { AuditReport } from '../report.js'
+import { formatCases, formatProgress, formatReport } from '../text.js'
+import {
+  authenticationOf,
+  baseUrlOf,
+  commonOptions,
+  given,
+  millisecondsOf,
+  parseWords,
+  required,
+  UsageError,
+  wholeNumberOf,
+} from './arguments.js'
+import { auditHelp } from './help.js'
+import { checkWritable, columnsOf, interruptSignal, overwriteLine, writeReport } from './output.js'
+
+const auditArguments = {
+  ...commonOptions,
+  'settle-command': { type: 'string' },
+  player: { type: 'string' },
+  currency: { type: 'string' },
+  'other-player': { type: 'string' },
+  'no-clawbacks': { type: 'boolean' },
+  status: { type: 'string', multiple: true },
+  code: { type: 'string', multiple: true },
+  'minor-units': { type: 'string' },
+  only: { type: 'string', multiple: true },
+  list: { type: 'boolean' },
+  rounds: { type: 'string' },
+  'time-budget': { type: 'string' },
+  junit: { type: 'string' },
+  html: { type: 'string' },
+} as const satisfies ParseArgsConfig['options']
+
+/** @returns the exit code */
+export async function audit(words: string[]): Promise<number> {
+  const { values, positionals } = parseWords(words, auditArguments)
+  if (values.help) {
+    console.log(auditHelp)
+    return 0
+  }
+  if (values.list) {
+    console.log(formatCases(auditCases))
+    return 0
+  }
+  const baseUrl = baseUrlOf(positionals)
+  for (const file of [values.json, values.junit, values.html]) checkWritable(file)
+  const options = optionsOf(values, baseUrl)
+  const signal = interruptSignal('the current case rolls back its bets first')
+  const showsProgress = process.stderr.isTTY
+  const report = await auditWallet({
+    ...options,
+    signal,
+    onResult(result, { done, total }) {
+      if (showsProgress) overwriteLine(formatProgress(result, done, total, columnsOf(process.stderr)))
+    },
+  })
+  if (showsProgress) overwriteLine('')
+  print(report)
+  writeReport(values.json, () => `${JSON.stringify(report, null, 2)}\n`)
+  writeReport(values.junit, () => renderJunit(report))
+  writeReport(values.html, () => renderHtml(report))
+  if (!report.passed) return 1
+  // An audit that proves nothing must not let a build pass.
+  return signal.aborted || report.results.every(({ verdict }) => verdict === 'skipped') ? 2 : 0
+}
+
+function optionsOf(
+  values: ReturnType<typeof parseWords<typeof auditArguments>>['values'],
+  baseUrl: string,
+): AuditOptions {
+  const minorUnits = wholeNumberOf('--minor-units', values['minor-units'])
+  const only = values.only?.flatMap(list => list.split(',')).filter(id => id.trim() !== '')
+  return {
+    baseUrl,
+    playerId: required('--player', values.player),
+    currency: required('--currency', values.currency),
+    ...given('otherPlayerId', values['other-player']),
+    ...authenticationOf(values),
+    ...given('settle', settleOf(values['settle-url'], values['settle-command'])),
+    clawbacks: !values['no-clawbacks'],
+    statusCodes: agreedOf('--status', values.status, text => wholeNumberOf('--status', text) ?? 0),
+    errorCodes: agreedOf('--code', values.code, text => text),
+    ...(minorUnits === undefined ? {} : { minorUnits: () => minorUnits }),
+    ...given('concurrency', wholeNumberOf('--concurrency', values.concurrency)),
+    ...given('raceRounds', wholeNumberOf('--rounds', values.rounds)),
+    ...given('timeoutMs', millisecondsOf('--timeout', values.timeout)),
+    ...given('timeBudgetMs', millisecondsOf('--time-budget', values['time-budget'])),
+    ...given('only', only),
+    ...given('seed', wholeNumberOf('--seed', values.seed)),
+  }
+}
+
+function settleOf(url: string | undefined, command: string | undefined) {
+  if (url !== undefined && command !== undefined)
+    throw new UsageError('--settle-url and --settle-command exclude each other')
+  if (url !== undefined) return { url }
+  return command === undefined ? undefined : { command }
+}
+
+/** By error code, the agreed values: `INSUFFICIENT_FUNDS=400` and so on. */
+function agreedOf<T>(name: string, entries: readonly string[] | undefined, read: (text: string) => T) {
+  const agreed: Record<string, T[]> = {}
+  for (const entry of entries ?? []) {
+    const [, code = '', value = ''] = /^([A-Z_]+)=(.+)$/.exec(entry) ?? []
+    if (code === '')
+      throw new UsageError(`${name} must have the form INSUFFICIENT_FUNDS=…, not ${JSON.stringify(entry)}`)
+    agreed[code] = [...(agreed[code] ?? []), read(value)]
+  }
+  return agreed
+}
+
+function print(report: AuditReport): void {
+  const { isTTY } = process.stdout
+  const colours = isTTY && process.env.NO_COLOR === undefined
+  console.log(formatReport(report, { colours, columns: isTTY ? columnsOf(process.stdout) : null }))
+}

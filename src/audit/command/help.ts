@@ -1,0 +1,112 @@
+/** The help texts of the command, at most 100 columns wide. */
+import { passwordVariable } from './arguments.js'
+
+export const commandHelp = `Usage
+  bet-wallet audit <base url> --player <id> --currency <code> [options]
+  bet-wallet audit --list
+  bet-wallet simulate <base url> --players <count, ids or file> [options]
+
+  audit      sends the platform's calls to a running wallet, in whatever language it is
+             written, and judges the answers
+  simulate   simulates a sportsbook over an unreliable network, and reconciles the balances
+             to the cent
+
+See bet-wallet audit --help and bet-wallet simulate --help.`
+
+const authenticationHelp = `Authentication
+  --user <name>             HTTP Basic; the password is read from the environment variable
+                            ${passwordVariable}, so that process lists do not show it
+  --password <password>     the password, if not in the environment
+  --header <name: value>    a header of every request; can be repeated`
+
+const settleUrlHelp = `  --settle-url <url>        a path below the base URL (/settlement) or a complete URL that
+                            accepts transactionId, betId, playerId, type (BET_PAID, VOIDED,
+                            CASHOUT), amount, currency and transactionDate as JSON, and
+                            answers 2xx`
+
+export const auditHelp = `Usage
+  bet-wallet audit <base url> --player <id> --currency <code> [options]
+  bet-wallet audit --list
+
+Sends the calls of the interface to <base url>/placebet, /unsettlement and /rollbackbet of a
+running wallet, and judges the answers. No other address is called except --settle-url, and
+redirects are not followed.
+
+Use a test player with funds (20.00 of most currencies is enough) and no other activity:
+balances are compared to the last digit. All stakes are rolled back, and credits that
+settlements leave are staked on a last bet that stays open, so that the same player can be
+audited again.
+
+${authenticationHelp}
+
+Settlements (the interface has no call for them)
+${settleUrlHelp}
+  --settle-command <line>   a shell command that reads the same JSON as one line from standard
+                            input, and exits with code 0
+                            Without either, the cases that need a settlement are skipped.
+
+Scope
+  --player <id>             the test player (required: no other player is touched)
+  --currency <code>         the currency of the player: EUR (required)
+  --other-player <id>       a second test player, for the cases that mix up players
+  --no-clawbacks            the PAM cannot deduct: unsettlements get INSUFFICIENT_FUNDS
+  --status <code=status>    an agreed status: --status INSUFFICIENT_FUNDS=400
+  --code <code=code>        an agreed error code: --code INVALID_BET=BET_REFUSED; * allows any
+                            code. Both can be repeated.
+  --minor-units <number>    decimals of the currency, if they differ from ISO 4217
+  --only <ids>              only these cases: AU-101,AU-3*
+  --list                    prints all cases and sends nothing
+
+Execution
+  --seed <number>           makes amounts and timing reproducible (1)
+  --concurrency <number>    simultaneous requests where a case sends many (16)
+  --rounds <number>         how many times each race is run (6)
+  --timeout <duration>      for each answer: 10s, 500ms (10s)
+  --time-budget <duration>  cases that have not started by then are skipped: 5m
+
+Output (in addition to the table)
+  --json <file>             the report as JSON
+  --junit <file>            the report as JUnit XML
+  --html <file>             the report as an HTML page
+
+The exit code is 0 if no MUST failed, 1 if one failed, and 2 if the audit was not possible, was
+stopped, or skipped every case.`
+
+export const simulateHelp = `Usage
+  bet-wallet simulate <base url> --players <count, ids or file> [options]
+
+Simulates a sportsbook: matches, bets, goals, settlements, voids, corrections, and uncollected
+clawbacks that are netted off later winnings, over a network that loses, delays, duplicates and
+reorders calls. It keeps its own books and reconciles them with the wallet's answers at the end,
+per player and per bet, to the last digit.
+
+${authenticationHelp}
+
+Settlements (the interface has no call for them)
+${settleUrlHelp} (/settlement)
+  --no-settle               bets are not settled: bets and rollbacks only
+
+Scope
+  --players <players>       20: sim-1 to sim-20; or ids: anna,kenji; or players.json, a list of
+                            ids or of { "playerId", "currency", "balance", "sessionId" }, of
+                            which only the first is required (required). The wallet must know
+                            them; they need funds and must have no other activity.
+  --player-prefix <text>    prefix of numbered players (sim-)
+  --bets <number>           number of bets (1,000 without --duration)
+  --duration <duration>     how long bets are placed: 90s, 10m, 1h
+
+Execution
+  --rate <number>           maximum requests per second (as many as the wallet answers)
+  --concurrency <number>    maximum requests in flight (16)
+  --chaos <0 to 1>          how unreliable the network is (0.2)
+  --seed <number>           makes a run reproducible (random)
+  --timeout <duration>      for each answer (10s)
+
+Output (in addition to the summary)
+  --json <file>             the report as JSON
+
+Ctrl+C stops betting; open bets are still settled and reconciled. Without a terminal, the
+progress is printed as a line every 10 seconds.
+
+The exit code is 0 if the books agree, 1 if they differ, and 2 if the simulation was not
+possible.`

@@ -1,0 +1,88 @@
+/** Checks before the first case that the audit is possible: the wallet answers, and the players are usable. */
+import { compare, type Decimal, fromUnits, subtract } from './decimal.js'
+import { AuditError } from './errors.js'
+import type { AuditSettings } from './options.js'
+import { type Answer, type BalanceReading, describeAnswer, type Stage } from './stage.js'
+
+/** The funds that the cases need, in smallest units of the currency. */
+export function unitsNeeded(concurrency: number): number {
+  return Math.max(2_000, concurrency * 100)
+}
+
+/**
+ * @param reading is changed to a bet and its rollback if the wallet refuses the rollback of an unknown bet
+ * @returns the opening balance
+ * @throws {AuditError} if the audit is not possible
+ */
+export async function checkTarget(
+  settings: AuditSettings,
+  stage: Stage,
+  reading: BalanceReading,
+): Promise<Decimal> {
+  const first = await stage.readBalance()
+  checkReached(settings, first, settings.playerId)
+  if (first.balance === null) reading.by = 'bet and rollback'
+  const answer = first.balance === null ? await stage.readBalance() : first
+  if (answer.balance === null) {
+    throw new AuditError(
+      'BALANCE_UNREADABLE',
+      `The balance of ${settings.playerId} cannot be read: the rollback of an unknown bet is answered with ` +
+        `${describeAnswer(first)} (spec 4.3 requires success), and a bet and its rollback with ${describeAnswer(answer)}`,
+    )
+  }
+  const currency = answer.fields?.get('currency')
+  if (typeof currency === 'string' && currency !== settings.currency) {
+    throw new AuditError(
+      'CURRENCY_MISMATCH',
+      `The currency of ${settings.playerId} is ${currency}, not ${settings.currency}`,
+    )
+  }
+  const needed = fromUnits(unitsNeeded(settings.concurrency), settings.minorUnits)
+  if (compare(answer.balance, needed) < 0) {
+    const short = subtract(needed, answer.balance)
+    throw new AuditError(
+      'INSUFFICIENT_TEST_FUNDS',
+      `${settings.playerId} has ${stage.money(answer.balance)}, and the audit needs at least ${stage.money(needed)}: ` +
+        `deposit ${stage.money(short)} or more`,
+    )
+  }
+  if (settings.otherPlayerId !== null) {
+    const other = await stage.readBalance(settings.otherPlayerId)
+    checkReached(settings, other, settings.otherPlayerId)
+  }
+  return answer.balance
+}
+
+function checkReached(settings: AuditSettings, answer: Answer, playerId: string): void {
+  const { status, exchange, errorCode } = answer
+  const where = `POST ${settings.target}${exchange.path}`
+  if (status === null) {
+    throw new AuditError(
+      'UNREACHABLE',
+      `No answer from ${settings.target}: ${exchange.error ?? 'unknown reason'}. Is the wallet running, and is the address right?`,
+    )
+  }
+  if (status >= 300 && status <= 399) {
+    throw new AuditError(
+      'NOT_A_WALLET',
+      `${where} is answered with a redirect (${status}). Redirects are not followed: use the address that it leads to`,
+    )
+  }
+  if (status === 401 || status === 403) {
+    throw new AuditError(
+      'AUTHENTICATION_FAILED',
+      `${where} is answered with ${status}: the credentials are missing or wrong`,
+    )
+  }
+  const playerCodes = settings.errorCodes.get('INVALID_PLAYER') ?? ['INVALID_PLAYER']
+  if (errorCode !== null && playerCodes.includes(errorCode)) {
+    throw new AuditError('UNKNOWN_PLAYER', `The wallet does not know the player ${playerId} (${errorCode})`)
+  }
+  if (status === 404 || (status < 300 && answer.fields === null)) {
+    throw new AuditError(
+      'NOT_A_WALLET',
+      `${where} is answered with ${describeAnswer(answer)}. Is the base URL right? /placebet, /unsettlement and /rollbackbet are appended to it`,
+    )
+  }
+  // Any other answer comes from a wallet, perhaps an incorrect one: that is for the cases.
+}
