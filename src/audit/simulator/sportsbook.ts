@@ -185,11 +185,12 @@ function placeBet(book: SportsbookState): void {
   const { accounts, random } = book.settings
   while (book.matches.length < matchesAtOnce) startMatch(book)
   const account = drawPlayer(accounts, random)
-  const { stake, offer } = drawStake(account, book.gamblers.has(account), random)
+  const drawn = drawStake(account, book.gamblers.has(account), random)
   const legs = drawLegs(book.matches, account, random)
+  const { stake, offer } = limitStake(drawn, legs, account)
   book.openBets += 1
   place(book, {
-    ...createBet(book.transactions.newId('b'), account, limitStake(stake, legs, account)),
+    ...createBet(book.transactions.newId('b'), account, stake),
     legs,
     offer,
     state: { kind: 'placing' },

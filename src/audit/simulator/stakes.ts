@@ -3,6 +3,11 @@ import type { Random } from '../random.js'
 import type { Account } from './books.js'
 import { type Leg, largestStake, type Offer } from './payouts.js'
 
+export interface Stake {
+  stake: bigint
+  offer: Offer
+}
+
 const chanceOf = { beyondFunds: 0.02, allIn: 0.06, allInOfGamblers: 0.5 }
 
 /** Some players bet more often than others; players without funds bet rarely. */
@@ -19,11 +24,7 @@ export function drawPlayer(accounts: readonly Account[], random: Random): Accoun
  *
  * @param isGambler stakes all funds often, so that clawbacks find none
  */
-export function drawStake(
-  account: Account,
-  isGambler: boolean,
-  random: Random,
-): { stake: bigint; offer: Offer } {
+export function drawStake(account: Account, isGambler: boolean, random: Random): Stake {
   const { step, low, opening } = account
   const funds = low > 0n ? low : 0n
   const share = (part: number) => ((funds / step) * BigInt(Math.round(part * 10_000))) / 10_000n
@@ -39,8 +40,11 @@ export function drawStake(
   return { stake: minors(share(0.002 + 0.03 * part)), offer: 'none' }
 }
 
-/** The stake, reduced where a payout could be larger than the interface allows (D22). */
-export function limitStake(stake: bigint, legs: readonly Pick<Leg, 'odds'>[], account: Account): bigint {
+/**
+ * Reduces a stake of which a payout could be larger than the interface allows (D22). A player with such funds needs no
+ * offer: without one, the balance does not grow from run to run.
+ */
+export function limitStake(drawn: Stake, legs: readonly Pick<Leg, 'odds'>[], account: Account): Stake {
   const most = largestStake(legs, account)
-  return stake < most ? stake : most
+  return drawn.stake <= most ? drawn : { stake: most, offer: 'none' }
 }

@@ -48,7 +48,11 @@ describe('a stake', () => {
 
   test('is reduced if a payout could be larger than an amount may be (D22)', () => {
     const account = openedAccount('900000000000000.00')
-    expect(limitStake(10_00n, [{ odds: 404 }], account)).toBe(10_00n)
-    expect(limitStake(account.low, [{ odds: 200 }], account)).toBe(24_999_999_999_999_999n)
+    const small = { stake: 10_00n, offer: 'insured' } as const
+    expect(limitStake(small, [{ odds: 404 }], account)).toEqual(small)
+    expect(limitStake({ stake: account.low, offer: 'insured' }, [{ odds: 200 }], account)).toEqual({
+      stake: 24_999_999_999_999_999n,
+      offer: 'none',
+    })
   })
 })
