@@ -97,7 +97,7 @@ async function server(): Promise<void> {
       baseUrl,
       credentials,
       players: playersOf(round),
-      settle: null,
+      settle: 'unsupported',
       bets: perRound,
       rememberedBetsMax: 0,
       concurrency: 8,

@@ -12,7 +12,7 @@ async function simulated(kind: 'memory' | 'bare', chaos: number) {
       baseUrl: server.baseUrl,
       credentials,
       players: [player],
-      settle: null,
+      settle: 'unsupported',
       bets: 100,
       rememberedBetsMax: 0,
       concurrency: 4,

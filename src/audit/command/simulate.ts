@@ -8,10 +8,7 @@ import {
   type SimulationProgress,
   simulateSportsbook,
 } from '../simulator/index.js'
-import {
-  formatProgress as formatSimulationProgress,
-  formatReport as formatSimulationReport,
-} from '../simulator/progress.js'
+import { formatSimulationProgress, formatSimulationReport } from '../simulator/progress.js'
 import {
   authenticationOf,
   baseUrlOf,
@@ -74,7 +71,8 @@ function optionsOf(
     baseUrl,
     players: playersOf(required('--players', values.players), values['player-prefix']),
     ...authenticationOf(values),
-    ...(values['no-settle'] ? { settle: null } : given('settle', values['settle-url'])),
+    ...(values['no-settle'] ? { settle: 'unsupported' as const } : {}),
+    ...(values['settle-url'] === undefined ? {} : { settle: { url: values['settle-url'] } }),
     ...given('bets', wholeNumberOf('--bets', values.bets)),
     ...given('durationMs', millisecondsOf('--duration', values.duration)),
     ...given('ratePerSecond', numberOf('--rate', values.rate)),

@@ -1,107 +1,113 @@
 /**
- * The platform's own books: what every player's balance must be, from what was sent and what was answered.
+ * The platform's own books: the balance that every player must have, from the requests that were sent and the
+ * answers that arrived.
  *
- * As long as an answer is missing, a transaction may have moved its amount or not. So every transaction has a range of
- * what it may have moved, and a player's balance lies between the sums of the ends. Once everything is
- * answered, both ends meet, and the balance is known to the cent.
+ * As long as an answer is missing, a transaction may have changed the balance or not. So every transaction
+ * has a range of possible changes, and a player's balance lies between the sums of the lower and of the upper
+ * ends. Once everything is answered, both ends meet, and the balance is known to the cent.
  */
-import { type Decimal, decimalsOf } from '../../money.js'
 import type { SettlementType } from '../../store.js'
-import { unitsOf, written } from './amounts.js'
+import { type Decimal, type DecimalText, textOfUnits, toUnits } from '../decimal.js'
 
-/** A player of the books. Amounts are whole units: the last of `decimals` digits. */
+/** A player in the books. Amounts are whole units: multiples of the last of `decimals` digits. */
 export interface Account {
   readonly playerId: string
   readonly sessionId: string
-  /** Whether its opening balance is known, and with it the fields up to `opening`. */
+  /** Whether the opening balance is known, and with it the fields up to `opening`. */
   opened: boolean
   currency: string
-  /** Of the currency. */
+  /** Decimals of the currency. */
   minorUnits: number
-  /** Of the units of these books: those of the currency, or more where the opening balance has more. */
+  /** Decimals of the units here: those of the currency, or more where the opening balance has more. */
   decimals: number
   /** One minor unit of the currency, in units. */
   step: bigint
   opening: bigint
   low: bigint
   high: bigint
-  /** How far the ends were moved outwards, ever: tells whether the range grew while a call was on its way. */
+  /** The sum of all moves of an end outwards: shows whether the range grew while a request was in flight. */
   widenedDown: bigint
   widenedUp: bigint
-  /** What the wallet's balances were off by, as told already: so that one fault is told once. */
+  /** The error of the wallet's balances that is already reported, so that one error is reported once. */
   drift: bigint
-  /** What was answered INSUFFICIENT_FUNDS and waits to be netted off future winnings (spec 4.2 rule 2). */
+  /** Clawbacks that were answered INSUFFICIENT_FUNDS, and are netted off later winnings (spec 4.2 rule 2). */
   debt: bigint
-  /** Of closed bets: what the player won and lost by the results, whatever was collected. */
+  /** The result of all closed bets, whether it was collected or not. */
   entitled: bigint
   accepted: Record<SimulatedOperation, number>
   refused: Record<SimulatedOperation, number>
   /** The balance that the wallet answered at the end; `null` until then. */
-  found: Decimal | null
-  /** What was decided since the balance was last seen exact: where a difference may come from. */
+  actual: Decimal | null
+  /** Decisions since the balance was last seen exact: the possible causes of a difference. */
   recent: Transaction[]
 }
 
 export type SimulatedOperation = 'placebet' | 'settlement' | 'unsettlement' | 'rollbackbet'
-export const operations: readonly SimulatedOperation[] = [
-  'placebet',
-  'settlement',
-  'unsettlement',
-  'rollbackbet',
-]
 
-/** A definite answer that every repeat must be answered with. */
+/** One value for each operation. */
+export function perOperation<T>(value: (operation: SimulatedOperation) => T): Record<SimulatedOperation, T> {
+  return {
+    placebet: value('placebet'),
+    settlement: value('settlement'),
+    unsettlement: value('unsettlement'),
+    rollbackbet: value('rollbackbet'),
+  }
+}
+
+/** A definite answer. Every retry must be answered alike. */
 export interface FirstAnswer {
   ok: boolean
   status: number
   errorCode: string
   reference: string | null
-  /** The moment at which it was heard. */
+  /** The moment at which it arrived. */
   at: number
 }
 
-/** A transaction of the platform's: sent once or many times, always the same. */
+/** A transaction of the platform: sent once or several times, always with the same body. */
 export interface Transaction {
   readonly operation: SimulatedOperation
   readonly transactionId: string
   readonly account: Account
   readonly bet: Bet
-  /** Stake, settled amount, or what an unsettlement reverses. In units. */
+  /** In units: the stake, the settled amount, or the amount that an unsettlement reverses. */
   readonly amount: bigint
   /** `null` for a placebet. */
   readonly type: SettlementType | 'UNSCORED' | 'UNVOIDED' | 'TECHNICAL_ERROR' | null
   readonly body: string
-  /** A settlement: what was kept back to recover debts. */
+  /** The part of a settlement that was withheld to recover debts. */
   readonly recovered: bigint
+  /** The range of the change of the balance. */
   low: bigint
   high: bigint
-  /** The moment of the first delivery; 0: none so far. */
+  /** The moment of the first delivery; 0 if there was none. */
   sentAt: number
   first: FirstAnswer | null
-  /** Answers that said nothing definite, and calls without an answer, of the real network. */
+  /** Unknown outcomes so far, without injected faults. */
   faults: number
 }
 
-export type BetState = 'placing' | 'open' | 'credited' | 'refused' | 'rolled back'
-
-/** A bet as the platform knows it. */
+/** A bet as far as the balance is concerned. */
 export interface Bet {
   readonly betId: string
   readonly account: Account
   readonly stake: bigint
-  /** `null`: never placed, a bet of which only a rollback is sent, to read the balance. */
+  /** `null`: never placed. A rollback of such a bet reads the balance. */
   placed: Transaction | null
   rollback: Transaction | null
-  /** The moment at which the first success of its rollback was heard; 0: not so far. */
+  /** The moment at which the first success of its rollback arrived; 0 if there was none. */
   rolledBackAt: number
-  state: BetState
-  /** In the order in which they were made. */
+  /** In the order of their creation. */
   transactions: Transaction[]
 }
 
-/** A player of whom nothing is known yet. */
+/** A bet that is not placed. */
+export function createBet(betId: string, account: Account, stake: bigint): Bet {
+  return { betId, account, stake, placed: null, rollback: null, rolledBackAt: 0, transactions: [] }
+}
+
+/** A player whose balance is not known yet. */
 export function createAccount(playerId: string, sessionId: string): Account {
-  const none = () => ({ placebet: 0, settlement: 0, unsettlement: 0, rollbackbet: 0 })
   return {
     playerId,
     sessionId,
@@ -118,17 +124,17 @@ export function createAccount(playerId: string, sessionId: string): Account {
     drift: 0n,
     debt: 0n,
     entitled: 0n,
-    accepted: none(),
-    refused: none(),
-    found: null,
+    accepted: perOperation(() => 0),
+    refused: perOperation(() => 0),
+    actual: null,
     recent: [],
   }
 }
 
-/** Begins the books of a player with the balance that the wallet answers. */
+/** Opens the books of a player with the balance that the wallet answers. */
 export function openAccount(account: Account, balance: Decimal, currency: string, minorUnits: number): void {
-  const decimals = Math.max(minorUnits, decimalsOf(balance))
-  const opening = unitsOf(balance, decimals) ?? 0n
+  const decimals = Math.max(minorUnits, balance.scale)
+  const opening = toUnits(balance, decimals) ?? 0n
   const step = 10n ** BigInt(decimals - minorUnits)
   Object.assign(account, {
     opened: true,
@@ -142,7 +148,7 @@ export function openAccount(account: Account, balance: Decimal, currency: string
   })
 }
 
-/** Says what a transaction may have moved, now that more is known. */
+/** Sets the range of the change that a transaction may have made. */
 export function setRange(transaction: Transaction, low: bigint, high: bigint): void {
   const { account } = transaction
   account.low += low - transaction.low
@@ -153,7 +159,25 @@ export function setRange(transaction: Transaction, low: bigint, high: bigint): v
   transaction.high = high
 }
 
-/** As people read it: `"70.50"`. */
-export function shown(units: bigint, account: Account): Decimal {
-  return written(units, account.decimals, account.minorUnits)
+/** Decimal text with the decimals of the currency, and further ones where there are any: `"70.50"`. */
+export function shown(units: bigint, { decimals, minorUnits }: Account): DecimalText {
+  return textOfUnits(units, decimals, minorUnits)
+}
+
+/** A range as decimal text: `"70.50"`, or `"70.50 to 80.00"`. */
+export function shownRange(low: bigint, high: bigint, account: Account): string {
+  return low === high ? shown(low, account) : `${shown(low, account)} to ${shown(high, account)}`
+}
+
+/** The most digits that an amount may have before its point (D22). */
+const wholeDigitsMax = 15
+
+/** The largest amount of the interface (D22), in units. */
+export function largestAmount({ decimals, step }: Account): bigint {
+  return 10n ** BigInt(wholeDigitsMax + decimals) - step
+}
+
+/** Whether the interface allows this amount (D22). */
+export function isValidAmount(units: bigint, account: Account): boolean {
+  return units >= 0n && units <= largestAmount(account) && units % account.step === 0n
 }

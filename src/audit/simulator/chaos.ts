@@ -1,25 +1,30 @@
-/** How badly the network behaves. */
+/** The faults that the simulated network injects, and their probabilities. */
 import { invalid } from '../checks.js'
 
-/** Probabilities from 0 to 1, each per attempt to deliver a call. The first five exclude each other. */
+/**
+ * Probabilities from 0 to 1, for each attempt to deliver a request. At most one of the first five faults
+ * occurs.
+ */
 export interface Chaos {
-  /** The call never reaches the wallet; the platform hears nothing. */
+  /** The request never reaches the wallet. The platform receives no answer. */
   requestLost: number
-  /** The wallet answers, and the platform does not hear it; or it gives up and goes on while the wallet still works. */
+  /** The wallet answers, and the platform does not receive the answer, or does not wait for it. */
   answerLost: number
-  /** The call hangs on the line until the platform has given up and gone on: a bet arrives after its own rollback. */
+  /** The request arrives after the platform has given up: a bet arrives after its own rollback. */
   deliveredLate: number
-  /** The call is held up a little while the platform waits: others overtake it. */
+  /** The request is held back a little while the platform waits: other requests overtake it. */
   delayed: number
-  /** The connection is cut after the call was written, or in the middle of it. */
+  /** The connection is closed after the request was sent, or in the middle of it. */
   disconnected: number
-  /** The call is delivered a second time, at once or much later, also days later as from a stuck queue. */
+  /**
+   * The request is delivered a second time, at once or much later, as from a message queue that was stuck.
+   */
   duplicated: number
-  /** An unsettlement is sent together with the settlement that it reverses, and may be there first. */
+  /** An unsettlement is sent together with the settlement that it reverses, and may arrive first. */
   reordered: number
 }
 
-/** What the number 1 stands for: nothing is spared. Smaller numbers are shares of it. */
+/** The probabilities at chaos 1. A smaller number is a share of them. */
 const worst: Readonly<Chaos> = {
   requestLost: 0.1,
   answerLost: 0.12,
@@ -44,7 +49,11 @@ function each(of: (name: keyof Chaos) => number): Chaos {
   }
 }
 
-/** The probabilities of a number from 0 to 1, or those given, and 0 for the others. @throws {AuditError} naming the flaw */
+/**
+ * The probabilities of a number from 0 to 1, or the given ones, and 0 for the others.
+ *
+ * @throws {AuditError} `INVALID_OPTIONS`
+ */
 export function chaosOf(chaos: number | Partial<Chaos>): Chaos {
   const isProbability = (value: unknown): value is number =>
     typeof value === 'number' && value >= 0 && value <= 1
@@ -64,7 +73,7 @@ export function chaosOf(chaos: number | Partial<Chaos>): Chaos {
     requestLost + answerLost + deliveredLate + disconnected > 0.9 ||
     requestLost + answerLost + deliveredLate + disconnected + delayed > 1
   ) {
-    invalid('chaos: at least one call of ten must get through, or nothing would ever end')
+    invalid('chaos: at least one request of ten must be delivered, or the run would never end')
   }
   return all
 }

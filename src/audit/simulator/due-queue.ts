@@ -1,4 +1,4 @@
-/** What is to happen at which step of the simulated time: a binary heap, first come first served within a step. */
+/** Events in simulated time: a binary heap by step, first in first out within a step. */
 
 interface Entry {
   step: number
@@ -9,9 +9,9 @@ interface Entry {
 export interface DueQueue {
   readonly size: number
   push(step: number, run: () => void): void
-  /** Takes out the first that is due at `step`, if there is one. */
+  /** Removes and returns the first event that is due at `step`; `null` if there is none. */
   popDue(step: number): (() => void) | null
-  /** The step of the first; `null` where nothing waits. */
+  /** The step of the first event; `null` if the queue is empty. */
   nextStep(): number | null
   clear(): void
 }

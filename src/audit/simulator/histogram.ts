@@ -1,6 +1,6 @@
-/** Latencies in a table of fixed size: an hour of them needs no more memory than a second. */
+/** Latencies in a table of fixed size: memory does not grow with the length of the run. */
 
-/** In milliseconds, each within 2 %, `max` exact. All 0 where nothing was measured. */
+/** In milliseconds: percentiles within 2 %, `max` exact. All are 0 if nothing was measured. */
 export interface Latency {
   p50: number
   p90: number
@@ -8,9 +8,9 @@ export interface Latency {
   max: number
 }
 
-/** Every power of two of a microsecond is cut into as many steps: the width of a step is at most 1/32 of its value. */
+/** The steps of each doubling of a microsecond: a step is at most 1/32 of its value wide. */
 const stepsPerDoubling = 32
-/** 2^36 microseconds are 19 hours. */
+/** 2^36 microseconds are 19 hours. Longer latencies count as these. */
 const doublings = 36
 
 export interface Histogram {

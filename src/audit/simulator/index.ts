@@ -1,17 +1,9 @@
-/** A simulated sportsbook: the platform's side, to rehearse with and to load a wallet with. */
+/** A simulated sportsbook: the platform's side, to rehearse with a wallet and to load it. */
 export type { SimulatedOperation } from './books.js'
 export type { Chaos } from './chaos.js'
+export type { SimulatorClock } from './clock.js'
 export type { Latency } from './histogram.js'
-export type { SimulatorClock } from './network.js'
-export {
-  numberedPlayers,
-  type SettleAnswer,
-  type SettleFunction,
-  type SimulatedPlayer,
-  type SimulatedSettlement,
-  type SimulationOptions,
-} from './options.js'
-export { formatProgress, formatReport } from './progress.js'
+export { numberedPlayers, type SimulatedPlayer, type SimulationOptions } from './options.js'
 export type {
   ClosedBet,
   Difference,

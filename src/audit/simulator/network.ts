@@ -1,317 +1,262 @@
 /**
- * Between the platform and the wallet: a network that loses, delays, doubles and reorders calls in simulated time, on
- * top of the real one, which does what it does.
+ * The network between the platform and the wallet: loses, delays, duplicates and reorders requests in
+ * simulated time, on top of the real network.
  *
- * The simulated time is counted in steps and not in seconds: it moves on with every bet that is made, so that nothing
- * ever waits for it.
+ * Simulated time is counted in steps and not in seconds. It advances with every bet that is placed, so that
+ * nothing ever waits for it.
  */
 
 import type { Random } from '../random.js'
 import type { Transaction } from './books.js'
 import { type Chaos, chaosNames } from './chaos.js'
-import { createDueQueue } from './due-queue.js'
+import type { SimulatorClock } from './clock.js'
+import { createDueQueue, type DueQueue } from './due-queue.js'
+import { drawDuplicateSteps, drawFate } from './faults.js'
+import type { SendMode } from './http-connection.js'
 import type { Judge } from './judge.js'
-import type { Sending } from './line.js'
+import { backOffMs, createPacing, type Pacing } from './pacing.js'
 import type { Reading } from './reading.js'
-
-/** Time, to be replaced in tests. */
-export interface SimulatorClock {
-  /** Milliseconds from any start, never going back. */
-  now(): number
-  /** Milliseconds since 1970. */
-  date(): number
-  /** Calls back once, after so many milliseconds. */
-  after(milliseconds: number, run: () => void): void
-}
-
-export const systemClock: SimulatorClock = {
-  now: () => performance.now(),
-  date: () => Date.now(),
-  after: (milliseconds, run) => {
-    setTimeout(run, milliseconds)
-  },
-}
 
 export interface NetworkSettings {
   concurrency: number
   ratePerSecond: number | null
   backOffMsMax: number
-  giveUpAfterMs: number
+  readonly giveUpAfterMs: number
   clock: SimulatorClock
   random: Random
-  judge: Judge
-  /** Sends a call. Calls back exactly once, later. */
-  post(transaction: Transaction, sending: Sending, answered: (reading: Reading) => void): void
-  /** Nothing is due and there is room for more. Gives false where there is nothing to do either. */
-  idle(): boolean
-  /** Nothing waits and nothing is on its way. May make new work. */
-  done(): void
-  /** The wallet has not answered for `giveUpAfterMs`. */
-  gaveUp(): void
-  answered(transaction: Transaction, reading: Reading, milliseconds: number): void
-  /** Something threw that must not: a hook of the operator's, or a fault in here. */
-  broke(error: unknown): void
+  judge: Pick<Judge, 'sent' | 'answered'>
+  /** Sends a request. Calls back exactly once, and not before it returns. */
+  post(transaction: Transaction, mode: SendMode, onReading: (reading: Reading) => void): void
+  /** Called when nothing is due and a further request may be sent. Returns whether it added work. */
+  onIdle(): boolean
+  /** Called when nothing is queued or in flight. May add work. */
+  onDrained(): void
+  /** Called once, when the wallet has not answered for `giveUpAfterMs`. */
+  onGivenUp(): void
+  /** Called with every answer to a request that was not cut. */
+  onAnswered(transaction: Transaction, reading: Reading, milliseconds: number): void
+  /** Called with whatever a hook or an error in the simulator throws. */
+  onError(error: unknown): void
 }
 
-/** What the platform hears of one attempt. `null`: nothing, by a fault that was injected. */
-export type Heard = (reading: Reading | null) => void
+/** Called with the platform's view of one attempt. `null`: no answer, because of an injected fault. */
+export type OnReading = (reading: Reading | null) => void
 
 export interface Network {
   /** The simulated time. */
   readonly step: number
-  readonly inFlight: number
   readonly requests: number
   readonly faultsInjected: Readonly<Record<keyof Chaos, number>>
   readonly walletUnreachable: boolean
-  /** Lets the simulated time go on by one. */
+  /** Advances the simulated time by one step. */
   advance(): void
-  /** Sends a transaction once, or what the network makes of it. */
-  attempt(transaction: Transaction, heard: Heard): void
-  /** Sends a transaction again, and nobody listens. */
-  repeat(transaction: Transaction, afterSteps: number): void
-  /** Sends it again after a real failure, not before a pause. */
-  retry(transaction: Transaction, heard: Heard): void
-  /** Whether something of this kind happens now, by the chaos. Counted if it does. */
+  /** Sends a transaction once, with the faults of the network. */
+  attempt(transaction: Transaction, onReading: OnReading): void
+  /** Sends a transaction again; the platform ignores the answer. */
+  sendAgain(transaction: Transaction, afterSteps: number): void
+  /** Attempts a transaction again after a real failure and a pause. */
+  retry(transaction: Transaction, onReading: OnReading): void
+  /** Draws whether a fault of this kind occurs now. Counted if it does. */
   happens(kind: keyof Chaos): boolean
   at(afterSteps: number, run: () => void): void
-  /** From here on it behaves like this; `null`: nothing is lost any more. What hangs on the line still arrives. */
-  disturb(chaos: Chaos | null): void
-  /** Nothing is sent any more. */
+  /** Sets the faults from now on; `null`: none. Requests that are held back still arrive. */
+  setChaos(chaos: Chaos | null): void
+  /** Sends nothing any more. */
   stop(): void
-  /** Goes to work. Harmless where it is at work already. */
+  /** Sends all that is due. Safe to call at any time. */
   pump(): void
 }
 
-/** The longest that a call hangs on the line or comes again, in steps: mostly few, now and then many. */
-const lateDoublings = 8
-const delayStepsMax = 4
-const backOffMsFirst = 5
-const catchUpMsMax = 250
+interface NetworkState {
+  readonly settings: NetworkSettings
+  readonly queue: DueQueue
+  readonly pacing: Pacing
+  readonly faultsInjected: Record<keyof Chaos, number>
+  chaos: Chaos | null
+  step: number
+  inFlight: number
+  requests: number
+  /** Retries whose pause has not ended. */
+  pausedRetries: number
+  pumping: boolean
+  ended: boolean
+}
 
 export function createNetwork(settings: NetworkSettings): Network {
-  const { clock, random, judge } = settings
-  const queue = createDueQueue()
-  const faultsInjected = Object.fromEntries(chaosNames.map(name => [name, 0])) as Record<keyof Chaos, number>
-  let chaos: Chaos | null = null
-  let step = 0
-  let inFlight = 0
-  let requests = 0
-  /** Retries that wait for real time to pass. */
-  let waiting = 0
-  let failures = 0
-  let paused = false
-  let pumping = false
-  let ended = false
-  /** Since when no call was answered; `null`: the last one was. */
-  let failingSince: number | null = null
-  let rateSince = clock.now()
-  let requestsPaced = 0
-
-  const lateSteps = () => Math.floor(2 ** (random.next() * lateDoublings))
-
-  function wire(transaction: Transaction, sending: Sending, heard: Heard | null): void {
-    inFlight += 1
-    requests += 1
-    requestsPaced += 1
-    const delivery = judge.sent(transaction)
-    const sentAt = clock.now()
-    settings.post(transaction, sending, reading => safely(() => heardFrom(reading)))
-
-    function heardFrom(reading: Reading): void {
-      inFlight -= 1
-      const now = clock.now()
-      if (sending === 'whole') {
-        if (reading.kind === 'broken') failed(sentAt, now)
-        else {
-          failures = 0
-          failingSince = null
-        }
-        settings.answered(transaction, reading, now - sentAt)
-        judge.answered(delivery, reading)
-      }
-      if (!ended) heard?.(reading)
-      pump()
-    }
+  const state: NetworkState = {
+    settings,
+    queue: createDueQueue(),
+    pacing: createPacing({
+      clock: settings.clock,
+      ratePerSecond: settings.ratePerSecond,
+      backOffMsMax: settings.backOffMsMax,
+      get giveUpAfterMs() {
+        return settings.giveUpAfterMs
+      },
+      after: (milliseconds, run) => after(state, milliseconds, run),
+      onResume: () => pump(state),
+    }),
+    faultsInjected: Object.fromEntries(chaosNames.map(name => [name, 0])) as Record<keyof Chaos, number>,
+    chaos: null,
+    step: 0,
+    inFlight: 0,
+    requests: 0,
+    pausedRetries: 0,
+    pumping: false,
+    ended: false,
   }
-
-  /** Where the world calls in. What throws here would else end the process. */
-  function safely(run: () => void): void {
-    try {
-      run()
-    } catch (error) {
-      pumping = false
-      settings.broke(error)
-    }
-  }
-
-  const later = (milliseconds: number, run: () => void) => clock.after(milliseconds, () => safely(run))
-
-  /** No answer: the wallet may be down. Then one call after the other tries, with growing pauses, until one is answered. */
-  function failed(sentAt: number, now: number): void {
-    failures += 1
-    failingSince ??= sentAt
-    if (now - failingSince > settings.giveUpAfterMs) {
-      giveUp()
-      return
-    }
-    if (paused || settings.backOffMsMax === 0) return
-    paused = true
-    later(Math.min(settings.backOffMsMax, backOffMsFirst * 2 ** Math.min(failures, 20)), () => {
-      paused = false
-      pump()
-    })
-  }
-
-  function giveUp(): void {
-    if (ended) return
-    ended = true
-    queue.clear()
-    settings.gaveUp()
-  }
-
-  /** Whether a further request keeps to the rate; else it is tried again when it does. */
-  function mayRequest(): boolean {
-    if (settings.ratePerSecond === null) return true
-    const now = clock.now()
-    const dueMs = rateSince + (requestsPaced * 1000) / settings.ratePerSecond - now
-    if (dueMs <= 0) {
-      // What was missed while the wallet was away, or slow, is not made up for in one rush.
-      if (dueMs < -catchUpMsMax) {
-        rateSince = now
-        requestsPaced = 0
-      }
-      return true
-    }
-    if (!paused) {
-      paused = true
-      later(dueMs, () => {
-        paused = false
-        pump()
-      })
-    }
-    return false
-  }
-
-  function pump(): void {
-    if (pumping) return
-    pumping = true
-    for (;;) {
-      if (ended || paused) break
-      if (inFlight >= (failures === 0 ? settings.concurrency : 1) || !mayRequest()) break
-      const due = queue.popDue(step)
-      if (due !== null) {
-        due()
-        continue
-      }
-      if (settings.idle()) continue
-      // No more bets: the time goes on to what is next.
-      const next = queue.nextStep()
-      if (next === null) break
-      step = next
-    }
-    pumping = false
-    if (inFlight === 0 && waiting === 0 && !paused && (ended || queue.size === 0)) settings.done()
-  }
-
-  const network: Network = {
+  return {
     get step() {
-      return step
-    },
-    get inFlight() {
-      return inFlight
+      return state.step
     },
     get requests() {
-      return requests
+      return state.requests
     },
     get walletUnreachable() {
-      return failures > 0
+      return state.pacing.failures > 0
     },
-    faultsInjected,
-
+    faultsInjected: state.faultsInjected,
     advance() {
-      step += 1
+      state.step += 1
     },
-
-    attempt(transaction, heard) {
-      const now = (sending: Sending, listener: Heard | null, afterSteps = 0) =>
-        queue.push(step + afterSteps, () => wire(transaction, sending, listener))
-      const nothingHeard = () => queue.push(step, () => heard(null))
-      if (chaos === null) {
-        now('whole', heard)
-        return
-      }
-      if (network.happens('duplicated')) network.repeat(transaction, random.chance(0.5) ? 0 : lateSteps())
-
-      let left = random.next()
-      const falls = (kind: keyof Chaos) => {
-        left -= (chaos as Chaos)[kind]
-        if (left >= 0) return false
-        faultsInjected[kind] += 1
-        return true
-      }
-      if (falls('requestLost')) {
-        nothingHeard()
-      } else if (falls('answerLost')) {
-        if (random.chance(0.5)) now('whole', () => heard(null))
-        else {
-          // It gives up while the wallet is still at work.
-          now('whole', null)
-          nothingHeard()
-        }
-      } else if (falls('deliveredLate')) {
-        now('whole', null, lateSteps())
-        nothingHeard()
-      } else if (falls('disconnected')) {
-        now(random.chance(0.5) ? 'cut after' : 'cut within', () => heard(null))
-      } else if (falls('delayed')) {
-        now('whole', heard, random.between(1, delayStepsMax))
-      } else now('whole', heard)
+    attempt: (transaction, onReading) => attempt(state, transaction, onReading),
+    sendAgain: (transaction, afterSteps) => enqueue(state, transaction, 'complete', null, afterSteps),
+    retry: (transaction, onReading) => retry(state, transaction, onReading),
+    happens: kind => happens(state, kind),
+    at: (afterSteps, run) => state.queue.push(state.step + afterSteps, run),
+    setChaos(chaos) {
+      state.chaos = chaos
     },
-
-    repeat(transaction, afterSteps) {
-      queue.push(step + afterSteps, () => wire(transaction, 'whole', null))
-    },
-
-    retry(transaction, heard) {
-      const again = () => network.attempt(transaction, heard)
-      // Later in both times: what it waits for may have to happen in the simulated one.
-      const steps = Math.min(64, 2 ** Math.min(transaction.faults, 6))
-      const milliseconds = Math.min(
-        settings.backOffMsMax,
-        backOffMsFirst * 2 ** Math.min(transaction.faults, 20),
-      )
-      if (milliseconds === 0) {
-        queue.push(step + steps, again)
-        return
-      }
-      waiting += 1
-      later(milliseconds, () => {
-        waiting -= 1
-        if (!ended) queue.push(step + steps, again)
-        pump()
-      })
-    },
-
-    happens(kind) {
-      if (chaos === null || !random.chance(chaos[kind])) return false
-      faultsInjected[kind] += 1
-      return true
-    },
-
-    at(afterSteps, run) {
-      queue.push(step + afterSteps, run)
-    },
-
-    disturb(next) {
-      chaos = next
-    },
-
-    stop() {
-      ended = true
-      queue.clear()
-    },
-
-    pump: () => safely(pump),
+    stop: () => end(state),
+    pump: () => safely(state, () => pump(state)),
   }
-  return network
+}
+
+function happens(state: NetworkState, kind: keyof Chaos): boolean {
+  const { chaos, settings } = state
+  if (chaos === null || !settings.random.chance(chaos[kind])) return false
+  state.faultsInjected[kind] += 1
+  return true
+}
+
+function attempt(state: NetworkState, transaction: Transaction, onReading: OnReading): void {
+  const { chaos, settings } = state
+  if (chaos === null) {
+    enqueue(state, transaction, 'complete', onReading, 0)
+    return
+  }
+  if (happens(state, 'duplicated'))
+    enqueue(state, transaction, 'complete', null, drawDuplicateSteps(settings.random))
+  const { fault, mode, afterSteps, platform } = drawFate(settings.random, chaos)
+  if (fault !== null) state.faultsInjected[fault] += 1
+  if (mode !== null) {
+    const listener =
+      platform === 'receives-answer' ? onReading : platform === 'misses-answer' ? () => onReading(null) : null
+    enqueue(state, transaction, mode, listener, afterSteps)
+  }
+  if (platform === 'gives-up') state.queue.push(state.step, () => onReading(null))
+}
+
+/** Later in both times: the cause of the failure may need simulated time to pass. */
+function retry(state: NetworkState, transaction: Transaction, onReading: OnReading): void {
+  const steps = Math.min(64, 2 ** Math.min(transaction.faults, 6))
+  const milliseconds = backOffMs(transaction.faults, state.settings.backOffMsMax)
+  const again = () => attempt(state, transaction, onReading)
+  if (milliseconds === 0) {
+    state.queue.push(state.step + steps, again)
+    return
+  }
+  state.pausedRetries += 1
+  after(state, milliseconds, () => {
+    state.pausedRetries -= 1
+    if (!state.ended) state.queue.push(state.step + steps, again)
+    pump(state)
+  })
+}
+
+function enqueue(
+  state: NetworkState,
+  transaction: Transaction,
+  mode: SendMode,
+  onReading: OnReading | null,
+  afterSteps: number,
+): void {
+  state.queue.push(state.step + afterSteps, () => send(state, transaction, mode, onReading))
+}
+
+function send(
+  state: NetworkState,
+  transaction: Transaction,
+  mode: SendMode,
+  onReading: OnReading | null,
+): void {
+  const { settings, pacing } = state
+  state.inFlight += 1
+  state.requests += 1
+  pacing.sent()
+  const delivery = settings.judge.sent(transaction)
+  const sentAt = settings.clock.now()
+  settings.post(transaction, mode, reading =>
+    safely(state, () => {
+      state.inFlight -= 1
+      if (mode === 'complete') {
+        if (reading.kind !== 'no-answer') pacing.answered()
+        else if (pacing.failed(sentAt)) giveUp(state)
+        settings.onAnswered(transaction, reading, settings.clock.now() - sentAt)
+        settings.judge.answered(delivery, reading)
+      }
+      if (!state.ended) onReading?.(reading)
+      pump(state)
+    }),
+  )
+}
+
+/** Around all code that runs on an event: an uncaught error would end the process. */
+function safely(state: NetworkState, run: () => void): void {
+  try {
+    run()
+  } catch (error) {
+    state.pumping = false
+    state.settings.onError(error)
+  }
+}
+
+function after(state: NetworkState, milliseconds: number, run: () => void): void {
+  state.settings.clock.after(milliseconds, () => safely(state, run))
+}
+
+function giveUp(state: NetworkState): void {
+  if (state.ended) return
+  end(state)
+  state.settings.onGivenUp()
+}
+
+function end(state: NetworkState): void {
+  state.ended = true
+  state.queue.clear()
+}
+
+function pump(state: NetworkState): void {
+  if (state.pumping) return
+  state.pumping = true
+  const { queue, pacing, settings } = state
+  while (!state.ended && !pacing.paused) {
+    // While the wallet does not answer, one request after the other is tried.
+    const inFlightMax = pacing.failures === 0 ? settings.concurrency : 1
+    if (state.inFlight >= inFlightMax || !pacing.mayRequest()) break
+    const due = queue.popDue(state.step)
+    if (due !== null) {
+      due()
+      continue
+    }
+    if (settings.onIdle()) continue
+    // No more bets: simulated time advances to the next event.
+    const next = queue.nextStep()
+    if (next === null) break
+    state.step = next
+  }
+  state.pumping = false
+  const isQueueEmpty = state.ended || queue.size === 0
+  if (state.inFlight === 0 && state.pausedRetries === 0 && !pacing.paused && isQueueEmpty)
+    settings.onDrained()
 }

@@ -1,93 +1,90 @@
-/** What an answer of the wallet says. */
-import { readJson } from '../../http/json.js'
-import { type Decimal, parseDecimal } from '../../money.js'
-import type { LineAnswer } from './line.js'
+/** The meaning of a wallet's answer. */
+import { type Decimal, parseDecimal } from '../decimal.js'
+import { numberText, type ReadJson, readObject } from '../json.js'
+import type { HttpResult } from './http-connection.js'
 
-export type Reading =
-  /** Any status from 200 to 299. `balance` is null only where a settlement's answer names none. */
-  | {
-      kind: 'success'
-      status: number
-      balance: Decimal | null
-      currency: string | null
-      reference: string | null
-    }
-  /** Definite: 4xx, except those that say "not now". */
-  | { kind: 'refusal'; status: number; errorCode: string }
-  /** Nothing is known: 5xx, 3xx, 408, 425, 429, or a success that cannot be read (`flaw`). */
-  | { kind: 'fault'; status: number; errorCode: string; flaw: string | null }
-  /** No answer came. */
-  | { kind: 'broken'; reason: string }
+export type Reading = Success | Refusal | Fault | NoAnswer
 
-/** 4xx that say nothing of the call itself: time-out, too early, too many. */
-const notNow: readonly number[] = [408, 425, 429]
+/** Any status from 200 to 299. `balance` is `null` only where the answer to a settlement has none. */
+export interface Success {
+  kind: 'success'
+  status: number
+  balance: Decimal | null
+  currency: string | null
+  reference: string | null
+}
+
+/** A definite refusal: 4xx, except for the statuses that ask for a retry. */
+export interface Refusal {
+  kind: 'refusal'
+  status: number
+  errorCode: string
+}
+
+/** An unknown outcome: 5xx, 3xx, 408, 425, 429, or a success that cannot be read (`problem`). */
+export interface Fault {
+  kind: 'fault'
+  status: number
+  errorCode: string
+  problem: string | null
+}
+
+/** An unknown outcome without an answer. */
+export interface NoAnswer {
+  kind: 'no-answer'
+  reason: string
+}
+
+/** The answers after which a transaction is not sent again. */
+export type Definite = Success | Refusal
+
+/** 4xx that do not refuse the request: time-out, too early, too many requests. */
+const retryStatuses: readonly number[] = [408, 425, 429]
 
 /**
- * Reads an answer (spec 2, 7).
+ * Reads an answer (spec 2, spec 7).
  *
- * @param balanceRequired false for settlements: the answers are the operator's own, and a success is one without a balance too
+ * @param balanceRequired `false` for settlements: their answers are the operator's own, and a success needs
+ * no balance
  */
-export function readingOf(answer: LineAnswer, balanceRequired: boolean): Reading {
-  if ('broken' in answer) return { kind: 'broken', reason: answer.broken }
-  const { status, body } = answer
-  const fields = fieldsOf(body)
-
+export function readingOf(result: HttpResult, balanceRequired: boolean): Reading {
+  if ('error' in result) return { kind: 'no-answer', reason: result.error }
+  const { status, body } = result
+  const fields = readObject(body)
   if (status >= 200 && status <= 299) {
-    const flaw = (what: string): Reading =>
-      balanceRequired
-        ? { kind: 'fault', status, errorCode: '', flaw: what }
-        : { kind: 'success', status, balance: null, currency: null, reference: null }
-    if (fields === null) return flaw('the body is not a JSON object')
-    const balance = parseDecimal(fields.balance)
-    if (balance === null) return flaw('balance is not a decimal')
-    if (typeof fields.currency !== 'string' || fields.currency === '') return flaw('currency is missing')
-    const { walletTransactionId } = fields
-    if (
-      walletTransactionId !== undefined &&
-      walletTransactionId !== null &&
-      typeof walletTransactionId !== 'string'
-    ) {
-      return flaw('walletTransactionId is not a string')
-    }
-    return {
-      kind: 'success',
-      status,
-      balance,
-      currency: fields.currency,
-      reference: walletTransactionId ?? null,
-    }
+    const success = successOf(status, fields)
+    if (success.kind === 'success' || balanceRequired) return success
+    return { kind: 'success', status, balance: null, currency: null, reference: null }
   }
-
-  const errorCode = (fields !== null && textOrNull(fields.errorCode)) || ''
-  return status >= 400 && status <= 499 && !notNow.includes(status)
+  const code = fields?.get('errorCode')
+  const errorCode = typeof code === 'string' ? code : ''
+  return status >= 400 && status <= 499 && !retryStatuses.includes(status)
     ? { kind: 'refusal', status, errorCode }
-    : { kind: 'fault', status, errorCode, flaw: null }
+    : { kind: 'fault', status, errorCode, problem: null }
 }
 
-function fieldsOf(body: string): Record<string, unknown> | null {
-  try {
-    const value = readJson(body)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : null
-  } catch {
-    return null
-  }
+function successOf(status: number, fields: ReadonlyMap<string, ReadJson> | null): Success | Fault {
+  const unreadable = (problem: string): Fault => ({ kind: 'fault', status, errorCode: '', problem })
+  if (fields === null) return unreadable('the body is not a JSON object')
+  const balance = parseDecimal(numberText(fields.get('balance'))?.text ?? '')
+  if (balance === null) return unreadable('balance is not a decimal')
+  const currency = fields.get('currency')
+  if (typeof currency !== 'string' || currency === '') return unreadable('currency is missing')
+  const reference = fields.get('walletTransactionId') ?? null
+  if (reference !== null && typeof reference !== 'string')
+    return unreadable('walletTransactionId is not a string')
+  return { kind: 'success', status, balance, currency, reference }
 }
 
-function textOrNull(value: unknown): string | null {
-  return typeof value === 'string' ? value : null
-}
-
-/** In a few words, for counts: `"200"`, `"402 INSUFFICIENT_FUNDS"`, `"no answer: timed out"`. */
+/** A short name, for counts: `"200"`, `"402 INSUFFICIENT_FUNDS"`, `"no answer: timed out"`. */
 export function shortOf(reading: Reading): string {
   switch (reading.kind) {
     case 'success':
       return String(reading.status)
-    case 'broken':
+    case 'no-answer':
       return `no answer: ${reading.reason}`
     case 'fault':
-      if (reading.flaw !== null) return `${reading.status}, unreadable: ${reading.flaw}`
+      if (reading.problem !== null) return `${reading.status}, unreadable: ${reading.problem}`
       return `${reading.status} ${reading.errorCode}`.trimEnd()
     case 'refusal':
       return `${reading.status} ${reading.errorCode}`.trimEnd()

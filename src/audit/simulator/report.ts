@@ -1,27 +1,27 @@
-/** What a simulation found, as data. */
-import type { Decimal } from '../../money.js'
+/** The result of a simulation, as data. */
+import type { DecimalText } from '../decimal.js'
 import type { SimulatedOperation } from './books.js'
 import type { Chaos } from './chaos.js'
 import type { Latency } from './histogram.js'
 
-/** Where the wallet's answers and the platform's books disagree. There must be none. */
+/** A disagreement between the wallet's answers and the platform's books. A correct wallet has none. */
 export interface Difference {
   /**
-   * - `balance`: a balance that was answered on the way is not what it must be
-   * - `closing balance`: so at the end, when nothing was on its way any more
-   * - `repeat`: a repeated call was answered unlike the first time
-   * - `late bet`: a bet was accepted after its rollback had been answered
-   * - `overspent`: more was taken than was there
-   * - `refused`: what had to succeed was refused
-   * - `unanswered`: no definite answer, however often it was asked
-   * - `unreadable`, `currency`: an answer that is not what the interface describes
-   * - `books`: the platform's own books do not add up, which is a fault of the simulator
+   * - `balance`: a balance answered during the run is wrong.
+   * - `closing-balance`: the balance at the end is wrong.
+   * - `replay`: a retry was not answered like the first request (D2).
+   * - `late-bet`: a bet was accepted after its rollback had been answered (D11).
+   * - `overspent`: more was debited than the player had.
+   * - `refused`: a request that must succeed was refused.
+   * - `unanswered`: no definite answer in spite of retries.
+   * - `unreadable`, `currency`: an answer that the interface does not allow.
+   * - `books`: an error of the simulator, not of the wallet.
    */
   kind:
     | 'balance'
-    | 'closing balance'
-    | 'repeat'
-    | 'late bet'
+    | 'closing-balance'
+    | 'replay'
+    | 'late-bet'
     | 'overspent'
     | 'refused'
     | 'unanswered'
@@ -29,61 +29,72 @@ export interface Difference {
     | 'currency'
     | 'books'
   playerId: string
-  /** The bet of the call at which it showed. */
+  /** The bet of the request that showed the difference. */
   betId: string
   operation: SimulatedOperation | null
   transactionId: string | null
   expected: string
   actual: string
-  /** To the cent: what the wallet has more (or, negative, less) than it must. `null` where it is not about an amount. */
-  amount: Decimal | null
+  /**
+   * Decimal text: how much the wallet has more than it must have; negative: less. `null` if the difference is
+   * not about an amount.
+   */
+  amount: DecimalText | null
   currency: string
-  /** The simulated time: how many bets had been made. */
+  /** The simulated time: the number of bets placed before. */
   step: number
-  /** What was decided on the player since its balance was last seen exact: one of these may be the cause. At most 12. */
+  /**
+   * Decisions on the player since the balance was last known to be exact, at most 12: one of them may be the
+   * cause.
+   */
   recentTransactions: string[]
 }
 
-/** The platform's books of one player, for comparing them with a database. */
+/** The platform's books of one player, to be compared with a database. Amounts are decimal text. */
 export interface PlayerBooks {
   playerId: string
   currency: string
-  opening: Decimal
-  /** What the balance must be. `null` where answers are still missing: then it is one from `expectedLeast` to `expectedMost`. */
-  expected: Decimal | null
-  expectedLeast: Decimal
-  expectedMost: Decimal
-  /** What the wallet answered at the end; `null` where it could not be asked any more. */
-  actual: Decimal | null
-  /** Answered INSUFFICIENT_FUNDS on unsettlements and not yet netted off winnings (spec 4.2 rule 2). */
-  debt: Decimal
+  opening: DecimalText
   /**
-   * Transactions that are known to be accepted, each once, however often they were sent. A bet whose answer was lost
-   * and that was rolled back may be one more placebet. The balance is read by rollbacks of bets that were never placed:
-   * they are among the rollbackbets.
+   * The balance that the player must have. `null` if answers are missing: then it is one from `expectedLeast`
+   * to `expectedMost`.
+   */
+  expected: DecimalText | null
+  expectedLeast: DecimalText
+  expectedMost: DecimalText
+  /** The balance that the wallet answered at the end; `null` if it did not answer any more. */
+  actual: DecimalText | null
+  /**
+   * Uncollected clawbacks: answered INSUFFICIENT_FUNDS, and not yet netted off winnings (spec 4.2 rule 2).
+   */
+  debt: DecimalText
+  /**
+   * Accepted transactions, each counted once. A bet whose answer was lost and that was rolled back may be one
+   * more placebet. The balance is read by rollbacks of bets that were never placed: they are among the
+   * rollbackbets.
    */
   accepted: Record<SimulatedOperation, number>
-  /** So with refusals that stick. */
+  /** Final refusals, each counted once (D6, D7). */
   refused: Record<SimulatedOperation, number>
 }
 
-/** A bet that is over, as the platform's books have it. */
+/** A closed bet in the platform's books. Amounts are decimal text. */
 export interface ClosedBet {
   betId: string
   playerId: string
   currency: string
-  stake: Decimal
-  /** `REFUSED`: nothing was ever taken. `ROLLED_BACK`: nothing is taken any more, if ever anything was. */
+  stake: DecimalText
+  /** `REFUSED`: nothing was debited. `ROLLED_BACK`: a stake that was debited has been credited back. */
   state: 'PLACED' | 'ROLLED_BACK' | 'REFUSED'
-  /** What is credited and not reversed, and as what. Both `null` where there is none. */
-  live: Decimal | null
+  /** The live credit and its type: credited and not reversed. Both are `null` if there is none. */
+  live: DecimalText | null
   type: 'BET_PAID' | 'VOIDED' | 'CASHOUT' | null
 }
 
 export interface SimulationReport {
   /** The version of this format. */
   readonly formatVersion: 1
-  /** Without credentials. */
+  /** The base URL. */
   target: string
   /** ISO 8601 in UTC. */
   startedAt: string
@@ -93,24 +104,29 @@ export interface SimulationReport {
   runId: string
   chaos: Chaos
   concurrency: number
-  /** No differences, and everything was answered. */
+  /** There are no differences, and the run is complete. */
   passed: boolean
-  /** Everything was answered in the end. `false`: the wallet was gone for longer than `giveUpAfterMs`. */
+  /**
+   * Everything was answered in the end. `false`: the wallet did not answer for longer than `giveUpAfterMs`.
+   */
   complete: boolean
   differencesCount: number
-  /** The first of them. */
+  /** The first differences, at most `differencesMax`. */
   differences: Difference[]
-  /** How many requests were sent, repeats among them. */
+  /** Requests sent, including retries and duplicates. */
   requests: number
   requestsPerSecond: number
   latencyMs: Latency
-  /** Per operation and answer (`"200"`, `"402 INSUFFICIENT_FUNDS"`, `"no answer: timed out"`) how often it came. */
+  /**
+   * The number of answers, by operation and answer: `"200"`, `"402 INSUFFICIENT_FUNDS"`, `"no answer: timed
+   * out"`.
+   */
   answers: Record<SimulatedOperation, Record<string, number>>
   counts: SimulationCounts
-  /** How often the network was made to fail, by kind. */
+  /** The number of injected faults, by kind. */
   faultsInjected: Record<keyof Chaos, number>
-  /** Debts that are still to be netted off winnings, per currency. */
-  debts: Record<string, Decimal>
+  /** Uncollected clawbacks at the end, by currency. */
+  debts: Record<string, DecimalText>
   books: { players: PlayerBooks[] }
 }
 
@@ -126,35 +142,36 @@ export interface SimulationCounts {
   voids: number
   cashOuts: number
   unsettlements: number
-  /** Unsettlements that were answered INSUFFICIENT_FUNDS. */
+  /** Unsettlements answered INSUFFICIENT_FUNDS. */
   clawbacksRefused: number
-  /** Calls of unsettlements that overtook their settlement, and were told to come again (SETTLEMENT_NOT_FOUND, D19). */
+  /** Unsettlements that arrived before their settlement, and were answered SETTLEMENT_NOT_FOUND (D19). */
   earlyUnsettlements: number
-  /** Settlements from which debts were recovered. */
+  /** Settlements reduced by uncollected clawbacks. */
   recoveries: number
-  /** Repeats that were answered like the first time. */
+  /** Retries and duplicates answered like the first request. */
   replaysAbsorbed: number
+  /** Bets refused because their rollback had arrived before (D11). */
   lateBetsRefused: number
+  /** Balances that could have one value only, and had it. */
   balancesExact: number
+  /** Balances within the range that requests in flight allow. */
   balancesInRange: number
   /**
-   * Calls that the real network or the wallet failed: no answer, or 5xx. Injected faults are not among them, nor
-   * `earlyUnsettlements`.
+   * Requests without an answer, or answered 5xx. Without injected faults, and without `earlyUnsettlements`.
    */
   failedCalls: number
-  /** Transactions of bets of the past that were sent again at the end, and answered like the first time or not. */
+  /** Transactions of closed bets that were sent again at the end. */
   retriedAtEnd: number
 }
 
-/** How far it is. */
 export interface SimulationProgress {
-  phase: 'opening' | 'betting' | 'playing out' | 'reconciling'
+  phase: 'opening' | 'betting' | 'draining' | 'reconciling'
   elapsedMs: number
   durationMs: number | null
   bets: number
   betsMax: number | null
   requests: number
-  /** Over the time since the last progress. */
+  /** Since the last progress. */
   requestsPerSecond: number
   latencyMs: Latency
   replaysAbsorbed: number
@@ -163,8 +180,8 @@ export interface SimulationProgress {
   clawbacksRefused: number
   failedCalls: number
   differencesCount: number
-  /** Transactions that the platform has no definite answer for yet. */
+  /** Transactions without a definite answer. */
   pending: number
-  /** Whether the last call got no answer at all. */
+  /** The last request was not answered. */
   walletUnreachable: boolean
 }

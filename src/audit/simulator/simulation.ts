@@ -1,447 +1,287 @@
 /** One run: opening balances, bets, the end of all matches, and the reconciliation. */
-import { isoMinorUnits } from '../../currencies.js'
-import { add, compare, parseDecimal } from '../../money.js'
-import { AuditError, type AuditErrorCode } from '../errors.js'
+import { AuditError } from '../errors.js'
 import { createRandom } from '../random.js'
-import {
-  type Account,
-  createAccount,
-  openAccount,
-  operations,
-  type SimulatedOperation,
-  shown,
-  type Transaction,
-} from './books.js'
-import { createHistogram } from './histogram.js'
-import { createJudge } from './judge.js'
-import { createLine, type Sending } from './line.js'
-import { createNetwork } from './network.js'
-import {
-  type Settings,
-  type SettleFunction,
-  type SimulatedSettlement,
-  type SimulationOptions,
-  settingsOf,
-} from './options.js'
-import { type Reading, readingOf, shortOf } from './reading.js'
-import type { PlayerBooks, SimulationProgress, SimulationReport } from './report.js'
-import { createSportsbook } from './sportsbook.js'
+import { type Account, createAccount, createBet, shown, shownRange, type Transaction } from './books.js'
+import { buildProgress, buildReport, type ReportedState } from './build-report.js'
+import { createJudge, type Judge } from './judge.js'
+import type { Finding } from './judgements.js'
+import { createNetwork, type Network } from './network.js'
+import { openBooks } from './openings.js'
+import { type Settings, type SimulatedPlayer, type SimulationOptions, settingsOf } from './options.js'
+import { createOutbox, type Outbox } from './outbox.js'
+import type { Reading } from './reading.js'
+import type { SimulationProgress, SimulationReport } from './report.js'
+import { createSportsbook, type Sportsbook } from './sportsbook.js'
+import { createTally } from './tally.js'
+import { createTransport, type Transport } from './transport.js'
 
-/** Streams of chance: the network's does not disturb the world's. */
+/** Independent random sequences: the faults of the network do not change the bets. */
 const streams = { world: 1, network: 2 }
-/** So many answers that say nothing definite, for longer than `giveUpAfterMs`, and a transaction is given up. */
-const faultsMax = 60
-/** A wallet that words its failures anew each time must not fill the memory. */
-const answersMax = 50
-/** A wallet that has never answered is given up sooner. */
-const firstPatienceMsMax = 5_000
-/** With so many unanswered transactions per connection no more bets are made. */
+/** A wallet that has never answered is given up early: probably the address is wrong. */
+const firstGiveUpAfterMsMax = 5_000
+/** No further bets while there are more unanswered transactions than this for each connection. */
 const pendingPerConnectionMax = 8
 
 /**
- * Plays a sportsbook against a running wallet (spec 4, as the platform has to keep it), judges every answer, and
- * reconciles its own books with the wallet's balances at the end.
+ * Plays a sportsbook against a running wallet as the platform does (spec 4), judges every answer, and
+ * reconciles its own books with the wallet's balances at the end. For test systems: it changes the balances
+ * of the given players, and leaves bets and transactions behind.
  *
- * Sends placebets, rollbackbets, unsettlements and settlements for the given players only, to the given URLs only. Moves
- * their money, and leaves bets and transactions behind as any platform does: for test systems.
+ * Sends placebets, rollbackbets, unsettlements and settlements for the given players only, and to the given
+ * URLs only.
  *
- * @returns what was found. Differences are no error: they are in the report
- * @throws {AuditError} where it cannot begin: an option is not what it must be, the wallet does not answer, does not let
- *   it in, does not know a player. What a hook throws is thrown on
+ * @returns the report. Differences are in the report, and not thrown
+ * @throws {AuditError} if the run cannot start: an option is invalid, the wallet does not answer, rejects the
+ * credentials, or does not know a player
+ * @throws the error of a hook that throws
  */
 export async function simulateSportsbook(options: SimulationOptions): Promise<SimulationReport> {
   const settings = settingsOf(options)
-  const line = createLine(settings)
+  const transport = createTransport(settings)
   try {
-    return await run(settings, line)
+    return await new Promise((resolve, reject) => {
+      const run = createRun(settings, transport, { resolve, reject })
+      settings.signal?.addEventListener('abort', run.network.pump)
+      openAll(run)
+    })
   } finally {
-    line.close()
+    transport.close()
   }
 }
 
-function run(settings: Settings, line: ReturnType<typeof createLine>): Promise<SimulationReport> {
-  const { clock, signal } = settings
-  const startedAt = clock.now()
-  const startedDate = clock.date()
-  const accounts = settings.players.map(({ playerId, sessionId }, index) =>
-    createAccount(playerId, sessionId ?? `${settings.runId}-session${index + 1}`),
+/** The steps of a run, in their order. Each ends when nothing is queued or in flight. */
+type Step = 'opening' | 'betting' | 'draining' | 'retrying' | 'closing' | 'ended'
+
+const phaseOf: Record<Step, SimulationProgress['phase']> = {
+  opening: 'opening',
+  betting: 'betting',
+  draining: 'draining',
+  retrying: 'reconciling',
+  closing: 'reconciling',
+  ended: 'reconciling',
+}
+
+interface Run extends ReportedState {
+  readonly judge: Judge
+  readonly network: Network
+  readonly outbox: Outbox
+  readonly sportsbook: Sportsbook
+  step: Step
+  bettingSince: number
+  complete: boolean
+  retriedAtEnd: number
+  reportedAt: number
+  reportedRequests: number
+  resolve(report: SimulationReport): void
+  reject(error: unknown): void
+}
+
+function createRun(settings: Settings, transport: Transport, result: Pick<Run, 'resolve' | 'reject'>): Run {
+  const { clock, players, runId, seed, differencesMax, onDifference } = settings
+  const accounts = players.map(({ playerId, sessionId }, index) =>
+    createAccount(playerId, sessionId ?? `${runId}-session${index + 1}`),
   )
-  const histogram = createHistogram()
-  const answers = new Map<SimulatedOperation, Map<string, number>>(operations.map(name => [name, new Map()]))
-  let failedCalls = 0
-  let earlyUnsettlements = 0
-  let reviewed = 0
-  let phase: SimulationProgress['phase'] = 'opening'
-  let bettingSince = startedAt
-  let complete = true
-  let hasAnswered = false
-  let shownAt = startedAt
-  let shownRequests = 0
-
-  return new Promise((resolve, reject) => {
-    const judge = createJudge({
-      differencesMax: settings.differencesMax,
-      step: () => network.step,
-      onDifference: settings.onDifference,
-    })
-    const network = createNetwork({
-      ...settings,
-      get giveUpAfterMs() {
-        return giveUpAfterMs()
-      },
-      random: createRandom(settings.seed, streams.network),
-      judge,
-      post,
-      idle,
-      done: () => next(),
-      gaveUp,
-      answered,
-      broke: fail,
-    })
-    const sportsbook = createSportsbook({
-      accounts,
-      random: createRandom(settings.seed, streams.world),
-      network,
-      judge,
-      runId: settings.runId,
-      settles: settings.settle !== null,
-      date: clock.date,
-      faultsMax,
-      giveUpAfterMs: settings.giveUpAfterMs,
-      now: clock.now,
-      rememberedMax: settings.rememberedBetsMax,
-      onBetClosed: settings.onBetClosed,
-    })
-
-    /** Who mistypes an address is told so soon. */
-    function giveUpAfterMs(): number {
-      return hasAnswered ? settings.giveUpAfterMs : Math.min(firstPatienceMsMax, settings.giveUpAfterMs)
-    }
-
-    // ── The way to the wallet ────────────────────────────────────────────────────────────────────────────────────
-
-    function post(transaction: Transaction, sending: Sending, heard: (reading: Reading) => void): void {
-      const { operation, body } = transaction
-      const { settle, sign } = settings
-      if (operation === 'settlement' && typeof settle === 'function') {
-        // A call in the process cannot be cut in the middle: then it is as if it had not begun.
-        const cut: Reading = { kind: 'broken', reason: 'cut' }
-        if (sending === 'cut within') queueMicrotask(() => heard(cut))
-        else void settleInCode(settle, body).then(reading => heard(sending === 'whole' ? reading : cut))
-        return
-      }
-      const url = operation === 'settlement' ? (settle as URL) : settings.urls[operation]
-      const send = (further: Readonly<Record<string, string>> | null) =>
-        line.post(url, body, further, sending, answer => heard(readingOf(answer, operation !== 'settlement')))
-      if (sign === null) {
-        send(null)
-        return
-      }
-      Promise.resolve()
-        .then(() =>
-          sign({ method: 'POST', url: url.href, headers: line.headersTo(url), body: Buffer.from(body) }),
-        )
-        .then(send)
-        .catch(fail)
-    }
-
-    function answered({ operation }: Transaction, reading: Reading, milliseconds: number): void {
-      const isEarly =
-        operation === 'unsettlement' &&
-        reading.kind === 'fault' &&
-        reading.errorCode === 'SETTLEMENT_NOT_FOUND'
-      if (isEarly) earlyUnsettlements += 1
-      else if (reading.kind === 'broken' || reading.kind === 'fault') failedCalls += 1
-      if (reading.kind !== 'broken') {
-        hasAnswered = true
-        histogram.record(milliseconds)
-      }
-      const counts = answers.get(operation) as Map<string, number>
-      let answer = shortOf(reading)
-      if (!counts.has(answer) && counts.size >= answersMax) answer = 'others'
-      counts.set(answer, (counts.get(answer) ?? 0) + 1)
-      if (clock.now() - shownAt >= settings.progressEveryMs) tell()
-    }
-
-    // ── The phases ───────────────────────────────────────────────────────────────────────────────────────────────
-
-    function next(): void {
-      if (!complete) finish()
-      else if (phase === 'opening') begin()
-      else if (phase === 'playing out') review()
-      else if (phase === 'reconciling' && reconciling !== null) reconciling()
-    }
-    let reconciling: (() => void) | null = null
-
-    function open(): void {
-      for (const [index, account] of accounts.entries()) {
-        sportsbook.readBalance(account, reading => {
-          const player = settings.players[index]
-          const { playerId } = account
-          if (reading?.kind !== 'success' || reading.balance === null || reading.currency === null) {
-            const answer = reading === null ? 'nothing definite' : shortOf(reading)
-            fail(
-              new AuditError(
-                codeOf(reading),
-                `${playerId}: a rollback of a bet that was never placed, to read the balance, was answered ${answer}`,
-              ),
-            )
-            return
-          }
-          const { balance, currency } = reading
-          openAccount(account, balance, currency, settings.minorUnits(currency) ?? isoMinorUnits(currency))
-          if (player?.currency !== undefined && player.currency !== currency) {
-            fail(
-              new AuditError(
-                'CURRENCY_MISMATCH',
-                `${playerId}: the wallet answers balances in ${currency}, not in ${player.currency}`,
-              ),
-            )
-          }
-          const told = player?.balance
-          if (told !== undefined && compare(told, balance) !== 0) {
-            fail(
-              new AuditError(
-                'BALANCE_MISMATCH',
-                `${playerId}: the wallet answers a balance of ${balance}, not of ${told}`,
-              ),
-            )
-          }
-        })
-      }
-      network.pump()
-    }
-
-    function begin(): void {
-      if (accounts.every(({ opening }) => opening <= 0n)) {
-        fail(new AuditError('INSUFFICIENT_TEST_FUNDS', 'players: none of them has any funds'))
-        return
-      }
-      enter('betting')
-      bettingSince = clock.now()
-      network.disturb(settings.chaos)
-      network.pump()
-    }
-
-    function idle(): boolean {
-      if (phase !== 'betting') return false
-      const { betsMax, durationMs } = settings
-      const over =
-        signal?.aborted === true ||
-        (betsMax !== null && sportsbook.counts.bets >= betsMax) ||
-        (durationMs !== null && clock.now() - bettingSince >= durationMs)
-      if (over) {
-        enter('playing out')
-        network.disturb(null)
-        return false
-      }
-      if (sportsbook.pending.size >= settings.concurrency * pendingPerConnectionMax) return false
-      network.advance()
-      sportsbook.placeBet()
-      return true
-    }
-
-    /** What was answered once, is answered so again: sent once more for every bet that is remembered. */
-    function review(): void {
-      enter('reconciling')
-      reconciling = readBalances
-      for (const { transactions } of sportsbook.remembered()) {
-        for (const transaction of transactions) {
-          if (transaction.first === null) continue
-          reviewed += 1
-          network.repeat(transaction, 0)
-        }
-      }
-      network.pump()
-    }
-
-    function readBalances(): void {
-      reconciling = finish
-      for (const account of accounts) {
-        const transaction = sportsbook.readBalance(account, reading => {
-          if (reading?.kind === 'success' && reading.balance !== null)
-            judge.closingBalance(transaction, reading.balance)
-        })
-      }
-      network.pump()
-    }
-
-    function gaveUp(): void {
-      complete = false
-      for (const transaction of sportsbook.pending) {
-        judge.differs(
-          transaction,
-          'unanswered',
-          'a definite answer',
-          `none; the wallet was gone for ${settings.giveUpAfterMs} ms`,
-        )
-      }
-      if (phase === 'opening')
-        fail(new AuditError('UNREACHABLE', `${settings.target}: no answer for ${giveUpAfterMs()} ms`))
-    }
-
-    function finish(): void {
-      reconciling = null
-      checkOwnBooks()
-      signal?.removeEventListener('abort', aborted)
-      tell()
-      network.stop()
-      resolve(reportNow())
-    }
-
-    function fail(error: unknown): void {
-      signal?.removeEventListener('abort', aborted)
-      network.stop()
-      reject(error)
-    }
-
-    const aborted = () => network.pump()
-    signal?.addEventListener('abort', aborted)
-
-    /** What the players won and lost by the results, and what the wallet was made to move for it, must agree. */
-    function checkOwnBooks(): void {
-      if (judge.differencesCount > 0 || !complete || sportsbook.openBets > 0) return
-      for (const account of accounts) {
-        const byResults = account.opening + account.entitled + account.debt
-        if (account.low === byResults && account.high === byResults) continue
-        const bet = { betId: '', account, transactions: [] }
-        judge.differs(
-          { ...bet, stake: 0n, placed: null, rollback: null, rolledBackAt: 0, state: 'open' },
-          'books',
-          `${shown(byResults, account)} by the results of all bets`,
-          `${shown(account.low, account)} to ${shown(account.high, account)} by all transactions`,
-          account.low - byResults,
-        )
-      }
-    }
-
-    // ── What is told ─────────────────────────────────────────────────────────────────────────────────────────────
-
-    function enter(nextPhase: SimulationProgress['phase']): void {
-      tell()
-      phase = nextPhase
-    }
-
-    function tell(): void {
-      const now = clock.now()
-      const seconds = (now - shownAt) / 1000
-      const requestsPerSecond = seconds > 0 ? (network.requests - shownRequests) / seconds : 0
-      shownAt = now
-      shownRequests = network.requests
-      settings.onProgress?.({
-        phase,
-        elapsedMs: now - startedAt,
-        durationMs: settings.durationMs,
-        bets: sportsbook.counts.bets,
-        betsMax: settings.betsMax,
-        requests: network.requests,
-        requestsPerSecond,
-        latencyMs: histogram.latency(),
-        replaysAbsorbed: judge.counts.replaysAbsorbed,
-        betsRolledBack: judge.counts.betsRolledBack,
-        lateBetsRefused: judge.counts.lateBetsRefused,
-        clawbacksRefused: sportsbook.counts.clawbacksRefused,
-        failedCalls: failedCalls,
-        differencesCount: judge.differencesCount,
-        pending: sportsbook.pending.size,
-        walletUnreachable: network.walletUnreachable,
-      })
-    }
-
-    function reportNow(): SimulationReport {
-      const durationMs = clock.now() - startedAt
-      return {
-        formatVersion: 1,
-        target: settings.target,
-        startedAt: new Date(startedDate).toISOString(),
-        durationMs,
-        seed: settings.seed,
-        runId: settings.runId,
-        chaos: settings.chaos,
-        concurrency: settings.concurrency,
-        passed: complete && judge.differencesCount === 0,
-        complete,
-        differencesCount: judge.differencesCount,
-        differences: [...judge.differences],
-        requests: network.requests,
-        requestsPerSecond: durationMs > 0 ? (network.requests * 1000) / durationMs : 0,
-        latencyMs: histogram.latency(),
-        answers: perOperation(name => Object.fromEntries(answers.get(name) ?? [])),
-        counts: {
-          ...sportsbook.counts,
-          ...judge.counts,
-          earlyUnsettlements: earlyUnsettlements,
-          failedCalls: failedCalls,
-          retriedAtEnd: reviewed,
-        },
-        faultsInjected: { ...network.faultsInjected },
-        debts: debtsOf(accounts),
-        books: { players: accounts.map(booksOf) },
-      }
-    }
-
-    open()
+  const judge = createJudge({ differencesMax, step: () => network.step, onDifference })
+  const network: Network = createNetwork({
+    ...settings,
+    get giveUpAfterMs() {
+      return giveUpAfterMs(run)
+    },
+    random: createRandom(seed, streams.network),
+    judge,
+    post: (transaction, mode, onReading) =>
+      transport.post(transaction, mode, onReading, error => fail(run, error)),
+    onIdle: () => onIdle(run),
+    onDrained: () => onDrained(run),
+    onGivenUp: () => onGivenUp(run),
+    onAnswered: (transaction, reading, milliseconds) => onAnswered(run, transaction, reading, milliseconds),
+    onError: error => fail(run, error),
   })
+  const outbox = createOutbox({ network, judge, now: clock.now, giveUpAfterMs: settings.giveUpAfterMs })
+  const sportsbook = createSportsbook({
+    accounts,
+    random: createRandom(seed, streams.world),
+    network,
+    outbox,
+    runId,
+    settles: settings.settle !== 'unsupported',
+    date: clock.date,
+    rememberedMax: settings.rememberedBetsMax,
+    onBetClosed: settings.onBetClosed,
+  })
+  const startedAt = clock.now()
+  const run: Run = {
+    ...{ settings, accounts, judge, network, outbox, sportsbook, tally: createTally() },
+    ...{ startedAt, startedDate: clock.date(), bettingSince: startedAt },
+    ...{ reportedAt: startedAt, reportedRequests: 0, retriedAtEnd: 0, complete: true },
+    step: 'opening',
+    get phase() {
+      return phaseOf[run.step]
+    },
+    ...result,
+  }
+  return run
 }
 
-/** Why the opening balance could not be read. */
-function codeOf(reading: Reading | null): AuditErrorCode {
-  if (reading?.kind !== 'refusal') return 'BALANCE_UNREADABLE'
-  if (reading.errorCode === 'INVALID_PLAYER') return 'UNKNOWN_PLAYER'
-  if (reading.status === 401 || reading.status === 403) return 'AUTHENTICATION_FAILED'
-  return reading.status === 404 ? 'NOT_A_WALLET' : 'BALANCE_UNREADABLE'
+function giveUpAfterMs({ settings, tally }: Run): number {
+  const most = tally.hasAnswered ? Number.POSITIVE_INFINITY : firstGiveUpAfterMsMax
+  return Math.min(most, settings.giveUpAfterMs)
 }
 
-async function settleInCode(settle: SettleFunction, body: string): Promise<Reading> {
-  // The amount as text: the handlers take it as it is written, and so may a PAM of the operator's.
-  const settlement = JSON.parse(body.replace(/"amount":([0-9.]+)/, '"amount":"$1"')) as SimulatedSettlement
-  try {
-    const answer = await settle(settlement)
-    if (!answer.ok) return { kind: 'refusal', status: 400, errorCode: answer.errorCode }
-    const { currency = null, walletTransactionId = null } = answer
-    const balance = currency === null ? null : parseDecimal(answer.balance)
-    return { kind: 'success', status: 200, balance, currency, reference: walletTransactionId }
-  } catch (error) {
-    const { code } = error as { code?: unknown }
-    return {
-      kind: 'fault',
-      status: 500,
-      errorCode: typeof code === 'string' ? code : String(error),
-      flaw: null,
+// ── The steps ───────────────────────────────────────────────────────────────────────────────────────────
+
+const whenDrained: Partial<Record<Step, (run: Run) => void>> = {
+  opening: startBetting,
+  draining: retryPast,
+  retrying: readClosingBalances,
+  closing: finish,
+}
+
+function onDrained(run: Run): void {
+  if (run.complete) whenDrained[run.step]?.(run)
+  else if (run.step !== 'ended') finish(run)
+}
+
+function openAll(run: Run): void {
+  const { accounts, network, settings, sportsbook } = run
+  for (const [index, account] of accounts.entries()) {
+    const player = settings.players[index] as SimulatedPlayer
+    sportsbook.readBalance(account, answer => openBooks(account, player, answer, settings.minorUnitsOf))
+  }
+  network.pump()
+}
+
+function startBetting(run: Run): void {
+  const { accounts, network, settings } = run
+  if (accounts.every(({ opening }) => opening <= 0n))
+    throw new AuditError('INSUFFICIENT_TEST_FUNDS', 'players: none of them has any funds')
+  enter(run, 'betting')
+  run.bettingSince = settings.clock.now()
+  network.setChaos(settings.chaos)
+  network.pump()
+}
+
+/** Places the next bet, or ends betting. Returns whether there is more to send. */
+function onIdle(run: Run): boolean {
+  const { network, outbox, settings, sportsbook } = run
+  if (run.step !== 'betting') return false
+  if (isBettingOver(run)) {
+    enter(run, 'draining')
+    network.setChaos(null)
+    return false
+  }
+  if (outbox.pending.size >= settings.concurrency * pendingPerConnectionMax) return false
+  network.advance()
+  sportsbook.placeBet()
+  return true
+}
+
+function isBettingOver({ settings, sportsbook, bettingSince }: Run): boolean {
+  const { betsMax, durationMs, signal, clock } = settings
+  return (
+    signal?.aborted === true ||
+    (betsMax !== null && sportsbook.counts.bets >= betsMax) ||
+    (durationMs !== null && clock.now() - bettingSince >= durationMs)
+  )
+}
+
+/** Sends all transactions of the remembered bets again: every decision must be replayed (D2). */
+function retryPast(run: Run): void {
+  const { network, sportsbook } = run
+  enter(run, 'retrying')
+  for (const { transactions } of sportsbook.remembered()) {
+    for (const transaction of transactions) {
+      if (transaction.first === null) continue
+      run.retriedAtEnd += 1
+      network.sendAgain(transaction, 0)
     }
   }
+  network.pump()
 }
 
-function perOperation<T>(of: (name: SimulatedOperation) => T): Record<SimulatedOperation, T> {
-  return {
-    placebet: of('placebet'),
-    settlement: of('settlement'),
-    unsettlement: of('unsettlement'),
-    rollbackbet: of('rollbackbet'),
-  }
-}
-
-function debtsOf(accounts: readonly Account[]): Record<string, string> {
-  const debts: Record<string, string> = {}
+function readClosingBalances(run: Run): void {
+  const { accounts, judge, network, sportsbook } = run
+  enter(run, 'closing')
   for (const account of accounts) {
-    if (account.debt > 0n)
-      debts[account.currency] = add(debts[account.currency] ?? '0', shown(account.debt, account))
+    const transaction = sportsbook.readBalance(account, answer => {
+      if (answer?.kind === 'success' && answer.balance !== null)
+        judge.closingBalance(transaction, answer.balance)
+    })
   }
-  return debts
+  network.pump()
 }
 
-function booksOf(account: Account): PlayerBooks {
-  const { playerId, currency, opening, low, high, debt, accepted, refused, found } = account
-  return {
-    playerId,
-    currency,
-    opening: shown(opening, account),
-    expected: low === high ? shown(low, account) : null,
-    expectedLeast: shown(low, account),
-    expectedMost: shown(high, account),
-    actual: found,
-    debt: shown(debt, account),
-    accepted: { ...accepted },
-    refused: { ...refused },
+function finish(run: Run): void {
+  const { accounts, judge, network, settings, sportsbook } = run
+  if (run.complete && judge.differencesCount === 0 && sportsbook.openBets === 0) {
+    for (const account of accounts) {
+      for (const finding of checkBooks(account)) judge.report(createBet('', account, 0n), finding)
+    }
   }
+  enter(run, 'ended')
+  reportProgress(run)
+  settings.signal?.removeEventListener('abort', network.pump)
+  network.stop()
+  run.resolve(buildReport(run, settings.clock.now()))
+}
+
+/**
+ * The results of all bets and all transactions must add up to the same balance: a check of the simulator
+ * itself.
+ */
+export function checkBooks(account: Account): Finding[] {
+  const { opening, entitled, debt, low, high } = account
+  const byResults = opening + entitled + debt
+  if (low === byResults && high === byResults) return []
+  return [
+    {
+      kind: 'books',
+      expected: `${shown(byResults, account)} by the results of all bets`,
+      actual: `${shownRange(low, high, account)} by all transactions`,
+      units: low - byResults,
+    },
+  ]
+}
+
+function onGivenUp(run: Run): void {
+  const { judge, outbox, settings } = run
+  run.complete = false
+  if (run.step === 'opening') {
+    fail(run, new AuditError('UNREACHABLE', `${settings.target}: no answer for ${giveUpAfterMs(run)} ms`))
+    return
+  }
+  for (const transaction of outbox.pending) {
+    const actual = `none; the wallet did not answer for ${settings.giveUpAfterMs} ms`
+    judge.report(transaction, { kind: 'unanswered', expected: 'a definite answer', actual })
+  }
+}
+
+function fail(run: Run, error: unknown): void {
+  const { network, settings } = run
+  run.step = 'ended'
+  settings.signal?.removeEventListener('abort', network.pump)
+  network.stop()
+  run.reject(error)
+}
+
+// ── Progress ────────────────────────────────────────────────────────────────────────────────────────────
+
+function enter(run: Run, step: Step): void {
+  if (phaseOf[step] !== run.phase) reportProgress(run)
+  run.step = step
+}
+
+function onAnswered(run: Run, transaction: Transaction, reading: Reading, milliseconds: number): void {
+  const { settings, tally } = run
+  tally.record(transaction.operation, reading, milliseconds)
+  if (settings.clock.now() - run.reportedAt >= settings.progressEveryMs) reportProgress(run)
+}
+
+function reportProgress(run: Run): void {
+  const { network, settings } = run
+  const now = settings.clock.now()
+  const progress = buildProgress(run, now)
+  run.reportedAt = now
+  run.reportedRequests = network.requests
+  settings.onProgress?.(progress)
 }

@@ -1,4 +1,4 @@
-/** Wallets that are broken in one way each, and remember which bets they have spoilt. */
+/** Wallets with one defect each, which remember the bets that it affected. */
 
 import type { Difference, SimulationOptions } from '../../../src/audit/simulator/index.js'
 import type { HttpResponse } from '../../../src/http/index.js'
@@ -8,10 +8,10 @@ import type { Breakage, Call } from './wallet.js'
 
 export interface BrokenWallet {
   name: string
-  /** One of these is what the sportsbook has to find. */
-  found: Difference['kind'][]
-  /** `spoilt` is told of every bet whose money or answers are wrong from then on. */
-  break(spoilt: (betId: string) => void): Breakage
+  /** The simulator must report a difference of one of these kinds. */
+  kinds: Difference['kind'][]
+  /** `affected` is called with every bet whose amounts or answers are wrong from then on. */
+  break(affected: (betId: string) => void): Breakage
   options?: Partial<SimulationOptions>
 }
 
@@ -21,7 +21,7 @@ function answer(status: number, body: Record<string, unknown>): HttpResponse {
   return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
 }
 
-/** Takes as much as there is. Gives whether it took anything. */
+/** Debits at most the balance. Returns whether the balance changed. */
 function take(memory: MemoryStore, playerId: string, amount: string): boolean {
   const balance = memory.player(playerId)?.balance ?? '0'
   const least = Number(balance) < Number(amount) ? balance : amount
@@ -30,7 +30,7 @@ function take(memory: MemoryStore, playerId: string, amount: string): boolean {
   return true
 }
 
-/** Knows which calls of an operation came before, by their transactionIds. */
+/** Returns whether a request was received before, by its transactionId. */
 function repeats() {
   const seen = new Set<string>()
   return ({ operation, body }: Call): boolean => {
@@ -41,16 +41,16 @@ function repeats() {
   }
 }
 
-/** Something is done beside what is right, on a repeated and successful call of one operation. */
+/** Adds an error to every successful retry of one operation. */
 function onRepeat(operation: string, spoil: (call: Call) => boolean): BrokenWallet['break'] {
-  return spoilt => {
+  return affected => {
     const isRepeat = repeats()
     return {
       async call(call) {
         const again = isRepeat(call)
         const response = await call.next()
         if (call.operation === operation && again && ok(response) && spoil(call))
-          spoilt(call.body.betId ?? '')
+          affected(call.body.betId ?? '')
         return response
       },
     }
@@ -63,7 +63,7 @@ function deposit({ memory, body }: Call, amount: string | undefined): boolean {
   return true
 }
 
-/** What a settlement is to credit, or a placebet took, by the wallet's own records. */
+/** The amount of a bet's last transaction of this operation, in the wallet's own records. */
 function recorded({ memory, body }: Call, operation: string): string | undefined {
   const all = memory
     .transactions(body.playerId)
@@ -76,7 +76,7 @@ function storeWith(memory: MemoryStore, commit: WalletStore['commit'], load = me
   return { contractVersion: 1, load, commit }
 }
 
-/** Answers that a commit was done, and does nothing. */
+/** Reports a commit that was not made. */
 async function pretend(memory: MemoryStore, playerId: string) {
   const balance = memory.player(playerId)?.balance ?? '0'
   return { status: 'committed', balance, walletTransactionId: null } as const
@@ -84,32 +84,32 @@ async function pretend(memory: MemoryStore, playerId: string) {
 
 export const brokenWallets: BrokenWallet[] = [
   {
-    name: 'accepts a bet that comes after its own rollback',
-    found: ['late bet'],
-    break: spoilt => ({
+    name: 'accepts a bet that arrives after its own rollback',
+    kinds: ['late-bet'],
+    break: affected => ({
       store: memory =>
         storeWith(memory, async changes => {
           const { bet } = changes
           const tombstone = bet?.status === 'ROLLED_BACK' && bet.revision === 1
-          if (tombstone) spoilt(bet.betId)
+          if (tombstone) affected(bet.betId)
           return memory.commit(tombstone ? { ...changes, bet: null } : changes)
         }),
     }),
   },
   {
-    name: 'takes the stake of a repeated bet again',
-    found: ['balance'],
+    name: 'debits the stake again on a retry',
+    kinds: ['balance'],
     break: onRepeat('placebet', call => take(call.memory, call.body.playerId ?? '', call.body.amount ?? '0')),
   },
   {
-    name: 'gives the stake back for every repeat of a rollback',
-    found: ['balance'],
+    name: 'credits the stake again for every retry of a rollback',
+    kinds: ['balance'],
     break: onRepeat('rollbackbet', call => deposit(call, recorded(call, 'placebet'))),
   },
   {
-    name: 'gives the stake back again under another transactionId',
-    found: ['balance'],
-    break: spoilt => {
+    name: 'credits the stake again for a rollback with another transactionId',
+    kinds: ['balance'],
+    break: affected => {
       const rolledBack = new Map<string, string>()
       return {
         async call(call) {
@@ -118,65 +118,65 @@ export const brokenWallets: BrokenWallet[] = [
           if (call.operation !== 'rollbackbet' || !ok(response)) return response
           const first = rolledBack.get(betId)
           if (first === undefined) rolledBack.set(betId, transactionId)
-          else if (first !== transactionId && deposit(call, recorded(call, 'placebet'))) spoilt(betId)
+          else if (first !== transactionId && deposit(call, recorded(call, 'placebet'))) affected(betId)
           return response
         },
       }
     },
   },
   {
-    name: 'takes a clawback again when it is repeated',
-    found: ['balance'],
+    name: 'debits a clawback again on a retry',
+    kinds: ['balance'],
     break: onRepeat('unsettlement', call =>
       take(call.memory, call.body.playerId ?? '', recorded(call, 'unsettlement') ?? '0'),
     ),
   },
   {
-    name: 'forgets that a clawback was refused, and takes it when there are funds',
-    found: ['repeat'],
-    break: spoilt => ({
+    name: 'forgets that a clawback was refused, and debits it when there are funds',
+    kinds: ['replay'],
+    break: affected => ({
       store: memory =>
         storeWith(memory, async changes => {
           const { operation, refusal, betId, playerId } = changes.transaction
           if (operation !== 'unsettlement' || refusal === null) return memory.commit(changes)
-          spoilt(betId)
+          affected(betId)
           return pretend(memory, playerId)
         }),
     }),
   },
   {
-    name: 'forgets that a bet was refused, and takes it when there are funds',
-    found: ['repeat'],
-    break: spoilt => ({
+    name: 'forgets that a bet was refused, and accepts it when there are funds',
+    kinds: ['replay'],
+    break: affected => ({
       store: memory =>
         storeWith(memory, async changes => {
           const { operation, refusal, betId, playerId } = changes.transaction
           if (operation !== 'placebet' || refusal === null) return memory.commit(changes)
-          spoilt(betId)
+          affected(betId)
           return pretend(memory, playerId)
         }),
     }),
   },
   {
     name: 'credits whole units only',
-    found: ['balance'],
-    break: spoilt => ({
+    kinds: ['balance'],
+    break: affected => ({
       store: memory =>
         storeWith(memory, async changes => {
           const { balance, transaction } = changes
           if (transaction.operation !== 'settlement' || balance === null || !balance.delta.includes('.')) {
             return memory.commit(changes)
           }
-          spoilt(transaction.betId)
+          affected(transaction.betId)
           const delta = balance.delta.split('.')[0] as string
           return memory.commit({ ...changes, balance: delta === '0' ? null : { ...balance, delta } })
         }),
     }),
   },
   {
-    name: 'counts in floats',
-    found: ['balance'],
-    break: spoilt => {
+    name: 'adds amounts as floats',
+    kinds: ['balance'],
+    break: affected => {
       const sums = new Map<string, number>()
       return {
         async call({ memory, next, body: { playerId = '', betId = '' } }) {
@@ -188,23 +188,23 @@ export const brokenWallets: BrokenWallet[] = [
           const start = opening ?? exact
           sums.set(playerId, start)
           const sum = deltas.reduce((total, delta) => total + delta, start)
-          if (sum !== exact) spoilt(betId)
+          if (sum !== exact) affected(betId)
           return { ...response, body: response.body.replace(/"balance":[0-9.]+/, `"balance":${sum}`) }
         },
       }
     },
   },
   {
-    name: 'answers every seventh settlement with success and forgets it',
-    found: ['balance'],
-    break: spoilt => {
+    name: 'answers every seventh settlement with success and does not record it',
+    kinds: ['balance'],
+    break: affected => {
       let settlements = 0
       return {
         async call({ operation, body, memory, next }) {
           if (operation !== 'settlement') return next()
           settlements += 1
           if (settlements % 7 !== 0) return next()
-          if (Number(body.amount) > 0) spoilt(body.betId ?? '')
+          if (Number(body.amount) > 0) affected(body.betId ?? '')
           const { balance = '', currency = '' } = memory.player(body.playerId ?? '') ?? {}
           return answer(200, { balance: Number(balance), currency })
         },
@@ -212,15 +212,15 @@ export const brokenWallets: BrokenWallet[] = [
     },
   },
   {
-    name: 'credits a settlement again when it is repeated',
-    found: ['balance'],
+    name: 'credits a settlement again on a retry',
+    kinds: ['balance'],
     break: onRepeat('settlement', call => deposit(call, call.body.amount)),
   },
   {
-    name: 'loses an update when two calls come at once',
-    found: ['balance'],
+    name: 'loses an update when two requests are concurrent',
+    kinds: ['balance'],
     options: { concurrency: 16 },
-    break: spoilt => ({
+    break: affected => ({
       store: memory => {
         const seen = new Map<string, string>()
         return storeWith(
@@ -229,11 +229,11 @@ export const brokenWallets: BrokenWallet[] = [
             const { transactionId, playerId, betId } = changes.transaction
             const result = await memory.commit(changes)
             if (result.status !== 'committed' || changes.balance === null) return result
-            // Writes back what it read a while ago, with its own delta.
+            // Writes the balance that it read earlier, plus its own delta.
             const due = Number(seen.get(transactionId)) + Number(changes.balance.delta)
             const off = Number(result.balance) - due
             if (Math.abs(off) < 0.0005) return result
-            spoilt(betId)
+            affected(betId)
             const amount = Math.abs(off).toFixed(3)
             if (off > 0) take(memory, playerId, amount)
             else memory.deposit(playerId, amount)
@@ -250,10 +250,10 @@ export const brokenWallets: BrokenWallet[] = [
     }),
   },
   {
-    name: 'tests the funds when it looks, and not when it writes',
-    found: ['overspent', 'balance'],
+    name: 'checks the funds when it reads, and not when it writes',
+    kinds: ['overspent', 'balance'],
     options: { concurrency: 16 },
-    break: spoilt => ({
+    break: affected => ({
       store: memory =>
         storeWith(
           memory,
@@ -261,7 +261,7 @@ export const brokenWallets: BrokenWallet[] = [
             const { balance, transaction } = changes
             if (balance === null || transaction.operation !== 'placebet') return memory.commit(changes)
             const result = await memory.commit({ ...changes, balance: { ...balance, floor: null } })
-            if (result.status === 'committed' && result.balance.startsWith('-')) spoilt(transaction.betId)
+            if (result.status === 'committed' && result.balance.startsWith('-')) affected(transaction.betId)
             return result
           },
           async keys => {
@@ -273,36 +273,36 @@ export const brokenWallets: BrokenWallet[] = [
     }),
   },
   {
-    name: 'refuses to roll back a bet that it does not know',
-    found: ['refused'],
-    break: spoilt => ({
+    name: 'refuses to roll back an unknown bet',
+    kinds: ['refused'],
+    break: affected => ({
       async call({ operation, body: { betId = '' }, memory, next }) {
-        // The balance can be read: those are the bets that nobody ever placed.
+        // Except for bets that were never placed, with which the balance is read.
         if (operation !== 'rollbackbet' || memory.bet(betId) !== null || betId.startsWith('run-n'))
           return next()
-        spoilt(betId)
+        affected(betId)
         return answer(400, { errorCode: 'INVALID_BET', description: 'no such bet' })
       },
     }),
   },
   {
-    name: 'takes a repeat for a conflict',
-    found: ['repeat'],
-    break: spoilt => {
+    name: 'answers a retry with a conflict',
+    kinds: ['replay'],
+    break: affected => {
       const isRepeat = repeats()
       return {
         async call(call) {
           if (!isRepeat(call) || call.operation !== 'settlement') return call.next()
-          spoilt(call.body.betId ?? '')
+          affected(call.body.betId ?? '')
           return answer(409, { errorCode: 'TRANSACTION_CONFLICT', description: 'known' })
         },
       }
     },
   },
   {
-    name: 'gives every repeat a reference of its own',
-    found: ['repeat'],
-    break: spoilt => {
+    name: 'answers every retry with another reference',
+    kinds: ['replay'],
+    break: affected => {
       const isRepeat = repeats()
       let references = 0
       return {
@@ -310,7 +310,7 @@ export const brokenWallets: BrokenWallet[] = [
           const again = isRepeat(call)
           const response = await call.next()
           if (!again || !ok(response)) return response
-          spoilt(call.body.betId ?? '')
+          affected(call.body.betId ?? '')
           references += 1
           return { ...response, body: response.body.replace(/"W[0-9]+"/, `"again-${references}"`) }
         },
@@ -318,46 +318,46 @@ export const brokenWallets: BrokenWallet[] = [
     },
   },
   {
-    name: 'takes what is there when it refuses a clawback',
-    found: ['balance', 'closing balance'],
-    break: spoilt => ({
+    name: 'debits the remaining balance when it refuses a clawback',
+    kinds: ['balance', 'closing-balance'],
+    break: affected => ({
       async call({ operation, body: { playerId = '', betId = '' }, memory, next }) {
         const response = await next()
         if (operation !== 'unsettlement' || response.status !== 402) return response
-        if (take(memory, playerId, memory.player(playerId)?.balance ?? '0')) spoilt(betId)
+        if (take(memory, playerId, memory.player(playerId)?.balance ?? '0')) affected(betId)
         return response
       },
     }),
   },
   {
-    name: 'reverses a void without taking its amount',
-    found: ['balance'],
-    break: spoilt => ({
+    name: 'reverses a void without debiting its amount',
+    kinds: ['balance'],
+    break: affected => ({
       store: memory =>
         storeWith(memory, async changes => {
           if (changes.transaction.type !== 'UNVOIDED' || changes.balance === null)
             return memory.commit(changes)
-          spoilt(changes.transaction.betId)
+          affected(changes.transaction.betId)
           return memory.commit({ ...changes, balance: null })
         }),
     }),
   },
   {
-    name: 'refuses for good an unsettlement that is faster than its settlement',
-    found: ['refused'],
-    break: spoilt => ({
+    name: 'refuses an unsettlement that arrives before its settlement',
+    kinds: ['refused'],
+    break: affected => ({
       async call({ body, next }) {
         const response = await next()
         if (response.status !== 503) return response
-        spoilt(body.betId ?? '')
+        affected(body.betId ?? '')
         return answer(404, { errorCode: 'SETTLEMENT_NOT_FOUND', description: 'none' })
       },
     }),
   },
   {
     name: 'forgets transactions after a while',
-    found: ['repeat'],
-    break: spoilt => ({
+    kinds: ['replay'],
+    break: affected => ({
       store: memory => {
         const order = new Map<string, number>()
         return storeWith(
@@ -370,7 +370,7 @@ export const brokenWallets: BrokenWallet[] = [
             const snapshot = await memory.load(keys)
             const since = order.size - (order.get(`${keys.operation} ${keys.transactionId}`) ?? order.size)
             if (snapshot.transaction === null || since < 200) return snapshot
-            spoilt(keys.betId)
+            affected(keys.betId)
             return { ...snapshot, transaction: null }
           },
         )
@@ -378,9 +378,9 @@ export const brokenWallets: BrokenWallet[] = [
     }),
   },
   {
-    name: 'answers repeats out of a cache, with the balance of then',
-    found: ['balance'],
-    break: spoilt => {
+    name: 'answers retries from a cache, with an old balance',
+    kinds: ['balance'],
+    break: affected => {
       const cache = new Map<string, HttpResponse>()
       return {
         async call({ operation, body, memory, next }) {
@@ -388,7 +388,7 @@ export const brokenWallets: BrokenWallet[] = [
           const cached = cache.get(key)
           if (cached !== undefined) {
             const { balance = '' } = memory.player(body.playerId ?? '') ?? {}
-            if (!cached.body.includes(`"balance":${Number(balance)}`)) spoilt(body.betId ?? '')
+            if (!cached.body.includes(`"balance":${Number(balance)}`)) affected(body.betId ?? '')
             return cached
           }
           const response = await next()
@@ -399,22 +399,22 @@ export const brokenWallets: BrokenWallet[] = [
     },
   },
   {
-    name: 'rolls back without giving the stake back',
-    found: ['balance'],
-    break: spoilt => ({
+    name: 'rolls back without crediting the stake',
+    kinds: ['balance'],
+    break: affected => ({
       store: memory =>
         storeWith(memory, async changes => {
           const { transaction, balance } = changes
           if (transaction.operation !== 'rollbackbet' || balance === null) return memory.commit(changes)
-          spoilt(transaction.betId)
+          affected(transaction.betId)
           return memory.commit({ ...changes, balance: null })
         }),
     }),
   },
   {
-    name: 'credits a settlement to somebody else, too',
-    found: ['balance'],
-    break: spoilt => ({
+    name: 'credits a settlement to another player, too',
+    kinds: ['balance'],
+    break: affected => ({
       async call({ operation, body, memory, next }) {
         const response = await next()
         if (
@@ -424,16 +424,16 @@ export const brokenWallets: BrokenWallet[] = [
           ok(response)
         ) {
           memory.deposit('ann', body.amount as string)
-          spoilt('of ann')
+          affected('of ann')
         }
         return response
       },
     }),
   },
   {
-    name: 'refuses every tenth bet for funds that are there',
-    found: ['refused'],
-    break: spoilt => {
+    name: 'refuses every tenth bet although the funds suffice',
+    kinds: ['refused'],
+    break: affected => {
       const isRepeat = repeats()
       const refused = new Set<string>()
       let bets = 0
@@ -445,43 +445,43 @@ export const brokenWallets: BrokenWallet[] = [
           if (!isRepeat(call)) bets += 1
           if (bets % 10 === 0 && call.memory.bet(betId) === null) refused.add(transactionId)
           if (!refused.has(transactionId)) return next()
-          spoilt(betId)
+          affected(betId)
           return answer(402, { errorCode: 'INSUFFICIENT_FUNDS', description: 'no' })
         },
       }
     },
   },
   {
-    name: 'never says anything definite of some unsettlements',
-    found: ['unanswered'],
-    break: spoilt => ({
+    name: 'never answers some unsettlements definitely',
+    kinds: ['unanswered'],
+    break: affected => ({
       async call({ operation, body: { betId = '' }, next }) {
         if (operation !== 'unsettlement' || !betId.endsWith('7')) return next()
-        spoilt(betId)
+        affected(betId)
         return answer(500, { errorCode: 'INTERNAL_ERROR', description: 'again' })
       },
     }),
   },
   {
     name: 'answers in another currency',
-    found: ['currency'],
-    break: spoilt => ({
+    kinds: ['currency'],
+    break: affected => ({
       async call({ operation, body, next }) {
         const response = await next()
         if (operation !== 'settlement' || !ok(response)) return response
-        spoilt(body.betId ?? '')
+        affected(body.betId ?? '')
         return { ...response, body: response.body.replace(/"currency":"..."/, '"currency":"XXX"') }
       },
     }),
   },
   {
-    name: 'writes balances as nobody can read them',
-    found: ['unreadable'],
-    break: spoilt => ({
+    name: 'answers balances that are not decimals',
+    kinds: ['unreadable'],
+    break: affected => ({
       async call({ operation, body, next }) {
         const response = await next()
         if (operation !== 'unsettlement' || !ok(response) || !body.betId?.endsWith('7')) return response
-        spoilt(body.betId)
+        affected(body.betId)
         return { ...response, body: response.body.replace(/"balance":([0-9.]+)/, '"balance":"EUR $1"') }
       },
     }),

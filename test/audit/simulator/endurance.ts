@@ -1,11 +1,11 @@
 /**
- * Whether the sportsbook can go on for hours: `npm run simulate:hour`. No test: it takes an hour (`--minutes`). Exits 1
- * when the simulator's heap grows, when the run does not reconcile, or when the balances in the database are not what
- * was there at first plus what was moved.
+ * Whether the simulator can run for hours: `npm run simulate:hour`. Not a test: it takes an hour (`--minutes`).
+ * Exits 1 if the simulator's heap grows, if the simulation does not pass, or if a balance in the database is not the
+ * opening balance plus all transactions.
  *
- * The wallet is the example for node:http on the store over PostgreSQL, in a process of its own. The heap is measured
- * after a collection, and what remains of it in the last quarter of the run is compared with the second: in the first,
- * the memory of past bets fills up to its limit.
+ * The wallet is the example for node:http on the PostgreSQL store, in its own process. The heap is measured after a
+ * garbage collection. The last quarter of the run is compared with the second: in the first, the memory of closed
+ * bets fills up to its limit.
  */
 import { setInterval } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -17,7 +17,7 @@ import {
 } from 'bet-wallet/audit'
 import { migratePostgres } from 'bet-wallet/postgres'
 import type pg from 'pg'
-import { formatReport } from '../../../src/audit/simulator/index.js'
+import { formatSimulationReport } from '../../../src/audit/simulator/progress.js'
 import { credentials, median } from '../../bench/load.js'
 import { startServer } from '../../bench/server-process.js'
 import { createDatabase, openPostgres } from '../../postgres/server.js'
@@ -32,7 +32,7 @@ interface Sample {
   walletRss: number
 }
 
-/** The balances as they are stored, as the transactions make them, and as the simulator has them in its books. */
+/** The sums of the balances as stored, by all transactions, and in the simulator's books. */
 const balancesSql = `
   SELECT sum(p.balance)::text AS stored,
     sum($2::numeric + m.moved)::text AS moved,
@@ -102,7 +102,7 @@ try {
   let progress: SimulationProgress | null = null
   const samples: Sample[] = []
   const over = new AbortController()
-  /** As long as bets are made. */
+  /** Takes samples as long as bets are placed. */
   async function takeSamples(): Promise<void> {
     for await (const _ of setInterval(durationMs / samplesCount, undefined, { signal: over.signal })) {
       if (progress === null || progress.phase === 'opening') continue
@@ -139,11 +139,11 @@ try {
   await wallet.stop()
 
   const { text, heapGrowth } = tableOf(samples)
-  console.log(`\n${formatReport(report)}\n`)
+  console.log(`\n${formatSimulationReport(report)}\n`)
   const right = await balancesRight(pool, report)
   console.log(`\nMedians of ${samples.length} samples\n${text}`)
   console.log(`Growth of the heap in MB, at most ${heapGrowthMegabytesMax}: ${megabytes(heapGrowth)}`)
-  // Not a number, of a run that is too short, is no growth that holds.
+  // NaN, after a run that is too short, fails.
   if (!report.passed || !right || !(heapGrowth <= heapGrowthMegabytesMax)) {
     console.log('FAILED')
     process.exitCode = 1

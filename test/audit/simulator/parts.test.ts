@@ -1,11 +1,12 @@
-/** The small parts, each by itself. */
+/** Small parts of the simulator. */
 import { describe, expect, test } from 'vitest'
+import { type Decimal, parseDecimal, textOfUnits, toUnits } from '../../../src/audit/decimal.js'
 import { createRandom } from '../../../src/audit/random.js'
-import { amountOf, timesOdds, unitsOf, written } from '../../../src/audit/simulator/amounts.js'
 import { chaosNames, chaosOf } from '../../../src/audit/simulator/chaos.js'
 import { createDueQueue } from '../../../src/audit/simulator/due-queue.js'
 import { createHistogram } from '../../../src/audit/simulator/histogram.js'
 import { numberedPlayers } from '../../../src/audit/simulator/index.js'
+import { timesOdds } from '../../../src/audit/simulator/payouts.js'
 import { readingOf, shortOf } from '../../../src/audit/simulator/reading.js'
 
 describe('amounts', () => {
@@ -19,7 +20,7 @@ describe('amounts', () => {
     ['0.005', 2, null],
     ['1.5', 0, null],
   ])('%s with %i decimals is %s', (text, decimals, units) => {
-    expect(unitsOf(text, decimals)).toBe(units)
+    expect(toUnits(parseDecimal(text) as Decimal, decimals)).toBe(units)
   })
 
   test.each([
@@ -29,12 +30,12 @@ describe('amounts', () => {
     [0n, 3, '0.000'],
     [-12345n, 3, '-12.345'],
   ])('%s units with %i decimals are %s', (units, decimals, text) => {
-    expect(amountOf(units, decimals)).toBe(text)
-    expect(unitsOf(text, decimals)).toBe(units)
+    expect(textOfUnits(units, decimals, decimals)).toBe(text)
+    expect(toUnits(parseDecimal(text) as Decimal, decimals)).toBe(units)
   })
 
-  test('are shown with the decimals of their currency, and further ones where there are any', () => {
-    expect([written(705000n, 4, 2), written(705001n, 4, 2), written(7n, 0, 0)]).toEqual([
+  test('are shown with the decimals of their currency, and with further ones that are not zero', () => {
+    expect([textOfUnits(705000n, 4, 2), textOfUnits(705001n, 4, 2), textOfUnits(7n, 0, 0)]).toEqual([
       '70.50',
       '70.5001',
       '7',
@@ -54,8 +55,8 @@ describe('amounts', () => {
   })
 })
 
-describe('chance', () => {
-  test('is the same for the same seed and stream, and differs for another', () => {
+describe('the random numbers', () => {
+  test('are the same for the same seed and stream, and different for another one', () => {
     const numbers = (seed: number, stream: number) => {
       const random = createRandom(seed, stream)
       return Array.from({ length: 20 }, () => random.next())
@@ -66,7 +67,7 @@ describe('chance', () => {
     ).toBe(4)
   })
 
-  test('is even enough, and keeps to its limits', () => {
+  test('are evenly distributed within their limits', () => {
     const random = createRandom(42, 1)
     const counts = [0, 0, 0, 0, 0, 0]
     for (let roll = 0; roll < 60_000; roll += 1) {
@@ -79,7 +80,7 @@ describe('chance', () => {
 })
 
 describe('the due queue', () => {
-  test('gives what is due by step, and within a step in its order', () => {
+  test('returns events by step, and within a step in the order of their insertion', () => {
     const queue = createDueQueue()
     const random = createRandom(3, 1)
     const given: [number, number][] = []
@@ -99,7 +100,7 @@ describe('the due queue', () => {
 })
 
 describe('the histogram', () => {
-  test('tells percentiles within 2 %, and the largest exactly', () => {
+  test('returns percentiles within 2 %, and the maximum exactly', () => {
     const histogram = createHistogram()
     for (let value = 1; value <= 10_000; value += 1) histogram.record(value / 100)
     const { p50, p90, p99, max } = histogram.latency()
@@ -113,7 +114,7 @@ describe('the histogram', () => {
     expect(max).toBe(100)
   })
 
-  test('takes nothing, next to nothing, and days', () => {
+  test('records nothing, 0 ms, and days', () => {
     const histogram = createHistogram()
     expect(histogram.latency()).toEqual({ p50: 0, p90: 0, p99: 0, max: 0 })
     histogram.record(0)
@@ -124,10 +125,10 @@ describe('the histogram', () => {
 })
 
 describe('chaos', () => {
-  test('is a number or probabilities', () => {
+  test('is a number, or probabilities by name', () => {
     expect(Object.values(chaosOf(0))).toEqual(chaosNames.map(() => 0))
     expect(chaosOf(0.5).duplicated).toBe(chaosOf(1).duplicated / 2)
-    expect(chaosOf({ deliveredLate: 0.25 })).toEqual({ ...chaosOf(0), late: 0.25 })
+    expect(chaosOf({ deliveredLate: 0.25 })).toEqual({ ...chaosOf(0), deliveredLate: 0.25 })
   })
 })
 
@@ -135,14 +136,14 @@ describe('an answer', () => {
   const of = (status: number, body: string, balanceRequired = true) =>
     readingOf({ status, body }, balanceRequired)
 
-  test('of success has balance, currency and reference', () => {
+  test('of success has a balance, a currency and a reference', () => {
     expect(of(200, '{"balance":70.50,"currency":"EUR","walletTransactionId":"W1"}')).toMatchObject({
       kind: 'success',
-      balance: '70.5',
+      balance: { units: 705n, scale: 1 },
       reference: 'W1',
     })
     expect(of(201, '{"balance":12345678901234567.89,"currency":"EUR"}')).toMatchObject({
-      balance: '12345678901234567.89',
+      balance: { units: 1234567890123456789n, scale: 2 },
       reference: null,
     })
   })
@@ -157,28 +158,30 @@ describe('an answer', () => {
       '{"balance":1,"currency":"EUR","walletTransactionId":1}',
       'walletTransactionId is not a string',
     ],
-  ])('of success with %s says nothing', (_, body, flaw) => {
-    expect(of(200, body)).toEqual({ kind: 'fault', status: 200, errorCode: '', flaw })
+  ])('of success with %s is unreadable', (_, body, problem) => {
+    expect(of(200, body)).toEqual({ kind: 'fault', status: 200, errorCode: '', problem })
   })
 
-  test('to a settlement may be the operator’s own', () => {
+  test('to a settlement may have any form', () => {
     expect(of(202, 'accepted', false)).toMatchObject({ kind: 'success', balance: null })
-    expect(of(200, '{"balance":1.5,"currency":"EUR"}', false)).toMatchObject({ balance: '1.5' })
+    expect(of(200, '{"balance":1.5,"currency":"EUR"}', false)).toMatchObject({
+      balance: { units: 15n, scale: 1 },
+    })
     expect(of(200, '{"balance":"all of it"}', false)).toMatchObject({ kind: 'success', balance: null })
   })
 
-  test('is definite with 4xx, but for those that say "not now"', () => {
+  test('is definite with 4xx, except for the statuses that ask for a retry', () => {
     const kinds = [400, 402, 404, 409, 408, 425, 429, 301, 500, 503].map(
       status => of(status, '{"errorCode":"X"}').kind,
     )
     expect(kinds).toEqual([...Array(4).fill('refusal'), ...Array(6).fill('fault')])
   })
 
-  test('is told in short', () => {
+  test('has a short name', () => {
     expect(shortOf(of(402, '{"errorCode":"INSUFFICIENT_FUNDS"}'))).toBe('402 INSUFFICIENT_FUNDS')
     expect(shortOf(of(502, '<html>'))).toBe('502')
     expect(shortOf(of(200, '<html>'))).toBe('200, unreadable: the body is not a JSON object')
-    expect(shortOf(readingOf({ broken: 'timed out' }, true))).toBe('no answer: timed out')
+    expect(shortOf(readingOf({ error: 'timed out' }, true))).toBe('no answer: timed out')
   })
 })
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { formatProgress, formatReport, type SimulationProgress } from '../../../src/audit/simulator/index.js'
+import type { SimulationProgress } from '../../../src/audit/simulator/index.js'
+import { formatSimulationProgress, formatSimulationReport } from '../../../src/audit/simulator/progress.js'
 import { brokenWallets } from './broken.js'
 import { simulate } from './wallet.js'
 
@@ -23,15 +24,15 @@ const progress: SimulationProgress = {
 }
 
 describe('progress', () => {
-  test('is one line, with a bar where one can be drawn', () => {
-    expect(formatProgress(progress, { bar: true, columns: 200 })).toBe(
+  test('is one line, with a bar for a terminal that can overwrite it', () => {
+    expect(formatSimulationProgress(progress, { bar: true, columns: 200 })).toBe(
       '[██████░░░░░░░░░░░░░░░░░░]   25 %  betting  250 bets  12,345 requests  4,321/s  p99 3.2 ms  0 differences  77 replays  8 rollbacks',
     )
-    expect(formatProgress(progress, { bar: false })).toMatch(/^ 25 % {2}betting {2}250 bets/)
-    expect(formatProgress(progress, { bar: true, columns: 60 })).toHaveLength(60)
+    expect(formatSimulationProgress(progress, { bar: false })).toMatch(/^ 25 % {2}betting {2}250 bets/)
+    expect(formatSimulationProgress(progress, { bar: true, columns: 60 })).toHaveLength(60)
   })
 
-  test('goes by whichever end is nearer, and says when the wallet is away', () => {
+  test('shows the share of bets or of time, whichever is further, and that the wallet does not answer', () => {
     const timed = {
       ...progress,
       durationMs: 4_000,
@@ -39,41 +40,41 @@ describe('progress', () => {
       failedCalls: 9,
       differencesCount: 1,
     }
-    const line = formatProgress(timed, { bar: false, columns: 300 })
+    const line = formatSimulationProgress(timed, { bar: false, columns: 300 })
     expect(line).toMatch(/^ 50 %/)
     expect(line).toMatch(/THE WALLET DOES NOT ANSWER {2}1 difference {2}/)
     expect(line).toMatch(/9 failed calls$/)
-    expect(formatProgress({ ...timed, phase: 'reconciling' }, { bar: false })).toMatch(/^100 %/)
-    expect(formatProgress({ ...timed, phase: 'opening' }, { bar: false })).toMatch(/^ {2}0 %/)
+    expect(formatSimulationProgress({ ...timed, phase: 'reconciling' }, { bar: false })).toMatch(/^100 %/)
+    expect(formatSimulationProgress({ ...timed, phase: 'opening' }, { bar: false })).toMatch(/^ {2}0 %/)
   })
 })
 
 describe('the report', () => {
-  test('says that the books agree, and what was done', async () => {
+  test('shows the counts, and PASSED when the books agree', async () => {
     const { report } = await simulate({}, { seed: 2, concurrency: 4 })
-    const text = formatReport(report)
-    expect(text.split('\n').at(-1)).toBe(
-      'Reconciled: the books of 4 players and the wallet agree to the cent.',
-    )
+    const text = formatSimulationReport(report)
+    expect(text.split('\n').at(-1)).toBe('PASSED: the books of 4 players and the wallet agree to the cent.')
     expect(text).toMatch(/^bets +300 \([0-9]+ multiples\): /m)
     expect(text).toMatch(/^seed +2, ids begin with run$/m)
-    expect(text).toMatch(/^faults injected +request lost [0-9]+, answer lost [0-9]+, late /m)
+    expect(text).toMatch(
+      /^faults injected +[0-9]+ lost requests, [0-9]+ lost answers, [0-9]+ late deliveries, /m,
+    )
     expect(text).toMatch(/^placebet +200: [0-9,]+/m)
     expect(text).not.toMatch(/undefined|NaN|null/)
   })
 
-  test('begins with the differences: player, bet, cents, and what may be the cause', async () => {
-    const wallet = brokenWallets.find(({ name }) => name.startsWith('accepts a bet that comes after'))
+  test('begins with the differences: player, bet, amount, and the recent transactions', async () => {
+    const wallet = brokenWallets.find(({ name }) => name.startsWith('accepts a bet that arrives after'))
     const { report } = await simulate(wallet?.break(() => {}) ?? {}, { seed: 2, chaos: 1, differencesMax: 2 })
-    const lines = formatReport(report).split('\n')
+    const lines = formatSimulationReport(report).split('\n')
     expect(lines[0]).toBe(`${report.differencesCount} DIFFERENCES`)
-    expect(lines[2]).toMatch(/^ {2}1\. late bet: player [a-z]+, bet run-b[0-9]+, -[0-9.]+ (EUR|JPY|KWD)$/)
+    expect(lines[2]).toMatch(/^ {2}1\. late-bet: player [a-z]+, bet run-b[0-9]+, -[0-9.]+ (EUR|JPY|KWD)$/)
     expect(lines[3]).toBe(
       '     expected  a refusal: its rollback was answered with success before it was sent (D11)',
     )
-    expect(lines[4]).toBe('     found     200')
-    expect(lines[5]).toMatch(/^ {5}at {8}placebet run-p[0-9]+, step [0-9]+$/)
+    expect(lines[4]).toBe('     actual    200')
+    expect(lines[5]).toMatch(/^ {5}request {3}placebet run-p[0-9]+, step [0-9]+$/)
     expect(lines).toContain(`     and ${report.differencesCount - 2} more`)
-    expect(lines.at(-1)).toBe(`NOT RECONCILED: ${report.differencesCount} differences.`)
+    expect(lines.at(-1)).toBe(`FAILED: ${report.differencesCount} differences.`)
   })
 })

@@ -1,12 +1,13 @@
 /**
- * How fast the sportsbook is beside the wallet that it loads: `npx tsx
- * test/audit/simulator/throughput.ts`. No test: it measures, and exits 1 below a ratio of 1.
+ * Compares the speed of the simulator with that of the wallet under load:
+ * `npx tsup --silent && npx tsx test/audit/simulator/throughput.ts`. Not a test: it measures the built package, and
+ * exits 1 below a ratio of 1.
  *
- * The wallet is the example for node:http on the memory store, in a process of its own. Both processes count their
- * own CPU time, user and system, so that it does not matter how many cores there are and what else they do.
- * Numerator: requests per CPU second of the sportsbook. Denominator: requests per CPU second of the wallet.
+ * The wallet is the example for node:http on the memory store, in its own process. Both processes measure their own
+ * CPU time, user and system: the number of cores and other load do not matter. The ratio is the requests per CPU
+ * second of the simulator, divided by those of the wallet.
  */
-import { numberedPlayers, simulateSportsbook } from '../../../src/audit/simulator/index.js'
+import { numberedPlayers, simulateSportsbook } from 'bet-wallet/audit'
 import { credentials, median } from '../../bench/load.js'
 import { startServer } from '../../bench/server-process.js'
 
@@ -36,7 +37,7 @@ for (const [round, chaos] of [0, 0, 0.3, 0, 0.3, 0, 0.3].entries()) {
     seed: round,
   })
   const [ownSpent, walletSpent] = [ownCpu() - own, (await walletCpu()) - wallet]
-  if (!report.passed) throw new Error('the run does not reconcile')
+  if (!report.passed) throw new Error('the simulation has not passed')
   const perSecond = (spent: number) => Math.round((report.requests * 1e6) / spent)
   const ratio = walletSpent / ownSpent
   if (round > 0) ratios.push(ratio)

@@ -1,4 +1,4 @@
-/** A wallet behind real sockets, whole or broken in one way. */
+/** A wallet behind real sockets, correct or with one defect. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { walletRoutes } from '../../../examples/node-http/wallet.js'
@@ -6,6 +6,7 @@ import type { SimulationOptions, SimulationReport } from '../../../src/audit/sim
 import { simulateSportsbook } from '../../../src/audit/simulator/index.js'
 import { basicAuth, createHttpHandler, type HttpRequest, type HttpResponse } from '../../../src/http/index.js'
 import { recordSettlement, type WalletStore } from '../../../src/index.js'
+import type { RequestOptions } from '../../../src/requests.js'
 import { createMemoryStore, type MemoryStore } from '../../../src/stores/memory.js'
 
 export const credentials = { username: 'platform', password: 'sim-secret' }
@@ -17,19 +18,19 @@ export const players = [
   { playerId: 'dan', currency: 'KWD', balance: '90.125' },
 ]
 
-/** A call as it arrived, and its way on. */
+/** A request as it arrived. */
 export interface Call {
   operation: string
   body: Record<string, string>
   memory: MemoryStore
-  /** Hands it to the wallet. */
+  /** Passes it to the wallet. */
   next(): Promise<HttpResponse>
 }
 
 export interface Breakage {
-  /** In place of the store. */
+  /** Replaces the store. */
   store?(memory: MemoryStore): WalletStore
-  /** Around every call. */
+  /** Wraps every request. */
   call?(call: Call): Promise<HttpResponse>
 }
 
@@ -44,17 +45,24 @@ export interface RunningWallet {
 export async function startWallet(
   breakage: Breakage = {},
   known: readonly (typeof players)[number][] = players,
+  options: RequestOptions = {},
 ): Promise<RunningWallet> {
-  return serve(breakage, createMemoryStore(known), 0)
+  return serve(breakage, createMemoryStore(known), 0, options)
 }
 
-async function serve(breakage: Breakage, memory: MemoryStore, portWanted: number): Promise<RunningWallet> {
+async function serve(
+  breakage: Breakage,
+  memory: MemoryStore,
+  portWanted: number,
+  options: RequestOptions,
+): Promise<RunningWallet> {
   const { store, call } = breakage
   const walletStore = store?.(memory) ?? memory
   const handle = createHttpHandler(walletStore, {
     authenticate: basicAuth(credentials),
-    routes: { '/settlement': body => recordSettlement(walletStore, body) },
-    onError: () => {}, // the platform hears of it, and that is what is tested
+    ...options,
+    routes: { '/settlement': body => recordSettlement(walletStore, body, options) },
+    onError: () => {}, // the platform's side is tested
   })
   const broken = async (request: HttpRequest): Promise<HttpResponse> => {
     if (call === undefined) return handle(request)
@@ -62,7 +70,7 @@ async function serve(breakage: Breakage, memory: MemoryStore, portWanted: number
     try {
       for await (const chunk of request.body as AsyncIterable<Uint8Array>) chunks.push(chunk)
     } catch {
-      return handle({ ...request, body: '' }) // cut within the call
+      return handle({ ...request, body: '' }) // cut within the request
     }
     const text = Buffer.concat(chunks).toString()
     const next = () => handle({ ...request, body: text })
@@ -85,11 +93,11 @@ async function serve(breakage: Breakage, memory: MemoryStore, portWanted: number
         server.close(() => resolve())
         server.closeAllConnections()
       }),
-    again: () => serve(breakage, memory, port),
+    again: () => serve(breakage, memory, port, options),
   }
 }
 
-/** A run against a wallet of its own, which is closed after it. */
+/** Runs a simulation against a new wallet, and closes it afterwards. */
 export async function simulate(
   breakage: Breakage,
   options: Partial<SimulationOptions>,

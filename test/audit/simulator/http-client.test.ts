@@ -1,15 +1,11 @@
-/** The line by itself: whatever a server answers, however it comes in pieces. */
+/** The HTTP client: every kind of answer, however it is split into pieces, and every kind of failure. */
 import { once } from 'node:events'
 import { createServer as createHttpsServer } from 'node:https'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
-import {
-  createLine,
-  type Line,
-  type LineAnswer,
-  readAnswer,
-  type Sending,
-} from '../../../src/audit/simulator/line.js'
+import { parseAnswer } from '../../../src/audit/simulator/http-answer.js'
+import { createHttpClient, type HttpClient } from '../../../src/audit/simulator/http-client.js'
+import type { HttpResult, SendMode } from '../../../src/audit/simulator/http-connection.js'
 import { cert, key } from '../certificate.js'
 
 const open: { close(): void }[] = []
@@ -17,14 +13,14 @@ afterEach(() => {
   for (const one of open.splice(0)) one.close()
 })
 
-/** A server that is told of every connection, and what it was sent. */
+/** A server that calls back for every connection. */
 async function listen(onConnection: (socket: Socket, connections: number) => void): Promise<URL> {
   let connections = 0
   const sockets = new Set<Socket>()
   const server: Server = createServer(socket => {
     connections += 1
     sockets.add(socket)
-    socket.on('error', () => {}) // what the other side does, is tested there
+    socket.on('error', () => {}) // the client's side is tested
     onConnection(socket, connections)
   })
   server.listen(0, '127.0.0.1')
@@ -38,14 +34,14 @@ async function listen(onConnection: (socket: Socket, connections: number) => voi
   return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/placebet`)
 }
 
-function lineWith(options: Partial<Parameters<typeof createLine>[0]> = {}): Line {
-  const line = createLine({ headers: {}, authorization: null, timeoutMs: 10_000, tls: {}, ...options })
-  open.push(line)
-  return line
+function clientWith(options: Partial<Parameters<typeof createHttpClient>[0]> = {}): HttpClient {
+  const client = createHttpClient({ headersTo: () => ({}), timeoutMs: 10_000, tls: {}, ...options })
+  open.push(client)
+  return client
 }
 
-const post = (line: Line, url: URL, body = '{}', sending: Sending = 'whole') =>
-  new Promise<LineAnswer>(resolve => line.post(url, body, null, sending, resolve))
+const post = (client: HttpClient, url: URL, body = '{}', mode: SendMode = 'complete') =>
+  new Promise<HttpResult>(resolve => client.post(url, body, null, mode, resolve))
 
 const answer = (body: string, head = '') =>
   `HTTP/1.1 200 OK\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${head}\r\n${body}`
@@ -70,11 +66,11 @@ describe('an answer', () => {
     ['after 100 Continue', `HTTP/1.1 100 Continue\r\n\r\n${answer('x')}`, { status: 200, body: 'x' }],
   ]
 
-  test.each(whole)('%s is read from any pieces', (_, text, expected) => {
+  test.each(whole)('%s is parsed from any pieces', (_, text, expected) => {
     const bytes = Buffer.from(text)
     for (let length = 0; length < bytes.length; length += 1)
-      expect(readAnswer(bytes.subarray(0, length), false)).toBe('more')
-    expect(readAnswer(bytes, false)).toEqual({ ...expected, reusable: true })
+      expect(parseAnswer(bytes.subarray(0, length), false)).toBe('incomplete')
+    expect(parseAnswer(bytes, false)).toEqual({ ...expected, reusable: true })
   })
 
   test.each([
@@ -82,26 +78,26 @@ describe('an answer', () => {
     ['of HTTP/1.0', 'HTTP/1.0 200 OK\r\ncontent-length: 1\r\n\r\nx'],
     ['with more behind it', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\nxyz'],
   ])('%s is the last one of its connection', (_, text) => {
-    expect(readAnswer(Buffer.from(text), false)).toEqual({ status: 200, body: 'x', reusable: false })
+    expect(parseAnswer(Buffer.from(text), false)).toEqual({ status: 200, body: 'x', reusable: false })
   })
 
   test('without a length ends with its connection', () => {
     const bytes = Buffer.from('HTTP/1.1 200 OK\r\n\r\nab')
-    expect(readAnswer(bytes, false)).toBe('more')
-    expect(readAnswer(bytes, true)).toEqual({ status: 200, body: 'ab', reusable: false })
+    expect(parseAnswer(bytes, false)).toBe('incomplete')
+    expect(parseAnswer(bytes, true)).toEqual({ status: 200, body: 'ab', reusable: false })
   })
 
   test.each([
     ['SSH-2.0-x\r\n\r\n', 'the answer is not HTTP/1.1'],
-    ['HTTP/1.1 200 OK\r\ntransfer-encoding: gzip\r\n\r\n', 'transfer-encoding gzip is not known'],
+    ['HTTP/1.1 200 OK\r\ntransfer-encoding: gzip\r\n\r\n', 'transfer-encoding gzip is not supported'],
     ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n', 'a chunk of the answer has no size'],
-  ])('%j is none', (text, broken) => {
-    expect(readAnswer(Buffer.from(text), false)).toEqual({ broken })
+  ])('%j is rejected', (text, error) => {
+    expect(parseAnswer(Buffer.from(text), false)).toEqual({ error })
   })
 })
 
-describe('a line', () => {
-  test('sends what HTTP/1.1 asks for, with the headers that it is given', async () => {
+describe('the client', () => {
+  test('sends an HTTP/1.1 request with all headers', async () => {
     let received = ''
     const url = await listen(socket =>
       socket.on('data', chunk => {
@@ -109,17 +105,18 @@ describe('a line', () => {
         socket.write(answer('{}'))
       }),
     )
-    const authorization = { origin: url.origin, value: 'Basic eDp5' }
-    const line = lineWith({ headers: { 'X-Key': 'k' }, authorization })
+    const client = clientWith({ headersTo: () => ({ 'X-Key': 'k', authorization: 'Basic eDp5' }) })
     const body = '{"playerId":"Zoë"}'
-    await new Promise<LineAnswer>(resolve => line.post(url, body, { 'x-signature': 's' }, 'whole', resolve))
+    await new Promise<HttpResult>(resolve =>
+      client.post(url, body, { 'x-signature': 's' }, 'complete', resolve),
+    )
     expect(received).toBe(
       `POST /placebet HTTP/1.1\r\nhost: ${url.host}\r\ncontent-type: application/json\r\n` +
         `X-Key: k\r\nauthorization: Basic eDp5\r\nx-signature: s\r\ncontent-length: 19\r\n\r\n${body}`,
     )
   })
 
-  test('authorizes itself to its own origin, and to no other', async () => {
+  test('sends the headers of the URL', async () => {
     let received = ''
     const url = await listen(socket =>
       socket.on('data', chunk => {
@@ -127,28 +124,34 @@ describe('a line', () => {
         socket.write(answer('{}'))
       }),
     )
-    const authorization = { origin: 'http://wallet.example', value: 'Basic eDp5' }
-    const line = lineWith({ headers: { 'X-Key': 'k' }, authorization })
-    await post(line, url)
+    const client = clientWith({
+      headersTo: ({ origin }) => (origin === url.origin ? { 'X-Key': 'k' } : { Authorization: 'Basic eDp5' }),
+    })
+    await post(client, url)
     expect(received).toMatch(/X-Key: k/)
     expect(received).not.toMatch(/authorization/i)
-    expect(line.headersTo(url)).toEqual({ host: url.host, 'content-type': 'application/json', 'x-key': 'k' })
-    expect(line.headersTo(new URL('http://wallet.example/a')).authorization).toBe('Basic eDp5')
+    expect(client.headersTo(url)).toEqual({
+      host: url.host,
+      'content-type': 'application/json',
+      'x-key': 'k',
+    })
+    expect(client.headersTo(new URL('http://wallet.example/a')).authorization).toBe('Basic eDp5')
   })
 
-  test('keeps connections open, and opens as many as there are calls at once', async () => {
+  test('keeps connections alive, and opens as many as there are requests in flight', async () => {
     let seen = 0
     const url = await listen((socket, connections) => {
       seen = connections
       socket.on('data', () => socket.write(answer(`${connections}`)))
     })
-    const line = lineWith()
-    for (let call = 0; call < 5; call += 1) expect(await post(line, url)).toEqual({ status: 200, body: '1' })
-    await Promise.all(Array.from({ length: 4 }, () => post(line, url)))
+    const client = clientWith()
+    for (let request = 0; request < 5; request += 1)
+      expect(await post(client, url)).toEqual({ status: 200, body: '1' })
+    await Promise.all(Array.from({ length: 4 }, () => post(client, url)))
     expect(seen).toBe(4)
   })
 
-  test('goes on after every kind of failure, each told once', async () => {
+  test('continues after every kind of failure, and reports each once', async () => {
     const failures: ((socket: Socket) => void)[] = [
       socket => socket.destroy(),
       socket => socket.resetAndDestroy(),
@@ -163,34 +166,34 @@ describe('a line', () => {
         else failure(socket)
       })
     })
-    const line = lineWith()
-    const told = []
-    for (let call = 0; call <= failures.length; call += 1) told.push(await post(line, url))
-    expect(told).toEqual([
-      { broken: 'the connection was closed before the answer' },
-      { broken: 'ECONNRESET' },
-      { broken: 'the connection was closed before the answer' },
-      { broken: 'the answer is not HTTP/1.1' },
-      { broken: 'the answer is larger than 1048576 bytes' },
+    const client = clientWith()
+    const results = []
+    for (let request = 0; request <= failures.length; request += 1) results.push(await post(client, url))
+    expect(results).toEqual([
+      { error: 'the connection was closed before the answer' },
+      { error: 'ECONNRESET' },
+      { error: 'the connection was closed before the answer' },
+      { error: 'the answer is not HTTP/1.1' },
+      { error: 'the answer is larger than 1048576 bytes' },
       { status: 200, body: 'fine' },
     ])
   })
 
-  test('takes an answer that nobody asked for as the end of the connection', async () => {
+  test('closes a connection that sends an unrequested answer', async () => {
     const url = await listen((socket, connections) => {
       socket.on('data', () => socket.write(connections === 1 ? answer('1') + answer('2') : answer('3')))
     })
-    const line = lineWith()
-    expect(await post(line, url)).toEqual({ status: 200, body: '1' })
-    expect(await post(line, url)).toEqual({ status: 200, body: '3' })
+    const client = clientWith()
+    expect(await post(client, url)).toEqual({ status: 200, body: '1' })
+    expect(await post(client, url)).toEqual({ status: 200, body: '3' })
   })
 
-  test('gives up what is not answered in time', async () => {
+  test('gives up after the timeout', async () => {
     const url = await listen(() => {})
-    expect(await post(lineWith({ timeoutMs: 1 }), url)).toEqual({ broken: 'timed out' })
+    expect(await post(clientWith({ timeoutMs: 1 }), url)).toEqual({ error: 'timed out' })
   })
 
-  test('cuts a call after all of it, or within it', async () => {
+  test('cuts a request after its last byte, or within it', async () => {
     const received: string[] = []
     const ended: Promise<unknown>[] = []
     const url = await listen((socket, connections) => {
@@ -200,9 +203,11 @@ describe('a line', () => {
       })
       ended.push(once(socket, 'close'))
     })
-    const line = lineWith()
-    expect(await post(line, url, '{"whole":true}', 'cut after')).toEqual({ broken: 'cut after the call' })
-    expect(await post(line, url, '{"whole":false}', 'cut within')).toEqual({ broken: 'cut within the call' })
+    const client = clientWith()
+    expect(await post(client, url, '{"whole":true}', 'cut-after')).toEqual({ error: 'cut after the request' })
+    expect(await post(client, url, '{"whole":false}', 'cut-within')).toEqual({
+      error: 'cut within the request',
+    })
     await expect.poll(() => ended.length).toBe(2)
     await Promise.all(ended)
     expect(received[0]).toMatch(/\{"whole":true\}$/)
@@ -210,16 +215,16 @@ describe('a line', () => {
     expect(received[1]).not.toMatch(/\}$/)
   })
 
-  test('tells of a server that is not there, and of what is sent while it closes', async () => {
-    const line = lineWith()
-    expect(await post(line, new URL('http://127.0.0.1:1/'))).toEqual({ broken: 'ECONNREFUSED' })
+  test('reports an unreachable server, and requests in flight when it is closed', async () => {
+    const client = clientWith()
+    expect(await post(client, new URL('http://127.0.0.1:1/'))).toEqual({ error: 'ECONNREFUSED' })
     const url = await listen(() => {})
-    const waiting = post(line, url)
-    line.close()
-    expect(await waiting).toEqual({ broken: 'closed by the sportsbook' })
+    const pending = post(client, url)
+    client.close()
+    expect(await pending).toEqual({ error: 'closed by the sportsbook' })
   })
 
-  test('speaks TLS, and trusts whom it is told to', async () => {
+  test('uses TLS, and trusts the given authorities', async () => {
     const server = createHttpsServer({ key, cert }, (request, response) => {
       request.resume().on('end', () => response.end('safe'))
     })
@@ -232,7 +237,7 @@ describe('a line', () => {
       },
     })
     const url = new URL(`https://127.0.0.1:${(server.address() as AddressInfo).port}/`)
-    expect(await post(lineWith({ tls: { ca: cert } }), url)).toEqual({ status: 200, body: 'safe' })
-    expect(await post(lineWith(), url)).toEqual({ broken: 'DEPTH_ZERO_SELF_SIGNED_CERT' })
+    expect(await post(clientWith({ tls: { ca: cert } }), url)).toEqual({ status: 200, body: 'safe' })
+    expect(await post(clientWith(), url)).toEqual({ error: 'DEPTH_ZERO_SELF_SIGNED_CERT' })
   })
 })

@@ -1,0 +1,72 @@
+/** Sends transactions, and keeps those that have no definite answer yet. */
+import type { Transaction } from './books.js'
+import type { Judge } from './judge.js'
+import type { Network } from './network.js'
+import { type Definite, type Reading, shortOf } from './reading.js'
+
+export interface Outbox {
+  /** Transactions without a definite answer. */
+  readonly pending: ReadonlySet<Transaction>
+  /** Sends once. `onAnswer` is called with `null` if the outcome is unknown. */
+  sendOnce(transaction: Transaction, onAnswer: (answer: Definite | null) => void): void
+  /**
+   * Retries until the answer is definite. `onAnswer` is called with `null` if the transaction is given up.
+   */
+  sendUntilAnswered(transaction: Transaction, onAnswer: (answer: Definite | null) => void): void
+}
+
+export interface OutboxSettings {
+  network: Network
+  judge: Judge
+  now: () => number
+  giveUpAfterMs: number
+}
+
+/** A transaction is given up after at least this number of faults, and after `giveUpAfterMs`. */
+const faultsMax = 60
+
+export function createOutbox({ network, judge, now, giveUpAfterMs }: OutboxSettings): Outbox {
+  const pending = new Set<Transaction>()
+  const isDefinite = (reading: Reading | null): reading is Definite =>
+    reading?.kind === 'success' || reading?.kind === 'refusal'
+
+  return {
+    pending,
+
+    sendOnce(transaction, onAnswer) {
+      pending.add(transaction)
+      network.attempt(transaction, reading => {
+        pending.delete(transaction)
+        onAnswer(isDefinite(reading) ? reading : null)
+      })
+    },
+
+    sendUntilAnswered(transaction, onAnswer) {
+      pending.add(transaction)
+      let firstFaultAt = 0
+      const onReading = (reading: Reading | null): void => {
+        if (isDefinite(reading)) {
+          pending.delete(transaction)
+          onAnswer(reading)
+          return
+        }
+        if (reading === null) {
+          network.attempt(transaction, onReading)
+          return
+        }
+        transaction.faults += 1
+        if (transaction.faults === 1) firstFaultAt = now()
+        const isExhausted = transaction.faults >= faultsMax && now() - firstFaultAt >= giveUpAfterMs
+        if (reading.kind === 'fault' && isExhausted) {
+          pending.delete(transaction)
+          const actual = `${transaction.faults} times no definite answer, the last one: ${shortOf(reading)}`
+          judge.report(transaction, { kind: 'unanswered', expected: 'a definite answer', actual })
+          onAnswer(null)
+          return
+        }
+        network.retry(transaction, onReading)
+      }
+      network.attempt(transaction, onReading)
+    },
+  }
+}
