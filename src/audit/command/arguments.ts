@@ -12,6 +12,7 @@ export const commonOptions = {
   password: { type: 'string' },
   header: { type: 'string', multiple: true },
   'settle-url': { type: 'string' },
+  'settle-command': { type: 'string' },
   concurrency: { type: 'string' },
   seed: { type: 'string' },
   timeout: { type: 'string' },
@@ -74,6 +75,15 @@ export function millisecondsOf(name: string, text: string | undefined): number |
       `${name} must be a duration such as 500ms, 10s, 5m or 1h, not ${JSON.stringify(text)}`,
     )
   return Math.round(Number(amount) * ms)
+}
+
+/** The option `settle`: a URL or a command, not both. */
+export function settleOf(values: { 'settle-url'?: string; 'settle-command'?: string }) {
+  const { 'settle-url': url, 'settle-command': command } = values
+  if (url !== undefined && command !== undefined)
+    throw new UsageError('--settle-url and --settle-command exclude each other')
+  if (url !== undefined) return { settle: { url } }
+  return command === undefined ? {} : { settle: { command } }
 }
 
 /** The options `credentials` and `headers`. */

@@ -13,6 +13,7 @@ import {
   millisecondsOf,
   parseWords,
   required,
+  settleOf,
   UsageError,
   wholeNumberOf,
 } from './arguments.js'
@@ -21,7 +22,6 @@ import { checkWritable, columnsOf, interruptSignal, overwriteLine, writeReport }
 
 const auditArguments = {
   ...commonOptions,
-  'settle-command': { type: 'string' },
   player: { type: 'string' },
   currency: { type: 'string' },
   'other-player': { type: 'string' },
@@ -82,7 +82,7 @@ function optionsOf(
     currency: required('--currency', values.currency),
     ...given('otherPlayerId', values['other-player']),
     ...authenticationOf(values),
-    ...given('settle', settleOf(values['settle-url'], values['settle-command'])),
+    ...settleOf(values),
     clawbacks: !values['no-clawbacks'],
     statusCodes: agreedOf('--status', values.status, text => wholeNumberOf('--status', text) ?? 0),
     errorCodes: agreedOf('--code', values.code, text => text),
@@ -94,13 +94,6 @@ function optionsOf(
     ...given('only', only),
     ...given('seed', wholeNumberOf('--seed', values.seed)),
   }
-}
-
-function settleOf(url: string | undefined, command: string | undefined) {
-  if (url !== undefined && command !== undefined)
-    throw new UsageError('--settle-url and --settle-command exclude each other')
-  if (url !== undefined) return { url }
-  return command === undefined ? undefined : { command }
 }
 
 /** By error code, the agreed values: `INSUFFICIENT_FUNDS=400` and so on. */

@@ -24,6 +24,9 @@ const settleUrlHelp = `  --settle-url <url>        a path below the base URL (/s
                             CASHOUT), amount, currency and transactionDate as JSON, and
                             answers 2xx`
 
+const settleCommandHelp = `  --settle-command <line>   a shell command that reads the same JSON as one line from standard
+                            input, and exits with code 0`
+
 export const auditHelp = `Usage
   bet-wallet audit <base url> --player <id> --currency <code> [options]
   bet-wallet audit --list
@@ -41,8 +44,7 @@ ${authenticationHelp}
 
 Settlements (the interface has no call for them)
 ${settleUrlHelp}
-  --settle-command <line>   a shell command that reads the same JSON as one line from standard
-                            input, and exits with code 0
+${settleCommandHelp}
                             Without either, the cases that need a settlement are skipped.
 
 Scope
@@ -84,6 +86,7 @@ ${authenticationHelp}
 
 Settlements (the interface has no call for them)
 ${settleUrlHelp} (/settlement)
+${settleCommandHelp}
   --no-settle               bets are not settled: bets and rollbacks only
 
 Scope

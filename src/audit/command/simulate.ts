@@ -18,6 +18,7 @@ import {
   numberOf,
   parseWords,
   required,
+  settleOf,
   UsageError,
   wholeNumberOf,
 } from './arguments.js'
@@ -65,14 +66,14 @@ function optionsOf(
   values: ReturnType<typeof parseWords<typeof simulateArguments>>['values'],
   baseUrl: string,
 ): SimulationOptions {
-  if (values['no-settle'] && values['settle-url'] !== undefined)
-    throw new UsageError('--settle-url and --no-settle exclude each other')
+  const settle = settleOf(values)
+  if (values['no-settle'] && settle.settle !== undefined)
+    throw new UsageError('--no-settle excludes --settle-url and --settle-command')
   return {
     baseUrl,
     players: playersOf(required('--players', values.players), values['player-prefix']),
     ...authenticationOf(values),
-    ...(values['no-settle'] ? { settle: 'unsupported' as const } : {}),
-    ...(values['settle-url'] === undefined ? {} : { settle: { url: values['settle-url'] } }),
+    ...(values['no-settle'] ? { settle: 'unsupported' as const } : settle),
     ...given('bets', wholeNumberOf('--bets', values.bets)),
     ...given('durationMs', millisecondsOf('--duration', values.duration)),
     ...given('ratePerSecond', numberOf('--rate', values.rate)),
