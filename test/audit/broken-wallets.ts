@@ -1,6 +1,6 @@
 /**
- * Wallets that are wrong in one way which only shows over HTTP: something in front of a sound wallet that changes
- * calls or answers, as a proxy, a framework's parser or a gateway would.
+ * Wallets with one defect of their HTTP layer: a proxy in front of a correct wallet changes calls or answers, as a gateway
+ * or the parser of a framework might.
  */
 import { createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -20,20 +20,20 @@ interface Reply {
 }
 
 interface Fault {
-  /** What the faulty wallet does. */
+  /** The defect in one sentence. */
   says: string
-  /** Reads the body another way. */
+  /** Reads the body differently. */
   read?(req: IncomingMessage): Promise<Buffer>
-  /** Answers by itself, changes the call, or falls over (`null`: the connection is closed, and nobody answers any more). */
+  /** Answers itself, changes the call, or crashes (`null`: closes this connection and answers no more). */
   call?(message: Message, memory: Memory): Message | Reply | null
-  /** Sends it on, as often as it likes. */
+  /** Forwards the call any number of times. */
   pass?(message: Message, forward: (message: Message) => Promise<Reply>, memory: Memory): Promise<Reply>
   answer?(reply: Reply, message: Message): Reply
-  /** One call after the other, its body included. */
+  /** Handles one call after the other, including its body. */
   oneAtATime?: boolean
 }
 
-/** What the faulty front remembers between calls. */
+/** State of the proxy between calls. */
 interface Memory {
   lastBetId: unknown
   betIds: string[]
@@ -56,7 +56,7 @@ function withFields(message: Message, fields: Fields): Message {
   return { ...message, body: Buffer.from(JSON.stringify(fields)) }
 }
 
-/** Puts other fields in where the body is an object. */
+/** Changes the fields of a body that is an object. */
 function changing(change: (fields: Fields, message: Message, memory: Memory) => Fields) {
   return (message: Message, memory: Memory): Message => {
     const fields = fieldsOf(message)
@@ -97,7 +97,7 @@ export const fronts = {
       return path === '/rollbackbet' && known ? { ...fields, betId: memory.lastBetId } : fields
     }),
   },
-  'unsettlement-takes-the-last-bet': {
+  'unsettlement-of-the-last-bet': {
     says: 'An unsettlement takes back the last settlement of the player, whichever bet it names',
     call: changing((fields, { path }, memory) => {
       if (path === '/settlement') memory.lastBetId = String(fields.betId)
@@ -298,7 +298,7 @@ export const fronts = {
     says: 'Ids with other letters than those of ASCII are refused',
     call: message => (message.body.some(byte => byte >= 0x80) ? refusal(400, 'INVALID_REQUEST') : message),
   },
-  'unsettlement-takes-nothing': {
+  'unsettlement-debits-nothing': {
     says: 'An unsettlement is answered with success, and nothing is taken',
     call: changing((fields, message) => {
       if (message.path !== '/unsettlement') return fields
@@ -307,13 +307,13 @@ export const fronts = {
       return { ...fields, ...unknown, type: 'TECHNICAL_ERROR' }
     }),
   },
-  'rollback-misses-a-bet-under-way': {
+  'rollback-misses-a-bet-in-flight': {
     says: 'A rollback does not see a bet that is being placed, and leaves nothing behind for it',
     pass: async (message, forward, memory) => {
       const fields = fieldsOf(message) ?? {}
       if (message.path === '/placebet') {
         memory.betIds.push(String(fields.betId))
-        // As long as somebody else's database takes for it; a rollback that comes meanwhile ends it.
+        // As long as a slow database takes; a rollback that arrives meanwhile cancels the wait.
         for (let turn = 1; turn <= 10 && memory.lastBetId !== fields.betId; turn += 1)
           await new Promise(resolve => setTimeout(resolve, 2))
         memory.betIds = memory.betIds.filter(betId => betId !== fields.betId)
@@ -324,7 +324,7 @@ export const fronts = {
       return await forward(withFields(message, { ...fields, betId: `${fields.betId}-unseen` }))
     },
   },
-  'answers-lost-work-done-twice': {
+  'lost-answer-work-done-twice': {
     says: 'When the caller has gone, the call is queued again under another id',
     pass: async (message, forward) => {
       const reply = await forward(message)
@@ -349,7 +349,7 @@ function lowerFirst(name: string): string {
 
 export type FrontName = keyof typeof fronts
 
-/** A sound wallet behind a faulty front. */
+/** A correct wallet behind a defective proxy. */
 export async function startBrokenFront(name: FrontName) {
   const fault: Fault = fronts[name]
   const wallet = await startPlainWallet()
@@ -406,7 +406,7 @@ export async function startBrokenFront(name: FrontName) {
 
   let queue: Promise<unknown> = Promise.resolve()
   const server = createServer((req, res) => {
-    // A caller who has gone: as it happens to any server.
+    // The caller has disconnected.
     const gone = () => res.destroy()
     if (fault.oneAtATime) queue = queue.then(() => answer(req, res)).catch(gone)
     else answer(req, res).catch(gone)

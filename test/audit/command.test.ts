@@ -163,7 +163,7 @@ describe('bet-wallet audit', () => {
   })
 
   it('has exit code 0 for a SHOULD, and prints the skipped cases with the reason', async () => {
-    const { url } = await plain('second-placebet-taken-as-repeat')
+    const { url } = await plain('second-placebet-taken-as-retry')
     const { code, out } = await run([...usual(url), '--only', 'AU-101,AU-215,AU-502'], password)
     expect(code).toBe(0)
     expect(out).toContain('FAILED   AU-215  SHOULD')

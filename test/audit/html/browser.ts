@@ -1,4 +1,4 @@
-/** Chromium as a command, where the system has it: opens a page and says what became of it. */
+/** Opens a page in Chromium, if the system has it. */
 import { spawn } from 'node:child_process'
 import { accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url'
 
 const browserNames = ['chromium', 'chromium-browser', 'google-chrome']
 
-/** The first browser in PATH that opens a page from a file, as not every package of one does; else why there is none. */
+/** The first browser in PATH that can open a page from a file, or the reason why there is none. */
 export async function findBrowser(
   path = process.env.PATH ?? '',
 ): Promise<{ browser: string } | { reason: string }> {
@@ -31,13 +31,13 @@ function isProgram(file: string): boolean {
 }
 
 export interface Opened {
-  /** The document as the browser has it once it is loaded. */
+  /** The document after loading. */
   dom: string
-  /** What the page logged, errors of its policy among it. */
+  /** The console messages of the page, including violations of its policy. */
   logged: string[]
 }
 
-/** Loads the page from a file and gives what the browser made of it. */
+/** Loads the page from a file. */
 export async function open(
   browser: string,
   page: string,
@@ -54,7 +54,7 @@ export async function open(
   })
 }
 
-/** The page on paper. */
+/** Prints the page as PDF. */
 export async function print(browser: string, page: string): Promise<Buffer> {
   return inFolder(async folder => {
     const file = join(folder, 'page.pdf')
@@ -68,7 +68,7 @@ async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   try {
     return await work(folder)
   } finally {
-    // Helpers of the browser may write for a moment after it has ended.
+    // Child processes of the browser may write for a moment after it has ended.
     rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
   }
 }

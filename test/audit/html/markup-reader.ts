@@ -1,11 +1,11 @@
-/** Reads what the page is made of, as strictly as XML is read, and throws where that cannot be done. */
+/** Reads the markup of the page as strictly as XML. */
 
 export interface Tag {
   name: string
   attributes: Record<string, string>
 }
 
-/** Every element of a page in its order. Throws on unbalanced tags, unquoted attributes, and loose `<`, `>` or `&`. */
+/** All elements of a page in order. Throws on unbalanced tags, unquoted attributes, and loose `<`, `>` or `&`. */
 export function tagsOf(page: string): Tag[] {
   const tags: Tag[] = []
   const open: string[] = []

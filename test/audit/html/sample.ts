@@ -1,4 +1,4 @@
-/** Reports made by hand, as an audit would write them: for the tests of the page, and to be looked at. */
+/** Reports written by hand in the form of an audit, for the tests of the page. */
 import type {
   AuditExchange,
   AuditFailure,
@@ -7,8 +7,8 @@ import type {
   Level,
 } from '../../../src/audit/report.js'
 
-/** A call as a story tells it: what, when after the case began, for how long (`null`: no answer), and what came back. */
-interface Told {
+/** A call in short: its time after the start of the case, its duration (`null`: no answer), and its answer. */
+interface SampleCall {
   path: '/placebet' | '/unsettlement' | '/rollbackbet'
   label: string
   atMs: number
@@ -27,7 +27,7 @@ interface Case {
   level?: Level
   title: string
   source: string
-  calls?: Told[]
+  calls?: SampleCall[]
   failure?: AuditFailure
   reason?: string
   durationMs?: number
@@ -35,7 +35,7 @@ interface Case {
 
 const target = 'https://wallet.example.test/callbacks'
 
-function exchangeOf(told: Told, startMs: number, number: number): AuditExchange {
+function exchangeOf(told: SampleCall, startMs: number, number: number): AuditExchange {
   const { path, label, atMs, tookMs, amount = '30.00', balance = null, error = null } = told
   const stake =
     path === '/placebet' ? `"sessionId":"s-1","amount":${amount},"currency":"EUR","betType":"SINGLE",` : ''
@@ -110,13 +110,13 @@ const noFunds = refused('INSUFFICIENT_FUNDS', 'amount: insufficient funds')
 
 const placed: Case = {
   id: 'AU-101',
-  title: 'A placebet takes its stake from the balance',
+  title: 'A placebet debits the stake',
   source: 'spec 4.1',
   calls: [
     { path: '/placebet', label: 'placebet 30.00', atMs: 0, tookMs: 6.2, balance: '970.00' },
     {
       path: '/rollbackbet',
-      label: 'its rollback, to leave nothing behind',
+      label: 'rollback, to return the stake',
       atMs: 7,
       tookMs: 4.4,
       balance: '1000.00',
@@ -126,7 +126,7 @@ const placed: Case = {
 
 const beyondFunds: Case = {
   id: 'AU-102',
-  title: 'A stake beyond the funds is refused with 402 INSUFFICIENT_FUNDS',
+  title: 'A stake above the funds is refused with 402 INSUFFICIENT_FUNDS',
   source: 'spec 4.1, D6',
   calls: [
     {
@@ -140,7 +140,7 @@ const beyondFunds: Case = {
     },
     {
       path: '/placebet',
-      label: 'the same again',
+      label: 'retry',
       amount: '1000.01',
       atMs: 4,
       tookMs: 2.7,
@@ -152,12 +152,12 @@ const beyondFunds: Case = {
 
 const repeated: Case = {
   id: 'AU-103',
-  title: 'A placebet that is repeated 16 times at once takes its stake once',
+  title: 'Simultaneous copies of one placebet debit the stake once',
   source: 'spec 1.5, D2',
   calls: [
     ...Array.from(
       { length: 16 },
-      (_, copy): Told => ({
+      (_, copy): SampleCall => ({
         path: '/placebet',
         label: `copy ${copy + 1} of 16`,
         atMs: copy * 0.3,
@@ -167,7 +167,7 @@ const repeated: Case = {
     ),
     {
       path: '/rollbackbet',
-      label: 'its rollback, to leave nothing behind',
+      label: 'rollback, to return the stake',
       atMs: 22,
       tookMs: 4,
       balance: '1000.00',
@@ -177,7 +177,7 @@ const repeated: Case = {
 
 const hungUp: Case = {
   id: 'AU-121',
-  title: 'A caller that hangs up before the answer finds a consistent wallet',
+  title: 'A caller that disconnects before the answer finds a consistent wallet',
   source: 'spec 4.1, spec 4.3',
   calls: [
     {
@@ -187,7 +187,7 @@ const hungUp: Case = {
       tookMs: null,
       error: 'closed by us after 2 ms',
     },
-    { path: '/placebet', label: 'the same again', atMs: 40, tookMs: 5, balance: '970.00' },
+    { path: '/placebet', label: 'retry', atMs: 40, tookMs: 5, balance: '970.00' },
     { path: '/rollbackbet', label: 'rollback', atMs: 46, tookMs: 4, balance: '1000.00' },
     {
       path: '/rollbackbet',
@@ -215,14 +215,14 @@ const plain = (id: string, title: string, source: string, level: Level = 'MUST',
     },
     {
       path: '/placebet',
-      label: 'the same again',
+      label: 'retry',
       amount: `${stake}.00`,
       atMs: 7,
       tookMs: 2.9,
       balance: `${1000 - stake}.00`,
     },
     { path: '/rollbackbet', label: 'rollback', atMs: 11, tookMs: 4.1, balance: '1000.00' },
-    { path: '/rollbackbet', label: 'rollback, repeated', atMs: 16, tookMs: 2.2, balance: '1000.00' },
+    { path: '/rollbackbet', label: 'retry of the rollback', atMs: 16, tookMs: 2.2, balance: '1000.00' },
   ],
 })
 
@@ -247,15 +247,15 @@ const sound: Case[] = [
   plain('AU-125', 'A decimal in quotes is taken like a number', 'D21', 'MAY'),
 ]
 
-/** Everything passed, everything was judged. */
+/** All cases passed, none was skipped. */
 export const passingReport = reportOf(sound, 7)
 
 const races: Case = {
   id: 'AU-108',
-  title: 'Bets that together exceed the funds, all at once: no more are accepted than the funds cover',
+  title: 'Simultaneous bets never debit more than the funds',
   source: 'spec 4.1, D6',
   calls: [
-    ...Array.from({ length: 24 }, (_, bet): Told => {
+    ...Array.from({ length: 24 }, (_, bet): SampleCall => {
       const accepted = bet % 3 !== 2
       const took = 9 + ((bet * 13) % 29)
       return {
@@ -289,7 +289,7 @@ const races: Case = {
 
 const late: Case = {
   id: 'AU-111',
-  title: 'A placebet that arrives after its rollback takes nothing',
+  title: 'A placebet that arrives after its rollback debits nothing',
   source: 'spec 4.3, D11',
   calls: [
     {
@@ -299,12 +299,12 @@ const late: Case = {
       tookMs: 4.2,
       balance: '1000.00',
     },
-    { path: '/placebet', label: 'the bet, late', atMs: 6, tookMs: 6.8, balance: '970.00' },
-    { path: '/rollbackbet', label: 'the rollback, repeated', atMs: 14, tookMs: 3.4, balance: '970.00' },
+    { path: '/placebet', label: 'late placebet', atMs: 6, tookMs: 6.8, balance: '970.00' },
+    { path: '/rollbackbet', label: 'retry of the rollback', atMs: 14, tookMs: 3.4, balance: '970.00' },
   ],
   failure: {
     expected: '400 INVALID_BET, and nothing debited',
-    actual: '200, balance 970.00: 30.00 were debited for a bet that the platform has given up',
+    actual: '200, balance 970.00: 30.00 were debited for a cancelled bet',
     impact:
       'After every time-out that overtakes its bet the player loses the stake, and no call of the platform will ever return it.',
     exchangeIndex: 1,
@@ -313,7 +313,7 @@ const late: Case = {
 
 const outage: Case = {
   id: 'AU-123',
-  title: 'A body that never ends is cut off, and the wallet goes on answering ⟶ «unscathed», 何事もなく',
+  title: 'A body that never ends is cut off, and the wallet continues to answer ⟶ «unscathed», 何事もなく',
   source: 'errors over HTTP',
   calls: [
     {
@@ -326,7 +326,7 @@ const outage: Case = {
     },
     {
       path: '/placebet',
-      label: 'beside it: placebet 1.00',
+      label: 'simultaneous placebet 1.00',
       amount: '1.00',
       atMs: 100,
       tookMs: 2400,
@@ -336,7 +336,7 @@ const outage: Case = {
     },
     {
       path: '/placebet',
-      label: 'beside it: placebet 1.00, again',
+      label: 'retry of the simultaneous placebet',
       amount: '1.00',
       atMs: 2600,
       tookMs: 1900,
@@ -347,10 +347,10 @@ const outage: Case = {
   ],
   durationMs: 5200,
   failure: {
-    expected: '413 PAYLOAD_TOO_LARGE or a closed connection, and other calls answered as ever',
+    expected: '413 PAYLOAD_TOO_LARGE or a closed connection, and answers to other calls',
     actual:
       'no answer within 5,000 ms; the calls beside it were answered with 502 and 500, then the port was closed',
-    impact: 'Anybody who reaches the port stops betting for all players.',
+    impact: 'Anyone who can reach the port can stop betting for all players.',
     exchangeIndex: null,
   },
 }
@@ -409,20 +409,20 @@ const unsound: (Case | undefined)[] = [
   lookalike,
   {
     id: 'AU-130',
-    title: 'An unsettlement takes back what BET_PAID credited, once',
+    title: 'UNSCORED debits the amount of BET_PAID once',
     source: 'spec 4.2, D18',
     reason: 'no way to settle was given',
   },
   {
     id: 'AU-131',
-    title: 'A clawback beyond the funds is refused and never collected later',
+    title: 'A clawback that exceeds the funds is refused, and not collected later',
     source: 'spec 4.2, D7',
     reason: 'no way to settle was given',
   },
   {
     id: 'AU-132',
     level: 'SHOULD',
-    title: 'An unsettlement that overtakes its settlement can be retried',
+    title: 'An unsettlement that arrives before its settlement can be retried',
     source: 'D19',
     reason: 'no way to settle was given',
   },
@@ -438,21 +438,21 @@ const unsound: (Case | undefined)[] = [
   },
 ]
 
-/** What goes wrong in practice: parallel bets, a late bet, error connections, long bodies, ids that look alike. */
+/** Failures from practice: parallel bets, a late bet, broken connections, long bodies, ids that look alike. */
 export const failingReport = reportOf(
   unsound.filter(told => told !== undefined),
   42,
 )
 
-/** As large as an audit gets: 80 cases, 600 calls. */
+/** A large audit: 80 cases, 600 calls. */
 export const largeReport = reportOf(
   Array.from({ length: 80 }, (_, index): Case => {
     const id = `AU-${101 + index}`
     const calls = Array.from(
       { length: index % 2 === 0 ? 5 : 10 },
-      (_, call): Told => ({
+      (_, call): SampleCall => ({
         path: call % 3 === 2 ? '/rollbackbet' : '/placebet',
-        label: `call ${call + 1} of the case, as it is told`,
+        label: `call ${call + 1} of the case`,
         atMs: call * 6,
         tookMs: 5,
         ...(call % 4 === 3
@@ -460,14 +460,19 @@ export const largeReport = reportOf(
           : { balance: `${1000 - ((index * 37 + call * 91) % 700)}.00` }),
       }),
     )
-    const failure = { expected: '402 again', actual: '200', impact: 'A stake is lost.', exchangeIndex: 3 }
+    const failure = {
+      expected: 'the same answer: 402',
+      actual: '200',
+      impact: 'A stake is lost.',
+      exchangeIndex: 3,
+    }
     const title = 'What is promised, in one sentence of the usual length, give or take'
     return { id, title, source: 'spec 4.1, D6', calls, ...(index % 8 === 3 ? { failure } : {}) }
   }),
   1,
 )
 
-/** The report with every text in it replaced; what has only a few lawful values stays. */
+/** The report with every text replaced, except fields with a fixed set of values. */
 export function withEveryText(report: AuditReport, textOf: (path: string) => string): AuditReport {
   const lawful = ['level', 'verdict']
   const walk = (value: unknown, path: string): unknown => {

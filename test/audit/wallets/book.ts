@@ -17,10 +17,10 @@ export type Answer = Success | Refusal
 
 export type PlayerOptions = { playerId: string; currency: string; balance: string }
 
-/** `float` is the balance as a faulty wallet keeps it. */
+/** `float` is the balance of a wallet with that defect. */
 type Player = { currency: string; balance: Units; float: number }
 
-/** `live` is undefined where nothing waits to be reversed: a live credit of 0 is a lost bet, and reversible. */
+/** `live` is undefined without a reversible credit: a live credit of 0 is a lost bet, and reversible. */
 type Credit = { live: Units | undefined; reversed: Units; owed: Units; unsettled: boolean; last: Units }
 
 /** A bet that was rolled back before it was placed is rolled back with a stake of 0: the tombstone. */
@@ -88,10 +88,10 @@ export class Book {
     }
   }
 
-  /** Decides a request, books it and records it where the decision is final. */
+  /** Decides a request, changes the balance, and records final decisions. */
   async carryOut(request: Request): Promise<Answer> {
     const player = this.players.get(request.playerId)
-    if (this.has('player-checked-before-repeat') && player === undefined) return unknownPlayer
+    if (this.has('player-checked-before-retry') && player === undefined) return unknownPlayer
     const record = this.records.get(this.key(request))
     if (record !== undefined && !this.repeatIsDecidedAfresh(request)) return this.repeat(record, request)
     if (player === undefined) {
@@ -99,7 +99,7 @@ export class Book {
       return unknownPlayer
     }
     const bet = this.bets.get(request.betId)
-    if (this.has('race-repeat')) await roundTrip()
+    if (this.has('race-retry')) await roundTrip()
     if (bet !== undefined && this.has('date-decides-order')) {
       if (request.date < bet.latestDate) return datedBefore
       bet.latestDate = request.date
@@ -116,21 +116,20 @@ export class Book {
     }
   }
 
-  /** The faults of a client that has gone: what was done for it is half undone. */
+  /** The defects with a client that has disconnected: half of the work is undone. */
   afterHangUp(request: Request): void {
     const player = this.players.get(request.playerId)
     if (request.operation !== 'placebet' || player === undefined) return
-    if (this.has('hang-up-forgets-record')) {
+    if (this.has('disconnect-forgets-record')) {
       this.records.delete(this.key(request))
       this.bets.delete(request.betId)
     }
-    if (this.has('hang-up-forgets-debit')) this.move(player, request.amount)
+    if (this.has('disconnect-forgets-debit')) this.move(player, request.amount)
   }
 
   private async place(request: Placebet, player: Player, known: Bet | undefined): Promise<Answer> {
     if (known !== undefined && !this.placeable(known, request)) {
-      if (this.has('second-placebet-taken-as-repeat') && !known.rolledBack)
-        return this.accept(request, player)
+      if (this.has('second-placebet-taken-as-retry') && !known.rolledBack) return this.accept(request, player)
       return this.refuse(request, betKnown)
     }
     if (this.has('ids-in-plain-object') && request.betId in {}) return this.refuse(request, betKnown)
@@ -190,10 +189,10 @@ export class Book {
     if (credit === undefined) {
       if (this.has('unscored-of-unsettled-succeeds')) return this.accept(request, player)
       if (this.has('unscored-of-unsettled-is-final')) return betUnknown
-      if (this.has('settlement-not-found-sticks')) return this.refuse(request, neverSettled)
+      if (this.has('settlement-not-found-is-final')) return this.refuse(request, neverSettled)
       return neverSettled
     }
-    const again = this.has('unsettlement-repeat-deducts-again') && this.records.has(this.key(request))
+    const again = this.has('unsettlement-retry-deducts-again') && this.records.has(this.key(request))
     const live = again ? credit.reversed : credit.live
     if (live === undefined) return alreadyUnsettled
     if (this.has('unsettlement-of-lost-refused') && live === 0n) return alreadyUnsettled
@@ -208,7 +207,7 @@ export class Book {
     }
     if (!collectable && !this.has('unsettlement-goes-negative')) {
       if (this.has('refused-unsettlement-collects-later')) return noFunds
-      if (this.has('closed-credit-collected-again')) return this.refuse(request, noFunds)
+      if (this.has('uncollected-credit-collected-again')) return this.refuse(request, noFunds)
       credit.live = undefined
       credit.owed += live
       if (this.has('refused-unsettlement-not-recorded')) return noFunds
@@ -230,28 +229,28 @@ export class Book {
     if (bet.playerId !== request.playerId && !this.has('rollback-of-other-player-pays')) return otherPlayer
     if (bet.rolledBack && this.has('rollback-of-rolled-back-refused')) return betRolledBack
     if (bet.rolledBack && !this.has('rollback-new-id-pays-again')) {
-      if (this.has('rollback-repeat-pays-again') && this.records.has(this.key(request)))
+      if (this.has('rollback-retry-pays-again') && this.records.has(this.key(request)))
         this.move(player, bet.stake)
       return this.accept(request, player)
     }
     if ([...bet.credits].some(([type, credit]) => this.forbidsRollback(type, credit))) return betSettled
     if (this.has('race-rollback')) await roundTrip()
     bet.rolledBack = true
-    if (this.has('repeat-after-rollback-debits')) this.forgetPlacebet(request.betId)
+    if (this.has('retry-after-rollback-debits')) this.forgetPlacebet(request.betId)
     if (!this.has('rollback-pays-nothing')) this.move(player, bet.stake)
     return this.accept(request, player)
   }
 
   private creditToReverse({ type }: Unsettlement, { credits }: Bet): Credit | undefined {
-    if (this.has('unvoided-takes-paid')) return credits.get('BET_PAID')
+    if (this.has('unvoided-reverses-paid')) return credits.get('BET_PAID')
     if (type === 'UNVOIDED') return credits.get('VOIDED')
     const paid = credits.get('BET_PAID')
-    return paid === undefined && this.has('unscored-takes-void') ? credits.get('VOIDED') : paid
+    return paid === undefined && this.has('unscored-reverses-void') ? credits.get('VOIDED') : paid
   }
 
   private amountDue(credit: Credit, live: Units): Units {
-    if (this.has('unsettlement-takes-last-only')) return credit.last
-    if (this.has('unsettlement-takes-all-ever')) return live + credit.reversed
+    if (this.has('unsettlement-debits-last-only')) return credit.last
+    if (this.has('unsettlement-debits-all-ever')) return live + credit.reversed
     return live
   }
 
@@ -266,13 +265,13 @@ export class Book {
     if (this.has('rollback-of-voided-pays') && type === 'VOIDED') return false
     if (this.has('rollback-of-lost-pays') && live === 0n) return false
     if (this.has('rollback-after-reversal-refused') && unsettled) return true
-    return live !== undefined || (owed > 0n && !this.has('rollback-of-closed-pays'))
+    return live !== undefined || (owed > 0n && !this.has('rollback-of-uncollected-pays'))
   }
 
   private placeable(known: Bet, request: Placebet): boolean {
     if (this.has('rolled-back-bet-placed-again')) return known.rolledBack && known.stake > 0n
-    if (this.has('repeat-after-rollback-debits')) return known.rolledBack && known.stake > 0n
-    if (this.has('repeat-debits-again')) return this.records.has(this.key(request))
+    if (this.has('retry-after-rollback-debits')) return known.rolledBack && known.stake > 0n
+    if (this.has('retry-debits-again')) return this.records.has(this.key(request))
     return this.has('second-placebet-debits') && !known.rolledBack
   }
 
@@ -290,7 +289,7 @@ export class Book {
     return player.balance >= amount
   }
 
-  /** The only place where money moves. */
+  /** The only place that changes balances. */
   private move(player: Player, change: Units): void {
     player.balance += change
     player.float += asFloat(change)
@@ -317,21 +316,21 @@ export class Book {
     const otherOperation = record.request.operation !== request.operation
     if (!otherOperation && this.meaning(record.request) !== this.meaning(request)) return conflict
     if (refusal !== undefined) return refusal
-    if (this.has('repeat-refused')) return conflict
+    if (this.has('retry-refused')) return conflict
     const player = this.players.get(record.request.playerId)
     if (player === undefined) return unknownPlayer
     const success = this.success(
       player,
-      this.has('repeat-answers-new-reference') ? this.nextReference() : reference,
+      this.has('retry-answers-new-reference') ? this.nextReference() : reference,
     )
-    return this.has('repeat-answers-old-balance') ? { ...success, balance: record.balanceThen } : success
+    return this.has('retry-answers-old-balance') ? { ...success, balance: record.balanceThen } : success
   }
 
   private repeatIsDecidedAfresh({ operation }: Request): boolean {
-    if (operation === 'placebet') return this.has('repeat-debits-again')
-    if (operation === 'settlement') return this.has('settlement-repeat-pays-again')
-    if (operation === 'unsettlement') return this.has('unsettlement-repeat-deducts-again')
-    return this.has('rollback-repeat-pays-again')
+    if (operation === 'placebet') return this.has('retry-debits-again')
+    if (operation === 'settlement') return this.has('settlement-retry-pays-again')
+    if (operation === 'unsettlement') return this.has('unsettlement-retry-deducts-again')
+    return this.has('rollback-retry-pays-again')
   }
 
   private success(player: Player, reference: string): Success {
@@ -342,7 +341,7 @@ export class Book {
     return { balance: writeAmount(balance, minorUnits(currency)), currency, reference }
   }
 
-  /** What identifies a transaction. JSON keeps the parts apart, whatever is in the ids. */
+  /** The key of a transaction. JSON separates the parts, whatever the ids contain. */
   private key({ operation, transactionId, playerId, betId }: Request): string {
     const bets = operation === 'placebet' || operation === 'rollbackbet'
     const parts: string[] = [this.has('one-id-space') && bets ? 'bet' : operation, transactionId]
@@ -351,18 +350,18 @@ export class Book {
     return JSON.stringify(parts)
   }
 
-  /** What a repeat has to have in common with the first request. */
+  /** The content that a retry must share with the first request. */
   private meaning(request: Request): string {
     const parts: string[] = []
-    if (!this.has('changed-player-taken-as-repeat')) parts.push(request.playerId)
-    if (!this.has('changed-bet-taken-as-repeat')) parts.push(request.betId)
+    if (!this.has('changed-player-taken-as-retry')) parts.push(request.playerId)
+    if (!this.has('changed-bet-taken-as-retry')) parts.push(request.betId)
     if ('amount' in request) {
       const { amount, amountText, currency } = request
       if (this.has('amounts-compared-as-text')) parts.push(amountText)
-      else if (!this.has('changed-amount-taken-as-repeat')) parts.push(String(amount))
-      if (!this.has('changed-currency-taken-as-repeat')) parts.push(currency)
+      else if (!this.has('changed-amount-taken-as-retry')) parts.push(String(amount))
+      if (!this.has('changed-currency-taken-as-retry')) parts.push(currency)
     }
-    if ('type' in request && !this.has('changed-type-taken-as-repeat')) parts.push(request.type)
+    if ('type' in request && !this.has('changed-type-taken-as-retry')) parts.push(request.type)
     if ('odds' in request && this.has('changed-odds-refused')) parts.push(request.odds)
     if ('sessionId' in request && this.has('changed-session-refused')) parts.push(request.sessionId)
     if (this.has('changed-date-refused')) parts.push(String(request.date))

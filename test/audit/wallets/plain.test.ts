@@ -5,7 +5,7 @@ import { decided, players, type Scene, specified } from './scenes.js'
 
 const scenes = [...specified, ...decided]
 
-/** What wallets have answered 500 for. */
+/** Errors that wallets have answered as 500. */
 const unexpected: unknown[] = []
 
 const play = async (
@@ -28,7 +28,7 @@ const play = async (
 const seenOf = (pairs: [unknown, unknown][]): unknown[] => pairs.map(([seen]) => seen)
 const soundOf = (pairs: [unknown, unknown][]): unknown[] => pairs.map(([, sound]) => sound)
 
-describe('the sound wallet', () => {
+describe('the correct wallet', () => {
   test.each(scenes)('$title', async scene => {
     unexpected.length = 0
     const pairs = await play(scene)
@@ -36,12 +36,12 @@ describe('the sound wallet', () => {
     expect(unexpected).toEqual([])
   })
 
-  test('refuses to start with a balance that is no amount', async () => {
+  test('refuses to start with a balance that is not an amount', async () => {
     const unreadable = [{ playerId: 'p', currency: 'EUR', balance: '1,00' }]
     await expect(startPlainWallet({ players: unreadable })).rejects.toThrow(RangeError)
   })
 
-  test('lets in whom it was told to', async () => {
+  test('accepts the given credentials', async () => {
     const credentials = { username: 'benutzer', password: 'pass:wört' }
     const wallet = await startPlainWallet({ credentials })
     try {
@@ -53,7 +53,7 @@ describe('the sound wallet', () => {
   })
 })
 
-test('a wallet that answers 500 says why to its operator', async () => {
+test('a wallet that answers 500 reports the error to its operator', async () => {
   unexpected.length = 0
   const scene = specified.find(({ catches }) => catches.includes('malformed-json-500'))
   expect(scene).toBeDefined()

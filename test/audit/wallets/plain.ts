@@ -9,7 +9,7 @@ import { BadRequest, type Operation, type Request, readRequest } from './request
 export type { PlayerOptions } from './book.js'
 export type { FaultName } from './faults.js'
 
-/** What each faulty wallet does wrong, in a sentence. */
+/** The defects by name, each in one sentence. */
 export const faults: Record<FaultName, string> = sentences
 
 export type Credentials = { username: string; password: string }
@@ -17,12 +17,12 @@ export type Credentials = { username: string; password: string }
 export type PlainWalletOptions = {
   /** Default: `player-1` and `player-2` with 100.00 EUR each. Balances have at most 8 decimals. */
   players?: PlayerOptions[]
-  /** The one thing that the wallet does wrong. Default: none. */
+  /** The defect of the wallet. Default: none. */
   fault?: FaultName
   credentials?: Credentials
-  /** Whether an unsettlement can take money at all (D20). Default: true. */
+  /** Whether unsettlements can debit (D20). Default: true. */
   clawbacks?: boolean
-  /** Hears of what was answered 500. Default: standard error, or nowhere for a wallet that has a fault. */
+  /** Is called with errors answered as 500. Default: standard error, or nothing for a wallet with a defect. */
   onUnexpected?: (error: unknown) => void
 }
 
@@ -49,12 +49,12 @@ const statusOf: Record<RefusalCode, number> = {
 type Reply = { status: number; body: string; headers: Record<string, string> }
 
 /**
- * An operator's wallet that owes nothing to this library: written from the specification and its decisions alone,
- * in memory, over node:http. It proves two things about whoever examines wallets: that a sound one passes, and,
- * with a fault switched on, that an unsound one does not.
+ * A wallet that shares no code with this library: written from the interface and its decisions alone, in memory,
+ * over node:http. It proves that the audit and the simulator pass a correct wallet and, with a defect switched on,
+ * fail an incorrect one.
  *
- * Beside the three operations of the interface it has `POST /settlement`, the operator's own way in for
- * settlements (D17): transactionId, betId, playerId, type, amount, currency, transactionDate.
+ * Beside the three operations of the interface it has `POST /settlement` for the operator's own settlements (D17):
+ * transactionId, betId, playerId, type, amount, currency, transactionDate.
  */
 export const startPlainWallet = async (options: PlainWalletOptions = {}): Promise<PlainWallet> => {
   const {
@@ -71,7 +71,7 @@ export const startPlainWallet = async (options: PlainWalletOptions = {}): Promis
 
   const server = createServer((request, response) => {
     answer(request, response).catch(error => {
-      // The answer itself could not be sent: better no connection than a caller who waits.
+      // The answer could not be sent: close the connection instead of letting the caller wait.
       onUnexpected(error)
       response.destroy()
     })
@@ -137,14 +137,14 @@ export const startPlainWallet = async (options: PlainWalletOptions = {}): Promis
     if (!admitted && fault === 'authentication-after-body') return stranger()
     const outcome = await book.carryOut(call)
     if (!admitted) return stranger()
-    if (fault === 'hang-up-forgets-record' || fault === 'hang-up-forgets-debit') {
+    if (fault === 'disconnect-forgets-record' || fault === 'disconnect-forgets-debit') {
       if (await hasHungUp(request)) book.afterHangUp(call)
     }
     return asReply(outcome, fault)
   }
 
   server.on('clientError', (_error, socket) => {
-    // What is no HTTP at all never becomes a request: it gets the error record all the same.
+    // Bytes that are not HTTP never become a request: they are answered with the error record too.
     if (!socket.writable) {
       socket.destroy()
       return
@@ -182,7 +182,7 @@ const asReply = (outcome: Answer, fault: FaultName | undefined): Reply => {
           : statusOf[outcome.code]
     return failure(status, outcome.code, outcome.description, fault)
   }
-  // Written by hand: JSON.stringify would make a float of the balance.
+  // Not by JSON.stringify, which would need the balance as a float.
   const members = [
     `"balance":${fault === 'balance-as-text' ? JSON.stringify(outcome.balance) : outcome.balance}`,
     ...(fault === 'success-without-currency' ? [] : [`"currency":${JSON.stringify(outcome.currency)}`]),
@@ -249,12 +249,12 @@ const isAuthenticated = (
   if (token === undefined) return false
   const given = Buffer.from(token, 'base64').toString('utf8')
   if (fault === 'authentication-by-name') return given.startsWith(`${username}:`)
-  // Digests have one length, so comparing them tells nothing about the length of the password either.
+  // Digests have equal lengths, so that their comparison does not reveal the length of the password.
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(given), digest(`${username}:${password}`))
 }
 
-/** Keeps no more than the limit in memory. The rest of a body that is too large is read and thrown away. */
+/** Keeps at most the limit in memory. The rest of a larger body is read and discarded. */
 const readBody = (
   request: IncomingMessage,
   fault: FaultName | undefined,
@@ -274,10 +274,10 @@ const readBody = (
     request.once('close', breakOff)
   })
 
-/** Whether the client leaves within the time that a wallet may take for its answer. */
+/** Whether the client disconnects within the time that a wallet takes for its answer. */
 const hasHungUp = async ({ socket }: IncomingMessage): Promise<boolean> => {
   const gone = (): boolean => socket.destroyed || socket.readableEnded
-  // readableEnded: the client has closed its side, which to most servers is the same as gone.
+  // readableEnded: the client has closed its side, which most servers treat as disconnected.
   const deadline = Date.now() + 30
   for (let turns = 0; !gone() && (turns < 50 || Date.now() < deadline); turns += 1) await turnOfTheLoop()
   return gone()

@@ -66,10 +66,10 @@ export const specified: Scene[] = [
   {
     title: 'P03 P04 a repeat has the first reference and the current balance',
     catches: [
-      'repeat-debits-again',
-      'repeat-answers-old-balance',
-      'repeat-answers-new-reference',
-      'repeat-refused',
+      'retry-debits-again',
+      'retry-answers-old-balance',
+      'retry-answers-new-reference',
+      'retry-refused',
       'error-as-html',
     ],
     play: async w => {
@@ -91,7 +91,7 @@ export const specified: Scene[] = [
   },
   {
     title: 'P05 ten copies at once are one stake',
-    catches: ['race-repeat'],
+    catches: ['race-retry'],
     play: async w => {
       const placebet = w.placebet('30')
       const answers = await Promise.all(Array.from({ length: 10 }, () => w.call('/placebet', placebet)))
@@ -117,13 +117,13 @@ export const specified: Scene[] = [
   {
     title: 'P07 another meaning under the same transactionId is refused',
     catches: [
-      'changed-amount-taken-as-repeat',
-      'changed-currency-taken-as-repeat',
-      'changed-player-taken-as-repeat',
-      'changed-bet-taken-as-repeat',
+      'changed-amount-taken-as-retry',
+      'changed-currency-taken-as-retry',
+      'changed-player-taken-as-retry',
+      'changed-bet-taken-as-retry',
       'ids-unique-per-player',
       'ids-unique-per-bet',
-      'player-checked-before-repeat',
+      'player-checked-before-retry',
     ],
     play: async w => {
       const placebet = w.placebet('30')
@@ -164,7 +164,7 @@ export const specified: Scene[] = [
   },
   {
     title: 'P10 a bet has one stake',
-    catches: ['second-placebet-debits', 'second-placebet-taken-as-repeat'],
+    catches: ['second-placebet-debits', 'second-placebet-taken-as-retry'],
     play: async w => [
       [await w.place('30'), '200 70.00'],
       [await w.place('30'), noBet],
@@ -199,7 +199,7 @@ export const specified: Scene[] = [
     catches: [
       'rollback-pays-nothing',
       'rollback-new-id-pays-again',
-      'rollback-repeat-pays-again',
+      'rollback-retry-pays-again',
       'rollback-of-rolled-back-refused',
     ],
     play: async w => {
@@ -255,7 +255,7 @@ export const specified: Scene[] = [
   },
   {
     title: 'S01 a settlement is credited once',
-    catches: ['settlement-repeat-pays-again'],
+    catches: ['settlement-retry-pays-again'],
     play: async w => {
       await w.place('30')
       const settlement = w.settlement('60')
@@ -270,9 +270,9 @@ export const specified: Scene[] = [
     title: 'U01 U05 a paid bet is unsettled, settled again and unsettled again',
     catches: [
       'resettlement-not-unsettled',
-      'unsettlement-takes-all-ever',
+      'unsettlement-debits-all-ever',
       'unsettlement-reverses-twice',
-      'unsettlement-repeat-deducts-again',
+      'unsettlement-retry-deducts-again',
     ],
     play: async w => {
       await w.place('30')
@@ -290,7 +290,7 @@ export const specified: Scene[] = [
   },
   {
     title: 'U02 a voided bet is unsettled by UNVOIDED alone',
-    catches: ['unvoided-takes-paid', 'unscored-takes-void'],
+    catches: ['unvoided-reverses-paid', 'unscored-reverses-void'],
     play: async w => {
       await w.place('30')
       return [
@@ -310,7 +310,7 @@ export const specified: Scene[] = [
       'unsettlement-goes-negative',
       'refused-unsettlement-collects-later',
       'refused-unsettlement-not-recorded',
-      'closed-credit-collected-again',
+      'uncollected-credit-collected-again',
     ],
     play: async w => {
       await w.place('30')
@@ -351,7 +351,7 @@ export const specified: Scene[] = [
     catches: [
       'unscored-of-unsettled-succeeds',
       'unscored-of-unsettled-is-final',
-      'settlement-not-found-sticks',
+      'settlement-not-found-is-final',
     ],
     play: async w => {
       await w.place('30')
@@ -365,7 +365,7 @@ export const specified: Scene[] = [
   },
   {
     title: 'U08 a closed credit is not a reversed one',
-    catches: ['rollback-of-closed-pays', 'rollback-of-voided-pays'],
+    catches: ['rollback-of-uncollected-pays', 'rollback-of-voided-pays'],
     play: async w => {
       await w.place('30')
       await w.settle('30', { type: 'VOIDED' })
@@ -497,7 +497,7 @@ export const decided: Scene[] = [
   },
   {
     title: 'D4 another type under the same transactionId is a conflict',
-    catches: ['changed-type-taken-as-repeat'],
+    catches: ['changed-type-taken-as-retry'],
     play: async w => {
       await w.place('30')
       await w.settle('60')
@@ -555,7 +555,7 @@ export const decided: Scene[] = [
   },
   {
     title: 'D14 a placebet repeated after its rollback is answered, not taken',
-    catches: ['repeat-after-rollback-debits', 'rolled-back-bet-placed-again'],
+    catches: ['retry-after-rollback-debits', 'rolled-back-bet-placed-again'],
     play: async w => {
       const placebet = w.placebet('30')
       return [
@@ -603,7 +603,7 @@ export const decided: Scene[] = [
   },
   {
     title: 'D18 an unsettlement reverses the whole live credit',
-    catches: ['unsettlement-takes-last-only'],
+    catches: ['unsettlement-debits-last-only'],
     play: async w => {
       await w.place('30')
       await w.settle('60')
@@ -863,7 +863,7 @@ export const decided: Scene[] = [
   },
   {
     title: 'A client that hangs up has placed its bet',
-    catches: ['hang-up-forgets-record', 'hang-up-forgets-debit'],
+    catches: ['disconnect-forgets-record', 'disconnect-forgets-debit'],
     play: async w => {
       const placebet: Fields = w.placebet('30')
       await w.sendAndHangUp('/placebet', placebet)
