@@ -73,14 +73,14 @@ describe('given a batch under way', () => {
     await turn()
     const later = submit('b', 'c')
     await turn()
-    expect(batches.stats).toEqual({ waiting: 2, underWay: 1, turnedAway: 0 })
+    expect(batches.stats).toEqual({ queued: 2, inFlight: 1, shed: 0 })
     sent[0]?.end()
     await turn()
     expect(sent.map(({ names }) => names)).toEqual([['a'], ['b', 'c']])
     sent[1]?.end()
     expect(await Promise.all(later)).toEqual(['done', 'done'])
     await turn()
-    expect(batches.stats).toEqual({ waiting: 0, underWay: 0, turnedAway: 0 })
+    expect(batches.stats).toEqual({ queued: 0, inFlight: 0, shed: 0 })
   })
 
   test('items of an order that is under way wait for it, others pass them', async () => {
@@ -142,9 +142,9 @@ describe('given more than can wait', () => {
     const placebets = ['p1', 'p2', 'p3', 'p4'].map(yielding)
     expect(await yielding('p5')).toBe('turned away')
     submit('r1', 'r2', 'r3', 'r4')
-    expect(batches.stats).toEqual({ waiting: 8, underWay: 1, turnedAway: 1 })
+    expect(batches.stats).toEqual({ queued: 8, inFlight: 1, shed: 1 })
     expect(await submit('r5')[0]).toBe('turned away')
-    expect(batches.stats).toEqual({ waiting: 8, underWay: 1, turnedAway: 2 })
+    expect(batches.stats).toEqual({ queued: 8, inFlight: 1, shed: 2 })
     expect(placebets).toHaveLength(4)
   })
 

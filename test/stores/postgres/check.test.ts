@@ -190,7 +190,7 @@ describe("given a players' table that does not fit", () => {
     [
       'decimals that are taken for integers',
       { ...odd, balanceType: 'minor-units', minorUnits: 2 },
-      /balanceType is minor units, .* balance is numeric; it must be smallint or integer or bigint/,
+      /balanceType is minor-units, .* balance is numeric; it must be smallint or integer or bigint/,
     ],
     [
       'a generated column',

@@ -599,7 +599,7 @@ describe('a player whose row somebody else has locked', () => {
     // One commit for the two of them.
     expect(await made.rows('SELECT DISTINCT xmin::text FROM SCHEMA.transactions')).toHaveLength(1)
     await until(async () => (await made.waiting()).length === 1)
-    expect(made.store.stats.lockWaits).toMatchObject({ underWay: 1 })
+    expect(made.store.stats.lockWaits).toMatchObject({ inFlight: 1 })
     await other.query(`UPDATE ${made.schema}.players SET balance = balance + 5 WHERE player_id = 'alice'`)
     await other.query('COMMIT')
     expect(await alice).toEqual(committed('75'))

@@ -58,7 +58,7 @@ async function blocked(setup: Parameters<typeof wallet>[0] = {}) {
   const stop = await made.stopCommitsOf('alice')
   const first = made.store.commit(placing({ n: 1000 }))
   await stop.reached()
-  expect(made.store.stats.commits).toEqual({ waiting: 0, underWay: 1, turnedAway: 0 })
+  expect(made.store.stats.commits).toEqual({ queued: 0, inFlight: 1, shed: 0 })
   return { made, stop, first }
 }
 
@@ -76,22 +76,22 @@ describe('while commits do not get through', () => {
       .map(each => made.store.commit(each))
     // Answered while the database is still blocked.
     expect(await Promise.all(shed)).toEqual([turnedAway, turnedAway])
-    expect(made.store.stats.commits).toEqual({ waiting: 4, underWay: 1, turnedAway: 2 })
+    expect(made.store.stats.commits).toEqual({ queued: 4, inFlight: 1, shed: 2 })
 
     const firm = [6, 7, 8, 9].map(n =>
       made.store.commit({ ...settling({ playerId: `p${n}`, n, amount: '5' }), bet: null }),
     )
-    expect(made.store.stats.commits).toEqual({ waiting: 8, underWay: 1, turnedAway: 2 })
+    expect(made.store.stats.commits).toEqual({ queued: 8, inFlight: 1, shed: 2 })
     // Now the room is full for everybody.
     expect(await made.store.commit({ ...settling({ playerId: 'p10', n: 10 }), bet: null })).toEqual(
       turnedAway,
     )
     expect(await made.store.commit(placing({ playerId: 'p11', n: 11 }))).toEqual(turnedAway)
-    expect(made.store.stats.commits).toEqual({ waiting: 8, underWay: 1, turnedAway: 4 })
+    expect(made.store.stats.commits).toEqual({ queued: 8, inFlight: 1, shed: 4 })
 
     await stop.release()
     expect(await Promise.all([first, ...taken, ...firm])).toEqual(Array(9).fill(done))
-    expect(made.store.stats.commits).toEqual({ waiting: 0, underWay: 0, turnedAway: 4 })
+    expect(made.store.stats.commits).toEqual({ queued: 0, inFlight: 0, shed: 4 })
     expect(await made.recorded()).toHaveLength(9)
     await expectBooksToBalance(made)
     await idle(made.pool)
@@ -144,7 +144,7 @@ describe('while commits do not get through', () => {
     expect(await Promise.all([first, ...waiting, ...firm])).toMatchObject(
       Array(9).fill({ ok: true, replayed: false }),
     )
-    expect(made.store.stats.commits).toMatchObject({ waiting: 0, underWay: 0, turnedAway: 2 })
+    expect(made.store.stats.commits).toMatchObject({ queued: 0, inFlight: 0, shed: 2 })
     expect(await handlePlaceBet(made.store, place(7))).toMatchObject({ ok: false, errorCode: 'INVALID_BET' })
     await expectBooksToBalance(made)
   })
@@ -164,7 +164,7 @@ describe('while commits do not get through', () => {
     for (const each of flood) each.then(note, note)
     await until(() => answered === 4_950)
     expect(most).toBe(50)
-    expect(made.store.stats.commits).toEqual({ waiting: 50, underWay: 1, turnedAway: 4_950 })
+    expect(made.store.stats.commits).toEqual({ queued: 50, inFlight: 1, shed: 4_950 })
     expect(await made.recorded()).toEqual([])
     await stop.release()
     await first
@@ -185,7 +185,7 @@ describe('while commits do not get through', () => {
     expect(results.filter(({ status }) => status === 'committed')).toHaveLength(1)
     expect(results.filter(({ status }) => status === 'conflict')).toHaveLength(49)
     expect(results.filter(({ status }) => status === 'unavailable')).toHaveLength(150)
-    expect(made.store.stats.commits).toEqual({ waiting: 0, underWay: 0, turnedAway: 150 })
+    expect(made.store.stats.commits).toEqual({ queued: 0, inFlight: 0, shed: 150 })
   })
 
   it('copies that have left with their batch are under way', async () => {
@@ -193,10 +193,10 @@ describe('while commits do not get through', () => {
     const stop = await made.stopCommitsOf('alice')
     const copies = Array.from({ length: 4 }, () => made.store.commit(placing()))
     await stop.reached()
-    expect(made.store.stats.commits).toEqual({ waiting: 0, underWay: 4, turnedAway: 0 })
+    expect(made.store.stats.commits).toEqual({ queued: 0, inFlight: 4, shed: 0 })
     await stop.release()
     expect(await Promise.all(copies)).toEqual([done, ...Array(3).fill({ status: 'conflict' })])
-    expect(made.store.stats.commits).toEqual({ waiting: 0, underWay: 0, turnedAway: 0 })
+    expect(made.store.stats.commits).toEqual({ queued: 0, inFlight: 0, shed: 0 })
   })
 
   it('who has waited longer than timeoutMs is turned away, who has not is taken', async () => {
@@ -211,7 +211,7 @@ describe('while commits do not get through', () => {
     await stop.release()
     expect(await Promise.all([first, ...old, young])).toEqual([done, turnedAway, turnedAway, done])
     expect(await made.recorded()).toEqual(['placebet place-1000 -30', 'placebet place-3 -30'])
-    expect(made.store.stats.commits).toEqual({ waiting: 0, underWay: 0, turnedAway: 2 })
+    expect(made.store.stats.commits).toEqual({ queued: 0, inFlight: 0, shed: 2 })
   })
 
   it('loads are served meanwhile', async () => {
@@ -236,11 +236,11 @@ describe('while loads do not get through', () => {
     const rollbacks = [6, 7, 8, 9, 10].map(n => load('rollbackbet', n))
     const unavailable = expect.objectContaining({ name: 'PostgresStoreError', code: 'UNAVAILABLE' })
     expect(await Promise.all([placebets[4], rollbacks[4]])).toEqual([unavailable, unavailable])
-    expect(made.store.stats.loads).toEqual({ waiting: 8, underWay: 1, turnedAway: 2 })
+    expect(made.store.stats.loads).toEqual({ queued: 8, inFlight: 1, shed: 2 })
     borrowed.release()
     const found = await Promise.all([first, ...placebets.slice(0, 4), ...rollbacks.slice(0, 4)])
     expect(found).toMatchObject(Array(9).fill({ player: { balance: '100' }, bet: null, transaction: null }))
-    expect(made.store.stats.loads).toEqual({ waiting: 0, underWay: 0, turnedAway: 2 })
+    expect(made.store.stats.loads).toEqual({ queued: 0, inFlight: 0, shed: 2 })
   })
 })
 
@@ -265,7 +265,7 @@ describe('while one player is locked by somebody else', () => {
       expect(made.store.stats.lockWaits.queued).toBeLessThanOrEqual(4)
     }
     expect(answered).toBe(3)
-    expect(made.store.stats.lockWaits).toEqual({ waiting: 4, underWay: 1, turnedAway: 3 })
+    expect(made.store.stats.lockWaits).toEqual({ queued: 4, inFlight: 1, shed: 3 })
     await other.query('COMMIT')
     expect(await Promise.all(hers)).toEqual([...Array(5).fill(done), ...Array(3).fill(turnedAway)])
     expect(await made.balanceOf('alice')).toBe('95')

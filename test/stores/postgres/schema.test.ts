@@ -166,7 +166,7 @@ describe('at a cut-over (D27)', () => {
       { ...placed, betId: 'paid', credits: paid },
       { ...placed, betId: 'gone', status: 'ROLLED_BACK' as const },
     ]
-    expect(await importBets(pool, { schema: 'imported' }, bets)).toEqual({ imported: 3, present: 0 })
+    expect(await importBets(pool, { schema: 'imported' }, bets)).toEqual({ imported: 3, alreadyPresent: 0 })
     const rollback = { ...request, type: 'TECHNICAL_ERROR', transactionId: 'r-1', betId: 'open' }
     expect(await handleRollbackBet(store, rollback)).toMatchObject({ ok: true, balance: '130' })
     const unsettlement = { ...request, type: 'UNSCORED', transactionId: 'u-1', betId: 'paid' }
@@ -178,7 +178,7 @@ describe('at a cut-over (D27)', () => {
       balance: '69.5',
     })
     // Again, after they have moved on: they stay where they are.
-    expect(await importBets(pool, { schema: 'imported' }, bets)).toEqual({ imported: 0, present: 3 })
+    expect(await importBets(pool, { schema: 'imported' }, bets)).toEqual({ imported: 0, alreadyPresent: 3 })
     expect(await handleRollbackBet(store, rollback)).toMatchObject({
       ok: true,
       replayed: true,
@@ -197,7 +197,7 @@ describe('at a cut-over (D27)', () => {
         ...{ transactionDate: '2026-11-20T18:00:00.123Z', walletTransactionId: null },
       },
     ])
-    expect(report).toEqual({ imported: 1, present: 0 })
+    expect(report).toEqual({ imported: 1, alreadyPresent: 0 })
     const rollback = { ...request, type: 'TECHNICAL_ERROR', transactionId: 'r-1', betId: 'b-1' }
     expect(await handleRollbackBet(store, rollback)).toMatchObject({ ok: true, replayed: true })
     const keys = { operation: 'rollbackbet', transactionId: 'r-1', playerId: 'anna', betId: 'b-1' } as const
@@ -230,7 +230,7 @@ describe('at a cut-over (D27)', () => {
   test('what the tables do not accept is named; thousands go in one after the other', async () => {
     await fresh('many')
     const bets = Array.from({ length: 2500 }, (_, n) => ({ ...placed, betId: `b-${n}` }))
-    expect(await importBets(pool, { schema: 'many' }, bets)).toEqual({ imported: 2500, present: 0 })
+    expect(await importBets(pool, { schema: 'many' }, bets)).toEqual({ imported: 2500, alreadyPresent: 0 })
     const wrong = [
       { ...placed, betId: 'fine' },
       { ...placed, betId: 'wrong', stake: '-1' },
