@@ -1,27 +1,27 @@
 /**
- * Where the examples keep their data. By default PostgreSQL in this very process (PGlite), with its files below
- * `wallet-data`, or the folder that DATA_FOLDER names. DATABASE_URL names a server instead; that is what you have.
+ * The database of the examples. By default it is PGlite, PostgreSQL in this process, with its files in the
+ * folder `wallet-data` or DATA_FOLDER. With DATABASE_URL it is a PostgreSQL server, as in your PAM.
  */
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PostgresClient, Query } from 'bet-wallet/postgres'
 
 export interface Database {
-  /** For `createPostgresStore` and `migratePostgres`, and for statements of one's own. */
+  /** For `createPostgresStore` and `migratePostgres`, and for other statements. */
   client: PostgresClient
-  /** Runs a script of many statements. */
+  /** Runs a script of several statements. */
   run(script: string): Promise<unknown>
-  /** Runs `work` inside one commit. When it throws, nothing of it stays. */
+  /** Runs `work` in a database transaction. When it throws: ROLLBACK. */
   commit<T>(work: (query: Query) => Promise<T>): Promise<T>
-  /** For people: where the data are, and how to begin without them. */
+  /** For people: where the data are, and how to delete them. */
   where: string
   afresh: string
   close(): Promise<void>
 }
 
 /**
- * @param name of the folder: each example has its own
- * @param schemas that it keeps its data in
+ * @param name the name of the folder: each example has its own
+ * @param schemas the schemas that hold its data
  */
 export async function openDatabase(name: string, schemas = name): Promise<Database> {
   const { DATABASE_URL, DATA_FOLDER } = process.env
@@ -32,7 +32,7 @@ export async function openDatabase(name: string, schemas = name): Promise<Databa
 async function openServer(url: string, schemas: string): Promise<Database> {
   const { default: pg } = await import('pg')
   const pool = new pg.Pool({ connectionString: url, connectionTimeoutMillis: 5_000 })
-  // Of connections that break while nobody uses them. The pool makes new ones.
+  // Emitted for idle connections that break. The pool opens new ones.
   pool.on('error', error => console.error(error.message))
   try {
     await pool.query('SELECT')
@@ -47,7 +47,7 @@ async function openServer(url: string, schemas: string): Promise<Database> {
   })
 }
 
-/** A pool of pg: what a PAM on PostgreSQL has. */
+/** On a pool of pg, as in a PAM on PostgreSQL. */
 export function databaseOf(
   pool: import('pg').Pool,
   { where, afresh }: Pick<Database, 'where' | 'afresh'>,
@@ -78,7 +78,9 @@ export function databaseOf(
   }
 }
 
-/** What is committed survives the death of the process (kill -9), but not a power cut: PGlite does not wait for the disk. */
+/**
+ * Commits survive the death of the process (kill -9), but not a power cut: PGlite does not wait for the disk.
+ */
 async function openFolder(folder: string): Promise<Database> {
   mkdirSync(folder, { recursive: true })
   const unlock = lock(folder)
@@ -87,7 +89,7 @@ async function openFolder(folder: string): Promise<Database> {
   try {
     if (!existsSync(complete)) {
       console.log(`Making a database in ${folder}; this takes a few seconds, once.`)
-      // What a start that was killed has left.
+      // The remains of a start that was killed.
       rmSync(data, { recursive: true, force: true })
     }
     const { PGlite } = await import('@electric-sql/pglite')
@@ -112,8 +114,9 @@ async function openFolder(folder: string): Promise<Database> {
 }
 
 /**
- * Two processes would ruin the files of a PGlite, and PGlite does not notice. So each leaves a file with its process id as
- * its name, and then looks who else is there. Of two at the same moment both go; who was killed does not count.
+ * Two processes would corrupt the files of a PGlite, and PGlite does not detect it. Each process writes a
+ * file named after its process id, then looks for other files. When two start at the same moment, both give
+ * up. Files of dead processes are removed.
  */
 function lock(folder: string): () => void {
   const locks = join(folder, 'processes')
@@ -137,7 +140,7 @@ function lock(folder: string): () => void {
 
 function isRunning(pid: number): boolean {
   try {
-    process.kill(pid, 0) // signal 0 asks only
+    process.kill(pid, 0) // signal 0 only checks
     return true
   } catch (error) {
     return (error as NodeJS.ErrnoException).code !== 'ESRCH'

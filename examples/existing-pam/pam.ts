@@ -1,11 +1,11 @@
-/** The PAM as it was: its migrations, its cashier, its settlements. Nothing in here knows of bet-wallet. */
+/** The PAM before the adoption: migrations, cashier, settlements. This code does not know bet-wallet. */
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Query } from 'bet-wallet/postgres'
 import type { Database } from '../database.js'
 
 const folder = new URL('./migrations/', import.meta.url)
 
-/** Runs the files that have not run yet, each with a note of it, in the order of their names. */
+/** Runs the migration files that have not run yet, in the order of their names, and records each. */
 export async function migratePam({ client, run }: Database): Promise<void> {
   await run(
     'CREATE SCHEMA IF NOT EXISTS pam; CREATE TABLE IF NOT EXISTS pam.migrations (name text PRIMARY KEY)',
@@ -22,7 +22,7 @@ export async function migratePam({ client, run }: Database): Promise<void> {
   }
 }
 
-/** Opens accounts that are not there yet. Amounts are whole cents everywhere in this PAM. */
+/** Opens an account, unless it exists. Amounts are whole cents everywhere in this PAM. */
 export async function openAccount(
   database: Database,
   account: { accountNo: string; currency: string; cents: bigint; stakeLimitCents?: bigint },
@@ -34,13 +34,15 @@ export async function openAccount(
         ON CONFLICT DO NOTHING RETURNING account_id`,
       [accountNo, currency, stakeLimitCents?.toString() ?? null],
     )
-    if (rows.length > 0 && cents !== 0n) await move(query, accountNo, cents, 'bank', 'opening balance')
+    if (rows.length > 0 && cents !== 0n)
+      await changeBalance(query, accountNo, cents, 'bank', 'opening balance')
   })
 }
 
-/** A deposit; with a minus, a withdrawal. */
+/** A deposit, or with negative cents a withdrawal. */
 export async function deposit(database: Database, accountNo: string, cents: bigint): Promise<void> {
-  await database.commit(query => move(query, accountNo, cents, 'bank', cents < 0n ? 'withdrawal' : 'deposit'))
+  const reference = cents < 0n ? 'withdrawal' : 'deposit'
+  await database.commit(query => changeBalance(query, accountNo, cents, 'bank', reference))
 }
 
 export interface PamSettlement {
@@ -51,7 +53,7 @@ export interface PamSettlement {
   cents: bigint
 }
 
-/** Pays out what the result of a bet says, once per settlementId. */
+/** Credits the result of a bet, once per settlementId. */
 export async function settle(database: Database, settlement: PamSettlement): Promise<void> {
   const { settlementId, accountNo, betId, kind, cents } = settlement
   await database.commit(async query => {
@@ -61,7 +63,8 @@ export async function settle(database: Database, settlement: PamSettlement): Pro
         ON CONFLICT DO NOTHING RETURNING settlement_id`,
       [settlementId, accountNo, betId, kind, cents.toString()],
     )
-    if (rows.length > 0 && cents > 0n) await move(query, accountNo, cents, 'sportsbook', settlementId)
+    if (rows.length > 0 && cents > 0n)
+      await changeBalance(query, accountNo, cents, 'sportsbook', settlementId)
   })
 }
 
@@ -69,8 +72,11 @@ export async function block(database: Database, accountNo: string): Promise<void
   await database.client.query(`UPDATE pam.accounts SET status = 'blocked' WHERE account_no = $1`, [accountNo])
 }
 
-/** Writes the account and both rows of the ledger. Adds in the statement that tests: others write as well. */
-async function move(
+/**
+ * Changes the balance and writes both ledger rows. Tests and adds in one statement, because other code writes
+ * too.
+ */
+async function changeBalance(
   query: Query,
   accountNo: string,
   cents: bigint,
@@ -78,11 +84,15 @@ async function move(
   reference: string,
 ): Promise<void> {
   const { rows } = await query(
-    `WITH moved AS (
-        UPDATE pam.accounts SET balance_cents = balance_cents + $2::bigint
-        WHERE account_no = $1 AND ($2::bigint > 0 OR balance_cents + $2::bigint >= 0) RETURNING account_id
-      ) SELECT pam.book(account_id, $2::bigint, $3, $4) FROM moved`,
+    `WITH changed AS (
+        UPDATE pam.accounts
+        SET balance_cents = balance_cents + $2::bigint
+        WHERE account_no = $1 AND ($2::bigint > 0 OR balance_cents + $2::bigint >= 0)
+        RETURNING account_id
+      )
+      SELECT pam.book(account_id, $2::bigint, $3, $4)
+      FROM changed`,
     [accountNo, cents.toString(), against, reference],
   )
-  if (rows.length === 0) throw new Error(`${accountNo}: there is no such account, or not so much on it`)
+  if (rows.length === 0) throw new Error(`${accountNo}: unknown account or insufficient funds`)
 }

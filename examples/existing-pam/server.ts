@@ -1,6 +1,6 @@
 /**
- * The PAM with its wallet: `npx tsx examples/existing-pam/server.ts`, then paste the curl lines that it prints. PORT and
- * HOST say where it listens, DATABASE_URL or DATA_FOLDER where it keeps its data: see examples/database.ts.
+ * The PAM with its wallet. Run `npx tsx examples/existing-pam/server.ts` and paste the curl commands that it
+ * prints. PORT and HOST set its address; DATABASE_URL or DATA_FOLDER its database: see examples/database.ts.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -24,8 +24,8 @@ const store = createPamWallet(database.client)
 await store.ready()
 const handle = createHttpHandler(store, {
   authenticate: basicAuth(credentials),
-  // Stands for the PAM's own queue of results: the wallet's code has no part in it.
-  routes: { '/pam/settle': settleByHand },
+  // In place of the PAM's queue of results. The wallet is not involved.
+  routes: { '/pam/settle': settleManually },
 })
 
 const server = createServer(walletRoutes(handle))
@@ -33,8 +33,10 @@ server.listen(port, host, async () => {
   const { port: actual } = server.address() as AddressInfo
   console.log(`The wallet listens on http://${host}:${actual} and keeps its data in ${database.where}.\n`)
   const { rows } = await database.client.query(
-    `SELECT concat_ws(' ', account_no, 'has', balance_cents * 0.01, currency, 'by', count(l.*), 'bookings') AS line
-      FROM pam.accounts LEFT JOIN pam.cash_ledger l USING (account_id) GROUP BY account_id`,
+    `SELECT concat_ws(' ', account_no, 'has', balance_cents * 0.01, currency, 'by', count(entry.*), 'bookings') AS line
+      FROM pam.accounts
+      LEFT JOIN pam.cash_ledger entry USING (account_id)
+      GROUP BY account_id`,
   )
   for (const { line } of rows as { line: string }[]) console.log(`  ${line}`)
   console.log('\nPaste these into a fresh PAM, in this order.\n')
@@ -42,7 +44,7 @@ server.listen(port, host, async () => {
     console.log(`# ${title}\n${line}\n`)
   console.log(`Stop it with Ctrl+C and start it again: nothing is lost. To begin afresh: ${database.afresh}.`)
 })
-// Every call is short. Whoever takes longer has hung up, or means no good.
+// Every call is short. A slow client has hung up, or is an attack.
 server.headersTimeout = 10_000
 server.requestTimeout = 20_000
 
@@ -50,10 +52,15 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => server.close(() => database.close()))
 }
 
-async function settleByHand(body: unknown): Promise<WalletOutcome> {
+async function settleManually(body: unknown): Promise<WalletOutcome> {
   const { cents, ...result } = Object(body) as Omit<PamSettlement, 'cents'> & { cents?: unknown }
   if (typeof cents !== 'string' || !/^[0-9]{1,15}$/.test(cents)) {
-    return { ok: false, replayed: false, errorCode: 'INVALID_REQUEST', description: 'cents: whole, as text' }
+    return {
+      ok: false,
+      replayed: false,
+      errorCode: 'INVALID_REQUEST',
+      description: 'cents: must be whole cents, as text',
+    }
   }
   await settle(database, { ...result, cents: BigInt(cents) })
   const { rows } = await database.client.query(
@@ -74,18 +81,17 @@ function calls(): Call[] {
       body: { transactionId: 'place-1', betId: 'bet-1', ...bet },
     },
     {
-      title: 'Another one: 400 STAKE_LIMIT, since 50 EUR a day are the limit of this player',
+      title: 'Another bet: 400 STAKE_LIMIT, since the daily limit of this player is 50 EUR',
       path: '/placebet',
       body: { transactionId: 'place-2', betId: 'bet-2', ...bet },
     },
     {
-      title: "The PAM's own code pays 55.50 EUR for it: 200, balance 125.50",
+      title: 'PAM code credits 55.50 EUR for it: 200, balance 125.50',
       path: '/pam/settle',
       body: { settlementId: 'st-1', accountNo: 'A-1001', betId: 'bet-1', kind: 'BET_PAID', cents: '5550' },
     },
     {
-      title:
-        'The result was wrong: the platform takes back what it never credited itself: 200, balance 70.00',
+      title: 'The result was wrong: the platform reverses the settlement by PAM code: 200, balance 70.00',
       path: '/unsettlement',
       body: { transactionId: 'unsettle-1', betId: 'bet-1', ...common, type: 'UNSCORED' },
     },

@@ -1,4 +1,4 @@
-/** Writes the library's part of the migrations, to be checked in: once, and again with every release that asks for it. */
+/** Writes the migration of bet-wallet, to be checked in: once, and again when a release changes it. */
 import { writeFileSync } from 'node:fs'
 import { postgresMigrationSql } from 'bet-wallet/postgres'
 import { tables } from './wallet.js'

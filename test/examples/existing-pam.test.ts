@@ -272,7 +272,9 @@ describe('the rules and rows of the PAM', () => {
 
   test('no withdrawal beyond the balance', async () => {
     const { database, balance } = await withAnna()
-    await expect(deposit(database, 'anna', -10001n)).rejects.toThrow('anna: there is no such account')
+    await expect(deposit(database, 'anna', -10001n)).rejects.toThrow(
+      'anna: unknown account or insufficient funds',
+    )
     await deposit(database, 'anna', -10000n)
     expect(await balance()).toBe('0')
     await expectSoundBooks(database)

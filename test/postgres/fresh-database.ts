@@ -1,9 +1,9 @@
-/** A database for a test file, on the PostgreSQL that the run of the tests shares. */
+/** A database for a test file, on the PostgreSQL server that all test files of a run share. */
 import { inject } from 'vitest'
 import type { ServerAddress } from './global-setup.js'
 import { createDatabase, type Database, type DatabaseOptions } from './server.js'
 
-/** The server of this run. Do not kill it, nor change its settings: other tests use it at the same time. */
+/** The server of this run. Do not kill it or change its settings: other tests use it at the same time. */
 export async function sharedPostgres(): Promise<ServerAddress> {
   const response = await fetch(inject('postgres'), { headers: { connection: 'close' } })
   const text = await response.text()
@@ -12,7 +12,7 @@ export async function sharedPostgres(): Promise<ServerAddress> {
 }
 
 /**
- * A fresh, empty database. End it by `drop`, in `afterAll`.
+ * Creates an empty database. Call `drop` in `afterAll`.
  *
  * ```ts
  * const { pool, drop } = await freshDatabase()

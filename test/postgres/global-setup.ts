@@ -1,6 +1,6 @@
 /**
- * One PostgreSQL for a whole run of the tests, started when the first test asks for it: a run that needs none pays
- * nothing, and does not fail where none can be started. Tests ask by `freshDatabase`.
+ * One PostgreSQL for a whole run of the tests, started on the first request: a run that needs none does not
+ * wait for it, and does not fail where none can be started. Tests request it by `freshDatabase`.
  */
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -21,15 +21,15 @@ export type ServerAddress = Pick<DatabaseServer, 'url' | 'version' | 'owned'>
 
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   let starting: Promise<DatabaseServer> | undefined
-  // The answer holds a password: the path is not to be guessed by others on this machine.
+  // The answer contains a password: other users of this machine must not guess the path.
   const path = `/${randomBytes(16).toString('hex')}`
-  const desk = createServer(async (request, response) => {
+  const endpoint = createServer(async (request, response) => {
     if (request.url !== path) {
       response.writeHead(404).end()
       return
     }
     try {
-      // No test of this server loses power. What is durable is tested on servers of their own, with fsync.
+      // No test cuts the power of this server. Durability is tested on separate servers, with fsync.
       starting ??= openPostgres({ settings: { fsync: 'off', full_page_writes: 'off' } })
       const { url, version, owned } = await starting
       const address: ServerAddress = { url, version, owned }
@@ -38,15 +38,15 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
       response.writeHead(500).end(error instanceof Error ? error.stack : String(error))
     }
   })
-  desk.listen(0, '127.0.0.1')
-  await once(desk, 'listening')
-  provide('postgres', `http://127.0.0.1:${(desk.address() as AddressInfo).port}${path}`)
+  endpoint.listen(0, '127.0.0.1')
+  await once(endpoint, 'listening')
+  provide('postgres', `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}${path}`)
 
   return async () => {
-    desk.close()
-    desk.closeAllConnections()
+    endpoint.close()
+    endpoint.closeAllConnections()
     if (starting === undefined) return
-    // One that did not start has been told to the tests that asked for it.
+    // The tests that requested a server that did not start have received the error.
     const server = await starting.catch(() => null)
     await server?.stop()
   }

@@ -1,9 +1,9 @@
 /**
- * PostgreSQL out of an npm package, made to run on any machine with Node and npm.
+ * PostgreSQL from an npm package, made to run on any machine with Node and npm.
  *
- * The package as it lies in node_modules does not: without install scripts its library links are missing, root may not
- * run it, and another account may not be able to read it where it is. So it is copied to a folder that everybody can
- * read, with its links, and run there under an account that is not root.
+ * In node_modules the package does not run: without install scripts its library links are missing, PostgreSQL
+ * refuses to run as root, and another account may not be able to read node_modules. So it is copied to a
+ * folder that every account can read, with its links, and run there by an account other than root.
  */
 import { execFileSync } from 'node:child_process'
 import {
@@ -30,17 +30,17 @@ export interface Account {
 }
 
 export interface Installation {
-  /** Holds everything; `stop` removes it. Others may pass through it, not look into it. */
+  /** Contains everything; `stop` removes it. Other accounts may traverse it, not list it. */
   folder: string
   /** The path of one of its programs. */
   program(name: 'initdb' | 'postgres'): string
-  /** Such as `"18.4"`. */
+  /** For example `"18.4"`. */
   version: string
-  /** Whom the server runs as: `null` for ourselves. PostgreSQL refuses to run as root. */
+  /** The account that runs the server; `null`: our own. PostgreSQL refuses to run as root. */
   account: Account | null
 }
 
-/** Nothing of PG* that the caller's environment may hold; English messages; no time zone of this machine. */
+/** Without the caller's PG* variables, with English messages, and in UTC. */
 export const environment: NodeJS.ProcessEnv = {
   LC_ALL: 'C',
   TZ: 'UTC',
@@ -48,11 +48,12 @@ export const environment: NodeJS.ProcessEnv = {
   ...(process.env.SystemRoot === undefined ? {} : { SystemRoot: process.env.SystemRoot }),
 }
 
-/** @throws Error saying why there is no PostgreSQL for this machine, and what helps. */
+/** @throws Error with the reason why PostgreSQL does not run on this machine, and advice */
 export function installPostgres(parentFolder?: string): Installation {
   const source = packageFolder()
   const account = unprivileged()
-  // A temporary folder may be closed to others, or forbid to run what is in it: the first that works is taken.
+  // A temporary folder may be closed to other accounts, or forbid execution: the first folder that works is
+  // used.
   const parents =
     parentFolder === undefined
       ? [...new Set([tmpdir(), '/tmp', '/var/tmp', fileURLToPath(new URL('../.tmp', import.meta.url))])]
@@ -69,15 +70,15 @@ export function installPostgres(parentFolder?: string): Installation {
       makeLinks(folder)
       const program = (name: string) =>
         join(native, 'bin', process.platform === 'win32' ? `${name}.exe` : name)
-      const said = execFileSync(program('postgres'), ['--version'], {
+      const output = execFileSync(program('postgres'), ['--version'], {
         cwd: folder,
         env: environment,
         encoding: 'utf8',
         stdio: ['ignore', 'pipe', 'pipe'],
         ...spawnAs(account),
       })
-      const version = /\d+(\.\d+)+/.exec(said)?.[0]
-      if (version === undefined) throw new Error(`postgres --version says ${said}`)
+      const version = /\d+(\.\d+)+/.exec(output)?.[0]
+      if (version === undefined) throw new Error(`postgres --version printed ${output}`)
       return { folder, program, version, account }
     } catch (error) {
       if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
@@ -85,13 +86,13 @@ export function installPostgres(parentFolder?: string): Installation {
     }
   }
   throw new Error(
-    `PostgreSQL does not run here. Name a server by DATABASE_URL instead.\n${failures.join('\n')}`,
+    `PostgreSQL does not run here. Set DATABASE_URL to a server instead.\n${failures.join('\n')}`,
   )
 }
 
-/** What `spawn` takes to run a program as that account. */
+/** The options of `spawn` that run a program as that account. */
 export function spawnAs(account: Account | null): { uid?: number; gid?: number } {
-  // spawn takes what fits into 32 bits with a sign: nobody is -2 on macOS, written as 4294967294.
+  // spawn takes signed 32-bit ids: on macOS, nobody is -2, written as 4294967294.
   return account === null ? {} : { uid: account.uid | 0, gid: account.gid | 0 }
 }
 
@@ -109,14 +110,17 @@ function packageFolder(): string {
     return dirname(dirname(entry))
   } catch (cause) {
     throw new Error(
-      `${name} is not installed: npm ci installs it where there is one for this machine and optional packages are ` +
-        'not left out. Or name a server by DATABASE_URL.',
+      `${name} is not installed. npm ci installs it, unless optional packages are omitted or this platform has none. ` +
+        'Or set DATABASE_URL to a server.',
       { cause },
     )
   }
 }
 
-/** Links are made afterwards: the package's own list of them is complete, its folder may not be. */
+/**
+ * Without links, which are created afterwards: the package's list of links is complete, its folder may not
+ * be.
+ */
 function copyFolder(from: string, to: string): void {
   mkdirSync(to)
   chmodSync(to, 0o755)
@@ -128,7 +132,7 @@ function copyFolder(from: string, to: string): void {
   }
 }
 
-/** A second name for the same file where that will do, for it costs nothing; a copy else. Readable for everybody. */
+/** A hard link where possible, else a copy. Readable for all accounts. */
 function placeFile(source: string, target: string): void {
   const { mode } = statSync(source)
   const executable = (mode & 0o100) !== 0
@@ -138,7 +142,7 @@ function placeFile(source: string, target: string): void {
       linkSync(source, target)
       return
     } catch (error) {
-      // EXDEV: another file system. The others: this file system, or this account, makes no second names.
+      // EXDEV: another file system. The others: this file system, or this account, cannot create hard links.
       const { code } = error as NodeJS.ErrnoException
       if (!['EXDEV', 'EPERM', 'EACCES', 'ENOTSUP', 'ENOSYS', 'EMLINK'].includes(code ?? '')) throw error
     }

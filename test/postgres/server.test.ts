@@ -16,7 +16,7 @@ import {
   startPostgres,
 } from './server.js'
 
-/** Long enough for any machine; nothing waits for it that succeeds. */
+/** Long enough for any machine; a test that succeeds does not wait for it. */
 const patience = { timeout: 50_000 }
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -44,7 +44,7 @@ function exists(pid: number): boolean {
 function isRunning(pid: number): boolean {
   if (!exists(pid)) return false
   if (process.platform !== 'linux') return true
-  // One that has ended, and whose parent has not asked for it, is a name in a list.
+  // A process that has exited but is not reaped is still listed.
   try {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
   } catch {
@@ -55,7 +55,7 @@ function isRunning(pid: number): boolean {
 const postmasterOf = ({ dataFolder }: Pick<PostgresServer, 'dataFolder'>) =>
   Number(readFileSync(`${dataFolder}/postmaster.pid`, 'utf8').split('\n')[0])
 
-/** A connection, and what became of it: one that the server ends tells so, and then that it is gone. */
+/** A connection and its errors: a connection that the server terminates emits the reason, then the end. */
 async function connect(url: string): Promise<{ client: pg.Client; errors: Error[] }> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
   const errors: Error[] = []
@@ -64,13 +64,13 @@ async function connect(url: string): Promise<{ client: pg.Client; errors: Error[
   return { client, errors }
 }
 
-/** The postmaster, and all of its processes but the one that answers this question. */
+/** The postmaster and its processes, except the backend of this query. */
 async function processesOf(server: Pick<PostgresServer, 'url' | 'dataFolder'>): Promise<number[]> {
   const rows = await query(server.url, 'SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()')
   return [postmasterOf(server), ...rows.map(({ pid }) => Number(pid))]
 }
 
-describe('a PostgreSQL of our own', () => {
+describe('a server of our own', () => {
   let server: PostgresServer
   beforeAll(async () => {
     if (noServerOfOurOwn === null) server = await startPostgres({ settings: { work_mem: '5MB' } })
@@ -78,7 +78,7 @@ describe('a PostgreSQL of our own', () => {
   beforeEach(({ skip }) => skip(noServerOfOurOwn !== null, noServerOfOurOwn ?? ''))
   afterAll(() => server?.stop())
 
-  it('answers, on this machine only, who knows its password', async () => {
+  it('requires a password, and listens on this machine only', async () => {
     expect(await query(server.url, 'SHOW server_version')).toEqual([{ server_version: server.version }])
     expect(await query(server.url, 'SHOW listen_addresses')).toEqual([{ listen_addresses: '127.0.0.1' }])
     expect(await query(server.url, 'SHOW unix_socket_directories')).toEqual([{ unix_socket_directories: '' }])
@@ -87,20 +87,20 @@ describe('a PostgreSQL of our own', () => {
     await expect(query(wrong.href, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' })
   })
 
-  it('is durable by default, and has the settings that it was given', async () => {
+  it('is durable by default, and has the given settings', async () => {
     expect(await query(server.url, 'SHOW fsync')).toEqual([{ fsync: 'on' }])
     expect(await query(server.url, 'SHOW synchronous_commit')).toEqual([{ synchronous_commit: 'on' }])
     expect(await query(server.url, 'SHOW work_mem')).toEqual([{ work_mem: '5MB' }])
     expect(Number((await query(server.url, 'SHOW max_connections'))[0]?.max_connections)).toBeGreaterThan(99)
   })
 
-  it('does not belong to root', () => {
+  it('does not run as root', () => {
     const { uid, mode } = statSync(server.dataFolder)
     expect(mode & 0o077).toBe(0)
     if (process.platform !== 'win32') expect(uid).not.toBe(0)
   })
 
-  it('keeps what was committed, and nothing else, when it is killed', async () => {
+  it('keeps commits, and nothing else, when it is killed', async () => {
     const { url, pool } = await createDatabase(server)
     const lost: Error[] = []
     pool.on('error', error => lost.push(error))
@@ -129,7 +129,7 @@ describe('a PostgreSQL of our own', () => {
   })
 
   it.skipIf(process.platform === 'win32')(
-    'starts again after its own death, when what it left is gone',
+    'restarts after a crash, once its remaining processes have ended',
     async () => {
       const { client, errors } = await connect(server.url)
       const orphan = Number((await client.query('SELECT pg_backend_pid() AS pid')).rows[0]?.pid)
@@ -147,7 +147,7 @@ describe('a PostgreSQL of our own', () => {
     },
   )
 
-  it('shuts down as an administrator would, and starts again', async () => {
+  it('shuts down as by an administrator, and restarts', async () => {
     const { errors } = await connect(server.url)
     await server.shutDown()
     await expect.poll(() => errors[0], patience).toMatchObject({ code: '57P01' })
@@ -156,7 +156,7 @@ describe('a PostgreSQL of our own', () => {
     expect(await query(server.url, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
   })
 
-  it('hangs while it is paused, and goes on', async () => {
+  it('hangs while it is paused, and continues', async () => {
     const { client } = await connect(server.url)
     await server.pause()
     await expect(server.pause()).rejects.toThrow('PostgreSQL is paused')
@@ -180,7 +180,7 @@ describe('a PostgreSQL of our own', () => {
   })
 
   it.each(['running', 'paused', 'killed', 'shut down'])(
-    'leaves no process and no folder: %s',
+    'stop leaves no process and no folder: %s',
     async state => {
       const other = await startPostgres({ settings: { fsync: 'off' } })
       const processes = await processesOf(other)
@@ -196,7 +196,7 @@ describe('a PostgreSQL of our own', () => {
     },
   )
 
-  it('says why it does not start, and leaves nothing', async () => {
+  it('reports why it does not start, and leaves nothing', async () => {
     await expect(startPostgres({ settings: { work_mem: 'plenty' } })).rejects.toThrow(
       'invalid value for parameter "work_mem": "plenty"',
     )
@@ -204,7 +204,7 @@ describe('a PostgreSQL of our own', () => {
 
   // On Windows a killed process takes nobody with it.
   it.skipIf(process.platform === 'win32').each(['running', 'paused'])(
-    'does not outlive a process that is killed: %s',
+    'does not outlive our process when that is killed: %s',
     async state => {
       const script = `
         import { startPostgres } from './test/postgres/server.ts'
@@ -236,7 +236,7 @@ describe('a PostgreSQL of our own', () => {
     },
   )
 
-  it('does not keep a process alive that has forgotten it', async () => {
+  it('does not keep our process alive', async () => {
     const script = `
       import { startPostgres } from './test/postgres/server.ts'
       console.log((await startPostgres({ settings: { fsync: 'off' } })).dataFolder)`
@@ -253,15 +253,15 @@ describe('a PostgreSQL of our own', () => {
   })
 })
 
-describe('the PostgreSQL of the run', () => {
-  it('is one for all who ask', async () => {
+describe('the server of the run', () => {
+  it('is shared by all test files', async () => {
     const [first, second] = await Promise.all([sharedPostgres(), sharedPostgres()])
     expect(second).toEqual(first)
     expect(first.owned).toBe(noServerOfOurOwn === null)
     expect(await query(first.url, 'SHOW server_version')).toEqual([{ server_version: first.version }])
   })
 
-  it('gives fresh databases, one apart from the other', async () => {
+  it('has separate databases', async () => {
     const [first, second] = await Promise.all([freshDatabase({ pool: { max: 2 } }), freshDatabase()])
     expect(first.pool.options.max).toBe(2)
     await first.pool.query('CREATE TABLE paid (amount integer)')
@@ -279,7 +279,7 @@ describe('the PostgreSQL of the run', () => {
     await second.drop()
   })
 
-  it('is the one that DATABASE_URL names, where it names one', async () => {
+  it('is the server of DATABASE_URL, where it is set', async () => {
     const { url, version } = await sharedPostgres()
     const before = process.env.DATABASE_URL
     process.env.DATABASE_URL = url

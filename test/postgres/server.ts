@@ -1,6 +1,6 @@
 /**
- * A real PostgreSQL for tests, benchmarks and soaks: started in a folder of its own, killed, paused and started again at
- * will, gone without a trace at the end, also when the process that started it is killed.
+ * A real PostgreSQL for tests, benchmarks and soaks. It is started in its own folder, can be killed, paused
+ * and restarted, and is removed at the end, also when the process that started it is killed.
  */
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
 import { randomBytes, randomInt } from 'node:crypto'
@@ -29,48 +29,55 @@ const pollMs = 10
 export interface DatabaseServer {
   /** `postgres://user:password@host:port/database`, of a user who may create databases. */
   readonly url: string
-  /** As the server says it: `"18.4"`. */
+  /** As the server reports it: `"18.4"`. */
   readonly version: string
-  /** Whether it is ours, to be killed and started: a {@link PostgresServer}. */
+  /** Whether we started it, and so may kill it: a {@link PostgresServer}. */
   readonly owned: boolean
-  /** Ends it, and removes what it stored. A server that is not ours stays as it is. */
+  /** Stops it and removes its data. A server that we did not start keeps running. */
   stop(): Promise<void>
 }
 
-/** A server of our own. */
+/** A server that we started. */
 export interface PostgresServer extends DatabaseServer {
   readonly owned: true
   /** On 127.0.0.1; the same after each `start`. */
   readonly port: number
-  /** The server's data, on the disk that is measured where something is measured. Gone after `stop`. */
+  /** The server's data. Removed by `stop`. */
   readonly dataFolder: string
-  /** SIGKILL to all of its processes at one moment, as in a power cut. Returns when they are gone; the data stay. */
+  /**
+   * SIGKILL to all of its processes at once, as in a power cut. Resolves when they have ended; the data stay.
+   */
   kill(): Promise<void>
-  /** A fast shutdown, as of an administrator or a failover: clients are told (57P01). The data stay. */
+  /** A fast shutdown, as by an administrator or a failover: clients receive 57P01. The data stay. */
   shutDown(): Promise<void>
-  /** Starts it again on its data and its port, after `kill`, `shutDown` or its own death. Returns when it takes connections. */
+  /**
+   * Restarts it on its data and port, after `kill`, `shutDown` or a crash. Resolves when it accepts
+   * connections.
+   */
   start(): Promise<void>
-  /** SIGSTOP to all of its processes: connections stay open and are not answered. */
+  /** SIGSTOP to all of its processes: connections stay open and silent. */
   pause(): Promise<void>
   /** Ends a pause. */
   resume(): void
-  /** What it has logged. */
+  /** Its log so far. */
   log(): string
 }
 
 export interface PostgresOptions {
-  /** Server settings by their names: `{ fsync: 'off' }`. As PostgreSQL has them by default, but `max_connections` of 200. */
+  /**
+   * Server settings by name: `{ fsync: 'off' }`. Default: those of PostgreSQL, with 200 `max_connections`.
+   */
   settings?: Readonly<Record<string, string>>
-  /** Where its folder is made, for a disk of one's choice. By default the folder for temporary files. */
+  /** Where to create its folder, to choose the disk. Default: the folder for temporary files. */
   parentFolder?: string
 }
 
-/** Why there is no server of our own to kill, or `null`: a reason to skip a test with. */
+/** Why no server of our own can be killed, or `null`: the reason to skip a test. */
 export const noServerOfOurOwn: string | null = process.env.DATABASE_URL
-  ? 'DATABASE_URL names a server that is not ours to kill'
+  ? 'DATABASE_URL names a server that must not be killed'
   : null
 
-/** The server that the environment names by `DATABASE_URL`, or else one of our own. */
+/** The server of `DATABASE_URL`, else a server of our own. */
 export async function openPostgres(options: PostgresOptions = {}): Promise<DatabaseServer> {
   const url = process.env.DATABASE_URL
   if (!url) return startPostgres(options)
@@ -82,10 +89,10 @@ export async function openPostgres(options: PostgresOptions = {}): Promise<Datab
 }
 
 /**
- * Starts a server of our own. It listens on 127.0.0.1 only and asks for a password. It does not keep the process alive,
- * and does not survive it.
+ * Starts a server of our own. It listens on 127.0.0.1 only and requires a password. It does not keep our
+ * process alive, and does not outlive it.
  *
- * @throws Error when it does not start, with what it has logged.
+ * @throws Error when it does not start, with its log
  */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   const installation = installPostgres(options.parentFolder)
@@ -115,7 +122,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     const child = spawn(
       installation.program('postgres'),
       ['-D', dataFolder, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
-      // A session of its own: Ctrl+C at the terminal is for us, and we end the server.
+      // Its own session: Ctrl+C at the terminal reaches only us, and we stop the server.
       {
         cwd: folder,
         env: environment,
@@ -125,10 +132,10 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       },
     )
     closeSync(output)
-    watchdog.ends([child.pid])
+    watchdog.watch([child.pid])
     child.once('exit', () => {
       paused = null
-      watchdog.ends([])
+      watchdog.watch([])
     })
     child.unref()
     return child
@@ -161,12 +168,13 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
         child.kill('SIGKILL')
         await exitOf(child)
       }
-      const said = log().slice(logged)
-      // Leftovers of a killed server that live a moment longer, or a port that somebody else was given meanwhile.
-      const passing =
-        /pre-existing shared memory block|lock file .* already exists|Address already in use/.test(said)
-      if (!passing || Date.now() >= until) {
-        throw new Error(`PostgreSQL ${version} did not start:\n${said}`, { cause: last })
+      const newLog = log().slice(logged)
+      // Processes of a killed server that are still ending, or a port that another process has taken
+      // meanwhile.
+      const isTemporary =
+        /pre-existing shared memory block|lock file .* already exists|Address already in use/.test(newLog)
+      if (!isTemporary || Date.now() >= until) {
+        throw new Error(`PostgreSQL ${version} did not start:\n${newLog}`, { cause: last })
       }
       await sleep(pollMs)
     }
@@ -177,11 +185,11 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     return postmaster
   }
 
-  /** Sends the postmaster a signal that ends it, and waits for its end. */
+  /** Sends the postmaster a signal that stops it, and waits for its exit. */
   async function end(signal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
     const child = running()
     child.kill(signal)
-    // What is paused hears it when it wakes up.
+    // Paused processes receive it when they resume.
     resume()
     await exitOf(child)
   }
@@ -190,7 +198,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     const pids = paused ?? []
     paused = null
     for (const pid of pids) signalTo(pid, 'SIGCONT')
-    if (pids.length > 0) watchdog.ends(pids.slice(0, 1))
+    if (pids.length > 0) watchdog.watch(pids.slice(0, 1))
   }
 
   async function remove(): Promise<void> {
@@ -201,9 +209,9 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 
   async function stop(): Promise<void> {
     try {
-      // A killed server has left shared memory that only its successor frees.
+      // A killed server leaves shared memory that only a restart frees.
       if (postmaster === null || !isAlive(postmaster)) await start(false)
-      // Without a last checkpoint: the data go now.
+      // Without a final checkpoint: the data are removed now.
       await end('SIGQUIT')
     } finally {
       await remove()
@@ -244,7 +252,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       if (paused !== null) throw new Error('PostgreSQL is paused')
       paused = await halt(child)
       for (const pid of paused.slice(1)) signalTo(pid, 'SIGSTOP')
-      watchdog.ends(paused)
+      watchdog.watch(paused)
     },
 
     resume() {
@@ -260,23 +268,23 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 }
 
 export interface DatabaseOptions {
-  /** Of the pool: `{ max: 16 }`. */
+  /** Options of the pool: `{ max: 16 }`. */
   pool?: Omit<pg.PoolConfig, 'connectionString'>
 }
 
-/** A database that nobody else uses. */
+/** A database for one test file. */
 export interface Database {
   readonly url: string
   /**
-   * Connections to it. When a server is killed under idle connections, the pool emits `error`: who does that listens
-   * to it.
+   * Connections to it. When the server is killed, the pool emits `error` for idle connections: a test that
+   * kills the server must listen to it.
    */
   readonly pool: pg.Pool
-  /** Ends the pool, drops the database, and the connections to it that are left. */
+  /** Ends the pool and drops the database; other connections to it are terminated. */
   drop(): Promise<void>
 }
 
-/** Makes a fresh, empty database on the server. */
+/** Creates an empty database on the server. */
 export async function createDatabase(
   server: Pick<DatabaseServer, 'url'>,
   options: DatabaseOptions = {},
@@ -287,7 +295,7 @@ export async function createDatabase(
   location.pathname = `/${name}`
   const url = location.href
   const pool = new pg.Pool({ ...options.pool, connectionString: url })
-  // A connection that is on its way out when the database goes has nobody else who listens.
+  // A connection that is still closing when the database is dropped has no other listener.
   pool.on('connect', client => client.on('error', () => {}))
   return {
     url,
@@ -301,7 +309,7 @@ export async function createDatabase(
 
 async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
-  // Without a listener a connection that breaks ends the process. The work is told: its query is rejected.
+  // Without a listener, a broken connection would end the process. Its query is rejected in any case.
   client.on('error', () => {})
   try {
     await client.connect()
@@ -326,11 +334,11 @@ async function initialise(installation: Installation, dataFolder: string, passwo
       '--username=postgres',
       '--auth=scram-sha-256',
       '--encoding=UTF8',
-      // The same on every machine, whatever locales it has.
+      // The same on every machine, independent of its locales.
       '--locale=C',
       '--locale-provider=builtin',
       '--builtin-locale=C.UTF-8',
-      // What it writes need not survive a power cut before the first start.
+      // Its files need not survive a power cut before the first start.
       '--no-sync',
       '--no-instructions',
     ],
@@ -340,15 +348,16 @@ async function initialise(installation: Installation, dataFolder: string, passwo
 }
 
 interface Watchdog {
-  /** Which processes end with us from now on. The first of them is the postmaster. */
-  ends(pids: readonly (number | undefined)[]): void
-  /** The folder is gone, and nothing is left to be watched. */
+  /** Sets the processes to stop when our process ends. The first one is the postmaster. */
+  watch(pids: readonly (number | undefined)[]): void
+  /** Ends the watchdog, after the folder was removed. */
   stop(): Promise<void>
 }
 
 /**
- * Our own end may be a SIGKILL, and PostgreSQL would run on. So a shell waits for it: its input ends when we do, however
- * that comes. Each line names the processes to end then; the paused ones have to wake up for that.
+ * Our process may end by SIGKILL, and PostgreSQL would continue to run. So a shell reads from us: its input
+ * ends with our process, however it ends. Each line names the processes to stop then; paused processes must
+ * be resumed for that.
  */
 const watchdogScript = `
   trap '' HUP INT TERM
@@ -365,19 +374,19 @@ const watchdogScript = `
 `
 
 function startWatchdog(folder: string): Watchdog {
-  // Windows has no such shell. The server is ended when our process ends in good order.
+  // Windows has no such shell. The server is stopped when our process exits normally.
   if (process.platform === 'win32') {
     let pids: readonly (number | undefined)[] = []
-    const endThem = () => {
+    const killAll = () => {
       for (const pid of pids) if (pid !== undefined) signalTo(pid, 'SIGKILL')
     }
-    process.once('exit', endThem)
+    process.once('exit', killAll)
     return {
-      ends(named) {
-        pids = named
+      watch(watched) {
+        pids = watched
       },
       async stop() {
-        process.off('exit', endThem)
+        process.off('exit', killAll)
       },
     }
   }
@@ -390,7 +399,7 @@ function startWatchdog(folder: string): Watchdog {
   shell.unref()
   ;(input as unknown as Socket).unref()
   return {
-    ends(pids) {
+    watch(pids) {
       input.write(`${pids.join(' ')}\n`)
     },
     async stop() {
@@ -409,7 +418,7 @@ async function exitOf(child: ChildProcess): Promise<void> {
   if (isAlive(child)) await once(child, 'exit')
 }
 
-/** Stops the postmaster, so that it makes no new processes, and gives its id and those of its children. */
+/** Pauses the postmaster, so that it starts no new processes; returns its id and those of its children. */
 async function halt(postmaster: ChildProcess): Promise<number[]> {
   const { pid } = postmaster
   if (pid === undefined) return []
@@ -429,7 +438,7 @@ function signalTo(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch (error) {
-    // It has ended by itself.
+    // It has exited already.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
   }
 }
@@ -437,7 +446,7 @@ function signalTo(pid: number, signal: NodeJS.Signals): void {
 interface RunningProcess {
   pid: number
   parent: number
-  /** One letter: T stopped, Z ended and not yet noticed by its parent. */
+  /** One letter: T stopped, Z exited but not yet reaped by its parent. */
   state: string
 }
 
@@ -455,7 +464,7 @@ function processes(): RunningProcess[] {
     .filter(name => /^\d+$/.test(name))
     .flatMap(name => {
       const stat = statOf(name)
-      // "pid (name) state parent …", and the name may hold anything.
+      // "pid (name) state parent …"; the name may contain any character.
       const [, state, parent] = /^.*\) (\S) (\d+) /s.exec(stat) ?? []
       return state === undefined ? [] : [{ pid: Number(name), parent: Number(parent), state }]
     })
@@ -465,13 +474,13 @@ function statOf(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'utf8')
   } catch (error) {
-    // It has ended since it was listed.
+    // It has exited since it was listed.
     if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return ''
     throw error
   }
 }
 
-/** Below the ports that connections are given: one of those, or a client's own attempt to reconnect, could take it between `kill` and `start`. */
+/** Below the ephemeral ports: an outgoing connection could take one of those between `kill` and `start`. */
 async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(15_000, 30_000)

@@ -1,4 +1,4 @@
--- The PAM as it was: what its own settlement code has paid out.
+-- The PAM before the adoption: settlements by its own code.
 CREATE TABLE pam.settlements (
   settlement_id text PRIMARY KEY,
   account_id bigint NOT NULL REFERENCES pam.accounts,

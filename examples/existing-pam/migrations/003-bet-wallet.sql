@@ -1,57 +1,77 @@
+-- Tables and functions of bet-wallet, version 1.
+-- This file can be run again: tables and rows are kept, functions are replaced.
+
 BEGIN;
 
+-- Migrations of one schema wait for each other.
 SELECT pg_advisory_xact_lock(hashtextextended('bet-wallet ' || 'bet_wallet', 0));
 
 CREATE SCHEMA IF NOT EXISTS "bet_wallet";
 
+-- The versions of this schema.
 CREATE TABLE IF NOT EXISTS "bet_wallet".migrations (
   version integer PRIMARY KEY,
   migrated_at timestamptz NOT NULL DEFAULT now()
 );
 
-DO $domain$ BEGIN
-  CREATE DOMAIN "bet_wallet".amount AS numeric CHECK (VALUE >= 0 AND VALUE < 'Infinity');
+-- A finite amount of money, not negative. There is no CREATE DOMAIN IF NOT EXISTS.
+DO $domain$
+BEGIN
+  CREATE DOMAIN "bet_wallet".amount AS numeric
+    CHECK (VALUE >= 0 AND VALUE < 'Infinity');
 EXCEPTION WHEN duplicate_object THEN
   NULL;
-END $domain$;
+END
+$domain$;
 
-DO $domain$ BEGIN
-  CREATE DOMAIN "bet_wallet".identifier AS text COLLATE "C" CHECK (VALUE <> '');
+-- An id or code, compared byte by byte.
+DO $domain$
+BEGIN
+  CREATE DOMAIN "bet_wallet".identifier AS text COLLATE "C"
+    CHECK (VALUE <> '');
 EXCEPTION WHEN duplicate_object THEN
   NULL;
-END $domain$;
+END
+$domain$;
 
+-- Every bet, and what was credited for it. A betId is unique across all players (D1).
+-- Per settlement type (D18): the live credit, or NULL; the sum of reversed credits; the sum of uncollected
+-- clawbacks, owed to the platform. All three are NULL where the bet was never credited with this type.
 CREATE TABLE IF NOT EXISTS "bet_wallet".bets (
   bet_id "bet_wallet".identifier PRIMARY KEY,
   player_id "bet_wallet".identifier NOT NULL,
   currency "bet_wallet".identifier NOT NULL,
   stake "bet_wallet".amount NOT NULL,
   status text NOT NULL,
-  -- What is live (NULL: nothing), was reversed, and is owed (D18). All NULL: never credited with BET_PAID.
   bet_paid_live "bet_wallet".amount,
   bet_paid_reversed "bet_wallet".amount,
   bet_paid_owed "bet_wallet".amount,
-  -- What is live (NULL: nothing), was reversed, and is owed (D18). All NULL: never credited with VOIDED.
   voided_live "bet_wallet".amount,
   voided_reversed "bet_wallet".amount,
   voided_owed "bet_wallet".amount,
-  -- What is live (NULL: nothing), was reversed, and is owed (D18). All NULL: never credited with CASHOUT.
   cashout_live "bet_wallet".amount,
   cashout_reversed "bet_wallet".amount,
   cashout_owed "bet_wallet".amount,
   revision integer NOT NULL,
   recorded_at timestamptz NOT NULL DEFAULT now(),
-  CONSTRAINT bets_lawful CHECK (
+  CONSTRAINT bets_valid CHECK (
     revision >= 1
-    AND (bet_paid_reversed IS NULL) = (bet_paid_owed IS NULL) AND (bet_paid_live IS NULL OR bet_paid_owed IS NOT NULL)
-    AND (voided_reversed IS NULL) = (voided_owed IS NULL) AND (voided_live IS NULL OR voided_owed IS NOT NULL)
-    AND (cashout_reversed IS NULL) = (cashout_owed IS NULL) AND (cashout_live IS NULL OR cashout_owed IS NOT NULL)
-    AND (status = 'PLACED' OR status = 'ROLLED_BACK' AND num_nonnulls(bet_paid_live, voided_live, cashout_live) = 0)
+    AND (
+      status = 'PLACED'
+      OR status = 'ROLLED_BACK' AND num_nonnulls(bet_paid_live, voided_live, cashout_live) = 0
+    )
+    AND (bet_paid_reversed IS NULL) = (bet_paid_owed IS NULL)
+    AND (bet_paid_live IS NULL OR bet_paid_owed IS NOT NULL)
+    AND (voided_reversed IS NULL) = (voided_owed IS NULL)
+    AND (voided_live IS NULL OR voided_owed IS NOT NULL)
+    AND (cashout_reversed IS NULL) = (cashout_owed IS NULL)
+    AND (cashout_live IS NULL OR cashout_owed IS NOT NULL)
   )
 );
 
 CREATE SEQUENCE IF NOT EXISTS "bet_wallet".wallet_transaction_ids AS bigint;
 
+-- Every decided transaction of the platform: the idempotency record, by operation and transactionId (D1).
 CREATE TABLE IF NOT EXISTS "bet_wallet".transactions (
   operation text NOT NULL,
   transaction_id "bet_wallet".identifier NOT NULL,
@@ -61,15 +81,15 @@ CREATE TABLE IF NOT EXISTS "bet_wallet".transactions (
   currency text,
   type text,
   delta numeric NOT NULL,
-  -- A refusal that sticks (D6, D7); both NULL: a success.
+  -- A final refusal (D6, D7). Both are NULL: a success.
   error_code text,
   description text,
   transaction_date timestamptz NOT NULL,
-  -- A number of ours, or what an earlier integration gave.
+  -- From the sequence, or imported from the legacy integration.
   wallet_transaction_id text NOT NULL DEFAULT nextval('"bet_wallet".wallet_transaction_ids')::text,
   recorded_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (operation, transaction_id),
-  CONSTRAINT transactions_lawful CHECK (
+  CONSTRAINT transactions_valid CHECK (
     CASE operation
       WHEN 'placebet' THEN amount IS NOT NULL AND type IS NULL
       WHEN 'settlement' THEN amount IS NOT NULL AND type IS NOT NULL
@@ -84,301 +104,653 @@ CREATE TABLE IF NOT EXISTS "bet_wallet".transactions (
   )
 );
 
-CREATE OR REPLACE FUNCTION "bet_wallet".load_v1(keys json)
-  RETURNS TABLE (i integer, currency text, balance text, bet json, transaction json)
-  LANGUAGE plpgsql STABLE ROWS 100
-  SET jit = off SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
-AS $load$
+-- The settings of all functions: one generic plan per connection, made of index lookups.
+
+-- Returns player, bet and transaction for each key. Read-only.
+CREATE OR REPLACE FUNCTION "bet_wallet".load_v1(
+  keys json
+)
+RETURNS TABLE (key_index integer, currency text, balance text, bet json, transaction json)
+LANGUAGE plpgsql STABLE ROWS 100
+SET jit = off
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $function$
 #variable_conflict use_column
 BEGIN
   RETURN QUERY
-    SELECT k.i, p.currency, p.balance,
-    CASE WHEN b.bet_id IS NOT NULL THEN json_build_object(
-      'player_id', b.player_id::text, 'currency', b.currency::text, 'stake', b.stake::text, 'status', b.status::text, 'revision', b.revision::text, 'bet_paid_live', b.bet_paid_live::text, 'bet_paid_reversed', b.bet_paid_reversed::text, 'bet_paid_owed', b.bet_paid_owed::text, 'voided_live', b.voided_live::text, 'voided_reversed', b.voided_reversed::text, 'voided_owed', b.voided_owed::text, 'cashout_live', b.cashout_live::text, 'cashout_reversed', b.cashout_reversed::text, 'cashout_owed', b.cashout_owed::text
-    ) END,
-    CASE WHEN t.transaction_id IS NOT NULL THEN json_build_object(
-      'player_id', t.player_id::text, 'bet_id', t.bet_id::text, 'amount', t.amount::text, 'currency', t.currency::text, 'type', t.type::text, 'delta', t.delta::text, 'error_code', t.error_code::text, 'description', t.description::text, 'wallet_transaction_id', t.wallet_transaction_id::text,
-      'date_ms', (extract(epoch FROM t.transaction_date) * 1000)::bigint
-    ) END
-    FROM json_to_recordset(keys) AS k(i integer, o text, t text, p text, b text)
+    SELECT
+      key.key_index,
+      player.currency,
+      player.balance,
+      CASE WHEN bet.bet_id IS NOT NULL THEN json_build_object(
+        'player_id', bet.player_id::text,
+        'currency', bet.currency::text,
+        'stake', bet.stake::text,
+        'status', bet.status::text,
+        'bet_paid_live', bet.bet_paid_live::text,
+        'bet_paid_reversed', bet.bet_paid_reversed::text,
+        'bet_paid_owed', bet.bet_paid_owed::text,
+        'voided_live', bet.voided_live::text,
+        'voided_reversed', bet.voided_reversed::text,
+        'voided_owed', bet.voided_owed::text,
+        'cashout_live', bet.cashout_live::text,
+        'cashout_reversed', bet.cashout_reversed::text,
+        'cashout_owed', bet.cashout_owed::text,
+        'revision', bet.revision::text
+      ) END,
+      CASE WHEN transaction.transaction_id IS NOT NULL THEN json_build_object(
+        'player_id', transaction.player_id::text,
+        'bet_id', transaction.bet_id::text,
+        'amount', transaction.amount::text,
+        'currency', transaction.currency::text,
+        'type', transaction.type::text,
+        'delta', transaction.delta::text,
+        'error_code', transaction.error_code::text,
+        'description', transaction.description::text,
+        'wallet_transaction_id', transaction.wallet_transaction_id::text,
+        'transaction_date_ms', (extract(epoch FROM transaction.transaction_date) * 1000)::bigint
+      ) END
+    FROM json_to_recordset(keys) AS key (
+      key_index integer,
+      operation text, transaction_id text, player_id text, bet_id text
+    )
     LEFT JOIN LATERAL (
-      SELECT coalesce(p."currency"::text, '') AS currency, p."balance_cents"::text AS balance FROM "pam"."accounts" p WHERE p."account_no" = k.p OFFSET 0
-    ) p ON true
+      SELECT coalesce(player."currency"::text, '') AS currency, player."balance_cents"::text AS balance
+      FROM "pam"."accounts" player
+      WHERE player."account_no" = key.player_id
+      OFFSET 0
+    ) player ON true
     LEFT JOIN LATERAL (
-      SELECT b.bet_id, b.player_id, b.currency, b.stake, b.status, b.bet_paid_live, b.bet_paid_reversed, b.bet_paid_owed, b.voided_live, b.voided_reversed, b.voided_owed, b.cashout_live, b.cashout_reversed, b.cashout_owed, b.revision, true AS kept
-      FROM "bet_wallet".bets b WHERE b.bet_id = k.b OFFSET 0
-    ) b ON true
+      SELECT
+        bet.bet_id, bet.player_id, bet.currency, bet.stake, bet.status,
+        bet.bet_paid_live, bet.bet_paid_reversed, bet.bet_paid_owed,
+        bet.voided_live, bet.voided_reversed, bet.voided_owed,
+        bet.cashout_live, bet.cashout_reversed, bet.cashout_owed,
+        bet.revision,
+        true AS is_stored
+      FROM "bet_wallet".bets bet
+      WHERE bet.bet_id = key.bet_id
+      OFFSET 0
+    ) bet ON true
     LEFT JOIN LATERAL (
-      SELECT t.* FROM "bet_wallet".transactions t WHERE t.operation = k.o AND t.transaction_id = k.t OFFSET 0
-    ) t ON true;
+      SELECT stored.*
+      FROM "bet_wallet".transactions stored
+      WHERE stored.operation = key.operation
+        AND stored.transaction_id = key.transaction_id
+      OFFSET 0
+    ) transaction ON true;
 END
-$load$;
+$function$;
 
+-- Commits many items: checks the guards of each, and writes the accepted ones.
 CREATE OR REPLACE FUNCTION "bet_wallet".commit_v1(
-    items json, players json, patient boolean, balance_max numeric, lock_timeout_ms integer)
-  RETURNS TABLE (i integer, verdict text, currency text, balance text, reference text)
-  LANGUAGE plpgsql VOLATILE ROWS 100
-  SET jit = off SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
-AS $commit$
+  items json,
+  player_ids json,
+  wait_for_lock boolean,
+  balance_max numeric,
+  lock_timeout_ms integer
+)
+RETURNS TABLE (item_index integer, verdict text, currency text, balance text, wallet_transaction_id text)
+LANGUAGE plpgsql VOLATILE ROWS 100
+SET jit = off
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $function$
 #variable_conflict use_column
 DECLARE
-  player_ids text[] := ARRAY(SELECT x FROM json_array_elements_text(players) x);
-  held text[];
-  all_held boolean;
-  answer record;
+  ids_to_lock text[] := ARRAY(
+    SELECT id
+    FROM json_array_elements_text(player_ids) id
+  );
+  locked_ids text[];
+  all_locked boolean;
+  result record;
 BEGIN
   PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
-  IF patient THEN
-    held := ARRAY(SELECT p."account_no" FROM "pam"."accounts" p WHERE p."account_no" = ANY (player_ids)
-      ORDER BY p."account_no" FOR NO KEY UPDATE);
+
+  -- Lock order: the players by id, then their bets. Every commit keeps to it.
+  IF wait_for_lock THEN
+    locked_ids := ARRAY(
+      SELECT player."account_no"
+      FROM "pam"."accounts" player
+      WHERE player."account_no" = ANY (ids_to_lock)
+      ORDER BY player."account_no"
+      FOR NO KEY UPDATE
+    );
   ELSE
-    held := ARRAY(SELECT p."account_no" FROM "pam"."accounts" p WHERE p."account_no" = ANY (player_ids)
-      ORDER BY p."account_no" FOR NO KEY UPDATE SKIP LOCKED);
+    locked_ids := ARRAY(
+      SELECT player."account_no"
+      FROM "pam"."accounts" player
+      WHERE player."account_no" = ANY (ids_to_lock)
+      ORDER BY player."account_no"
+      FOR NO KEY UPDATE SKIP LOCKED
+    );
   END IF;
-  all_held := cardinality(held) = cardinality(player_ids);
-  FOR answer IN
+  all_locked := cardinality(locked_ids) = cardinality(ids_to_lock);
+
+  FOR result IN
     WITH item AS MATERIALIZED (
-      SELECT * FROM json_to_recordset(items) AS item(
-      i integer, o text, t text, p text, b text, amount numeric, c text, type text, delta numeric,
-      error_code text, description text, date_ms numeric,
-      move numeric, move_currency text, move_floor numeric,
-      bet_player_id text, bet_currency text, stake numeric, status text, revision integer,
-      bet_paid_live numeric, bet_paid_reversed numeric, bet_paid_owed numeric, voided_live numeric, voided_reversed numeric, voided_owed numeric, cashout_live numeric, cashout_reversed numeric, cashout_owed numeric)
-    ), seen AS (
-      -- From here on rows are narrow: what is only written is fetched from the item again.
-      SELECT k.i, k.p, k.move, k.move_floor, k.revision IS NOT NULL AS has_bet, b.kept,
-        p.currency AS player_currency, p.balance, p.free,
-        p.currency IS NOT NULL AND t.known IS NULL -- guard 1
-        AND (k.revision IS NULL OR coalesce(b.revision, 0) = k.revision - 1) -- guard 2
-        -- Guard 3. To a balance that is NULL or no number, nothing can be added.
-        AND (k.move IS NULL OR (p.currency = k.move_currency AND abs(p.balance) < 'Infinity') IS TRUE)
-        AS sound
-      FROM item k
-    LEFT JOIN LATERAL (
-      SELECT coalesce(p."currency"::text, '') AS currency, p."balance_cents"::numeric AS balance,
-        all_held OR p."account_no" = ANY (held) AS free
-      FROM "pam"."accounts" p WHERE p."account_no" = k.p OFFSET 0
-    ) p ON true
-    LEFT JOIN LATERAL (
-      SELECT b.revision, b.kept FROM (SELECT b.bet_id, b.player_id, b.currency, b.stake, b.status, b.bet_paid_live, b.bet_paid_reversed, b.bet_paid_owed, b.voided_live, b.voided_reversed, b.voided_owed, b.cashout_live, b.cashout_reversed, b.cashout_owed, b.revision, true AS kept
-      FROM "bet_wallet".bets b WHERE b.bet_id = k.b) b OFFSET 0
-    ) b ON true
-    LEFT JOIN LATERAL (
-      SELECT true AS known FROM "bet_wallet".transactions t WHERE t.operation = k.o AND t.transaction_id = k.t OFFSET 0
-    ) t ON true
-    ), summed AS (
-      -- Several items of one player, one after the other. What takes does not count on what another one gives, nor the
-      -- other way round: that might not be done.
-      SELECT s.*,
-        s.balance + sum(CASE WHEN s.sound THEN least(s.move, 0) ELSE 0 END) OVER before_it AS taken,
-        s.balance + sum(CASE WHEN s.sound THEN greatest(s.move, 0) ELSE 0 END) OVER before_it AS given
-      FROM seen s
-      WINDOW before_it AS (PARTITION BY s.p ORDER BY s.i ROWS UNBOUNDED PRECEDING)
-    ), judged AS MATERIALIZED (
-      SELECT s.i, s.p, s.move, s.has_bet, s.kept, s.player_currency, s.balance, CASE
-        WHEN s.free IS FALSE THEN 'busy'
-        WHEN NOT s.sound THEN 'conflict'
-        WHEN s.move IS NULL THEN 'committed'
-        WHEN s.taken + greatest(s.move, 0) < s.move_floor THEN 'conflict' -- guard 3
-        WHEN CASE WHEN s.move > 0 THEN s.given ELSE -s.taken END > balance_max THEN 'out of range'
-        ELSE 'committed'
-      END AS verdict
-      FROM summed s
-    ), done AS MATERIALIZED (
-      SELECT j.i, j.p, j.move, j.has_bet, j.kept, nextval('"bet_wallet".wallet_transaction_ids')::text AS reference
-      FROM judged j WHERE j.verdict = 'committed'
-    ), moved AS MATERIALIZED (
-      SELECT d.p, sum(d.move) AS move FROM done d WHERE d.move IS NOT NULL GROUP BY d.p
-    ), new_transaction AS (
-      INSERT INTO "bet_wallet".transactions (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, error_code, description,
-        transaction_date, wallet_transaction_id)
-      SELECT k.o, k.t, k.p, k.b, k.amount, k.c, k.type, k.delta, k.error_code, k.description,
-        timestamptz 'epoch' + k.date_ms * interval '1 millisecond', d.reference
-      FROM done d JOIN item k ON k.i = d.i
-    ), new_bet AS (
-      INSERT INTO "bet_wallet".bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision)
-      SELECT k.b, k.bet_player_id, k.bet_currency, k.stake, k.status, k.bet_paid_live, k.bet_paid_reversed, k.bet_paid_owed, k.voided_live, k.voided_reversed, k.voided_owed, k.cashout_live, k.cashout_reversed, k.cashout_owed, k.revision
-      FROM done d JOIN item k ON k.i = d.i WHERE d.has_bet AND d.kept IS NOT TRUE
-    ), changed_bet AS (
-      UPDATE "bet_wallet".bets b
-      SET (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision) = (k.b, k.bet_player_id, k.bet_currency, k.stake, k.status, k.bet_paid_live, k.bet_paid_reversed, k.bet_paid_owed, k.voided_live, k.voided_reversed, k.voided_owed, k.cashout_live, k.cashout_reversed, k.cashout_owed, k.revision)
-      FROM done d JOIN item k ON k.i = d.i
-    LEFT JOIN LATERAL (
-      SELECT x.ctid AS place FROM "bet_wallet".bets x WHERE x.bet_id = k.b AND x.revision = k.revision - 1 OFFSET 0
-    ) found ON true
-      -- By place: for a join by id the planner, when it knows the table as empty, reads all of it for every commit.
-      -- The revision again: until the minor releases of November 2025, a row that was changed meanwhile is changed by its
-      -- place all the same, unless another condition on it fails.
-      WHERE d.has_bet AND d.kept AND b.ctid = found.place AND b.revision = k.revision - 1
+      SELECT *
+      FROM json_to_recordset(items) AS item (
+        item_index integer,
+        operation text, transaction_id text, player_id text, bet_id text,
+        amount numeric, currency text, type text, delta numeric,
+        error_code text, description text, transaction_date_ms numeric,
+        balance_delta numeric, balance_currency text, balance_floor numeric,
+        bet_player_id text, bet_currency text, bet_stake numeric, bet_status text, bet_revision integer,
+        bet_paid_live numeric, bet_paid_reversed numeric, bet_paid_owed numeric,
+        voided_live numeric, voided_reversed numeric, voided_owed numeric,
+        cashout_live numeric, cashout_reversed numeric, cashout_owed numeric
+      )
+    ),
+
+    -- The guards, as far as one item decides them alone: an index lookup per item and table. The rows stay
+    -- narrow from here on; columns that are only written are read from item again.
+    checked AS (
+      SELECT
+        item.item_index,
+        item.player_id,
+        item.balance_delta,
+        item.balance_floor,
+        item.bet_revision IS NOT NULL AS has_bet,
+        bet.is_stored AS bet_is_stored,
+        player.currency,
+        player.balance,
+        player.is_locked,
+        player.currency IS NOT NULL
+          AND transaction.is_stored IS NULL -- guard 1
+          AND (item.bet_revision IS NULL OR coalesce(bet.revision, 0) = item.bet_revision - 1) -- guard 2
+          AND ( -- guard 3, without the floor
+            item.balance_delta IS NULL
+            OR (player.currency = item.balance_currency AND abs(player.balance) < 'Infinity') IS TRUE
+          ) AS guards_hold
+      FROM item
+      LEFT JOIN LATERAL (
+        SELECT
+          coalesce(player."currency"::text, '') AS currency,
+          player."balance_cents"::numeric AS balance,
+          all_locked OR player."account_no" = ANY (locked_ids) AS is_locked
+        FROM "pam"."accounts" player
+        WHERE player."account_no" = item.player_id
+        OFFSET 0
+      ) player ON true
+      LEFT JOIN LATERAL (
+        SELECT bet.revision, true AS is_stored
+        FROM "bet_wallet".bets bet
+        WHERE bet.bet_id = item.bet_id
+        OFFSET 0
+      ) bet ON true
+      LEFT JOIN LATERAL (
+        SELECT true AS is_stored
+        FROM "bet_wallet".transactions stored
+        WHERE stored.operation = item.operation
+          AND stored.transaction_id = item.transaction_id
+        OFFSET 0
+      ) transaction ON true
+    ),
+
+    -- Several items of one player count in their order. Each may still be rejected: a debit is not covered by
+    -- a credit of the same batch, and a credit does not count on the room that a debit makes.
+    summed AS (
+      SELECT
+        checked.*,
+        checked.balance
+          + sum(CASE WHEN checked.guards_hold THEN least(checked.balance_delta, 0) ELSE 0 END)
+          OVER up_to_item AS balance_after_debits,
+        checked.balance
+          + sum(CASE WHEN checked.guards_hold THEN greatest(checked.balance_delta, 0) ELSE 0 END)
+          OVER up_to_item AS balance_after_credits
+      FROM checked
+      WINDOW up_to_item AS (
+        PARTITION BY checked.player_id
+        ORDER BY checked.item_index
+        ROWS UNBOUNDED PRECEDING
+      )
+    ),
+
+    judged AS MATERIALIZED (
+      SELECT
+        summed.item_index,
+        summed.player_id,
+        summed.balance_delta,
+        summed.has_bet,
+        summed.bet_is_stored,
+        summed.currency,
+        summed.balance,
+        CASE
+          WHEN summed.is_locked IS FALSE THEN 'busy' -- another writer holds the row lock
+          WHEN NOT summed.guards_hold THEN 'conflict'
+          WHEN summed.balance_delta IS NULL THEN 'committed'
+          WHEN summed.balance_after_debits + greatest(summed.balance_delta, 0) < summed.balance_floor
+            THEN 'conflict' -- guard 3, the floor
+          WHEN (CASE
+            WHEN summed.balance_delta > 0 THEN summed.balance_after_credits
+            ELSE -summed.balance_after_debits
+          END) > balance_max THEN 'out-of-range'
+          ELSE 'committed'
+        END AS verdict
+      FROM summed
+    ),
+
+    accepted AS MATERIALIZED (
+      SELECT
+        judged.item_index,
+        judged.player_id,
+        judged.balance_delta,
+        judged.has_bet,
+        judged.bet_is_stored,
+        nextval('"bet_wallet".wallet_transaction_ids')::text AS wallet_transaction_id
+      FROM judged
+      WHERE judged.verdict = 'committed'
+    ),
+
+    balance_change AS MATERIALIZED (
+      SELECT accepted.player_id, sum(accepted.balance_delta) AS delta
+      FROM accepted
+      WHERE accepted.balance_delta IS NOT NULL
+      GROUP BY accepted.player_id
+    ),
+
+    new_transaction AS (
+      INSERT INTO "bet_wallet".transactions (
+        operation, transaction_id, player_id, bet_id,
+        amount, currency, type, delta,
+        error_code, description,
+        transaction_date,
+        wallet_transaction_id
+      )
+      SELECT
+        item.operation, item.transaction_id, item.player_id, item.bet_id,
+        item.amount, item.currency, item.type, item.delta,
+        item.error_code, item.description,
+        timestamptz 'epoch' + item.transaction_date_ms * interval '1 millisecond',
+        accepted.wallet_transaction_id
+      FROM accepted
+      JOIN item ON item.item_index = accepted.item_index
+    ),
+
+    new_bet AS (
+      INSERT INTO "bet_wallet".bets (
+        bet_id, player_id, currency, stake, status,
+        bet_paid_live, bet_paid_reversed, bet_paid_owed,
+        voided_live, voided_reversed, voided_owed,
+        cashout_live, cashout_reversed, cashout_owed,
+        revision
+      )
+      SELECT
+        item.bet_id, item.bet_player_id, item.bet_currency, item.bet_stake, item.bet_status,
+        item.bet_paid_live, item.bet_paid_reversed, item.bet_paid_owed,
+        item.voided_live, item.voided_reversed, item.voided_owed,
+        item.cashout_live, item.cashout_reversed, item.cashout_owed,
+        item.bet_revision
+      FROM accepted
+      JOIN item ON item.item_index = accepted.item_index
+      WHERE accepted.has_bet
+        AND accepted.bet_is_stored IS NOT TRUE
+    ),
+
+    -- By ctid: for a join by bet_id, a generic plan made while the table is empty reads the whole table for
+    -- every commit. The revision is compared again: before the minor releases of November 2025, an UPDATE by
+    -- ctid changes a row that another transaction has updated meanwhile, unless another condition on it fails.
+    changed_bet AS (
+      UPDATE "bet_wallet".bets bet
+      SET (
+        bet_id, player_id, currency, stake, status,
+        bet_paid_live, bet_paid_reversed, bet_paid_owed,
+        voided_live, voided_reversed, voided_owed,
+        cashout_live, cashout_reversed, cashout_owed,
+        revision
+      ) = (
+        item.bet_id, item.bet_player_id, item.bet_currency, item.bet_stake, item.bet_status,
+        item.bet_paid_live, item.bet_paid_reversed, item.bet_paid_owed,
+        item.voided_live, item.voided_reversed, item.voided_owed,
+        item.cashout_live, item.cashout_reversed, item.cashout_owed,
+        item.bet_revision
+      )
+      FROM accepted
+      JOIN item ON item.item_index = accepted.item_index
+      LEFT JOIN LATERAL (
+        SELECT stored.ctid AS location
+        FROM "bet_wallet".bets stored
+        WHERE stored.bet_id = item.bet_id
+          AND stored.revision = item.bet_revision - 1
+        OFFSET 0
+      ) stored_bet ON true
+      WHERE accepted.has_bet
+        AND accepted.bet_is_stored
+        AND bet.ctid = stored_bet.location
+        AND bet.revision = item.bet_revision - 1
       RETURNING 1
-    ), moved_player AS (
-      -- Not by a join either: one array to look up by, and one object with what each of them is moved by.
-      UPDATE "pam"."accounts" p
-      SET "balance_cents" = p."balance_cents" + ((SELECT jsonb_object_agg(m.p, m.move) FROM moved m) ->> p."account_no"::text)::numeric::bigint
-      WHERE p."account_no" = ANY (ARRAY(SELECT m.p FROM moved m))
-      RETURNING p."account_no"::text AS p, p."balance_cents"::numeric AS balance
+    ),
+
+    -- No join here either: one array of ids for the index lookup, and one object with the change of each
+    -- player.
+    changed_player AS (
+      UPDATE "pam"."accounts" player
+      SET "balance_cents" = player."balance_cents" + ((
+        SELECT jsonb_object_agg(balance_change.player_id, balance_change.delta)
+        FROM balance_change
+      ) ->> player."account_no"::text)::numeric::bigint
+      WHERE player."account_no" = ANY (ARRAY(
+        SELECT balance_change.player_id FROM balance_change
+      ))
+      RETURNING player."account_no"::text AS player_id, player."balance_cents"::numeric AS balance
     )
-    SELECT j.i, j.verdict, j.player_currency AS currency, coalesce(n.balance, j.balance)::text AS balance, d.reference,
-      (SELECT count(*) FROM done c WHERE c.has_bet AND c.kept) = (SELECT count(*) FROM changed_bet) AS complete,
-      m.p IS NULL OR (n.balance = j.balance + m.move) IS TRUE AS as_meant
-    FROM judged j LEFT JOIN done d ON d.i = j.i LEFT JOIN moved m ON m.p = j.p LEFT JOIN moved_player n ON n.p = j.p
+
+    SELECT
+      judged.item_index,
+      judged.verdict,
+      judged.currency,
+      coalesce(changed_player.balance, judged.balance)::text AS balance,
+      accepted.wallet_transaction_id,
+      (SELECT count(*) FROM accepted stored WHERE stored.has_bet AND stored.bet_is_stored)
+        = (SELECT count(*) FROM changed_bet) AS all_bets_changed,
+      balance_change.player_id IS NULL
+        OR (changed_player.balance = judged.balance + balance_change.delta) IS TRUE AS balance_is_expected
+    FROM judged
+    LEFT JOIN accepted ON accepted.item_index = judged.item_index
+    LEFT JOIN balance_change ON balance_change.player_id = judged.player_id
+    LEFT JOIN changed_player ON changed_player.player_id = judged.player_id
   LOOP
-    IF NOT answer.complete THEN
-      RAISE EXCEPTION 'bet-wallet: a bet was changed meanwhile' USING ERRCODE = 'serialization_failure';
+    IF NOT result.all_bets_changed THEN
+      RAISE EXCEPTION 'bet-wallet: another writer changed the bet during this commit'
+        USING ERRCODE = 'serialization_failure';
     END IF;
-    IF NOT answer.as_meant THEN
-      -- The row is locked, so it was nobody else: a trigger that rounds, replaces or withholds what is written.
-      RAISE EXCEPTION 'bet-wallet: the players'' table did not take the balance that was written to it: see its triggers'
+    IF NOT result.balance_is_expected THEN
+      -- The row is locked: the difference comes from a trigger that rounds, replaces or suppresses the update.
+      RAISE EXCEPTION 'bet-wallet: the balance in the players'' table is not the one written: see its triggers'
         USING ERRCODE = 'triggered_data_change_violation';
     END IF;
-    i := answer.i;
-    verdict := answer.verdict;
-    currency := answer.currency;
-    balance := answer.balance;
-    reference := answer.reference;
+    item_index := result.item_index;
+    verdict := result.verdict;
+    currency := result.currency;
+    balance := result.balance;
+    wallet_transaction_id := result.wallet_transaction_id;
     RETURN NEXT;
   END LOOP;
 END
-$commit$;
+$function$;
 
+-- Commits one item: the same guards, by small statements.
 CREATE OR REPLACE FUNCTION "bet_wallet".commit_one_v1(
-    item json, patient boolean, balance_max numeric, lock_timeout_ms integer)
-  RETURNS TABLE (i integer, verdict text, currency text, balance text, reference text)
-  LANGUAGE plpgsql VOLATILE ROWS 1
-  SET jit = off SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
-AS $commit$
+  item_json json,
+  wait_for_lock boolean,
+  balance_max numeric,
+  lock_timeout_ms integer
+)
+RETURNS TABLE (item_index integer, verdict text, currency text, balance text, wallet_transaction_id text)
+LANGUAGE plpgsql VOLATILE ROWS 1
+SET jit = off
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $function$
 #variable_conflict use_column
 DECLARE
-  k record;
-  revision_then integer;
-  kept boolean;
-  held numeric;
-  after numeric;
-  written numeric;
+  item record;
+  stored_revision integer;
+  bet_is_stored boolean;
+  balance_before numeric;
+  balance_after numeric;
+  balance_written numeric;
 BEGIN
   PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
-  SELECT * INTO k FROM json_to_record(item) AS item(
-      i integer, o text, t text, p text, b text, amount numeric, c text, type text, delta numeric,
-      error_code text, description text, date_ms numeric,
-      move numeric, move_currency text, move_floor numeric,
-      bet_player_id text, bet_currency text, stake numeric, status text, revision integer,
-      bet_paid_live numeric, bet_paid_reversed numeric, bet_paid_owed numeric, voided_live numeric, voided_reversed numeric, voided_owed numeric, cashout_live numeric, cashout_reversed numeric, cashout_owed numeric);
-  i := k.i;
+  SELECT * INTO item
+  FROM json_to_record(item_json) AS item (
+    item_index integer,
+    operation text, transaction_id text, player_id text, bet_id text,
+    amount numeric, currency text, type text, delta numeric,
+    error_code text, description text, transaction_date_ms numeric,
+    balance_delta numeric, balance_currency text, balance_floor numeric,
+    bet_player_id text, bet_currency text, bet_stake numeric, bet_status text, bet_revision integer,
+    bet_paid_live numeric, bet_paid_reversed numeric, bet_paid_owed numeric,
+    voided_live numeric, voided_reversed numeric, voided_owed numeric,
+    cashout_live numeric, cashout_reversed numeric, cashout_owed numeric
+  );
+  item_index := item.item_index;
   verdict := 'conflict';
-  IF patient THEN
-    SELECT coalesce(p."currency"::text, ''), p."balance_cents"::numeric INTO currency, held FROM "pam"."accounts" p WHERE p."account_no" = k.p FOR NO KEY UPDATE;
-  ELSE
-    SELECT coalesce(p."currency"::text, ''), p."balance_cents"::numeric INTO currency, held FROM "pam"."accounts" p WHERE p."account_no" = k.p FOR NO KEY UPDATE SKIP LOCKED;
-  END IF;
-  IF NOT found THEN
-    PERFORM FROM "pam"."accounts" p WHERE p."account_no" = k.p;
-    IF found THEN
-      verdict := 'busy';
-    END IF;
-    RETURN NEXT;
-    RETURN;
-  END IF;
-  balance := held::text;
-  after := held + k.move;
 
-  PERFORM FROM "bet_wallet".transactions t WHERE t.operation = k.o AND t.transaction_id = k.t; -- guard 1
-  IF found THEN
-    RETURN NEXT;
-    RETURN;
-  END IF;
-  IF k.revision IS NOT NULL THEN -- guard 2
-    SELECT known.revision, known.kept INTO revision_then, kept FROM (SELECT b.bet_id, b.player_id, b.currency, b.stake, b.status, b.bet_paid_live, b.bet_paid_reversed, b.bet_paid_owed, b.voided_live, b.voided_reversed, b.voided_owed, b.cashout_live, b.cashout_reversed, b.cashout_owed, b.revision, true AS kept
-      FROM "bet_wallet".bets b WHERE b.bet_id = k.b) known;
-    IF coalesce(revision_then, 0) <> k.revision - 1 THEN
-      RETURN NEXT;
-      RETURN;
+  <<guards_and_writes>>
+  BEGIN
+    -- Lock order: the player, then the bet. Every commit keeps to it.
+    IF wait_for_lock THEN
+      SELECT coalesce(player."currency"::text, ''), player."balance_cents"::numeric
+      INTO currency, balance_before
+      FROM "pam"."accounts" player
+      WHERE player."account_no" = item.player_id
+      FOR NO KEY UPDATE;
+    ELSE
+      SELECT coalesce(player."currency"::text, ''), player."balance_cents"::numeric
+      INTO currency, balance_before
+      FROM "pam"."accounts" player
+      WHERE player."account_no" = item.player_id
+      FOR NO KEY UPDATE SKIP LOCKED;
     END IF;
-  END IF;
-  IF k.move IS NOT NULL THEN -- guard 3. To a balance that is NULL or no number, nothing can be added.
-    IF (currency = k.move_currency AND abs(held) < 'Infinity') IS NOT TRUE OR after < k.move_floor THEN
-      RETURN NEXT;
-      RETURN;
-    END IF;
-    IF (CASE WHEN k.move > 0 THEN after ELSE -after END) > balance_max THEN
-      verdict := 'out of range';
-      RETURN NEXT;
-      RETURN;
-    END IF;
-  END IF;
-
-  INSERT INTO "bet_wallet".transactions AS t (operation, transaction_id, player_id, bet_id, amount, currency, type, delta, error_code, description,
-        transaction_date, wallet_transaction_id)
-  VALUES (k.o, k.t, k.p, k.b, k.amount, k.c, k.type, k.delta, k.error_code, k.description,
-        timestamptz 'epoch' + k.date_ms * interval '1 millisecond', nextval('"bet_wallet".wallet_transaction_ids')::text)
-  RETURNING t.wallet_transaction_id INTO reference;
-  IF kept THEN
-    UPDATE "bet_wallet".bets b SET (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision) = (k.b, k.bet_player_id, k.bet_currency, k.stake, k.status, k.bet_paid_live, k.bet_paid_reversed, k.bet_paid_owed, k.voided_live, k.voided_reversed, k.voided_owed, k.cashout_live, k.cashout_reversed, k.cashout_owed, k.revision)
-    WHERE b.bet_id = k.b AND b.revision = k.revision - 1;
     IF NOT found THEN
-      RAISE EXCEPTION 'bet-wallet: a bet was changed meanwhile' USING ERRCODE = 'serialization_failure';
+      PERFORM FROM "pam"."accounts" player
+      WHERE player."account_no" = item.player_id;
+      IF found THEN
+        verdict := 'busy'; -- another writer holds the row lock
+      END IF;
+      EXIT guards_and_writes;
     END IF;
-  ELSIF k.revision IS NOT NULL THEN
-    INSERT INTO "bet_wallet".bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision) VALUES (k.b, k.bet_player_id, k.bet_currency, k.stake, k.status, k.bet_paid_live, k.bet_paid_reversed, k.bet_paid_owed, k.voided_live, k.voided_reversed, k.voided_owed, k.cashout_live, k.cashout_reversed, k.cashout_owed, k.revision);
-  END IF;
-  IF k.move IS NOT NULL THEN
-    UPDATE "pam"."accounts" p SET "balance_cents" = p."balance_cents" + k.move::bigint WHERE p."account_no" = k.p
-    RETURNING p."balance_cents"::numeric INTO written;
-    IF written IS DISTINCT FROM after THEN
-      -- The row is locked, so it was nobody else: a trigger that rounds, replaces or withholds what is written.
-      RAISE EXCEPTION 'bet-wallet: the players'' table did not take the balance that was written to it: see its triggers'
-        USING ERRCODE = 'triggered_data_change_violation';
+    balance := balance_before::text;
+    balance_after := balance_before + item.balance_delta;
+
+    -- Guard 1: the transaction is new.
+    PERFORM FROM "bet_wallet".transactions stored
+    WHERE stored.operation = item.operation
+      AND stored.transaction_id = item.transaction_id;
+    EXIT guards_and_writes WHEN found;
+
+    -- Guard 2: the bet has not changed since it was loaded.
+    IF item.bet_revision IS NOT NULL THEN
+      SELECT bet.revision, bet.is_stored
+      INTO stored_revision, bet_is_stored
+      FROM (
+        SELECT bet.revision, true AS is_stored
+        FROM "bet_wallet".bets bet
+        WHERE bet.bet_id = item.bet_id
+      ) bet;
+      EXIT guards_and_writes WHEN NOT (coalesce(stored_revision, 0) = item.bet_revision - 1);
     END IF;
-    balance := after::text;
-  END IF;
-  verdict := 'committed';
+
+    -- Guard 3: the currency and the floor of the balance.
+    IF item.balance_delta IS NOT NULL THEN
+      EXIT guards_and_writes WHEN NOT ((currency = item.balance_currency AND abs(balance_before) < 'Infinity') IS TRUE)
+        OR balance_after < item.balance_floor;
+      IF (CASE
+        WHEN item.balance_delta > 0 THEN balance_after
+        ELSE -balance_after
+      END) > balance_max THEN
+        verdict := 'out-of-range';
+        EXIT guards_and_writes;
+      END IF;
+    END IF;
+
+    INSERT INTO "bet_wallet".transactions AS new_transaction (
+      operation, transaction_id, player_id, bet_id,
+      amount, currency, type, delta,
+      error_code, description,
+      transaction_date,
+      wallet_transaction_id
+    )
+    VALUES (
+      item.operation, item.transaction_id, item.player_id, item.bet_id,
+      item.amount, item.currency, item.type, item.delta,
+      item.error_code, item.description,
+      timestamptz 'epoch' + item.transaction_date_ms * interval '1 millisecond',
+      nextval('"bet_wallet".wallet_transaction_ids')::text
+    )
+    RETURNING new_transaction.wallet_transaction_id INTO wallet_transaction_id;
+
+    IF bet_is_stored THEN
+      UPDATE "bet_wallet".bets bet
+      SET (
+        bet_id, player_id, currency, stake, status,
+        bet_paid_live, bet_paid_reversed, bet_paid_owed,
+        voided_live, voided_reversed, voided_owed,
+        cashout_live, cashout_reversed, cashout_owed,
+        revision
+      ) = (
+        item.bet_id, item.bet_player_id, item.bet_currency, item.bet_stake, item.bet_status,
+        item.bet_paid_live, item.bet_paid_reversed, item.bet_paid_owed,
+        item.voided_live, item.voided_reversed, item.voided_owed,
+        item.cashout_live, item.cashout_reversed, item.cashout_owed,
+        item.bet_revision
+      )
+      WHERE bet.bet_id = item.bet_id
+        AND bet.revision = item.bet_revision - 1;
+      IF NOT found THEN
+        RAISE EXCEPTION 'bet-wallet: another writer changed the bet during this commit'
+          USING ERRCODE = 'serialization_failure';
+      END IF;
+    ELSIF item.bet_revision IS NOT NULL THEN
+      INSERT INTO "bet_wallet".bets (
+        bet_id, player_id, currency, stake, status,
+        bet_paid_live, bet_paid_reversed, bet_paid_owed,
+        voided_live, voided_reversed, voided_owed,
+        cashout_live, cashout_reversed, cashout_owed,
+        revision
+      )
+      VALUES (
+        item.bet_id, item.bet_player_id, item.bet_currency, item.bet_stake, item.bet_status,
+        item.bet_paid_live, item.bet_paid_reversed, item.bet_paid_owed,
+        item.voided_live, item.voided_reversed, item.voided_owed,
+        item.cashout_live, item.cashout_reversed, item.cashout_owed,
+        item.bet_revision
+      );
+    END IF;
+
+    IF item.balance_delta IS NOT NULL THEN
+      UPDATE "pam"."accounts" player
+      SET "balance_cents" = player."balance_cents" + item.balance_delta::bigint
+      WHERE player."account_no" = item.player_id
+      RETURNING player."balance_cents"::numeric INTO balance_written;
+      IF balance_written IS DISTINCT FROM balance_after THEN
+        -- The row is locked: the difference comes from a trigger that rounds, replaces or suppresses the update.
+        RAISE EXCEPTION 'bet-wallet: the balance in the players'' table is not the one written: see its triggers'
+          USING ERRCODE = 'triggered_data_change_violation';
+      END IF;
+      balance := balance_after::text;
+    END IF;
+    verdict := 'committed';
+  END;
+
   RETURN NEXT;
 END
-$commit$;
+$function$;
 
+-- For PAM code that settles bets (D17): notes the credit on the bet. Call it in the database transaction
+-- that credits the player.
 CREATE OR REPLACE FUNCTION "bet_wallet".credit_bet(
-    settled_bet_id text, settlement_type text, amount numeric)
-  RETURNS void
-  LANGUAGE plpgsql VOLATILE
-  SET jit = off SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
-AS $credit$
+  settled_bet_id text,
+  settlement_type text,
+  amount numeric
+)
+RETURNS void
+LANGUAGE plpgsql VOLATILE
+SET jit = off
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $function$
 DECLARE
-  known record;
+  known_bet record;
 BEGIN
   IF settlement_type IS NULL OR settlement_type NOT IN ('BET_PAID', 'VOIDED', 'CASHOUT') THEN
-    RAISE EXCEPTION 'bet-wallet: a settlement is BET_PAID, VOIDED or CASHOUT, not %', settlement_type
+    RAISE EXCEPTION 'bet-wallet: settlement_type must be BET_PAID, VOIDED or CASHOUT, not %',
+      settlement_type
       USING ERRCODE = 'invalid_parameter_value';
   END IF;
   IF amount IS NULL OR NOT (amount >= 0 AND amount < 'Infinity') THEN
-    RAISE EXCEPTION 'bet-wallet: the amount of a settlement is at least 0, not %', amount
+    RAISE EXCEPTION 'bet-wallet: amount must be at least 0, not %', amount
       USING ERRCODE = 'invalid_parameter_value';
   END IF;
-  SELECT b.* INTO known FROM (SELECT settled_bet_id AS b) k LEFT JOIN LATERAL (
-      SELECT b.bet_id, b.player_id, b.currency, b.stake, b.status, b.bet_paid_live, b.bet_paid_reversed, b.bet_paid_owed, b.voided_live, b.voided_reversed, b.voided_owed, b.cashout_live, b.cashout_reversed, b.cashout_owed, b.revision, true AS kept
-      FROM "bet_wallet".bets b WHERE b.bet_id = k.b OFFSET 0
-    ) b ON true;
-  IF known.bet_id IS NULL THEN
-    RAISE EXCEPTION 'bet-wallet: no bet % is known', settled_bet_id USING ERRCODE = 'no_data_found';
+  SELECT bet.* INTO known_bet
+  FROM (
+    SELECT
+      bet.bet_id, bet.player_id, bet.currency, bet.stake, bet.status,
+      bet.bet_paid_live, bet.bet_paid_reversed, bet.bet_paid_owed,
+      bet.voided_live, bet.voided_reversed, bet.voided_owed,
+      bet.cashout_live, bet.cashout_reversed, bet.cashout_owed,
+      bet.revision,
+      true AS is_stored
+    FROM "bet_wallet".bets bet
+    WHERE bet.bet_id = settled_bet_id
+  ) bet;
+  IF known_bet.bet_id IS NULL THEN
+    RAISE EXCEPTION 'bet-wallet: unknown bet %', settled_bet_id
+      USING ERRCODE = 'no_data_found';
   END IF;
-  PERFORM FROM "pam"."accounts" p WHERE p."account_no" = known.player_id FOR NO KEY UPDATE;
-  IF NOT known.kept THEN
-    INSERT INTO "bet_wallet".bets (bet_id, player_id, currency, stake, status, bet_paid_live, bet_paid_reversed, bet_paid_owed, voided_live, voided_reversed, voided_owed, cashout_live, cashout_reversed, cashout_owed, revision)
-    VALUES (known.bet_id, known.player_id, known.currency, known.stake, known.status, known.bet_paid_live, known.bet_paid_reversed, known.bet_paid_owed, known.voided_live, known.voided_reversed, known.voided_owed, known.cashout_live, known.cashout_reversed, known.cashout_owed, 1) ON CONFLICT DO NOTHING;
-  END IF;
-  UPDATE "bet_wallet".bets b SET
-    bet_paid_live = CASE WHEN settlement_type = 'BET_PAID' THEN coalesce(b.bet_paid_live, 0) + amount ELSE b.bet_paid_live END,
-    bet_paid_reversed = CASE WHEN settlement_type = 'BET_PAID' THEN coalesce(b.bet_paid_reversed, 0) ELSE b.bet_paid_reversed END,
-    bet_paid_owed = CASE WHEN settlement_type = 'BET_PAID' THEN coalesce(b.bet_paid_owed, 0) ELSE b.bet_paid_owed END,
-    voided_live = CASE WHEN settlement_type = 'VOIDED' THEN coalesce(b.voided_live, 0) + amount ELSE b.voided_live END,
-    voided_reversed = CASE WHEN settlement_type = 'VOIDED' THEN coalesce(b.voided_reversed, 0) ELSE b.voided_reversed END,
-    voided_owed = CASE WHEN settlement_type = 'VOIDED' THEN coalesce(b.voided_owed, 0) ELSE b.voided_owed END,
-    cashout_live = CASE WHEN settlement_type = 'CASHOUT' THEN coalesce(b.cashout_live, 0) + amount ELSE b.cashout_live END,
-    cashout_reversed = CASE WHEN settlement_type = 'CASHOUT' THEN coalesce(b.cashout_reversed, 0) ELSE b.cashout_reversed END,
-    cashout_owed = CASE WHEN settlement_type = 'CASHOUT' THEN coalesce(b.cashout_owed, 0) ELSE b.cashout_owed END,
-    revision = b.revision + 1
-  WHERE b.bet_id = settled_bet_id;
-END
-$credit$;
 
-INSERT INTO "bet_wallet".migrations (version) VALUES (1) ON CONFLICT DO NOTHING;
+  -- Lock order: the player, then the bet, as in every commit: no deadlock between the two.
+  PERFORM FROM "pam"."accounts" player
+  WHERE player."account_no" = known_bet.player_id
+  FOR NO KEY UPDATE;
+
+  -- A legacy bet is stored with its first change.
+  IF NOT known_bet.is_stored THEN
+    INSERT INTO "bet_wallet".bets (
+      bet_id, player_id, currency, stake, status,
+      bet_paid_live, bet_paid_reversed, bet_paid_owed,
+      voided_live, voided_reversed, voided_owed,
+      cashout_live, cashout_reversed, cashout_owed,
+      revision
+    )
+    VALUES (
+      known_bet.bet_id, known_bet.player_id, known_bet.currency, known_bet.stake, known_bet.status,
+      known_bet.bet_paid_live, known_bet.bet_paid_reversed, known_bet.bet_paid_owed,
+      known_bet.voided_live, known_bet.voided_reversed, known_bet.voided_owed,
+      known_bet.cashout_live, known_bet.cashout_reversed, known_bet.cashout_owed,
+      known_bet.revision
+    )
+    ON CONFLICT DO NOTHING;
+  END IF;
+  UPDATE "bet_wallet".bets bet
+  SET
+    bet_paid_live = CASE
+      WHEN settlement_type = 'BET_PAID' THEN coalesce(bet.bet_paid_live, 0) + amount
+      ELSE bet.bet_paid_live
+    END,
+    bet_paid_reversed = CASE
+      WHEN settlement_type = 'BET_PAID' THEN coalesce(bet.bet_paid_reversed, 0)
+      ELSE bet.bet_paid_reversed
+    END,
+    bet_paid_owed = CASE
+      WHEN settlement_type = 'BET_PAID' THEN coalesce(bet.bet_paid_owed, 0)
+      ELSE bet.bet_paid_owed
+    END,
+    voided_live = CASE
+      WHEN settlement_type = 'VOIDED' THEN coalesce(bet.voided_live, 0) + amount
+      ELSE bet.voided_live
+    END,
+    voided_reversed = CASE
+      WHEN settlement_type = 'VOIDED' THEN coalesce(bet.voided_reversed, 0)
+      ELSE bet.voided_reversed
+    END,
+    voided_owed = CASE
+      WHEN settlement_type = 'VOIDED' THEN coalesce(bet.voided_owed, 0)
+      ELSE bet.voided_owed
+    END,
+    cashout_live = CASE
+      WHEN settlement_type = 'CASHOUT' THEN coalesce(bet.cashout_live, 0) + amount
+      ELSE bet.cashout_live
+    END,
+    cashout_reversed = CASE
+      WHEN settlement_type = 'CASHOUT' THEN coalesce(bet.cashout_reversed, 0)
+      ELSE bet.cashout_reversed
+    END,
+    cashout_owed = CASE
+      WHEN settlement_type = 'CASHOUT' THEN coalesce(bet.cashout_owed, 0)
+      ELSE bet.cashout_owed
+    END,
+    revision = bet.revision + 1
+  WHERE bet.bet_id = settled_bet_id;
+END
+$function$;
+
+INSERT INTO "bet_wallet".migrations (version)
+VALUES (1)
+ON CONFLICT DO NOTHING;
 
 COMMIT;

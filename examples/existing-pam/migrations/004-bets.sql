@@ -1,4 +1,4 @@
--- The adoption: the bets as the PAM wants to see them, written by withinTransaction in wallet.ts.
+-- The adoption: the PAM's own table of bets, written by withinTransaction in wallet.ts.
 CREATE TABLE pam.bets (
   bet_id text COLLATE "C" PRIMARY KEY,
   account_id bigint NOT NULL REFERENCES pam.accounts,
@@ -11,15 +11,21 @@ CREATE TABLE pam.bets (
 );
 CREATE INDEX ON pam.bets (account_id, placed_at);
 
--- Only a bet that is there is settled, and only for its own player.
-ALTER TABLE pam.settlements ADD FOREIGN KEY (bet_id, account_id) REFERENCES pam.bets (bet_id, account_id);
+-- A settlement needs an existing bet of the same player.
+ALTER TABLE pam.settlements
+  ADD FOREIGN KEY (bet_id, account_id) REFERENCES pam.bets (bet_id, account_id);
 
--- The settlement code stays as it is: what it credits is noted on the bet in the same commit, so that an unsettlement
--- knows what to take back. Times 0.01, since numeric rounds when it divides.
-CREATE FUNCTION pam.note_credit() RETURNS trigger LANGUAGE plpgsql AS $$
+-- The settlement code is unchanged. The trigger notes each credit on the bet in the same database transaction, so that an
+-- unsettlement knows the amount to debit. Multiplied by 0.01, because a division of numerics may round.
+CREATE FUNCTION pam.note_credit()
+RETURNS trigger
+LANGUAGE plpgsql
+AS $$
 BEGIN
   PERFORM bet_wallet.credit_bet(NEW.bet_id, NEW.kind, NEW.amount_cents * 0.01);
   RETURN NULL;
 END
 $$;
-CREATE TRIGGER note_credit AFTER INSERT ON pam.settlements FOR EACH ROW EXECUTE FUNCTION pam.note_credit();
+CREATE TRIGGER note_credit
+  AFTER INSERT ON pam.settlements
+  FOR EACH ROW EXECUTE FUNCTION pam.note_credit();

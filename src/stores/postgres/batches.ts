@@ -1,33 +1,44 @@
 /**
- * Coalescing: what is asked for at the same time shares a round trip. No timer: a batch leaves as soon as a lane is free,
- * with all that waits by then. So a lone request is not delayed, and a crowd makes its own batches.
+ * Coalescing: requests that arrive at the same time share a round trip. There is no timer: a batch leaves as
+ * soon as a slot is free, with everything queued by then. A lone request is not delayed, and a crowd forms
+ * its own batches.
  */
+import { PostgresStoreError } from './errors.js'
 
-export interface BatchSettings<Item, Result> {
-  /** How many batches may be under way at once. */
+export interface QueueSettings {
+  /** How many batches may be in flight at once. */
   slotsMax: number
   /** How many items a batch may have. */
   batchMax: number
-  /** How many items may wait; of those that yield, half as many. */
+  /** How many items may be queued; of sheddable items, half as many. */
   queueMax: number
-  /** How long an item may wait for its batch to leave, in milliseconds. */
+  /** How long an item may be queued, in milliseconds. */
   queuedMsMax: number
-  /** Whether the item is turned away first where too many wait: a placebet, whose rollback will need the room. */
+}
+
+export interface BatchSettings<Item, Result> extends QueueSettings {
+  /** Whether the item is shed first under load: a placebet, because its rollback will need the room. */
   sheddable(item: Item): boolean
-  /** Items of one order (a player's) are never in two batches at once: they wait for each other, then go together. */
+  /**
+   * Items of one partition (a player) are never in two batches in flight: they are queued, then leave
+   * together.
+   */
   partitionKeyOf?(item: Item): string
-  /** Whether a batch has items of one order only, so that nobody waits for another's. */
+  /**
+   * Whether all items of a batch are of one partition, so that no item waits for the partition of another.
+   */
   onePartitionPerBatch?: boolean
-  /** No two items of a batch have one of these in common. Who comes second has `collided`. */
+  /** Items of one batch have no key in common. The second item with a key is passed to `onDuplicateKey`. */
   uniqueKeysOf?(item: Item): readonly string[]
-  /** Performs a batch and settles every entry of it. Never rejects. */
+  /** Performs a batch and answers every entry. Never rejects. */
   perform(batch: readonly Entry<Item, Result>[]): Promise<void>
-  /** Answers who cannot go, or has waited too long: certainly nothing was done. */
+  /** Answers an entry that the queue has no room for, or that was queued too long: no changes were made. */
   onShed(entry: Entry<Item, Result>): void
-  /** Answers who has an identity in common with one that went ahead, once that one is through. */
+  /** Answers an entry that has a key in common with an entry of a batch, after that batch. */
   onDuplicateKey?(entry: Entry<Item, Result>): void
 }
 
+/** A queued item and the promise of its result. */
 export interface Entry<Item, Result> {
   readonly item: Item
   /** In milliseconds of `performance.now()`. */
@@ -42,132 +53,211 @@ export interface Batches<Item, Result> {
 }
 
 export interface QueueStats {
-  /** How many wait for their batch to leave. */
+  /** Requests that are queued now. */
   queued: number
-  /** How many are under way. */
+  /** Requests in a statement that is running now. */
   inFlight: number
-  /** How many were turned away since the start. */
+  /** Requests that were shed since the start. */
   shed: number
+}
+
+interface State<Item, Result> {
+  readonly settings: BatchSettings<Item, Result>
+  priorityQueue: Entry<Item, Result>[]
+  sheddableQueue: Entry<Item, Result>[]
+  readonly partitionsInFlight: Set<string>
+  /** Batches in flight. */
+  slots: number
+  /** Entries in flight. */
+  inFlight: number
+  shed: number
+  scheduled: boolean
 }
 
 interface Batch<Item, Result> {
   entries: Entry<Item, Result>[]
-  followers: Entry<Item, Result>[]
+  /** Entries with a key in common with one of `entries`. */
+  duplicates: Entry<Item, Result>[]
   partitions: Set<string>
   uniqueKeys: Set<string>
 }
 
 export function createBatches<Item, Result>(settings: BatchSettings<Item, Result>): Batches<Item, Result> {
-  const { slotsMax, batchMax, queueMax, queuedMsMax, partitionKeyOf, onePartitionPerBatch, uniqueKeysOf } =
-    settings
-  let priorityQueue: Entry<Item, Result>[] = []
-  let sheddableQueue: Entry<Item, Result>[] = []
-  const partitionsInFlight = new Set<string>()
-  let slots = 0
-  let inFlight = 0
-  let shed = 0
-  let scheduled = false
-
-  function submit(item: Item): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      const entry: Entry<Item, Result> = { item, queuedAt: performance.now(), resolve, reject }
-      const yields = settings.sheddable(item)
-      if (
-        priorityQueue.length + sheddableQueue.length >= queueMax ||
-        (yields && sheddableQueue.length >= queueMax / 2)
-      ) {
-        shedEntry(entry)
-        return
-      }
-      const queue = yields ? sheddableQueue : priorityQueue
-      queue.push(entry)
-      schedule()
-    })
+  const state: State<Item, Result> = {
+    settings,
+    priorityQueue: [],
+    sheddableQueue: [],
+    partitionsInFlight: new Set(),
+    slots: 0,
+    inFlight: 0,
+    shed: 0,
+    scheduled: false,
   }
-
-  function shedEntry(entry: Entry<Item, Result>): void {
-    shed += 1
-    settings.onShed(entry)
-  }
-
-  /** Once the input of this turn of the event loop is read: what came together leaves together. */
-  function schedule(): void {
-    if (scheduled || slots >= slotsMax) return
-    scheduled = true
-    setImmediate(() => {
-      scheduled = false
-      while (slots < slotsMax) {
-        const batch = take()
-        if (batch.entries.length === 0) return
-        void send(batch)
-      }
-    })
-  }
-
-  /** Half of a batch for each of the two kinds, and all of it where the other has nothing to go. */
-  function take(): Batch<Item, Result> {
-    const latest = performance.now() - queuedMsMax
-    const batch: Batch<Item, Result> = {
-      entries: [],
-      followers: [],
-      partitions: new Set(),
-      uniqueKeys: new Set(),
-    }
-    priorityQueue = join(
-      batch,
-      priorityQueue,
-      Math.max(batchMax / 2, batchMax - sheddableQueue.length),
-      latest,
-    )
-    sheddableQueue = join(batch, sheddableQueue, batchMax, latest)
-    return batch
-  }
-
-  /** Moves what can go into the batch, and gives what stays, both in their order. */
-  function join(
-    { entries, followers, partitions, uniqueKeys }: Batch<Item, Result>,
-    queue: Entry<Item, Result>[],
-    entriesMax: number,
-    latest: number,
-  ): Entry<Item, Result>[] {
-    const stay: Entry<Item, Result>[] = []
-    for (const entry of queue) {
-      const order = partitionKeyOf?.(entry.item)
-      const mustWait =
-        order !== undefined &&
-        (partitionsInFlight.has(order) ||
-          (onePartitionPerBatch === true && partitions.size > 0 && !partitions.has(order)))
-      if (entry.queuedAt < latest) {
-        shedEntry(entry)
-      } else if (entries.length >= entriesMax || mustWait) {
-        stay.push(entry)
-      } else {
-        const own = uniqueKeysOf?.(entry.item) ?? []
-        const collides = own.some(identity => uniqueKeys.has(identity))
-        for (const identity of own) uniqueKeys.add(identity)
-        if (order !== undefined) partitions.add(order)
-        ;(collides ? followers : entries).push(entry)
-      }
-    }
-    return stay
-  }
-
-  async function send({ entries, followers, partitions }: Batch<Item, Result>): Promise<void> {
-    slots += 1
-    inFlight += entries.length + followers.length
-    for (const order of partitions) partitionsInFlight.add(order)
-    await settings.perform(entries)
-    for (const order of partitions) partitionsInFlight.delete(order)
-    slots -= 1
-    inFlight -= entries.length + followers.length
-    for (const follower of followers) settings.onDuplicateKey?.(follower)
-    if (priorityQueue.length + sheddableQueue.length > 0) schedule()
-  }
-
   return {
-    submit,
+    submit: item =>
+      new Promise((resolve, reject) => {
+        enqueue(state, { item, queuedAt: performance.now(), resolve, reject })
+      }),
     get stats() {
-      return { queued: priorityQueue.length + sheddableQueue.length, inFlight, shed }
+      return { queued: queuedIn(state), inFlight: state.inFlight, shed: state.shed }
     },
   }
+}
+
+function queuedIn<Item, Result>({ priorityQueue, sheddableQueue }: State<Item, Result>): number {
+  return priorityQueue.length + sheddableQueue.length
+}
+
+function enqueue<Item, Result>(state: State<Item, Result>, entry: Entry<Item, Result>): void {
+  const { settings, sheddableQueue } = state
+  const isSheddable = settings.sheddable(entry.item)
+  const isFull =
+    queuedIn(state) >= settings.queueMax || (isSheddable && sheddableQueue.length >= settings.queueMax / 2)
+  if (isFull) {
+    shed(state, entry)
+    return
+  }
+  const queue = isSheddable ? sheddableQueue : state.priorityQueue
+  queue.push(entry)
+  schedule(state)
+}
+
+function shed<Item, Result>(state: State<Item, Result>, entry: Entry<Item, Result>): void {
+  state.shed += 1
+  state.settings.onShed(entry)
+}
+
+/**
+ * Sends batches after the input of this turn of the event loop is read: requests that came together leave
+ * together.
+ */
+function schedule<Item, Result>(state: State<Item, Result>): void {
+  const { slotsMax } = state.settings
+  if (state.scheduled || state.slots >= slotsMax) return
+  state.scheduled = true
+  setImmediate(() => {
+    state.scheduled = false
+    while (state.slots < slotsMax) {
+      const batch = takeBatch(state)
+      if (batch.entries.length === 0) return
+      void send(state, batch)
+    }
+  })
+}
+
+/** Half of a batch for each queue, and all of it where the other queue has too few. */
+function takeBatch<Item, Result>(state: State<Item, Result>): Batch<Item, Result> {
+  const { batchMax, queuedMsMax } = state.settings
+  const queuedSince = performance.now() - queuedMsMax
+  const batch: Batch<Item, Result> = {
+    entries: [],
+    duplicates: [],
+    partitions: new Set(),
+    uniqueKeys: new Set(),
+  }
+  const priorityMax = Math.max(batchMax / 2, batchMax - state.sheddableQueue.length)
+  state.priorityQueue = fill(state, batch, {
+    queue: state.priorityQueue,
+    entriesMax: priorityMax,
+    queuedSince,
+  })
+  state.sheddableQueue = fill(state, batch, {
+    queue: state.sheddableQueue,
+    entriesMax: batchMax,
+    queuedSince,
+  })
+  return batch
+}
+
+/**
+ * Moves entries from the queue into the batch, and sheds those that were queued too long.
+ *
+ * @returns the entries that stay queued, in their order
+ */
+function fill<Item, Result>(
+  state: State<Item, Result>,
+  batch: Batch<Item, Result>,
+  {
+    queue,
+    entriesMax,
+    queuedSince,
+  }: { queue: Entry<Item, Result>[]; entriesMax: number; queuedSince: number },
+): Entry<Item, Result>[] {
+  const { settings, partitionsInFlight } = state
+  const { entries, duplicates, partitions, uniqueKeys } = batch
+  const staying: Entry<Item, Result>[] = []
+  for (const entry of queue) {
+    const partition = settings.partitionKeyOf?.(entry.item)
+    const mustWait =
+      partition !== undefined &&
+      (partitionsInFlight.has(partition) ||
+        (settings.onePartitionPerBatch === true && partitions.size > 0 && !partitions.has(partition)))
+    if (entry.queuedAt < queuedSince) {
+      shed(state, entry)
+    } else if (entries.length >= entriesMax || mustWait) {
+      staying.push(entry)
+    } else {
+      const keys = settings.uniqueKeysOf?.(entry.item) ?? []
+      const isDuplicate = keys.some(key => uniqueKeys.has(key))
+      for (const key of keys) uniqueKeys.add(key)
+      if (partition !== undefined) partitions.add(partition)
+      ;(isDuplicate ? duplicates : entries).push(entry)
+    }
+  }
+  return staying
+}
+
+async function send<Item, Result>(state: State<Item, Result>, batch: Batch<Item, Result>): Promise<void> {
+  const { settings, partitionsInFlight } = state
+  const { entries, duplicates, partitions } = batch
+  state.slots += 1
+  state.inFlight += entries.length + duplicates.length
+  for (const partition of partitions) partitionsInFlight.add(partition)
+  await settings.perform(entries)
+  for (const partition of partitions) partitionsInFlight.delete(partition)
+  state.slots -= 1
+  state.inFlight -= entries.length + duplicates.length
+  for (const entry of duplicates) settings.onDuplicateKey?.(entry)
+  if (queuedIn(state) > 0) schedule(state)
+}
+
+/**
+ * Answers every entry by its row. An entry whose row is missing or unreadable is rejected; the others are not
+ * affected.
+ *
+ * @param indexOf the index of the entry that a row belongs to
+ */
+export function answerEach<Item, Result, Row>(
+  entries: readonly Entry<Item, Result>[],
+  rows: readonly Row[],
+  indexOf: (row: Row) => number,
+  answer: (entry: Entry<Item, Result>, row: Row) => void,
+): void {
+  const unanswered: (Entry<Item, Result> | undefined)[] = [...entries]
+  for (const row of rows) {
+    const index = indexOf(row)
+    const entry = unanswered[index]
+    if (entry === undefined) continue
+    unanswered[index] = undefined
+    try {
+      answer(entry, row)
+    } catch (error) {
+      entry.reject(error)
+    }
+  }
+  for (const entry of unanswered)
+    entry?.reject(new PostgresStoreError('COMMIT_UNKNOWN', 'The database returned no row for this request'))
+}
+
+/**
+ * Performs the two halves of a batch that failed, one after the other: down to the entry that causes the
+ * failure.
+ */
+export async function bisect<T>(
+  entries: readonly T[],
+  perform: (half: readonly T[]) => Promise<void>,
+): Promise<void> {
+  const middle = Math.ceil(entries.length / 2)
+  await perform(entries.slice(0, middle))
+  await perform(entries.slice(middle))
 }

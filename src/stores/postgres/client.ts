@@ -1,160 +1,151 @@
-/** What this store asks of a driver, and how it borrows a connection of it. */
-import { isConnectionLost, PostgresStoreError } from './errors.js'
+/** The interface of a driver, and its connections: deadlines, lost connections, transaction blocks. */
+import { classifyError, type ErrorClass, isConnectionLost, PostgresStoreError } from './errors.js'
 
-/** Runs one statement with its parameters, and gives its rows. */
+/** Runs one statement with its parameters and returns its rows. */
 export type Query = (text: string, values?: unknown[]) => Promise<{ rows: unknown[] }>
 
-/** Anything that runs a statement: a `Pool` of pg, a PGlite, or a few lines of your own around another driver. */
+/**
+ * Anything that runs a statement: a `Pool` of pg, a PGlite, or a wrapper of a few lines around another
+ * driver.
+ */
 export interface PostgresClient {
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
-  /** Of a pool: borrows a connection. With it, a connection that hangs is closed and not waited for. */
+  /** Of a pool: borrows a connection. With it, a connection that hangs is closed after `timeoutMs`. */
   connect?(): Promise<unknown>
-  /** Of PGlite: runs a function inside BEGIN and COMMIT, and ROLLBACK when it throws. */
+  /** Of PGlite: runs a function between BEGIN and COMMIT, and ROLLBACK when it throws. */
   transaction?(work: (connection: { query: Query }) => Promise<unknown>): Promise<unknown>
-  /** Of a single connection of pg, from 8.17: `I` outside of a transaction block. */
+  /** Of a single connection of pg, from 8.17: `I` outside a transaction block. */
   getTransactionStatus?(): string | null
 }
 
-/** A connection, for one batch. */
+/** A borrowed connection. */
 interface Connection {
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
   release(error?: Error | boolean): void
-  /** Of pg: told when the connection breaks, apart from what its query is told. Nobody listening ends the process. */
+  /**
+   * Of pg: emitted when the connection breaks, also to its running query. Without a listener the process
+   * ends.
+   */
   on?(event: 'error', listener: (error: Error) => void): unknown
   removeListener?(event: 'error', listener: (error: Error) => void): unknown
-  /** Of pg from 8.17: `I` outside of a transaction block. */
+  /** Of pg from 8.17: `I` outside a transaction block. */
   getTransactionStatus?(): string | null
 }
 
-export interface Connections {
-  /** Runs one statement, which is its own commit. */
-  statement(text: string, values: unknown[]): Promise<unknown[]>
-  /** Runs `work` between BEGIN and COMMIT; ROLLBACK when it throws, and then what it threw is thrown. */
-  commit<T>(work: (query: Query) => Promise<T>): Promise<T>
+interface Pool {
+  connect(): Promise<unknown>
+  /** Of pg: emitted for every new connection, before it is lent. */
+  on?(event: 'connect', listener: (connection: Partial<Connection>) => void): unknown
 }
 
-/** What a failed statement or commit leaves behind: its error, and whether anything was sent that could have been done. */
+export interface Connections {
+  /** Runs one statement as a database transaction of its own. @throws {QueryFailed} */
+  statement(text: string, values: unknown[]): Promise<unknown[]>
+  /** Runs `work` between BEGIN and COMMIT. When it throws: ROLLBACK. @throws {QueryFailed} */
+  transaction<T>(work: (query: Query) => Promise<T>): Promise<T>
+}
+
+/** A statement or database transaction failed; `cause` is the error. */
 export class QueryFailed extends Error {
-  override readonly name = 'Failed'
+  override readonly name = 'QueryFailed'
+  /** Whether anything was sent that may have been committed. */
   readonly sent: boolean
   readonly timedOut: boolean
   constructor(cause: unknown, sent: boolean, timedOut = false) {
-    super('the database failed', { cause })
+    super('The query failed', { cause })
     this.sent = sent
     this.timedOut = timedOut
   }
 }
 
-/** What `work` throws for reasons of its own. It was undone, and the connection is sound. */
+/**
+ * Thrown by `work` for a reason of its own. The database transaction is rolled back; the connection stays
+ * usable.
+ */
 export class CallbackFailed extends Error {}
 
-/** @throws {PostgresStoreError} `UNSUPPORTED_CLIENT` */
-export function connectionsFrom(client: PostgresClient, timeoutMs: number, commits: boolean): Connections {
+/** @param error thrown by {@link Connections} */
+export function classify(error: unknown): { kind: ErrorClass; cause: unknown; timedOut: boolean } {
+  if (!(error instanceof QueryFailed)) return { kind: 'rejected', cause: error, timedOut: false }
+  const { cause, sent, timedOut } = error
+  const kind = cause instanceof CallbackFailed ? 'rejected' : classifyError(cause, sent)
+  return { kind, cause, timedOut }
+}
+
+/**
+ * @param transactions whether `transaction` is needed
+ * @throws {PostgresStoreError} `UNSUPPORTED_CLIENT`
+ */
+export function connectionsFrom(
+  client: PostgresClient,
+  timeoutMs: number,
+  transactions: boolean,
+): Connections {
   if (typeof client !== 'object' || client === null || typeof client.query !== 'function') {
     throw new PostgresStoreError(
       'UNSUPPORTED_CLIENT',
       'The client must have query(text, values): a Pool of pg, a PGlite, …',
     )
   }
-  // A single pg Client has connect() as well, but nothing that pools: its connect takes a callback or gives nothing.
-  const pool = typeof client.connect === 'function' && 'totalCount' in client
-  if (pool) return fromPool(client as PostgresClient & Pool, timeoutMs)
-  if (commits && typeof client.transaction !== 'function') {
+  // A single Client of pg has connect() too, but it lends no connections.
+  const isPool = typeof client.connect === 'function' && 'totalCount' in client
+  if (isPool) return connectionsOfPool(client as PostgresClient & Pool, timeoutMs)
+  if (transactions && typeof client.transaction !== 'function') {
     throw new PostgresStoreError(
       'UNSUPPORTED_CLIENT',
-      'withinTransaction needs a client with connections to borrow: a Pool of pg, or a PGlite',
+      'withinTransaction needs a client that lends connections: a Pool of pg, or a PGlite',
     )
   }
-  return fromOne(client, timeoutMs)
+  return connectionsOfClient(client, timeoutMs)
 }
 
-interface Pool {
-  connect(): Promise<unknown>
-  /** Of pg: told of every new connection, before it is lent. */
-  on?(event: 'connect', listener: (connection: Partial<Connection>) => void): unknown
+/** One statement or database transaction under a time limit. */
+interface Deadline {
+  /** Whether the caller was answered already. */
+  expired: boolean
+  /** Whether anything was sent that may have been committed. */
+  sent: boolean
+  onExpiry(): void
 }
 
-function fromPool(client: PostgresClient & Pool, timeoutMs: number): Connections {
-  // A server that shuts down may end a connection in the very packet that makes it ready: before we have it, and when the
-  // pool listens no more. Nobody listening would end the process.
-  client.on?.('connect', connection => connection.on?.('error', () => {}))
-
-  /** Runs work on a connection; closes it when it is of no more use, and when time is over. */
-  async function borrow<T>(work: (connection: Connection, sending: () => void) => Promise<T>): Promise<T> {
-    let sent = false
-    let over = false
-    let lost = false
-    let connection: Connection | null = null
-    // What breaks a connection, the statement that runs on it is told, and pg emits it as well.
-    const onLost = () => {
-      lost = true
-    }
-    let timer: NodeJS.Timeout | undefined
-    const timeout = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        over = true
-        connection?.release(true)
-        connection = null
-        reject(
-          new QueryFailed(
-            new PostgresStoreError('UNAVAILABLE', `No answer within ${timeoutMs} ms`),
-            sent,
-            true,
-          ),
-        )
-      }, timeoutMs)
-    })
-    const done = (async () => {
-      let broken = false
-      try {
-        let borrowed = (await client.connect()) as Connection
-        // Somebody left a commit open on it: ours would be part of it, and undone with it.
-        while (!over && isInBlock(borrowed)) {
-          borrowed.on?.('error', () => {})
-          borrowed.release(true)
-          borrowed = (await client.connect()) as Connection
-        }
-        if (over) {
-          borrowed.release(isInBlock(borrowed))
-          throw new PostgresStoreError('UNAVAILABLE', 'The connection came too late')
-        }
-        connection = borrowed
-        lost = false
-        borrowed.on?.('error', onLost)
-        return await work(borrowed, () => {
-          // Broken while nothing ran on it, or given up: then nothing of what comes is done, certainly.
-          if (lost || over) throw new PostgresStoreError('UNAVAILABLE', 'The connection was lost')
-          sent = true
-        })
-      } catch (error) {
-        broken = !(error instanceof CallbackFailed) && isConnectionLost(error)
-        throw new QueryFailed(error, sent)
-      } finally {
-        // One that is of no more use may still break, and is listened to until it is gone.
-        if (!broken) connection?.removeListener?.('error', onLost)
-        connection?.release(broken)
-        connection = null
-      }
-    })()
-    // Whoever loses the race is not waited for, and not unhandled.
-    done.catch(() => {})
-    try {
-      return await Promise.race([done, timeout])
-    } finally {
-      clearTimeout(timer)
-    }
+/** @throws {QueryFailed} */
+async function withDeadline<T>(timeoutMs: number, work: (deadline: Deadline) => Promise<T>): Promise<T> {
+  const deadline: Deadline = { expired: false, sent: false, onExpiry() {} }
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      deadline.expired = true
+      deadline.onExpiry()
+      const cause = new PostgresStoreError('UNAVAILABLE', `No answer within ${timeoutMs} ms`)
+      reject(new QueryFailed(cause, deadline.sent, true))
+    }, timeoutMs)
+  })
+  const done = work(deadline).catch((error: unknown) => {
+    throw new QueryFailed(error, deadline.sent)
+  })
+  // After the timeout its result is ignored; a rejection must not be unhandled.
+  done.catch(() => {})
+  try {
+    return await Promise.race([done, timeout])
+  } finally {
+    clearTimeout(timer)
   }
+}
 
+function connectionsOfPool(pool: Pool, timeoutMs: number): Connections {
+  listenForErrors(pool)
+  const borrow = <T>(work: (connection: Connection, markSent: () => void) => Promise<T>) =>
+    withDeadline(timeoutMs, deadline => withConnection(pool, deadline, work))
   return {
     statement: (text, values) =>
-      borrow(async (connection, sending) => {
-        sending()
+      borrow(async (connection, markSent) => {
+        markSent()
         const { rows } = await connection.query(text, values)
         mustNotBeInBlock(connection)
         return rows
       }),
-    commit: work =>
-      borrow(async (connection, sending) => {
+    transaction: work =>
+      borrow(async (connection, markSent) => {
         await connection.query(`BEGIN; ${openBlock}`)
         let result: Awaited<ReturnType<typeof work>>
         try {
@@ -163,7 +154,7 @@ function fromPool(client: PostgresClient & Pool, timeoutMs: number): Connections
           await connection.query('ROLLBACK')
           throw error
         }
-        sending()
+        markSent()
         try {
           await connection.query(`${closeBlock}; COMMIT`)
         } catch (error) {
@@ -176,55 +167,92 @@ function fromPool(client: PostgresClient & Pool, timeoutMs: number): Connections
   }
 }
 
-/** Without a pool: the client has one connection, or pools them by itself. */
-function fromOne(client: PostgresClient, timeoutMs: number): Connections {
-  /** @param work asks `isOver` before it does what cannot be undone */
-  async function inTime<T>(work: (isOver: () => boolean, sending: () => void) => Promise<T>): Promise<T> {
-    let sent = false
-    let over = false
-    let timer: NodeJS.Timeout | undefined
-    const timeout = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        over = true
-        reject(
-          new QueryFailed(
-            new PostgresStoreError('UNAVAILABLE', `No answer within ${timeoutMs} ms`),
-            sent,
-            true,
-          ),
-        )
-      }, timeoutMs)
-    })
-    const sending = () => {
-      sent = true
-    }
-    const done = work(() => over, sending).catch((error: unknown) => {
-      throw new QueryFailed(error, sent)
-    })
-    done.catch(() => {})
-    try {
-      return await Promise.race([done, timeout])
-    } finally {
-      clearTimeout(timer)
-    }
-  }
+/** Pools that have the listener below: one per pool, however many stores share it. */
+const poolsWithListener = new WeakSet<object>()
 
+/**
+ * A server that shuts down may close a connection in the same packet that makes it ready: before it is lent,
+ * and when the pool no longer listens. An 'error' without a listener would end the process.
+ */
+function listenForErrors(pool: Pool): void {
+  if (poolsWithListener.has(pool)) return
+  poolsWithListener.add(pool)
+  pool.on?.('connect', connection => connection.on?.('error', ignore))
+}
+
+function ignore(): void {}
+
+/** Runs `work` on a connection. Closes the connection when it is broken, and when the deadline expires. */
+async function withConnection<T>(
+  pool: Pool,
+  deadline: Deadline,
+  work: (connection: Connection, markSent: () => void) => Promise<T>,
+): Promise<T> {
+  let connection: Connection | null = null
+  let broken = false
+  let lost = false
+  // pg emits the error of a broken connection, and rejects the running query with it too.
+  const onLost = () => {
+    lost = true
+  }
+  deadline.onExpiry = () => {
+    connection?.release(true)
+    connection = null
+  }
+  try {
+    const acquired = await acquire(pool, deadline)
+    connection = acquired
+    acquired.on?.('error', onLost)
+    return await work(acquired, () => {
+      // Broken while nothing ran on it, or timed out: what follows is not sent.
+      if (lost || deadline.expired) throw new PostgresStoreError('UNAVAILABLE', 'The connection was lost')
+      deadline.sent = true
+    })
+  } catch (error) {
+    broken = !(error instanceof CallbackFailed) && isConnectionLost(error)
+    throw error
+  } finally {
+    // A broken connection may emit more errors until it is closed: it keeps its listener.
+    if (!broken) connection?.removeListener?.('error', onLost)
+    connection?.release(broken)
+    connection = null
+  }
+}
+
+/**
+ * Borrows a connection that has no open transaction block: ours would be part of it, and be rolled back with
+ * it.
+ */
+async function acquire(pool: Pool, deadline: Deadline): Promise<Connection> {
+  let connection = (await pool.connect()) as Connection
+  while (!deadline.expired && isInBlock(connection)) {
+    connection.on?.('error', ignore)
+    connection.release(true)
+    connection = (await pool.connect()) as Connection
+  }
+  if (!deadline.expired) return connection
+  connection.release(isInBlock(connection))
+  throw new PostgresStoreError('UNAVAILABLE', 'Timed out waiting for a connection')
+}
+
+/** Without a pool: the client is one connection, or has a pool inside. */
+function connectionsOfClient(client: PostgresClient, timeoutMs: number): Connections {
   return {
     statement: (text, values) =>
-      inTime(async (_, sending) => {
+      withDeadline(timeoutMs, async deadline => {
         if (isInBlock(client))
           throw new PostgresStoreError('UNAVAILABLE', 'The connection has an open transaction block')
-        sending()
+        deadline.sent = true
         const { rows } = await client.query(text, values)
         mustNotBeInBlock(client)
         return rows
       }),
-    commit: work =>
-      inTime(async (isOver, sending) => {
+    transaction: work =>
+      withDeadline(timeoutMs, async deadline => {
         if (client.transaction === undefined)
-          throw new PostgresStoreError('UNSUPPORTED_CLIENT', 'no transaction()')
+          throw new PostgresStoreError('UNSUPPORTED_CLIENT', 'The client has no transaction()')
         const mustBeInTime = () => {
-          if (isOver()) throw new CallbackFailed('It took too long, and was answered so')
+          if (deadline.expired) throw new CallbackFailed('Timed out; already answered')
         }
         return (await client.transaction(async connection => {
           mustBeInTime()
@@ -234,7 +262,7 @@ function fromOne(client: PostgresClient, timeoutMs: number): Connections {
             throw isBlockBroken(error) ? blockBroken(error) : error
           })
           mustBeInTime()
-          sending()
+          deadline.sent = true
           return result
         })) as Awaited<ReturnType<typeof work>>
       }),
@@ -242,35 +270,34 @@ function fromOne(client: PostgresClient, timeoutMs: number): Connections {
 }
 
 /**
- * A statement of the operator's may fail without our hearing of it, and the COMMIT would be a ROLLBACK in silence; or the
- * operator may end the block. So there is a mark in it, which is found again only if all went well until then.
+ * A savepoint marks our transaction block. A statement of the hook may fail unnoticed, and COMMIT would
+ * silently be a ROLLBACK; or the hook may end the block. In both cases the savepoint cannot be released.
  */
 const openBlock = 'SAVEPOINT bet_wallet'
 const closeBlock = 'RELEASE SAVEPOINT bet_wallet'
 
-/** 25P02 in_failed_sql_transaction, 25P01 no_active_sql_transaction, 3B001 invalid_savepoint_specification. */
+/**
+ * 25P02 in_failed_sql_transaction, 25P01 no_active_sql_transaction, 3B001 invalid_savepoint_specification.
+ */
 function isBlockBroken(error: unknown): boolean {
   const { code } = error as { code?: unknown }
   return code === '25P02' || code === '25P01' || code === '3B001'
 }
 
 function blockBroken(cause: unknown): CallbackFailed {
-  return new CallbackFailed(
-    'withinTransaction passed over a statement that failed, or ended the commit itself',
-    {
-      cause,
-    },
-  )
+  return new CallbackFailed('withinTransaction swallowed a failed statement or ended the transaction', {
+    cause,
+  })
 }
 
-type StatusTeller = Pick<Connection, 'getTransactionStatus'>
+type HasTransactionStatus = Pick<Connection, 'getTransactionStatus'>
 
-function isInBlock(connection: StatusTeller): boolean {
+function isInBlock(connection: HasTransactionStatus): boolean {
   return connection.getTransactionStatus !== undefined && connection.getTransactionStatus() !== 'I'
 }
 
-/** A BEGIN may have waited in the driver for its turn, and so have come before our statement. */
-function mustNotBeInBlock(connection: StatusTeller): void {
+/** A BEGIN of other code may have been queued in the driver before our statement. */
+function mustNotBeInBlock(connection: HasTransactionStatus): void {
   if (isInBlock(connection))
-    throw new PostgresStoreError('COMMIT_UNKNOWN', "It was done in somebody else's transaction block")
+    throw new PostgresStoreError('COMMIT_UNKNOWN', 'Executed inside a transaction opened by other code')
 }

@@ -1,28 +1,31 @@
-/** Between the contract's text and the columns of the operator's players' table. Exactly, or not at all. */
+/**
+ * Between the text of the contract and the columns of the players' table. Exactly, or not at all: never
+ * rounded.
+ */
 import { type Decimal, decimalsOf } from '../../money.js'
 import { PostgresStoreError } from './errors.js'
 import type { Tables } from './tables.js'
 
-/** What the catalog says of the balance column; found at start. */
+/** The range of the balance column, from the catalog. */
 export interface BalanceColumn {
-  /** Digits behind the point that it holds; `null`: any number of them. */
+  /** How many decimals it holds; `null`: any number. */
   scale: number | null
-  /** The greatest amount that it holds, in the column's own unit; `null`: any. The least is the same with a minus. */
+  /** The greatest amount that it holds, in the column's unit; `null`: any. The least is its negative. */
   max: Decimal | null
 }
 
 export interface Columns {
-  /** The playerId as text that the id column can be compared with; `null`: no id of this column looks like that. */
+  /** The playerId as text for a comparison with the id column; `null`: the column cannot hold such an id. */
   idOf(playerId: string): string | null
-  /** An amount in the column's unit; `null` where the column cannot hold it exactly. */
+  /** An amount in the column's unit; `null`: the column cannot hold it exactly. */
   toColumn(amount: Decimal, currency: string): string | null
-  /** A floor in the column's unit: it is compared with, and need not be held. */
+  /** A floor in the column's unit. It is only compared, so the column need not hold it. */
   floorToColumn(floor: Decimal, currency: string): string
-  /** A balance as the column has it, as a decimal. */
+  /** A balance in the column's unit, as a decimal. */
   fromColumn(balance: string, currency: string): Decimal
 }
 
-/** @param column of the balance, as it is found at start */
+/** @param column the balance column, from the check at start */
 export function columnsOf(
   { idType, balanceType, minorUnits }: Tables['players'],
   column: BalanceColumn,
@@ -32,7 +35,7 @@ export function columnsOf(
     if (units !== undefined) return units
     throw new PostgresStoreError(
       'INVALID_OPTIONS',
-      `players.minorUnits says nothing of the currency ${currency}`,
+      `players.minorUnits has no entry for the currency ${currency}`,
     )
   }
   return {
@@ -57,7 +60,7 @@ export function columnsOf(
 const wholeNumber = /^(?:0|-?[1-9][0-9]{0,18})$/
 const bigintMax = 2n ** 63n
 
-/** Only as PostgreSQL writes it: "007" and " 7" are other ids than "7" (D24). */
+/** Only in the format that PostgreSQL prints: "007" and " 7" are other ids than "7" (D24). */
 function bigintOf(playerId: string): string | null {
   if (!wholeNumber.test(playerId)) return null
   const value = BigInt(playerId)
@@ -77,7 +80,7 @@ function shiftedUp(amount: Decimal, decimals: number): string {
   return rest === '' ? `${sign}${digits}` : `${sign}${digits}.${rest}`
 }
 
-/** "1250" with 2 decimals is "12.50". What is NULL comes as "", and is no amount: the core says so. */
+/** "1250" with 2 decimals is "12.50". NULL arrives as "", which the core rejects as no amount. */
 function shiftedDown(balance: string, decimals: number): Decimal {
   if (decimals === 0 || balance === '') return balance
   const sign = balance.startsWith('-') ? '-' : ''

@@ -1,22 +1,23 @@
-/** What goes wrong with a database, and what it says about a commit: nothing was done, or nobody knows. */
+/** Errors of the store, and the class of an error of the driver. */
 
 /**
  * At start, before any request is served:
- * - `INVALID_OPTIONS`: an option is not what it must be; the message names it.
+ * - `INVALID_OPTIONS`: an option is invalid; the message names it.
  * - `UNSUPPORTED_CLIENT`: the client has no `query`, or lacks what `withinTransaction` needs.
- * - `SCHEMA_MISSING`: the library's tables are not there: the migration has not run.
- * - `SCHEMA_VERSION`: they are there in another version, or for other options.
- * - `INVALID_PLAYERS_TABLE`: the players' table or one of its columns is not there, or cannot hold what it must.
- * - `INSUFFICIENT_PRIVILEGE`: the role of the client lacks rights; the message lists them.
+ * - `SCHEMA_MISSING`: the library's tables do not exist: run the migration.
+ * - `SCHEMA_VERSION`: the tables or functions are of another version, or were made from other options.
+ * - `INVALID_PLAYERS_TABLE`: the players' table or one of its columns does not exist, or has an unsupported
+ *   type.
+ * - `INSUFFICIENT_PRIVILEGE`: the role of the client lacks privileges; the message lists them.
  * - `NOT_DURABLE`: the server would answer before a commit is durable.
  *
  * Of single requests:
- * - `UNAVAILABLE`: nothing was done: overloaded, not connected, or timed out before anything was sent.
- * - `AMOUNT_NOT_REPRESENTABLE`: the balance column cannot hold the amount exactly, and it is one that must be given.
- * - `COMMIT_UNKNOWN`: the answer of a commit is lost.
+ * - `UNAVAILABLE`: no changes were made: overloaded, not connected, or timed out before anything was sent.
+ * - `AMOUNT_NOT_REPRESENTABLE`: the balance column cannot hold the amount of a credit exactly.
+ * - `COMMIT_UNKNOWN`: the answer to a commit was lost.
  *
  * Of the cut-over:
- * - `IMPORT_REJECTED`: the tables do not accept a bet or a transaction; the message names it.
+ * - `IMPORT_REJECTED`: the tables reject a bet or a transaction; the message names it.
  */
 export type PostgresErrorCode =
   | 'INVALID_OPTIONS'
@@ -31,7 +32,7 @@ export type PostgresErrorCode =
   | 'COMMIT_UNKNOWN'
   | 'IMPORT_REJECTED'
 
-/** A fault of this store, told apart by `code`. */
+/** A fault of this store. `code` is stable; the message is for people. */
 export class PostgresStoreError extends Error {
   override readonly name = 'PostgresStoreError'
   readonly code: PostgresErrorCode
@@ -42,22 +43,30 @@ export class PostgresStoreError extends Error {
   }
 }
 
-/** What an error of the driver says about the statement or commit that it came from. */
+/** @returns the error of a request that made no changes */
+export function unavailable(cause: unknown): PostgresStoreError {
+  return new PostgresStoreError('UNAVAILABLE', 'The database is unavailable; no changes were made', { cause })
+}
+
+/** The outcome of the statement or database transaction that an error of the driver came from. */
 export type ErrorClass =
-  /** Nothing was done, and looking again is all there is to do: a unique id taken, a deadlock, a serialization failure. */
+  /** No changes were made; reload and retry: a unique violation, a deadlock, a serialization failure. */
   | 'conflict'
-  /** Nothing was done: a lock or a statement took too long, the server is full, read-only or not reachable. */
+  /** No changes were made: a lock or statement timed out; the server is full, read-only or unreachable. */
   | 'unavailable'
-  /** Nothing was done, and nothing of it would work the next time: a statement that the server does not accept. */
+  /** No changes were made, and a retry would fail too: the server rejects the statement. */
   | 'rejected'
-  /** The connection was lost, or the server went down: it may have been done, or may be yet. */
+  /** The connection was lost, or the server shut down: it may have been committed, or may still be. */
   | 'unknown'
 
 const conflicts = new Set(['40001', '40P01', '23505', '23P01'])
-/** 55P03 lock_timeout, 57014 statement_timeout, 25006 a standby, 25P02 somebody else's broken commit on this connection. */
-const passing = new Set(['55P03', '57014', '25006', '25P02'])
+/**
+ * 55P03 lock_timeout, 57014 statement_timeout, 25006 a standby, 25P02 a failed transaction block of other
+ * code.
+ */
+const temporary = new Set(['55P03', '57014', '25006', '25P02'])
 
-/** @param sent whether anything was sent that could have been done */
+/** @param sent whether anything was sent that may have been committed */
 export function classifyError(error: unknown, sent: boolean): ErrorClass {
   const { code, severity } = fieldsOf(error)
   // A socket's EPIPE looks like an SQLSTATE, and has no severity.
@@ -65,30 +74,33 @@ export function classifyError(error: unknown, sent: boolean): ErrorClass {
     typeof code === 'string' &&
     /^[0-9A-Z]{5}$/.test(code) &&
     (typeof severity === 'string' || !/^E[A-Z]{4}$/.test(code))
-  // An ERROR undoes its statement. What ends the connection as well (FATAL, 57P01 and its kin, 08) may come between a
-  // commit and its answer; 40003 is statement_completion_unknown.
+  // An ERROR rolls back its statement. An error that closes the connection too (FATAL, 57P01 and the like,
+  // 08) may come between a commit and its answer. 40003 is statement_completion_unknown.
   if (!answered || severity === 'FATAL' || severity === 'PANIC' || /^(?:08|40003|57P|58|XX|F0)/.test(code)) {
     return sent ? 'unknown' : 'unavailable'
   }
-  // A full disk can end the server in the middle of a COMMIT; where messages are translated, severity does not tell.
+  // A full disk can stop the server in the middle of COMMIT. Where messages are translated, severity is not
+  // ERROR.
   if (code.startsWith('53')) return sent && severity !== 'ERROR' ? 'unknown' : 'unavailable'
   if (conflicts.has(code)) return 'conflict'
-  return passing.has(code) ? 'unavailable' : 'rejected'
+  return temporary.has(code) ? 'unavailable' : 'rejected'
 }
 
-/** Whether the connection that it came from is of no more use. */
+/** Whether the connection that the error came from must be closed. */
 export function isConnectionLost(error: unknown): boolean {
   const { code } = fieldsOf(error)
   return classifyError(error, true) === 'unknown' || code === '25006' || code === '25P02'
 }
 
-/** Of an ERROR: whether it says that a column cannot hold a value (22003 numeric_value_out_of_range, 22001 too long). */
+/**
+ * Whether a column cannot hold a value: 22003 numeric_value_out_of_range, 22001 string_data_right_truncation.
+ */
 export function isOutOfRange(error: unknown): boolean {
   const { code } = fieldsOf(error)
   return code === '22003' || code === '22001'
 }
 
-/** Of an ERROR: whether a CHECK of this table did not hold (23514 check_violation). */
+/** Whether a CHECK of this table failed: 23514 check_violation. */
 export function isCheckOf([schemaName, tableName]: readonly [string, string], error: unknown): boolean {
   const { code, schema, table } = fieldsOf(error)
   return code === '23514' && schema === schemaName && table === tableName

@@ -1,44 +1,42 @@
-/** The cut-over from an earlier integration (D27): its bets, and the transactions of its last days. */
+/** The cut-over from a legacy integration (D27): its bets, and the transactions of its last days. */
 import type { Bet, Transaction } from '../../store.js'
 import type { PostgresClient } from './client.js'
 import { PostgresStoreError } from './errors.js'
 import { creditsToRow } from './rows.js'
-import { creditColumns, nextReference } from './sql.js'
-import { literal, type PostgresTables, tablesOf } from './tables.js'
+import { creditColumns, lines, nextWalletTransactionId, sql } from './sql/fragments.js'
+import { literal } from './sql/quoting.js'
+import { type PostgresTables, type Tables, tablesOf } from './tables.js'
 
 export interface ImportReport {
-  /** How many were new. */
+  /** Records that were new. */
   imported: number
-  /** How many were there already, and were left as they are. */
+  /** Records that existed already and were not changed. */
   alreadyPresent: number
 }
 
-/** How many rows go in one statement. */
+/** Rows per statement. */
 const rowsMax = 1_000
 
 /**
- * Brings in bets that were taken before this library came and can still be rolled back, settled or unsettled. Can be run
- * again: what is there already is left alone, however far it has come since.
+ * Imports bets of the legacy integration that can still be rolled back, settled or unsettled. It can be run
+ * again: bets that exist are not changed, even where they have changed since.
  *
- * @param schema of the library's tables: `bet_wallet`, unless the options name another
+ * @param options only `schema` is used
  * @param bets with revision 1, and `credits` as they are now
- * @throws {PostgresStoreError} `IMPORT_REJECTED`, naming the bet that the tables do not accept. What went before it, in
- *   thousands, is imported
+ * @returns how many were imported
+ * @throws {PostgresStoreError} `IMPORT_REJECTED`, naming the bet that the tables reject. The thousands before
+ *   it are imported
  */
 export function importBets(
   client: PostgresClient,
   { schema }: Pick<PostgresTables, 'schema'>,
   bets: Iterable<Bet> | AsyncIterable<Bet>,
 ): Promise<ImportReport> {
-  const columns = ['bet_id', 'player_id', 'currency', 'stake', 'status', 'revision', ...creditColumns]
-  return importRows(
-    client,
+  return importRows(client, bets, {
+    text: tables => importBetsSql(tables),
     schema,
-    'bets',
-    columns,
-    bets,
-    bet => bet.betId,
-    bet => ({
+    describe: bet => `bets, ${bet.betId}`,
+    rowOf: bet => ({
       bet_id: bet.betId,
       player_id: bet.playerId,
       currency: bet.currency,
@@ -47,15 +45,19 @@ export function importBets(
       revision: bet.revision,
       ...creditsToRow(bet.credits),
     }),
-  )
+  })
 }
 
 /**
- * Brings in transactions that the earlier integration answered, so that a repeat that spans the cut-over is a repeat
- * (D2): all that the platform may still retry, refusals among them. A settlement that is retried and was not imported would
- * be credited twice, since the imported bet holds it already. Can be run again, as {@link importBets}.
+ * Imports transactions that the legacy integration answered, so that a retry across the cut-over is replayed
+ * (D2): all that the platform may still retry, refusals included. A settlement that is retried and was not
+ * imported would be credited twice, because the imported bet contains it already. It can be run again, as
+ * {@link importBets}.
  *
- * @param transactions with the references that the platform was given; `walletTransactionId: null` gets a new one
+ * @param options only `schema` is used
+ * @param transactions with the references that the platform was answered with; `walletTransactionId: null`
+ *   gets a new one
+ * @returns how many were imported
  * @throws {PostgresStoreError} `IMPORT_REJECTED`, naming the transaction
  */
 export function importTransactions(
@@ -63,92 +65,122 @@ export function importTransactions(
   { schema }: Pick<PostgresTables, 'schema'>,
   transactions: Iterable<Transaction> | AsyncIterable<Transaction>,
 ): Promise<ImportReport> {
-  const columns = [
-    ...['operation', 'transaction_id', 'player_id', 'bet_id', 'amount', 'currency', 'type', 'delta'],
-    ...['error_code', 'description', 'transaction_date', 'wallet_transaction_id'],
-  ]
-  return importRows(
-    client,
+  return importRows(client, transactions, {
+    text: tables => importTransactionsSql(tables),
     schema,
-    'transactions',
-    columns,
-    transactions,
-    ({ transactionId }) => transactionId,
-    given => ({
-      operation: given.operation,
-      transaction_id: given.transactionId,
-      player_id: given.playerId,
-      bet_id: given.betId,
-      amount: given.amount,
-      currency: given.currency,
-      type: given.type,
-      delta: given.delta,
-      error_code: given.refusal?.errorCode ?? null,
-      description: given.refusal?.description ?? null,
-      transaction_date: given.transactionDate,
-      wallet_transaction_id: given.walletTransactionId,
+    describe: ({ transactionId }) => `transactions, ${transactionId}`,
+    rowOf: transaction => ({
+      operation: transaction.operation,
+      transaction_id: transaction.transactionId,
+      player_id: transaction.playerId,
+      bet_id: transaction.betId,
+      amount: transaction.amount,
+      currency: transaction.currency,
+      type: transaction.type,
+      delta: transaction.delta,
+      error_code: transaction.refusal?.errorCode ?? null,
+      description: transaction.refusal?.description ?? null,
+      transaction_date: transaction.transactionDate,
+      wallet_transaction_id: transaction.walletTransactionId,
     }),
-  )
+  })
 }
 
-async function importRows<Record_>(
+const betColumns = ['bet_id', 'player_id', 'currency', 'stake', 'status', 'revision', ...creditColumns]
+
+const importBetsSql = ({ schema }: Tables) => sql`
+  WITH imported AS (
+    INSERT INTO ${schema}.bets (
+      ${lines(betColumns)}
+    )
+    SELECT
+      ${lines(betColumns)}
+    FROM json_populate_recordset(NULL::${schema}.bets, $1)
+    ON CONFLICT DO NOTHING
+    RETURNING 1
+  )
+  SELECT count(*)::integer AS imported
+  FROM imported`
+
+const transactionColumns = [
+  ...['operation', 'transaction_id', 'player_id', 'bet_id', 'amount', 'currency', 'type', 'delta'],
+  ...['error_code', 'description', 'transaction_date'],
+]
+
+/** References of the legacy integration that are numbers are skipped by the sequence. */
+const importTransactionsSql = ({ schema }: Tables) => sql`
+  WITH imported AS (
+    INSERT INTO ${schema}.transactions (
+      ${lines(transactionColumns)},
+      wallet_transaction_id
+    )
+    SELECT
+      ${lines(transactionColumns)},
+      coalesce(wallet_transaction_id, ${nextWalletTransactionId(schema)})
+    FROM json_populate_recordset(NULL::${schema}.transactions, $1)
+    ON CONFLICT DO NOTHING
+    RETURNING *
+  ), greatest_reference AS (
+    SELECT max(wallet_transaction_id::bigint) AS value
+    FROM imported
+    WHERE wallet_transaction_id ~ '^[0-9]{1,18}$'
+  ), advanced_sequence AS (
+    SELECT setval(${literal(`${schema}.wallet_transaction_ids`)}, greatest_reference.value)
+    FROM greatest_reference
+    JOIN ${schema}.wallet_transaction_ids sequence ON greatest_reference.value > sequence.last_value
+  )
+  SELECT count(*)::integer AS imported, (SELECT count(*) FROM advanced_sequence)
+  FROM imported`
+
+interface ImportOf<Item> {
+  text(tables: Tables): string
+  schema: string | undefined
+  /** Names the record in an error. */
+  describe(item: Item): string
+  rowOf(item: Item): object
+}
+
+async function importRows<Item>(
   client: PostgresClient,
-  schemaOption: string | undefined,
-  table: 'bets' | 'transactions',
-  columns: readonly string[],
-  records: Iterable<Record_> | AsyncIterable<Record_>,
-  idOf: (record: Record_) => string,
-  rowOf: (record: Record_) => object,
+  items: Iterable<Item> | AsyncIterable<Item>,
+  { text, schema, describe, rowOf }: ImportOf<Item>,
 ): Promise<ImportReport> {
-  const { schema } = tablesOf(schemaOption === undefined ? {} : { schema: schemaOption })
-  const value = (column: string) =>
-    column === 'wallet_transaction_id' ? `coalesce(wallet_transaction_id, ${nextReference(schema)})` : column
-  // Numbers that the earlier integration gave are not given again.
-  const ahead =
-    table === 'transactions'
-      ? `SELECT setval(${literal(`${schema}.wallet_transaction_ids`)}, given.last) FROM (
-          SELECT max(CASE WHEN wallet_transaction_id ~ '^[0-9]{1,18}$' THEN wallet_transaction_id::bigint END) AS last FROM added
-        ) given JOIN ${schema}.wallet_transaction_ids ours ON given.last > ours.last_value`
-      : 'SELECT'
-  const text = `WITH added AS (
-      INSERT INTO ${schema}.${table} (${columns.join(', ')})
-      SELECT ${columns.map(value).join(', ')} FROM json_populate_recordset(NULL::${schema}.${table}, $1)
-      ON CONFLICT DO NOTHING RETURNING *
-    ), ahead AS (${ahead})
-    SELECT count(*)::integer AS imported, (SELECT count(*) FROM ahead) FROM added`
-  const add = async (chunk: readonly Record_[]): Promise<number> => {
-    const { rows } = await client.query(text, [JSON.stringify(chunk.map(rowOf))])
+  const statement = text(tablesOf(schema === undefined ? {} : { schema }))
+  const insert = async (chunk: readonly Item[]): Promise<number> => {
+    const { rows } = await client.query(statement, [JSON.stringify(chunk.map(rowOf))])
     return (rows as { imported: number }[])[0]?.imported ?? 0
   }
-  /** Where a thousand fail, one of them is to blame: it is named. */
-  const addOneByOne = async (chunk: readonly Record_[]): Promise<number> => {
+  /** After a failed chunk: finds the record that the tables reject. */
+  const insertOneByOne = async (chunk: readonly Item[]): Promise<number> => {
     let imported = 0
-    for (const record of chunk) {
+    for (const item of chunk) {
       try {
-        imported += await add([record])
+        imported += await insert([item])
       } catch (cause) {
         const why = cause instanceof Error ? cause.message : String(cause)
-        throw new PostgresStoreError('IMPORT_REJECTED', `${table}, ${idOf(record)}: ${why}`, { cause })
+        throw new PostgresStoreError('IMPORT_REJECTED', `${describe(item)}: ${why}`, { cause })
       }
     }
     return imported
   }
 
   const report: ImportReport = { imported: 0, alreadyPresent: 0 }
-  const flush = async (chunk: readonly Record_[]): Promise<void> => {
-    if (chunk.length === 0) return
-    const imported = await add(chunk).catch(() => addOneByOne(chunk))
+  for await (const chunk of chunksOf(items)) {
+    const imported = await insert(chunk).catch(() => insertOneByOne(chunk))
     report.imported += imported
     report.alreadyPresent += chunk.length - imported
   }
-  let chunk: Record_[] = []
-  for await (const record of records) {
-    chunk.push(record)
+  return report
+}
+
+async function* chunksOf<Item>(items: Iterable<Item> | AsyncIterable<Item>): AsyncGenerator<Item[]> {
+  let chunk: Item[] = []
+  for await (const item of items) {
+    chunk.push(item)
     if (chunk.length === rowsMax) {
-      await flush(chunk)
+      yield chunk
       chunk = []
     }
   }
-  await flush(chunk)
-  return report
+  if (chunk.length > 0) yield chunk
 }

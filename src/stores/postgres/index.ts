@@ -1,13 +1,9 @@
-/** `bet-wallet/postgres`: the store over PostgreSQL, with the players' table that you have. */
+/** `bet-wallet/postgres`: the store over PostgreSQL, with your own players' table. */
 export type { QueueStats } from './batches.js'
 export type { PostgresClient, Query } from './client.js'
 export { type PostgresErrorCode, PostgresStoreError } from './errors.js'
 export { type ImportReport, importBets, importTransactions } from './import.js'
 export { migratePostgres, postgresMigrationSql } from './migrate.js'
-export {
-  createPostgresStore,
-  type PendingCommit,
-  type PostgresStore,
-  type PostgresStoreOptions,
-} from './store.js'
+export { createPostgresStore, type PostgresStore, type PostgresStoreOptions } from './store.js'
 export type { PlayersTable, PostgresTables } from './tables.js'
+export type { PendingCommit } from './within-transaction.js'

@@ -1,9 +1,10 @@
-/** Between the contract's records and the rows of `bets` and `transactions`. */
-import type { Bet, Credit, SettlementType, Transaction } from '../../store.js'
+/** Between the records of the contract and the rows and JSON of PostgreSQL. */
+import type { Bet, Credit, SettlementType, Transaction, WalletChanges } from '../../store.js'
+import type { Columns } from './columns.js'
 
 const settlementTypes = ['BET_PAID', 'VOIDED', 'CASHOUT'] as const satisfies SettlementType[]
 
-/** The columns of credits; of a type never credited there are none. */
+/** The columns of the credits. A type that was never credited has none. */
 export function creditsToRow(credits: Bet['credits']): Record<string, string | null> {
   const row: Record<string, string | null> = {}
   for (const type of settlementTypes) {
@@ -17,7 +18,48 @@ export function creditsToRow(credits: Bet['credits']): Record<string, string | n
   return row
 }
 
-/** A row as JSON: every value is text or null. */
+/** One item of `commit_v1` and `commit_one_v1`. An absent key is NULL there. */
+export function changesToJson({ transaction, bet, balance }: WalletChanges, index: number, columns: Columns) {
+  return {
+    item_index: index,
+    operation: transaction.operation,
+    transaction_id: transaction.transactionId,
+    player_id: transaction.playerId,
+    bet_id: transaction.betId,
+    amount: transaction.amount ?? undefined,
+    currency: transaction.currency ?? undefined,
+    type: transaction.type ?? undefined,
+    delta: transaction.delta,
+    error_code: transaction.refusal?.errorCode,
+    description: transaction.refusal?.description,
+    transaction_date_ms: Date.parse(transaction.transactionDate),
+    ...(balance !== null && {
+      balance_delta: columns.toColumn(balance.delta, balance.currency),
+      balance_currency: balance.currency,
+      balance_floor:
+        balance.floor === null ? undefined : columns.floorToColumn(balance.floor, balance.currency),
+    }),
+    ...(bet !== null && {
+      bet_player_id: bet.playerId,
+      bet_currency: bet.currency,
+      bet_stake: bet.stake,
+      bet_status: bet.status,
+      bet_revision: bet.revision,
+      ...creditsToRow(bet.credits),
+    }),
+  }
+}
+
+/** A row that `commit_v1` and `commit_one_v1` return. `busy`: another writer holds the row lock. */
+export interface CommitRow {
+  item_index: number
+  verdict: 'committed' | 'conflict' | 'busy' | 'out-of-range'
+  currency: string | null
+  balance: string | null
+  wallet_transaction_id: string | null
+}
+
+/** A row of a table as JSON: every value is text or `null`. */
 export type Row = Readonly<Record<string, string | null | undefined>>
 
 export function betFromRow(betId: string, row: Row): Bet {
@@ -58,12 +100,12 @@ export function transactionFromRow(
     type: row.type ?? null,
     delta: text(row.delta),
     refusal: errorCode === null ? null : { errorCode, description: text(description) },
-    transactionDate: new Date(Number(row.date_ms)).toISOString(),
+    transactionDate: new Date(Number(row.transaction_date_ms)).toISOString(),
     walletTransactionId: row.wallet_transaction_id ?? null,
   }
 }
 
-/** Of columns that are NOT NULL. What is missing all the same, the core takes for a broken contract. */
+/** The value of a NOT NULL column. If it is missing all the same, the core reports a broken contract. */
 function text(value: string | null | undefined): string {
   return value ?? ''
 }

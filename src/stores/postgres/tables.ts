@@ -1,47 +1,66 @@
-/** Where things are: the library's schema, and the operator's own players' table. */
-import { PostgresStoreError } from './errors.js'
+/** The options that name tables: the library's schema, the operator's players' table, legacy bets. */
+import { invalid, knownOnly, oneOf, wholeNumber } from './option-checks.js'
+import { quoted } from './sql/quoting.js'
 
-/** The operator's own players' table, used as it stands. Other code keeps writing to it. */
+/** The operator's own players' table. It is used unchanged, and other code may write to it too. */
 export interface PlayersTable {
-  /** With its schema, as the catalog spells them: `"pam.accounts"`. A table, a partitioned table, or a view that can be updated. */
+  /**
+   * With its schema, spelled as in the catalog: `"pam.accounts"`. A table, a partitioned table or an
+   * updatable view.
+   */
   table: string
-  /** The column of the playerId; unique. */
+  /** The column of the playerId. It must have a unique index. */
   id: string
-  /** `text` (also varchar), `bigint` (any integer), or `uuid`. Default `text`. */
+  /**
+   * `text` (also varchar), `bigint` (any integer type) or `uuid`.
+   * @default 'text'
+   */
   idType?: 'text' | 'bigint' | 'uuid'
-  /** The column of the currency code, as the platform writes it: `EUR`. */
+  /** The column of the currency code, as the platform sends it: `EUR`. */
   currency: string
-  /** The column of what can be bet with: exactly what guard 3 tests. */
+  /** The column of the balance that the player can bet with: what guard 3 tests. */
   balance: string
   /**
-   * - `numeric`: a decimal, with or without scale (default).
+   * - `numeric`: a decimal, with or without scale.
    * - `text`: a decimal as text.
-   * - `minor-units`: a whole number of the currency's smallest units, in any integer column.
+   * - `minor-units`: an integer of any type, in minor units of the currency.
+   * @default 'numeric'
    */
   balanceType?: 'numeric' | 'text' | 'minor-units'
-  /** Of `minor-units`: how many decimals they stand for: `2`, or per currency: `{ EUR: 2, JPY: 0, KWD: 3 }`. */
+  /**
+   * Required with `minor-units`: how many decimals they have. A number, or one per currency:
+   * `{ EUR: 2, JPY: 0, KWD: 3 }`.
+   */
   minorUnits?: number | Readonly<Record<string, number>>
-  /** Of a `numeric` column with a scale: how many decimals it must hold at least; checked at start. Default 2. */
+  /**
+   * Of a `numeric` column with a scale: how many decimals it must have at least. Checked at start.
+   * @default 2
+   */
   decimalsMin?: number
 }
 
-/** What the migration and the store must agree on. */
+/** Options that the migration and the store must have in common. */
 export interface PostgresTables {
-  /** The schema of the library's own tables and functions. Default `bet_wallet`. */
+  /**
+   * The schema of the library's tables and functions.
+   * @default 'bet_wallet'
+   */
   schema?: string
-  /** Default: a table `players` in the library's schema, made by the migration. */
+  /** Your players' table. Without it, the migration creates a table `players` in the library's schema. */
   players?: PlayersTable
   /**
-   * A view of the bets that an earlier integration took and that can still change (D27), with its schema:
-   * `"pam.legacy_bets"`. It has the columns of the library's `bets` table (bet_id, player_id, currency, stake, status,
-   * and per settlement type _live, _reversed and _owed; of a credit that is live, NULL for the other two is 0), has a bet
-   * once, is fast by bet_id, and does not change any more: what happens to such a bet from now on is kept in `bets`.
-   * Default: none.
+   * A view of the bets of a legacy integration that can still change (D27), with its schema:
+   * `"pam.legacy_bets"`.
+   *
+   * It has the columns of the library's `bets` table: bet_id, player_id, currency, stake, status, and per
+   * settlement type _live, _reversed and _owed (of a live credit, NULL in the other two counts as 0). It
+   * returns a bet once, by an index on bet_id, and its rows no longer change: later changes of these bets are
+   * stored in `bets`.
    */
   legacyBets?: string
 }
 
-/** The same with nothing left open; names are quoted. */
+/** The checked options. `schema`, `table`, `columns` and `legacyBets` are quoted for SQL. */
 export interface Tables {
   schema: string
   schemaName: string
@@ -66,7 +85,7 @@ const playersOptionNames = [
 
 /** @throws {PostgresStoreError} `INVALID_OPTIONS`, naming the option */
 export function tablesOf(options: PostgresTables, others: readonly string[] = []): Tables {
-  if (typeof options !== 'object' || options === null) invalid('the options must be an object')
+  if (typeof options !== 'object' || options === null) invalid('they must be an object')
   knownOnly('', options, [...tableOptionNames, ...others])
   const schemaName = nameOf('schema', options.schema ?? 'bet_wallet')
   const { legacyBets } = options
@@ -80,26 +99,26 @@ export function tablesOf(options: PostgresTables, others: readonly string[] = []
 
 function playersOf(players: PlayersTable | undefined, schemaName: string): Tables['players'] {
   const own = players === undefined
-  const given: PlayersTable = players ?? {
+  const options: PlayersTable = players ?? {
     table: `${schemaName}.players`,
     id: 'player_id',
     currency: 'currency',
     balance: 'balance',
   }
-  if (typeof given !== 'object' || given === null) invalid('players must be an object')
-  knownOnly('players.', given, playersOptionNames)
-  const tableName = own ? ([schemaName, 'players'] as const) : tableNameOf('players.table', given.table)
+  if (typeof options !== 'object' || options === null) invalid('players must be an object')
+  knownOnly('players.', options, playersOptionNames)
+  const tableName = own ? ([schemaName, 'players'] as const) : tableNameOf('players.table', options.table)
   const columnNames = {
-    id: nameOf('players.id', given.id),
-    currency: nameOf('players.currency', given.currency),
-    balance: nameOf('players.balance', given.balance),
+    id: nameOf('players.id', options.id),
+    currency: nameOf('players.currency', options.currency),
+    balance: nameOf('players.balance', options.balance),
   }
   const { id, currency, balance } = columnNames
-  const idType = oneOf('players.idType', given.idType ?? 'text', ['text', 'bigint', 'uuid'])
+  const idType = oneOf('players.idType', options.idType ?? 'text', ['text', 'bigint', 'uuid'])
   const balanceTypes = ['numeric', 'text', 'minor-units'] as const
-  const balanceType = oneOf('players.balanceType', given.balanceType ?? 'numeric', balanceTypes)
-  if ((balanceType === 'minor-units') !== (given.minorUnits !== undefined)) {
-    invalid('players.minorUnits must be given for a balance in minor units, and for no other')
+  const balanceType = oneOf('players.balanceType', options.balanceType ?? 'numeric', balanceTypes)
+  if ((balanceType === 'minor-units') !== (options.minorUnits !== undefined)) {
+    invalid("players.minorUnits is required with balanceType 'minor-units', and allowed only with it")
   }
   return {
     own,
@@ -109,50 +128,30 @@ function playersOf(players: PlayersTable | undefined, schemaName: string): Table
     columnNames,
     idType,
     balanceType,
-    minorUnits: checkedMinorUnits(given.minorUnits ?? 2),
-    decimalsMin: wholeNumber('players.decimalsMin', given.decimalsMin ?? 2, 0, 18),
+    minorUnits: checkedMinorUnits(options.minorUnits ?? 2),
+    decimalsMin: wholeNumber('players.decimalsMin', options.decimalsMin ?? 2, 0, 18),
   }
 }
 
 function checkedMinorUnits(
-  given: number | Readonly<Record<string, number>>,
+  minorUnits: number | Readonly<Record<string, number>>,
 ): Tables['players']['minorUnits'] {
-  if (typeof given === 'number') return wholeNumber('players.minorUnits', given, 0, 18)
-  if (typeof given !== 'object' || given === null)
+  if (typeof minorUnits === 'number') return wholeNumber('players.minorUnits', minorUnits, 0, 18)
+  if (typeof minorUnits !== 'object' || minorUnits === null)
     invalid('players.minorUnits must be a number, or one per currency')
   const units = new Map<string, number>()
-  for (const [currency, value] of Object.entries(given)) {
+  for (const [currency, value] of Object.entries(minorUnits)) {
     units.set(currency, wholeNumber(`players.minorUnits.${currency}`, value, 0, 18))
   }
   return units
 }
 
-export function invalid(flaw: string): never {
-  throw new PostgresStoreError('INVALID_OPTIONS', `Invalid options: ${flaw}`)
-}
-
-export function wholeNumber(name: string, value: unknown, least: number, most: number): number {
-  if (!Number.isSafeInteger(value) || (value as number) < least || (value as number) > most) {
-    invalid(`${name} must be a whole number from ${least} to ${most}`)
-  }
-  return value as number
-}
-
-function knownOnly(where: string, options: object, names: readonly string[]): void {
-  for (const name in options) if (!names.includes(name)) invalid(`there is no option ${where}${name}`)
-}
-
-function oneOf<T extends string>(name: string, value: unknown, values: readonly T[]): T {
-  const found = values.find(known => known === value)
-  return found ?? invalid(`${name} must be one of ${values.join(', ')}`)
-}
-
-/** PostgreSQL cuts longer names off in silence, and then means another table. */
+/** PostgreSQL silently truncates longer names, which would name another table. */
 const nameBytesMax = 63
 
 function nameOf(option: string, value: unknown): string {
-  const fine = typeof value === 'string' && value !== '' && !value.includes('\0')
-  if (!fine) invalid(`${option} must be a name, as text`)
+  if (typeof value !== 'string' || value === '' || value.includes('\0'))
+    return invalid(`${option} must be a name`)
   if (new TextEncoder().encode(value).length > nameBytesMax)
     invalid(`${option} is longer than ${nameBytesMax} bytes`)
   return value
@@ -162,18 +161,8 @@ function tableNameOf(option: string, value: unknown): readonly [string, string] 
   const parts = typeof value === 'string' ? value.split('.') : []
   const [schema, table] = parts
   if (parts.length !== 2 || !schema || !table) {
-    // Without it, what is meant would depend on the search_path of whoever asks.
+    // Without its schema, the table would depend on the search_path of the session.
     return invalid(`${option} must be a table with its schema, as in "public.accounts"`)
   }
   return [nameOf(option, schema), nameOf(option, table)]
-}
-
-/** As an identifier of SQL. */
-export function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
-}
-
-/** As a literal of SQL. */
-export function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`
 }

@@ -1,7 +1,7 @@
 /**
- * `npm run bench:postgres`: the store over PostgreSQL beside what an engineer would have written, of the built package,
- * on one server with fsync on, as ratios of things measured in turn in the same run. Exits 1 where a ratio breaks its
- * limit. On a server of its own, or on the one that DATABASE_URL names.
+ * `npm run bench:postgres`: compares the PostgreSQL store of the built package with hand-written code, on one
+ * server with fsync on, as ratios of alternating measurements. Exits with 1 when a ratio exceeds its limit.
+ * It starts a server, or uses the one of DATABASE_URL.
  */
 import { writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg } from 'node:os'
@@ -42,7 +42,7 @@ const results: Record<string, PartResult> = {}
 try {
   const settings = await settingsOf(server.url)
   if (settings.fsync !== 'on' || settings.synchronous_commit === 'off') {
-    throw new Error('This server does not wait for its disk: what it does in a second says nothing')
+    throw new Error('fsync or synchronous_commit is off: throughput of this server is meaningless')
   }
   console.log(
     Object.entries({ ...machine, ...settings })
@@ -62,7 +62,7 @@ try {
     `${JSON.stringify({ at: new Date().toISOString(), machine, settings, options, results }, null, 2)}\n`,
   )
   console.log(
-    `\nMedians of ${options.rounds} rounds of ${options.seconds} s. All of it as JSON: ${options.json}`,
+    `\nMedians of ${options.rounds} rounds of ${options.seconds} s. All samples as JSON: ${options.json}`,
   )
 } finally {
   await server.stop()

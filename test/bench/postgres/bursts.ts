@@ -1,4 +1,4 @@
-/** An event is settled, and then clawed back, while others go on betting. */
+/** All bets of an event are settled, then clawed back, while other players bet. */
 import { handlePlaceBet, handleUnsettlement, recordSettlement } from 'bet-wallet'
 import {
   type BenchDatabase,
@@ -61,7 +61,7 @@ export function bursts(ground: Ground): Promise<PartResult> {
           going = false
         })
         measured[burst].samples.push(sample)
-        // Processor time is the burst's: nobody can tell the two apart.
+        // Processor time is counted for the burst: the two cannot be separated.
         measured[during].samples.push({ ...(await meanwhile), nodeUs: null, postgresUs: null })
       }
     }
@@ -80,12 +80,12 @@ export function bursts(ground: Ground): Promise<PartResult> {
           value: ratioOf([duringClawing, alone], s => s.p99Ms),
         },
       ],
-      notes: ['The processor time of a burst has in it that of the placebets meanwhile.'],
+      notes: ['The processor time of a burst includes that of the placebets meanwhile.'],
     }
   })
 }
 
-/** All of them, each once. */
+/** Sends every index once. */
 function burstOf(
   { serverTime }: BenchDatabase,
   count: number,

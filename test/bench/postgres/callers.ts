@@ -1,4 +1,4 @@
-/** A crowd, one lone caller, and a crowd on one player: the library beside the hand-written transaction. */
+/** Many callers, one lone caller, and many callers for one player: the library against hand-written code. */
 import { byHand, checkBooks, type Ground, library, type Placing, tally, withDatabase } from './ground.js'
 import { inTurn, ratioOf } from './measure.js'
 import type { PartResult, Ratio } from './report.js'

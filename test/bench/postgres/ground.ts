@@ -1,4 +1,7 @@
-/** What is measured on: databases with players and a past, made quiet between rounds, their books checked at the end. */
+/**
+ * The databases of the bench: with players and stored bets, vacuumed between rounds, books checked at the
+ * end.
+ */
 import { handlePlaceBet, type WalletOutcome } from 'bet-wallet'
 import { createPostgresStore, migratePostgres, type PostgresStore } from 'bet-wallet/postgres'
 import type pg from 'pg'
@@ -9,19 +12,19 @@ import type { BenchOptions } from './options.js'
 import { type ServerTime, serverTimeOf } from './processor.js'
 import { firstStored, placeBetOf, playersCount } from './requests.js'
 
-/** Where a part is measured. */
+/** The server and options of a part. */
 export interface Ground {
   server: Pick<DatabaseServer, 'url'>
   options: BenchOptions
 }
 
-/** The tables of one contestant, in a database of their own or beside the other's. */
+/** The schema of one contestant. */
 export type Schema = 'bet_wallet' | 'hand_written'
 
-/** What every player has at first. */
+/** The initial balance of every player. */
 export const opening = '1000000000'
 
-/** A database with both contestants' tables and the players in both, and its end. */
+/** Runs `work` on a database with the tables and players of both contestants; drops it afterwards. */
 export async function withDatabase<Result>(
   { server, options }: Ground,
   work: (database: BenchDatabase) => Promise<Result>,
@@ -41,7 +44,7 @@ export async function withDatabase<Result>(
     await store.ready()
     return await work({ pool, url, store, options, serverTime: await serverTimeOf(pool) })
   } finally {
-    // The pool says goodbye without waiting: a connection that is still about to may be ended with its database (57P01).
+    // The pool does not wait until its connections are closed: the DROP may terminate one of them (57P01).
     pool.on('error', error => {
       if ((error as { code?: unknown }).code !== '57P01') throw error
     })
@@ -58,8 +61,8 @@ export interface BenchDatabase {
 }
 
 /**
- * Loads bets that were placed long ago, one transaction each, over all players in turn, and takes their stakes off the
- * balances: the books are right afterwards.
+ * Inserts old bets with one transaction each, distributed over all players, and debits their stakes: the
+ * books balance afterwards.
  *
  * @param first the first of their ids, which rise by one; with `--ids random` those of `growth` lie anywhere
  */
@@ -67,7 +70,7 @@ export async function loadPast(
   { pool }: Pick<BenchDatabase, 'pool'>,
   { count, first = firstStored, random = false }: { count: number; first?: number; random?: boolean },
 ): Promise<void> {
-  // The multiplier has no factor in common with the modulus: no id comes twice.
+  // The multiplier and the modulus are coprime: every id is different.
   const id = random
     ? '((i * 618033988749::numeric) % 10000000000000000)::text'
     : `(${first}::bigint + i)::text`
@@ -86,27 +89,30 @@ export async function loadPast(
   }
 }
 
-/** Vacuums and analyzes the tables, and leaves the checkpoint no work to do while it is measured. */
+/**
+ * Vacuums and analyzes the tables, and runs a checkpoint, so that none of it happens during a measurement.
+ */
 export async function quieten({ pool }: Pick<BenchDatabase, 'pool'>, schema: Schema): Promise<void> {
   await pool.query(`VACUUM (ANALYZE) ${schema}.players, ${schema}.bets, ${schema}.transactions`)
   await pool.query('CHECKPOINT')
 }
 
-/** @throws Error when a balance is not what it was at first plus what was moved */
+/** @throws Error when a balance is not the initial balance plus all deltas */
 export async function checkBalances({ pool }: Pick<BenchDatabase, 'pool'>, schema: Schema): Promise<void> {
   const { rows } = await pool.query<{ wrong: number }>(
     `SELECT count(*)::integer AS wrong FROM ${schema}.players p
-      LEFT JOIN (SELECT player_id, sum(delta) AS moved FROM ${schema}.transactions GROUP BY player_id) t USING (player_id)
-      WHERE p.balance <> $1::numeric + coalesce(t.moved, 0)`,
+      LEFT JOIN (SELECT player_id, sum(delta) AS delta FROM ${schema}.transactions GROUP BY player_id) t USING (player_id)
+      WHERE p.balance <> $1::numeric + coalesce(t.delta, 0)`,
     [opening],
   )
-  if (rows[0]?.wrong !== 0) throw new Error(`${schema}: the books are wrong: ${JSON.stringify(rows[0])}`)
+  if (rows[0]?.wrong !== 0) throw new Error(`${schema}: the books do not balance: ${JSON.stringify(rows[0])}`)
 }
 
 /**
- * For placebets that were all accepted.
+ * For a run of accepted placebets.
  *
- * @throws Error when a balance is not what it was at first plus what was moved, or when an answer is in no table
+ * @throws Error when a balance is not the initial balance plus all deltas, or when an answered bet is not
+ * stored
  */
 export async function checkBooks(
   database: Pick<BenchDatabase, 'pool'>,
@@ -122,11 +128,11 @@ export async function checkBooks(
   )
   const found = rows[0]
   if (found?.betless !== 0 || found.transactions !== transactions) {
-    throw new Error(`${schema}: the books are wrong: ${transactions} answered, ${JSON.stringify(found)}`)
+    throw new Error(`${schema}: the books do not balance: ${transactions} answered, ${JSON.stringify(found)}`)
   }
 }
 
-/** Counts what was accepted, for {@link checkBooks}; throws what was not. */
+/** Counts accepted requests, for {@link checkBooks}; throws on a refusal. */
 export interface Tally {
   accepted: number
   accept(outcome: WalletOutcome): void
@@ -144,11 +150,11 @@ export function tally(): Tally {
 
 export interface Placing {
   callers: number
-  /** Whose bet comes next. */
+  /** Returns the player of the next bet. */
   player(): string
 }
 
-/** The library: placebets through `handlePlaceBet`. */
+/** The library: placebets by `handlePlaceBet`. */
 export function library(
   database: BenchDatabase,
   { callers, player }: Placing,
@@ -166,7 +172,7 @@ export function library(
   }
 }
 
-/** The hand-written transaction. */
+/** Hand-written code. */
 export function byHand(database: BenchDatabase, { callers, player }: Placing, answers: Tally): Contestant {
   const { pool, serverTime, options } = database
   return {

@@ -1,4 +1,4 @@
-/** Time per placebet with many stored transactions, beside the same with few. */
+/** Time per placebet with many stored transactions, compared with few. */
 import {
   type BenchDatabase,
   checkBooks,
@@ -29,7 +29,7 @@ export function growth(ground: Ground): Promise<PartResult> {
           library(many, placing, ofMany, named(transactions)),
           {
             ...library(few, placing, ofFew, named(fewTransactions)),
-            // What the round before has added goes away: few stay few.
+            // Removes the bets of the previous round.
             async prepare() {
               await emptied(few)
               ofFew.accepted = 0

@@ -1,6 +1,6 @@
 /**
- * What the store is compared with: a placebet as an engineer writes it with pg, and the same as a stored procedure. Its
- * tables are those of the store with the same columns and indexes, but without the store's checks and its columns for
+ * The contestants of the store: a placebet written by hand with pg, and the same as a stored procedure. The
+ * tables have the columns and indexes of the store's, without its constraints and its columns for
  * settlements; the players' table is the same.
  */
 import type pg from 'pg'
@@ -38,7 +38,7 @@ CREATE TABLE hand_written.transactions (
   PRIMARY KEY (operation, transaction_id)
 );
 
--- The same in one round trip. Gives the reference, the balance and the currency.
+-- The same in one round trip. Returns the reference, the balance and an error code.
 CREATE FUNCTION hand_written.place_bet(
   id text, bet text, player text, stake numeric, stake_currency text, placed timestamptz,
   OUT reference bigint, OUT balance_after numeric, OUT code text)
@@ -72,7 +72,7 @@ END
 $$;
 `
 
-/** For pgbench: 16 clients, each with ids of its own. */
+/** For pgbench: 16 clients, each with different ids. */
 export const procedureScript = (ids: 'rising' | 'random', players: number) => `
 \\set player random(1, ${players})
 \\set n :n + 1
@@ -99,7 +99,10 @@ interface Account {
   currency: string
 }
 
-/** By `query(text, values)`, as the documentation of pg has it and as the store does: nothing is prepared by name. */
+/**
+ * By `query(text, values)`, as in the documentation of pg and in the store: without named prepared
+ * statements.
+ */
 export async function placeBetByHand(pool: pg.Pool, bet: PlaceBet): Promise<HandWrittenAnswer> {
   const client = await pool.connect()
   let broken: Error | undefined
@@ -123,7 +126,7 @@ export async function placeBetByHand(pool: pg.Pool, bet: PlaceBet): Promise<Hand
     const transaction = [transactionId, playerId, betId, bet.amount, currency, transactionDate]
     const added = await ask<{ wallet_transaction_id: string }>('insertTransaction', transaction)
     const debited = await ask<{ balance: string }>('debit', [playerId, bet.amount])
-    if (added === undefined || debited === undefined) throw new Error('A statement gave no row')
+    if (added === undefined || debited === undefined) throw new Error('A statement returned no row')
     return { balance: debited.balance, currency, walletTransactionId: added.wallet_transaction_id }
   }
   try {

@@ -1,35 +1,37 @@
-/** One thing measured once, and two things measured in turn. */
+/** Measures one contestant, or two in turn. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { median } from '../load.js'
 import type { ServerTime } from './processor.js'
 
-/** What was seen of one thing in one round. */
+/** The measurements of one contestant in one round. */
 export interface Sample {
   perSecond: number
-  /** Of single requests, in milliseconds; `null` where they are not known one by one. */
+  /** Latency of single requests in milliseconds; `null` where it is unknown. */
   p50Ms: number | null
   p99Ms: number | null
-  /** Processor time per request, in microseconds: of the process that has the store; `null` where there is none. */
+  /**
+   * Processor time per request of the process with the store, in microseconds; `null` where there is none.
+   */
   nodeUs: number | null
-  /** Of all processes of PostgreSQL; `null` where they are not to be seen. */
+  /** The same of all processes of PostgreSQL; `null` where they are not visible. */
   postgresUs: number | null
 }
 
 export interface Contestant {
   name: string
-  /** Measures it for so long. */
+  /** Measures it for a time. */
   run(seconds: number): Promise<Sample>
-  /** Makes it ready for a round: what is not part of what is measured. */
+  /** Prepares a round, before the measurement. */
   prepare(): Promise<void>
 }
 
-/** Under one name, a sample per round. */
+/** A contestant's samples, one per round. */
 export interface Measured {
   name: string
   samples: Sample[]
 }
 
-/** Measures in turn, A B A B, the one that begins changing, so that what the machine does meanwhile meets both. */
+/** Measures in turn, and alternates the order: A B, B A. So other load on the machine affects both alike. */
 export async function inTurn(
   contestants: readonly [Contestant, Contestant],
   { rounds, seconds }: { rounds: number; seconds: number },
@@ -46,7 +48,7 @@ export async function inTurn(
   return measured
 }
 
-/** The median over the rounds of what one has to the other in the same round. */
+/** The median over the rounds of the ratio of both values in one round. */
 export function ratioOf(
   [one, other]: readonly [Measured, Measured],
   value: (sample: Sample) => number | null,
@@ -60,16 +62,16 @@ export function ratioOf(
 }
 
 export interface DriveOptions {
-  /** How many callers; each sends its next request when the one before is answered. */
+  /** The number of callers. Each sends its next request after the answer to the previous one. */
   callers: number
-  /** Asked before each request. */
+  /** Called before each request: whether to send it. */
   goesOn(): boolean
-  /** Each caller's pause after an answer. Default: none. */
+  /** Each caller's pause after an answer, in milliseconds. Default: none. */
   pauseMs?: number
   serverTime: ServerTime | null
 }
 
-/** Sends requests until it goes on no more and the last is answered. Rejects with the first that fails. */
+/** Sends requests until `goesOn` returns false and all are answered. Rejects with the first error. */
 export async function drive(
   { callers, goesOn, pauseMs, serverTime }: DriveOptions,
   send: () => Promise<void>,
@@ -106,12 +108,12 @@ export async function drive(
   }
 }
 
-/** @param sorted rising */
+/** @param sorted in ascending order */
 function percentile(sorted: readonly number[], share: number): number | null {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? null
 }
 
-/** Says yes for so long, and at least once. */
+/** Returns true for a time, and at least once. */
 export function forSeconds(seconds: number): () => boolean {
   let until: number | null = null
   return () => {

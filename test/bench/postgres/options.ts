@@ -1,4 +1,4 @@
-/** What the command line may say. */
+/** The options of the command line. */
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -6,28 +6,31 @@ import { parseArgs } from 'node:util'
 export interface BenchOptions {
   /** Which parts to run. */
   only: readonly string[]
-  /** How often each two things are measured, one after the other. Their ratio is the median. */
+  /** How many times two contestants are measured in turn. The result is the median of their ratios. */
   rounds: number
-  /** How long each thing is measured in a round, after a warm-up of a quarter of it; how many bets `sportsbook` has. */
+  /**
+   * How long each is measured per round, after a warm-up of a quarter of it; sets the number of bets of
+   * `sportsbook`.
+   */
   seconds: number
-  /** How many transactions are stored in the large database of `growth`. */
+  /** The number of stored transactions in the large database of `growth`. */
   transactions: number
-  /** How many bets the event of `bursts` has. */
+  /** The number of bets of the event in `bursts`. */
   settlements: number
   /**
-   * `rising`: the platform's ids rise with time, as those of sequences, snowflakes and UUID 7 do. `random`: anywhere in
-   * the index, as UUID 4. For all contestants alike.
+   * `rising`: ids rise with time, as of sequences, snowflakes and UUID 7. `random`: anywhere in the index, as
+   * UUID 4. The same for all contestants.
    */
   ids: 'rising' | 'random'
-  /** Of the store: `connectionsMax` and `batchMax`; its defaults where they are absent. */
+  /** Options of the store. */
   store: { connectionsMax?: number; batchMax?: number }
-  /** Where the result is written, as JSON. */
+  /** The path of the result, as JSON. */
   json: string
-  /** The folder that the server's data are made in, and so the disk that is measured. */
+  /** The folder for the server's data, and so the disk that is measured. */
   folder: string | undefined
 }
 
-/** @throws Error when an option is not what it must be */
+/** @throws Error when an option is invalid */
 export function optionsFrom(args: readonly string[], parts: readonly string[]): BenchOptions {
   const { values } = parseArgs({
     args: [...args],
@@ -46,9 +49,9 @@ export function optionsFrom(args: readonly string[], parts: readonly string[]): 
   })
   const only = values.only.split(',')
   for (const name of only) {
-    if (!parts.includes(name)) throw new Error(`--only ${name}: there is ${parts.join(', ')}`)
+    if (!parts.includes(name)) throw new Error(`--only ${name}: must be one of ${parts.join(', ')}`)
   }
-  if (values.ids !== 'rising' && values.ids !== 'random') throw new Error('--ids rising, or --ids random')
+  if (values.ids !== 'rising' && values.ids !== 'random') throw new Error('--ids must be rising or random')
   return {
     only,
     rounds: positive('rounds', values.rounds),
@@ -70,9 +73,7 @@ export function optionsFrom(args: readonly string[], parts: readonly string[]): 
 function positive(name: string, text: string): number {
   const value = Number(text)
   if (!(value > 0) || (name !== 'seconds' && !Number.isSafeInteger(value))) {
-    throw new Error(
-      `--${name} ${text}: it must be a number above 0${name === 'seconds' ? '' : ', and whole'}`,
-    )
+    throw new Error(`--${name} ${text}: must be a ${name === 'seconds' ? 'number' : 'whole number'} above 0`)
   }
   return value
 }

@@ -1,4 +1,4 @@
-/** Every part of the bench, for a moment: that it runs, and that its books are right. Nothing is said of speed. */
+/** Runs every part of the bench briefly and checks its books. Speed is not tested. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { freshDatabase, sharedPostgres } from '../../postgres/fresh-database.js'
 import { checkBooks, type Ground, loadPast, tally, withDatabase } from './ground.js'
@@ -19,11 +19,11 @@ beforeAll(async () => {
 })
 
 describe.each(names)('%s', name => {
-  it.each(['rising', 'random'] as const)('runs with ids that are %s, and its books are right', async ids => {
+  it.each(['rising', 'random'] as const)('runs with %s ids, and its books balance', async ids => {
     const result = await parts.get(name)?.({ ...ground, options: { ...ground.options, ids } })
     if (result === undefined) throw new Error(`There is no part ${name}`)
     if (result.measured.length === 0) {
-      expect(result.notes).toEqual([expect.stringContaining('no pgbench')])
+      expect(result.notes).toEqual([expect.stringContaining('pgbench is not installed')])
       return
     }
     expect(result.ratios.length).toBeGreaterThan(0)
@@ -39,12 +39,12 @@ describe.each(names)('%s', name => {
 })
 
 describe('the books', () => {
-  it('are not right when a balance, a bet or an answer is missing', async () => {
+  it('do not balance when a balance, a bet or an answer is wrong', async () => {
     await withDatabase(ground, async database => {
       const { pool } = database
       await loadPast(database, { count: 20 })
       await checkBooks(database, 'bet_wallet', 20)
-      await expect(checkBooks(database, 'bet_wallet', 21)).rejects.toThrow('books are wrong')
+      await expect(checkBooks(database, 'bet_wallet', 21)).rejects.toThrow('books do not balance')
       await pool.query(`UPDATE bet_wallet.players SET balance = balance - 1 WHERE player_id = '7'`)
       await expect(checkBooks(database, 'bet_wallet', 20)).rejects.toThrow('"wrong":1')
       await pool.query(`UPDATE bet_wallet.players SET balance = balance + 1 WHERE player_id = '7'`)
@@ -55,7 +55,7 @@ describe('the books', () => {
 })
 
 describe('the hand-written placebet', () => {
-  it('takes the stake once, and refuses as it should', async () => {
+  it('debits the stake once, and refuses', async () => {
     await withDatabase(ground, async ({ pool }) => {
       const bet = placeBetOf('1', 'rising')
       const first = await placeBetByHand(pool, bet)
@@ -71,7 +71,7 @@ describe('the hand-written placebet', () => {
       }
       const again = { ...placeBetOf('1', 'rising'), betId: bet.betId }
       await expect(placeBetByHand(pool, again)).rejects.toMatchObject({ code: '23505' })
-      // The failed one left no open transaction on its connection, and took nothing.
+      // The failed placebet left no open transaction block, and debited nothing.
       expect(await placeBetByHand(pool, placeBetOf('1', 'rising'))).toMatchObject({ balance: '999999995.0' })
     })
   })
@@ -89,7 +89,7 @@ describe('a measurement', () => {
     expect(ratioOf(pair, s => s.perSecond)).toBe(3)
   })
 
-  it('holds at its limit and not beyond, and not where there is no ratio', () => {
+  it('holds at its limit, not beyond it, and not for NaN', () => {
     expect(holds({ name: '', value: 5, limit: { least: 5 } })).toBe(true)
     expect(holds({ name: '', value: 4.99, limit: { least: 5 } })).toBe(false)
     expect(holds({ name: '', value: 1.25, limit: { most: 1.25 } })).toBe(true)
@@ -101,10 +101,10 @@ describe('a measurement', () => {
       ratios: [{ name: 'x', value: 2, limit: { most: 1 } }],
       notes: [],
     }
-    expect(tableOf(broken)).toContain('LIMIT BROKEN')
+    expect(tableOf(broken)).toContain('LIMIT EXCEEDED')
   })
 
-  it('ends with the first request that fails', async () => {
+  it('ends with the first failing request', async () => {
     const answers = tally()
     let sent = 0
     const failing = drive({ callers: 4, goesOn: () => true, serverTime: null }, async () => {
@@ -115,11 +115,11 @@ describe('a measurement', () => {
     expect(sent).toBe(4)
   })
 
-  it('counts the processor time of the server, where it is to be seen', async ({ skip }) => {
+  it('counts the processor time of the server, where it is visible', async ({ skip }) => {
     const { pool, drop } = await freshDatabase()
     try {
       const time = await serverTimeOf(pool)
-      if (time === null) return skip('the processes of the server are not to be seen from here')
+      if (time === null) return skip('the processes of the server are not visible from here')
       const before = time()
       await pool.query('SELECT count(*) FROM generate_series(1, 3000000)')
       expect(time()).toBeGreaterThan(before)
@@ -130,7 +130,7 @@ describe('a measurement', () => {
 })
 
 describe('the command line', () => {
-  it('is refused where it says what is not there', () => {
+  it('rejects unknown options and invalid values', () => {
     expect(() => optionsFrom(['--only', 'crowd,nothing'], names)).toThrow('--only nothing')
     expect(() => optionsFrom(['--rounds', '1.5'], names)).toThrow('--rounds 1.5')
     expect(() => optionsFrom(['--seconds', '0'], names)).toThrow('--seconds 0')
@@ -138,7 +138,7 @@ describe('the command line', () => {
     expect(() => optionsFrom(['--fast'], names)).toThrow('--fast')
   })
 
-  it('chooses parts, sizes and settings of the store', () => {
+  it('sets parts, sizes and options of the store', () => {
     expect(optionsFrom(['--only', 'lone', '--batch', '64', '--transactions', '5'], names)).toMatchObject({
       only: ['lone'],
       rounds: 5,

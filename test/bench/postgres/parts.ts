@@ -1,4 +1,4 @@
-/** What is measured, by the names that `--only` takes, in the order of its running. */
+/** The parts of the bench, by their names for `--only`, in the order in which they run. */
 import { bursts } from './bursts.js'
 import { crowd, hotPlayer, lone } from './callers.js'
 import type { Ground } from './ground.js'

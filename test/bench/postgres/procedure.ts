@@ -1,4 +1,4 @@
-/** A crowd, beside pgbench that runs an equivalent stored procedure. */
+/** Many callers, compared with pgbench running an equivalent stored procedure. */
 import { execFile } from 'node:child_process'
 import { accessSync, constants, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
@@ -25,7 +25,7 @@ export async function procedure(ground: Ground): Promise<PartResult> {
   const title = `64 concurrent callers, and a stored procedure run by pgbench with ${clients} clients`
   const program = pgbenchProgram()
   if (program === null) {
-    return { title, measured: [], ratios: [], notes: ['Not measured: there is no pgbench here.'] }
+    return { title, measured: [], ratios: [], notes: ['Not measured: pgbench is not installed.'] }
   }
   return withDatabase(ground, async database => {
     const [ours, theirs] = [tally(), tally()]
@@ -77,7 +77,7 @@ function pgbench(database: BenchDatabase, program: string, script: string, answe
     prepare: () => quieten(database, 'hand_written'),
     async run(seconds): Promise<Sample> {
       const before = serverTime?.() ?? null
-      // It knows whole seconds only.
+      // pgbench takes whole seconds only.
       const { stdout } = await promisify(execFile)(
         program,
         [
@@ -89,7 +89,7 @@ function pgbench(database: BenchDatabase, program: string, script: string, answe
       )
       const number = (pattern: RegExp): number => {
         const found = pattern.exec(stdout)?.[1]
-        if (found === undefined) throw new Error(`pgbench says:\n${stdout}`)
+        if (found === undefined) throw new Error(`pgbench printed:\n${stdout}`)
         return Number(found)
       }
       const count = number(/^number of transactions actually processed: (\d+)/m)
@@ -105,7 +105,7 @@ function pgbench(database: BenchDatabase, program: string, script: string, answe
   }
 }
 
-/** On the path, or where Debian's packages hide it; of several, the newest. */
+/** On the PATH, or in the folders of Debian's packages; of several, the newest. */
 function pgbenchProgram(): string | null {
   const packages = '/usr/lib/postgresql'
   const folders = [

@@ -1,12 +1,15 @@
-/** How much processor time PostgreSQL has used, as Linux counts it. */
+/** The processor time of PostgreSQL, as counted by Linux. */
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import type pg from 'pg'
 
-/** All processes of the server, those that have ended too, in microseconds since its start. */
+/** The time of all processes of the server, exited ones included, in microseconds since its start. */
 export type ServerTime = () => number
 
-/** `null` where the server's processes are not to be seen: on another machine, in another container, not on Linux. */
+/**
+ * `null` where the server's processes are not visible: on another machine, in another container, not on
+ * Linux.
+ */
 export async function serverTimeOf(pool: pg.Pool): Promise<ServerTime | null> {
   const { rows } = await pool.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
   const backend = statOf(String(rows[0]?.pid))
@@ -29,7 +32,7 @@ interface Stat {
   name: string
   parent: string
   ticks: number
-  /** Of its children that have ended. */
+  /** Of its exited children. */
   ticksOfEnded: number
 }
 
@@ -38,11 +41,11 @@ function statOf(pid: string): Stat | null {
   try {
     text = readFileSync(`/proc/${pid}/stat`, 'utf8')
   } catch (error) {
-    // It has ended since it was listed, or there is no /proc.
+    // It has exited since it was listed, or there is no /proc.
     if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return null
     throw error
   }
-  // "pid (name) state parent …", and the name may hold anything.
+  // "pid (name) state parent …"; the name may contain any character.
   const [, name, rest] = /^\d+ \((.*)\) (.*)$/s.exec(text) ?? []
   if (name === undefined || rest === undefined) return null
   const fields = rest.split(' ')

@@ -1,11 +1,11 @@
-/** What was measured, as a table for the terminal. */
+/** The result as a table for the terminal. */
 import { median } from '../load.js'
 import type { Measured, Sample } from './measure.js'
 
 export interface Ratio {
   name: string
   value: number
-  /** Absent: printed as a help, not judged. */
+  /** Absent: printed for information. */
   limit?: { least: number } | { most: number }
 }
 
@@ -14,13 +14,13 @@ export interface PartResult {
   title: string
   measured: Measured[]
   ratios: Ratio[]
-  /** What else the reader should know, or why nothing was measured. */
+  /** Remarks, or why nothing was measured. */
   notes: string[]
 }
 
 export function holds({ value, limit }: Ratio): boolean {
   if (limit === undefined) return true
-  // Not a number is no ratio that holds.
+  // NaN never holds.
   return 'least' in limit ? value >= limit.least : value <= limit.most
 }
 
@@ -50,7 +50,7 @@ export function tableOf({ title, measured, ratios, notes }: PartResult): string 
     const { name, value, limit } = ratio
     const said =
       limit === undefined ? '' : 'least' in limit ? `, at least ${limit.least}` : `, at most ${limit.most}`
-    const broken = holds(ratio) ? '' : '  LIMIT BROKEN'
+    const broken = holds(ratio) ? '' : '  LIMIT EXCEEDED'
     lines.push(`  ${value.toFixed(2).padStart(7)}  ${name}${said}${broken}`)
   }
   return [...lines, ...notes.map(note => `  ${note}`)].join('\n')

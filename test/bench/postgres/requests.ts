@@ -1,4 +1,4 @@
-/** Placebets as the platform sends them, each with ids of its own. */
+/** Placebets as the platform sends them, each with new ids. */
 
 export const playersCount = 10_000
 
@@ -18,13 +18,13 @@ const transactionDate = '2026-11-21T10:00:00.000Z'
 
 let last = 0
 
-/** Sixteen digits; above those of {@link firstStored} and of every id before. */
+/** Sixteen digits; greater than {@link firstStored} and every earlier id. */
 export function risingId(): number {
   last = Math.max(last + 1, Date.now() * 1_000)
   return last
 }
 
-/** Where the ids of what is loaded by SQL begin. */
+/** The first id of the bets that are inserted by SQL. */
 export const firstStored = 1_000_000_000_000_000
 
 export function nextId(ids: 'rising' | 'random'): string {
@@ -50,7 +50,7 @@ export function placeBetOf(playerId: string, ids: 'rising' | 'random'): PlaceBet
   }
 }
 
-/** What `recordSettlement` takes; with `UNSCORED`, what `handleUnsettlement` takes. */
+/** A body for `recordSettlement`; with type `UNSCORED`, for `handleUnsettlement`. */
 export function settlementOf(betId: number, playerId: string, ids: 'rising' | 'random') {
   return {
     transactionId: nextId(ids),

@@ -1,4 +1,4 @@
-/** The simulated sportsbook over HTTP: the wallet on the store over PostgreSQL, and the same on the memory store. */
+/** The simulated sportsbook over HTTP: a wallet on the PostgreSQL store, and one on the memory store. */
 import { numberedPlayers, type SimulationReport, simulateSportsbook } from 'bet-wallet/audit'
 import { credentials } from '../load.js'
 import { type ServerProcess, startServer } from '../server-process.js'
@@ -8,9 +8,9 @@ import type { PartResult } from './report.js'
 
 const concurrency = 64
 const chaos = 0.1
-/** A number of bets and not a time, so that both wallets are sent the same. */
+/** A number of bets instead of a time, so that both wallets receive the same requests. */
 const betsOf = (seconds: number) => Math.ceil(800 * seconds)
-/** Of the database's players. */
+/** Players of the database. */
 const players = numberedPlayers(100, '')
 
 export function sportsbook(ground: Ground): Promise<PartResult> {
@@ -46,7 +46,7 @@ export function sportsbook(ground: Ground): Promise<PartResult> {
             value: ratioOf(measured, s => s.perSecond),
           },
         ],
-        notes: [mixOf(reports), 'The processor time of node is that of the wallet.'],
+        notes: [mixOf(reports), 'The processor time of Node.js is that of the wallet.'],
       }
     } finally {
       await onPostgres.stop()
@@ -55,7 +55,7 @@ export function sportsbook(ground: Ground): Promise<PartResult> {
   })
 }
 
-/** Every run with a seed of its own, and the same one for all wallets. */
+/** Every run has another seed; both wallets have the same seeds. */
 function simulated(
   { baseUrl, usage }: ServerProcess,
   serverTime: BenchDatabase['serverTime'],
@@ -71,7 +71,7 @@ function simulated(
       credentials,
       players,
       bets: betsOf(seconds),
-      // Few enough that the repeats at the end stay a part of the mix.
+      // Few, so that the retries at the end stay a small part of the mix.
       rememberedBetsMax: 100,
       concurrency,
       chaos,
@@ -91,7 +91,7 @@ function simulated(
   }
 }
 
-/** What was sent, and how much of it. */
+/** The share of each operation. */
 function mixOf(reports: readonly SimulationReport[]): string {
   const sum = (value: (report: SimulationReport) => number) =>
     reports.reduce((total, report) => total + value(report), 0)
@@ -100,6 +100,6 @@ function mixOf(reports: readonly SimulationReport[]): string {
     const answered = sum(({ answers }) => Object.values(answers[operation]).reduce((a, b) => a + b, 0))
     return `${Math.round((100 * answered) / all)} % ${operation}s`
   })
-  const repeats = Math.round((100 * sum(({ counts }) => counts.replaysAbsorbed)) / all)
-  return `Of the requests ${shares.join(', ')}; ${repeats} % of all are repeats.`
+  const retries = Math.round((100 * sum(({ counts }) => counts.replaysAbsorbed)) / all)
+  return `Of the requests ${shares.join(', ')}; ${retries} % of all are retries.`
 }

@@ -1,4 +1,4 @@
-/** What an attack on the store has found: each of these moved money wrongly, hung for ever, or ended the process. */
+/** Defects that an attack on the store found: each changed a balance wrongly, hung, or ended the process. */
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import pg from 'pg'
@@ -30,7 +30,7 @@ async function wallet(setup: Partial<WalletSetup> = {}): Promise<Wallet> {
 const columns = { table: 'SCHEMA.accounts', id: 'id', currency: 'currency', balance: 'balance' }
 const keys = { operation: 'placebet', transactionId: 'place-1', playerId: 'alice', betId: 'bet-1' } as const
 
-describe('a balance that is no amount', () => {
+describe('a balance that is not a finite amount', () => {
   it.each([
     ['bigint', 'NULL', { balanceType: 'minor-units', minorUnits: 2 }],
     ['numeric', 'NULL', { balanceType: 'numeric' }],
@@ -38,7 +38,7 @@ describe('a balance that is no amount', () => {
     ['numeric', "'NaN'", { balanceType: 'numeric' }],
     ['text', "'Infinity'", { balanceType: 'text' }],
   ] as const)(
-    '%s %s: nothing is added to it, nothing is recorded, nobody is told of a balance',
+    '%s %s: it is not changed, nothing is recorded, and no balance is answered',
     async (type, value, kind) => {
       const made = await wallet({
         ddl: `CREATE TABLE SCHEMA.accounts (id text PRIMARY KEY, currency text, balance ${type});
@@ -63,7 +63,7 @@ it.each([
   ['bigint', '7', '07'],
   ['uuid', '6f1c2a9e-0000-4000-8000-00000000000a', '6F1C2A9E-0000-4000-8000-00000000000A'],
 ] as const)(
-  '%s: a commit for an id that the column would not write so is a conflict, and its neighbour is not',
+  '%s: a commit for an id in a format that the column does not print is a conflict; the rest of the batch is committed',
   async (idType, known, unknown) => {
     const made = await wallet({
       ddl: `CREATE TABLE SCHEMA.accounts (id ${idType} PRIMARY KEY, currency text, balance numeric(6,2));
@@ -81,7 +81,7 @@ it.each([
   },
 )
 
-it('a credit that fails on a floor of its own covers nothing that is taken beside it', async () => {
+it('a credit below its own floor does not cover a debit of the same batch', async () => {
   const made = await wallet({
     ddl: `CREATE TABLE SCHEMA.accounts (id text PRIMARY KEY, currency text, balance numeric(6,2));
       INSERT INTO SCHEMA.accounts VALUES ('alice', 'EUR', -100)`,
@@ -99,13 +99,13 @@ it('a credit that fails on a floor of its own covers nothing that is taken besid
   expect(await made.balanceOf('alice')).toBe('-100.00')
 })
 
-describe('a trigger of the operator', () => {
+describe("a trigger on the operator's table", () => {
   it.each([
     ['rounds the balance', 'NEW.balance = round(NEW.balance); RETURN NEW;'],
-    ['reckons it anew', 'NEW.balance = NEW.cash; RETURN NEW;'],
-    ['empties it', 'NEW.balance = NULL; RETURN NEW;'],
-    ['withholds the change', 'RETURN NULL;'],
-  ])('that %s: a fault that says so, and nothing is recorded', async (_, body) => {
+    ['recomputes it', 'NEW.balance = NEW.cash; RETURN NEW;'],
+    ['sets it to NULL', 'NEW.balance = NULL; RETURN NEW;'],
+    ['suppresses the update', 'RETURN NULL;'],
+  ])('that %s: a fault that names the cause, and nothing is recorded', async (_, body) => {
     const made = await wallet({
       ddl: `CREATE TABLE SCHEMA.accounts (id text PRIMARY KEY, currency text, balance numeric, cash numeric DEFAULT 100);
         INSERT INTO SCHEMA.accounts VALUES ('alice', 'EUR', 100), ('bob', 'EUR', 100);
@@ -126,7 +126,7 @@ describe('a trigger of the operator', () => {
   })
 })
 
-it('a player whom this role may see and not lock is answered, and not asked for again and again', async () => {
+it('a player whose row this role may read but not lock: a conflict, without endless retries', async () => {
   const { schema, rows } = await wallet()
   const role = `locked_out_${process.pid}`
   await rows(`CREATE ROLE ${role}`)
@@ -148,7 +148,7 @@ it('a player whom this role may see and not lock is answered, and not asked for 
   expect(await store.commit(placing({ playerId: 'alice', n: 2 }))).toEqual({ status: 'conflict' })
 })
 
-it('a bet that other SQL changes while a commit waits for it is not written over', async () => {
+it('a bet that other SQL changes while a commit waits for its row lock is not overwritten', async () => {
   const made = await wallet({ options: { lockTimeoutMs: 120_000 } })
   await made.store.commit(placing({ playerId: 'alice', n: 1 }))
   const other = await made.otherSession()
@@ -163,19 +163,19 @@ it('a bet that other SQL changes while a commit waits for it is not written over
   expect(await made.rows('SELECT bet_paid_live::text, revision FROM SCHEMA.bets')).toEqual([['65', 3]])
 })
 
-describe('a view of earlier bets', () => {
+describe('a view of legacy bets', () => {
   const nothing = ['voided', 'cashout'].flatMap(type =>
     ['live', 'reversed', 'owed'].map(part => `NULL::numeric AS ${type}_${part}`),
   )
   async function cutOver(schema: string, bets: string) {
     await admin.query(`CREATE SCHEMA ${schema};
-      CREATE VIEW ${schema}.earlier AS SELECT bet_id, 'alice' AS player_id, 'EUR' AS currency, 30 AS stake, 'PLACED' AS status,
+      CREATE VIEW ${schema}.legacy AS SELECT bet_id, 'alice' AS player_id, 'EUR' AS currency, 30 AS stake, 'PLACED' AS status,
         paid AS bet_paid_live, NULL::numeric AS bet_paid_reversed, NULL::numeric AS bet_paid_owed, ${nothing.join(', ')}
       FROM (VALUES ${bets}) AS known (bet_id, paid)`)
-    return wallet({ options: { legacyBets: `${schema}.earlier` } })
+    return wallet({ options: { legacyBets: `${schema}.legacy` } })
   }
 
-  it('that says what is live and nothing more: the bet is paid, by every way to it', async () => {
+  it('that fills only the live credit: the bet counts as paid in load, commit and credit_bet', async () => {
     const made = await cutOver('half_filled', "('bet-1', 60), ('bet-2', NULL)")
     expect((await made.store.load(keys)).bet?.credits).toEqual({ BET_PAID: live('60') })
     expect((await made.store.load({ ...keys, betId: 'bet-2' })).bet?.credits).toEqual({})
@@ -185,7 +185,7 @@ describe('a view of earlier bets', () => {
     expect(await handleUnsettlement(made.store, unsettlement())).toMatchObject({ ok: true, balance: '35' })
   })
 
-  it('that has a bet twice: a fault of this bet, and neither of the two is believed', async () => {
+  it('that returns a bet twice: a fault for this bet alone, and neither row is used', async () => {
     const made = await cutOver('twice', "('bet-1', 60), ('bet-1', NULL), ('bet-2', NULL)")
     const [twice, once_] = await Promise.all([
       endOf(handleRollbackBet(made.store, rollbackBet())),
@@ -197,7 +197,7 @@ describe('a view of earlier bets', () => {
   })
 })
 
-it('a server that ends a connection in the packet that makes it ready does not end this process', async () => {
+it('a server that closes a connection in the packet that makes it ready does not end this process', async () => {
   const message = (type: string, body: Buffer) => {
     const length = Buffer.alloc(4)
     length.writeInt32BE(body.length + 4)

@@ -1,4 +1,4 @@
-/** What is wrong with options, schema or players' table is said at start, by a code and with what to do. */
+/** Problems of options, schema and players' table are reported at start, with a code and advice. */
 import {
   createPostgresStore,
   migratePostgres,
@@ -13,7 +13,7 @@ import { freshDatabase } from '../../postgres/fresh-database.js'
 const { pool, url, drop } = await freshDatabase()
 afterAll(drop)
 
-const flawOf = (work: () => unknown) =>
+const errorOf = (work: () => unknown) =>
   Promise.resolve()
     .then(work)
     .then(
@@ -23,10 +23,10 @@ const flawOf = (work: () => unknown) =>
 
 const accounts: PlayersTable = { table: 'pam.accounts', id: 'id', currency: 'currency', balance: 'balance' }
 
-describe('given options that are not what they must be', () => {
+describe('with invalid options', () => {
   test.each<[unknown, string]>([
-    [null, 'the options must be an object'],
-    [{ schemas: 'x' }, 'there is no option schemas'],
+    [null, 'they must be an object'],
+    [{ schemas: 'x' }, 'unknown option "schemas"'],
     [{ schema: '' }, 'schema must be a name'],
     [{ schema: 7 }, 'schema must be a name'],
     [{ schema: 'x'.repeat(64) }, 'schema is longer than 63 bytes'],
@@ -36,48 +36,51 @@ describe('given options that are not what they must be', () => {
     [{ players: { ...accounts, id: undefined } }, 'players.id must be a name'],
     [{ players: { ...accounts, idType: 'int' } }, 'players.idType must be one of text, bigint, uuid'],
     [{ players: { ...accounts, balanceType: 'float' } }, 'players.balanceType must be one of numeric'],
-    [{ players: { ...accounts, balanceType: 'minor-units' } }, 'players.minorUnits must be given'],
+    [
+      { players: { ...accounts, balanceType: 'minor-units' } },
+      "players.minorUnits is required with balanceType 'minor-units'",
+    ],
     [
       { players: { ...accounts, minorUnits: 2 } },
-      'players.minorUnits must be given for a balance in minor units',
+      "players.minorUnits is required with balanceType 'minor-units', and allowed only with it",
     ],
     [
       { players: { ...accounts, balanceType: 'minor-units', minorUnits: { EUR: 2.5 } } },
       'players.minorUnits.EUR must be a whole number',
     ],
-    [{ players: { ...accounts, colour: 'red' } }, 'there is no option players.colour'],
+    [{ players: { ...accounts, colour: 'red' } }, 'unknown option "players.colour"'],
     [{ legacyBets: 'bets' }, 'legacyBets must be a table with its schema'],
     [{ withinTransaction: true }, 'withinTransaction must be a function'],
     [{ batchMax: 0 }, 'batchMax must be a whole number from 1'],
     [{ queueMax: 1 }, 'queueMax must be a whole number from 2'],
     [{ timeoutMs: '5s' }, 'timeoutMs must be a whole number'],
-  ])('%j: INVALID_OPTIONS, at once, naming it', async (options, flaw) => {
-    const error = await flawOf(() => createPostgresStore(pool, options as PostgresStoreOptions))
+  ])('%j: INVALID_OPTIONS at creation, naming the option', async (options, problem) => {
+    const error = await errorOf(() => createPostgresStore(pool, options as PostgresStoreOptions))
     expect(error).toMatchObject({ name: 'PostgresStoreError', code: 'INVALID_OPTIONS' })
-    expect(error?.message).toContain(flaw)
+    expect(error?.message).toContain(problem)
   })
 
   test.each<[string, unknown, PostgresStoreOptions]>([
-    ['nothing', undefined, {}],
-    ['no query', {}, {}],
+    ['undefined', undefined, {}],
+    ['an object without query', {}, {}],
     [
-      'withinTransaction without connections to borrow',
+      'one without connections to lend, and withinTransaction',
       { query: () => {} },
       { withinTransaction: async () => {} },
     ],
-  ])('a client with %s: UNSUPPORTED_CLIENT', async (_, client, options) => {
-    const error = await flawOf(() => createPostgresStore(client as pg.Pool, options))
+  ])('a client that is %s: UNSUPPORTED_CLIENT', async (_, client, options) => {
+    const error = await errorOf(() => createPostgresStore(client as pg.Pool, options))
     expect(error).toMatchObject({ code: 'UNSUPPORTED_CLIENT' })
   })
 })
 
 const asked = { operation: 'placebet', transactionId: 't', playerId: 'p', betId: 'b' } as const
 
-/** Both by `ready` and by the first request, which is not served. */
-async function startFlaw(options: PostgresStoreOptions, client: pg.Pool = pool) {
+/** The error of `ready`. The first request of another store fails with the same error. */
+async function startError(options: PostgresStoreOptions, client: pg.Pool = pool) {
   const store = createPostgresStore(client, options)
-  const error = await flawOf(() => store.ready())
-  const first = await flawOf(() => store.load(asked))
+  const error = await errorOf(() => store.ready())
+  const first = await errorOf(() => store.load(asked))
   expect({ code: first?.code, message: first?.message }).toEqual({
     code: error?.code,
     message: error?.message,
@@ -85,59 +88,59 @@ async function startFlaw(options: PostgresStoreOptions, client: pg.Pool = pool) 
   return error
 }
 
-describe('given a database without the migration', () => {
-  test('SCHEMA_MISSING, and what to run', async () => {
-    const error = await startFlaw({ schema: 'nowhere' })
+describe('with a database that is not migrated', () => {
+  test('SCHEMA_MISSING, with advice', async () => {
+    const error = await startError({ schema: 'nowhere' })
     expect(error).toMatchObject({ code: 'SCHEMA_MISSING' })
     expect(error?.message).toMatch(/schema nowhere .* run migratePostgres\(client, options\)/)
   })
 
-  test('once it is run, the same store works', async () => {
+  test('after the migration, the same store works', async () => {
     const store = createPostgresStore(pool, { schema: 'soon' })
-    expect(await flawOf(() => store.ready())).toMatchObject({ code: 'SCHEMA_MISSING' })
+    expect(await errorOf(() => store.ready())).toMatchObject({ code: 'SCHEMA_MISSING' })
     await migratePostgres(pool, { schema: 'soon' })
     await store.ready()
     expect(await store.load(asked)).toEqual({ player: null, bet: null, transaction: null })
   })
 })
 
-describe('given a schema that is not the one of these options', () => {
+describe('with a schema of another version or other options', () => {
   beforeAll(async () => {
     await pool.query(
       'CREATE SCHEMA pam; CREATE TABLE pam.accounts (id text PRIMARY KEY, currency text, balance numeric)',
     )
   })
 
-  test('of another version: SCHEMA_VERSION, with both', async () => {
+  test('another version: SCHEMA_VERSION, naming both versions', async () => {
     await migratePostgres(pool, { schema: 'newer' })
     await pool.query('INSERT INTO newer.migrations (version) VALUES (99)')
-    const error = await startFlaw({ schema: 'newer' })
+    const error = await startError({ schema: 'newer' })
     expect(error).toMatchObject({ code: 'SCHEMA_VERSION' })
-    expect(error?.message).toMatch(/is of version 99, and this release needs 1: use the release/)
+    expect(error?.message).toMatch(/has version 99; this release needs 1: use the release/)
     await pool.query('DELETE FROM newer.migrations')
-    expect((await startFlaw({ schema: 'newer' }))?.message).toMatch(/is of version 0, .* run migratePostgres/)
+    expect((await startError({ schema: 'newer' }))?.message).toMatch(/has version 0; .* run migratePostgres/)
   })
 
   test("migrated for another players' table: SCHEMA_VERSION, naming the function", async () => {
     await migratePostgres(pool, { schema: 'other' })
-    const error = await startFlaw({ schema: 'other', players: accounts })
+    const error = await startError({ schema: 'other', players: accounts })
     expect(error).toMatchObject({ code: 'SCHEMA_VERSION' })
-    expect(error?.message).toMatch(/other\.load_v1 is not the one of these options/)
+    expect(error?.message).toMatch(/other\.load_v1 was made from other options/)
     await migratePostgres(pool, { schema: 'other', players: accounts })
-    expect(await startFlaw({ schema: 'other', players: accounts })).toBeNull()
+    expect(await startError({ schema: 'other', players: accounts })).toBeNull()
   })
 
-  test('with a view of earlier bets that lacks a column: SCHEMA_VERSION, with what PostgreSQL says', async () => {
-    await pool.query("CREATE VIEW pam.earlier AS SELECT 'b'::text AS bet_id, 'p'::text AS player_id")
-    const options = { schema: 'viewed', legacyBets: 'pam.earlier' }
+  test('a view of legacy bets that lacks a column: SCHEMA_VERSION, with the error of PostgreSQL', async () => {
+    await pool.query("CREATE VIEW pam.legacy AS SELECT 'b'::text AS bet_id, 'p'::text AS player_id")
+    const options = { schema: 'viewed', legacyBets: 'pam.legacy' }
     await migratePostgres(pool, options)
-    const error = await startFlaw(options)
+    const error = await startError(options)
     expect(error).toMatchObject({ code: 'SCHEMA_VERSION' })
-    expect(error?.message).toMatch(/column "currency" not found in data type pam\.earlier/)
+    expect(error?.message).toMatch(/column "currency" not found in data type pam\.legacy/)
   })
 })
 
-describe("given a players' table that does not fit", () => {
+describe("with an unsupported players' table", () => {
   beforeAll(async () => {
     await pool.query(`CREATE SCHEMA odd;
       CREATE COLLATION odd.folding (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
@@ -153,20 +156,20 @@ describe("given a players' table that does not fit", () => {
   const odd: PlayersTable = { ...accounts, table: 'odd.accounts' }
 
   test.each<[string, PlayersTable, RegExp]>([
-    ['no such table', { ...odd, table: 'odd.Accounts' }, /odd\.Accounts: it is not there/],
-    ['no such id', { ...odd, id: 'uid' }, /there is no column uid \(players\.id\); there are id, twin/],
+    ['no such table', { ...odd, table: 'odd.Accounts' }, /odd\.Accounts: it does not exist/],
+    ['no such id', { ...odd, id: 'uid' }, /there is no column uid \(players\.id\); its columns are id, twin/],
     ['no such currency', { ...odd, currency: 'ccy' }, /there is no column ccy \(players\.currency\)/],
     ['no such balance', { ...odd, balance: 'funds' }, /there is no column funds \(players\.balance\)/],
     ['an id that is not unique', { ...odd, id: 'twin' }, /there is no unique index on twin alone/],
     [
       'an id that folds case',
       { ...odd, id: 'folded' },
-      /collation of folded takes different ids for the same/,
+      /collation of folded is nondeterministic: distinct ids would compare equal/,
     ],
     ['an id that is padded', { ...odd, id: 'padded' }, /the column padded is character; it must be text/],
-    ['an id of another type', { ...odd, id: 'number' }, /idType is text, and the column number is bigint/],
+    ['an id of another type', { ...odd, id: 'number' }, /idType is text, but the column number is bigint/],
     [
-      'a currency that is no text',
+      'a currency that is not text',
       { ...odd, currency: 'code' },
       /the column code \(players\.currency\) is integer/,
     ],
@@ -183,36 +186,36 @@ describe("given a players' table that does not fit", () => {
       /numeric\(12,1\) of tenths would round amounts of 2/,
     ],
     [
-      'integers that are taken for decimals',
+      'an integer column with balanceType numeric',
       { ...odd, balance: 'whole' },
       /balanceType is numeric, .* whole is bigint/,
     ],
     [
-      'decimals that are taken for integers',
+      'a numeric column with balanceType minor-units',
       { ...odd, balanceType: 'minor-units', minorUnits: 2 },
-      /balanceType is minor units, .* balance is numeric; it must be smallint or integer or bigint/,
+      /balanceType is minor-units, .* balance is numeric; it must be smallint or integer or bigint/,
     ],
     [
       'a generated column',
       { ...odd, balance: 'made' },
       /the column made \(players\.balance\) cannot be updated/,
     ],
-  ])('%s: INVALID_PLAYERS_TABLE, naming it', async (name, players, flaw) => {
+  ])('%s: INVALID_PLAYERS_TABLE, naming the column', async (name, players, problem) => {
     const schema = `odd_${name.replaceAll(/\W/g, '_')}`
-    // Functions are not looked into when they are made, and so the migration cannot tell.
+    // PostgreSQL does not check the statements of a function when it is created, so the migration succeeds.
     await migratePostgres(pool, { schema, players })
-    const error = await startFlaw({ schema, players })
+    const error = await startError({ schema, players })
     expect(error).toMatchObject({ code: 'INVALID_PLAYERS_TABLE' })
-    expect(error?.message).toMatch(flaw)
+    expect(error?.message).toMatch(problem)
   })
 
-  test('a column of one decimal is fine where no currency has more', async () => {
+  test('a column of one decimal is accepted with decimalsMin 1', async () => {
     const players = { ...odd, balance: 'coarse', decimalsMin: 1 }
     await migratePostgres(pool, { schema: 'odd_fine', players })
-    expect(await startFlaw({ schema: 'odd_fine', players })).toBeNull()
+    expect(await startError({ schema: 'odd_fine', players })).toBeNull()
   })
 
-  test('names are taken literally, whatever they are', async () => {
+  test('names with any characters are quoted', async () => {
     const name = `o'dd "quoted"; DROP TABLE x --`
     const quoted = `"${name.replaceAll('"', '""')}"`
     await pool.query(
@@ -230,18 +233,18 @@ describe("given a players' table that does not fit", () => {
   })
 })
 
-describe('given a server that would lose what it has answered', () => {
-  test('NOT_DURABLE, and what to set', async () => {
+describe('with a server that answers before a commit is durable', () => {
+  test('NOT_DURABLE, with the setting to change', async () => {
     await migratePostgres(pool, { schema: 'loose' })
     const loose = new pg.Pool({ connectionString: url, options: '-c synchronous_commit=off', max: 1 })
-    const error = await startFlaw({ schema: 'loose' }, loose)
+    const error = await startError({ schema: 'loose' }, loose)
     await loose.end()
     expect(error).toMatchObject({ code: 'NOT_DURABLE' })
     expect(error?.message).toMatch(/ALTER ROLE … SET synchronous_commit = on/)
   })
 })
 
-describe('given a role with no more rights than it needs', () => {
+describe('with a role that has only the privileges it needs', () => {
   const schema = 'granted'
   const role = `wallet_${process.pid}`
   const options = { schema, players: { ...accounts, table: 'granted_pam.accounts' } }
@@ -269,12 +272,12 @@ describe('given a role with no more rights than it needs', () => {
     `GRANT USAGE ON ALL SEQUENCES IN SCHEMA ${schema} TO ${role}`,
   ]
 
-  test('each that is missing is named at start, and with all of them it works', async () => {
+  test('every missing privilege is an error at start; with all of them the store works', async () => {
     for (const grant of grants) {
-      const error = await startFlaw(options, asRole)
+      const error = await startError(options, asRole)
       expect(['INSUFFICIENT_PRIVILEGE', 'INVALID_PLAYERS_TABLE']).toContain(error?.code)
       await pool.query(grant)
     }
-    expect(await startFlaw(options, asRole)).toBeNull()
+    expect(await startError(options, asRole)).toBeNull()
   })
 })

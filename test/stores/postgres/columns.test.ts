@@ -12,7 +12,7 @@ function columns(
   return columnsOf(tablesOf({ players: table }).players, column)
 }
 
-describe('given a balance in minor units', () => {
+describe('a balance in minor units', () => {
   const { toColumn, fromColumn, floorToColumn } = columns({
     balanceType: 'minor-units',
     minorUnits: { EUR: 2, JPY: 0, KWD: 3 },
@@ -28,7 +28,7 @@ describe('given a balance in minor units', () => {
     ['1200.000', 'JPY', '1200'],
     ['1.234', 'KWD', '1234'],
     ['1.2340', 'KWD', '1234'],
-  ])('%s %s is %s of them', (amount, currency, units) => {
+  ])('%s %s is %s minor units', (amount, currency, units) => {
     expect(toColumn(amount, currency)).toBe(units)
   })
 
@@ -36,7 +36,7 @@ describe('given a balance in minor units', () => {
     ['0.001', 'EUR'],
     ['0.5', 'JPY'],
     ['-1.2345', 'KWD'],
-  ])('%s %s is no whole number of them, and is not rounded', (amount, currency) => {
+  ])('%s %s is no whole number of minor units, and is not rounded', (amount, currency) => {
     expect(toColumn(amount, currency)).toBeNull()
   })
 
@@ -49,49 +49,49 @@ describe('given a balance in minor units', () => {
     ['1200', 'JPY', '1200'],
     ['5', 'KWD', '0.005'],
     ['9223372036854775807', 'EUR', '92233720368547758.07'],
-  ])('%s of them are %s %s', (units, currency, amount) => {
+  ])('%s minor units are %s %s', (units, currency, amount) => {
     expect(fromColumn(units, currency)).toBe(amount)
   })
 
-  test('a floor between two of them is compared with, not rounded', () => {
+  test('a floor between two minor units is not rounded', () => {
     expect(floorToColumn('10.005', 'EUR')).toBe('1000.5')
     expect(floorToColumn('-0.005', 'EUR')).toBe('-0.5')
     expect(floorToColumn('0', 'EUR')).toBe('0')
   })
 
-  test('a currency that is not listed is a fault that names it', () => {
-    expect(() => toColumn('1', 'USD')).toThrow(/minorUnits says nothing of the currency USD/)
-    expect(() => fromColumn('1', 'USD')).toThrow(/minorUnits says nothing of the currency USD/)
-    expect(() => fromColumn('1', 'toString')).toThrow(/minorUnits says nothing of the currency toString/)
+  test('a currency without minor units is a fault that names it', () => {
+    expect(() => toColumn('1', 'USD')).toThrow(/minorUnits has no entry for the currency USD/)
+    expect(() => fromColumn('1', 'USD')).toThrow(/minorUnits has no entry for the currency USD/)
+    expect(() => fromColumn('1', 'toString')).toThrow(/minorUnits has no entry for the currency toString/)
   })
 })
 
-describe('given a numeric balance', () => {
-  test('an amount of more decimals than the column has is not held', () => {
+describe('a numeric balance', () => {
+  test('an amount with more decimals than the scale is not representable', () => {
     const { toColumn } = columns({}, { scale: 2, max: '9999.99' })
     expect(toColumn('1.25', 'EUR')).toBe('1.25')
     expect(toColumn('1.2500', 'EUR')).toBe('1.2500')
     expect(toColumn('1.255', 'EUR')).toBeNull()
   })
 
-  test('without a scale, every amount is', () => {
+  test('without a scale, every amount is representable', () => {
     expect(columns().toColumn('0.000000000000000001', 'EUR')).toBe('0.000000000000000001')
   })
 })
 
-describe('given ids of a type', () => {
-  test.each(['7', '0', '-7', '9223372036854775807', '-9223372036854775808'])('bigint: %s is one', id => {
+describe('an id of type', () => {
+  test.each(['7', '0', '-7', '9223372036854775807', '-9223372036854775808'])('bigint: %s is valid', id => {
     expect(columns({ idType: 'bigint' }).idOf(id)).toBe(id)
   })
 
   test.each(['007', ' 7', '7 ', '-0', '+7', '7.0', '7e0', '９', '9223372036854775808', 'anna', ''])(
-    'bigint: %j is none, and so an unknown player (D24)',
+    'bigint: %j is invalid, and so an unknown player (D24)',
     id => {
       expect(columns({ idType: 'bigint' }).idOf(id)).toBeNull()
     },
   )
 
-  test('uuid: as PostgreSQL writes it, and in no other way', () => {
+  test('uuid: only in the format that PostgreSQL prints', () => {
     const { idOf } = columns({ idType: 'uuid' })
     const id = 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'
     expect(idOf(id)).toBe(id)
@@ -100,7 +100,7 @@ describe('given ids of a type', () => {
     }
   })
 
-  test('text: every one', () => {
+  test('text: every id is valid', () => {
     expect(columns().idOf(' É ')).toBe(' É ')
   })
 })

@@ -1,4 +1,6 @@
-/** What can go wrong between this process and a PostgreSQL, on a real one; and what is then true of the money. */
+/**
+ * Failures between this process and a real PostgreSQL: how requests are answered, and that the books balance.
+ */
 import pg from 'pg'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { handlePlaceBet, handleRollbackBet } from '../../../src/handlers.js'
@@ -15,9 +17,9 @@ import {
   endOf,
   expectBooksToBalance,
   idle,
+  longTimeouts,
   openWallet,
   outOfTime,
-  patience,
   placing,
   settling,
   until,
@@ -54,7 +56,7 @@ const cancel = (pid: number) => admin.query('SELECT pg_cancel_backend($1)', [pid
 const unknown = expect.objectContaining({ name: 'PostgresStoreError', code: 'COMMIT_UNKNOWN' })
 const keys = { operation: 'placebet', transactionId: 'place-1', playerId: 'alice', betId: 'bet-1' } as const
 
-/** Gathers what `onOutcome` tells. */
+/** Collects the events of `onOutcome`. */
 function listener() {
   const events: OutcomeEvent[] = []
   return { events, options: { onOutcome: (event: OutcomeEvent) => void events.push(event) } }
@@ -63,11 +65,13 @@ function listener() {
 describe('40001, a serialization failure', () => {
   describe.each(['repeatable read', 'serializable'])('in %s', isolation => {
     const setup = {
-      options: patience,
+      options: longTimeouts,
       pool: { options: `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}` },
     }
 
-    /** Another session has moved money of alice, and commits once our commit waits for her row. */
+    /**
+     * Another session has changed the balance of alice, and commits once our commit waits for her row lock.
+     */
     async function overtaken(work: (wallet: Wallet) => Promise<unknown>): Promise<[Wallet, unknown]> {
       const made = await wallet(setup)
       expect((await made.pool.query('SHOW transaction_isolation')).rows).toEqual([
@@ -89,7 +93,7 @@ describe('40001, a serialization failure', () => {
       expect(await made.balanceOf('alice')).toBe('101')
     })
 
-    it('is looked at again by the handler, and succeeds', async () => {
+    it('is retried by the handler, and succeeds', async () => {
       const { events, options } = listener()
       const [made, outcome] = await overtaken(({ store }) => handlePlaceBet(store, placeBet(), options))
       expect(outcome).toMatchObject({ ok: true, replayed: false, balance: '71' })
@@ -101,11 +105,11 @@ describe('40001, a serialization failure', () => {
 })
 
 describe('40P01, a deadlock', () => {
-  /** Our commit holds alice and asks for what another session holds, who waits for alice. We are the victim. */
+  /** Our commit has locked alice and waits for another session, which waits for alice. Ours is the victim. */
   async function deadlocked(work: (wallet: Wallet) => Promise<unknown>): Promise<[Wallet, unknown]> {
     const made = await wallet({
-      options: patience,
-      // Only who finds it is the victim: the other one looks for it in an hour.
+      options: longTimeouts,
+      // The session that detects the deadlock is the victim: the other one checks for it after an hour.
       pool: { options: '-c deadlock_timeout=1ms' },
     })
     const stop = await made.stopCommitsOf('alice')
@@ -146,52 +150,52 @@ describe('40P01, a deadlock', () => {
     expect(await made.balanceOf('alice')).toBe('101')
   })
 
-  it('is looked at again by the handler, and succeeds', async () => {
+  it('is retried by the handler, and succeeds', async () => {
     const { events, options } = listener()
     const [made, outcome] = await deadlocked(({ store }) => handlePlaceBet(store, placeBet(), options))
     expect(outcome).toMatchObject({ ok: true, replayed: false, balance: '71' })
-    // More than two where we are at her row before the other one wakes up.
+    // More than two when our retry locks her row before the other session wakes up.
     expect(events[0]?.attempts).toBeGreaterThan(1)
     expect(await made.recorded()).toEqual(['placebet place-1 -30'])
   })
 })
 
-describe("a transaction block that somebody else's code has left open on a connection", () => {
-  const leavings: [name: string, statements: string[], waited: boolean][] = [
+describe('a transaction block that other code left open on a connection', () => {
+  const blocks: [name: string, statements: string[], awaited: boolean][] = [
     ['BEGIN', ['BEGIN'], true],
     ['BEGIN, and a row', ['BEGIN', "INSERT INTO SCHEMA.players VALUES ('mallory', 'EUR', 1)"], true],
     ['25P02: BEGIN, and a statement that failed', ['BEGIN', 'SELECT 1/0'], true],
     ['an old snapshot', ['BEGIN ISOLATION LEVEL REPEATABLE READ', 'SELECT 1'], true],
-    ['BEGIN that nobody has waited for', ['BEGIN'], false],
+    ['BEGIN without await', ['BEGIN'], false],
   ]
 
-  async function leave(wallet: Wallet, statements: string[], waited: boolean): Promise<void> {
+  async function leaveOpen(wallet: Wallet, statements: string[], awaited: boolean): Promise<void> {
     const connection = await wallet.pool.connect()
     for (const text of statements) {
       const done = endOf(connection.query(text.replaceAll('SCHEMA', wallet.schema)))
-      if (waited) await done
+      if (awaited) await done
     }
     connection.release()
   }
 
-  describe.each(leavings)('%s', (_, statements, waited) => {
-    it('is no place for a commit: what is answered is durable, and theirs is undone', async () => {
+  describe.each(blocks)('%s', (_, statements, awaited) => {
+    it('is not used for a commit: an answered commit is durable, and the open block is rolled back', async () => {
       const made = await wallet({ pool: { max: 1 } })
-      await leave(made, statements, waited)
+      await leaveOpen(made, statements, awaited)
       const result = await endOf(made.store.commit(placing()))
-      if (waited) expect(result).toEqual(committed('70'))
-      // Found only when it is too late: it must not be answered as done.
+      if (awaited) expect(result).toEqual(committed('70'))
+      // Detected after the statement: it must not be answered as committed.
       else expect(result).toEqual(unknown)
-      expect(await made.recorded()).toEqual(waited ? ['placebet place-1 -30'] : [])
+      expect(await made.recorded()).toEqual(awaited ? ['placebet place-1 -30'] : [])
       expect(await made.rows("SELECT FROM SCHEMA.players WHERE player_id = 'mallory'")).toEqual([])
-      expect(await endOf(made.store.commit(placing({ n: 2 })))).toEqual(committed(waited ? '40' : '70'))
+      expect(await endOf(made.store.commit(placing({ n: 2 })))).toEqual(committed(awaited ? '40' : '70'))
       await expectBooksToBalance(made)
       await idle(made.pool)
     })
 
-    it('is no place to look from', async () => {
+    it('is not used for a load', async () => {
       const made = await wallet({ pool: { max: 1 } })
-      await leave(made, statements, waited)
+      await leaveOpen(made, statements, awaited)
       await made.rows("UPDATE SCHEMA.players SET balance = 7 WHERE player_id = 'alice'")
       const found = await made.store.load(keys)
       expect(found.player).toEqual({ playerId: 'alice', currency: 'EUR', balance: '7' })
@@ -199,7 +203,7 @@ describe("a transaction block that somebody else's code has left open on a conne
     })
   })
 
-  it('on every connection of the pool: they are closed, and fresh ones serve', async () => {
+  it('on every connection of the pool: they are closed, and new ones are used', async () => {
     const made = await wallet({ pool: { max: 4 } })
     const connections = await Promise.all(Array.from({ length: 4 }, () => made.pool.connect()))
     for (const connection of connections) await connection.query('BEGIN')
@@ -209,13 +213,13 @@ describe("a transaction block that somebody else's code has left open on a conne
   })
 })
 
-describe('57P01, a backend that is terminated in the middle of a commit', () => {
+describe('57P01, a backend that is terminated during a commit', () => {
   async function terminate(pid: number): Promise<void> {
     await admin.query('SELECT pg_terminate_backend($1)', [pid])
   }
 
-  it('nobody knows what became of it, for every request of the batch; nothing is recorded', async () => {
-    const made = await wallet({ options: patience })
+  it('the outcome is unknown for every request of the batch; nothing is recorded', async () => {
+    const made = await wallet({ options: longTimeouts })
     const stop = await made.stopCommitsOf('alice')
     const results = Promise.all([
       endOf(made.store.commit(placing())),
@@ -228,8 +232,8 @@ describe('57P01, a backend that is terminated in the middle of a commit', () => 
     await idle(made.pool)
   })
 
-  it('the handler answers a fault that is not retryable, and the repeat succeeds, once', async () => {
-    const made = await wallet({ options: patience })
+  it('the handler throws a fault that is not retryable, and the retry succeeds once', async () => {
+    const made = await wallet({ options: longTimeouts })
     const stop = await made.stopCommitsOf('alice')
     const fault = faultOf(handlePlaceBet(made.store, placeBet()))
     await terminate(await stop.reached())
@@ -241,8 +245,8 @@ describe('57P01, a backend that is terminated in the middle of a commit', () => 
     await expectBooksToBalance(made)
   })
 
-  it('the rollback that the platform sends instead finds nothing, and the late bet takes nothing', async () => {
-    const made = await wallet({ options: patience })
+  it('the rollback that the platform sends instead leaves a tombstone, and the late bet debits nothing', async () => {
+    const made = await wallet({ options: longTimeouts })
     const stop = await made.stopCommitsOf('alice')
     const fault = faultOf(handlePlaceBet(made.store, placeBet()))
     await terminate(await stop.reached())
@@ -257,14 +261,14 @@ describe('57P01, a backend that is terminated in the middle of a commit', () => 
   })
 })
 
-describe('a line that breaks around the commit', () => {
+describe('a connection that is lost around the commit', () => {
   const hooks = {
     'one statement': { statement: '.commit_', options: {} },
     'BEGIN and COMMIT, with a hook': { statement: 'COMMIT', options: { async withinTransaction() {} } },
   }
 
   describe.each(Object.entries(hooks))('%s', (_, { statement, options }) => {
-    it('the answer is lost: the handler finds it recorded, and answers a success that moved money once', async () => {
+    it('the answer is lost: the handler finds the transaction recorded and answers success; one debit', async () => {
       const proxy = await proxyTo(url)
       const made = await wallet({ url: proxy.url, options })
       const { events, options: listening } = listener()
@@ -278,7 +282,7 @@ describe('a line that breaks around the commit', () => {
       await idle(made.pool)
     })
 
-    it('the request is lost: it is not recorded, the handler does not say that it is, and the repeat succeeds', async () => {
+    it('the request is lost: nothing is recorded, the handler throws a fault, and the retry succeeds', async () => {
       const proxy = await proxyTo(url)
       const made = await wallet({ url: proxy.url, options })
       const lost = proxy.loseRequest(statement)
@@ -294,7 +298,7 @@ describe('a line that breaks around the commit', () => {
       await idle(made.pool)
     })
 
-    it('all of a batch that was done is answered as done, each once', async () => {
+    it('every request of a committed batch is answered with success; one debit each', async () => {
       const proxy = await proxyTo(url)
       const made = await wallet({ url: proxy.url, options })
       const bets = ['alice', 'bob', 'carol', 'alice'].map((playerId, i) =>
@@ -309,7 +313,7 @@ describe('a line that breaks around the commit', () => {
     })
   })
 
-  it.each(['loseRequest', 'loseAnswer'] as const)('around a load (%s): it looks again', async loss => {
+  it.each(['loseRequest', 'loseAnswer'] as const)('around a load (%s): it is retried', async loss => {
     const proxy = await proxyTo(url)
     const made = await wallet({ url: proxy.url })
     const lost = proxy[loss]('load_v1')
@@ -318,7 +322,7 @@ describe('a line that breaks around the commit', () => {
     await idle(made.pool)
   })
 
-  it('before anything of the commit is sent: it is tried again, certain that nothing was done', async () => {
+  it('before COMMIT is sent: no changes were made, and the commit is retried', async () => {
     const proxy = await proxyTo(url)
     const made = await wallet({ url: proxy.url, options: { async withinTransaction() {} } })
     const lost = proxy.loseAnswer('.commit_')
@@ -329,8 +333,8 @@ describe('a line that breaks around the commit', () => {
   })
 })
 
-describe('connections that died while nobody looked', () => {
-  it('terminated while idle: nobody notices', async () => {
+describe('connections that are lost while idle', () => {
+  it('terminated: no request fails', async () => {
     const made = await wallet()
     const connections = await Promise.all(Array.from({ length: 4 }, () => made.pool.connect()))
     for (const connection of connections) connection.release()
@@ -343,9 +347,9 @@ describe('connections that died while nobody looked', () => {
     await idle(made.pool)
   })
 
-  it('a black hole: every call is answered in time, and the connection is not used again', async () => {
+  it('silent: every call is answered in time, and the connection is not used again', async () => {
     const proxy = await proxyTo(url)
-    const made = await wallet({ url: proxy.url, options: patience, pool: { max: 1 } })
+    const made = await wallet({ url: proxy.url, options: longTimeouts, pool: { max: 1 } })
     const borrowed = () => made.pool.totalCount === 1 && made.pool.idleCount === 0
     proxy.goDark()
     expect(await outOfTime(() => made.store.load(keys), borrowed)).toMatchObject({ code: 'UNAVAILABLE' })
@@ -361,9 +365,9 @@ describe('connections that died while nobody looked', () => {
     expect(made.pool).toMatchObject({ totalCount: 1, idleCount: 1, waitingCount: 0 })
   })
 
-  it('through the handler: a black hole at the load is retryable', async () => {
+  it('silent at the load, through the handler: the fault is retryable', async () => {
     const proxy = await proxyTo(url)
-    const made = await wallet({ url: proxy.url, options: patience, pool: { max: 1 } })
+    const made = await wallet({ url: proxy.url, options: longTimeouts, pool: { max: 1 } })
     proxy.goDark()
     const fault = await outOfTime(
       () => handlePlaceBet(made.store, placeBet()),
@@ -374,9 +378,9 @@ describe('connections that died while nobody looked', () => {
     await idle(made.pool)
   })
 
-  it('through the handler: a black hole at the commit is not; the look finds that it was never there', async () => {
+  it('silent at the commit, through the handler: the fault is not retryable; nothing is recorded', async () => {
     const proxy = await proxyTo(url)
-    const made = await wallet({ url: proxy.url, options: patience, pool: { max: 1 } })
+    const made = await wallet({ url: proxy.url, options: longTimeouts, pool: { max: 1 } })
     const authorizeBet = () => proxy.goDark()
     const fault = await outOfTime(
       () => handlePlaceBet(made.store, placeBet(), { authorizeBet }),
@@ -389,7 +393,7 @@ describe('connections that died while nobody looked', () => {
   })
 })
 
-describe.skipIf(noServerOfOurOwn !== null)('a server of our own', async () => {
+describe.skipIf(noServerOfOurOwn !== null)('a server of the test', async () => {
   const server = noServerOfOurOwn === null ? await startPostgres() : null
   afterAll(() => server?.stop())
 
@@ -401,9 +405,9 @@ describe.skipIf(noServerOfOurOwn !== null)('a server of our own', async () => {
     return { server, made: await wallet({ admin: database.pool, url: database.url, ...setup }) }
   }
 
-  it('stands still: in time there is an answer; what lands after it is found by the repeat, and moved once', async () => {
-    const { server, made } = await walletThere({ options: patience, pool: { max: 2 } })
-    // Two connections, or one of the calls would wait for the server to greet it, and nothing would be sent.
+  it('hangs: calls are answered in time; a commit that lands later is replayed by the retry, one debit', async () => {
+    const { server, made } = await walletThere({ options: longTimeouts, pool: { max: 2 } })
+    // Two connections, or one call would wait for a handshake and send nothing.
     const connections = await Promise.all([made.pool.connect(), made.pool.connect()])
     for (const connection of connections) connection.release()
     await server.pause()
@@ -414,7 +418,7 @@ describe.skipIf(noServerOfOurOwn !== null)('a server of our own', async () => {
     const [looked, wrote] = ends
     expect(looked).toMatchObject({ code: 'UNAVAILABLE' })
     expect(wrote).toEqual(unknown)
-    // It has arrived before the pause ended, and nobody could call it back.
+    // The server received it before the pause, and it cannot be cancelled.
     await until(async () => (await made.recorded()).length > 0)
     expect(await handlePlaceBet(made.store, placeBet())).toMatchObject({
       ok: true,
@@ -425,7 +429,7 @@ describe.skipIf(noServerOfOurOwn !== null)('a server of our own', async () => {
     await idle(made.pool)
   })
 
-  it('is shut down and comes back: 503 meanwhile, and nothing is lost', async () => {
+  it('shuts down and restarts: 503 meanwhile, and nothing is lost', async () => {
     const { server, made } = await walletThere({})
     const handler = createHttpHandler(made.store, { authenticate: () => true, onError: () => {} })
     const call = async (n: number) => {
@@ -451,7 +455,7 @@ describe.skipIf(noServerOfOurOwn !== null)('a server of our own', async () => {
     await idle(made.pool)
   })
 
-  it('is killed under a crowd, and comes back: every success is there, and every repeat is answered, once', async () => {
+  it('is killed under load and restarts: every success is recorded, and every retry is answered, one debit each', async () => {
     const { server, made } = await walletThere({ players: Array.from({ length: 20 }, (_, i) => `p${i}`) })
     const bets: PlaceBetRequest[] = []
     const calls: Promise<unknown>[] = []
@@ -471,7 +475,7 @@ describe.skipIf(noServerOfOurOwn !== null)('a server of our own', async () => {
         }),
       )
     }
-    // Thirty-two at a time, before it dies, while it does, and one when it is dead for certain.
+    // Thirty-two at a time, before the kill and during it, and one after it.
     let dead = false
     let dying: Promise<void> | null = null
     while (!dead) {
@@ -499,8 +503,8 @@ describe.skipIf(noServerOfOurOwn !== null)('a server of our own', async () => {
         expect(recorded).toContain(transactionId)
       }
     })
-    const repeats = await Promise.all(bets.map(each => handlePlaceBet(made.store, each)))
-    expect(repeats).toMatchObject(
+    const retries = await Promise.all(bets.map(each => handlePlaceBet(made.store, each)))
+    expect(retries).toMatchObject(
       bets.map(({ transactionId }) => ({ ok: true, replayed: recorded.has(transactionId) })),
     )
     expect(await made.recorded()).toHaveLength(bets.length)
@@ -509,7 +513,7 @@ describe.skipIf(noServerOfOurOwn !== null)('a server of our own', async () => {
 })
 
 describe('25006, a standby', () => {
-  it('is unavailable; its connections are closed, so that the next one may reach the primary', async () => {
+  it('is unavailable; its connections are closed, so that the next connection may reach the primary', async () => {
     const { url, pool: admin, drop } = await freshDatabase()
     opened.push({ close: drop })
     const made = await wallet({ admin, url })
@@ -538,7 +542,7 @@ describe('25006, a standby', () => {
     await idle(made.pool)
   })
 
-  it('at start: nothing is said of the schema, only that it cannot be asked now', async () => {
+  it('at start: UNAVAILABLE, not a problem of the schema', async () => {
     const made = await wallet()
     const pool = new pg.Pool({ connectionString: url, options: '-c default_transaction_read_only=on' })
     opened.push({ close: () => pool.end() })
@@ -549,24 +553,24 @@ describe('25006, a standby', () => {
   })
 })
 
-describe('57014, a statement that takes too long', () => {
-  it("by the pool's own statement_timeout: unavailable, and nothing is done", async () => {
-    const made = await wallet({ options: patience, pool: { statement_timeout: 1_000 } })
+describe('57014, a statement that is cancelled', () => {
+  it("by the pool's own statement_timeout: unavailable, and nothing is recorded", async () => {
+    const made = await wallet({ options: longTimeouts, pool: { statement_timeout: 1_000 } })
     await made.stopCommitsOf('alice')
     expect(await made.store.commit(placing())).toEqual({ status: 'unavailable' })
     expect(await made.recorded()).toEqual([])
     await idle(made.pool)
   })
 
-  it("is the fate of the player whose commit hangs, and not of the batch's others", async () => {
-    const made = await wallet({ options: patience })
+  it('fails the request that hangs, and not the rest of its batch', async () => {
+    const made = await wallet({ options: longTimeouts })
     const stop = await made.stopCommitsOf('alice')
     const results = Promise.all([
       made.store.commit(placing({ playerId: 'bob', n: 2 })),
       made.store.commit(placing()),
       made.store.commit(placing({ playerId: 'carol', n: 3 })),
     ])
-    // All together, then alice by herself. An administrator's word instead of a time limit: the same code.
+    // The whole batch, then alice alone. Cancelled by an administrator: the same code as a timeout.
     await cancel(await stop.reached())
     await until(() => made.store.stats.lockWaits.inFlight > 0)
     await until(async () => (await made.recorded()).length === 2)
@@ -578,9 +582,9 @@ describe('57014, a statement that takes too long', () => {
   })
 })
 
-describe('a player whose row somebody else has locked', () => {
+describe('a player whose row another writer has locked', () => {
   async function locked(lockTimeoutMs: number) {
-    const made = await wallet({ options: { ...patience, lockTimeoutMs } })
+    const made = await wallet({ options: { ...longTimeouts, lockTimeoutMs } })
     const other = await made.otherSession()
     await other.query('BEGIN')
     await other.query(`SELECT FROM ${made.schema}.players WHERE player_id = 'alice' FOR UPDATE`)
@@ -592,21 +596,21 @@ describe('a player whose row somebody else has locked', () => {
     return { made, other, alice, neighbours: Promise.all([bob, carol]) }
   }
 
-  it('keeps nobody of the batch waiting, and is committed itself once the other one is through', async () => {
+  it('does not delay the rest of the batch, and is committed after the other writer', async () => {
     const { made, other, alice, neighbours } = await locked(120_000)
     expect(await neighbours).toEqual([committed('70'), committed('70')])
     expect(await made.recorded()).toEqual(['placebet place-2 -30', 'placebet place-3 -30'])
-    // One commit for the two of them.
+    // One database transaction for both.
     expect(await made.rows('SELECT DISTINCT xmin::text FROM SCHEMA.transactions')).toHaveLength(1)
     await until(async () => (await made.waiting()).length === 1)
-    expect(made.store.stats.lockWaits).toMatchObject({ underWay: 1 })
+    expect(made.store.stats.lockWaits).toMatchObject({ inFlight: 1 })
     await other.query(`UPDATE ${made.schema}.players SET balance = balance + 5 WHERE player_id = 'alice'`)
     await other.query('COMMIT')
     expect(await alice).toEqual(committed('75'))
     expect(await made.balanceOf('alice')).toBe('75')
   })
 
-  it('is judged by what the other one left: a stake that is no longer covered is a conflict', async () => {
+  it('is checked against the balance that the other writer left: a stake above it is a conflict', async () => {
     const { made, other, alice, neighbours } = await locked(120_000)
     await neighbours
     await until(async () => (await made.waiting()).length === 1)
@@ -616,7 +620,7 @@ describe('a player whose row somebody else has locked', () => {
     expect(await made.balanceOf('alice')).toBe('29.99')
   })
 
-  it('is unavailable after lockTimeoutMs, and nothing of it is done later', async () => {
+  it('is unavailable after lockTimeoutMs, and is not committed later', async () => {
     const { made, other, alice, neighbours } = await locked(100)
     expect(await neighbours).toEqual([committed('70'), committed('70')])
     expect(await alice).toEqual({ status: 'unavailable' })
@@ -627,14 +631,14 @@ describe('a player whose row somebody else has locked', () => {
   })
 })
 
-describe('one bad commit among many', () => {
+describe('one failing commit in a batch', () => {
   const accounts = `CREATE TABLE SCHEMA.accounts (
       id text PRIMARY KEY, currency text NOT NULL, available numeric(6,2) NOT NULL CHECK (available >= -100),
       CHECK (id <> 'checked' OR available >= 50));
     INSERT INTO SCHEMA.accounts SELECT unnest('{checked,raising,coded,brimming,good-1,good-2,good-3,good-4}'::text[]), 'EUR', 100;
     CREATE FUNCTION SCHEMA.rule() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-      IF NEW.id = 'raising' THEN RAISE EXCEPTION 'a rule of the house'; END IF;
-      IF NEW.id = 'coded' THEN RAISE EXCEPTION 'another one' USING ERRCODE = 'ERULE'; END IF;
+      IF NEW.id = 'raising' THEN RAISE EXCEPTION 'a rule of the PAM'; END IF;
+      IF NEW.id = 'coded' THEN RAISE EXCEPTION 'another rule' USING ERRCODE = 'ERULE'; END IF;
       RETURN NEW;
     END $$;
     CREATE TRIGGER rule BEFORE UPDATE ON SCHEMA.accounts FOR EACH ROW EXECUTE FUNCTION SCHEMA.rule()`
@@ -652,7 +656,7 @@ describe('one bad commit among many', () => {
   ]
 
   describe.each(expectations)('%s', (bad, amounts, expected) => {
-    it.each([0, 2, 4])('alone fails, at place %i; the others are done, once', async place => {
+    it.each([0, 2, 4])('fails alone, at position %i; the others are committed once', async place => {
       const made = await wallet({ ddl: accounts, options: { players } })
       const change =
         amounts.place === undefined
@@ -673,7 +677,7 @@ describe('one bad commit among many', () => {
     })
   })
 
-  it('all of them in one batch of many', async () => {
+  it('several of them in one large batch', async () => {
     const made = await wallet({ ddl: accounts, options: { players } })
     const bad = expectations.map(([playerId, amounts], i) =>
       amounts.place === undefined
@@ -697,9 +701,9 @@ describe('one bad commit among many', () => {
     ).toEqual([['85.00']])
   })
 
-  it('what one request of a player cannot be given does not cover what another one of the same player takes', async () => {
+  it('a credit that is not representable does not cover a debit of the same player', async () => {
     const made = await wallet({ ddl: accounts, options: { players } })
-    // 9,950 do not fit beside 100; then 150 are not covered, and what comes after them looks again.
+    // 9,950 exceed the column on top of 100. Then 150 are not covered, and the debit after it conflicts.
     const results = await Promise.all([
       endOf(made.store.commit({ ...settling({ playerId: 'good-1', n: 1, amount: '9950' }), bet: null })),
       endOf(made.store.commit(placing({ playerId: 'good-1', n: 2, amount: '150' }))),
@@ -714,7 +718,7 @@ describe('one bad commit among many', () => {
     expect(await made.balanceOf('good-1')).toBe('100.00')
   })
 
-  it('two that want the same id of two players: one of them has it, and their neighbours are unharmed', async () => {
+  it('one transactionId for two players: one is committed, the other conflicts, the rest is committed', async () => {
     const made = await wallet()
     const same = { fields: { transactionId: 'place-same' } }
     const results = await Promise.all([
@@ -727,7 +731,7 @@ describe('one bad commit among many', () => {
   })
 })
 
-describe('a client that is no pool', () => {
+describe('a client that is not a pool', () => {
   it.each(['{ query }', 'a single connection'])('%s: the same handlers, the same answers', async kind => {
     const made = await wallet()
     const connection = new pg.Client({ connectionString: url })
@@ -753,7 +757,7 @@ describe('a client that is no pool', () => {
     await expectBooksToBalance(made)
   })
 
-  it('a single connection that is lost: unknown, then certain that nothing is done', async () => {
+  it('a single connection that is lost: unknown, then unavailable', async () => {
     const proxy = await proxyTo(url)
     const made = await wallet()
     const connection = new pg.Client({ connectionString: proxy.url })
@@ -772,14 +776,14 @@ describe('a client that is no pool', () => {
     })
   })
 
-  it('a single connection in a black hole: there is an answer in time', async () => {
+  it('a single connection that is silent: calls are answered in time', async () => {
     const proxy = await proxyTo(url)
     const made = await wallet()
     const connection = new pg.Client({ connectionString: proxy.url })
     connection.on('error', () => {})
     await connection.connect()
     opened.push({ close: () => connection.end() })
-    const store = createPostgresStore(connection, { ...patience, schema: made.schema })
+    const store = createPostgresStore(connection, { ...longTimeouts, schema: made.schema })
     await store.ready()
     proxy.goDark()
     const { loads, commits } = { loads: () => store.stats.loads, commits: () => store.stats.commits }
@@ -799,7 +803,7 @@ describe('a client that is no pool', () => {
     ).toEqual(unknown)
   })
 
-  it("a single connection in somebody else's transaction block: nothing is answered as done", async () => {
+  it('a single connection in a transaction block of other code: nothing is answered as committed', async () => {
     const made = await wallet()
     const connection = new pg.Client({ connectionString: url })
     await connection.connect()
@@ -815,14 +819,14 @@ describe('a client that is no pool', () => {
   })
 })
 
-describe("a pool that the operator's own code has exhausted", () => {
-  it('is unavailable in time, and nothing is done later', async () => {
-    const made = await wallet({ options: patience, pool: { max: 2 } })
+describe('a pool that other code has exhausted', () => {
+  it('is unavailable in time, and nothing is committed later', async () => {
+    const made = await wallet({ options: longTimeouts, pool: { max: 2 } })
     const borrowed = await Promise.all([made.pool.connect(), made.pool.connect()])
     for (let n = 1; n <= 3; n += 1) {
       const waiting = made.pool.waitingCount
-      const stands = () => made.pool.waitingCount > waiting
-      expect(await outOfTime(() => made.store.commit(placing({ n })), stands)).toEqual({
+      const isStuck = () => made.pool.waitingCount > waiting
+      expect(await outOfTime(() => made.store.commit(placing({ n })), isStuck)).toEqual({
         status: 'unavailable',
       })
     }
@@ -840,22 +844,22 @@ describe("a pool that the operator's own code has exhausted", () => {
   })
 })
 
-describe('what an error says', () => {
+describe('the class of an error', () => {
   it.each(['EPIPE', 'ECONNRESET', 'ECONNREFUSED', 'ETIMEDOUT'])(
-    '%s is of the socket, and no SQLSTATE',
+    '%s is an error of the socket, not an SQLSTATE',
     code => {
       const error = Object.assign(new Error(code), { code })
       expect([classifyError(error, true), classifyError(error, false)]).toEqual(['unknown', 'unavailable'])
     },
   )
 
-  it("a rule of the operator's may have a code that looks like one of the socket's", () => {
+  it('an SQLSTATE of an operator may look like an error of the socket', () => {
     expect(classifyError(Object.assign(new Error(), { code: 'ERULE', severity: 'ERROR' }), true)).toBe(
       'rejected',
     )
   })
 
-  it('40003 says that nobody knows', () => {
+  it('40003: the outcome is unknown', () => {
     expect(classifyError(Object.assign(new Error(), { code: '40003', severity: 'ERROR' }), true)).toBe(
       'unknown',
     )

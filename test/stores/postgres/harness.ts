@@ -1,4 +1,4 @@
-/** The kit's hooks over a real PostgreSQL, for every kind of players' table. */
+/** The kit's hooks on a real PostgreSQL, for every kind of players' table. */
 import {
   createPostgresStore,
   migratePostgres,
@@ -10,31 +10,31 @@ import type { StoreHarness } from 'bet-wallet/testing'
 import pg from 'pg'
 import type { Decimal, Player } from '../../../src/store.js'
 
-/** A players' table of some PAM, beside the library's own. */
+/** A players' table: the library's own, or one of a PAM. */
 export interface Accounts {
   name: string
-  /** `null`: the library's own. `SCHEMA` stands for the schema of the test. */
+  /** `null`: the library's own table. `SCHEMA` stands for the schema of the test. */
   ddl: string | null
   players?: (schema: string) => PlayersTable
-  /** The amount as the column has it. */
+  /** The amount in the unit of the column. */
   columnOf(amount: Decimal): string
-  /** Adds `$2`, an amount as the column has it, to the balance. */
+  /** Adds `$2`, in the unit of the column, to the balance. */
   add: string
   limits?: { digits: number; scale: number }
 }
 
-const asItIs = (amount: Decimal) => amount
-/** Hundredths, of whatever currency: the PAM of this test writes them for the yen too. */
+const unchanged = (amount: Decimal) => amount
+/** In hundredths, for every currency: the PAM of this test stores them for the yen too. */
 function hundredths(amount: Decimal): string {
   const [whole = '0', fraction = ''] = amount.split('.')
-  if (/[1-9]/.test(fraction.slice(2))) throw new Error(`${amount} has no whole hundredths`)
+  if (/[1-9]/.test(fraction.slice(2))) throw new Error(`${amount} is not a whole number of hundredths`)
   return BigInt(`${whole}${fraction.slice(0, 2).padEnd(2, '0')}`).toString()
 }
 
 export const ownTable: Accounts = {
   name: "the library's own table",
   ddl: null,
-  columnOf: asItIs,
+  columnOf: unchanged,
   add: 'UPDATE SCHEMA.players SET balance = balance + $2 WHERE player_id = $1',
 }
 
@@ -48,7 +48,7 @@ export const numericAccounts: Accounts = {
     currency: 'iso',
     balance: 'available',
   }),
-  columnOf: asItIs,
+  columnOf: unchanged,
   add: 'UPDATE SCHEMA.accounts SET available = available + $2 WHERE "accountNo" = $1',
   limits: { digits: 20, scale: 4 },
 }
@@ -63,7 +63,7 @@ export const textAccounts: Accounts = {
     balance: 'balance',
     balanceType: 'text',
   }),
-  columnOf: asItIs,
+  columnOf: unchanged,
   add: 'UPDATE SCHEMA.accounts SET balance = (balance::numeric + $2)::text WHERE id = $1',
 }
 
@@ -92,11 +92,11 @@ export interface Opened {
 }
 
 export interface HarnessOptions {
-  /** Of the PAM's own code, and of whoever prepares the database. */
+  /** For PAM code, and for preparing the database. */
   pool: pg.Pool
   url: string
   accounts: Accounts
-  /** Of the store, beside schema and players. */
+  /** Options of the store, beside schema and players. */
   options?: Omit<PostgresStoreOptions, 'schema' | 'players'>
   /** Of every connection: `-c default_transaction_isolation=serializable`. */
   settings?: string
@@ -104,12 +104,12 @@ export interface HarnessOptions {
 
 let schemas = 0
 
-/** Statements that the server can plan: with the test's schema in place of SCHEMA. */
+/** Puts the test's schema in place of SCHEMA. */
 const inSchema = (text: string, schema: string) => text.replaceAll('SCHEMA', schema)
 
 /**
- * A harness with every hook. A commit is held by a trigger: it runs when all is written and nothing is durable, and waits
- * there for a lock that another connection holds; only the first to come is stopped.
+ * A harness with every hook. A trigger holds a commit: it runs when all rows are written and nothing is
+ * durable, and waits for an advisory lock of another connection. Only the first commit is held.
  */
 export function postgresHarness({
   pool: admin,
@@ -125,21 +125,21 @@ export function postgresHarness({
       application_name: schema,
       ...(settings === undefined ? {} : { options: settings }),
     })
-    // What the kit cuts off in `crash`.
+    // Of the connections that `crash` terminates.
     pool.on('error', () => {})
     return pool
   }
 
   const optionsOf = (schema: string): PostgresStoreOptions => ({
     schema,
-    // A commit that the kit holds is not late.
+    // A commit that the kit holds must not time out.
     timeoutMs: 120_000,
     lockTimeoutMs: 120_000,
     ...(accounts.players === undefined ? {} : { players: accounts.players(schema) }),
     ...options,
   })
 
-  /** Schemas that nobody uses, empty: to make one takes longer than most cases. */
+  /** Empty schemas for reuse: creating one takes longer than most cases. */
   const free: string[] = []
 
   const tableOf = (schema: string): PlayersTable =>
@@ -204,14 +204,14 @@ export function postgresHarness({
     reopen,
 
     async close({ schema, pools }) {
-      await cutOff(schema)
+      await terminate(schema)
       await Promise.all(pools.map(pool => pool.end()))
       await admin.query(`TRUNCATE ${schema}.transactions, ${schema}.bets, ${tableOf(schema).table}`)
       free.push(schema)
     },
 
     async crash(opened) {
-      await cutOff(opened.schema)
+      await terminate(opened.schema)
       return reopen(opened)
     },
 
@@ -263,8 +263,8 @@ export function postgresHarness({
     ...(accounts.limits === undefined ? {} : { limits: accounts.limits }),
   }
 
-  /** Ends every connection of the store without a goodbye, and waits until the server has undone what they did. */
-  async function cutOff(schema: string): Promise<void> {
+  /** Terminates every connection of the store, and waits until the server has rolled back. */
+  async function terminate(schema: string): Promise<void> {
     await admin.query(
       'SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = $1',
       [schema],

@@ -1,4 +1,4 @@
-/** The whole verification kit on a real server: every kind of players' table, with a hook, in the strictest isolation. */
+/** The whole kit on a real server: every kind of players' table, with a hook, in batches, in SERIALIZABLE. */
 import { type StoreHarness, walletStoreCases } from 'bet-wallet/testing'
 import { afterAll, describe, test } from 'vitest'
 import type { WalletChanges } from '../../../src/store.js'
@@ -17,7 +17,7 @@ import {
 const { url, pool, drop } = await freshDatabase()
 afterAll(drop)
 
-/** @param runs enough to see what is random at all */
+/** @param runs of the randomised cases */
 function judge(
   harness: StoreHarness<Opened>,
   runs: number,
@@ -33,19 +33,23 @@ describe.each(everyAccounts)('on $name', accounts => {
   judge(postgresHarness({ pool, url, accounts }), 25)
 })
 
-/** The same harness, whose every commit is submitted together with one that moves nothing, of a player of its own. */
-function besideNeighbours(harness: StoreHarness<Opened>): StoreHarness<Opened> {
+/**
+ * The same harness, but every commit shares its batch with a commit of another player that changes no
+ * balance.
+ */
+function inBatches(harness: StoreHarness<Opened>): StoreHarness<Opened> {
   let count = 0
-  const beside = (store: PostgresStore): PostgresStore => ({
+  const withNeighbour = (store: PostgresStore): PostgresStore => ({
     ...store,
     contractVersion: 1,
     load: keys => store.load(keys),
     ready: () => store.ready(),
     async commit(changes) {
-      await store.ready() // or the first commit would wait for it, and go alone
+      await store.ready() // or the first commit would wait for it, and leave alone
       count += 1
       const result = store.commit(changes)
-      // Company only: it may wait for its own player, or end with a connection that the kit cuts off.
+      // Its result does not matter: it may wait for its own player, or fail with a connection that the kit
+      // closes.
       store.commit(neighbour(count)).catch(() => {})
       return await result
     },
@@ -57,14 +61,14 @@ function besideNeighbours(harness: StoreHarness<Opened>): StoreHarness<Opened> {
         ...players,
         { playerId: 'neighbour', currency: 'EUR', balance: '0' },
       ])
-      return { ...opened, store: beside(opened.store) }
+      return { ...opened, store: withNeighbour(opened.store) }
     },
-    reopen: async opened => beside((await harness.reopen?.(opened)) as PostgresStore),
-    crash: async opened => beside((await harness.crash?.(opened)) as PostgresStore),
+    reopen: async opened => withNeighbour((await harness.reopen?.(opened)) as PostgresStore),
+    crash: async opened => withNeighbour((await harness.crash?.(opened)) as PostgresStore),
   }
 }
 
-/** A refusal that is recorded. */
+/** A recorded refusal. */
 function neighbour(number: number): WalletChanges {
   const ids = { transactionId: `neighbour-${number}`, playerId: 'neighbour', betId: `neighbour-${number}` }
   const refusal = { errorCode: 'INSUFFICIENT_FUNDS', description: 'amount: insufficient funds' }
@@ -75,21 +79,23 @@ function neighbour(number: number): WalletChanges {
   return { transaction, bet: null, balance: null, request: {} }
 }
 
-describe('with rows of its own in the same commit', () => {
+describe('with withinTransaction', () => {
   const options: HarnessOptions['options'] = {
-    async withinTransaction(query, commits) {
-      for (const { changes } of commits) await query('SELECT $1::text', [changes.transaction.transactionId])
+    async withinTransaction(query, pending) {
+      for (const { changes } of pending) await query('SELECT $1::text', [changes.transaction.transactionId])
     },
   }
   judge(postgresHarness({ pool, url, accounts: numericAccounts, options }), 10)
 })
 
-// Most of the kit's commits are alone, and a lone one has a statement of its own: here each shares one with a stranger's.
-describe('beside a neighbour in the same statement', () => {
-  judge(besideNeighbours(postgresHarness({ pool, url, accounts: minorUnitAccounts })), 10)
+// Most commits of the kit are alone, and run commit_one. Here each runs commit, in a batch with another
+// player.
+describe('in a batch with another player', () => {
+  judge(inBatches(postgresHarness({ pool, url, accounts: minorUnitAccounts })), 10)
 })
 
-// Serializable turns commits away that do not touch each other: lawful, but not what the cases on single commits expect.
+// SERIALIZABLE also aborts commits that do not conflict: allowed, but not expected by the cases on single
+// commits.
 describe('in SERIALIZABLE, races and histories', () => {
   const settings = '-c default_transaction_isolation=serializable'
   const raceOrHistory = (id: string) => /^WS-(?:6.|7[0-4]|78|9.)$/.test(id)

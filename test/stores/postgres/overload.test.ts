@@ -1,4 +1,7 @@
-/** More than the database can take: who is turned away, who is not, and that nobody is lost or kept waiting for nothing. */
+/**
+ * Load shedding: which requests are shed, which are not, and that every request is answered without a
+ * needless wait.
+ */
 import pg from 'pg'
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
 import {
@@ -32,7 +35,7 @@ afterAll(drop)
 
 const players = Array.from({ length: 12 }, (_, i) => `p${i}`)
 
-/** One statement at a time; no time limit that a test could meet by accident. */
+/** One statement at a time; time limits that no test reaches by accident. */
 async function wallet(setup: Partial<WalletSetup> & { queueMax?: number } = {}): Promise<Wallet> {
   const { queueMax = 8, ...rest } = setup
   const made = await openWallet({
@@ -44,7 +47,7 @@ async function wallet(setup: Partial<WalletSetup> & { queueMax?: number } = {}):
       timeoutMs: 120_000,
       lockTimeoutMs: 120_000,
       connectionsMax: 1,
-      queueMax: queueMax,
+      queueMax,
       ...rest.options,
     },
   })
@@ -52,54 +55,52 @@ async function wallet(setup: Partial<WalletSetup> & { queueMax?: number } = {}):
   return made
 }
 
-/** A wallet whose only lane for commits is taken by a placebet of alice that does not come to its end. */
+/** A wallet whose only slot for commits is taken by a placebet of alice that does not end. */
 async function blocked(setup: Parameters<typeof wallet>[0] = {}) {
   const made = await wallet(setup)
   const stop = await made.stopCommitsOf('alice')
   const first = made.store.commit(placing({ n: 1000 }))
   await stop.reached()
-  expect(made.store.stats.commits).toEqual({ waiting: 0, underWay: 1, turnedAway: 0 })
+  expect(made.store.stats.commits).toEqual({ queued: 0, inFlight: 1, shed: 0 })
   return { made, stop, first }
 }
 
 const done = expect.objectContaining({ status: 'committed' })
-const turnedAway = { status: 'unavailable' }
+const shed = { status: 'unavailable' }
 const bets = (count: number) =>
   Array.from({ length: count }, (_, n) => placing({ playerId: `p${n % 12}`, n, amount: '1' }))
 
-describe('while commits do not get through', () => {
-  it('placebets may fill half of the room, and are then turned away at once; what must not be shed has the rest', async () => {
+describe('while commits are blocked', () => {
+  it('placebets may fill half of the queue, and are then shed at once; the other half is reserved', async () => {
     const { made, stop, first } = await blocked()
-    const taken = bets(4).map(each => made.store.commit(each))
-    const shed = bets(6)
+    const accepted = bets(4).map(each => made.store.commit(each))
+    const rejected = bets(6)
       .slice(4)
       .map(each => made.store.commit(each))
     // Answered while the database is still blocked.
-    expect(await Promise.all(shed)).toEqual([turnedAway, turnedAway])
-    expect(made.store.stats.commits).toEqual({ waiting: 4, underWay: 1, turnedAway: 2 })
+    expect(await Promise.all(rejected)).toEqual([shed, shed])
+    expect(made.store.stats.commits).toEqual({ queued: 4, inFlight: 1, shed: 2 })
 
-    const firm = [6, 7, 8, 9].map(n =>
+    const priority = [6, 7, 8, 9].map(n =>
       made.store.commit({ ...settling({ playerId: `p${n}`, n, amount: '5' }), bet: null }),
     )
-    expect(made.store.stats.commits).toEqual({ waiting: 8, underWay: 1, turnedAway: 2 })
-    // Now the room is full for everybody.
-    expect(await made.store.commit({ ...settling({ playerId: 'p10', n: 10 }), bet: null })).toEqual(
-      turnedAway,
-    )
-    expect(await made.store.commit(placing({ playerId: 'p11', n: 11 }))).toEqual(turnedAway)
-    expect(made.store.stats.commits).toEqual({ waiting: 8, underWay: 1, turnedAway: 4 })
+    expect(made.store.stats.commits).toEqual({ queued: 8, inFlight: 1, shed: 2 })
+    // Now the queue is full for all operations.
+    expect(await made.store.commit({ ...settling({ playerId: 'p10', n: 10 }), bet: null })).toEqual(shed)
+    expect(await made.store.commit(placing({ playerId: 'p11', n: 11 }))).toEqual(shed)
+    expect(made.store.stats.commits).toEqual({ queued: 8, inFlight: 1, shed: 4 })
 
     await stop.release()
-    expect(await Promise.all([first, ...taken, ...firm])).toEqual(Array(9).fill(done))
-    expect(made.store.stats.commits).toEqual({ waiting: 0, underWay: 0, turnedAway: 4 })
+    expect(await Promise.all([first, ...accepted, ...priority])).toEqual(Array(9).fill(done))
+    expect(made.store.stats.commits).toEqual({ queued: 0, inFlight: 0, shed: 4 })
     expect(await made.recorded()).toHaveLength(9)
     await expectBooksToBalance(made)
     await idle(made.pool)
   })
 
-  it('through the handlers: rollbacks, settlements and unsettlements are taken where placebets are 503', async () => {
+  it('through the handlers: rollbacks, settlements and unsettlements succeed where placebets are 503', async () => {
     const made = await wallet()
-    // A bet to be rolled back, one to be settled, and one that is settled and will be unsettled.
+    // A bet to roll back, a bet to settle, and a settled bet to unsettle.
     for (const n of [0, 1, 2]) {
       const ids = { playerId: `p${n}`, betId: `bet-${n}` }
       expect(
@@ -132,24 +133,24 @@ describe('while commits do not get through', () => {
     expect(response.status).toBe(503)
     expect(JSON.parse(response.body)).toMatchObject({ errorCode: 'UNAVAILABLE' })
 
-    const firm = [
+    const priority = [
       handleRollbackBet(made.store, rollbackBet({ playerId: 'p0', betId: 'bet-0', transactionId: 'r-0' })),
-      // The rollback that the shed placebet comes back as.
+      // The rollback that the platform sends for the shed placebet.
       handleRollbackBet(made.store, rollbackBet({ playerId: 'p7', betId: 'bet-7', transactionId: 'r-7' })),
       recordSettlement(made.store, settlement({ playerId: 'p1', betId: 'bet-1', transactionId: 's-1' })),
       handleUnsettlement(made.store, unsettlement({ playerId: 'p2', betId: 'bet-2', transactionId: 'u-2' })),
     ]
     await until(() => made.store.stats.commits.queued === 8)
     await stop.release()
-    expect(await Promise.all([first, ...waiting, ...firm])).toMatchObject(
+    expect(await Promise.all([first, ...waiting, ...priority])).toMatchObject(
       Array(9).fill({ ok: true, replayed: false }),
     )
-    expect(made.store.stats.commits).toMatchObject({ waiting: 0, underWay: 0, turnedAway: 2 })
+    expect(made.store.stats.commits).toMatchObject({ queued: 0, inFlight: 0, shed: 2 })
     expect(await handlePlaceBet(made.store, place(7))).toMatchObject({ ok: false, errorCode: 'INVALID_BET' })
     await expectBooksToBalance(made)
   })
 
-  it('a flood never fills more than the room: all others are answered before the database is back', async () => {
+  it('a flood never queues more than the maximum: all others are answered while the database is blocked', async () => {
     const { made, stop, first } = await blocked({ queueMax: 100 })
     const flood: Promise<unknown>[] = []
     let most = 0
@@ -164,18 +165,18 @@ describe('while commits do not get through', () => {
     for (const each of flood) each.then(note, note)
     await until(() => answered === 4_950)
     expect(most).toBe(50)
-    expect(made.store.stats.commits).toEqual({ waiting: 50, underWay: 1, turnedAway: 4_950 })
+    expect(made.store.stats.commits).toEqual({ queued: 50, inFlight: 1, shed: 4_950 })
     expect(await made.recorded()).toEqual([])
     await stop.release()
     await first
     const results = await Promise.all(flood)
     expect(results.slice(0, 50)).toEqual(Array(50).fill(done))
-    expect(results.slice(50)).toEqual(Array(4_950).fill(turnedAway))
+    expect(results.slice(50)).toEqual(Array(4_950).fill(shed))
     expect(await made.recorded()).toHaveLength(51)
     await expectBooksToBalance(made)
   })
 
-  it('copies of one request count too, and each of them has an answer', async () => {
+  it('duplicates count too, and each of them is answered', async () => {
     const { made, stop, first } = await blocked({ queueMax: 100 })
     const copies = Array.from({ length: 200 }, () => made.store.commit(placing({ playerId: 'p1', n: 1 })))
     expect(made.store.stats.commits.queued).toBe(50)
@@ -185,21 +186,21 @@ describe('while commits do not get through', () => {
     expect(results.filter(({ status }) => status === 'committed')).toHaveLength(1)
     expect(results.filter(({ status }) => status === 'conflict')).toHaveLength(49)
     expect(results.filter(({ status }) => status === 'unavailable')).toHaveLength(150)
-    expect(made.store.stats.commits).toEqual({ waiting: 0, underWay: 0, turnedAway: 150 })
+    expect(made.store.stats.commits).toEqual({ queued: 0, inFlight: 0, shed: 150 })
   })
 
-  it('copies that have left with their batch are under way', async () => {
+  it('duplicates that left with their batch are in flight', async () => {
     const made = await wallet()
     const stop = await made.stopCommitsOf('alice')
     const copies = Array.from({ length: 4 }, () => made.store.commit(placing()))
     await stop.reached()
-    expect(made.store.stats.commits).toEqual({ waiting: 0, underWay: 4, turnedAway: 0 })
+    expect(made.store.stats.commits).toEqual({ queued: 0, inFlight: 4, shed: 0 })
     await stop.release()
     expect(await Promise.all(copies)).toEqual([done, ...Array(3).fill({ status: 'conflict' })])
-    expect(made.store.stats.commits).toEqual({ waiting: 0, underWay: 0, turnedAway: 0 })
+    expect(made.store.stats.commits).toEqual({ queued: 0, inFlight: 0, shed: 0 })
   })
 
-  it('who has waited longer than timeoutMs is turned away, who has not is taken', async () => {
+  it('a request queued longer than timeoutMs is shed, a younger one is committed', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     const { made, stop, first } = await blocked()
     const old = [
@@ -209,12 +210,12 @@ describe('while commits do not get through', () => {
     vi.advanceTimersByTime(120_001)
     const young = made.store.commit(placing({ playerId: 'p3', n: 3 }))
     await stop.release()
-    expect(await Promise.all([first, ...old, young])).toEqual([done, turnedAway, turnedAway, done])
+    expect(await Promise.all([first, ...old, young])).toEqual([done, shed, shed, done])
     expect(await made.recorded()).toEqual(['placebet place-1000 -30', 'placebet place-3 -30'])
-    expect(made.store.stats.commits).toEqual({ waiting: 0, underWay: 0, turnedAway: 2 })
+    expect(made.store.stats.commits).toEqual({ queued: 0, inFlight: 0, shed: 2 })
   })
 
-  it('loads are served meanwhile', async () => {
+  it('loads are answered meanwhile', async () => {
     const { made, stop, first } = await blocked()
     const keys = { operation: 'placebet', transactionId: 't', playerId: 'p1', betId: 'b' } as const
     expect(await made.store.load(keys)).toMatchObject({ player: { balance: '100' } })
@@ -223,12 +224,12 @@ describe('while commits do not get through', () => {
   })
 })
 
-describe('while loads do not get through', () => {
-  it('loads of placebets are turned away first, all others are taken while there is room, none is lost', async () => {
+describe('while loads are blocked', () => {
+  it('loads of placebets are shed first, all others wait while there is room, and all are answered', async () => {
     const made = await wallet({ pool: { max: 1 } })
     const load = (operation: 'placebet' | 'rollbackbet', n: number) =>
       endOf(made.store.load({ operation, transactionId: `t-${n}`, playerId: `p${n % 12}`, betId: `b-${n}` }))
-    // The operator's own code has all there is.
+    // The operator's own code holds the only connection.
     const borrowed = await made.pool.connect()
     const first = load('placebet', 0)
     await until(() => made.store.stats.loads.inFlight === 1)
@@ -236,16 +237,16 @@ describe('while loads do not get through', () => {
     const rollbacks = [6, 7, 8, 9, 10].map(n => load('rollbackbet', n))
     const unavailable = expect.objectContaining({ name: 'PostgresStoreError', code: 'UNAVAILABLE' })
     expect(await Promise.all([placebets[4], rollbacks[4]])).toEqual([unavailable, unavailable])
-    expect(made.store.stats.loads).toEqual({ waiting: 8, underWay: 1, turnedAway: 2 })
+    expect(made.store.stats.loads).toEqual({ queued: 8, inFlight: 1, shed: 2 })
     borrowed.release()
     const found = await Promise.all([first, ...placebets.slice(0, 4), ...rollbacks.slice(0, 4)])
     expect(found).toMatchObject(Array(9).fill({ player: { balance: '100' }, bet: null, transaction: null }))
-    expect(made.store.stats.loads).toEqual({ waiting: 0, underWay: 0, turnedAway: 2 })
+    expect(made.store.stats.loads).toEqual({ queued: 0, inFlight: 0, shed: 2 })
   })
 })
 
-describe('while one player is locked by somebody else', () => {
-  it("the player's requests are turned away once their room is full, everybody else's are not", async () => {
+describe('while another writer holds the row lock of a player', () => {
+  it("the player's requests are shed once their queue is full, those of other players are not", async () => {
     const made = await wallet({ options: { batchMax: 1 } })
     const other = await made.otherSession()
     await other.query('BEGIN')
@@ -259,23 +260,23 @@ describe('while one player is locked by somebody else', () => {
       const one = made.store.commit(placing({ n, amount: '1' }))
       hers.push(one)
       one.then(note, note)
-      // It has found out that she is locked, and waits by itself.
+      // It has met the row lock, and waits in its own batch.
       await until(() => made.store.stats.commits.inFlight === 0 && made.store.stats.commits.queued === 0)
       expect(await made.store.commit(placing({ playerId: 'p1', n: 100 + n, amount: '1' }))).toEqual(done)
       expect(made.store.stats.lockWaits.queued).toBeLessThanOrEqual(4)
     }
     expect(answered).toBe(3)
-    expect(made.store.stats.lockWaits).toEqual({ waiting: 4, underWay: 1, turnedAway: 3 })
+    expect(made.store.stats.lockWaits).toEqual({ queued: 4, inFlight: 1, shed: 3 })
     await other.query('COMMIT')
-    expect(await Promise.all(hers)).toEqual([...Array(5).fill(done), ...Array(3).fill(turnedAway)])
+    expect(await Promise.all(hers)).toEqual([...Array(5).fill(done), ...Array(3).fill(shed)])
     expect(await made.balanceOf('alice')).toBe('95')
     expect(await made.balanceOf('p1')).toBe('92')
     await expectBooksToBalance(made)
   })
 })
 
-describe('one request alone, and many at once', () => {
-  /** How often a connection is asked for something, and borrowed. */
+describe('a lone request, and many at once', () => {
+  /** Counts statements, and connections borrowed. */
   function count(pool: pg.Pool) {
     const counted = { statements: 0, borrowed: 0 }
     const query = vi.spyOn(pg.Client.prototype, 'query')
@@ -292,18 +293,18 @@ describe('one request alone, and many at once', () => {
     }
   }
 
-  it('a lone request waits for no timer: it takes one round trip to look, and one to commit', async () => {
+  it('a lone request waits for no timer: one round trip to load, and one to commit', async () => {
     const made = await wallet({ pool: { idleTimeoutMillis: 0 } })
     await idle(made.pool)
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
     const { read } = count(made.pool)
     expect(await handlePlaceBet(made.store, placeBet())).toMatchObject({ ok: true, balance: '70' })
     expect(read()).toEqual({ statements: 2, borrowed: 2 })
-    // Time limits that are met are cleared.
+    // The timers of deadlines are cleared.
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it('128 at once take as many', async () => {
+  it('128 at once need as many', async () => {
     const made = await wallet({ queueMax: 1_000 })
     const { read } = count(made.pool)
     const outcomes = await Promise.all(

@@ -1,6 +1,6 @@
 /**
- * The kit on PGlite: PostgreSQL in this process. It has one connection and no server, so that there is no second one to
- * open, none to cut off, and none to hold a commit with.
+ * The kit on PGlite: PostgreSQL in this process. It has one connection and no server: no second store can be
+ * opened, no connection can be terminated, and no commit can be held.
  */
 import { PGlite } from '@electric-sql/pglite'
 import { createPostgresStore, migratePostgres, type PostgresStoreOptions } from 'bet-wallet/postgres'
@@ -51,12 +51,12 @@ const harnessWith = (
 })
 
 const variants: [name: string, options: PostgresStoreOptions][] = [
-  ['as it is', {}],
+  ['without a hook', {}],
   [
-    'with rows of its own in the same commit',
+    'with withinTransaction',
     {
-      async withinTransaction(query, commits) {
-        for (const { changes } of commits) await query('SELECT $1::text', [changes.transaction.transactionId])
+      async withinTransaction(query, pending) {
+        for (const { changes } of pending) await query('SELECT $1::text', [changes.transaction.transactionId])
       },
     },
   ],

@@ -1,29 +1,29 @@
-/** A line to PostgreSQL that breaks at a chosen byte: before a statement arrives, after it is done, or in silence. */
+/** A TCP proxy to PostgreSQL that loses a chosen request, a chosen answer, or all traffic. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 export interface TcpProxy {
-  /** That of the server, through here. */
+  /** The URL of the server, through the proxy. */
   readonly url: string
   /**
-   * The next message to the server that has this text in it is not forwarded: the connection is cut instead. Resolves
-   * when it has happened.
+   * Closes the connection instead of forwarding the next message to the server that contains this text.
+   * Resolves when it has happened.
    */
   loseRequest(text: string): Promise<void>
   /**
-   * The next message to the server that has this text in it is forwarded; once the server has answered it, the
-   * connection is cut, and the client has heard nothing. Resolves when it has happened.
+   * Forwards the next message to the server that contains this text, and closes the connection instead of
+   * forwarding its answer. Resolves when it has happened.
    */
   loseAnswer(text: string): Promise<void>
-  /** Every connection that there is stays open and is not heard of again. Those that come later are served. */
+  /** All current connections stay open and silent. Later connections work. */
   goDark(): void
   close(): Promise<void>
 }
 
-interface Line {
+interface ProxiedConnection {
   cut(): void
   darken(): void
-  /** What was asked until now does not count. */
+  /** Forgets the requests so far. */
   forget(): void
 }
 
@@ -33,24 +33,26 @@ interface Loss {
   happened(): void
 }
 
-/** How PostgreSQL ends every answer: ReadyForQuery, five bytes long, and the state of the transaction block. */
+/**
+ * How PostgreSQL ends every answer: ReadyForQuery, five bytes long, and the state of the transaction block.
+ */
 const readyForQuery = Buffer.from([0x5a, 0, 0, 0, 5])
 
 /** @param serverUrl `postgres://…` */
 export async function openProxy(serverUrl: string): Promise<TcpProxy> {
   const target = new URL(serverUrl)
   const sockets = new Set<Socket>()
-  let lines: Line[] = []
+  let connections: ProxiedConnection[] = []
   let losses: Loss[] = []
 
   const server = createServer(client => {
     const upstream = connect(Number(target.port), target.hostname)
     let dark = false
     let losing: Loss | null = null
-    // A message may come in pieces.
+    // A message may arrive in several chunks.
     let asked: Buffer = Buffer.alloc(0)
     let answered: Buffer = Buffer.alloc(0)
-    const line: Line = {
+    const connection: ProxiedConnection = {
       cut() {
         client.destroy()
         upstream.destroy()
@@ -62,15 +64,15 @@ export async function openProxy(serverUrl: string): Promise<TcpProxy> {
         asked = Buffer.alloc(0)
       },
     }
-    lines.push(line)
+    connections.push(connection)
     for (const socket of [client, upstream]) {
       sockets.add(socket)
-      // The other end is told by `close`.
+      // `close` follows, and closes the other end.
       socket.on('error', () => {})
       socket.on('close', () => {
         sockets.delete(socket)
-        lines = lines.filter(other => other !== line)
-        if (!dark) line.cut()
+        connections = connections.filter(other => other !== connection)
+        if (!dark) connection.cut()
       })
     }
     client.on('data', chunk => {
@@ -84,7 +86,7 @@ export async function openProxy(serverUrl: string): Promise<TcpProxy> {
       }
       losses = losses.filter(other => other !== loss)
       if (loss.what === 'request') {
-        line.cut()
+        connection.cut()
         loss.happened()
         return
       }
@@ -99,7 +101,7 @@ export async function openProxy(serverUrl: string): Promise<TcpProxy> {
       }
       answered = Buffer.concat([answered, chunk])
       if (!answered.subarray(-6).subarray(0, 5).equals(readyForQuery)) return
-      line.cut()
+      connection.cut()
       losing.happened()
     })
   })
@@ -110,7 +112,7 @@ export async function openProxy(serverUrl: string): Promise<TcpProxy> {
 
   const lose = (text: string, what: Loss['what']) =>
     new Promise<void>(happened => {
-      for (const line of lines) line.forget()
+      for (const connection of connections) connection.forget()
       losses.push({ text: Buffer.from(text), what, happened })
     })
 
@@ -119,7 +121,7 @@ export async function openProxy(serverUrl: string): Promise<TcpProxy> {
     loseRequest: text => lose(text, 'request'),
     loseAnswer: text => lose(text, 'answer'),
     goDark() {
-      for (const line of lines) line.darken()
+      for (const connection of connections) connection.darken()
     },
     async close() {
       server.close()

@@ -1,4 +1,6 @@
-/** A wallet for tests of what goes wrong: a schema, a pool and a store of its own, and a second connection that looks. */
+/**
+ * A wallet for tests of failures: its own schema, pool and store, and a second pool to observe and interfere.
+ */
 import pg from 'pg'
 import { expect, vi } from 'vitest'
 import type { Bet, Transaction, WalletChanges } from '../../../src/store.js'
@@ -11,14 +13,16 @@ import {
 import { bet, live, transaction } from '../../fixtures.js'
 
 export interface WalletSetup {
-  /** Of whoever looks and interferes. It does not go through a proxy. */
+  /** For observing and interfering. It does not go through a proxy. */
   admin: pg.Pool
-  /** Where the store connects to. */
+  /** The server that the store connects to. */
   url: string
   /** Each has 100 EUR. Default: alice, bob and carol. */
   players?: readonly string[]
   options?: Omit<PostgresStoreOptions, 'schema'>
-  /** SQL before the migration, with SCHEMA for the schema: a players' table of the operator's. It is to be filled by it. */
+  /**
+   * SQL before the migration, with SCHEMA for the schema: creates and fills the operator's players' table.
+   */
   ddl?: string
   pool?: pg.PoolConfig
 }
@@ -31,32 +35,32 @@ export interface Wallet {
   /** A row is an array of columns. */
   rows(text: string, values?: unknown[]): Promise<unknown[][]>
   balanceOf(playerId: string): Promise<string>
-  /** What is recorded, as another connection sees it: `placebet place-1 -30`. */
+  /** The recorded transactions, seen by another connection: `placebet place-1 -30`. */
   recorded(): Promise<string[]>
-  /** Another session: a connection of its own, in a transaction block of its own. */
+  /** Another session, on its own connection. */
   otherSession(): Promise<pg.PoolClient>
-  /** From now on commits for this player stop when all is written and nothing is durable yet. */
+  /** From now on commits of this player stop when all rows are written and nothing is durable. */
   stopCommitsOf(playerId: string): Promise<Stop>
-  /** Of the store's connections, those that wait for a lock now: their process ids. */
+  /** The process ids of the store's connections that wait for a lock now. */
   waiting(): Promise<number[]>
   close(): Promise<void>
 }
 
 export interface Stop {
-  /** Resolves with the process id of the server once a commit stands there. */
+  /** Resolves with the process id of the backend once a commit has stopped. */
   reached(): Promise<number>
-  /** Lets go, for good. */
+  /** Lets all commits continue. */
   release(): Promise<void>
 }
 
 let schemas = 0
 
-/** Polls without pausing for a time that somebody guessed. The test's own time limit ends it. */
+/** Polls without a guessed pause. The time limit of the test ends it. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise(setImmediate)
 }
 
-/** Once nothing is borrowed and nobody waits for a connection. */
+/** Resolves once no connection is borrowed or waited for. */
 export async function idle(pool: pg.Pool): Promise<void> {
   await until(() => pool.waitingCount === 0 && pool.idleCount === pool.totalCount)
 }
@@ -92,7 +96,7 @@ export async function openWallet({
     connectionString: url,
     application_name: schema,
   })
-  // The connections that these tests break.
+  // Of the connections that these tests break.
   pool.on('error', () => {})
   const store = createPostgresStore(pool, settings)
   await store.ready()
@@ -173,7 +177,7 @@ export async function openWallet({
   }
 }
 
-/** Every player has what was there at first and what the recorded transactions moved; no bet without its transaction. */
+/** Every balance is the initial one plus the recorded deltas, and every bet has a transaction. */
 export async function expectBooksToBalance({ rows }: Wallet, opening = '100'): Promise<void> {
   const wrong = await rows(
     `SELECT p.player_id, p.balance::text, coalesce(sum(t.delta), 0)::text FROM SCHEMA.players p
@@ -191,14 +195,14 @@ export async function expectBooksToBalance({ rows }: Wallet, opening = '100'): P
 
 interface Movement {
   playerId?: string
-  /** Makes the ids: `place-7`, `bet-7`. */
+  /** The number in the ids: `place-7`, `bet-7`. */
   n?: number
   amount?: string
   fields?: Partial<Transaction>
   bet?: Partial<Bet>
 }
 
-/** What the core commits for an accepted placebet. */
+/** The changes of an accepted placebet. */
 export function placing({
   playerId = 'alice',
   n = 1,
@@ -221,7 +225,7 @@ export function placing({
   }
 }
 
-/** What the core commits for a settlement of the bet that `placing` placed. */
+/** The changes of a settlement of the bet of `placing`. */
 export function settling({
   playerId = 'alice',
   n = 1,
@@ -245,33 +249,33 @@ export function settling({
   }
 }
 
-/** Time limits of the store in these tests: far beyond what a test takes, so that none is met by accident. */
-export const patience = { timeoutMs: 120_000, lockTimeoutMs: 120_000 }
+/** Time limits of the store that no test reaches by accident. */
+export const longTimeouts = { timeoutMs: 120_000, lockTimeoutMs: 120_000 }
 
 /**
- * Makes a call, and once it stands lets the store believe that `timeoutMs` is over. So no test depends on how fast this
- * machine is.
+ * Makes a call, and once it is stuck lets the clock of the store pass `timeoutMs`: no test depends on the
+ * speed of the machine.
  *
- * @param stands whether the call has come to where it will not come any further
+ * @param isStuck whether the call has reached the point that it cannot pass
  */
 export async function outOfTime<T>(
   call: () => Promise<T>,
-  stands: () => boolean | Promise<boolean>,
+  isStuck: () => boolean | Promise<boolean>,
 ): Promise<T | Error> {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   try {
     const end = endOf(call())
-    await until(stands)
-    // What the driver has begun to send in this turn is sent.
+    await until(isStuck)
+    // Lets the driver send what it has queued in this turn.
     await new Promise(setImmediate)
-    vi.advanceTimersByTime(patience.timeoutMs)
+    vi.advanceTimersByTime(longTimeouts.timeoutMs)
     return await end
   } finally {
     vi.useRealTimers()
   }
 }
 
-/** How a call ended: its result, or what it threw. */
+/** How a call ended: its result, or its error. */
 export async function endOf<T>(promise: Promise<T>): Promise<T | Error> {
   return promise.catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))))
 }

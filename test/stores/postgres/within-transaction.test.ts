@@ -1,4 +1,7 @@
-/** Rows of the operator's own in the same commit: all of it or nothing, whatever the hook does and whatever breaks. */
+/**
+ * The operator's own rows in the same database transaction: all or nothing, whatever the hook does and
+ * whatever fails.
+ */
 import { PGlite } from '@electric-sql/pglite'
 import type pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -23,9 +26,9 @@ import {
   endOf,
   expectBooksToBalance,
   idle,
+  longTimeouts,
   openWallet,
   outOfTime,
-  patience,
   placing,
   settling,
   until,
@@ -52,15 +55,15 @@ interface Books {
   store: PostgresStore
   rows(text: string): Promise<unknown[][]>
   recorded(): Promise<unknown[][]>
-  /** What the hook has written: `place-1`. */
+  /** The transactionIds in the hook's ledger: `place-1`. */
   ledger(): Promise<unknown[][]>
 }
 
 const ledgerTable =
   'CREATE TABLE SCHEMA.ledger (transaction_id text NOT NULL, reference text, odds text, balance numeric)'
 
-/** A ledger entry for each: what the hook of a PAM would write. */
-async function enter(query: Query, commits: readonly PendingCommit[], schema: string): Promise<void> {
+/** Writes a ledger entry for each, as the hook of a PAM would. */
+async function writeLedger(query: Query, commits: readonly PendingCommit[], schema: string): Promise<void> {
   for (const { changes, walletTransactionId, balance } of commits) {
     const { odds } = changes.request as { odds?: unknown }
     await query(`INSERT INTO ${schema}.ledger VALUES ($1, $2, $3, $4)`, [
@@ -83,7 +86,7 @@ async function onPool(
     url,
     ddl: ledgerTable,
     options: {
-      ...patience,
+      ...longTimeouts,
       ...options,
       withinTransaction: (query, commits) => hook(query, commits, schema),
     },
@@ -140,7 +143,7 @@ const done = expect.objectContaining({ status: 'committed' })
 const batch = () => ['alice', 'bob', 'carol'].map((playerId, i) => placing({ playerId, n: i + 1 }))
 const isOf = (playerId: string) => (commit: PendingCommit) => commit.changes.transaction.playerId === playerId
 
-/** All at once, so that they share a commit, and how each ended. */
+/** Commits all at once, so that they share a database transaction; returns how each ended. */
 const commitAll = (store: PostgresStore, changes: readonly Parameters<PostgresStore['commit']>[0][]) =>
   Promise.all(changes.map(each => endOf(store.commit(each))))
 
@@ -148,11 +151,11 @@ describe.each([
   ['a pool of pg', onPool],
   ['PGlite', onPGlite],
 ])('on %s', (_, open) => {
-  it('several requests of one batch: the hook is called once, and its rows are in their commit', async () => {
+  it('several requests of one batch: the hook is called once, and its rows are in their database transaction', async () => {
     const calls: (readonly PendingCommit[])[] = []
     const { store, rows } = await open(async (query, commits, schema) => {
       calls.push(commits)
-      await enter(query, commits, schema)
+      await writeLedger(query, commits, schema)
     })
     const requests = ['alice', 'bob', 'alice'].map((playerId, n) =>
       placeBet({ playerId, transactionId: `place-${n}`, betId: `bet-${n}`, odds: '1.85' }),
@@ -172,11 +175,11 @@ describe.each([
     ).toHaveLength(1)
   })
 
-  it('a repeat writes no row, and the hook is not called where nothing is committed', async () => {
+  it('a replay writes no row: the hook is not called where nothing is committed', async () => {
     let calls = 0
     const { store, ledger } = await open(async (query, commits, schema) => {
       calls += 1
-      await enter(query, commits, schema)
+      await writeLedger(query, commits, schema)
     })
     await handlePlaceBet(store, placeBet())
     expect(await handlePlaceBet(store, placeBet())).toMatchObject({ ok: true, replayed: true })
@@ -185,28 +188,28 @@ describe.each([
     expect(await ledger()).toEqual([['place-1']])
   })
 
-  it('refusals that are recorded reach it', async () => {
+  it('is called with recorded refusals', async () => {
     const seen: unknown[] = []
     const { store, ledger } = await open(async (query, commits, schema) => {
       seen.push(...commits.map(({ changes }) => changes.transaction.refusal?.errorCode))
-      await enter(query, commits, schema)
+      await writeLedger(query, commits, schema)
     })
     expect(await handlePlaceBet(store, placeBet({ amount: '100.01' }))).toMatchObject({ ok: false })
     expect(seen).toEqual(['INSUFFICIENT_FUNDS'])
     expect(await ledger()).toEqual([['place-1']])
   })
 
-  it('what it throws undoes all of its request, and nothing of the neighbours', async () => {
-    class RuleOfTheHouse extends Error {
-      readonly code = 'E_HOUSE'
+  it('throws for one request: that request is rolled back, the rest of the batch is committed', async () => {
+    class PamRule extends Error {
+      readonly code = 'E_RULE'
     }
     const { store, rows, ledger } = await open(async (query, commits, schema) => {
-      await enter(query, commits, schema)
-      if (commits.some(isOf('bob'))) throw new RuleOfTheHouse('not bob')
+      await writeLedger(query, commits, schema)
+      if (commits.some(isOf('bob'))) throw new PamRule('not bob')
     })
     const results = await commitAll(store, batch())
     expect(results).toEqual([done, expect.any(Error), done])
-    expect((results[1] as Error).cause).toBeInstanceOf(RuleOfTheHouse)
+    expect((results[1] as Error).cause).toBeInstanceOf(PamRule)
     expect(await ledger()).toEqual([['place-1'], ['place-3']])
     expect(await rows(balances)).toEqual([
       ['alice', '70'],
@@ -222,9 +225,9 @@ describe.each([
     })
   })
 
-  it('a statement of its own that fails undoes all of its request, and nothing of the neighbours', async () => {
+  it('fails in a statement for one request: that request is rolled back, the rest of the batch is committed', async () => {
     const { store, ledger, recorded } = await open(async (query, commits, schema) => {
-      await enter(query, commits, schema)
+      await writeLedger(query, commits, schema)
       if (commits.some(isOf('bob'))) await query('SELECT 1/0')
     })
     const results = await commitAll(store, batch())
@@ -233,29 +236,29 @@ describe.each([
     expect(await recorded()).toHaveLength(2)
   })
 
-  const carelessness: [name: string, careless: (query: Query) => unknown][] = [
-    ['catches the failure of a statement', query => query('SELECT 1/0').catch(() => {})],
-    ['does not wait for a statement that fails', query => void query('SELECT 1/0').catch(() => {})],
-    ['rolls back by itself', query => query('ROLLBACK')],
+  const misuses: [name: string, misuse: (query: Query) => unknown][] = [
+    ['swallows the error of a statement', query => query('SELECT 1/0').catch(() => {})],
+    ['does not await a statement that fails', query => void query('SELECT 1/0').catch(() => {})],
+    ['rolls back', query => query('ROLLBACK')],
     [
-      'rolls back by itself, and begins anew',
+      'rolls back, and begins a new block',
       async query => {
         await query('ROLLBACK')
         await query('BEGIN')
       },
     ],
   ]
-  it.each(carelessness)(
-    'one that %s: nothing is answered as committed, neighbours are',
-    async (_, careless) => {
+  it.each(misuses)(
+    '%s: that request is not answered as committed, the rest of the batch is',
+    async (_, misuse) => {
       const { store, rows, ledger, recorded } = await open(async (query, commits, schema) => {
-        await enter(query, commits, schema)
-        if (commits.some(isOf('bob'))) await careless(query)
+        await writeLedger(query, commits, schema)
+        if (commits.some(isOf('bob'))) await misuse(query)
       })
       const results = await commitAll(store, batch())
       expect(results).toEqual([done, expect.any(Error), done])
       expect(String(results[1])).toMatch(
-        /withinTransaction passed over a statement that failed, or ended the commit/,
+        /withinTransaction swallowed a failed statement or ended the transaction/,
       )
       expect(await ledger()).toEqual([['place-1'], ['place-3']])
       expect(await recorded()).toHaveLength(2)
@@ -267,9 +270,9 @@ describe.each([
     },
   )
 
-  it('one that commits by itself: what is there is found, and answered as it is', async () => {
+  it('commits by itself: the recorded transaction is found and replayed', async () => {
     const { store, recorded, ledger } = await open(async (query, commits, schema) => {
-      await enter(query, commits, schema)
+      await writeLedger(query, commits, schema)
       await query('COMMIT')
     })
     expect(await handlePlaceBet(store, placeBet())).toMatchObject({ ok: true, replayed: true, balance: '70' })
@@ -277,20 +280,20 @@ describe.each([
     expect(await ledger()).toEqual([['place-1']])
   })
 
-  it('one that saves a point before what may fail, and goes back to it, commits', async () => {
+  it('rolls back to a savepoint of its own: the batch is committed', async () => {
     const { store, ledger } = await open(async (query, commits, schema) => {
       await query('SAVEPOINT mine')
       await query('SELECT 1/0').catch(() => query('ROLLBACK TO SAVEPOINT mine'))
-      await enter(query, commits, schema)
+      await writeLedger(query, commits, schema)
     })
     expect(await commitAll(store, batch())).toEqual([done, done, done])
     expect(await ledger()).toHaveLength(3)
   })
 
-  it('refuses a placebet: that is recorded and sticks, its rows are gone, the neighbours are unharmed', async () => {
+  it('refuses a placebet: the refusal is final, its rows are rolled back, the rest of the batch is committed', async () => {
     let strict = true
     const { store, rows, ledger, recorded } = await open(async (query, commits, schema) => {
-      await enter(query, commits, schema)
+      await writeLedger(query, commits, schema)
       for (const commit of commits) {
         if (strict && isOf('bob')(commit) && commit.changes.transaction.refusal === null)
           commit.refuse('LIMIT_REACHED', 'The daily limit is reached')
@@ -317,7 +320,7 @@ describe.each([
       ['placebet', 'place-1', '0', 'LIMIT_REACHED'],
       ['placebet', 'place-2', '-30', null],
     ])
-    // Of the refused one there is the row of its refusal, with the balance as it was.
+    // The refused request has only the row of its recorded refusal, with the old balance.
     expect(await rows("SELECT balance::text FROM SCHEMA.ledger WHERE transaction_id = 'place-1'")).toEqual([
       ['100'],
     ])
@@ -325,7 +328,7 @@ describe.each([
     expect(await rows('SELECT bet_id FROM SCHEMA.bets ORDER BY 1')).toEqual([['bet-0'], ['bet-2']])
   })
 
-  it('refuses an unsettlement: INSUFFICIENT_FUNDS, and the debt is the platform’s (D7)', async () => {
+  it('refuses an unsettlement: INSUFFICIENT_FUNDS, and the clawback is owed to the platform (D7)', async () => {
     const { store, rows } = await open(async (_, commits) => {
       for (const { changes, refuse } of commits)
         if (changes.transaction.operation === 'unsettlement' && changes.balance !== null)
@@ -350,7 +353,7 @@ describe.each([
     })
   })
 
-  it('must not refuse where money is given: that is a fault, and the neighbours are unharmed', async () => {
+  it('must not refuse a credit: a fault, and the rest of the batch is committed', async () => {
     const { store, recorded, rows } = await open(async (_, commits) => {
       for (const { changes, refuse } of commits)
         if (changes.transaction.operation === 'settlement') refuse('NO', 'no')
@@ -358,7 +361,7 @@ describe.each([
     await handlePlaceBet(store, placeBet())
     const results = await commitAll(store, [settling(), placing({ playerId: 'bob', n: 2 })])
     expect(results).toEqual([expect.any(Error), done])
-    expect((results[0] as Error).cause).toEqual(new TypeError('refuse: only where money is taken'))
+    expect((results[0] as Error).cause).toEqual(new TypeError('refuse: only a debit can be refused'))
     expect(await recorded()).toEqual([
       ['placebet', 'place-1', '-30', null],
       ['placebet', 'place-2', '-30', null],
@@ -372,7 +375,7 @@ describe.each([
     expect(fault).toMatchObject({ code: 'COMMIT_UNKNOWN', retryable: false })
   })
 
-  it('takes too long: in time there is an answer, nothing is committed, not even when it ends at last', async () => {
+  it('takes too long: requests are answered in time, and nothing is committed, not even when it ends', async () => {
     let end = () => {}
     const ended = new Promise<void>(resolve => {
       end = resolve
@@ -380,12 +383,12 @@ describe.each([
     let late: Promise<unknown> = Promise.resolve()
     let hanging = false
     const { store, rows, ledger, recorded } = await open(async (query, commits, schema) => {
-      await enter(query, commits, schema)
+      await writeLedger(query, commits, schema)
       hanging = true
       await ended
-      late = endOf(enter(query, commits, schema))
+      late = endOf(writeLedger(query, commits, schema))
       await late
-    }, patience)
+    }, longTimeouts)
     const results = await outOfTime(
       () => commitAll(store, batch()),
       () => hanging,
@@ -399,7 +402,7 @@ describe.each([
     expect(await recorded()).toEqual([])
   })
 
-  it('has ended: query and refuse are of no use any more', async () => {
+  it('has ended: query and refuse throw', async () => {
     let kept: Query | undefined
     let commit: PendingCommit | undefined
     const { store, ledger } = await open(async (query, commits) => {
@@ -413,22 +416,22 @@ describe.each([
   })
 })
 
-describe('what breaks in the middle', () => {
+describe('a failure during the database transaction', () => {
   const pidOf = async (query: Query) =>
     ((await query('SELECT pg_backend_pid() AS pid')).rows as { pid: number }[])[0]?.pid
   const terminate = (pid: number | undefined) => admin.query('SELECT pg_terminate_backend($1)', [pid])
 
-  /** Ends the connection that the hook is on, and waits until the driver has heard of it. */
+  /** Terminates the connection of the hook, and waits until the driver has noticed. */
   async function cut(query: Query): Promise<void> {
     await terminate(await pidOf(query))
     await until(async () => /not queryable/.test(String(await endOf(query('SELECT 1')))))
   }
 
-  it('terminated while the hook works: nothing is there, certainly, so it is begun again, and done once', async () => {
+  it('terminated while the hook runs: no changes were made, so the batch is retried, and committed once', async () => {
     let calls = 0
     const { wallet, store, ledger } = await onPool(async (query, commits, schema) => {
       calls += 1
-      await enter(query, commits, schema)
+      await writeLedger(query, commits, schema)
       if (calls === 1) await cut(query)
     })
     expect(await commitAll(store, batch())).toEqual([done, done, done])
@@ -438,9 +441,9 @@ describe('what breaks in the middle', () => {
     await idle(wallet.pool)
   })
 
-  it('terminated every time: unavailable, and nothing is there', async () => {
+  it('terminated every time: unavailable, and nothing is recorded', async () => {
     const { wallet, store, ledger, recorded, rows } = await onPool(async (query, commits, schema) => {
-      await enter(query, commits, schema)
+      await writeLedger(query, commits, schema)
       await cut(query)
     })
     expect(await commitAll(store, batch())).toEqual(Array(3).fill({ status: 'unavailable' }))
@@ -450,9 +453,9 @@ describe('what breaks in the middle', () => {
     await idle(wallet.pool)
   })
 
-  it('terminated within COMMIT: nobody knows, nothing is there, and the repeat does all of it once', async () => {
-    const { wallet, store, ledger, recorded, rows } = await onPool(enter)
-    // Stops in the COMMIT itself, when everything else is done.
+  it('terminated during COMMIT: unknown, nothing is recorded, and the retry commits all of it once', async () => {
+    const { wallet, store, ledger, recorded, rows } = await onPool(writeLedger)
+    // Stops in COMMIT, after all statements.
     const stop = await wallet.stopCommitsOf('alice')
     await rows('DROP TRIGGER stop ON SCHEMA.transactions')
     await rows(`CREATE CONSTRAINT TRIGGER stop AFTER INSERT ON SCHEMA.transactions DEFERRABLE INITIALLY DEFERRED
@@ -472,8 +475,8 @@ describe('what breaks in the middle', () => {
     await expectBooksToBalance(wallet)
   })
 
-  it('a constraint that is judged at COMMIT fails for one: the others are done', async () => {
-    const { wallet, store, ledger } = await onPool(enter)
+  it('a deferred constraint fails at COMMIT for one request: the rest of the batch is committed', async () => {
+    const { wallet, store, ledger } = await onPool(writeLedger)
     await wallet.rows(`CREATE FUNCTION SCHEMA.rule() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
       IF NEW.transaction_id = 'place-2' THEN RAISE EXCEPTION 'not this one'; END IF; RETURN NULL; END $$`)
     await wallet.rows(`CREATE CONSTRAINT TRIGGER rule AFTER INSERT ON SCHEMA.ledger DEFERRABLE INITIALLY DEFERRED
@@ -484,12 +487,12 @@ describe('what breaks in the middle', () => {
     await idle(wallet.pool)
   })
 
-  it("a statement that takes too long for one is that one's fate, and not the neighbours'", async () => {
-    const { wallet, store, ledger } = await onPool(enter)
+  it('a statement that is cancelled for one request: the rest of the batch is committed', async () => {
+    const { wallet, store, ledger } = await onPool(writeLedger)
     const stop = await wallet.stopCommitsOf('alice')
     const results = commitAll(store, batch())
     const cancel = async () => admin.query('SELECT pg_cancel_backend($1)', [await stop.reached()])
-    // All together, then alice by herself.
+    // The whole batch, then alice alone.
     await cancel()
     await until(async () => (await ledger()).length === 2)
     await cancel()
@@ -499,13 +502,13 @@ describe('what breaks in the middle', () => {
     await idle(wallet.pool)
   })
 
-  it("a row of the hook's own that somebody has locked for one: the neighbours are done", async () => {
+  it('a row of the hook that another writer has locked: the rest of the batch is committed', async () => {
     const { wallet, store, ledger } = await onPool(
       async (query, commits, schema) => {
         await query(`UPDATE ${schema}.ledger SET balance = 0 WHERE transaction_id = ANY ($1)`, [
           commits.map(({ changes }) => changes.transaction.playerId),
         ])
-        await enter(query, commits, schema)
+        await writeLedger(query, commits, schema)
       },
       { lockTimeoutMs: 100 },
     )
@@ -523,7 +526,7 @@ describe('what breaks in the middle', () => {
     let calls = 0
     const { store, ledger } = await onPool(async (query, commits, schema) => {
       calls += 1
-      await enter(query, commits, schema)
+      await writeLedger(query, commits, schema)
       if (calls === 1)
         await query("DO $$ BEGIN RAISE EXCEPTION 'again' USING ERRCODE = 'serialization_failure'; END $$")
     })
@@ -534,7 +537,7 @@ describe('what breaks in the middle', () => {
 })
 
 describe('connections', () => {
-  it('are kept when the hook throws or refuses', async () => {
+  it('stay open when the hook throws or refuses', async () => {
     const { wallet, store } = await onPool(
       async (_, commits) => {
         for (const { changes, refuse } of commits) {
@@ -558,12 +561,12 @@ describe('connections', () => {
     expect(wallet.pool).toMatchObject({ totalCount: 1, idleCount: 1, waitingCount: 0 })
   })
 
-  it('a hook that hangs costs its own, and no more', async () => {
+  it('a hook that hangs loses its own connection, and no other', async () => {
     let hangs = true
     let hanging = false
     const { wallet, store, ledger } = await onPool(
       async (query, commits, schema) => {
-        await enter(query, commits, schema)
+        await writeLedger(query, commits, schema)
         if (!hangs) return
         hanging = true
         await new Promise(() => {})

@@ -1,0 +1,136 @@
+/** The check of the players' table: its columns must match the options. */
+import type { Decimal } from '../../money.js'
+import type { Connections } from './client.js'
+import type { BalanceColumn } from './columns.js'
+import { PostgresStoreError } from './errors.js'
+import type { Tables } from './tables.js'
+
+type Ask = Connections['statement']
+
+/** A column, as the catalog describes it. */
+interface Column {
+  name: string
+  type: string
+  precision: number | null
+  scale: number | null
+  deterministic: boolean
+  updatable: boolean
+  unique: boolean
+  /** Of the table: `v` is a view. */
+  kind: string
+}
+
+/** Throws the problem of the table. */
+type Fail = (problem: string) => never
+
+/** @throws {PostgresStoreError} `INVALID_PLAYERS_TABLE`, naming the column */
+export async function checkPlayersTable(ask: Ask, { players }: Tables): Promise<BalanceColumn> {
+  const fail: Fail = problem => {
+    throw new PostgresStoreError(
+      'INVALID_PLAYERS_TABLE',
+      `The players' table ${players.tableName.join('.')}: ${problem}`,
+    )
+  }
+  const columns = await columnsIn(ask, players.tableName)
+  if (columns.length === 0)
+    fail('it does not exist, or this role may not see it (names are compared as the catalog spells them)')
+  const column = (option: 'id' | 'currency' | 'balance'): Column => {
+    const name = players.columnNames[option]
+    const names = columns.map(each => each.name).join(', ')
+    return (
+      columns.find(each => each.name === name) ??
+      fail(`there is no column ${name} (players.${option}); its columns are ${names}`)
+    )
+  }
+  checkId(column('id'), players, fail)
+  checkCurrency(column('currency'), fail)
+  return checkBalance(column('balance'), players, fail)
+}
+
+async function columnsIn(ask: Ask, tableName: readonly [schema: string, table: string]): Promise<Column[]> {
+  const rows = await ask(
+    `SELECT
+      c.column_name::text AS name,
+      c.data_type::text AS type,
+      c.numeric_precision::integer AS precision,
+      c.numeric_scale::integer AS scale,
+      coalesce(l.collisdeterministic, true) AS deterministic,
+      c.is_updatable = 'YES' AND c.is_generated = 'NEVER' AS updatable,
+      r.relkind::text AS kind,
+      EXISTS (
+        SELECT
+        FROM pg_catalog.pg_index x
+        WHERE x.indrelid = r.oid AND x.indisunique AND x.indisvalid
+          AND x.indpred IS NULL AND x.indnkeyatts = 1 AND x.indkey[0] = a.attnum
+      ) AS "unique"
+    FROM information_schema.columns c
+    JOIN pg_catalog.pg_namespace n ON n.nspname = c.table_schema
+    JOIN pg_catalog.pg_class r ON r.relnamespace = n.oid AND r.relname = c.table_name
+    JOIN pg_catalog.pg_attribute a ON a.attrelid = r.oid AND a.attname = c.column_name
+    LEFT JOIN pg_catalog.pg_collation l ON l.oid = a.attcollation
+    WHERE c.table_schema = $1 AND c.table_name = $2`,
+    [...tableName],
+  )
+  return rows as Column[]
+}
+
+const idTypes = {
+  text: ['text', 'character varying'],
+  bigint: ['smallint', 'integer', 'bigint'],
+  uuid: ['uuid'],
+}
+
+function checkId(id: Column, { idType }: Tables['players'], fail: Fail): void {
+  const types = idTypes[idType]
+  if (!types.includes(id.type)) {
+    fail(
+      `players.idType is ${idType}, but the column ${id.name} is ${id.type}; it must be ${types.join(' or ')}`,
+    )
+  }
+  if (!id.deterministic)
+    fail(`the collation of ${id.name} is nondeterministic: distinct ids would compare equal (D24)`)
+  if (id.kind !== 'v' && !id.unique) fail(`there is no unique index on ${id.name} alone`)
+}
+
+function checkCurrency(currency: Column, fail: Fail): void {
+  if (!['text', 'character varying', 'character'].includes(currency.type)) {
+    fail(`the column ${currency.name} (players.currency) is ${currency.type}; it must be text`)
+  }
+}
+
+const balanceTypes = {
+  numeric: ['numeric'],
+  text: ['text', 'character varying'],
+  'minor-units': ['smallint', 'integer', 'bigint'],
+}
+
+function checkBalance(balance: Column, players: Tables['players'], fail: Fail): BalanceColumn {
+  const { balanceType, decimalsMin } = players
+  const { name, type, precision, scale } = balance
+  if (!balance.updatable) fail(`the column ${name} (players.balance) cannot be updated`)
+  const types = balanceTypes[balanceType]
+  if (!types.includes(type)) {
+    const why = /real|double|money/.test(type) ? ', which rounds' : ''
+    fail(
+      `players.balanceType is ${balanceType}, but the column ${name} is ${type}${why}; it must be ${types.join(' or ')}`,
+    )
+  }
+  if (balanceType === 'minor-units') return { scale: null, max: maxOfInteger(type) }
+  if (balanceType === 'text' || precision === null || scale === null) return { scale: null, max: null }
+  if (scale < decimalsMin) {
+    fail(
+      `numeric(${precision},${scale}) of ${name} would round amounts of ${decimalsMin} decimals; ` +
+        'widen it, or set players.decimalsMin if no amount has more decimals',
+    )
+  }
+  return { scale, max: maxOfNumeric(precision, scale) }
+}
+
+function maxOfInteger(type: string): Decimal {
+  return { smallint: '32767', integer: '2147483647' }[type] ?? '9223372036854775807'
+}
+
+function maxOfNumeric(precision: number, scale: number): Decimal {
+  const whole = '9'.repeat(Math.max(precision - scale, 0)) || '0'
+  return scale === 0 ? whole : `${whole}.${'9'.repeat(scale)}`
+}

@@ -1,0 +1,204 @@
+/**
+ * `commit`: many changes in one statement, or in one database transaction with the rows of
+ * `withinTransaction`.
+ */
+import type { Decimal } from '../../money.js'
+import type { CommitResult, WalletChanges } from '../../store.js'
+import { answerEach, type Batches, bisect, createBatches, type QueueSettings } from './batches.js'
+import { type Connections, classify } from './client.js'
+import type { Columns } from './columns.js'
+import { type ErrorClass, isConnectionLost, isOutOfRange, PostgresStoreError } from './errors.js'
+import { belowMinimum, notRepresentable } from './refusals.js'
+import { type CommitRow, changesToJson } from './rows.js'
+import { schemaVersion } from './sql/fragments.js'
+import type { Tables } from './tables.js'
+import {
+  type CommitEntry,
+  callWithinTransaction,
+  RefusedByHook,
+  type WithinTransaction,
+} from './within-transaction.js'
+
+export interface CommitSettings {
+  connections: Connections
+  tables: Tables
+  queue: QueueSettings
+  lockTimeoutMs: number
+  withinTransaction: WithinTransaction | undefined
+  /** Known before the first changes are submitted. */
+  columns(): Columns
+  /** The greatest balance that the column holds; `null`: any. */
+  balanceMax(): Decimal | null
+}
+
+export interface Commits {
+  commits: Batches<WalletChanges, CommitResult>
+  /**
+   * Commits whose player another writer has locked: a batch per player, so that no player waits for the lock
+   * of another.
+   */
+  lockWaits: Batches<WalletChanges, CommitResult>
+}
+
+interface Context extends CommitSettings {
+  lockWaits: Commits['lockWaits']
+  texts: { commit: string; commitOne: string }
+}
+
+/** How a batch is tried. */
+interface Attempt {
+  waitForLock: boolean
+  /** Whether to retry once on another connection when this one is lost. */
+  retry: boolean
+}
+
+export function createCommits(settings: CommitSettings): Commits {
+  const shared = {
+    ...settings.queue,
+    sheddable: ({ transaction }: WalletChanges) => transaction.operation === 'placebet',
+    partitionKeyOf: ({ transaction }: WalletChanges) => transaction.playerId,
+    uniqueKeysOf: ({ transaction, bet }: WalletChanges) => [
+      `${transaction.operation} ${transaction.transactionId}`,
+      ...(bet === null ? [] : [`bet ${bet.betId}`]),
+    ],
+    onShed: (entry: CommitEntry) => entry.resolve({ status: 'unavailable' }),
+    // Most likely the other entry has inserted the id; if not, the core finds out when it reloads and
+    // retries.
+    onDuplicateKey: (entry: CommitEntry) => entry.resolve({ status: 'conflict' }),
+  }
+  const lockWaits: Commits['lockWaits'] = createBatches({
+    ...shared,
+    onePartitionPerBatch: true,
+    perform: entries => perform(context, entries, { waitForLock: true, retry: true }),
+  })
+  const commits: Commits['commits'] = createBatches({
+    ...shared,
+    perform: entries => perform(context, entries, { waitForLock: false, retry: true }),
+  })
+  const context: Context = { ...settings, lockWaits, texts: textsOf(settings.tables) }
+  return { commits, lockWaits }
+}
+
+async function perform(context: Context, entries: readonly CommitEntry[], attempt: Attempt): Promise<void> {
+  let rows: CommitRow[]
+  try {
+    rows = await execute(context, entries, attempt.waitForLock)
+  } catch (error) {
+    return await recover(context, entries, attempt, error)
+  }
+  const alone: CommitEntry[] = []
+  answerEach(
+    entries,
+    rows,
+    row => row.item_index,
+    (entry, row) => {
+      // Judged after other items of its player: they may be what exceeds the column.
+      if (row.verdict === 'out-of-range' && entries.length > 1) alone.push(entry)
+      else answer(context, entry, row, attempt)
+    },
+  )
+  for (const entry of alone) await perform(context, [entry], { ...attempt, retry: true })
+}
+
+/** @throws {QueryFailed} */
+async function execute(
+  context: Context,
+  entries: readonly CommitEntry[],
+  waitForLock: boolean,
+): Promise<CommitRow[]> {
+  const { connections, texts, lockTimeoutMs, withinTransaction } = context
+  const columns = context.columns()
+  const items = entries.map(({ item }, index) => changesToJson(item, index, columns))
+  const playerIds = [...new Set(items.map(({ player_id }) => player_id))].sort()
+  const settings = [waitForLock, context.balanceMax(), lockTimeoutMs]
+  const [text, values] =
+    items.length === 1
+      ? [texts.commitOne, [JSON.stringify(items[0]), ...settings]]
+      : [texts.commit, [JSON.stringify(items), JSON.stringify(playerIds), ...settings]]
+  if (withinTransaction === undefined) return (await connections.statement(text, values)) as CommitRow[]
+  return await connections.transaction(async query => {
+    const rows = (await query(text, values)).rows as CommitRow[]
+    await callWithinTransaction(withinTransaction, query, { entries, rows, columns })
+    return rows
+  })
+}
+
+function textsOf({ schema }: Tables): Context['texts'] {
+  const columns = 'item_index, verdict, currency, balance, wallet_transaction_id'
+  return {
+    commit: `SELECT ${columns} FROM ${schema}.commit_v${schemaVersion}($1, $2, $3, $4, $5)`,
+    commitOne: `SELECT ${columns} FROM ${schema}.commit_one_v${schemaVersion}($1, $2, $3, $4)`,
+  }
+}
+
+/** @throws {PostgresStoreError} `AMOUNT_NOT_REPRESENTABLE` */
+function answer(context: Context, entry: CommitEntry, row: CommitRow, { waitForLock }: Attempt): void {
+  const { verdict, currency, balance, wallet_transaction_id: walletTransactionId } = row
+  if (verdict === 'committed') {
+    const balanceAfter = context.columns().fromColumn(balance ?? '', currency ?? '')
+    entry.resolve({ status: 'committed', balance: balanceAfter, walletTransactionId })
+  } else if (verdict === 'out-of-range') {
+    entry.resolve(notRepresentable(entry.item, null))
+  } else if (verdict === 'busy' && !waitForLock) {
+    retryWaitingForLock(context, [entry])
+  } else {
+    // Also `busy` after a wait: the row was inserted meanwhile, or this role may not lock it. Another wait is
+    // of no use.
+    entry.resolve({ status: 'conflict' })
+  }
+}
+
+function retryWaitingForLock({ lockWaits }: Context, entries: readonly CommitEntry[]): void {
+  for (const entry of entries) lockWaits.submit(entry.item).then(entry.resolve, entry.reject)
+}
+
+/** After a batch that failed as a whole: retries what may succeed, and answers the rest. */
+async function recover(
+  context: Context,
+  entries: readonly CommitEntry[],
+  attempt: Attempt,
+  error: unknown,
+): Promise<void> {
+  const { kind, cause, timedOut } = classify(error)
+  const retry = (some: readonly CommitEntry[]) => perform(context, some, { ...attempt, retry: true })
+  if (cause instanceof RefusedByHook) {
+    for (const [entry, refusal] of cause.refusals) entry.resolve(refusal)
+    const others = entries.filter(entry => !cause.refusals.has(entry))
+    return others.length === 0 ? undefined : await retry(others)
+  }
+  const lost = isConnectionLost(cause)
+  // No changes were made, because of the connection: once more, on another one.
+  if (attempt.retry && lost && !timedOut && kind === 'unavailable')
+    return await perform(context, entries, { ...attempt, retry: false })
+  if (entries.length > 1) {
+    // One entry caused it. The others must neither wait for it nor fail with it.
+    if (kind === 'conflict' || kind === 'rejected') return await bisect(entries, retry)
+    if (kind === 'unavailable' && !attempt.waitForLock && !timedOut && !lost)
+      return retryWaitingForLock(context, entries)
+  }
+  for (const entry of entries) answerFailed(entry, kind, cause, context.tables)
+}
+
+function answerFailed(entry: CommitEntry, kind: ErrorClass, cause: unknown, tables: Tables): void {
+  try {
+    entry.resolve(resultOfFailure(entry.item, kind, cause, tables))
+  } catch (error) {
+    entry.reject(error)
+  }
+}
+
+/** @throws the fault, where the failure is no result of the contract */
+function resultOfFailure(
+  changes: WalletChanges,
+  kind: ErrorClass,
+  cause: unknown,
+  tables: Tables,
+): CommitResult {
+  if (kind === 'conflict' || kind === 'unavailable') return { status: kind }
+  if (kind === 'unknown')
+    throw new PostgresStoreError('COMMIT_UNKNOWN', 'The answer to the commit was lost', { cause })
+  if (isOutOfRange(cause)) return notRepresentable(changes, cause)
+  const refusal = belowMinimum(changes, cause, tables)
+  if (refusal !== null) return refusal
+  throw cause
+}

@@ -1,0 +1,177 @@
+/** `commit` for one item, by small statements: cheaper to set up than the statement for many. */
+import type { Tables } from '../tables.js'
+import {
+  asPlayerId,
+  balanceIsValid,
+  balancePlus,
+  betColumns,
+  betRevisionQuery,
+  betValues,
+  type DatabaseFunction,
+  defineFunction,
+  exceedsColumn,
+  fromStoredTransaction,
+  isBelowFloor,
+  itemColumns,
+  nextWalletTransactionId,
+  raiseBalanceDiffers,
+  raiseBetChanged,
+  revisionMatches,
+  schemaVersion,
+  sql,
+  transactionColumns,
+  transactionValues,
+} from './fragments.js'
+
+/**
+ * `commit_one_v1`, called with one item as a JSON object. The guards are checked first, and enforced by the
+ * writes too: guards 1 and 2 by the unique indexes and the bet's revision, guard 3 by the row lock.
+ */
+export function commitOneFunction(tables: Tables): DatabaseFunction {
+  return defineFunction(tables, {
+    name: `commit_one_v${schemaVersion}`,
+    comment: '-- Commits one item: the same guards, by small statements.',
+    parameters: sql`
+      item_json json,
+      wait_for_lock boolean,
+      balance_max numeric,
+      lock_timeout_ms integer`,
+    returns: sql`
+      TABLE (item_index integer, verdict text, currency text, balance text, wallet_transaction_id text)
+      LANGUAGE plpgsql VOLATILE ROWS 1`,
+    body: sql`
+      #variable_conflict use_column
+      DECLARE
+        item record;
+        stored_revision integer;
+        bet_is_stored boolean;
+        balance_before numeric;
+        balance_after numeric;
+        balance_written numeric;
+      BEGIN
+        PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
+        SELECT * INTO item
+        FROM json_to_record(item_json) AS item (
+          ${itemColumns}
+        );
+        item_index := item.item_index;
+        verdict := 'conflict';
+
+        <<guards_and_writes>>
+        BEGIN
+          ${lockPlayer(tables)}
+
+          ${checkGuards(tables)}
+
+          ${write(tables)}
+          verdict := 'committed';
+        END;
+
+        RETURN NEXT;
+      END`,
+  })
+}
+
+function lockPlayer(tables: Tables): string {
+  const { table, columns } = tables.players
+  const player = sql`
+    FROM ${table} player
+    WHERE player.${columns.id} = ${asPlayerId(tables, 'item.player_id')}`
+  const lock = sql`
+    SELECT coalesce(player.${columns.currency}::text, ''), player.${columns.balance}::numeric
+    INTO currency, balance_before
+    ${player}
+    FOR NO KEY UPDATE`
+  return sql`
+    -- Lock order: the player, then the bet. Every commit keeps to it.
+    IF wait_for_lock THEN
+      ${lock};
+    ELSE
+      ${lock} SKIP LOCKED;
+    END IF;
+    IF NOT found THEN
+      PERFORM ${player};
+      IF found THEN
+        verdict := 'busy'; -- another writer holds the row lock
+      END IF;
+      EXIT guards_and_writes;
+    END IF;
+    balance := balance_before::text;
+    balance_after := balance_before + item.balance_delta;`
+}
+
+function checkGuards(tables: Tables): string {
+  return sql`
+    -- Guard 1: the transaction is new.
+    PERFORM ${fromStoredTransaction(tables, 'item')};
+    EXIT guards_and_writes WHEN found;
+
+    -- Guard 2: the bet has not changed since it was loaded.
+    IF item.bet_revision IS NOT NULL THEN
+      SELECT bet.revision, bet.is_stored
+      INTO stored_revision, bet_is_stored
+      FROM (
+        ${betRevisionQuery(tables, 'item.bet_id')}
+      ) bet;
+      EXIT guards_and_writes WHEN NOT (${revisionMatches('stored_revision')});
+    END IF;
+
+    -- Guard 3: the currency and the floor of the balance.
+    IF item.balance_delta IS NOT NULL THEN
+      EXIT guards_and_writes WHEN NOT (${balanceIsValid('currency', 'balance_before')})
+        OR ${isBelowFloor('item', 'balance_after')};
+      IF ${exceedsColumn('item', {
+        afterCredit: 'balance_after',
+        afterDebit: 'balance_after',
+        balanceMax: 'balance_max',
+      })} THEN
+        verdict := 'out-of-range';
+        EXIT guards_and_writes;
+      END IF;
+    END IF;`
+}
+
+function write(tables: Tables): string {
+  const { schema, players } = tables
+  const { id, balance } = players.columns
+  return sql`
+    INSERT INTO ${schema}.transactions AS new_transaction (
+      ${transactionColumns}
+    )
+    VALUES (
+      ${transactionValues(nextWalletTransactionId(schema))}
+    )
+    RETURNING new_transaction.wallet_transaction_id INTO wallet_transaction_id;
+
+    IF bet_is_stored THEN
+      UPDATE ${schema}.bets bet
+      SET (
+        ${betColumns}
+      ) = (
+        ${betValues}
+      )
+      WHERE bet.bet_id = item.bet_id
+        AND bet.revision = item.bet_revision - 1;
+      IF NOT found THEN
+        ${raiseBetChanged}
+      END IF;
+    ELSIF item.bet_revision IS NOT NULL THEN
+      INSERT INTO ${schema}.bets (
+        ${betColumns}
+      )
+      VALUES (
+        ${betValues}
+      );
+    END IF;
+
+    IF item.balance_delta IS NOT NULL THEN
+      UPDATE ${players.table} player
+      SET ${balance} = ${balancePlus(tables, 'item.balance_delta')}
+      WHERE player.${id} = ${asPlayerId(tables, 'item.player_id')}
+      RETURNING player.${balance}::numeric INTO balance_written;
+      IF balance_written IS DISTINCT FROM balance_after THEN
+        ${raiseBalanceDiffers}
+      END IF;
+      balance := balance_after::text;
+    END IF;`
+}

@@ -1,0 +1,87 @@
+/** `credit_bet`: for settlements by PAM code (D17), in the database transaction that credits the player. */
+import type { Tables } from '../tables.js'
+import {
+  asPlayerId,
+  betColumnLines,
+  betColumns,
+  betQuery,
+  type DatabaseFunction,
+  defineFunction,
+  lines,
+  settlementTypes,
+  sql,
+} from './fragments.js'
+
+export function creditFunction(tables: Tables): DatabaseFunction {
+  const { schema, players } = tables
+  return defineFunction(tables, {
+    name: 'credit_bet',
+    comment: sql`
+      -- For PAM code that settles bets (D17): notes the credit on the bet. Call it in the database transaction
+      -- that credits the player.`,
+    parameters: sql`
+      settled_bet_id text,
+      settlement_type text,
+      amount numeric`,
+    returns: sql`
+      void
+      LANGUAGE plpgsql VOLATILE`,
+    body: sql`
+      DECLARE
+        known_bet record;
+      BEGIN
+        IF settlement_type IS NULL OR settlement_type NOT IN ('BET_PAID', 'VOIDED', 'CASHOUT') THEN
+          RAISE EXCEPTION 'bet-wallet: settlement_type must be BET_PAID, VOIDED or CASHOUT, not %',
+            settlement_type
+            USING ERRCODE = 'invalid_parameter_value';
+        END IF;
+        IF amount IS NULL OR NOT (amount >= 0 AND amount < 'Infinity') THEN
+          RAISE EXCEPTION 'bet-wallet: amount must be at least 0, not %', amount
+            USING ERRCODE = 'invalid_parameter_value';
+        END IF;
+        SELECT bet.* INTO known_bet
+        FROM (
+          ${betQuery(tables, 'settled_bet_id')}
+        ) bet;
+        IF known_bet.bet_id IS NULL THEN
+          RAISE EXCEPTION 'bet-wallet: unknown bet %', settled_bet_id
+            USING ERRCODE = 'no_data_found';
+        END IF;
+
+        -- Lock order: the player, then the bet, as in every commit: no deadlock between the two.
+        PERFORM FROM ${players.table} player
+        WHERE player.${players.columns.id} = ${asPlayerId(tables, 'known_bet.player_id')}
+        FOR NO KEY UPDATE;
+
+        -- A legacy bet is stored with its first change.
+        IF NOT known_bet.is_stored THEN
+          INSERT INTO ${schema}.bets (
+            ${betColumns}
+          )
+          VALUES (
+            ${lines(betColumnLines('known_bet.'))}
+          )
+          ON CONFLICT DO NOTHING;
+        END IF;
+        UPDATE ${schema}.bets bet
+        SET
+          ${lines(settlementTypes.map(creditAssignments))},
+          revision = bet.revision + 1
+        WHERE bet.bet_id = settled_bet_id;
+      END`,
+  })
+}
+
+/** Adds the amount to the live credit. The other two parts become 0 with the first credit of the type. */
+function creditAssignments(type: (typeof settlementTypes)[number]): string {
+  const assignment = (column: string, credited: string) => sql`
+    ${column} = CASE
+      WHEN settlement_type = '${type.toUpperCase()}' THEN ${credited}
+      ELSE bet.${column}
+    END`
+  return lines([
+    assignment(`${type}_live`, `coalesce(bet.${type}_live, 0) + amount`),
+    assignment(`${type}_reversed`, `coalesce(bet.${type}_reversed, 0)`),
+    assignment(`${type}_owed`, `coalesce(bet.${type}_owed, 0)`),
+  ])
+}

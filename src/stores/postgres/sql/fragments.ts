@@ -1,0 +1,276 @@
+/**
+ * Parts that several statements share. All SQL of this store is plain text made from names; values of a
+ * request travel as parameters.
+ */
+import type { Tables } from '../tables.js'
+import { literal } from './quoting.js'
+
+/** Rises with every change of a table or function. */
+export const schemaVersion = 1
+
+/**
+ * SQL over several lines. The indentation of the first line is removed from all lines; interpolated text
+ * takes the indentation of its line. A line break inside a quoted name stays as it is.
+ */
+export function sql(parts: TemplateStringsArray, ...values: readonly (string | number)[]): string {
+  const margin = /^\n */.exec(parts[0] ?? '')?.[0] ?? '\n'
+  let text = ''
+  parts.forEach((part, index) => {
+    text += part.replaceAll(margin, '\n')
+    const indentation = /^ */.exec(text.slice(text.lastIndexOf('\n') + 1))?.[0] ?? ''
+    text += indent(String(values[index] ?? ''), indentation)
+  })
+  return text.trim()
+}
+
+/** Indents every line but the first. */
+function indent(text: string, indentation: string): string {
+  return text.replace(/"(?:[^"]|"")*"|\n(?=.)/g, match => (match === '\n' ? `\n${indentation}` : match))
+}
+
+/** A list with a line for each item. */
+export const lines = (items: readonly string[]) => items.join(',\n')
+
+export const settlementTypes = ['bet_paid', 'voided', 'cashout'] as const
+
+/** The columns of one settlement type: the parts of a credit (D18). */
+export const creditColumnsOf = (type: (typeof settlementTypes)[number]) =>
+  ['live', 'reversed', 'owed'].map(part => `${type}_${part}`)
+
+export const creditColumns = settlementTypes.flatMap(creditColumnsOf)
+
+/** The columns of `bets`, as lines of a list. `prefix` stands before every name. */
+export const betColumnLines = (prefix = '') =>
+  [
+    ['bet_id', 'player_id', 'currency', 'stake', 'status'],
+    ...settlementTypes.map(creditColumnsOf),
+    ['revision'],
+  ].map(columns => columns.map(column => `${prefix}${column}`).join(', '))
+
+/**
+ * Settings of every function: look up rows by index, with one generic plan per connection. There is no
+ * search_path, because all names have their schema; and triggers on the operator's tables run under these
+ * settings too.
+ */
+const functionSettings = sql`
+  SET jit = off
+  SET plan_cache_mode = force_generic_plan
+  SET enable_seqscan = off`
+
+/** A function of the library's schema. */
+export interface DatabaseFunction {
+  name: string
+  /** As the catalog keeps it, in `pg_proc.prosrc`. */
+  body: string
+  definition: string
+}
+
+/** The parts of CREATE FUNCTION. */
+interface FunctionParts {
+  name: string
+  /** Lines of `--` above it. */
+  comment: string
+  parameters: string
+  /** With language, volatility and rows. */
+  returns: string
+  body: string
+}
+
+export function defineFunction(
+  { schema }: Tables,
+  { name, comment, parameters, returns, body }: FunctionParts,
+): DatabaseFunction {
+  return {
+    name,
+    body: `\n${body}\n`,
+    definition: sql`
+      ${comment}
+      CREATE OR REPLACE FUNCTION ${schema}.${name}(
+        ${parameters}
+      )
+      RETURNS ${returns}
+      ${functionSettings}
+      AS $function$
+      ${body}
+      $function$`,
+  }
+}
+
+/** The next walletTransactionId. */
+export const nextWalletTransactionId = (schema: string) =>
+  `nextval(${literal(`${schema}.wallet_transaction_ids`)})::text`
+
+/**
+ * At most one row per row on the left. OFFSET 0 keeps it an index lookup: the planner may not turn it into a
+ * join.
+ */
+export const lookup = (query: string, alias: string) => sql`
+  LEFT JOIN LATERAL (
+    ${query}
+    OFFSET 0
+  ) ${alias} ON true`
+
+/**
+ * A playerId as text, in the type of the id column: a comparison with another type would not use its index.
+ */
+export const asPlayerId = ({ players }: Tables, text: string) =>
+  players.idType === 'text' ? text : `${text}::${players.idType}`
+
+/** The row of a bet, and whether it is in `bets`; else the bet of the view of legacy bets, at revision 1. */
+export function betQuery(tables: Tables, betId: string): string {
+  const { schema, legacyBets } = tables
+  const stored = sql`
+    SELECT
+      ${lines(betColumnLines('bet.'))},
+      true AS is_stored
+    FROM ${schema}.bets bet
+    WHERE bet.bet_id = ${betId}`
+  if (legacyBets === null) return stored
+  return withLegacyBet(
+    tables,
+    betId,
+    stored,
+    sql`
+    ${lines(['bet_id', 'player_id', 'currency', 'stake', 'status', ...creditColumns].map(legacyColumn))},
+    1,
+    false`,
+  )
+}
+
+/** The same with the revision alone: what the guards need. */
+export function betRevisionQuery(tables: Tables, betId: string): string {
+  const { schema, legacyBets } = tables
+  const stored = sql`
+    SELECT bet.revision, true AS is_stored
+    FROM ${schema}.bets bet
+    WHERE bet.bet_id = ${betId}`
+  if (legacyBets === null) return stored
+  return withLegacyBet(tables, betId, stored, '1 AS revision,\nfalse AS is_stored')
+}
+
+const withLegacyBet = ({ schema, legacyBets }: Tables, betId: string, stored: string, columns: string) => sql`
+  ${stored}
+  UNION ALL
+  SELECT
+    ${columns}
+  FROM (
+    -- A scalar subquery: a view that returns two rows for one bet is an error (21000).
+    SELECT (
+      SELECT legacy_bet
+      FROM ${legacyBets ?? ''} legacy_bet
+      WHERE legacy_bet.bet_id = ${betId}
+        AND NOT EXISTS (SELECT FROM ${schema}.bets bet WHERE bet.bet_id = ${betId})
+    ) AS bet
+    OFFSET 0
+  ) legacy
+  WHERE (legacy.bet).bet_id IS NOT NULL`
+
+/** A view that fills only `_live` of a credit means that none of it was reversed or is owed. */
+function legacyColumn(column: string): string {
+  const value = `(legacy.bet).${column}`
+  const [, type, part] = /^(.*)_(live|reversed|owed)$/.exec(column) ?? []
+  if (type === undefined) return column === 'stake' ? `${value}::numeric` : `${value}::text`
+  if (part === 'live') return `${value}::numeric`
+  const others = [`${type}_live`, `${type}_${part === 'owed' ? 'reversed' : 'owed'}`]
+  return sql`
+    coalesce(
+      ${value}::numeric,
+      CASE WHEN num_nonnulls(${others.map(other => `(legacy.bet).${other}`).join(', ')}) > 0 THEN 0 END
+    )`
+}
+
+/** The fields of one item of a commit: a JSON object. An absent key is NULL. */
+export const itemColumns = lines([
+  'item_index integer',
+  'operation text, transaction_id text, player_id text, bet_id text',
+  'amount numeric, currency text, type text, delta numeric',
+  'error_code text, description text, transaction_date_ms numeric',
+  'balance_delta numeric, balance_currency text, balance_floor numeric',
+  'bet_player_id text, bet_currency text, bet_stake numeric, bet_status text, bet_revision integer',
+  ...settlementTypes.map(type =>
+    creditColumnsOf(type)
+      .map(column => `${column} numeric`)
+      .join(', '),
+  ),
+])
+
+/** The columns of `transactions` that a commit writes; `item` has their values. */
+export const transactionColumns = sql`
+  operation, transaction_id, player_id, bet_id,
+  amount, currency, type, delta,
+  error_code, description,
+  transaction_date,
+  wallet_transaction_id`
+
+export const transactionValues = (walletTransactionId: string) => sql`
+  item.operation, item.transaction_id, item.player_id, item.bet_id,
+  item.amount, item.currency, item.type, item.delta,
+  item.error_code, item.description,
+  timestamptz 'epoch' + item.transaction_date_ms * interval '1 millisecond',
+  ${walletTransactionId}`
+
+/** The columns of `bets` that a commit writes; `item` has their values. */
+export const betColumns = lines(betColumnLines())
+
+export const betValues = sql`
+  item.bet_id, item.bet_player_id, item.bet_currency, item.bet_stake, item.bet_status,
+  ${lines(
+    settlementTypes.map(type =>
+      creditColumnsOf(type)
+        .map(column => `item.${column}`)
+        .join(', '),
+    ),
+  )},
+  item.bet_revision`
+
+/** The stored transaction of an item or key. Guard 1: there is none. */
+export const fromStoredTransaction = ({ schema }: Tables, item: string) => sql`
+  FROM ${schema}.transactions stored
+  WHERE stored.operation = ${item}.operation
+    AND stored.transaction_id = ${item}.transaction_id`
+
+/**
+ * Guard 2, of an `item` that writes a bet: its stored revision is the one before. A bet that is not stored
+ * has 0.
+ */
+export const revisionMatches = (storedRevision: string) =>
+  `coalesce(${storedRevision}, 0) = item.bet_revision - 1`
+
+/** Guard 3, of an `item` that changes the balance. A balance that is NULL or not finite cannot be changed. */
+export const balanceIsValid = (currency: string, balance: string) =>
+  `(${currency} = item.balance_currency AND abs(${balance}) < 'Infinity') IS TRUE`
+
+/** Guard 3: the floor. */
+export const isBelowFloor = (item: string, balanceAfter: string) => `${balanceAfter} < ${item}.balance_floor`
+
+/** Whether the balance column cannot hold the new balance. */
+export const exceedsColumn = (
+  item: string,
+  { afterCredit, afterDebit, balanceMax }: { afterCredit: string; afterDebit: string; balanceMax: string },
+) => sql`
+  (CASE
+    WHEN ${item}.balance_delta > 0 THEN ${afterCredit}
+    ELSE -${afterDebit}
+  END) > ${balanceMax}`
+
+/** The balance column's new value, where `delta` is a numeric in the column's unit. */
+export const balancePlus = ({ players: { columns, balanceType } }: Tables, delta: string) =>
+  ({
+    numeric: `player.${columns.balance} + ${delta}`,
+    text: `(player.${columns.balance}::numeric + ${delta})::text`,
+    'minor-units': `player.${columns.balance} + ${delta}::bigint`,
+  })[balanceType]
+
+/**
+ * A writer that does not lock the player, such as SQL by hand, has changed the bet after its revision was
+ * read.
+ */
+export const raiseBetChanged = sql`
+  RAISE EXCEPTION 'bet-wallet: another writer changed the bet during this commit'
+    USING ERRCODE = 'serialization_failure';`
+
+/** The player's balance after the update is not the one computed. */
+export const raiseBalanceDiffers = sql`
+  -- The row is locked: the difference comes from a trigger that rounds, replaces or suppresses the update.
+  RAISE EXCEPTION 'bet-wallet: the balance in the players'' table is not the one written: see its triggers'
+    USING ERRCODE = 'triggered_data_change_violation';`

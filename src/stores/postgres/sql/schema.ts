@@ -1,0 +1,159 @@
+/** The migration: schema, tables and functions. */
+import type { Tables } from '../tables.js'
+import { commitFunction } from './commit.js'
+import { commitOneFunction } from './commit-one.js'
+import { creditFunction } from './credit.js'
+import {
+  creditColumns,
+  type DatabaseFunction,
+  lines,
+  nextWalletTransactionId,
+  schemaVersion,
+  settlementTypes,
+  sql,
+} from './fragments.js'
+import { loadFunction } from './load.js'
+import { literal } from './quoting.js'
+
+/**
+ * The functions that the store and PAM code call. A statement of this size takes longer to plan than to run;
+ * a function plans it once per connection. JSON is one parameter of any length, for any driver.
+ */
+export function functionsOf(tables: Tables): DatabaseFunction[] {
+  return [loadFunction(tables), commitFunction(tables), commitOneFunction(tables), creditFunction(tables)]
+}
+
+/**
+ * An advisory lock for the rest of the database transaction: migrations of one schema wait for each other.
+ */
+export const migrationLock = ({ schemaName }: Tables) =>
+  `pg_advisory_xact_lock(hashtextextended('bet-wallet ' || ${literal(schemaName)}, 0))`
+
+/**
+ * Every statement of the migration, in order. Each can be run again: it keeps tables and rows, and replaces
+ * functions.
+ */
+export function migrationStatements(tables: Tables): string[] {
+  const { schema, players } = tables
+  return [
+    sql`
+      CREATE SCHEMA IF NOT EXISTS ${schema}`,
+
+    sql`
+      -- The versions of this schema.
+      CREATE TABLE IF NOT EXISTS ${schema}.migrations (
+        version integer PRIMARY KEY,
+        migrated_at timestamptz NOT NULL DEFAULT now()
+      )`,
+
+    ...(players.own ? [playersTable(schema)] : []),
+    ...domains(schema),
+    betsTable(schema),
+
+    sql`
+      CREATE SEQUENCE IF NOT EXISTS ${schema}.wallet_transaction_ids AS bigint`,
+
+    transactionsTable(schema),
+
+    ...functionsOf(tables).map(({ definition }) => definition),
+
+    sql`
+      INSERT INTO ${schema}.migrations (version)
+      VALUES (${schemaVersion})
+      ON CONFLICT DO NOTHING`,
+  ]
+}
+
+const playersTable = (schema: string) => sql`
+  -- Half of every page stays free for HOT updates: a new balance needs no new index entry.
+  CREATE TABLE IF NOT EXISTS ${schema}.players (
+    player_id text COLLATE "C" PRIMARY KEY,
+    currency text NOT NULL CHECK (currency <> ''),
+    balance numeric NOT NULL CHECK (balance >= 0 AND balance < 'Infinity')
+  )
+  WITH (fillfactor = 50)`
+
+/** Most rules are in domains: the CHECKs of a table are parsed again by every statement that writes to it. */
+const domains = (schema: string) => [
+  sql`
+    -- A finite amount of money, not negative. There is no CREATE DOMAIN IF NOT EXISTS.
+    DO $domain$
+    BEGIN
+      CREATE DOMAIN ${schema}.amount AS numeric
+        CHECK (VALUE >= 0 AND VALUE < 'Infinity');
+    EXCEPTION WHEN duplicate_object THEN
+      NULL;
+    END
+    $domain$`,
+  sql`
+    -- An id or code, compared byte by byte.
+    DO $domain$
+    BEGIN
+      CREATE DOMAIN ${schema}.identifier AS text COLLATE "C"
+        CHECK (VALUE <> '');
+    EXCEPTION WHEN duplicate_object THEN
+      NULL;
+    END
+    $domain$`,
+]
+
+const betsTable = (schema: string) => sql`
+  -- Every bet, and what was credited for it. A betId is unique across all players (D1).
+  -- Per settlement type (D18): the live credit, or NULL; the sum of reversed credits; the sum of uncollected
+  -- clawbacks, owed to the platform. All three are NULL where the bet was never credited with this type.
+  CREATE TABLE IF NOT EXISTS ${schema}.bets (
+    bet_id ${schema}.identifier PRIMARY KEY,
+    player_id ${schema}.identifier NOT NULL,
+    currency ${schema}.identifier NOT NULL,
+    stake ${schema}.amount NOT NULL,
+    status text NOT NULL,
+    ${lines(creditColumns.map(column => `${column} ${schema}.amount`))},
+    revision integer NOT NULL,
+    recorded_at timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT bets_valid CHECK (
+      revision >= 1
+      AND (
+        status = 'PLACED'
+        OR status = 'ROLLED_BACK' AND num_nonnulls(bet_paid_live, voided_live, cashout_live) = 0
+      )
+      ${settlementTypes.map(creditRule).join('\n')}
+    )
+  )`
+
+const creditRule = (type: (typeof settlementTypes)[number]) => sql`
+  AND (${type}_reversed IS NULL) = (${type}_owed IS NULL)
+  AND (${type}_live IS NULL OR ${type}_owed IS NOT NULL)`
+
+const transactionsTable = (schema: string) => sql`
+  -- Every decided transaction of the platform: the idempotency record, by operation and transactionId (D1).
+  CREATE TABLE IF NOT EXISTS ${schema}.transactions (
+    operation text NOT NULL,
+    transaction_id ${schema}.identifier NOT NULL,
+    player_id ${schema}.identifier NOT NULL,
+    bet_id ${schema}.identifier NOT NULL,
+    amount ${schema}.amount,
+    currency text,
+    type text,
+    delta numeric NOT NULL,
+    -- A final refusal (D6, D7). Both are NULL: a success.
+    error_code text,
+    description text,
+    transaction_date timestamptz NOT NULL,
+    -- From the sequence, or imported from the legacy integration.
+    wallet_transaction_id text NOT NULL DEFAULT ${nextWalletTransactionId(schema)},
+    recorded_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (operation, transaction_id),
+    CONSTRAINT transactions_valid CHECK (
+      CASE operation
+        WHEN 'placebet' THEN amount IS NOT NULL AND type IS NULL
+        WHEN 'settlement' THEN amount IS NOT NULL AND type IS NOT NULL
+        WHEN 'unsettlement' THEN amount IS NULL AND type IS NOT NULL
+        WHEN 'rollbackbet' THEN amount IS NULL AND type IS NOT NULL
+        ELSE false
+      END
+      AND (currency IS NULL) = (amount IS NULL)
+      AND (error_code IS NULL) = (description IS NULL)
+      AND (error_code IS NULL OR delta = 0)
+      AND abs(delta) < 'Infinity'
+    )
+  )`

@@ -1,0 +1,105 @@
+/** `withinTransaction`: the operator's own rows in the database transaction of a batch. */
+import type { Decimal } from '../../money.js'
+import type { CommitResult, WalletChanges } from '../../store.js'
+import type { Entry } from './batches.js'
+import { CallbackFailed, type Query } from './client.js'
+import type { Columns } from './columns.js'
+import { isDebit } from './refusals.js'
+import type { CommitRow } from './rows.js'
+
+/** One request inside an open database transaction. */
+export interface PendingCommit {
+  readonly changes: WalletChanges
+  /** The reference that the platform will be answered with. */
+  readonly walletTransactionId: string
+  /** The player's balance after the commit. */
+  readonly balance: Decimal
+  /**
+   * Refuses the request by a rule of your own. The refusal is final: recorded and replayed (D6, D7). Only for
+   * debits.
+   *
+   * @param errorCode 1 to 64 letters, digits, `_`, `-` or `.`; the platform is answered with it
+   * @param description for people; the platform is answered with it
+   * @throws {TypeError} when the request is not a debit, or `withinTransaction` has ended
+   */
+  refuse(errorCode: string, description: string): void
+}
+
+export type WithinTransaction = (query: Query, pending: readonly PendingCommit[]) => Promise<void>
+
+export type CommitEntry = Entry<WalletChanges, CommitResult>
+type Refusals = ReadonlyMap<CommitEntry, CommitResult & { status: 'refused' }>
+
+/** The hook threw an error of its own, not of the database. */
+class HookFailed extends CallbackFailed {
+  override readonly name = 'HookFailed'
+}
+
+/** The hook refused some of the requests: the database transaction is rolled back. */
+export class RefusedByHook extends CallbackFailed {
+  override readonly name = 'RefusedByHook'
+  readonly refusals: Refusals
+  constructor(refusals: Refusals) {
+    super('Refused by withinTransaction')
+    this.refusals = refusals
+  }
+}
+
+/**
+ * Calls the hook with the requests of a batch that are about to be committed, unless there are none.
+ *
+ * @throws {RefusedByHook} when the hook refused any of them
+ */
+export async function callWithinTransaction(
+  hook: WithinTransaction,
+  query: Query,
+  pending: { entries: readonly CommitEntry[]; rows: readonly CommitRow[]; columns: Columns },
+): Promise<void> {
+  const call = { ended: false }
+  const refusals = new Map<CommitEntry, CommitResult & { status: 'refused' }>()
+  const commits = pendingCommits(pending, call, refusals)
+  if (commits.length === 0) return
+  const databaseErrors = new Set<unknown>()
+  const queryOfHook: Query = async (text, values) => {
+    // By then the connection may serve another request.
+    if (call.ended) throw new TypeError('query: withinTransaction has ended')
+    try {
+      return await query(text, values)
+    } catch (error) {
+      databaseErrors.add(error)
+      throw error
+    }
+  }
+  try {
+    await hook(queryOfHook, commits)
+  } catch (error) {
+    // An error of the database is handled like one of our own statements.
+    if (databaseErrors.has(error)) throw error
+    throw new HookFailed('withinTransaction threw; no changes were made', { cause: error })
+  } finally {
+    call.ended = true
+  }
+  if (refusals.size > 0) throw new RefusedByHook(refusals)
+}
+
+function pendingCommits(
+  { entries, rows, columns }: Parameters<typeof callWithinTransaction>[2],
+  call: { ended: boolean },
+  refusals: Map<CommitEntry, CommitResult & { status: 'refused' }>,
+): PendingCommit[] {
+  return rows.flatMap(({ item_index, verdict, currency, balance, wallet_transaction_id }) => {
+    const entry = entries[item_index]
+    if (verdict !== 'committed' || entry === undefined) return []
+    const commit: PendingCommit = {
+      changes: entry.item,
+      walletTransactionId: wallet_transaction_id ?? '',
+      balance: columns.fromColumn(balance ?? '', currency ?? ''),
+      refuse(errorCode, description) {
+        if (call.ended) throw new TypeError('refuse: withinTransaction has ended')
+        if (!isDebit(entry.item)) throw new TypeError('refuse: only a debit can be refused')
+        refusals.set(entry, { status: 'refused', errorCode, description })
+      },
+    }
+    return [commit]
+  })
+}
