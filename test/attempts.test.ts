@@ -17,7 +17,7 @@ import { createMemoryStore } from '../src/stores/memory.js'
 import {
   alice,
   bet,
-  closed,
+  uncollected,
   faultOf,
   live,
   placeBet,
@@ -213,7 +213,7 @@ describe('given a store that refuses by a rule of its own', () => {
     expect(event).toMatchObject({ reason: 'REFUSED_BY_STORE', storeRefusal: limit, outcome })
     expect(store.committed[1]).toMatchObject({
       transaction: { delta: '0', refusal: { errorCode: 'INSUFFICIENT_FUNDS' } },
-      bet: { credits: { BET_PAID: closed('60') }, revision: 3 },
+      bet: { credits: { BET_PAID: uncollected('60') }, revision: 3 },
       balance: null,
     })
   })
@@ -617,7 +617,7 @@ describe('given onOutcome', () => {
     },
     CLAWBACK_UNCOLLECTED: {
       of: unsettle,
-      known: { bet: bet({ credits: { BET_PAID: closed('60') } }) },
+      known: { bet: bet({ credits: { BET_PAID: uncollected('60') } }) },
       commits: [],
       errorCode: 'INVALID_BET',
     },

@@ -1,4 +1,4 @@
-/** One player, one bet and one request of each kind, as small as they can be. Every test says what differs. */
+/** One player, one bet and one request of each kind, as small as they can be. Every test states only the differences. */
 import { WalletError } from '../src/errors.js'
 import type {
   PlaceBetRequest,
@@ -78,9 +78,9 @@ export function bet(fields: Partial<Bet> = {}): Bet {
 
 export const live = (amount: string): Credit => ({ live: amount, reversed: '0', owed: '0' })
 export const reversed = (amount: string): Credit => ({ live: null, reversed: amount, owed: '0' })
-export const closed = (amount: string): Credit => ({ live: null, reversed: '0', owed: amount })
+export const uncollected = (amount: string): Credit => ({ live: null, reversed: '0', owed: amount })
 
-/** The accepted placebet of `placeBet()` as a store shows it. */
+/** The accepted placebet of `placeBet()` as a store returns it. */
 export function transaction(fields: Partial<Transaction> = {}): Transaction {
   return {
     operation: 'placebet',
@@ -98,12 +98,12 @@ export function transaction(fields: Partial<Transaction> = {}): Transaction {
   }
 }
 
-/** What a store knows: alice, unless said otherwise. */
+/** The snapshot of a store: alice alone, unless `fields` says otherwise. */
 export function snapshot(fields: Partial<WalletSnapshot> = {}): WalletSnapshot {
   return { player: alice, bet: null, transaction: null, ...fields }
 }
 
-/** A copy of which nothing can be changed: what is given to a pure function. */
+/** A deeply frozen copy, as input for a pure function. */
 export function frozen<T>(value: T): T {
   const freeze = (part: unknown): void => {
     if (typeof part !== 'object' || part === null) return
@@ -120,26 +120,30 @@ export function pairsOf<T>(list: readonly T[]): [earlier: T, later: T][] {
   return list.flatMap((earlier, index) => list.slice(index + 1).map((later): [T, T] => [earlier, later]))
 }
 
-/** One thing that is wrong with a request or with what is known, and what it is answered with when it is alone. */
-export interface Flaw {
+/** One problem of a request or a snapshot, and the answer if it is the only one. */
+export interface Problem {
   reason: string
   errorCode: string
+  description: string
   request?: Record<string, unknown>
   player?: Partial<Player> | null
   bet?: Partial<Bet>
   transaction?: Transaction
 }
 
-/** All of these flaws at once. `known`: the bet where no flaw says otherwise. */
-export function flawed(flaws: readonly Flaw[], known: Bet | null) {
-  const bets = flaws.map(flaw => flaw.bet).filter(fields => fields !== undefined)
-  const players = flaws.map(flaw => flaw.player)
+/** The refusal that the platform is answered. */
+export const answerOf = ({ errorCode, description }: Problem) => ({ errorCode, description })
+
+/** A request and a snapshot with all of these problems at once. `known`: the bet if no problem changes it. */
+export function withProblems(problems: readonly Problem[], known: Bet | null) {
+  const bets = problems.map(problem => problem.bet).filter(fields => fields !== undefined)
+  const players = problems.map(problem => problem.player)
   return {
-    request: Object.assign({}, ...flaws.map(flaw => flaw.request)) as Record<string, never>,
+    request: Object.assign({}, ...problems.map(problem => problem.request)) as Record<string, never>,
     known: {
       player: players.includes(null) ? null : { ...alice, ...Object.assign({}, ...players) },
       bet: bets.length === 0 ? known : { ...(known ?? bet()), ...Object.assign({}, ...bets) },
-      transaction: flaws.map(flaw => flaw.transaction).find(Boolean) ?? null,
+      transaction: problems.map(problem => problem.transaction).find(Boolean) ?? null,
     },
   }
 }
@@ -147,7 +151,7 @@ export function flawed(flaws: readonly Flaw[], known: Bet | null) {
 /** The fault that a promise rejects with. */
 export async function faultOf(promise: Promise<unknown>): Promise<WalletError> {
   const error = await promise.then(
-    value => new Error(`Expected a fault, and it answered ${JSON.stringify(value)}`),
+    value => new Error(`Expected a fault, but the answer was ${JSON.stringify(value)}`),
     (thrown: unknown) => thrown,
   )
   if (error instanceof WalletError) return error

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Bet, Transaction, WalletChanges } from '../../src/store.js'
 import { createMemoryStore } from '../../src/stores/memory.js'
-import { alice, bet, closed, live, snapshot, transaction } from '../fixtures.js'
+import { alice, bet, uncollected, live, snapshot, transaction } from '../fixtures.js'
 
 const keys = { operation: 'placebet', transactionId: 'place-1', playerId: 'alice', betId: 'bet-1' } as const
 
@@ -291,8 +291,8 @@ describe("given the PAM's side", () => {
           balance: null,
         }),
       )
-    await place('2', 'alice', { BET_PAID: closed('0.1'), VOIDED: closed('0.2') })
-    await place('1', 'bob', { BET_PAID: closed('5') })
+    await place('2', 'alice', { BET_PAID: uncollected('0.1'), VOIDED: uncollected('0.2') })
+    await place('1', 'bob', { BET_PAID: uncollected('5') })
     await place('3', 'alice', { BET_PAID: { live: '9', reversed: '9', owed: '1' } })
 
     expect(store.bets().map(({ betId }) => betId)).toEqual(['2', '1', '3'])
