@@ -13,7 +13,7 @@ import { type Accounts, currency } from './accounts.js'
 import type { Platform, Traffic } from './platform.js'
 import { credentials } from './server-child.js'
 
-/** What a simulation does not tell is `null`. */
+/** Values that a simulation does not report are `null`. */
 export type SimulatedTraffic = Record<keyof Traffic, number | null>
 
 /** As the platform, to be driven in the same way. */
@@ -21,8 +21,8 @@ export interface SimulatedSportsbook
   extends Pick<Platform, 'moveTo' | 'begin' | 'answered' | 'finish' | 'abort'> {
   readonly traffic: Readonly<SimulatedTraffic>
   /**
-   * After `finish`: whether the simulation is reconciled, and its books of every player and every bet against the tables.
-   * @returns how many transactions it has asked for again at the end
+   * After `finish`: whether the simulation passed, and whether its books of every player and every bet agree with the tables.
+   * @returns how many transactions were sent again at the end
    */
   compare(pool: pg.Pool): Promise<number>
 }
@@ -70,18 +70,18 @@ export function createSimulatedSportsbook(
           giveUpAfterMs: patienceMs,
           backOffMsMax,
         },
-        players: [...accounts.openings.keys()].map(playerId => ({ playerId, currency })),
+        players: [...accounts.initialBalances.keys()].map(playerId => ({ playerId, currency })),
         runId: 'soak',
         bets: betsMax,
         signal: stop.signal,
         progressEveryMs: 1,
         onProgress(now) {
-          // What a hook throws ends a simulation.
+          // An error in a hook ends the simulation.
           if (aborted) throw new Error('aborted')
           progress = now
           if (waiting !== null && counted() >= waiting.until) waiting.resolve()
         },
-        onDifference: difference => differs(`found by its own judge: ${JSON.stringify(difference)}`),
+        onDifference: difference => differs(`reported by the simulator: ${JSON.stringify(difference)}`),
         onBetClosed: bet => closed.push(bet),
       })
       if (!stop.signal.aborted) failed(new Error(`${betsMax} bets were made before the last kill`))
@@ -121,11 +121,9 @@ export function createSimulatedSportsbook(
       }
       const { passed, complete, differencesCount, books, counts } = report
       if (!passed || !complete || differencesCount !== 0)
-        differs(
-          `the simulated sportsbook is not reconciled: ${differencesCount} differences, complete: ${complete}`,
-        )
+        differs(`the simulation has not passed: ${differencesCount} differences, complete: ${complete}`)
       if (closed.length !== counts.bets) differs(`of ${counts.bets} bets ${closed.length} are over`)
-      const openings = [...accounts.openings].map(([playerId, cents]) => ({ playerId, cents }))
+      const openings = [...accounts.initialBalances].map(([playerId, cents]) => ({ playerId, cents }))
       const wrongBooks = [JSON.stringify(books.players), JSON.stringify(openings)]
       for (const [text, values] of [
         [playersSql, wrongBooks] as const,
@@ -141,16 +139,16 @@ export function createSimulatedSportsbook(
 
 /** Every player whose balance is not, to the cent, what the simulation has in its books, and what its transactions make. */
 const playersSql = `
-  SELECT format('%s has %s; opened with %s; the simulated sportsbook expects %s, opened with %s and was told %s; transactions moved %s',
-    coalesce(p.player_id, b."playerId"), p.balance, trim_scale(o.cents / 100), b.expected, b.opening, b.found, moved) AS it
+  SELECT format('%s has %s; opened with %s; the simulated sportsbook expects %s, opened with %s and read %s; transactions changed it by %s',
+    coalesce(p.player_id, b."playerId"), p.balance, trim_scale(o.cents / 100), b.expected, b.opening, b.actual, moved) AS it
   FROM bet_wallet.players p
-  FULL JOIN json_to_recordset($1) AS b("playerId" text, opening numeric, expected numeric, found numeric)
+  FULL JOIN json_to_recordset($1) AS b("playerId" text, opening numeric, expected numeric, actual numeric)
     ON b."playerId" = p.player_id
   LEFT JOIN json_to_recordset($2) AS o("playerId" text, cents numeric) ON o."playerId" = p.player_id
   CROSS JOIN LATERAL (
     SELECT coalesce(sum(delta), 0) AS moved FROM bet_wallet.transactions t WHERE t.player_id = p.player_id
   ) m
-  WHERE (b.opening = o.cents / 100 AND b.expected = p.balance AND b.found = p.balance AND b.opening + moved = p.balance)
+  WHERE (b.opening = o.cents / 100 AND b.expected = p.balance AND b.actual = p.balance AND b.opening + moved = p.balance)
     IS NOT TRUE`
 
 /** Every bet that is over and not stored as it must be. Of one that was refused there is nothing. */
