@@ -31,7 +31,7 @@ import {
 
 type Answer<T> = T | (() => T | Promise<T>)
 
-/** A store that returns these results in order. The last result of `load` is repeated; a further `commit` throws. */
+/** A store that returns these results in order. The last `load` result is repeated; a further `commit` throws. */
 function scripted(loads: Answer<WalletSnapshot>[], commits: Answer<CommitResult>[]) {
   const loaded: WalletKeys[] = []
   const committed: WalletChanges[] = []

@@ -1,4 +1,7 @@
-/** One player, one bet and one request of each kind, as small as they can be. Every test states only the differences. */
+/**
+ * One player, one bet and one request of each kind, as small as they can be. Every test states only the
+ * differences.
+ */
 import { WalletError } from '../src/errors.js'
 import type {
   PlaceBetRequest,

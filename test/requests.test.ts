@@ -33,7 +33,9 @@ const bodies = {
 }
 const operations = Object.keys(bodies) as (keyof Requests)[]
 
-/** Calls the handler with the body and expects a refusal before the store is called. Returns its description. */
+/**
+ * Calls the handler with the body and expects a refusal before the store is called. Returns its description.
+ */
 async function issuesOf(operation: keyof Requests, body: unknown, options?: WalletOptions): Promise<string> {
   const store = createMemoryStore([alice])
   const [load, commit] = [vi.spyOn(store, 'load'), vi.spyOn(store, 'commit')]

@@ -1,8 +1,8 @@
 /**
  * A wallet to experiment with: `npm start` prints sample curl commands.
  *
- * PORT (default 3000; 0: a free port) and HOST (default 127.0.0.1) set its address, DATABASE_URL or DATA_FOLDER the
- * place of its data (see examples/database.ts).
+ * PORT (default 3000; 0: a free port) and HOST (default 127.0.0.1) set its address, DATABASE_URL or
+ * DATA_FOLDER the place of its data (see examples/database.ts).
  */
 import type { AddressInfo } from 'node:net'
 import { recordSettlement } from 'bet-wallet'

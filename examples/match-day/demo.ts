@@ -1,7 +1,7 @@
 /**
- * A match day over HTTP: `npm run demo` prints every call with its answer, then the books, and then simulates a season
- * over an unreliable network. Exit code 1 if the books do not balance. Every run starts with new data, in the place that
- * DATABASE_URL or DATA_FOLDER sets (see examples/database.ts).
+ * A match day over HTTP: `npm run demo` prints every call with its answer, then the books, and then simulates
+ * a season over an unreliable network. Exit code 1 if the books do not balance. Every run starts with new
+ * data, in the place that DATABASE_URL or DATA_FOLDER sets (see examples/database.ts).
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -61,7 +61,7 @@ const unsettle = (player: Player, transactionId: string, betId: string, type: st
   body: { ...common(player, transactionId, betId), type },
 })
 
-/** A step of the match day: a call, a call that is delayed, a movement by the PAM itself, or a restart of the wallet. */
+/** A step of the match day: a call, a delayed call, a movement by the PAM, or a restart of the wallet. */
 type Step = { event: string; player: Player } & (
   | { call: Call; password?: string }
   | { delayed: Call }

@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: the cost of the library, as ratios of two measurements of the same run, with the built package.
- * Exit code 1 if a ratio exceeds its limit.
+ * `npm run bench`: the cost of the library, as ratios of two measurements of the same run, with the built
+ * package. Exit code 1 if a ratio exceeds its limit.
  */
 import { handlePlaceBet, handleRollbackBet, type WalletStore } from 'bet-wallet'
 import { numberedPlayers, simulateSportsbook } from 'bet-wallet/audit'
@@ -28,9 +28,9 @@ function check(name: string, value: number, limit: number): [string, string] {
 const microseconds = (value: number) => `${value.toFixed(2)} µs`
 
 /**
- * One request after the other, each with new ids, from its JSON text.
- * Numerator: JSON.parse, then handlePlaceBet on the memory store, awaited: schema, load, rules, commit, outcome.
- * Denominator: JSON.parse, then the same schema, then one subtraction from decimal text to decimal text by big.js.
+ * One request after the other, each with new ids, from its JSON text. Numerator: JSON.parse, then
+ * handlePlaceBet on the memory store, awaited: schema, load, rules, commit, outcome. Denominator: JSON.parse,
+ * then the same schema, then one subtraction from decimal text to decimal text by big.js.
  */
 async function handler(): Promise<void> {
   const perRound = 2_000
@@ -77,11 +77,12 @@ async function handler(): Promise<void> {
 }
 
 /**
- * CPU time of the server process, user and system, per request: neither the load generator nor idle time counts.
- * The load is the simulated sportsbook without faults, settlements or retries: placebets, and two rollbacks of unknown
- * bets per player, which read its balance. It checks the answers of both servers to the cent.
- * Both servers read the body as a stream, check the credentials, parse the JSON with the same schema and hold a balance
- * per player. Only the example has limits, exact numbers, a store that keeps every transaction, and the rules.
+ * CPU time of the server process, user and system, per request: neither the load generator nor idle time
+ * counts. The load is the simulated sportsbook without faults, settlements or retries: placebets, and two
+ * rollbacks of unknown bets per player, which read its balance. It checks the answers of both servers to the
+ * cent. Both servers read the body as a stream, check the credentials, parse the JSON with the same schema
+ * and hold a balance per player. Only the example has limits, exact numbers, a store that keeps every
+ * transaction, and the rules.
  */
 async function server(): Promise<void> {
   const perRound = 4_000
@@ -137,7 +138,9 @@ async function server(): Promise<void> {
   )
 }
 
-/** The core keeps no state per request: over a store without data, the heap does not grow with the requests. */
+/**
+ * The core keeps no state per request: over a store without data, the heap does not grow with the requests.
+ */
 async function memory(): Promise<void> {
   const { gc } = globalThis
   if (gc === undefined) throw new Error('Run it with --expose-gc')

@@ -1,4 +1,6 @@
-/** A server of the benchmarks in its own process, so that its time and memory are measured without its load. */
+/**
+ * A server of the benchmarks in its own process, so that its time and memory are measured without its load.
+ */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'

@@ -1,6 +1,6 @@
 /**
- * A server process of the benchmarks, configured by a JSON argument: the node:http example over a store, or a minimal
- * server without the library. Reports its usage on request.
+ * A server process of the benchmarks, configured by a JSON argument: the node:http example over a store, or a
+ * minimal server without the library. Reports its usage on request.
  */
 import { timingSafeEqual } from 'node:crypto'
 import { createServer, type RequestListener } from 'node:http'
@@ -45,8 +45,8 @@ function wallet(store: WalletStore): RequestListener {
 }
 
 /**
- * Correct only without faults: debits stakes and credits them back, without recognising retries. Amounts are cents of
- * one currency.
+ * Correct only without faults: debits stakes and credits them back, without recognising retries. Amounts are
+ * cents of one currency.
  */
 function bare(players: readonly Player[]): RequestListener {
   const parser = createRequestParser()

@@ -40,7 +40,7 @@ export interface Exchange {
 /** Without `body` and `error`, the answer may come from the parser: only the status is checked. */
 export interface Expected {
   status: number | readonly number[]
-  /** The exact text. `{W:name}` is a walletTransactionId: any new one first, then the same wherever the name occurs. */
+  /** The exact text. `{W:name}` is a walletTransactionId: a new one first, then the same for the same name. */
   body?: string
   /** The body has exactly these two fields. */
   error?: { errorCode: string; description: string | RegExp }

@@ -25,7 +25,7 @@ describe.each(setups)('given $name', setup => {
       const expectedHere = front === 'none' ? expected : (behind[front] ?? expected)
       const answer = await send(wallet.port, agent, request)
       check(answer, expectedHere, references)
-      // A parser may leave the rest of a body unread, which blocks the next call. The wallet cannot prevent it.
+      // A parser may leave the rest of a body unread, which blocks the next call on this connection.
       if (isFromParser(expectedHere)) agent.destroy()
       const written = wallet.store.transactions().length - before
       expect(written).toBeLessThanOrEqual(1)

@@ -1,4 +1,4 @@
-/** The adapters of the examples in real servers on the loopback interface, with and without a body parser in front. */
+/** The adapters of the examples in real servers on the loopback address, with and without a body parser. */
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { bodyParser } from '@koa/bodyparser'

@@ -35,7 +35,7 @@ export function anna() {
   return createMemoryStore([{ playerId: 'anna', currency: 'EUR', balance: '100.00' }])
 }
 
-/** A handler that authenticates every call and collects the errors passed to onError, unless `options` says otherwise. */
+/** A handler that by default authenticates every call and collects the errors passed to onError. */
 export function wallet(options: Partial<HttpOptions> = {}, store: WalletStore = anna()) {
   const errors: unknown[] = []
   const handle = createHttpHandler(store, {

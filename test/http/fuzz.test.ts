@@ -142,7 +142,7 @@ const oddPieces = [
   '\r\n',
 ]
 
-/** Works on JSON text, so that a field may be duplicated, or have a value that JavaScript cannot represent. */
+/** Works on JSON text, so that keys can be duplicated, and values can be beyond JavaScript. */
 function mutateStructure(random: Random, body: Record<string, unknown>): string {
   const fields = Object.entries(body).map(([key, value]) => [key, JSON.stringify(value)] as [string, string])
   const at = random.below(fields.length)

@@ -1,7 +1,7 @@
 /**
- * A PAM with its accounts, in one of three layouts of a players' table or in the library's own table, and its own
- * movements of balances beside the wallet's. A trigger records every change of a balance by any writer: the books that
- * the soak is checked against.
+ * A PAM with its accounts, in one of three layouts of a players' table or in the library's own table, and its
+ * own movements of balances beside the wallet's. A trigger records every change of a balance by any writer:
+ * the books that the soak is checked against.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -20,8 +20,8 @@ const moveMsMax = 120_000
 interface Layout {
   players: PlayersTable
   /**
-   * Types of the columns. Only the library's own table has a CHECK on the balance: in the others, the wallet alone keeps
-   * it from falling below zero.
+   * Types of the columns. Only the library's own table has a CHECK on the balance: in the others, the wallet
+   * alone keeps it from falling below zero.
    */
   columns: { id: string; balance: string }
   newId(number: number): string
@@ -86,14 +86,17 @@ export interface Accounts {
   readonly acknowledged: ReadonlySet<string>
   /** SQL query that returns (account text, cents numeric) for every account. */
   readonly balancesSql: string
-  /** SQL for the legacy integration: the cents of a row `a`, and an assignment that adds the variable `move` to them. */
+  /**
+   * SQL for the legacy integration: the cents of a row `a`, and an assignment that adds the variable `move`
+   * to them.
+   */
   readonly balanceSql: { of: string; add: string }
   /**
-   * Changes a balance as an external writer does: in its own statement, retried until its outcome is known. A withdrawal
-   * above the balance changes nothing.
+   * Changes a balance as an external writer does: in its own statement, retried until its outcome is known. A
+   * withdrawal above the balance changes nothing.
    */
   move(playerId: string, cents: number): Promise<void>
-  /** Locks the rows of these players until `release`, as a long database transaction of an external writer does. */
+  /** Locks the rows of these players until `release`, as a long transaction of an external writer does. */
   hold(playerIds: readonly string[]): Promise<{ release(): Promise<void> }>
 }
 

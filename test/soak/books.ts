@@ -1,6 +1,7 @@
 /**
- * The check of the books at the end: the database against itself, by SQL and by replaying every transaction, and against
- * the answers that the platform received. It implements the rules of the interface independently of the library.
+ * The check of the books at the end: the database against itself, by SQL and by replaying every transaction,
+ * and against the answers that the platform received. It implements the rules of the interface independently
+ * of the library.
  */
 import type pg from 'pg'
 import type { Accounts } from './accounts.js'
@@ -77,7 +78,8 @@ export interface DifferenceListener {
 }
 
 /**
- * @param bets the calls and answers of the platform; `null`: it has its own books, which are compared elsewhere
+ * @param bets the calls and answers of the platform; `null`: it has its own books, which are compared
+ *   elsewhere
  * @param cutOver how the bets of a legacy integration were taken over; `null`: there was none
  */
 export async function checkBooks(
@@ -138,7 +140,8 @@ export async function checkBooks(
   for (const id of accounts.acknowledged)
     if (!known.has(id)) reportDifference(`${id} of the PAM was acknowledged, but is lost`)
 
-  // 4. Every transaction, replayed in the order of the commits: allowed by the rules, and leading to the stored bets.
+  // 4. Every transaction, replayed in the order of the commits: allowed by the rules, and leading to the
+  //    stored bets.
   const expectedBets = new Map<string, ExpectedBet>()
   for (const row of transactions) replay(expectedBets, row, reportDifference)
   const stored = new Map(betRows.map(row => [row.bet_id, row]))

@@ -1,9 +1,11 @@
 /**
- * The cut-over from a legacy integration to bet-wallet, on the same accounts, while bets are in flight (D27). The order
- * of the steps is essential:
+ * The cut-over from a legacy integration to bet-wallet, on the same accounts, while bets are in flight (D27).
+ * The order of the steps is essential:
  *
- * 1. Stop all processes of the legacy endpoints. The platform rolls back, or retries, the bets that it cannot place.
- * 2. Wait until none of their connections is left: a statement in flight commits even after its process has ended.
+ * 1. Stop all processes of the legacy endpoints. The platform rolls back, or retries, the bets that it cannot
+ *    place.
+ * 2. Wait until none of their connections is left: a statement in flight commits even after its process has
+ *    ended.
  * 3. Migrate, then import the bets (or map them by a view) and the transactions.
  * 4. Compare both sides.
  * 5. Start the new endpoints.

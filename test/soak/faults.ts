@@ -1,6 +1,6 @@
 /**
- * Stores with a deliberate fault: the proof that the soak can fail. Each is a realistic mistake. Only the server script
- * uses them, if its settings name one.
+ * Stores with a deliberate fault: the proof that the soak can fail. Each is a realistic mistake. Only the
+ * server script uses them, if its settings name one.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,8 +1,9 @@
 /**
- * The legacy integration: a hand-written wallet with its own tables beside the PAM's accounts. Also the cut-over from it:
- * the rows for the import, and the view that replaces the import.
+ * The legacy integration: a hand-written wallet with its own tables beside the PAM's accounts. Also the
+ * cut-over from it: the rows for the import, and the view that replaces the import.
  *
- * Its rules are one function in the database, one statement per call. A statement continues after its process has ended.
+ * Its rules are one function in the database, one statement per call. A statement continues after its process
+ * has ended.
  */
 import type { Bet, Transaction } from 'bet-wallet'
 import type pg from 'pg'

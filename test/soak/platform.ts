@@ -1,6 +1,6 @@
 /**
- * The platform: bets from the first call to the last, with calls that are duplicated, delayed, abandoned and delivered
- * late. Every answer is recorded. It retries and rolls back as the interface says.
+ * The platform: bets from the first call to the last, with calls that are duplicated, delayed, abandoned and
+ * delivered late. Every answer is recorded. It retries and rolls back as the interface says.
  */
 import { Agent, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -14,7 +14,7 @@ import { createSimulatedSportsbook, type SimulatedTraffic } from './simulated-sp
 
 export interface Phase {
   name: string
-  /** On the library's own table the simulated sportsbook is the load, on one wallet process: it has one base URL. */
+  /** `own`: the simulated sportsbook is the load, on one wallet process, since it has one base URL. */
   accounts: AccountsKind
   /** How the bets of a legacy integration are taken over; `null`: there is none. */
   cutOver: 'import' | 'view' | null
@@ -69,7 +69,9 @@ export function phasesOf(kills: number): Phase[] {
   ]
 }
 
-/** The load ends early: too many differences, or an unexpected end of a server. The books are checked at once. */
+/**
+ * The load ends early: too many differences, or an unexpected end of a server. The books are checked at once.
+ */
 class GivenUp extends Error {
   override readonly name = 'GivenUp'
 }
@@ -191,7 +193,10 @@ export async function runPhase(
     await database.drop()
   }
 
-  /** Row locks keep statements of the legacy integration in flight, which continue after its processes have ended. */
+  /**
+   * Row locks keep statements of the legacy integration in flight, which continue after its processes have
+   * ended.
+   */
   async function cutOver(legacy: readonly ServerProcess[]): Promise<void> {
     const locked = [...accounts.initialBalances.keys()].filter((_, index) => index % 2 === 0)
     const { release } = await accounts.hold(locked)

@@ -1,4 +1,4 @@
-/** Shared by the server scripts of the soak: their settings, their reports, and their end together with the parent. */
+/** Shared by the server scripts of the soak: settings, reports, and the end together with the parent. */
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import type { Server } from 'node:http'
@@ -49,7 +49,8 @@ function messagesOf(error: unknown): string {
 }
 
 /**
- * Listens, and reports the port. Below the ephemeral ports, so that no connection takes it while the server is down.
+ * Listens, and reports the port. Below the ephemeral ports, so that no connection takes it while the server
+ * is down.
  */
 export async function listen(server: Server, { port }: ServerSettings): Promise<void> {
   process.on('disconnect', () => process.exit())

@@ -1,7 +1,8 @@
 /**
- * `npm run soak`: load over HTTP on two wallet processes and one PostgreSQL, while all of them are killed repeatedly; then
- * two cut-overs from a legacy integration with bets in flight; then the same kills under the simulated sportsbook of
- * bet-wallet/audit, on the library's own players' table. Prints the counts; exit code 1 with a trace of each difference.
+ * `npm run soak`: load over HTTP on two wallet processes and one PostgreSQL, while all of them are killed
+ * repeatedly; then two cut-overs from a legacy integration with bets in flight; then the same kills under the
+ * simulated sportsbook of bet-wallet/audit, on the library's own players' table. Prints the counts; exit code
+ * 1 with a trace of each difference.
  *
  * `npm run soak -- --kills 100 --seed 7 --callers 32`
  */
