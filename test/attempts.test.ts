@@ -1,4 +1,4 @@
-/** The loop: load, decide, commit; and what it does with faults that a healthy store never shows. */
+/** The loop: load, decide, commit; also under the faults that a healthy store never produces. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import {
   handlePlaceBet,
@@ -17,7 +17,6 @@ import { createMemoryStore } from '../src/stores/memory.js'
 import {
   alice,
   bet,
-  closed,
   faultOf,
   live,
   placeBet,
@@ -26,27 +25,28 @@ import {
   settlement,
   snapshot,
   transaction,
+  uncollected,
   unsettlement,
 } from './fixtures.js'
 
 type Answer<T> = T | (() => T | Promise<T>)
 
-/** A store that answers what the script says, in this order. The last `load` is answered again; a `commit` is not. */
+/** A store that returns these results in order. The last `load` result is repeated; a further `commit` throws. */
 function scripted(loads: Answer<WalletSnapshot>[], commits: Answer<CommitResult>[]) {
   const loaded: WalletKeys[] = []
   const committed: WalletChanges[] = []
-  const give = <T>(answer: Answer<T>) =>
+  const resultOf = <T>(answer: Answer<T>) =>
     typeof answer === 'function' ? (answer as () => T | Promise<T>)() : answer
   const store = {
     contractVersion: 1,
     load(keys: WalletKeys) {
       const answer = loads[Math.min(loaded.push(keys), loads.length) - 1]
-      return give(answer as Answer<WalletSnapshot>) as Promise<WalletSnapshot>
+      return resultOf(answer as Answer<WalletSnapshot>) as Promise<WalletSnapshot>
     },
     commit(changes: WalletChanges) {
       const answer = commits[committed.push(changes) - 1]
       if (answer === undefined) throw new Error('more commits than the script has')
-      return give(answer) as Promise<CommitResult>
+      return resultOf(answer) as Promise<CommitResult>
     },
   } as const satisfies WalletStore
   return { ...store, loaded, committed }
@@ -54,9 +54,13 @@ function scripted(loads: Answer<WalletSnapshot>[], commits: Answer<CommitResult>
 
 const conflict: CommitResult = { status: 'conflict' }
 const unavailable: CommitResult = { status: 'unavailable' }
-const done = (balance = '70'): CommitResult => ({ status: 'committed', balance, walletTransactionId: 'W9' })
-const limit = { errorCode: 'LIMIT_REACHED', description: 'the limit of today' }
-const refused: CommitResult = { status: 'refused', ...limit }
+const committedWith = (balance = '70'): CommitResult => ({
+  status: 'committed',
+  balance,
+  walletTransactionId: 'W9',
+})
+const limitReached = { errorCode: 'LIMIT_REACHED', description: 'daily limit reached' }
+const refused: CommitResult = { status: 'refused', ...limitReached }
 const throwing = (error: unknown) => (): never => {
   throw error
 }
@@ -70,7 +74,7 @@ const placed = snapshot({ bet: bet() })
 
 type Handler = (store: WalletStore, request: unknown, options?: WalletOptions) => Promise<WalletOutcome>
 
-/** Calls the handler without waiting between attempts, and gives its answer, its fault and its event. */
+/** Calls the handler without waits between attempts. Returns its answer or fault, and its event. */
 async function call(
   store: WalletStore,
   options: WalletOptions = {},
@@ -99,9 +103,9 @@ async function call(
 const fault = (code: string, retryable: boolean) => ({ name: 'WalletError', code, retryable })
 
 describe('given conflicts', () => {
-  test('when one is followed by success, then the snapshot is loaded and decided anew', async () => {
+  test('when one is followed by a success, then the snapshot is reloaded and decided anew', async () => {
     const poorer = snapshot({ player: { ...alice, balance: '10' } })
-    const store = scripted([snapshot(), poorer], [conflict, done('10')])
+    const store = scripted([snapshot(), poorer], [conflict, committedWith('10')])
     const { outcome, event, backOff } = await call(store)
     expect(outcome).toMatchObject({ ok: false, errorCode: 'INSUFFICIENT_FUNDS' })
     expect(event).toMatchObject({ reason: 'INSUFFICIENT_FUNDS', attempts: 2 })
@@ -109,8 +113,8 @@ describe('given conflicts', () => {
     expect(backOff.mock.calls).toEqual([[1]])
   })
 
-  test('when it commits in the end, then balance and reference are those of the commit', async () => {
-    const store = scripted([snapshot()], [conflict, conflict, done('12.5')])
+  test('when a later attempt commits, then balance and reference are those of the commit', async () => {
+    const store = scripted([snapshot()], [conflict, conflict, committedWith('12.5')])
     const { outcome, event } = await call(store)
     expect(outcome).toEqual({
       ok: true,
@@ -124,7 +128,7 @@ describe('given conflicts', () => {
     expect(store.loaded).toEqual([keys, keys, keys])
   })
 
-  test('when a racing duplicate was faster, then its decision is repeated', async () => {
+  test('when a racing duplicate won, then its decision is replayed', async () => {
     const store = scripted([snapshot(), snapshot({ transaction: transaction(), bet: bet() })], [conflict])
     expect((await call(store)).outcome).toMatchObject({ ok: true, replayed: true, walletTransactionId: 'W1' })
   })
@@ -133,7 +137,7 @@ describe('given conflicts', () => {
     [3, { attemptsMax: 3 }],
     [1, { attemptsMax: 1 }],
     [12, {}],
-  ])('when every one of %i attempts meets one, then CONFLICT, retryable', async (attempts, options) => {
+  ])('when each of %i attempts ends in one, then CONFLICT, retryable', async (attempts, options) => {
     const store = scripted([snapshot()], Array(attempts).fill(conflict))
     const result = await call(store, options)
     expect(result.fault).toMatchObject(fault('CONFLICT', true))
@@ -145,75 +149,78 @@ describe('given conflicts', () => {
   })
 
   test.each<[string, () => Promise<void>]>([
-    ['throws', throwing(new Error('no clock'))],
-    ['rejects', rejecting(new Error('no clock'))],
+    ['throws', throwing(new Error('no timer'))],
+    ['rejects', rejecting(new Error('no timer'))],
   ])('when backOff %s, then HOOK_FAILED with its cause', async (_what, backOff) => {
     const result = await call(scripted([snapshot()], [conflict]), { backOff })
-    expect(result.fault).toMatchObject({ ...fault('HOOK_FAILED', false), cause: { message: 'no clock' } })
+    expect(result.fault).toMatchObject({ ...fault('HOOK_FAILED', false), cause: { message: 'no timer' } })
   })
 })
 
-describe('given no backOff of the operator’s', () => {
+describe('given the default backOff', () => {
   afterEach(() => vi.restoreAllMocks())
 
   test.each([
     [0.999999, [2, 4, 8, 16, 32, 64, 64, 64, 64, 64]],
     [0.5, [1, 2, 4, 8, 16, 32, 32, 32, 32, 32]],
     [0, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0]],
-  ])('when luck is %d, then the first wait is none, and the rest are bounded', async (luck, expected) => {
-    const waits: number[] = []
-    vi.spyOn(Math, 'random').mockReturnValue(luck)
-    vi.spyOn(globalThis, 'setTimeout').mockImplementation(((go: () => void, ms: number) => {
-      waits.push(ms)
-      go()
-    }) as never)
-    const store = scripted([snapshot()], Array(12).fill(conflict))
-    expect(await faultOf(handlePlaceBet(store, placeBet()))).toMatchObject(fault('CONFLICT', true))
-    expect(waits.map(Math.ceil)).toEqual(expected)
-  })
+  ])(
+    'when the random number is %d, then the first retry is immediate and later waits are bounded',
+    async (random, expected) => {
+      const waits: number[] = []
+      vi.spyOn(Math, 'random').mockReturnValue(random)
+      vi.spyOn(globalThis, 'setTimeout').mockImplementation(((callback: () => void, ms: number) => {
+        waits.push(ms)
+        callback()
+      }) as never)
+      const store = scripted([snapshot()], Array(12).fill(conflict))
+      expect(await faultOf(handlePlaceBet(store, placeBet()))).toMatchObject(fault('CONFLICT', true))
+      expect(waits.map(Math.ceil)).toEqual(expected)
+    },
+  )
 })
 
-describe('given a store that refuses by a rule of its own', () => {
-  test('when it is a placebet, then the refusal is recorded by a commit that moves nothing (D6)', async () => {
-    const store = scripted([snapshot()], [refused, done('100')])
+describe('given a store that refuses by a rule of the PAM', () => {
+  test('when it refuses a placebet, then the refusal is recorded by a commit that changes no balance (D6)', async () => {
+    const store = scripted([snapshot()], [refused, committedWith('100')])
     const { outcome, event } = await call(store)
-    expect(outcome).toEqual({ ok: false, replayed: false, ...limit })
-    expect(event).toMatchObject({ reason: 'REFUSED_BY_STORE', storeRefusal: limit, attempts: 1 })
+    expect(outcome).toEqual({ ok: false, replayed: false, ...limitReached })
+    expect(event).toMatchObject({ reason: 'REFUSED_BY_STORE', storeRefusal: limitReached, attempts: 1 })
     expect(store.committed[1]).toEqual({
-      transaction: transaction({ delta: '0', refusal: limit, walletTransactionId: null }),
+      transaction: transaction({ delta: '0', refusal: limitReached, walletTransactionId: null }),
       bet: null,
       balance: null,
       request: placeBet(),
     })
   })
 
-  test('when the placebet comes again, then it is refused alike, though the store would take it now', async () => {
+  test('when the placebet is retried, then the refusal is replayed, although the store would accept the bet by then', async () => {
     const memory = createMemoryStore([alice])
     const commit = vi.fn(memory.commit).mockResolvedValueOnce(refused)
     const store = { ...memory, commit }
-    expect(await handlePlaceBet(store, placeBet())).toEqual({ ok: false, replayed: false, ...limit })
-    expect(await handlePlaceBet(store, placeBet())).toEqual({ ok: false, replayed: true, ...limit })
+    expect(await handlePlaceBet(store, placeBet())).toEqual({ ok: false, replayed: false, ...limitReached })
+    expect(await handlePlaceBet(store, placeBet())).toEqual({ ok: false, replayed: true, ...limitReached })
     expect(memory.player('alice')?.balance).toBe('100')
     expect(memory.bets()).toEqual([])
   })
 
-  test('when the recording meets a conflict, then it looks again', async () => {
+  test('when recording the refusal ends in a conflict, then it reloads and retries', async () => {
     const rolledBack = snapshot({ bet: bet({ status: 'ROLLED_BACK', stake: '0' }) })
-    const store = scripted([snapshot(), rolledBack], [refused, conflict, done('100')])
+    const store = scripted([snapshot(), rolledBack], [refused, conflict, committedWith('100')])
     const { outcome, event } = await call(store)
     expect(outcome).toMatchObject({ ok: false, errorCode: 'INVALID_BET' })
     expect(event).toMatchObject({ reason: 'BET_ROLLED_BACK', attempts: 2, storeRefusal: null })
     expect(store.committed).toHaveLength(3)
   })
 
-  test('when it is an unsettlement, then INSUFFICIENT_FUNDS and D7; the code of the PAM goes to onOutcome', async () => {
-    const store = scripted([paid], [refused, done('100')])
+  test('when it refuses an unsettlement, then INSUFFICIENT_FUNDS by D7, and onOutcome receives the PAM’s code', async () => {
+    const store = scripted([paid], [refused, committedWith('100')])
     const { outcome, event } = await call(store, {}, handleUnsettlement, unsettlement())
     expect(outcome).toMatchObject({ ok: false, replayed: false, errorCode: 'INSUFFICIENT_FUNDS' })
-    expect(event).toMatchObject({ reason: 'REFUSED_BY_STORE', storeRefusal: limit, outcome })
+    expect(event).toMatchObject({ reason: 'REFUSED_BY_STORE', storeRefusal: limitReached, outcome })
     expect(store.committed[1]).toMatchObject({
       transaction: { delta: '0', refusal: { errorCode: 'INSUFFICIENT_FUNDS' } },
-      bet: { credits: { BET_PAID: closed('60') }, revision: 3 },
+      bet: { credits: { BET_PAID: uncollected('60') }, revision: 3 },
       balance: null,
     })
   })
@@ -224,7 +231,7 @@ describe('given a store that refuses by a rule of its own', () => {
     ['a settlement', recordSettlement, settlement(), placed],
     ['a placebet of 0', handlePlaceBet, placeBet({ amount: '0' }), snapshot()],
   ])(
-    'when it is %s, then STORE_CONTRACT, and nothing more is committed',
+    'when it refuses %s, then STORE_CONTRACT, and nothing more is committed',
     async (_what, handler, request, known) => {
       const store = scripted([known], [refused])
       const result = await call(store, {}, handler, request)
@@ -234,7 +241,7 @@ describe('given a store that refuses by a rule of its own', () => {
     },
   )
 
-  test('when it refuses the recording too, then STORE_CONTRACT', async () => {
+  test('when it refuses to record the refusal too, then STORE_CONTRACT', async () => {
     const result = await call(scripted([snapshot()], [refused, refused]))
     expect(result.fault).toMatchObject(fault('STORE_CONTRACT', false))
   })
@@ -243,9 +250,9 @@ describe('given a store that refuses by a rule of its own', () => {
 describe('given a store that is unavailable', () => {
   test.each<[string, CommitResult[]]>([
     ['at the commit', [unavailable]],
-    ['at the recording of a refusal', [refused, unavailable]],
+    ['when a refusal is recorded', [refused, unavailable]],
     ['after a conflict', [conflict, unavailable]],
-  ])('when it says so %s, then UNAVAILABLE, retryable', async (_when, commits) => {
+  ])('when it reports so %s, then UNAVAILABLE, retryable', async (_when, commits) => {
     const store = scripted([snapshot()], commits)
     expect((await call(store)).fault).toMatchObject(fault('UNAVAILABLE', true))
     expect(store.committed).toHaveLength(commits.length)
@@ -254,15 +261,23 @@ describe('given a store that is unavailable', () => {
   test.each<[string, (error: unknown) => () => never | Promise<never>]>([
     ['throws', throwing],
     ['rejects', rejecting],
-  ])('when load %s, then LOAD_FAILED; UNAVAILABLE where its code says so', async (_what, fail) => {
-    const error = new Error('broken')
+  ])('when load %s, then LOAD_FAILED, or UNAVAILABLE if the error has this code', async (_what, fail) => {
+    const error = new Error('broken pipe')
     const first = await call(scripted([fail(error)], []))
     expect(first.fault).toMatchObject({ ...fault('LOAD_FAILED', false), cause: error })
     const overloaded = Object.assign(new Error('overloaded'), { code: 'UNAVAILABLE' })
     const second = await call(scripted([fail(overloaded)], []))
     expect(second.fault).toMatchObject({ ...fault('UNAVAILABLE', true), cause: overloaded })
-    const nothing = await call(scripted([fail(undefined)], []))
-    expect(nothing.fault).toMatchObject(fault('LOAD_FAILED', false))
+  })
+
+  test.each<[string, unknown]>([
+    ['another code', Object.assign(new Error('connection reset'), { code: 'ECONNRESET' })],
+    ['null', null],
+    ['undefined', undefined],
+  ])('when load rejects with %s, then LOAD_FAILED with this cause, not retryable', async (_what, cause) => {
+    const { fault: thrown } = await call(scripted([rejecting(cause)], []))
+    expect(thrown).toMatchObject(fault('LOAD_FAILED', false))
+    expect((thrown as WalletError).cause).toBe(cause)
   })
 })
 
@@ -274,41 +289,45 @@ describe('given deadlineMs', () => {
     vi.useRealTimers()
   })
 
-  const following =
+  const delayed =
     <T>(ms: number, answer: T) =>
     (): T => {
       vi.advanceTimersByTime(ms)
       return answer
     }
 
-  test('when it is 0, then nothing is committed, and it is retryable', async () => {
+  test('when it is 0, then no commit is begun, and the fault is retryable', async () => {
     const store = scripted([snapshot()], [])
     expect((await call(store, { deadlineMs: 0 })).fault).toMatchObject(fault('DEADLINE_PASSED', true))
     expect(store.committed).toEqual([])
   })
 
-  test('when it has passed, then what needs no commit is answered all the same', async () => {
-    const repeat = scripted([following(99, snapshot({ transaction: transaction() }))], [])
-    expect((await call(repeat, { deadlineMs: 50 })).outcome).toMatchObject({ ok: true, replayed: true })
-    const unknown = scripted([following(99, snapshot({ player: null }))], [])
+  test('when it has passed, then an answer that needs no commit is still given', async () => {
+    const retry = scripted([delayed(99, snapshot({ transaction: transaction() }))], [])
+    expect((await call(retry, { deadlineMs: 50 })).outcome).toMatchObject({ ok: true, replayed: true })
+    const unknown = scripted([delayed(99, snapshot({ player: null }))], [])
     expect((await call(unknown, { deadlineMs: 50 })).outcome).toMatchObject({ errorCode: 'INVALID_PLAYER' })
   })
 
-  test('when a moment is left, then the commit is begun, and its answer counts however late', async () => {
-    const { outcome, event } = await call(scripted([following(49, snapshot())], [following(1000, done())]), {
-      deadlineMs: 50,
-    })
+  test('when it has not passed before the commit, then the commit is begun and its result is awaited', async () => {
+    vi.advanceTimersByTime(5000) // the clock does not start at 0
+    const { outcome, event } = await call(
+      scripted([delayed(49, snapshot())], [delayed(1000, committedWith())]),
+      {
+        deadlineMs: 50,
+      },
+    )
     expect(outcome).toMatchObject({ ok: true, balance: '70' })
     expect(event.durationMs).toBe(1049)
   })
 
   test.each<[string, Answer<WalletSnapshot>, Answer<CommitResult>[], WalletOptions, number]>([
-    ['during load', following(50, snapshot()), [], {}, 0],
-    ['in a conflict', snapshot(), [following(50, conflict)], {}, 1],
-    ['before the recording of a refusal', snapshot(), [following(50, refused)], {}, 1],
-    ['in authorizeBet', snapshot(), [], { authorizeBet: following(50, undefined) }, 0],
+    ['during load', delayed(50, snapshot()), [], {}, 0],
+    ['during a commit that conflicts', snapshot(), [delayed(50, conflict)], {}, 1],
+    ['before a refusal is recorded', snapshot(), [delayed(50, refused)], {}, 1],
+    ['in authorizeBet', snapshot(), [], { authorizeBet: delayed(50, undefined) }, 0],
     ['in backOff', snapshot(), [conflict], { backOff: async () => void vi.advanceTimersByTime(50) }, 1],
-  ])('when it passes %s, then no commit is begun any more', async (_when, known, commits, options, begun) => {
+  ])('when it passes %s, then no further commit is begun', async (_when, known, commits, options, begun) => {
     const store = scripted([known], commits)
     expect((await call(store, { ...options, deadlineMs: 50 })).fault).toMatchObject(
       fault('DEADLINE_PASSED', true),
@@ -318,14 +337,14 @@ describe('given deadlineMs', () => {
 })
 
 describe('given a commit that throws', () => {
-  const lost = new Error('the connection was lost')
+  const lost = new Error('connection lost')
   const unknown: Answer<CommitResult>[] = [rejecting(lost)]
 
   test.each<[string, Answer<CommitResult>]>([
     ['rejects', rejecting(lost)],
-    ['throws at once', throwing(lost)],
+    ['throws synchronously', throwing(lost)],
   ])(
-    'when it %s and the transaction is found, then it is repeated with the current balance (D2)',
+    'when it %s and the transaction is recorded, then its success is replayed with the current balance (D2)',
     async (_what, answer) => {
       const found = snapshot({ player: { ...alice, balance: '55' }, bet: bet(), transaction: transaction() })
       const store = scripted([snapshot(), found], [answer])
@@ -343,26 +362,26 @@ describe('given a commit that throws', () => {
     },
   )
 
-  test('when a racing duplicate has recorded a refusal, then that refusal, not the own decision', async () => {
-    const found = snapshot({ transaction: transaction({ delta: '0', refusal: limit }) })
+  test('when a racing duplicate recorded a refusal, then that refusal is answered, not the attempted decision', async () => {
+    const found = snapshot({ transaction: transaction({ delta: '0', refusal: limitReached }) })
     const { outcome } = await call(scripted([snapshot(), found], unknown))
-    expect(outcome).toEqual({ ok: false, replayed: true, ...limit })
+    expect(outcome).toEqual({ ok: false, replayed: true, ...limitReached })
   })
 
-  test('when another meaning is found, then TRANSACTION_CONFLICT (D4)', async () => {
+  test('when other content is recorded, then TRANSACTION_CONFLICT (D4)', async () => {
     const found = snapshot({ transaction: transaction({ amount: '40', delta: '-40' }) })
     const { outcome } = await call(scripted([snapshot(), found], unknown))
     expect(outcome).toMatchObject({ ok: false, replayed: false, errorCode: 'TRANSACTION_CONFLICT' })
   })
 
-  test('when the recording of a refusal throws and is found, then it is repeated', async () => {
-    const found = snapshot({ transaction: transaction({ delta: '0', refusal: limit }) })
+  test('when recording a refusal throws and the refusal is recorded, then it is replayed', async () => {
+    const found = snapshot({ transaction: transaction({ delta: '0', refusal: limitReached }) })
     const { outcome, event } = await call(scripted([snapshot(), found], [refused, ...unknown]))
-    expect(outcome).toEqual({ ok: false, replayed: true, ...limit })
-    expect(event.storeRefusal).toEqual(limit)
+    expect(outcome).toEqual({ ok: false, replayed: true, ...limitReached })
+    expect(event.storeRefusal).toEqual(limitReached)
   })
 
-  test('when it is not found, then COMMIT_UNKNOWN after one look, not retryable', async () => {
+  test('when the transaction is not recorded, then COMMIT_UNKNOWN after one follow-up read, not retryable', async () => {
     const store = scripted([snapshot()], unknown)
     const result = await call(store)
     expect(result.fault).toMatchObject({ ...fault('COMMIT_UNKNOWN', false), cause: lost })
@@ -372,11 +391,11 @@ describe('given a commit that throws', () => {
   test.each<[string, Answer<WalletSnapshot>, unknown]>([
     ['rejects', rejecting(new Error('still lost')), { cause: { message: 'still lost' } }],
     ['throws', throwing(new Error('still lost')), { cause: { message: 'still lost' } }],
-    ['breaks the contract', { ...snapshot(), bet: undefined } as never, { code: 'STORE_CONTRACT' }],
+    ['violates the contract', { ...snapshot(), bet: undefined } as never, { code: 'STORE_CONTRACT' }],
   ])(
-    'when the look %s, then COMMIT_UNKNOWN with both causes, after one look',
-    async (_what, look, second) => {
-      const store = scripted([snapshot(), look], unknown)
+    'when the follow-up read %s, then COMMIT_UNKNOWN with both causes, and no second read',
+    async (_what, followUp, second) => {
+      const store = scripted([snapshot(), followUp], unknown)
       const result = await call(store)
       expect(result.fault).toMatchObject(fault('COMMIT_UNKNOWN', false))
       const { errors } = (result.fault as WalletError).cause as AggregateError
@@ -386,29 +405,29 @@ describe('given a commit that throws', () => {
   )
 
   test.each(['before', 'after'])(
-    'when it lands late, %s the rollback, then bet and rollback net to nothing',
+    'when it takes effect late, %s the rollback, then bet and rollback leave the balance unchanged',
     async when => {
       const memory = createMemoryStore([alice])
-      let land = async (): Promise<unknown> => undefined
+      let applyDelayed = async (): Promise<unknown> => undefined
       const store: WalletStore = {
         ...memory,
         async commit(changes) {
-          land = () => memory.commit(changes)
+          applyDelayed = () => memory.commit(changes)
           throw lost
         },
       }
       expect(await faultOf(handlePlaceBet(store, placeBet()))).toMatchObject({ code: 'COMMIT_UNKNOWN' })
-      if (when === 'before') await land()
+      if (when === 'before') await applyDelayed()
       expect(await handleRollbackBet(memory, rollbackBet())).toMatchObject({ ok: true, balance: '100' })
-      if (when === 'after') await land()
+      if (when === 'after') await applyDelayed()
       expect(memory.player('alice')?.balance).toBe('100')
       expect(memory.bet('bet-1')?.status).toBe('ROLLED_BACK')
     },
   )
 })
 
-describe('given a lost answer', () => {
-  test('when its transaction is found, then commitError tells of the line', async () => {
+describe('given the lost answer of a commit', () => {
+  test('when its transaction is recorded, then the event carries the error as commitError', async () => {
     const lost = new Error('connection reset')
     const found = snapshot({ transaction: transaction(), player: { ...alice, balance: '70' } })
     const { outcome, event } = await call(scripted([snapshot(), found], [rejecting(lost)]))
@@ -416,18 +435,18 @@ describe('given a lost answer', () => {
     expect(event).toMatchObject({ reason: 'REPLAYED', error: null, commitError: lost })
   })
 
-  test('when its success is found without the player, then COMMIT_UNKNOWN: nobody is told that nothing happened', async () => {
+  test('when its success is recorded but the player is gone, then COMMIT_UNKNOWN, never a refusal', async () => {
     const found = snapshot({ transaction: transaction(), player: null })
     const { fault: thrown } = await call(scripted([snapshot(), found], [rejecting(new Error('reset'))]))
     expect(thrown).toMatchObject({ code: 'COMMIT_UNKNOWN', retryable: false })
   })
 })
 
-describe('given amounts that cannot be added', () => {
-  test('when a credit would have more than 40 digits, then STORE_CONTRACT', async () => {
+describe('given a balance that cannot be added to', () => {
+  test('when a credit would exceed 40 digits, then STORE_CONTRACT with its cause', async () => {
     const rich = snapshot({ bet: bet(), player: { ...alice, balance: '9'.repeat(40) } })
     const { fault: thrown } = await call(scripted([rich], []), {}, handleRollbackBet, rollbackBet())
-    expect(thrown).toMatchObject({ code: 'STORE_CONTRACT' })
+    expect(thrown).toMatchObject({ code: 'STORE_CONTRACT', cause: expect.any(RangeError) })
   })
 })
 
@@ -435,15 +454,15 @@ describe('given authorizeBet', () => {
   const refusing = () => vi.fn(throwing(new WalletRefusal('INVALID_SESSION_TOKEN', 'the session has ended')))
   const ended = { errorCode: 'INVALID_SESSION_TOKEN', description: 'the session has ended' }
 
-  test('when the rules allow the bet, then it is asked with the request and the player', async () => {
+  test('when the rules allow the bet, then it is called with the request and the player', async () => {
     const authorizeBet = vi.fn()
-    const { outcome } = await call(scripted([snapshot()], [done()]), { authorizeBet })
+    const { outcome } = await call(scripted([snapshot()], [committedWith()]), { authorizeBet })
     expect(outcome).toMatchObject({ ok: true })
     expect(authorizeBet.mock.calls).toEqual([[placeBet(), alice]])
   })
 
   test.each(['throws', 'rejects'])(
-    'when it %s a WalletRefusal, then that is recorded and sticks',
+    'when it %s a WalletRefusal, then the refusal is recorded and replayed',
     async how => {
       const store = createMemoryStore([alice])
       const refusal = new WalletRefusal(ended.errorCode, ended.description)
@@ -459,15 +478,15 @@ describe('given authorizeBet', () => {
     },
   )
 
-  test('when conflicts come, then it was asked once and its yes is kept', async () => {
+  test('when commits conflict, then it is called once and its approval is remembered', async () => {
     const authorizeBet = vi.fn()
-    await call(scripted([snapshot()], [conflict, conflict, done()]), { authorizeBet })
+    await call(scripted([snapshot()], [conflict, conflict, committedWith()]), { authorizeBet })
     expect(authorizeBet).toHaveBeenCalledTimes(1)
   })
 
-  test('when conflicts come, then it was asked once and its no is kept', async () => {
+  test('when commits conflict, then it is called once and its refusal is remembered', async () => {
     const authorizeBet = refusing()
-    const store = scripted([snapshot()], [conflict, conflict, done('100')])
+    const store = scripted([snapshot()], [conflict, conflict, committedWith('100')])
     expect((await call(store, { authorizeBet })).outcome).toMatchObject(ended)
     expect(authorizeBet).toHaveBeenCalledTimes(1)
     expect(
@@ -475,31 +494,31 @@ describe('given authorizeBet', () => {
     ).toEqual(Array(3).fill([ended, null, null]))
   })
 
-  test('when its no meets a conflict and a rule refuses by then, then the rule comes first', async () => {
+  test('when its refusal conflicts and a rule refuses by then, then the rule comes first', async () => {
     const rolledBack = snapshot({ bet: bet({ status: 'ROLLED_BACK', stake: '0' }) })
-    const store = scripted([snapshot(), rolledBack], [conflict, done('100')])
+    const store = scripted([snapshot(), rolledBack], [conflict, committedWith('100')])
     expect((await call(store, { authorizeBet: refusing() })).outcome).toMatchObject({
       errorCode: 'INVALID_BET',
     })
   })
 
-  test('when the first snapshot refuses and a later one allows, then it is asked for the later one', async () => {
+  test('when the rules refuse the first snapshot and allow a later one, then it is called for the later one', async () => {
     const poor = snapshot({ player: { ...alice, balance: '1' } })
     const authorizeBet = vi.fn()
-    await call(scripted([poor, snapshot()], [conflict, done()]), { authorizeBet })
+    await call(scripted([poor, snapshot()], [conflict, committedWith()]), { authorizeBet })
     expect(authorizeBet.mock.calls).toEqual([[placeBet(), alice]])
   })
 
   test.each<[string, Partial<WalletSnapshot>]>([
-    ['a repeat', { transaction: transaction() }],
-    ['another meaning', { transaction: transaction({ betId: 'bet-2' }) }],
+    ['a replay', { transaction: transaction() }],
+    ['other content', { transaction: transaction({ betId: 'bet-2' }) }],
     ['an unknown player', { player: null }],
     ['a known bet', { bet: bet() }],
     ['another currency', { player: { ...alice, currency: 'USD' } }],
-    ['lack of funds', { player: { ...alice, balance: '29.99' } }],
-  ])('when another rule answers (%s), then it is not asked', async (_what, known) => {
+    ['insufficient funds', { player: { ...alice, balance: '29.99' } }],
+  ])('when another rule decides (%s), then it is not called', async (_what, known) => {
     const authorizeBet = refusing()
-    const { outcome } = await call(scripted([snapshot(known)], [done()]), { authorizeBet })
+    const { outcome } = await call(scripted([snapshot(known)], [committedWith()]), { authorizeBet })
     expect(outcome).not.toMatchObject(ended)
     expect(authorizeBet).not.toHaveBeenCalled()
   })
@@ -508,32 +527,34 @@ describe('given authorizeBet', () => {
     ['a rollback', handleRollbackBet, rollbackBet(), placed],
     ['an unsettlement', handleUnsettlement, unsettlement(), paid],
     ['a settlement', recordSettlement, settlement(), placed],
-  ])('when it is %s, then it is not asked', async (_what, handler, request, known) => {
+  ])('when the request is %s, then it is not called', async (_what, handler, request, known) => {
     const authorizeBet = refusing()
-    const { outcome } = await call(scripted([known], [done()]), { authorizeBet }, handler, request)
+    const { outcome } = await call(scripted([known], [committedWith()]), { authorizeBet }, handler, request)
     expect(outcome).toMatchObject({ ok: true })
     expect(authorizeBet).not.toHaveBeenCalled()
   })
 
-  const like = (fields: object) =>
+  const refusalLike = (fields: object) =>
     Object.assign(new Error('refused'), { code: 'WALLET_REFUSAL', ...ended, ...fields })
 
   test.each<[string, unknown]>([
-    ['another copy of the package', like({})],
+    ['a second copy of the package', refusalLike({})],
     ['another realm', { code: 'WALLET_REFUSAL', ...ended }],
-  ])('when it throws a WalletRefusal of %s, then it is known by its code', async (_whose, error) => {
-    const { outcome } = await call(scripted([snapshot()], [done('100')]), { authorizeBet: throwing(error) })
+  ])('when it throws a WalletRefusal of %s, then it is recognised by its code', async (_origin, error) => {
+    const { outcome } = await call(scripted([snapshot()], [committedWith('100')]), {
+      authorizeBet: throwing(error),
+    })
     expect(outcome).toEqual({ ok: false, replayed: false, ...ended })
   })
 
   test.each<[string, unknown]>([
     ['an error', new Error('no database')],
-    ['a WalletError', new WalletError('UNAVAILABLE', 'mine')],
+    ['a WalletError', new WalletError('UNAVAILABLE', 'of the hook')],
     ['undefined', undefined],
-    ['a refusal with a code for faults', like({ errorCode: 'UNAVAILABLE' })],
-    ['a refusal without a description', like({ description: undefined })],
+    ['a refusal with a reserved code', refusalLike({ errorCode: 'UNAVAILABLE' })],
+    ['a refusal without a description', refusalLike({ description: undefined })],
   ])(
-    'when it throws another thing (%s), then HOOK_FAILED with its cause, and nothing is recorded',
+    'when it throws anything else (%s), then HOOK_FAILED with its cause, and nothing is recorded',
     async (_what, error) => {
       const store = scripted([snapshot()], [])
       const result = await call(store, { authorizeBet: throwing(error) })
@@ -549,7 +570,7 @@ describe('given a WalletRefusal', () => {
     ['INVALID_SESSION_TOKEN', 'the session has ended'],
     ['my-limit.2', 'é'.repeat(500)],
     ['x'.repeat(64), 'x'],
-  ])('when it is made with %s, then it carries code and description', (errorCode, description) => {
+  ])('when it is created with %s, then it carries code and description', (errorCode, description) => {
     const refusal = new WalletRefusal(errorCode, description)
     expect(refusal).toMatchObject({ name: 'WalletRefusal', code: 'WALLET_REFUSAL', errorCode, description })
     expect(refusal).toBeInstanceOf(Error)
@@ -565,13 +586,13 @@ describe('given a WalletRefusal', () => {
     ],
     ...['NOT_FOUND', 'METHOD_NOT_ALLOWED', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'],
     ...['', 'has space', 'x'.repeat(65), 'é', 'X\n', undefined, null, 17],
-  ])('when its code is %j, then a TypeError', errorCode => {
+  ])('when its code is %j, then the constructor throws a TypeError', errorCode => {
     expect(() => new WalletRefusal(errorCode as string, 'why')).toThrow(TypeError)
     expect(() => new WalletRefusal(errorCode as string, 'why')).toThrow(/errorCode/)
   })
 
   test.each<unknown>(['', 'a\u0000b', 'a\nb', '\ud800', 'x'.repeat(501), undefined, null, 17])(
-    'when its description is bad (%#), then a TypeError',
+    'when its description is invalid (%#), then the constructor throws a TypeError',
     description => {
       expect(() => new WalletRefusal('LIMIT', description as string)).toThrow(TypeError)
       expect(() => new WalletRefusal('LIMIT', description as string)).toThrow(/description/)
@@ -590,7 +611,7 @@ describe('given onOutcome', () => {
     options?: WalletOptions
     errorCode?: string
   }
-  // A record, so that no reason can be forgotten.
+  // A record: the compiler rejects it if a reason is missing.
   const cases: Record<OutcomeReason, Case> = {
     ACCEPTED: { of: place },
     TOMBSTONE_CREATED: { of: rollBack },
@@ -617,7 +638,7 @@ describe('given onOutcome', () => {
     },
     CLAWBACK_UNCOLLECTED: {
       of: unsettle,
-      known: { bet: bet({ credits: { BET_PAID: closed('60') } }) },
+      known: { bet: bet({ credits: { BET_PAID: uncollected('60') } }) },
       commits: [],
       errorCode: 'INVALID_BET',
     },
@@ -649,7 +670,7 @@ describe('given onOutcome', () => {
       options: { authorizeBet: throwing(new WalletRefusal('LIMIT', 'why')) },
       errorCode: 'LIMIT',
     },
-    REFUSED_BY_STORE: { of: place, commits: [refused, done('100')], errorCode: 'LIMIT_REACHED' },
+    REFUSED_BY_STORE: { of: place, commits: [refused, committedWith('100')], errorCode: 'LIMIT_REACHED' },
     FAULT: { of: place, commits: [unavailable] },
   }
   const operations = new Map<unknown, string>([
@@ -659,9 +680,9 @@ describe('given onOutcome', () => {
   ])
 
   test.each(Object.entries(cases))(
-    'when the reason is %s, then it is told with ids and outcome',
+    'when the reason is %s, then the event has it, with ids and outcome',
     async (reason, expected) => {
-      const { of, known, commits = [done()], options, errorCode } = expected
+      const { of, known, commits = [committedWith()], options, errorCode } = expected
       const [handler, request] = of
       const store = scripted([snapshot(known)], commits)
       const { outcome, fault, event } = await call(store, options, handler, request)
@@ -675,7 +696,7 @@ describe('given onOutcome', () => {
         reason,
         error: fault,
         commitError: null,
-        storeRefusal: reason === 'REFUSED_BY_STORE' ? limit : null,
+        storeRefusal: reason === 'REFUSED_BY_STORE' ? limitReached : null,
         replayed: reason === 'REPLAYED',
         attempts: reason === 'INVALID_REQUEST' ? 0 : 1,
         durationMs: expect.any(Number),
@@ -687,35 +708,43 @@ describe('given onOutcome', () => {
     },
   )
 
-  test('when a settlement is recorded, then it is told as a settlement', async () => {
-    const { event } = await call(scripted([placed], [done('160')]), {}, recordSettlement, settlement())
+  test('when a settlement is recorded, then the event names the operation settlement', async () => {
+    const { event } = await call(
+      scripted([placed], [committedWith('160')]),
+      {},
+      recordSettlement,
+      settlement(),
+    )
     expect(event).toMatchObject({ operation: 'settlement', transactionId: 'settle-1', reason: 'ACCEPTED' })
   })
 
   test.each<[string, () => void | Promise<void>]>([
     ['throws', throwing(new Error('no logger'))],
     ['rejects', rejecting<void>(new Error('no logger'))],
-  ])('when it %s, then the answer stands, and it is reported once per process', async (_what, onOutcome) => {
-    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
-    vi.resetModules() // a process in which nothing was reported yet
-    const { handlePlaceBet } = await import('../src/index.js')
-    const store = createMemoryStore([alice])
-    for (const _ of ['first', 'second']) {
-      expect(await handlePlaceBet(store, placeBet(), { onOutcome })).toMatchObject({ ok: true })
-      const down = handlePlaceBet(scripted([snapshot()], [unavailable]), placeBet(), { onOutcome })
-      await expect(down).rejects.toMatchObject({ code: 'UNAVAILABLE' })
-    }
-    expect(warn).toHaveBeenCalledTimes(1)
-    expect(warn).toHaveBeenCalledWith(
-      expect.stringMatching(/^onOutcome threw.*no logger/s),
-      'BetWalletWarning',
-    )
-    warn.mockRestore()
-  })
+  ])(
+    'when it %s, then the answer is unchanged, and the error is reported once per process',
+    async (_what, onOutcome) => {
+      const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+      vi.resetModules() // as in a new process: nothing is reported yet
+      const { handlePlaceBet } = await import('../src/index.js')
+      const store = createMemoryStore([alice])
+      for (const _ of ['first', 'second']) {
+        expect(await handlePlaceBet(store, placeBet(), { onOutcome })).toMatchObject({ ok: true })
+        const down = handlePlaceBet(scripted([snapshot()], [unavailable]), placeBet(), { onOutcome })
+        await expect(down).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+      }
+      expect(warn).toHaveBeenCalledTimes(1)
+      expect(warn).toHaveBeenCalledWith(
+        expect.stringMatching(/^onOutcome threw.*no logger/s),
+        'BetWalletWarning',
+      )
+      warn.mockRestore()
+    },
+  )
 })
 
-describe('given hooks and stores that keep what they are handed', () => {
-  test('when authorizeBet changes the request and the player, then another bet is not taken', async () => {
+describe('given hooks and stores that change their arguments', () => {
+  test('when authorizeBet changes the request and the player, then the bet is placed as it was requested', async () => {
     const memory = createMemoryStore([alice, { ...alice, playerId: 'bob' }])
     const commit = vi.fn(memory.commit).mockResolvedValueOnce(conflict)
     const authorizeBet: WalletOptions['authorizeBet'] = (request, player) => {
@@ -727,14 +756,14 @@ describe('given hooks and stores that keep what they are handed', () => {
     expect(memory.player('bob')?.balance).toBe(alice.balance)
   })
 
-  test('when onOutcome changes the outcome, then the answer is as it was', async () => {
+  test('when onOutcome changes the outcome, then the answer is unchanged', async () => {
     const onOutcome = ({ outcome }: OutcomeEvent) => void Object.assign(outcome as object, { balance: '***' })
     expect(await handlePlaceBet(createMemoryStore([alice]), placeBet(), { onOutcome })).toMatchObject({
       balance: '70',
     })
   })
 
-  test('when load folds the ids that it was asked for, then STORE_CONTRACT', async () => {
+  test('when load changes its keys, then STORE_CONTRACT', async () => {
     const memory = createMemoryStore([alice])
     const load: WalletStore['load'] = keys => {
       keys.playerId = keys.playerId.toLowerCase()
@@ -746,7 +775,7 @@ describe('given hooks and stores that keep what they are handed', () => {
   })
 
   test.each([false, true, null, new WalletRefusal('LIMIT_REACHED', 'the limit')])(
-    'when authorizeBet answers %j instead of throwing, then HOOK_FAILED, and the bet is not taken',
+    'when authorizeBet returns %j instead of throwing, then HOOK_FAILED, and the bet is not placed',
     async answer => {
       const memory = createMemoryStore([alice])
       const authorizeBet = (async () => answer) as never
@@ -757,7 +786,7 @@ describe('given hooks and stores that keep what they are handed', () => {
     },
   )
 
-  test('when onOutcome throws what has no text, then the answer stands', async () => {
+  test('when onOutcome throws a value without text, then the answer is unchanged', async () => {
     const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
     vi.resetModules()
     const { handlePlaceBet } = await import('../src/index.js')
@@ -770,18 +799,19 @@ describe('given hooks and stores that keep what they are handed', () => {
   })
 })
 
-describe('given options that are not what they must be', () => {
-  test('when there is no such option, then INVALID_OPTIONS names it', async () => {
-    for (const name of ['deduction', 'deadlineMS', 'onoutcome']) {
+describe('given invalid options', () => {
+  test('when an option is unknown, then INVALID_OPTIONS names it', async () => {
+    // basePath and authenticate belong to the HTTP handler: without it, no layer would check them.
+    for (const name of ['clawback', 'deadlineMS', 'onoutcome', 'basePath', 'authenticate']) {
       const fault = await faultOf(
-        handlePlaceBet(createMemoryStore([alice]), placeBet(), { [name]: 1 } as never),
+        handlePlaceBet(createMemoryStore([alice]), placeBet(), { [name]: 5 } as never),
       )
       expect(fault).toMatchObject({ code: 'INVALID_OPTIONS' })
       expect(fault.message).toContain(`unknown option "${name}"`)
     }
   })
 
-  test('when they are changed after their first use, then nothing changes', async () => {
+  test('when they are changed after their first use, then the change has no effect', async () => {
     const options: WalletOptions = { minorUnits: () => 2, betTypes: ['SINGLE'] }
     const memory = createMemoryStore([alice])
     expect(await handlePlaceBet(memory, placeBet(), options)).toMatchObject({ ok: true })
@@ -802,7 +832,7 @@ describe('given options that are not what they must be', () => {
     ['clawbacks', ['false', 0, null]],
     ['attemptsMax', [0, -1, 1.5, '3', Number.NaN, Number.POSITIVE_INFINITY, null]],
     ['deadlineMs', [-1, Number.NaN, '50', null]],
-  ])('when %s is bad, then INVALID_OPTIONS names it before anything is asked', async (name, values) => {
+  ])('when %s is invalid, then INVALID_OPTIONS names it before the store is called', async (name, values) => {
     for (const value of values) {
       const store = scripted([snapshot()], [])
       const fault = await faultOf(handlePlaceBet(store, placeBet(), { [name]: value } as WalletOptions))
@@ -818,15 +848,17 @@ describe('given options that are not what they must be', () => {
     expect(fault.message).toContain('the options must be an object')
   })
 
-  test('when they say nothing, then the defaults hold', async () => {
-    const nothing = {
+  test('when every option is undefined, then the defaults apply', async () => {
+    const allUndefined = {
       clawbacks: undefined,
       attemptsMax: undefined,
       deadlineMs: undefined,
       betTypes: undefined,
     }
-    expect(await handlePlaceBet(createMemoryStore([alice]), placeBet(), nothing as never)).toMatchObject({
-      ok: true,
-    })
+    expect(await handlePlaceBet(createMemoryStore([alice]), placeBet(), allUndefined as never)).toMatchObject(
+      {
+        ok: true,
+      },
+    )
   })
 })

@@ -1,4 +1,7 @@
-/** One player, one bet and one minimal request of each kind. Every test states only what differs. */
+/**
+ * One player, one bet and one request of each kind, as small as they can be. Every test states only the
+ * differences.
+ */
 import { WalletError } from '../src/errors.js'
 import type {
   PlaceBetRequest,
@@ -62,7 +65,7 @@ export function settlement(fields: Partial<SettlementRequest> = {}): SettlementR
   }
 }
 
-/** Alice's placed bet of 30. */
+/** A bet of 30 that alice has placed. */
 export function bet(fields: Partial<Bet> = {}): Bet {
   return {
     betId: 'bet-1',
@@ -78,9 +81,9 @@ export function bet(fields: Partial<Bet> = {}): Bet {
 
 export const live = (amount: string): Credit => ({ live: amount, reversed: '0', owed: '0' })
 export const reversed = (amount: string): Credit => ({ live: null, reversed: amount, owed: '0' })
-export const closed = (amount: string): Credit => ({ live: null, reversed: '0', owed: amount })
+export const uncollected = (amount: string): Credit => ({ live: null, reversed: '0', owed: amount })
 
-/** The accepted placebet of `placeBet()`, as a store returns it. */
+/** The accepted placebet of `placeBet()` as a store returns it. */
 export function transaction(fields: Partial<Transaction> = {}): Transaction {
   return {
     operation: 'placebet',
@@ -98,7 +101,7 @@ export function transaction(fields: Partial<Transaction> = {}): Transaction {
   }
 }
 
-/** A snapshot with alice only, unless `fields` override it. */
+/** The snapshot of a store: alice alone, unless `fields` says otherwise. */
 export function snapshot(fields: Partial<WalletSnapshot> = {}): WalletSnapshot {
   return { player: alice, bet: null, transaction: null, ...fields }
 }
@@ -115,39 +118,43 @@ export function frozen<T>(value: T): T {
   return copy
 }
 
-/** Returns every pair of a list, in the order of the list. */
+/** Every pair of a list, the earlier first. */
 export function pairsOf<T>(list: readonly T[]): [earlier: T, later: T][] {
   return list.flatMap((earlier, index) => list.slice(index + 1).map((later): [T, T] => [earlier, later]))
 }
 
-/** One problem of a request or of the stored records, and the refusal that it causes on its own. */
-export interface Flaw {
+/** One problem of a request or a snapshot, and the answer if it is the only one. */
+export interface Problem {
   reason: string
   errorCode: string
+  description: string
   request?: Record<string, unknown>
   player?: Partial<Player> | null
   bet?: Partial<Bet>
   transaction?: Transaction
 }
 
-/** Combines problems. `known` is the bet unless a problem overrides it. */
-export function flawed(flaws: readonly Flaw[], known: Bet | null) {
-  const bets = flaws.map(flaw => flaw.bet).filter(fields => fields !== undefined)
-  const players = flaws.map(flaw => flaw.player)
+/** The refusal that the platform is answered. */
+export const answerOf = ({ errorCode, description }: Problem) => ({ errorCode, description })
+
+/** A request and a snapshot with all of these problems at once. `known`: the bet if no problem changes it. */
+export function withProblems(problems: readonly Problem[], known: Bet | null) {
+  const bets = problems.map(problem => problem.bet).filter(fields => fields !== undefined)
+  const players = problems.map(problem => problem.player)
   return {
-    request: Object.assign({}, ...flaws.map(flaw => flaw.request)) as Record<string, never>,
+    request: Object.assign({}, ...problems.map(problem => problem.request)) as Record<string, never>,
     known: {
       player: players.includes(null) ? null : { ...alice, ...Object.assign({}, ...players) },
       bet: bets.length === 0 ? known : { ...(known ?? bet()), ...Object.assign({}, ...bets) },
-      transaction: flaws.map(flaw => flaw.transaction).find(Boolean) ?? null,
+      transaction: problems.map(problem => problem.transaction).find(Boolean) ?? null,
     },
   }
 }
 
-/** Returns the WalletError that a promise rejects with. */
+/** The fault that a promise rejects with. */
 export async function faultOf(promise: Promise<unknown>): Promise<WalletError> {
   const error = await promise.then(
-    value => new Error(`Expected a fault, got the answer ${JSON.stringify(value)}`),
+    value => new Error(`Expected a fault, but the answer was ${JSON.stringify(value)}`),
     (thrown: unknown) => thrown,
   )
   if (error instanceof WalletError) return error

@@ -35,19 +35,19 @@ describe('given decimal text', () => {
     ...['', ' ', ' 1', '1 ', '1\n', '+1', '-', '.', '.5', '5.', '01', '00', '-01', '1,5', '1_000', '1.2.3'],
     ...['-0', '-0.00', '1e2', '1E2', '0x10', 'NaN', 'Infinity', '١', `${digits40}1`, `0.${digits40}`],
     ...['1'.repeat(1_000_000)],
-  ])('when it is another text (%#), then it is none', text => {
+  ])('when it is any other text (%#), then it is not a Decimal', text => {
     expect(isDecimal(text)).toBe(false)
   })
 
   test.each([null, undefined, 30, 30n, true, [], ['30'], {}, new Date(0), new String('30')])(
-    'when it is no text (%#), then it is none',
+    'when it is not text (%#), then it is not a Decimal',
     value => {
       expect(isDecimal(value)).toBe(false)
     },
   )
 })
 
-describe('given what is to be read as a decimal (D21)', () => {
+describe('given a value to parse as a decimal (D21)', () => {
   test.each([
     ['30', '30'],
     ['30.00', '30'],
@@ -63,9 +63,14 @@ describe('given what is to be read as a decimal (D21)', () => {
     ['1234567890123456.78', '1234567890123456.78'],
     ['0.1000000000000000055511151231257827', '0.1000000000000000055511151231257827'],
     [`1.5${'0'.repeat(60)}`, '1.5'],
-  ])('when it is the text %s, then it is read exactly: %s', (text, read) => {
-    expect(parseDecimal(text)).toBe(read)
-    expect(parseDecimal(new JsonNumber(text))).toBe(read)
+    // The limits themselves: 100 characters, an exponent of 40.
+    [`1.5${'0'.repeat(97)}`, '1.5'],
+    ['0.1e40', `1${'0'.repeat(39)}`],
+    ['0e40', '0'],
+    ['10e-40', '0.000000000000000000000000000000000000001'],
+  ])('when it is the text %s, then it is parsed exactly: %s', (text, parsed) => {
+    expect(parseDecimal(text)).toBe(parsed)
+    expect(parseDecimal(new JsonNumber(text))).toBe(parsed)
   })
 
   test.each<[number, string]>([
@@ -75,17 +80,24 @@ describe('given what is to be read as a decimal (D21)', () => {
     [-2.5, '-2.5'],
     [1e-7, '0.0000001'],
     [1e21, '1000000000000000000000'],
+    [1e18, '1000000000000000000'],
+    [1.5e20, '150000000000000000000'],
+    [1.23456789012345e-7, '0.000000123456789012345'],
+    [1.23456789012345e21, '1234567890123450000000'],
     [123456789012345, '123456789012345'],
     [1234567890.12345, '1234567890.12345'],
     [0.000123456789012345, '0.000123456789012345'],
-  ])('when it is the number %d of at most 15 digits, then it is %s', (number, read) => {
-    expect(parseDecimal(number)).toBe(read)
-  })
+  ])(
+    'when it is the number %d of at most 15 significant digits, then it is parsed as %s',
+    (number, parsed) => {
+      expect(parseDecimal(number)).toBe(parsed)
+    },
+  )
 
   test.each([
     ...[Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -0],
     ...[1234567890123456, 1234567890.123456, 0.1 + 0.2, Number.MAX_SAFE_INTEGER, Number.MIN_VALUE],
-  ])('when it is the number %d, then it is refused', number => {
+  ])('when it is the number %d, then the result is null', number => {
     expect(parseDecimal(number)).toBeNull()
   })
 
@@ -109,8 +121,10 @@ describe('given what is to be read as a decimal (D21)', () => {
       '1e1.5',
     ],
     ...['0x1E', '0b1', '1n', 'NaN', 'Infinity', '-Infinity', 'null', '٣٠', '３０', '--1', '1-', '1\u0000'],
+    // One above the limits: 101 characters, an exponent of 41, though the value itself would fit.
+    ...[`1.5${'0'.repeat(98)}`, '100e-41', '0e41', '0e-41', '0.01e41', '0.1e+41'],
     ...[`1${'0'.repeat(40)}`, '1'.repeat(1_000_000), `0.${'0'.repeat(1_000_000)}`],
-  ])('when it is another text (%#), then it is refused', text => {
+  ])('when it is any other text (%#), then the result is null', text => {
     expect(parseDecimal(text)).toBeNull()
     expect(parseDecimal(new JsonNumber(text))).toBeNull()
   })
@@ -128,38 +142,49 @@ describe('given what is to be read as a decimal (D21)', () => {
     new Date(0),
     new String('30'),
     () => '30',
-  ])('when it is neither text nor number (%#), then it is refused', value => {
+  ])('when it is neither text nor number (%#), then the result is null', value => {
     expect(parseDecimal(value)).toBeNull()
   })
 
-  test('when it is a JsonNumber of another copy of the package, then it is read', async () => {
+  test('when it is a JsonNumber of a second copy of the package, then it is parsed', () => {
     const copy = { text: '1234567890123456.78', [Symbol.for('bet-wallet.JsonNumber')]: true }
     expect(parseDecimal(copy)).toBe('1234567890123456.78')
   })
 })
 
 describe('given decimals', () => {
-  test('when they are added and subtracted, then exactly', () => {
+  test('when two are added or subtracted, then the result is exact', () => {
     expect(add('0.1', '0.2')).toBe('0.3')
     expect(subtract('0.3', '0.1')).toBe('0.2')
-    expect(() => add('9'.repeat(40), '1')).toThrow(RangeError) // never a sum that is no Decimal
     expect(add('9007199254740993', '0.000000000000000001')).toBe('9007199254740993.000000000000000001')
     expect(add('999999999999999999999', '1')).toBe('1000000000000000000000')
     expect(subtract('0.0000001', '0.00000001')).toBe('0.00000009')
   })
 
-  test('when the result is 0, then it is written "0" and never "-0"', () => {
+  test('when the result has 40 digits, then it is returned, also with a point and a minus', () => {
+    expect(negate('9'.repeat(40))).toBe(`-${'9'.repeat(40)}`)
+    expect(add(`0.${'1'.repeat(39)}`, '0')).toBe(`0.${'1'.repeat(39)}`)
+    expect(negate(`1.${'1'.repeat(39)}`)).toBe(`-1.${'1'.repeat(39)}`)
+  })
+
+  test('when the result would exceed 40 digits, then a RangeError', () => {
+    expect(() => add('9'.repeat(40), '1')).toThrow(RangeError)
+    expect(() => subtract(`-${'9'.repeat(40)}`, '1')).toThrow(RangeError)
+    expect(() => add('1', `0.${'0'.repeat(38)}15`)).toThrow('the sum has more than 40 digits')
+  })
+
+  test('when the result is 0, then it is "0", never "-0"', () => {
     expect([add('-5', '5.00'), subtract('5', '5'), negate('0'), negate('0.00')]).toEqual(['0', '0', '0', '0'])
     expect([negate('30'), negate('-30.50')]).toEqual(['-30', '30.5'])
   })
 
-  test('when they are compared, then by value', () => {
+  test('when two are compared, then their values decide, not their texts', () => {
     expect([compare('10', '10.00'), compare('9', '10'), compare('10', '9'), compare('-1', '0')]).toEqual([
       0, -1, 1, -1,
     ])
   })
 
-  test('when they are looked at, then sign, zero and digits are by value', () => {
+  test('when sign, zero and digits are asked for, then the value decides', () => {
     expect(['0', '0.00'].every(isZero)).toBe(true)
     expect(['0.01', '-1', '10'].some(isZero)).toBe(false)
     expect([isNegative('-0.01'), isNegative('0'), isNegative('1')]).toEqual([true, false, false])
@@ -174,12 +199,12 @@ describe('given decimals', () => {
     ['100.00', 0, '100'],
     ['-0.5', 3, '-0.500'],
     ['0', 2, '0.00'],
-  ])('when %s is written with %i decimals, then %s (D21)', (value, decimals, text) => {
+  ])('when %s is formatted with %i decimals, then the text is %s (D21)', (value, decimals, text) => {
     expect(format(value, decimals)).toBe(text)
   })
 })
 
-test('given a JsonNumber, then it shows what was written', () => {
+test('given a JsonNumber, when it is converted to text or JSON, then the original text is kept', () => {
   const number = new JsonNumber('1234567890123456.78')
   expect([String(number), JSON.stringify({ number })]).toEqual([
     '1234567890123456.78',

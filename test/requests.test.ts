@@ -33,8 +33,10 @@ const bodies = {
 }
 const operations = Object.keys(bodies) as (keyof Requests)[]
 
-/** Hands the body to the handler, and sees that it is refused before the store is asked anything. */
-async function flawsOf(operation: keyof Requests, body: unknown, options?: WalletOptions): Promise<string> {
+/**
+ * Calls the handler with the body and expects a refusal before the store is called. Returns its description.
+ */
+async function issuesOf(operation: keyof Requests, body: unknown, options?: WalletOptions): Promise<string> {
   const store = createMemoryStore([alice])
   const [load, commit] = [vi.spyOn(store, 'load'), vi.spyOn(store, 'commit')]
   const outcome = await handlers[operation](store, body, options)
@@ -49,8 +51,8 @@ async function flawsOf(operation: keyof Requests, body: unknown, options?: Walle
   return outcome.ok ? '' : outcome.description
 }
 
-/** The request as it is read, or what is wrong with it. */
-function read<O extends keyof Requests>(
+/** The parsed request, or its issues. */
+function parse<O extends keyof Requests>(
   operation: O,
   fields: Record<string, unknown>,
   options?: RequestOptions,
@@ -59,10 +61,10 @@ function read<O extends keyof Requests>(
   return 'request' in result ? (result.request as Requests[O]) : result.issues
 }
 
-/** In every text that is refused: what must not come back in a description. */
+/** Part of every rejected text. It must not appear in a description. */
 const secret = 'SECRET'
 
-describe('given a body that is no object', () => {
+describe('given a body that is not an object', () => {
   test.each([
     undefined,
     null,
@@ -75,9 +77,9 @@ describe('given a body that is no object', () => {
     30n,
     Symbol('body'),
     () => bodies.placebet,
-  ])('when it is handled (%#), then INVALID_REQUEST says so', async body => {
+  ])('when it is handled (%#), then INVALID_REQUEST describes it', async body => {
     for (const operation of operations) {
-      expect(await flawsOf(operation, body)).toBe('the body must be a JSON object')
+      expect(await issuesOf(operation, body)).toBe('the body must be a JSON object')
     }
   })
 })
@@ -85,42 +87,43 @@ describe('given a body that is no object', () => {
 describe.each(operations)('given a %s', operation => {
   const required = Object.keys(bodies[operation]).filter(field => field !== 'odds')
 
-  test.each(required)('when %s is missing, then it is named as missing', async field => {
+  test.each(required)('when %s is missing, then the description names it as missing', async field => {
     const { [field]: _, ...body } = bodies[operation] as unknown as Record<string, unknown>
-    expect(await flawsOf(operation, body)).toBe(`${field}: is missing`)
-    expect(await flawsOf(operation, { ...body, [field]: undefined })).toBe(`${field}: is missing`)
+    expect(await issuesOf(operation, body)).toBe(`${field}: is missing`)
+    expect(await issuesOf(operation, { ...body, [field]: undefined })).toBe(`${field}: is missing`)
   })
 
-  test.each(required)('when %s is of a wrong kind, then it is named', async field => {
+  test.each(required)('when %s has a wrong type, then the description names it', async field => {
     for (const value of [null, '', [], ['x'], {}, true, Number.NaN, new Date(0)]) {
-      expect(await flawsOf(operation, { ...bodies[operation], [field]: value })).toMatch(
+      expect(await issuesOf(operation, { ...bodies[operation], [field]: value })).toMatch(
         new RegExp(`^${field}: must be [^;]+$`),
       )
     }
   })
 
-  test('when it is empty, then every field is named at once', async () => {
-    const description = await flawsOf(operation, {})
+  test('when the body is empty, then the description names every field', async () => {
+    const description = await issuesOf(operation, {})
     expect(description.split('; ').sort()).toEqual(required.map(field => `${field}: is missing`).sort())
   })
 
-  test('when fields come in "__proto__" only, then they are missing', async () => {
+  test('when the fields are inside "__proto__", then they are missing', async () => {
     const body = JSON.parse(`{"__proto__": ${JSON.stringify(bodies[operation])}}`)
-    expect(await flawsOf(operation, body)).toContain('transactionId: is missing')
+    expect(await issuesOf(operation, body)).toContain('transactionId: is missing')
   })
 
-  test('when it has fields of its own, then they are ignored (D26)', () => {
+  test('when it has further fields, then they are ignored (D26)', () => {
     const extra = JSON.parse('{"__proto__": {"x": 1}, "constructor": 1, "channel": "web", "amount2": -1}')
-    expect(read(operation, extra)).toEqual(bodies[operation])
+    expect(parse(operation, extra)).toEqual(bodies[operation])
   })
 })
 
 describe('given an id (D24)', () => {
   const ids = ['transactionId', 'betId', 'playerId', 'sessionId']
+  const issue = '1 to 255 characters, well-formed and without control characters'
 
   test.each<[string, unknown]>([
     ['a number', 17],
-    ['a number as a JSON parser keeps it', new JsonNumber('12345678901234567890')],
+    ['a long number of a JSON body', new JsonNumber('12345678901234567890')],
     ['empty', ''],
     ['of 256 characters', 'x'.repeat(256)],
     ['of 256 emoji', '🎲'.repeat(256)],
@@ -130,12 +133,13 @@ describe('given an id (D24)', () => {
     ['with DEL', `${secret}\u007f`],
     ['with a C1 control character', `${secret}\u0085`],
     ['with the first half of a surrogate pair', `${secret}\ud83c`],
-    ['with the second half of one', `\udfb2${secret}`],
-    ['with the halves the wrong way round', `${secret}\udfb2\ud83c`],
-  ])('when it is %s, then it is refused by name, and not echoed', async (_what, value) => {
+    ['with the second half of a surrogate pair', `\udfb2${secret}`],
+    ['with the two halves in the wrong order', `${secret}\udfb2\ud83c`],
+  ])('when it is %s, then the description names it and does not echo it', async (what, value) => {
     for (const field of ids) {
-      const description = await flawsOf('placebet', { ...placeBet(), [field]: value })
-      expect(description).toMatch(new RegExp(`^${field}: must be [^;]+$`))
+      const description = await issuesOf('placebet', { ...placeBet(), [field]: value })
+      const must = what.includes('number') ? 'a string' : issue
+      expect(description).toBe(`${field}: must be ${must}`)
       expect(description).not.toContain(secret)
     }
   })
@@ -143,9 +147,9 @@ describe('given an id (D24)', () => {
   test.each([
     ...['x', ' ', ' padded ', '0', 'null', '__proto__', 'constructor', "'; DROP TABLE bets --", '<b>&amp;'],
     ...['ставка-№1', '注文', 'e\u0301', 'é', '\u200d', '👨‍👩‍👧', 'x'.repeat(255), '🎲'.repeat(255)],
-  ])('when it is other text (%#), then it is kept as it is', async id => {
+  ])('when it is any other text (%#), then it is kept unchanged', async id => {
     const all = { transactionId: id, betId: id, playerId: id, sessionId: id }
-    expect(read('placebet', all)).toEqual(placeBet(all))
+    expect(parse('placebet', all)).toEqual(placeBet(all))
     const store = createMemoryStore([{ ...alice, playerId: id }])
     expect(await handlePlaceBet(store, placeBet(all))).toMatchObject({ ok: true, balance: '70' })
     expect(await handlePlaceBet(store, placeBet(all))).toMatchObject({ ok: true, replayed: true })
@@ -177,9 +181,9 @@ describe('given an amount (D21, D22)', () => {
       ['30'],
       { text: '30' },
     ],
-  ])('when it is nonsense (%#), then it is refused by name, and not echoed', async amount => {
+  ])('when it is invalid (%#), then the description names it and does not echo it', async amount => {
     for (const operation of ['placebet', 'settlement'] as const) {
-      const description = await flawsOf(operation, { ...bodies[operation], amount })
+      const description = await issuesOf(operation, { ...bodies[operation], amount })
       expect(description).toBe(
         'amount: must be a decimal of at least 0 with at most 15 digits before the point ' +
           '(as a JavaScript number: at most 15 digits in all)',
@@ -200,12 +204,12 @@ describe('given an amount (D21, D22)', () => {
     [0, '0'],
     [0.07, '0.07'],
     [999999999999999, '999999999999999'],
-  ])('when it is %s, then it is read as %s', (amount, text) => {
-    expect(read('placebet', { amount })).toEqual(placeBet({ amount: text }))
-    expect(read('settlement', { amount })).toEqual(settlement({ amount: text }))
+  ])('when it is %s, then it is parsed as %s', (amount, text) => {
+    expect(parse('placebet', { amount })).toEqual(placeBet({ amount: text }))
+    expect(parse('settlement', { amount })).toEqual(settlement({ amount: text }))
   })
 
-  test.each<[currency: string, decimals: number, fits: string, tooFine: string]>([
+  test.each<[currency: string, decimals: number, valid: string, tooManyDecimals: string]>([
     ['EUR', 2, '10.500', '10.505'],
     ['JPY', 0, '10.000', '10.5'],
     ['KWD', 3, '0.001', '0.0001'],
@@ -217,18 +221,18 @@ describe('given an amount (D21, D22)', () => {
     ['__proto__', 8, '0.00000001', '1e-9'],
   ])(
     'when it is in %s, then it has at most %i decimals by value',
-    async (currency, decimals, fits, tooFine) => {
-      expect(read('placebet', { currency, amount: fits })).toMatchObject({ currency })
+    async (currency, decimals, valid, tooManyDecimals) => {
+      expect(parse('placebet', { currency, amount: valid })).toMatchObject({ currency })
       for (const operation of ['placebet', 'settlement'] as const) {
-        expect(await flawsOf(operation, { ...bodies[operation], currency, amount: tooFine })).toBe(
+        expect(await issuesOf(operation, { ...bodies[operation], currency, amount: tooManyDecimals })).toBe(
           `amount: must have at most ${decimals} decimals in this currency`,
         )
       }
     },
   )
 
-  test('when it is too fine and other fields are bad, then all are told at once', async () => {
-    expect(await flawsOf('placebet', { ...placeBet({ amount: '0.001' }), betId: 7, betType: secret })).toBe(
+  test('when it has too many decimals and other fields are invalid, then one description names all of them', async () => {
+    expect(await issuesOf('placebet', { ...placeBet({ amount: '0.001' }), betId: 7, betType: secret })).toBe(
       'betId: must be a string; betType: must be one of SINGLE, MULTIPLE, TEASER; ' +
         'amount: must have at most 2 decimals in this currency',
     )
@@ -237,18 +241,22 @@ describe('given an amount (D21, D22)', () => {
 
 describe('given a currency', () => {
   test.each([`${secret} `, 'EU R', 'E\u0000R', '€', 'x'.repeat(17), 'EUR\n', 978])(
-    'when it is %j, then it is refused by name, and not echoed',
+    'when it is %j, then the description names it and does not echo it',
     async currency => {
-      const description = await flawsOf('placebet', { ...placeBet(), currency })
-      expect(description).toMatch(/^currency: must be [^;]+$/)
+      const description = await issuesOf('placebet', { ...placeBet(), currency })
+      expect(description).toBe(
+        typeof currency === 'string'
+          ? 'currency: must be a currency code: 1 to 16 letters, digits, ".", "_" or "-"'
+          : 'currency: must be a string',
+      )
       expect(description).not.toContain(secret)
     },
   )
 
   test.each(['eur', 'BTC', 'USDT.ERC-20', 'x'.repeat(16)])(
-    'when it is %s, then it is kept as it is',
+    'when it is %s, then it is kept unchanged',
     currency => {
-      expect(read('placebet', { currency })).toMatchObject({ currency })
+      expect(parse('placebet', { currency })).toMatchObject({ currency })
     },
   )
 })
@@ -260,21 +268,21 @@ describe('given odds', () => {
     ['1.850', '1.85'],
     [1.85, '1.85'],
     [-0, '0'],
-    [1.3310000000000004, '1.3310000000000004'], // 1.1 to the power of 3, as JavaScript multiplies: no money
+    [1.3310000000000004, '1.3310000000000004'], // 1.1 to the power of 3, as a JavaScript number: odds are not money
     [new JsonNumber('1.8500000000000000001'), '1.8500000000000000001'],
-  ])('when they are %s, then they are read as %s (D26)', (odds, text) => {
-    expect(read('placebet', { odds })).toEqual(placeBet({ odds: text }))
+  ])('when they are %s, then they are parsed as %s (D26)', (odds, text) => {
+    expect(parse('placebet', { odds })).toEqual(placeBet({ odds: text }))
   })
 
-  test('when there are none, then null', () => {
+  test('when they are missing, then they are null', () => {
     const { odds: _, ...body } = placeBet()
     expect(createRequestParser().placebet(body)).toEqual({ request: placeBet({ odds: null }) })
   })
 
   test.each([secret, '', '11/10', '1e400', Number.NaN, [1.85], true])(
-    'when they are %j, then they are refused by name, and not echoed',
+    'when they are %j, then the description names them and does not echo them',
     async odds => {
-      expect(await flawsOf('placebet', { ...placeBet(), odds })).toBe('odds: must be a decimal')
+      expect(await issuesOf('placebet', { ...placeBet(), odds })).toBe('odds: must be a decimal')
     },
   )
 })
@@ -289,11 +297,11 @@ describe('given a type (D26)', () => {
   }
 
   test.each(operations)(
-    'when a %s has one that is known, then it is read; another is refused, not echoed',
+    'when the type of a %s is known, then it is kept; any other is refused and not echoed',
     async operation => {
       const field = fieldOf[operation]
       for (const type of valid[operation])
-        expect(read(operation, { [field]: type })).toMatchObject({ [field]: type })
+        expect(parse(operation, { [field]: type })).toMatchObject({ [field]: type })
       const first = valid[operation][0] as string
       for (const type of [
         secret,
@@ -306,18 +314,18 @@ describe('given a type (D26)', () => {
         null,
         [first],
       ]) {
-        expect(await flawsOf(operation, { ...bodies[operation], [field]: type })).toBe(
+        expect(await issuesOf(operation, { ...bodies[operation], [field]: type })).toBe(
           `${field}: must be one of ${valid[operation].join(', ')}`,
         )
       }
     },
   )
 
-  test('when the options list others, then these are taken instead', async () => {
+  test('when the options list other types, then these replace the defaults', async () => {
     const options = { betTypes: ['SYSTEM'], rollbackTypes: ['TIMEOUT', 'TECHNICAL_ERROR'] }
-    expect(read('placebet', { betType: 'SYSTEM' }, options)).toMatchObject({ betType: 'SYSTEM' })
-    expect(read('rollbackbet', { type: 'TIMEOUT' }, options)).toMatchObject({ type: 'TIMEOUT' })
-    expect(await flawsOf('placebet', placeBet(), options)).toBe('betType: must be one of SYSTEM')
+    expect(parse('placebet', { betType: 'SYSTEM' }, options)).toMatchObject({ betType: 'SYSTEM' })
+    expect(parse('rollbackbet', { type: 'TIMEOUT' }, options)).toMatchObject({ type: 'TIMEOUT' })
+    expect(await issuesOf('placebet', placeBet(), options)).toBe('betType: must be one of SYSTEM')
   })
 })
 
@@ -338,8 +346,11 @@ describe('given a transactionDate (D25)', () => {
     ['2028-02-29T00:00:00Z', '2028-02-29T00:00:00.000Z'],
     ['0099-01-01T00:00:00Z', '0099-01-01T00:00:00.000Z'],
     ['2026-12-31T23:59:60Z', '2027-01-01T00:00:00.000Z'],
-  ])('when it is %s, then it is the instant %s', (text, instant) => {
-    expect(read('rollbackbet', { transactionDate: text })).toEqual(rollbackBet({ transactionDate: instant }))
+    ['2026-11-21T10:00:00+23:30', '2026-11-20T10:30:00.000Z'],
+    ['2026-11-21T10:00:00+00:59', '2026-11-21T09:01:00.000Z'],
+    ['2026-11-21T10:00:00-23:59', '2026-11-22T09:59:00.000Z'],
+  ])('when it is %s, then it is parsed as the instant %s', (text, instant) => {
+    expect(parse('rollbackbet', { transactionDate: text })).toEqual(rollbackBet({ transactionDate: instant }))
   })
 
   test.each<unknown>([
@@ -362,6 +373,8 @@ describe('given a transactionDate (D25)', () => {
     ...['2026-11-21T10:00:00Z\n', ' 2026-11-21T10:00:00Z', '2026-11-21T10:00:00 Z', '2026-11-21T10:00:00.Z'],
     ...[
       '12026-11-21T10:00:00Z',
+      '+012345-01-01T00:00:00.000Z', // as toISOString writes years above 9999 and below 0
+      '-000001-01-01T00:00:00.000Z',
       '9999-12-31T23:59:59-01:00',
       '0000-01-01T00:00:00+01:00',
       '0000-01-01T00:00:00.000Z',
@@ -378,8 +391,8 @@ describe('given a transactionDate (D25)', () => {
       null,
       ['2026-11-21'],
     ],
-  ])('when it does not exist or is written in another way (%#), then it is refused by name', async value => {
-    expect(await flawsOf('rollbackbet', { ...rollbackBet(), transactionDate: value })).toBe(
+  ])('when it does not exist or has another format (%#), then the description names it', async value => {
+    expect(await issuesOf('rollbackbet', { ...rollbackBet(), transactionDate: value })).toBe(
       'transactionDate: must be an ISO 8601 date and time that exists',
     )
   })
@@ -388,38 +401,38 @@ describe('given a transactionDate (D25)', () => {
 describe('given the option parseTransactionDate', () => {
   const epoch = (value: unknown) => (typeof value === 'number' ? new Date(value).toISOString() : null)
 
-  test('when it reads the date, then its instant is taken', () => {
+  test('when it parses the date, then its result is used', () => {
     const options = { parseTransactionDate: epoch }
-    expect(read('rollbackbet', { transactionDate: Date.parse(transactionDate) }, options)).toEqual(
+    expect(parse('rollbackbet', { transactionDate: Date.parse(transactionDate) }, options)).toEqual(
       rollbackBet(),
     )
   })
 
-  test('when it gives null, then the date is refused, also one in ISO 8601', async () => {
-    expect(await flawsOf('rollbackbet', rollbackBet(), { parseTransactionDate: epoch })).toMatch(
+  test('when it returns null, then the date is refused, even one in ISO 8601', async () => {
+    expect(await issuesOf('rollbackbet', rollbackBet(), { parseTransactionDate: epoch })).toMatch(
       /^transactionDate: must/,
     )
   })
 
-  test('when the date is missing, then it is not asked', async () => {
+  test('when the date is missing, then it is not called', async () => {
     const parseTransactionDate = vi.fn(epoch)
     const { transactionDate: _, ...body } = rollbackBet()
-    expect(await flawsOf('rollbackbet', body, { parseTransactionDate })).toBe('transactionDate: is missing')
+    expect(await issuesOf('rollbackbet', body, { parseTransactionDate })).toBe('transactionDate: is missing')
     expect(parseTransactionDate).not.toHaveBeenCalled()
   })
 
-  test('when it is a method, then it keeps its object', () => {
+  test('when it is a method, then its this is the options object', () => {
     const options = {
       zone: 'Z',
       parseTransactionDate(this: { zone: string }, value: unknown) {
         return `${value}${this.zone}`
       },
     }
-    expect(read('rollbackbet', { transactionDate: '2026-11-21T10:00' }, options)).toEqual(rollbackBet())
+    expect(parse('rollbackbet', { transactionDate: '2026-11-21T10:00' }, options)).toEqual(rollbackBet())
   })
 
   test.each<unknown>([undefined, 'yesterday', '', 5, new Date(0), '2026-02-30T00:00:00Z'])(
-    'when it answers nonsense (%s), then HOOK_FAILED and nothing is written',
+    'when it returns an invalid value (%s), then HOOK_FAILED, and nothing is written',
     async answer => {
       const store = createMemoryStore([alice])
       const options = { parseTransactionDate: () => answer as string }
@@ -434,19 +447,21 @@ describe('given the option parseTransactionDate', () => {
 describe('given the option minorUnits', () => {
   const options = { minorUnits: (currency: string) => (currency === 'BTC' ? 3 : undefined) }
 
-  test('when it knows the currency, then its word counts; else the table', () => {
-    expect(read('placebet', { currency: 'BTC', amount: '0.0001' }, options)).toMatch(/at most 3 decimals/)
-    expect(read('placebet', { currency: 'BTC', amount: '0.001' }, options)).toMatchObject({ amount: '0.001' })
-    expect(read('placebet', { currency: 'JPY', amount: '0.1' }, options)).toMatch(/at most 0 decimals/)
+  test('when it returns a number, then that is the limit; else the table of ISO 4217 decides', () => {
+    expect(parse('placebet', { currency: 'BTC', amount: '0.0001' }, options)).toMatch(/at most 3 decimals/)
+    expect(parse('placebet', { currency: 'BTC', amount: '0.001' }, options)).toMatchObject({
+      amount: '0.001',
+    })
+    expect(parse('placebet', { currency: 'JPY', amount: '0.1' }, options)).toMatch(/at most 0 decimals/)
   })
 
-  test.each([0, 18])('when it answers %i, then that is taken', units => {
+  test.each([0, 18])('when it returns %i, then that is the limit', units => {
     const amount = units === 0 ? '1' : `0.${'0'.repeat(17)}1`
-    expect(read('placebet', { amount }, { minorUnits: () => units })).toMatchObject({ amount })
+    expect(parse('placebet', { amount }, { minorUnits: () => units })).toMatchObject({ amount })
   })
 
   test.each<unknown>([-1, 1.5, 19, Number.NaN, Number.POSITIVE_INFINITY, '2', {}])(
-    'when it answers nonsense (%s), then HOOK_FAILED and nothing is written',
+    'when it returns an invalid value (%s), then HOOK_FAILED, and nothing is written',
     async units => {
       const store = createMemoryStore([alice])
       const fault = await faultOf(handlePlaceBet(store, placeBet(), { minorUnits: () => units as number }))
@@ -461,7 +476,7 @@ test.each(['parseTransactionDate', 'minorUnits'])(
   'given the option %s, when it throws, then HOOK_FAILED with its cause, and nothing is written',
   async name => {
     const store = createMemoryStore([alice])
-    const cause = new Error('broken')
+    const cause = new Error('invalid table')
     const options = {
       [name]: () => {
         throw cause

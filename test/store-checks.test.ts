@@ -3,15 +3,15 @@ import { handlePlaceBet, handleRollbackBet } from '../src/index.js'
 import type { CommitResult, WalletSnapshot, WalletStore } from '../src/store.js'
 import { alice, bet, faultOf, live, placeBet, rollbackBet, snapshot, transaction } from './fixtures.js'
 
-/** Everything that a store can show, and right. */
-const right = snapshot({
+/** A valid snapshot with every field that a store can return. */
+const valid = snapshot({
   bet: bet({ credits: { BET_PAID: live('60'), VOIDED: live('30'), CASHOUT: { ...live('0'), live: null } } }),
   transaction: transaction({ refusal: { errorCode: 'INVALID_BET', description: 'known' } }),
 })
 
 const missing = Symbol('missing')
 
-/** A copy with the field at the path set to the value, or deleted. */
+/** A copy with the field at the path set to the value, or deleted for `missing`. */
 function withField<T extends object>(whole: T, path: string, value: unknown): T {
   const copy = structuredClone(whole)
   const names = path.split('.')
@@ -30,23 +30,23 @@ function storeWith(loaded: unknown, ...[committed]: unknown[]) {
   return { contractVersion: 1, load: async () => loaded as WalletSnapshot, commit } as const
 }
 
-async function expectBroken(loaded: unknown, where: string, promise: RegExp) {
+async function expectViolation(loaded: unknown, where: string, rule: RegExp) {
   const store = storeWith(loaded)
   const fault = await faultOf(handlePlaceBet(store, placeBet()))
   expect(fault).toMatchObject({ code: 'STORE_CONTRACT', retryable: false })
   expect(fault.message).toContain(`The store violates its contract: ${where} must be `)
-  expect(fault.message).toMatch(promise)
+  expect(fault.message).toMatch(rule)
   expect(store.commit).not.toHaveBeenCalled()
 }
 
-const noText = [undefined, missing, '', 17, true, ['EUR'], new Date(0), {}]
-const noDecimal = [
+const notText = [undefined, missing, '', 17, true, ['EUR'], new Date(0), {}]
+const notDecimal = [
   ...[undefined, missing, 100, 100.5, 0, Number.NaN, 10n, true, [], ['1'], {}, new Date(0)],
   ...['', ' 1', '-0', '-0.00', '1e2', '1E2', '+1', '01', '.5', '5.', '1,5', 'NaN', '1'.repeat(41)],
 ]
 
-test('given a store that keeps its promises, when it is asked, then it is believed', async () => {
-  expect(await handlePlaceBet(storeWith(right), placeBet())).toMatchObject({ ok: false, replayed: true })
+test('given a store that meets its contract, when it is called, then its snapshot is accepted', async () => {
+  expect(await handlePlaceBet(storeWith(valid), placeBet())).toMatchObject({ ok: false, replayed: true })
 })
 
 test.each<[string, string, unknown]>([
@@ -54,29 +54,32 @@ test.each<[string, string, unknown]>([
   ['an amount with zeros', 'transaction.amount', '30.00'],
   ['no credits', 'bet.credits', {}],
   ['a negative balance', 'player.balance', '-12.50'],
-  ['fields of its own', 'player.nickname', undefined],
-])('given a store that shows %s, when it is asked, then it is believed', async (_what, path, value) => {
-  expect(await handlePlaceBet(storeWith(withField(right, path, value)), placeBet())).toMatchObject({
-    ok: false,
-    replayed: true,
-  })
-})
+  ['a further field', 'player.nickname', undefined],
+])(
+  'given a store that returns %s, when it is called, then its snapshot is accepted',
+  async (_what, path, value) => {
+    expect(await handlePlaceBet(storeWith(withField(valid, path, value)), placeBet())).toMatchObject({
+      ok: false,
+      replayed: true,
+    })
+  },
+)
 
-describe('given a snapshot that is none', () => {
-  test.each([undefined, null, [], 'rows', 5, () => right])(
-    'when load gives it (%#), then STORE_CONTRACT',
+describe('given an invalid snapshot', () => {
+  test.each([undefined, null, [], 'rows', 5, () => valid])(
+    'when load returns it (%#), then STORE_CONTRACT',
     async loaded => {
-      await expectBroken(loaded, 'load()', /a snapshot/)
+      await expectViolation(loaded, 'load()', /a snapshot/)
     },
   )
 })
 
-describe.each(['player', 'bet', 'transaction', 'transaction.refusal'])('given a bad load().%s', path => {
+describe.each(['player', 'bet', 'transaction', 'transaction.refusal'])('given an invalid load().%s', path => {
   test.each([undefined, missing, 'x', 5, [], true])(
-    'when it is no record and not null (%#), then STORE_CONTRACT',
+    'when it is neither a record nor null (%#), then STORE_CONTRACT',
     async value => {
-      await expectBroken(
-        withField(right, path, value),
+      await expectViolation(
+        withField(valid, path, value),
         `load().${path}`,
         /a record, or null if there is none/,
       )
@@ -90,15 +93,15 @@ describe.each([
   'bet.credits.BET_PAID.reversed',
   'bet.credits.VOIDED.owed',
   'transaction.delta',
-])('given a bad load().%s', path => {
-  test.each([...noDecimal, null])('when it is no decimal text (%#), then STORE_CONTRACT', async value => {
-    await expectBroken(withField(right, path, value), `load().${path}`, /decimal text such as/)
+])('given an invalid load().%s', path => {
+  test.each([...notDecimal, null])('when it is not decimal text (%#), then STORE_CONTRACT', async value => {
+    await expectViolation(withField(valid, path, value), `load().${path}`, /decimal text such as/)
   })
 })
 
 test.each(['stake', 'credits.BET_PAID.live', 'credits.VOIDED.reversed', 'credits.BET_PAID.owed'])(
-  'given a load().bet.%s below 0, which would give where it should take, then STORE_CONTRACT',
-  path => expectBroken(withField(right, `bet.${path}`, '-5'), `load().bet.${path}`, /at least 0/),
+  'given a load().bet.%s below 0, which would turn a debit into a credit, then STORE_CONTRACT',
+  path => expectViolation(withField(valid, `bet.${path}`, '-5'), `load().bet.${path}`, /at least 0/),
 )
 
 test.each([
@@ -106,29 +109,33 @@ test.each([
   ['currency', null],
   ['type', 'SINGLE'],
 ])(
-  'given a placebet with transaction.%s %j, which no repeat could match, then STORE_CONTRACT',
+  'given a placebet with transaction.%s %j, which no retry could match, then STORE_CONTRACT',
   (field, value) =>
-    expectBroken(
-      withField(right, `transaction.${field}`, value),
+    expectViolation(
+      withField(valid, `transaction.${field}`, value),
       `load().transaction.${field}`,
       /for a placebet/,
     ),
 )
 
-test('given a credit of a type that is none, then STORE_CONTRACT', () =>
-  expectBroken(
-    withField(right, 'bet.credits.PAID', live('60')),
+test('given a credit of an unknown type, then STORE_CONTRACT', () =>
+  expectViolation(
+    withField(valid, 'bet.credits.PAID', live('60')),
     'load().bet.credits.PAID',
     /BET_PAID, VOIDED/,
   ))
 
 describe.each(['bet.credits.BET_PAID.live', 'bet.credits.CASHOUT.live', 'transaction.amount'])(
-  'given a bad load().%s',
+  'given an invalid load().%s',
   path => {
-    test.each(noDecimal)(
+    test.each(notDecimal)(
       'when it is neither decimal text nor null (%#), then STORE_CONTRACT',
       async value => {
-        await expectBroken(withField(right, path, value), `load().${path}`, /decimal text such as .* or null/)
+        await expectViolation(
+          withField(valid, path, value),
+          `load().${path}`,
+          /decimal text such as .* or null/,
+        )
       },
     )
   },
@@ -142,52 +149,52 @@ describe.each([
   'transaction.betId',
   'transaction.refusal.errorCode',
   'transaction.refusal.description',
-])('given a bad load().%s', path => {
-  test.each([...noText, null])('when it is no text (%#), then STORE_CONTRACT', async value => {
-    await expectBroken(withField(right, path, value), `load().${path}`, /non-empty text/)
+])('given an invalid load().%s', path => {
+  test.each([...notText, null])('when it is not text (%#), then STORE_CONTRACT', async value => {
+    await expectViolation(withField(valid, path, value), `load().${path}`, /non-empty text/)
   })
 })
 
 describe.each(['transaction.currency', 'transaction.type', 'transaction.walletTransactionId'])(
-  'given a bad load().%s',
+  'given an invalid load().%s',
   path => {
-    test.each(noText.filter(value => value !== ''))(
+    test.each(notText.filter(value => value !== ''))(
       'when it is neither text nor null (%#), then STORE_CONTRACT',
       async value => {
-        await expectBroken(withField(right, path, value), `load().${path}`, /text or null/)
+        await expectViolation(withField(valid, path, value), `load().${path}`, /text or null/)
       },
     )
   },
 )
 
 describe.each(['player.playerId', 'bet.betId', 'transaction.operation', 'transaction.transactionId'])(
-  'given another load().%s',
+  'given a load().%s other than the requested one',
   path => {
-    const asked = path
+    const requested = path
       .split('.')
-      .reduce((at: unknown, name) => (at as Record<string, unknown>)[name], right) as string
+      .reduce((at: unknown, name) => (at as Record<string, unknown>)[name], valid) as string
 
-    test.each([...noText, null, 'another', asked.toUpperCase(), `${asked} `])(
-      'when it is not the one that was asked for (%#), then STORE_CONTRACT',
+    test.each([...notText, null, 'another', requested.toUpperCase(), `${requested} `])(
+      'when it is another value (%#), then STORE_CONTRACT',
       async value => {
-        await expectBroken(withField(right, path, value), `load().${path}`, /equal to the requested/)
+        await expectViolation(withField(valid, path, value), `load().${path}`, /equal to the requested/)
       },
     )
   },
 )
 
 test.each([undefined, missing, null, 'placed', 'SETTLED', '', 1])(
-  'given a bad load().bet.status (%#), then STORE_CONTRACT',
+  'given an invalid load().bet.status (%#), then STORE_CONTRACT',
   async value => {
-    await expectBroken(withField(right, 'bet.status', value), 'load().bet.status', /PLACED or ROLLED_BACK/)
+    await expectViolation(withField(valid, 'bet.status', value), 'load().bet.status', /PLACED or ROLLED_BACK/)
   },
 )
 
 test.each([undefined, missing, null, 0, -1, 1.5, '1', 1n, Number.NaN, 2 ** 53])(
-  'given a bad load().bet.revision (%#), then STORE_CONTRACT',
+  'given an invalid load().bet.revision (%#), then STORE_CONTRACT',
   async value => {
-    await expectBroken(
-      withField(right, 'bet.revision', value),
+    await expectViolation(
+      withField(valid, 'bet.revision', value),
       'load().bet.revision',
       /a whole number of at least 1/,
     )
@@ -195,10 +202,10 @@ test.each([undefined, missing, null, 0, -1, 1.5, '1', 1n, Number.NaN, 2 ** 53])(
 )
 
 test.each([undefined, missing, null, [], '{}', 5])(
-  'given bad load().bet.credits (%#), then STORE_CONTRACT',
+  'given invalid load().bet.credits (%#), then STORE_CONTRACT',
   async value => {
-    await expectBroken(
-      withField(right, 'bet.credits', value),
+    await expectViolation(
+      withField(valid, 'bet.credits', value),
       'load().bet.credits',
       /empty if nothing was ever credited/,
     )
@@ -206,11 +213,11 @@ test.each([undefined, missing, null, [], '{}', 5])(
 )
 
 test.each(['BET_PAID', 'VOIDED', 'CASHOUT'])(
-  'given a %s credit that is there and is none, then STORE_CONTRACT',
+  'given a %s credit whose key is present without a credit, then STORE_CONTRACT',
   async type => {
     for (const value of [undefined, null, '60', 60, []]) {
       const where = `load().bet.credits.${type}`
-      await expectBroken(withField(right, `bet.credits.${type}`, value), where, /its key is absent/)
+      await expectViolation(withField(valid, `bet.credits.${type}`, value), where, /its key is absent/)
     }
   },
 )
@@ -223,18 +230,21 @@ test.each<[unknown, string]>([
   [`1${'0'.repeat(1_000_000)}`, `but is the text "1${'0'.repeat(59)}"`],
   [['100'], 'but is an array'],
   [new Date(0), 'but is a value of type object'],
-])('given a bad balance (%#), then the message shows what was found, in short', async (balance, shown) => {
-  const fault = await faultOf(
-    handlePlaceBet(storeWith(withField(right, 'player.balance', balance)), placeBet()),
-  )
-  expect(fault.message.endsWith(shown)).toBe(true)
-})
+])(
+  'given an invalid balance (%#), then the message shows the actual value, shortened',
+  async (balance, ending) => {
+    const fault = await faultOf(
+      handlePlaceBet(storeWith(withField(valid, 'player.balance', balance)), placeBet()),
+    )
+    expect(fault.message.endsWith(ending)).toBe(true)
+  },
+)
 
-describe('given a bad answer of commit', () => {
+describe('given an invalid result of commit', () => {
   const committed = { status: 'committed', balance: '70', walletTransactionId: 'W1' }
-  const refused = { status: 'refused', errorCode: 'LIMIT_REACHED', description: 'the limit of today' }
+  const refused = { status: 'refused', errorCode: 'LIMIT_REACHED', description: 'daily limit reached' }
 
-  async function expectBrokenResult(result: unknown, message: RegExp) {
+  async function expectInvalidResult(result: unknown, message: RegExp) {
     const store = storeWith(snapshot(), result)
     const fault = await faultOf(handlePlaceBet(store, placeBet()))
     expect(fault).toMatchObject({ code: 'STORE_CONTRACT', retryable: false })
@@ -243,26 +253,26 @@ describe('given a bad answer of commit', () => {
   }
 
   test.each([undefined, null, [], 'committed', true])(
-    'when it is no result (%#), then STORE_CONTRACT',
+    'when it is not a result (%#), then STORE_CONTRACT',
     async result => {
-      await expectBrokenResult(result, /: commit\(\) must be a result/)
+      await expectInvalidResult(result, /: commit\(\) must be a result/)
     },
   )
 
   test.each([undefined, missing, null, 'ok', 'COMMITTED', '', 1, 'unknown'])(
-    'when its status is another (%#), then STORE_CONTRACT',
+    'when its status is unknown (%#), then STORE_CONTRACT',
     async status => {
-      await expectBrokenResult(
+      await expectInvalidResult(
         withField(committed, 'status', status),
         /: commit\(\)\.status must be committed, conflict, refused or unavailable/,
       )
     },
   )
 
-  test.each([...noDecimal, null])(
-    'when its balance is no decimal text (%#), then STORE_CONTRACT',
+  test.each([...notDecimal, null])(
+    'when its balance is not decimal text (%#), then STORE_CONTRACT',
     async balance => {
-      await expectBrokenResult(
+      await expectInvalidResult(
         withField(committed, 'balance', balance),
         /: commit\(\)\.balance must be decimal text/,
       )
@@ -272,7 +282,7 @@ describe('given a bad answer of commit', () => {
   test.each([undefined, missing, 17, new Date(0)])(
     'when its reference is neither text nor null (%#), then STORE_CONTRACT',
     async id => {
-      await expectBrokenResult(
+      await expectInvalidResult(
         withField(committed, 'walletTransactionId', id),
         /: commit\(\)\.walletTransactionId must be text or null/,
       )
@@ -288,21 +298,18 @@ describe('given a bad answer of commit', () => {
       'TRANSACTION_CONFLICT',
       'AUTHENTICATION_FAILED',
     ],
-  ])('when it refuses with a bad code (%#), then STORE_CONTRACT', async errorCode => {
-    await expectBrokenResult(withField(refused, 'errorCode', errorCode), /: commit\(\)\.errorCode /)
+  ])('when it refuses with an invalid code (%#), then STORE_CONTRACT', async errorCode => {
+    await expectInvalidResult(withField(refused, 'errorCode', errorCode), /: commit\(\)\.errorCode /)
   })
 
   test.each([undefined, missing, null, '', 17, 'a\nb', '\ud800', 'x'.repeat(501)])(
-    'when it refuses with a bad description (%#), then STORE_CONTRACT',
+    'when it refuses with an invalid description (%#), then STORE_CONTRACT',
     async description => {
-      await expectBrokenResult(
-        withField(refused, 'description', description),
-        /: commit\(\)\.description /,
-      )
+      await expectInvalidResult(withField(refused, 'description', description), /: commit\(\)\.description /)
     },
   )
 
-  test('when it refuses where money is given, then STORE_CONTRACT names the code', async () => {
+  test('when it refuses a credit, then STORE_CONTRACT names the code', async () => {
     const store = storeWith(snapshot({ bet: bet() }), refused)
     const fault = await faultOf(handleRollbackBet(store, rollbackBet()))
     expect(fault).toMatchObject({ code: 'STORE_CONTRACT' })
@@ -310,9 +317,9 @@ describe('given a bad answer of commit', () => {
   })
 })
 
-describe('given a store of another contract', () => {
+describe('given a store for another contract version', () => {
   test.each([undefined, missing, 0, 2, '1'])(
-    'when its version is another (%#), then STORE_CONTRACT before it is asked',
+    'when its version is not supported (%#), then STORE_CONTRACT before it is called',
     async contractVersion => {
       const load = vi.fn()
       const store: Record<string, unknown> = { contractVersion, load, commit: vi.fn() }
@@ -324,8 +331,8 @@ describe('given a store of another contract', () => {
     },
   )
 
-  test.each([undefined, null, [], 'store', () => storeWith(right)])(
-    'when it is no store (%#), then STORE_CONTRACT',
+  test.each([undefined, null, [], 'store', () => storeWith(valid)])(
+    'when it is not a store (%#), then STORE_CONTRACT',
     async store => {
       const fault = await faultOf(handlePlaceBet(store as unknown as WalletStore, placeBet()))
       expect(fault).toMatchObject({ code: 'STORE_CONTRACT' })
@@ -334,7 +341,7 @@ describe('given a store of another contract', () => {
   )
 })
 
-test('given a store that is an instance of a class, when it is asked, then its this is its own', async () => {
+test('given a store that is an instance of a class, when it is called, then its this is the instance', async () => {
   class Store implements WalletStore {
     readonly contractVersion = 1
     readonly #player = alice

@@ -1,4 +1,4 @@
-/** The calls of the platform as lines to paste into a shell. */
+/** Sample calls of the platform, as curl commands. */
 
 export interface Call {
   title: string
@@ -11,12 +11,12 @@ const annaBets = { ...anna, sessionId: 's-1', amount: 30, currency: 'EUR', odds:
 
 export const calls: readonly Call[] = [
   {
-    title: 'Anna bets 30 EUR: 200, balance 70.00',
+    title: 'Anna places a bet of 30 EUR: 200, balance 70.00',
     path: '/placebet',
     body: { transactionId: 'place-1', betId: 'bet-1', ...annaBets },
   },
   {
-    title: 'The bet wins 55.50 EUR: 200, balance 125.50',
+    title: 'The bet wins, 55.50 EUR are credited: 200, balance 125.50',
     path: '/settlement',
     body: {
       transactionId: 'settle-1',
@@ -28,22 +28,22 @@ export const calls: readonly Call[] = [
     },
   },
   {
-    title: 'The result was wrong, and the win is taken back: 200, balance 70.00',
+    title: 'The result was wrong, the win is reversed: 200, balance 70.00',
     path: '/unsettlement',
     body: { transactionId: 'unsettle-1', betId: 'bet-1', ...anna, type: 'UNSCORED' },
   },
   {
-    title: 'The bet itself is rolled back: 200, balance 100.00',
+    title: 'The bet is rolled back: 200, balance 100.00',
     path: '/rollbackbet',
     body: { transactionId: 'rollback-1', betId: 'bet-1', ...anna, type: 'TECHNICAL_ERROR' },
   },
   {
-    title: 'Anna bets more than she has: 402 INSUFFICIENT_FUNDS',
+    title: 'Anna bets more than her balance: 402 INSUFFICIENT_FUNDS',
     path: '/placebet',
     body: { transactionId: 'place-2', betId: 'bet-2', ...annaBets, amount: 100.01 },
   },
   {
-    title: 'Kenji bets 1200 JPY, in a currency without decimals: 200, balance 3800',
+    title: 'Kenji places a bet of 1200 JPY, a currency without decimals: 200, balance 3800',
     path: '/placebet',
     body: {
       ...{ transactionId: 'place-3', betId: 'bet-3', ...annaBets, playerId: 'kenji' },
@@ -52,13 +52,13 @@ export const calls: readonly Call[] = [
   },
 ]
 
-/** One line per call, each with what it does and what it is answered with. */
+/** One curl command per call. The title describes the call and its expected answer. */
 export function curlLines(
   calls: readonly Call[],
   base: string,
   { username, password }: { username: string; password: string },
 ) {
-  // No apostrophe is in any of these values, so that single quotes hold each of them together in every shell.
+  // None of these values has an apostrophe, so single quotes are safe in every shell.
   return calls.map(({ title, path, body }) => ({
     title,
     line:

@@ -1,8 +1,8 @@
 /**
- * A wallet to try things on: `npm start`, then paste the curl lines that it prints.
+ * A wallet to experiment with: `npm start` prints sample curl commands.
  *
- * PORT (default 3000; 0 takes a free one) and HOST (default 127.0.0.1) say where it listens, DATABASE_URL or DATA_FOLDER
- * where it keeps its data: see examples/database.ts.
+ * PORT (default 3000; 0: a free port) and HOST (default 127.0.0.1) set its address, DATABASE_URL or
+ * DATA_FOLDER the place of its data (see examples/database.ts).
  */
 import type { AddressInfo } from 'node:net'
 import { recordSettlement } from 'bet-wallet'
@@ -19,11 +19,11 @@ const players = [
   { playerId: 'kenji', currency: 'JPY', balance: '5000' },
 ]
 
-// Not ??: an empty HOST would be every address of the machine.
+// Not ??: with an empty HOST, the server would listen on every interface.
 const port = process.env.PORT || '3000'
 const host = process.env.HOST || '127.0.0.1'
 if (!/^[0-9]{1,5}$/.test(port) || Number(port) > 65_535) {
-  stop(`PORT must be a whole number from 0 to 65535, and is ${JSON.stringify(port)}`)
+  stop(`PORT must be a whole number from 0 to 65535, but is ${JSON.stringify(port)}`)
 }
 
 const schema = 'bet_wallet_express'
@@ -35,19 +35,19 @@ for (const player of players) {
     Object.values(player),
   )
 }
-// Yours is over the players' table that you have: see examples/existing-pam.
+// Your store uses your own players' table: see examples/existing-pam.
 const store = createPostgresStore(database.client, { schema })
 await store.ready()
 
 const handle = createHttpHandler(store, {
   authenticate: basicAuth(credentials),
-  // Not of the interface: what your own settlement code would call.
+  // Not part of the interface: stands for your own settlement code.
   routes: { '/settlement': body => recordSettlement(store, body) },
 })
 
 const app = express()
 app.disable('x-powered-by')
-// Before any body parser: the wallet reads the body itself, after authentication and with all of its digits.
+// Before any body parser: the wallet reads the body itself, after authentication, without losing a digit.
 app.use('/wallet', walletRoutes(handle))
 
 const { rows: balances } = await database.client.query(
@@ -56,32 +56,32 @@ const { rows: balances } = await database.client.query(
 const server = app.listen(Number(port), host, async (error?: Error) => {
   if (error) {
     await database.close()
-    stop(whyNot(error))
+    stop(listenProblem(error))
   }
   const { address, family, port: actual } = server.address() as AddressInfo
   const base = `http://${family === 'IPv6' ? `[${address}]` : address}:${actual}/wallet`
   console.log(`The wallet listens on ${base} and keeps its data in ${database.where}.\n`)
   for (const { line } of balances as { line: string }[]) console.log(`  ${line}`)
   console.log(
-    '\nPaste these into a fresh wallet, in this order. Pasted again, each is decided as before, moves',
+    '\nSample calls for a new wallet, in this order. A repeated call changes nothing: it returns its',
   )
-  console.log('nothing, and is answered with the balance as it is by then.\n')
+  console.log('first decision with the current balance.\n')
   for (const { title, line } of curlLines(calls, base, credentials)) console.log(`# ${title}\n${line}\n`)
-  console.log(`Stop it with Ctrl+C and start it again: nothing is lost. To begin afresh: ${database.afresh}.`)
+  console.log(`Ctrl+C stops the wallet; it keeps its data. To start over: ${database.afresh}.`)
 })
-// Every call is short. Whoever takes longer has hung up, or means no good.
+// Every call is short: a slower caller has disconnected, or attacks the server.
 server.headersTimeout = 10_000
 server.requestTimeout = 20_000
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  // Calls under way are answered; then nothing is left that keeps the process alive.
+  // Calls in flight are answered first; then the process ends.
   process.once(signal, () => server.close(() => database.close()))
 }
 
-function whyNot(error: Error & { code?: string }): string {
-  if (error.code === 'EADDRINUSE') return `Port ${port} is in use. Another one: PORT=3001 npm start`
+function listenProblem(error: Error & { code?: string }): string {
+  if (error.code === 'EADDRINUSE') return `Port ${port} is in use. Choose another: PORT=3001 npm start`
   if (error.code === 'EACCES')
-    return `Port ${port} is not allowed for this user. Another one: PORT=3001 npm start`
+    return `Port ${port} is not allowed for this user. Choose another: PORT=3001 npm start`
   return `Cannot listen on ${host}, port ${port}: ${error.message}`
 }
 

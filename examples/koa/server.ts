@@ -1,4 +1,4 @@
-/** The wallet in Koa: `npx tsx examples/koa/server.ts`. PORT and HOST say where it listens. */
+/** The wallet in Koa: `npx tsx examples/koa/server.ts`. PORT and HOST set its address. */
 
 import { basicAuth, createHttpHandler } from 'bet-wallet/http'
 import { createMemoryStore } from 'bet-wallet/memory'
@@ -18,7 +18,7 @@ const app = new Koa()
 app.use(walletRoutes(handle))
 
 const server = app.listen(port, host, () => console.log('The wallet listens on', server.address()))
-// Every call is short. Whoever takes longer has hung up, or means no good.
+// Every call is short: a slower caller has disconnected, or attacks the server.
 server.headersTimeout = 10_000
 server.requestTimeout = 20_000
 

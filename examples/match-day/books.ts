@@ -1,22 +1,22 @@
-/** The proof of a player's books, in exact arithmetic: whole numbers of the smallest unit, never floats. */
+/** The balance sheet of a player, in exact arithmetic: whole minor units, never floats. */
 
 interface Books {
   title: string
-  /** How many decimals the currency has. */
+  /** The decimals of the currency. */
   decimals: number
-  opening: string
+  openingBalance: string
   movements: { label: string; delta: string; remark: string }[]
-  closing: string
-  /** What was not collected and is the platform's to collect: no part of the balance. */
+  closingBalance: string
+  /** Uncollected clawbacks, owed to the platform: not part of the balance. */
   owed: string
 }
 
-/** One line per movement, the sum, and whether it is the closing balance. */
-export function balanceSheet({ title, decimals, opening, movements, closing, owed }: Books) {
+/** One line per movement, the sum, and whether it equals the closing balance. */
+export function balanceSheet({ title, decimals, openingBalance, movements, closingBalance, owed }: Books) {
   const unitsOf = (amount: string): bigint => {
     const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(amount) ?? []
     const digits = fraction.replace(/0+$/, '').padEnd(decimals, '0')
-    if (whole === '' || digits.length > decimals) throw new Error(`${title}: ${amount} is no amount`)
+    if (whole === '' || digits.length > decimals) throw new Error(`${title}: ${amount} is not an amount`)
     return BigInt(`${sign}${whole}${digits}`)
   }
   const textOf = (units: bigint): string => {
@@ -27,16 +27,18 @@ export function balanceSheet({ title, decimals, opening, movements, closing, owe
   const line = (label: string, amount: string, remark = '') =>
     `  ${label.padEnd(24)}${amount.padStart(12)}  ${remark}`.trimEnd()
 
-  const sum = movements.reduce((total, { delta }) => total + unitsOf(delta), unitsOf(opening))
-  const holds = sum === unitsOf(closing)
+  const sum = movements.reduce((total, { delta }) => total + unitsOf(delta), unitsOf(openingBalance))
+  const balanced = sum === unitsOf(closingBalance)
   const text = [
     title,
-    line('opening balance', textOf(unitsOf(opening))),
+    line('opening balance', textOf(unitsOf(openingBalance))),
     ...movements.map(({ label, delta, remark }) => line(label, textOf(unitsOf(delta)), remark)),
     line('', '─'.repeat(12)),
     line('sum', textOf(sum)),
-    line('closing balance', textOf(unitsOf(closing)), holds ? 'equal' : 'NOT EQUAL'),
-    ...(unitsOf(owed) === 0n ? [] : [line('owed to the platform', textOf(unitsOf(owed)), 'no part of it')]),
+    line('closing balance', textOf(unitsOf(closingBalance)), balanced ? 'equal' : 'NOT EQUAL'),
+    ...(unitsOf(owed) === 0n
+      ? []
+      : [line('owed to the platform', textOf(unitsOf(owed)), 'not in the balance')]),
   ].join('\n')
-  return { text, holds }
+  return { text, balanced }
 }

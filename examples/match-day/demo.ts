@@ -1,6 +1,7 @@
 /**
- * A match day over real HTTP: `npm run demo`. Prints every call with its answer, and the books at the end; then plays the
- * rest of the season over a bad network. Exit code 1 if the books do not balance. Every run begins anew; DATABASE_URL or DATA_FOLDER say where: see examples/database.ts.
+ * A match day over HTTP: `npm run demo` prints every call with its answer, then the books, and then simulates
+ * a season over an unreliable network. Exit code 1 if the books do not balance. Every run starts with new
+ * data, in the place that DATABASE_URL or DATA_FOLDER sets (see examples/database.ts).
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -60,88 +61,94 @@ const unsettle = (player: Player, transactionId: string, betId: string, type: st
   body: { ...common(player, transactionId, betId), type },
 })
 
-/** What happens: in words, and as a call, a call that hangs on the line, a movement of the PAM's own, or a new start. */
-type Step = { story: string; player: Player } & (
+/** A step of the match day: a call, a delayed call, a movement by the PAM, or a restart of the wallet. */
+type Step = { event: string; player: Player } & (
   | { call: Call; password?: string }
-  | { lost: Call }
+  | { delayed: Call }
   | { cashier: string }
   | { restart: true }
 )
 
 const matchDay: Step[] = [
-  { story: 'Anna bets 30 EUR on the home side', player: anna, call: bet(anna, 1, 30) },
-  { story: 'The same call comes twice: nothing moves', player: anna, call: bet(anna, 1, 30) },
-  { story: 'Kenji bets 2000 JPY on the away side', player: kenji, call: bet(kenji, 2, 2000) },
-  { story: 'Kenji bets more than he has left', player: kenji, call: bet(kenji, 3, 3001) },
-  { story: 'Anna bets 20 EUR, and the call hangs on the line', player: anna, lost: bet(anna, 4, 20) },
+  { event: 'Anna bets 30 EUR on the home side', player: anna, call: bet(anna, 1, 30) },
+  { event: 'The platform retries it: no change', player: anna, call: bet(anna, 1, 30) },
+  { event: 'Kenji bets 2000 JPY on the away side', player: kenji, call: bet(kenji, 2, 2000) },
+  { event: 'Kenji bets more than his balance', player: kenji, call: bet(kenji, 3, 3001) },
+  { event: 'Anna bets 20 EUR, but the call is delayed', player: anna, delayed: bet(anna, 4, 20) },
   {
-    story: 'The platform gives up: its rollback comes first',
+    event: 'The platform gives up: its rollback arrives first',
     player: anna,
     call: rollback(anna, 'r-4', 'b-4'),
   },
-  { story: 'Now the late bet arrives: it takes nothing', player: anna, call: bet(anna, 4, 20) },
-  { story: 'The wallet is stopped and started again', player: anna, restart: true },
-  { story: 'The late bet once more: nothing was forgotten', player: anna, call: bet(anna, 4, 20) },
+  { event: 'Now the late bet arrives: it debits nothing', player: anna, call: bet(anna, 4, 20) },
+  { event: 'The wallet is restarted', player: anna, restart: true },
+  { event: 'The late bet is retried: its refusal is replayed', player: anna, call: bet(anna, 4, 20) },
   {
-    story: 'Somebody tries a bet with a wrong password',
+    event: 'A bet with a wrong password',
     player: anna,
     call: bet(anna, 5, 20),
     password: 'guessed',
   },
   {
-    story: 'Full time: the home side wins, Anna gets 55.50',
+    event: 'Full time: the home side wins, Anna gets 55.50',
     player: anna,
     call: settle(anna, 's-1', 'b-1', 'BET_PAID', 55.5),
   },
   {
-    story: 'The goal did not count: the win is taken back',
+    event: 'The goal did not count: the win is reversed',
     player: anna,
     call: unsettle(anna, 'u-1', 'b-1', 'UNSCORED'),
   },
   {
-    story: 'It was a draw: the bet is lost, which pays 0',
+    event: 'It was a draw: the bet is lost and pays 0',
     player: anna,
     call: settle(anna, 's-2', 'b-1', 'BET_PAID', 0),
   },
   {
-    story: "Kenji's bet is settled as won, by mistake",
+    event: "Kenji's bet is settled as won, by mistake",
     player: kenji,
     call: settle(kenji, 's-3', 'b-2', 'BET_PAID', 9000),
   },
-  { story: 'Kenji withdraws 11500 JPY at the cashier', player: kenji, cashier: '-11500' },
+  { event: 'Kenji withdraws 11500 JPY at the cashier', player: kenji, cashier: '-11500' },
   {
-    story: 'The clawback finds no funds: a debt remains',
+    event: 'Insufficient funds: the clawback is uncollected',
     player: kenji,
     call: unsettle(kenji, 'u-2', 'b-2', 'UNSCORED'),
   },
-  { story: 'Kenji deposits 20000 JPY', player: kenji, cashier: '20000' },
+  { event: 'Kenji deposits 20000 JPY', player: kenji, cashier: '20000' },
   {
-    story: "The clawback again: no, it is the platform's debt",
+    event: 'The clawback is retried: its refusal is final',
     player: kenji,
     call: unsettle(kenji, 'u-2', 'b-2', 'UNSCORED'),
   },
-  { story: 'Anna bets 25 EUR on the evening match', player: anna, call: bet(anna, 6, 25) },
+  { event: 'Anna bets 25 EUR on the evening match', player: anna, call: bet(anna, 6, 25) },
   {
-    story: 'The match is abandoned: the stake comes back',
+    event: 'The match is abandoned: the stake is returned',
     player: anna,
     call: settle(anna, 's-6', 'b-6', 'VOIDED', 25),
   },
   {
-    story: 'It is played after all: the void is undone',
+    event: 'It is played after all: the void is reversed',
     player: anna,
     call: unsettle(anna, 'u-6', 'b-6', 'UNVOIDED'),
   },
-  { story: 'And Anna wins 47.25 EUR', player: anna, call: settle(anna, 's-7', 'b-6', 'BET_PAID', 47.25) },
+  { event: 'Anna wins 47.25 EUR', player: anna, call: settle(anna, 's-7', 'b-6', 'BET_PAID', 47.25) },
 ]
 
 const schema = 'bet_wallet_match_day'
 let wallet = await startWallet(true)
 try {
-  row(' #', 'What happens', 'Call', 'Answer', 'Balance')
+  row(' #', 'Event', 'Call', 'Answer', 'Balance')
   row('──', '─'.repeat(49), '─'.repeat(16), '─'.repeat(25), '─'.repeat(10))
   for (const [index, step] of matchDay.entries()) {
     const [call, answer] = await play(step)
-    row(`${index + 1}`, step.story, call, answer, shown(await balanceOf(step.player.playerId), step.player))
+    row(
+      `${index + 1}`,
+      step.event,
+      call,
+      answer,
+      displayed(await balanceOf(step.player.playerId), step.player),
+    )
   }
 } catch (error) {
   await wallet.stop()
@@ -154,45 +161,43 @@ for (const { playerId, currency, balance } of players) {
   const sheet = balanceSheet({
     title: `${playerId}, ${currency}`,
     decimals: decimals[currency] ?? 0,
-    opening: balance,
+    openingBalance: balance,
     movements: [
-      ...(await ask<{ label: string; delta: string; remark: string }>(
+      ...(await query<{ label: string; delta: string; remark: string }>(
         `SELECT operation || ' ' || transaction_id AS label, delta::text, coalesce(error_code, '') AS remark
           FROM ${schema}.transactions WHERE player_id = $1 ORDER BY wallet_transaction_id::bigint`,
         [playerId],
       )),
       ...matchDay.flatMap(step =>
         'cashier' in step && step.player.playerId === playerId
-          ? [{ label: "the PAM's own cashier", delta: step.cashier, remark: '' }]
+          ? [{ label: 'cashier of the PAM', delta: step.cashier, remark: '' }]
           : [],
       ),
     ],
-    closing: await balanceOf(playerId),
+    closingBalance: await balanceOf(playerId),
     owed: await owedBy(playerId),
   })
   console.log(`\n${sheet.text}`)
   sheets.push(sheet)
 }
-const holds = sheets.every(sheet => sheet.holds)
-console.log(holds ? '\nThe books balance.' : '\nTHE BOOKS DO NOT BALANCE.')
+const balanced = sheets.every(sheet => sheet.balanced)
+console.log(balanced ? '\nThe books balance.' : '\nTHE BOOKS DO NOT BALANCE.')
 
-console.log(
-  '\nThe rest of the season, by a simulated sportsbook whose calls get lost, come late, twice and out of order',
-)
+console.log('\nThe season: a simulated sportsbook, whose calls are lost, delayed, duplicated and reordered')
 const season = await playSeason()
 await wallet.stop()
 const { counts, faultsInjected, differencesCount, passed } = season
 console.log(`
   ${counts.bets} bets in ${counts.matches} matches: ${counts.betsAccepted} accepted, ${counts.betsRefused} refused, ${counts.betsRolledBack} rolled back
-  ${faultsInjected.requestLost} requests and ${faultsInjected.answerLost} answers lost, ${faultsInjected.deliveredLate + faultsInjected.delayed} late or delayed, ${faultsInjected.duplicated} sent twice
-  ${counts.replaysAbsorbed} repeats moved nothing, ${counts.lateBetsRefused} bets came after their rollback and took nothing
+  ${faultsInjected.requestLost} requests and ${faultsInjected.answerLost} answers lost, ${faultsInjected.deliveredLate + faultsInjected.delayed} late or delayed, ${faultsInjected.duplicated} duplicated
+  ${counts.replaysAbsorbed} retries changed nothing, ${counts.lateBetsRefused} bets arrived after their rollback and debited nothing
   ${differencesCount} differences between the books of the sportsbook and the balances of the wallet`)
-console.log(passed ? '\nReconciled to the cent.' : '\nNOT RECONCILED.')
-process.exitCode = holds && passed ? 0 : 1
+console.log(passed ? '\nThe season is reconciled to the cent.' : '\nTHE SEASON IS NOT RECONCILED.')
+process.exitCode = balanced && passed ? 0 : 1
 
 async function playSeason() {
   const fans = Array.from({ length: 8 }, (_, n) => `fan-${n + 1}`)
-  for (const fan of fans) await ask(`INSERT INTO ${schema}.players VALUES ($1, 'EUR', 500)`, [fan])
+  for (const fan of fans) await query(`INSERT INTO ${schema}.players VALUES ($1, 'EUR', 500)`, [fan])
   return await simulateSportsbook({
     baseUrl: wallet.url,
     credentials,
@@ -206,19 +211,19 @@ async function playSeason() {
       duplicated: 0.2,
       reordered: 0.1,
     },
-    // With these three every run is the same.
+    // These three make every run identical.
     seed: 1,
     runId: 'season',
     concurrency: 1,
   })
 }
 
-async function startWallet(anew: boolean) {
+async function startWallet(fresh: boolean) {
   const database = await openDatabase(schema)
   const { client } = database
-  if (anew) await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
+  if (fresh) await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
   await migratePostgres(client, { schema })
-  if (anew) {
+  if (fresh) {
     for (const player of players)
       await client.query(`INSERT INTO ${schema}.players VALUES ($1, $2, $3)`, Object.values(player))
   }
@@ -240,23 +245,23 @@ async function startWallet(anew: boolean) {
   }
 }
 
-/** Lets a step happen. Gives what it was, and what was answered. */
+/** Plays a step. Returns its call and the answer. */
 async function play(step: Step): Promise<[call: string, answer: string]> {
   if ('cashier' in step) {
     const { player, cashier: amount } = step
-    await ask(`UPDATE ${schema}.players SET balance = balance + $2 WHERE player_id = $1`, [
+    await query(`UPDATE ${schema}.players SET balance = balance + $2 WHERE player_id = $1`, [
       player.playerId,
       amount,
     ])
-    return ["the PAM's own", '']
+    return ['by the PAM', '']
   }
   if ('restart' in step) {
     await wallet.stop()
     wallet = await startWallet(false)
     return ['', '']
   }
-  // It hangs somewhere on the line: nothing has reached the wallet, and the platform hears nothing.
-  if ('lost' in step) return [inShort(step.lost), 'none in time']
+  // Delayed on the network: it has not reached the wallet, and the platform receives no answer.
+  if ('delayed' in step) return [labelOf(step.delayed), 'timeout']
 
   const { call, password = credentials.password } = step
   const response = await fetch(`${wallet.url}/${call.operation}`, {
@@ -268,19 +273,19 @@ async function play(step: Step): Promise<[call: string, answer: string]> {
     body: JSON.stringify(call.body),
   })
   const { errorCode = '' } = (await response.json()) as { errorCode?: string }
-  return [inShort(call), `${response.status} ${errorCode}`]
+  return [labelOf(call), `${response.status} ${errorCode}`]
 }
 
-function inShort({ operation, body }: Call): string {
+function labelOf({ operation, body }: Call): string {
   return `${operation} ${body.transactionId}`
 }
 
-async function ask<Row>(text: string, values: unknown[]): Promise<Row[]> {
+async function query<Row>(text: string, values: unknown[]): Promise<Row[]> {
   return (await wallet.client.query(text, values)).rows as Row[]
 }
 
 async function balanceOf(playerId: string): Promise<string> {
-  const rows = await ask<{ balance: string }>(
+  const rows = await query<{ balance: string }>(
     `SELECT balance::text FROM ${schema}.players WHERE player_id = $1`,
     [playerId],
   )
@@ -288,23 +293,23 @@ async function balanceOf(playerId: string): Promise<string> {
 }
 
 async function owedBy(playerId: string): Promise<string> {
-  const rows = await ask<{ owed: string }>(
+  const rows = await query<{ owed: string }>(
     `SELECT coalesce(sum(bet_paid_owed), 0)::text AS owed FROM ${schema}.bets WHERE player_id = $1`,
     [playerId],
   )
   return rows[0]?.owed ?? '0'
 }
 
-function shown(balance: string, { currency }: Player): string {
+function displayed(balance: string, { currency }: Player): string {
   const [whole = '', fraction = ''] = balance.split('.')
   const places = decimals[currency] ?? 0
   return `${places === 0 ? whole : `${whole}.${fraction.padEnd(places, '0')}`} ${currency}`
 }
 
-function row(number: string, story: string, call: string, answer: string, balance: string): void {
+function row(number: string, event: string, call: string, answer: string, balance: string): void {
   const columns = [
     number.padStart(2),
-    story.padEnd(49),
+    event.padEnd(49),
     call.padEnd(16),
     answer.padEnd(25),
     balance.padStart(10),

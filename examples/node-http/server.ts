@@ -1,4 +1,4 @@
-/** The wallet without a framework: `npx tsx examples/node-http/server.ts`. PORT and HOST say where it listens. */
+/** The wallet without a framework: `npx tsx examples/node-http/server.ts`. PORT and HOST set its address. */
 import { createServer } from 'node:http'
 import { basicAuth, createHttpHandler } from 'bet-wallet/http'
 import { createMemoryStore } from 'bet-wallet/memory'
@@ -15,7 +15,7 @@ const handle = createHttpHandler(store, {
 
 const server = createServer(walletRoutes(handle))
 server.listen(port, host, () => console.log('The wallet listens on', server.address()))
-// Every call is short. Whoever takes longer has hung up, or means no good.
+// Every call is short: a slower caller has disconnected, or attacks the server.
 server.headersTimeout = 10_000
 server.requestTimeout = 20_000
 

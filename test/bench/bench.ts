@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: what the library costs, as ratios of two things measured in the same run, of the built package.
- * Exits 1 where a ratio is over its limit.
+ * `npm run bench`: the cost of the library, as ratios of two measurements of the same run, with the built
+ * package. Exit code 1 if a ratio exceeds its limit.
  */
 import { handlePlaceBet, handleRollbackBet, type WalletStore } from 'bet-wallet'
 import { numberedPlayers, simulateSportsbook } from 'bet-wallet/audit'
@@ -22,20 +22,20 @@ function print(title: string, lines: readonly (readonly [string, string])[]): vo
 
 function check(name: string, value: number, limit: number): [string, string] {
   if (value > limit) process.exitCode = 1
-  return [`${name}, at most ${limit}${value > limit ? ': OVER ITS LIMIT' : ''}`, value.toFixed(2)]
+  return [`${name}, at most ${limit}${value > limit ? ': LIMIT EXCEEDED' : ''}`, value.toFixed(2)]
 }
 
 const microseconds = (value: number) => `${value.toFixed(2)} µs`
 
 /**
- * One request after the other, each with ids of its own, from its JSON text.
- * Numerator: JSON.parse, then handlePlaceBet on the memory store, awaited: schema, load, rules, commit, outcome.
- * Denominator: JSON.parse, then the same schema, then one subtraction from decimal text to decimal text by big.js.
+ * One request after the other, each with new ids, from its JSON text. Numerator: JSON.parse, then
+ * handlePlaceBet on the memory store, awaited: schema, load, rules, commit, outcome. Denominator: JSON.parse,
+ * then the same schema, then one subtraction from decimal text to decimal text by big.js.
  */
 async function handler(): Promise<void> {
   const perRound = 2_000
   const rounds = 41
-  const read = createRequestParser().placebet
+  const parse = createRequestParser().placebet
 
   async function handled(texts: readonly string[]): Promise<number> {
     const store = createMemoryStore([player])
@@ -47,45 +47,48 @@ async function handler(): Promise<void> {
     return ((performance.now() - started) * 1000) / texts.length
   }
 
-  function floor(texts: readonly string[]): number {
+  function baseline(texts: readonly string[]): number {
     let balance = player.balance
     const started = performance.now()
     for (const text of texts) {
-      const result = read(JSON.parse(text))
+      const result = parse(JSON.parse(text))
       if ('issues' in result) throw new Error(result.issues)
       balance = new Big(balance).minus(result.request.amount).toFixed()
     }
     return ((performance.now() - started) * 1000) / texts.length
   }
 
-  const measured: { handled: number; floor: number }[] = []
+  const measured: { handled: number; baseline: number }[] = []
   const warmUp = 5
   for (let round = 0; round < warmUp + rounds; round += 1) {
     const texts = placeBets(perRound)
-    const first = round % 2 === 0 ? await handled(texts) : floor(texts)
-    const second = round % 2 === 0 ? floor(texts) : await handled(texts)
+    const first = round % 2 === 0 ? await handled(texts) : baseline(texts)
+    const second = round % 2 === 0 ? baseline(texts) : await handled(texts)
     if (round < warmUp) continue
-    measured.push(round % 2 === 0 ? { handled: first, floor: second } : { handled: second, floor: first })
+    measured.push(
+      round % 2 === 0 ? { handled: first, baseline: second } : { handled: second, baseline: first },
+    )
   }
-  print(`A placebet in the process: medians of ${rounds} rounds of ${perRound} requests`, [
+  print(`A placebet in process: medians of ${rounds} rounds of ${perRound} requests`, [
     ['JSON.parse and handlePlaceBet on the memory store', microseconds(median(measured.map(m => m.handled)))],
-    ['JSON.parse, the schema and one subtraction', microseconds(median(measured.map(m => m.floor)))],
-    check('ratio', median(measured.map(m => m.handled / m.floor)), handlerLimit),
+    ['JSON.parse, the schema and one subtraction', microseconds(median(measured.map(m => m.baseline)))],
+    check('ratio', median(measured.map(m => m.handled / m.baseline)), handlerLimit),
   ])
 }
 
 /**
- * CPU time of the server's process, user and system, per request: so the share of the load and idle time do not count.
- * The load is the simulated sportsbook over a sound line, with nothing to settle and nothing to repeat: placebets, and
- * two rollbacks of unknown bets per player, to read its balance. It judges the answers of both servers to the cent.
- * Both servers read the body as a stream, check the credentials, read the JSON by the same schema and keep a balance
- * per player; the example alone has the limits, the exact numbers, the store that keeps every transaction, and the rules.
+ * CPU time of the server process, user and system, per request: neither the load generator nor idle time
+ * counts. The load is the simulated sportsbook without faults, settlements or retries: placebets, and two
+ * rollbacks of unknown bets per player, which read its balance. It checks the answers of both servers to the
+ * cent. Both servers read the body as a stream, check the credentials, parse the JSON with the same schema
+ * and hold a balance per player. Only the example has limits, exact numbers, a store that keeps every
+ * transaction, and the rules.
  */
 async function server(): Promise<void> {
   const perRound = 4_000
   const rounds = 9
   const warmUp = 2
-  // Others in every round: nobody wins anything, and nearly all bets are to be accepted.
+  // New players in every round: no bet wins, and nearly all bets must be accepted.
   const playersOf = (round: number) => numberedPlayers(40, `player-${round}-`)
   const players = Array.from({ length: warmUp + rounds }, (_, round) => playersOf(round))
     .flat()
@@ -127,7 +130,7 @@ async function server(): Promise<void> {
     [
       ['the node:http example on the memory store', microseconds(median(measured.map(m => m.wallet)))],
       [
-        'node:http, Basic authentication, JSON.parse, the schema and a balance',
+        'node:http, Basic authentication, JSON.parse, the schema, a balance',
         microseconds(median(measured.map(m => m.bare))),
       ],
       check('ratio', median(measured.map(m => m.wallet / m.bare)), serverLimit),
@@ -135,7 +138,9 @@ async function server(): Promise<void> {
   )
 }
 
-/** The core keeps nothing of a request: with a store that forgets, the heap after many requests is that after few. */
+/**
+ * The core keeps no state per request: over a store without data, the heap does not grow with the requests.
+ */
 async function memory(): Promise<void> {
   const { gc } = globalThis
   if (gc === undefined) throw new Error('Run it with --expose-gc')
@@ -167,7 +172,7 @@ async function memory(): Promise<void> {
     first ||= last
     heaps.push([`heap after ${upTo.toLocaleString('en')} requests`, `${(last / 1e6).toFixed(2)} MB`])
   }
-  print('Memory of the core, on a store that forgets', [
+  print('Memory of the core, over a store without data', [
     ...heaps,
     check('growth in MB', (last - first) / 1e6, growthLimitMegabytes),
   ])

@@ -1,4 +1,4 @@
-/** Placebets for what is measured in the process, each with ids of its own; and what all benchmarks share. */
+/** Placebets for the measurements in process, and the values that all benchmarks share. */
 
 export const player = { playerId: 'player-1', currency: 'EUR', balance: '1000000000.00' }
 
@@ -6,7 +6,7 @@ export const credentials = { username: 'platform', password: 'bench-secret' }
 
 let sent = 0
 
-/** The texts of `count` placebets that never came before, as the platform writes them. */
+/** The JSON texts of `count` placebets with new ids, as the platform writes them. */
 export function placeBets(count: number): string[] {
   return Array.from({ length: count }, () => {
     sent += 1

@@ -1,4 +1,6 @@
-/** A server of the benchmarks in a process of its own, so that its time and its memory are not those of its load. */
+/**
+ * A server of the benchmarks in its own process, so that its time and memory are measured without its load.
+ */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -8,12 +10,12 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 export interface ServerProcess {
   readonly baseUrl: string
-  /** What it has used since its start. Rejects when it has ended. */
+  /** Its CPU time since the start and its memory. Rejects if it has ended. */
   usage(): Promise<ServerUsage>
   stop(): Promise<void>
 }
 
-/** Returns when it listens. */
+/** Resolves when the server listens. */
 export async function startServer(settings: ServerSettings): Promise<ServerProcess> {
   const child = fork(fileURLToPath(new URL('server.ts', import.meta.url)), [JSON.stringify(settings)], {
     cwd: root,
@@ -22,17 +24,17 @@ export async function startServer(settings: ServerSettings): Promise<ServerProce
   const ended = once(child, 'exit').then(([code, signal]) => {
     throw new Error(`The server (${settings.kind}) has ended: ${code ?? signal}`)
   })
-  // Who asks nothing more of it, is not told.
+  // Handled here too: a caller that asks for nothing more must not cause an unhandled rejection.
   ended.catch(() => {})
-  const told = async (): Promise<ServerReport> => {
+  const nextReport = async (): Promise<ServerReport> => {
     const [report] = await Promise.race([once(child, 'message'), ended])
     return report as ServerReport
   }
-  const { port } = (await told()) as { port: number }
+  const { port } = (await nextReport()) as { port: number }
   return {
     baseUrl: `http://127.0.0.1:${port}`,
     async usage() {
-      const answer = told()
+      const answer = nextReport()
       child.send('usage')
       return (await answer) as ServerUsage
     },

@@ -1,4 +1,4 @@
-/** The servers of the benchmarks: what is measured side by side has to give the same answers. */
+/** The servers of the benchmarks: both must give the same answers, else their costs cannot be compared. */
 import { simulateSportsbook } from 'bet-wallet/audit'
 import { describe, expect, it } from 'vitest'
 import { credentials, player } from './load.js'
@@ -28,24 +28,27 @@ async function simulated(kind: 'memory' | 'bare', chaos: number) {
   }
 }
 
-describe('over a sound line', () => {
-  it.each(['memory', 'bare'] as const)('%s is right to the cent', async kind => {
-    const { passed, differences, counts } = await simulated(kind, 0)
-    expect(differences).toEqual([])
-    expect(passed).toBe(true)
-    expect(counts.betsAccepted).toBeGreaterThan(90)
-  })
+describe('given a network without faults', () => {
+  it.each(['memory', 'bare'] as const)(
+    'when the sportsbook bets on the %s server, then its balances agree to the cent',
+    async kind => {
+      const { passed, differences, counts } = await simulated(kind, 0)
+      expect(differences).toEqual([])
+      expect(passed).toBe(true)
+      expect(counts.betsAccepted).toBeGreaterThan(90)
+    },
+  )
 })
 
-describe('over a bad line', () => {
-  it('the wallet is right, and the least that anybody writes is not', async () => {
+describe('given an unreliable network', () => {
+  it('when the sportsbook bets, then the balances of the wallet agree, and those of the bare server do not', async () => {
     expect((await simulated('memory', 1)).passed).toBe(true)
     expect((await simulated('bare', 1)).passed).toBe(false)
   })
 })
 
-describe('a server that has ended', () => {
-  it('is not waited for', async () => {
+describe('given a server that has ended', () => {
+  it('when its usage is requested, then the call rejects at once', async () => {
     const { usage, stop } = await startServer({ kind: 'bare', players: [] })
     await stop()
     await expect(usage()).rejects.toThrow('The server (bare) has ended: 0')

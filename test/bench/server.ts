@@ -1,6 +1,6 @@
 /**
- * A server process of the benchmarks, told as JSON what it is: the example for node:http on a store, or the least that
- * anybody writes. Tells what it has used when asked.
+ * A server process of the benchmarks, configured by a JSON argument: the node:http example over a store, or a
+ * minimal server without the library. Reports its usage on request.
  */
 import { timingSafeEqual } from 'node:crypto'
 import { createServer, type RequestListener } from 'node:http'
@@ -20,7 +20,7 @@ export type ServerSettings =
   | { kind: 'memory'; players: readonly Player[] }
   | { kind: 'postgres'; databaseUrl: string; store?: { connectionsMax?: number; batchMax?: number } }
 
-/** What a server tells its parent: first where it listens, then, whenever it is asked, what it has used so far. */
+/** The messages to the parent: first the port, then its usage so far, per request. */
 export type ServerReport = { port: number } | ServerUsage
 
 export interface ServerUsage {
@@ -45,11 +45,11 @@ function wallet(store: WalletStore): RequestListener {
 }
 
 /**
- * Right as long as nothing goes wrong: takes stakes, and gives them back. Whether a call came before, it does not ask;
- * amounts are cents of one currency.
+ * Correct only without faults: debits stakes and credits them back, without recognising retries. Amounts are
+ * cents of one currency.
  */
 function bare(players: readonly Player[]): RequestListener {
-  const read = createRequestParser()
+  const parser = createRequestParser()
   const expected = Buffer.from(`${credentials.username}:${credentials.password}`)
   const balances = new Map(
     players.map(({ playerId, balance }) => [playerId, Math.round(Number(balance) * 100)]),
@@ -58,15 +58,17 @@ function bare(players: readonly Player[]): RequestListener {
   let answered = 0
 
   function answer(path: string, body: unknown): [status: number, body: object] {
-    const result = path === '/placebet' ? read.placebet(body) : read.rollbackbet(body)
+    const result = path === '/placebet' ? parser.placebet(body) : parser.rollbackbet(body)
     if ('issues' in result) return [400, { errorCode: 'INVALID_REQUEST', description: result.issues }]
     const { request } = result
     const balance = balances.get(request.playerId)
-    if (balance === undefined) return [404, { errorCode: 'INVALID_PLAYER', description: 'playerId: unknown' }]
+    if (balance === undefined)
+      return [404, { errorCode: 'INVALID_PLAYER', description: 'playerId: unknown player' }]
     let after = balance
     if ('amount' in request) {
       const stake = Math.round(Number(request.amount) * 100)
-      if (stake > balance) return [402, { errorCode: 'INSUFFICIENT_FUNDS', description: 'amount: too much' }]
+      if (stake > balance)
+        return [402, { errorCode: 'INSUFFICIENT_FUNDS', description: 'amount: insufficient funds' }]
       stakes.set(request.betId, stake)
       after -= stake
     } else {
@@ -95,7 +97,7 @@ function bare(players: readonly Player[]): RequestListener {
 
 const settings = JSON.parse(process.argv[2] ?? '') as ServerSettings
 const server = createServer(settings.kind === 'bare' ? bare(settings.players) : wallet(storeOf(settings)))
-const report = (what: ServerReport) => process.send?.(what)
+const report = (message: ServerReport) => process.send?.(message)
 server.listen(0, '127.0.0.1', () => report({ port: (server.address() as AddressInfo).port }))
 process.on('message', () => {
   const { user, system } = process.cpuUsage()

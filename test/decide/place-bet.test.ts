@@ -4,21 +4,22 @@ import type { PlaceBetRequest } from '../../src/requests.js'
 import type { Bet, WalletSnapshot } from '../../src/store.js'
 import {
   alice,
+  answerOf,
   bet,
-  type Flaw,
-  flawed,
   frozen,
   live,
+  type Problem,
   pairsOf,
   placeBet,
   snapshot,
   transaction,
+  withProblems,
 } from '../fixtures.js'
 
 const decide = (fields: Partial<PlaceBetRequest> = {}, known: Partial<WalletSnapshot> = {}) =>
   decidePlaceBet(frozen(placeBet(fields)), frozen(snapshot(known)))
 
-/** What D6 writes: the refused transaction, and nothing else. */
+/** The changes by D6: the refused transaction, and nothing else. */
 const recorded = (errorCode: string, request = placeBet()) => ({
   transaction: transaction({
     amount: request.amount,
@@ -33,7 +34,7 @@ const recorded = (errorCode: string, request = placeBet()) => ({
 })
 
 describe('given a player with 100 and an unknown bet', () => {
-  test('when 30 is placed, then 30 is taken under every guard', () => {
+  test('when 30 is placed, then 30 is debited under every guard', () => {
     expect(decide()).toEqual({
       outcome: { ok: true, replayed: false, balance: '70', currency: 'EUR', walletTransactionId: null },
       reason: 'ACCEPTED',
@@ -46,18 +47,18 @@ describe('given a player with 100 and an unknown bet', () => {
     })
   })
 
-  test('when all of it is placed, then it is taken', () => {
+  test('when the whole balance is placed, then it is debited', () => {
     expect(decide({ amount: '100.00' }).outcome).toMatchObject({ ok: true, balance: '0' })
   })
 
-  test('when a cent more is placed, then INSUFFICIENT_FUNDS is recorded (D6)', () => {
+  test('when one cent more than the balance is placed, then INSUFFICIENT_FUNDS is recorded (D6)', () => {
     const decision = decide({ amount: '100.01' })
     expect(decision.outcome).toMatchObject({ ok: false, replayed: false, errorCode: 'INSUFFICIENT_FUNDS' })
     expect(decision.reason).toBe('INSUFFICIENT_FUNDS')
     expect(decision.changes).toEqual(recorded('INSUFFICIENT_FUNDS', placeBet({ amount: '100.01' })))
   })
 
-  test('when it is refused, then what is recorded is what is answered', () => {
+  test('when the bet is refused, then the recorded refusal equals the answer', () => {
     const { outcome, changes } = decide({ amount: '101' })
     expect(outcome).toEqual({ ok: false, replayed: false, ...changes?.transaction.refusal })
   })
@@ -65,7 +66,7 @@ describe('given a player with 100 and an unknown bet', () => {
 
 describe('given a stake of 0', () => {
   test.each(['100', '0', '-5'])(
-    'when the balance is %s, then it is placed and no balance is touched',
+    'when the balance is %s, then the bet is placed and the balance does not change',
     balance => {
       const { outcome, changes } = decide({ amount: '0' }, { player: { ...alice, balance } })
       expect(outcome).toMatchObject({ ok: true, balance })
@@ -75,28 +76,36 @@ describe('given a stake of 0', () => {
     },
   )
 
-  test('when it is written 0.00, then the same', () => {
+  test('when the amount is 0.00, then the bet is placed and the balance does not change', () => {
     const { changes } = decide({ amount: '0.00' }, { player: { ...alice, balance: '0' } })
     expect(changes?.balance).toBeNull()
     expect(changes?.transaction.delta).toBe('0')
   })
 })
 
-describe('given a bet that is known', () => {
-  test.each<[string, Partial<Bet>, string]>([
-    ['placed under another transactionId (D10)', {}, 'BET_ALREADY_EXISTS'],
-    ['settled', { credits: { BET_PAID: live('60') }, revision: 2 }, 'BET_ALREADY_EXISTS'],
-    ['rolled back before it came (D11)', { status: 'ROLLED_BACK', stake: '0' }, 'BET_ROLLED_BACK'],
-    ["another player's (D15)", { playerId: 'bob' }, 'BET_OF_ANOTHER_PLAYER'],
-  ])('when it is %s, then INVALID_BET is recorded', (_what, fields, reason) => {
+describe('given a known bet', () => {
+  const used = 'betId: already used by another transaction'
+  const rolledBack = 'betId: the bet was rolled back'
+
+  test.each<[string, Partial<Bet>, string, string]>([
+    ['placed under another transactionId (D10)', {}, 'BET_ALREADY_EXISTS', used],
+    ['settled', { credits: { BET_PAID: live('60') }, revision: 2 }, 'BET_ALREADY_EXISTS', used],
+    [
+      'rolled back before it arrived (D11)',
+      { status: 'ROLLED_BACK', stake: '0' },
+      'BET_ROLLED_BACK',
+      rolledBack,
+    ],
+    ["another player's (D15)", { playerId: 'bob' }, 'BET_OF_ANOTHER_PLAYER', used],
+  ])('when it is %s, then INVALID_BET is recorded', (_what, fields, reason, description) => {
     const decision = decide({}, { bet: bet(fields) })
-    expect(decision.outcome).toMatchObject({ ok: false, replayed: false, errorCode: 'INVALID_BET' })
+    expect(decision.outcome).toEqual({ ok: false, replayed: false, errorCode: 'INVALID_BET', description })
     expect(decision.reason).toBe(reason)
     expect(decision.changes).toEqual(recorded('INVALID_BET'))
   })
 })
 
-test('D23: given a player in EUR, when USD is placed, then INVALID_CURRENCY is recorded', () => {
+test('D23: given a player in EUR, when a bet in USD is placed, then INVALID_CURRENCY is recorded', () => {
   const decision = decide({ currency: 'USD' })
   expect(decision.outcome).toMatchObject({ ok: false, errorCode: 'INVALID_CURRENCY' })
   expect(decision.reason).toBe('CURRENCY_MISMATCH')
@@ -111,43 +120,65 @@ test('D16, D8: given an unknown player, when a bet is placed, then INVALID_PLAYE
   })
 })
 
-describe('given two flaws, when a bet is placed, then the earlier check answers', () => {
-  const flaws: Flaw[] = [
+describe('given two problems, when a bet is placed, then the first check decides the answer', () => {
+  const problems: Problem[] = [
     {
       reason: 'PAYLOAD_MISMATCH',
       errorCode: 'TRANSACTION_CONFLICT',
+      description: 'transactionId: already used with a different player, bet, amount, currency or type',
       transaction: transaction({ betId: 'bet-2' }),
     },
-    { reason: 'UNKNOWN_PLAYER', errorCode: 'INVALID_PLAYER', player: null },
-    { reason: 'BET_OF_ANOTHER_PLAYER', errorCode: 'INVALID_BET', bet: { playerId: 'bob' } },
-    { reason: 'BET_ROLLED_BACK', errorCode: 'INVALID_BET', bet: { status: 'ROLLED_BACK' } },
+    {
+      reason: 'UNKNOWN_PLAYER',
+      errorCode: 'INVALID_PLAYER',
+      description: 'playerId: unknown player',
+      player: null,
+    },
+    {
+      reason: 'BET_OF_ANOTHER_PLAYER',
+      errorCode: 'INVALID_BET',
+      description: 'betId: already used by another transaction',
+      bet: { playerId: 'bob' },
+    },
+    {
+      reason: 'BET_ROLLED_BACK',
+      errorCode: 'INVALID_BET',
+      description: 'betId: the bet was rolled back',
+      bet: { status: 'ROLLED_BACK' },
+    },
     {
       reason: 'CURRENCY_MISMATCH',
       errorCode: 'INVALID_CURRENCY',
+      description: "currency: differs from the player's currency",
       request: { currency: 'USD' },
     },
-    { reason: 'INSUFFICIENT_FUNDS', errorCode: 'INSUFFICIENT_FUNDS', request: { amount: '100.01' } },
+    {
+      reason: 'INSUFFICIENT_FUNDS',
+      errorCode: 'INSUFFICIENT_FUNDS',
+      description: 'amount: insufficient funds',
+      request: { amount: '100.01' },
+    },
   ]
 
-  const decideWith = (...both: Flaw[]) => {
-    const { request, known } = flawed(both, null)
+  const decideWith = (...both: Problem[]) => {
+    const { request, known } = withProblems(both, null)
     return decide(request, known)
   }
 
-  test.each(flaws.map(flaw => [flaw.reason, flaw] as const))('%s alone', (reason, flaw) => {
-    expect(decideWith(flaw)).toMatchObject({ reason, outcome: { errorCode: flaw.errorCode } })
+  test.each(problems.map(problem => [problem.reason, problem] as const))('%s alone', (reason, problem) => {
+    expect(decideWith(problem)).toMatchObject({ reason, outcome: answerOf(problem) })
   })
 
-  test.each(pairsOf(flaws).map(([a, b]) => [a.reason, b.reason, a, b] as const))(
+  test.each(pairsOf(problems).map(([a, b]) => [a.reason, b.reason, a, b] as const))(
     '%s before %s',
-    (reason, _later, earlier, later) => {
-      expect(decideWith(earlier, later)).toMatchObject({ reason, outcome: { errorCode: earlier.errorCode } })
+    (reason, _second, first, second) => {
+      expect(decideWith(first, second)).toMatchObject({ reason, outcome: { errorCode: first.errorCode } })
     },
   )
 })
 
 test.each(['REFUSED_BY_OPERATOR', 'REFUSED_BY_STORE'] as const)(
-  'D6: given a bet that the rules allow, when it is %s, then their own code is recorded and nothing moves',
+  'D6: given a bet that the rules allow, when it is %s, then its error code is recorded and the balance does not change',
   reason => {
     const refusal = { errorCode: 'LIMIT_REACHED', description: 'the limit of today' }
     expect(rule.refuse?.(frozen(placeBet()), frozen(snapshot()), reason, refusal)).toEqual({

@@ -3,23 +3,24 @@ import { decideRollbackBet, rollbackBetRule as rule } from '../../src/decide/rol
 import type { Bet, Credit, WalletSnapshot } from '../../src/store.js'
 import {
   alice,
+  answerOf,
   bet,
-  closed,
-  type Flaw,
-  flawed,
   frozen,
   live,
+  type Problem,
   pairsOf,
   reversed,
   rollbackBet,
   snapshot,
   transaction,
+  uncollected,
+  withProblems,
 } from '../fixtures.js'
 
 const decide = (known: Partial<WalletSnapshot> = {}) =>
   decideRollbackBet(frozen(rollbackBet()), frozen(snapshot(known)))
 
-const asked = transaction({
+const requested = transaction({
   operation: 'rollbackbet',
   transactionId: 'rollback-1',
   amount: null,
@@ -30,12 +31,12 @@ const asked = transaction({
 })
 
 describe('given a placed bet of 30', () => {
-  test('when it is rolled back, then 30 are given back without a floor', () => {
+  test('when it is rolled back, then 30 are credited back without a floor', () => {
     expect(decide({ bet: bet() })).toEqual({
       outcome: { ok: true, replayed: false, balance: '130', currency: 'EUR', walletTransactionId: null },
       reason: 'ACCEPTED',
       changes: {
-        transaction: { ...asked, delta: '30' },
+        transaction: { ...requested, delta: '30' },
         bet: bet({ status: 'ROLLED_BACK', revision: 2 }),
         balance: { currency: 'EUR', delta: '30', floor: null },
         request: rollbackBet(),
@@ -43,7 +44,7 @@ describe('given a placed bet of 30', () => {
     })
   })
 
-  test('when the balance is below 0, then it is given back all the same', () => {
+  test('when the balance is below 0, then the stake is credited back nevertheless', () => {
     expect(decide({ bet: bet(), player: { ...alice, balance: '-50' } }).outcome).toMatchObject({
       ok: true,
       balance: '-20',
@@ -51,10 +52,10 @@ describe('given a placed bet of 30', () => {
   })
 
   test.each(['0', '0.00'])(
-    'when its stake is %s, then it is rolled back and no balance is touched',
+    'when its stake is %s, then the bet is rolled back and the balance does not change',
     stake => {
       expect(decide({ bet: bet({ stake }) }).changes).toEqual({
-        transaction: { ...asked, delta: expect.stringMatching(/^0(\.00)?$/) },
+        transaction: { ...requested, delta: expect.stringMatching(/^0(\.00)?$/) },
         bet: bet({ stake, status: 'ROLLED_BACK', revision: 2 }),
         balance: null,
         request: rollbackBet(),
@@ -63,12 +64,12 @@ describe('given a placed bet of 30', () => {
   )
 })
 
-test('D11: given an unknown bet, when it is rolled back, then a tombstone is left and nothing moves', () => {
+test('D11: given an unknown bet, when it is rolled back, then a tombstone is recorded and the balance does not change', () => {
   expect(decide()).toEqual({
     outcome: { ok: true, replayed: false, balance: '100', currency: 'EUR', walletTransactionId: null },
     reason: 'TOMBSTONE_CREATED',
     changes: {
-      transaction: asked,
+      transaction: requested,
       bet: bet({ stake: '0', status: 'ROLLED_BACK', revision: 1 }),
       balance: null,
       request: rollbackBet(),
@@ -83,15 +84,18 @@ test("D11: given a player in JPY, when an unknown bet is rolled back, then the t
 describe('D12: given a bet that is rolled back already', () => {
   test.each<[string, Partial<Bet>]>([
     ['that was placed', {}],
-    ['that never came', { stake: '0' }],
+    ['that never arrived', { stake: '0' }],
     ['in a currency that the player no longer has', { currency: 'JPY' }],
-  ])('when one %s is rolled back again, then success, the bet stays and nothing moves', (_what, fields) => {
-    expect(decide({ bet: bet({ status: 'ROLLED_BACK', revision: 2, ...fields }) })).toEqual({
-      outcome: { ok: true, replayed: false, balance: '100', currency: 'EUR', walletTransactionId: null },
-      reason: 'ALREADY_ROLLED_BACK',
-      changes: { transaction: asked, bet: null, balance: null, request: rollbackBet() },
-    })
-  })
+  ])(
+    'when one %s is rolled back again, then success, and neither the bet nor the balance changes',
+    (_what, fields) => {
+      expect(decide({ bet: bet({ status: 'ROLLED_BACK', revision: 2, ...fields }) })).toEqual({
+        outcome: { ok: true, replayed: false, balance: '100', currency: 'EUR', walletTransactionId: null },
+        reason: 'ALREADY_ROLLED_BACK',
+        changes: { transaction: requested, bet: null, balance: null, request: rollbackBet() },
+      })
+    },
+  )
 })
 
 describe('D13: given a bet with credits, when it is rolled back', () => {
@@ -115,13 +119,13 @@ describe('D13: given a bet with credits, when it is rolled back', () => {
   })
 
   test.each<[string, Credit]>([
-    ['closed', closed('60')],
-    ['closed once and reversed once', { live: null, reversed: '40', owed: '60' }],
+    ['left uncollected', uncollected('60')],
+    ['left uncollected once and reversed once', { live: null, reversed: '40', owed: '60' }],
   ])('and the credit was %s (D7), then it stays refused', (_what, VOIDED) => {
     expect(decide({ bet: bet({ credits: { VOIDED } }) })).toMatchObject(refused('CLAWBACK_UNCOLLECTED'))
   })
 
-  test('and every credit was reversed, then the stake is given back', () => {
+  test('and every credit was reversed, then the stake is credited back', () => {
     const credits = { BET_PAID: reversed('60'), VOIDED: { ...reversed('30'), owed: '0.00' } }
     const { changes } = decide({ bet: bet({ credits, revision: 5 }) })
     expect(changes?.balance).toEqual({ currency: 'EUR', delta: '30', floor: null })
@@ -129,7 +133,7 @@ describe('D13: given a bet with credits, when it is rolled back', () => {
   })
 })
 
-test('D16: given an unknown player, when an unknown bet is rolled back, then INVALID_PLAYER and no tombstone', () => {
+test('D16: given an unknown player, when an unknown bet is rolled back, then INVALID_PLAYER, and no tombstone is recorded', () => {
   expect(decide({ player: null })).toMatchObject({
     outcome: { ok: false, replayed: false, errorCode: 'INVALID_PLAYER' },
     reason: 'UNKNOWN_PLAYER',
@@ -137,7 +141,7 @@ test('D16: given an unknown player, when an unknown bet is rolled back, then INV
   })
 })
 
-test("D23: given a bet whose currency is no longer the player's, when it is rolled back, then nothing moves", () => {
+test("D23: given a bet whose currency is no longer the player's, when it is rolled back, then INVALID_CURRENCY and no changes", () => {
   expect(decide({ bet: bet(), player: { ...alice, currency: 'JPY' } })).toMatchObject({
     outcome: { ok: false, replayed: false, errorCode: 'INVALID_CURRENCY' },
     reason: 'BET_CURRENCY_MISMATCH',
@@ -145,39 +149,57 @@ test("D23: given a bet whose currency is no longer the player's, when it is roll
   })
 })
 
-describe('given two flaws, when it is rolled back, then the earlier check answers', () => {
-  const surface: Flaw[] = [
+describe('given two problems, when a bet is rolled back, then the first check decides the answer', () => {
+  const identity: Problem[] = [
     {
       reason: 'PAYLOAD_MISMATCH',
       errorCode: 'TRANSACTION_CONFLICT',
-      transaction: { ...asked, betId: 'bet-2' },
+      description: 'transactionId: already used with a different player, bet, amount, currency or type',
+      transaction: { ...requested, betId: 'bet-2' },
     },
-    { reason: 'UNKNOWN_PLAYER', errorCode: 'INVALID_PLAYER', player: null },
-    { reason: 'BET_OF_ANOTHER_PLAYER', errorCode: 'INVALID_PLAYER', bet: { playerId: 'bob' } },
+    {
+      reason: 'UNKNOWN_PLAYER',
+      errorCode: 'INVALID_PLAYER',
+      description: 'playerId: unknown player',
+      player: null,
+    },
+    {
+      reason: 'BET_OF_ANOTHER_PLAYER',
+      errorCode: 'INVALID_PLAYER',
+      description: 'playerId: the bet belongs to another player',
+      bet: { playerId: 'bob' },
+    },
   ]
-  const states: Flaw[] = [
-    { reason: 'BET_SETTLED', errorCode: 'INVALID_BET', bet: { credits: { BET_PAID: live('60') } } },
+  const states: Problem[] = [
+    {
+      reason: 'BET_SETTLED',
+      errorCode: 'INVALID_BET',
+      description: 'betId: the bet is settled',
+      bet: { credits: { BET_PAID: live('60') } },
+    },
     {
       reason: 'CLAWBACK_UNCOLLECTED',
       errorCode: 'INVALID_BET',
-      bet: { credits: { BET_PAID: closed('60') } },
+      description: 'betId: settled; its reversal could not be collected',
+      bet: { credits: { BET_PAID: uncollected('60') } },
     },
   ]
-  const currency: Flaw = {
+  const currency: Problem = {
     reason: 'BET_CURRENCY_MISMATCH',
     errorCode: 'INVALID_CURRENCY',
+    description: "betId: bet currency differs from the player's current currency",
     player: { currency: 'JPY' },
   }
-  const decideWith = (...both: Flaw[]) => decide(flawed(both, bet()).known)
+  const decideWith = (...both: Problem[]) => decide(withProblems(both, bet()).known)
 
-  test.each([...surface, ...states, currency].map(flaw => [flaw.reason, flaw] as const))(
+  test.each([...identity, ...states, currency].map(problem => [problem.reason, problem] as const))(
     '%s alone',
-    (reason, flaw) => {
-      expect(decideWith(flaw)).toMatchObject({ reason, outcome: { errorCode: flaw.errorCode } })
+    (reason, problem) => {
+      expect(decideWith(problem)).toMatchObject({ reason, outcome: answerOf(problem) })
     },
   )
 
-  const pairs = states.flatMap(state => pairsOf([...surface, state, currency]))
+  const pairs = states.flatMap(state => pairsOf([...identity, state, currency]))
   test.each([...new Map(pairs.map(([a, b]) => [`${a.reason} before ${b.reason}`, { a, b }]))])(
     '%s',
     (_name, { a, b }) => {
@@ -185,13 +207,13 @@ describe('given two flaws, when it is rolled back, then the earlier check answer
     },
   )
 
-  test("a rolled back bet of another player's is still refused", () => {
+  test('BET_OF_ANOTHER_PLAYER, also for a bet that is already rolled back', () => {
     expect(decide({ bet: bet({ playerId: 'bob', status: 'ROLLED_BACK' }) }).reason).toBe(
       'BET_OF_ANOTHER_PLAYER',
     )
   })
 })
 
-test('given a rollback, then nobody may refuse it: money that goes back must be able to go back', () => {
+test('given a rollback, then neither the store nor the operator can refuse it: the stake must be creditable', () => {
   expect(rule.refuse).toBeUndefined()
 })

@@ -4,22 +4,23 @@ import type { SettlementRequest } from '../../src/requests.js'
 import type { Bet, WalletSnapshot } from '../../src/store.js'
 import {
   alice,
+  answerOf,
   bet,
-  type Flaw,
-  flawed,
   frozen,
   live,
+  type Problem,
   pairsOf,
   reversed,
   settlement,
   snapshot,
   transaction,
+  withProblems,
 } from '../fixtures.js'
 
 const decide = (fields: Partial<SettlementRequest> = {}, known: Partial<WalletSnapshot> = {}) =>
   decideSettlement(frozen(settlement(fields)), frozen(snapshot({ bet: bet(), ...known })))
 
-const asked = transaction({
+const requested = transaction({
   operation: 'settlement',
   transactionId: 'settle-1',
   amount: '60',
@@ -30,13 +31,13 @@ const asked = transaction({
 
 describe('D17: given a placed bet', () => {
   test.each(['BET_PAID', 'VOIDED', 'CASHOUT'] as const)(
-    'when %s 60 comes, then 60 are credited without a floor',
+    'when %s 60 is recorded, then 60 are credited without a floor',
     type => {
       expect(decide({ type })).toEqual({
         outcome: { ok: true, replayed: false, balance: '160', currency: 'EUR', walletTransactionId: null },
         reason: 'ACCEPTED',
         changes: {
-          transaction: { ...asked, type, delta: '60' },
+          transaction: { ...requested, type, delta: '60' },
           bet: bet({ credits: { [type]: live('60') }, revision: 2 }),
           balance: { currency: 'EUR', delta: '60', floor: null },
           request: settlement({ type }),
@@ -45,18 +46,18 @@ describe('D17: given a placed bet', () => {
     },
   )
 
-  test('when 0 comes (a lost bet), then a live credit of 0 is written and no balance is touched', () => {
+  test('when 0 is recorded (a lost bet), then a live credit of 0 is written and the balance does not change', () => {
     const { outcome, changes } = decide({ amount: '0' })
     expect(outcome).toMatchObject({ ok: true, balance: '100' })
     expect(changes).toEqual({
-      transaction: { ...asked, amount: '0' },
+      transaction: { ...requested, amount: '0' },
       bet: bet({ credits: { BET_PAID: live('0') }, revision: 2 }),
       balance: null,
       request: settlement({ amount: '0' }),
     })
   })
 
-  test('when the balance is below 0, then it is credited all the same', () => {
+  test('when the balance is below 0, then the amount is credited nevertheless', () => {
     expect(decide({}, { player: { ...alice, balance: '-100' } }).outcome).toMatchObject({
       ok: true,
       balance: '-40',
@@ -65,14 +66,14 @@ describe('D17: given a placed bet', () => {
 })
 
 describe('D18: given a bet with credits', () => {
-  test('when another of the type comes, then they add up exactly', () => {
+  test('when a second settlement of the type is recorded, then the amounts add up exactly', () => {
     const known = bet({ credits: { BET_PAID: live('0.1') }, revision: 2 })
     expect(decide({ amount: '0.2' }, { bet: known }).changes?.bet).toEqual(
       bet({ credits: { BET_PAID: live('0.3') }, revision: 3 }),
     )
   })
 
-  test('when one of another type comes, then both are kept', () => {
+  test('when a settlement of another type is recorded, then both credits are kept', () => {
     const known = bet({ credits: { CASHOUT: live('10') } })
     expect(decide({}, { bet: known }).changes?.bet?.credits).toEqual({
       CASHOUT: live('10'),
@@ -80,7 +81,7 @@ describe('D18: given a bet with credits', () => {
     })
   })
 
-  test('when what was reversed and closed is paid anew, then these sums stay', () => {
+  test('when a reversed and an uncollected credit is paid again, then both sums stay unchanged', () => {
     const known = bet({ credits: { BET_PAID: { ...reversed('60'), owed: '7' } } })
     expect(decide({ amount: '40' }, { bet: known }).changes?.bet?.credits).toEqual({
       BET_PAID: { live: '40', reversed: '60', owed: '7' },
@@ -88,13 +89,13 @@ describe('D18: given a bet with credits', () => {
   })
 })
 
-describe('D8: given what cannot be settled, when 60 comes, then it is refused and not recorded', () => {
+describe('D8: given a settlement that the rules refuse, then the refusal is not recorded:', () => {
   test.each<[string, Bet | null, string, string]>([
     ['an unknown bet', null, 'UNKNOWN_BET', 'INVALID_BET'],
     ['a bet that was rolled back', bet({ status: 'ROLLED_BACK' }), 'BET_ROLLED_BACK', 'INVALID_BET'],
     ['a bet of another player', bet({ playerId: 'bob' }), 'BET_OF_ANOTHER_PLAYER', 'INVALID_PLAYER'],
     [
-      "a bet in a currency not the player's",
+      "a bet in a currency other than the player's",
       bet({ currency: 'JPY' }),
       'BET_CURRENCY_MISMATCH',
       'INVALID_CURRENCY',
@@ -107,7 +108,11 @@ describe('D8: given what cannot be settled, when 60 comes, then it is refused an
     })
   })
 
-  test("a settlement in a currency not the player's (D23)", () => {
+  test('an unknown bet is described as such', () => {
+    expect(decide({}, { bet: null }).outcome).toMatchObject({ description: 'betId: unknown bet' })
+  })
+
+  test("a settlement in a currency other than the player's (D23)", () => {
     expect(decide({ currency: 'USD' })).toMatchObject({
       outcome: { ok: false, replayed: false, errorCode: 'INVALID_CURRENCY' },
       reason: 'CURRENCY_MISMATCH',
@@ -124,36 +129,62 @@ describe('D8: given what cannot be settled, when 60 comes, then it is refused an
   })
 })
 
-describe('given two flaws, when it is settled, then the earlier check answers', () => {
-  const flaws: Flaw[] = [
+describe('given two problems, when the bet is settled, then the first check decides the answer', () => {
+  const problems: Problem[] = [
     {
       reason: 'PAYLOAD_MISMATCH',
       errorCode: 'TRANSACTION_CONFLICT',
-      transaction: { ...asked, betId: 'bet-2' },
+      description: 'transactionId: already used with a different player, bet, amount, currency or type',
+      transaction: { ...requested, betId: 'bet-2' },
     },
-    { reason: 'UNKNOWN_PLAYER', errorCode: 'INVALID_PLAYER', player: null },
-    { reason: 'BET_OF_ANOTHER_PLAYER', errorCode: 'INVALID_PLAYER', bet: { playerId: 'bob' } },
-    { reason: 'BET_ROLLED_BACK', errorCode: 'INVALID_BET', bet: { status: 'ROLLED_BACK' } },
-    { reason: 'CURRENCY_MISMATCH', errorCode: 'INVALID_CURRENCY', request: { currency: 'USD' } },
-    { reason: 'BET_CURRENCY_MISMATCH', errorCode: 'INVALID_CURRENCY', bet: { currency: 'JPY' } },
+    {
+      reason: 'UNKNOWN_PLAYER',
+      errorCode: 'INVALID_PLAYER',
+      description: 'playerId: unknown player',
+      player: null,
+    },
+    {
+      reason: 'BET_OF_ANOTHER_PLAYER',
+      errorCode: 'INVALID_PLAYER',
+      description: 'playerId: the bet belongs to another player',
+      bet: { playerId: 'bob' },
+    },
+    {
+      reason: 'BET_ROLLED_BACK',
+      errorCode: 'INVALID_BET',
+      description: 'betId: the bet was rolled back',
+      bet: { status: 'ROLLED_BACK' },
+    },
+    {
+      reason: 'CURRENCY_MISMATCH',
+      errorCode: 'INVALID_CURRENCY',
+      description: "currency: differs from the player's currency",
+      request: { currency: 'USD' },
+    },
+    {
+      reason: 'BET_CURRENCY_MISMATCH',
+      errorCode: 'INVALID_CURRENCY',
+      description: "betId: bet currency differs from the player's current currency",
+      bet: { currency: 'JPY' },
+    },
   ]
-  const decideWith = (...both: Flaw[]) => {
-    const { request, known } = flawed(both, bet())
+  const decideWith = (...both: Problem[]) => {
+    const { request, known } = withProblems(both, bet())
     return decide(request, known)
   }
 
-  test.each(flaws.map(flaw => [flaw.reason, flaw] as const))('%s alone', (reason, flaw) => {
-    expect(decideWith(flaw)).toMatchObject({ reason, outcome: { errorCode: flaw.errorCode } })
+  test.each(problems.map(problem => [problem.reason, problem] as const))('%s alone', (reason, problem) => {
+    expect(decideWith(problem)).toMatchObject({ reason, outcome: answerOf(problem) })
   })
 
-  test.each(pairsOf(flaws).map(([a, b]) => [a.reason, b.reason, a, b] as const))(
+  test.each(pairsOf(problems).map(([a, b]) => [a.reason, b.reason, a, b] as const))(
     '%s before %s',
-    (reason, _later, earlier, later) => {
-      expect(decideWith(earlier, later)).toMatchObject({ reason, outcome: { errorCode: earlier.errorCode } })
+    (reason, _second, first, second) => {
+      expect(decideWith(first, second)).toMatchObject({ reason, outcome: { errorCode: first.errorCode } })
     },
   )
 })
 
-test('given a settlement, then nobody may refuse it', () => {
+test('given a settlement, then neither the store nor the operator can refuse it', () => {
   expect(rule.refuse).toBeUndefined()
 })

@@ -4,17 +4,18 @@ import type { UnsettlementRequest } from '../../src/requests.js'
 import type { Bet, WalletSnapshot } from '../../src/store.js'
 import {
   alice,
+  answerOf,
   bet,
-  closed,
-  type Flaw,
-  flawed,
   frozen,
   live,
+  type Problem,
   pairsOf,
   reversed,
   snapshot,
   transaction,
+  uncollected,
   unsettlement,
+  withProblems,
 } from '../fixtures.js'
 
 const paid = bet({ credits: { BET_PAID: live('60') }, revision: 2 })
@@ -26,7 +27,7 @@ const decide = (
 ) =>
   decideUnsettlement(frozen(unsettlement(fields)), frozen(snapshot({ bet: paid, ...known })), frozen(rules))
 
-const asked = transaction({
+const requested = transaction({
   operation: 'unsettlement',
   transactionId: 'unsettle-1',
   amount: null,
@@ -36,21 +37,24 @@ const asked = transaction({
   walletTransactionId: null,
 })
 
-/** What D7 writes: the refused transaction and the closed credit, and no money. */
-const closing = {
-  transaction: { ...asked, refusal: { errorCode: 'INSUFFICIENT_FUNDS', description: expect.any(String) } },
-  bet: bet({ credits: { BET_PAID: closed('60') }, revision: 3 }),
+/** The changes by D7: the refused transaction and the uncollected credit, and no change of the balance. */
+const leftUncollected = {
+  transaction: {
+    ...requested,
+    refusal: { errorCode: 'INSUFFICIENT_FUNDS', description: expect.any(String) },
+  },
+  bet: bet({ credits: { BET_PAID: uncollected('60') }, revision: 3 }),
   balance: null,
   request: unsettlement(),
 }
 
 describe('given a bet that paid 60', () => {
-  test('when it is unscored, then the 60 are taken under every guard (D18)', () => {
+  test('when it is unscored, then 60 are debited under every guard (D18)', () => {
     expect(decide()).toEqual({
       outcome: { ok: true, replayed: false, balance: '40', currency: 'EUR', walletTransactionId: null },
       reason: 'ACCEPTED',
       changes: {
-        transaction: { ...asked, delta: '-60' },
+        transaction: { ...requested, delta: '-60' },
         bet: bet({ credits: { BET_PAID: reversed('60') }, revision: 3 }),
         balance: { currency: 'EUR', delta: '-60', floor: '0' },
         request: unsettlement(),
@@ -58,14 +62,14 @@ describe('given a bet that paid 60', () => {
     })
   })
 
-  test('when exactly 60 are there, then they are taken', () => {
+  test('when the balance is exactly 60, then it is debited', () => {
     expect(decide({ player: { ...alice, balance: '60.00' } }).outcome).toMatchObject({
       ok: true,
       balance: '0',
     })
   })
 
-  test('when a cent is missing, then INSUFFICIENT_FUNDS is recorded and closes the credit (D7)', () => {
+  test('when the balance is one cent short, then INSUFFICIENT_FUNDS is recorded and the clawback stays uncollected (D7)', () => {
     const decision = decide({ player: { ...alice, balance: '59.99' } })
     expect(decision.outcome).toEqual({
       ok: false,
@@ -73,17 +77,22 @@ describe('given a bet that paid 60', () => {
       ...decision.changes?.transaction.refusal,
     })
     expect(decision.reason).toBe('INSUFFICIENT_FUNDS')
-    expect(decision.changes).toEqual(closing)
+    expect(decision.changes).toEqual(leftUncollected)
   })
 
-  test('when the PAM cannot deduct, then the same, with ample funds (D20)', () => {
+  test('when the PAM cannot deduct, then the clawback stays uncollected despite sufficient funds (D20)', () => {
     const decision = decide({}, {}, { clawbacks: false })
-    expect(decision.outcome).toMatchObject({ ok: false, replayed: false, errorCode: 'INSUFFICIENT_FUNDS' })
+    expect(decision.outcome).toEqual({
+      ok: false,
+      replayed: false,
+      errorCode: 'INSUFFICIENT_FUNDS',
+      description: 'betId: this wallet does not support deductions',
+    })
     expect(decision.reason).toBe('CLAWBACKS_DISABLED')
-    expect(decision.changes).toEqual(closing)
+    expect(decision.changes).toEqual(leftUncollected)
   })
 
-  test('when the store refuses, then INSUFFICIENT_FUNDS with D7, and not the code of the PAM', () => {
+  test("when the store refuses, then the answer is INSUFFICIENT_FUNDS with D7, not the PAM's error code", () => {
     const pam = { errorCode: 'LIMIT_REACHED', description: 'the limit of today' }
     const decision = rule.refuse?.(
       frozen(unsettlement()),
@@ -93,7 +102,7 @@ describe('given a bet that paid 60', () => {
     )
     expect(decision?.outcome).toMatchObject({ ok: false, replayed: false, errorCode: 'INSUFFICIENT_FUNDS' })
     expect(decision?.reason).toBe('REFUSED_BY_STORE')
-    expect(decision?.changes).toEqual(closing)
+    expect(decision?.changes).toEqual(leftUncollected)
   })
 })
 
@@ -103,7 +112,7 @@ describe('D18: given credits of several types', () => {
     revision: 4,
   })
 
-  test('when it is unvoided, then only the VOIDED credit is taken', () => {
+  test('when it is unvoided, then only the VOIDED credit is debited', () => {
     const { changes } = decide({ bet: several }, { type: 'UNVOIDED' })
     expect(changes?.balance?.delta).toBe('-30')
     expect(changes?.bet).toEqual({
@@ -113,13 +122,13 @@ describe('D18: given credits of several types', () => {
     })
   })
 
-  test('when it is unscored, then only the BET_PAID credit is taken', () => {
+  test('when it is unscored, then only the BET_PAID credit is debited', () => {
     const { changes } = decide({ bet: several })
     expect(changes?.balance?.delta).toBe('-60')
     expect(changes?.bet?.credits).toEqual({ ...several.credits, BET_PAID: reversed('60') })
   })
 
-  test('when amounts were reversed and closed before, then these sums grow, and only the live one is taken', () => {
+  test('when amounts were reversed and left uncollected before, then these sums grow and only the live amount is debited', () => {
     const again = bet({ credits: { BET_PAID: { live: '40', reversed: '60', owed: '5.5' } } })
     expect(decide({ bet: again }).changes).toMatchObject({
       balance: { delta: '-40' },
@@ -139,40 +148,40 @@ describe('given a lost bet: a live credit of 0 (D18)', () => {
     ['100', '0', false],
     ['0', '0.00', false],
   ])(
-    'when the balance is %s and the credit %s, then it is reversed and nothing moves (clawbacks: %s)',
+    'when the balance is %s and the credit %s, then the credit is reversed and the balance does not change (clawbacks: %s)',
     (balance, credit, clawbacks) => {
       const lost = bet({ credits: { BET_PAID: live(credit) }, revision: 2 })
       const { outcome, changes } = decide({ bet: lost, player: { ...alice, balance } }, {}, { clawbacks })
       expect(outcome).toMatchObject({ ok: true, balance })
       expect(changes?.balance).toBeNull()
-      expect(changes?.transaction).toEqual(asked)
+      expect(changes?.transaction).toEqual(requested)
       expect(changes?.bet).toEqual(bet({ credits: { BET_PAID: reversed('0') }, revision: 3 }))
     },
   )
 })
 
-describe('D8, D19: given nothing to reverse, when it is unscored, then it is refused and not recorded', () => {
+describe('D8, D19: given no credit to reverse, when the bet is unscored, then the refusal is not recorded:', () => {
   test.each<[string, Bet | null, string, string]>([
     ['an unknown bet', null, 'UNKNOWN_BET', 'INVALID_BET'],
     ['a tombstone', bet({ status: 'ROLLED_BACK', stake: '0' }), 'BET_ROLLED_BACK', 'INVALID_BET'],
     ['a bet of another player (D15)', bet({ playerId: 'bob' }), 'BET_OF_ANOTHER_PLAYER', 'INVALID_PLAYER'],
-    ['a bet never credited', bet(), 'SETTLEMENT_NOT_FOUND', 'SETTLEMENT_NOT_FOUND'],
+    ['a bet that was never credited', bet(), 'SETTLEMENT_NOT_FOUND', 'SETTLEMENT_NOT_FOUND'],
     [
-      'a bet only voided',
+      'a bet that was only voided',
       bet({ credits: { VOIDED: live('30') } }),
       'SETTLEMENT_NOT_FOUND',
       'SETTLEMENT_NOT_FOUND',
     ],
     [
-      'a bet cashed out',
+      'a bet that was only cashed out',
       bet({ credits: { CASHOUT: live('30') } }),
       'SETTLEMENT_NOT_FOUND',
       'SETTLEMENT_NOT_FOUND',
     ],
     ['a reversed credit', bet({ credits: { BET_PAID: reversed('60') } }), 'ALREADY_UNSETTLED', 'INVALID_BET'],
     [
-      'a closed credit (D7)',
-      bet({ credits: { BET_PAID: closed('60') } }),
+      'an uncollected credit (D7)',
+      bet({ credits: { BET_PAID: uncollected('60') } }),
       'CLAWBACK_UNCOLLECTED',
       'INVALID_BET',
     ],
@@ -192,7 +201,16 @@ describe('D8, D19: given nothing to reverse, when it is unscored, then it is ref
   })
 })
 
-test("D23: given a bet whose currency is no longer the player's, when it is unscored, then nothing moves", () => {
+test('D19: given an unknown bet, when it is unscored, then the answer describes it', () => {
+  expect(decide({ bet: null }).outcome).toEqual({
+    ok: false,
+    replayed: false,
+    errorCode: 'INVALID_BET',
+    description: 'betId: unknown bet',
+  })
+})
+
+test("D23: given a bet whose currency is no longer the player's, when it is unscored, then INVALID_CURRENCY and no changes", () => {
   expect(decide({ player: { ...alice, currency: 'JPY' } })).toMatchObject({
     outcome: { ok: false, replayed: false, errorCode: 'INVALID_CURRENCY' },
     reason: 'BET_CURRENCY_MISMATCH',
@@ -200,40 +218,77 @@ test("D23: given a bet whose currency is no longer the player's, when it is unsc
   })
 })
 
-describe('given two flaws, when it is unscored, then the earlier check answers', () => {
-  const surface: Flaw[] = [
+describe('given two problems, when the bet is unscored, then the first check decides the answer', () => {
+  const identity: Problem[] = [
     {
       reason: 'PAYLOAD_MISMATCH',
       errorCode: 'TRANSACTION_CONFLICT',
-      transaction: { ...asked, type: 'UNVOIDED' },
+      description: 'transactionId: already used with a different player, bet, amount, currency or type',
+      transaction: { ...requested, type: 'UNVOIDED' },
     },
-    { reason: 'UNKNOWN_PLAYER', errorCode: 'INVALID_PLAYER', player: null },
-    { reason: 'BET_OF_ANOTHER_PLAYER', errorCode: 'INVALID_PLAYER', bet: { playerId: 'bob' } },
-    { reason: 'BET_ROLLED_BACK', errorCode: 'INVALID_BET', bet: { status: 'ROLLED_BACK' } },
+    {
+      reason: 'UNKNOWN_PLAYER',
+      errorCode: 'INVALID_PLAYER',
+      description: 'playerId: unknown player',
+      player: null,
+    },
+    {
+      reason: 'BET_OF_ANOTHER_PLAYER',
+      errorCode: 'INVALID_PLAYER',
+      description: 'playerId: the bet belongs to another player',
+      bet: { playerId: 'bob' },
+    },
+    {
+      reason: 'BET_ROLLED_BACK',
+      errorCode: 'INVALID_BET',
+      description: 'betId: the bet was rolled back',
+      bet: { status: 'ROLLED_BACK' },
+    },
   ]
-  const states: Flaw[] = [
-    { reason: 'SETTLEMENT_NOT_FOUND', errorCode: 'SETTLEMENT_NOT_FOUND', bet: { credits: {} } },
-    { reason: 'ALREADY_UNSETTLED', errorCode: 'INVALID_BET', bet: { credits: { BET_PAID: reversed('60') } } },
+  const states: Problem[] = [
+    {
+      reason: 'SETTLEMENT_NOT_FOUND',
+      errorCode: 'SETTLEMENT_NOT_FOUND',
+      description: 'betId: no BET_PAID settlement found',
+      bet: { credits: {} },
+    },
+    {
+      reason: 'ALREADY_UNSETTLED',
+      errorCode: 'INVALID_BET',
+      description: 'betId: the BET_PAID settlement was already reversed',
+      bet: { credits: { BET_PAID: reversed('60') } },
+    },
     {
       reason: 'CLAWBACK_UNCOLLECTED',
       errorCode: 'INVALID_BET',
-      bet: { credits: { BET_PAID: closed('60') } },
+      description: 'betId: the BET_PAID settlement was already reversed',
+      bet: { credits: { BET_PAID: uncollected('60') } },
     },
   ]
-  const rest: Flaw[] = [
-    { reason: 'BET_CURRENCY_MISMATCH', errorCode: 'INVALID_CURRENCY', player: { currency: 'JPY' } },
-    { reason: 'INSUFFICIENT_FUNDS', errorCode: 'INSUFFICIENT_FUNDS', player: { balance: '59.99' } },
+  const rest: Problem[] = [
+    {
+      reason: 'BET_CURRENCY_MISMATCH',
+      errorCode: 'INVALID_CURRENCY',
+      description: "betId: bet currency differs from the player's current currency",
+      player: { currency: 'JPY' },
+    },
+    {
+      reason: 'INSUFFICIENT_FUNDS',
+      errorCode: 'INSUFFICIENT_FUNDS',
+      description: 'betId: insufficient funds to reverse the settlement',
+      player: { balance: '59.99' },
+    },
   ]
-  const decideWith = (...both: Flaw[]) => decide(flawed(both, paid).known)
+  const decideWith = (...both: Problem[]) => decide(withProblems(both, paid).known)
 
-  test.each([...surface, ...states, ...rest].map(flaw => [flaw.reason, flaw] as const))(
+  test.each([...identity, ...states, ...rest].map(problem => [problem.reason, problem] as const))(
     '%s alone',
-    (reason, flaw) => {
-      expect(decideWith(flaw)).toMatchObject({ reason, outcome: { errorCode: flaw.errorCode } })
+    (reason, problem) => {
+      expect(decideWith(problem)).toMatchObject({ reason, outcome: answerOf(problem) })
     },
   )
 
-  const pairs = states.flatMap(state => pairsOf([...surface, state, ...rest]))
+  const pairs = states.flatMap(state => pairsOf([...identity, state, ...rest]))
   test.each([...new Map(pairs.map(([a, b]) => [`${a.reason} before ${b.reason}`, { a, b }]))])(
     '%s',
     (_name, { a, b }) => {

@@ -1,7 +1,7 @@
 /**
- * HTTP exchanges with a wallet, in order: every server has to answer all of them alike, whatever it is made of.
+ * HTTP exchanges with a wallet, in order. Every server must give the same answers, whatever its framework.
  *
- * Behind a body parser of the application's some answers are others. Each exchange says which, and why.
+ * Behind a body parser of the application some answers differ. Each exchange states which, and why.
  */
 import { gzipSync } from 'node:zlib'
 import type { Player } from 'bet-wallet'
@@ -10,16 +10,16 @@ export const credentials = { username: 'platform', password: 'sécret:with a col
 export const basePath = '/wallet'
 export const bodyBytesMax = 65_536
 
-export const openingPlayers: readonly Player[] = [
+export const initialPlayers: readonly Player[] = [
   { playerId: 'anna', currency: 'EUR', balance: '100.00' },
   { playerId: 'kenji', currency: 'JPY', balance: '5000' },
   { playerId: 'satoshi', currency: 'BTC', balance: '923456789.12345678' },
   { playerId: 'Ünï 球迷 😀', currency: 'EUR', balance: '50' },
-  // Whose calls end differently behind a parser: no other exchange looks at this balance.
+  // For calls whose result depends on the parser: no other exchange depends on this balance.
   { playerId: 'spare', currency: 'EUR', balance: '1000000.00' },
 ]
 
-/** What stands in front of the wallet: nothing, or something that has read the body already. */
+/** The body parser in front of the wallet; `none`: the wallet reads the body itself. */
 export type Front = 'none' | 'json' | 'text' | 'raw'
 
 export interface Exchange {
@@ -27,7 +27,7 @@ export interface Exchange {
   request: {
     method: string
     path: string
-    /** `null` takes away a header of the {@link usualHeaders}. */
+    /** `null` removes a header of {@link usualHeaders}. */
     headers: Record<string, string | null>
     body: string | Uint8Array
     /** Sent in chunks and without Content-Length. */
@@ -37,12 +37,12 @@ export interface Exchange {
   behind: Partial<Record<Exclude<Front, 'none'>, Expected & { because: string }>>
 }
 
-/** Without `body` and `error` it is not the wallet that answers, or not certain: only the status is looked at. */
+/** Without `body` and `error`, the answer may come from the parser: only the status is checked. */
 export interface Expected {
   status: number | readonly number[]
-  /** The exact text. `{W:name}` is a walletTransactionId: whatever comes first, and the same wherever the name is. */
+  /** The exact text. `{W:name}` is a walletTransactionId: a new one first, then the same for the same name. */
   body?: string
-  /** Exactly errorCode and description, and what they are. */
+  /** The body has exactly these two fields. */
   error?: { errorCode: string; description: string | RegExp }
   headers?: Record<string, string>
 }
@@ -70,7 +70,7 @@ function exchange(
   }
 }
 
-/** The fields that every call has, written by hand where a test needs its own text. */
+/** The fields of every call, as JSON text. */
 const ids = (transactionId: string, betId: string, playerId: string) =>
   `"transactionId":"${transactionId}","betId":"${betId}","playerId":"${playerId}","transactionDate":"2026-11-21T18:00:00Z"`
 
@@ -115,13 +115,13 @@ const notAuthenticated: Expected = {
 const tooLarge = error(413, 'PAYLOAD_TOO_LARGE', 'The body must have at most 65536 bytes')
 const mediaType = error(415, 'UNSUPPORTED_MEDIA_TYPE', 'Content-Type must be application/json')
 
-/** The parser answers, in its own words. */
+/** The parser answers, with its own text. */
 const parserAnswers = (status: number | readonly number[], because: string) => ({ status, because })
 
 const padded = (body: string, bytes: number) =>
   `${body.slice(0, -1)},"padding":"${' '.repeat(bytes - Buffer.byteLength(body) - 13)}"}`
 
-/** In UTF-8 but for one byte of the sessionId. */
+/** In UTF-8, except one byte of the sessionId. */
 const notUtf8 = (body: string) => {
   const [before = '', after = ''] = body.split('"s"')
   return Buffer.concat([Buffer.from(`${before}"`), Buffer.from([0xff]), Buffer.from(`"${after}`)])
@@ -131,16 +131,16 @@ const bet1 = placebet('1', '30')
 const spare = (n: string) => placebet(`spare-${n}`, '1', 'EUR', 'spare')
 
 export const exchanges: readonly Exchange[] = [
-  // Bets, and what becomes of them.
-  exchange('a bet is accepted', bet1, ok('70.00', 'EUR', 'bet 1')),
-  exchange('a repeat moves nothing', bet1, ok('70.00', 'EUR', 'bet 1')),
+  // The life of bets.
+  exchange('a bet', bet1, ok('70.00', 'EUR', 'bet 1')),
+  exchange('a retry, which changes nothing', bet1, ok('70.00', 'EUR', 'bet 1')),
   exchange(
-    'a repeat with the amount written in another way',
+    'a retry with the amount in another notation',
     placebet('1', '"30.000"'),
     ok('70.00', 'EUR', 'bet 1'),
   ),
   exchange(
-    'a repeat with a query, another charset spelling and white space around',
+    'a retry with a query, another spelling of the charset, and white space',
     {
       path: '/wallet/placebet?trace=1',
       headers: { 'content-type': 'Application/JSON; charset="UTF-8"' },
@@ -148,59 +148,62 @@ export const exchanges: readonly Exchange[] = [
     },
     ok('70.00', 'EUR', 'bet 1'),
   ),
-  exchange('a repeat in chunks', { ...bet1, chunked: true }, ok('70.00', 'EUR', 'bet 1')),
+  exchange('a retry in chunks', { ...bet1, chunked: true }, ok('70.00', 'EUR', 'bet 1')),
   exchange(
     'the same transaction with another amount',
     placebet('1', '30.01'),
     error(409, 'TRANSACTION_CONFLICT', /^transactionId: /),
   ),
+  exchange('a bet above the balance', placebet('2', '70.01'), error(402, 'INSUFFICIENT_FUNDS', /^amount: /)),
   exchange(
-    'funds that do not cover it',
-    placebet('2', '70.01'),
-    error(402, 'INSUFFICIENT_FUNDS', /^amount: /),
-  ),
-  exchange(
-    'an unknown player',
-    placebet('3', '1', 'EUR', 'nobody'),
+    'a bet of an unknown player',
+    placebet('3', '1', 'EUR', 'unknown'),
     error(400, 'INVALID_PLAYER', /^playerId: /),
   ),
-  exchange('another currency', placebet('4', '1', 'USD'), error(400, 'INVALID_CURRENCY', /^currency: /)),
   exchange(
-    'a second bet under one betId',
+    'a bet in another currency',
+    placebet('4', '1', 'USD'),
+    error(400, 'INVALID_CURRENCY', /^currency: /),
+  ),
+  exchange(
+    'a second bet with the same betId',
     { ...bet1, body: bet1.body.replace('t-1', 't-5') },
     error(400, 'INVALID_BET', /^betId: /),
   ),
   exchange(
-    'too many decimals',
+    'an amount with too many decimals',
     placebet('6', '1.001'),
     error(400, 'INVALID_REQUEST', /^amount: .* 2 decimals/),
   ),
   exchange('a negative amount', placebet('7', '-1'), error(400, 'INVALID_REQUEST', /^amount: /)),
-  exchange('a minus zero', placebet('7', '-0'), error(400, 'INVALID_REQUEST', /^amount: /), {
-    json: { ...error(400, 'INVALID_REQUEST', /^amount: /), because: 'a -0 of JavaScript is one, too' },
+  exchange('an amount of minus zero', placebet('7', '-0'), error(400, 'INVALID_REQUEST', /^amount: /), {
+    json: {
+      ...error(400, 'INVALID_REQUEST', /^amount: /),
+      because: 'the JavaScript number -0 is refused too',
+    },
   }),
   exchange(
-    'an exponent as an attack',
+    'an amount with a huge exponent',
     placebet('7', '1e2000000000'),
     error(400, 'INVALID_REQUEST', /^amount: /),
   ),
   exchange(
-    'many digits after the point',
+    'an amount with very many decimals',
     placebet('7', `1.${'0'.repeat(60_000)}1`),
     error(400, 'INVALID_REQUEST', /^amount: /),
     {
-      json: { status: 200, because: 'the parser has rounded it to 1 before anybody could refuse it' },
+      json: { status: 200, because: 'the parser has already rounded it to 1' },
     },
   ),
-  exchange('that bet given back, where there was one', rollbackbet('r-7', 'b-7'), { status: 200 }),
+  exchange('the rollback of that bet, if it was accepted', rollbackbet('r-7', 'b-7'), { status: 200 }),
   exchange('a rollback of an unknown bet', rollbackbet('r-8', 'b-8'), ok('70.00', 'EUR', 'rollback 8')),
   exchange(
-    'and the bet that comes too late',
+    'the bet that arrives after its rollback',
     placebet('8', '5'),
     error(400, 'INVALID_BET', 'betId: the bet was rolled back'),
   ),
   exchange(
-    'a settlement, by an operation of the operator',
+    "a settlement, on the operator's own route",
     call('settlement', 's-1', 'b-1', '"type":"BET_PAID","amount":55.5,"currency":"EUR"'),
     ok('125.50', 'EUR', 'settlement 1'),
   ),
@@ -210,9 +213,13 @@ export const exchanges: readonly Exchange[] = [
     error(400, 'INVALID_BET', 'betId: the bet is settled'),
   ),
   exchange('a clawback', unsettlement('u-1', 'b-1', 'UNSCORED'), ok('70.00', 'EUR', 'unsettlement 1')),
-  exchange('a clawback again', unsettlement('u-1', 'b-1', 'UNSCORED'), ok('70.00', 'EUR', 'unsettlement 1')),
   exchange(
-    'a second clawback',
+    'a retry of the clawback',
+    unsettlement('u-1', 'b-1', 'UNSCORED'),
+    ok('70.00', 'EUR', 'unsettlement 1'),
+  ),
+  exchange(
+    'a second clawback of the same credit',
     unsettlement('u-2', 'b-1', 'UNSCORED'),
     error(400, 'INVALID_BET', /^betId: /),
   ),
@@ -223,19 +230,19 @@ export const exchanges: readonly Exchange[] = [
   ),
   exchange('a rollback', rollbackbet('r-1', 'b-1'), ok('100.00', 'EUR', 'rollback 1')),
   exchange(
-    'a rollback again, under another id',
+    'a second rollback, with another id',
     rollbackbet('r-2', 'b-1'),
     ok('100.00', 'EUR', 'rollback 2'),
   ),
 
   // Digits.
   exchange(
-    'a currency without decimals',
+    'a bet in a currency without decimals',
     placebet('20', '1200', 'JPY', 'kenji'),
     ok('3800', 'JPY', 'bet 20'),
   ),
   exchange(
-    'with one decimal by value, and without',
+    'a zero decimal in a currency without decimals',
     placebet('21', '800.0', 'JPY', 'kenji'),
     ok('3000', 'JPY', 'bet 21'),
   ),
@@ -256,42 +263,46 @@ export const exchanges: readonly Exchange[] = [
     {
       json: {
         ...error(400, 'INVALID_REQUEST', /^amount: .*at most 15 digits/),
-        because: 'the number has been through JavaScript: refused rather than guessed (D21)',
+        because: 'the parser may have rounded it: refused, not guessed (D21)',
       },
     },
   ),
-  exchange('an exponent', placebet('25', '1.5e1'), ok('85.00', 'EUR', 'bet 25')),
+  exchange('an amount with an exponent', placebet('25', '1.5e1'), ok('85.00', 'EUR', 'bet 25')),
   exchange(
-    'zeros that carry no meaning',
+    'an amount with trailing zeros',
     placebet('26', '5.00000000000000000000'),
     ok('80.00', 'EUR', 'bet 26'),
   ),
-  exchange('a stake of nothing', placebet('27', '0'), ok('80.00', 'EUR', 'bet 27')),
+  exchange('a stake of 0', placebet('27', '0'), ok('80.00', 'EUR', 'bet 27')),
 
   // Text.
   exchange(
-    'ids of any language',
+    'ids in several languages',
     placebet('ставка-球-😀', '1', 'EUR', 'Ünï 球迷 😀'),
     ok('49.00', 'EUR', 'bet of a fan'),
   ),
   exchange(
-    'the same ids in escapes',
+    'the same ids, escaped',
     placebet('\\u0441тавка-\\u7403-\\ud83d\\ude00', '1', 'EUR', '\\u00dcnï 球迷 \\uD83D\\uDE00'),
     ok('49.00', 'EUR', 'bet of a fan'),
   ),
   exchange(
-    'half a surrogate pair',
+    'an id with half a surrogate pair',
     placebet('30', '1', 'EUR', '\\ud83d'),
     error(400, 'INVALID_REQUEST', /^playerId: /),
   ),
-  exchange('a NUL', placebet('30', '1', 'EUR', 'an\\u0000na'), error(400, 'INVALID_REQUEST', /^playerId: /)),
   exchange(
-    'duplicate keys: the last counts',
+    'an id with a NUL',
+    placebet('30', '1', 'EUR', 'an\\u0000na'),
+    error(400, 'INVALID_REQUEST', /^playerId: /),
+  ),
+  exchange(
+    'duplicate keys, of which the last counts',
     { ...bet1, body: `${placebet('31', '99999').body.slice(0, -1)},"amount":1}` },
     ok('79.00', 'EUR', 'bet 31'),
   ),
   exchange(
-    'a __proto__ is a field like any other: it brings no amount',
+    'an amount inside "__proto__", which is an ordinary key',
     {
       ...bet1,
       body: bet1.body.replace(/"amount":30/, '"__proto__":{"amount":30}').replaceAll('-1"', '-32"'),
@@ -300,7 +311,7 @@ export const exchanges: readonly Exchange[] = [
     { json: parserAnswers(400, 'a parser may refuse __proto__ itself') },
   ),
   exchange(
-    'and takes none away',
+    '"__proto__" and "constructor" beside the fields',
     {
       ...bet1,
       body: `${placebet('33', '1').body.slice(0, -1)},"__proto__":null,"constructor":{"prototype":1}}`,
@@ -308,47 +319,51 @@ export const exchanges: readonly Exchange[] = [
     ok('78.00', 'EUR', 'bet 33'),
     { json: parserAnswers([200, 400], 'a parser may refuse __proto__ itself') },
   ),
-  exchange('that bet given back', rollbackbet('r-33', 'b-33'), { status: 200 }),
-  exchange('which leaves the rest', rollbackbet('r-34', 'b-34'), ok('79.00', 'EUR', 'rollback 34')),
+  exchange('the rollback of that bet, if it was accepted', rollbackbet('r-33', 'b-33'), { status: 200 }),
+  exchange(
+    'a rollback that shows the balance',
+    rollbackbet('r-34', 'b-34'),
+    ok('79.00', 'EUR', 'rollback 34'),
+  ),
 
-  // Bodies that are none.
+  // Invalid bodies.
   exchange('malformed JSON', { ...bet1, body: bet1.body.slice(0, -1) }, malformed, {
-    json: parserAnswers(400, 'the parser answers what it cannot parse'),
+    json: parserAnswers(400, 'the parser answers malformed JSON itself'),
   }),
   exchange('no body', { ...bet1, body: '' }, malformed, {
     json: parserAnswers(
       400,
-      'some parsers make {} of nothing, some leave it alone, some answer it themselves',
+      'some parsers return {} for an empty body, some nothing, some answer it themselves',
     ),
   }),
   exchange('an array', { ...bet1, body: `[${bet1.body}]` }, notAnObject),
   exchange('an empty object', { ...bet1, body: '{}' }, missing),
   exchange('null', { ...bet1, body: 'null' }, notAnObject, {
-    json: parserAnswers(400, 'a strict parser takes objects and arrays only'),
+    json: parserAnswers(400, 'a strict parser accepts objects and arrays only'),
   }),
-  exchange('a text', { ...bet1, body: '"placebet"' }, notAnObject, {
-    json: parserAnswers(400, 'a strict parser takes objects and arrays only'),
+  exchange('a string', { ...bet1, body: '"placebet"' }, notAnObject, {
+    json: parserAnswers(400, 'a strict parser accepts objects and arrays only'),
   }),
   exchange('a byte order mark', { ...bet1, body: `\uFEFF${spare('bom').body}` }, malformed, {
-    json: parserAnswers([200, 400], 'most parsers drop the mark while they decode'),
-    text: parserAnswers(200, 'express.text drops the mark while it decodes'),
+    json: parserAnswers([200, 400], 'most parsers drop the mark when they decode'),
+    text: parserAnswers(200, 'express.text drops the mark when it decodes'),
   }),
-  exchange('bytes that are no UTF-8', { ...bet1, body: notUtf8(spare('utf-8').body) }, malformed, {
+  exchange('bytes that are not UTF-8', { ...bet1, body: notUtf8(spare('utf-8').body) }, malformed, {
     json: parserAnswers(200, 'parsers decode leniently: the sessionId is a U+FFFD'),
     text: parserAnswers(200, 'express.text decodes leniently: the sessionId is a U+FFFD'),
   }),
-  exchange('nesting without end', { ...bet1, body: '['.repeat(60_000) }, malformed, {
-    json: parserAnswers(400, 'the parser answers what it cannot parse'),
+  exchange('deeply nested, unclosed JSON', { ...bet1, body: '['.repeat(60_000) }, malformed, {
+    json: parserAnswers(400, 'the parser answers malformed JSON itself'),
   }),
 
-  // The surface of HTTP.
+  // Path, method and media type.
   exchange('another path', { ...bet1, path: '/wallet/placebets' }, error(404, 'NOT_FOUND', 'Not found')),
   exchange(
-    'a path with a slash too many',
+    'a path with a trailing slash',
     { ...bet1, path: '/wallet/placebet/' },
     error(404, 'NOT_FOUND', /./),
   ),
-  exchange('a path in capitals', { ...bet1, path: '/wallet/PlaceBet' }, error(404, 'NOT_FOUND', /./)),
+  exchange('a path in another case', { ...bet1, path: '/wallet/PlaceBet' }, error(404, 'NOT_FOUND', /./)),
   exchange('the base path alone', { ...bet1, path: '/wallet' }, error(404, 'NOT_FOUND', /./)),
   exchange(
     'another method',
@@ -367,7 +382,7 @@ export const exchanges: readonly Exchange[] = [
     { ...bet1, headers: { 'content-type': 'application/x-www-form-urlencoded' } },
     mediaType,
   ),
-  exchange('almost JSON', { ...bet1, headers: { 'content-type': 'application/jsonp' } }, mediaType),
+  exchange('application/jsonp', { ...bet1, headers: { 'content-type': 'application/jsonp' } }, mediaType),
   exchange(
     'another charset',
     { ...bet1, headers: { 'content-type': 'application/json; charset=iso-8859-1' } },
@@ -379,18 +394,18 @@ export const exchanges: readonly Exchange[] = [
     { ...bet1, headers: { 'content-encoding': 'gzip' }, body: gzipSync(spare('gzip').body) },
     error(415, 'UNSUPPORTED_MEDIA_TYPE', 'Content-Encoding must be identity, or none'),
     {
-      json: parserAnswers([200, 400], 'a parser that can has unpacked it'),
-      text: parserAnswers(200, 'express.text has unpacked it'),
-      raw: parserAnswers(200, 'express.raw has unpacked it'),
+      json: parserAnswers([200, 400], 'some parsers decompress it'),
+      text: parserAnswers(200, 'express.text decompresses it'),
+      raw: parserAnswers(200, 'express.raw decompresses it'),
     },
   ),
   exchange(
-    'a body that says that it is not compressed',
+    'a body with Content-Encoding: identity',
     { ...bet1, headers: { 'content-encoding': 'identity' } },
     ok('79.00', 'EUR', 'bet 1'),
   ),
 
-  // Who may.
+  // Authentication.
   exchange('no credentials', { ...placebet('50', '1'), headers: { authorization: null } }, notAuthenticated),
   exchange(
     'a wrong password',
@@ -416,7 +431,7 @@ export const exchanges: readonly Exchange[] = [
     notAuthenticated,
   ),
   exchange(
-    'no base64',
+    'credentials that are not base64',
     { ...placebet('50', '1'), headers: { authorization: 'Basic ***' } },
     notAuthenticated,
   ),
@@ -426,64 +441,64 @@ export const exchanges: readonly Exchange[] = [
     ok('79.00', 'EUR', 'bet 1'),
   ),
   exchange(
-    'malformed JSON of a stranger',
+    'malformed JSON without credentials',
     { ...bet1, headers: { authorization: null }, body: '{' },
     notAuthenticated,
     {
-      json: parserAnswers(400, 'the parser reads before anybody is authenticated'),
+      json: parserAnswers(400, 'the parser reads before authentication'),
     },
   ),
   exchange(
-    'too much of a stranger',
+    'a too large body without credentials',
     { ...bet1, headers: { authorization: null }, body: ' '.repeat(80_000) },
     notAuthenticated,
     {
-      json: parserAnswers([400, 401], 'the parser reads before anybody is authenticated'),
+      json: parserAnswers([400, 401], 'the parser reads before authentication'),
     },
   ),
 
-  // How much.
+  // Size.
   exchange(
-    'as much as is allowed',
+    'a body of the maximum size',
     { ...bet1, body: padded(bet1.body, bodyBytesMax) },
     ok('79.00', 'EUR', 'bet 1'),
   ),
-  exchange('one byte more', { ...bet1, body: padded(bet1.body, bodyBytesMax + 1) }, tooLarge),
+  exchange('a body of one byte more', { ...bet1, body: padded(bet1.body, bodyBytesMax + 1) }, tooLarge),
   exchange(
-    'as much as is allowed, in chunks',
+    'a body of the maximum size, in chunks',
     { ...bet1, chunked: true, body: padded(bet1.body, bodyBytesMax) },
     ok('79.00', 'EUR', 'bet 1'),
   ),
   exchange(
-    'one byte more, in chunks',
+    'a body of one byte more, in chunks',
     { ...bet1, chunked: true, body: padded(bet1.body, bodyBytesMax + 1) },
     tooLarge,
     {
-      json: { ...ok('79.00', 'EUR', 'bet 1'), because: 'the limit behind a parser is that of the parser' },
+      json: { ...ok('79.00', 'EUR', 'bet 1'), because: "behind a parser, the parser's limit applies" },
     },
   ),
   exchange(
-    'one byte more, not counted in characters',
+    'a body of one byte more, but not one character more',
     { ...bet1, chunked: true, body: padded(bet1.body, bodyBytesMax + 1).replace('  ', 'é') },
     tooLarge,
     {
-      json: { ...ok('79.00', 'EUR', 'bet 1'), because: 'the limit behind a parser is that of the parser' },
+      json: { ...ok('79.00', 'EUR', 'bet 1'), because: "behind a parser, the parser's limit applies" },
     },
   ),
   ...[false, true].map(chunked =>
     exchange(
-      `4 MB${chunked ? ' in chunks' : ''}`,
+      `a body of 4 MB${chunked ? ' in chunks' : ''}`,
       { ...bet1, chunked, body: padded(bet1.body, 4 << 20) },
       tooLarge,
       {
-        json: parserAnswers(413, 'the parser has a limit of its own'),
-        text: parserAnswers(413, 'the parser has a limit of its own'),
-        raw: parserAnswers(413, 'the parser has a limit of its own'),
+        json: parserAnswers(413, 'the parser has its own limit'),
+        text: parserAnswers(413, 'the parser has its own limit'),
+        raw: parserAnswers(413, 'the parser has its own limit'),
       },
     ),
   ),
   exchange(
-    'and after all of that nothing has moved',
+    'a last rollback, which shows that no balance has changed',
     rollbackbet('r-60', 'b-60'),
     ok('79.00', 'EUR', 'rollback 60'),
   ),

@@ -1,4 +1,4 @@
-/** The PAM of the examples: it passes the whole kit, its own books add up meanwhile, and its rules hold. */
+/** The example PAM: it passes the whole kit, its own books add up after every case, and its rules hold. */
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { handlePlaceBet, handleRollbackBet, handleUnsettlement, type WalletStore } from 'bet-wallet'
@@ -14,11 +14,11 @@ import { freshDatabase } from '../postgres/fresh-database.js'
 /** "50.25" in whole cents. */
 const centsOf = (amount: string): bigint => {
   const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d{1,2}))?0*$/.exec(amount) ?? []
-  if (whole === '') throw new Error(`${amount} is no amount of whole cents`)
+  if (whole === '') throw new Error(`${amount} is not an amount of whole cents`)
   return BigInt(`${sign}${whole}${fraction.padEnd(2, '0')}`)
 }
 
-/** A database with the PAM in it, nobody's for the moment. */
+/** A database with the PAM, for one case at a time. */
 interface Pam {
   url: string
   database: Database
@@ -31,8 +31,8 @@ afterAll(async () => {
 })
 
 async function freshPam(): Promise<Pam> {
-  const known = idle.pop()
-  if (known !== undefined) return known
+  const reused = idle.pop()
+  if (reused !== undefined) return reused
   const { url, pool, drop } = await freshDatabase()
   ends.push(drop)
   const database = databaseOf(pool, { where: '', afresh: '' })
@@ -40,10 +40,10 @@ async function freshPam(): Promise<Pam> {
   return { url, database }
 }
 
-/** Every booking adds up to 0, and every balance is the sum of its rows in the ledger. */
-async function expectSoundBooks({ client }: Database): Promise<void> {
+/** Every booking adds up to 0, every balance is the sum of its ledger rows, and both tables of bets agree. */
+async function expectBalancedBooks({ client }: Database): Promise<void> {
   const { rows } = await client.query(
-    `SELECT 'booking ' || booking AS flaw FROM pam.cash_ledger GROUP BY booking HAVING sum(amount_cents) <> 0
+    `SELECT 'booking ' || booking AS problem FROM pam.cash_ledger GROUP BY booking HAVING sum(amount_cents) <> 0
       UNION ALL
       SELECT 'balance of ' || account_no FROM pam.accounts a WHERE balance_cents <> (
         SELECT coalesce(sum(amount_cents), 0) FROM pam.cash_ledger l WHERE l.account_id = a.account_id
@@ -60,19 +60,19 @@ interface Opened {
   store: WalletStore
   pam: Pam
   pools: pg.Pool[]
-  /** Of pools that a crash ended: they give back what they have lent. */
+  /** Of pools that a crash ended: resolved when all of their connections are closed. */
   ended: Promise<void>[]
-  /** Where a commit stops, once. */
+  /** Holds the next commit once. */
   gate: { reach(): void; opened: Promise<void> } | null
 }
 
-/** A process of the wallet: a pool of its own, which the server knows by its name. */
+/** A wallet process: its own pool, with an application name of its own on the server. */
 function connect(opened: Pick<Opened, 'pam' | 'pools' | 'gate'>): WalletStore {
   const pool = new pg.Pool({
     connectionString: opened.pam.url,
     application_name: `wallet ${randomBytes(6).toString('hex')}`,
   })
-  pool.on('error', () => {}) // of connections that crash() ends
+  pool.on('error', () => {}) // connections that crash() ends
   opened.pools.push(pool)
   return createPostgresStore(pool, {
     ...options,
@@ -99,7 +99,7 @@ const harness: StoreHarness<Opened> = {
 
   async close({ pam, pools, ended }) {
     await Promise.all([...ended, ...pools.map(pool => pool.end())])
-    await expectSoundBooks(pam.database)
+    await expectBalancedBooks(pam.database)
     await pam.database.run(`
       DELETE FROM pam.cash_ledger; DELETE FROM pam.outbox; DELETE FROM pam.settlements; DELETE FROM pam.bets;
       DELETE FROM pam.accounts; DELETE FROM bet_wallet.bets; DELETE FROM bet_wallet.transactions`)
@@ -145,20 +145,20 @@ const harness: StoreHarness<Opened> = {
   },
 }
 
-describe('the kit', () => {
+describe('given the example PAM, when the kit runs', () => {
   for (const { id, name, skip, run } of walletStoreCases(harness, { runs: 25 })) {
-    // What time does to a store is of no concern to one without a clock.
+    // Skipped with its reason: only cases that need a clock, which this store does not have.
     if (skip !== null && /advanceClock/.test(skip)) test.skip(`${id} ${name}: ${skip}`, run)
     else test(`${id} ${name}`, run)
   }
 })
 
-test('the checked-in migration is what the generator makes of the options', () => {
+test('given the checked-in migration, then it equals the generated one', () => {
   const file = new URL('../../examples/existing-pam/migrations/003-bet-wallet.sql', import.meta.url)
   expect(readFileSync(file, 'utf8')).toBe(postgresMigrationSql(tables))
 })
 
-describe('the rules and rows of the PAM', () => {
+describe('given the rules and rows of the PAM', () => {
   /** anna has 100 EUR and may stake 50 a day. */
   async function withAnna() {
     const { database } = await freshPam()
@@ -181,7 +181,7 @@ describe('the rules and rows of the PAM', () => {
   const rollback = (number: number) => ({ ...of(number), type: 'TECHNICAL_ERROR' })
   const unscored = (number: number) => ({ ...of(number), type: 'UNSCORED' })
 
-  test('migrations run once', async () => {
+  test('when migrations run again, then nothing changes', async () => {
     const { database } = await withAnna()
     await migratePam(database)
     const { rows } = await database.client.query('SELECT name FROM pam.migrations ORDER BY name')
@@ -189,7 +189,7 @@ describe('the rules and rows of the PAM', () => {
     await createPamWallet(database.client).ready()
   })
 
-  test('the daily limit counts what was staked today and not rolled back, and its refusal sticks', async () => {
+  test("when stakes exceed the daily limit, then the refusal is recorded; yesterday's and rolled back stakes do not count", async () => {
     const { database, store, balance } = await withAnna()
     expect(await handlePlaceBet(store, bet(1, '30'))).toMatchObject({ ok: true, balance: '70.00' })
     const tooMuch = { ok: false, replayed: false, errorCode: 'STAKE_LIMIT' }
@@ -199,26 +199,26 @@ describe('the rules and rows of the PAM', () => {
     expect(await handleRollbackBet(store, rollback(1))).toMatchObject({ ok: true, balance: '80.00' })
     expect(await handlePlaceBet(store, bet(2, '20.01'))).toMatchObject({ ...tooMuch, replayed: true })
     expect(await handlePlaceBet(store, bet(5, '30'))).toMatchObject({ ok: true, balance: '50.00' })
-    // Yesterday's do not count.
+    // Yesterday's bets do not count.
     await database.client.query(`UPDATE pam.bets SET placed_at = placed_at - interval '1 day'`)
     expect(await handlePlaceBet(store, bet(6, '50'))).toMatchObject({ ok: true, balance: '0.00' })
     expect(await balance()).toBe('0')
-    await expectSoundBooks(database)
+    await expectBalancedBooks(database)
   })
 
-  test('the daily limit holds in a race: of twelve at once, five', async () => {
+  test('when twelve bets race for the daily limit, then five are accepted', async () => {
     const { database, store, balance } = await withAnna()
     const second = createPamWallet(database.client)
     const outcomes = await Promise.all(
       Array.from({ length: 12 }, (_, i) => handlePlaceBet(i % 2 === 0 ? store : second, bet(i, '10'))),
     )
-    const said = outcomes.map(outcome => (outcome.ok ? 'ok' : outcome.errorCode)).sort()
-    expect(said).toEqual([...Array(7).fill('STAKE_LIMIT'), ...Array(5).fill('ok')])
+    const results = outcomes.map(outcome => (outcome.ok ? 'ok' : outcome.errorCode)).sort()
+    expect(results).toEqual([...Array(7).fill('STAKE_LIMIT'), ...Array(5).fill('ok')])
     expect(await balance()).toBe('5000')
-    await expectSoundBooks(database)
+    await expectBalancedBooks(database)
   })
 
-  test('in one batch, what still fits is taken beside what does not', async () => {
+  test('when one batch exceeds the limit, then the bets within it are accepted and the others are refused', async () => {
     const { store, balance } = await withAnna()
     const outcomes = await Promise.all(
       ['40', '20', '10', '5'].map((amount, i) => handlePlaceBet(store, bet(i, amount))),
@@ -227,7 +227,7 @@ describe('the rules and rows of the PAM', () => {
     expect(await balance()).toBe('5000')
   })
 
-  test('a blocked player cannot bet; what is due, both ways, still moves', async () => {
+  test('when a player is blocked, then bets are refused, but unsettlements and rollbacks succeed', async () => {
     const { database, store } = await withAnna()
     await handlePlaceBet(store, bet(1, '30'))
     await handlePlaceBet(store, bet(2, '10'))
@@ -237,14 +237,14 @@ describe('the rules and rows of the PAM', () => {
     expect(await handlePlaceBet(store, bet(3, '1'))).toMatchObject(refused)
     expect(await handleUnsettlement(store, unscored(1))).toMatchObject({ ok: true, balance: '60.00' })
     expect(await handleRollbackBet(store, rollback(2))).toMatchObject({ ok: true, balance: '70.00' })
-    await expectSoundBooks(database)
+    await expectBalancedBooks(database)
   })
 
   const paid = (number: number) => ({
     ...{ settlementId: `st-${number}`, accountNo: 'anna', betId: `b-${number}`, kind: 'BET_PAID' as const },
   })
 
-  test("the PAM's own settlement pays once; the clawback takes back exactly that", async () => {
+  test('when the PAM settles a bet twice, then it is credited once, and the unsettlement debits exactly that amount', async () => {
     const { database, store, balance } = await withAnna()
     await handlePlaceBet(store, bet(1, '30'))
     await settle(database, { ...paid(1), cents: 5550n })
@@ -252,10 +252,10 @@ describe('the rules and rows of the PAM', () => {
     expect(await balance()).toBe('12550')
     expect(await handleRollbackBet(store, rollback(1))).toMatchObject({ errorCode: 'INVALID_BET' })
     expect(await handleUnsettlement(store, unscored(1))).toMatchObject({ ok: true, balance: '70.00' })
-    await expectSoundBooks(database)
+    await expectBalancedBooks(database)
   })
 
-  test('nothing is paid for a bet that is unknown, rolled back or of somebody else', async () => {
+  test('when the PAM settles a bet that is unknown, rolled back or of another player, then nothing is credited', async () => {
     const { database, store, balance } = await withAnna()
     await openAccount(database, { accountNo: 'ben', currency: 'EUR', cents: 0n })
     await handlePlaceBet(store, bet(1, '30'))
@@ -265,22 +265,22 @@ describe('the rules and rows of the PAM', () => {
     await expect(pay({ betId: 'b-9' })).rejects.toThrow(/foreign key/)
     await expect(pay({ betId: 'b-2' })).rejects.toThrow(/check constraint/)
     await expect(pay({ accountNo: 'ben' })).rejects.toThrow(/foreign key/)
-    await expect(pay({ accountNo: 'nobody' })).rejects.toThrow(/null value/)
+    await expect(pay({ accountNo: 'unknown' })).rejects.toThrow(/null value/)
     expect(await balance()).toBe('7000')
-    await expectSoundBooks(database)
+    await expectBalancedBooks(database)
   })
 
-  test('no withdrawal beyond the balance', async () => {
+  test('when a withdrawal exceeds the balance, then it is refused', async () => {
     const { database, balance } = await withAnna()
     await expect(deposit(database, 'anna', -10001n)).rejects.toThrow(
       'anna: unknown account or insufficient funds',
     )
     await deposit(database, 'anna', -10000n)
     expect(await balance()).toBe('0')
-    await expectSoundBooks(database)
+    await expectBalancedBooks(database)
   })
 
-  test('the bet is kept with odds and bet type, and every decision is an event', async () => {
+  test('when bets are placed, then odds and bet type are stored, and every decision is an event', async () => {
     const { database, store } = await withAnna()
     await handlePlaceBet(store, bet(1, '30.50'))
     await handlePlaceBet(store, bet(2, '30'))

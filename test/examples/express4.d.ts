@@ -1,4 +1,4 @@
-/** Express 4 beside Express 5. The types of what the tests use of it are those of 5. */
+/** Express 4 beside Express 5. The tests use only what has the same types in both. */
 declare module 'express4' {
   export { default } from 'express'
 }

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { basic, type Exchange, type Expected, exchanges, usualHeaders } from './exchanges.js'
 import { setups, start } from './servers.js'
 
-describe.each(setups)('$name', setup => {
+describe.each(setups)('given $name', setup => {
   const { front } = setup
-  // One connection for all of them: what one exchange leaves on the line hurts the next.
+  // One connection for all exchanges: an unread rest of one would break the next.
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const references = new Map<string, string>()
   let wallet: Awaited<ReturnType<typeof start>>
@@ -18,44 +18,47 @@ describe.each(setups)('$name', setup => {
     await wallet.stop()
   })
 
-  test.each(exchanges)('$name', async ({ request, expected, behind }) => {
-    const before = wallet.store.transactions().length
-    const here = front === 'none' ? expected : (behind[front] ?? expected)
-    const answer = await send(wallet.port, agent, request)
-    check(answer, here, references)
-    // What a parser has not read it may leave on the line, where it stops the next call. Not the wallet's to mend.
-    if (isOfTheParser(here)) agent.destroy()
-    const written = wallet.store.transactions().length - before
-    expect(written).toBeLessThanOrEqual(1)
-    if ([401, 404, 405, 409, 413, 415, 503].includes(answer.status)) expect(written).toBe(0)
-  })
+  test.each(exchanges)(
+    'when the request is $name, then the answer is the expected one',
+    async ({ request, expected, behind }) => {
+      const before = wallet.store.transactions().length
+      const expectedHere = front === 'none' ? expected : (behind[front] ?? expected)
+      const answer = await send(wallet.port, agent, request)
+      check(answer, expectedHere, references)
+      // A parser may leave the rest of a body unread, which blocks the next call on this connection.
+      if (isFromParser(expectedHere)) agent.destroy()
+      const written = wallet.store.transactions().length - before
+      expect(written).toBeLessThanOrEqual(1)
+      if ([401, 404, 405, 409, 413, 415, 503].includes(answer.status)) expect(written).toBe(0)
+    },
+  )
 
-  test('no call was a fault', () => {
+  test('when all of them are answered, then none was a fault', () => {
     expect(wallet.errors).toEqual([])
   })
 
-  test('a caller who hangs up in the middle of the body leaves nothing behind', async () => {
+  test('when a caller disconnects in the middle of the body, then nothing is written', async () => {
     const before = { transactions: wallet.store.transactions(), anna: wallet.store.player('anna') }
     const [call] = exchanges
-    const body = String(call?.request.body).replaceAll('-1"', '-hung-up"')
+    const body = String(call?.request.body).replaceAll('-1"', '-disconnected"')
     const socket = connect(wallet.port, '127.0.0.1')
     const connected = new Promise<Socket>(resolve => wallet.server.once('connection', resolve))
-    // A parser in front takes the body first, so that the wallet is never called.
+    // A parser in front reads the body first, so the wallet is never called.
     const begun =
       front === 'none'
         ? wallet.nextCall()
         : new Promise<null>(resolve => wallet.server.once('request', () => resolve(null)))
     socket.write(
       `POST /wallet/placebet HTTP/1.1\r\nHost: wallet\r\n${headerLines({})}` +
-        // A whole call, but not the whole body.
+        // A complete call, but an incomplete body.
         `Content-Length: ${body.length + 1}\r\n\r\n${body}`,
     )
-    const underWay = await begun
+    const inFlight = await begun
     const other = await connected
     const closed = new Promise(resolve => other.once('close', resolve))
     socket.destroy()
     await closed
-    if (underWay !== null) expect((await underWay.answered).status).toBe(400)
+    if (inFlight !== null) expect((await inFlight.answered).status).toBe(400)
 
     expect(wallet.store.transactions()).toEqual(before.transactions)
     expect(wallet.store.player('anna')).toEqual(before.anna)
@@ -64,11 +67,11 @@ describe.each(setups)('$name', setup => {
     expect(status).toBe(400)
   })
 
-  // Behind a parser it is the parser that reads: before anybody is asked, and leaving the rest on the line or not.
+  // Behind a parser, the parser reads the body: before authentication, and perhaps not to its end.
   if (front !== 'none') return
 
-  test('a caller who writes all before it reads hears the 413, and can go on', async () => {
-    // Larger than what the buffers of a connection hold: it can only be written if it is taken off the line.
+  test('when a caller writes a too large body before it reads, then it receives the 413, and the connection stays usable', async () => {
+    // Larger than the buffers of a connection: it can be written only if the server reads it.
     const body = Buffer.alloc(8 << 20, ' ')
     const socket = connect(wallet.port, '127.0.0.1')
     socket.pause()
@@ -80,9 +83,9 @@ describe.each(setups)('$name', setup => {
       socket.write(body)
       socket.write('\r\n0\r\n\r\n', () => resolve())
     })
-    expect(await heard(socket)).toMatch(/^HTTP\/1\.1 413 /)
+    expect(await received(socket)).toMatch(/^HTTP\/1\.1 413 /)
     socket.write(`GET /wallet/placebet HTTP/1.1\r\nHost: wallet\r\nConnection: close\r\n\r\n`)
-    expect(await heard(socket)).toMatch(/^HTTP\/1\.1 405 /)
+    expect(await received(socket)).toMatch(/^HTTP\/1\.1 405 /)
     socket.destroy()
   })
 
@@ -90,16 +93,21 @@ describe.each(setups)('$name', setup => {
     { name: 'Content-Length', lines: 'Content-Length: 200\r\n' },
     { name: 'chunks', lines: 'Transfer-Encoding: chunked\r\n' },
     { name: 'Expect', lines: 'Content-Length: 200\r\nExpect: 100-continue\r\n' },
-    { name: 'too much', lines: 'Content-Length: 99999999\r\n' },
-  ])('a stranger is told so before the body has come ($name)', async ({ lines }) => {
-    const socket = connect(wallet.port, '127.0.0.1')
-    const authorization = basic('platform:wrong')
-    socket.write(
-      `POST /wallet/placebet HTTP/1.1\r\nHost: wallet\r\n${headerLines({ authorization })}${lines}\r\n`,
-    )
-    expect((await heard(socket)).replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, '')).toMatch(/^HTTP\/1\.1 401 /)
-    socket.destroy()
-  })
+    { name: 'a too large Content-Length', lines: 'Content-Length: 99999999\r\n' },
+  ])(
+    'when a call with wrong credentials has not sent its body yet ($name), then it receives 401',
+    async ({ lines }) => {
+      const socket = connect(wallet.port, '127.0.0.1')
+      const authorization = basic('platform:wrong')
+      socket.write(
+        `POST /wallet/placebet HTTP/1.1\r\nHost: wallet\r\n${headerLines({ authorization })}${lines}\r\n`,
+      )
+      expect((await received(socket)).replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, '')).toMatch(
+        /^HTTP\/1\.1 401 /,
+      )
+      socket.destroy()
+    },
+  )
 })
 
 interface Answer {
@@ -148,7 +156,7 @@ function send(
   })
 }
 
-function isOfTheParser({ body, error }: Expected): boolean {
+function isFromParser({ body, error }: Expected): boolean {
   return body === undefined && error === undefined
 }
 
@@ -156,7 +164,7 @@ function check(answer: Answer, expected: Expected, references: Map<string, strin
   const { status, body, error, headers = {} } = expected
   const statuses = typeof status === 'number' ? [status] : status
   expect(statuses, answer.body).toContain(answer.status)
-  if (isOfTheParser(expected)) return
+  if (isFromParser(expected)) return
 
   expect(answer.headers).toMatchObject({
     'content-type': 'application/json; charset=utf-8',
@@ -177,7 +185,7 @@ function check(answer: Answer, expected: Expected, references: Map<string, strin
     const reference = /"walletTransactionId":"([^"]*)"/.exec(answer.body)?.[1] ?? 'none'
     const name = /\{(W:[^}]*)\}/.exec(body)?.[1] ?? ''
     const known = [...references.values()]
-    if (!references.has(name)) expect(known, `${name} is a new one`).not.toContain(reference)
+    if (!references.has(name)) expect(known, `${name} is a new reference`).not.toContain(reference)
     references.set(name, references.get(name) ?? reference)
     expect(answer.body).toBe(body.replace(`{${name}}`, references.get(name) ?? ''))
   }
@@ -193,8 +201,8 @@ function headerLines(headers: Record<string, string>): string {
     .join('')
 }
 
-/** What comes next on the line, up to the end of a JSON body or of what a framework says. */
-function heard(socket: Socket): Promise<string> {
+/** The next response on the connection, up to the end of its body. */
+function received(socket: Socket): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = ''
     const read = (chunk: Buffer) => {
@@ -210,6 +218,6 @@ function heard(socket: Socket): Promise<string> {
     }
     socket.on('data', read).resume()
     socket.once('error', reject)
-    socket.once('close', () => reject(new Error(`the line was cut after ${JSON.stringify(text)}`)))
+    socket.once('close', () => reject(new Error(`the connection closed after ${JSON.stringify(text)}`)))
   })
 }

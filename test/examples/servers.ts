@@ -1,4 +1,4 @@
-/** The adapters of the examples in real servers on the loopback, with and without a body parser in front. */
+/** The adapters of the examples in real servers on the loopback address, with and without a body parser. */
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { bodyParser } from '@koa/bodyparser'
@@ -11,14 +11,14 @@ import Koa from 'koa'
 import { walletRoutes as walletInExpress } from '../../examples/express/wallet.js'
 import { walletRoutes as walletInKoa } from '../../examples/koa/wallet.js'
 import { walletRoutes as walletInNode } from '../../examples/node-http/wallet.js'
-import { basePath, credentials, type Front, openingPlayers } from './exchanges.js'
+import { basePath, credentials, type Front, initialPlayers } from './exchanges.js'
 
 type Handle = (request: HttpRequest) => Promise<HttpResponse>
 
 export interface Setup {
   name: string
   front: Front
-  /** The mount point is the base path, so that the wallet itself has none. */
+  /** The framework mounts the wallet at the base path, so the wallet itself has none. */
   mounted: boolean
   listener(handle: Handle): RequestListener
 }
@@ -35,7 +35,7 @@ function inExpress(
     mounted: true,
     listener(handle) {
       const app = framework()
-      app.set('env', 'test') // does not print what a parser refuses
+      app.set('env', 'test') // does not log the errors of parsers
       if (parser !== undefined) app.use(parser(framework))
       app.use(basePath, walletInExpress(handle))
       return app as RequestListener
@@ -50,7 +50,7 @@ function inKoa(name: string, front: Front, parser?: Koa.Middleware): Setup {
     mounted: false,
     listener(handle) {
       const app = new Koa()
-      app.silent = true // does not print what a parser refuses
+      app.silent = true // does not log the errors of parsers
       if (parser !== undefined) app.use(parser)
       app.use(walletInKoa(handle))
       return app.callback()
@@ -60,8 +60,8 @@ function inKoa(name: string, front: Front, parser?: Koa.Middleware): Setup {
 
 const bytesMaxOfParser = 100_000
 
-/** As one writes it when there is no framework: reads all, parses, hands over what came out. */
-function behindHandMadeParser(handle: Handle) {
+/** A typical parser without a framework: reads the whole body, parses it, passes the result on. */
+function behindOwnParser(handle: Handle) {
   return async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const { method = '', url = '', headers } = req
     const chunks: Uint8Array[] = []
@@ -75,7 +75,7 @@ function behindHandMadeParser(handle: Handle) {
       const isJson = bytes > 0 && /^application\/json/i.test(headers['content-type'] ?? '')
       if (isJson) parsed = JSON.parse(String(Buffer.concat(chunks)))
     } catch {
-      res.writeHead(bytes > bytesMaxOfParser ? 413 : 400).end('no JSON')
+      res.writeHead(bytes > bytesMaxOfParser ? 413 : 400).end('not JSON')
       return
     }
     const answer = await handle({ method, path: url, headers, body: { parsed } })
@@ -102,12 +102,12 @@ export const setups: readonly Setup[] = [
   inKoa('Koa 3 behind @koa/bodyparser', 'json', bodyParser()),
   inKoa('Koa 3 behind a parser that skips JSON', 'none', bodyParser({ enableTypes: [] })),
   { name: 'node:http', front: 'none', mounted: false, listener: walletInNode },
-  { name: 'node:http behind a parser', front: 'json', mounted: false, listener: behindHandMadeParser },
+  { name: 'node:http behind a parser', front: 'json', mounted: false, listener: behindOwnParser },
 ]
 
-/** Starts a wallet with the opening players. */
+/** Starts a wallet with the initial players. */
 export async function start({ listener, mounted }: Setup) {
-  const store = createMemoryStore(openingPlayers)
+  const store = createMemoryStore(initialPlayers)
   const errors: unknown[] = []
   const inner = createHttpHandler(store, {
     authenticate: basicAuth(credentials),
@@ -116,7 +116,7 @@ export async function start({ listener, mounted }: Setup) {
     onError: error => errors.push(error),
   })
 
-  // A call that is under way can be waited for, also when its caller has gone.
+  // A call in flight can be awaited, also after its caller has disconnected.
   const calls: Promise<HttpResponse>[] = []
   let called: () => void = () => {}
   const handle: Handle = request => {
@@ -133,7 +133,7 @@ export async function start({ listener, mounted }: Setup) {
     errors,
     server,
     port: (server.address() as AddressInfo).port,
-    /** The next call that reaches the wallet, begun and perhaps not yet answered. */
+    /** The next call that reaches the wallet, perhaps not answered yet. */
     nextCall: () =>
       new Promise<{ answered: Promise<HttpResponse> }>(resolve => {
         called = () => resolve({ answered: calls.at(-1) as Promise<HttpResponse> })

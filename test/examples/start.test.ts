@@ -1,4 +1,4 @@
-/** `npm start`, `npm run demo` and the servers of the examples, from outside. */
+/** `npm start`, `npm run demo` and the servers of the examples, as processes. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -23,20 +23,20 @@ afterEach(() => {
 
 const folders = mkdtempSync(join(tmpdir(), 'bet-wallet-examples-'))
 afterAll(() => rmSync(folders, { recursive: true, force: true, maxRetries: 10 }))
-/** PGlite takes seconds to make a database, and many of them where the machine is busy. */
-const makingMsMax = 180_000
-/** A folder of the express example, made once. */
-const made = join(folders, 'made', 'bet_wallet_express')
+/** PGlite takes seconds to create a database, and longer on a busy machine. */
+const creationMsMax = 180_000
+/** A data folder of the express example, created once. */
+const template = join(folders, 'template', 'bet_wallet_express')
 const emptyFolder = () => mkdtempSync(join(folders, 'data-'))
 
-/** A data folder with an empty database for the example: to make one takes seconds, to copy it does not. */
+/** A data folder with an empty database for the example. Copied, since creating one takes seconds. */
 function freshFolder(name: string): string {
   const folder = emptyFolder()
-  cpSync(made, join(folder, name), { recursive: true })
+  cpSync(template, join(folder, name), { recursive: true })
   return folder
 }
 
-/** Runs an example as the scripts do: `bet-wallet` is `src`. */
+/** Runs an example as the scripts do, with `bet-wallet` from `src`. */
 function run(example: string, environment: Record<string, string> = {}) {
   const child = spawn(process.execPath, ['--import', 'tsx', `examples/${example}`], {
     cwd: root,
@@ -57,7 +57,7 @@ function run(example: string, environment: Record<string, string> = {}) {
   return { child, printed, closed }
 }
 
-/** Waits until the text is printed. Fails if the process ends before. */
+/** Waits until the text is printed. Throws if the process ends before. */
 async function until({ child, printed, closed }: ReturnType<typeof run>, text: RegExp): Promise<string> {
   const over = closed.then(() => 'over')
   while (!text.test(printed.out)) {
@@ -71,19 +71,19 @@ async function until({ child, printed, closed }: ReturnType<typeof run>, text: R
   return printed.out
 }
 
-/** What a shell makes of a printed line: only single quotes, since nothing else is in them. */
-function parsedByHand(line: string): string[] {
+/** The words of a printed command, as a shell splits them: only single quotes occur. */
+function wordsOf(line: string): string[] {
   return [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? '')
 }
 
-async function paste(line: string): Promise<{ status: number; body: string }> {
+async function runCommand(line: string): Promise<{ status: number; body: string }> {
   if (hasCurl) {
     const environment = { ...process.env, NO_PROXY: '*', no_proxy: '*' }
     const { stdout } = await promisify(execFile)('sh', ['-c', line], { env: environment })
     const [head = '', body = ''] = stdout.split('\r\n\r\n')
     return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(head)?.[1]), body: body.trimEnd() }
   }
-  const words = parsedByHand(line)
+  const words = wordsOf(line)
   const after = (option: string) => words[words.indexOf(option) + 1] ?? ''
   const response = await fetch(words.at(-1) ?? '', {
     method: 'POST',
@@ -93,35 +93,35 @@ async function paste(line: string): Promise<{ status: number; body: string }> {
   return { status: response.status, body: await response.text() }
 }
 
-/** Pastes what it prints, in its order, and sees that it is answered as the lines above say. */
-async function pasteAll(server: ReturnType<typeof run>) {
-  const printed = (await until(server, /To begin afresh: .*\n/)).split('\n')
+/** Runs every printed command in order. Returns the output and the answers. */
+async function runAll(server: ReturnType<typeof run>) {
+  const printed = (await until(server, /Ctrl\+C.*\n/)).split('\n')
   const lines = printed.filter(line => line.startsWith('curl '))
   const titles = printed.filter(line => line.startsWith('# '))
   expect(titles).toHaveLength(lines.length)
   const answers: { status: number; body: string }[] = []
-  for (const line of lines) answers.push(await paste(line))
+  for (const line of lines) answers.push(await runCommand(line))
   return { printed, lines, titles, answers }
 }
 
-function expectAsSaid({ titles, answers }: Awaited<ReturnType<typeof pasteAll>>): void {
+function expectAnnounced({ titles, answers }: Awaited<ReturnType<typeof runAll>>): void {
   for (const [index, { status, body }] of answers.entries()) {
-    const [, saidStatus, saidCode = '', saidBalance] =
+    const [, expectedStatus, expectedCode = '', expectedBalance] =
       /: (\d{3})(?: ([A-Z_]+))?(?:, balance ([\d.]+)$|, since|$)/.exec(titles[index] ?? '') ?? []
-    expect(status).toBe(Number(saidStatus))
-    if (status === 200) expect(body).toContain(`"balance":${saidBalance},`)
-    else expect(body).toContain(`"errorCode":"${saidCode}"`)
+    expect(status).toBe(Number(expectedStatus))
+    if (status === 200) expect(body).toContain(`"balance":${expectedBalance},`)
+    else expect(body).toContain(`"errorCode":"${expectedCode}"`)
   }
 }
 
 beforeAll(async () => {
-  const making = run('express/server.ts', { PORT: '0', DATA_FOLDER: join(folders, 'made') })
-  await until(making, /To begin afresh/)
-  making.child.kill('SIGTERM')
-  await making.closed
-}, makingMsMax)
+  const creating = run('express/server.ts', { PORT: '0', DATA_FOLDER: join(folders, 'template') })
+  await until(creating, /Ctrl\+C/)
+  creating.child.kill('SIGTERM')
+  await creating.closed
+}, creationMsMax)
 
-test('the scripts run what is tested here', () => {
+test('given package.json, then its scripts run the examples that are tested here', () => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     scripts: Record<string, string>
   }
@@ -129,7 +129,7 @@ test('the scripts run what is tested here', () => {
   expect(scripts.demo).toBe('tsx examples/match-day/demo.ts')
 })
 
-describe('npm start', () => {
+describe('given npm start', () => {
   const fresh = [
     { status: 200, body: '{"balance":70.00,"currency":"EUR","walletTransactionId":"1"}' },
     { status: 200, body: '{"balance":125.50,"currency":"EUR","walletTransactionId":"2"}' },
@@ -141,8 +141,8 @@ describe('npm start', () => {
     },
     { status: 200, body: '{"balance":3800,"currency":"JPY","walletTransactionId":"6"}' },
   ]
-  /** Each decided as before, with the balance as it is by then. */
-  const again = fresh.map(({ status, body }) => ({
+  /** The same decisions, with the current balance. */
+  const replayed = fresh.map(({ status, body }) => ({
     status,
     body: body.replace(/"balance":[\d.]+,"currency":"EUR"/, '"balance":100.00,"currency":"EUR"'),
   }))
@@ -176,11 +176,11 @@ describe('npm start', () => {
   })
 
   test.each(places)(
-    '$name: answers as it says; started again after kill -9, nothing is lost',
+    'when it runs $name, then the calls are answered as announced, and no data is lost by kill -9',
     async place => {
       const { environment, where } = await place.open()
       const server = run('express/server.ts', { PORT: '0', HOST: '', ...environment })
-      const first = await pasteAll(server)
+      const first = await runAll(server)
       const [listens] = first.printed
       expect(listens).toMatch(
         /^The wallet listens on http:\/\/127\.0\.0\.1:[1-9]\d*\/wallet and keeps its data in /,
@@ -189,52 +189,55 @@ describe('npm start', () => {
       expect(first.printed).toContain('  anna has 100.00 EUR')
       expect(first.printed).toContain('  kenji has 5000 JPY')
       expect(first.answers).toEqual(fresh)
-      expectAsSaid(first)
+      expectAnnounced(first)
 
-      // Again: nothing moves. And not without the credentials.
+      // A retry changes nothing, and wrong credentials are rejected.
       const [line = ''] = first.lines
-      expect(await paste(line)).toEqual(again[0])
-      expect((await paste(line.replace('demo-secret', 'wrong'))).status).toBe(401)
+      expect(await runCommand(line)).toEqual(replayed[0])
+      expect((await runCommand(line.replace('demo-secret', 'wrong'))).status).toBe(401)
 
       server.child.kill('SIGKILL')
       await server.closed
-      const second = await pasteAll(run('express/server.ts', { PORT: '0', ...environment }))
+      const second = await runAll(run('express/server.ts', { PORT: '0', ...environment }))
       expect(second.printed).toContain('  anna has 100.00 EUR')
       expect(second.printed).toContain('  kenji has 3800 JPY')
-      expect(second.answers).toEqual(again)
+      expect(second.answers).toEqual(replayed)
     },
   )
 
-  test.each(['SIGINT', 'SIGTERM'] as const)('ends by %s, with what is under way answered', async signal => {
-    const DATA_FOLDER = freshFolder('bet_wallet_express')
-    const server = run('express/server.ts', { PORT: '0', DATA_FOLDER })
-    const [url = ''] = /http:\S+/.exec(await until(server, /Ctrl\+C/)) ?? []
-    // A connection kept alive does not hold it.
-    expect((await fetch(`${url}/placebet`)).status).toBe(405)
-    server.child.kill(signal)
-    expect(await server.closed).toEqual({ code: 0, signal: null })
-    expect(server.printed.error).toBe('')
-    const folder = join(DATA_FOLDER, 'bet_wallet_express')
-    expect(readdirSync(join(folder, 'processes'))).toEqual([])
-    expect(existsSync(join(folder, 'pglite', 'postmaster.pid'))).toBe(false)
-  })
+  test.each(['SIGINT', 'SIGTERM'] as const)(
+    'when it receives %s, then it closes the database and exits with 0',
+    async signal => {
+      const DATA_FOLDER = freshFolder('bet_wallet_express')
+      const server = run('express/server.ts', { PORT: '0', DATA_FOLDER })
+      const [url = ''] = /http:\S+/.exec(await until(server, /Ctrl\+C/)) ?? []
+      // A kept-alive connection does not delay the exit.
+      expect((await fetch(`${url}/placebet`)).status).toBe(405)
+      server.child.kill(signal)
+      expect(await server.closed).toEqual({ code: 0, signal: null })
+      expect(server.printed.error).toBe('')
+      const folder = join(DATA_FOLDER, 'bet_wallet_express')
+      expect(readdirSync(join(folder, 'processes'))).toEqual([])
+      expect(existsSync(join(folder, 'pglite', 'postmaster.pid'))).toBe(false)
+    },
+  )
 
-  test('a second process on the same folder is refused, and the first goes on', async () => {
+  test('when a second process uses the same folder, then it is refused, and the first continues', async () => {
     const DATA_FOLDER = freshFolder('bet_wallet_express')
     const folder = join(DATA_FOLDER, 'bet_wallet_express')
     const first = run('express/server.ts', { PORT: '0', DATA_FOLDER })
-    await until(first, /To begin afresh/)
+    await until(first, /Ctrl\+C/)
     const second = run('express/server.ts', { PORT: '0', DATA_FOLDER })
     expect((await second.closed).code).toBe(1)
     expect(second.printed.error).toContain(
       `${folder} is in use by process ${first.child.pid}: stop it, or name another folder in DATA_FOLDER.`,
     )
     expect(readdirSync(join(folder, 'processes'))).toEqual([String(first.child.pid)])
-    expect((await pasteAll(first)).answers).toEqual(fresh)
+    expect((await runAll(first)).answers).toEqual(fresh)
   })
 
   test(
-    'a start that was killed while it made the database is made up for',
+    'when it was killed while it created the database, then the next start creates it again',
     async () => {
       const DATA_FOLDER = emptyFolder()
       const killed = run('express/server.ts', { PORT: '0', DATA_FOLDER })
@@ -243,12 +246,12 @@ describe('npm start', () => {
       while (!existsSync(join(data, 'PG_VERSION'))) await new Promise(resolve => setImmediate(resolve))
       killed.child.kill('SIGKILL')
       await killed.closed
-      expect((await pasteAll(run('express/server.ts', { PORT: '0', DATA_FOLDER }))).answers).toEqual(fresh)
+      expect((await runAll(run('express/server.ts', { PORT: '0', DATA_FOLDER }))).answers).toEqual(fresh)
     },
-    makingMsMax,
+    creationMsMax,
   )
 
-  test('says that no server answers at DATABASE_URL, and keeps its password', async () => {
+  test('when no server answers at DATABASE_URL, then the error says so without the password', async () => {
     const server = run('express/server.ts', {
       PORT: '0',
       DATABASE_URL: 'postgres://anna:hidden@127.0.0.1:1/x',
@@ -258,40 +261,43 @@ describe('npm start', () => {
     expect(server.printed.error).not.toContain('hidden')
   })
 
-  test.each(['abc', '-1', '65536', '3000.5', ' ', '1e3'])('says what is wrong with PORT=%j', async port => {
-    const server = run('express/server.ts', { PORT: port })
-    expect((await server.closed).code).toBe(1)
-    expect(server.printed.error).toBe(
-      `PORT must be a whole number from 0 to 65535, and is ${JSON.stringify(port)}\n`,
-    )
-    expect(server.printed.out).toBe('')
-  })
+  test.each(['abc', '-1', '65536', '3000.5', ' ', '1e3'])(
+    'when PORT is %j, then the error names the valid range',
+    async port => {
+      const server = run('express/server.ts', { PORT: port })
+      expect((await server.closed).code).toBe(1)
+      expect(server.printed.error).toBe(
+        `PORT must be a whole number from 0 to 65535, but is ${JSON.stringify(port)}\n`,
+      )
+      expect(server.printed.out).toBe('')
+    },
+  )
 
-  test('says that a port is in use', async () => {
+  test('when the port is in use, then the error says so', async () => {
     const other = createServer()
     other.listen(0, '127.0.0.1')
     await once(other, 'listening')
     const { port } = other.address() as AddressInfo
-    const server = run('express/server.ts', { PORT: `${port}`, DATA_FOLDER: join(folders, 'made') })
+    const server = run('express/server.ts', { PORT: `${port}`, DATA_FOLDER: join(folders, 'template') })
     expect((await server.closed).code).toBe(1)
-    expect(server.printed.error).toBe(`Port ${port} is in use. Another one: PORT=3001 npm start\n`)
+    expect(server.printed.error).toBe(`Port ${port} is in use. Choose another: PORT=3001 npm start\n`)
     other.close()
   })
 
-  test('says that there is no such host', async () => {
+  test('when the host does not exist, then the error says so', async () => {
     const server = run('express/server.ts', {
       PORT: '0',
       HOST: '203.0.113.1',
-      DATA_FOLDER: join(folders, 'made'),
+      DATA_FOLDER: join(folders, 'template'),
     })
     expect((await server.closed).code).toBe(1)
     expect(server.printed.error).toMatch(/^Cannot listen on 203\.0\.113\.1, port 0: .*\n$/)
   })
 })
 
-describe.each(['koa/server.ts', 'node-http/server.ts'])('%s', example => {
-  test('serves, and ends by SIGTERM', async () => {
-    // On the build: this tsconfig has no paths to `src`.
+describe.each(['koa/server.ts', 'node-http/server.ts'])('given examples/%s', example => {
+  test('when it is started, then it answers calls, and exits with 0 on SIGTERM', async () => {
+    // With the build: this tsconfig has no paths to `src`.
     expect(existsSync(`${root}/dist/index.js`), 'run `npm test`, which builds first').toBe(true)
     const server = run(example, { PORT: '0', TSX_TSCONFIG_PATH: 'examples/tsconfig.json' })
     const [, port] = /port: (\d+)/.exec(await until(server, /port: \d+/)) ?? []
@@ -303,16 +309,16 @@ describe.each(['koa/server.ts', 'node-http/server.ts'])('%s', example => {
   })
 })
 
-describe('examples/existing-pam', () => {
-  test('runs on a folder, answers as it says, and goes on after kill -9', async () => {
+describe('given examples/existing-pam', () => {
+  test('when it runs on a folder, then the calls are answered as announced, and no data is lost by kill -9', async () => {
     const DATA_FOLDER = freshFolder('existing_pam')
     const server = run('existing-pam/server.ts', { PORT: '0', DATA_FOLDER })
-    const first = await pasteAll(server)
+    const first = await runAll(server)
     expect(first.printed).toContain('  A-1001 has 100.00 EUR by 1 bookings')
-    expectAsSaid(first)
+    expectAnnounced(first)
     server.child.kill('SIGKILL')
     await server.closed
-    const second = await pasteAll(run('existing-pam/server.ts', { PORT: '0', DATA_FOLDER }))
+    const second = await runAll(run('existing-pam/server.ts', { PORT: '0', DATA_FOLDER }))
     expect(second.printed).toContain('  A-1001 has 70.00 EUR by 4 bookings')
     expect(second.answers.map(({ status }) => status)).toEqual(first.answers.map(({ status }) => status))
     for (const { status, body } of second.answers)
@@ -320,8 +326,8 @@ describe('examples/existing-pam', () => {
   })
 })
 
-describe('npm run demo', () => {
-  test('plays the match day twice alike, and its books balance', async () => {
+describe('given npm run demo', () => {
+  test('when it runs twice, then both runs print the same, and the books balance', async () => {
     const DATA_FOLDER = freshFolder('bet_wallet_match_day')
     const first = run('match-day/demo.ts', { DATA_FOLDER })
     expect(await first.closed).toEqual({ code: 0, signal: null })
@@ -332,7 +338,7 @@ describe('npm run demo', () => {
     const lines = demo.printed.out.split('\n')
     for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(110)
 
-    // Call, answer and balance of every row, without the words.
+    // Call, answer and balance of every row, without the event.
     const rows = lines
       .filter(line => /^ ?\d+ {2}/.test(line))
       .map(line =>
@@ -346,19 +352,19 @@ describe('npm run demo', () => {
       'placebet t-1 | 200 | 70.00 EUR',
       'placebet t-2 | 200 | 3000 JPY',
       'placebet t-3 | 402 INSUFFICIENT_FUNDS | 3000 JPY',
-      'placebet t-4 | none in time | 70.00 EUR',
+      'placebet t-4 | timeout | 70.00 EUR',
       'rollbackbet r-4 | 200 | 70.00 EUR',
       'placebet t-4 | 400 INVALID_BET | 70.00 EUR',
-      ' | 70.00 EUR', // stopped and started again
+      ' | 70.00 EUR', // restarted
       'placebet t-4 | 400 INVALID_BET | 70.00 EUR',
       'placebet t-5 | 401 AUTHENTICATION_FAILED | 70.00 EUR',
       'settlement s-1 | 200 | 125.50 EUR',
       'unsettlement u-1 | 200 | 70.00 EUR',
       'settlement s-2 | 200 | 70.00 EUR',
       'settlement s-3 | 200 | 12000 JPY',
-      "the PAM's own | 500 JPY",
+      'by the PAM | 500 JPY',
       'unsettlement u-2 | 402 INSUFFICIENT_FUNDS | 500 JPY',
-      "the PAM's own | 20500 JPY",
+      'by the PAM | 20500 JPY',
       'unsettlement u-2 | 402 INSUFFICIENT_FUNDS | 20500 JPY',
       'placebet t-6 | 200 | 45.00 EUR',
       'settlement s-6 | 200 | 70.00 EUR',
@@ -366,9 +372,9 @@ describe('npm run demo', () => {
       'settlement s-7 | 200 | 92.25 EUR',
     ])
 
-    // The proof, read from what is printed: 100.00 and so on, in hundredths.
-    const [story = '', season = ''] = demo.printed.out.split('\nThe rest of the season')
-    const books = story.slice(story.indexOf('The books')).split('\n\n')
+    // The printed balance sheets, recalculated in hundredths.
+    const [matchDay = '', season = ''] = demo.printed.out.split('\nThe season: ')
+    const books = matchDay.slice(matchDay.indexOf('The books')).split('\n\n')
     expect(books).toHaveLength(4) // the heading, two players, the verdict
     for (const [book, closing] of [
       [books[1], 9225],
@@ -384,8 +390,8 @@ describe('npm run demo', () => {
       expect(book).toMatch(/closing balance .* equal$/m)
     }
     expect(books[2]).toMatch(/owed to the platform +9000/)
-    expect(story.trimEnd().split('\n').at(-1)).toBe('The books balance.')
-    expect(season).toMatch(/ [1-9]\d* bets came after their rollback and took nothing\n/)
-    expect(season).toMatch(/\n {2}0 differences .*\n\nReconciled to the cent\.\n$/)
+    expect(matchDay.trimEnd().split('\n').at(-1)).toBe('The books balance.')
+    expect(season).toMatch(/ [1-9]\d* bets arrived after their rollback and debited nothing\n/)
+    expect(season).toMatch(/\n {2}0 differences .*\n\nThe season is reconciled to the cent\.\n$/)
   })
 })

@@ -18,73 +18,75 @@ beforeEach(() => {
 })
 
 const base64 = (text: string) => Buffer.from(text, 'utf8').toString('base64')
-const letsIn = (credentials: { username: string; password: string }, authorization?: string | string[]) =>
-  basicAuth(credentials)(placeBetRequest({ headers: { authorization } }))
+const authenticates = (
+  credentials: { username: string; password: string },
+  authorization?: string | string[],
+) => basicAuth(credentials)(placeBetRequest({ headers: { authorization } }))
 
 const platform = { username: 'platform', password: 'secret' }
 
-describe('basicAuth', () => {
+describe('given basicAuth', () => {
   test.each<[string, typeof platform, string]>([
-    ['these credentials', platform, `Basic ${base64('platform:secret')}`],
+    ['the expected credentials', platform, `Basic ${base64('platform:secret')}`],
     ['the scheme in any case', platform, `bASIC ${base64('platform:secret')}`],
     ['spaces around', platform, `Basic   ${base64('platform:secret')}  `],
     ['base64 without its padding', platform, `Basic ${base64('platform:secret').replace(/=+$/, '')}`],
     ['colons in the password', { username: 'a', password: ':b:c:' }, `Basic ${base64('a::b:c:')}`],
     [
-      'other alphabets, in UTF-8',
+      'characters beyond ASCII, in UTF-8',
       { username: 'плат', password: 'pässwörd 😀' },
       `Basic ${base64('плат:pässwörd 😀')}`,
     ],
     [
-      'bytes that base64 writes with + and /',
+      'bytes that base64 encodes with + and /',
       { username: 'a', password: 'ûï¿>?>?' },
       `Basic ${base64('a:ûï¿>?>?')}`,
     ],
     [
-      'a password of many characters',
+      'a very long password',
       { username: 'a', password: 'x'.repeat(5000) },
       `Basic ${base64(`a:${'x'.repeat(5000)}`)}`,
     ],
-  ])('lets in %s', (_, credentials, authorization) => {
-    expect(letsIn(credentials, authorization)).toBe(true)
-    expect(letsIn(credentials, [authorization])).toBe(true)
+  ])('when a call sends %s, then it is authenticated', (_, credentials, authorization) => {
+    expect(authenticates(credentials, authorization)).toBe(true)
+    expect(authenticates(credentials, [authorization])).toBe(true)
   })
 
   test.each<[string, string | string[] | undefined]>([
-    ['nothing', undefined],
+    ['no header', undefined],
     ['an empty header', ''],
     ['the scheme alone', 'Basic'],
     ['empty credentials', 'Basic '],
     ['another password', `Basic ${base64('platform:other!')}`],
-    ['another user name', `Basic ${base64('somebody:secret')}`],
-    ['a password that is longer', `Basic ${base64('platform:secrets')}`],
-    ['a password that is shorter', `Basic ${base64('platform:secre')}`],
+    ['another user name', `Basic ${base64('other:secret')}`],
+    ['a longer password', `Basic ${base64('platform:secrets')}`],
+    ['a shorter password', `Basic ${base64('platform:secre')}`],
     ['no password', `Basic ${base64('platform:')}`],
     ['no colon', `Basic ${base64('platformsecret')}`],
     ['the colon elsewhere', `Basic ${base64('platfor:msecret')}`],
-    ['another case', `Basic ${base64('Platform:secret')}`],
-    ['a NUL behind', `Basic ${base64('platform:secret\0')}`],
-    ['a line break behind', `Basic ${base64('platform:secret\n')}`],
-    ['no base64', 'Basic platform:secret'],
+    ['the user name in another case', `Basic ${base64('Platform:secret')}`],
+    ['a NUL after the password', `Basic ${base64('platform:secret\0')}`],
+    ['a line break after the password', `Basic ${base64('platform:secret\n')}`],
+    ['credentials that are not base64', 'Basic platform:secret'],
     ['base64 of another alphabet', `Basic ${base64('platform:secret')}-_`],
-    ['base64 with something behind', `Basic ${base64('platform:secret')} x`],
-    ['base64 with something before', `Basic x ${base64('platform:secret')}`],
-    ['base64 twice', `Basic ${base64('platform:secret')}, Basic ${base64('platform:secret')}`],
-    ['no space', `Basic${base64('platform:secret')}`],
-    ['a tab', `Basic\t${base64('platform:secret')}`],
+    ['text after the base64', `Basic ${base64('platform:secret')} x`],
+    ['text before the base64', `Basic x ${base64('platform:secret')}`],
+    ['the credentials twice', `Basic ${base64('platform:secret')}, Basic ${base64('platform:secret')}`],
+    ['no space after the scheme', `Basic${base64('platform:secret')}`],
+    ['a tab after the scheme', `Basic\t${base64('platform:secret')}`],
     ['another scheme', `Bearer ${base64('platform:secret')}`],
-    ['the credentials as they are', 'platform:secret'],
+    ['the plain credentials', 'platform:secret'],
     ['two headers', [`Basic ${base64('platform:secret')}`, `Basic ${base64('platform:secret')}`]],
-  ])('does not let in %s', (_, authorization) => {
-    expect(letsIn(platform, authorization)).toBe(false)
+  ])('when a call sends %s, then it is rejected', (_, authorization) => {
+    expect(authenticates(platform, authorization)).toBe(false)
   })
 
-  test('does not take Latin-1 for UTF-8', () => {
+  test('when a call sends the password in Latin-1, then it is rejected', () => {
     const latin1 = Buffer.from('platform:sécret', 'latin1').toString('base64')
-    expect(letsIn({ username: 'platform', password: 'sécret' }, `Basic ${latin1}`)).toBe(false)
+    expect(authenticates({ username: 'platform', password: 'sécret' }, `Basic ${latin1}`)).toBe(false)
   })
 
-  test('compares as many bytes as the secret has, whatever comes, and nothing else', () => {
+  test('when credentials of any length are sent, then exactly as many bytes are compared as are expected', () => {
     const check = basicAuth(platform)
     const sent = [
       undefined,
@@ -97,11 +99,11 @@ describe('basicAuth', () => {
     for (const authorization of sent) check(placeBetRequest({ headers: { authorization } }))
     expect(compared).toHaveLength(sent.length)
     for (const pair of compared) expect(pair.map(bytes => bytes.byteLength)).toEqual([15, 15])
-    // What is expected is made once, and never from what is sent.
+    // The expected bytes are created once, and never from the sent ones.
     expect(new Set(compared.map(([, expected]) => expected)).size).toBe(1)
   })
 
-  test('keeps no copy that somebody could change', () => {
+  test('when its credentials object is changed later, then the change has no effect', () => {
     const credentials = { ...platform }
     const check = basicAuth(credentials)
     credentials.password = 'changed'
@@ -117,7 +119,14 @@ describe('basicAuth', () => {
     { username: 'platform', password: undefined },
     { username: undefined, password: 'secret' },
     { username: 'platform', password: 12345678 },
-  ])('is not made of %j', credentials => {
+    // Not text, from a caller in JavaScript:
+    { username: ['a'], password: 'secret' },
+    { username: 5, password: 'secret' },
+    { username: 'platform', password: ['secret'] },
+  ])('when it is created with %j, then it throws a TypeError that names the problem', credentials => {
+    expect(() => basicAuth(credentials as typeof platform)).toThrow(
+      /^basicAuth: (username must be non-empty text without a colon|password must be non-empty text)$/,
+    )
     expect(() => basicAuth(credentials as typeof platform)).toThrow(TypeError)
   })
 })

@@ -1,4 +1,4 @@
-/** Calls of the platform's, for the tests of the HTTP handler. */
+/** Calls by the platform, for the tests of the HTTP handler. */
 
 import {
   createHttpHandler,
@@ -20,7 +20,7 @@ export const bet = {
   transactionDate: '2026-11-21T18:00:00Z',
 }
 
-/** A placebet that is fine, but for what the test says. */
+/** A valid placebet, with the changes of the test. */
 export function placeBetRequest(request: Partial<HttpRequest> = {}): HttpRequest {
   return {
     method: 'POST',
@@ -35,7 +35,7 @@ export function anna() {
   return createMemoryStore([{ playerId: 'anna', currency: 'EUR', balance: '100.00' }])
 }
 
-/** A handler that lets everybody in and keeps what onError is told, but for what the test says. */
+/** A handler that by default authenticates every call and collects the errors passed to onError. */
 export function wallet(options: Partial<HttpOptions> = {}, store: WalletStore = anna()) {
   const errors: unknown[] = []
   const handle = createHttpHandler(store, {
@@ -46,22 +46,22 @@ export function wallet(options: Partial<HttpOptions> = {}, store: WalletStore = 
   return { handle, errors }
 }
 
-/** Status and errorCode of an answer, once its body is known to be exactly an error. */
+/** Status and errorCode of an error response. Throws if the response is anything else. */
 export function errorOf({ status, body, headers }: HttpResponse): [number, string] {
   const { errorCode, description, ...rest } = JSON.parse(body) as Record<string, unknown>
-  const flawless =
+  const valid =
     typeof errorCode === 'string' &&
     typeof description === 'string' &&
     description !== '' &&
     Object.keys(rest).length === 0 &&
     headers['content-type'] === 'application/json; charset=utf-8'
-  if (!flawless) throw new Error(`not exactly an error: ${body}`)
+  if (!valid) throw new Error(`not an error response: ${body}`)
   return [status, errorCode]
 }
 
-/** A body in pieces that tells whether anybody has looked at it. */
+/** A body in chunks that records whether it was read. */
 export function recordingStream(...chunks: Uint8Array[]) {
-  const seen = { started: false, pulled: 0, left: false }
+  const seen = { started: false, pulled: 0, closed: false }
   const body: AsyncIterable<Uint8Array> = {
     [Symbol.asyncIterator]() {
       seen.started = true
@@ -72,7 +72,7 @@ export function recordingStream(...chunks: Uint8Array[]) {
           return value === undefined ? { done: true, value: undefined } : { done: false, value }
         },
         async return() {
-          seen.left = true
+          seen.closed = true
           return { done: true, value: undefined }
         },
       }

@@ -1,4 +1,4 @@
-/** 150,000 bodies that somebody has tampered with. Same seed, same bodies; no clock. */
+/** 150,000 mutated bodies. The same seed produces the same bodies; no clock is read. */
 import { describe, expect, test } from 'vitest'
 import { recordSettlement } from '../../src/handlers.js'
 import { createHttpHandler } from '../../src/http/index.js'
@@ -9,7 +9,7 @@ import { createMemoryStore } from '../../src/stores/memory.js'
 const bodiesTotal = 150_000
 const bodiesPerWallet = 4_000
 
-const opening = [
+const initialPlayers = [
   { playerId: 'anna', currency: 'EUR', balance: '500.00' },
   { playerId: 'kenji', currency: 'JPY', balance: '900000' },
   { playerId: 'satoshi', currency: 'BTC', balance: '123456.12345678' },
@@ -33,11 +33,11 @@ function randomFrom(seed: number) {
 }
 type Random = ReturnType<typeof randomFrom>
 
-/** A call that is fine. Few ids, so that calls meet the bets and transactions of earlier ones. */
+/** A valid call. Few ids, so that calls meet the bets and transactions of earlier calls. */
 function validCall(random: Random, operation: Operation): Record<string, unknown> {
   const bet = random.below(200)
-  // A bet has its player, mostly.
-  const { playerId, currency } = random.chance(0.9) ? of(bet) : random.pick(opening)
+  // Mostly the player of the bet.
+  const { playerId, currency } = random.chance(0.9) ? playerOf(bet) : random.pick(initialPlayers)
   const common = {
     transactionId: `t-${random.below(600)}`,
     betId: `b-${bet}`,
@@ -64,7 +64,8 @@ function validCall(random: Random, operation: Operation): Record<string, unknown
   }
 }
 
-const of = (bet: number) => opening[bet % opening.length] as (typeof opening)[number]
+const playerOf = (bet: number) =>
+  initialPlayers[bet % initialPlayers.length] as (typeof initialPlayers)[number]
 
 const oddValues: readonly string[] = [
   ...['null', 'true', '""', '[]', '{}', '0', '-0', '-1', '0.001', '1e400', '-1e-400', '1e2000000000', '5e-1'],
@@ -141,7 +142,7 @@ const oddPieces = [
   '\r\n',
 ]
 
-/** The fields as JSON text, so that a field may come twice, or with a value that no JavaScript has. */
+/** Works on JSON text, so that keys can be duplicated, and values can be beyond JavaScript. */
 function mutateStructure(random: Random, body: Record<string, unknown>): string {
   const fields = Object.entries(body).map(([key, value]) => [key, JSON.stringify(value)] as [string, string])
   const at = random.below(fields.length)
@@ -207,20 +208,20 @@ function mutateBytes(random: Random, body: Buffer): Buffer {
   }
 }
 
-function tamperedBody(random: Random, operation: Operation): Buffer {
+function mutatedBody(random: Random, operation: Operation): Buffer {
   const body = validCall(random, operation)
-  // Some stay as they are, so that there are bets to hit.
+  // Some stay valid, so that bets exist.
   if (random.chance(0.15)) return Buffer.from(JSON.stringify(body))
   let bytes = Buffer.from(random.chance(0.6) ? mutateStructure(random, body) : JSON.stringify(body))
   if (random.chance(0.5)) bytes = mutateBytes(random, bytes) as typeof bytes
   return bytes
 }
 
-/** A wallet whose commits are watched: what was written is known without asking the store for it. */
-function watchedWallet() {
-  const store = createMemoryStore(opening)
+/** A wallet whose commits are recorded, independently of the store's own queries. */
+function observedWallet() {
+  const store = createMemoryStore(initialPlayers)
   const written: Transaction[] = []
-  const watched: WalletStore = {
+  const observed: WalletStore = {
     contractVersion: 1,
     load: keys => store.load(keys),
     async commit(changes): Promise<CommitResult> {
@@ -230,16 +231,16 @@ function watchedWallet() {
     },
   }
   const faults: unknown[] = []
-  const handle = createHttpHandler(watched, {
+  const handle = createHttpHandler(observed, {
     authenticate: () => true,
-    routes: { '/settlement': body => recordSettlement(watched, body) },
+    routes: { '/settlement': body => recordSettlement(observed, body) },
     onError: error => faults.push(error),
   })
   return { store, written, faults, handle }
 }
 
-/** Which answers of which operation leave a transaction behind; every other one leaves nothing. */
-const sticks: Record<Operation, readonly string[]> = {
+/** The refusals that are recorded, per operation (D6, D7); no other refusal writes anything. */
+const recordedRefusals: Record<Operation, readonly string[]> = {
   placebet: ['INSUFFICIENT_FUNDS', 'INVALID_BET', 'INVALID_CURRENCY'],
   unsettlement: ['INSUFFICIENT_FUNDS'],
   settlement: [],
@@ -254,20 +255,20 @@ const statuses: Record<string, number> = {
   TRANSACTION_CONFLICT: 409,
 }
 
-describe('tampered bodies', () => {
-  test(`${bodiesTotal} of them: an answer each, and no money that no record accounts for`, {
+describe('given mutated bodies', () => {
+  test(`when ${bodiesTotal} are sent, then each is answered, and recorded transactions explain every balance`, {
     timeout: 120_000,
   }, async () => {
     const random = randomFrom(20261121)
     const seen = new Map<string, number>()
-    const count = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1)
+    const count = (kind: string) => seen.set(kind, (seen.get(kind) ?? 0) + 1)
 
     for (let done = 0; done < bodiesTotal; done += bodiesPerWallet) {
-      const { store, written, faults, handle } = watchedWallet()
+      const { store, written, faults, handle } = observedWallet()
       for (let index = 0; index < bodiesPerWallet; index += 1) {
         // More bets than rollbacks, which would leave nothing to settle.
         const operation = random.chance(0.3) ? 'placebet' : random.pick(operations)
-        const body = tamperedBody(random, operation)
+        const body = mutatedBody(random, operation)
         const before = written.length
         const answer = await handle({
           method: 'POST',
@@ -276,10 +277,10 @@ describe('tampered bodies', () => {
           body,
         })
         // Plain comparisons: a million calls of expect would take longer than the wallet.
-        const wrong = flawOf(operation, body, answer, written.slice(before))
-        if (wrong !== null) {
+        const problem = problemOf(operation, body, answer, written.slice(before))
+        if (problem !== null) {
           throw new Error(
-            `${wrong}\n/${operation} ${JSON.stringify(body.toString('latin1'))}\n${answer.status} ${answer.body}`,
+            `${problem}\n/${operation} ${JSON.stringify(body.toString('latin1'))}\n${answer.status} ${answer.body}`,
           )
         }
         const { errorCode = 'accepted' } = JSON.parse(answer.body)
@@ -290,7 +291,7 @@ describe('tampered bodies', () => {
       expect(store.transactions().map(({ walletTransactionId: _, ...rest }) => rest)).toEqual(
         written.map(({ walletTransactionId: _, ...rest }) => rest),
       )
-      for (const { playerId, balance } of opening) {
+      for (const { playerId, balance } of initialPlayers) {
         const sum = written
           .filter(transaction => transaction.playerId === playerId)
           .reduce((total, { delta }) => add(total, delta), add(balance, '0'))
@@ -299,7 +300,7 @@ describe('tampered bodies', () => {
       }
     }
 
-    // The bodies were worth it: every kind of answer is among them, and often enough.
+    // Coverage: every kind of answer occurred, and often enough.
     const kinds = Object.fromEntries([...seen].sort())
     for (const operation of operations) {
       expect(kinds[`${operation} accepted`], operation).toBeGreaterThan(200)
@@ -312,7 +313,7 @@ describe('tampered bodies', () => {
   })
 })
 
-function flawOf(
+function problemOf(
   operation: Operation,
   sent: Buffer,
   { status, body }: { status: number; body: string },
@@ -320,50 +321,53 @@ function flawOf(
 ): string | null {
   const answer = JSON.parse(body) as Record<string, unknown>
   const [transaction] = written
-  if (written.length > 1) return 'one call has written twice'
+  if (written.length > 1) return 'one call committed twice'
 
   if (status !== 200) {
     const { errorCode, description, ...rest } = answer
-    if (typeof errorCode !== 'string' || typeof description !== 'string') return 'not an error record'
-    if (Object.keys(rest).length > 0) return 'more than errorCode and description'
-    // The one answer beyond 500 that is none of a fault.
+    if (typeof errorCode !== 'string' || typeof description !== 'string') return 'not an error response'
+    if (Object.keys(rest).length > 0) return 'fields beside errorCode and description'
+    // The only refusal with a 5xx status.
     const expected =
       operation === 'unsettlement' && errorCode === 'SETTLEMENT_NOT_FOUND' ? 503 : statuses[errorCode]
-    if (status !== expected) return 'not the status of this code'
+    if (status !== expected) return 'wrong status for this code'
     if (transaction === undefined) return null
-    if (!sticks[operation].includes(errorCode)) return 'a refusal that does not stick was written'
-    return transaction.delta === '0' && transaction.refusal !== null ? null : 'a refusal has moved money'
+    if (!recordedRefusals[operation].includes(errorCode)) return 'a refusal was recorded that must not be'
+    return transaction.delta === '0' && transaction.refusal !== null
+      ? null
+      : 'a refusal has changed the balance'
   }
 
-  // Accepted: then the body is what the interface describes, read by somebody else.
+  // Accepted: the body must be valid by an independent check.
   let request: Record<string, unknown>
   try {
     request = JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(sent))
   } catch {
-    return 'accepted, and no JSON'
+    return 'accepted, but not JSON'
   }
   for (const field of ['transactionId', 'betId', 'playerId', 'transactionDate']) {
     if (!Object.hasOwn(request, field) || typeof request[field] !== 'string')
       return `accepted without ${field}`
   }
-  const player = opening.find(({ playerId }) => playerId === request.playerId)
-  if (player === undefined) return 'accepted of an unknown player'
-  if (answer.currency !== player.currency) return 'not the currency of the player'
-  if (typeof answer.balance !== 'number' || answer.balance < 0) return 'not a balance'
+  const player = initialPlayers.find(({ playerId }) => playerId === request.playerId)
+  if (player === undefined) return 'accepted for an unknown player'
+  if (answer.currency !== player.currency) return 'wrong currency'
+  if (typeof answer.balance !== 'number' || answer.balance < 0) return 'invalid balance'
   if (operation === 'placebet' || operation === 'settlement') {
     if (!Object.hasOwn(request, 'amount') || request.currency !== player.currency)
-      return 'accepted without its money'
+      return 'accepted without amount or currency'
     if (Number(request.amount) < 0 || Object.is(request.amount, -0)) return 'accepted a negative amount'
     if (transaction !== undefined) {
-      // Read as JSON.parse reads it; the digits beyond that are the matter of another test.
-      const moved = operation === 'placebet' ? -Number(transaction.delta) : Number(transaction.delta)
-      if (moved + 0 !== Number(request.amount)) return `moved ${transaction.delta}`
+      // With the precision of JSON.parse; json.test.ts covers longer numbers.
+      const changed = operation === 'placebet' ? -Number(transaction.delta) : Number(transaction.delta)
+      if (changed + 0 !== Number(request.amount)) return `wrong delta ${transaction.delta}`
     }
   }
   if (transaction === undefined) return null
-  if (transaction.operation !== operation || transaction.refusal !== null) return 'not what was accepted'
+  if (transaction.operation !== operation || transaction.refusal !== null)
+    return 'not the accepted transaction'
   for (const field of ['transactionId', 'betId', 'playerId'] as const) {
-    if (transaction[field] !== request[field]) return `another ${field} was written`
+    if (transaction[field] !== request[field]) return `wrong ${field} in the transaction`
   }
   return null
 }

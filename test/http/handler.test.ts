@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { describe, expect, test, vi } from 'vitest'
 import { WalletError, WalletRefusal } from '../../src/errors.js'
-import { recordSettlement } from '../../src/handlers.js'
+import { handlePlaceBet, recordSettlement } from '../../src/handlers.js'
 import {
   createHttpHandler,
   defaultStatusCodes,
@@ -15,7 +15,7 @@ import { anna, bet, errorOf, placeBetRequest, recordingStream, wallet } from './
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
-describe('paths', () => {
+describe('given the paths of the interface', () => {
   test.each<[basePath: string, path: string, status: number]>([
     ['', '/placebet', 200],
     ['', '/placebet?a=/b', 200],
@@ -37,24 +37,33 @@ describe('paths', () => {
     ['/api/v1/wallet', '/api/v1/wallet/placebet', 200],
     ['/api/v1/wallet', '/api/v2/wallet/placebet', 404],
     ['/', '/placebet', 200],
-  ])('base path %j, path %j: %i', async (basePath, path, status) => {
-    const response = await wallet({ basePath }).handle(placeBetRequest({ path }))
-    expect(response.status).toBe(status)
-    if (status === 404) expect(errorOf(response)).toEqual([404, 'NOT_FOUND'])
-  })
+  ])(
+    'when the base path is %j and a call has the path %j, then the status is %i',
+    async (basePath, path, status) => {
+      const response = await wallet({ basePath }).handle(placeBetRequest({ path }))
+      expect(response.status).toBe(status)
+      if (status === 404) expect(errorOf(response)).toEqual([404, 'NOT_FOUND'])
+    },
+  )
 
-  test.each(['wallet', '/wallet?', '/wallet#', '//', '/a//b', ' /wallet'])('no base path: %j', basePath => {
-    expect(() => wallet({ basePath })).toThrow(/basePath/)
-  })
+  test.each(['wallet', '/wallet?', '/wallet#', '//', '/a//b', ' /wallet'])(
+    'when the base path is %j, then the option is rejected',
+    basePath => {
+      expect(() => wallet({ basePath })).toThrow(/basePath/)
+    },
+  )
 
-  test.each(['GET', 'PUT', 'DELETE', 'OPTIONS', 'HEAD', 'post', ''])('method %j: 405', async method => {
-    const response = await wallet().handle(placeBetRequest({ method }))
-    expect(errorOf(response)).toEqual([405, 'METHOD_NOT_ALLOWED'])
-    expect(response.headers.allow).toBe('POST')
-  })
+  test.each(['GET', 'PUT', 'DELETE', 'OPTIONS', 'HEAD', 'post', ''])(
+    'when the method is %j, then 405',
+    async method => {
+      const response = await wallet().handle(placeBetRequest({ method }))
+      expect(errorOf(response)).toEqual([405, 'METHOD_NOT_ALLOWED'])
+      expect(response.headers.allow).toBe('POST')
+    },
+  )
 })
 
-describe('the media type', () => {
+describe('given the media type', () => {
   test.each<[HttpRequest['headers'], number]>([
     [{ 'content-type': 'application/json' }, 200],
     [{ 'Content-Type': 'application/json' }, 200],
@@ -74,35 +83,35 @@ describe('the media type', () => {
     [{ 'content-type': 'application/json; charset' }, 415],
     [{ 'content-type': 'application/json', 'content-encoding': 'gzip' }, 415],
     [{ 'content-type': 'application/json', 'content-encoding': 'identity, gzip' }, 415],
-  ])('%j: %i', async (headers, status) => {
+  ])('when the headers are %j, then the status is %i', async (headers, status) => {
     const response = await wallet().handle(placeBetRequest({ headers }))
     expect(response.status).toBe(status)
     if (status === 415) expect(errorOf(response)).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
   })
 
-  test('what a parser has read it has also unpacked', async () => {
+  test('when the body is parsed already, then its Content-Encoding no longer matters', async () => {
     const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
     const { status } = await wallet().handle(placeBetRequest({ headers, body: { parsed: bet } }))
     expect(status).toBe(200)
   })
 })
 
-describe('the order of the checks', () => {
-  test('path, method, media type, authentication, size, body, rules', async () => {
-    // Everything is wrong; what is found first is put right, and so on.
-    const asked = vi.fn(() => false)
-    let letIn = false
-    const { handle } = wallet({ authenticate: () => asked() || letIn, bodyBytesMax: 300 })
+describe('given the order of the checks', () => {
+  test('when everything is invalid and is corrected step by step, then each check answers in turn', async () => {
+    // Path, method, media type, authentication, size, body, rules.
+    const called = vi.fn(() => false)
+    let authenticated = false
+    const { handle } = wallet({ authenticate: () => called() || authenticated, bodyBytesMax: 300 })
     const headers: HttpRequest['headers'] = { 'content-length': '301' }
     const request: HttpRequest = { method: 'GET', path: '/nowhere', headers, body: 'x'.repeat(301) }
     const answers: unknown[] = []
-    for (const putRight of [
+    for (const correct of [
       () => {},
       () => Object.assign(request, { path: '/placebet' }),
       () => Object.assign(request, { method: 'POST' }),
       () => Object.assign(headers, { 'content-type': 'application/json' }),
       () => {
-        letIn = true
+        authenticated = true
       },
       () => Object.assign(headers, { 'content-length': '299' }),
       () => Object.assign(request, { body: '{' }),
@@ -110,7 +119,7 @@ describe('the order of the checks', () => {
       () => Object.assign(request, { body: JSON.stringify({ ...bet, amount: 1000 }) }),
       () => Object.assign(request, { body: JSON.stringify({ ...bet, transactionId: 't-2', betId: 'b-2' }) }),
     ]) {
-      putRight()
+      correct()
       const response = await handle(request)
       answers.push(response.status === 200 ? 200 : errorOf(response))
     }
@@ -126,8 +135,8 @@ describe('the order of the checks', () => {
       [402, 'INSUFFICIENT_FUNDS'],
       200,
     ])
-    // Whoever is at the wrong place is not asked who he is.
-    expect(asked).toHaveBeenCalledTimes(7)
+    // A call with a wrong path, method or media type is never authenticated.
+    expect(called).toHaveBeenCalledTimes(7)
   })
 
   test.each<[string, Partial<HttpRequest>, Partial<HttpOptions>, number]>([
@@ -135,17 +144,20 @@ describe('the order of the checks', () => {
     ['method', { method: 'PUT' }, {}, 405],
     ['media type', { headers: {} }, {}, 415],
     ['authentication', {}, { authenticate: () => false }, 401],
-    ['authentication that fails', {}, { authenticate: () => Promise.reject(new Error('no')) }, 500],
+    ['authentication that throws', {}, { authenticate: () => Promise.reject(new Error('no')) }, 500],
     ['size', { headers: { 'content-type': 'application/json', 'content-length': '65537' } }, {}, 413],
-  ])('a stream is not touched before: %s', async (_, request, options, status) => {
-    const { body, seen } = recordingStream(bytes('{}'))
-    const response = await wallet(options).handle(placeBetRequest({ ...request, body }))
-    expect(response.status).toBe(status)
-    expect(seen).toEqual({ started: false, pulled: 0, left: false })
-  })
+  ])(
+    'when the check of the %s ends the call, then the stream is not read',
+    async (_, request, options, status) => {
+      const { body, seen } = recordingStream(bytes('{}'))
+      const response = await wallet(options).handle(placeBetRequest({ ...request, body }))
+      expect(response.status).toBe(status)
+      expect(seen).toEqual({ started: false, pulled: 0, closed: false })
+    },
+  )
 
-  test('nor while authenticate has not made up its mind', async () => {
-    let decide: (letIn: boolean) => void = () => {}
+  test('when authenticate is pending, then the stream is not read', async () => {
+    let decide: (authenticated: boolean) => void = () => {}
     const authenticate = () => new Promise<boolean>(resolve => (decide = resolve))
     const { body, seen } = recordingStream(bytes(JSON.stringify(bet)))
     const answered = wallet({ authenticate }).handle(placeBetRequest({ body }))
@@ -156,7 +168,7 @@ describe('the order of the checks', () => {
     expect(seen.pulled).toBe(2)
   })
 
-  test('nothing of the store is asked before the body is known to be a call', async () => {
+  test('when a call is rejected before the rules, then the store is not called', async () => {
     const store: WalletStore = { contractVersion: 1, load: vi.fn(), commit: vi.fn() }
     for (const [request, options] of [
       [{ path: '/' }, {}],
@@ -171,7 +183,7 @@ describe('the order of the checks', () => {
   })
 })
 
-describe('authentication', () => {
+describe('given the option authenticate', () => {
   test.each([
     false,
     undefined,
@@ -183,7 +195,7 @@ describe('authentication', () => {
     [],
     Promise.resolve(1),
     Promise.resolve({ ok: true }),
-  ])('only true lets in, not %j', async answer => {
+  ])('when it returns %j, which is not true, then 401', async answer => {
     const store = anna()
     const authenticate = (() => answer) as unknown as HttpOptions['authenticate']
     const response = await wallet({ authenticate }, store).handle(placeBetRequest())
@@ -192,9 +204,12 @@ describe('authentication', () => {
     expect(store.transactions()).toEqual([])
   })
 
-  test.each([true, Promise.resolve(true)])('%j does', async answer => {
-    expect((await wallet({ authenticate: () => answer }).handle(placeBetRequest())).status).toBe(200)
-  })
+  test.each([true, Promise.resolve(true)])(
+    'when it returns %j, then the call is authenticated',
+    async answer => {
+      expect((await wallet({ authenticate: () => answer }).handle(placeBetRequest())).status).toBe(200)
+    },
+  )
 
   test.each<[string, HttpOptions['authenticate']]>([
     [
@@ -204,7 +219,7 @@ describe('authentication', () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('secret of the key server'))],
-  ])('one that %s lets nobody in, and is a fault', async (_, authenticate) => {
+  ])('when it %s, then 500, and the call is not authenticated', async (_, authenticate) => {
     const store = anna()
     const { handle, errors } = wallet({ authenticate }, store)
     const response = await handle(placeBetRequest())
@@ -214,20 +229,26 @@ describe('authentication', () => {
     expect(store.transactions()).toEqual([])
   })
 
-  test('is told of the whole request', async () => {
+  test('when a call arrives, then it receives the whole request', async () => {
     const authenticate = vi.fn(() => true)
     const request = placeBetRequest()
     await wallet({ authenticate }).handle(request)
     expect(authenticate).toHaveBeenCalledExactlyOnceWith(request)
   })
 
-  test.each([undefined, null, true, 'basic'])('is required: %j', authenticate => {
-    expect(() => createHttpHandler(anna(), { authenticate } as unknown as HttpOptions)).toThrow(
-      expect.objectContaining({ code: 'INVALID_OPTIONS', message: expect.stringContaining('authenticate') }),
-    )
-  })
+  test.each([undefined, null, true, 'basic'])(
+    'when it is %j, then INVALID_OPTIONS names it',
+    authenticate => {
+      expect(() => createHttpHandler(anna(), { authenticate } as unknown as HttpOptions)).toThrow(
+        expect.objectContaining({
+          code: 'INVALID_OPTIONS',
+          message: expect.stringContaining('authenticate'),
+        }),
+      )
+    },
+  )
 
-  test('the challenge is an option, of printable ASCII', async () => {
+  test('when the option challenge is printable ASCII, then it is the header of the 401; else it is rejected', async () => {
     const { handle } = wallet({ authenticate: () => false, challenge: 'Bearer' })
     expect((await handle(placeBetRequest())).headers['www-authenticate']).toBe('Bearer')
     for (const challenge of ['', 'a\r\nset-cookie: b', 'ü', 1 as unknown as string]) {
@@ -236,7 +257,7 @@ describe('authentication', () => {
   })
 })
 
-describe('the body', () => {
+describe('given the body', () => {
   const text = JSON.stringify(bet)
   test.each<[string, () => HttpRequest['body']]>([
     ['text', () => text],
@@ -253,15 +274,15 @@ describe('the body', () => {
     ],
     ['a web stream', () => new Blob([text]).stream() as unknown as AsyncIterable<Uint8Array>],
     ['any async iterable', () => recordingStream(bytes(text.slice(0, 5)), bytes(text.slice(5))).body],
-    ['what was parsed', () => ({ parsed: bet })],
-    ['text that a parser left', () => ({ parsed: text })],
-    ['bytes that a parser left', () => ({ parsed: Buffer.from(text) })],
-  ])('may be %s', async (_, body) => {
+    ['the parsed object', () => ({ parsed: bet })],
+    ['unparsed text from a parser', () => ({ parsed: text })],
+    ['unparsed bytes from a parser', () => ({ parsed: Buffer.from(text) })],
+  ])('when it is %s, then it is accepted', async (_, body) => {
     const { status, body: answer } = await wallet().handle(placeBetRequest({ body: body() }))
     expect([status, answer]).toEqual([200, '{"balance":70.00,"currency":"EUR","walletTransactionId":"W1"}'])
   })
 
-  test('a character may be cut by the border of two chunks', async () => {
+  test('when a chunk ends inside a character, then the character is decoded correctly', async () => {
     const whole = Buffer.from(JSON.stringify({ ...bet, betId: '球😀' }))
     for (let cut = 1; cut < whole.length; cut += 1) {
       const store = anna()
@@ -272,14 +293,14 @@ describe('the body', () => {
   })
 
   test.each<[string, HttpRequest['body']]>([
-    ['nothing', ''],
-    ['nothing in a stream', Readable.from([])],
-    ['half a JSON', text.slice(0, -1)],
-    ['two JSONs', text + text],
+    ['empty', ''],
+    ['an empty stream', Readable.from([])],
+    ['incomplete JSON', text.slice(0, -1)],
+    ['two JSON documents', text + text],
     ['a byte order mark in text', `\ufeff${text}`],
     ['a byte order mark in bytes', Buffer.from(`\ufeff${text}`)],
-    ['a byte order mark left by a parser', { parsed: `\ufeff${text}` }],
-    ['bytes that are no UTF-8', Buffer.from(text.replace('s-1', '\xff'), 'latin1')],
+    ['a byte order mark from a parser', { parsed: `\ufeff${text}` }],
+    ['bytes that are not UTF-8', Buffer.from(text.replace('s-1', '\xff'), 'latin1')],
     ['an overlong NUL', Buffer.from(text.replace('s-1', '\xc0\x80'), 'latin1')],
     ['half a surrogate pair in UTF-8', Buffer.from(text.replace('s-1', '\xed\xa0\x80'), 'latin1')],
     ['a character cut short at the end', Buffer.concat([Buffer.from(text), Buffer.from([0xe7, 0x90])])],
@@ -288,12 +309,12 @@ describe('the body', () => {
     ['null', 'null'],
     ['a number', '1'],
     ['a long number', '12345678901234567'],
-    ['a text', '"x"'],
+    ['a string', '"x"'],
     ['a parsed array', { parsed: [bet] }],
     ['a parsed null', { parsed: null }],
-    ['a parsed nothing', { parsed: undefined }],
+    ['a parsed undefined', { parsed: undefined }],
     ['a parsed number', { parsed: 1 }],
-  ])('%s: 400, and nothing is written', async (_, body) => {
+  ])('when it is %s, then 400, and nothing is written', async (_, body) => {
     const store = anna()
     const { handle, errors } = wallet({}, store)
     expect(errorOf(await handle(placeBetRequest({ body })))).toEqual([400, 'INVALID_REQUEST'])
@@ -303,13 +324,13 @@ describe('the body', () => {
 
   test.each<[string, () => AsyncIterable<Uint8Array>]>([
     [
-      'a stream of Node',
+      'a Node.js stream',
       () => {
         let reads = 0
         return new Readable({
           read() {
             reads += 1
-            // All of it is there, but nobody has said that it is all.
+            // The text is complete, but the stream has not ended.
             if (reads === 1) this.push(text)
             else this.destroy(new Error('aborted'))
           },
@@ -323,7 +344,7 @@ describe('the body', () => {
         throw new Error('aborted')
       },
     ],
-  ])('a caller who hangs up has sent no call (%s)', async (_, body) => {
+  ])('when the caller disconnects before the end (%s), then 400, and nothing is written', async (_, body) => {
     const store = anna()
     const { handle, errors } = wallet({}, store)
     expect(errorOf(await handle(placeBetRequest({ body: body() })))).toEqual([400, 'INVALID_REQUEST'])
@@ -331,34 +352,34 @@ describe('the body', () => {
     expect(errors).toEqual([])
   })
 
-  describe('its size', () => {
+  describe('when its size is limited', () => {
     const bodyBytesMax = 400
     const padded = (length: number) => text + ' '.repeat(length - text.length)
     const ways: [string, (text: string) => HttpRequest['body']][] = [
       ['text', text => text],
       ['bytes', text => bytes(text)],
       ['a stream', text => Readable.from([Buffer.from(text.slice(0, 50)), Buffer.from(text.slice(50))])],
-      ['text that a parser left', text => ({ parsed: text })],
-      ['bytes that a parser left', text => ({ parsed: bytes(text) })],
+      ['unparsed text from a parser', text => ({ parsed: text })],
+      ['unparsed bytes from a parser', text => ({ parsed: bytes(text) })],
     ]
-    test.each(ways)('counts the bytes of %s', async (_, way) => {
+    test.each(ways)('then the bytes of %s are counted, not the characters', async (_, way) => {
       const { handle } = wallet({ bodyBytesMax })
       expect((await handle(placeBetRequest({ body: way(padded(400)) }))).status).toBe(200)
       expect(errorOf(await handle(placeBetRequest({ body: way(padded(401)) })))).toEqual([
         413,
         'PAYLOAD_TOO_LARGE',
       ])
-      const notInCharacters = padded(400).replace('  ', '\u00e9 ')
-      expect((await handle(placeBetRequest({ body: way(notInCharacters) }))).status).toBe(413)
+      const tooManyBytes = padded(400).replace('  ', '\u00e9 ')
+      expect((await handle(placeBetRequest({ body: way(tooManyBytes) }))).status).toBe(413)
     })
 
-    test('a stream is left where it is too large, not read to its end', async () => {
+    test('then an iterable is closed at the limit, not read to its end', async () => {
       const { body, seen } = recordingStream(...Array.from({ length: 100 }, () => new Uint8Array(100)))
       expect((await wallet({ bodyBytesMax }).handle(placeBetRequest({ body }))).status).toBe(413)
-      expect(seen).toEqual({ started: true, pulled: 5, left: true })
+      expect(seen).toEqual({ started: true, pulled: 5, closed: true })
     })
 
-    test('a stream of Node is neither destroyed nor stopped: the answer goes over the same line', async () => {
+    test('then a Node.js stream is drained, not destroyed: the answer uses the same connection', async () => {
       const body = Readable.from(Array.from({ length: 100 }, () => Buffer.alloc(100)))
       const ended = new Promise(resolve => body.once('end', resolve))
       expect((await wallet({ bodyBytesMax }).handle(placeBetRequest({ body }))).status).toBe(413)
@@ -366,16 +387,16 @@ describe('the body', () => {
       expect(body.readableAborted).toBe(false)
     })
 
-    test('a stream of Node that somebody else has read, or that is gone, is an empty body, and nobody waits for it', async () => {
-      const read = Readable.from([Buffer.from('{}')])
-      for await (const _ of read); // to its end
-      const gone = Readable.from([Buffer.from('{}')]).destroy()
-      for (const body of [read, gone]) {
+    test('then a Node.js stream that was read before, or destroyed, is answered at once as an empty body', async () => {
+      const consumed = Readable.from([Buffer.from('{}')])
+      for await (const _ of consumed); // to its end
+      const destroyed = Readable.from([Buffer.from('{}')]).destroy()
+      for (const body of [consumed, destroyed]) {
         expect(errorOf(await wallet().handle(placeBetRequest({ body })))).toEqual([400, 'INVALID_REQUEST'])
       }
     })
 
-    test('a stream of Node that breaks, or closes before its end, is no request', async () => {
+    test('then a Node.js stream that fails, or closes before its end, is answered with 400', async () => {
       for (const error of [new Error('ECONNRESET'), undefined]) {
         const body = new Readable({ read() {} })
         body.push('{"transactionId"')
@@ -385,16 +406,16 @@ describe('the body', () => {
       }
     })
 
-    test('a Content-Length that is none does not count', async () => {
+    test('then an invalid Content-Length is ignored', async () => {
       const headers = { 'content-type': 'application/json', 'content-length': 'many' }
       expect((await wallet().handle(placeBetRequest({ headers }))).status).toBe(200)
     })
 
-    test.each([0, -1, 1.5, Number.NaN, '100' as unknown as number])('must not be limited to %j', max => {
+    test.each([0, -1, 1.5, Number.NaN, '100' as unknown as number])('then %j is rejected as a limit', max => {
       expect(() => wallet({ bodyBytesMax: max })).toThrow(/bodyBytesMax/)
     })
 
-    test('10 MB are read if they are allowed', async () => {
+    test('then 10 MB are read if the limit allows them', async () => {
       const large = `${text.slice(0, -1)},"padding":"${'\\"1234567890123456:'.repeat(600_000)}","long":1.00000000000000001}`
       const { status } = await wallet({ bodyBytesMax: 16 << 20 }).handle(
         placeBetRequest({ body: bytes(large) }),
@@ -403,7 +424,7 @@ describe('the body', () => {
     })
   })
 
-  test('digits are kept in a raw body, and refused where a parser may have lost them', async () => {
+  test('when an amount has 19 digits, then it is exact in a raw body, and refused as a parsed number', async () => {
     const players = { minorUnits: () => 18 }
     const amount = '1.234567890123456789'
     const body = text.replace('30', amount)
@@ -416,7 +437,7 @@ describe('the body', () => {
   })
 })
 
-describe('routes', () => {
+describe('given the option routes', () => {
   const routes = (store = anna()) => ({
     '/settlement': (body: unknown) => recordSettlement(store, body),
   })
@@ -430,10 +451,10 @@ describe('routes', () => {
     transactionDate: '2026-11-21T18:00:00Z',
   }
 
-  test('have the same paths, authentication, body reader, answers and errors', async () => {
+  test('when a route is called, then base path, authentication, body parser, answers and errors are the same', async () => {
     const store = anna()
-    let letIn = true
-    const options = { basePath: '/wallet', routes: routes(store), authenticate: () => letIn }
+    let authenticated = true
+    const options = { basePath: '/wallet', routes: routes(store), authenticate: () => authenticated }
     const { handle } = wallet(options, store)
     const request = placeBetRequest({ path: '/wallet/settlement', body: JSON.stringify(settlement) })
     expect(errorOf(await handle(request))).toEqual([400, 'INVALID_BET'])
@@ -448,13 +469,13 @@ describe('routes', () => {
     expect(errorOf(await handle({ ...request, headers: {} }))[0]).toBe(415)
     expect(errorOf(await handle({ ...request, body: 'x'.repeat(70_000) }))[0]).toBe(413)
     expect(errorOf(await handle({ ...request, body: '{' }))[0]).toBe(400)
-    letIn = false
+    authenticated = false
     const { body, seen } = recordingStream()
     expect(errorOf(await handle({ ...request, body }))[0]).toBe(401)
     expect(seen.started).toBe(false)
   })
 
-  test('take the numbers of a raw body with all of their digits', async () => {
+  test('when a raw body has a long number, then the route receives it with all of its digits', async () => {
     const store = anna()
     const seen: unknown[] = []
     const { handle } = wallet(
@@ -462,7 +483,7 @@ describe('routes', () => {
         routes: {
           '/own': async body => {
             seen.push(String((body as { amount: unknown }).amount))
-            return { ok: false, replayed: false, errorCode: 'MINE', description: 'mine' }
+            return { ok: false, replayed: false, errorCode: 'OWN_CODE', description: 'of the operator' }
           },
         },
       },
@@ -470,14 +491,14 @@ describe('routes', () => {
     )
     expect(
       errorOf(await handle(placeBetRequest({ path: '/own', body: '{"amount":0.12345678901234567}' }))),
-    ).toEqual([400, 'MINE'])
+    ).toEqual([400, 'OWN_CODE'])
     expect(seen).toEqual(['0.12345678901234567'])
   })
 
-  test('what they throw is a fault', async () => {
+  test('when a route throws or returns no outcome, then it is a fault', async () => {
     const thrown = new Error('select * from secrets')
     const retryable = new WalletError('CONFLICT', 'secret')
-    const ofAnotherCopy = Object.assign(new Error('secret'), { name: 'WalletError', code: 'UNAVAILABLE' })
+    const ofSecondCopy = Object.assign(new Error('secret'), { name: 'WalletError', code: 'UNAVAILABLE' })
     const timeout = Object.assign(new Error('secret'), { name: 'TimeoutError', retryable: true })
     const { handle, errors } = wallet({
       routes: {
@@ -486,10 +507,10 @@ describe('routes', () => {
         },
         '/rejects': () => Promise.reject(thrown),
         '/text': () => Promise.reject('secret'),
-        '/nothing': () => Promise.reject(undefined),
-        '/nonsense': (async () => undefined) as never,
-        '/unfinished': (async () => ({ ok: false })) as never,
-        '/no-decimal': (async () => ({
+        '/undefined': () => Promise.reject(undefined),
+        '/no-outcome': (async () => undefined) as never,
+        '/incomplete': (async () => ({ ok: false })) as never,
+        '/invalid-balance': (async () => ({
           ok: true,
           balance: '1e5',
           currency: 'EUR',
@@ -497,7 +518,7 @@ describe('routes', () => {
         })) as never,
         '/timeout': () => Promise.reject(timeout),
         '/retryable': () => Promise.reject(retryable),
-        '/other-copy': () => Promise.reject(ofAnotherCopy),
+        '/second-copy': () => Promise.reject(ofSecondCopy),
       },
     })
     const answers: unknown[] = []
@@ -505,13 +526,13 @@ describe('routes', () => {
       '/throws',
       '/rejects',
       '/text',
-      '/nothing',
-      '/nonsense',
-      '/unfinished',
-      '/no-decimal',
+      '/undefined',
+      '/no-outcome',
+      '/incomplete',
+      '/invalid-balance',
       '/timeout',
       '/retryable',
-      '/other-copy',
+      '/second-copy',
     ]) {
       const response = await handle(placeBetRequest({ path }))
       expect(response.body).not.toContain('secret')
@@ -528,32 +549,62 @@ describe('routes', () => {
       expect.any(TypeError),
       timeout,
       retryable,
-      ofAnotherCopy,
+      ofSecondCopy,
     ])
   })
 
-  test.each(['/placebet', '/unsettlement', '/rollbackbet'])('must not take the place of %s', path => {
-    expect(() => wallet({ routes: { [path]: async () => ({}) as never } })).toThrow(
-      /reserved by the wallet interface/,
-    )
-  })
+  test.each(['/placebet', '/unsettlement', '/rollbackbet'])(
+    'when it replaces %s, then the option is rejected',
+    path => {
+      expect(() => wallet({ routes: { [path]: async () => ({}) as never } })).toThrow(
+        /reserved by the wallet interface/,
+      )
+    },
+  )
 
-  test.each(['settlement', '', '/', '/a?b', '/a#b'])('must have a path, not %j', path => {
-    expect(() => wallet({ routes: { [path]: async () => ({}) as never } })).toThrow(/must be like/)
-  })
+  test.each(['settlement', '', '/', '/a?b', '/a#b'])(
+    'when it has the path %j, then the option is rejected',
+    path => {
+      expect(() => wallet({ routes: { [path]: async () => ({}) as never } })).toThrow(/must be like/)
+    },
+  )
 
-  test('must be functions', () => {
+  test('when a route is not a function, then the option is rejected', () => {
     expect(() => wallet({ routes: { '/settlement': 'x' as never } })).toThrow(/must be a function/)
   })
 })
 
-describe('statusCodes', () => {
-  test('every code of the library has one', () => {
+describe('given one options object for the handlers and the HTTP handler', () => {
+  test('when createHttpHandler has checked it, then a handler accepts it, with the HTTP options', async () => {
+    const options = { authenticate: () => true, basePath: '/wallet', onError: () => {}, clawbacks: true }
+    const store = anna()
+    createHttpHandler(store, options)
+    expect(await handlePlaceBet(store, bet, options)).toMatchObject({ ok: true, balance: '70' })
+  })
+
+  test('when no HTTP handler has checked it, then a handler rejects the HTTP options', async () => {
+    const options = { basePath: 5 }
+    await expect(handlePlaceBet(anna(), bet, options as never)).rejects.toMatchObject({
+      code: 'INVALID_OPTIONS',
+      message: 'Invalid options: unknown option "basePath"',
+    })
+  })
+
+  test.each<[string, object]>([
+    ['basepath', { basepath: '/wallet' }],
+    ['bodyBytesMaximum', { bodyBytesMaximum: 1 }],
+  ])('when it has the unknown option %s, then createHttpHandler rejects it by name', (name, extra) => {
+    expect(() => wallet(extra as Partial<HttpOptions>)).toThrow(`unknown option "${name}"`)
+  })
+})
+
+describe('given the option statusCodes', () => {
+  test('when it is missing, then every error code of the library has a default', () => {
     expect(Object.keys(defaultStatusCodes).sort()).toEqual([...errorCodes].sort())
     for (const code of errorCodes) expect(String(defaultStatusCodes[code])).toMatch(/^[45]\d\d$/)
   })
 
-  test('may be others, also for codes of the operator', async () => {
+  test('when it sets other status codes, then they are used, also for the operator’s own error codes', async () => {
     const statusCodes = { INSUFFICIENT_FUNDS: 422, NOT_FOUND: 410, TOO_RISKY: 451, INTERNAL_ERROR: 599 }
     let refusal = new WalletRefusal('TOO_RISKY', 'too risky')
     const authorizeBet = () => {
@@ -571,11 +622,11 @@ describe('statusCodes', () => {
     refusal = new WalletRefusal('OTHER', 'another')
     expect(errorOf(await place(3))).toEqual([400, 'OTHER'])
     expect(errorOf(await handle(placeBetRequest({ path: '/' })))).toEqual([410, 'NOT_FOUND'])
-    refusal = new Error('no refusal') as never
+    refusal = new Error('not a refusal') as never
     expect(errorOf(await place(4))).toEqual([599, 'INTERNAL_ERROR'])
   })
 
-  test('codes with the names of what every object has are codes like any other', async () => {
+  test('when an error code is the name of an Object.prototype property, then it is an ordinary code', async () => {
     for (const code of ['constructor', 'toString', 'hasOwnProperty']) {
       const authorizeBet = () => {
         throw new WalletRefusal(code, 'odd')
@@ -585,7 +636,7 @@ describe('statusCodes', () => {
   })
 
   test.each([399, 600, 200, 0, -400, 400.5, Number.NaN, '400' as unknown as number])(
-    'must not be %j',
+    'when it sets %j, then INVALID_OPTIONS names it',
     status => {
       expect(() => wallet({ statusCodes: { NOT_FOUND: status } })).toThrow(
         expect.objectContaining({
@@ -596,14 +647,14 @@ describe('statusCodes', () => {
     },
   )
 
-  test.each([400, 599])('may be %i', async status => {
+  test.each([400, 599])('when it sets %i, then the status is used', async status => {
     expect(
       (await wallet({ statusCodes: { NOT_FOUND: status } }).handle(placeBetRequest({ path: '/' }))).status,
     ).toBe(status)
   })
 })
 
-describe('faults', () => {
+describe('given faults', () => {
   const cause = new Error('SELECT balance FROM players WHERE password = hunter2')
   const failing = (part: Partial<WalletStore>): WalletStore => ({ ...anna(), ...part })
 
@@ -643,24 +694,27 @@ describe('faults', () => {
       'CONFLICT',
     ],
     [
-      'commit answers nonsense',
+      'commit returns an invalid result',
       failing({ commit: async () => ({ status: 'committed', balance: 70 }) as never }),
       {},
       500,
       'STORE_CONTRACT',
     ],
-    ['the time is over', failing({}), { deadlineMs: 0 }, 503, 'DEADLINE_PASSED'],
+    ['the deadline has passed', failing({}), { deadlineMs: 0 }, 503, 'DEADLINE_PASSED'],
     ['a hook throws', failing({}), { authorizeBet: () => Promise.reject(cause) }, 500, 'HOOK_FAILED'],
-  ])('%s', async (_, store, options, status, code) => {
-    const { handle, errors } = wallet(options, store)
-    const response = await handle(placeBetRequest())
-    expect(errorOf(response)).toEqual([status, status === 503 ? 'UNAVAILABLE' : 'INTERNAL_ERROR'])
-    expect(response.body).not.toMatch(/hunter2|SELECT|Error|store|at |anna|t-1/)
-    expect(errors).toEqual([expect.objectContaining({ code })])
-  })
+  ])(
+    'when %s, then the answer reveals no cause, and onError receives it',
+    async (_, store, options, status, code) => {
+      const { handle, errors } = wallet(options, store)
+      const response = await handle(placeBetRequest())
+      expect(errorOf(response)).toEqual([status, status === 503 ? 'UNAVAILABLE' : 'INTERNAL_ERROR'])
+      expect(response.body).not.toMatch(/hunter2|SELECT|Error|store|at |anna|t-1/)
+      expect(errors).toEqual([expect.objectContaining({ code })])
+    },
+  )
 
   test.each([undefined, null, {}, { contractVersion: 1 }, { contractVersion: 2, load() {}, commit() {} }])(
-    'there is no handler over a store that is none: %j',
+    'when the store is %j, then creating the handler throws INVALID_OPTIONS',
     store => {
       expect(() => createHttpHandler(store as never, { authenticate: () => true })).toThrow(
         expect.objectContaining({ code: 'INVALID_OPTIONS', message: expect.stringContaining('store') }),
@@ -668,13 +722,16 @@ describe('faults', () => {
     },
   )
 
-  test.each(['INTERNAL_ERROR', 'UNAVAILABLE'])('%s is never answered as a refusal (D9)', code => {
-    expect(() => wallet({ statusCodes: { [code]: 400 } })).toThrow(
-      expect.objectContaining({ code: 'INVALID_OPTIONS', message: expect.stringContaining('500 to 599') }),
-    )
-  })
+  test.each(['INTERNAL_ERROR', 'UNAVAILABLE'])(
+    'when statusCodes sets 400 for %s, then it is rejected: a fault is never answered as a refusal (D9)',
+    code => {
+      expect(() => wallet({ statusCodes: { [code]: 400 } })).toThrow(
+        expect.objectContaining({ code: 'INVALID_OPTIONS', message: expect.stringContaining('500 to 599') }),
+      )
+    },
+  )
 
-  test('a minorUnits that throws after the money has moved is told, and answered with the digits of ISO 4217', async () => {
+  test('when minorUnits throws after the commit, then onError receives it, and the answer has the decimals of ISO 4217', async () => {
     const minorUnits = () => {
       throw new Error('no such currency')
     }
@@ -689,37 +746,37 @@ describe('faults', () => {
     expect(errors).toEqual([expect.objectContaining({ code: 'HOOK_FAILED' })])
   })
 
-  test('what authenticates is not exchanged after the creation', async () => {
+  test('when authenticate is replaced after the creation, then the change has no effect', async () => {
     const options = { authenticate: () => false }
     const handle = createHttpHandler(createMemoryStore(), options)
     options.authenticate = () => true
     expect((await handle(placeBetRequest())).status).toBe(401)
   })
 
-  test.each([undefined, null])('a body of %j is an empty one', async body => {
+  test.each([undefined, null])('when the body is %j, then it is an empty body', async body => {
     const response = await wallet({}).handle(placeBetRequest({ body: body as never }))
     expect(errorOf(response)).toEqual([400, 'INVALID_REQUEST'])
   })
 
-  test('onError is told of the cause and of the request', async () => {
+  test('when a fault occurs, then onError receives the cause and the request', async () => {
     const onError = vi.fn()
     const request = placeBetRequest()
     await wallet({ onError }, failing({ load: () => Promise.reject(cause) })).handle(request)
     expect(onError).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ cause }), request)
   })
 
-  test('without onError they go to the console', async () => {
-    const print = vi.spyOn(console, 'error').mockImplementation(() => {})
+  test('when there is no onError, then faults are logged with console.error', async () => {
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {})
     const handle = createHttpHandler(failing({ load: () => Promise.reject(cause) }), {
       authenticate: () => true,
     })
     await handle(placeBetRequest())
-    expect(print).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ cause }))
-    print.mockRestore()
+    expect(log).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ cause }))
+    log.mockRestore()
   })
 
-  test('an onError that throws or rejects changes no answer, and is reported once', async () => {
-    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+  test('when onError throws or rejects, then the answer is unchanged, and the error is reported once', async () => {
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
     for (const onError of [
       () => {
         throw new Error('the log is full')
@@ -730,11 +787,11 @@ describe('faults', () => {
       expect(errorOf(await handle(placeBetRequest()))).toEqual([500, 'INTERNAL_ERROR'])
       await new Promise(resolve => setImmediate(resolve))
     }
-    expect(warned).toHaveBeenCalledTimes(1)
-    warned.mockRestore()
+    expect(warn).toHaveBeenCalledTimes(1)
+    warn.mockRestore()
   })
 
-  test('refusals are none: SETTLEMENT_NOT_FOUND is 503, and nobody is alarmed', async () => {
+  test('when SETTLEMENT_NOT_FOUND is answered with 503, then it is a refusal: onError is not called', async () => {
     const { handle, errors } = wallet()
     await handle(placeBetRequest())
     const { transactionId, betId, playerId, transactionDate } = bet
@@ -753,14 +810,14 @@ describe('faults', () => {
     ['no headers', { method: 'POST', path: '/placebet', body: '' }],
     ['no path', { method: 'POST', headers: {}, body: '' }],
     ['a header that is a number', placeBetRequest({ headers: { 'content-type': 1 as never } })],
-    ['nothing', undefined],
+    ['no request', undefined],
     ['a stream of numbers', placeBetRequest({ body: Readable.from([1, 2]) })],
-  ])('an adapter that hands over %s: an answer, never a rejection', async (_, request) => {
+  ])('when an adapter passes %s, then the handler answers and never rejects', async (_, request) => {
     const response = await wallet().handle(request as HttpRequest)
     expect(errorOf(response)[0]).toBeGreaterThanOrEqual(400)
   })
 
-  test('descriptions name fields and rules, and echo nothing of what was sent', async () => {
+  test('when values are rejected, then descriptions name fields and rules, and echo no value', async () => {
     const secret = 'xyzzy'
     const store = anna()
     const { handle } = wallet({}, store)

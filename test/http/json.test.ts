@@ -1,17 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { readJson } from '../../src/http/json.js'
-import { parseDecimal } from '../../src/money.js'
+import { JsonNumber, parseDecimal } from '../../src/money.js'
 
-/** A document as it is meant, before it is written. */
-type Meant = null | boolean | string | { written: string } | Meant[] | Map<string, Meant>
+/** A JSON document as a model, before it is serialised. */
+type Model = null | boolean | string | { number: string } | Model[] | Map<string, Model>
 
 const digits = (minLength: number, maxLength: number) =>
   fc.string({ unit: fc.constantFrom(...'0123456789'), minLength, maxLength })
 const exponent = fc
   .tuple(fc.constantFrom('e', 'E'), fc.constantFrom('', '+', '-'), digits(1, 3))
   .map(parts => parts.join(''))
-const written = fc
+const numberText = fc
   .tuple(
     fc.constantFrom('', '-'),
     fc.oneof(
@@ -26,7 +26,7 @@ const written = fc
   )
   .map(parts => parts.join(''))
 
-/** Texts that look like what stands around numbers, and like what marks them. */
+/** Texts that contain what surrounds numbers in JSON, and the prefixes that the parser adds. */
 const text = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc
@@ -57,12 +57,12 @@ const text = fc.oneof(
   fc.constantFrom('__proto__', 'constructor', 'n1', 's', 'n', '', 'toString'),
 )
 
-const document = fc.letrec<{ value: Meant; list: Meant[]; record: Map<string, Meant> }>(tie => ({
+const document = fc.letrec<{ value: Model; list: Model[]; record: Map<string, Model> }>(tie => ({
   value: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
-    fc.constantFrom<Meant>(null, true, false),
+    fc.constantFrom<Model>(null, true, false),
     text,
-    written.map(number => ({ written: number })),
+    numberText.map(number => ({ number })),
     tie('list'),
     tie('record'),
   ),
@@ -72,51 +72,51 @@ const document = fc.letrec<{ value: Meant; list: Meant[]; record: Map<string, Me
 
 const space = fc.constantFrom('', '', ' ', '\n', '\t\r ', '      ')
 
-function write(meant: Meant, gap: string): string {
-  if (meant instanceof Map) {
-    const fields = [...meant].map(
-      ([key, value]) => `${gap}${JSON.stringify(key)}${gap}:${gap}${write(value, gap)}${gap}`,
+function serialise(model: Model, gap: string): string {
+  if (model instanceof Map) {
+    const fields = [...model].map(
+      ([key, value]) => `${gap}${JSON.stringify(key)}${gap}:${gap}${serialise(value, gap)}${gap}`,
     )
     return `{${fields.join(',')}}`
   }
-  if (Array.isArray(meant)) return `[${meant.map(item => `${gap}${write(item, gap)}${gap}`).join(',')}]`
-  if (typeof meant === 'object' && meant !== null) return meant.written
-  return JSON.stringify(meant)
+  if (Array.isArray(model)) return `[${model.map(item => `${gap}${serialise(item, gap)}${gap}`).join(',')}]`
+  if (typeof model === 'object' && model !== null) return model.number
+  return JSON.stringify(model)
 }
 
-/** What was read is what was meant, and no digit is lost. */
-function expectMeaning(read: unknown, meant: Meant): void {
-  if (meant instanceof Map) {
-    expect(Object.getPrototypeOf(read)).toBe(Object.prototype)
-    expect(new Set(Object.keys(read as object))).toEqual(new Set(meant.keys()))
-    for (const [key, value] of meant) {
-      expectMeaning(Object.getOwnPropertyDescriptor(read, key)?.value, value)
+/** The parsed value equals the model, and no digit is lost. */
+function expectEqual(parsed: unknown, model: Model): void {
+  if (model instanceof Map) {
+    expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype)
+    expect(new Set(Object.keys(parsed as object))).toEqual(new Set(model.keys()))
+    for (const [key, value] of model) {
+      expectEqual(Object.getOwnPropertyDescriptor(parsed, key)?.value, value)
     }
-  } else if (Array.isArray(meant)) {
-    expect(Array.isArray(read) && read.length).toBe(meant.length)
-    for (const [index, item] of meant.entries()) expectMeaning((read as unknown[])[index], item)
-  } else if (typeof meant === 'object' && meant !== null) {
-    if (typeof read === 'number') {
-      // As JSON.parse has it, and only where nothing is lost.
-      expect(Object.is(read, Number(meant.written))).toBe(true)
-      expect(meant.written).toMatch(/^-?[0-9.]{1,15}$/)
-    } else expect(`${read}`).toBe(meant.written)
-    // Which is what makes an amount of it.
-    if (!/^-[0.]+(?:$|e)/i.test(meant.written)) expect(parseDecimal(read)).toBe(parseDecimal(meant.written))
-  } else expect(read).toBe(meant)
+  } else if (Array.isArray(model)) {
+    expect(Array.isArray(parsed) && parsed.length).toBe(model.length)
+    for (const [index, item] of model.entries()) expectEqual((parsed as unknown[])[index], item)
+  } else if (typeof model === 'object' && model !== null) {
+    if (typeof parsed === 'number') {
+      // A JavaScript number, and only if it holds every digit.
+      expect(Object.is(parsed, Number(model.number))).toBe(true)
+      expect(model.number).toMatch(/^-?[0-9.]{1,15}$/)
+    } else expect(`${parsed}`).toBe(model.number)
+    // The amount that the request parser makes of it.
+    if (!/^-[0.]+(?:$|e)/i.test(model.number)) expect(parseDecimal(parsed)).toBe(parseDecimal(model.number))
+  } else expect(parsed).toBe(model)
 }
 
-describe('readJson', () => {
-  test('reads every document as it was meant, with all of its digits', () => {
+describe('given a JSON document', () => {
+  test('when it is parsed, then every value is kept, with all of its digits', () => {
     fc.assert(
-      fc.property(document, space, space, (meant, gap, around) => {
-        expectMeaning(readJson(`${around}${write(meant, gap)}${around}`), meant)
+      fc.property(document, space, space, (model, gap, around) => {
+        expectEqual(readJson(`${around}${serialise(model, gap)}${around}`), model)
       }),
       { numRuns: 5000, seed: 20261121 },
     )
   })
 
-  test('is JSON.parse where numbers are short', () => {
+  test('when its numbers are short, then the result equals that of JSON.parse', () => {
     fc.assert(
       fc.property(fc.json(), json => {
         const parsed: unknown = JSON.parse(json)
@@ -127,24 +127,24 @@ describe('readJson', () => {
     )
   })
 
-  test('refuses what JSON.parse refuses', () => {
+  test('when JSON.parse refuses it, then it is refused', () => {
     fc.assert(
       fc.property(
         document,
         fc.nat(),
         fc.constantFrom('', '"', '\\', '1', ',', '}', ']', 'e', '\ufeff', '\0'),
-        (meant, at, put) => {
-          const whole = write(meant, '')
+        (model, at, inserted) => {
+          const whole = serialise(model, '')
           const position = at % (whole.length + 1)
-          const broken = whole.slice(0, position) + put + whole.slice(position + (at % 2))
+          const mutated = whole.slice(0, position) + inserted + whole.slice(position + (at % 2))
           let fails = false
           try {
-            JSON.parse(broken)
+            JSON.parse(mutated)
           } catch {
             fails = true
           }
-          if (fails) expect(() => readJson(broken)).toThrow(SyntaxError)
-          else readJson(broken)
+          if (fails) expect(() => readJson(mutated)).toThrow(SyntaxError)
+          else readJson(mutated)
         },
       ),
       { numRuns: 5000, seed: 20261121 },
@@ -160,12 +160,12 @@ describe('readJson', () => {
     ['1e400', '1e400'],
     ['1E-7', '1E-7'],
     ['5e0', '5e0'],
-  ])('keeps %s as it was written', (number, expected) => {
+  ])('when it has the number %s, then its text is kept', (number, expected) => {
     expect(String(readJson(number))).toBe(expected)
     expect(String((readJson(`{"a":[ -1,\n${number} ]}`) as { a: unknown[] }).a[1])).toBe(expected)
   })
 
-  test('takes up to 15 digits as a number', () => {
+  test('when a number has at most 15 characters, then it is a JavaScript number', () => {
     expect(readJson('123456789012345')).toBe(123456789012345)
     expect(readJson('0.1234567890123')).toBe(0.1234567890123)
   })
@@ -184,13 +184,13 @@ describe('readJson', () => {
       { a: '112345678901234567\t1\b2' },
     ],
     ['a text with an escaped surrogate pair', '{"a":"\\ud83d\\ude00","b":12345678901234567}', { a: '😀' }],
-  ])('leaves alone %s beside a long number', (_, json, expected) => {
+  ])('when it has %s beside a long number, then the text is unchanged', (_, json, expected) => {
     const { b, ...rest } = readJson(json) as Record<string, unknown>
     expect(String(b)).toBe('12345678901234567')
     expect(rest).toEqual(expected)
   })
 
-  test('a body cannot pretend to hold the number of a JSON text', () => {
+  test('when a text looks like a marked number, then it stays a text', () => {
     for (const text of ['n12345678901234567', 's12345678901234567', '{"text":"1"}']) {
       const { a } = readJson(`{"a":${JSON.stringify(text)},"b":12345678901234567}`) as { a: unknown }
       expect(a).toBe(text)
@@ -199,48 +199,72 @@ describe('readJson', () => {
     expect(parseDecimal(readJson('{"text":"100"}'))).toBeNull()
   })
 
-  test('__proto__ is a key like any other, also beside a long number', () => {
+  test('when it has the key "__proto__", then it is an ordinary key, also beside a long number', () => {
     for (const rest of ['', ',"b":12345678901234567']) {
-      const read = readJson(`{"__proto__":{"amount":1}${rest}}`) as Record<string, unknown>
-      expect(Object.keys(read)).toContain('__proto__')
-      expect(read.amount).toBeUndefined()
-      expect(Object.getPrototypeOf(read)).toBe(Object.prototype)
+      const parsed = readJson(`{"__proto__":{"amount":1}${rest}}`) as Record<string, unknown>
+      expect(Object.keys(parsed)).toContain('__proto__')
+      expect(parsed.amount).toBeUndefined()
+      expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype)
     }
     expect(({} as Record<string, unknown>).amount).toBeUndefined()
   })
 
-  test('of duplicate keys the last counts, also beside a long number', () => {
+  test('when a key is duplicated, then the last one counts, also beside a long number', () => {
     expect(readJson('{"a":1,"a":2}')).toEqual({ a: 2 })
     expect(String((readJson('{"a":1,"a":12345678901234567}') as { a: unknown }).a)).toBe('12345678901234567')
     expect((readJson('{"a":12345678901234567,"a":1}') as { a: unknown }).a).toBe(1)
   })
 
-  test('nesting: as deep as anybody likes, or refused, never a crash', () => {
-    const nested = (depth: number, inside: string) => `${'['.repeat(depth)}${inside}${']'.repeat(depth)}`
-    expect(() => readJson(nested(50, '12345678901234567'))).not.toThrow()
-    expect(() => readJson(nested(101, '12345678901234567'))).toThrow(SyntaxError)
-    expect(() => readJson(nested(1_000_000, '12345678901234567'))).toThrow()
+  const long = '12345678901234567'
+  const arrays = (depth: number, inside: string) => `${'['.repeat(depth)}${inside}${']'.repeat(depth)}`
+  const objects = (depth: number, inside: string) => `${'{"a":'.repeat(depth)}${inside}${'}'.repeat(depth)}`
+
+  test.each([
+    ['arrays', arrays],
+    ['objects', objects],
+  ])(
+    'when %s with a long number are nested 100 deep, then they are parsed; 101 deep, refused',
+    (_, nested) => {
+      for (const depth of [50, 100]) {
+        let innermost = readJson(nested(depth, long))
+        while (!(innermost instanceof JsonNumber)) innermost = Object.values(innermost as object)[0]
+        expect(String(innermost)).toBe(long)
+      }
+      for (const depth of [101, 20_000]) {
+        expect(() => readJson(nested(depth, long))).toThrow(
+          new SyntaxError('nested more than 100 levels deep'),
+        )
+      }
+    },
+  )
+
+  test('when it is nested deeper but has short numbers only, then it is parsed as by JSON.parse', () => {
+    for (const text of [arrays(101, '1'), objects(101, '1')]) expect(readJson(text)).toEqual(JSON.parse(text))
+  })
+
+  test('when it is nested so deep that the parser fails, then it throws, and the process does not crash', () => {
+    expect(() => readJson(arrays(1_000_000, long))).toThrow()
     expect(() => readJson('{"a":'.repeat(200_000))).toThrow(SyntaxError)
   })
 
-  describe('10 MB', () => {
+  describe('given a document of 10 MB', () => {
     const size = 10 << 20
     const beside = (body: string) => `{"b":12345678901234567,"a":${body}}`
     test.each([
-      ['of one text', JSON.stringify('x'.repeat(size))],
-      ['of escapes', `"${'\\n'.repeat(size / 2)}"`],
-      ['of quotes', `"${'\\"'.repeat(size / 2)}"`],
-      ['of white space', `${' '.repeat(size)}1`],
-      ['of a text of white space and commas', `"${', '.repeat(size / 2)}"`],
-      ['of small numbers', `[${'1,'.repeat(size / 2)}1]`],
-      ['of small texts', `[${'"",'.repeat(size / 3)}1]`],
-      ['of one number', '1'.repeat(size)],
-      ['of a number with dots in a text', `"${'1.'.repeat(size / 2)}"`],
-    ])('%s', (_, body) => {
-      const read = readJson(beside(body)) as { a: unknown; b: unknown }
-      expect(String(read.b)).toBe('12345678901234567')
-      if (typeof read.a === 'string') expect(read.a === JSON.parse(body)).toBe(true)
-      expect(parseDecimal(read.a) === null || read.a === 1).toBe(true)
+      ['one text', JSON.stringify('x'.repeat(size))],
+      ['escapes', `"${'\\n'.repeat(size / 2)}"`],
+      ['quotes', `"${'\\"'.repeat(size / 2)}"`],
+      ['white space', `${' '.repeat(size)}1`],
+      ['a text of white space and commas', `"${', '.repeat(size / 2)}"`],
+      ['small numbers', `[${'1,'.repeat(size / 2)}1]`],
+      ['small texts', `[${'"",'.repeat(size / 3)}1]`],
+      ['one number', '1'.repeat(size)],
+      ['a number with dots in a text', `"${'1.'.repeat(size / 2)}"`],
+    ])('when it consists of %s, then it is parsed without loss', (_, body) => {
+      const parsed = readJson(beside(body)) as { a: unknown; b: unknown }
+      expect(String(parsed.b)).toBe('12345678901234567')
+      if (typeof parsed.a === 'string') expect(parsed.a === JSON.parse(body)).toBe(true)
+      expect(parseDecimal(parsed.a) === null || parsed.a === 1).toBe(true)
     })
   })
 })

@@ -1,6 +1,7 @@
 /**
- * A PAM with its accounts, in three of the shapes that a players' table may have, or in the library's own table; and its
- * own money movements beside the wallet's. A trigger writes down every change of a balance, whoever made it: the books that the soak is judged by.
+ * A PAM with its accounts, in one of three layouts of a players' table or in the library's own table, and its
+ * own movements of balances beside the wallet's. A trigger records every change of a balance by any writer:
+ * the books that the soak is checked against.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,23 +9,23 @@ import { migratePostgres, type PlayersTable } from 'bet-wallet/postgres'
 import type pg from 'pg'
 import type { Random } from './random.js'
 
-/** `own`: the table that the migration makes. */
+/** `own`: the table that the library's migration creates. */
 export type AccountsKind = 'numeric' | 'cents' | 'text' | 'own'
 
 export const currency = 'EUR'
 
-/** How long a movement is tried again while the database is away. */
+/** How long a movement is retried while the database is down. */
 const moveMsMax = 120_000
 
 interface Layout {
   players: PlayersTable
   /**
-   * Types of the columns. There is no CHECK on the balance but in the library's own table: that it stays above zero is the
-   * wallet's to see to.
+   * Types of the columns. Only the library's own table has a CHECK on the balance: in the others, the wallet
+   * alone keeps it from falling below zero.
    */
   columns: { id: string; balance: string }
   newId(number: number): string
-  /** SQL for an amount in cents of what the balance column holds, and the other way round. */
+  /** SQL expressions between the value of the balance column and an amount in cents. */
   toCents(value: string): string
   fromCents(cents: string): string
 }
@@ -77,22 +78,25 @@ const layouts: Record<AccountsKind, Layout> = {
 
 export interface Accounts {
   readonly players: PlayersTable
-  /** The same as the store and the migration take it: the library's own table is not named. */
+  /** The option of the store and the migration: empty for the library's own table. */
   readonly tables: { players?: PlayersTable }
-  /** What each player has at the beginning, in cents. */
-  readonly openings: ReadonlyMap<string, number>
-  /** The ids of the deposits and withdrawals that the PAM has heard to be done. */
+  /** The initial balance of each player, in cents. */
+  readonly initialBalances: ReadonlyMap<string, number>
+  /** The ids of the deposits and withdrawals whose success was acknowledged to the PAM. */
   readonly acknowledged: ReadonlySet<string>
-  /** SQL that gives (account text, cents numeric) for every account. */
+  /** SQL query that returns (account text, cents numeric) for every account. */
   readonly balancesSql: string
-  /** SQL for a hand-written integration: the cents of a row called a, and an assignment that adds the variable move to them. */
+  /**
+   * SQL for the legacy integration: the cents of a row `a`, and an assignment that adds the variable `move`
+   * to them.
+   */
   readonly balanceSql: { of: string; add: string }
   /**
-   * Adds to a balance, as other code of the PAM's does: in a statement of its own, tried again until it is known to be
-   * done. What the funds do not cover is left alone.
+   * Changes a balance as an external writer does: in its own statement, retried until its outcome is known. A
+   * withdrawal above the balance changes nothing.
    */
   move(playerId: string, cents: number): Promise<void>
-  /** Holds the rows of these players, as a long commit of other code does, until it is told to end. */
+  /** Locks the rows of these players until `release`, as a long transaction of an external writer does. */
   hold(playerIds: readonly string[]): Promise<{ release(): Promise<void> }>
 }
 
@@ -104,9 +108,9 @@ export async function openAccounts(
 ): Promise<Accounts> {
   const { players, columns, newId, toCents, fromCents } = layouts[kind]
   const { table, id, balance } = players
-  const openings = new Map<string, number>()
+  const initialBalances = new Map<string, number>()
   for (let number = 1; number <= playersCount; number += 1)
-    openings.set(newId(number), random.int(500, 4_000))
+    initialBalances.set(newId(number), random.int(500, 4_000))
 
   const tables = kind === 'own' ? {} : { players }
   if (kind === 'own') await migratePostgres(pool)
@@ -117,7 +121,7 @@ export async function openAccounts(
       ${players.currency} text NOT NULL,
       ${balance} ${columns.balance} NOT NULL
     );
-    -- Deposits, withdrawals, casino: what is not the sportsbook's.
+    -- Deposits, withdrawals, casino: every movement that is not the sportsbook's.
     CREATE TABLE pam.movements (id text PRIMARY KEY, account text NOT NULL, cents numeric NOT NULL);
     CREATE TABLE pam.changes (
       number bigserial PRIMARY KEY,
@@ -126,18 +130,18 @@ export async function openAccounts(
       after_cents numeric NOT NULL
     );
     CREATE INDEX ON pam.changes (account);
-    CREATE FUNCTION pam.note_change() RETURNS trigger LANGUAGE plpgsql AS $$
+    CREATE FUNCTION pam.record_change() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN
         INSERT INTO pam.changes (account, before_cents, after_cents)
         VALUES (NEW.${id}::text, ${toCents(`OLD.${balance}`)}, ${toCents(`NEW.${balance}`)});
         RETURN NULL;
       END $$;
-    CREATE TRIGGER note_change AFTER UPDATE ON ${table} FOR EACH ROW
-      WHEN (OLD.${balance} IS DISTINCT FROM NEW.${balance}) EXECUTE FUNCTION pam.note_change();`)
+    CREATE TRIGGER record_change AFTER UPDATE ON ${table} FOR EACH ROW
+      WHEN (OLD.${balance} IS DISTINCT FROM NEW.${balance}) EXECUTE FUNCTION pam.record_change();`)
   await pool.query(
     `INSERT INTO ${table} (${id}, ${players.currency}, ${balance})
       SELECT (o->>0)::${columns.id}, '${currency}', ${fromCents('(o->>1)::numeric')} FROM json_array_elements($1::json) o`,
-    [JSON.stringify([...openings])],
+    [JSON.stringify([...initialBalances])],
   )
 
   const acknowledged = new Set<string>()
@@ -146,7 +150,7 @@ export async function openAccounts(
   return {
     players,
     tables,
-    openings,
+    initialBalances,
     acknowledged,
     balanceSql: {
       of: toCents(`a.${balance}`),
@@ -161,20 +165,20 @@ export async function openAccounts(
       for (;;) {
         try {
           const { rows } = await pool.query<{ done: boolean }>(
-            `WITH moved AS (
+            `WITH changed AS (
               UPDATE ${table} SET ${balance} = ${fromCents(`(${toCents(balance)} + $3::numeric)`)}
               WHERE ${id} = $2::text::${columns.id} AND ${toCents(balance)} + $3::numeric >= 0
                 AND NOT EXISTS (SELECT FROM pam.movements WHERE id = $1)
               RETURNING 1
-            ), noted AS (
-              INSERT INTO pam.movements (id, account, cents) SELECT $1, $2, $3::numeric FROM moved RETURNING 1
-            ) SELECT EXISTS (SELECT FROM noted) OR EXISTS (SELECT FROM pam.movements WHERE id = $1) AS done`,
+            ), recorded AS (
+              INSERT INTO pam.movements (id, account, cents) SELECT $1, $2, $3::numeric FROM changed RETURNING 1
+            ) SELECT EXISTS (SELECT FROM recorded) OR EXISTS (SELECT FROM pam.movements WHERE id = $1) AS done`,
             [movement, playerId, cents],
           )
           if (rows[0]?.done) acknowledged.add(movement)
           return
         } catch (error) {
-          if (!isPassing(error) || performance.now() > until) throw error
+          if (!isTransient(error) || performance.now() > until) throw error
           await sleep(50)
         }
       }
@@ -182,7 +186,7 @@ export async function openAccounts(
 
     async hold(playerIds) {
       const connection = await pool.connect()
-      connection.on('error', () => {}) // the statement is told
+      connection.on('error', () => {}) // the statement rejects
       try {
         await connection.query('BEGIN')
         await connection.query(
@@ -206,8 +210,8 @@ export async function openAccounts(
   }
 }
 
-/** Whether the database is away, or has lost an answer: to be tried again. */
-export function isPassing(error: unknown): boolean {
+/** Whether the database is down, or an answer was lost: then the statement is retried. */
+export function isTransient(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code
   if (typeof code !== 'string') return error instanceof Error && /[Cc]onnection|timeout/.test(error.message)
   return /^(?:08|57P|53|40)/.test(code) || ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', '55P03'].includes(code)

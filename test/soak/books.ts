@@ -1,25 +1,25 @@
 /**
- * The reckoning, when everything has come to its end: the database's books against themselves, by SQL and by going
- * through every transaction again, and against what the platform has heard. It knows the interface's rules from their
- * text, and nothing of the library.
+ * The check of the books at the end: the database against itself, by SQL and by replaying every transaction,
+ * and against the answers that the platform received. It implements the rules of the interface independently
+ * of the library.
  */
 import type pg from 'pg'
 import type { Accounts } from './accounts.js'
 import { type Call, type PlatformBet, reverses, type SettlementType } from './platform.js'
 
 export interface Books {
-  /** How many bets there are, and of them: rolled back, of these without a stake, settled now. */
+  /** All bets; of them, the rolled back ones, the tombstones, and the ones with a live credit. */
   bets: number
   rolledBack: number
   tombstones: number
   settled: number
   transactions: number
   recordedRefusals: number
-  /** Of all transactions, those that were brought in at the cut-over. */
+  /** The transactions that were imported at the cut-over. */
   imported: number
   movements: number
   balanceChanges: number
-  /** In cents, of all unsettlements that funds did not cover. */
+  /** The uncollected clawbacks, in cents. */
   owedCents: number
 }
 
@@ -33,8 +33,8 @@ interface TransactionRow {
   delta: string
   error_code: string | null
   reference: string
-  /** Whether the earlier integration did it. */
-  earlier: boolean
+  /** Whether it was imported from the legacy integration. */
+  legacy: boolean
 }
 
 interface BetRow {
@@ -59,40 +59,41 @@ interface Credit {
   owed: number
 }
 
-/** A bet as its transactions say that it must be. */
-interface Told {
+/** A bet as it follows from its transactions. */
+interface ExpectedBet {
   playerId: string
   stake: number
   status: 'PLACED' | 'ROLLED_BACK'
   credits: Map<SettlementType, Credit>
   revision: number
-  /** Of all its transactions. */
-  moved: number
+  /** The sum of the deltas of its transactions. */
+  net: number
 }
 
 const settlementTypes = ['BET_PAID', 'VOIDED', 'CASHOUT'] as const
 
-export interface Found {
-  /** What is wrong, in words, and the bet in question where there is one. */
-  differs(what: string, betId?: string): void
+export interface DifferenceListener {
+  /** Called with every difference, and its bet if there is one. */
+  reportDifference(difference: string, betId?: string): void
 }
 
 /**
- * @param bets what the platform has sent and heard; `null`: it has books of its own, and they are compared elsewhere
- * @param cutOver how the bets of an earlier integration were taken over
+ * @param bets the calls and answers of the platform; `null`: it has its own books, which are compared
+ *   elsewhere
+ * @param cutOver how the bets of a legacy integration were taken over; `null`: there was none
  */
-export async function reckon(
+export async function checkBooks(
   pool: pg.Pool,
   accounts: Accounts,
   bets: readonly PlatformBet[] | null,
   cutOver: 'import' | 'view' | null,
-  { differs }: Found,
+  { reportDifference }: DifferenceListener,
 ): Promise<Books> {
-  const earlier = cutOver !== null
+  const legacy = cutOver !== null
   const changes = await pool.query<{ account: string; before: string; after: string }>(
     'SELECT account, before_cents::text AS before, after_cents::text AS after FROM pam.changes ORDER BY number',
   )
-  const transactions = await transactionRows(pool, earlier)
+  const transactions = await transactionRows(pool, legacy)
   const betRows = await betRowsOf(pool, cutOver)
   const movements = await pool.query<{ id: string; account: string; cents: string }>(
     'SELECT id, account, cents::text AS cents FROM pam.movements',
@@ -102,50 +103,58 @@ export async function reckon(
   )
 
   // 1. By SQL alone.
-  for (const { what, text } of sqlChecks(earlier)) {
+  for (const { what, text } of sqlChecks(legacy)) {
     const { rows } = await pool.query<{ it: string }>(text)
-    for (const { it } of rows.slice(0, 5)) differs(`${what}: ${it}`)
+    for (const { it } of rows.slice(0, 5)) reportDifference(`${what}: ${it}`)
   }
 
-  // 2. Every balance ever: from the opening, without a gap, never below zero.
-  const balancesEver = new Map([...accounts.openings].map(([id, cents]) => [id, new Set([cents])]))
-  const latest = new Map(accounts.openings)
+  // 2. Every change of a balance: from the initial balance, without a gap, never below zero.
+  const balancesEver = new Map([...accounts.initialBalances].map(([id, cents]) => [id, new Set([cents])]))
+  const latest = new Map(accounts.initialBalances)
   for (const { account, before, after } of changes.rows) {
     if (latest.get(account) !== centsOf(before)) {
-      differs(`${account}: a balance of ${before} cents follows one of ${latest.get(account)} cents`)
+      reportDifference(
+        `${account}: a change from ${before} cents follows a balance of ${latest.get(account)} cents`,
+      )
     }
-    if (centsOf(after) < 0) differs(`${account}: the balance fell to ${after} cents`)
+    if (centsOf(after) < 0) reportDifference(`${account}: the balance fell to ${after} cents`)
     latest.set(account, centsOf(after))
     balancesEver.get(account)?.add(centsOf(after))
   }
 
-  // 3. Every balance = opening + the PAM's own movements + the deltas of all transactions.
-  const sums = new Map(accounts.openings)
+  // 3. Every balance = initial balance + the PAM's own movements + the deltas of all transactions.
+  const sums = new Map(accounts.initialBalances)
   const addTo = (account: string, cents: number) => sums.set(account, (sums.get(account) ?? 0) + cents)
   for (const { account, cents } of movements.rows) addTo(account, centsOf(cents))
   for (const { player_id, delta } of transactions) addTo(player_id, centsOf(delta))
   for (const { account, cents } of balances.rows) {
-    if (latest.get(account) !== centsOf(cents)) differs(`${account}: ${cents} cents, not noted as a change`)
+    if (latest.get(account) !== centsOf(cents))
+      reportDifference(`${account}: ${cents} cents, without a recorded change`)
     if (sums.get(account) !== centsOf(cents)) {
-      differs(`${account} has ${cents} cents; opening, movements and transactions make ${sums.get(account)}`)
+      reportDifference(
+        `${account} has ${cents} cents; initial balance, movements and transactions sum up to ${sums.get(account)}`,
+      )
     }
   }
   const known = new Set(movements.rows.map(({ id }) => id))
-  for (const id of accounts.acknowledged) if (!known.has(id)) differs(`${id} of the PAM's own is lost`)
+  for (const id of accounts.acknowledged)
+    if (!known.has(id)) reportDifference(`${id} of the PAM was acknowledged, but is lost`)
 
-  // 4. Every transaction again, in the order of their commits: lawful, and leading to the bets that are there.
-  const told = new Map<string, Told>()
-  for (const row of transactions) follow(told, row, differs)
-  const kept = new Map(betRows.map(row => [row.bet_id, row]))
-  for (const [betId, bet] of told) {
-    const row = kept.get(betId)
-    const flaws = row === undefined ? ['it is not there'] : flawsOf(bet, row)
-    for (const flaw of flaws) differs(`${betId}: ${flaw}`, betId)
+  // 4. Every transaction, replayed in the order of the commits: allowed by the rules, and leading to the
+  //    stored bets.
+  const expectedBets = new Map<string, ExpectedBet>()
+  for (const row of transactions) replay(expectedBets, row, reportDifference)
+  const stored = new Map(betRows.map(row => [row.bet_id, row]))
+  for (const [betId, bet] of expectedBets) {
+    const row = stored.get(betId)
+    const problems = row === undefined ? ['it is missing'] : problemsOf(bet, row)
+    for (const problem of problems) reportDifference(`${betId}: ${problem}`, betId)
   }
-  for (const betId of kept.keys()) if (!told.has(betId)) differs(`${betId}: no transaction made it`, betId)
+  for (const betId of stored.keys())
+    if (!expectedBets.has(betId)) reportDifference(`${betId}: no transaction created it`, betId)
 
-  // 5. The same by bets: what is staked and not rolled back, and what was credited and not taken back.
-  const byBets = new Map(accounts.openings)
+  // 5. Every balance from the bets: minus the open stakes, plus the credits that were not reversed.
+  const byBets = new Map(accounts.initialBalances)
   for (const { account, cents } of movements.rows)
     byBets.set(account, (byBets.get(account) ?? 0) + centsOf(cents))
   for (const row of betRows) {
@@ -159,11 +168,13 @@ export async function reckon(
   }
   for (const { account, cents } of balances.rows) {
     if (byBets.get(account) !== centsOf(cents))
-      differs(`${account} has ${cents} cents; opening, movements and bets make ${byBets.get(account)}`)
+      reportDifference(
+        `${account} has ${cents} cents; initial balance, movements and bets sum up to ${byBets.get(account)}`,
+      )
   }
 
-  // 6. What the platform has heard.
-  if (bets !== null) compareWithAnswers(bets, transactions, told, balancesEver, differs)
+  // 6. The answers to the platform.
+  if (bets !== null) compareWithAnswers(bets, transactions, expectedBets, balancesEver, reportDifference)
 
   const live = (row: BetRow) => settlementTypes.some(type => row.credits[type].live !== null)
   const owed = betRows.flatMap(row => settlementTypes.map(type => centsOf(row.credits[type].owed ?? '0')))
@@ -175,54 +186,54 @@ export async function reckon(
     settled: betRows.filter(live).length,
     transactions: transactions.length,
     recordedRefusals: transactions.filter(({ error_code }) => error_code !== null).length,
-    imported: transactions.filter(row => row.earlier).length,
+    imported: transactions.filter(row => row.legacy).length,
     movements: movements.rows.length,
     balanceChanges: changes.rows.length,
     owedCents: owed.reduce((sum, cents) => sum + cents, 0),
   }
 }
 
-/** Each gives one row, with a text `it`, for everything that is wrong. */
-function sqlChecks(earlier: boolean): { what: string; text: string }[] {
-  const own = earlier
-    ? 'NOT EXISTS (SELECT FROM earlier.calls c WHERE c.operation = t.operation AND c.call_id = t.transaction_id)'
+/** Each query returns one row per problem, with its text in `it`. */
+function sqlChecks(legacy: boolean): { what: string; text: string }[] {
+  const own = legacy
+    ? 'NOT EXISTS (SELECT FROM legacy.calls c WHERE c.operation = t.operation AND c.call_id = t.transaction_id)'
     : 'true'
   return [
     {
-      what: 'a transaction is there twice',
+      what: 'a transaction is recorded twice',
       text: `SELECT operation || ' ' || transaction_id AS it FROM bet_wallet.transactions
         GROUP BY operation, transaction_id HAVING count(*) > 1`,
     },
     {
-      what: 'a walletTransactionId was given twice',
+      what: 'a walletTransactionId was assigned twice',
       text: `SELECT wallet_transaction_id::text AS it FROM bet_wallet.transactions
         GROUP BY wallet_transaction_id HAVING count(*) > 1`,
     },
     {
-      // xmin names the commit that wrote a row: money and record must be of the same one.
-      what: 'a commit moved other money than it recorded (commit, account, moved, recorded)',
-      text: `WITH moved AS (
+      // xmin is the database transaction that wrote a row: balance and record must have the same.
+      what: 'a commit changed a balance by another amount than it recorded (commit, account, changed, recorded)',
+      text: `WITH changed AS (
           SELECT xmin::text AS commit_id, account, sum(after_cents - before_cents) AS cents FROM pam.changes GROUP BY 1, 2
         ), recorded AS (
           SELECT commit_id, account, sum(cents) AS cents FROM (
             SELECT xmin::text AS commit_id, account, cents FROM pam.movements
             UNION ALL
             SELECT t.xmin::text, t.player_id, t.delta * 100 FROM bet_wallet.transactions t WHERE ${own}
-            ${earlier ? 'UNION ALL SELECT xmin::text, account, moved_cents FROM earlier.calls' : ''}
+            ${legacy ? 'UNION ALL SELECT xmin::text, account, delta_cents FROM legacy.calls' : ''}
           ) r GROUP BY 1, 2
         )
         SELECT concat_ws(' ', coalesce(m.commit_id, r.commit_id), coalesce(m.account, r.account),
           coalesce(m.cents, 0), coalesce(r.cents, 0)) AS it
-        FROM moved m FULL JOIN recorded r ON r.commit_id = m.commit_id AND r.account = m.account
+        FROM changed m FULL JOIN recorded r ON r.commit_id = m.commit_id AND r.account = m.account
         WHERE coalesce(m.cents, 0) <> coalesce(r.cents, 0)`,
     },
-    ...(earlier
+    ...(legacy
       ? [
           {
-            what: 'a call of the earlier integration is no transaction, or another one',
-            text: `SELECT c.operation || ' ' || c.call_id AS it FROM earlier.calls c
+            what: 'a call of the legacy integration is missing or different among the transactions',
+            text: `SELECT c.operation || ' ' || c.call_id AS it FROM legacy.calls c
               LEFT JOIN bet_wallet.transactions t ON t.operation = c.operation AND t.transaction_id = c.call_id
-              WHERE t.transaction_id IS NULL OR t.delta <> c.moved_cents / 100.0
+              WHERE t.transaction_id IS NULL OR t.delta <> c.delta_cents / 100.0
                 OR t.error_code IS DISTINCT FROM c.refusal OR t.wallet_transaction_id <> c.reference::text
                 OR t.player_id <> c.account OR t.bet_id <> c.ticket`,
           },
@@ -231,15 +242,15 @@ function sqlChecks(earlier: boolean): { what: string; text: string }[] {
   ]
 }
 
-async function transactionRows(pool: pg.Pool, earlier: boolean): Promise<TransactionRow[]> {
-  const isEarlier = earlier
-    ? 'EXISTS (SELECT FROM earlier.calls c WHERE c.operation = t.operation AND c.call_id = t.transaction_id)'
+async function transactionRows(pool: pg.Pool, legacy: boolean): Promise<TransactionRow[]> {
+  const isLegacy = legacy
+    ? 'EXISTS (SELECT FROM legacy.calls c WHERE c.operation = t.operation AND c.call_id = t.transaction_id)'
     : 'false'
-  // Of one player, references are given under the lock on the player: their order is that of the commits.
+  // References of one player are assigned under the lock of the player: their order is that of the commits.
   const { rows } = await pool.query<TransactionRow>(
     `SELECT t.operation, t.transaction_id, t.player_id, t.bet_id, (t.amount * 100)::text AS cents, t.type,
-      (t.delta * 100)::text AS delta, t.error_code, t.wallet_transaction_id::text AS reference, ${isEarlier} AS earlier
-    FROM bet_wallet.transactions t ORDER BY earlier DESC, t.wallet_transaction_id::bigint`,
+      (t.delta * 100)::text AS delta, t.error_code, t.wallet_transaction_id::text AS reference, ${isLegacy} AS legacy
+    FROM bet_wallet.transactions t ORDER BY legacy DESC, t.wallet_transaction_id::bigint`,
   )
   return rows
 }
@@ -261,7 +272,7 @@ async function betRowsOf(pool: pg.Pool, cutOver: 'import' | 'view' | null): Prom
     `SELECT ${columns('b')}, b.revision, ${credits('b')} FROM bet_wallet.bets b
     ${
       cutOver === 'view'
-        ? `UNION ALL SELECT ${columns('e')}, 1, ${credits('e')} FROM earlier.bets_for_wallet e
+        ? `UNION ALL SELECT ${columns('e')}, 1, ${credits('e')} FROM legacy.bets_for_wallet e
           WHERE NOT EXISTS (SELECT FROM bet_wallet.bets b WHERE b.bet_id = e.bet_id)`
         : ''
     }`,
@@ -269,70 +280,74 @@ async function betRowsOf(pool: pg.Pool, cutOver: 'import' | 'view' | null): Prom
   return rows
 }
 
-/** One transaction more: what it must have moved, and what it does to its bet. */
-function follow(told: Map<string, Told>, row: TransactionRow, differs: Found['differs']): void {
-  const { operation, transaction_id: id, bet_id: betId, player_id: playerId, error_code: code, earlier } = row
+/** Replays one transaction: checks its delta, and applies it to its bet. */
+function replay(
+  expectedBets: Map<string, ExpectedBet>,
+  row: TransactionRow,
+  reportDifference: DifferenceListener['reportDifference'],
+): void {
+  const { operation, transaction_id: id, bet_id: betId, player_id: playerId, error_code: code, legacy } = row
   const delta = centsOf(row.delta)
   const cents = centsOf(row.cents ?? '0')
-  const bet = told.get(betId)
-  const unlawful = (why: string) =>
-    differs(`${operation} ${id} ${code ?? 'succeeded'}, moved ${delta} cents: ${why}`, betId)
-  if (bet !== undefined && bet.playerId !== playerId) unlawful(`${betId} is of ${bet.playerId}`)
-  /** Imported bets come with revision 1, however far they had come. */
-  const changed = (of: Told) => {
-    if (!earlier) of.revision += 1
+  const bet = expectedBets.get(betId)
+  const invalid = (why: string) =>
+    reportDifference(`${operation} ${id} ${code ?? 'succeeded'}, delta ${delta} cents: ${why}`, betId)
+  if (bet !== undefined && bet.playerId !== playerId) invalid(`${betId} belongs to ${bet.playerId}`)
+  /** Imported bets have revision 1, whatever their history. */
+  const changed = (of: ExpectedBet) => {
+    if (!legacy) of.revision += 1
   }
-  const expect = (moved: number) => {
-    if (delta !== moved) unlawful(`it must have moved ${moved}`)
+  const expectDelta = (expected: number) => {
+    if (delta !== expected) invalid(`the delta must be ${expected}`)
   }
 
   if (code !== null) {
-    expect(0)
+    expectDelta(0)
     if (operation === 'placebet') {
-      if (code === 'INVALID_BET' && bet === undefined) unlawful('there was no such bet')
+      if (code === 'INVALID_BET' && bet === undefined) invalid('there was no bet with this id')
       return
     }
     const credit = bet === undefined ? undefined : bet.credits.get(reversedBy(row.type))
     if (operation !== 'unsettlement' || code !== 'INSUFFICIENT_FUNDS' || credit === undefined) {
-      unlawful('it must not be recorded')
+      invalid('it must not be recorded')
       return
     }
-    if (credit.live === null || credit.live === 0) unlawful('there was nothing to be short of')
+    if (credit.live === null || credit.live === 0) invalid('there was no amount to debit')
     credit.owed += credit.live ?? 0
     credit.live = null
-    changed(bet as Told)
+    changed(bet as ExpectedBet)
     return
   }
 
   switch (operation) {
     case 'placebet':
-      if (bet !== undefined) unlawful(`${betId} was there, ${bet.status}`)
-      expect(-cents)
-      told.set(betId, {
-        ...{ playerId, stake: cents, status: 'PLACED', credits: new Map(), revision: 1, moved: 0 },
+      if (bet !== undefined) invalid(`${betId} existed already, ${bet.status}`)
+      expectDelta(-cents)
+      expectedBets.set(betId, {
+        ...{ playerId, stake: cents, status: 'PLACED', credits: new Map(), revision: 1, net: 0 },
       })
       break
     case 'rollbackbet':
       if (bet === undefined) {
-        expect(0)
-        told.set(betId, {
-          ...{ playerId, stake: 0, status: 'ROLLED_BACK', credits: new Map(), revision: 1, moved: 0 },
+        expectDelta(0)
+        expectedBets.set(betId, {
+          ...{ playerId, stake: 0, status: 'ROLLED_BACK', credits: new Map(), revision: 1, net: 0 },
         })
-      } else if (bet.status === 'ROLLED_BACK') expect(0)
+      } else if (bet.status === 'ROLLED_BACK') expectDelta(0)
       else {
         const credits = [...bet.credits.values()]
-        if (credits.some(({ live, owed }) => live !== null || owed !== 0)) unlawful(`${betId} was settled`)
-        expect(bet.stake)
+        if (credits.some(({ live, owed }) => live !== null || owed !== 0)) invalid(`${betId} was settled`)
+        expectDelta(bet.stake)
         bet.status = 'ROLLED_BACK'
         changed(bet)
       }
       break
     case 'settlement': {
       if (bet?.status !== 'PLACED') {
-        unlawful(`${betId} was ${bet?.status ?? 'not there'}`)
+        invalid(`${betId} was ${bet?.status ?? 'unknown'}`)
         return
       }
-      expect(cents)
+      expectDelta(cents)
       const type = row.type as SettlementType
       const credit = bet.credits.get(type) ?? { live: null, reversed: 0, owed: 0 }
       bet.credits.set(type, { ...credit, live: (credit.live ?? 0) + cents })
@@ -342,26 +357,27 @@ function follow(told: Map<string, Told>, row: TransactionRow, differs: Found['di
     case 'unsettlement': {
       const credit = bet?.credits.get(reversedBy(row.type))
       if (bet?.status !== 'PLACED' || credit === undefined || credit.live === null) {
-        unlawful('there was nothing to take back')
+        invalid('there was no credit to reverse')
         return
       }
-      expect(-credit.live)
+      expectDelta(-credit.live)
       credit.reversed += credit.live
       credit.live = null
       changed(bet)
     }
   }
-  const now = told.get(betId)
-  if (now !== undefined) now.moved += delta
+  const now = expectedBets.get(betId)
+  if (now !== undefined) now.net += delta
 }
 
 const reversedBy = (type: string | null) => reverses[type as keyof typeof reverses]
 
-/** How a stored bet differs from what its transactions have made of it. */
-function flawsOf(bet: Told, row: BetRow): string[] {
-  const flaws: string[] = []
+/** The differences between a stored bet and the expected one. */
+function problemsOf(bet: ExpectedBet, row: BetRow): string[] {
+  const problems: string[] = []
   const same = (name: string, stored: unknown, expected: unknown) => {
-    if (stored !== expected) flaws.push(`${name} is ${stored}, and its transactions make ${expected}`)
+    if (stored !== expected)
+      problems.push(`${name} is ${stored}, but must be ${expected} by its transactions`)
   }
   same('player', row.player_id, bet.playerId)
   same('stake', centsOf(row.stake), bet.stake)
@@ -375,18 +391,18 @@ function flawsOf(bet: Told, row: BetRow): string[] {
     same(`${type} reversed`, reversed === null ? null : centsOf(reversed), credit?.reversed ?? null)
     same(`${type} owed`, owed === null ? null : centsOf(owed), credit?.owed ?? null)
   }
-  return flaws
+  return problems
 }
 
 function compareWithAnswers(
   bets: readonly PlatformBet[],
   transactions: readonly TransactionRow[],
-  told: ReadonlyMap<string, Told>,
+  expectedBets: ReadonlyMap<string, ExpectedBet>,
   balancesEver: ReadonlyMap<string, ReadonlySet<number>>,
-  differs: Found['differs'],
+  reportDifference: DifferenceListener['reportDifference'],
 ): void {
   const recorded = new Map(transactions.map(row => [`${row.operation} ${row.transaction_id}`, row]))
-  const asked = new Set<string>()
+  const sent = new Set<string>()
 
   for (const bet of bets) {
     const { betId, playerId } = bet
@@ -394,49 +410,52 @@ function compareWithAnswers(
     let rolledBack = false
     for (const call of bet.calls) {
       const name = `${call.operation} ${call.transactionId}`
-      asked.add(name)
+      sent.add(name)
       const row = recorded.get(name)
-      const wrong = (what: string) => differs(`${name}: ${what}`, betId)
+      const report = (difference: string) => reportDifference(`${name}: ${difference}`, betId)
       if (row !== undefined) {
         const same = row.player_id === playerId && row.bet_id === betId && row.type === call.type
         if (!same || (row.cents === null ? null : centsOf(row.cents)) !== call.cents)
-          wrong('it is recorded with another meaning')
+          report('it is recorded with other content')
       }
       for (const { status, errorCode, cents, walletTransactionId } of call.answers) {
         if (status >= 500) continue
-        const sticks = errorCode === null || call.operation === 'placebet' || status === 402
-        if (!sticks) continue
-        if (row === undefined) wrong(`it was answered ${errorCode ?? 'with success'}, and is not recorded`)
+        const isRecorded = errorCode === null || call.operation === 'placebet' || status === 402
+        if (!isRecorded) continue
+        if (row === undefined) report(`it was answered ${errorCode ?? 'with success'}, but is not recorded`)
         else if (row.error_code !== errorCode)
-          wrong(
-            `it was answered ${errorCode ?? 'with success'}, and is recorded as ${row.error_code ?? 'a success'}`,
+          report(
+            `it was answered ${errorCode ?? 'with success'}, but is recorded as ${row.error_code ?? 'a success'}`,
           )
         else if (errorCode === null && row.reference !== walletTransactionId)
-          wrong(`it was answered as ${walletTransactionId}, and is recorded as ${row.reference}`)
+          report(`it was answered as ${walletTransactionId}, but is recorded as ${row.reference}`)
         if (cents !== null && !balancesEver.get(playerId)?.has(cents))
-          wrong(`it was answered with a balance of ${cents} cents, which there never was`)
+          report(`it was answered with a balance of ${cents} cents, which never existed`)
         if (errorCode === null && call.operation === 'placebet') placed = true
         if (errorCode === null && call.operation === 'rollbackbet') rolledBack = true
       }
-      // 503 UNAVAILABLE says that nothing was done, and nothing will be.
+      // 503 UNAVAILABLE: no changes were made, and none will be.
       const certain = call.answers.length > 0 && call.unanswered === 0
       if (certain && call.answers.every(answer => answer.errorCode === 'UNAVAILABLE') && row !== undefined)
-        wrong('it was answered 503 UNAVAILABLE only, and is recorded')
+        report('it was answered only with 503 UNAVAILABLE, but is recorded')
     }
-    const found = told.get(betId)
-    if (rolledBack && found?.moved !== 0)
-      differs(`${betId}: its rollback was answered with success, and ${found?.moved} cents remain`, betId)
-    if (placed && !rolledBack && (found?.status !== 'PLACED' || found.stake !== bet.cents))
-      differs(`${betId}: it was accepted, and is not placed`, betId)
-    if (!placed && !rolledBack && found !== undefined)
-      differs(`${betId}: it was neither accepted nor rolled back, and is ${found.status}`, betId)
+    const expected = expectedBets.get(betId)
+    if (rolledBack && expected?.net !== 0)
+      reportDifference(
+        `${betId}: its rollback was answered with success, but the net change is ${expected?.net} cents`,
+        betId,
+      )
+    if (placed && !rolledBack && (expected?.status !== 'PLACED' || expected.stake !== bet.cents))
+      reportDifference(`${betId}: it was accepted, but is not placed`, betId)
+    if (!placed && !rolledBack && expected !== undefined)
+      reportDifference(`${betId}: it was neither accepted nor rolled back, but is ${expected.status}`, betId)
   }
   for (const [name, { bet_id }] of recorded) {
-    if (!asked.has(name)) differs(`${name}: the platform never sent it`, bet_id)
+    if (!sent.has(name)) reportDifference(`${name}: the platform never sent it`, bet_id)
   }
 }
 
-/** Exactly, or not at all: an amount that is no whole number of cents makes every sum NaN, which equals nothing. */
+/** Exact: an amount that is not a whole number of cents is NaN, which equals no other value. */
 function centsOf(text: string): number {
   const [whole = '', fraction = ''] = text.split('.')
   const cents = Number(whole)

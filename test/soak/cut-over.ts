@@ -1,10 +1,12 @@
 /**
- * From a hand-written integration to bet-wallet, on the same accounts, while bets are in flight (D27). The order of the
- * steps is what makes it right:
+ * The cut-over from a legacy integration to bet-wallet, on the same accounts, while bets are in flight (D27).
+ * The order of the steps is essential:
  *
- * 1. Stop the earlier endpoints, all of their processes. The platform rolls back, or sends again, what it cannot place.
- * 2. Wait until none of their connections is left: a statement that was under way commits after its process is dead.
- * 3. Migrate, and take over the bets (by import, or by a view) and the transactions.
+ * 1. Stop all processes of the legacy endpoints. The platform rolls back, or retries, the bets that it cannot
+ *    place.
+ * 2. Wait until none of their connections is left: a statement in flight commits even after its process has
+ *    ended.
+ * 3. Migrate, then import the bets (or map them by a view) and the transactions.
  * 4. Compare both sides.
  * 5. Start the new endpoints.
  */
@@ -12,33 +14,38 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { importBets, importTransactions, migratePostgres } from 'bet-wallet/postgres'
 import type pg from 'pg'
 import type { Accounts } from './accounts.js'
-import { earlierBetsView, earlierName, earlierTransactions, legacyBets } from './earlier-integration.js'
+import {
+  legacyApplicationName,
+  legacyBets,
+  legacyBetsView,
+  legacyTransactions,
+} from './legacy-integration.js'
 
-/** What can be done wrong, on purpose: the proof that the soak notices. */
+/** Deliberate mistakes: the proof that the soak detects them. */
 export const mistakes = {
-  'early-import': 'imports when the processes are dead, and does not wait for their statements',
+  'early-import': 'imports when the processes have ended, without waiting for their statements',
   'bets-only': 'imports the bets and not the transactions',
   'no-bets': 'starts with empty tables',
 } as const
 
 export type Mistake = keyof typeof mistakes
 
-/** How many connections of the earlier integration there are, and how many of them wait for a row. */
-export async function earlierConnections(pool: pg.Pool): Promise<{ all: number; waiting: number }> {
+/** The connections of the legacy integration, and how many of them wait for a lock. */
+export async function legacyConnections(pool: pg.Pool): Promise<{ all: number; waiting: number }> {
   const { rows } = await pool.query<{ all: number; waiting: number }>(
     `SELECT count(*)::integer AS all, (count(*) FILTER (WHERE wait_event_type = 'Lock'))::integer AS waiting
       FROM pg_stat_activity WHERE application_name = $1`,
-    [earlierName],
+    [legacyApplicationName],
   )
   return rows[0] ?? { all: 0, waiting: 0 }
 }
 
 /** Step 2. */
-export async function earlierIsOver(pool: pg.Pool): Promise<void> {
-  while ((await earlierConnections(pool)).all > 0) await sleep(20)
+export async function awaitLegacyConnections(pool: pg.Pool): Promise<void> {
+  while ((await legacyConnections(pool)).all > 0) await sleep(20)
 }
 
-/** Steps 3 and 4. @throws Error when both sides differ */
+/** Steps 3 and 4. @throws {Error} if both sides differ */
 export async function takeOver(
   pool: pg.Pool,
   accounts: Accounts,
@@ -47,25 +54,25 @@ export async function takeOver(
 ): Promise<void> {
   await migratePostgres(pool, {
     ...accounts.tables,
-    ...(how === 'view' && mistake !== 'no-bets' ? { legacyBets: earlierBetsView } : {}),
+    ...(how === 'view' && mistake !== 'no-bets' ? { legacyBets: legacyBetsView } : {}),
   })
   if (mistake === 'no-bets') return
   if (how === 'import') await importBets(pool, {}, await legacyBets(pool))
   if (mistake === 'bets-only') return
-  await importTransactions(pool, {}, await earlierTransactions(pool))
+  await importTransactions(pool, {}, await legacyTransactions(pool))
   if (mistake === null) await compareSides(pool, how)
 }
 
-/** Open bets and their stakes, and what is credited and can be taken back. */
+/** Compares the open bets with their stakes, and the live credits with their amounts. */
 async function compareSides(pool: pg.Pool, how: 'import' | 'view'): Promise<void> {
-  const bets = how === 'import' ? 'bet_wallet.bets' : earlierBetsView
-  const { rows } = await pool.query<{ earlier: string; now: string }>(`SELECT
-    (SELECT concat_ws(' ', count(*), trim_scale(sum(stake_cents) / 100.0)) FROM earlier.tickets WHERE NOT cancelled)
-      || (SELECT concat_ws(' ', '', count(open_cents), trim_scale(sum(open_cents) / 100.0)) FROM earlier.payouts) AS earlier,
+  const bets = how === 'import' ? 'bet_wallet.bets' : legacyBetsView
+  const { rows } = await pool.query<{ legacy: string; now: string }>(`SELECT
+    (SELECT concat_ws(' ', count(*), trim_scale(sum(stake_cents) / 100.0)) FROM legacy.tickets WHERE NOT cancelled)
+      || (SELECT concat_ws(' ', '', count(open_cents), trim_scale(sum(open_cents) / 100.0)) FROM legacy.payouts) AS legacy,
     (SELECT concat_ws(' ', count(*) FILTER (WHERE status = 'PLACED'), trim_scale(sum(stake) FILTER (WHERE status = 'PLACED')),
         count(bet_paid_live) + count(voided_live) + count(cashout_live),
         trim_scale(sum(coalesce(bet_paid_live, 0) + coalesce(voided_live, 0) + coalesce(cashout_live, 0)))) FROM ${bets}) AS now`)
   const [sides] = rows
-  if (sides === undefined || sides.earlier !== sides.now)
-    throw new Error(`The cut-over is not complete: ${sides?.earlier} there, ${sides?.now} here`)
+  if (sides === undefined || sides.legacy !== sides.now)
+    throw new Error(`The cut-over is incomplete: legacy ${sides?.legacy}, now ${sides?.now}`)
 }

@@ -1,6 +1,6 @@
 /**
- * Stores that are broken on purpose: the proof that the soak can fail. Each is a mistake that somebody has made. Nothing
- * of this is used but by the server script, when it is told to.
+ * Stores with a deliberate fault: the proof that the soak can fail. Each is a realistic mistake. Only the
+ * server script uses them, if its settings name one.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,13 +9,13 @@ import type { PostgresClient, PostgresStore, PostgresStoreOptions } from 'bet-wa
 import type pg from 'pg'
 
 export const faults = {
-  'early-answer': 'answers, and sends COMMIT a moment later',
-  'async-commit': 'synchronous_commit is switched off behind the check at start',
-  'no-tombstone': 'a rollback of an unknown bet leaves nothing behind',
-  'ids-in-memory': 'knows which transactions came before from the memory of its process',
-  'no-floor': 'trusts the funds that load has seen',
-  'two-commits': 'writes the record in one commit and moves the money in the next',
-  'retry-anew': 'after a lost answer does the same again under an id of its own',
+  'early-answer': 'answers first, and sends COMMIT later',
+  'async-commit': 'switches synchronous_commit off after the check at start',
+  'no-tombstone': 'records no tombstone for a rollback of an unknown bet',
+  'ids-in-memory': 'keeps the recorded transactions in the memory of its process only',
+  'no-floor': 'trusts the balance that load returned',
+  'two-commits': 'records the transaction in one commit and changes the balance in the next',
+  'retry-with-new-id': 'after a lost answer, commits the same again under a new id',
 } as const
 
 export type Fault = keyof typeof faults
@@ -25,7 +25,7 @@ interface Connection {
   release(error?: Error | boolean): void
 }
 
-export function brokenClient(fault: Fault | null, pool: pg.Pool): PostgresClient {
+export function faultyClient(fault: Fault | null, pool: pg.Pool): PostgresClient {
   if (fault === 'early-answer') {
     return connectingBy(pool, async connection => {
       const { query, release } = connection
@@ -51,7 +51,7 @@ export function brokenClient(fault: Fault | null, pool: pg.Pool): PostgresClient
     let borrowed = 0
     return connectingBy(pool, async connection => {
       borrowed += 1
-      // The first ones go to the check at start, which looks.
+      // The first connections are used by the check at start, which reads the setting.
       await connection.query(`SET synchronous_commit = ${borrowed > 20 ? 'off' : 'on'}`)
       return connection
     })
@@ -62,11 +62,11 @@ export function brokenClient(fault: Fault | null, pool: pg.Pool): PostgresClient
 /** The pool with its connections changed. */
 function connectingBy(pool: pg.Pool, change: (connection: Connection) => Promise<Connection>) {
   return {
-    totalCount: 0, // by which a pool is known
+    totalCount: 0, // the store recognises a pool by it
     query: (text: string, values?: unknown[]) => pool.query(text, values),
     connect: async () => {
       const connection = await pool.connect()
-      if (connection.listenerCount('error') === 0) connection.on('error', () => {}) // the statement is told
+      if (connection.listenerCount('error') === 0) connection.on('error', () => {}) // the statement rejects
       return await change({
         query: (text, values) => connection.query(text, values),
         release: error => connection.release(error),
@@ -75,12 +75,12 @@ function connectingBy(pool: pg.Pool, change: (connection: Connection) => Promise
   }
 }
 
-export function brokenOptions(fault: Fault | null): Pick<PostgresStoreOptions, 'withinTransaction'> {
-  // With it the store uses BEGIN and COMMIT.
+export function faultyOptions(fault: Fault | null): Pick<PostgresStoreOptions, 'withinTransaction'> {
+  // With this hook the store uses BEGIN and COMMIT.
   return fault === 'early-answer' ? { withinTransaction: async () => {} } : {}
 }
 
-export function brokenStore(fault: Fault | null, store: PostgresStore): WalletStore {
+export function faultyStore(fault: Fault | null, store: PostgresStore): WalletStore {
   const load: WalletStore['load'] = keys => store.load(keys)
   const commit: WalletStore['commit'] = changes => store.commit(changes)
   switch (fault) {
@@ -131,7 +131,7 @@ export function brokenStore(fault: Fault | null, store: PostgresStore): WalletSt
           return await commit({ ...changes, bet: null, transaction: { ...transaction, transactionId } })
         },
       }
-    case 'retry-anew':
+    case 'retry-with-new-id':
       return {
         contractVersion: 1,
         load,
@@ -142,16 +142,16 @@ export function brokenStore(fault: Fault | null, store: PostgresStore): WalletSt
             const { transaction, bet, balance, request } = changes
             const { operation, playerId, betId } = transaction
             const transactionId = randomUUID()
-            // Waits for the database, and looks again, so that the revision is no hindrance.
-            const look = async (): Promise<WalletSnapshot> => {
+            // Reloads until the database is back, so that guard 2 holds.
+            const reload = async (): Promise<WalletSnapshot> => {
               try {
                 return await load({ operation, transactionId, playerId, betId })
               } catch {
                 await sleep(100)
-                return await look()
+                return await reload()
               }
             }
-            const now = await look()
+            const now = await reload()
             const revision = (now.bet?.revision ?? 0) + 1
             return await commit({
               transaction: { ...transaction, transactionId },

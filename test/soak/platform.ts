@@ -1,6 +1,6 @@
 /**
- * The platform's side: bets from the first call to the last, with calls that come twice, hang, are given up and arrive
- * late, and every answer written down. It retries and rolls back as the interface says.
+ * The platform: bets from the first call to the last, with calls that are duplicated, delayed, abandoned and
+ * delivered late. Every answer is recorded. It retries and rolls back as the interface says.
  */
 import { Agent, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,17 +14,17 @@ type UnsettlementType = 'UNSCORED' | 'UNVOIDED'
 
 export const reverses = { UNSCORED: 'BET_PAID', UNVOIDED: 'VOIDED' } as const
 
-/** One transaction of the platform's, however often it is sent. */
+/** One transaction of the platform, however often it is sent. */
 export interface Call {
   readonly bet: PlatformBet
   readonly operation: Operation
   readonly transactionId: string
   readonly body: Record<string, unknown>
-  /** Of a stake or a settlement. */
+  /** The amount of a stake or a settlement. */
   readonly cents: number | null
   readonly type: SettlementType | UnsettlementType | 'TECHNICAL_ERROR' | null
   readonly answers: Answer[]
-  /** How often it was sent, or may have been, and nothing was heard. */
+  /** How often it was sent, perhaps in vain, without an answer. */
   unanswered: number
 }
 
@@ -41,13 +41,13 @@ export interface PlatformBet {
   readonly playerId: string
   readonly cents: number
   readonly calls: Call[]
-  /** What was done and heard, in its order. */
-  readonly story: string[]
-  rollbackAsked: boolean
+  /** Calls and answers, in order. */
+  readonly trace: string[]
+  rollbackRequested: boolean
 }
 
 export interface Traffic {
-  /** How often calls went out. */
+  /** Calls sent, retries included. */
   sent: number
   succeeded: number
   refused: number
@@ -55,56 +55,56 @@ export interface Traffic {
   faults: number
   unanswered: number
   inFlight: number
-  /** Sent again after no answer or a fault. */
+  /** Sent again after a fault or no answer. */
   retried: number
-  /** Sent twice at the same moment. */
+  /** Sent twice concurrently. */
   twice: number
-  /** Sent again, or for the first time, when the bet was long over. */
+  /** Delivered, perhaps for the first time, long after the bet was over. */
   late: number
-  /** Given up by the platform before the answer. */
+  /** Abandoned by the platform before the answer. */
   abandoned: number
-  /** Unsettlements that were refused for funds. */
+  /** Uncollected clawbacks: unsettlements refused for funds. */
   debts: number
 }
 
 export interface Platform {
   readonly bets: readonly PlatformBet[]
   readonly traffic: Readonly<Traffic>
-  /** Where the wallet is now. */
+  /** Sets the addresses of the wallet. */
   moveTo(urls: readonly string[]): void
-  /** Begins bets until `finish` is called. */
+  /** Starts new bets until `finish` is called. */
   begin(callers: number): void
-  /** Returns when so many more calls have had an answer that counts: a success or a refusal. */
+  /** Resolves when this many further calls are answered with a success or a refusal. */
   answered(count: number): Promise<void>
-  /** Begins no more bets, and returns when those that are under way have come to their end. */
+  /** Starts no more bets. Resolves when all bets in progress are complete. */
   finish(): Promise<void>
-  /** Leaves everything as it is, and returns when nothing is under way any more. */
+  /** Stops all bets at once. Resolves when no call is in flight. */
   abort(): Promise<void>
-  /** Sends a call once more, and gives its answer; `null`: none, a fault, or one that must not be and is reported. */
-  repeat(call: Call): Promise<Answer | null>
+  /** Sends a call again. `null`: no answer, a fault, or an invalid answer, which is reported. */
+  retry(call: Call): Promise<Answer | null>
 }
 
 export interface PlatformListener {
-  /** An answer that must not be. */
-  differs(what: string, bet: PlatformBet): void
-  /** The platform cannot go on: the soak is over. */
+  /** Called with every invalid answer. */
+  reportDifference(difference: string, bet: PlatformBet): void
+  /** Called if the platform cannot continue: the soak ends. */
   failed(error: unknown): void
 }
 
-/** What happens to a bet cannot go on: it is reported already, or all is at its end. */
+/** Ends the course of one bet: its difference is reported already, or the soak was aborted. */
 class BetDiffers extends Error {
   override readonly name = 'BetDiffers'
 }
 
 const callMsMax = 20_000
-/** How long a call is tried again, when everything has come back long ago. */
-const insistMsMax = 120_000
+/** How long a call is retried. */
+const retryMsMax = 120_000
 
 export function createPlatform(accounts: Accounts, random: Random, listener: PlatformListener): Platform {
   const agent = new Agent({ keepAlive: true })
-  const playerIds = [...accounts.openings.keys()] as [string, ...string[]]
+  const playerIds = [...accounts.initialBalances.keys()] as [string, ...string[]]
   const bets: PlatformBet[] = []
-  const lateOnes: Call[] = []
+  const lateCalls: Call[] = []
   const traffic: Traffic = {
     ...{ sent: 0, succeeded: 0, refused: 0, faults: 0, unanswered: 0, inFlight: 0 },
     ...{ retried: 0, twice: 0, late: 0, abandoned: 0, debts: 0 },
@@ -123,8 +123,8 @@ export function createPlatform(accounts: Accounts, random: Random, listener: Pla
       playerId: random.pick(playerIds),
       cents: random.percent(2) ? 0 : random.int(1, 1_500),
       calls: [],
-      story: [],
-      rollbackAsked: false,
+      trace: [],
+      rollbackRequested: false,
     }
     bets.push(bet)
     return bet
@@ -137,7 +137,7 @@ export function createPlatform(accounts: Accounts, random: Random, listener: Pla
   ): Call {
     transactions += 1
     const { cents = null, type = null, transactionId = `transaction-${transactions}` } = own
-    if (operation === 'rollbackbet') bet.rollbackAsked = true
+    if (operation === 'rollbackbet') bet.rollbackRequested = true
     const call: Call = {
       bet,
       operation,
@@ -165,19 +165,26 @@ export function createPlatform(accounts: Accounts, random: Random, listener: Pla
     const { operation, body, bet } = call
     traffic.sent += 1
     traffic.inFlight += 1
-    const rollbackAsked = bet.rollbackAsked
-    const heard = await post(`${random.pick(urls as [string, ...string[]])}/${operation}`, body, abandoning)
+    const rollbackRequested = bet.rollbackRequested
+    const response = await post(
+      `${random.pick(urls as [string, ...string[]])}/${operation}`,
+      body,
+      abandoning,
+    )
     traffic.inFlight -= 1
-    if (heard === null) {
+    if (response === null) {
       traffic.unanswered += 1
       call.unanswered += 1
-      note(call, abandoning ? 'given up' : 'no answer')
+      note(call, abandoning ? 'abandoned' : 'no answer')
       return null
     }
-    const answer = answerFrom(heard)
+    const answer = answerFrom(response)
     if (answer === null) {
-      note(call, `${heard.status} ${heard.text}`)
-      return differ(bet, `${operation} ${call.transactionId} was answered ${heard.status} ${heard.text}`)
+      note(call, `${response.status} ${response.text}`)
+      return differ(
+        bet,
+        `${operation} ${call.transactionId} was answered ${response.status} ${response.text}`,
+      )
     }
     call.answers.push(answer)
     note(
@@ -190,7 +197,7 @@ export function createPlatform(accounts: Accounts, random: Random, listener: Pla
       else traffic.refused += 1
       if (waiting !== null && counted() >= waiting.until) waiting.resolve()
     }
-    if (!isLawful(call, answer, rollbackAsked || bet.rollbackAsked)) {
+    if (!isAllowed(call, answer, rollbackRequested || bet.rollbackRequested)) {
       return differ(
         bet,
         `${operation} ${call.transactionId} was answered ${answer.status} ${answer.errorCode}`,
@@ -235,70 +242,70 @@ export function createPlatform(accounts: Accounts, random: Random, listener: Pla
     })
   }
 
-  function note({ bet, operation, transactionId, type, cents }: Call, what: string): void {
+  function note({ bet, operation, transactionId, type, cents }: Call, event: string): void {
     const details = [type, cents].filter(part => part !== null).join(' ')
-    bet.story.push(`${operation} ${transactionId}${details === '' ? '' : ` (${details})`}: ${what}`)
+    bet.trace.push(`${operation} ${transactionId}${details === '' ? '' : ` (${details})`}: ${event}`)
   }
 
-  function differ(bet: PlatformBet, what: string): never {
-    listener.differs(what, bet)
-    throw new BetDiffers(what)
+  function differ(bet: PlatformBet, difference: string): never {
+    listener.reportDifference(difference, bet)
+    throw new BetDiffers(difference)
   }
 
-  /** Sends a call until it has an answer. Twice at the same moment: to whom it may concern. */
-  async function insist(call: Call): Promise<Answer> {
-    const until = performance.now() + insistMsMax
+  /** Sends a call until it is answered, sometimes twice concurrently. */
+  async function retryUntilAnswered(call: Call): Promise<Answer> {
+    const until = performance.now() + retryMsMax
     for (;;) {
-      if (aborted) throw new BetDiffers('all is at its end')
+      if (aborted) throw new BetDiffers('the soak was aborted')
       const copies = random.percent(12) ? 2 : 1
       if (copies === 2) traffic.twice += 1
       const answers = await Promise.all(Array.from({ length: copies }, () => send(call)))
-      const answer = answers.find(heard => heard !== null) ?? null
+      const answer = answers.find(each => each !== null) ?? null
       if (answer !== null) return answer
       if (performance.now() > until) {
-        return differ(call.bet, `${call.operation} ${call.transactionId} had no answer in ${insistMsMax} ms`)
+        return differ(call.bet, `${call.operation} ${call.transactionId} had no answer in ${retryMsMax} ms`)
       }
       traffic.retried += 1
       await sleep(random.int(20, 250))
     }
   }
 
-  async function insistOn(call: Call, ...codes: (string | null)[]): Promise<Answer> {
-    const answer = await insist(call)
+  async function retryUntil(call: Call, ...codes: (string | null)[]): Promise<Answer> {
+    const answer = await retryUntilAnswered(call)
     if (codes.includes(answer.errorCode)) return answer
     const expected = codes.map(code => code ?? 'a success').join(' or ')
     return differ(
       call.bet,
-      `${call.operation} ${call.transactionId}: ${answer.status} ${answer.errorCode ?? 'success'}, and it must be ${expected}`,
+      `${call.operation} ${call.transactionId}: ${answer.status} ${answer.errorCode ?? 'success'}, but must be ${expected}`,
     )
   }
 
   async function rollBack(bet: PlatformBet): Promise<void> {
-    // Some platforms take the placebet's id for it (D1).
+    // Some platforms reuse the placebet's id (D1).
     const own = bet.calls[0]?.transactionId
     const call = newCall(bet, 'rollbackbet', {
       type: 'TECHNICAL_ERROR',
       ...(own !== undefined && random.percent(15) ? { transactionId: own } : {}),
     })
-    await insistOn(call, null)
+    await retryUntil(call, null)
     remember(call)
     if (random.percent(8))
-      remember(await done(newCall(bet, 'rollbackbet', { type: 'TECHNICAL_ERROR' }), null)) // D12
+      remember(await answered(newCall(bet, 'rollbackbet', { type: 'TECHNICAL_ERROR' }), null)) // D12
   }
 
-  async function done(call: Call, ...codes: (string | null)[]): Promise<Call> {
-    await insistOn(call, ...codes)
+  async function answered(call: Call, ...codes: (string | null)[]): Promise<Call> {
+    await retryUntil(call, ...codes)
     return call
   }
 
-  /** For a late delivery. */
+  /** Keeps a call for a late delivery. */
   function remember(call: Call): void {
-    lateOnes.push(call)
+    lateCalls.push(call)
   }
 
   async function deliverLate(call: Call): Promise<void> {
     traffic.late += 1
-    call.bet.story.push('much later:')
+    call.bet.trace.push('delivered late:')
     await send(call)
   }
 
@@ -306,7 +313,7 @@ export function createPlatform(accounts: Accounts, random: Random, listener: Pla
     const placebet = newCall(bet, 'placebet', { cents: bet.cents })
     let answer: Answer | null = null
     switch (
-      pickByShare({ plain: 58, twice: 12, abandoned: 10, lost: 8, 'with its rollback': 6, regretted: 6 })
+      pickByShare({ plain: 58, twice: 12, abandoned: 10, lost: 8, 'with its rollback': 6, revoked: 6 })
     ) {
       case 'plain':
         answer = await send(placebet)
@@ -321,7 +328,7 @@ export function createPlatform(accounts: Accounts, random: Random, listener: Pla
         answer = await send(placebet, true)
         break
       case 'lost':
-        bet.story.push('the placebet hangs on the line')
+        bet.trace.push('the placebet is delayed')
         await rollBack(bet)
         await deliverLate(placebet)
         remember(placebet)
@@ -330,7 +337,7 @@ export function createPlatform(accounts: Accounts, random: Random, listener: Pla
         await Promise.all([send(placebet), rollBack(bet)])
         remember(placebet)
         return
-      case 'regretted':
+      case 'revoked':
         answer = await send(placebet)
         if (answer?.errorCode === null) {
           await rollBack(bet)
@@ -340,7 +347,7 @@ export function createPlatform(accounts: Accounts, random: Random, listener: Pla
         break
     }
     remember(placebet)
-    // Spec 4.3: failed, or timed out. A platform that finds nobody does not fill the time with bets.
+    // Spec 4.3: failed, or timed out. The pause limits the number of bets while no wallet is reachable.
     if (answer === null) {
       await rollBack(bet)
       await sleep(random.int(0, 300))
@@ -363,47 +370,48 @@ export function createPlatform(accounts: Accounts, random: Random, listener: Pla
     remember(settlement)
 
     if (type !== 'CASHOUT' && random.percent(10)) {
-      // It overtakes its settlement and is tried again until that is there (D19).
+      // The unsettlement overtakes its settlement and is retried until that has arrived (D19).
       const unsettlement = newCall(bet, 'unsettlement', { type: unsettlementType })
       remember(unsettlement)
       const [answer] = await Promise.all([
-        insistOn(unsettlement, null, 'INSUFFICIENT_FUNDS'),
-        insistOn(settlement, null),
+        retryUntil(unsettlement, null, 'INSUFFICIENT_FUNDS'),
+        retryUntil(settlement, null),
       ])
       return await afterUnsettlement(bet, unsettlement, answer)
     }
-    await insistOn(settlement, null)
-    if (random.percent(10)) remember(await done(newCall(bet, 'settlement', { type, cents: pays() }), null))
+    await retryUntil(settlement, null)
+    if (random.percent(10))
+      remember(await answered(newCall(bet, 'settlement', { type, cents: pays() }), null))
     if (random.percent(6))
-      await insistOn(newCall(bet, 'rollbackbet', { type: 'TECHNICAL_ERROR' }), 'INVALID_BET') // D13
+      await retryUntil(newCall(bet, 'rollbackbet', { type: 'TECHNICAL_ERROR' }), 'INVALID_BET') // D13
     if (type === 'CASHOUT' || !random.percent(55)) return
-    // Winnings do not always wait for it.
+    // The player may have withdrawn the winnings.
     if (random.percent(40)) await accounts.move(bet.playerId, -random.int(500, 3_000))
     const unsettlement = newCall(bet, 'unsettlement', { type: unsettlementType })
     remember(unsettlement)
-    const answer = await insistOn(unsettlement, null, 'INSUFFICIENT_FUNDS')
+    const answer = await retryUntil(unsettlement, null, 'INSUFFICIENT_FUNDS')
     await afterUnsettlement(bet, unsettlement, answer)
   }
 
   async function afterUnsettlement(bet: PlatformBet, unsettlement: Call, answer: Answer): Promise<void> {
     const { type } = unsettlement
     if (answer.errorCode === null) {
-      const next = pickByShare({ nothing: 40, 'once more': 20, 'settled anew': 25, 'rolled back': 15 })
-      if (next === 'once more')
-        await insistOn(newCall(bet, 'unsettlement', { type: type as UnsettlementType }), 'INVALID_BET')
-      if (next === 'settled anew')
-        remember(await done(newCall(bet, 'settlement', { type: 'BET_PAID', cents: bet.cents }), null))
+      const next = pickByShare({ nothing: 40, 'unsettled again': 20, 'settled again': 25, 'rolled back': 15 })
+      if (next === 'unsettled again')
+        await retryUntil(newCall(bet, 'unsettlement', { type: type as UnsettlementType }), 'INVALID_BET')
+      if (next === 'settled again')
+        remember(await answered(newCall(bet, 'settlement', { type: 'BET_PAID', cents: bet.cents }), null))
       if (next === 'rolled back') await rollBack(bet)
       return
     }
-    // D7: the debt is the platform's from now on, whatever the player deposits.
+    // D7: the clawback stays uncollected, whatever the player deposits.
     traffic.debts += 1
     if (random.percent(50)) await accounts.move(bet.playerId, random.int(1_000, 3_000))
-    await insistOn(unsettlement, 'INSUFFICIENT_FUNDS')
+    await retryUntil(unsettlement, 'INSUFFICIENT_FUNDS')
     if (random.percent(50))
-      await insistOn(newCall(bet, 'unsettlement', { type: type as UnsettlementType }), 'INVALID_BET')
+      await retryUntil(newCall(bet, 'unsettlement', { type: type as UnsettlementType }), 'INVALID_BET')
     if (random.percent(50))
-      await insistOn(newCall(bet, 'rollbackbet', { type: 'TECHNICAL_ERROR' }), 'INVALID_BET')
+      await retryUntil(newCall(bet, 'rollbackbet', { type: 'TECHNICAL_ERROR' }), 'INVALID_BET')
   }
 
   function pickByShare<Name extends string>(shares: Readonly<Record<Name, number>>): Name {
@@ -420,12 +428,12 @@ export function createPlatform(accounts: Accounts, random: Random, listener: Pla
     while (!finishing) {
       try {
         if (random.percent(8)) {
-          // Deposits, and what is lost in the casino.
+          // Deposits, and losses in the casino.
           const cents = random.percent(60) ? random.int(300, 2_000) : -random.int(100, 2_000)
           await accounts.move(random.pick(playerIds), cents)
         }
-        if (lateOnes.length > 0 && random.percent(15)) {
-          const call = lateOnes[random.int(0, lateOnes.length - 1)]
+        if (lateCalls.length > 0 && random.percent(15)) {
+          const call = lateCalls[random.int(0, lateCalls.length - 1)]
           if (call !== undefined) await deliverLate(call)
         }
         await live(newBet())
@@ -462,7 +470,7 @@ export function createPlatform(accounts: Accounts, random: Random, listener: Pla
       await running
       agent.destroy()
     },
-    async repeat(call) {
+    async retry(call) {
       try {
         return await send(call)
       } catch (error) {
@@ -484,23 +492,23 @@ function answerFrom({ status, text }: { status: number; text: string }): Answer 
   const { balance, walletTransactionId = null, errorCode, description } = body
   if (status === 200) {
     const cents = typeof balance === 'number' ? Math.round(balance * 100) : Number.NaN
-    const fine =
+    const valid =
       cents / 100 === balance &&
       body.currency === currency &&
       (walletTransactionId === null || typeof walletTransactionId === 'string')
-    return fine ? { status, errorCode: null, cents, walletTransactionId } : null
+    return valid ? { status, errorCode: null, cents, walletTransactionId } : null
   }
-  const fine = status >= 400 && typeof errorCode === 'string' && typeof description === 'string'
-  return fine ? { status, errorCode, cents: null, walletTransactionId: null } : null
+  const valid = status >= 400 && typeof errorCode === 'string' && typeof description === 'string'
+  return valid ? { status, errorCode, cents: null, walletTransactionId: null } : null
 }
 
-/** Whether a code may be answered to this call at all. What was right at its time, the books say. */
-function isLawful(
+/** Whether the interface allows this code for this call at all. The check of the books is exact. */
+function isAllowed(
   { bet, operation, type }: Call,
   { status, errorCode }: Answer,
-  rollbackAsked: boolean,
+  rollbackRequested: boolean,
 ): boolean {
-  const others = (wanted: Operation) => bet.calls.filter(call => call.operation === wanted)
+  const others = (other: Operation) => bet.calls.filter(call => call.operation === other)
   switch (errorCode) {
     case null:
       return true
@@ -514,7 +522,7 @@ function isLawful(
       return status === 402 && (operation === 'placebet' || operation === 'unsettlement')
     case 'INVALID_BET':
       if (status !== 400) return false
-      if (operation === 'placebet') return rollbackAsked
+      if (operation === 'placebet') return rollbackRequested
       if (operation === 'rollbackbet') return others('settlement').length > 0
       if (operation === 'settlement') return false
       return others('unsettlement').filter(call => call.type === type).length > 1

@@ -1,11 +1,11 @@
-/** Random numbers that a seed gives again. What runs at the same time is still in no fixed order. */
+/** Random numbers, reproducible by their seed. The order of concurrent work is not reproducible. */
 
 export interface Random {
-  /** From 0 up to, and without, 1. */
+  /** At least 0 and below 1. */
   next(): number
-  /** A whole number, both ends included. */
+  /** A whole number within both limits, included. */
   int(least: number, most: number): number
-  /** True in so many of a hundred cases. */
+  /** True with this probability, in percent. */
   percent(share: number): boolean
   pick<T>(list: readonly [T, ...T[]]): T
 }

@@ -1,12 +1,12 @@
-/** The soak itself: load, kills, the cut-overs, and the reckoning. */
+/** A phase of the soak: load, kills, perhaps a cut-over, and the check of the books. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { migratePostgres } from 'bet-wallet/postgres'
 import { createDatabase, type PostgresServer } from '../postgres/server.js'
 import { type AccountsKind, openAccounts } from './accounts.js'
-import { type Books, reckon } from './books.js'
-import { earlierConnections, earlierIsOver, type Mistake, takeOver } from './cut-over.js'
-import { earlierBetsView, earlierMigration } from './earlier-integration.js'
+import { type Books, checkBooks } from './books.js'
+import { awaitLegacyConnections, legacyConnections, type Mistake, takeOver } from './cut-over.js'
 import type { Fault } from './faults.js'
+import { legacyBetsView, legacyMigration } from './legacy-integration.js'
 import { type Call, createPlatform, type Platform, type PlatformBet, type Traffic } from './platform.js'
 import { type Random, randomOf } from './random.js'
 import { createServerProcess, type ServerListener, type ServerProcess } from './server-process.js'
@@ -14,51 +14,51 @@ import { createSimulatedSportsbook, type SimulatedTraffic } from './simulated-sp
 
 export interface Phase {
   name: string
-  /** On the library's own table the simulated sportsbook is the load, on one wallet process: it has one base URL. */
+  /** `own`: the simulated sportsbook is the load, on one wallet process, since it has one base URL. */
   accounts: AccountsKind
-  /** How the bets of an earlier integration are taken over; `null`: there was none. */
+  /** How the bets of a legacy integration are taken over; `null`: there is none. */
   cutOver: 'import' | 'view' | null
   kills: number
 }
 
 export interface PhaseOptions {
   seed: number
-  /** How many calls are under way at once, about. */
+  /** The number of concurrent callers. */
   callers: number
-  /** How many calls have an answer between two kills, on average. */
+  /** The average number of answered calls between two kills. */
   answersPerKill: number
   fault?: Fault | null
   mistake?: Mistake | null
-  say(line: string): void
-  /** Every server process, as soon as there is one: to be ended by whoever is in a hurry. */
+  log(line: string): void
+  /** Called with every server process, so that an interrupted soak can end it. */
   onProcess?(process: ServerProcess): void
 }
 
 export interface PhaseReport {
   name: string
   kills: { wallet: number; postgres: number }
-  /** Calls that were under way when something was killed, in sum. */
+  /** The sum of the calls in flight at the kills and the cut-over. */
   inFlightAtKills: number | null
   traffic: Traffic | SimulatedTraffic
-  /** What the servers told of their own 500 and 503, by the code of the error. */
+  /** The faults that the servers reported, by error code. */
   faults: Record<string, number>
   books: Books | null
-  /** Calls that were answered, and asked again at the end. */
-  askedAgain: number
-  /** What is wrong, each with its story. Empty: nothing. */
+  /** Answered calls that were retried at the end. */
+  retriedAtEnd: number
+  /** The differences, each with the trace of its bet. Empty: passed. */
   differences: string[]
 }
 
 const playersCount = 12
-/** The simulated sportsbook needs more calls for a bet, and its bets are open for longer. */
+/** The simulated sportsbook sends more calls per bet, and its bets stay open longer. */
 const simulatedAnswersTimes = 3
-/** With more than that the load ends; the reckoning still says all that it finds. */
+/** At this number the load ends. The check of the books still reports all differences. */
 const differencesMax = 20
-const askedAgainMax = 1_500
-/** Faults that a wallet may have while its database comes and goes. Any other is a fault of the code. */
-const lawfulFaults = ['UNAVAILABLE', 'COMMIT_UNKNOWN', 'CONFLICT']
+const retriedAtEndMax = 1_500
+/** The faults that kills of the database may cause. Any other is a defect. */
+const expectedFaults = ['UNAVAILABLE', 'COMMIT_UNKNOWN', 'CONFLICT']
 
-/** The phases that a number of kills is spread over. */
+/** Distributes the kills over the phases. */
 export function phasesOf(kills: number): Phase[] {
   const each = Math.max(1, Math.round(kills / 8))
   return [
@@ -69,7 +69,9 @@ export function phasesOf(kills: number): Phase[] {
   ]
 }
 
-/** Too much is wrong already, or something broke that must not: the reckoning follows at once. */
+/**
+ * The load ends early: too many differences, or an unexpected end of a server. The books are checked at once.
+ */
 class GivenUp extends Error {
   override readonly name = 'GivenUp'
 }
@@ -79,7 +81,7 @@ export async function runPhase(
   phase: Phase,
   options: PhaseOptions,
 ): Promise<PhaseReport> {
-  const { say, fault = null, mistake = null, callers } = options
+  const { log, fault = null, mistake = null, callers } = options
   const simulated = phase.accounts === 'own'
   const answersPerKill = options.answersPerKill * (simulated ? simulatedAnswersTimes : 1)
   const random = randomOf(options.seed)
@@ -92,21 +94,21 @@ export async function runPhase(
   const givenUp = new Promise<never>((_, reject) => {
     giveUp = reject
   })
-  givenUp.catch(() => {}) // heard by whoever waits, if anybody does
+  givenUp.catch(() => {}) // handled here too: perhaps no code awaits it
   const orGivenUp = <T>(work: Promise<T>): Promise<T> => Promise.race([work, givenUp])
 
-  const differs = (what: string, bet?: PlatformBet): void => {
-    differences.push(bet === undefined ? what : `${what}\n${storyOf(bet)}`)
-    if (differences.length >= differencesMax) giveUp(new GivenUp('too much is wrong'))
+  const reportDifference = (difference: string, bet?: PlatformBet): void => {
+    differences.push(bet === undefined ? difference : `${difference}\n${traceOf(bet)}`)
+    if (differences.length >= differencesMax) giveUp(new GivenUp('too many differences'))
   }
   const listener: ServerListener = {
-    fault(code, story) {
+    fault(code, messages) {
       faults[code] = (faults[code] ?? 0) + 1
-      if (!lawfulFaults.includes(code) && faults[code] <= 3)
-        differs(`a server had a fault of its own: ${code}, ${story}`)
+      if (!expectedFaults.includes(code) && faults[code] <= 3)
+        reportDifference(`a server had an unexpected fault: ${code}, ${messages}`)
     },
     died(how) {
-      differs(`a server died by itself: ${how}`)
+      reportDifference(`a server ended unexpectedly: ${how}`)
       giveUp(new GivenUp(how))
     },
   }
@@ -130,16 +132,17 @@ export async function runPhase(
     ? createSimulatedSportsbook(accounts, {
         seed: options.seed,
         betsMax: (phase.kills + 1) * (2 * answersPerKill + 16 * callers),
-        ...{ differs, failed: giveUp },
+        differs: reportDifference,
+        failed: giveUp,
       })
-    : createPlatform(accounts, random, { differs, failed: giveUp })
+    : createPlatform(accounts, random, { reportDifference, failed: giveUp })
   const many = <T>(make: () => T): T[] => Array.from({ length: simulated ? 1 : 2 }, make)
   const start = async (all: readonly ServerProcess[]) => {
     await Promise.all(all.map(process => process.start()))
     platform.moveTo(all.map(process => process.url))
   }
 
-  const report = (books: Books | null, askedAgain: number): PhaseReport => ({
+  const report = (books: Books | null, retriedAtEnd: number): PhaseReport => ({
     ...{
       name: phase.name,
       kills,
@@ -147,7 +150,7 @@ export async function runPhase(
       traffic: { ...platform.traffic },
       faults,
       books,
-      askedAgain,
+      retriedAtEnd,
     },
     differences,
   })
@@ -160,55 +163,59 @@ export async function runPhase(
       await start(wallets)
       platform.begin(callers)
     } else {
-      await pool.query(earlierMigration(accounts))
-      const earlier = many(() => processOf('earlier-server.ts', null))
-      await start(earlier)
+      await pool.query(legacyMigration(accounts))
+      const legacy = many(() => processOf('legacy-server.ts', null))
+      await start(legacy)
       platform.begin(callers)
       await orGivenUp(platform.answered(answersPerKill * 3))
-      await orGivenUp(cutOver(earlier))
+      await orGivenUp(cutOver(legacy))
       wallets = many(() =>
-        processOf('server.ts', phase.cutOver === 'view' && mistake !== 'no-bets' ? earlierBetsView : null),
+        processOf('server.ts', phase.cutOver === 'view' && mistake !== 'no-bets' ? legacyBetsView : null),
       )
       await start(wallets)
     }
     await orGivenUp(killAll(wallets))
     await orGivenUp(platform.answered(answersPerKill))
-    say('everything is up: what is under way comes to its end')
+    log('all servers are up: waiting for the last bets')
     await orGivenUp(platform.finish())
-    const books = await reckonAll()
-    const askedAgain = 'bets' in platform ? await askAgain(platform, books) : await platform.compare(pool)
-    return report(books, askedAgain)
+    const books = await checkAll()
+    const retriedAtEnd =
+      'bets' in platform ? await retryAnswered(platform, books) : await platform.compare(pool)
+    return report(books, retriedAtEnd)
   } catch (error) {
     if (!(error instanceof GivenUp)) throw error
     await restarting
     await platform.abort()
-    return report(await reckonAll(), 0)
+    return report(await checkAll(), 0)
   } finally {
     await Promise.all(processes.map(process => process.end()))
     await platform.abort()
     await database.drop()
   }
 
-  /** Whoever holds players' rows at that moment holds up statements, which go on when their processes are dead. */
-  async function cutOver(earlier: readonly ServerProcess[]): Promise<void> {
-    const held = [...accounts.openings.keys()].filter((_, index) => index % 2 === 0)
-    const { release } = await accounts.hold(held)
-    while ((await earlierConnections(pool)).waiting < 2) await sleep(10)
-    say(`the cut-over begins, ${underWay()}`)
+  /**
+   * Row locks keep statements of the legacy integration in flight, which continue after its processes have
+   * ended.
+   */
+  async function cutOver(legacy: readonly ServerProcess[]): Promise<void> {
+    const locked = [...accounts.initialBalances.keys()].filter((_, index) => index % 2 === 0)
+    const { release } = await accounts.hold(locked)
+    while ((await legacyConnections(pool)).waiting < 2) await sleep(10)
+    log(`the cut-over begins, ${progress()}`)
     inFlightAtKills += platform.traffic.inFlight ?? 0
-    await Promise.all(earlier.map(process => process.kill()))
+    await Promise.all(legacy.map(process => process.kill()))
     if (mistake === 'early-import') await takeOver(pool, accounts, 'import', mistake)
     await release()
-    await earlierIsOver(pool)
+    await awaitLegacyConnections(pool)
     if (mistake !== 'early-import') await takeOver(pool, accounts, phase.cutOver ?? 'import', mistake)
-    say(`the cut-over is done, ${underWay()}`)
+    log(`the cut-over is complete, ${progress()}`)
   }
 
-  /** A wallet, the database, both; and again. The moments come by the count of answers. */
+  /** Kills a wallet, the database, both, and so on. The number of answers sets the time of each kill. */
   async function killAll(wallets: readonly ServerProcess[]): Promise<void> {
     const turns = random.percent(50) ? ['wallet', 'postgres', 'both'] : ['postgres', 'wallet', 'both']
     for (let turn = 0; kills.wallet + kills.postgres < phase.kills; turn += 1) {
-      // Now and then at once, when the last ones have hardly come back.
+      // Sometimes at once, when the servers have just restarted.
       const answers = random.percent(15) ? random.int(0, 3) : random.int(1, 2 * answersPerKill)
       await orGivenUp(platform.answered(answers))
       const last = phase.kills - kills.wallet - kills.postgres === 1
@@ -217,7 +224,7 @@ export async function runPhase(
         ? ['wallet', 'postgres']
         : [turns[turn % 3] === 'both' ? 'postgres' : turns[turn % 3]]
       inFlightAtKills += platform.traffic.inFlight ?? 0
-      const before = underWay()
+      const before = progress()
       const work: Promise<void>[] = []
       if (victims.includes('postgres')) {
         kills.postgres += 1
@@ -228,80 +235,84 @@ export async function runPhase(
         const wallet = random.pick(wallets as [ServerProcess, ...ServerProcess[]])
         work.push(wallet.kill().then(() => wallet.start()))
       }
-      say(`kill ${kills.wallet + kills.postgres} of ${phase.kills}: ${victims.join(' and ')}, ${before}`)
+      log(`kill ${kills.wallet + kills.postgres} of ${phase.kills}: ${victims.join(' and ')}, ${before}`)
       restarting = Promise.all(work)
       await restarting
     }
   }
 
-  function underWay(): string {
+  function progress(): string {
     const { sent, inFlight, succeeded, refused } = platform.traffic
     const answered = succeeded === null || refused === null ? null : succeeded + refused
     return [
-      inFlight === null ? `${sent} calls sent so far` : `${inFlight} calls under way`,
+      inFlight === null ? `${sent} calls sent so far` : `${inFlight} calls in flight`,
       ...(answered === null ? [] : [`${answered} answered so far`]),
     ].join(', ')
   }
 
-  function reckonAll(): Promise<Books> {
+  function checkAll(): Promise<Books> {
     const bets = 'bets' in platform ? platform.bets : null
     const byId = new Map(bets?.map(bet => [bet.betId, bet]))
-    return reckon(pool, accounts, bets, phase.cutOver, {
-      differs: (what, betId) => differs(what, betId === undefined ? undefined : byId.get(betId)),
+    return checkBooks(pool, accounts, bets, phase.cutOver, {
+      reportDifference: (difference, betId) =>
+        reportDifference(difference, betId === undefined ? undefined : byId.get(betId)),
     })
   }
 
-  /** What was answered once is answered the same for ever, whatever the balance is by now (D2, D6, D7). */
-  async function askAgain(platform: Platform, before: Books): Promise<number> {
-    for (const playerId of accounts.openings.keys()) await accounts.move(playerId, 1_000_000)
+  /** Recorded answers are replayed unchanged, whatever the current balance is (D2, D6, D7). */
+  async function retryAnswered(platform: Platform, before: Books): Promise<number> {
+    for (const playerId of accounts.initialBalances.keys()) await accounts.move(playerId, 1_000_000)
     const { rows } = await pool.query<{ account: string; cents: string }>(
       `SELECT account, trim_scale(cents)::text AS cents FROM (${accounts.balancesSql}) b`,
     )
     const balances = new Map(rows.map(({ account, cents }) => [account, Number(cents)]))
     const calls = sampleOf(platform, random)
     for (const call of calls) {
-      const first = call.answers.find(sticks(call))
-      const again = await platform.repeat(call)
+      const first = call.answers.find(isRecorded(call))
+      const replay = await platform.retry(call)
       const same =
         first !== undefined &&
-        again?.status === first.status &&
-        again.errorCode === first.errorCode &&
-        again.walletTransactionId === first.walletTransactionId
+        replay?.status === first.status &&
+        replay.errorCode === first.errorCode &&
+        replay.walletTransactionId === first.walletTransactionId
       const of = (answer: typeof first | null) =>
         `${answer?.status} ${answer?.errorCode ?? answer?.walletTransactionId ?? ''}`
       if (!same)
-        differs(`${call.operation} ${call.transactionId}: ${of(first)}, and later ${of(again)}`, call.bet)
-      if (again?.errorCode === null && again.cents !== balances.get(call.bet.playerId))
-        differs(
-          `${call.operation} ${call.transactionId}: a repeat told a balance that is not the current one`,
+        reportDifference(
+          `${call.operation} ${call.transactionId}: first ${of(first)}, then ${of(replay)}`,
+          call.bet,
+        )
+      if (replay?.errorCode === null && replay.cents !== balances.get(call.bet.playerId))
+        reportDifference(
+          `${call.operation} ${call.transactionId}: its replay has a balance other than the current one`,
           call.bet,
         )
     }
-    const after = await reckonAll()
+    const after = await checkAll()
     if (after.transactions !== before.transactions || after.owedCents !== before.owedCents)
-      differs('repeats of what was answered have written transactions')
+      reportDifference('retries of recorded calls have written transactions')
     return calls.length
   }
 }
 
-/** Whether an answer is one that every repeat must give again. */
-const sticks =
+/** Whether an answer is recorded, so that every retry must get it again. */
+const isRecorded =
   (call: Call) =>
   ({ status, errorCode }: Call['answers'][number]): boolean =>
     status < 500 && (errorCode === null || call.operation === 'placebet' || status === 402)
 
-/** Every debt, and of the rest as many as fit. */
+/** Every uncollected clawback, and a random sample of the other calls. */
 function sampleOf(platform: Platform, random: Random): Call[] {
-  const answered = platform.bets.flatMap(bet => bet.calls).filter(call => call.answers.some(sticks(call)))
-  const debt = (call: Call) =>
+  const answered = platform.bets.flatMap(bet => bet.calls).filter(call => call.answers.some(isRecorded(call)))
+  const isUncollected = (call: Call) =>
     call.operation === 'unsettlement' && call.answers.some(({ status }) => status === 402)
-  const debts = answered.filter(debt)
-  const others = answered.filter(call => !debt(call))
-  const share = (100 * Math.max(0, askedAgainMax - debts.length)) / Math.max(1, others.length)
-  return [...debts.slice(0, askedAgainMax), ...others.filter(() => random.percent(share))]
+  const uncollected = answered.filter(isUncollected)
+  const others = answered.filter(call => !isUncollected(call))
+  const share = (100 * Math.max(0, retriedAtEndMax - uncollected.length)) / Math.max(1, others.length)
+  return [...uncollected.slice(0, retriedAtEndMax), ...others.filter(() => random.percent(share))]
 }
 
-function storyOf({ betId, playerId, story }: PlatformBet): string {
-  const lines = story.length > 30 ? [...story.slice(0, 25), '…', ...story.slice(-4)] : story
+function traceOf({ betId, playerId, trace }: PlatformBet): string {
+  const lines = trace.length > 30 ? [...trace.slice(0, 25), '…', ...trace.slice(-4)] : trace
   return [`  ${betId} of ${playerId}:`, ...lines.map(line => `    ${line}`)].join('\n')
 }

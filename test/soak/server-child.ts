@@ -1,4 +1,4 @@
-/** What the server scripts of the soak have in common: they are told where to listen, and end with their parent. */
+/** Shared by the server scripts of the soak: settings, reports, and the end together with the parent. */
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import type { Server } from 'node:http'
@@ -8,21 +8,21 @@ import type { Fault } from './faults.js'
 
 export const credentials = { username: 'platform', password: 'soak-secret' }
 
-/** What a server is told by its parent, as JSON in the environment. */
+/** The settings of a server, as JSON in its environment. */
 export interface ServerSettings {
   databaseUrl: string
-  /** 0: any. */
+  /** 0: any free port. */
   port: number
   players: PlayersTable | null
   legacyBets: string | null
   fault: Fault | null
 }
 
-/** What a server tells its parent. */
+/** A message of a server to its parent. */
 export type ServerReport =
   | { listening: number }
-  /** Something was answered as a fault: the error's code, and its text with that of its causes. */
-  | { fault: string; story: string }
+  /** A call was answered with a fault: the error's code, and its message with those of its causes. */
+  | { fault: string; messages: string }
 
 export const settingsName = 'BET_WALLET_SOAK'
 
@@ -32,34 +32,34 @@ export function settings(): ServerSettings {
   return JSON.parse(text) as ServerSettings
 }
 
-export function report(what: ServerReport): void {
-  process.send?.(what)
+export function report(message: ServerReport): void {
+  process.send?.(message)
 }
 
 export function reportFault(error: unknown): void {
   const code = (error as { code?: unknown } | null)?.code
-  report({ fault: typeof code === 'string' ? code : 'NO_CODE', story: storyOf(error) })
+  report({ fault: typeof code === 'string' ? code : 'NO_CODE', messages: messagesOf(error) })
 }
 
-function storyOf(error: unknown): string {
+function messagesOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const causes =
     error instanceof AggregateError ? error.errors : error.cause === undefined ? [] : [error.cause]
-  return [error.message, ...causes.map(storyOf)].filter(text => text !== '').join(' ← ')
+  return [error.message, ...causes.map(messagesOf)].filter(text => text !== '').join(' ← ')
 }
 
 /**
- * Listens, and says where. The port is one below those that connections are given, so that nobody else is found there
- * while the server is dead.
+ * Listens, and reports the port. Below the ephemeral ports, so that no connection takes it while the server
+ * is down.
  */
 export async function listen(server: Server, { port }: ServerSettings): Promise<void> {
   process.on('disconnect', () => process.exit())
   for (;;) {
-    const wanted = port === 0 ? randomInt(15_000, 30_000) : port
+    const candidate = port === 0 ? randomInt(15_000, 30_000) : port
     try {
-      server.listen(wanted, '127.0.0.1')
+      server.listen(candidate, '127.0.0.1')
       await once(server, 'listening')
-      report({ listening: wanted })
+      report({ listening: candidate })
       return
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error

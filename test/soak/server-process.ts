@@ -1,4 +1,4 @@
-/** A server as a process of its own, to be killed and started again on its port. */
+/** A server in its own process, which can be killed and restarted on the same port. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -7,20 +7,20 @@ import { type ServerReport, type ServerSettings, settingsName } from './server-c
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 export interface ServerProcess {
-  /** `http://127.0.0.1:20000`; nobody is there while it is dead. */
+  /** `http://127.0.0.1:20000`; refuses connections after `kill`. */
   readonly url: string
-  /** Returns when it listens. */
+  /** Resolves when the server listens. */
   start(): Promise<void>
-  /** SIGKILL. Returns when it is gone. */
+  /** SIGKILL. Resolves when the process has ended. */
   kill(): Promise<void>
-  /** The same for one that may be dead. */
+  /** The same, also for a process that has ended already. */
   end(): Promise<void>
 }
 
 export interface ServerListener {
-  /** It has answered a fault: the error's code and its story. */
-  fault(code: string, story: string): void
-  /** It has ended, and nobody killed it. */
+  /** The server answered a call with a fault: the error's code, and its messages. */
+  fault(code: string, messages: string): void
+  /** The process has ended without `kill` or `end`. */
   died(how: string): void
 }
 
@@ -41,22 +41,22 @@ export function createServerProcess(
       execArgv: ['--import', 'tsx'],
       env: { ...process.env, [settingsName]: JSON.stringify(own) },
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-      // Ctrl+C is for the parent, which ends its children; they end by themselves when it is gone.
+      // Ctrl+C is handled by the parent, which ends its children; they also end when the parent does.
       detached: true,
     })
     child = started
-    let said = ''
+    let output = ''
     started.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      said = `${said}${text}`.slice(-4_000)
+      output = `${output}${text}`.slice(-4_000)
     })
     const ended = once(started, 'exit').then(
-      ([code, signal]) => `${script} ended (${code ?? signal}): ${said}`,
+      ([code, signal]) => `${script} ended (${code ?? signal}): ${output}`,
     )
     const listening = new Promise<void>(resolve => {
-      started.on('message', (what: ServerReport) => {
-        if ('fault' in what) listener.fault(what.fault, what.story)
+      started.on('message', (report: ServerReport) => {
+        if ('fault' in report) listener.fault(report.fault, report.messages)
         else {
-          port = what.listening
+          port = report.listening
           resolve()
         }
       })
@@ -77,9 +77,9 @@ export function createServerProcess(
     const killed = child
     child = null
     if (killed === null || killed.exitCode !== null || killed.signalCode !== null) return
-    const gone = once(killed, 'exit')
+    const exited = once(killed, 'exit')
     killed.kill('SIGKILL')
-    await gone
+    await exited
   }
 
   return {

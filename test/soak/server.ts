@@ -1,26 +1,26 @@
-/** A wallet process of the soak: bet-wallet over PostgreSQL, as an operator would run it, and killed as nobody would. */
+/** A wallet process of the soak: bet-wallet over PostgreSQL, as an operator would run it. */
 import { createServer } from 'node:http'
 import { recordSettlement } from 'bet-wallet'
 import { basicAuth, createHttpHandler } from 'bet-wallet/http'
 import { createPostgresStore } from 'bet-wallet/postgres'
 import pg from 'pg'
 import { walletRoutes } from '../../examples/node-http/wallet.js'
-import { brokenClient, brokenOptions, brokenStore } from './faults.js'
+import { faultyClient, faultyOptions, faultyStore } from './faults.js'
 import { credentials, listen, reportFault, settings } from './server-child.js'
 
 const given = settings()
 const { databaseUrl, players, legacyBets, fault } = given
 
 const pool = new pg.Pool({ connectionString: databaseUrl, max: 8, application_name: 'bet-wallet' })
-// The pool replaces idle connections that the server's death has ended.
+// The pool replaces idle connections that a kill of PostgreSQL has ended.
 pool.on('error', () => {})
 
-const store = brokenStore(
+const store = faultyStore(
   fault,
-  createPostgresStore(brokenClient(fault, pool), {
+  createPostgresStore(faultyClient(fault, pool), {
     ...(players === null ? {} : { players }),
-    ...(legacyBets === null ? {} : { legacyBets: legacyBets }),
-    ...brokenOptions(fault),
+    ...(legacyBets === null ? {} : { legacyBets }),
+    ...faultyOptions(fault),
   }),
 )
 const handle = createHttpHandler(store, {

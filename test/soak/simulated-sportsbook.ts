@@ -70,7 +70,7 @@ export function createSimulatedSportsbook(
           giveUpAfterMs: patienceMs,
           backOffMsMax,
         },
-        players: [...accounts.openings.keys()].map(playerId => ({ playerId, currency })),
+        players: [...accounts.initialBalances.keys()].map(playerId => ({ playerId, currency })),
         runId: 'soak',
         bets: betsMax,
         signal: stop.signal,
@@ -123,7 +123,7 @@ export function createSimulatedSportsbook(
       if (!passed || !complete || differencesCount !== 0)
         differs(`the simulation has not passed: ${differencesCount} differences, complete: ${complete}`)
       if (closed.length !== counts.bets) differs(`of ${counts.bets} bets ${closed.length} are over`)
-      const openings = [...accounts.openings].map(([playerId, cents]) => ({ playerId, cents }))
+      const openings = [...accounts.initialBalances].map(([playerId, cents]) => ({ playerId, cents }))
       const wrongBooks = [JSON.stringify(books.players), JSON.stringify(openings)]
       for (const [text, values] of [
         [playersSql, wrongBooks] as const,

@@ -1,13 +1,13 @@
-/** A short soak, and four broken wallets that it must find. `npm run soak` is the long one. */
+/** A short soak, and four faulty wallets that it must detect. `npm run soak` is the long one. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { noServerOfOurOwn, type PostgresServer, startPostgres } from '../postgres/server.js'
 import { type Phase, type PhaseOptions, type PhaseReport, runPhase } from './run.js'
 import { tableOf } from './table.js'
 
-describe('the soak', () => {
+describe('given the soak', () => {
   let server: PostgresServer
   beforeAll(async () => {
-    // Durable, as it comes: it is killed.
+    // With its default durability, since it is killed.
     if (noServerOfOurOwn === null) server = await startPostgres()
   })
   beforeEach(({ skip }) => skip(noServerOfOurOwn !== null, noServerOfOurOwn ?? ''))
@@ -19,60 +19,60 @@ describe('the soak', () => {
 
   function soak(phase: Phase, options: Partial<PhaseOptions> = {}): Promise<PhaseReport> {
     return runPhase(server, phase, {
-      ...{ seed: 1, callers: 16, answersPerKill: 50, say: () => {} },
+      ...{ seed: 1, callers: 16, answersPerKill: 50, log: () => {} },
       ...options,
     })
   }
 
-  it('finds nothing when a wallet and PostgreSQL are killed', async () => {
+  it('when a wallet and PostgreSQL are killed, then it reports no differences', async () => {
     const report = await soak(crash)
     expect(report.differences).toEqual([])
     expect(report.kills.wallet + report.kills.postgres).toBe(4)
     expect(report.inFlightAtKills).toBeGreaterThan(0)
-    expect(report.askedAgain).toBeGreaterThan(0)
+    expect(report.retriedAtEnd).toBeGreaterThan(0)
     expect(tableOf([report])).toMatch(/^differences +0 +0$/m)
   })
 
-  it('finds nothing when a hand-written integration is taken over with bets in flight', async () => {
+  it('when a legacy integration is cut over with bets in flight, then it reports no differences', async () => {
     const report = await soak(cutOver)
     expect(report.differences).toEqual([])
     expect(report.inFlightAtKills).toBeGreaterThan(0)
     expect(report.books?.imported).toBeGreaterThan(0)
   })
 
-  it('finds nothing when the wallet of a simulated sportsbook and PostgreSQL are killed', async () => {
+  it('when the wallet of a simulated sportsbook and PostgreSQL are killed, then it reports no differences', async () => {
     const report = await soak(simulated)
     expect(report.differences).toEqual([])
     expect(report.kills).toEqual({ wallet: 1, postgres: 1 })
     expect(report.traffic.unanswered).toBeGreaterThan(0)
     expect(report.books?.settled).toBeGreaterThan(0)
-    expect(report.askedAgain).toBeGreaterThan(0)
+    expect(report.retriedAtEnd).toBeGreaterThan(0)
     expect(tableOf([report])).toMatch(/^differences +0 +0$/m)
   })
 
-  it('hears of a rollback without a tombstone from the simulated sportsbook', async () => {
+  it('when a rollback records no tombstone, then the simulated sportsbook detects it', async () => {
     const { differences } = await soak(
       { ...simulated, kills: 0 },
-      // Many, so that one bet of them comes after its rollback for certain.
+      // Many answers, so that at least one bet arrives after its rollback.
       { fault: 'no-tombstone', answersPerKill: 400 },
     )
-    expect(differences.join('\n')).toMatch(/^found by its own judge: \{"what":"late bet",/m)
+    expect(differences.join('\n')).toMatch(/^reported by the simulator: \{"kind":"late[ -]bet",/m)
   })
 
-  it('finds a rollback that leaves no tombstone', async () => {
+  it('when a rollback records no tombstone, then the books show it', async () => {
     const { differences } = await soak({ ...crash, kills: 0 }, { fault: 'no-tombstone' })
     expect(differences.join('\n')).toMatch(
-      /^bet-\d+: its rollback was answered with success, and -\d+ cents remain$/m,
+      /^bet-\d+: its rollback was answered with success, but the net change is -\d+ cents$/m,
     )
   })
 
-  it('finds money that moves in another commit than its record', async () => {
+  it('when the balance changes in another commit than its record, then the books show it', async () => {
     const { differences } = await soak({ ...crash, kills: 0 }, { fault: 'two-commits' })
-    expect(differences.join('\n')).toMatch(/^a commit moved other money than it recorded/m)
+    expect(differences.join('\n')).toMatch(/^a commit changed a balance by another amount than it recorded/m)
   })
 
-  it('finds a cut-over that forgets the transactions', async () => {
+  it('when a cut-over does not import the transactions, then the books show it', async () => {
     const { differences } = await soak(cutOver, { mistake: 'bets-only' })
-    expect(differences.join('\n')).toMatch(/^a call of the earlier integration is no transaction/m)
+    expect(differences.join('\n')).toMatch(/^a call of the legacy integration is missing or different/m)
   })
 })

@@ -1,8 +1,8 @@
 /**
- * `npm run soak`: load through real HTTP on two wallet processes over one PostgreSQL, while both are killed again and
- * again; then twice a cut-over from a hand-written integration with bets in flight; then the same kills under the
- * simulated sportsbook of bet-wallet/audit, on the library's own players' table. Prints the counts; exit code 1 with a
- * story of what is wrong.
+ * `npm run soak`: load over HTTP on two wallet processes and one PostgreSQL, while all of them are killed
+ * repeatedly; then two cut-overs from a legacy integration with bets in flight; then the same kills under the
+ * simulated sportsbook of bet-wallet/audit, on the library's own players' table. Prints the counts; exit code
+ * 1 with a trace of each difference.
  *
  * `npm run soak -- --kills 100 --seed 7 --callers 32`
  */
@@ -32,13 +32,13 @@ const { only, broken } = values
 const fault = broken !== undefined && broken in faults ? (broken as Fault) : null
 const mistake = broken !== undefined && broken in mistakes ? (broken as Mistake) : null
 if (broken !== undefined && fault === null && mistake === null) {
-  fail(`--broken is one of ${[...Object.keys(faults), ...Object.keys(mistakes)].join(', ')}`)
+  fail(`--broken must be one of ${[...Object.keys(faults), ...Object.keys(mistakes)].join(', ')}`)
 }
-if (noServerOfOurOwn !== null) fail(`${noServerOfOurOwn}: unset it`)
+if (noServerOfOurOwn !== null) fail(`${noServerOfOurOwn}: unset it first`)
 const phases = phasesOf(kills).filter(({ name }) => only === undefined || name.includes(only))
 if (phases.length === 0)
   fail(
-    `--only is part of one of ${phasesOf(kills)
+    `--only must be part of one of ${phasesOf(kills)
       .map(({ name }) => name)
       .join(', ')}`,
   )
@@ -58,10 +58,10 @@ const started = performance.now()
 try {
   console.log(`PostgreSQL ${server.version}, fsync on`)
   for (const [index, phase] of phases.entries()) {
-    const say = (line: string) => console.log(`  ${phase.name}: ${line}`)
+    const log = (line: string) => console.log(`  ${phase.name}: ${line}`)
     reports.push(
       await runPhase(server, phase, {
-        ...{ seed: seed + index, callers, answersPerKill, fault, mistake, say },
+        ...{ seed: seed + index, callers, answersPerKill, fault, mistake, log },
         onProcess: child => processes.add(child),
       }),
     )
@@ -72,16 +72,18 @@ try {
 
 console.log(`\n${tableOf(reports)}`)
 console.log(
-  `\nin ${Math.round((performance.now() - started) / 1000)} s; again: --seed ${seed} --kills ${kills}`,
+  `\n${Math.round((performance.now() - started) / 1000)} s; to repeat: --seed ${seed} --kills ${kills}`,
 )
-const differences = reports.flatMap(({ name, differences }) => differences.map(what => `${name}: ${what}`))
+const differences = reports.flatMap(({ name, differences }) =>
+  differences.map(difference => `${name}: ${difference}`),
+)
 if (differences.length === 0) {
-  console.log(
-    'Every answered success is there, nothing is there twice, every balance and every bet is as it must be.',
-  )
+  console.log('PASSED: every answered success is recorded once, and every balance and bet is correct.')
 } else {
-  console.log(`\nTHE BOOKS DO NOT BALANCE. The first ${Math.min(10, differences.length)} differences:\n`)
-  for (const what of differences.slice(0, 10)) console.log(`${what}\n`)
+  console.log(
+    `\nFAILED: the books do not balance. The first ${Math.min(10, differences.length)} differences:\n`,
+  )
+  for (const difference of differences.slice(0, 10)) console.log(`${difference}\n`)
   process.exitCode = 1
 }
 

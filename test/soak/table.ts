@@ -1,33 +1,33 @@
-/** The counts of a soak as a small table: a column per phase. "–": what the load of a phase does not count. */
+/** The counts of a soak as a table with one column per phase. "–": not counted in this phase. */
 import type { PhaseReport } from './run.js'
 
-type Line = readonly [name: string, value: (report: PhaseReport) => number | null]
+type Row = readonly [name: string, value: (report: PhaseReport) => number | null]
 
-const lines: readonly Line[] = [
+const lines: readonly Row[] = [
   ['kills of a wallet process', ({ kills }) => kills.wallet],
   ['kills of PostgreSQL', ({ kills }) => kills.postgres],
-  ['calls under way at kills and cut-overs', ({ inFlightAtKills }) => inFlightAtKills],
+  ['calls in flight at kills and cut-overs', ({ inFlightAtKills }) => inFlightAtKills],
   ['calls sent', ({ traffic }) => traffic.sent],
   ['  answered with success', ({ traffic }) => traffic.succeeded],
   ['  refused', ({ traffic }) => traffic.refused],
   ['  answered 500 or 503', ({ traffic }) => traffic.faults],
   ['  not answered', ({ traffic }) => traffic.unanswered],
-  ['  of them given up by the platform', ({ traffic }) => traffic.abandoned],
-  ['tried again', ({ traffic }) => traffic.retried],
-  ['sent twice at once', ({ traffic }) => traffic.twice],
+  ['  of them abandoned by the platform', ({ traffic }) => traffic.abandoned],
+  ['retried', ({ traffic }) => traffic.retried],
+  ['sent twice concurrently', ({ traffic }) => traffic.twice],
   ['delivered late', ({ traffic }) => traffic.late],
   ['lost answers of COMMIT (COMMIT_UNKNOWN)', ({ faults }) => faults.COMMIT_UNKNOWN ?? 0],
   ['bets', ({ books }) => books?.bets ?? 0],
   ['  rolled back', ({ books }) => books?.rolledBack ?? 0],
-  ['  of them before they came', ({ books }) => books?.tombstones ?? 0],
+  ['  of them before they arrived', ({ books }) => books?.tombstones ?? 0],
   ['  settled', ({ books }) => books?.settled ?? 0],
   ['transactions', ({ books }) => books?.transactions ?? 0],
-  ['  refusals that stick', ({ books }) => books?.recordedRefusals ?? 0],
-  ['  of an earlier integration', ({ books }) => books?.imported ?? 0],
-  ['clawbacks left as debts', ({ traffic }) => traffic.debts],
-  ["movements of the PAM's own", ({ books }) => books?.movements ?? 0],
+  ['  recorded refusals', ({ books }) => books?.recordedRefusals ?? 0],
+  ['  of the legacy integration', ({ books }) => books?.imported ?? 0],
+  ['uncollected clawbacks', ({ traffic }) => traffic.debts],
+  ['movements by the PAM itself', ({ books }) => books?.movements ?? 0],
   ['changes of balances', ({ books }) => books?.balanceChanges ?? 0],
-  ['answers asked for again at the end', ({ askedAgain }) => askedAgain],
+  ['calls retried at the end', ({ retriedAtEnd }) => retriedAtEnd],
   ['differences', ({ differences }) => differences.length],
 ]
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { Bet, Transaction, WalletChanges } from '../../src/store.js'
 import { createMemoryStore } from '../../src/stores/memory.js'
-import { alice, bet, closed, live, snapshot, transaction } from '../fixtures.js'
+import { alice, bet, live, snapshot, transaction, uncollected } from '../fixtures.js'
 
 const keys = { operation: 'placebet', transactionId: 'place-1', playerId: 'alice', betId: 'bet-1' } as const
 
-/** A placebet of 30, its guards all satisfied by a store with alice's 100 EUR and nothing else. */
+/** A placebet of 30. All of its guards hold in a store with alice's 100 EUR and nothing else. */
 function changes(fields: Partial<WalletChanges> = {}): WalletChanges {
   return {
     transaction: transaction({ walletTransactionId: null }),
@@ -19,19 +19,19 @@ function changes(fields: Partial<WalletChanges> = {}): WalletChanges {
 const other: Partial<Transaction> = { transactionId: 'other', walletTransactionId: null }
 const committed = { status: 'committed', walletTransactionId: expect.any(String) }
 
-/** alice, and a placebet of 30 that is committed. */
+/** A store with alice and a committed placebet of 30. */
 async function withBet() {
   const store = createMemoryStore([alice])
   await store.commit(changes())
   return store
 }
 
-describe('given what is stored, when it is loaded', () => {
-  test('and there is nothing, then null for each', async () => {
+describe('given a store, when a snapshot is loaded', () => {
+  test('and the store is empty, then each record is null', async () => {
     expect(await createMemoryStore().load(keys)).toEqual({ player: null, bet: null, transaction: null })
   })
 
-  test('and everything is there, then the records, with the reference that commit answered', async () => {
+  test('and all three records exist, then they are returned, with the reference that commit returned', async () => {
     const store = createMemoryStore([alice])
     const result = await store.commit(changes())
     expect(result).toEqual({ ...committed, balance: '70' })
@@ -45,7 +45,7 @@ describe('given what is stored, when it is loaded', () => {
     )
   })
 
-  test('and the bet and the transaction are of others, then they are found by their own ids', async () => {
+  test('and the bet and the transaction belong to another player, then they are found by their own ids', async () => {
     const store = await withBet()
     expect(await store.load({ ...keys, playerId: 'bob' })).toMatchObject({
       player: null,
@@ -60,7 +60,7 @@ describe('given what is stored, when it is loaded', () => {
   })
 
   test.each(['__proto__', 'constructor', ' place-1', 'PLACE-1'])(
-    'and the id is %s, then nothing is found',
+    'and the id is %j, then nothing is found',
     async id => {
       const store = await withBet()
       const all = { ...keys, transactionId: id, playerId: id, betId: id }
@@ -69,15 +69,15 @@ describe('given what is stored, when it is loaded', () => {
   )
 })
 
-describe('given one guard that does not hold and all others satisfied, when it is committed, then conflict', () => {
+describe('given changes of which one guard does not hold and all others do, when they are committed, then conflict', () => {
   test.each<[string, Partial<WalletChanges>]>([
     ['guard 1: the transaction exists', { bet: bet({ betId: 'bet-2' }) }],
     [
-      "guard 1: it exists, as another player's",
+      'guard 1: the transaction exists, for another player',
       { transaction: transaction({ playerId: 'bob' }), bet: null, balance: null },
     ],
     ['guard 2: the bet exists', { transaction: transaction(other) }],
-    ['guard 2: the bet is behind', { transaction: transaction(other), bet: bet({ revision: 3 }) }],
+    ['guard 2: the stored revision is lower', { transaction: transaction(other), bet: bet({ revision: 3 }) }],
     [
       'guard 2: the bet does not exist',
       { transaction: transaction(other), bet: bet({ betId: 'bet-2', revision: 2 }) },
@@ -87,7 +87,7 @@ describe('given one guard that does not hold and all others satisfied, when it i
       { transaction: transaction(other), bet: null, balance: { currency: 'USD', delta: '30', floor: null } },
     ],
     [
-      'guard 3: a cent below the floor',
+      'guard 3: the balance would be one cent below the floor',
       {
         transaction: transaction(other),
         bet: null,
@@ -95,7 +95,7 @@ describe('given one guard that does not hold and all others satisfied, when it i
       },
     ],
     [
-      'guard 3: below another floor',
+      'guard 3: the balance would be below a floor other than 0',
       {
         transaction: transaction(other),
         bet: null,
@@ -103,7 +103,7 @@ describe('given one guard that does not hold and all others satisfied, when it i
       },
     ],
     [
-      'the player is gone',
+      'the player was removed',
       { transaction: transaction({ ...other, playerId: 'carol' }), bet: null, balance: null },
     ],
   ])('%s, and nothing is written', async (_name, fields) => {
@@ -115,8 +115,8 @@ describe('given one guard that does not hold and all others satisfied, when it i
   })
 })
 
-describe('given guards that hold just so, when it is committed, then all of it is written', () => {
-  test('the balance reaches the floor', async () => {
+describe('given changes at the limit of their guards, when they are committed, then everything is written', () => {
+  test('the balance reaches the floor exactly', async () => {
     const store = await withBet()
     const balance = { currency: 'EUR', delta: '-70.00', floor: '0' }
     expect(await store.commit(changes({ transaction: transaction(other), bet: null, balance }))).toEqual({
@@ -142,7 +142,7 @@ describe('given guards that hold just so, when it is committed, then all of it i
     expect(store.bet('bet-1')?.revision).toBe(2)
   })
 
-  test('nothing moves and no bet is touched: the balance is answered all the same', async () => {
+  test('neither the balance nor a bet changes: the balance is returned nevertheless', async () => {
     const store = createMemoryStore([{ ...alice, balance: '-5' }])
     const refusal = { errorCode: 'INSUFFICIENT_FUNDS', description: 'short' }
     const result = await store.commit(
@@ -153,7 +153,7 @@ describe('given guards that hold just so, when it is committed, then all of it i
     expect(store.transactions()).toMatchObject([{ refusal }])
   })
 
-  test('every reference is its own', async () => {
+  test('every reference is unique', async () => {
     const store = createMemoryStore([alice])
     for (const id of ['1', '2', '3']) {
       await store.commit(changes({ transaction: transaction({ transactionId: id }), bet: null }))
@@ -163,31 +163,31 @@ describe('given guards that hold just so, when it is committed, then all of it i
   })
 })
 
-describe('given what the store was handed and what it gave', () => {
-  test('when what was handed over is changed afterwards, then what is stored stays', async () => {
+describe('given the arguments and the results of the store', () => {
+  test('when the arguments are changed afterwards, then the stored records stay unchanged', async () => {
     const player = { ...alice }
     const store = createMemoryStore([player])
     const refusal = { errorCode: 'X', description: 'x' }
-    const handed = changes({
+    const passed = changes({
       transaction: transaction({ refusal }),
       bet: bet({ credits: { VOIDED: live('30') } }),
     })
-    await store.commit(handed)
+    await store.commit(passed)
     const before = await store.load(keys)
     const copy = structuredClone(before)
 
     player.balance = '1000000'
     refusal.errorCode = 'Y'
-    handed.transaction.amount = '1'
-    Object.assign(handed.bet as Bet, { stake: '1', status: 'ROLLED_BACK' })
-    Object.assign(handed.bet?.credits ?? {}, { BET_PAID: live('1') })
-    Object.assign(handed.bet?.credits.VOIDED ?? {}, { live: '1' })
+    passed.transaction.amount = '1'
+    Object.assign(passed.bet as Bet, { stake: '1', status: 'ROLLED_BACK' })
+    Object.assign(passed.bet?.credits ?? {}, { BET_PAID: live('1') })
+    Object.assign(passed.bet?.credits.VOIDED ?? {}, { live: '1' })
 
     expect(await store.load(keys)).toEqual(copy)
     expect(before).toEqual(copy)
   })
 
-  test('when what was given is changed, then it throws or what is stored stays', async () => {
+  test('when a result is changed, then it throws, or the stored records stay unchanged', async () => {
     const store = await withBet()
     await store.commit(
       changes({
@@ -197,9 +197,9 @@ describe('given what the store was handed and what it gave', () => {
     )
     const copy = structuredClone(await store.load(keys))
     const { player, bet: found, transaction: first } = await store.load(keys)
-    for (const given of [player, found, found?.credits, found?.credits.BET_PAID, first]) {
-      for (const key of Object.keys(given ?? {})) {
-        expect(() => Object.assign(given ?? {}, { [key]: 'changed' })).toThrow(TypeError)
+    for (const record of [player, found, found?.credits, found?.credits.BET_PAID, first]) {
+      for (const key of Object.keys(record ?? {})) {
+        expect(() => Object.assign(record ?? {}, { [key]: 'changed' })).toThrow(TypeError)
       }
     }
     store.bets().pop()
@@ -208,7 +208,7 @@ describe('given what the store was handed and what it gave', () => {
     expect([store.bets().length, store.transactions().length]).toEqual([1, 2])
   })
 
-  test('when a commit changes the balance, then a snapshot of before stays as it was', async () => {
+  test('when a commit changes the balance, then an earlier snapshot stays unchanged', async () => {
     const store = createMemoryStore([alice])
     const before = await store.load(keys)
     await store.commit(changes())
@@ -217,7 +217,7 @@ describe('given what the store was handed and what it gave', () => {
 })
 
 describe("given the PAM's side", () => {
-  test('when a player is opened, then the player is known; twice, and it throws', () => {
+  test('when a player is opened, then the player is known; opened again, it throws', () => {
     const store = createMemoryStore()
     expect(store.player('alice')).toBeNull()
     store.openPlayer(alice)
@@ -226,7 +226,7 @@ describe("given the PAM's side", () => {
     expect(store.player('alice')).toEqual(alice)
   })
 
-  test('when players are given at first and one is there twice, then it throws', () => {
+  test('when an initial player is duplicated, then it throws', () => {
     expect(() => createMemoryStore([alice, alice])).toThrow(/playerId/)
   })
 
@@ -241,7 +241,7 @@ describe("given the PAM's side", () => {
     ['balance', '1e2'],
     ['balance', ''],
     ['balance', undefined],
-  ])('when a player has a bad %s (%s), then a TypeError names it', (field, value) => {
+  ])('when a player has an invalid %s (%s), then a TypeError names it', (field, value) => {
     const store = createMemoryStore()
     const player = { ...alice, [field]: value }
     expect(() => store.openPlayer(player)).toThrow(TypeError)
@@ -249,38 +249,38 @@ describe("given the PAM's side", () => {
     expect(() => createMemoryStore([player])).toThrow(new RegExp(`^${field} must be`))
   })
 
-  test('when money is deposited and withdrawn, then exactly, and the balance is given', () => {
+  test('when money is deposited and withdrawn, then the sum is exact and the balance is returned', () => {
     const store = createMemoryStore([{ ...alice, balance: '0.1' }])
     expect(store.deposit('alice', '0.2')).toBe('0.3')
     expect(store.withdraw('alice', '0.30')).toBe('0')
     expect(store.player('alice')?.balance).toBe('0')
   })
 
-  test('when more is withdrawn than is there, then a RangeError, and the balance stays', () => {
+  test('when more than the balance is withdrawn, then a RangeError, and the balance does not change', () => {
     const store = createMemoryStore([alice])
     expect(() => store.withdraw('alice', '100.01')).toThrow(RangeError)
     expect(store.player('alice')?.balance).toBe('100')
   })
 
-  test('when money is deposited on a balance below 0, then it is taken', () => {
+  test('when money is deposited on a balance below 0, then it is accepted', () => {
     expect(createMemoryStore([{ ...alice, balance: '-50' }]).deposit('alice', '20')).toBe('-30')
   })
 
   test.each(['deposit', 'withdraw'] as const)(
-    'when the %s is bad, then a TypeError names the field',
+    'when the arguments of %s are invalid, then a TypeError names the field',
     name => {
       const store = createMemoryStore([alice])
       for (const amount of ['-1', '', '1e2', '-0', 5 as never]) {
         expect(() => store[name]('alice', amount)).toThrow(TypeError)
         expect(() => store[name]('alice', amount)).toThrow(/^amount/)
       }
-      expect(() => store[name]('nobody', '1')).toThrow(TypeError)
-      expect(() => store[name]('nobody', '1')).toThrow(/^playerId/)
+      expect(() => store[name]('unknown', '1')).toThrow(TypeError)
+      expect(() => store[name]('unknown', '1')).toThrow(/^playerId/)
       expect(store.player('alice')).toEqual(alice)
     },
   )
 
-  test('when bets, transactions and debts are asked for, then all of them or a player’s, in order', async () => {
+  test('when bets, transactions and owed amounts are queried, then all of them or a player’s are returned, in order', async () => {
     const store = createMemoryStore([alice, { ...alice, playerId: 'bob' }])
     expect(store.owed('alice')).toBe('0')
     const place = (id: string, playerId: string, credits: Bet['credits']) =>
@@ -291,15 +291,15 @@ describe("given the PAM's side", () => {
           balance: null,
         }),
       )
-    await place('2', 'alice', { BET_PAID: closed('0.1'), VOIDED: closed('0.2') })
-    await place('1', 'bob', { BET_PAID: closed('5') })
+    await place('2', 'alice', { BET_PAID: uncollected('0.1'), VOIDED: uncollected('0.2') })
+    await place('1', 'bob', { BET_PAID: uncollected('5') })
     await place('3', 'alice', { BET_PAID: { live: '9', reversed: '9', owed: '1' } })
 
     expect(store.bets().map(({ betId }) => betId)).toEqual(['2', '1', '3'])
     expect(store.bets('alice').map(({ betId }) => betId)).toEqual(['2', '3'])
     expect(store.transactions().map(({ transactionId }) => transactionId)).toEqual(['2', '1', '3'])
     expect(store.transactions('bob').map(({ transactionId }) => transactionId)).toEqual(['1'])
-    expect([store.owed('alice'), store.owed('bob'), store.owed('nobody')]).toEqual(['1.3', '5', '0'])
-    expect(store.bet('nothing')).toBeNull()
+    expect([store.owed('alice'), store.owed('bob'), store.owed('unknown')]).toEqual(['1.3', '5', '0'])
+    expect(store.bet('unknown')).toBeNull()
   })
 })

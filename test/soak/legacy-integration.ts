@@ -1,52 +1,53 @@
 /**
- * The wallet that somebody wrote by hand before this library came, with tables of its own beside the PAM's accounts, and
- * the way from there: what the import reads, and the view that does without.
+ * The legacy integration: a hand-written wallet with its own tables beside the PAM's accounts. Also the
+ * cut-over from it: the rows for the import, and the view that replaces the import.
  *
- * It does its work in the database: one statement per call, which goes on when the process that sent it is dead.
+ * Its rules are one function in the database, one statement per call. A statement continues after its process
+ * has ended.
  */
 import type { Bet, Transaction } from 'bet-wallet'
 import type pg from 'pg'
 import type { Accounts } from './accounts.js'
 
-/** By which its connections are known, as an operator knows them by their role. */
-export const earlierName = 'earlier-wallet'
+/** The application name of its connections. An operator would recognise them by their role. */
+export const legacyApplicationName = 'legacy-wallet'
 
 /** The view for the option `legacyBets`. */
-export const earlierBetsView = 'earlier.bets_for_wallet'
+export const legacyBetsView = 'legacy.bets_for_wallet'
 
-export function earlierMigration({ players, balanceSql: cents }: Accounts): string {
+export function legacyMigration({ players, balanceSql: cents }: Accounts): string {
   const { table, id } = players
   return `
-    CREATE SCHEMA earlier;
-    CREATE TABLE earlier.tickets (
+    CREATE SCHEMA legacy;
+    CREATE TABLE legacy.tickets (
       ticket text PRIMARY KEY, account text NOT NULL, stake_cents bigint NOT NULL, cancelled boolean NOT NULL
     );
-    -- What was paid per ticket and kind of result, what of it was taken back, and what could not be.
-    CREATE TABLE earlier.payouts (
-      ticket text NOT NULL REFERENCES earlier.tickets, kind text NOT NULL,
-      open_cents bigint, taken_back_cents bigint NOT NULL, uncollected_cents bigint NOT NULL,
+    -- Per ticket and kind of result: the amount that is credited, that was reversed, and that could not be collected.
+    CREATE TABLE legacy.payouts (
+      ticket text NOT NULL REFERENCES legacy.tickets, kind text NOT NULL,
+      open_cents bigint, reversed_cents bigint NOT NULL, uncollected_cents bigint NOT NULL,
       PRIMARY KEY (ticket, kind)
     );
-    CREATE TABLE earlier.calls (
+    CREATE TABLE legacy.calls (
       reference bigserial PRIMARY KEY, operation text NOT NULL, call_id text NOT NULL,
       account text NOT NULL, ticket text NOT NULL, cents bigint, currency text, kind text, called_at timestamptz NOT NULL,
-      moved_cents bigint NOT NULL, refusal text, UNIQUE (operation, call_id)
+      delta_cents bigint NOT NULL, refusal text, UNIQUE (operation, call_id)
     );
 
-    CREATE FUNCTION earlier.answer(
-      wanted text, body jsonb, OUT status integer, OUT code text, OUT balance_cents numeric, OUT ref bigint
+    CREATE FUNCTION legacy.answer(
+      requested text, body jsonb, OUT status integer, OUT code text, OUT balance_cents numeric, OUT ref bigint
     ) LANGUAGE plpgsql AS $$
     DECLARE
-      asked_cents bigint := round((body->>'amount')::numeric * 100);
+      requested_cents bigint := round((body->>'amount')::numeric * 100);
       paid text := CASE body->>'type' WHEN 'UNSCORED' THEN 'BET_PAID' WHEN 'UNVOIDED' THEN 'VOIDED' ELSE body->>'type' END;
       account record; known record; bet record; payout record;
       move bigint := 0;
       recorded boolean := true;
     BEGIN
-      -- One call of a player after the other.
+      -- The row lock serialises the calls of a player.
       SELECT a.${id}::text AS id, a.currency, ${cents.of} AS cents INTO account
         FROM ${table} a WHERE a.${id}::text = body->>'playerId' FOR UPDATE;
-      SELECT * INTO known FROM earlier.calls c WHERE c.operation = wanted AND c.call_id = body->>'transactionId';
+      SELECT * INTO known FROM legacy.calls c WHERE c.operation = requested AND c.call_id = body->>'transactionId';
       IF FOUND THEN
         code := known.refusal;
         status := CASE code WHEN 'INSUFFICIENT_FUNDS' THEN 402 WHEN 'INVALID_BET' THEN 400 ELSE 200 END;
@@ -54,36 +55,36 @@ export function earlierMigration({ players, balanceSql: cents }: Accounts): stri
         ref := known.reference;
         RETURN;
       END IF;
-      SELECT * INTO bet FROM earlier.tickets t WHERE t.ticket = body->>'betId';
-      SELECT * INTO payout FROM earlier.payouts p WHERE p.ticket = body->>'betId' AND p.kind = paid;
+      SELECT * INTO bet FROM legacy.tickets t WHERE t.ticket = body->>'betId';
+      SELECT * INTO payout FROM legacy.payouts p WHERE p.ticket = body->>'betId' AND p.kind = paid;
 
-      IF wanted = 'placebet' THEN
+      IF requested = 'placebet' THEN
         IF bet.ticket IS NOT NULL THEN code := 'INVALID_BET';
-        ELSIF asked_cents > 0 AND account.cents < asked_cents THEN code := 'INSUFFICIENT_FUNDS';
+        ELSIF requested_cents > 0 AND account.cents < requested_cents THEN code := 'INSUFFICIENT_FUNDS';
         ELSE
-          move := -asked_cents;
-          INSERT INTO earlier.tickets VALUES (body->>'betId', account.id, asked_cents, false);
+          move := -requested_cents;
+          INSERT INTO legacy.tickets VALUES (body->>'betId', account.id, requested_cents, false);
         END IF;
-      ELSIF wanted = 'rollbackbet' THEN
+      ELSIF requested = 'rollbackbet' THEN
         IF bet.ticket IS NULL THEN
-          INSERT INTO earlier.tickets VALUES (body->>'betId', account.id, 0, true);
+          INSERT INTO legacy.tickets VALUES (body->>'betId', account.id, 0, true);
         ELSIF NOT bet.cancelled THEN
-          IF EXISTS (SELECT FROM earlier.payouts p WHERE p.ticket = bet.ticket
+          IF EXISTS (SELECT FROM legacy.payouts p WHERE p.ticket = bet.ticket
               AND (p.open_cents IS NOT NULL OR p.uncollected_cents > 0)) THEN
             code := 'INVALID_BET';
             recorded := false;
           ELSE
             move := bet.stake_cents;
-            UPDATE earlier.tickets t SET cancelled = true WHERE t.ticket = bet.ticket;
+            UPDATE legacy.tickets t SET cancelled = true WHERE t.ticket = bet.ticket;
           END IF;
         END IF;
       ELSIF bet.ticket IS NULL OR bet.cancelled THEN
         code := 'INVALID_BET';
         recorded := false;
-      ELSIF wanted = 'settlement' THEN
-        move := asked_cents;
-        INSERT INTO earlier.payouts AS p VALUES (bet.ticket, paid, asked_cents, 0, 0)
-          ON CONFLICT (ticket, kind) DO UPDATE SET open_cents = coalesce(p.open_cents, 0) + asked_cents;
+      ELSIF requested = 'settlement' THEN
+        move := requested_cents;
+        INSERT INTO legacy.payouts AS p VALUES (bet.ticket, paid, requested_cents, 0, 0)
+          ON CONFLICT (ticket, kind) DO UPDATE SET open_cents = coalesce(p.open_cents, 0) + requested_cents;
       ELSIF payout.ticket IS NULL THEN
         code := 'SETTLEMENT_NOT_FOUND';
         recorded := false;
@@ -92,11 +93,11 @@ export function earlierMigration({ players, balanceSql: cents }: Accounts): stri
         recorded := false;
       ELSIF payout.open_cents > 0 AND account.cents < payout.open_cents THEN
         code := 'INSUFFICIENT_FUNDS';
-        UPDATE earlier.payouts p SET uncollected_cents = p.uncollected_cents + p.open_cents, open_cents = NULL
+        UPDATE legacy.payouts p SET uncollected_cents = p.uncollected_cents + p.open_cents, open_cents = NULL
           WHERE p.ticket = bet.ticket AND p.kind = paid;
       ELSE
         move := -payout.open_cents;
-        UPDATE earlier.payouts p SET taken_back_cents = p.taken_back_cents + p.open_cents, open_cents = NULL
+        UPDATE legacy.payouts p SET reversed_cents = p.reversed_cents + p.open_cents, open_cents = NULL
           WHERE p.ticket = bet.ticket AND p.kind = paid;
       END IF;
 
@@ -104,8 +105,8 @@ export function earlierMigration({ players, balanceSql: cents }: Accounts): stri
         UPDATE ${table} a SET ${cents.add} WHERE a.${id}::text = account.id;
       END IF;
       IF recorded THEN
-        INSERT INTO earlier.calls (operation, call_id, account, ticket, cents, currency, kind, called_at, moved_cents, refusal)
-        VALUES (wanted, body->>'transactionId', account.id, body->>'betId', asked_cents, body->>'currency', body->>'type',
+        INSERT INTO legacy.calls (operation, call_id, account, ticket, cents, currency, kind, called_at, delta_cents, refusal)
+        VALUES (requested, body->>'transactionId', account.id, body->>'betId', requested_cents, body->>'currency', body->>'type',
           (body->>'transactionDate')::timestamptz, move, code)
         RETURNING reference INTO ref;
       END IF;
@@ -114,23 +115,23 @@ export function earlierMigration({ players, balanceSql: cents }: Accounts): stri
       balance_cents := account.cents + move;
     END $$;
 
-    CREATE VIEW ${earlierBetsView} AS
+    CREATE VIEW ${legacyBetsView} AS
       SELECT t.ticket AS bet_id, t.account AS player_id, 'EUR' AS currency, t.stake_cents / 100.0 AS stake,
         CASE WHEN t.cancelled THEN 'ROLLED_BACK' ELSE 'PLACED' END AS status,
         ${(['BET_PAID', 'VOIDED', 'CASHOUT'] as const)
           .map(kind => {
             const name = kind.toLowerCase()
-            return `${name}.open_cents / 100.0 AS ${name}_live, ${name}.taken_back_cents / 100.0 AS ${name}_reversed,
+            return `${name}.open_cents / 100.0 AS ${name}_live, ${name}.reversed_cents / 100.0 AS ${name}_reversed,
               ${name}.uncollected_cents / 100.0 AS ${name}_owed`
           })
           .join(', ')}
-      FROM earlier.tickets t
-      LEFT JOIN earlier.payouts bet_paid ON bet_paid.ticket = t.ticket AND bet_paid.kind = 'BET_PAID'
-      LEFT JOIN earlier.payouts voided ON voided.ticket = t.ticket AND voided.kind = 'VOIDED'
-      LEFT JOIN earlier.payouts cashout ON cashout.ticket = t.ticket AND cashout.kind = 'CASHOUT';`
+      FROM legacy.tickets t
+      LEFT JOIN legacy.payouts bet_paid ON bet_paid.ticket = t.ticket AND bet_paid.kind = 'BET_PAID'
+      LEFT JOIN legacy.payouts voided ON voided.ticket = t.ticket AND voided.kind = 'VOIDED'
+      LEFT JOIN legacy.payouts cashout ON cashout.ticket = t.ticket AND cashout.kind = 'CASHOUT';`
 }
 
-/** Its bets as the library sees bets. A real one would be read with a cursor. */
+/** Its bets in the form of the library. Real code would read them with a cursor. */
 export async function legacyBets(pool: pg.Pool): Promise<Bet[]> {
   const { rows } = await pool.query<{
     ticket: string
@@ -145,9 +146,9 @@ export async function legacyBets(pool: pg.Pool): Promise<Bet[]> {
     }[]
   }>(`SELECT t.ticket, t.account, trim_scale(t.stake_cents / 100.0)::text AS stake, t.cancelled, coalesce((
       SELECT json_agg(json_build_object('kind', p.kind, 'live', trim_scale(p.open_cents / 100.0)::text,
-        'reversed', trim_scale(p.taken_back_cents / 100.0)::text, 'owed', trim_scale(p.uncollected_cents / 100.0)::text))
-      FROM earlier.payouts p WHERE p.ticket = t.ticket), '[]') AS payouts
-    FROM earlier.tickets t`)
+        'reversed', trim_scale(p.reversed_cents / 100.0)::text, 'owed', trim_scale(p.uncollected_cents / 100.0)::text))
+      FROM legacy.payouts p WHERE p.ticket = t.ticket), '[]') AS payouts
+    FROM legacy.tickets t`)
   return rows.map(({ ticket, account, stake, cancelled, payouts }) => ({
     betId: ticket,
     playerId: account,
@@ -161,8 +162,8 @@ export async function legacyBets(pool: pg.Pool): Promise<Bet[]> {
   }))
 }
 
-/** What it has answered and remembered, as the library remembers transactions. */
-export async function earlierTransactions(pool: pg.Pool): Promise<Transaction[]> {
+/** Its recorded calls in the form of the library's transactions. */
+export async function legacyTransactions(pool: pg.Pool): Promise<Transaction[]> {
   const { rows } = await pool.query<{
     operation: Transaction['operation']
     call_id: string
@@ -176,8 +177,8 @@ export async function earlierTransactions(pool: pg.Pool): Promise<Transaction[]>
     called_at: Date
     reference: string
   }>(`SELECT operation, call_id, account, ticket, trim_scale(cents / 100.0)::text AS amount, currency, kind,
-      trim_scale(moved_cents / 100.0)::text AS delta, refusal, called_at, reference::text
-    FROM earlier.calls ORDER BY reference`)
+      trim_scale(delta_cents / 100.0)::text AS delta, refusal, called_at, reference::text
+    FROM legacy.calls ORDER BY reference`)
   return rows.map(row => ({
     operation: row.operation,
     transactionId: row.call_id,
@@ -188,7 +189,9 @@ export async function earlierTransactions(pool: pg.Pool): Promise<Transaction[]>
     type: row.kind,
     delta: row.delta,
     refusal:
-      row.refusal === null ? null : { errorCode: row.refusal, description: 'as it was answered before' },
+      row.refusal === null
+        ? null
+        : { errorCode: row.refusal, description: 'refused by the legacy integration' },
     transactionDate: row.called_at.toISOString(),
     walletTransactionId: row.reference,
   }))

@@ -1,11 +1,15 @@
-/** A process of the wallet that somebody wrote by hand before: see earlier-integration.ts. */
+/** A process of the legacy integration: see legacy-integration.ts. */
 import { createServer, type IncomingMessage } from 'node:http'
 import pg from 'pg'
-import { earlierName } from './earlier-integration.js'
+import { legacyApplicationName } from './legacy-integration.js'
 import { credentials, listen, reportFault, settings } from './server-child.js'
 
 const given = settings()
-const pool = new pg.Pool({ connectionString: given.databaseUrl, max: 8, application_name: earlierName })
+const pool = new pg.Pool({
+  connectionString: given.databaseUrl,
+  max: 8,
+  application_name: legacyApplicationName,
+})
 pool.on('error', () => {})
 const authorization = `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64')}`
 const operations = ['placebet', 'settlement', 'unsettlement', 'rollbackbet']
@@ -27,7 +31,7 @@ async function answer(req: IncomingMessage): Promise<[status: number, body: obje
   if (req.headers.authorization !== authorization) return refusal(401, 'AUTHENTICATION_FAILED')
   const chunks: Buffer[] = []
   for await (const chunk of req) chunks.push(chunk as Buffer)
-  const { rows } = await pool.query<Answer>('SELECT * FROM earlier.answer($1, $2)', [
+  const { rows } = await pool.query<Answer>('SELECT * FROM legacy.answer($1, $2)', [
     operation,
     Buffer.concat(chunks).toString(),
   ])
