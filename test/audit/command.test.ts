@@ -413,7 +413,7 @@ describe('bet-wallet simulate', () => {
     for (const [list, message] of [
       ['{', /^--players: players\.json cannot be read: .*JSON/],
       [{}, /players must be a list of at least one/],
-      [['player-1', { currency: 'EUR' }], /players\[1\]\.playerId must be text/],
+      [['player-1', { currency: 'EUR' }], /players\[1\]\.playerId must be non-empty text/],
       [[{ playerId: 'player-1', balance: 100 }], /players\[0\]\.balance must be decimal text/],
       [[{ playerId: 'player-1', name: 'Ann' }], /players\[0\]: unknown field "name"/],
       [[{ playerId: 'player-1', balance: '1.00' }], /^Cannot start: player-1: .*1\.00/m],
