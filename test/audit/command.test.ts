@@ -355,13 +355,13 @@ describe('bet-wallet simulate', () => {
     // Without a terminal, the progress is printed in lines, at least one per phase.
     const lines = error.trimEnd().split('\n')
     expect(lines.at(-1)).toBe('Written: simulation.json')
-    for (const phase of ['opening', 'betting', 'playing out', 'reconciling']) {
+    for (const phase of ['opening', 'betting', 'draining', 'reconciling']) {
       expect(lines.some(line => new RegExp(`^ *\\d+ %  ${phase}  \\d+ bets  \\d+ requests`).test(line))).toBe(
         true,
       )
     }
     expect(error).not.toContain('\u001b')
-    expect(out).toContain('Reconciled: the books of 2 players and the wallet agree to the cent.')
+    expect(out).toContain('PASSED: the books of 2 players and the wallet agree to the cent.')
     const report = JSON.parse(readFileSync(join(folder, 'simulation.json'), 'utf8')) as {
       passed: boolean
     }
@@ -389,12 +389,12 @@ describe('bet-wallet simulate', () => {
       { playerId: 'player-1', currency: 'EUR', balance: '100.00', sessionId: 's' },
     ])
     expect(code).toBe(0)
-    expect(out).toContain('Reconciled: the books of 2 players')
+    expect(out).toContain('PASSED: the books of 2 players')
 
     for (const [list, message] of [
       ['{', /^--players: players\.json cannot be read: .*JSON/],
       [{}, /players must be a list of at least one/],
-      [['player-1', { currency: 'EUR' }], /players\[1\]\.playerId must be text/],
+      [['player-1', { currency: 'EUR' }], /players\[1\]\.playerId must be non-empty text/],
       [[{ playerId: 'player-1', balance: 100 }], /players\[0\]\.balance must be decimal text/],
       [[{ playerId: 'player-1', name: 'Ann' }], /players\[0\]: unknown field "name"/],
       [[{ playerId: 'player-1', balance: '1.00' }], /^Cannot start: player-1: .*1\.00/m],
@@ -421,6 +421,6 @@ describe('bet-wallet simulate', () => {
     const words = ['simulate', url, '--players', 'player-1,player-2', '--user', 'platform', '--bets', '60']
     const { code, out } = await run([...words, '--seed', '3', '--chaos', '1'], password)
     expect(code).toBe(1)
-    expect(out).toContain('NOT RECONCILED')
+    expect(out).toContain('FAILED: ')
   })
 })
