@@ -1,5 +1,5 @@
 /** The options of an audit, checked completely before the first request is sent. */
-import { checkFunctions, checkNames, invalid, isText, textOption, wholeOption } from './checks.js'
+import { check, isText, textOption } from './checks.js'
 import type { AuditResult } from './report.js'
 import { type TargetSettings, targetOptionNames, targetSettingsOf, type WalletTarget } from './target.js'
 
@@ -119,17 +119,18 @@ const optionNames: ReadonlySet<string> = new Set<keyof AuditOptions>([
  * @throws {AuditError} `INVALID_OPTIONS`, naming the option
  */
 export function settingsOf(options: AuditOptions, ids: readonly string[]): AuditSettings {
-  checkNames(options, optionNames)
-  checkFunctions(options, ['formatDate', 'onResult'])
+  check.names(options, optionNames)
+  for (const name of ['formatDate', 'onResult'] as const) check.func(name, options[name])
   const { minorUnitsOf, ...target } = targetSettingsOf(options, 'unsupported')
   const { statusCodes, errorCodes, otherPlayerId, timeBudgetMs, only, formatDate, clawbacks = true } = options
   const playerId = textOption('playerId', options.playerId, 'the id of a test player; there is no default')
   const currency = textOption('currency', options.currency, 'the currency of the player, such as "EUR"')
-  if (!/^[A-Za-z0-9._-]{1,16}$/.test(currency)) invalid('currency must be a currency code, such as "EUR"')
+  if (!/^[A-Za-z0-9._-]{1,16}$/.test(currency))
+    check.invalid('currency must be a currency code, such as "EUR"')
   if (otherPlayerId !== undefined)
     textOption('otherPlayerId', otherPlayerId, 'the id of a second test player')
-  if (otherPlayerId === playerId) invalid('otherPlayerId must differ from playerId')
-  if (typeof clawbacks !== 'boolean') invalid('clawbacks must be true or false')
+  if (otherPlayerId === playerId) check.invalid('otherPlayerId must differ from playerId')
+  if (typeof clawbacks !== 'boolean') check.invalid('clawbacks must be true or false')
   return {
     ...target,
     playerId,
@@ -146,14 +147,14 @@ export function settingsOf(options: AuditOptions, ids: readonly string[]): Audit
     errorCodes: agreedOf('errorCodes', errorCodes, {}, isText, 'an error code'),
     minorUnits: minorUnitsOf(currency),
     formatDate: formatDate?.bind(options) ?? (date => date.toISOString()),
-    concurrency: wholeOption('concurrency', options.concurrency ?? 16, 2, 64),
-    raceRounds: wholeOption('raceRounds', options.raceRounds ?? 6, 1, 1_000),
+    concurrency: check.whole('concurrency', options.concurrency ?? 16, 2, 64),
+    raceRounds: check.whole('raceRounds', options.raceRounds ?? 6, 1, 1_000),
     timeBudgetMs:
       timeBudgetMs === undefined
         ? Number.POSITIVE_INFINITY
-        : wholeOption('timeBudgetMs', timeBudgetMs, 1, 86_400_000),
+        : check.whole('timeBudgetMs', timeBudgetMs, 1, 86_400_000),
     only: only === undefined ? null : onlyOf(only, ids),
-    seed: wholeOption('seed', options.seed ?? 1, 0, 0xffff_ffff),
+    seed: check.whole('seed', options.seed ?? 1, 0, 0xffff_ffff),
     onResult: options.onResult?.bind(options),
   }
 }
@@ -167,31 +168,32 @@ function agreedOf<T extends string | number>(
   description: string,
 ): Map<string, readonly T[]> {
   if (given !== undefined && (typeof given !== 'object' || given === null))
-    invalid(`${name} must be an object`)
+    check.invalid(`${name} must be an object`)
   const agreed = new Map<string, readonly T[]>(
     Object.entries(defaults).map(([code, value]) => [code, [value]]),
   )
   for (const [code, value] of Object.entries(given ?? {})) {
     if (!(code in defaultStatusCodes) || (name === 'errorCodes' && code === 'SUCCESS')) {
       const known = Object.keys(defaultStatusCodes).join(', ')
-      invalid(`${name}: unknown code ${JSON.stringify(code)}; the codes are ${known}`)
+      check.invalid(`${name}: unknown code ${JSON.stringify(code)}; the codes are ${known}`)
     }
     const values: unknown[] = Array.isArray(value) ? value : [value]
     if (values.length === 0 || !values.every(isValid))
-      invalid(`${name}.${code} must be ${description}, or a list of them`)
+      check.invalid(`${name}.${code} must be ${description}, or a list of them`)
     agreed.set(code, values as T[])
   }
   return agreed
 }
 
 function onlyOf(only: unknown, ids: readonly string[]): readonly string[] {
-  if (!Array.isArray(only) || only.length === 0) invalid('only must list at least one case, such as "AU-101"')
+  if (!Array.isArray(only) || only.length === 0)
+    check.invalid('only must list at least one case, such as "AU-101"')
   const chosen = only.flatMap((entry: unknown) => {
     const text = isText(entry) ? entry.trim().toUpperCase() : ''
     const matching = text.endsWith('*')
       ? ids.filter(id => id.startsWith(text.slice(0, -1)))
       : ids.filter(id => id === text)
-    return matching.length > 0 ? matching : invalid(`only: there is no case ${JSON.stringify(entry)}`)
+    return matching.length > 0 ? matching : check.invalid(`only: there is no case ${JSON.stringify(entry)}`)
   })
   return [...new Set(chosen)]
 }

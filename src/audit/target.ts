@@ -1,17 +1,7 @@
 /** The options of the wallet that the audit and the simulator call, and how its bets are settled. */
 import type { ConnectionOptions } from 'node:tls'
 import type { SettlementRequest } from '../requests.js'
-import {
-  baseUrlOf,
-  checkCredentials,
-  checkFunctions,
-  headersOf,
-  invalid,
-  isText,
-  targetOf,
-  urlOf,
-  wholeOption,
-} from './checks.js'
+import { baseUrlOf, check, checkCredentials, headersOf, isText, targetOf, urlOf } from './checks.js'
 import { isoMinorUnits } from './minor-units.js'
 
 /** The wallet under test. */
@@ -151,9 +141,11 @@ export function targetSettingsOf(options: WalletTarget, settleDefault: SettleOpt
   const target = targetOf(base)
   const { credentials, tls = {}, signal, settle = settleDefault, timeoutMs = 10_000 } = options
   if (credentials !== undefined) checkCredentials(credentials)
-  checkFunctions(options, ['sign', 'minorUnits'])
-  if (typeof tls !== 'object' || tls === null) invalid('tls must be an object of options of tls.connect')
-  if (signal !== undefined && typeof signal?.aborted !== 'boolean') invalid('signal must be an AbortSignal')
+  for (const name of ['sign', 'minorUnits'] as const) check.func(name, options[name])
+  if (typeof tls !== 'object' || tls === null)
+    check.invalid('tls must be an object of options of tls.connect')
+  if (signal !== undefined && typeof signal?.aborted !== 'boolean')
+    check.invalid('signal must be an AbortSignal')
   const minorUnits = options.minorUnits?.bind(options)
   return {
     base,
@@ -163,9 +155,9 @@ export function targetSettingsOf(options: WalletTarget, settleDefault: SettleOpt
     sign: options.sign?.bind(options) ?? null,
     tls,
     settle: settleOf(settle, target),
-    timeoutMs: wholeOption('timeoutMs', timeoutMs, 1, 600_000),
+    timeoutMs: check.whole('timeoutMs', timeoutMs, 1, 600_000),
     minorUnitsOf: currency =>
-      wholeOption(
+      check.whole(
         `minorUnits(${JSON.stringify(currency)})`,
         minorUnits?.(currency) ?? isoMinorUnits(currency),
         0,
@@ -186,7 +178,7 @@ function settleOf(settle: unknown, target: string): Settle {
       headers: headersOf('settle.headers', headers),
     }
   }
-  return invalid(
+  return check.invalid(
     'settle must be "unsupported", a function, { command }, or { url } with a path such as "/settlement" or a complete URL',
   )
 }

@@ -1,5 +1,5 @@
 /** The faults that the simulated network injects, and their probabilities. */
-import { invalid } from '../checks.js'
+import { check } from '../checks.js'
 
 /**
  * Probabilities from 0 to 1, for each attempt to deliver a request. At most one of the first five faults
@@ -58,14 +58,14 @@ export function chaosOf(chaos: number | Partial<Chaos>): Chaos {
   const isProbability = (value: unknown): value is number =>
     typeof value === 'number' && value >= 0 && value <= 1
   if (typeof chaos === 'number') {
-    if (!isProbability(chaos)) invalid('chaos must be a number from 0 to 1, or probabilities by name')
+    if (!isProbability(chaos)) check.invalid('chaos must be a number from 0 to 1, or probabilities by name')
     return each(name => worst[name] * chaos)
   }
   if (typeof chaos !== 'object' || chaos === null)
-    invalid('chaos must be a number from 0 to 1, or probabilities by name')
+    check.invalid('chaos must be a number from 0 to 1, or probabilities by name')
   for (const [name, value] of Object.entries(chaos)) {
-    if (!(name in worst)) invalid(`chaos.${name} is not one of ${chaosNames.join(', ')}`)
-    if (!isProbability(value)) invalid(`chaos.${name} must be a number from 0 to 1`)
+    if (!(name in worst)) check.invalid(`chaos.${name} is not one of ${chaosNames.join(', ')}`)
+    if (!isProbability(value)) check.invalid(`chaos.${name} must be a number from 0 to 1`)
   }
   const all = each(name => chaos[name] ?? 0)
   const { requestLost, answerLost, deliveredLate, delayed, disconnected } = all
@@ -73,7 +73,7 @@ export function chaosOf(chaos: number | Partial<Chaos>): Chaos {
     requestLost + answerLost + deliveredLate + disconnected > 0.9 ||
     requestLost + answerLost + deliveredLate + disconnected + delayed > 1
   ) {
-    invalid('chaos: at least one request of ten must be delivered, or the run would never end')
+    check.invalid('chaos: at least one request of ten must be delivered, or the run would never end')
   }
   return all
 }

@@ -5,7 +5,7 @@ import type { SendMode } from './http-connection.js'
 
 export type FaultKind = Exclude<keyof Chaos, 'duplicated' | 'reordered'>
 
-export interface Fate {
+export interface DeliveryPlan {
   /** `null`: no fault. */
   fault: FaultKind | null
   /** `null`: the request is never sent. */
@@ -23,10 +23,10 @@ export interface Fate {
 const lateDoublings = 8
 const delayStepsMax = 4
 
-const delivered: Fate = { fault: null, mode: 'complete', afterSteps: 0, platform: 'receives-answer' }
+const delivered: DeliveryPlan = { fault: null, mode: 'complete', afterSteps: 0, platform: 'receives-answer' }
 
 /** Draws at most one fault. */
-export function drawFate(random: Random, chaos: Chaos): Fate {
+export function drawDelivery(random: Random, chaos: Chaos): DeliveryPlan {
   let left = random.next()
   const falls = (kind: FaultKind) => {
     left -= chaos[kind]

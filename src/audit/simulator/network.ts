@@ -11,7 +11,7 @@ import type { Transaction } from './books.js'
 import { type Chaos, chaosNames } from './chaos.js'
 import type { SimulatorClock } from './clock.js'
 import { createDueQueue, type DueQueue } from './due-queue.js'
-import { drawDuplicateSteps, drawFate } from './faults.js'
+import { drawDelivery, drawDuplicateSteps } from './faults.js'
 import type { SendMode } from './http-connection.js'
 import type { Judge } from './judge.js'
 import { backOffMs, createPacing, type Pacing } from './pacing.js'
@@ -147,7 +147,7 @@ function attempt(state: NetworkState, transaction: Transaction, onReading: OnRea
   }
   if (happens(state, 'duplicated'))
     enqueue(state, transaction, 'complete', null, drawDuplicateSteps(settings.random))
-  const { fault, mode, afterSteps, platform } = drawFate(settings.random, chaos)
+  const { fault, mode, afterSteps, platform } = drawDelivery(settings.random, chaos)
   if (fault !== null) state.faultsInjected[fault] += 1
   if (mode !== null) {
     const listener =

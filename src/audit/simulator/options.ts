@@ -1,5 +1,5 @@
 /** The options of a simulation, and their check. */
-import { checkFunctions, checkNames, invalid, textOption, wholeOption } from '../checks.js'
+import { check, textOption } from '../checks.js'
 import { type DecimalText, parseDecimal } from '../decimal.js'
 import { type TargetSettings, targetOptionNames, targetSettingsOf, type WalletTarget } from '../target.js'
 import { type Chaos, chaosOf } from './chaos.js'
@@ -157,28 +157,29 @@ export interface Settings extends TargetSettings {
  * @throws {AuditError} `INVALID_OPTIONS`, naming the option
  */
 export function settingsOf(options: SimulationOptions): Settings {
-  checkNames(options, optionNames)
-  checkFunctions(options, ['onProgress', 'onDifference', 'onBetClosed'])
+  check.names(options, optionNames)
+  for (const name of ['onProgress', 'onDifference', 'onBetClosed'] as const) check.func(name, options[name])
   const clock = options.clock ?? systemClock
   const { bets, durationMs, ratePerSecond } = options
-  if (ratePerSecond !== undefined && !(ratePerSecond > 0)) invalid('ratePerSecond must be a number above 0')
+  if (ratePerSecond !== undefined && !(ratePerSecond > 0))
+    check.invalid('ratePerSecond must be a number above 0')
   return {
     ...targetSettingsOf(options, { url: '/settlement' }),
     clock,
-    seed: wholeOption('seed', options.seed ?? Math.floor(Math.random() * seedMax), 0),
+    seed: check.whole('seed', options.seed ?? Math.floor(Math.random() * seedMax), 0),
     runId: runIdOf(options.runId, clock),
     players: playersOf(options.players),
     chaos: chaosOf(options.chaos ?? 0.2),
     betsMax:
-      bets === undefined ? (durationMs === undefined ? betsByDefault : null) : wholeOption('bets', bets, 0),
-    durationMs: durationMs === undefined ? null : wholeOption('durationMs', durationMs, 0),
+      bets === undefined ? (durationMs === undefined ? betsByDefault : null) : check.whole('bets', bets, 0),
+    durationMs: durationMs === undefined ? null : check.whole('durationMs', durationMs, 0),
     ratePerSecond: ratePerSecond ?? null,
-    concurrency: wholeOption('concurrency', options.concurrency ?? 16, 1, 10_000),
-    giveUpAfterMs: wholeOption('giveUpAfterMs', options.giveUpAfterMs ?? 60_000, 0),
-    backOffMsMax: wholeOption('backOffMsMax', options.backOffMsMax ?? 1_000, 0),
-    rememberedBetsMax: wholeOption('rememberedBetsMax', options.rememberedBetsMax ?? 2_000, 0),
-    differencesMax: wholeOption('differencesMax', options.differencesMax ?? 100, 1),
-    progressEveryMs: wholeOption('progressEveryMs', options.progressEveryMs ?? 500, 1),
+    concurrency: check.whole('concurrency', options.concurrency ?? 16, 1, 10_000),
+    giveUpAfterMs: check.whole('giveUpAfterMs', options.giveUpAfterMs ?? 60_000, 0),
+    backOffMsMax: check.whole('backOffMsMax', options.backOffMsMax ?? 1_000, 0),
+    rememberedBetsMax: check.whole('rememberedBetsMax', options.rememberedBetsMax ?? 2_000, 0),
+    differencesMax: check.whole('differencesMax', options.differencesMax ?? 100, 1),
+    progressEveryMs: check.whole('progressEveryMs', options.progressEveryMs ?? 500, 1),
     onProgress: options.onProgress?.bind(options) ?? null,
     onDifference: options.onDifference?.bind(options) ?? (() => {}),
     onBetClosed: options.onBetClosed?.bind(options) ?? null,
@@ -189,7 +190,7 @@ function runIdOf(runId: unknown, clock: SimulatorClock): string {
   if (runId === undefined)
     return `${clock.date().toString(36)}${Math.floor(Math.random() * 36 ** 4).toString(36)}`
   if (typeof runId === 'string' && /^[A-Za-z0-9-]{1,40}$/.test(runId)) return runId
-  return invalid('runId must be 1 to 40 letters, digits or "-"')
+  return check.invalid('runId must be 1 to 40 letters, digits or "-"')
 }
 
 const playerFields: ReadonlySet<string> = new Set<keyof SimulatedPlayer>([
@@ -197,11 +198,11 @@ const playerFields: ReadonlySet<string> = new Set<keyof SimulatedPlayer>([
 ])
 
 function playersOf(players: unknown): SimulatedPlayer[] {
-  if (!Array.isArray(players) || players.length === 0) invalid('players must be a list of at least one')
+  if (!Array.isArray(players) || players.length === 0) check.invalid('players must be a list of at least one')
   const all = players.map((player: unknown, index) => playerOf(player, `players[${index}]`))
   const ids = new Set<string>()
   for (const [index, { playerId }] of all.entries()) {
-    if (ids.has(playerId)) invalid(`players[${index}].playerId: ${playerId} is duplicated`)
+    if (ids.has(playerId)) check.invalid(`players[${index}].playerId: ${playerId} is duplicated`)
     ids.add(playerId)
   }
   return all
@@ -210,13 +211,13 @@ function playersOf(players: unknown): SimulatedPlayer[] {
 function playerOf(player: unknown, name: string): SimulatedPlayer {
   if (typeof player === 'string') return { playerId: textOption(name, player, 'a playerId') }
   const fields = player as SimulatedPlayer
-  checkNames(fields, playerFields, name)
+  check.names(fields, playerFields, `${name}.`)
   textOption(`${name}.playerId`, fields.playerId, 'non-empty text')
   for (const field of ['currency', 'sessionId'] as const) {
     if (fields[field] !== undefined) textOption(`${name}.${field}`, fields[field], 'non-empty text')
   }
   const { balance } = fields
   if (balance !== undefined && (typeof balance !== 'string' || parseDecimal(balance) === null))
-    invalid(`${name}.balance must be decimal text, such as "100.00"`)
+    check.invalid(`${name}.balance must be decimal text, such as "100.00"`)
   return fields
 }

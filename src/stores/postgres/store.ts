@@ -8,7 +8,7 @@ import { type Columns, columnsOf } from './columns.js'
 import { createCommits } from './commits.js'
 import { PostgresStoreError, unavailable } from './errors.js'
 import { createLoads } from './loads.js'
-import { invalid, wholeNumber } from './option-checks.js'
+import { check } from './option-checks.js'
 import { notRepresentable } from './refusals.js'
 import { type PostgresTables, type Tables, tablesOf } from './tables.js'
 import type { PendingCommit } from './within-transaction.js'
@@ -134,17 +134,17 @@ function settingsOf(options: PostgresStoreOptions) {
   const tables = tablesOf(options, optionNames)
   const { withinTransaction } = options
   if (withinTransaction !== undefined && typeof withinTransaction !== 'function')
-    invalid('withinTransaction must be a function')
-  const timeoutMs = wholeNumber('timeoutMs', options.timeoutMs ?? 10_000, 1, 3_600_000)
+    check.invalid('withinTransaction must be a function')
+  const timeoutMs = check.whole('timeoutMs', options.timeoutMs ?? 10_000, 1, 3_600_000)
   return {
     tables,
     withinTransaction,
     timeoutMs,
-    lockTimeoutMs: wholeNumber('lockTimeoutMs', options.lockTimeoutMs ?? 2_000, 1, 3_600_000),
+    lockTimeoutMs: check.whole('lockTimeoutMs', options.lockTimeoutMs ?? 2_000, 1, 3_600_000),
     queue: {
-      batchMax: wholeNumber('batchMax', options.batchMax ?? 128, 1, 10_000),
-      queueMax: wholeNumber('queueMax', options.queueMax ?? 2_000, 2, 1_000_000),
-      slotsMax: wholeNumber('connectionsMax', options.connectionsMax ?? 2, 1, 1_000),
+      batchMax: check.whole('batchMax', options.batchMax ?? 128, 1, 10_000),
+      queueMax: check.whole('queueMax', options.queueMax ?? 2_000, 2, 1_000_000),
+      slotsMax: check.whole('connectionsMax', options.connectionsMax ?? 2, 1, 1_000),
       queuedMsMax: timeoutMs,
     },
   }

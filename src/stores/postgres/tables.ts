@@ -1,5 +1,5 @@
 /** The options that name tables: the library's schema, the operator's players' table, legacy bets. */
-import { invalid, knownOnly, oneOf, wholeNumber } from './option-checks.js'
+import { check } from './option-checks.js'
 import { quoted } from './sql/quoting.js'
 
 /** The operator's own players' table. It is used unchanged, and other code may write to it too. */
@@ -85,8 +85,7 @@ const playersOptionNames = [
 
 /** @throws {PostgresStoreError} `INVALID_OPTIONS`, naming the option */
 export function tablesOf(options: PostgresTables, others: readonly string[] = []): Tables {
-  if (typeof options !== 'object' || options === null) invalid('they must be an object')
-  knownOnly('', options, [...tableOptionNames, ...others])
+  check.names(options, [...tableOptionNames, ...others])
   const schemaName = nameOf('schema', options.schema ?? 'bet_wallet')
   const { legacyBets } = options
   return {
@@ -105,8 +104,7 @@ function playersOf(players: PlayersTable | undefined, schemaName: string): Table
     currency: 'currency',
     balance: 'balance',
   }
-  if (typeof options !== 'object' || options === null) invalid('players must be an object')
-  knownOnly('players.', options, playersOptionNames)
+  check.names(options, playersOptionNames, 'players.')
   const tableName = own ? ([schemaName, 'players'] as const) : tableNameOf('players.table', options.table)
   const columnNames = {
     id: nameOf('players.id', options.id),
@@ -114,11 +112,11 @@ function playersOf(players: PlayersTable | undefined, schemaName: string): Table
     balance: nameOf('players.balance', options.balance),
   }
   const { id, currency, balance } = columnNames
-  const idType = oneOf('players.idType', options.idType ?? 'text', ['text', 'bigint', 'uuid'])
+  const idType = check.oneOf('players.idType', options.idType ?? 'text', ['text', 'bigint', 'uuid'])
   const balanceTypes = ['numeric', 'text', 'minor-units'] as const
-  const balanceType = oneOf('players.balanceType', options.balanceType ?? 'numeric', balanceTypes)
+  const balanceType = check.oneOf('players.balanceType', options.balanceType ?? 'numeric', balanceTypes)
   if ((balanceType === 'minor-units') !== (options.minorUnits !== undefined)) {
-    invalid("players.minorUnits is required with balanceType 'minor-units', and allowed only with it")
+    check.invalid("players.minorUnits is required with balanceType 'minor-units', and allowed only with it")
   }
   return {
     own,
@@ -129,19 +127,19 @@ function playersOf(players: PlayersTable | undefined, schemaName: string): Table
     idType,
     balanceType,
     minorUnits: checkedMinorUnits(options.minorUnits ?? 2),
-    decimalsMin: wholeNumber('players.decimalsMin', options.decimalsMin ?? 2, 0, 18),
+    decimalsMin: check.whole('players.decimalsMin', options.decimalsMin ?? 2, 0, 18),
   }
 }
 
 function checkedMinorUnits(
   minorUnits: number | Readonly<Record<string, number>>,
 ): Tables['players']['minorUnits'] {
-  if (typeof minorUnits === 'number') return wholeNumber('players.minorUnits', minorUnits, 0, 18)
+  if (typeof minorUnits === 'number') return check.whole('players.minorUnits', minorUnits, 0, 18)
   if (typeof minorUnits !== 'object' || minorUnits === null)
-    invalid('players.minorUnits must be a number, or one per currency')
+    check.invalid('players.minorUnits must be a number, or one per currency')
   const units = new Map<string, number>()
   for (const [currency, value] of Object.entries(minorUnits)) {
-    units.set(currency, wholeNumber(`players.minorUnits.${currency}`, value, 0, 18))
+    units.set(currency, check.whole(`players.minorUnits.${currency}`, value, 0, 18))
   }
   return units
 }
@@ -151,9 +149,9 @@ const nameBytesMax = 63
 
 function nameOf(option: string, value: unknown): string {
   if (typeof value !== 'string' || value === '' || value.includes('\0'))
-    return invalid(`${option} must be a name`)
+    return check.invalid(`${option} must be a name`)
   if (new TextEncoder().encode(value).length > nameBytesMax)
-    invalid(`${option} is longer than ${nameBytesMax} bytes`)
+    check.invalid(`${option} is longer than ${nameBytesMax} bytes`)
   return value
 }
 
@@ -162,7 +160,7 @@ function tableNameOf(option: string, value: unknown): readonly [string, string] 
   const [schema, table] = parts
   if (parts.length !== 2 || !schema || !table) {
     // Without its schema, the table would depend on the search_path of the session.
-    return invalid(`${option} must be a table with its schema, as in "public.accounts"`)
+    return check.invalid(`${option} must be a table with its schema, as in "public.accounts"`)
   }
   return [nameOf(option, schema), nameOf(option, table)]
 }

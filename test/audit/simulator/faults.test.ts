@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { chaosOf } from '../../../src/audit/simulator/chaos.js'
-import { drawDuplicateSteps, drawFate } from '../../../src/audit/simulator/faults.js'
+import { drawDelivery, drawDuplicateSteps } from '../../../src/audit/simulator/faults.js'
 import { fixedRandom, seeded } from './objects.js'
 
 describe('the fate of a request', () => {
@@ -13,11 +13,11 @@ describe('the fate of a request', () => {
     ['disconnected', [0, 0.9], { mode: 'cut-within', afterSteps: 0, platform: 'misses-answer' }],
     ['delayed', [0, 0.5], { mode: 'complete', afterSteps: 3, platform: 'receives-answer' }],
   ] as const)('with %s and rolls of %j', (fault, rolls, expected) => {
-    expect(drawFate(fixedRandom(...rolls), chaosOf({ [fault]: 0.9 }))).toEqual({ fault, ...expected })
+    expect(drawDelivery(fixedRandom(...rolls), chaosOf({ [fault]: 0.9 }))).toEqual({ fault, ...expected })
   })
 
   test('without a fault is a complete delivery', () => {
-    expect(drawFate(fixedRandom(0.95), chaosOf({ requestLost: 0.9 }))).toEqual({
+    expect(drawDelivery(fixedRandom(0.95), chaosOf({ requestLost: 0.9 }))).toEqual({
       fault: null,
       mode: 'complete',
       afterSteps: 0,
@@ -31,7 +31,7 @@ describe('the fate of a request', () => {
     const counts: Record<string, number> = {}
     const draws = 20_000
     for (let draw = 0; draw < draws; draw += 1) {
-      const fault = drawFate(random, chaos).fault ?? 'none'
+      const fault = drawDelivery(random, chaos).fault ?? 'none'
       counts[fault] = (counts[fault] ?? 0) + 1
     }
     const expected = { requestLost: 0.1, answerLost: 0.2, deliveredLate: 0.3, disconnected: 0.1, none: 0.3 }

@@ -457,7 +457,7 @@ describe('a simulation does not start', () => {
     [{ players: [''] }, /players\[0\] must be a playerId/],
     [{ players: ['ann', { currency: 'EUR' }] }, /players\[1\].playerId must be/],
     [{ players: [{ playerId: 'ann', balance: 1 }] }, /players\[0\].balance must be decimal text/],
-    [{ players: [{ playerId: 'ann', curency: 'EUR' }] }, /players\[0\]: unknown field "curency"/],
+    [{ players: [{ playerId: 'ann', curency: 'EUR' }] }, /unknown option "players\[0\].curency"/],
     [{ players: [7] }, /players\[0\] must be an object/],
     [{ settle: { url: 'nowhere' } }, /settle must be "unsupported"/],
     [{ settle: { url: '//elsewhere/settlement' } }, /settle must be "unsupported"/],

@@ -25,7 +25,7 @@ const accounts: PlayersTable = { table: 'pam.accounts', id: 'id', currency: 'cur
 
 describe('with invalid options', () => {
   test.each<[unknown, string]>([
-    [null, 'they must be an object'],
+    [null, 'the options must be an object'],
     [{ schemas: 'x' }, 'unknown option "schemas"'],
     [{ schema: '' }, 'schema must be a name'],
     [{ schema: 7 }, 'schema must be a name'],
