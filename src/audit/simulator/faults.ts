@@ -1,4 +1,4 @@
-/** Fault injection: draws the fate of one attempt to deliver a request. */
+/** Fault injection: draws how one attempt to deliver a request ends. */
 import type { Random } from '../random.js'
 import type { Chaos } from './chaos.js'
 import type { SendMode } from './http-connection.js'
