@@ -12,10 +12,10 @@ export interface Database {
   /** Runs a script of several statements. */
   run(script: string): Promise<unknown>
   /** Runs `work` in a database transaction. When it throws: ROLLBACK. */
-  commit<T>(work: (query: Query) => Promise<T>): Promise<T>
-  /** For people: where the data are, and how to delete them. */
-  where: string
-  afresh: string
+  transaction<T>(work: (query: Query) => Promise<T>): Promise<T>
+  /** For messages: where the data is, and how to delete it. */
+  location: string
+  resetHint: string
   close(): Promise<void>
 }
 
@@ -42,20 +42,20 @@ async function openServer(url: string, schemas: string): Promise<Database> {
     throw new Error(`The server that DATABASE_URL names cannot be used: ${message || code}`, { cause: error })
   }
   return databaseOf(pool, {
-    where: `${schemas} on the server that DATABASE_URL names`,
-    afresh: `DROP SCHEMA ${schemas} CASCADE`,
+    location: `${schemas} on the server that DATABASE_URL names`,
+    resetHint: `DROP SCHEMA ${schemas} CASCADE`,
   })
 }
 
 /** On a pool of pg, as in a PAM on PostgreSQL. */
 export function databaseOf(
   pool: import('pg').Pool,
-  { where, afresh }: Pick<Database, 'where' | 'afresh'>,
+  { location, resetHint }: Pick<Database, 'location' | 'resetHint'>,
 ): Database {
   return {
     client: pool,
     run: script => pool.query(script),
-    async commit(work) {
+    async transaction(work) {
       const connection = await pool.connect()
       let broken = false
       try {
@@ -72,8 +72,8 @@ export function databaseOf(
         connection.release(broken)
       }
     },
-    where,
-    afresh,
+    location,
+    resetHint,
     close: () => pool.end(),
   }
 }
@@ -88,7 +88,7 @@ async function openFolder(folder: string): Promise<Database> {
   const complete = join(folder, 'complete')
   try {
     if (!existsSync(complete)) {
-      console.log(`Making a database in ${folder}; this takes a few seconds, once.`)
+      console.log(`Creating a database in ${folder}; this takes a few seconds, once.`)
       // The remains of a start that was killed.
       rmSync(data, { recursive: true, force: true })
     }
@@ -98,10 +98,10 @@ async function openFolder(folder: string): Promise<Database> {
     return {
       client: database,
       run: script => database.exec(script),
-      commit: work =>
+      transaction: work =>
         database.transaction(connection => work((text, values) => connection.query(text, values))),
-      where: `the folder ${folder}`,
-      afresh: `remove the folder ${folder}`,
+      location: `the folder ${folder}`,
+      resetHint: `remove the folder ${folder}`,
       async close() {
         await database.close()
         unlock()

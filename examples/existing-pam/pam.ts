@@ -28,7 +28,7 @@ export async function openAccount(
   account: { accountNo: string; currency: string; cents: bigint; stakeLimitCents?: bigint },
 ): Promise<void> {
   const { accountNo, currency, cents, stakeLimitCents } = account
-  await database.commit(async query => {
+  await database.transaction(async query => {
     const { rows } = await query(
       `INSERT INTO pam.accounts (account_no, currency, stake_limit_cents) VALUES ($1, $2, $3)
         ON CONFLICT DO NOTHING RETURNING account_id`,
@@ -42,7 +42,7 @@ export async function openAccount(
 /** A deposit, or with negative cents a withdrawal. */
 export async function deposit(database: Database, accountNo: string, cents: bigint): Promise<void> {
   const reference = cents < 0n ? 'withdrawal' : 'deposit'
-  await database.commit(query => changeBalance(query, accountNo, cents, 'bank', reference))
+  await database.transaction(query => changeBalance(query, accountNo, cents, 'bank', reference))
 }
 
 export interface PamSettlement {
@@ -56,7 +56,7 @@ export interface PamSettlement {
 /** Credits the result of a bet, once per settlementId. */
 export async function settle(database: Database, settlement: PamSettlement): Promise<void> {
   const { settlementId, accountNo, betId, kind, cents } = settlement
-  await database.commit(async query => {
+  await database.transaction(async query => {
     const { rows } = await query(
       `INSERT INTO pam.settlements (settlement_id, account_id, bet_id, kind, amount_cents)
         VALUES ($1, (SELECT account_id FROM pam.accounts WHERE account_no = $2), $3, $4, $5)

@@ -31,7 +31,7 @@ const handle = createHttpHandler(store, {
 const server = createServer(walletRoutes(handle))
 server.listen(port, host, async () => {
   const { port: actual } = server.address() as AddressInfo
-  console.log(`The wallet listens on http://${host}:${actual} and keeps its data in ${database.where}.\n`)
+  console.log(`The wallet listens on http://${host}:${actual} and keeps its data in ${database.location}.\n`)
   const { rows } = await database.client.query(
     `SELECT concat_ws(' ', account_no, 'has', balance_cents * 0.01, currency, 'by', count(entry.*), 'bookings') AS line
       FROM pam.accounts
@@ -42,7 +42,7 @@ server.listen(port, host, async () => {
   console.log('\nPaste these into a fresh PAM, in this order.\n')
   for (const { title, line } of curlLines(calls(), `http://${host}:${actual}`, credentials))
     console.log(`# ${title}\n${line}\n`)
-  console.log(`Stop it with Ctrl+C and start it again: nothing is lost. To begin afresh: ${database.afresh}.`)
+  console.log(`Ctrl+C stops the wallet; it keeps its data. To start over: ${database.resetHint}.`)
 })
 // Every call is short. A slow client has hung up, or is an attack.
 server.headersTimeout = 10_000

@@ -60,14 +60,14 @@ const server = app.listen(Number(port), host, async (error?: Error) => {
   }
   const { address, family, port: actual } = server.address() as AddressInfo
   const base = `http://${family === 'IPv6' ? `[${address}]` : address}:${actual}/wallet`
-  console.log(`The wallet listens on ${base} and keeps its data in ${database.where}.\n`)
+  console.log(`The wallet listens on ${base} and keeps its data in ${database.location}.\n`)
   for (const { line } of balances as { line: string }[]) console.log(`  ${line}`)
   console.log(
     '\nSample calls for a new wallet, in this order. A repeated call changes nothing: it returns its',
   )
   console.log('first decision with the current balance.\n')
   for (const { title, line } of curlLines(calls, base, credentials)) console.log(`# ${title}\n${line}\n`)
-  console.log(`Ctrl+C stops the wallet; it keeps its data. To start over: ${database.afresh}.`)
+  console.log(`Ctrl+C stops the wallet; it keeps its data. To start over: ${database.resetHint}.`)
 })
 // Every call is short: a slower caller has disconnected, or attacks the server.
 server.headersTimeout = 10_000

@@ -35,7 +35,7 @@ async function freshPam(): Promise<Pam> {
   if (reused !== undefined) return reused
   const { url, pool, drop } = await freshDatabase()
   ends.push(drop)
-  const database = databaseOf(pool, { where: '', afresh: '' })
+  const database = databaseOf(pool, { location: '', resetHint: '' })
   await migratePam(database)
   return { url, database }
 }

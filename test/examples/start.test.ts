@@ -241,7 +241,7 @@ describe('given npm start', () => {
     async () => {
       const DATA_FOLDER = emptyFolder()
       const killed = run('express/server.ts', { PORT: '0', DATA_FOLDER })
-      await until(killed, /Making a database/)
+      await until(killed, /Creating a database/)
       const data = join(DATA_FOLDER, 'bet_wallet_express', 'pglite')
       while (!existsSync(join(data, 'PG_VERSION'))) await new Promise(resolve => setImmediate(resolve))
       killed.child.kill('SIGKILL')
