@@ -262,7 +262,7 @@ export const fronts = {
     },
   },
   'success-with-more': {
-    says: 'A success has a field of the house beside the three',
+    says: 'A success has a fourth field',
     answer: reply =>
       reply.status === 200 ? { ...reply, body: reply.body.replace(/\}$/, ',"bonusBalance":0}') } : reply,
   },

@@ -9,7 +9,7 @@ const call = (label: string, other: Partial<AuditExchange> = {}): AuditExchange 
 })
 const many = (count: number, of: (index: number) => AuditExchange) =>
   Array.from({ length: count }, (_, index) => of(index))
-const told = (exchanges: readonly AuditExchange[]) =>
+const summary = (exchanges: readonly AuditExchange[]) =>
   exchanges.map(({ label, omitted }) => (omitted === 0 ? label : `${label}, ${omitted} more`))
 
 it('keeps calls that differ', () => {
@@ -31,7 +31,7 @@ it('keeps the first and the last of many similar calls, even with others in betw
     index % 2 === 0 ? call(`copy ${index} of 2.50`) : call(`rollback ${index}`),
   )
   const excerpt = excerptOf([...exchanges, call('read the balance')], false, null)
-  expect(told(excerpt.exchanges)).toEqual([
+  expect(summary(excerpt.exchanges)).toEqual([
     'copy 0 of 2.50, 98 more',
     'rollback 1, 98 more',
     'copy 198 of 2.50',
@@ -47,7 +47,7 @@ it('keeps more of a failed case, and always the call that shows the failure', ()
   const { exchanges: kept, keptIndex } = excerptOf(exchanges, true, 150)
   expect(kept).toHaveLength(41)
   expect(kept[keptIndex ?? -1]?.label).toBe('copy 150')
-  expect(told(kept).slice(19, 22)).toEqual(['copy 19, 130 more', 'copy 150, 129 more', 'copy 280'])
+  expect(summary(kept).slice(19, 22)).toEqual(['copy 19, 130 more', 'copy 150, 129 more', 'copy 280'])
   expect(callsOf(kept)).toBe(300)
   expect(excerptOf(exchanges, true, 299).keptIndex).toBe(39)
   expect(excerptOf(exchanges, true, null).keptIndex).toBeNull()

@@ -104,7 +104,7 @@ describe.each(Object.entries(runners))('the kit under %s', (_, { file, text, arg
     return { status, printed: stdout + stderr }
   }
 
-  it('finds a sound store sound, and says what it could not judge', () => {
+  it('passes a valid store, and reports what it skipped', () => {
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, text)
     const { status, printed } = runs({})
@@ -113,7 +113,7 @@ describe.each(Object.entries(runners))('the kit under %s', (_, { file, text, arg
     expect(status).toBe(0)
   })
 
-  it('fails for a broken store, and tells how it loses money', () => {
+  it('fails for a faulty store, and reports how it loses money', () => {
     const { status, printed } = runs({ FORGETS: 'yes' })
     expect(status).not.toBe(0)
     expect(printed).toContain('WS-30')

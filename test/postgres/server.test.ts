@@ -202,7 +202,7 @@ describe('a server of our own', () => {
     )
   })
 
-  // On Windows a killed process takes nobody with it.
+  // On Windows, child processes survive a killed process.
   it.skipIf(process.platform === 'win32').each(['running', 'paused'])(
     'does not outlive our process when that is killed: %s',
     async state => {
@@ -270,7 +270,7 @@ describe('the server of the run', () => {
     expect((await second.pool.query('SELECT * FROM paid')).rows).toEqual([])
     expect(await query(first.url, 'SELECT * FROM paid')).toEqual([{ amount: 1 }])
 
-    // A connection that somebody forgot does not keep it.
+    // A connection that was left open does not prevent it.
     const { errors } = await connect(first.url)
     await first.drop()
     await expect.poll(() => errors[0], patience).toMatchObject({ code: '57P01' })

@@ -35,8 +35,8 @@ interface Case {
 
 const target = 'https://wallet.example.test/callbacks'
 
-function exchangeOf(told: SampleCall, startMs: number, number: number): AuditExchange {
-  const { path, label, atMs, tookMs, amount = '30.00', balance = null, error = null } = told
+function exchangeOf(call: SampleCall, startMs: number, number: number): AuditExchange {
+  const { path, label, atMs, tookMs, amount = '30.00', balance = null, error = null } = call
   const stake =
     path === '/placebet' ? `"sessionId":"s-1","amount":${amount},"currency":"EUR","betType":"SINGLE",` : ''
   const type = {
@@ -45,10 +45,10 @@ function exchangeOf(told: SampleCall, startMs: number, number: number): AuditExc
     '/rollbackbet': '"type":"TECHNICAL_ERROR",',
   }[path]
   const body =
-    told.body ??
+    call.body ??
     `{"transactionId":"audit-7-${number}","betId":"audit-7-b${number}","playerId":"audit-player",${stake}${type}"transactionDate":"2026-11-21T07:45:57Z"}`
   const answer =
-    told.answer ??
+    call.answer ??
     `{"balance":${balance ?? '1000.00'},"currency":"EUR","walletTransactionId":"W-${20_000 + number}"}`
   return {
     label,
@@ -58,7 +58,7 @@ function exchangeOf(told: SampleCall, startMs: number, number: number): AuditExc
     path,
     body,
     curl: `curl -sS -i -X POST '${target}${path}' -u "$WALLET_USER:$WALLET_PASSWORD" -H 'content-type: application/json' --data-binary '${body.replaceAll("'", `'\\''`)}'`,
-    status: tookMs === null ? null : (told.status ?? 200),
+    status: tookMs === null ? null : (call.status ?? 200),
     answer: tookMs === null ? null : answer,
     balance,
     error,
@@ -71,7 +71,7 @@ function reportOf(cases: readonly Case[], seed: number): AuditReport {
   let number = 0
   const results = cases.map(
     ({ id, level = 'MUST', title, source, calls = [], failure, reason, durationMs }): AuditResult => {
-      const exchanges = calls.map(told => exchangeOf(told, startMs, ++number))
+      const exchanges = calls.map(call => exchangeOf(call, startMs, ++number))
       const endMs = Math.max(startMs, ...exchanges.map(call => call.answeredAtMs ?? call.sentAtMs))
       const lastedMs = durationMs ?? endMs - startMs + 1.5
       startMs += lastedMs + 2
@@ -226,7 +226,7 @@ const plain = (id: string, title: string, source: string, level: Level = 'MUST',
   ],
 })
 
-const sound: Case[] = [
+const passingCases: Case[] = [
   placed,
   beyondFunds,
   repeated,
@@ -248,7 +248,7 @@ const sound: Case[] = [
 ]
 
 /** All cases passed, none was skipped. */
-export const passingReport = reportOf(sound, 7)
+export const passingReport = reportOf(passingCases, 7)
 
 const races: Case = {
   id: 'AU-108',
@@ -395,17 +395,17 @@ const lookalike: Case = {
   },
 }
 
-const unsound: (Case | undefined)[] = [
-  ...sound.slice(0, 6),
-  plain('AU-107', 'A refusal for funds sticks, whatever is deposited since', 'D6'),
+const failingCases: (Case | undefined)[] = [
+  ...passingCases.slice(0, 6),
+  plain('AU-107', 'A refusal for funds is final, whatever is deposited later', 'D6'),
   races,
-  ...sound.slice(6, 8),
+  ...passingCases.slice(6, 8),
   late,
-  sound[8],
+  passingCases[8],
   plain('AU-113', 'A rollback races its placebet, from both sides: no stake is lost', 'spec 4.3, R06'),
-  ...sound.slice(9, 16),
+  ...passingCases.slice(9, 16),
   outage,
-  ...sound.slice(16),
+  ...passingCases.slice(16),
   lookalike,
   {
     id: 'AU-130',
@@ -440,7 +440,7 @@ const unsound: (Case | undefined)[] = [
 
 /** Failures from practice: parallel bets, a late bet, broken connections, long bodies, ids that look alike. */
 export const failingReport = reportOf(
-  unsound.filter(told => told !== undefined),
+  failingCases.filter(call => call !== undefined),
   42,
 )
 
@@ -474,9 +474,10 @@ export const largeReport = reportOf(
 
 /** The report with every text replaced, except fields with a fixed set of values. */
 export function withEveryText(report: AuditReport, textOf: (path: string) => string): AuditReport {
-  const lawful = ['level', 'verdict']
+  const fixedFields = ['level', 'verdict']
   const walk = (value: unknown, path: string): unknown => {
-    if (typeof value === 'string') return lawful.includes(path.split('.').at(-1) ?? '') ? value : textOf(path)
+    if (typeof value === 'string')
+      return fixedFields.includes(path.split('.').at(-1) ?? '') ? value : textOf(path)
     if (Array.isArray(value)) return value.map((member, index) => walk(member, `${path}.${index}`))
     if (typeof value !== 'object' || value === null) return value
     return Object.fromEntries(

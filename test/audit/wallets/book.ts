@@ -63,7 +63,7 @@ const roundTrip = async (): Promise<void> => {
 }
 
 /**
- * The wallet's records and the rules over them. A sound book decides and books without giving up the thread in
+ * The wallet's records and the rules over them. A valid book decides and books without giving up the thread in
  * between, so no two requests ever meet: only some of the faults wait.
  *
  * Players are given at the start and neither leave nor change their currency, so a bet is always in the currency

@@ -11,7 +11,7 @@ const unexpected: unknown[] = []
 const play = async (
   scene: Scene,
   fault: PlainWalletOptions = {},
-): Promise<[seen: unknown, sound: unknown][]> => {
+): Promise<[seen: unknown, valid: unknown][]> => {
   const wallet = await startPlainWallet({
     players,
     onUnexpected: error => unexpected.push(error),
@@ -26,13 +26,13 @@ const play = async (
 }
 
 const seenOf = (pairs: [unknown, unknown][]): unknown[] => pairs.map(([seen]) => seen)
-const soundOf = (pairs: [unknown, unknown][]): unknown[] => pairs.map(([, sound]) => sound)
+const validOf = (pairs: [unknown, unknown][]): unknown[] => pairs.map(([, valid]) => valid)
 
 describe('the correct wallet', () => {
   test.each(scenes)('$title', async scene => {
     unexpected.length = 0
     const pairs = await play(scene)
-    expect(seenOf(pairs)).toEqual(soundOf(pairs))
+    expect(seenOf(pairs)).toEqual(validOf(pairs))
     expect(unexpected).toEqual([])
   })
 
@@ -66,7 +66,7 @@ describe('every fault shows', () => {
 
   test.each(shows)('$fault', async ({ fault, scene }) => {
     const pairs = await play(scene, { fault })
-    expect(seenOf(pairs)).not.toEqual(soundOf(pairs))
+    expect(seenOf(pairs)).not.toEqual(validOf(pairs))
   })
 
   test('in one scene at least', () => {

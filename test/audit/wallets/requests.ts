@@ -158,7 +158,7 @@ class Form {
     return filler
   }
 
-  /** Ids mean nothing to us: the sound wallet leaves them as they are. */
+  /** Ids mean nothing to us: the valid wallet leaves them as they are. */
   private canonical(id: string): string {
     switch (this.fault) {
       case 'ids-trimmed':

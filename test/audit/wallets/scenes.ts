@@ -3,14 +3,14 @@ import type { FaultName } from './faults.js'
 import type { PlainWalletOptions, PlayerOptions } from './plain.js'
 
 /**
- * A piece played against a fresh wallet: pairs of what was answered and what a sound wallet answers. `catches` names
+ * A piece played against a fresh wallet: pairs of what was answered and what a valid wallet answers. `catches` names
  * the faults that have to show in it.
  */
 export type Scene = {
   title: string
   catches: FaultName[]
   options?: PlainWalletOptions
-  play(platform: Platform): Promise<[seen: unknown, sound: unknown][]>
+  play(platform: Platform): Promise<[seen: unknown, valid: unknown][]>
 }
 
 export const players: PlayerOptions[] = [
@@ -140,7 +140,7 @@ export const specified: Scene[] = [
     },
   },
   {
-    title: 'P08 a refusal for funds sticks',
+    title: 'P08 a refusal for funds is final',
     catches: ['refusal-not-recorded'],
     play: async w => {
       const placebet = w.placebet('130')
@@ -379,7 +379,7 @@ export const specified: Scene[] = [
     },
   },
   {
-    title: 'A01 nobody is let in without credentials',
+    title: 'A01 a call without credentials is rejected',
     catches: [
       'no-authentication',
       'authentication-after-body',
