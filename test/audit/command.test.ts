@@ -12,7 +12,7 @@ import { cert } from './certificate.js'
 import { startTlsFront } from './tls-front.js'
 import { type FaultName, startPlainWallet } from './wallets/plain.js'
 
-const command = fileURLToPath(new URL('../../dist/command.js', import.meta.url))
+const command = fileURLToPath(new URL('../../dist/command.cjs', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'bet-wallet-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
@@ -298,7 +298,7 @@ describe('exit code 2, with a message that says what to do', () => {
     [['simulate', 'http://a', '--players', 'none.json'], /--players: none\.json cannot be read: ENOENT/],
     [['simulate', 'http://a', '--players', 'ann', '--player-prefix', 'p-'], /--player-prefix needs a number/],
     [['simulate', 'ftp://a', '--players', '2'], /baseUrl must be a URL of http or https/],
-    [['simulate', 'http://a', '--players', '2', '--no-settle', '--settle-url', '/s'], /exclude each other/],
+    [['simulate', 'http://a', '--players', '2', '--no-settle', '--settle-url', '/s'], /--no-settle excludes --settle-url/],
   ])('%j', async (words, message) => {
     expect(await messageOf(words, {})).toMatch(message)
   })
@@ -396,7 +396,7 @@ describe('bet-wallet simulate', () => {
       [{}, /players must be a list of at least one/],
       [['player-1', { currency: 'EUR' }], /players\[1\]\.playerId must be non-empty text/],
       [[{ playerId: 'player-1', balance: 100 }], /players\[0\]\.balance must be decimal text/],
-      [[{ playerId: 'player-1', name: 'Ann' }], /players\[0\]: unknown field "name"/],
+      [[{ playerId: 'player-1', name: 'Ann' }], /unknown option "players\[0\].name"/],
       [[{ playerId: 'player-1', balance: '1.00' }], /^Cannot start: player-1: .*1\.00/m],
     ] as const) {
       const wrong = await players(list)
