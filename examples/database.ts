@@ -130,7 +130,7 @@ function lock(folder: string): () => void {
       unlock()
       throw new Error(
         `${folder} is in use by process ${name}: stop it, or name another folder in DATA_FOLDER. ` +
-          `(If that process is something else by now, remove ${join(locks, name)})`,
+          `(If that is another program by now, remove ${join(locks, name)})`,
       )
     }
     rmSync(join(locks, name), { force: true })

@@ -15,21 +15,21 @@ import type {
 } from './store.js'
 import { checkResult, checkSnapshot } from './store-checks.js'
 
-/** The course of one call, known also if it ends in a fault. */
+/** The progress of one call, available also if the call ends in a fault. */
 export interface AttemptLog {
   attempts: number
   /** The error that `commit` threw; `null` if it threw none. */
   commitError: unknown
   /** The store's refusal in the last attempt. */
   storeRefusal: Refusal | null
-  /** In milliseconds of `performance.now()`. From then on no commit is begun. */
+  /** A time of `performance.now()`. No commit is started after it. */
   readonly deadline: number
 }
 
 /**
  * Decides one request and commits the decision.
  *
- * @param log receives the course of the call
+ * @param log is updated while the call proceeds
  * @returns the committed decision, or one that changes nothing
  *
  * @throws {WalletError} for every fault
@@ -53,7 +53,8 @@ export async function runAttempts<O extends Operation>(
     // 1. Load this player, bet and transaction.
     const snapshot = await load(store, keys)
 
-    // 2. Decide by the rules, then by authorizeBet: called once per request, and remembered.
+    // 2. Apply the rules, then authorizeBet: it is called once per request, and later attempts reuse its
+    // answer.
     let decision = decideOn(rule, request, snapshot, settings)
     if (
       authorize !== undefined &&
@@ -118,7 +119,7 @@ function decideOn<O extends Operation>(
   try {
     return rule.decide(request, snapshot, settings)
   } catch (cause) {
-    // Only a store that holds nearly 40 digits gets here.
+    // Reached only if a stored amount has nearly 40 digits.
     throw new WalletError('STORE_CONTRACT', 'load() returned amounts whose sum exceeds 40 digits', { cause })
   }
 }
@@ -187,7 +188,7 @@ async function askAuthorizeBet(call: () => void | Promise<void>): Promise<'grant
     const { errorCode, description } = cause
     return { errorCode, description }
   }
-  // A returned error or boolean, perhaps instead of a throw: it must not authorise the bet.
+  // The hook returned an error or a boolean, perhaps instead of throwing: that must not authorise the bet.
   throw new WalletError(
     'HOOK_FAILED',
     'authorizeBet must return undefined, or throw WalletRefusal to refuse; no changes were made',
@@ -195,9 +196,9 @@ async function askAuthorizeBet(call: () => void | Promise<void>): Promise<'grant
 }
 
 /**
- * The follow-up read after a commit of unknown outcome. A recorded transaction is answered by D2 to D4, never by the
- * attempted decision, since a duplicate may have recorded another one. A missing transaction may still land later:
- * 500, and the platform's retry or rollback meets the same guards.
+ * The follow-up read after a commit of unknown outcome. A recorded transaction is answered by D2 to D4, never
+ * by the attempted decision, since a duplicate may have recorded another one. A missing transaction may still
+ * be committed later: the answer is 500, and the platform's retry or rollback meets the same guards.
  */
 async function recoverUnknownCommit(
   store: WalletStore,
@@ -213,7 +214,7 @@ async function recoverUnknownCommit(
       cause: new AggregateError([cause, readError]),
     })
   }
-  // A recorded success without its player has no balance to answer; INVALID_PLAYER would deny the recorded debit.
+  // A recorded success whose player is missing has no balance to return; INVALID_PLAYER would deny its debit.
   if (found !== null && found.reason !== 'UNKNOWN_PLAYER') return found
   throw new WalletError('COMMIT_UNKNOWN', 'commit failed and its transaction is not recorded', { cause })
 }

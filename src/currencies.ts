@@ -1,8 +1,8 @@
 /**
  * Minor units per currency: the number of decimals that an amount may have (D22).
  *
- * A table of ISO 4217, not `Intl`: `Intl` follows cash usage and returns 0 for HUF, IDR and COP. Recently replaced
- * codes (HRK, BGN, ANG, ZWL, SLL, CUC) stay, for balances that still use them.
+ * A table of ISO 4217, not `Intl`: `Intl` follows cash usage and returns 0 for HUF, IDR and COP. Recently
+ * replaced codes (HRK, BGN, ANG, ZWL, SLL, CUC) stay, for balances that still use them.
  */
 const codes: Record<number, string> = {
   0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF',
@@ -25,7 +25,9 @@ const minorUnits = new Map(
 /** For codes that are not in ISO 4217, such as BTC or an operator's own tokens. */
 const minorUnitsUnknown = 8
 
-/** The minor units of a currency by ISO 4217: 2 for `"EUR"`, 0 for `"JPY"`; 8 for a code that is not in it. */
+/**
+ * The minor units of a currency by ISO 4217: 2 for `"EUR"`, 0 for `"JPY"`; 8 for a code that is not in it.
+ */
 export function isoMinorUnits(currency: string): number {
   return minorUnits.get(currency) ?? minorUnitsUnknown
 }

@@ -4,11 +4,14 @@ import type { ErrorCode } from './outcomes.js'
 /**
  * - `UNAVAILABLE`: the store reported that it is unavailable. Retryable.
  * - `CONFLICT`: every attempt ended in a conflict. Retryable.
- * - `DEADLINE_PASSED`: `deadlineMs` had passed before a commit was begun. Retryable.
- * - `COMMIT_UNKNOWN`: `commit` threw, and its transaction is not recorded (yet), or the follow-up read failed.
+ * - `DEADLINE_PASSED`: `deadlineMs` had passed before a commit was started. Retryable.
+ * - `COMMIT_UNKNOWN`: `commit` threw, and its transaction is not recorded (yet), or the follow-up read
+ *   failed.
  * - `LOAD_FAILED`: `load` threw.
- * - `STORE_CONTRACT`: the store returned a value that the contract does not allow; the message names the field.
- * - `HOOK_FAILED`: `authorizeBet`, `minorUnits`, `parseTransactionDate` or `backOff` threw or returned an invalid value.
+ * - `STORE_CONTRACT`: the store returned a value that the contract does not allow; the message names the
+ *   field.
+ * - `HOOK_FAILED`: `authorizeBet`, `minorUnits`, `parseTransactionDate` or `backOff` threw or returned an
+ *   invalid value.
  * - `INVALID_OPTIONS`: an option is invalid; the message names it.
  */
 export type WalletErrorCode =
@@ -24,14 +27,15 @@ export type WalletErrorCode =
 const retryableCodes: readonly WalletErrorCode[] = ['UNAVAILABLE', 'CONFLICT', 'DEADLINE_PASSED']
 
 /**
- * A fault: no decision was made, or its outcome is unknown. Never answered as a refusal (D9). Match it by `code`.
+ * A fault: no decision was made, or its outcome is unknown. Never answered as a refusal (D9). Match it by
+ * `code`.
  */
 export class WalletError extends Error {
   override readonly name = 'WalletError'
   readonly code: WalletErrorCode
   /**
-   * `true`: no changes were made, and a retry may succeed (HTTP 503). `false`: a commit may have happened; if so, its
-   * recorded decision answers the retry.
+   * `true`: no changes were made, and a retry may succeed (HTTP 503). `false`: changes may have been made; if
+   * so, a retry is answered with the recorded decision.
    */
   readonly retryable: boolean
 
@@ -43,8 +47,8 @@ export class WalletError extends Error {
 }
 
 /**
- * Whether the error is a retryable {@link WalletError}. By name and code and not by class: the package may be loaded
- * twice, as ESM and as CommonJS, and errors of other libraries have a `retryable` too.
+ * Whether the error is a retryable {@link WalletError}. By name and code and not by class: the package may be
+ * loaded twice, as ESM and as CommonJS, and errors of other libraries have a `retryable` too.
  */
 export function isRetryable(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false
@@ -68,7 +72,7 @@ const reservedCodes: readonly string[] = [
 const descriptionLengthMax = 500
 
 /**
- * Checks a refusal by the operator's code or store, which is stored and answered.
+ * Checks a refusal from `authorizeBet` or the store before it is recorded and answered.
  *
  * @param errorCode valid: 1 to 64 letters, digits, `_`, `-` or `.`, and none of the library's reserved codes
  * @param description valid: 1 to 500 well-formed characters without control characters
@@ -90,8 +94,8 @@ export function refusalProblem(errorCode: unknown, description: unknown): string
 }
 
 /**
- * Throw it from `authorizeBet` to refuse the bet. The refusal is final: recorded, and replayed to every retry of
- * the placebet (D6). Any other error is a fault: 500, not recorded.
+ * Throw it from `authorizeBet` to refuse the bet. The refusal is final: recorded, and replayed to every retry
+ * of the placebet (D6). Any other error is a fault: 500, not recorded.
  *
  * @param errorCode such as `INVALID_SESSION_TOKEN`, or your own code as agreed with the platform
  * @param description for a human reader; it is sent to the platform

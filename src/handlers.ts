@@ -16,8 +16,9 @@ import { checkStore } from './store-checks.js'
  * `/placebet` (spec 4.1): debits the stake from the player's balance, once.
  *
  * @param store your {@link WalletStore}
- * @param request the received body, not validated: an object with transactionId, betId, playerId, sessionId, amount,
- *   currency, odds?, betType and transactionDate. Decimals as text, or as JavaScript numbers of at most 15 digits (D21)
+ * @param request the received body, not validated: an object with transactionId, betId, playerId, sessionId,
+ *   amount, currency, odds?, betType and transactionDate. Decimals as text, or as JavaScript numbers of at
+ *   most 15 digits (D21)
  * @returns the balance after the debit, or a refusal: INVALID_REQUEST, TRANSACTION_CONFLICT (D4),
  *   INVALID_PLAYER (D16), INVALID_BET (D10, D11, D15), INVALID_CURRENCY (D23), INSUFFICIENT_FUNDS, or the
  *   operator's own code. Refusals for a known player are final: recorded and replayed (D6)
@@ -32,14 +33,16 @@ export function handlePlaceBet(
 }
 
 /**
- * `/unsettlement` (spec 4.2): debits the amount that a settlement credited (clawback), once (D18), wholly or not at all (D20).
+ * `/unsettlement` (spec 4.2): debits the amount that a settlement credited (the clawback), once (D18), in
+ * full or not at all (D20).
  *
  * @param store your {@link WalletStore}
- * @param request the received body, not validated: transactionId, betId, playerId, type (UNVOIDED or UNSCORED) and
- *   transactionDate
- * @returns the balance after the debit, or a refusal: INVALID_REQUEST, TRANSACTION_CONFLICT (D4), INVALID_PLAYER (D15,
- *   D16), INVALID_BET (D19), SETTLEMENT_NOT_FOUND (D19, retry later), INVALID_CURRENCY (D23), or INSUFFICIENT_FUNDS,
- *   which is final: the clawback stays uncollected and is owed to the platform (D7)
+ * @param request the received body, not validated: transactionId, betId, playerId, type (UNVOIDED or
+ *   UNSCORED) and transactionDate
+ * @returns the balance after the debit, or a refusal: INVALID_REQUEST, TRANSACTION_CONFLICT (D4),
+ *   INVALID_PLAYER (D15, D16), INVALID_BET (D19), SETTLEMENT_NOT_FOUND (D19, retry later), INVALID_CURRENCY
+ *   (D23), or INSUFFICIENT_FUNDS, which is final: the clawback stays uncollected and is owed to the platform
+ *   (D7)
  * @throws {WalletError} for a fault, see its `code`; if it is `retryable`, no changes were made
  */
 export function handleUnsettlement(
@@ -57,8 +60,9 @@ export function handleUnsettlement(
  * @param store your {@link WalletStore}
  * @param request the received body, not validated: transactionId, betId, playerId, type (TECHNICAL_ERROR) and
  *   transactionDate
- * @returns the balance after the credit, or a refusal that is not recorded (D8): INVALID_REQUEST, TRANSACTION_CONFLICT (D4),
- *   INVALID_PLAYER (D15, D16), INVALID_BET for a settled bet (D13), INVALID_CURRENCY (D23)
+ * @returns the balance after the credit, or a refusal that is not recorded (D8): INVALID_REQUEST,
+ *   TRANSACTION_CONFLICT (D4), INVALID_PLAYER (D15, D16), INVALID_BET for a settled bet (D13),
+ *   INVALID_CURRENCY (D23)
  * @throws {WalletError} for a fault, see its `code`; if it is `retryable`, no changes were made
  */
 export function handleRollbackBet(
@@ -70,14 +74,16 @@ export function handleRollbackBet(
 }
 
 /**
- * Credits a settlement (D17). It changes the balance, so credit it nowhere else. Not an endpoint of the interface: your
- * own settlement code calls it, so that a later unsettlement knows the amount to debit.
+ * Credits a settlement (D17). It changes the balance: do not credit the amount a second time. Not an endpoint
+ * of the interface: your own settlement code calls it, so that a later unsettlement knows the amount to
+ * debit.
  *
  * @param store your {@link WalletStore}
  * @param settlement transactionId, betId, playerId, type (BET_PAID, VOIDED or CASHOUT), amount (0 for a lost
  *   bet), currency and transactionDate
- * @returns the balance after the credit, or a refusal that is not recorded (D8): INVALID_REQUEST, TRANSACTION_CONFLICT (D4),
- *   INVALID_PLAYER (D15, D16), INVALID_BET for a bet that is unknown or rolled back, INVALID_CURRENCY (D23)
+ * @returns the balance after the credit, or a refusal that is not recorded (D8): INVALID_REQUEST,
+ *   TRANSACTION_CONFLICT (D4), INVALID_PLAYER (D15, D16), INVALID_BET for a bet that is unknown or rolled
+ *   back, INVALID_CURRENCY (D23)
  * @throws {WalletError} for a fault, see its `code`; if it is `retryable`, no changes were made
  */
 export function recordSettlement(

@@ -1,5 +1,6 @@
 /**
- * Decimal text and its exact arithmetic: text in, text out, never a float (D21). The only module that uses big.js.
+ * Decimal text and its exact arithmetic: text in, text out, never a float (D21). The only module that uses
+ * big.js.
  */
 import Big from 'big.js'
 
@@ -11,7 +12,7 @@ import Big from 'big.js'
 export type Decimal = string
 
 const digitsMax = 40
-/** Longer text is rejected unread: every valid amount is shorter, and a megabyte of digits costs nothing. */
+/** Longer text is rejected before it is parsed: every valid amount is shorter. */
 const textLengthMax = 100
 /** A decimal of at most 15 digits passes through a JavaScript number unchanged. */
 const numberDigitsMax = 15
@@ -30,8 +31,8 @@ export function isDecimal(value: unknown): value is Decimal {
 const brand = Symbol.for('bet-wallet.JsonNumber')
 
 /**
- * A number in JSON text that a JavaScript number cannot hold exactly, with its original text. `String(number)` returns
- * that text.
+ * A number in JSON text that a JavaScript number cannot hold exactly, with its original text.
+ * `String(number)` returns that text.
  */
 export class JsonNumber {
   readonly text: string
@@ -55,8 +56,8 @@ function isJsonNumber(value: unknown): value is JsonNumber {
 /**
  * Parses a decimal exactly, or not at all (D21).
  *
- * @param value decimal text (a small exponent is allowed), a {@link JsonNumber}, or a JavaScript number of at most 15
- *   significant digits
+ * @param value decimal text (a small exponent is allowed), a {@link JsonNumber}, or a JavaScript number of at
+ *   most 15 significant digits
  * @returns the decimal without exponent and without trailing zeros; `null` for any other value
  */
 export function parseDecimal(value: unknown): Decimal | null {
@@ -135,7 +136,10 @@ export function wholeDigitsOf(value: Decimal): number {
   return isNegative(value) ? whole.length - 1 : whole.length
 }
 
-/** With at least `decimals` decimals, and further ones only up to the last non-zero digit: `"100.00"`, `"100.005"` (D21). */
+/**
+ * Formats with at least `decimals` decimals, and with further ones up to the last non-zero digit: `"100.00"`,
+ * `"100.005"` (D21).
+ */
 export function format(value: Decimal, decimals: number): string {
   const [whole = '0', fraction = ''] = value.split('.')
   const digits = fraction.replace(/0+$/, '').padEnd(decimals, '0')

@@ -1,9 +1,14 @@
-/** Checks of options objects, for every entry point. A problem is reported by name before anything is done. */
+/**
+ * Checks of options objects, for every entry point. Problems are reported with the option's name, before any
+ * other work.
+ */
 
 export interface OptionChecks {
   /** Throws the error of the entry point: `Invalid options: <problem>`. */
   invalid(problem: string): never
-  /** Rejects a value that is no object, and names that are not supported: a misspelt option would else be ignored. */
+  /**
+   * Rejects a value that is not an object, and unknown names: a misspelt option would otherwise be ignored.
+   */
   names(options: unknown, supported: Iterable<string>, prefix?: string): void
   func(name: string, value: unknown): void
   boolean(name: string, value: unknown): boolean
@@ -15,7 +20,7 @@ export interface OptionChecks {
 /**
  * Makes the checks of one entry point.
  *
- * @param fail throws the error class of the entry point, with the message that it is called with
+ * @param fail throws the error class of the entry point with this message
  */
 export function optionChecks(fail: (message: string) => never): OptionChecks {
   const invalid = (problem: string): never => fail(`Invalid options: ${problem}`)

@@ -12,16 +12,17 @@ import {
 import type { Player } from './store.js'
 
 /**
- * All optional. Create one object and reuse it: it is checked and compiled on first use, which is costly, and not
- * read again.
+ * All optional. Create one object and reuse it: it is checked and compiled on first use, which is costly, and
+ * not read again.
  */
 export interface WalletOptions extends RequestOptions {
   /**
-   * Sessions, limits, exclusions: throw {@link WalletRefusal} to refuse a bet that the rules allow. The refusal is
-   * final: recorded and replayed (D6). Any other error, and any returned value, is a fault (500), not recorded.
+   * Sessions, limits, exclusions: throw {@link WalletRefusal} to refuse a bet that the rules allow. The
+   * refusal is final: recorded and replayed (D6). Any other error, and any returned value, is a fault (500),
+   * not recorded.
    *
-   * Called for placebets only, at most once per request, after every other rule has passed. It must not reserve
-   * anything: the bet may still fail.
+   * Called for placebets only, at most once per request, after every other rule has passed. It must not
+   * reserve anything: the bet may still fail.
    */
   authorizeBet?(request: PlaceBetRequest, player: Player): void | Promise<void>
   /**
@@ -37,8 +38,8 @@ export interface WalletOptions extends RequestOptions {
    */
   attemptsMax?: number
   /**
-   * Milliseconds from the call of the handler after which no commit is begun: 503, no changes were made. A commit
-   * that was begun before is awaited, so the answer may come later.
+   * Milliseconds from the call of the handler after which no commit is started: 503, no changes were made. A
+   * commit that was started before is awaited, so the answer may come later.
    *
    * @default none
    */
@@ -51,8 +52,8 @@ export interface WalletOptions extends RequestOptions {
    */
   backOff?(conflicts: number): Promise<void>
   /**
-   * Called with one event per call of a handler, faults included. HTTP rejections (401, 413, malformed JSON) do not
-   * reach a handler. Errors of the hook are ignored, and reported once as a warning.
+   * Called with one event per call of a handler, faults included. HTTP rejections (401, 413, malformed JSON)
+   * do not reach a handler. Errors of the hook are ignored, and reported once as a warning.
    */
   onOutcome?(event: OutcomeEvent): void
 }
@@ -131,7 +132,7 @@ function compile(options: WalletOptions, namesAbove: readonly string[]): Setting
 
 const jitterMsMax = 64
 
-/** The first conflict is mostly a duplicate, answered by an immediate reload; further ones need spreading. */
+/** The first conflict is usually a duplicate, which an immediate reload answers; later ones need jitter. */
 function jitter(conflicts: number): Promise<void> {
   if (conflicts < 2) return Promise.resolve()
   const ms = Math.random() * Math.min(2 ** (conflicts - 1), jitterMsMax)

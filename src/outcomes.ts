@@ -2,17 +2,17 @@
 import type { Decimal, Operation } from './store.js'
 
 /**
- * Every error code that this library answers with. The operator's own codes, from `authorizeBet` and from a store's
- * `refused`, come beside them.
+ * Every error code that this library answers with. The operator's own codes, from `authorizeBet` and from a
+ * store's `refused`, are additional.
  */
 export const errorCodes = [
-  /** The body is not what the interface describes; the description names each bad field (D21 to D26). */
+  /** The body is invalid; the description names each invalid field (D21 to D26). */
   'INVALID_REQUEST',
   /** The player is unknown, or the bet belongs to another player (D15, D16). */
   'INVALID_PLAYER',
-  /** Never answered by the library itself: for the operator's `authorizeBet`. */
+  /** For the operator's `authorizeBet`; the library itself never answers with it. */
   'INVALID_SESSION_TOKEN',
-  /** The currency differs from the player's, or the bet's no longer is the player's (D23). */
+  /** The currency of the request or of the bet differs from the player's (D23). */
   'INVALID_CURRENCY',
   /** The state of the bet does not allow the operation (D10 to D13, D15, D19). */
   'INVALID_BET',
@@ -38,8 +38,8 @@ export type ErrorCode = (typeof errorCodes)[number]
  * The answer to a platform's call. Refusals are answers and are returned; faults are thrown
  * ({@link WalletError}).
  *
- * `replayed`: the answer repeats a recorded decision (D2). Do not trigger side effects on `replayed: false`: if the
- * first answer was lost, the only success that the platform sees is a replay.
+ * `replayed`: the answer repeats a recorded decision (D2). Do not trigger side effects on `replayed: false`:
+ * if the first answer was lost, the only success that the platform sees is a replay.
  */
 export type WalletOutcome =
   | {
@@ -53,7 +53,7 @@ export type WalletOutcome =
     }
   | { ok: false; replayed: boolean; errorCode: ErrorCode | (string & {}); description: string }
 
-/** Why an outcome is what it is: finer than an error code, for logs and metrics. */
+/** The reason of an outcome, finer than its error code: for logs and metrics. */
 export type OutcomeReason =
   | 'ACCEPTED'
   /** A rollback of an unknown bet, recorded so that the late bet is refused (D11). */
@@ -105,9 +105,9 @@ export interface OutcomeEvent {
   reason: OutcomeReason
   /** The thrown fault, with its cause; `null` if there is an outcome. */
   error: unknown
-  /** The error that `commit` threw, also if the follow-up read found an answer; `null` if it threw none. */
+  /** The error that `commit` threw, even if the follow-up read found an answer; `null` if it threw none. */
   commitError: unknown
-  /** The store's refusal with the PAM's own code, also if the platform is answered another one. */
+  /** The store's refusal with the PAM's own code, even if the platform is answered with another code. */
   storeRefusal: { errorCode: string; description: string } | null
   replayed: boolean
   /** Snapshots loaded and decided on: 1 without a conflict, 0 for an invalid request. */

@@ -41,7 +41,10 @@ export interface RollbackBetRequest {
   transactionDate: string
 }
 
-/** A settlement (D17), parsed. Also the shape in which the kit, the audit and the simulator pass settlements to your code. */
+/**
+ * A settlement (D17), parsed. Also the shape in which the kit, the audit and the simulator pass settlements
+ * to your code.
+ */
 export interface SettlementRequest {
   transactionId: string
   betId: string
@@ -67,8 +70,8 @@ export type ParseResult<T> = { request: T } | { issues: string }
 /** The options of the request parser. */
 export interface RequestOptions {
   /**
-   * The minor units of a currency, 0 to 18. Amounts with more decimals by value are refused (D22), and balances are
-   * answered with as many (D21).
+   * The minor units of a currency, 0 to 18. Amounts with more decimals by value are refused (D22); balances
+   * are formatted with this many (D21).
    *
    * @param currency as the platform wrote it, before it is compared with the player's
    * @returns `undefined` for the default: ISO 4217, and 8 for a code that is not in it
@@ -87,15 +90,20 @@ export interface RequestOptions {
    */
   rollbackTypes?: readonly string[]
   /**
-   * Parses a transactionDate in another format than the default's. The default accepts an ISO 8601 date and time with
-   * `Z`, an offset or neither (then UTC), a space for the `T`, and fractions, kept to the millisecond (D25).
+   * Parses a transactionDate in another format than the default's. The default accepts an ISO 8601 date and
+   * time with `Z`, an offset or neither (then UTC), a space for the `T`, and fractions, kept to the
+   * millisecond (D25).
    *
    * @returns the date as ISO 8601, or `null` for an invalid one
    */
   parseTransactionDate?(value: unknown): string | null
 }
 
-/** Parses request bodies. An invalid body never throws. @throws {WalletError} `HOOK_FAILED` if a hook throws */
+/**
+ * Parses request bodies. An invalid body never throws.
+ *
+ * @throws {WalletError} `HOOK_FAILED` if a hook throws
+ */
 export type RequestParser = { [O in keyof Requests]: (body: unknown) => ParseResult<Requests[O]> }
 
 const minorUnitsMax = 18
@@ -192,8 +200,8 @@ export function createRequestParser(options: RequestOptions = {}): RequestParser
 }
 
 /**
- * @param whole finds a problem of several fields together (the amount's decimals and its currency), also beside problems
- *   of single fields, so that one answer reports all of them
+ * @param whole checks several fields together (the amount's decimals and its currency), even if other fields
+ *   are invalid: one answer reports every problem
  */
 function parser<T extends P, P>(
   schema: z.ZodType<T>,

@@ -1,6 +1,7 @@
 /**
- * Runtime checks of the store contract. Every value that a store returns is checked before a decision depends on it:
- * a float, an `undefined` or another player's record is a fault that names the field and the rule, never an answer.
+ * Runtime checks of the store contract. Every value that a store returns is checked before a decision depends
+ * on it: a float, an `undefined` or another player's record is a fault that names the field and the rule,
+ * never an answer.
  */
 import { refusalProblem, WalletError } from './errors.js'
 import { isDecimal, isNegative } from './money.js'

@@ -1,7 +1,7 @@
 /**
- * The contract between bet-wallet and your storage, for the engineer who implements it: two methods, three guards,
- * four results. The library decides everything else (the rules of the interface, idempotency, refusals) and passes
- * it to the store as data.
+ * The contract between bet-wallet and your storage, for the engineer who implements it: two methods, three
+ * guards, four results. The library decides everything else (the rules of the interface, idempotency,
+ * refusals) and passes it to the store as data.
  *
  * ```
  * request ──parse──▶ load(keys) ──▶ decide(request, snapshot) ──▶ commit(changes) ──▶ outcome
@@ -12,8 +12,8 @@
  * A complete store over maps in memory, to show the shape (`Big` is big.js):
  *
  * ```ts
- * function openStore(opening: readonly Player[]): WalletStore {
- *   const players = new Map(opening.map(player => [player.playerId, player]))
+ * function openStore(initial: readonly Player[]): WalletStore {
+ *   const players = new Map(initial.map(player => [player.playerId, player]))
  *   const bets = new Map<string, Bet>()
  *   const transactions = new Map<string, Transaction>() // by operation and transactionId
  *
@@ -30,7 +30,7 @@
  *     },
  *
  *     async commit({ transaction, bet, balance }) {
- *       // All guards, then all writes, with no await in between. On a database: one statement, or one transaction.
+ *       // All guards, then all writes, with no await in between. On a database: one database transaction.
  *       const key = `${transaction.operation} ${transaction.transactionId}`
  *       if (transactions.has(key)) return { status: 'conflict' } // guard 1
  *       const stored = bet === null ? 0 : (bets.get(bet.betId)?.revision ?? 0)
@@ -54,11 +54,12 @@
  * ```
  *
  * On a database, the three guards and the three writes are one database transaction: one SQL statement or
- * BEGIN … COMMIT, one `TransactWriteItems`, one Redis script. The mechanism is optimistic concurrency: a guard that
- * does not hold is a conflict, and the library reloads and retries. `createMemoryStore` is the reference.
+ * BEGIN … COMMIT, one `TransactWriteItems`, one Redis script. The mechanism is optimistic concurrency: a
+ * guard that does not hold is a conflict, and the library reloads and retries. `createMemoryStore` is the
+ * reference.
  *
- * `undefined` never crosses this border, in either direction: "none" is `null`. The only absent key is a settlement
- * type in `Bet.credits` that was never credited.
+ * `undefined` is never passed, in either direction: a missing value is `null`. The only key that may be
+ * absent is a settlement type in `Bet.credits` that was never credited.
  */
 import type { Decimal } from './money.js'
 
@@ -81,38 +82,40 @@ export interface WalletStore {
    * **Input:** four keys. Ids are opaque text of 1 to 255 characters of any language: compared exactly, never
    * trimmed, folded or normalised (D24).
    *
-   * **Result:** per key the record or `null`, **as of one moment**. A store that cannot read at one moment reads the
-   * *bet*, then the *transaction*, then the *player*, in this order. Any other order answers a racing duplicate
-   * wrongly, or refuses for funds that are there, and that refusal is final. In three reads, a placebet that races
-   * another one of the same bet may be refused for funds although the bet is the reason; the balance is correct all
-   * the same.
+   * **Result:** per key the record or `null`, **as of one moment**. A store that cannot read at one moment
+   * reads the *bet*, then the *transaction*, then the *player*, in this order. Any other order may answer a
+   * concurrent duplicate wrongly, or refuse a placebet for insufficient funds although the player has them;
+   * that refusal is final. With three reads, a placebet that races another one of the same bet may be refused
+   * with INSUFFICIENT_FUNDS instead of INVALID_BET; the balance stays correct.
    *
-   * **Must never happen:** a lock that outlives the call; `null` for a bet that the PAM placed before this library
-   * was in use (D27); `null` for a player who is blocked, closed or excluded (rollbacks and settlements must still
-   * reach the account; `authorizeBet` decides who may bet); a balance other than the one that guard 3 tests; a record
-   * with another id than the requested one.
+   * **Must never happen:** a lock that outlives the call; `null` for a bet that the PAM placed before this
+   * library was in use (D27); `null` for a player who is blocked, closed or excluded (rollbacks and
+   * settlements must still reach the account; `authorizeBet` decides who may bet); a balance other than the
+   * one that guard 3 tests; a record with another id than the requested one.
    *
-   * **The library then** decides, and mostly commits. A rejected promise is a fault: 500, no changes were made,
-   * nothing is recorded. Reject with an error whose `code` is `'UNAVAILABLE'` when overloaded: that is a 503.
+   * **The library then** decides and usually commits. A rejected promise is a fault: 500, no changes were
+   * made, nothing is recorded. Reject with an error whose `code` is `'UNAVAILABLE'` when overloaded: that is
+   * a 503.
    */
   load(keys: WalletKeys): Promise<WalletSnapshot>
 
   /**
    * Writes all of the changes if all of their guards hold, or nothing.
    *
-   * **Input:** the changes with their guards as data. Copy them or leave them unchanged: they belong to the library.
+   * **Input:** the changes with their guards as data. Copy them or leave them unchanged: they belong to the
+   * library.
    *
    * **Result:** one of the four results of {@link CommitResult}. `committed` only when everything is durable.
    *
-   * **Must never happen:** a partial write; a guard that is tested before the write that it guards, so that another
-   * writer (a duplicate, a deposit, a casino game) comes in between; a rounded amount; a result although the outcome
-   * is unknown: throw then.
+   * **Must never happen:** a partial write; a guard that is tested before the write that it guards, so that
+   * another writer (a duplicate, a deposit, a casino game) comes in between; a rounded amount; a result if
+   * the outcome is unknown (throw instead).
    *
-   * **The library then:** on `committed` answers; on `conflict` reloads and retries, up to a maximum number of
-   * attempts; on `refused` records the refusal by a second commit that changes no balance; on `unavailable` answers
-   * 503. If `commit` **throws**, the outcome is unknown: one follow-up read looks for the transaction. A recorded
-   * transaction is answered by D2 to D4, else the answer is 500. The write may still land later; the rules hold then
-   * too.
+   * **The library then:** on `committed` returns the outcome; on `conflict` reloads and retries, up to a
+   * maximum number of attempts; on `refused` records the refusal by a second commit that changes no balance;
+   * on `unavailable` answers 503. If `commit` **throws**, the outcome is unknown: one follow-up read looks
+   * for the transaction. A recorded transaction is answered by D2 to D4; otherwise the answer is 500. The write
+   * may still be committed later; the rules hold in that case too.
    */
   commit(changes: WalletChanges): Promise<CommitResult>
 }
@@ -139,7 +142,10 @@ export interface Player {
   playerId: string
   /** Currency code as the platform writes it: `"EUR"`. */
   currency: string
-  /** Exactly the amount that guard 3 tests: available funds, not the total. May be negative if the PAM allows it. */
+  /**
+   * Exactly the amount that guard 3 tests: available funds, not the total. May be negative if the PAM allows
+   * it.
+   */
   balance: Decimal
 }
 
@@ -149,15 +155,19 @@ export interface Bet {
   playerId: string
   /** The currency of stake and credits: the player's at the time of the bet (D23). */
   currency: string
-  /** The amount that the placebet debited, at least 0. `"0"` for a tombstone: a bet rolled back before it arrived (D11). */
+  /**
+   * The amount that the placebet debited, at least 0. `"0"` for a tombstone: a bet rolled back before it
+   * arrived (D11).
+   */
   stake: Decimal
   status: 'PLACED' | 'ROLLED_BACK'
   /** Per settlement type that was ever credited; the key of any other type is absent (D18). */
   credits: { BET_PAID?: Credit; VOIDED?: Credit; CASHOUT?: Credit }
   /**
-   * The token of optimistic concurrency: 1 for a new bet, plus 1 with every change of stake, status or credits, also
-   * by **external writers**. A store that derives credits from the PAM's own tables derives the revision from them
-   * too, or compares them inside `commit`; and it stores the uncollected clawbacks (`owed`, D7).
+   * The token of optimistic concurrency: 1 for a new bet, plus 1 with every change of stake, status or
+   * credits, also by **external writers**. A store that derives credits from the PAM's own tables derives the
+   * revision from them too, or compares them inside `commit`; and it stores the uncollected clawbacks
+   * (`owed`, D7).
    */
   revision: number
 }
@@ -194,7 +204,10 @@ export interface Transaction {
 
 /** The input of `commit`: up to three writes, each with its guard. All or nothing. */
 export interface WalletChanges {
-  /** To insert. **Guard 1:** no transaction with this (operation, transactionId) exists, for any player or bet. */
+  /**
+   * To insert. **Guard 1:** no transaction with this (operation, transactionId) exists, for any player or
+   * bet.
+   */
   transaction: Transaction
   /**
    * To insert or replace; `null`: no bet is changed. **Guard 2:** the stored revision is
@@ -202,14 +215,14 @@ export interface WalletChanges {
    */
   bet: Bet | null
   /**
-   * To add to the balance of `transaction.playerId`; `null`: the balance is not changed and no floor is tested.
-   * **Guard 3:** the player has this currency, and `balance + delta >= floor` if `floor` is not `null`, at the moment
-   * of the write. `delta` is never 0.
+   * To add to the balance of `transaction.playerId`; `null`: the balance is not changed and no floor is
+   * tested. **Guard 3:** the player has this currency, and `balance + delta >= floor` if `floor` is not
+   * `null`, at the moment of the write. `delta` is never 0.
    */
   balance: { currency: string; delta: Decimal; floor: Decimal | null } | null
   /**
-   * The parsed request (odds, betType, sessionId, …), for your own rows in the same database transaction. The contract
-   * does not need it.
+   * The parsed request (odds, betType, sessionId, …), for your own rows in the same database transaction. The
+   * contract does not need it.
    */
   request: Record<string, unknown>
 }
@@ -217,16 +230,20 @@ export interface WalletChanges {
 /** The result of `commit`. */
 export type CommitResult =
   /**
-   * Everything is written and durable. `balance`: the player's at some moment between this commit and its result; it
-   * includes this commit and may include later ones. Required also if the balance did not change.
+   * Everything is written and durable. `balance`: the player's balance at some moment between this commit and
+   * its result. It includes this commit and may include later ones. Required even if the balance did not
+   * change.
    */
   | { status: 'committed'; balance: Decimal; walletTransactionId: string | null }
-  /** Nothing is written: a guard did not hold, or the database asks for a retry. The library reloads and retries. */
+  /**
+   * Nothing is written: a guard did not hold, or the database asks for a retry. The library reloads and
+   * retries.
+   */
   | { status: 'conflict' }
   /**
-   * Nothing is written, by a rule of the PAM (a limit, an exclusion, an amount that a column cannot hold exactly).
-   * Allowed only for `delta` < 0: a credit is never refused. `errorCode`: 1 to 64 letters, digits, `_`, `-` or `.`,
-   * and none of this library's reserved codes.
+   * Nothing is written, by a rule of the PAM (a limit, an exclusion, an amount that a column cannot hold
+   * exactly). Allowed only for `delta` < 0: a credit is never refused. `errorCode`: 1 to 64 letters, digits,
+   * `_`, `-` or `.`, and none of this library's reserved codes.
    */
   | { status: 'refused'; errorCode: string; description: string }
   /** No changes were made: overloaded, not connected. */

@@ -24,7 +24,7 @@ const store = createPamWallet(database.client)
 await store.ready()
 const handle = createHttpHandler(store, {
   authenticate: basicAuth(credentials),
-  // In place of the PAM's queue of results. The wallet is not involved.
+  // Stands for the PAM's queue of results. The wallet is not involved.
   routes: { '/pam/settle': settleManually },
 })
 
@@ -44,7 +44,7 @@ server.listen(port, host, async () => {
     console.log(`# ${title}\n${line}\n`)
   console.log(`Ctrl+C stops the wallet; it keeps its data. To start over: ${database.resetHint}.`)
 })
-// Every call is short. A slow client has hung up, or is an attack.
+// Every call is short: a slower caller has disconnected, or attacks the server.
 server.headersTimeout = 10_000
 server.requestTimeout = 20_000
 

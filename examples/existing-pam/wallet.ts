@@ -48,7 +48,7 @@ async function applyPlayerRules(query: Query, pending: readonly PendingCommit[])
       : [],
   )
   if (stakes.length === 0) return
-  // Per player only the first stake above the limit: the others are tried again without it, and may fit.
+  // Per player only the first stake above the limit: the others are retried without it, and may fit.
   const { rows } = await query(
     `SELECT DISTINCT ON (account_no) index, status
       FROM (

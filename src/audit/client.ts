@@ -25,7 +25,7 @@ export interface Client {
   readonly requests: number
   /** Milliseconds since the audit began. */
   now(): number
-  /** The reply never rejects: a connection that fails is a finding. */
+  /** The reply never rejects: a failed connection is a result too. */
   send(call: Call): { exchange: AuditExchange; reply: Promise<Reply> }
   close(): void
 }
@@ -37,7 +37,7 @@ const answerBytesMax = 1_048_576
 export function openClient(settings: AuditSettings): Client {
   const beganAt = performance.now()
   const now = () => Math.round((performance.now() - beganAt) * 10) / 10
-  // Idle connections are closed early: a server that closes one during a call would look broken.
+  // Idle connections are closed early: a server that closes one during a call would seem to fail.
   const agentOptions = { keepAlive: true, maxSockets: 256, timeout: 1_000 }
   const agents: Agents = {
     'http:': new Agent(agentOptions),

@@ -1,7 +1,7 @@
 /**
- * Exact decimals of the audit and the simulator. They judge a wallet's arithmetic, and so share none with the
- * library. Two forms: {@link Decimal} for amounts of any scale, and `bigint` units at a fixed scale for sums
- * that must be fast.
+ * Exact decimals of the audit and the simulator. They judge a wallet's arithmetic and therefore share no code
+ * with the library. Two forms: {@link Decimal} for amounts of any scale, and `bigint` units at a fixed scale
+ * for sums that must be fast.
  */
 
 /** `units / 10 ** scale`, with the smallest possible scale: 10.50 is `{ units: 105n, scale: 1 }`. */
@@ -40,7 +40,7 @@ export function toUnits(value: Decimal, scale: number): bigint | null {
   return value.scale > scale ? null : value.units * 10n ** BigInt(scale - value.scale)
 }
 
-/** As {@link toUnits}, without the rest: 2.509 at scale 2 is 250 units. */
+/** As {@link toUnits}, but truncated: 2.509 at scale 2 is 250 units. */
 export function wholeUnits(value: Decimal, scale: number): bigint {
   const [units, one] = aligned(value, { units: 1n, scale })
   return units / one

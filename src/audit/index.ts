@@ -49,7 +49,7 @@ export const auditCases: readonly { id: string; level: Level; title: string; sou
  * and credits that uncollected clawbacks leave are staked on a last bet that stays open, so the same player
  * can be audited again.
  *
- * @returns the report, which includes everything that the wallet does wrong
+ * @returns the report, with every failure of the wallet
  * @throws {AuditError} if the audit is not possible: invalid options, no answer, failed authentication,
  * unknown player, insufficient funds
  */

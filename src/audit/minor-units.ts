@@ -1,6 +1,6 @@
 /**
- * Minor units of currencies by ISO 4217. A table of its own and not the library's, so that an error in one is
- * seen by the other; a test compares them.
+ * Minor units of currencies by ISO 4217. Separate from the library's table, so that an error in one does not
+ * hide in the other; a test compares them.
  */
 const without = 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'
 const withTwo = `

@@ -38,7 +38,7 @@ export interface AuditOptions extends WalletTarget {
    */
   formatDate?(date: Date): string
   /**
-   * Number of simultaneous requests where a case sends many, 2 to 64.
+   * Number of concurrent requests where a case sends many, 2 to 64.
    *
    * @default 16
    */
@@ -67,7 +67,7 @@ export interface AuditOptions extends WalletTarget {
    * @default 1
    */
   seed?: number
-  /** Is called with each result. */
+  /** Called with each result. */
   onResult?(result: AuditResult, progress: { done: number; total: number }): void
 }
 
@@ -91,7 +91,7 @@ export interface AuditSettings extends Omit<TargetSettings, 'minorUnitsOf'> {
   onResult: AuditOptions['onResult']
 }
 
-/** The statuses of docs/errors.md. Written again, so that an error in the library's own table is found. */
+/** The statuses of docs/errors.md. A separate copy, so that an error in the library's table is found. */
 const defaultStatusCodes: Record<string, number> = {
   SUCCESS: 200,
   INVALID_REQUEST: 400,

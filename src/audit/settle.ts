@@ -4,7 +4,7 @@ import type { SettlementRequest } from '../requests.js'
 import { raw, write } from './json.js'
 import type { SettleAnswer, SettleFunction } from './target.js'
 
-/** The outcome of a settlement. `unknown`: it may be done or not, and is safe to retry. */
+/** The outcome of a settlement. `unknown`: it may be done or not; a retry is safe. */
 export type Settled =
   | { kind: 'done'; answer: Extract<SettleAnswer, { ok: true }> | null }
   | { kind: 'refused'; errorCode: string }

@@ -247,7 +247,7 @@ export class Stage {
   }
 
   /** Starts many calls in this order, without waiting for answers in between. */
-  simultaneously<T>(count: number, call: (index: number) => Promise<T>): Promise<T[]> {
+  concurrently<T>(count: number, call: (index: number) => Promise<T>): Promise<T[]> {
     return Promise.all(Array.from({ length: count }, (_, index) => call(index)))
   }
 

@@ -39,7 +39,7 @@ export interface WalletTarget {
    * @default by ISO 4217, and 8 for a code that is not in it
    */
   minorUnits?(currency: string): number | undefined
-  /** An AbortSignal that stops the run early and in good order. */
+  /** An AbortSignal that stops the run early and gracefully. */
   signal?: StopSignal
 }
 
@@ -80,7 +80,7 @@ export type SettleFunction = (settlement: SettlementRequest) => SettleResult | P
 // biome-ignore lint/suspicious/noConfusingVoidType: a function without a return value settles the bet.
 export type SettleResult = void | SettleAnswer
 
-/** The answer to a settlement: what the handlers of bet-wallet return fits. */
+/** The answer to a settlement. A `WalletOutcome` of bet-wallet has this shape. */
 export type SettleAnswer =
   | { ok: true; balance?: string; currency?: string; walletTransactionId?: string | null }
   | { ok: false; errorCode: string }

@@ -21,8 +21,9 @@ export interface Rules {
 
 export interface Decision {
   /**
-   * The answer once `changes` are committed, or at once if they are `null`. For an accepted request, `balance` is the
-   * snapshot's plus the delta, and `walletTransactionId` is `null`: the result of the commit replaces both.
+   * The answer once `changes` are committed, or at once if they are `null`. For an accepted request,
+   * `balance` is the snapshot's plus the delta, and `walletTransactionId` is `null`: the result of the commit
+   * replaces both.
    */
   outcome: WalletOutcome
   reason: OutcomeReason
@@ -40,8 +41,8 @@ export interface Rule<O extends Operation> {
   operation: O
   decide(request: Requests[O], snapshot: WalletSnapshot, rules: Rules): Decision
   /**
-   * The decision if the operator or the store refuses a request that `decide` accepts. Absent for operations that
-   * must not be refused: rollbacks and settlements credit money.
+   * The decision if the operator or the store refuses a request that `decide` accepts. Absent for operations
+   * that must not be refused: rollbacks and settlements credit money.
    */
   refuse?(
     request: Requests[O],
@@ -103,7 +104,10 @@ export function refuse(reason: OutcomeReason, refusal: Refusal): Decision {
   return { outcome: { ok: false, replayed: false, ...refusal }, reason, changes: null }
 }
 
-/** A final refusal: recorded and replayed (D6, D7). `bet`: the bet with its uncollected clawback, if there is one. */
+/**
+ * A final refusal: recorded and replayed (D6, D7). `bet`: the bet with its uncollected clawback, if there is
+ * one.
+ */
 export function refuseAndRecord(
   request: Requests[Operation],
   transaction: Transaction,

@@ -1,8 +1,9 @@
 /**
- * `bet-wallet/decide`: the rules alone, pure and synchronous, for use inside your own database transaction: parse the
- * request, load the snapshot, decide, write `changes` under the guards of `WalletChanges`, answer `outcome`. A lock on
- * the player is not enough: bets and transactions are unique over all players (D1), so the database must enforce the
- * unique ids of guards 1 and 2. The snapshot is trusted here; the handlers check it.
+ * `bet-wallet/decide`: the rules alone, pure and synchronous, for use inside your own database transaction:
+ * parse the request, load the snapshot, decide, write `changes` under the guards of `WalletChanges`, answer
+ * `outcome`. A lock on the player is not enough: bets and transactions are unique over all players (D1), so
+ * the database must enforce the unique ids of guards 1 and 2. These functions do not check the snapshot; the
+ * handlers do.
  */
 
 export type { ErrorCode, OutcomeReason, WalletOutcome } from '../outcomes.js'

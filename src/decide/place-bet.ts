@@ -6,8 +6,8 @@ import { accept, type Decision, type Rule, refuseAndRecord, transactionOf } from
 import { openRequest } from './prologue.js'
 
 /**
- * Accepts the bet or refuses it. Every refusal for a known player is final: recorded and replayed (D6). A delayed
- * duplicate that succeeded later would debit a stake for a bet that does not exist.
+ * Accepts the bet or refuses it. Every refusal for a known player is final: recorded and replayed (D6). A
+ * delayed duplicate that succeeded later would debit a stake for a bet that does not exist.
  */
 export function decidePlaceBet(request: PlaceBetRequest, snapshot: WalletSnapshot): Decision {
   const opened = openRequest('placebet', request, snapshot)
@@ -15,7 +15,8 @@ export function decidePlaceBet(request: PlaceBetRequest, snapshot: WalletSnapsho
   const { transaction, player, bet } = opened
 
   if (bet !== null) {
-    // The betId was used by another player (D15), by a rollback that overtook this bet (D11), or by a bet (D10).
+    // The betId was used by another player (D15), by a rollback that overtook this bet (D11), or by a bet
+    // (D10).
     const refusal = (description: string) => ({ errorCode: 'INVALID_BET', description })
     const used = refusal('betId: already used by another transaction')
     if (bet.playerId !== player.playerId) {

@@ -1,4 +1,4 @@
-/** The first checks of every rule. Their order decides the error code, so it stands here once. */
+/** The first checks of every rule. Their order decides the error code, so it is defined once, here. */
 import type { Requests } from '../requests.js'
 import type { Bet, Operation, Player, Transaction, WalletSnapshot } from '../store.js'
 import { betOfAnotherPlayer, type Decision, refuse, transactionOf, unknownPlayer } from './decision.js'
@@ -24,7 +24,10 @@ export function openRequest<O extends Operation>(
   return { decision: null, transaction, player, bet }
 }
 
-/** The same, and 3. the bet does not belong to another player (D15). Not for placebet, whose refusal is final (D6). */
+/**
+ * The same, and 3. the bet does not belong to another player (D15). Not for placebet, whose refusal is final
+ * (D6).
+ */
 export function openOwnBet<O extends Exclude<Operation, 'placebet'>>(
   operation: O,
   request: Requests[O],

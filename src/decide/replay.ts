@@ -44,7 +44,10 @@ export function decideReplay(transaction: Transaction, snapshot: WalletSnapshot)
   }
 }
 
-/** D3. Odds, betType, sessionId and transactionDate may differ: they are information, or a retry refreshes them. */
+/**
+ * D3. Odds, betType, sessionId and transactionDate may differ: they are information, or a retry refreshes
+ * them.
+ */
 function sameContent(a: Transaction, b: Transaction): boolean {
   return (
     a.playerId === b.playerId &&

@@ -5,7 +5,9 @@ import type { Bet, WalletSnapshot } from '../store.js'
 import { accept, betCurrencyMismatch, type Decision, type Rule, refuse } from './decision.js'
 import { openOwnBet } from './prologue.js'
 
-/** Credits the stake back, once. The caller retries until it succeeds, and may call before the bet arrives. */
+/**
+ * Credits the stake back, once. The caller retries until it succeeds, and may call before the bet arrives.
+ */
 export function decideRollbackBet(request: RollbackBetRequest, snapshot: WalletSnapshot): Decision {
   const opened = openOwnBet('rollbackbet', request, snapshot)
   if (opened.decision !== null) return opened.decision

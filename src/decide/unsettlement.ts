@@ -20,8 +20,8 @@ const reverses: Record<UnsettlementRequest['type'], SettlementType> = {
 }
 
 /**
- * Debits the whole live credit of the type (D18), or nothing (D20). If funds are insufficient, the clawback stays
- * uncollected: the amount is owed to the platform, and no later unsettlement debits it (D7).
+ * Debits the whole live credit of the type (D18), or nothing (D20). If funds are insufficient, the clawback
+ * stays uncollected: the amount is owed to the platform, and no later unsettlement debits it (D7).
  */
 export function decideUnsettlement(
   request: UnsettlementRequest,

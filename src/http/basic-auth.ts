@@ -5,11 +5,10 @@ import { type HttpRequest, headerOf } from './message.js'
 /**
  * Authenticates calls with these credentials, in UTF-8.
  *
- * The comparison always covers the full length of the expected credentials, so its duration reveals neither their
- * content nor the position of a wrong byte.
+ * The comparison always covers the full length of the expected credentials, so its duration reveals neither
+ * their content nor the position of a wrong byte.
  *
  * @returns a function for the option `authenticate`
-
  * @throws {TypeError} for an empty or missing user name or password, or a user name with a colon
  */
 export function basicAuth({

@@ -2,9 +2,9 @@
 import { readJson } from './json.js'
 
 /**
- * The body as an adapter passes it on. A stream is not read before the call is authenticated. `{ parsed }` is the result
- * of the application's own body parser: its numbers are JavaScript numbers already, so amounts are accepted up to 15
- * digits only (D21). Text or bytes in it are the raw body.
+ * The body that an adapter provides. A stream is not read before the call is authenticated. `{ parsed }` is
+ * the result of the application's own body parser: its numbers are JavaScript numbers already, so amounts are
+ * accepted up to 15 digits only (D21). Text or bytes in it are the raw body.
  */
 export type HttpBody = string | Uint8Array | AsyncIterable<Uint8Array> | { parsed: unknown }
 
@@ -12,7 +12,7 @@ export type BodyResult = { body: unknown } | { problem: string } | 'too large'
 
 /** Reads and parses the body. An invalid body is a result, never a throw. */
 export async function readBody(body: HttpBody, bytesMax: number): Promise<BodyResult> {
-  // Some frameworks pass on an empty body as undefined or null.
+  // Some frameworks represent an empty body as undefined or null.
   if (body === undefined || body === null) return parseRaw('', bytesMax)
   if (typeof body === 'string' || isBytes(body)) return parseRaw(body, bytesMax)
   if (!(Symbol.asyncIterator in body)) {
@@ -23,7 +23,8 @@ export async function readBody(body: HttpBody, bytesMax: number): Promise<BodyRe
     const raw = await collect(body, bytesMax)
     return raw === 'too large' ? raw : parseRaw(raw, bytesMax)
   } catch {
-    // The caller closed the connection, or it broke: the request is incomplete, and no answer will be received.
+    // The caller closed the connection, or it broke: the request is incomplete, and no answer will be
+    // received.
     return { problem: 'the body ended before it was complete' }
   }
 }
@@ -43,7 +44,10 @@ function isBytes(value: unknown): value is Uint8Array {
   return ArrayBuffer.isView(value)
 }
 
-/** Strict: bytes that are not UTF-8 are an error, and a byte order mark stays, so that JSON.parse rejects it (D26). */
+/**
+ * Strict: bytes that are not UTF-8 are an error, and a byte order mark stays, so that JSON.parse rejects it
+ * (D26).
+ */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** A Node.js stream. Read by its events, it takes a third of the time of iterating it. */
@@ -76,8 +80,9 @@ function collectEvents(stream: NodeReadable, bytesMax: number): Promise<Uint8Arr
         chunks.push(piece)
         return
       }
-      // The rest is read and dropped: a caller that writes all of it before it reads would otherwise wait indefinitely,
-      // and so would the next call on this connection. Not destroyed: the 413 is sent on the same socket.
+      // The rest is read and dropped: a caller that writes all of it before it reads would otherwise wait
+      // indefinitely, and so would the next call on this connection. Not destroyed: the 413 is sent on the
+      // same socket.
       stream.off('data', onData)
       stream.resume()
       chunks.length = 0

@@ -13,10 +13,11 @@ import { type HttpOptions, type HttpSettings, httpSettingsOf } from './options.j
 const ownCodeStatus = 400
 
 /**
- * Creates the handler of the platform's calls: `/placebet`, `/unsettlement`, `/rollbackbet`, and the paths of the
- * option `routes`. Checks in this order: path, method, media type, authentication, body, then the rules.
+ * Creates the handler of the platform's calls: `/placebet`, `/unsettlement`, `/rollbackbet`, and the paths of
+ * the option `routes`. Checks in this order: path, method, media type, authentication, body, then the rules.
  *
- * The handler never throws and never rejects. It neither closes the connection nor limits the time: your server does.
+ * The handler never throws and never rejects. It neither closes the connection nor limits the time: your
+ * server does.
  *
  * @param store your {@link WalletStore}
  * @throws {WalletError} `INVALID_OPTIONS`, naming the option
@@ -137,7 +138,10 @@ function mediaTypeProblem(request: HttpRequest): string | null {
   return null
 }
 
-/** The operator's route may return anything; the response has the fields of the interface and no others (spec 7.2). */
+/**
+ * The operator's route may return anything; the response has the fields of the interface and no others (spec
+ * 7.2).
+ */
 function checkedOutcome(outcome: WalletOutcome): WalletOutcome {
   const { ok, ...rest }: Record<string, unknown> = { ...outcome }
   const { balance, currency, walletTransactionId, errorCode, description } = rest

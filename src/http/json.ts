@@ -1,12 +1,16 @@
-/** JSON parsing without losing a digit (D21). */
+/** JSON parsing that keeps every digit (D21). */
 import { JsonNumber } from '../money.js'
 
-/** A number of 16 characters or more, or with an exponent: a JavaScript number might not hold it. May also match in a string. */
+/**
+ * A number of 16 characters or more, or with an exponent: a JavaScript number might not hold it. May also
+ * match in a string.
+ */
 const longNumber = /(?:^|[[:,])\s*-?(?:[0-9.]{16}|[0-9.]+[eE])/
 
 /**
- * The tokens of a well-formed JSON document: an escape, the quote that begins or ends a string, or (outside of strings) a
- * number. Never a whole string: the regular expression engine fails on one with millions of escapes.
+ * The tokens of a well-formed JSON document: an escape, the quote that begins or ends a string, or (outside
+ * of strings) a number. Never a whole string: the regular expression engine fails on one with millions of
+ * escapes.
  */
 const tokens = /\\.|"|-?[0-9][0-9.eE+-]*/g
 
@@ -14,16 +18,16 @@ const tokens = /\\.|"|-?[0-9][0-9.eE+-]*/g
 const depthMax = 100
 
 /**
- * Parses JSON as `JSON.parse` does, but returns a {@link JsonNumber} for a number that a JavaScript number might not
- * hold exactly. The reviver's `context.source`, which would do the same, is missing in Node 20.
+ * Parses JSON as `JSON.parse` does, but returns a {@link JsonNumber} for a number that a JavaScript number
+ * might not hold exactly. The reviver's `context.source`, which would do the same, is missing in Node 20.
  *
  * @throws {SyntaxError} for malformed JSON, or for long numbers in a document nested more than 100 deep
  */
 export function readJson(text: string): unknown {
   const value: unknown = JSON.parse(text)
   if (!longNumber.test(text)) return value
-  // The document is well-formed, so the pattern finds its tokens. Numbers become strings with the prefix "n", strings
-  // (keys too) get the prefix "s": no document can make one look like the other.
+  // The document is well-formed, so the pattern finds its tokens. Numbers become strings with the prefix "n",
+  // strings (keys too) get the prefix "s": no document can make one look like the other.
   let insideString = false
   const marked = text.replace(tokens, token => {
     if (token === '"') {

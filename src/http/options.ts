@@ -10,8 +10,9 @@ import type { HttpRequest } from './message.js'
 /** Options of `createHttpHandler`, beside those of the handlers. */
 export interface HttpOptions extends WalletOptions {
   /**
-   * Returns `true` if the call comes from the platform; any other value is a 401. Required: there is no default that
-   * would accept every call. `basicAuth` creates one. Called before the body is read. If it throws: 500.
+   * Returns `true` if the call comes from the platform; any other value is a 401. Required: there is no
+   * default that would accept every call. `basicAuth` creates one. Called before the body is read. If it
+   * throws: 500.
    */
   authenticate(request: HttpRequest): boolean | Promise<boolean>
   /**
@@ -33,20 +34,22 @@ export interface HttpOptions extends WalletOptions {
    */
   bodyBytesMax?: number
   /**
-   * HTTP status codes by error code, also for your own error codes: 400 to 599, and 500 to 599 for INTERNAL_ERROR and
-   * UNAVAILABLE, since a fault is never answered as a refusal (D9).
+   * HTTP status codes by error code, also for your own error codes: 400 to 599, and 500 to 599 for
+   * INTERNAL_ERROR and UNAVAILABLE, since a fault is never answered as a refusal (D9).
    *
    * @default defaultStatusCodes
    */
   statusCodes?: { [code in ErrorCode | (string & {})]?: number }
   /**
-   * Your own paths below the base path, each with its function, with the same authentication, body parser and errors:
-   * `{ '/settlement': body => recordSettlement(store, body, walletOptions) }`. A JSON number that a JavaScript number
-   * cannot hold exactly arrives as an object whose `String()` is the original text; the handlers accept it.
+   * Your own paths below the base path, each with its function, with the same authentication, body parser and
+   * errors: `{ '/settlement': body => recordSettlement(store, body, walletOptions) }`. A JSON number that a
+   * JavaScript number cannot hold exactly arrives as an object whose `String()` is the original text; the
+   * handlers accept it.
    */
   routes?: Record<string, Route>
   /**
-   * Called with the cause of every fault (500, 503). Errors of the hook are ignored, and reported once as a warning.
+   * Called with the cause of every fault (500, 503). Errors of the hook are ignored, and reported once as a
+   * warning.
    *
    * @default console.error
    */
@@ -86,7 +89,7 @@ export interface HttpSettings {
   challenge: string
   bodyBytesMax: number
   statusCodes: ReadonlyMap<string, number>
-  /** By whole path: `"/wallet/placebet"`. */
+  /** By full path: `"/wallet/placebet"`. */
   routes: ReadonlyMap<string, Route>
   onError(error: unknown, request: HttpRequest): void
 }

@@ -1,6 +1,6 @@
 /**
- * `bet-wallet/memory`: the reference store. It meets the whole contract and is written to be read. For tests and demos:
- * its data is lost when the process ends.
+ * `bet-wallet/memory`: the reference store. It meets the whole contract and is written to be read. For tests
+ * and demos: its data is lost when the process ends.
  */
 import { add, compare, type Decimal, isDecimal, isNegative, negate } from '../money.js'
 import type {
@@ -50,8 +50,8 @@ export interface MemoryStore extends WalletStore {
 /**
  * Creates a store in memory.
  *
- * @param players the initial players, with balances as decimal text:
- *   `{ playerId: 'p1', currency: 'EUR', balance: '100.00' }`
+ * @param players the initial players, with balances as decimal text: `{ playerId: 'p1', currency: 'EUR',
+ *   balance: '100.00' }`
  * @throws {TypeError} naming the invalid field of a player
  */
 export function createMemoryStore(players: Iterable<Player> = []): MemoryStore {
@@ -77,7 +77,10 @@ export function createMemoryStore(players: Iterable<Player> = []): MemoryStore {
   return store
 }
 
-/** The tables. Every stored record is a frozen copy: no caller can change it, so `load` need not copy it again. */
+/**
+ * The tables. Every stored record is a frozen copy: no caller can change it, so `load` need not copy it
+ * again.
+ */
 interface Data {
   players: Map<string, Player>
   bets: Map<string, Bet>
@@ -166,7 +169,8 @@ function queriesOf(data: Data): Pick<MemoryStore, 'player' | 'bet' | 'bets' | 't
   }
 }
 
-// Field by field and not by spread: in Node 20 every frozen spread gets its own hidden class, 4 µs and 350 bytes each.
+// Field by field and not by spread: in Node 20 every frozen spread gets its own hidden class, 4 µs and 350
+// bytes each.
 
 function frozenPlayer({ playerId, currency, balance }: Player): Player {
   return Object.freeze({ playerId, currency, balance })

@@ -206,7 +206,7 @@ const retry = (faults: fc.Arbitrary<InjectedFault>): fc.Arbitrary<Move> =>
 const other = (steps: fc.Arbitrary<HistoryStep>): fc.Arbitrary<Move> =>
   fc.record({ move: fc.constant('other' as const), step: steps })
 
-/** States of a bet, each as the moves that lead to it. */
+/** States of a bet, each as the steps that lead to it. */
 const betStates: Record<string, (bet: string) => Move[]> = {
   none: () => [],
   placed: bet => [placed(bet, 30_00n)],

@@ -1,4 +1,4 @@
-/** What a case works with: the harness, the options, the trace, and the stores that it opens. */
+/** The context of a case: the harness, the options, the trace, and the stores that it opens. */
 import type { Player } from '../store.js'
 import { anna, ben } from './changes.js'
 import type { CaseOptions, StoreHarness } from './harness.js'
@@ -24,7 +24,7 @@ const namedPlayersMax = 12
 
 export class CaseContext {
   readonly trace: Trace = new Trace()
-  /** The case has ended, for whatever reason: loops that still run beside it stop. */
+  /** The case has ended, passed or failed: loops that still run beside it stop. */
   over = false
   readonly harness: StoreHarness<Opened>
   readonly options: ContextOptions

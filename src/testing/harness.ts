@@ -1,4 +1,4 @@
-/** What the kit needs from you: how to open your store, and optional hooks that reach around it. */
+/** The harness that you provide: it opens your store, and its optional hooks bypass the store. */
 import type { SettlementRequest } from '../requests.js'
 import type { Decimal, Player, WalletStore } from '../store.js'
 
@@ -77,7 +77,7 @@ export interface CaseOptions {
 
 /** One requirement of the store contract as a test, for any test runner. */
 export interface WalletStoreCase {
-  /** Keeps its meaning in all versions: `WS-01`. */
+  /** Its meaning never changes: `WS-01`. */
   readonly id: string
   /** A store that fails a MUST loses or creates money. */
   readonly level: 'MUST' | 'SHOULD'

@@ -3,8 +3,8 @@
  * runner.
  *
  * Exported beside the cases, for your own property-based tests: `createModel` (the answers that the wallet
- * must give), `history` and `concurrentBurst` (random requests), `faultyStore` (lost requests, lost answers,
- * delayed commits).
+ * must return), `history` and `concurrentBurst` (random requests), `faultyStore` (lost requests, lost
+ * answers, delayed commits).
  */
 export { concurrentBurst, history, initialPlayers, permissivePolicy, policy } from './arbitraries.js'
 export { walletStoreCases } from './cases.js'

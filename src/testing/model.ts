@@ -1,5 +1,5 @@
 /**
- * The independent model: the answers that the wallet must give, written only from the specification and the
+ * The independent model: the answers that the wallet must return, written only from the specification and the
  * decisions (D1 to D27). It has a ledger of events, a map of first answers, and sums of whole cents. It has
  * no revisions, guards or commits, and derives from the ledger what the library stores in its records.
  */
@@ -46,7 +46,7 @@ export type ModelAnswer =
   | { ok: true; replayed: boolean; balance: Cents; currency: string }
   | { ok: false; replayed: boolean; errorCode: string }
   | 'fault'
-  /** A step that is not a call was done, or was not possible. */
+  /** The result of a step that is not a call: done, or not possible. */
   | 'done'
   | 'not-done'
 

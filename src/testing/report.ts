@@ -5,7 +5,7 @@ import type { CaseOptions, StoreHarness, WalletStoreCase } from './harness.js'
 
 export interface ReportOptions extends CaseOptions {
   /**
-   * Is called with every line of the report as soon as it is known; `null` prints nothing.
+   * Called with every line of the report as soon as it is known; `null` prints nothing.
    *
    * @default console.log
    */

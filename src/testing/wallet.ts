@@ -13,10 +13,10 @@ import { sameAmount, sameBet } from './equality.js'
 import type { StoreHarness } from './harness.js'
 import { short, shown, shownResult, type Trace, tracedStore } from './trace.js'
 
-/** What `open` of the harness returned. */
+/** The value that `open` of the harness returned. */
 export type Opened = { store: WalletStore }
 
-/** What all connections of one opened store share. */
+/** Shared by all connections of one opened store. */
 interface Shared {
   harness: StoreHarness<Opened>
   trace: Trace

@@ -298,7 +298,10 @@ describe('exit code 2, with a message that says what to do', () => {
     [['simulate', 'http://a', '--players', 'none.json'], /--players: none\.json cannot be read: ENOENT/],
     [['simulate', 'http://a', '--players', 'ann', '--player-prefix', 'p-'], /--player-prefix needs a number/],
     [['simulate', 'ftp://a', '--players', '2'], /baseUrl must be a URL of http or https/],
-    [['simulate', 'http://a', '--players', '2', '--no-settle', '--settle-url', '/s'], /--no-settle excludes --settle-url/],
+    [
+      ['simulate', 'http://a', '--players', '2', '--no-settle', '--settle-url', '/s'],
+      /--no-settle excludes --settle-url/,
+    ],
   ])('%j', async (words, message) => {
     expect(await messageOf(words, {})).toMatch(message)
   })

@@ -34,7 +34,7 @@ EXCEPTION WHEN duplicate_object THEN
 END
 $domain$;
 
--- Every bet, and what was credited for it. A betId is unique across all players (D1).
+-- Every bet with its credits. A betId is unique across all players (D1).
 -- Per settlement type (D18): the live credit, or NULL; the sum of reversed credits; the sum of uncollected
 -- clawbacks, owed to the platform. All three are NULL where the bet was never credited with this type.
 CREATE TABLE IF NOT EXISTS "bet_wallet".bets (
@@ -209,7 +209,7 @@ DECLARE
 BEGIN
   PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
 
-  -- Lock order: the players by id, then their bets. Every commit keeps to it.
+  -- Lock order: the players by id, then their bets, in every commit.
   IF wait_for_lock THEN
     locked_ids := ARRAY(
       SELECT player."account_no"
@@ -245,8 +245,8 @@ BEGIN
       )
     ),
 
-    -- The guards, as far as one item decides them alone: an index lookup per item and table. The rows stay
-    -- narrow from here on; columns that are only written are read from item again.
+    -- The guards that depend on one item alone: one index lookup per item and table. The rows stay narrow from
+    -- here on; columns that are only written are read from item again.
     checked AS (
       SELECT
         item.item_index,
@@ -290,8 +290,8 @@ BEGIN
       ) transaction ON true
     ),
 
-    -- Several items of one player count in their order. Each may still be rejected: a debit is not covered by
-    -- a credit of the same batch, and a credit does not count on the room that a debit makes.
+    -- Several items of one player are applied in order. Each may still be rejected, so a debit is not covered
+    -- by a credit of the same batch, and a credit cannot use the range that a debit frees.
     summed AS (
       SELECT
         checked.*,
@@ -512,7 +512,7 @@ BEGIN
 
   <<guards_and_writes>>
   BEGIN
-    -- Lock order: the player, then the bet. Every commit keeps to it.
+    -- Lock order: the player, then the bet, in every commit.
     IF wait_for_lock THEN
       SELECT coalesce(player."currency"::text, ''), player."balance_cents"::numeric
       INTO currency, balance_before
@@ -641,7 +641,7 @@ BEGIN
 END
 $function$;
 
--- For PAM code that settles bets (D17): notes the credit on the bet. Call it in the database transaction
+-- For PAM code that settles bets (D17): records the credit on the bet. Call it in the database transaction
 -- that credits the player.
 CREATE OR REPLACE FUNCTION "bet_wallet".credit_bet(
   settled_bet_id text,

@@ -88,7 +88,7 @@ export const basics: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A placebet for an unknown player is refused with INVALID_PLAYER',
     source: 'spec 7, D16',
-    impact: 'The sportsbook accepts a bet that nobody has paid for.',
+    impact: 'The sportsbook accepts a bet that no player has paid for.',
     async play(stage) {
       const bet = stage.bet(stage.units(1), `${stage.id()}-${unknownPlayer}`)
       stage.expectRefusal(await stage.place(bet), 'INVALID_PLAYER')

@@ -198,7 +198,7 @@ export const clawbacks: readonly AuditCase[] = [
   {
     id: 'AU-511',
     level: 'MUST',
-    title: 'Simultaneous copies of one unsettlement debit the payout once',
+    title: 'Concurrent copies of one unsettlement debit the payout once',
     source: 'spec 1.5, 4.2',
     needs: bothNeeds,
     impact:
@@ -207,12 +207,12 @@ export const clawbacks: readonly AuditCase[] = [
       for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
         const { bet, staked } = await settledBet(stage, 'BET_PAID', stage.units(20))
         const transactionId = stage.id()
-        const answers = await stage.simultaneously(stage.settings.concurrency, copy =>
+        const answers = await stage.concurrently(stage.settings.concurrency, copy =>
           stage.unsettle(bet, 'UNSCORED', transactionId, {
             label: `copy ${copy + 1} of one unsettlement (round ${round})`,
           }),
         )
-        await stage.expectBalance(staked, `after ${answers.length} simultaneous copies of one unsettlement`)
+        await stage.expectBalance(staked, `after ${answers.length} concurrent copies of one unsettlement`)
         for (const answer of answers) stage.expectSuccess(answer)
         await stage.rollback(bet)
         await stage.expectBalance(stage.opening, 'after the bet itself was rolled back')
@@ -239,7 +239,7 @@ export const clawbacks: readonly AuditCase[] = [
   {
     id: 'AU-513',
     level: 'MUST',
-    title: 'Simultaneous unsettlements of one bet under different transactionIds debit the payout once',
+    title: 'Concurrent unsettlements of one bet under different transactionIds debit the payout once',
     source: 'spec 4.2, D18',
     needs: bothNeeds,
     impact:
@@ -247,12 +247,12 @@ export const clawbacks: readonly AuditCase[] = [
     async play(stage) {
       for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
         const { bet, staked } = await settledBet(stage, 'BET_PAID', stage.units(20))
-        await stage.simultaneously(stage.settings.concurrency, copy =>
+        await stage.concurrently(stage.settings.concurrency, copy =>
           stage.unsettle(bet, 'UNSCORED', undefined, {
             label: `unsettlement ${copy + 1} under its own transactionId (round ${round})`,
           }),
         )
-        await stage.expectBalance(staked, 'after simultaneous unsettlements of one bet')
+        await stage.expectBalance(staked, 'after concurrent unsettlements of one bet')
         await stage.rollback(bet)
         await stage.expectBalance(stage.opening, 'after the bet itself was rolled back')
       }
@@ -545,7 +545,7 @@ export const clawbacks: readonly AuditCase[] = [
   {
     id: 'AU-531',
     level: 'MUST',
-    title: 'Of a simultaneous clawback and placebet on the same funds, at most one is accepted',
+    title: 'Of a concurrent clawback and placebet on the same funds, at most one is accepted',
     source: 'spec 3, 4.2',
     needs: bothNeeds,
     impact: 'The balance becomes negative, and the operator bears the loss.',
@@ -558,14 +558,14 @@ export const clawbacks: readonly AuditCase[] = [
           stage.unsettle(bet, 'UNSCORED', undefined, { label: `unsettlement (round ${round})` })
         const place = () => stage.place(rival, { label: `placebet on the same funds (round ${round})` })
         const calls = round % 2 === 0 ? [clawback, place] : [place, clawback]
-        const answers = await stage.simultaneously(2, index => (calls[index] as typeof place)())
+        const answers = await stage.concurrently(2, index => (calls[index] as typeof place)())
         const [collected, placed] = round % 2 === 0 ? answers : [...answers].reverse()
         let rest = payout
         if (collected?.success) rest = subtract(rest, payout)
         if (placed?.success) rest = subtract(rest, rival.amount)
         if (collected?.success && placed?.success)
           stage.fail('at most one accepted call', 'both were accepted', placed)
-        await stage.expectBalance(rest, 'after a simultaneous clawback and placebet')
+        await stage.expectBalance(rest, 'after a concurrent clawback and placebet')
         await stage.rollback(rival)
         await stage.rollback(spent)
         if (collected?.success) await stage.rollback(bet)
@@ -609,7 +609,7 @@ export const clawbacks: readonly AuditCase[] = [
   {
     id: 'AU-534',
     level: 'MUST',
-    title: 'A simultaneous unsettlement and rollback of one bet apply once each, or not at all',
+    title: 'A concurrent unsettlement and rollback of one bet apply once each, or not at all',
     source: 'spec 4.2, 4.3, D13',
     needs: bothNeeds,
     impact: 'The stake is credited while the player still has the payout.',
@@ -621,12 +621,12 @@ export const clawbacks: readonly AuditCase[] = [
           () => stage.rollback(bet, undefined, { label: `rollbackbet (round ${round})` }),
         ]
         if (round % 2 === 0) calls.reverse()
-        const answers = await stage.simultaneously(2, index => (calls[index] as (typeof calls)[0])())
+        const answers = await stage.concurrently(2, index => (calls[index] as (typeof calls)[0])())
         const [collected, undone] = round % 2 === 0 ? [...answers].reverse() : answers
         const rest = collected?.success ? staked : balance
         await stage.expectBalance(
           undone?.success ? add(rest, bet.amount) : rest,
-          'after a simultaneous unsettlement and rollback',
+          'after a concurrent unsettlement and rollback',
         )
         if (undone?.success && !collected?.success)
           stage.fail(

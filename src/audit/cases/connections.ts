@@ -26,7 +26,7 @@ export const connections: readonly AuditCase[] = [
   {
     id: 'AU-901',
     level: 'MUST',
-    title: 'A caller that disconnects after a placebet and rolls it back at once loses no stake',
+    title: 'A placebet whose caller disconnects, and its rollback right after, net to zero',
     source: 'spec 4.1, 4.3',
     impact: 'The platform treats every timeout like this: the player loses a stake that is not returned.',
     async play(stage) {
@@ -45,7 +45,7 @@ export const connections: readonly AuditCase[] = [
   {
     id: 'AU-902',
     level: 'MUST',
-    title: 'A caller that disconnects after a placebet and retries it is debited once',
+    title: 'A placebet whose caller disconnects and retries debits the stake once',
     source: 'spec 1.5, D2',
     impact: 'The first copy was debited but not recorded, and the retry debits the stake again.',
     async play(stage) {
@@ -62,7 +62,7 @@ export const connections: readonly AuditCase[] = [
   {
     id: 'AU-903',
     level: 'MUST',
-    title: 'A caller that disconnects after a rollbackbet and retries it is credited once',
+    title: 'A rollbackbet whose caller disconnects and retries credits the stake once',
     source: 'spec 1.5, 4.3',
     impact: 'Rollbacks are retried until they are confirmed: every copy credits the stake, or none does.',
     async play(stage) {
@@ -81,7 +81,7 @@ export const connections: readonly AuditCase[] = [
   {
     id: 'AU-904',
     level: 'MUST',
-    title: 'A caller that disconnects after an unsettlement and retries it is debited once',
+    title: 'An unsettlement whose caller disconnects and retries debits the payout once',
     source: 'spec 1.5, 4.2',
     needs: ['settle', 'clawbacks'],
     impact: 'Both the first copy and the retry debit the payout.',
@@ -193,7 +193,7 @@ export const connections: readonly AuditCase[] = [
       const heads: Promise<void>[] = []
       // Longer than the timeout of the placebet: a wallet that waits for the slow callers answers too late.
       const stayMs = stage.settings.timeoutMs * 3
-      const slow = stage.simultaneously(stage.settings.concurrency, index => {
+      const slow = stage.concurrently(stage.settings.concurrency, index => {
         let sent = (): void => {}
         heads.push(
           new Promise(resolve => {

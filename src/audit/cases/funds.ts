@@ -4,13 +4,13 @@ import { add, compare, type Decimal, parseDecimal, subtract, textOf, times, zero
 import { type Json, raw, write } from '../json.js'
 import { type Answer, type Bet, describeAnswer, type Stage, sumOf } from '../stage.js'
 
-/** Sends simultaneous bets of which about a third are covered by the funds. */
+/** Sends concurrent bets of which about a third are covered by the funds. */
 async function overspend(stage: Stage, round: number) {
   const count = stage.settings.concurrency
   const fitting = BigInt(Math.max(2, Math.floor(count / 3)))
   const stake = stage.units(stage.wholeUnits(stage.opening) / fitting)
   const bets = Array.from({ length: count }, () => stage.bet(stake))
-  const answers = await stage.simultaneously(count, index =>
+  const answers = await stage.concurrently(count, index =>
     stage.place(bets[index] as Bet, { label: `placebet ${index + 1} of ${textOf(stake)} (round ${round})` }),
   )
   return { bets, answers, stake, fitting: Number(fitting) }
@@ -47,7 +47,7 @@ export const funds: readonly AuditCase[] = [
   {
     id: 'AU-401',
     level: 'MUST',
-    title: 'Simultaneous bets never debit more than the funds',
+    title: 'Concurrent bets never debit more than the funds',
     source: 'spec 3, 4.1',
     impact: 'A script that sends twenty bets at once stakes the same money twenty times.',
     async play(stage) {
@@ -72,7 +72,7 @@ export const funds: readonly AuditCase[] = [
   {
     id: 'AU-402',
     level: 'SHOULD',
-    title: 'Of simultaneous bets, as many are accepted as the funds cover; the others get INSUFFICIENT_FUNDS',
+    title: 'Of concurrent bets, as many are accepted as the funds cover; the others get INSUFFICIENT_FUNDS',
     source: 'spec 4.1',
     impact: 'Bets that the funds cover are refused in the busiest minute of the match.',
     async play(stage) {
@@ -86,7 +86,7 @@ export const funds: readonly AuditCase[] = [
   {
     id: 'AU-403',
     level: 'MUST',
-    title: 'Simultaneous bets of one player, and their rollbacks, are all applied: no update is lost',
+    title: 'Concurrent bets of one player, and their rollbacks, are all applied: no update is lost',
     source: 'spec 3',
     impact: 'Two bets read the same balance and write the same balance: one of them was free.',
     async play(stage) {
@@ -94,12 +94,12 @@ export const funds: readonly AuditCase[] = [
         const bets = Array.from({ length: stage.settings.concurrency }, () =>
           stage.bet(stage.units(stage.random.between(10, 60))),
         )
-        const accepted = await stage.simultaneously(bets.length, index => stage.place(bets[index] as Bet))
+        const accepted = await stage.concurrently(bets.length, index => stage.place(bets[index] as Bet))
         const sum = sumOf(bets.filter((_, index) => accepted[index]?.success !== null))
-        await stage.expectBalance(subtract(stage.opening, sum), `after ${bets.length} simultaneous bets`)
+        await stage.expectBalance(subtract(stage.opening, sum), `after ${bets.length} concurrent bets`)
         for (const answer of accepted) stage.expectSuccess(answer)
-        const returned = await stage.simultaneously(bets.length, index => stage.rollback(bets[index] as Bet))
-        await stage.expectBalance(stage.opening, `after ${bets.length} simultaneous rollbacks`)
+        const returned = await stage.concurrently(bets.length, index => stage.rollback(bets[index] as Bet))
+        await stage.expectBalance(stage.opening, `after ${bets.length} concurrent rollbacks`)
         for (const answer of returned) stage.expectSuccess(answer)
       }
     },

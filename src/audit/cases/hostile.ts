@@ -331,7 +331,7 @@ export const hostile: readonly AuditCase[] = [
   {
     id: 'AU-813',
     level: 'MUST',
-    title: 'Content-Type application/json is accepted with a charset and in any case',
+    title: 'Content-Type application/json is accepted with a charset, and in upper or lower case',
     source: 'spec 1.3',
     impact: 'The platform’s HTTP client writes "; charset=utf-8", and every bet is refused.',
     async play(stage) {

@@ -1,11 +1,11 @@
-/** AU-3xx: rollbacks that arrive before their bets, or simultaneously (D11). */
+/** AU-3xx: rollbacks that arrive before their bets, or concurrently (D11). */
 import type { AuditCase } from '../audit-case.js'
 import type { Stage } from '../stage.js'
 
 async function race(stage: Stage, first: 'placebet' | 'rollbackbet', afterMs: number, round: number) {
   const bet = stage.bet(stage.units(stage.random.between(20, 60)))
   const place = () => stage.place(bet, { label: `placebet (round ${round})` })
-  const undo = () => stage.rollback(bet, undefined, { label: `simultaneous rollbackbet (round ${round})` })
+  const undo = () => stage.rollback(bet, undefined, { label: `concurrent rollbackbet (round ${round})` })
   const calls = first === 'placebet' ? [place, undo] : [undo, place]
   const [one, two] = await Promise.all([
     calls[0]?.(),
@@ -15,7 +15,7 @@ async function race(stage: Stage, first: 'placebet' | 'rollbackbet', afterMs: nu
     })(),
   ])
   stage.expectSuccess((first === 'placebet' ? two : one) as NonNullable<typeof one>)
-  await stage.expectBalance(stage.opening, 'after a simultaneous placebet and rollback')
+  await stage.expectBalance(stage.opening, 'after a concurrent placebet and rollback')
 }
 
 export const lateBets: readonly AuditCase[] = [
@@ -101,7 +101,7 @@ export const lateBets: readonly AuditCase[] = [
   {
     id: 'AU-306',
     level: 'MUST',
-    title: 'A simultaneous placebet and rollback net to zero when the placebet is sent first',
+    title: 'A concurrent placebet and rollback net to zero when the placebet is sent first',
     source: 'spec 4.1, 4.3, D11',
     impact:
       'A placebet that timed out is rolled back while it is still in flight: the stake is lost between the two.',
@@ -113,7 +113,7 @@ export const lateBets: readonly AuditCase[] = [
   {
     id: 'AU-307',
     level: 'MUST',
-    title: 'A simultaneous placebet and rollback net to zero when the rollback is sent first',
+    title: 'A concurrent placebet and rollback net to zero when the rollback is sent first',
     source: 'spec 4.1, 4.3, D11',
     impact:
       'As in AU-306, in the other order: the rollback finds no bet, and the placebet is committed after it.',
@@ -125,21 +125,21 @@ export const lateBets: readonly AuditCase[] = [
   {
     id: 'AU-308',
     level: 'MUST',
-    title: 'Many simultaneous placebets and rollbacks of one bet net to zero',
+    title: 'Many concurrent placebets and rollbacks of one bet net to zero',
     source: 'spec 1.5, 4.3, D11, D12',
     impact: 'Retries of both calls meet. Any difference from zero is money of the player or of the operator.',
     async play(stage) {
       for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
         const bet = stage.bet(stage.units(stage.random.between(20, 60)))
         const rollbackId = stage.id()
-        const answers = await stage.simultaneously(stage.settings.concurrency, index =>
+        const answers = await stage.concurrently(stage.settings.concurrency, index =>
           index % 2 === 0
             ? stage.place(bet, { label: `placebet, copy ${index / 2 + 1} (round ${round})` })
             : stage.rollback(bet, rollbackId, {
                 label: `rollbackbet, copy ${(index + 1) / 2} (round ${round})`,
               }),
         )
-        await stage.expectBalance(stage.opening, 'after many simultaneous placebets and rollbacks of one bet')
+        await stage.expectBalance(stage.opening, 'after many concurrent placebets and rollbacks of one bet')
         for (const [index, answer] of answers.entries()) if (index % 2 === 1) stage.expectSuccess(answer)
       }
     },

@@ -1,4 +1,4 @@
-/** AU-2xx: retries, at once, later and simultaneous; and known ids with a different content (spec 1.5). */
+/** AU-2xx: retries, at once, later and concurrent; and known ids with a different content (spec 1.5). */
 import type { AuditCase } from '../audit-case.js'
 import { subtract, textOf } from '../decimal.js'
 import { type Json, raw } from '../json.js'
@@ -72,7 +72,7 @@ export const replays: readonly AuditCase[] = [
   {
     id: 'AU-203',
     level: 'MUST',
-    title: 'Simultaneous copies of one placebet are all accepted and debit the stake once',
+    title: 'Concurrent copies of one placebet are all accepted and debit the stake once',
     source: 'spec 1.5, D2',
     impact:
       'Concurrent duplicates debit the stake more than once. This is the most frequent defect of wallets.',
@@ -80,11 +80,11 @@ export const replays: readonly AuditCase[] = [
       let balance = stage.opening
       for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
         const bet = stage.bet(stage.units(stage.random.between(20, 60)))
-        const answers = await stage.simultaneously(stage.settings.concurrency, copy =>
+        const answers = await stage.concurrently(stage.settings.concurrency, copy =>
           stage.place(bet, { label: `copy ${copy + 1} of one placebet (round ${round})` }),
         )
         balance = subtract(balance, bet.amount)
-        await stage.expectBalance(balance, `after ${answers.length} simultaneous copies of one placebet`)
+        await stage.expectBalance(balance, `after ${answers.length} concurrent copies of one placebet`)
         for (const answer of answers) stage.expectSuccess(answer)
         stage.expectSuccess(await stage.rollback(bet))
         balance = stage.opening
@@ -112,7 +112,7 @@ export const replays: readonly AuditCase[] = [
   {
     id: 'AU-205',
     level: 'MUST',
-    title: 'Simultaneous copies of one rollbackbet credit the stake once',
+    title: 'Concurrent copies of one rollbackbet credit the stake once',
     source: 'spec 1.5, 4.3',
     impact:
       'The platform retries a rollback that timed out while the first one is still in flight: the stake is credited twice.',
@@ -121,15 +121,12 @@ export const replays: readonly AuditCase[] = [
         const bet = stage.bet(stage.units(stage.random.between(20, 60)))
         stage.expectSuccess(await stage.place(bet))
         const transactionId = stage.id()
-        const answers = await stage.simultaneously(stage.settings.concurrency, copy =>
+        const answers = await stage.concurrently(stage.settings.concurrency, copy =>
           stage.rollback(bet, transactionId, {
             label: `copy ${copy + 1} of one rollbackbet (round ${round})`,
           }),
         )
-        await stage.expectBalance(
-          stage.opening,
-          `after ${answers.length} simultaneous copies of one rollback`,
-        )
+        await stage.expectBalance(stage.opening, `after ${answers.length} concurrent copies of one rollback`)
         for (const answer of answers) stage.expectSuccess(answer)
       }
     },
@@ -166,7 +163,7 @@ export const replays: readonly AuditCase[] = [
   {
     id: 'AU-208',
     level: 'MUST',
-    title: 'Simultaneous rollbacks of one bet under different transactionIds credit the stake once',
+    title: 'Concurrent rollbacks of one bet under different transactionIds credit the stake once',
     source: 'spec 4.3, D12',
     impact:
       'As in AU-206, if the calls arrive within milliseconds, before the wallet has recorded the first one.',
@@ -174,12 +171,12 @@ export const replays: readonly AuditCase[] = [
       for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
         const bet = stage.bet(stage.units(stage.random.between(20, 60)))
         stage.expectSuccess(await stage.place(bet))
-        await stage.simultaneously(stage.settings.concurrency, copy =>
+        await stage.concurrently(stage.settings.concurrency, copy =>
           stage.rollback(bet, undefined, {
             label: `rollbackbet ${copy + 1} under its own transactionId (round ${round})`,
           }),
         )
-        await stage.expectBalance(stage.opening, 'after simultaneous rollbacks of one bet')
+        await stage.expectBalance(stage.opening, 'after concurrent rollbacks of one bet')
       }
     },
   },
@@ -296,21 +293,21 @@ export const replays: readonly AuditCase[] = [
   {
     id: 'AU-216',
     level: 'MUST',
-    title: 'Simultaneous placebets for one bet under different transactionIds debit one stake',
+    title: 'Concurrent placebets for one bet under different transactionIds debit one stake',
     source: 'spec 2, D10',
     impact:
       'As in AU-214, if the calls arrive within milliseconds, before the wallet has recorded the first one.',
     async play(stage) {
       for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
         const bet = stage.bet(stage.units(stage.random.between(20, 60)))
-        const answers = await stage.simultaneously(stage.settings.concurrency, copy =>
+        const answers = await stage.concurrently(stage.settings.concurrency, copy =>
           stage.place(
             { ...bet, transactionId: stage.id() },
             { label: `placebet ${copy + 1} for one bet (round ${round})` },
           ),
         )
         const balance = subtract(stage.opening, bet.amount)
-        await stage.expectBalance(balance, `after ${answers.length} simultaneous placebets for one bet`)
+        await stage.expectBalance(balance, `after ${answers.length} concurrent placebets for one bet`)
         stage.expectSuccess(await stage.rollback(bet), stage.opening)
       }
     },
@@ -318,7 +315,7 @@ export const replays: readonly AuditCase[] = [
   {
     id: 'AU-217',
     level: 'MUST',
-    title: 'Simultaneous placebets for different bets under one transactionId debit one stake',
+    title: 'Concurrent placebets for different bets under one transactionId debit one stake',
     source: 'spec 1.5, D1, D4',
     impact: 'The same transaction is recorded twice, but the platform has it once.',
     async play(stage) {
@@ -329,10 +326,10 @@ export const replays: readonly AuditCase[] = [
           ...stage.bet(amount),
           transactionId,
         }))
-        await stage.simultaneously(bets.length, index => stage.place(bets[index] as Bet))
+        await stage.concurrently(bets.length, index => stage.place(bets[index] as Bet))
         await stage.expectBalance(
           subtract(stage.opening, amount),
-          `after ${bets.length} simultaneous bets under one transactionId`,
+          `after ${bets.length} concurrent bets under one transactionId`,
         )
         for (const bet of bets) stage.expectSuccess(await stage.rollback(bet))
         await stage.expectBalance(stage.opening, 'after all of these bets were rolled back')

@@ -61,7 +61,7 @@ Scope
 
 Execution
   --seed <number>           makes amounts and timing reproducible (1)
-  --concurrency <number>    simultaneous requests where a case sends many (16)
+  --concurrency <number>    concurrent requests where a case sends many (16)
   --rounds <number>         how many times each race is run (6)
   --timeout <duration>      for each answer: 10s, 500ms (10s)
   --time-budget <duration>  cases that have not started by then are skipped: 5m

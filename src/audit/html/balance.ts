@@ -96,7 +96,7 @@ export function caseCurve(
 </figure>`
 }
 
-/** A time axis on which long pauses are shortened: one timeout would leave no room for the other calls. */
+/** A time axis on which long pauses are shortened: one timeout would leave no space for the other calls. */
 interface Axis {
   /** 0 to 1. */
   shareOf(ms: number): number

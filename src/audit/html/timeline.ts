@@ -1,4 +1,4 @@
-/** The calls of a case, one row each on a common time axis, so that simultaneous calls are visible. */
+/** The calls of a case, one row each on a common time axis, so that concurrent calls are visible. */
 
 import { callsOf } from '../excerpt.js'
 import type { AuditExchange, AuditResult } from '../report.js'

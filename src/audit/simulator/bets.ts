@@ -50,7 +50,7 @@ export interface BetCounts {
   recoveries: number
 }
 
-/** Everything that a bet needs on its way. */
+/** The dependencies of a bet's life. */
 export interface BetContext {
   readonly counts: BetCounts
   readonly network: Pick<Network, 'happens'>
@@ -102,7 +102,7 @@ export function createRollback(transactions: Transactions, bet: Bet): Transactio
   return transactions.create(bet, 'rollbackbet', { type, amount: 0n, fields: typeField(type) })
 }
 
-/** Sends the next transaction of a bet, if its matches call for one. */
+/** Sends the next transaction of a bet, if its matches require one. */
 export function advance(context: BetContext, bet: PlacedBet): void {
   const { state, legs } = bet
   if (state.kind !== 'open' && state.kind !== 'credited') return

@@ -2,7 +2,7 @@
 import { type Bet, setRange, type Transaction } from './books.js'
 import type { Definite } from './reading.js'
 
-/** One request on its way to the wallet and back: the state of the books when it was sent. */
+/** One request in flight: the state of the books when it was sent. */
 export interface Delivery {
   readonly transaction: Transaction
   readonly sentAt: number
@@ -64,7 +64,7 @@ export function recordSuccess(delivery: Delivery, answer: Definite, moment: numb
   const { operation, bet, amount } = transaction
   recordFirst(transaction, answer, moment)
   if (operation === 'placebet') {
-    // A late bet must not debit anything. A bet whose rollback is on its way may be undone already.
+    // A late bet must not debit anything. A bet whose rollback is in flight may be undone already.
     if (!isLate(delivery) && bet.rolledBackAt === 0 && !isRollbackSent(bet))
       setRange(transaction, -amount, -amount)
   } else if (operation === 'settlement') setRange(transaction, amount, amount)

@@ -24,7 +24,7 @@ export interface Chaos {
   reordered: number
 }
 
-/** The probabilities at chaos 1. A smaller number is a share of them. */
+/** The probabilities at chaos 1. A smaller number scales them down. */
 const worst: Readonly<Chaos> = {
   requestLost: 0.1,
   answerLost: 0.12,

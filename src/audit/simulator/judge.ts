@@ -28,7 +28,7 @@ export interface Judge {
   answered(delivery: Delivery, reading: Reading): void
   /** Reports a difference. */
   report(about: Transaction | Bet, finding: Finding): void
-  /** A player's balance was read while nothing else was on its way. */
+  /** A player's balance was read while no other request was in flight. */
   closingBalance(transaction: Transaction, balance: Decimal): void
 }
 
@@ -38,7 +38,7 @@ export interface JudgeCounts {
   betsRolledBack: number
   /** Balances that could have one value only, and had it. */
   balancesExact: number
-  /** Balances within the range that other requests of the player, on their way, allow. */
+  /** Balances within the range that other requests of the player in flight allow. */
   balancesInRange: number
 }
 
@@ -90,7 +90,7 @@ export function createJudge(settings: JudgeSettings): Judge {
       for (const finding of findings) report(transaction, finding)
       if (result === 'in-range') counts.balancesInRange += 1
       if (result === 'exact') counts.balancesExact += 1
-      // An error is reported once: later balances are judged as if it were right. Only the closing balance
+      // An error is reported once: later balances are judged as if it were correct. Only the closing balance
       // includes it.
       transaction.account.drift += off
       if (result === 'exact' || off !== 0n) transaction.account.recent.length = 0

@@ -10,17 +10,18 @@ export interface Finding {
   kind: Difference['kind']
   expected: string
   actual: string
-  /** How much the wallet has more than it must have; negative: less. In units. */
+  /** The wallet's surplus over the expected balance, in units; negative for a deficit. */
   units?: bigint
 }
 
 /**
- * Statuses of requests that are rejected unread. No well-formed request of the platform may be answered so.
+ * Statuses of requests that are rejected unread. No well-formed request of the platform may be answered with
+ * one of them.
  */
 const rejectedUnread: readonly number[] = [401, 403, 405, 413, 415]
 /**
- * Codes that do not apply to a new bet of a known player. Any other code on a placebet is a refusal of the
- * operator's own, and allowed.
+ * Codes that do not apply to a new bet of a known player. Any other code on a placebet is a refusal by the
+ * operator, and valid.
  */
 const neverForBets: readonly string[] = [
   'INVALID_REQUEST',
@@ -51,7 +52,7 @@ export function judgeForm(reading: Definite | Fault): Finding[] {
   return findings
 }
 
-/** Whether an answer is the first answer again (D2). */
+/** Whether an answer replays the first answer (D2). */
 export function isReplay(first: FirstAnswer, reading: Definite): boolean {
   return reading.kind === 'success'
     ? first.ok && reading.reference === first.reference
@@ -78,7 +79,7 @@ function answerText({ status, errorCode, reference }: Omit<FirstAnswer, 'ok' | '
   return [status, errorCode, named].filter(Boolean).join(' ')
 }
 
-/** The first success of a transaction: only a placebet can succeed wrongly. */
+/** The first success of a transaction: only a placebet can succeed by mistake. */
 export function judgeSuccess(delivery: Delivery, reading: Success): Finding[] {
   const { transaction } = delivery
   const { operation, amount, account } = transaction
@@ -127,7 +128,7 @@ export function judgeRefusal(delivery: Delivery, reading: Refusal): Finding[] {
 function judgeRefusedBet(delivery: Delivery, reading: Refusal): Finding[] {
   const { transaction } = delivery
   const { bet, amount, account } = transaction
-  // Expected after its rollback, and possible while the rollback is on its way.
+  // Expected after its rollback, and possible while the rollback is in flight.
   if (isLate(delivery) || isRollbackSent(bet)) return []
   const actual = shortOf(reading)
   if (neverForBets.includes(reading.errorCode)) {
@@ -141,7 +142,7 @@ function judgeRefusedBet(delivery: Delivery, reading: Refusal): Finding[] {
   return [{ kind: 'refused', expected, actual }]
 }
 
-/** What the balance lacks, or has too much, because the wallet refused to change it. */
+/** The error of the balance that results from a refused change. */
 function unitsWithheld({ operation, bet, amount }: Transaction): bigint | null {
   if (operation === 'settlement') return -amount
   if (operation === 'unsettlement') return amount
@@ -197,7 +198,7 @@ export function judgeBalance(delivery: Delivery, reading: Success): BalanceJudge
   }
 }
 
-/** The balances that are possible while other requests of the player are on their way. */
+/** The balances that are possible while other requests of the player are in flight. */
 function balanceRange(delivery: Delivery): { low: bigint; high: bigint } {
   const { transaction, ownLow, ownHigh } = delivery
   const { account, operation, bet } = transaction

@@ -35,7 +35,7 @@ export interface NetworkSettings {
   onGivenUp(): void
   /** Called with every answer to a request that was not cut. */
   onAnswered(transaction: Transaction, reading: Reading, milliseconds: number): void
-  /** Called with whatever a hook or an error in the simulator throws. */
+  /** Called with every error that a hook or the simulator throws. */
   onError(error: unknown): void
 }
 

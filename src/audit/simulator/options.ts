@@ -8,13 +8,13 @@ import type { ClosedBet, Difference, SimulationProgress } from './report.js'
 
 /**
  * The wallet and the run. `settle` is `{ url: '/settlement' }` by default; with `'unsupported'` there are
- * bets and rollbacks only. `signal` ends betting: what is open is still settled and reconciled.
+ * bets and rollbacks only. `signal` ends betting: open bets are still settled and reconciled.
  */
 export interface SimulationOptions extends WalletTarget {
   /**
-   * Players that the wallet knows and that have funds: ids, or objects. Use players of their own, whose
-   * balances nothing else changes: the opening balances are read from the wallet, and from then on the books
-   * must agree to the cent. {@link numberedPlayers} creates ids.
+   * Players that the wallet knows and that have funds: ids, or objects. Use dedicated players whose balances
+   * nothing else changes: the opening balances are read from the wallet, and from then on the books must
+   * agree to the cent. {@link numberedPlayers} creates ids.
    */
   players: readonly (string | SimulatedPlayer)[]
   /**
@@ -87,15 +87,15 @@ export interface SimulationOptions extends WalletTarget {
    */
   differencesMax?: number
   /**
-   * Is called every `progressEveryMs`, and at the end of each phase. If a hook throws, the simulation fails
+   * Called every `progressEveryMs`, and at the end of each phase. If a hook throws, the simulation fails
    * with its error.
    */
   onProgress?(progress: SimulationProgress): void
   /** @default 500 */
   progressEveryMs?: number
-  /** Is called at once for every difference. */
+  /** Called at once for every difference. */
   onDifference?(difference: Difference): void
-  /** Is called for every closed bet, for example to compare it with a database. */
+  /** Called for every closed bet, for example to compare it with a database. */
   onBetClosed?(bet: ClosedBet): void
   /** For tests. */
   clock?: SimulatorClock

@@ -36,8 +36,8 @@ export interface Difference {
   expected: string
   actual: string
   /**
-   * Decimal text: how much the wallet has more than it must have; negative: less. `null` if the difference is
-   * not about an amount.
+   * The wallet's surplus over the expected balance as decimal text; negative for a deficit. `null` if the
+   * difference is not about an amount.
    */
   amount: DecimalText | null
   currency: string
@@ -69,9 +69,9 @@ export interface PlayerBooks {
    */
   debt: DecimalText
   /**
-   * Accepted transactions, each counted once. A bet whose answer was lost and that was rolled back may be one
-   * more placebet. The balance is read by rollbacks of bets that were never placed: they are among the
-   * rollbackbets.
+   * Accepted transactions, each counted once. A bet that was rolled back because its answer was lost may be
+   * one more placebet. The balance is read by rollbacks of bets that were never placed: the rollbackbets
+   * include them.
    */
   accepted: Record<SimulatedOperation, number>
   /** Final refusals, each counted once (D6, D7). */

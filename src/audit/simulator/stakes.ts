@@ -41,8 +41,8 @@ export function drawStake(account: Account, isGambler: boolean, random: Random):
 }
 
 /**
- * Reduces a stake of which a payout could be larger than the interface allows (D22). A player with such funds needs no
- * offer: without one, the balance does not grow from run to run.
+ * Reduces a stake of which a payout could be larger than the interface allows (D22). Such a player gets no
+ * offer, so that the balance does not grow from run to run.
  */
 export function limitStake(drawn: Stake, legs: readonly Pick<Leg, 'odds'>[], account: Account): Stake {
   const most = largestStake(legs, account)

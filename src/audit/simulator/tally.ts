@@ -13,7 +13,7 @@ export interface Tally {
   answers(): Record<SimulatedOperation, Record<string, number>>
 }
 
-/** A wallet that gives every failure another text must not fill the memory. */
+/** A wallet whose failures all have different texts must not fill the memory. */
 const answersMax = 50
 
 export function createTally(): Tally {

@@ -102,7 +102,7 @@ function settlementOf({ transactionId, bet, account, type, amount, body }: Trans
   }
 }
 
-/** The outcome of a direct settlement as if it were an answer over HTTP. */
+/** Converts the outcome of a direct settlement to an answer over HTTP. */
 export function settledReading(settled: Settled): Reading {
   if (settled.kind === 'refused') return { kind: 'refusal', status: 400, errorCode: settled.errorCode }
   if (settled.kind === 'unknown')

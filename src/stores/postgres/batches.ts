@@ -1,26 +1,26 @@
 /**
- * Coalescing: requests that arrive at the same time share a round trip. There is no timer: a batch leaves as
- * soon as a slot is free, with everything queued by then. A lone request is not delayed, and a crowd forms
- * its own batches.
+ * Coalescing: requests that arrive at the same time share a round trip. There is no timer: a batch is sent as
+ * soon as a slot is free, with everything queued by then. A single request is not delayed; concurrent
+ * requests form batches.
  */
 import { PostgresStoreError } from './errors.js'
 
 export interface QueueSettings {
-  /** How many batches may be in flight at once. */
+  /** Maximum number of batches in flight. */
   slotsMax: number
-  /** How many items a batch may have. */
+  /** Maximum number of items in a batch. */
   batchMax: number
-  /** How many items may be queued; of sheddable items, half as many. */
+  /** Maximum number of queued items; for sheddable items, half of it. */
   queueMax: number
-  /** How long an item may be queued, in milliseconds. */
+  /** Maximum time in the queue, in milliseconds. */
   queuedMsMax: number
 }
 
 export interface BatchSettings<Item, Result> extends QueueSettings {
-  /** Whether the item is shed first under load: a placebet, because its rollback will need the room. */
+  /** Whether the item is shed first under load: a placebet, because its rollback will need the space. */
   sheddable(item: Item): boolean
   /**
-   * Items of one partition (a player) are never in two batches in flight: they are queued, then leave
+   * Items of one partition (a player) are never in two batches in flight: they are queued, then sent
    * together.
    */
   partitionKeyOf?(item: Item): string
@@ -128,8 +128,8 @@ function shed<Item, Result>(state: State<Item, Result>, entry: Entry<Item, Resul
 }
 
 /**
- * Sends batches after the input of this turn of the event loop is read: requests that came together leave
- * together.
+ * Sends batches after the input of this turn of the event loop is read: requests that arrived together are
+ * sent together.
  */
 function schedule<Item, Result>(state: State<Item, Result>): void {
   const { slotsMax } = state.settings
@@ -145,7 +145,7 @@ function schedule<Item, Result>(state: State<Item, Result>): void {
   })
 }
 
-/** Half of a batch for each queue, and all of it where the other queue has too few. */
+/** Half of the batch is for each queue; a queue may use more if the other one is short. */
 function takeBatch<Item, Result>(state: State<Item, Result>): Batch<Item, Result> {
   const { batchMax, queuedMsMax } = state.settings
   const queuedSince = performance.now() - queuedMsMax
@@ -250,8 +250,8 @@ export function answerEach<Item, Result, Row>(
 }
 
 /**
- * Performs the two halves of a batch that failed, one after the other: down to the entry that causes the
- * failure.
+ * Performs the two halves of a failed batch, one after the other. Repeated bisection isolates the entry that
+ * causes the failure.
  */
 export async function bisect<T>(
   entries: readonly T[],

@@ -34,7 +34,7 @@ interface Connection {
 
 interface Pool {
   connect(): Promise<unknown>
-  /** Of pg: emitted for every new connection, before it is lent. */
+  /** Of pg: emitted for every new connection, before a caller gets it. */
   on?(event: 'connect', listener: (connection: Partial<Connection>) => void): unknown
 }
 
@@ -59,7 +59,7 @@ export class QueryFailed extends Error {
 }
 
 /**
- * Thrown by `work` for a reason of its own. The database transaction is rolled back; the connection stays
+ * Thrown by `work` itself, not by the database. The database transaction is rolled back; the connection stays
  * usable.
  */
 export class CallbackFailed extends Error {}
@@ -204,7 +204,7 @@ async function withConnection<T>(
     connection = acquired
     acquired.on?.('error', onLost)
     return await work(acquired, () => {
-      // Broken while nothing ran on it, or timed out: what follows is not sent.
+      // Broken while nothing ran on it, or timed out: later statements are not sent.
       if (lost || deadline.expired) throw new PostgresStoreError('UNAVAILABLE', 'The connection was lost')
       deadline.sent = true
     })

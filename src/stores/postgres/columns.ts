@@ -1,6 +1,6 @@
 /**
- * Between the text of the contract and the columns of the players' table. Exactly, or not at all: never
- * rounded.
+ * Converts between the text of the contract and the columns of the players' table: exactly or not at all,
+ * never rounded.
  */
 import { type Decimal, decimalsOf } from '../../money.js'
 import { PostgresStoreError } from './errors.js'
@@ -80,7 +80,7 @@ function shiftedUp(amount: Decimal, decimals: number): string {
   return rest === '' ? `${sign}${digits}` : `${sign}${digits}.${rest}`
 }
 
-/** "1250" with 2 decimals is "12.50". NULL arrives as "", which the core rejects as no amount. */
+/** "1250" with 2 decimals is "12.50". NULL arrives as "", which the core rejects as an invalid amount. */
 function shiftedDown(balance: string, decimals: number): Decimal {
   if (decimals === 0 || balance === '') return balance
   const sign = balance.startsWith('-') ? '-' : ''

@@ -45,7 +45,7 @@ interface Context extends CommitSettings {
   texts: { commit: string; commitOne: string }
 }
 
-/** How a batch is tried. */
+/** How a batch is executed. */
 interface Attempt {
   waitForLock: boolean
   /** Whether to retry once on another connection when this one is lost. */
@@ -92,7 +92,7 @@ async function perform(context: Context, entries: readonly CommitEntry[], attemp
     rows,
     row => row.item_index,
     (entry, row) => {
-      // Judged after other items of its player: they may be what exceeds the column.
+      // Other items of the same player, judged before it, may be the cause: it is retried alone.
       if (row.verdict === 'out-of-range' && entries.length > 1) alone.push(entry)
       else answer(context, entry, row, attempt)
     },
@@ -167,7 +167,7 @@ async function recover(
     return others.length === 0 ? undefined : await retry(others)
   }
   const lost = isConnectionLost(cause)
-  // No changes were made, because of the connection: once more, on another one.
+  // The connection was lost before any change: retry once, on another one.
   if (attempt.retry && lost && !timedOut && kind === 'unavailable')
     return await perform(context, entries, { ...attempt, retry: false })
   if (entries.length > 1) {

@@ -48,7 +48,7 @@ export function unavailable(cause: unknown): PostgresStoreError {
   return new PostgresStoreError('UNAVAILABLE', 'The database is unavailable; no changes were made', { cause })
 }
 
-/** The outcome of the statement or database transaction that an error of the driver came from. */
+/** The outcome of a statement or database transaction that ended in an error of the driver. */
 export type ErrorClass =
   /** No changes were made; reload and retry: a unique violation, a deadlock, a serialization failure. */
   | 'conflict'
@@ -56,7 +56,7 @@ export type ErrorClass =
   | 'unavailable'
   /** No changes were made, and a retry would fail too: the server rejects the statement. */
   | 'rejected'
-  /** The connection was lost, or the server shut down: it may have been committed, or may still be. */
+  /** The connection was lost, or the server shut down: the commit may have happened, or may still happen. */
   | 'unknown'
 
 const conflicts = new Set(['40001', '40P01', '23505', '23P01'])

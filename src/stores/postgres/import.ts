@@ -24,8 +24,8 @@ const rowsMax = 1_000
  * @param options only `schema` is used
  * @param bets with revision 1, and `credits` as they are now
  * @returns how many were imported
- * @throws {PostgresStoreError} `IMPORT_REJECTED`, naming the bet that the tables reject. The thousands before
- *   it are imported
+ * @throws {PostgresStoreError} `IMPORT_REJECTED`, naming the bet that the tables reject. The chunks of 1,000
+ *   before it are imported
  */
 export function importBets(
   client: PostgresClient,

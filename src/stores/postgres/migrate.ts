@@ -5,9 +5,8 @@ import { migrationLock, migrationStatements } from './sql/schema.js'
 import { type PostgresTables, tablesOf } from './tables.js'
 
 /**
- * Returns the migration as plain SQL with BEGIN and COMMIT around it, for psql or for a file of your own
- * migration tool. It can be run again. Its functions name your players' table: make it from the options of
- * the store.
+ * Returns the migration as plain SQL with BEGIN and COMMIT around it, for psql or for your migration tool. It
+ * can be run again. Its functions name your players' table: make it from the options of the store.
  *
  * @param options `schema`, `players` and `legacyBets`, as for the store
  * @throws {PostgresStoreError} `INVALID_OPTIONS`, naming the option
@@ -30,7 +29,7 @@ const header = `-- Tables and functions of bet-wallet, version ${schemaVersion}.
 
 /**
  * Creates the library's tables and functions, or brings them up to date. Several processes may call it at
- * once, and at every start. The role needs the right to create; the store itself does not.
+ * once, and at every start. The role needs the CREATE privilege; the store itself does not.
  *
  * @param options those of the store; only `schema`, `players` and `legacyBets` are used
  * @throws {PostgresStoreError} `INVALID_OPTIONS`, naming the option; and the errors of the client

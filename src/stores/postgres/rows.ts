@@ -1,4 +1,4 @@
-/** Between the records of the contract and the rows and JSON of PostgreSQL. */
+/** Converts between the records of the contract and the rows and JSON of PostgreSQL. */
 import type { Bet, Credit, SettlementType, Transaction, WalletChanges } from '../../store.js'
 import type { Columns } from './columns.js'
 
@@ -105,7 +105,7 @@ export function transactionFromRow(
   }
 }
 
-/** The value of a NOT NULL column. If it is missing all the same, the core reports a broken contract. */
+/** The value of a NOT NULL column. If it is missing nevertheless, the core reports a contract violation. */
 function text(value: string | null | undefined): string {
   return value ?? ''
 }

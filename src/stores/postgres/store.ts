@@ -15,12 +15,12 @@ import type { PendingCommit } from './within-transaction.js'
 
 export interface PostgresStoreOptions extends PostgresTables {
   /**
-   * Writes rows of your own in the same database transaction: a ledger entry, an event, the bet with its odds
+   * Writes your own rows in the same database transaction: a ledger entry, an event, the bet with its odds
    * from `changes.request`. Called once per database transaction, before COMMIT, with all requests that share
-   * it; among them are recorded refusals (`changes.transaction.refusal`).
+   * it, including recorded refusals (`changes.transaction.refusal`).
    *
-   * When it throws, nothing is committed, and each request is tried without the others. It may be called
-   * again for the same request: have no effects in it other than queries. It needs a client that lends
+   * If it throws, nothing is committed, and each request is retried without the others. It may be called
+   * again for the same request: it must have no effects other than its queries. It needs a client that lends
    * connections: a `Pool` of pg, or PGlite.
    *
    * @param query runs a statement in the database transaction
@@ -38,19 +38,19 @@ export interface PostgresStoreOptions extends PostgresTables {
    */
   lockTimeoutMs?: number
   /**
-   * Maximum of requests in one statement.
+   * Maximum number of requests in one statement.
    * @default 128
    */
   batchMax?: number
   /**
-   * Maximum of requests queued in this process, for `load` and for `commit` each. More are shed at once: 503.
-   * Placebets may fill half of it; the other half is reserved for requests that must not be shed.
+   * Maximum number of requests queued in this process, for `load` and for `commit` each. More are shed at
+   * once: 503. Placebets may fill half of it; the other half is reserved for requests that must not be shed.
    * @default 2_000
    */
   queueMax?: number
   /**
-   * Maximum of connections that `load` and `commit` use, each. Commits that wait for a row lock use as many
-   * again: give the pool three times this number, and what your own code needs.
+   * Maximum number of connections for `load`, for `commit` and for lock waits, each. Size the pool for three
+   * times this number, plus the connections that your own code needs.
    * @default 2
    */
   connectionsMax?: number
@@ -65,7 +65,7 @@ export interface PostgresStore extends WalletStore {
    */
   ready(): Promise<void>
   /**
-   * For your metrics: what is queued, in flight, and was shed. `lockWaits`: commits that wait for the row
+   * Metrics: requests that are queued or in flight, or were shed. `lockWaits`: commits that wait for the row
    * lock of a player.
    */
   readonly stats: { loads: QueueStats; commits: QueueStats; lockWaits: QueueStats }
@@ -158,8 +158,7 @@ interface Found {
 }
 
 /**
- * Checks the database once. After a failed check the next call checks again: the problem may have been
- * mended.
+ * Checks the database once. After a failed check the next call checks again: the problem may have been fixed.
  */
 function createDatabaseCheck(connections: Connections, tables: Tables) {
   let found: Found | null = null

@@ -2,7 +2,7 @@
 import { check } from './option-checks.js'
 import { quoted } from './sql/quoting.js'
 
-/** The operator's own players' table. It is used unchanged, and other code may write to it too. */
+/** The operator's own players' table. It is used unchanged, and external writers may change it too. */
 export interface PlayersTable {
   /**
    * With its schema, spelled as in the catalog: `"pam.accounts"`. A table, a partitioned table or an
@@ -18,7 +18,7 @@ export interface PlayersTable {
   idType?: 'text' | 'bigint' | 'uuid'
   /** The column of the currency code, as the platform sends it: `EUR`. */
   currency: string
-  /** The column of the balance that the player can bet with: what guard 3 tests. */
+  /** The column of the available balance, which guard 3 tests. */
   balance: string
   /**
    * - `numeric`: a decimal, with or without scale.
@@ -28,12 +28,12 @@ export interface PlayersTable {
    */
   balanceType?: 'numeric' | 'text' | 'minor-units'
   /**
-   * Required with `minor-units`: how many decimals they have. A number, or one per currency:
-   * `{ EUR: 2, JPY: 0, KWD: 3 }`.
+   * Required with `minor-units`: how many decimals they have. A number, or one per currency: `{ EUR: 2, JPY:
+   * 0, KWD: 3 }`.
    */
   minorUnits?: number | Readonly<Record<string, number>>
   /**
-   * Of a `numeric` column with a scale: how many decimals it must have at least. Checked at start.
+   * The minimum scale of a `numeric` column that has one. Checked at start.
    * @default 2
    */
   decimalsMin?: number
@@ -54,8 +54,8 @@ export interface PostgresTables {
    *
    * It has the columns of the library's `bets` table: bet_id, player_id, currency, stake, status, and per
    * settlement type _live, _reversed and _owed (of a live credit, NULL in the other two counts as 0). It
-   * returns a bet once, by an index on bet_id, and its rows no longer change: later changes of these bets are
-   * stored in `bets`.
+   * returns each bet at most once, looked up by an index on bet_id. Its rows never change: later changes of
+   * these bets are stored in `bets`.
    */
   legacyBets?: string
 }

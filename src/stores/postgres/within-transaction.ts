@@ -15,7 +15,7 @@ export interface PendingCommit {
   /** The player's balance after the commit. */
   readonly balance: Decimal
   /**
-   * Refuses the request by a rule of your own. The refusal is final: recorded and replayed (D6, D7). Only for
+   * Refuses the request by your own rule. The refusal is final: recorded and replayed (D6, D7). Only for
    * debits.
    *
    * @param errorCode 1 to 64 letters, digits, `_`, `-` or `.`; the platform is answered with it

@@ -57,7 +57,7 @@ export const durabilityCases: readonly CaseDefinition[] = [
     async run(context: CaseContext) {
       const first = await context.open()
       const second = await first.connectBy('reopen')
-      // Fill the caches that the connections may have: they must not be used again.
+      // Fill the caches that the connections may have: the reads below must not use them.
       await first.expectBalance('anna', '100')
       await second.expectBalance('anna', '100')
       await first.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))

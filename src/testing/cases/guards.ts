@@ -236,7 +236,7 @@ export const guardCases: readonly CaseDefinition[] = [
     async run(context: CaseContext) {
       const wallet = await context.open()
       await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
-      // A debit without a floor takes the balance below 0, as the rules of a PAM may allow.
+      // A debit without a floor makes the balance negative, as the rules of a PAM may allow.
       const bet = await wallet.existingBet('b-1')
       const overdrawn = settleBet(bet, { transactionId: 's-1', amount: '0' })
       const debit = { ...overdrawn, balance: { currency: 'EUR', delta: '-100', floor: null } }

@@ -16,7 +16,7 @@ export const otherWriterCases: readonly CaseDefinition[] = [
     needs: ['depositExternally'],
     async run(context: CaseContext) {
       const wallet = await context.open()
-      await wallet.expectBalance('anna', '100') // a cache filled by this read must not be used again
+      await wallet.expectBalance('anna', '100') // a cache filled by this read must not be used below
       await deposit(context, wallet, '50.25')
       await wallet.expectBalance('anna', '150.25')
     },

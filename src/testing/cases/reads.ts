@@ -1,4 +1,4 @@
-/** What `load` may return while commits are in progress. */
+/** The snapshots that `load` may return while commits are in progress. */
 import type { WalletSnapshot } from '../../store.js'
 import type { CaseContext, CaseDefinition } from '../case-context.js'
 import { placeBet } from '../changes.js'

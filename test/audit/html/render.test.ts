@@ -260,7 +260,7 @@ describe('the page shows', () => {
 
   it('every call with its status, or the reason why it has none', () => {
     expect(failing).toContain('placebet 30.00, given up closed by us after 2 ms none')
-    expect(failing).toContain('simultaneous placebet 1.00 502')
+    expect(failing).toContain('concurrent placebet 1.00 502')
     expect(failing).toContain('no answer: timed out after 5,000 ms')
   })
 })

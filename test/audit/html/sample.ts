@@ -152,7 +152,7 @@ const beyondFunds: Case = {
 
 const repeated: Case = {
   id: 'AU-103',
-  title: 'Simultaneous copies of one placebet debit the stake once',
+  title: 'Concurrent copies of one placebet debit the stake once',
   source: 'spec 1.5, D2',
   calls: [
     ...Array.from(
@@ -252,7 +252,7 @@ export const passingReport = reportOf(passingCases, 7)
 
 const races: Case = {
   id: 'AU-108',
-  title: 'Simultaneous bets never debit more than the funds',
+  title: 'Concurrent bets never debit more than the funds',
   source: 'spec 4.1, D6',
   calls: [
     ...Array.from({ length: 24 }, (_, bet): SampleCall => {
@@ -326,7 +326,7 @@ const outage: Case = {
     },
     {
       path: '/placebet',
-      label: 'simultaneous placebet 1.00',
+      label: 'concurrent placebet 1.00',
       amount: '1.00',
       atMs: 100,
       tookMs: 2400,
@@ -336,7 +336,7 @@ const outage: Case = {
     },
     {
       path: '/placebet',
-      label: 'retry of the simultaneous placebet',
+      label: 'retry of the concurrent placebet',
       amount: '1.00',
       atMs: 2600,
       tookMs: 1900,

@@ -1,3 +1,4 @@
+// cspell:ignore Gxhd Zvcm Vjcm
 /** Where transactions are sent to, with which headers, and what the outcome of a direct settlement means. */
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -83,7 +83,7 @@ function lockPlayer(tables: Tables): string {
     ${player}
     FOR NO KEY UPDATE`
   return sql`
-    -- Lock order: the player, then the bet. Every commit keeps to it.
+    -- Lock order: the player, then the bet, in every commit.
     IF wait_for_lock THEN
       ${lock};
     ELSE

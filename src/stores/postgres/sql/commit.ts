@@ -68,7 +68,7 @@ function commitBody(tables: Tables): string {
     BEGIN
       PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
 
-      -- Lock order: the players by id, then their bets. Every commit keeps to it.
+      -- Lock order: the players by id, then their bets, in every commit.
       IF wait_for_lock THEN
         locked_ids := ARRAY(
           ${lockQuery(tables, 'ids_to_lock')}
@@ -163,8 +163,8 @@ export function commitQuery(tables: Tables, inputs: CommitInputs): string {
 function checkedItems(tables: Tables, { lockedIds, allLocked }: CommitInputs): string {
   const { table, columns } = tables.players
   return sql`
-    -- The guards, as far as one item decides them alone: an index lookup per item and table. The rows stay
-    -- narrow from here on; columns that are only written are read from item again.
+    -- The guards that depend on one item alone: one index lookup per item and table. The rows stay narrow from
+    -- here on; columns that are only written are read from item again.
     checked AS (
       SELECT
         item.item_index,
@@ -201,8 +201,8 @@ function checkedItems(tables: Tables, { lockedIds, allLocked }: CommitInputs): s
 
 function judgedItems({ balanceMax }: CommitInputs): string {
   return sql`
-    -- Several items of one player count in their order. Each may still be rejected: a debit is not covered by
-    -- a credit of the same batch, and a credit does not count on the room that a debit makes.
+    -- Several items of one player are applied in order. Each may still be rejected, so a debit is not covered
+    -- by a credit of the same batch, and a credit cannot use the range that a debit frees.
     summed AS (
       SELECT
         checked.*,

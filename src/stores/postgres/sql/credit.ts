@@ -17,7 +17,7 @@ export function creditFunction(tables: Tables): DatabaseFunction {
   return defineFunction(tables, {
     name: 'credit_bet',
     comment: sql`
-      -- For PAM code that settles bets (D17): notes the credit on the bet. Call it in the database transaction
+      -- For PAM code that settles bets (D17): records the credit on the bet. Call it in the database transaction
       -- that credits the player.`,
     parameters: sql`
       settled_bet_id text,

@@ -98,7 +98,7 @@ const domains = (schema: string) => [
 ]
 
 const betsTable = (schema: string) => sql`
-  -- Every bet, and what was credited for it. A betId is unique across all players (D1).
+  -- Every bet with its credits. A betId is unique across all players (D1).
   -- Per settlement type (D18): the live credit, or NULL; the sum of reversed credits; the sum of uncollected
   -- clawbacks, owed to the platform. All three are NULL where the bet was never credited with this type.
   CREATE TABLE IF NOT EXISTS ${schema}.bets (
