@@ -48,7 +48,7 @@ export function createMyStore(_client: Client): WalletStore {
     async commit(changes: WalletChanges): Promise<CommitResult> {
       const { transaction, bet, balance, request } = changes
 
-      // Do everything below in one database transaction. Lock rows in one order: transaction, bet, player.
+      // Do everything below in one database transaction. Lock rows in one order, the same in all code, also in your PAM's.
       //
       // 1. Insert `transaction`.
       //    Guard 1: (operation, transactionId) is new, across all players. A unique violation: 'conflict'.
@@ -81,7 +81,7 @@ export function createMyStore(_client: Client): WalletStore {
       // becomes visible later is safe.
       //
       // Never write only a part; never read a balance and write it back; never round an amount to a column's
-      // scale (return 'refused' instead).
+      // scale: return 'refused' for a debit, and throw for a credit.
       throw new Error(
         `commit is not implemented (${transaction.operation}, ${bet?.betId}, ${balance?.delta}, ${Object.keys(request)})`,
       )

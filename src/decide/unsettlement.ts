@@ -60,7 +60,7 @@ export function decideUnsettlement(
         errorCode: 'INSUFFICIENT_FUNDS',
         description: rules.clawbacks
           ? 'betId: insufficient funds to reverse the settlement'
-          : 'betId: this wallet does not support deductions',
+          : 'betId: the amount of the settlement cannot be deducted',
       },
       withCredit(bet, credited, { live: null, reversed, owed: add(owed, live) }),
     )

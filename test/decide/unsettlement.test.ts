@@ -86,7 +86,7 @@ describe('given a bet that paid 60', () => {
       ok: false,
       replayed: false,
       errorCode: 'INSUFFICIENT_FUNDS',
-      description: 'betId: this wallet does not support deductions',
+      description: 'betId: the amount of the settlement cannot be deducted',
     })
     expect(decision.reason).toBe('CLAWBACKS_DISABLED')
     expect(decision.changes).toEqual(leftUncollected)
@@ -100,7 +100,12 @@ describe('given a bet that paid 60', () => {
       'REFUSED_BY_STORE',
       pam,
     )
-    expect(decision?.outcome).toMatchObject({ ok: false, replayed: false, errorCode: 'INSUFFICIENT_FUNDS' })
+    expect(decision?.outcome).toEqual({
+      ok: false,
+      replayed: false,
+      errorCode: 'INSUFFICIENT_FUNDS',
+      description: 'betId: the amount of the settlement cannot be deducted',
+    })
     expect(decision?.reason).toBe('REFUSED_BY_STORE')
     expect(decision?.changes).toEqual(leftUncollected)
   })

@@ -34,8 +34,9 @@ function withAdvice(error: unknown, { schema, players }: Tables): unknown {
     return new PostgresStoreError(
       'INSUFFICIENT_PRIVILEGE',
       `This role lacks privileges (${message}). It needs USAGE ON SCHEMA ${schema} and on the schema of the players' ` +
-        `table; SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA ${schema}; USAGE ON ALL SEQUENCES IN SCHEMA ` +
-        `${schema}; SELECT, UPDATE ON ${players.table}`,
+        `table; SELECT ON ${schema}.migrations; SELECT, INSERT ON ${schema}.transactions; SELECT, INSERT, UPDATE ON ` +
+        `${schema}.bets; USAGE ON SEQUENCE ${schema}.wallet_transaction_ids; EXECUTE on the functions of ${schema}; ` +
+        `SELECT on the three columns of ${players.table}, and UPDATE on its balance`,
       { cause },
     )
   }

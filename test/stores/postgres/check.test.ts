@@ -1,4 +1,5 @@
 /** Problems of options, schema and players' table are reported at start, with a code and advice. */
+import { handlePlaceBet, handleRollbackBet } from 'bet-wallet'
 import {
   createPostgresStore,
   migratePostgres,
@@ -267,9 +268,11 @@ describe('with a role that has only the privileges it needs', () => {
 
   const grants = [
     `GRANT USAGE ON SCHEMA ${schema}, granted_pam TO ${role}`,
-    `GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA ${schema} TO ${role}`,
+    `GRANT SELECT ON ${schema}.migrations TO ${role}`,
+    `GRANT SELECT, INSERT ON ${schema}.transactions TO ${role}`,
+    `GRANT SELECT, INSERT, UPDATE ON ${schema}.bets TO ${role}`,
     `GRANT SELECT (id, currency, balance), UPDATE (balance) ON granted_pam.accounts TO ${role}`,
-    `GRANT USAGE ON ALL SEQUENCES IN SCHEMA ${schema} TO ${role}`,
+    `GRANT USAGE ON SEQUENCE ${schema}.wallet_transaction_ids TO ${role}`,
   ]
 
   test('every missing privilege is an error at start; with all of them the store works', async () => {
@@ -279,5 +282,17 @@ describe('with a role that has only the privileges it needs', () => {
       await pool.query(grant)
     }
     expect(await startError(options, asRole)).toBeNull()
+
+    await pool.query("INSERT INTO granted_pam.accounts VALUES ('anna', 'EUR', 100, 'hidden')")
+    const store = createPostgresStore(asRole, options)
+    const ids = { playerId: 'anna', betId: 'b-1', transactionDate: '2026-11-21T18:00:00Z' }
+    const stake = { ...ids, sessionId: 's-1', amount: '30', currency: 'EUR', betType: 'SINGLE' }
+    expect(await handlePlaceBet(store, { ...stake, transactionId: 't-1' })).toMatchObject({ balance: '70' })
+    const bets = Array.from({ length: 5 }, (_, index) =>
+      handlePlaceBet(store, { ...stake, amount: '1', transactionId: `c-${index}`, betId: `c-${index}` }),
+    )
+    expect((await Promise.all(bets)).every(({ ok }) => ok)).toBe(true)
+    const rollback = { ...ids, transactionId: 'r-1', type: 'TECHNICAL_ERROR' }
+    expect(await handleRollbackBet(store, rollback)).toMatchObject({ ok: true, balance: '95' })
   })
 })
