@@ -115,7 +115,7 @@ export function lockQuery({ players }: Tables, ids: string): string {
     FOR NO KEY UPDATE`
 }
 
-/** The SQL of what the statement is called with: names of variables, or parameters. */
+/** The inputs of the statement as SQL: variable names or parameters. */
 export interface CommitInputs {
   items: string
   lockedIds: string
