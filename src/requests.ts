@@ -169,7 +169,7 @@ export function createRequestParser(options: RequestOptions = {}): RequestParser
   const betTypes = options.betTypes ?? ['SINGLE', 'MULTIPLE', 'TEASER']
   const rollbackTypes = options.rollbackTypes ?? ['TECHNICAL_ERROR']
   const ids = { transactionId: id, betId: id, playerId: id }
-  const transactionDate = field('an ISO 8601 date and time that exists', dateParser(options))
+  const transactionDate = field('a valid ISO 8601 date and time', dateParser(options))
 
   const money = z.object({ amount, currency })
   const scaleIssue = (read: z.output<typeof money>): string | null => {

@@ -114,8 +114,8 @@ export interface WalletStore {
    * **The library then:** on `committed` returns the outcome; on `conflict` reloads and retries, up to a
    * maximum number of attempts; on `refused` records the refusal by a second commit that changes no balance;
    * on `unavailable` answers 503. If `commit` **throws**, the outcome is unknown: one follow-up read looks
-   * for the transaction. A recorded transaction is answered by D2 to D4; otherwise the answer is 500. The write
-   * may still be committed later; the rules hold in that case too.
+   * for the transaction. A recorded transaction is answered by D2 to D4; otherwise the answer is 500. The
+   * write may still be committed later; the rules hold in that case too.
    */
   commit(changes: WalletChanges): Promise<CommitResult>
 }
@@ -194,7 +194,7 @@ export interface Transaction {
   type: string | null
   /** The change of the player's balance, signed: `"-30"` for a stake of 30, `"0"` for a refusal. */
   delta: Decimal
-  /** `null` for a success; else the final refusal, replayed to every retry (D6, D7). */
+  /** `null` for a success; otherwise the final refusal, replayed to every retry (D6, D7). */
   refusal: { errorCode: string; description: string } | null
   /** The platform's date: an instant in UTC, `"2026-11-21T10:00:00.000Z"`. Never used for ordering (D25). */
   transactionDate: string

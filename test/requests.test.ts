@@ -393,7 +393,7 @@ describe('given a transactionDate (D25)', () => {
     ],
   ])('when it does not exist or has another format (%#), then the description names it', async value => {
     expect(await issuesOf('rollbackbet', { ...rollbackBet(), transactionDate: value })).toBe(
-      'transactionDate: must be an ISO 8601 date and time that exists',
+      'transactionDate: must be a valid ISO 8601 date and time',
     )
   })
 })

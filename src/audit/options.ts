@@ -159,7 +159,7 @@ export function settingsOf(options: AuditOptions, ids: readonly string[]): Audit
   }
 }
 
-/** By error code, the values agreed with the platform: those of the options, else the defaults. */
+/** By error code, the values agreed with the platform: those of the options, otherwise the defaults. */
 function agreedOf<T extends string | number>(
   name: string,
   given: unknown,

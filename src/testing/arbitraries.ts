@@ -290,7 +290,10 @@ const preparedBet: fc.Arbitrary<Move[]> = fc
   .tuple(fc.constantFrom(...Object.keys(betStates)), fc.constantFrom('b1', 'b1', 'b2'))
   .map(([state, bet]) => betStates[state]?.(bet) ?? [])
 
-/** Assigns missing ids and resolves retries. Pure, so that a printed counterexample is what ran. */
+/**
+ * Assigns missing ids and resolves retries. Pure, so that a printed counterexample shows the requests that
+ * ran.
+ */
 function concrete(moves: readonly Move[], prefix = 'f'): HistoryStep[] {
   const earlier: ModelRequest[] = []
   const steps: HistoryStep[] = []

@@ -3,7 +3,7 @@ import type { Bet, SettlementType } from '../store.js'
 import type { HistoryStep, Model, ModelAnswer, ModelBet } from './model.js'
 import { toCents } from './platform.js'
 
-/** Whether some sequential order of the steps gives these answers and this final state. */
+/** Whether some sequential order of the steps leads to these answers and this final state. */
 export function someOrderExplains(
   model: Model,
   steps: readonly { step: HistoryStep; answer: ModelAnswer }[],

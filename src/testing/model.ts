@@ -1,7 +1,8 @@
 /**
  * The independent model: the answers that the wallet must return, written only from the specification and the
  * decisions (D1 to D27). It has a ledger of events, a map of first answers, and sums of whole cents. It has
- * no revisions, guards or commits, and derives from the ledger what the library stores in its records.
+ * no revisions, guards or commits, and derives from the ledger the values that the library stores in its
+ * records.
  */
 import type { Operation, SettlementType } from '../store.js'
 
@@ -210,7 +211,7 @@ export class Model implements WalletModel {
     const errorCode = verdict.kind === 'accepted' ? null : verdict.errorCode
     this.#answers = new Map(this.#answers).set(key, { content: contentOf(request), errorCode })
     if (verdict.entry !== null) this.#ledger = [...this.#ledger, verdict.entry]
-    // After a lost answer the wallet reads what was recorded, and replays it.
+    // After a lost answer the wallet reads the recorded decision and replays it.
     const replayed = fault === 'lost-after-commit'
     return errorCode === null ? this.#success(request.playerId, replayed) : { ok: false, replayed, errorCode }
   }

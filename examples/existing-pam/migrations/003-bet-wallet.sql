@@ -104,7 +104,8 @@ CREATE TABLE IF NOT EXISTS "bet_wallet".transactions (
   )
 );
 
--- The settings of all functions: one generic plan per connection, made of index lookups.
+-- Every function below has the same settings: one generic plan per connection, made of index lookups. They
+-- hold for triggers that the function fires too. No search_path is set, because all names have their schema.
 
 -- Returns player, bet and transaction for each key. Read-only.
 CREATE OR REPLACE FUNCTION "bet_wallet".load_v1(
@@ -424,8 +425,8 @@ BEGIN
       RETURNING 1
     ),
 
-    -- No join here either: one array of ids for the index lookup, and one object with the change of each
-    -- player.
+    -- No join with the players' table: one array of ids for the index lookup, and one object with the change of
+    -- each player.
     changed_player AS (
       UPDATE "pam"."accounts" player
       SET "balance_cents" = player."balance_cents" + ((
@@ -683,7 +684,8 @@ BEGIN
       USING ERRCODE = 'no_data_found';
   END IF;
 
-  -- Lock order: the player, then the bet, as in every commit: no deadlock between the two.
+  -- Lock order: the player, then the bet, as in every commit. To settle bets of several players in one database
+  -- transaction, call this function in the order of the players' ids.
   PERFORM FROM "pam"."accounts" player
   WHERE player."account_no" = known_bet.player_id
   FOR NO KEY UPDATE;

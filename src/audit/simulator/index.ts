@@ -1,4 +1,4 @@
-/** A simulated sportsbook: the platform's side, to rehearse with a wallet and to load it. */
+/** A simulated sportsbook: the platform's side, to test a wallet under load and faults. */
 export type { SimulatedOperation } from './books.js'
 export type { Chaos } from './chaos.js'
 export type { SimulatorClock } from './clock.js'

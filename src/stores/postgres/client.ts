@@ -285,9 +285,12 @@ function isBlockBroken(error: unknown): boolean {
 }
 
 function blockBroken(cause: unknown): CallbackFailed {
-  return new CallbackFailed('withinTransaction swallowed a failed statement or ended the transaction', {
-    cause,
-  })
+  return new CallbackFailed(
+    'withinTransaction swallowed a failed statement or ended the database transaction',
+    {
+      cause,
+    },
+  )
 }
 
 type HasTransactionStatus = Pick<Connection, 'getTransactionStatus'>
@@ -299,5 +302,8 @@ function isInBlock(connection: HasTransactionStatus): boolean {
 /** A BEGIN of other code may have been queued in the driver before our statement. */
 function mustNotBeInBlock(connection: HasTransactionStatus): void {
   if (isInBlock(connection))
-    throw new PostgresStoreError('COMMIT_UNKNOWN', 'Executed inside a transaction opened by other code')
+    throw new PostgresStoreError(
+      'COMMIT_UNKNOWN',
+      'Executed inside a database transaction that other code had opened',
+    )
 }

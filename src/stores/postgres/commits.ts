@@ -152,7 +152,7 @@ function retryWaitingForLock({ lockWaits }: Context, entries: readonly CommitEnt
   for (const entry of entries) lockWaits.submit(entry.item).then(entry.resolve, entry.reject)
 }
 
-/** After a batch that failed as a whole: retries what may succeed, and answers the rest. */
+/** After a whole batch has failed: retries the entries that may succeed, and answers the others. */
 async function recover(
   context: Context,
   entries: readonly CommitEntry[],

@@ -3,7 +3,8 @@
 /**
  * At start, before any request is served:
  * - `INVALID_OPTIONS`: an option is invalid; the message names it.
- * - `UNSUPPORTED_CLIENT`: the client has no `query`, or lacks what `withinTransaction` needs.
+ * - `UNSUPPORTED_CLIENT`: the client has no `query`, or cannot lend the connections that `withinTransaction`
+ *   needs.
  * - `SCHEMA_MISSING`: the library's tables do not exist: run the migration.
  * - `SCHEMA_VERSION`: the tables or functions are of another version, or were made from other options.
  * - `INVALID_PLAYERS_TABLE`: the players' table or one of its columns does not exist, or has an unsupported

@@ -30,7 +30,7 @@ export type WithinTransaction = (query: Query, pending: readonly PendingCommit[]
 export type CommitEntry = Entry<WalletChanges, CommitResult>
 type Refusals = ReadonlyMap<CommitEntry, CommitResult & { status: 'refused' }>
 
-/** The hook threw an error of its own, not of the database. */
+/** The hook itself threw, not the database. */
 class HookFailed extends CallbackFailed {
   override readonly name = 'HookFailed'
 }

@@ -258,7 +258,7 @@ describe.each([
       const results = await commitAll(store, batch())
       expect(results).toEqual([done, expect.any(Error), done])
       expect(String(results[1])).toMatch(
-        /withinTransaction swallowed a failed statement or ended the transaction/,
+        /withinTransaction swallowed a failed statement or ended the database transaction/,
       )
       expect(await ledger()).toEqual([['place-1'], ['place-3']])
       expect(await recorded()).toHaveLength(2)

@@ -115,7 +115,7 @@ export function lockQuery({ players }: Tables, ids: string): string {
     FOR NO KEY UPDATE`
 }
 
-/** The SQL of what the statement is called with: names of variables, or parameters. */
+/** The inputs of the statement as SQL: variable names or parameters. */
 export interface CommitInputs {
   items: string
   lockedIds: string
@@ -327,8 +327,8 @@ function changedPlayers(tables: Tables): string {
   const { table, columns } = tables.players
   const { id, balance } = columns
   return sql`
-    -- No join here either: one array of ids for the index lookup, and one object with the change of each
-    -- player.
+    -- No join with the players' table: one array of ids for the index lookup, and one object with the change of
+    -- each player.
     changed_player AS (
       UPDATE ${table} player
       SET ${balance} = ${balancePlus(tables, changeOfPlayer(id))}

@@ -48,7 +48,8 @@ export function creditFunction(tables: Tables): DatabaseFunction {
             USING ERRCODE = 'no_data_found';
         END IF;
 
-        -- Lock order: the player, then the bet, as in every commit: no deadlock between the two.
+        -- Lock order: the player, then the bet, as in every commit. To settle bets of several players in one database
+        -- transaction, call this function in the order of the players' ids.
         PERFORM FROM ${players.table} player
         WHERE player.${players.columns.id} = ${asPlayerId(tables, 'known_bet.player_id')}
         FOR NO KEY UPDATE;

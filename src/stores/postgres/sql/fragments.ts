@@ -116,7 +116,10 @@ export const lookup = (query: string, alias: string) => sql`
 export const asPlayerId = ({ players }: Tables, text: string) =>
   players.idType === 'text' ? text : `${text}::${players.idType}`
 
-/** The row of a bet, and whether it is in `bets`; else the bet of the view of legacy bets, at revision 1. */
+/**
+ * The row of a bet, and whether it is in `bets`; otherwise the bet from the view of legacy bets, at revision
+ * 1.
+ */
 export function betQuery(tables: Tables, betId: string): string {
   const { schema, legacyBets } = tables
   const stored = sql`
@@ -137,7 +140,7 @@ export function betQuery(tables: Tables, betId: string): string {
   )
 }
 
-/** The same with the revision alone: what the guards need. */
+/** As `betQuery`, but with the revision only, for the guards. */
 export function betRevisionQuery(tables: Tables, betId: string): string {
   const { schema, legacyBets } = tables
   const stored = sql`

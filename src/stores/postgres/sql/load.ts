@@ -18,7 +18,8 @@ export function loadFunction(tables: Tables): DatabaseFunction {
   return defineFunction(tables, {
     name: `load_v${schemaVersion}`,
     comment: sql`
-      -- The settings of all functions: one generic plan per connection, made of index lookups.
+      -- Every function below has the same settings: one generic plan per connection, made of index lookups. They
+      -- hold for triggers that the function fires too. No search_path is set, because all names have their schema.
 
       -- Returns player, bet and transaction for each key. Read-only.`,
     parameters: 'keys json',
