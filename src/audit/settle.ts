@@ -1,8 +1,8 @@
 /** Settles a bet without HTTP: by a function in this process, or by a command of the shell. */
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import type { SettlementRequest } from '../requests.js'
 import { raw, write } from './json.js'
-import type { SettleAnswer, SettleFunction } from './target.js'
+import type { SettleAnswer, SettleFunction, SettleResult } from './target.js'
 
 /** The outcome of a settlement. `unknown`: it may be done or not; a retry is safe. */
 export type Settled =
@@ -26,11 +26,18 @@ export async function settleDirectly(
       await runCommand(how.command, `${settlementBody(settlement)}\n`, timeoutMs)
       return { kind: 'done', answer: null }
     }
-    const answer = (await withTimeout(Promise.resolve(how(settlement)), timeoutMs)) ?? null
-    return answer?.ok === false ? { kind: 'refused', errorCode: answer.errorCode } : { kind: 'done', answer }
+    return settledOf(await withTimeout(Promise.resolve(how(settlement)), timeoutMs))
   } catch (error) {
     return { kind: 'unknown', reason: error instanceof Error ? error.message : String(error) }
   }
+}
+
+/** @throws {TypeError} for a value that is not a `SettleAnswer`: a JavaScript caller may return `false` */
+function settledOf(answer: SettleResult): Settled {
+  if (answer === undefined || answer === null) return { kind: 'done', answer: null }
+  if (answer.ok === true) return { kind: 'done', answer }
+  if (answer.ok === false) return { kind: 'refused', errorCode: answer.errorCode }
+  throw new TypeError('the settle function must return nothing, { ok: true } or { ok: false, errorCode }')
 }
 
 async function withTimeout<T>(result: Promise<T>, timeoutMs: number): Promise<T> {
@@ -47,22 +54,39 @@ async function withTimeout<T>(result: Promise<T>, timeoutMs: number): Promise<T>
 
 const outputCharactersMax = 500
 
-function runCommand(command: string, input: string, timeoutMs: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, { shell: true, stdio: ['pipe', 'ignore', 'pipe'], timeout: timeoutMs })
-    let printed = ''
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      printed = (printed + text).slice(-outputCharactersMax)
-    })
+async function runCommand(command: string, input: string, timeoutMs: number): Promise<void> {
+  // A process group of its own: a timeout ends the processes of the shell too, which keep its output open.
+  const detached = process.platform !== 'win32'
+  const child = spawn(command, { shell: true, detached, stdio: ['pipe', 'ignore', 'pipe'] })
+  let printed = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    printed = (printed + text).slice(-outputCharactersMax)
+  })
+  // A command may settle without reading its input.
+  child.stdin.on('error', () => {})
+  child.stdin.end(input)
+  let ended = false
+  const done = new Promise<void>((resolve, reject) => {
     child.on('error', reject)
     child.on('close', (code, signal) => {
+      ended = true
       if (code === 0) resolve()
-      else if (signal !== null)
-        reject(new Error(`the command was ended by ${signal} (timeout: ${timeoutMs} ms)`))
-      else reject(new Error(`the command ended with code ${code}: ${printed.trim()}`))
+      else reject(new Error(`the command ended with ${signal ?? `code ${code}`}: ${printed.trim()}`))
     })
-    // A command may settle without reading its input.
-    child.stdin.on('error', () => {})
-    child.stdin.end(input)
   })
+  try {
+    await withTimeout(done, timeoutMs)
+  } finally {
+    if (!ended) endProcesses(child, detached)
+  }
+}
+
+function endProcesses(child: ChildProcess, isGroup: boolean): void {
+  child.stderr?.destroy()
+  if (child.pid === undefined) return // it was never started
+  try {
+    process.kill(isGroup ? -child.pid : child.pid, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error // ESRCH: ended meanwhile
+  }
 }
