@@ -73,7 +73,8 @@ export async function block(database: Database, accountNo: string): Promise<void
 }
 
 /**
- * Changes the balance and writes both ledger rows. Checks and adds in one statement, because other code writes too.
+ * Changes the balance and writes both ledger rows. Checks and adds in one statement, because other code
+ * writes too.
  */
 async function changeBalance(
   query: Query,
