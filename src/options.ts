@@ -74,14 +74,11 @@ export interface Settings {
 const compiled = new WeakMap<WalletOptions, Settings>()
 const noOptions: WalletOptions = {}
 
-/**
- * @param namesAbove further option names that a layer above has checked: one object may serve both layers
- * @throws {WalletError} `INVALID_OPTIONS`, naming the option
- */
-export function settingsOf(options: WalletOptions = noOptions, namesAbove: readonly string[] = []): Settings {
+/** @throws {WalletError} `INVALID_OPTIONS`, naming the option */
+export function settingsOf(options: WalletOptions = noOptions): Settings {
   const known = compiled.get(options)
   if (known !== undefined) return known
-  const settings = compile(options, namesAbove)
+  const settings = compile(options)
   compiled.set(options, settings)
   return settings
 }
@@ -93,10 +90,28 @@ export const check: OptionChecks = optionChecks(message => {
 
 const hookNames = ['authorizeBet', 'minorUnits', 'parseTransactionDate', 'backOff', 'onOutcome'] as const
 const typeNames = ['betTypes', 'rollbackTypes'] as const
-const optionNames = [...hookNames, ...typeNames, 'clawbacks', 'attemptsMax', 'deadlineMs']
+/** The names of the handlers' options. */
+export const walletOptionNames = [
+  ...hookNames,
+  ...typeNames,
+  'clawbacks',
+  'attemptsMax',
+  'deadlineMs',
+] as const satisfies readonly (keyof WalletOptions)[]
 
-function compile(options: WalletOptions, namesAbove: readonly string[]): Settings {
-  check.names(options, [...optionNames, ...namesAbove])
+/** The handlers' part of the options of another layer, with the hooks bound to the whole object. */
+export function walletPartOf(options: WalletOptions): WalletOptions {
+  const part: WalletOptions = {}
+  for (const name of walletOptionNames) {
+    const value: unknown = options[name]
+    if (value === undefined) continue
+    Object.assign(part, { [name]: typeof value === 'function' ? value.bind(options) : value })
+  }
+  return part
+}
+
+function compile(options: WalletOptions): Settings {
+  check.names(options, walletOptionNames)
   const own: WalletOptions = {}
   for (const name of hookNames) {
     const hook: unknown = options[name]

@@ -1,7 +1,14 @@
 /** The options of the HTTP handler, read and checked once. */
 import { WalletError } from '../errors.js'
 import { handlePlaceBet, handleRollbackBet, handleUnsettlement } from '../handlers.js'
-import { check, type Settings, settingsOf, type WalletOptions } from '../options.js'
+import {
+  check,
+  type Settings,
+  settingsOf,
+  type WalletOptions,
+  walletOptionNames,
+  walletPartOf,
+} from '../options.js'
 import { type ErrorCode, errorCodes, type WalletOutcome } from '../outcomes.js'
 import type { WalletStore } from '../store.js'
 import { checkStore } from '../store-checks.js'
@@ -96,7 +103,8 @@ export interface HttpSettings {
 
 /** @throws {WalletError} `INVALID_OPTIONS`, naming the option */
 export function httpSettingsOf(store: WalletStore, options: HttpOptions): HttpSettings {
-  const wallet = settingsOf(options, optionNames)
+  check.names(options, [...walletOptionNames, ...optionNames])
+  const walletOptions = walletPartOf(options)
   try {
     checkStore(store)
   } catch (cause) {
@@ -112,12 +120,12 @@ export function httpSettingsOf(store: WalletStore, options: HttpOptions): HttpSe
     check.invalid('challenge must be printable ASCII')
   }
   return {
-    wallet,
+    wallet: settingsOf(walletOptions),
     authenticate: authenticate.bind(options),
     challenge,
     bodyBytesMax: check.whole('bodyBytesMax', bodyBytesMax, 1),
     statusCodes: statusCodesOf(options),
-    routes: routesOf(store, options),
+    routes: routesOf(store, options, walletOptions),
     onError: onError?.bind(options) ?? ((error: unknown) => console.error(error)),
   }
 }
@@ -137,17 +145,20 @@ function statusCodesOf({ statusCodes = {} }: HttpOptions): Map<string, number> {
   return all
 }
 
-function routesOf(store: WalletStore, options: HttpOptions): Map<string, Route> {
-  const { basePath = '', routes = {} } = options
+function routesOf(
+  store: WalletStore,
+  { basePath = '', routes = {} }: HttpOptions,
+  walletOptions: WalletOptions,
+): Map<string, Route> {
   if (typeof basePath !== 'string' || !/^(?:\/[^/?#]+)*\/?$/.test(basePath)) {
     check.invalid('basePath must be empty or like "/wallet"')
   }
   if (typeof routes !== 'object' || routes === null) check.invalid('routes must be an object')
   const base = basePath.replace(/\/$/, '')
   const all = new Map<string, Route>([
-    [`${base}/placebet`, body => handlePlaceBet(store, body, options)],
-    [`${base}/unsettlement`, body => handleUnsettlement(store, body, options)],
-    [`${base}/rollbackbet`, body => handleRollbackBet(store, body, options)],
+    [`${base}/placebet`, body => handlePlaceBet(store, body, walletOptions)],
+    [`${base}/unsettlement`, body => handleUnsettlement(store, body, walletOptions)],
+    [`${base}/rollbackbet`, body => handleRollbackBet(store, body, walletOptions)],
   ])
   for (const [path, route] of Object.entries(routes)) {
     if (!/^\/[^?#]+$/.test(path)) check.invalid(`routes: ${JSON.stringify(path)} must be like "/settlement"`)

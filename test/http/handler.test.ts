@@ -575,11 +575,13 @@ describe('given the option routes', () => {
 })
 
 describe('given one options object for the handlers and the HTTP handler', () => {
-  test('when createHttpHandler has checked it, then a handler accepts it, with the HTTP options', async () => {
-    const options = { authenticate: () => true, basePath: '/wallet', onError: () => {}, clawbacks: true }
-    const store = anna()
-    createHttpHandler(store, options)
-    expect(await handlePlaceBet(store, bet, options)).toMatchObject({ ok: true, balance: '70' })
+  test('when createHttpHandler has checked it, then a handler rejects it all the same, by the option', async () => {
+    const options = { authenticate: () => true, clawbacks: true }
+    createHttpHandler(anna(), options)
+    await expect(handlePlaceBet(anna(), bet, options)).rejects.toMatchObject({
+      code: 'INVALID_OPTIONS',
+      message: 'Invalid options: unknown option "authenticate"',
+    })
   })
 
   test('when no HTTP handler has checked it, then a handler rejects the HTTP options', async () => {
