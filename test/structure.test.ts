@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest'
 /** From the bottom up. A module may import from its own layer and the layers below. */
 const layers = [
   ['money', 'store'],
-  ['currencies', 'outcomes', 'errors', 'requests', 'notify', 'option-checks'],
+  ['currencies', 'outcomes', 'errors', 'requests', 'notify', 'option-checks', 'timeout'],
   ['decide'],
   ['options', 'store-checks'],
   ['attempts'],
@@ -22,11 +22,11 @@ const layersUpTo = (module: string) =>
 /** Per module, the modules that it may import, beside itself. A new module is added here, in its layer. */
 const mayImport: Record<string, readonly string[]> = {
   ...Object.fromEntries(layers.flat().map(module => [module, layersUpTo(module)])),
-  stores: ['money', 'store', 'option-checks'],
+  stores: ['money', 'store', 'option-checks', 'timeout'],
   index: layersUpTo('handlers'),
   testing: layersUpTo('handlers'),
   // It judges wallets that may be built with the library, so it shares no arithmetic, rules or readers with the core.
-  audit: ['option-checks'],
+  audit: ['option-checks', 'timeout'],
 }
 
 /** Modules of which only types may be imported. */

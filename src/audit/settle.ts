@@ -1,6 +1,7 @@
 /** Settles a bet without HTTP: by a function in this process, or by a command of the shell. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { SettlementRequest } from '../requests.js'
+import { withTimeout } from '../timeout.js'
 import { raw, write } from './json.js'
 import type { SettleAnswer, SettleFunction, SettleResult } from './target.js'
 
@@ -26,7 +27,7 @@ export async function settleDirectly(
       await runCommand(how.command, `${settlementBody(settlement)}\n`, timeoutMs)
       return { kind: 'done', answer: null }
     }
-    return settledOf(await withTimeout(Promise.resolve(how(settlement)), timeoutMs))
+    return settledOf(await withTimeout(Promise.resolve(how(settlement)), timeoutMs, notDoneWithin(timeoutMs)))
   } catch (error) {
     return { kind: 'unknown', reason: error instanceof Error ? error.message : String(error) }
   }
@@ -40,16 +41,8 @@ function settledOf(answer: SettleResult): Settled {
   throw new TypeError('the settle function must return nothing, { ok: true } or { ok: false, errorCode }')
 }
 
-async function withTimeout<T>(result: Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`not done within ${timeoutMs} ms`)), timeoutMs)
-  })
-  try {
-    return await Promise.race([result, timeout])
-  } finally {
-    clearTimeout(timer)
-  }
+const notDoneWithin = (timeoutMs: number) => (): never => {
+  throw new Error(`not done within ${timeoutMs} ms`)
 }
 
 const outputCharactersMax = 500
@@ -75,7 +68,7 @@ async function runCommand(command: string, input: string, timeoutMs: number): Pr
     })
   })
   try {
-    await withTimeout(done, timeoutMs)
+    await withTimeout(done, timeoutMs, notDoneWithin(timeoutMs))
   } finally {
     if (!ended) endProcesses(child, detached)
   }

@@ -1,9 +1,12 @@
 /** The context of a case: the harness, the options, the trace, and the stores that it opens. */
 import type { Player } from '../store.js'
+import { withTimeout } from '../timeout.js'
 import { anna, ben } from './changes.js'
 import type { CaseOptions, StoreHarness } from './harness.js'
 import { short, Trace } from './trace.js'
 import { type Opened, Wallet } from './wallet.js'
+
+const timedOut = Symbol('timed out')
 
 /** A case before it knows its harness. */
 export interface CaseDefinition {
@@ -63,16 +66,11 @@ export class CaseContext {
     promise: Promise<T>,
     timeoutMs = this.options.timeoutMs,
   ): Promise<T> {
-    let timer: NodeJS.Timeout | undefined
-    const timeout = new Promise<'timeout'>(resolve => {
-      timer = setTimeout(resolve, timeoutMs, 'timeout')
-    })
-    // Clear the timer in every case, even after a rejection: it would keep the process alive.
-    const first = await Promise.race([promise, timeout]).finally(() => clearTimeout(timer))
-    if (first !== 'timeout') return first
+    const first = await withTimeout<T | typeof timedOut>(promise, timeoutMs, () => timedOut)
+    if (first !== timedOut) return first
     const { unanswered } = this.trace
     const open = unanswered.length === 0 ? '' : `; still unanswered: ${unanswered.join('; ')}`
     this.trace.check(false, expected, `nothing after ${timeoutMs} ms${open}`)
-    throw first
+    throw new Error('unreachable: check has thrown')
   }
 }

@@ -1,4 +1,5 @@
 /** The interface of a driver, and its connections: deadlines, lost connections, transaction blocks. */
+import { withTimeout } from '../../timeout.js'
 import { classifyError, type ErrorClass, isConnectionLost, PostgresStoreError } from './errors.js'
 
 /** Runs one statement with its parameters and returns its rows. */
@@ -111,25 +112,15 @@ interface Deadline {
 /** @throws {QueryFailed} */
 async function withDeadline<T>(timeoutMs: number, work: (deadline: Deadline) => Promise<T>): Promise<T> {
   const deadline: Deadline = { expired: false, sent: false, onExpiry() {} }
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      deadline.expired = true
-      deadline.onExpiry()
-      const cause = new PostgresStoreError('UNAVAILABLE', `No answer within ${timeoutMs} ms`)
-      reject(new QueryFailed(cause, deadline.sent, true))
-    }, timeoutMs)
-  })
   const done = work(deadline).catch((error: unknown) => {
     throw new QueryFailed(error, deadline.sent)
   })
-  // After the timeout its result is ignored; a rejection must not be unhandled.
-  done.catch(() => {})
-  try {
-    return await Promise.race([done, timeout])
-  } finally {
-    clearTimeout(timer)
-  }
+  return await withTimeout(done, timeoutMs, () => {
+    deadline.expired = true
+    deadline.onExpiry()
+    const cause = new PostgresStoreError('UNAVAILABLE', `No answer within ${timeoutMs} ms`)
+    throw new QueryFailed(cause, deadline.sent, true)
+  })
 }
 
 function connectionsOfPool(pool: Pool, timeoutMs: number): Connections {
