@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { defineConfig, type Options } from 'tsup'
 
 /** The library: bundled by applications, so as ESM and as CommonJS. */
@@ -26,6 +27,8 @@ const shared: Options = {
   removeNodeProtocol: false,
 }
 
+const require = createRequire(import.meta.url)
+
 export default defineConfig([
   {
     ...shared,
@@ -41,8 +44,11 @@ export default defineConfig([
     // The command has no importers.
     dts: { entry: { ...library, ...tools } },
     async onSuccess() {
-      for (const name of Object.keys(tools))
-        await writeFile(`dist/${name}.js`, `export * from './${name}.cjs'\n`)
+      // By name: `export *` would also export the name "module.exports", which Node 23 and later add.
+      for (const name of Object.keys(tools)) {
+        const names = Object.keys(require(`./dist/${name}.cjs`)).sort()
+        await writeFile(`dist/${name}.js`, `export { ${names.join(', ')} } from './${name}.cjs'\n`)
+      }
       await writeFile('dist/audit.d.ts', "export * from './audit.cjs'\n")
     },
   },
