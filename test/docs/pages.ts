@@ -102,7 +102,7 @@ export function sectionOf({ path, text }: Page, heading: string): Page {
   return { path, text: lines.slice(start, length === -1 ? undefined : start + 1 + length).join('\n') }
 }
 
-/** The names in code style in a cell: `` `a`, `b(c)` `` gives a and b. */
+/** The names in code style in a cell: `` `a`, `b(c)` `` returns a and b. */
 export function namesIn(cell = ''): string[] {
   return [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name.replace(/\(.*$/, ''))
 }

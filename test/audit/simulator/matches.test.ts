@@ -74,7 +74,7 @@ describe('a correction', () => {
     expect(match).toEqual({ goals: corrected, state: 'finished', version: 1, final: true })
   })
 
-  test('gives an abandoned match a result', () => {
+  test('settles an abandoned match with a result', () => {
     const match = matchWith({ home: 0, away: 0 }, 'abandoned')
     correctResult(match, fixedRandom(0.9))
     expect(match).toMatchObject({ state: 'finished', version: 1 })
