@@ -128,9 +128,11 @@ async function checkFunctions(ask: Ask, tables: Tables): Promise<void> {
 
 /** Calls every function once, without changes: PostgreSQL reports the problems that are left. */
 async function tryFunctions(ask: Ask, { schema }: Tables): Promise<void> {
-  await ask(`SELECT * FROM ${schema}.load_v${schemaVersion}($1)`, [
-    '[{"key_index":0,"operation":"placebet","transaction_id":"","player_id":null,"bet_id":""}]',
-  ])
+  for (const name of ['load', 'load_confirmed']) {
+    await ask(`SELECT * FROM ${schema}.${name}_v${schemaVersion}($1)`, [
+      '[{"key_index":0,"operation":"placebet","transaction_id":"","player_id":null,"bet_id":""}]',
+    ])
+  }
   await ask(`SELECT * FROM ${schema}.commit_v${schemaVersion}($1, $2, true, NULL, 1000)`, ['[]', '[]'])
   await ask(`SELECT * FROM ${schema}.commit_one_v${schemaVersion}($1, true, NULL, 1000)`, ['{}'])
   const [sequence] = (await ask('SELECT has_sequence_privilege($1, $2) AS usable', [

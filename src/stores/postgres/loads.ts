@@ -1,4 +1,4 @@
-/** `load`: many keys in one statement. */
+/** `load` and `loadConfirmed`: many keys in one statement. */
 import type { WalletKeys, WalletSnapshot } from '../../store.js'
 import { answerEach, type Batches, bisect, createBatches, type Entry, type QueueSettings } from './batches.js'
 import { type Connections, classify } from './client.js'
@@ -14,11 +14,13 @@ export interface LoadSettings {
   queue: QueueSettings
   /** Known before the first key is submitted. */
   columns(): Columns
+  /** Whether the server proves after the read that it is the primary. */
+  confirmed: boolean
 }
 
 type LoadEntry = Entry<WalletKeys, WalletSnapshot>
 
-/** A row of `load_v1`. */
+/** A row of `load_v1` or `load_confirmed_v1`. */
 interface LoadedRow {
   key_index: number
   currency: string | null
@@ -32,9 +34,11 @@ export function createLoads({
   tables,
   queue,
   columns,
+  confirmed,
 }: LoadSettings): Batches<WalletKeys, WalletSnapshot> {
+  const name = `${confirmed ? 'load_confirmed' : 'load'}_v${schemaVersion}`
   const text = `SELECT key_index, currency, balance, bet::text AS bet, transaction::text AS transaction
-    FROM ${tables.schema}.load_v${schemaVersion}($1)`
+    FROM ${tables.schema}.${name}($1)`
 
   async function perform(entries: readonly LoadEntry[], retry = true): Promise<void> {
     let rows: LoadedRow[]

@@ -12,7 +12,7 @@ import {
   settlementTypes,
   sql,
 } from './fragments.js'
-import { loadFunction } from './load.js'
+import { loadConfirmedFunction, loadFunction } from './load.js'
 import { literal } from './quoting.js'
 
 /**
@@ -20,7 +20,13 @@ import { literal } from './quoting.js'
  * a function plans it once per connection. JSON is one parameter of any length, for any driver.
  */
 export function functionsOf(tables: Tables): DatabaseFunction[] {
-  return [loadFunction(tables), commitFunction(tables), commitOneFunction(tables), creditFunction(tables)]
+  return [
+    loadFunction(tables),
+    loadConfirmedFunction(tables),
+    commitFunction(tables),
+    commitOneFunction(tables),
+    creditFunction(tables),
+  ]
 }
 
 /**
