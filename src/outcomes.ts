@@ -86,7 +86,7 @@ export type OutcomeReason =
   | 'INSUFFICIENT_FUNDS'
   /** `clawbacks: false` (D20). */
   | 'CLAWBACKS_DISABLED'
-  /** `authorizeBet` refused. */
+  /** `authorizeRequest` or `authorizeBet` refused. */
   | 'REFUSED_BY_OPERATOR'
   /** The store returned `refused`. */
   | 'REFUSED_BY_STORE'
@@ -110,7 +110,7 @@ export interface OutcomeEvent {
   /** The store's refusal with the PAM's own code, even if the platform is answered with another code. */
   storeRefusal: { errorCode: string; description: string } | null
   replayed: boolean
-  /** Snapshots loaded and decided on: 1 without a conflict, 0 for an invalid request. */
+  /** Attempts to load, decide and commit: 1 without a race, 0 for an invalid request. */
   attempts: number
   durationMs: number
 }
