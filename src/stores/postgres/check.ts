@@ -133,8 +133,8 @@ async function tryFunctions(ask: Ask, { schema }: Tables): Promise<void> {
       '[{"key_index":0,"operation":"placebet","transaction_id":"","player_id":null,"bet_id":""}]',
     ])
   }
-  await ask(`SELECT * FROM ${schema}.commit_v${schemaVersion}($1, $2, true, NULL, 1000)`, ['[]', '[]'])
-  await ask(`SELECT * FROM ${schema}.commit_one_v${schemaVersion}($1, true, NULL, 1000)`, ['{}'])
+  await ask(`SELECT * FROM ${schema}.commit_v${schemaVersion}($1, $2, NULL, 1000)`, ['[]', '[]'])
+  await ask(`SELECT * FROM ${schema}.commit_one_v${schemaVersion}($1, NULL, 1000)`, ['{}'])
   const [sequence] = (await ask('SELECT has_sequence_privilege($1, $2) AS usable', [
     `${schema}.wallet_transaction_ids`,
     'USAGE',

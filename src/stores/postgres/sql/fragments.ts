@@ -240,8 +240,11 @@ export const revisionMatches = (storedRevision: string) =>
   `coalesce(${storedRevision}, 0) = item.bet_revision - 1`
 
 /** Guard 3, of an `item` that changes the balance. A balance that is NULL or not finite cannot be changed. */
-export const balanceIsValid = (currency: string, balance: string) =>
-  `(${currency} = item.balance_currency AND abs(${balance}) < 'Infinity') IS TRUE`
+export const balanceIsValid = (currency: string, balance: string) => sql`
+  (
+    ${currency} = item.balance_currency
+    AND abs(${balance}) < 'Infinity'
+  ) IS TRUE`
 
 /** Guard 3: the floor. */
 export const isBelowFloor = (item: string, balanceAfter: string) => `${balanceAfter} < ${item}.balance_floor`
