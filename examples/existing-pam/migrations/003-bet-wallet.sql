@@ -108,7 +108,7 @@ CREATE TABLE IF NOT EXISTS "bet_wallet".transactions (
 -- hold for triggers that the function fires too. No search_path is set, because all names have their schema.
 
 -- Returns player, bet and transaction for each key. Read-only.
-CREATE OR REPLACE FUNCTION "bet_wallet".load_v1(
+CREATE OR REPLACE FUNCTION "bet_wallet".load_v1_8380428e(
   keys json
 )
 RETURNS TABLE (key_index integer, currency text, balance text, bet json, transaction json)
@@ -185,7 +185,7 @@ END
 $function$;
 
 -- Commits many items: checks the guards of each, and writes the accepted ones.
-CREATE OR REPLACE FUNCTION "bet_wallet".commit_v1(
+CREATE OR REPLACE FUNCTION "bet_wallet".commit_v1_8380428e(
   items json,
   player_ids json,
   wait_for_lock boolean,
@@ -474,7 +474,7 @@ END
 $function$;
 
 -- Commits one item: the same guards, by small statements.
-CREATE OR REPLACE FUNCTION "bet_wallet".commit_one_v1(
+CREATE OR REPLACE FUNCTION "bet_wallet".commit_one_v1_8380428e(
   item_json json,
   wait_for_lock boolean,
   balance_max numeric,
@@ -644,7 +644,7 @@ $function$;
 
 -- For PAM code that settles bets (D17): records the credit on the bet. Call it in the database transaction
 -- that credits the player.
-CREATE OR REPLACE FUNCTION "bet_wallet".credit_bet(
+CREATE OR REPLACE FUNCTION "bet_wallet".credit_bet_v1(
   settled_bet_id text,
   settlement_type text,
   amount numeric

@@ -10,7 +10,7 @@ import type { Columns } from './columns.js'
 import { type ErrorClass, isConnectionLost, isOutOfRange, PostgresStoreError } from './errors.js'
 import { belowMinimum, notRepresentable } from './refusals.js'
 import { type CommitRow, changesToJson } from './rows.js'
-import { schemaVersion } from './sql/fragments.js'
+import { functionName } from './sql/fragments.js'
 import type { Tables } from './tables.js'
 import {
   type CommitEntry,
@@ -123,11 +123,11 @@ async function execute(
   })
 }
 
-function textsOf({ schema }: Tables): Context['texts'] {
+function textsOf(tables: Tables): Context['texts'] {
   const columns = 'item_index, verdict, currency, balance, wallet_transaction_id'
   return {
-    commit: `SELECT ${columns} FROM ${schema}.commit_v${schemaVersion}($1, $2, $3, $4, $5)`,
-    commitOne: `SELECT ${columns} FROM ${schema}.commit_one_v${schemaVersion}($1, $2, $3, $4)`,
+    commit: `SELECT ${columns} FROM ${tables.schema}.${functionName(tables, 'commit')}($1, $2, $3, $4, $5)`,
+    commitOne: `SELECT ${columns} FROM ${tables.schema}.${functionName(tables, 'commit_one')}($1, $2, $3, $4)`,
   }
 }
 

@@ -5,7 +5,7 @@ import { type Connections, classify } from './client.js'
 import type { Columns } from './columns.js'
 import { unavailable } from './errors.js'
 import { betFromRow, transactionFromRow } from './rows.js'
-import { schemaVersion } from './sql/fragments.js'
+import { functionName } from './sql/fragments.js'
 import type { Tables } from './tables.js'
 
 export interface LoadSettings {
@@ -34,7 +34,7 @@ export function createLoads({
   columns,
 }: LoadSettings): Batches<WalletKeys, WalletSnapshot> {
   const text = `SELECT key_index, currency, balance, bet::text AS bet, transaction::text AS transaction
-    FROM ${tables.schema}.load_v${schemaVersion}($1)`
+    FROM ${tables.schema}.${functionName(tables, 'load')}($1)`
 
   async function perform(entries: readonly LoadEntry[], retry = true): Promise<void> {
     let rows: LoadedRow[]

@@ -7,16 +7,16 @@ import {
   type DatabaseFunction,
   defineFunction,
   fromStoredTransaction,
+  functionName,
   lines,
   lookup,
-  schemaVersion,
   sql,
 } from './fragments.js'
 
 /** `load_v1`, called with a JSON array of keys. */
 export function loadFunction(tables: Tables): DatabaseFunction {
   return defineFunction(tables, {
-    name: `load_v${schemaVersion}`,
+    name: functionName(tables, 'load'),
     comment: sql`
       -- Every function below has the same settings: one generic plan per connection, made of index lookups. They
       -- hold for triggers that the function fires too. No search_path is set, because all names have their schema.
