@@ -5,7 +5,7 @@ import { type Connections, classify } from './client.js'
 import type { Columns } from './columns.js'
 import { unavailable } from './errors.js'
 import { betFromRow, transactionFromRow } from './rows.js'
-import { schemaVersion } from './sql/fragments.js'
+import { functionName } from './sql/fragments.js'
 import type { Tables } from './tables.js'
 
 export interface LoadSettings {
@@ -36,9 +36,8 @@ export function createLoads({
   columns,
   confirmed,
 }: LoadSettings): Batches<WalletKeys, WalletSnapshot> {
-  const name = `${confirmed ? 'load_confirmed' : 'load'}_v${schemaVersion}`
   const text = `SELECT key_index, currency, balance, bet::text AS bet, transaction::text AS transaction
-    FROM ${tables.schema}.${name}($1)`
+    FROM ${tables.schema}.${functionName(tables, confirmed ? 'load_confirmed' : 'load')}($1)`
 
   async function perform(entries: readonly LoadEntry[], retry = true): Promise<void> {
     let rows: LoadedRow[]

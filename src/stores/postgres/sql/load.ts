@@ -7,16 +7,16 @@ import {
   type DatabaseFunction,
   defineFunction,
   fromStoredTransaction,
+  functionName,
   lines,
   lookup,
-  schemaVersion,
   sql,
 } from './fragments.js'
 
 /** `load_v1`, called with a JSON array of keys. */
 export function loadFunction(tables: Tables): DatabaseFunction {
   return defineFunction(tables, {
-    name: `load_v${schemaVersion}`,
+    name: functionName(tables, 'load'),
     comment: sql`
       -- Every function below has the same settings: one generic plan per connection, made of index lookups. They
       -- hold for triggers that the function fires too. No search_path is set, because all names have their schema.
@@ -47,7 +47,7 @@ export function loadFunction(tables: Tables): DatabaseFunction {
  */
 export function loadConfirmedFunction(tables: Tables): DatabaseFunction {
   return defineFunction(tables, {
-    name: `load_confirmed_v${schemaVersion}`,
+    name: functionName(tables, 'load_confirmed'),
     comment: sql`
       -- The same as load, and then an empty commit: its answer proves that this server is the primary.`,
     parameters: 'keys text',
@@ -57,7 +57,7 @@ export function loadConfirmedFunction(tables: Tables): DatabaseFunction {
     body: sql`
       BEGIN
         RETURN QUERY
-          SELECT loaded.* FROM ${tables.schema}.load_v${schemaVersion}(keys) loaded;
+          SELECT loaded.* FROM ${tables.schema}.${functionName(tables, 'load')}(keys) loaded;
         PERFORM pg_logical_emit_message(true, 'bet-wallet', '');
       END`,
   })

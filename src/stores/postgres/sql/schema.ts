@@ -8,12 +8,12 @@ import {
   type DatabaseFunction,
   lines,
   nextWalletTransactionId,
-  schemaVersion,
   settlementTypes,
   sql,
 } from './fragments.js'
 import { loadConfirmedFunction, loadFunction } from './load.js'
 import { literal } from './quoting.js'
+import { schemaVersion } from './version.js'
 
 /**
  * The functions that the store and PAM code call. A statement of this size takes longer to plan than to run;
