@@ -483,7 +483,7 @@ function statOf(pid: string): string {
 }
 
 /** Below the ephemeral ports: an outgoing connection could take one of those between `kill` and `start`. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(15_000, 30_000)
     const server = createServer()

@@ -1,7 +1,7 @@
 /** The check of the client and its session: rows, read-only servers, warnings, database transactions. */
-import { type Connections, QueryFailed } from './client.js'
+import { CallbackFailed, type Connections, QueryFailed } from './client.js'
 import { describeError } from './driver-errors.js'
-import { PostgresStoreError } from './errors.js'
+import { hasCode, PostgresStoreError } from './errors.js'
 
 /**
  * @param transactions whether `transaction` is needed
@@ -71,7 +71,23 @@ async function sessionOf(connections: Connections): Promise<Session> {
   return { readOnly: row.read_only === 'on', clientMinMessages: row.client_min_messages }
 }
 
-/** PgBouncer with statement pooling accepts every statement but BEGIN. */
+/**
+ * PgBouncer with statement pooling accepts every statement but BEGIN. A wrapper may run each statement on another
+ * connection.
+ */
 async function tryTransaction(connections: Connections): Promise<void> {
-  await connections.transaction(async () => {})
+  try {
+    await connections.transaction(query => query('SELECT 1'))
+  } catch (error) {
+    const cause = error instanceof QueryFailed ? error.cause : error
+    const words = describeError(cause)
+    const isWithoutBlock = cause instanceof CallbackFailed || hasCode(cause, '25P01', '3B001')
+    if (!isWithoutBlock && !words.includes('statement pooling')) throw error
+    throw new PostgresStoreError(
+      'UNSUPPORTED_CLIENT',
+      `withinTransaction needs database transactions, which this client or its pooler does not allow: ${words}. ` +
+        'PgBouncer needs pool_mode = transaction or session',
+      { cause },
+    )
+  }
 }

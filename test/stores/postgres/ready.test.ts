@@ -183,6 +183,19 @@ describe('a client that cannot be used: UNSUPPORTED_CLIENT', () => {
     expect(ping).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringMatching(words) })
   })
 
+  it('a transaction() that is none, with withinTransaction: at start', async () => {
+    const pool = poolAt()
+    const query = (text: string, values?: unknown[]) => pool.query(text, values)
+    const client: PostgresClient = { query, transaction: work => work({ query }) }
+    const { ready } = await problemsOf(client, { async withinTransaction() {} })
+    expect(ready).toMatchObject({
+      code: 'UNSUPPORTED_CLIENT',
+      message: expect.stringMatching(
+        /withinTransaction needs database transactions, .* SAVEPOINT can only be used/,
+      ),
+    })
+  })
+
   it('a Client of pg is accepted once it is connected', async () => {
     const client = new pg.Client(url)
     const store = createPostgresStore(client)
