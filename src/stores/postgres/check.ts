@@ -2,6 +2,7 @@
 import { checkPlayersTable } from './check-players-table.js'
 import type { Connections } from './client.js'
 import type { BalanceColumn } from './columns.js'
+import { serverErrorOf } from './driver-errors.js'
 import { PostgresStoreError } from './errors.js'
 import { functionName } from './sql/fragments.js'
 import { functionsOf } from './sql/schema.js'
@@ -29,8 +30,8 @@ export async function checkDatabase(ask: Ask, tables: Tables): Promise<BalanceCo
 
 /** Problems that show only when a statement runs: missing privileges, and columns that do not exist. */
 function withAdvice(error: unknown, { schema, players }: Tables): unknown {
-  const cause = (error as { cause?: unknown }).cause
-  const { code, message } = (cause ?? {}) as { code?: unknown; message?: unknown }
+  const { cause } = error as { cause?: unknown }
+  const { code, message } = serverErrorOf(cause) ?? { code: '', message: '' }
   if (code === '42501') {
     return new PostgresStoreError(
       'INSUFFICIENT_PRIVILEGE',
@@ -41,7 +42,7 @@ function withAdvice(error: unknown, { schema, players }: Tables): unknown {
       { cause },
     )
   }
-  if (typeof code === 'string' && code.startsWith('42')) {
+  if (code.startsWith('42')) {
     return new PostgresStoreError(
       'SCHEMA_VERSION',
       `The functions do not run in this database (${message})`,
