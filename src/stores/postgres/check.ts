@@ -3,7 +3,8 @@ import { checkPlayersTable } from './check-players-table.js'
 import type { Connections } from './client.js'
 import type { BalanceColumn } from './columns.js'
 import { PostgresStoreError } from './errors.js'
-import { functionName } from './sql/fragments.js'
+import { creditFunctionName, functionName } from './sql/fragments.js'
+import { besideAdvice, optionsProblem } from './sql/options.js'
 import { functionsOf } from './sql/schema.js'
 import { schemaVersion } from './sql/version.js'
 import type { Tables } from './tables.js'
@@ -35,7 +36,7 @@ function withAdvice(error: unknown, { schema, players }: Tables): unknown {
     return new PostgresStoreError(
       'INSUFFICIENT_PRIVILEGE',
       `This role lacks privileges (${message}). It needs USAGE ON SCHEMA ${schema} and on the schema of the players' ` +
-        `table; SELECT ON ${schema}.migrations; SELECT, INSERT ON ${schema}.transactions; SELECT, INSERT, UPDATE ON ` +
+        `table; SELECT ON ${schema}.migrations and ${schema}.options; SELECT, INSERT ON ${schema}.transactions; SELECT, INSERT, UPDATE ON ` +
         `${schema}.bets; USAGE ON SEQUENCE ${schema}.wallet_transaction_ids; EXECUTE on the functions of ${schema}; ` +
         `SELECT on the three columns of ${players.table}, and UPDATE on its balance`,
       { cause },
@@ -81,13 +82,36 @@ async function checkServer(ask: Ask): Promise<void> {
 const migrateAdvice =
   'run migratePostgres(client, options), or the SQL of postgresMigrationSql(options), with the same options'
 
-async function checkSchema(ask: Ask, { schema, schemaName }: Tables): Promise<void> {
-  const [migrations] = (await ask('SELECT to_regclass($1) IS NOT NULL AS exists', [
-    `${schema}.migrations`,
-  ])) as {
-    exists: boolean
-  }[]
-  if (!migrations?.exists) {
+/** Whether the migration has nothing to do. Fails on no schema and with no role: it reads what it may read. */
+export async function isMigrated(ask: Ask, tables: Tables): Promise<boolean> {
+  const [readable] = (await ask(
+    `SELECT
+      count(*) = 2 AND coalesce(bool_and(
+        has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')
+      ), false) AS readable
+    FROM pg_catalog.pg_class c
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = $1 AND c.relname IN ('migrations', 'options')`,
+    [tables.schemaName],
+  )) as { readable: boolean }[]
+  if (!readable?.readable) return false
+  try {
+    await checkSchema(ask, tables)
+    await checkFunctions(ask, tables)
+    return true
+  } catch (error) {
+    if (error instanceof PostgresStoreError) return false
+    throw error
+  }
+}
+
+async function checkSchema(ask: Ask, tables: Tables): Promise<void> {
+  const { schema, schemaName } = tables
+  const [exists] = (await ask(
+    'SELECT to_regclass($1) IS NOT NULL AND to_regclass($2) IS NOT NULL AS exists',
+    [`${schema}.migrations`, `${schema}.options`],
+  )) as { exists: boolean }[]
+  if (!exists?.exists) {
     throw new PostgresStoreError(
       'SCHEMA_MISSING',
       `The schema ${schemaName} has no tables of bet-wallet, or this role lacks USAGE on it: ${migrateAdvice}`,
@@ -97,18 +121,21 @@ async function checkSchema(ask: Ask, { schema, schemaName }: Tables): Promise<vo
     version: number | null
   }[]
   const version = newest?.version ?? 0
-  if (version !== schemaVersion) {
-    const advice = version > schemaVersion ? 'use the release that it was migrated for' : migrateAdvice
+  // A newer schema keeps the functions of this release.
+  if (version < schemaVersion) {
     throw new PostgresStoreError(
       'SCHEMA_VERSION',
-      `The schema ${schemaName} has version ${version}; this release needs ${schemaVersion}: ${advice}`,
+      `The schema ${schemaName} has version ${version}; this release needs ${schemaVersion}: ${migrateAdvice}`,
     )
   }
+  const [options] = (await ask(optionsProblem(tables), [])) as { problem: string }[]
+  if (options !== undefined)
+    throw new PostgresStoreError('SCHEMA_OPTIONS', `${options.problem}. ${besideAdvice}`)
 }
 
-/** Compares the functions with the catalog: they depend on the options, and on the release. */
+/** Compares the functions with the catalog: somebody may have replaced them. */
 async function checkFunctions(ask: Ask, tables: Tables): Promise<void> {
-  const { schemaName } = tables
+  const { schema, schemaName } = tables
   const stored = (await ask(
     `SELECT p.proname::text AS name, p.prosrc AS body
       FROM pg_catalog.pg_proc p
@@ -116,12 +143,17 @@ async function checkFunctions(ask: Ask, tables: Tables): Promise<void> {
       WHERE n.nspname = $1`,
     [schemaName],
   )) as { name: string; body: string }[]
+  const [registered] = (await ask(`SELECT count(*)::integer AS sets FROM ${schema}.options`, [])) as {
+    sets: number
+  }[]
   for (const { name, body } of functionsOf(tables)) {
-    if (!stored.some(other => other.name === name && other.body === body)) {
+    const sameName = stored.filter(other => other.name === name)
+    // PAM code calls this one. Beside other options, it may belong to those.
+    const isOfOthers = name === creditFunctionName && (registered?.sets ?? 0) > 1
+    if (!sameName.some(other => other.body === body || isOfOthers)) {
       throw new PostgresStoreError(
         'SCHEMA_VERSION',
-        `The function ${schemaName}.${name} was made from other options (players, legacyBets) or by another release: ` +
-          migrateAdvice,
+        `The function ${schemaName}.${name} ${sameName.length === 0 ? 'does not exist' : 'was changed'}: ${migrateAdvice}`,
       )
     }
   }

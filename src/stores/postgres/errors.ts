@@ -6,7 +6,8 @@
  * - `UNSUPPORTED_CLIENT`: the client has no `query`, or cannot lend the connections that `withinTransaction`
  *   needs.
  * - `SCHEMA_MISSING`: the library's tables do not exist: run the migration.
- * - `SCHEMA_VERSION`: the tables or functions are of another version, or were made from other options.
+ * - `SCHEMA_VERSION`: the tables or functions are of an older version, or were changed.
+ * - `SCHEMA_OPTIONS`: the schema was migrated with other options; the message names each difference.
  * - `INVALID_PLAYERS_TABLE`: the players' table or one of its columns does not exist, or has an unsupported
  *   type.
  * - `INSUFFICIENT_PRIVILEGE`: the role of the client lacks privileges; the message lists them.
@@ -25,6 +26,7 @@ export type PostgresErrorCode =
   | 'UNSUPPORTED_CLIENT'
   | 'SCHEMA_MISSING'
   | 'SCHEMA_VERSION'
+  | 'SCHEMA_OPTIONS'
   | 'INVALID_PLAYERS_TABLE'
   | 'INSUFFICIENT_PRIVILEGE'
   | 'NOT_DURABLE'

@@ -54,7 +54,7 @@ describe('the migration', () => {
     const { rows } = await pool.query(
       "SELECT table_name::text AS name FROM information_schema.tables WHERE table_schema = 'own_table' ORDER BY 1",
     )
-    expect(rows.map(({ name }) => name)).toEqual(['bets', 'migrations', 'transactions'])
+    expect(rows.map(({ name }) => name)).toEqual(['bets', 'migrations', 'options', 'transactions'])
   })
 
   test.each<[string, PostgresTables]>([
