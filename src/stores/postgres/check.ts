@@ -170,6 +170,7 @@ async function tryFunctions(ask: Ask, tables: Tables): Promise<void> {
     '[]',
   ])
   await ask(`SELECT * FROM ${schema}.${functionName(tables, 'commit_one')}($1, true, NULL, 1000)`, ['{}'])
+  await ask(`SELECT ${schema}.${functionName(tables, 'is_balance_rule')}('', NULL, NULL, NULL, 1000)`, [])
   const [sequence] = (await ask('SELECT has_sequence_privilege($1, $2) AS usable', [
     `${schema}.wallet_transaction_ids`,
     'USAGE',

@@ -103,10 +103,19 @@ export function isOutOfRange(error: unknown): boolean {
   return code === '22003' || code === '22001'
 }
 
-/** Whether a CHECK of this table failed: 23514 check_violation. */
-export function isCheckOf([schemaName, tableName]: readonly [string, string], error: unknown): boolean {
-  const { code, schema, table } = fieldsOf(error)
-  return code === '23514' && schema === schemaName && table === tableName
+/** A CHECK that failed, as the error names it: of a table, or of a domain. */
+export interface FailedCheck {
+  schema: string
+  table: string | null
+  domain: string | null
+}
+
+/** The CHECK of a 23514 check_violation; `null` for other errors, and where the error does not name it. */
+export function failedCheckOf(error: unknown): FailedCheck | null {
+  const { code, schema, table, dataType } = fieldsOf(error)
+  if (code !== '23514' || typeof schema !== 'string') return null
+  const named = (value: unknown) => (typeof value === 'string' ? value : null)
+  return { schema, table: named(table), domain: named(dataType) }
 }
 
 function fieldsOf(error: unknown): Record<string, unknown> {

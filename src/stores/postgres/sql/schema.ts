@@ -1,5 +1,6 @@
 /** The migration: schema, tables and functions. */
 import type { Tables } from '../tables.js'
+import { balanceRuleFunction } from './balance-rule.js'
 import { commitFunction } from './commit.js'
 import { commitOneFunction } from './commit-one.js'
 import { creditFunction } from './credit.js'
@@ -21,7 +22,13 @@ import { schemaVersion } from './version.js'
  * a function plans it once per connection. JSON is one parameter of any length, for any driver.
  */
 export function functionsOf(tables: Tables): DatabaseFunction[] {
-  return [loadFunction(tables), commitFunction(tables), commitOneFunction(tables), creditFunction(tables)]
+  return [
+    loadFunction(tables),
+    commitFunction(tables),
+    commitOneFunction(tables),
+    balanceRuleFunction(tables),
+    creditFunction(tables),
+  ]
 }
 
 /**
