@@ -1,10 +1,13 @@
 /** The check at start: server, schema, players' table, privileges. Every error says what to do. */
+import { checkSettings, checkTables } from './check-durability.js'
 import { checkPlayersTable } from './check-players-table.js'
+import { checkVisibility } from './check-visibility.js'
 import type { Connections } from './client.js'
 import type { BalanceColumn } from './columns.js'
 import { PostgresStoreError } from './errors.js'
 import { creditFunctionName, functionName } from './sql/fragments.js'
 import { besideAdvice, optionsProblem } from './sql/options.js'
+import { literal } from './sql/quoting.js'
 import { functionsOf } from './sql/schema.js'
 import { schemaVersion } from './sql/version.js'
 import type { Tables } from './tables.js'
@@ -18,10 +21,13 @@ const serverVersionMin = 140_000
 export async function checkDatabase(ask: Ask, tables: Tables): Promise<BalanceColumn> {
   try {
     await checkServer(ask)
+    await checkSettings(ask)
     await checkSchema(ask, tables)
     await checkFunctions(ask, tables)
     const column = await checkPlayersTable(ask, tables)
     await tryFunctions(ask, tables)
+    await checkTables(ask, tables, await checkVisibility(ask, tables))
+    await checkSequence(ask, tables)
     return column
   } catch (error) {
     throw withAdvice(error, tables)
@@ -59,9 +65,10 @@ async function checkServer(ask: Ask): Promise<void> {
     `SELECT
       current_setting('server_version_num')::integer AS version,
       current_setting('server_version') AS name,
-      current_setting('synchronous_commit') AS synchronous_commit`,
+      current_setting('search_path') AS search_path,
+      pg_catalog.array_to_json(pg_catalog.current_schemas(true))::text AS schemas`,
     [],
-  )) as { version: number; name: string; synchronous_commit: string }[]
+  )) as { version: number; name: string; search_path: string; schemas: string }[]
   if (server === undefined)
     throw new PostgresStoreError('UNSUPPORTED_CLIENT', 'client.query returned no rows')
   if (server.version < serverVersionMin) {
@@ -70,14 +77,46 @@ async function checkServer(ask: Ask): Promise<void> {
       `PostgreSQL 14 or newer is required; this is ${server.name}`,
     )
   }
-  if (server.synchronous_commit === 'off') {
+  const schemas = (JSON.parse(server.schemas) as string[]).filter(name => !name.startsWith('pg_temp_'))
+  if (schemas[0] !== 'pg_catalog') {
     throw new PostgresStoreError(
-      'NOT_DURABLE',
-      'synchronous_commit is off: commits that were answered could be lost. Set it to on for this role: ' +
-        'ALTER ROLE … SET synchronous_commit = on',
+      'SEARCH_PATH',
+      `search_path is ${server.search_path}: an operator or function of ${schemas[0]} could replace one of ` +
+        'PostgreSQL and change balances. Remove pg_catalog from it, which is then searched first: ALTER ROLE … ' +
+        'SET search_path = …',
     )
   }
 }
+
+/** A sequence that is behind its table, as after logical replication or a restore of tables alone. */
+async function checkSequence(ask: Ask, { schema, schemaName }: Tables): Promise<void> {
+  const [used] = (await ask(
+    `SELECT transaction.wallet_transaction_id AS id
+      FROM pg_catalog.pg_sequences sequence
+      CROSS JOIN generate_series(1, ${idsProbed}) n
+      JOIN ${schema}.transactions transaction ON transaction.wallet_transaction_id =
+        coalesce(
+          sequence.last_value + n * sequence.increment_by,
+          sequence.start_value + (n - 1) * sequence.increment_by
+        )::text
+      WHERE sequence.schemaname = $1 AND sequence.sequencename = 'wallet_transaction_ids'
+      LIMIT 1`,
+    [schemaName],
+  )) as { id: string }[]
+  if (used === undefined) return
+  throw new PostgresStoreError(
+    'SEQUENCE_BEHIND',
+    `The sequence ${schemaName}.wallet_transaction_ids is behind its table: ${used.id} is used already. Run ` +
+      `SELECT setval(${literal(`${schema}.wallet_transaction_ids`)}, max(wallet_transaction_id::bigint)) FROM ` +
+      `${schema}.transactions WHERE wallet_transaction_id ~ '^[0-9]{1,18}$'`,
+  )
+}
+
+/**
+ * The transactions after the sequence's value have nearly all of the next ids: a few are lost by rollbacks, and
+ * up to 32 by a crash.
+ */
+const idsProbed = 1_000
 
 const migrateAdvice =
   'run migratePostgres(client, options), or the SQL of postgresMigrationSql(options), with the same options'

@@ -11,6 +11,10 @@
  * - `INVALID_PLAYERS_TABLE`: the players' table or one of its columns does not exist, or has an unsupported
  *   type.
  * - `INSUFFICIENT_PRIVILEGE`: the role of the client lacks privileges; the message lists them.
+ * - `ROW_SECURITY`: row-level security of the library's tables applies to this role.
+ * - `SEARCH_PATH`: pg_catalog is in the search_path, and not first.
+ * - `SEQUENCE_BEHIND`: `wallet_transaction_ids` would assign ids that are used already; the message has the statement
+ *   that mends it.
  * - `NOT_DURABLE`: the server would answer before a commit is durable.
  *
  * Of single requests:
@@ -29,6 +33,9 @@ export type PostgresErrorCode =
   | 'SCHEMA_OPTIONS'
   | 'INVALID_PLAYERS_TABLE'
   | 'INSUFFICIENT_PRIVILEGE'
+  | 'ROW_SECURITY'
+  | 'SEARCH_PATH'
+  | 'SEQUENCE_BEHIND'
   | 'NOT_DURABLE'
   | 'UNAVAILABLE'
   | 'AMOUNT_NOT_REPRESENTABLE'

@@ -4,12 +4,12 @@ import { asPlayerId, type DatabaseFunction, defineFunction, functionName, sql } 
 import { literal } from './quoting.js'
 
 /**
- * The relation of this oid, its partitions and children, and for a view the tables below it: a CTE for WITH
- * RECURSIVE.
+ * The relations that this query returns by oid, their partitions and children, and for a view the tables below
+ * it: a CTE for WITH RECURSIVE.
  */
-export const relationsBelow = (oid: string) => sql`
+export const relationsBelow = (query: string) => sql`
   relation (oid) AS (
-    SELECT ${oid}::oid
+    ${query}
     UNION
     SELECT below.oid
     FROM relation
@@ -73,7 +73,7 @@ export function balanceRuleFunction(tables: Tables): DatabaseFunction {
 /** A row, if the rule belongs to a relation of the players' table, or to a domain of one of its columns. */
 const ruleQuery = (table: string) => sql`
   WITH RECURSIVE
-  ${relationsBelow(`${literal(table)}::regclass`)},
+  ${relationsBelow(`SELECT ${literal(table)}::regclass::oid`)},
   type (oid) AS (
     SELECT attribute.atttypid
     FROM relation
