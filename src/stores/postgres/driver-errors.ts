@@ -11,6 +11,7 @@ export interface ServerError {
   readonly schema: string | undefined
   readonly table: string | undefined
   readonly constraint: string | undefined
+  readonly dataType: string | undefined
 }
 
 /** Drizzle, Slonik and Prisma wrap an error once or twice; a wrapper of the operator may do it again. */
@@ -45,6 +46,7 @@ export function serverErrorOf(error: unknown): ServerError | null {
       schema: text(each.schema) ?? text(each.schema_name),
       table: text(each.table) ?? text(each.table_name),
       constraint: text(each.constraint) ?? text(each.constraint_name),
+      dataType: text(each.dataType) ?? text(each['data type_name']),
     }
   }
   return null

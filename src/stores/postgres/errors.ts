@@ -9,10 +9,15 @@ import { describeError, serverErrorOf } from './driver-errors.js'
  * - `DATABASE_REJECTED`: the server rejects the connection or a statement, and a retry would not help: wrong
  *   password, unknown database, read-only role.
  * - `SCHEMA_MISSING`: the library's tables do not exist: run the migration.
- * - `SCHEMA_VERSION`: the tables or functions are of another version, or were made from other options.
+ * - `SCHEMA_VERSION`: the tables or functions are of an older version, or were changed.
+ * - `SCHEMA_OPTIONS`: the schema was migrated with other options; the message names each difference.
  * - `INVALID_PLAYERS_TABLE`: the players' table or one of its columns does not exist, or has an unsupported
  *   type.
  * - `INSUFFICIENT_PRIVILEGE`: the role of the client lacks privileges; the message lists them.
+ * - `ROW_SECURITY`: row-level security of the library's tables applies to this role.
+ * - `SEARCH_PATH`: pg_catalog is in the search_path, and not first.
+ * - `SEQUENCE_BEHIND`: `wallet_transaction_ids` would assign ids that are used already; the message has the statement
+ *   that mends it.
  * - `NOT_DURABLE`: the server would answer before a commit is durable, or would hide that it is not.
  *
  * Of single requests:
@@ -29,8 +34,12 @@ export type PostgresErrorCode =
   | 'DATABASE_REJECTED'
   | 'SCHEMA_MISSING'
   | 'SCHEMA_VERSION'
+  | 'SCHEMA_OPTIONS'
   | 'INVALID_PLAYERS_TABLE'
   | 'INSUFFICIENT_PRIVILEGE'
+  | 'ROW_SECURITY'
+  | 'SEARCH_PATH'
+  | 'SEQUENCE_BEHIND'
   | 'NOT_DURABLE'
   | 'UNAVAILABLE'
   | 'AMOUNT_NOT_REPRESENTABLE'
@@ -129,10 +138,18 @@ export function isOutOfRange(error: unknown): boolean {
   return hasCode(error, '22003', '22001')
 }
 
-/** Whether a CHECK of this table failed: 23514 check_violation. */
-export function isCheckOf([schemaName, tableName]: readonly [string, string], error: unknown): boolean {
+/** A CHECK that failed, as the error names it: of a table, or of a domain. */
+export interface FailedCheck {
+  schema: string
+  table: string | null
+  domain: string | null
+}
+
+/** The CHECK of a 23514 check_violation; `null` for other errors, and where the error does not name it. */
+export function failedCheckOf(error: unknown): FailedCheck | null {
   const answer = serverErrorOf(error)
-  return answer?.code === '23514' && answer.schema === schemaName && answer.table === tableName
+  if (answer?.code !== '23514' || answer.schema === undefined) return null
+  return { schema: answer.schema, table: answer.table ?? null, domain: answer.dataType ?? null }
 }
 
 /** Whether the server has answered with one of these SQLSTATEs. */

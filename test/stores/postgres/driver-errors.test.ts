@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { describeError, serverErrorOf } from '../../../src/stores/postgres/driver-errors.js'
 import {
   classifyError,
-  isCheckOf,
+  failedCheckOf,
   isConnectionLost,
   isOutOfRange,
   PostgresStoreError,
@@ -123,8 +123,7 @@ describe.each(shapes)('an error in the shape of %s', (name, shape) => {
     const answer = { schema: 'pam', table: 'accounts', constraint: 'minimum' }
     const failed = shape({ code: '23514', message: 'm', ...answer })
     expect(serverErrorOf(failed)).toMatchObject({ code: '23514', severity: 'ERROR', ...answer })
-    expect(isCheckOf(['pam', 'accounts'], failed)).toBe(true)
-    expect(isCheckOf(['pam', 'others'], failed)).toBe(false)
+    expect(failedCheckOf(failed)).toEqual({ schema: 'pam', table: 'accounts', domain: null })
   })
 
   it('is described by the message of the server and its SQLSTATE', () => {
