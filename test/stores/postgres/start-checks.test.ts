@@ -130,7 +130,7 @@ describe('durability', () => {
 describe('operators and functions', () => {
   let options: PostgresTables
   beforeAll(async () => {
-    options = await prepare(`${accounts}; CREATE SCHEMA app;
+    options = await prepare(`${accounts}; create schema app;
       CREATE FUNCTION app.plus(numeric, numeric) RETURNS numeric LANGUAGE sql AS 'SELECT 1000000::numeric';
       CREATE OPERATOR app.+ (LEFTARG = numeric, RIGHTARG = numeric, FUNCTION = app.plus)`)
   })
