@@ -6,10 +6,11 @@ import {
   type PostgresTables,
   postgresMigrationSql,
 } from 'bet-wallet/postgres'
-import pg from 'pg'
+import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { placeBet } from '../../fixtures.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
+import { poolOf } from './pools.js'
 
 const { pool, url, drop } = await freshDatabase()
 afterAll(drop)
@@ -36,7 +37,7 @@ describe('the role', () => {
     const location = new URL(url)
     location.username = role
     location.password = 'secret'
-    asRole = new pg.Pool({ connectionString: location.href, max: 2 })
+    asRole = poolOf({ connectionString: location.href, max: 2 })
   })
   afterAll(async () => {
     await asRole.end()
@@ -123,7 +124,7 @@ describe.each(forms)('with any settings and names: %s', (form, migrate) => {
   test.each(['quote_all_identifiers=on', 'standard_conforming_strings=off', 'search_path='])(
     '%s',
     async setting => {
-      const client = new pg.Pool({ connectionString: url, options: `-c ${setting}`, max: 1 })
+      const client = poolOf({ connectionString: url, options: `-c ${setting}`, max: 1 })
       const options = { schema: `${suffix} ${setting}`, players }
       await migrate(client, options)
       await createPostgresStore(client, options).ready()
@@ -154,7 +155,7 @@ describe.each(forms)('with any settings and names: %s', (form, migrate) => {
       CREATE TABLE ${inQuotes}.${quoted} (${quoted} text PRIMARY KEY, ${quoted.slice(0, -1)} c" text, ${quoted.slice(0, -1)} b" numeric);
       INSERT INTO ${inQuotes}.${quoted} VALUES ('alice', 'EUR', 100)`)
     for (const setting of ['on', 'off']) {
-      const client = new pg.Pool({
+      const client = poolOf({
         connectionString: url,
         options: `-c standard_conforming_strings=${setting}`,
         max: 1,
