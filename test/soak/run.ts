@@ -1,14 +1,16 @@
-/** A phase of the soak: load, kills, perhaps a cut-over, and the check of the books. */
+/** A phase of the soak: load, faults, perhaps a cut-over, and the check of the books. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { migratePostgres } from 'bet-wallet/postgres'
-import { createDatabase, type PostgresServer } from '../postgres/server.js'
+import { createDatabase } from '../postgres/server.js'
 import { type AccountsKind, openAccounts } from './accounts.js'
 import { type Books, checkBooks } from './books.js'
 import { awaitLegacyConnections, legacyConnections, type Mistake, takeOver } from './cut-over.js'
 import type { Fault } from './faults.js'
 import { legacyBetsView, legacyMigration } from './legacy-integration.js'
-import { type Call, createPlatform, type Platform, type PlatformBet, type Traffic } from './platform.js'
+import { createPlatform, type PlatformBet, type Traffic } from './platform.js'
 import { type Random, randomOf } from './random.js'
+import { retryAnswered } from './retries.js'
+import type { Limits } from './server-child.js'
 import { createServerProcess, type ServerListener, type ServerProcess } from './server-process.js'
 import { createSimulatedSportsbook, type SimulatedTraffic } from './simulated-sportsbook.js'
 
@@ -19,6 +21,33 @@ export interface Phase {
   /** How the bets of a legacy integration are taken over; `null`: there is none. */
   cutOver: 'import' | 'view' | null
   kills: number
+}
+
+/** The database of a phase, and what happens to it. */
+export interface Subject {
+  /** Where the wallet and the PAM connect: `postgres://…`, of a user who may create databases. */
+  readonly url: string
+  /** The limits of the wallet and the PAM. Default: those of the library and of pg. */
+  readonly limits?: Limits
+  /**
+   * Injects faults while there is load, and counts them. Returns or throws when all servers are up again: it
+   * throws what `answered` throws.
+   */
+  disturb(scene: Scene): Promise<void>
+}
+
+export interface Scene {
+  readonly random: Random
+  readonly wallets: readonly ServerProcess[]
+  /** How often each kind of fault was injected. */
+  readonly kills: Record<string, number>
+  readonly killsMax: number
+  readonly answersPerKill: number
+  /** Resolves after this many further answers. Rejects if the load has ended early. */
+  answered(count: number): Promise<void>
+  /** Counts the calls in flight at a fault. @returns them, for the log */
+  progress(): string
+  log(line: string): void
 }
 
 export interface PhaseOptions {
@@ -36,7 +65,8 @@ export interface PhaseOptions {
 
 export interface PhaseReport {
   name: string
-  kills: { wallet: number; postgres: number }
+  /** The injected faults, by their kind. */
+  kills: Record<string, number>
   /** The sum of the calls in flight at the kills and the cut-over. */
   inFlightAtKills: number | null
   traffic: Traffic | SimulatedTraffic
@@ -54,7 +84,6 @@ const playersCount = 12
 const simulatedAnswersTimes = 3
 /** At this number the load ends. The check of the books still reports all differences. */
 const differencesMax = 20
-const retriedAtEndMax = 1_500
 /** The faults that kills of the database may cause. Any other is a defect. */
 const expectedFaults = ['UNAVAILABLE', 'COMMIT_UNKNOWN', 'CONFLICT']
 
@@ -76,20 +105,15 @@ class GivenUp extends Error {
   override readonly name = 'GivenUp'
 }
 
-export async function runPhase(
-  server: PostgresServer,
-  phase: Phase,
-  options: PhaseOptions,
-): Promise<PhaseReport> {
+export async function runPhase(subject: Subject, phase: Phase, options: PhaseOptions): Promise<PhaseReport> {
   const { log, fault = null, mistake = null, callers } = options
   const simulated = phase.accounts === 'own'
   const answersPerKill = options.answersPerKill * (simulated ? simulatedAnswersTimes : 1)
   const random = randomOf(options.seed)
   const differences: string[] = []
   const faults: Record<string, number> = {}
-  const kills = { wallet: 0, postgres: 0 }
+  const kills: Record<string, number> = {}
   let inFlightAtKills = 0
-  let restarting: Promise<unknown> = Promise.resolve()
   let giveUp: (error: unknown) => void = () => {}
   const givenUp = new Promise<never>((_, reject) => {
     giveUp = reject
@@ -113,14 +137,20 @@ export async function runPhase(
     },
   }
 
-  const database = await createDatabase(server, { pool: { max: 8, application_name: 'pam' } })
+  const { limits = null } = subject
+  const database = await createDatabase(subject, {
+    pool: {
+      ...{ max: 8, application_name: 'pam' },
+      ...(limits && { connectionTimeoutMillis: limits.connectMs, query_timeout: limits.timeoutMs }),
+    },
+  })
   const { pool, url: databaseUrl } = database
   pool.on('error', () => {}) // idle connections that a kill has ended
   const processes: ServerProcess[] = []
   const processOf = (script: string, legacyBets: string | null) => {
     const process = createServerProcess(
       script,
-      { databaseUrl, players: accounts.tables.players ?? null, legacyBets, fault },
+      { databaseUrl, players: accounts.tables.players ?? null, legacyBets, fault, limits },
       listener,
     )
     processes.push(process)
@@ -174,17 +204,26 @@ export async function runPhase(
       )
       await start(wallets)
     }
-    await orGivenUp(killAll(wallets))
+    await subject.disturb({
+      ...{ random, wallets, kills, killsMax: phase.kills, answersPerKill, log },
+      answered: count => orGivenUp(platform.answered(count)),
+      progress() {
+        inFlightAtKills += platform.traffic.inFlight ?? 0
+        return progress()
+      },
+    })
     await orGivenUp(platform.answered(answersPerKill))
     log('all servers are up: waiting for the last bets')
     await orGivenUp(platform.finish())
     const books = await checkAll()
-    const retriedAtEnd =
-      'bets' in platform ? await retryAnswered(platform, books) : await platform.compare(pool)
+    if (!('bets' in platform)) return report(books, await platform.compare(pool))
+    const retriedAtEnd = await retryAnswered(platform, { pool, accounts, random, reportDifference })
+    const after = await checkAll()
+    if (after.transactions !== books.transactions || after.owedCents !== books.owedCents)
+      reportDifference('retries of recorded calls have written transactions')
     return report(books, retriedAtEnd)
   } catch (error) {
     if (!(error instanceof GivenUp)) throw error
-    await restarting
     await platform.abort()
     return report(await checkAll(), 0)
   } finally {
@@ -211,36 +250,6 @@ export async function runPhase(
     log(`the cut-over is complete, ${progress()}`)
   }
 
-  /** Kills a wallet, the database, both, and so on. The number of answers sets the time of each kill. */
-  async function killAll(wallets: readonly ServerProcess[]): Promise<void> {
-    const turns = random.percent(50) ? ['wallet', 'postgres', 'both'] : ['postgres', 'wallet', 'both']
-    for (let turn = 0; kills.wallet + kills.postgres < phase.kills; turn += 1) {
-      // Sometimes at once, when the servers have just restarted.
-      const answers = random.percent(15) ? random.int(0, 3) : random.int(1, 2 * answersPerKill)
-      await orGivenUp(platform.answered(answers))
-      const last = phase.kills - kills.wallet - kills.postgres === 1
-      const both = turns[turn % 3] === 'both' && !last
-      const victims = both
-        ? ['wallet', 'postgres']
-        : [turns[turn % 3] === 'both' ? 'postgres' : turns[turn % 3]]
-      inFlightAtKills += platform.traffic.inFlight ?? 0
-      const before = progress()
-      const work: Promise<void>[] = []
-      if (victims.includes('postgres')) {
-        kills.postgres += 1
-        work.push(server.kill().then(() => server.start()))
-      }
-      if (victims.includes('wallet')) {
-        kills.wallet += 1
-        const wallet = random.pick(wallets as [ServerProcess, ...ServerProcess[]])
-        work.push(wallet.kill().then(() => wallet.start()))
-      }
-      log(`kill ${kills.wallet + kills.postgres} of ${phase.kills}: ${victims.join(' and ')}, ${before}`)
-      restarting = Promise.all(work)
-      await restarting
-    }
-  }
-
   function progress(): string {
     const { sent, inFlight, succeeded, refused } = platform.traffic
     const answered = succeeded === null || refused === null ? null : succeeded + refused
@@ -258,58 +267,6 @@ export async function runPhase(
         reportDifference(difference, betId === undefined ? undefined : byId.get(betId)),
     })
   }
-
-  /** Recorded answers are replayed unchanged, whatever the current balance is (D2, D6, D7). */
-  async function retryAnswered(platform: Platform, before: Books): Promise<number> {
-    for (const playerId of accounts.initialBalances.keys()) await accounts.move(playerId, 1_000_000)
-    const { rows } = await pool.query<{ account: string; cents: string }>(
-      `SELECT account, trim_scale(cents)::text AS cents FROM (${accounts.balancesSql}) b`,
-    )
-    const balances = new Map(rows.map(({ account, cents }) => [account, Number(cents)]))
-    const calls = sampleOf(platform, random)
-    for (const call of calls) {
-      const first = call.answers.find(isRecorded(call))
-      const replay = await platform.retry(call)
-      const same =
-        first !== undefined &&
-        replay?.status === first.status &&
-        replay.errorCode === first.errorCode &&
-        replay.walletTransactionId === first.walletTransactionId
-      const of = (answer: typeof first | null) =>
-        `${answer?.status} ${answer?.errorCode ?? answer?.walletTransactionId ?? ''}`
-      if (!same)
-        reportDifference(
-          `${call.operation} ${call.transactionId}: first ${of(first)}, then ${of(replay)}`,
-          call.bet,
-        )
-      if (replay?.errorCode === null && replay.cents !== balances.get(call.bet.playerId))
-        reportDifference(
-          `${call.operation} ${call.transactionId}: its replay has a balance other than the current one`,
-          call.bet,
-        )
-    }
-    const after = await checkAll()
-    if (after.transactions !== before.transactions || after.owedCents !== before.owedCents)
-      reportDifference('retries of recorded calls have written transactions')
-    return calls.length
-  }
-}
-
-/** Whether an answer is recorded, so that every retry must get it again. */
-const isRecorded =
-  (call: Call) =>
-  ({ status, errorCode }: Call['answers'][number]): boolean =>
-    status < 500 && (errorCode === null || call.operation === 'placebet' || status === 402)
-
-/** Every uncollected clawback, and a random sample of the other calls. */
-function sampleOf(platform: Platform, random: Random): Call[] {
-  const answered = platform.bets.flatMap(bet => bet.calls).filter(call => call.answers.some(isRecorded(call)))
-  const isUncollected = (call: Call) =>
-    call.operation === 'unsettlement' && call.answers.some(({ status }) => status === 402)
-  const uncollected = answered.filter(isUncollected)
-  const others = answered.filter(call => !isUncollected(call))
-  const share = (100 * Math.max(0, retriedAtEndMax - uncollected.length)) / Math.max(1, others.length)
-  return [...uncollected.slice(0, retriedAtEndMax), ...others.filter(() => random.percent(share))]
 }
 
 function traceOf({ betId, playerId, trace }: PlatformBet): string {

@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util'
 import { noServerOfOurOwn, startPostgres } from '../postgres/server.js'
 import { type Mistake, mistakes } from './cut-over.js'
 import { type Fault, faults } from './faults.js'
+import { killing } from './kills.js'
 import { type PhaseReport, phasesOf, runPhase } from './run.js'
 import type { ServerProcess } from './server-process.js'
 import { tableOf } from './table.js'
@@ -60,7 +61,7 @@ try {
   for (const [index, phase] of phases.entries()) {
     const log = (line: string) => console.log(`  ${phase.name}: ${line}`)
     reports.push(
-      await runPhase(server, phase, {
+      await runPhase(killing(server), phase, {
         ...{ seed: seed + index, callers, answersPerKill, fault, mistake, log },
         onProcess: child => processes.add(child),
       }),

@@ -4,8 +4,8 @@ import type { PhaseReport } from './run.js'
 type Row = readonly [name: string, value: (report: PhaseReport) => number | null]
 
 const lines: readonly Row[] = [
-  ['kills of a wallet process', ({ kills }) => kills.wallet],
-  ['kills of PostgreSQL', ({ kills }) => kills.postgres],
+  ['kills of a wallet process', ({ kills }) => kills.wallet ?? 0],
+  ['kills of PostgreSQL', ({ kills }) => kills.postgres ?? 0],
   ['calls in flight at kills and cut-overs', ({ inFlightAtKills }) => inFlightAtKills],
   ['calls sent', ({ traffic }) => traffic.sent],
   ['  answered with success', ({ traffic }) => traffic.succeeded],
