@@ -165,7 +165,7 @@ export async function runPhase(subject: Subject, phase: Phase, options: PhaseOpt
         differs: reportDifference,
         failed: giveUp,
       })
-    : createPlatform(accounts, random, { reportDifference, failed: giveUp })
+    : createPlatform(accounts, random, { reportDifference, failed: giveUp }, limits !== null)
   const many = <T>(make: () => T): T[] => Array.from({ length: simulated ? 1 : 2 }, make)
   const start = async (all: readonly ServerProcess[]) => {
     await Promise.all(all.map(process => process.start()))
