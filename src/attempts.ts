@@ -1,13 +1,16 @@
-/** The loop: load, decide, commit. A conflict leads to the next attempt, up to the maximum. */
+/**
+ * The loop: load, decide, commit. A conflict leads to the next attempt, up to the maximum. Before it, a
+ * placebet is committed without a load.
+ */
+import { type Authorization, createAuthorization } from './authorization.js'
 import { type Decision, type Refusal, type Rule, transactionOf } from './decide/decision.js'
 import { decideReplay } from './decide/replay.js'
-import { isWalletRefusal, WalletError } from './errors.js'
+import { WalletError } from './errors.js'
 import type { Settings } from './options.js'
-import type { PlaceBetRequest, Requests } from './requests.js'
+import type { Requests } from './requests.js'
 import type {
   CommitResult,
   Operation,
-  Player,
   WalletChanges,
   WalletKeys,
   WalletSnapshot,
@@ -24,6 +27,17 @@ export interface AttemptLog {
   storeRefusal: Refusal | null
   /** A time of `performance.now()`. No commit is started after it. */
   readonly deadline: number
+}
+
+/** One call of a handler. */
+interface Call<O extends Operation> {
+  rule: Rule<O>
+  store: WalletStore
+  request: Requests[O]
+  keys: WalletKeys
+  settings: Settings
+  log: AttemptLog
+  authorization: Authorization
 }
 
 /**
@@ -43,61 +57,25 @@ export async function runAttempts<O extends Operation>(
 ): Promise<Decision> {
   const { transactionId, playerId, betId } = request
   const keys: WalletKeys = { operation: rule.operation, transactionId, playerId, betId }
-  const authorize = rule.operation === 'placebet' ? settings.authorizeBet : undefined
-  let authorization: 'pending' | 'granted' | Refusal = authorize === undefined ? 'granted' : 'pending'
+  const authorization = createAuthorization(rule.operation, request, settings)
+  const call: Call<O> = { rule, store, request, keys, settings, log, authorization }
 
-  for (;;) {
-    log.attempts += 1
+  log.attempts = 1
+  const assumed = await assumedDecision(call)
+  if (assumed !== null) {
+    const decided = await commitDecision(call, assumed)
+    if (decided !== 'conflict' && decided !== 'refused') return decided
+  }
+
+  for (log.attempts = 1; ; log.attempts += 1) {
     log.storeRefusal = null
+    // The guards that did not hold most likely mean a duplicate or a refusal: it needs a confirmed snapshot.
+    const confirmed = assumed !== null && log.attempts === 1
+    const { snapshot, decision } = await loadAndDecide(call, confirmed)
+    const decided = await commitOrRefuse(call, snapshot, await authorized(call, snapshot, decision))
+    if (decided !== 'conflict') return decided
 
-    // 1. Load this player, bet and transaction.
-    const snapshot = await load(store, keys)
-
-    // 2. Apply the rules, then authorizeBet: it is called once per request, and later attempts reuse its
-    // answer.
-    let decision = decideOn(rule, request, snapshot, settings)
-    if (
-      authorize !== undefined &&
-      authorization !== 'granted' &&
-      isAccepted(decision) &&
-      snapshot.player !== null
-    ) {
-      if (authorization === 'pending') {
-        // Copies: changes by the hook must not reach the decision.
-        const asked = { ...(request as PlaceBetRequest) }
-        const player: Player = { ...snapshot.player }
-        authorization = await askAuthorizeBet(() => authorize(asked, player))
-      }
-      if (authorization !== 'granted') {
-        decision = refusedBy('REFUSED_BY_OPERATOR', rule, request, snapshot, authorization)
-      }
-    }
-    if (decision.changes === null) return decision
-
-    // 3. Commit all of the changes if all of their guards hold.
-    let result = await commit(store, decision.changes, log)
-
-    // 4. Record a refusal by the store, with a commit that changes no balance.
-    if (result.status === 'refused') {
-      const { errorCode, description } = result
-      log.storeRefusal = { errorCode, description }
-      decision = refusedBy('REFUSED_BY_STORE', rule, request, snapshot, log.storeRefusal)
-      result = await commit(store, decision.changes as WalletChanges, log)
-    }
-
-    switch (result.status) {
-      case 'committed':
-        return { ...decision, outcome: withCommitResult(decision, result) }
-      case 'unavailable':
-        throw new WalletError('UNAVAILABLE', 'The store is unavailable; no changes were made')
-      case 'unknown':
-        log.commitError = result.cause
-        return recoverUnknownCommit(store, keys, transactionOf(rule.operation, request), result.cause)
-      case 'conflict':
-        break
-    }
-
-    // 5. Conflict: another writer won the race. Reload and retry.
+    // Another writer won the race. Reload and retry.
     if (log.attempts >= settings.attemptsMax) {
       throw new WalletError(
         'CONFLICT',
@@ -107,6 +85,97 @@ export async function runAttempts<O extends Operation>(
     await settings.backOff(log.attempts).catch((cause: unknown) => {
       throw new WalletError('HOOK_FAILED', 'backOff threw; no changes were made', { cause })
     })
+  }
+}
+
+/**
+ * The decision that the guards of its commit prove without a load: the bet is new and the player can pay it.
+ * `null`: load first.
+ */
+async function assumedDecision<O extends Operation>(call: Call<O>): Promise<Decision | null> {
+  const { rule, request, settings, log, authorization } = call
+  const snapshot = rule.assume?.(request) ?? null
+  if (snapshot === null || !(await authorization.isGrantedBeforeLoad())) return null
+  // A retry is answered after the deadline too: by a load, since no commit is started any more.
+  if (performance.now() >= log.deadline) return null
+  return decideOn(rule, request, snapshot, settings)
+}
+
+/**
+ * A decision that the guards of its commit do not prove is decided anew on a confirmed snapshot, if the store
+ * has one: a standby or a former primary may have answered `load`.
+ */
+async function loadAndDecide<O extends Operation>(
+  { rule, store, keys, request, settings }: Call<O>,
+  confirmed: boolean,
+): Promise<{ snapshot: WalletSnapshot; decision: Decision }> {
+  const snapshot = await load(store, keys, confirmed)
+  const decision = decideOn(rule, request, snapshot, settings)
+  if (confirmed || store.loadConfirmed === undefined || isProvenByGuards(decision)) {
+    return { snapshot, decision }
+  }
+  const current = await load(store, keys, true)
+  return { snapshot: current, decision: decideOn(rule, request, current, settings) }
+}
+
+/** An acceptance that writes the bet: guard 2 holds only if the bet is still the one of the snapshot. */
+function isProvenByGuards({ outcome, changes }: Decision): boolean {
+  return outcome.ok && changes !== null && changes.bet !== null
+}
+
+/** Asks the hooks about a bet that the rules accept. */
+async function authorized<O extends Operation>(
+  { rule, request, authorization }: Call<O>,
+  snapshot: WalletSnapshot,
+  decision: Decision,
+): Promise<Decision> {
+  const { outcome, changes } = decision
+  if (!outcome.ok || changes === null || snapshot.player === null) return decision
+  const answer = await authorization.ask(snapshot.player)
+  return answer === 'granted' ? decision : refusedBy('REFUSED_BY_OPERATOR', rule, request, snapshot, answer)
+}
+
+/** Commits all of the changes if all of their guards hold. Records a refusal by the store. */
+async function commitOrRefuse<O extends Operation>(
+  call: Call<O>,
+  snapshot: WalletSnapshot,
+  decision: Decision,
+): Promise<Decision | 'conflict'> {
+  const { rule, request, log } = call
+  const decided = await commitDecision(call, decision)
+  if (decided !== 'refused') return decided
+  // By a commit that changes no balance.
+  const refusal = refusedBy('REFUSED_BY_STORE', rule, request, snapshot, log.storeRefusal as Refusal)
+  const recorded = await commitDecision(call, refusal)
+  if (recorded !== 'refused') return recorded
+  throw new WalletError('STORE_CONTRACT', 'The store refused a commit that changes no balance')
+}
+
+/**
+ * @returns the decision with the result of its commit, or at once if it changes nothing; otherwise nothing is
+ *   written
+ */
+async function commitDecision<O extends Operation>(
+  { rule, store, request, keys, log }: Call<O>,
+  decision: Decision,
+): Promise<Decision | 'conflict' | 'refused'> {
+  if (decision.changes === null) return decision
+  const result = await commit(store, decision.changes, log)
+  switch (result.status) {
+    case 'committed':
+      return { ...decision, outcome: withCommitResult(decision, result) }
+    case 'unavailable':
+      throw new WalletError('UNAVAILABLE', 'The store is unavailable; no changes were made')
+    case 'unknown':
+      log.commitError = result.cause
+      return await recoverUnknownCommit(store, keys, transactionOf(rule.operation, request), result.cause)
+    case 'refused': {
+      const { errorCode, description } = result
+      log.storeRefusal = { errorCode, description }
+      return 'refused'
+    }
+    case 'conflict':
+      return 'conflict'
   }
 }
 
@@ -122,10 +191,6 @@ function decideOn<O extends Operation>(
     // Reached only if a stored amount has nearly 40 digits.
     throw new WalletError('STORE_CONTRACT', 'load() returned amounts whose sum exceeds 40 digits', { cause })
   }
-}
-
-function isAccepted({ outcome, changes }: Decision): boolean {
-  return outcome.ok && changes !== null
 }
 
 function refusedBy<O extends Operation>(
@@ -147,10 +212,13 @@ function withCommitResult(
   return outcome.ok ? { ...outcome, balance, walletTransactionId } : outcome
 }
 
-async function load(store: WalletStore, keys: WalletKeys): Promise<WalletSnapshot> {
+async function load(store: WalletStore, keys: WalletKeys, confirmed: boolean): Promise<WalletSnapshot> {
+  const copy = { ...keys } // the result is checked against the original
   let snapshot: WalletSnapshot
   try {
-    snapshot = await store.load({ ...keys }) // a copy: the result is checked against them
+    snapshot = await (confirmed && store.loadConfirmed !== undefined
+      ? store.loadConfirmed(copy)
+      : store.load(copy))
   } catch (cause) {
     const unavailable =
       typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === 'UNAVAILABLE'
@@ -178,23 +246,6 @@ async function commit(
   return checkResult(result, changes)
 }
 
-async function askAuthorizeBet(call: () => void | Promise<void>): Promise<'granted' | Refusal> {
-  try {
-    const answer: unknown = await call()
-    if (answer === undefined) return 'granted'
-  } catch (cause) {
-    if (!isWalletRefusal(cause))
-      throw new WalletError('HOOK_FAILED', 'authorizeBet threw; no changes were made', { cause })
-    const { errorCode, description } = cause
-    return { errorCode, description }
-  }
-  // The hook returned an error or a boolean, perhaps instead of throwing: that must not authorise the bet.
-  throw new WalletError(
-    'HOOK_FAILED',
-    'authorizeBet must return undefined, or throw WalletRefusal to refuse; no changes were made',
-  )
-}
-
 /**
  * The follow-up read after a commit of unknown outcome. A recorded transaction is answered by D2 to D4, never
  * by the attempted decision, since a duplicate may have recorded another one. A missing transaction may still
@@ -208,7 +259,7 @@ async function recoverUnknownCommit(
 ): Promise<Decision> {
   let found: Decision | null
   try {
-    found = decideReplay(transaction, await load(store, keys))
+    found = decideReplay(transaction, await load(store, keys, true))
   } catch (readError) {
     throw new WalletError('COMMIT_UNKNOWN', 'commit failed and the follow-up read failed too', {
       cause: new AggregateError([cause, readError]),

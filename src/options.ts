@@ -17,12 +17,20 @@ import type { Player } from './store.js'
  */
 export interface WalletOptions extends RequestOptions {
   /**
-   * Sessions, limits, exclusions: throw {@link WalletRefusal} to refuse a bet that the rules allow. The
-   * refusal is final: recorded and replayed (D6). Any other error, and any returned value, is a fault (500),
-   * not recorded.
+   * Sessions and limits that need only the request: throw {@link WalletRefusal} to refuse a bet that the rules
+   * allow. The refusal is final: recorded and replayed (D6). Any other error, and any returned value, is a
+   * fault (500), not recorded.
    *
-   * Called for placebets only, at most once per request, after every other rule has passed. It must not
-   * reserve anything: the bet may still fail.
+   * Called for placebets only, at most once per call, before anything is read: also for retries, and for bets
+   * that the rules refuse; their answers stay the same. It must not reserve anything: the bet may still fail.
+   */
+  authorizeRequest?(request: PlaceBetRequest): void | Promise<void>
+  /**
+   * The same, with the player's account: for rules that need its currency or balance. It costs a read of the
+   * account before every commit, which `authorizeRequest` does not.
+   *
+   * Called for placebets only, at most once per call, after every other rule has passed, `authorizeRequest`
+   * included.
    */
   authorizeBet?(request: PlaceBetRequest, player: Player): void | Promise<void>
   /**
@@ -33,6 +41,7 @@ export interface WalletOptions extends RequestOptions {
   clawbacks?: boolean
   /**
    * The maximum number of attempts: each loads a snapshot, decides and commits; a conflict leads to the next.
+   * The commit of a placebet without a load, before the first of them, does not count.
    *
    * @default 12
    */
@@ -67,6 +76,7 @@ export interface Settings {
   attemptsMax: number
   deadlineMs: number
   backOff(conflicts: number): Promise<void>
+  authorizeRequest: WalletOptions['authorizeRequest']
   authorizeBet: WalletOptions['authorizeBet']
   onOutcome: WalletOptions['onOutcome']
 }
@@ -88,7 +98,16 @@ export const check: OptionChecks = optionChecks(message => {
   throw new WalletError('INVALID_OPTIONS', message)
 })
 
-const hookNames = ['authorizeBet', 'minorUnits', 'parseTransactionDate', 'backOff', 'onOutcome'] as const
+const hookNames = [
+  ...([
+    'authorizeRequest',
+    'authorizeBet',
+    'minorUnits',
+    'parseTransactionDate',
+    'backOff',
+    'onOutcome',
+  ] as const),
+] as const
 const typeNames = ['betTypes', 'rollbackTypes'] as const
 /** The names of the handlers' options. */
 export const walletOptionNames = [
@@ -131,7 +150,7 @@ function compile(options: WalletOptions): Settings {
   if (typeof deadlineMs !== 'number' || !(deadlineMs >= 0)) {
     check.invalid('deadlineMs must be a number of at least 0')
   }
-  const { authorizeBet, backOff, onOutcome } = own
+  const { authorizeRequest, authorizeBet, backOff, onOutcome } = own
   return {
     parser: createRequestParser(own),
     minorUnitsOf: currency => minorUnitsOf(currency, own),
@@ -140,6 +159,7 @@ function compile(options: WalletOptions): Settings {
     deadlineMs,
     // async: a synchronous throw of the operator's backOff becomes a rejection like any other.
     backOff: async conflicts => await (backOff ? backOff(conflicts) : jitter(conflicts)),
+    authorizeRequest,
     authorizeBet,
     onOutcome,
   }

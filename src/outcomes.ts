@@ -10,7 +10,7 @@ export const errorCodes = [
   'INVALID_REQUEST',
   /** The player is unknown, or the bet belongs to another player (D15, D16). */
   'INVALID_PLAYER',
-  /** For the operator's `authorizeBet`; the library itself never answers with it. */
+  /** For the operator's hooks; the library itself never answers with it. */
   'INVALID_SESSION_TOKEN',
   /** The currency of the request or of the bet differs from the player's (D23). */
   'INVALID_CURRENCY',
@@ -86,7 +86,7 @@ export type OutcomeReason =
   | 'INSUFFICIENT_FUNDS'
   /** `clawbacks: false` (D20). */
   | 'CLAWBACKS_DISABLED'
-  /** `authorizeBet` refused. */
+  /** `authorizeRequest` or `authorizeBet` refused. */
   | 'REFUSED_BY_OPERATOR'
   /** The store returned `refused`. */
   | 'REFUSED_BY_STORE'
@@ -110,7 +110,7 @@ export interface OutcomeEvent {
   /** The store's refusal with the PAM's own code, even if the platform is answered with another code. */
   storeRefusal: { errorCode: string; description: string } | null
   replayed: boolean
-  /** Snapshots loaded and decided on: 1 without a conflict, 0 for an invalid request. */
+  /** Attempts to load, decide and commit: 1 without a race, 0 for an invalid request. */
   attempts: number
   durationMs: number
 }

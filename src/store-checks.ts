@@ -86,6 +86,9 @@ export function checkStore(store: WalletStore): void {
   for (const method of ['load', 'commit'] as const) {
     if (typeof store[method] !== 'function') violation(method, 'a function', store[method])
   }
+  const { loadConfirmed } = store
+  if (loadConfirmed !== undefined && typeof loadConfirmed !== 'function')
+    violation('loadConfirmed', 'a function, or absent', loadConfirmed)
   if (version !== 1) violation('contractVersion', '1, the version that this library supports', version)
 }
 

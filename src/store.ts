@@ -1,12 +1,13 @@
 /**
- * The contract between bet-wallet and your storage, for the engineer who implements it: two methods, three
- * guards, four results. The library decides everything else (the rules of the interface, idempotency,
+ * The contract between bet-wallet and your storage, for the engineer who implements it: two methods (and one
+ * for databases with replicas), three guards, four results. The library decides everything else (the rules of the interface, idempotency,
  * refusals) and passes it to the store as data.
  *
  * ```
  * request ──parse──▶ load(keys) ──▶ decide(request, snapshot) ──▶ commit(changes) ──▶ outcome
- *                        ▲               pure, synchronous             │
- *                        └────────────── conflict: reload and retry ◀──┘
+ *              │         ▲               pure, synchronous             ▲ │
+ *              │         └────────────── conflict: reload and retry ◀──│─┘
+ *              └─ placebet: decided as if it is new and funds suffice ─┘
  * ```
  *
  * A complete store over maps in memory, to show the shape (`Big` is big.js):
@@ -100,7 +101,25 @@ export interface WalletStore {
   load(keys: WalletKeys): Promise<WalletSnapshot>
 
   /**
-   * Writes all of the changes if all of their guards hold, or nothing.
+   * Optional, for databases with replicas: reads as `load` does, from a database that proves that it is still
+   * the primary. After it has read, it commits durably, with the confirmation of every replica that `commit`
+   * waits for, through the same connection: an empty write is enough.
+   *
+   * A standby that lags, or a former primary, answers `load` with old records. An acceptance is safe from
+   * that, since the guards of its `commit` prove it. Refusals and replays are not: they write nothing, or
+   * only themselves. The library takes them only from a snapshot of `loadConfirmed`. A store without it
+   * takes them from `load`: right on a single database, and wrong while a stale database answers.
+   *
+   * **Input and result:** as `load`.
+   *
+   * **Must never happen:** a result from a database that could not commit at that moment, or whose commit was
+   * not confirmed by its replicas. Reject instead, with an error whose `code` is `'UNAVAILABLE'`: a 503.
+   */
+  loadConfirmed?(keys: WalletKeys): Promise<WalletSnapshot>
+
+  /**
+   * Writes all of the changes if all of their guards hold, or nothing. A placebet is committed without a
+   * `load` before it: a duplicate, an unknown player or insufficient funds are found by the guards.
    *
    * **Input:** the changes with their guards as data. Copy them or leave them unchanged: they belong to the
    * library.
@@ -113,8 +132,8 @@ export interface WalletStore {
    *
    * **The library then:** on `committed` returns the outcome; on `conflict` reloads and retries, up to a
    * maximum number of attempts; on `refused` records the refusal by a second commit that changes no balance;
-   * on `unavailable` answers 503. If `commit` **throws**, the outcome is unknown: one follow-up read looks
-   * for the transaction. A recorded transaction is answered by D2 to D4; otherwise the answer is 500. The
+   * on `unavailable` answers 503. If `commit` **throws**, the outcome is unknown: one follow-up read
+   * (`loadConfirmed` if there is one) looks for the transaction. A recorded transaction is answered by D2 to D4; otherwise the answer is 500. The
    * write may still be committed later; the rules hold in that case too.
    */
   commit(changes: WalletChanges): Promise<CommitResult>

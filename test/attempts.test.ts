@@ -12,7 +12,7 @@ import {
   type WalletOutcome,
   WalletRefusal,
 } from '../src/index.js'
-import type { CommitResult, WalletChanges, WalletKeys, WalletSnapshot, WalletStore } from '../src/store.js'
+import type { CommitResult, WalletSnapshot, WalletStore } from '../src/store.js'
 import { createMemoryStore } from '../src/stores/memory.js'
 import {
   alice,
@@ -28,29 +28,7 @@ import {
   uncollected,
   unsettlement,
 } from './fixtures.js'
-
-type Answer<T> = T | (() => T | Promise<T>)
-
-/** A store that returns these results in order. The last `load` result is repeated; a further `commit` throws. */
-function scripted(loads: Answer<WalletSnapshot>[], commits: Answer<CommitResult>[]) {
-  const loaded: WalletKeys[] = []
-  const committed: WalletChanges[] = []
-  const resultOf = <T>(answer: Answer<T>) =>
-    typeof answer === 'function' ? (answer as () => T | Promise<T>)() : answer
-  const store = {
-    contractVersion: 1,
-    load(keys: WalletKeys) {
-      const answer = loads[Math.min(loaded.push(keys), loads.length) - 1]
-      return resultOf(answer as Answer<WalletSnapshot>) as Promise<WalletSnapshot>
-    },
-    commit(changes: WalletChanges) {
-      const answer = commits[committed.push(changes) - 1]
-      if (answer === undefined) throw new Error('more commits than the script has')
-      return resultOf(answer) as Promise<CommitResult>
-    },
-  } as const satisfies WalletStore
-  return { ...store, loaded, committed }
-}
+import { type Answer, scripted } from './scripted-store.js'
 
 const conflict: CommitResult = { status: 'conflict' }
 const unavailable: CommitResult = { status: 'unavailable' }
@@ -74,7 +52,13 @@ const placed = snapshot({ bet: bet() })
 
 type Handler = (store: WalletStore, request: unknown, options?: WalletOptions) => Promise<WalletOutcome>
 
-/** Calls the handler without waits between attempts. Returns its answer or fault, and its event. */
+/** A hook that needs the player: with it, a placebet is loaded before it is committed. */
+const authorizeBet = () => {}
+
+/**
+ * Calls the handler without waits between attempts, and with a load before every commit. Returns its answer or
+ * fault, and its event.
+ */
 async function call(
   store: WalletStore,
   options: WalletOptions = {},
@@ -88,6 +72,7 @@ async function call(
   try {
     outcome = await handler(store, request, {
       backOff,
+      authorizeBet,
       ...options,
       onOutcome: event => {
         events.push(event)
@@ -174,7 +159,8 @@ describe('given the default backOff', () => {
         callback()
       }) as never)
       const store = scripted([snapshot()], Array(12).fill(conflict))
-      expect(await faultOf(handlePlaceBet(store, placeBet()))).toMatchObject(fault('CONFLICT', true))
+      const thrown = await faultOf(handlePlaceBet(store, placeBet(), { authorizeBet }))
+      expect(thrown).toMatchObject(fault('CONFLICT', true))
       expect(waits.map(Math.ceil)).toEqual(expected)
     },
   )
@@ -198,7 +184,8 @@ describe('given a store that refuses by a rule of the PAM', () => {
     const memory = createMemoryStore([alice])
     const commit = vi.fn(memory.commit).mockResolvedValueOnce(refused)
     const store = { ...memory, commit }
-    expect(await handlePlaceBet(store, placeBet())).toEqual({ ok: false, replayed: false, ...limitReached })
+    const first = await handlePlaceBet(store, placeBet(), { authorizeBet })
+    expect(first).toEqual({ ok: false, replayed: false, ...limitReached })
     expect(await handlePlaceBet(store, placeBet())).toEqual({ ok: false, replayed: true, ...limitReached })
     expect(memory.player('alice')?.balance).toBe('100')
     expect(memory.bets()).toEqual([])

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { handlePlaceBet, handleRollbackBet } from '../src/index.js'
+import { handlePlaceBet, handleRollbackBet, type WalletOptions } from '../src/index.js'
 import type { CommitResult, WalletSnapshot, WalletStore } from '../src/store.js'
 import { alice, bet, faultOf, live, placeBet, rollbackBet, snapshot, transaction } from './fixtures.js'
 
@@ -30,9 +30,12 @@ function storeWith(loaded: unknown, ...[committed]: unknown[]) {
   return { contractVersion: 1, load: async () => loaded as WalletSnapshot, commit } as const
 }
 
+/** With a hook that needs the player, a placebet is loaded before it is committed. */
+const loadFirst: WalletOptions = { authorizeBet() {} }
+
 async function expectViolation(loaded: unknown, where: string, rule: RegExp) {
   const store = storeWith(loaded)
-  const fault = await faultOf(handlePlaceBet(store, placeBet()))
+  const fault = await faultOf(handlePlaceBet(store, placeBet(), loadFirst))
   expect(fault).toMatchObject({ code: 'STORE_CONTRACT', retryable: false })
   expect(fault.message).toContain(`The store violates its contract: ${where} must be `)
   expect(fault.message).toMatch(rule)
@@ -46,7 +49,10 @@ const notDecimal = [
 ]
 
 test('given a store that meets its contract, when it is called, then its snapshot is accepted', async () => {
-  expect(await handlePlaceBet(storeWith(valid), placeBet())).toMatchObject({ ok: false, replayed: true })
+  expect(await handlePlaceBet(storeWith(valid), placeBet(), loadFirst)).toMatchObject({
+    ok: false,
+    replayed: true,
+  })
 })
 
 test.each<[string, string, unknown]>([
@@ -58,7 +64,9 @@ test.each<[string, string, unknown]>([
 ])(
   'given a store that returns %s, when it is called, then its snapshot is accepted',
   async (_what, path, value) => {
-    expect(await handlePlaceBet(storeWith(withField(valid, path, value)), placeBet())).toMatchObject({
+    expect(
+      await handlePlaceBet(storeWith(withField(valid, path, value)), placeBet(), loadFirst),
+    ).toMatchObject({
       ok: false,
       replayed: true,
     })
@@ -234,7 +242,7 @@ test.each<[unknown, string]>([
   'given an invalid balance (%#), then the message shows the actual value, shortened',
   async (balance, ending) => {
     const fault = await faultOf(
-      handlePlaceBet(storeWith(withField(valid, 'player.balance', balance)), placeBet()),
+      handlePlaceBet(storeWith(withField(valid, 'player.balance', balance)), placeBet(), loadFirst),
     )
     expect(fault.message.endsWith(ending)).toBe(true)
   },
@@ -328,6 +336,16 @@ describe('given a store for another contract version', () => {
       expect(fault).toMatchObject({ code: 'STORE_CONTRACT' })
       expect(fault.message).toContain('contractVersion must be 1')
       expect(load).not.toHaveBeenCalled()
+    },
+  )
+
+  test.each([null, {}, 'loadConfirmed', true])(
+    'when its loadConfirmed is not a function (%#), then STORE_CONTRACT before it is called',
+    async loadConfirmed => {
+      const store = { ...storeWith(valid), loadConfirmed } as unknown as WalletStore
+      const fault = await faultOf(handlePlaceBet(store, placeBet()))
+      expect(fault).toMatchObject({ code: 'STORE_CONTRACT' })
+      expect(fault.message).toContain('loadConfirmed must be a function, or absent')
     },
   )
 

@@ -12,6 +12,7 @@ const layers = [
   ['currencies', 'outcomes', 'errors', 'requests', 'notify', 'option-checks', 'timeout'],
   ['decide'],
   ['options', 'store-checks'],
+  ['authorization'],
   ['attempts'],
   ['handlers'],
   ['http'],

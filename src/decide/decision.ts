@@ -41,6 +41,11 @@ export interface Rule<O extends Operation> {
   operation: O
   decide(request: Requests[O], snapshot: WalletSnapshot, rules: Rules): Decision
   /**
+   * The snapshot under which the request is accepted with changes whose guards test exactly that snapshot; so
+   * they can be committed without a load. `null`: not this request. Absent: no request of this operation.
+   */
+  assume?(request: Requests[O]): WalletSnapshot | null
+  /**
    * The decision if the operator or the store refuses a request that `decide` accepts. Absent for operations
    * that must not be refused: rollbacks and settlements credit money.
    */

@@ -61,8 +61,20 @@ export function decidePlaceBet(request: PlaceBetRequest, snapshot: WalletSnapsho
   })
 }
 
+/**
+ * The snapshot under which a bet is accepted, without a load: the transaction and the bet are new, the player
+ * has this currency and exactly the stake. The guards of the commit test just that, so a commit proves it.
+ *
+ * @returns `null` for a stake of 0: its commit changes no balance, so no guard tests the currency
+ */
+export function assumedSnapshot({ playerId, amount, currency }: PlaceBetRequest): WalletSnapshot | null {
+  if (isZero(amount)) return null
+  return { player: { playerId, currency, balance: amount }, bet: null, transaction: null }
+}
+
 export const placeBetRule: Rule<'placebet'> = {
   operation: 'placebet',
+  assume: assumedSnapshot,
   decide: decidePlaceBet,
   // D6: recorded and replayed with the operator's own code.
   refuse: (request, _snapshot, reason, refusal) =>

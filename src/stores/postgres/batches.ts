@@ -49,6 +49,8 @@ export interface Entry<Item, Result> {
 
 export interface Batches<Item, Result> {
   submit(item: Item): Promise<Result>
+  /** Queues an entry of another queue. It was queued when it came to that one. */
+  add(entry: Entry<Item, Result>): void
   readonly stats: QueueStats
 }
 
@@ -98,6 +100,7 @@ export function createBatches<Item, Result>(settings: BatchSettings<Item, Result
       new Promise((resolve, reject) => {
         enqueue(state, { item, queuedAt: performance.now(), resolve, reject })
       }),
+    add: entry => enqueue(state, entry),
     get stats() {
       return { queued: queuedIn(state), inFlight: state.inFlight, shed: state.shed }
     },

@@ -4,13 +4,21 @@
  */
 import type { Decimal } from '../../money.js'
 import type { CommitResult, WalletChanges } from '../../store.js'
-import { answerEach, type Batches, bisect, createBatches, type QueueSettings } from './batches.js'
+import {
+  answerEach,
+  type Batches,
+  bisect,
+  createBatches,
+  type QueueSettings,
+  type QueueStats,
+} from './batches.js'
 import { type Connections, classify } from './client.js'
 import type { Columns } from './columns.js'
 import { type ErrorClass, isConnectionLost, isOutOfRange, PostgresStoreError } from './errors.js'
+import { createLockWaits, type LockWaits } from './lock-waits.js'
 import { belowMinimum, notRepresentable } from './refusals.js'
 import { type CommitRow, changesToJson } from './rows.js'
-import { schemaVersion } from './sql/fragments.js'
+import { functionName } from './sql/fragments.js'
 import type { Tables } from './tables.js'
 import {
   type CommitEntry,
@@ -33,26 +41,31 @@ export interface CommitSettings {
 
 export interface Commits {
   commits: Batches<WalletChanges, CommitResult>
-  /**
-   * Commits whose player another writer has locked: a batch per player, so that no player waits for the lock
-   * of another.
-   */
-  lockWaits: Batches<WalletChanges, CommitResult>
+  /** Commits that another writer's lock delays. */
+  lockWaits: { readonly stats: QueueStats }
 }
 
 interface Context extends CommitSettings {
-  lockWaits: Commits['lockWaits']
+  /** Commits whose player another writer has locked. */
+  lockWaits: LockWaits<WalletChanges, CommitResult>
+  /**
+   * Commits of a batch that timed out, as it does for the lock of another row: a batch per player, so that no
+   * player waits for another.
+   */
+  alone: Batches<WalletChanges, CommitResult>
   texts: { commit: string; commitOne: string }
 }
 
 /** How a batch is executed. */
 interface Attempt {
-  waitForLock: boolean
+  /** Whether it is of one player, after a larger batch timed out. */
+  alone: boolean
   /** Whether to retry once on another connection when this one is lost. */
   retry: boolean
 }
 
 export function createCommits(settings: CommitSettings): Commits {
+  const giveUp = (entry: CommitEntry) => entry.resolve({ status: 'unavailable' })
   const shared = {
     ...settings.queue,
     sheddable: ({ transaction }: WalletChanges) => transaction.operation === 'placebet',
@@ -61,28 +74,39 @@ export function createCommits(settings: CommitSettings): Commits {
       `${transaction.operation} ${transaction.transactionId}`,
       ...(bet === null ? [] : [`bet ${bet.betId}`]),
     ],
-    onShed: (entry: CommitEntry) => entry.resolve({ status: 'unavailable' }),
+    onShed: giveUp,
     // Most likely the other entry has inserted the id; if not, the core finds out when it reloads and
     // retries.
     onDuplicateKey: (entry: CommitEntry) => entry.resolve({ status: 'conflict' }),
+    perform: (entries: readonly CommitEntry[]) => perform(context, entries, { alone: false, retry: true }),
   }
-  const lockWaits: Commits['lockWaits'] = createBatches({
+  const commits: Commits['commits'] = createBatches(shared)
+  const lockWaits = createLockWaits<WalletChanges, CommitResult>({
+    ...shared,
+    lockTimeoutMs: settings.lockTimeoutMs,
+    onGivenUp: giveUp,
+  })
+  const alone: Context['alone'] = createBatches({
     ...shared,
     onePartitionPerBatch: true,
-    perform: entries => perform(context, entries, { waitForLock: true, retry: true }),
+    perform: entries => perform(context, entries, { alone: true, retry: true }),
   })
-  const commits: Commits['commits'] = createBatches({
-    ...shared,
-    perform: entries => perform(context, entries, { waitForLock: false, retry: true }),
-  })
-  const context: Context = { ...settings, lockWaits, texts: textsOf(settings.tables) }
-  return { commits, lockWaits }
+  const context: Context = { ...settings, lockWaits, alone, texts: textsOf(settings.tables) }
+  const stats = (name: keyof QueueStats) => lockWaits.stats[name] + alone.stats[name]
+  return {
+    commits,
+    lockWaits: {
+      get stats() {
+        return { queued: stats('queued'), inFlight: stats('inFlight'), shed: stats('shed') }
+      },
+    },
+  }
 }
 
 async function perform(context: Context, entries: readonly CommitEntry[], attempt: Attempt): Promise<void> {
   let rows: CommitRow[]
   try {
-    rows = await execute(context, entries, attempt.waitForLock)
+    rows = await execute(context, entries)
   } catch (error) {
     return await recover(context, entries, attempt, error)
   }
@@ -94,23 +118,19 @@ async function perform(context: Context, entries: readonly CommitEntry[], attemp
     (entry, row) => {
       // Other items of the same player, judged before it, may be the cause: it is retried alone.
       if (row.verdict === 'out-of-range' && entries.length > 1) alone.push(entry)
-      else answer(context, entry, row, attempt)
+      else answer(context, entry, row)
     },
   )
   for (const entry of alone) await perform(context, [entry], { ...attempt, retry: true })
 }
 
 /** @throws {QueryFailed} */
-async function execute(
-  context: Context,
-  entries: readonly CommitEntry[],
-  waitForLock: boolean,
-): Promise<CommitRow[]> {
+async function execute(context: Context, entries: readonly CommitEntry[]): Promise<CommitRow[]> {
   const { connections, texts, lockTimeoutMs, withinTransaction } = context
   const columns = context.columns()
   const items = entries.map(({ item }, index) => changesToJson(item, index, columns))
   const playerIds = [...new Set(items.map(({ player_id }) => player_id))].sort()
-  const settings = [waitForLock, context.balanceMax(), lockTimeoutMs]
+  const settings = [context.balanceMax(), lockTimeoutMs]
   const [text, values] =
     items.length === 1
       ? [texts.commitOne, [JSON.stringify(items[0]), ...settings]]
@@ -123,33 +143,27 @@ async function execute(
   })
 }
 
-function textsOf({ schema }: Tables): Context['texts'] {
+function textsOf(tables: Tables): Context['texts'] {
   const columns = 'item_index, verdict, currency, balance, wallet_transaction_id'
   return {
-    commit: `SELECT ${columns} FROM ${schema}.commit_v${schemaVersion}($1, $2, $3, $4, $5)`,
-    commitOne: `SELECT ${columns} FROM ${schema}.commit_one_v${schemaVersion}($1, $2, $3, $4)`,
+    commit: `SELECT ${columns} FROM ${tables.schema}.${functionName(tables, 'commit')}($1, $2, $3, $4)`,
+    commitOne: `SELECT ${columns} FROM ${tables.schema}.${functionName(tables, 'commit_one')}($1, $2, $3)`,
   }
 }
 
 /** @throws {PostgresStoreError} `AMOUNT_NOT_REPRESENTABLE` */
-function answer(context: Context, entry: CommitEntry, row: CommitRow, { waitForLock }: Attempt): void {
+function answer(context: Context, entry: CommitEntry, row: CommitRow): void {
   const { verdict, currency, balance, wallet_transaction_id: walletTransactionId } = row
   if (verdict === 'committed') {
     const balanceAfter = context.columns().fromColumn(balance ?? '', currency ?? '')
     entry.resolve({ status: 'committed', balance: balanceAfter, walletTransactionId })
   } else if (verdict === 'out-of-range') {
     entry.resolve(notRepresentable(entry.item, null))
-  } else if (verdict === 'busy' && !waitForLock) {
-    retryWaitingForLock(context, [entry])
+  } else if (verdict === 'busy') {
+    context.lockWaits.wait(entry)
   } else {
-    // Also `busy` after a wait: the row was inserted meanwhile, or this role may not lock it. Another wait is
-    // of no use.
     entry.resolve({ status: 'conflict' })
   }
-}
-
-function retryWaitingForLock({ lockWaits }: Context, entries: readonly CommitEntry[]): void {
-  for (const entry of entries) lockWaits.submit(entry.item).then(entry.resolve, entry.reject)
 }
 
 /** After a whole batch has failed: retries the entries that may succeed, and answers the others. */
@@ -173,8 +187,10 @@ async function recover(
   if (entries.length > 1) {
     // One entry caused it. The others must neither wait for it nor fail with it.
     if (kind === 'conflict' || kind === 'rejected') return await bisect(entries, retry)
-    if (kind === 'unavailable' && !attempt.waitForLock && !timedOut && !lost)
-      return retryWaitingForLock(context, entries)
+    if (kind === 'unavailable' && !attempt.alone && !timedOut && !lost) {
+      for (const entry of entries) context.alone.add(entry)
+      return
+    }
   }
   for (const entry of entries) answerFailed(entry, kind, cause, context.tables)
 }

@@ -126,7 +126,7 @@ describe("a trigger on the operator's table", () => {
   })
 })
 
-it('a player whose row this role may read but not lock: a conflict, without endless retries', async () => {
+it('a player whose row this role may read but not lock: unavailable after lockTimeoutMs, without endless retries', async () => {
   const { schema, rows } = await wallet()
   const role = `locked_out_${process.pid}`
   await rows(`CREATE ROLE ${role}`)
@@ -143,12 +143,12 @@ it('a player whose row this role may read but not lock: a conflict, without endl
     ALTER TABLE ${schema}.players ENABLE ROW LEVEL SECURITY;
     CREATE POLICY seen ON ${schema}.players FOR SELECT USING (true);
     CREATE POLICY changed ON ${schema}.players FOR UPDATE USING (player_id <> 'alice')`)
-  const store = createPostgresStore(pool, { schema })
+  const store = createPostgresStore(pool, { schema, lockTimeoutMs: 20 })
   expect(await store.commit(placing({ playerId: 'bob', n: 1 }))).toMatchObject({ status: 'committed' })
-  expect(await store.commit(placing({ playerId: 'alice', n: 2 }))).toEqual({ status: 'conflict' })
+  expect(await store.commit(placing({ playerId: 'alice', n: 2 }))).toEqual({ status: 'unavailable' })
 })
 
-it('a bet that other SQL changes while a commit waits for its row lock is not overwritten', async () => {
+it('a bet that other SQL changes while a commit waits for the row of the bet is not overwritten', async () => {
   const made = await wallet({ options: { lockTimeoutMs: 120_000 } })
   await made.store.commit(placing({ playerId: 'alice', n: 1 }))
   const other = await made.otherSession()
@@ -180,7 +180,7 @@ describe('a view of legacy bets', () => {
     expect((await made.store.load(keys)).bet?.credits).toEqual({ BET_PAID: live('60') })
     expect((await made.store.load({ ...keys, betId: 'bet-2' })).bet?.credits).toEqual({})
     expect(await handleRollbackBet(made.store, rollbackBet())).toMatchObject({ errorCode: 'INVALID_BET' })
-    await made.rows("SELECT SCHEMA.credit_bet('bet-1', 'BET_PAID', 5)")
+    await made.rows("SELECT SCHEMA.credit_bet_v1('bet-1', 'BET_PAID', 5)")
     expect((await made.store.load(keys)).bet?.credits).toEqual({ BET_PAID: live('65') })
     expect(await handleUnsettlement(made.store, unsettlement())).toMatchObject({ ok: true, balance: '35' })
   })

@@ -11,13 +11,13 @@ import {
   defineFunction,
   exceedsColumn,
   fromStoredTransaction,
+  functionName,
   isBelowFloor,
   itemColumns,
   nextWalletTransactionId,
   raiseBalanceDiffers,
   raiseBetChanged,
   revisionMatches,
-  schemaVersion,
   sql,
   transactionColumns,
   transactionValues,
@@ -29,11 +29,10 @@ import {
  */
 export function commitOneFunction(tables: Tables): DatabaseFunction {
   return defineFunction(tables, {
-    name: `commit_one_v${schemaVersion}`,
+    name: functionName(tables, 'commit_one'),
     comment: '-- Commits one item: the same guards, by small statements.',
     parameters: sql`
-      item_json json,
-      wait_for_lock boolean,
+      item_text text,
       balance_max numeric,
       lock_timeout_ms integer`,
     returns: sql`
@@ -51,7 +50,7 @@ export function commitOneFunction(tables: Tables): DatabaseFunction {
       BEGIN
         PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
         SELECT * INTO item
-        FROM json_to_record(item_json) AS item (
+        FROM json_to_record(item_text::json) AS item (
           ${itemColumns}
         );
         item_index := item.item_index;
@@ -59,9 +58,9 @@ export function commitOneFunction(tables: Tables): DatabaseFunction {
 
         <<guards_and_writes>>
         BEGIN
-          ${lockPlayer(tables)}
-
           ${checkGuards(tables)}
+
+          ${lockPlayer(tables)}
 
           ${write(tables)}
           verdict := 'committed';
@@ -72,36 +71,9 @@ export function commitOneFunction(tables: Tables): DatabaseFunction {
   })
 }
 
-function lockPlayer(tables: Tables): string {
-  const { table, columns } = tables.players
-  const player = sql`
-    FROM ${table} player
-    WHERE player.${columns.id} = ${asPlayerId(tables, 'item.player_id')}`
-  const lock = sql`
-    SELECT coalesce(player.${columns.currency}::text, ''), player.${columns.balance}::numeric
-    INTO currency, balance_before
-    ${player}
-    FOR NO KEY UPDATE`
-  return sql`
-    -- Lock order: the player, then the bet, in every commit.
-    IF wait_for_lock THEN
-      ${lock};
-    ELSE
-      ${lock} SKIP LOCKED;
-    END IF;
-    IF NOT found THEN
-      PERFORM ${player};
-      IF found THEN
-        verdict := 'busy'; -- another writer holds the row lock
-      END IF;
-      EXIT guards_and_writes;
-    END IF;
-    balance := balance_before::text;
-    balance_after := balance_before + item.balance_delta;`
-}
-
 function checkGuards(tables: Tables): string {
   return sql`
+    -- Before the row lock, which is written to the log: a conflict writes nothing.
     -- Guard 1: the transaction is new.
     PERFORM ${fromStoredTransaction(tables, 'item')};
     EXIT guards_and_writes WHEN found;
@@ -114,20 +86,47 @@ function checkGuards(tables: Tables): string {
         ${betRevisionQuery(tables, 'item.bet_id')}
       ) bet;
       EXIT guards_and_writes WHEN NOT (${revisionMatches('stored_revision')});
-    END IF;
+    END IF;`
+}
 
+function lockPlayer(tables: Tables): string {
+  const { table, columns } = tables.players
+  const balance = `player.${columns.balance}::numeric`
+  const player = sql`
+    FROM ${table} player
+    WHERE player.${columns.id} = ${asPlayerId(tables, 'item.player_id')}`
+  // Guard 3. A row that another writer has changed is judged by its new version, when the lock is held.
+  const guard = sql`
+    AND (
+      item.balance_delta IS NULL
+      OR ${balanceIsValid(`player.${columns.currency}::text`, balance)}
+        AND (${isBelowFloor('item', `${balance} + item.balance_delta`)}) IS NOT TRUE
+    )`
+  return sql`
+    -- Lock order: the player, then the bet, in every commit. It does not wait for a locked player.
     -- Guard 3: the currency and the floor of the balance.
-    IF item.balance_delta IS NOT NULL THEN
-      EXIT guards_and_writes WHEN NOT (${balanceIsValid('currency', 'balance_before')})
-        OR ${isBelowFloor('item', 'balance_after')};
-      IF ${exceedsColumn('item', {
-        afterCredit: 'balance_after',
-        afterDebit: 'balance_after',
-        balanceMax: 'balance_max',
-      })} THEN
-        verdict := 'out-of-range';
-        EXIT guards_and_writes;
+    SELECT coalesce(player.${columns.currency}::text, ''), ${balance}
+    INTO currency, balance_before
+    ${player}
+    ${guard}
+    FOR NO KEY UPDATE SKIP LOCKED;
+    IF NOT found THEN
+      PERFORM ${player}
+      ${guard};
+      IF found THEN
+        verdict := 'busy'; -- another writer holds the row lock
       END IF;
+      EXIT guards_and_writes;
+    END IF;
+    balance := balance_before::text;
+    balance_after := balance_before + item.balance_delta;
+    IF ${exceedsColumn('item', {
+      afterCredit: 'balance_after',
+      afterDebit: 'balance_after',
+      balanceMax: 'balance_max',
+    })} THEN
+      verdict := 'out-of-range';
+      EXIT guards_and_writes;
     END IF;`
 }
 

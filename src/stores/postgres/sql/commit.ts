@@ -13,6 +13,7 @@ import {
   defineFunction,
   exceedsColumn,
   fromStoredTransaction,
+  functionName,
   isBelowFloor,
   itemColumns,
   lookup,
@@ -20,7 +21,6 @@ import {
   raiseBalanceDiffers,
   raiseBetChanged,
   revisionMatches,
-  schemaVersion,
   sql,
   transactionColumns,
   transactionValues,
@@ -38,12 +38,11 @@ import {
  */
 export function commitFunction(tables: Tables): DatabaseFunction {
   return defineFunction(tables, {
-    name: `commit_v${schemaVersion}`,
+    name: functionName(tables, 'commit'),
     comment: '-- Commits many items: checks the guards of each, and writes the accepted ones.',
     parameters: sql`
-      items json,
-      player_ids json,
-      wait_for_lock boolean,
+      items text,
+      player_ids text,
       balance_max numeric,
       lock_timeout_ms integer`,
     returns: sql`
@@ -60,7 +59,7 @@ function commitBody(tables: Tables): string {
     DECLARE
       ids_to_lock ${idType}[] := ARRAY(
         SELECT ${asPlayerId(tables, 'id')}
-        FROM json_array_elements_text(player_ids) id
+        FROM json_array_elements_text(player_ids::json) id
       );
       locked_ids ${idType}[];
       all_locked boolean;
@@ -68,21 +67,15 @@ function commitBody(tables: Tables): string {
     BEGIN
       PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
 
-      -- Lock order: the players by id, then their bets, in every commit.
-      IF wait_for_lock THEN
-        locked_ids := ARRAY(
-          ${lockQuery(tables, 'ids_to_lock')}
-        );
-      ELSE
-        locked_ids := ARRAY(
-          ${lockQuery(tables, 'ids_to_lock')} SKIP LOCKED
-        );
-      END IF;
+      -- Lock order: the players by id, then their bets, in every commit. It does not wait for a locked player.
+      locked_ids := ARRAY(
+        ${lockQuery(tables, 'ids_to_lock')}
+      );
       all_locked := cardinality(locked_ids) = cardinality(ids_to_lock);
 
       FOR result IN
         ${commitQuery(tables, {
-          items: 'items',
+          items: 'items::json',
           lockedIds: 'locked_ids',
           allLocked: 'all_locked',
           balanceMax: 'balance_max',
@@ -112,7 +105,7 @@ export function lockQuery({ players }: Tables, ids: string): string {
     FROM ${players.table} player
     WHERE player.${id} = ANY (${ids})
     ORDER BY player.${id}
-    FOR NO KEY UPDATE`
+    FOR NO KEY UPDATE SKIP LOCKED`
 }
 
 /** The inputs of the statement as SQL: variable names or parameters. */

@@ -1,0 +1,71 @@
+/** The operator's hooks that may refuse a bet: each is called at most once per request. */
+import type { Refusal } from './decide/decision.js'
+import { isWalletRefusal, WalletError } from './errors.js'
+import type { Settings } from './options.js'
+import type { PlaceBetRequest, Requests } from './requests.js'
+import type { Operation, Player } from './store.js'
+
+type Answer = 'granted' | Refusal
+
+export interface Authorization {
+  /**
+   * Whether the bet may be committed without a load: no hook needs the player, and the others have granted it.
+   * `false` after a refusal or a fault of a hook too: the other rules come first, and they need a load.
+   */
+  isGrantedBeforeLoad(): Promise<boolean>
+  /** Asks the hooks that were not asked yet. @throws {WalletError} `HOOK_FAILED` */
+  ask(player: Player): Promise<Answer>
+}
+
+const granted = Promise.resolve('granted' as const)
+const always: Authorization = { isGrantedBeforeLoad: async () => true, ask: () => granted }
+
+export function createAuthorization<O extends Operation>(
+  operation: O,
+  request: Requests[O],
+  { authorizeRequest, authorizeBet }: Settings,
+): Authorization {
+  if (operation !== 'placebet' || (authorizeRequest === undefined && authorizeBet === undefined))
+    return always
+  // Copies: changes by a hook must not reach the decision.
+  const copy = () => ({ ...(request as PlaceBetRequest) })
+  let ofRequest: Promise<Answer> | null = null
+  let ofBet: Promise<Answer> | null = null
+  const askRequest = () => {
+    ofRequest ??=
+      authorizeRequest === undefined ? granted : answerOf('authorizeRequest', () => authorizeRequest(copy()))
+    return ofRequest
+  }
+  return {
+    async isGrantedBeforeLoad() {
+      if (authorizeBet !== undefined) return false
+      return await askRequest().then(
+        answer => answer === 'granted',
+        () => false, // thrown again by `ask`, unless another rule refuses the bet
+      )
+    },
+    async ask(player) {
+      const answer = await askRequest()
+      if (answer !== 'granted' || authorizeBet === undefined) return answer
+      ofBet ??= answerOf('authorizeBet', () => authorizeBet(copy(), { ...player }))
+      return await ofBet
+    },
+  }
+}
+
+async function answerOf(name: string, call: () => void | Promise<void>): Promise<Answer> {
+  try {
+    const answer: unknown = await call()
+    if (answer === undefined) return 'granted'
+  } catch (cause) {
+    if (!isWalletRefusal(cause))
+      throw new WalletError('HOOK_FAILED', `${name} threw; no changes were made`, { cause })
+    const { errorCode, description } = cause
+    return { errorCode, description }
+  }
+  // The hook returned an error or a boolean, perhaps instead of throwing: that must not authorise the bet.
+  throw new WalletError(
+    'HOOK_FAILED',
+    `${name} must return undefined, or throw WalletRefusal to refuse; no changes were made`,
+  )
+}
