@@ -450,7 +450,7 @@ async function halt(postmaster: ChildProcess): Promise<number[]> {
   }
 }
 
-function signalTo(pid: number, signal: NodeJS.Signals): void {
+export function signalTo(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch (error) {
@@ -466,7 +466,7 @@ interface RunningProcess {
   state: string
 }
 
-function processes(): RunningProcess[] {
+export function processes(): RunningProcess[] {
   if (process.platform === 'win32') return []
   // Slim containers have no ps.
   if (process.platform !== 'linux') {

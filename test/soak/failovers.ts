@@ -163,7 +163,7 @@ export function failingOver(cluster: Cluster): Subject {
   }
 }
 
-function shuffled<T>(list: readonly T[], random: Random): T[] {
+export function shuffled<T>(list: readonly T[], random: Random): T[] {
   const rest = [...list]
   return list.map(() => rest.splice(random.int(0, rest.length - 1), 1)[0] as T)
 }
