@@ -6,6 +6,7 @@
 import type pg from 'pg'
 import type { Accounts } from './accounts.js'
 import { type Call, type PlatformBet, reverses, type SettlementType } from './platform.js'
+import type { ServerState } from './reconciliation.js'
 import { type BalanceState, type BetState, judgeRefusals } from './refusals.js'
 
 export interface Books {
@@ -78,6 +79,13 @@ export interface DifferenceListener {
   reportDifference(difference: string, betId?: string): void
 }
 
+/** What was answered and lost by servers that may lose it. */
+export interface AllowedLoss {
+  bets: ReadonlySet<string>
+  movements: ReadonlySet<string>
+  oldStates: readonly ServerState[]
+}
+
 /**
  * @param bets the calls and answers of the platform; `null`: it has its own books, which are compared
  *   elsewhere
@@ -89,6 +97,7 @@ export async function checkBooks(
   bets: readonly PlatformBet[] | null,
   cutOver: 'import' | 'view' | null,
   { reportDifference }: DifferenceListener,
+  lost: AllowedLoss | null = null,
 ): Promise<Books> {
   const legacy = cutOver !== null
   const changes = await pool.query<{ account: string; before: string; after: string; at: Date }>(
@@ -143,7 +152,8 @@ export async function checkBooks(
   }
   const known = new Set(movements.rows.map(({ id }) => id))
   for (const id of accounts.acknowledged)
-    if (!known.has(id)) reportDifference(`${id} of the PAM was acknowledged, but is lost`)
+    if (!known.has(id) && !lost?.movements.has(id))
+      reportDifference(`${id} of the PAM was acknowledged, but is lost`)
 
   // 4. Every transaction, replayed in the order of the commits: allowed by the rules, and leading to the
   //    stored bets.
@@ -185,8 +195,12 @@ export async function checkBooks(
 
   // 6. The answers to the platform.
   if (bets !== null) {
+    // Answers of an old primary, of calls that are not lost: its balances existed.
+    for (const [id, balances] of lost?.oldStates.flatMap(old => [...old.balances]) ?? [])
+      for (const { cents } of balances) balancesEver.get(id)?.add(cents)
     compareWithAnswers(bets, transactions, expectedBets, balancesEver, reportDifference)
-    if (!legacy) judgeRefusals(bets, { states, balances: balanceStates }, reportDifference)
+    const timelines = [balanceStates, ...(lost?.oldStates.map(({ balances }) => balances) ?? [])]
+    if (!legacy) judgeRefusals(bets, { states, timelines }, reportDifference)
   }
 
   const live = (row: BetRow) => settlementTypes.some(type => row.credits[type].live !== null)

@@ -65,45 +65,49 @@ const frozen: Failover = async (cluster, random) => {
   cluster.address.moveTo(cluster.primary.port, { cut: true })
 }
 
-/** The address leads to the standby before, or without, its promotion. */
-const standbyAnswers: Failover = async (cluster, random) => {
-  const replay = (what: 'pause' | 'resume') =>
-    withClient(cluster.standby.url, client => client.query(`SELECT pg_wal_replay_${what}()`))
-  await replay('pause')
-  await pause(random, 200, 800)
-  cluster.address.moveTo(cluster.standby.port, { cut: random.percent(50) })
-  await pause(random, 300, 1_200)
-  if (random.percent(50)) {
-    await cluster.primary.kill()
-    await failOver(cluster, random)
-  } else {
-    await replay('resume')
-    cluster.address.moveTo(cluster.primary.port, { cut: true })
+/** The address leads to the standby, which lags, before or without its promotion. */
+const standbyAnswers =
+  (end: 'promoted' | 'back'): Failover =>
+  async (cluster, random) => {
+    const replay = (what: 'pause' | 'resume') =>
+      withClient(cluster.standby.url, client => client.query(`SELECT pg_wal_replay_${what}()`))
+    await replay('pause')
+    await pause(random, 200, 800)
+    cluster.address.moveTo(cluster.standby.port, { cut: random.percent(50) })
+    await pause(random, 300, 1_200)
+    if (end === 'promoted') {
+      await cluster.primary.kill()
+      await failOver(cluster, random)
+    } else {
+      await replay('resume')
+      cluster.address.moveTo(cluster.primary.port, { cut: true })
+    }
   }
-}
 
-/** Ends the waits for the standby that the wallet has now. @returns how many */
+const waiting = "FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND application_name"
+
+/** Ends the waits of the wallet and the PAM for the standby. @returns how many were the wallet's */
 async function endWaits(cluster: Cluster, by: 'terminate' | 'cancel'): Promise<number> {
   return await withClient(cluster.primary.url, async client => {
-    const { rowCount } = await client.query(
-      `SELECT pg_${by}_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND application_name <> ''`,
+    const { rows } = await client.query<{ name: string }>(
+      `SELECT application_name AS name, pg_${by}_backend(pid) ${waiting} IN ('bet-wallet', 'pam')`,
     )
-    return rowCount ?? 0
+    return rows.filter(({ name }) => name === 'bet-wallet').length
   })
 }
 
 /** The standby is silent, and somebody "frees" the commits that hang. */
 const waits =
-  (by: 'terminate' | 'cancel'): Failover =>
+  (by: 'terminate' | 'cancel', end: 'killed' | 'back'): Failover =>
   async (cluster, random) => {
     cluster.link.hold()
-    const rounds = random.int(1, 4)
+    const rounds = random.int(2, 4)
     for (let ended = 0; ended < rounds; ) {
       if ((await endWaits(cluster, by)) > 0) ended += 1
       await pause(random, 50, 250)
     }
     await pause(random, 0, 500)
-    if (random.percent(40)) {
+    if (end === 'back') {
       cluster.link.release()
       return
     }
@@ -114,50 +118,56 @@ const waits =
   }
 
 /** The standby is gone, and a restart does not help: the commits that hung are visible afterwards. */
-const restarted: Failover = async (cluster, random) => {
-  cluster.link.refuse()
-  const waiting = async () =>
+const restarted =
+  (end: 'killed' | 'back'): Failover =>
+  async (cluster, random) => {
+    cluster.link.refuse()
     await withClient(cluster.primary.url, async client => {
-      const { rowCount } = await client.query("SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
-      return rowCount ?? 0
+      while (((await client.query(`SELECT ${waiting} = 'bet-wallet'`)).rowCount ?? 0) === 0) await sleep(20)
     })
-  while ((await waiting()) === 0) await sleep(20)
-  await cluster.primary.shutDown()
-  await cluster.primary.start()
-  await pause(random, 300, 1_500)
-  if (random.percent(40)) {
-    cluster.link.moveTo(cluster.primary.port, { cut: true })
-    return
+    await cluster.primary.shutDown()
+    await cluster.primary.start()
+    await pause(random, 300, 1_500)
+    if (end === 'back') {
+      cluster.link.moveTo(cluster.primary.port, { cut: true })
+      return
+    }
+    await cluster.primary.kill()
+    await failOver(cluster, random)
   }
-  await cluster.primary.kill()
-  await failOver(cluster, random)
-}
 
-const failovers: Record<string, Failover> = {
+const failovers = {
   'primary killed': killed,
   'split brain': splitBrain,
   'primary frozen, and back': frozen,
-  'a standby answers': standbyAnswers,
-  'waits terminated': waits('terminate'),
-  'waits cancelled': waits('cancel'),
-  'restart without standby': restarted,
-}
+  'a standby answers, and is promoted': standbyAnswers('promoted'),
+  'a standby answers, and back': standbyAnswers('back'),
+  'waits terminated, primary killed': waits('terminate', 'killed'),
+  'waits terminated, standby back': waits('terminate', 'back'),
+  'waits cancelled, primary killed': waits('cancel', 'killed'),
+  'restart, primary killed': restarted('killed'),
+  'restart, standby back': restarted('back'),
+} satisfies Record<string, Failover>
+
+export type FailoverKind = keyof typeof failovers
 
 /** Every kind once, in random order, and again. */
-export function failingOver(cluster: Cluster): Subject {
+export function failingOver(
+  cluster: Cluster,
+  kinds: readonly FailoverKind[] = Object.keys(failovers) as FailoverKind[],
+): Subject {
   return {
     url: cluster.url,
     limits,
     async disturb({ random, answered, answersPerKill, kills, killsMax, progress, log }) {
-      const names = Object.keys(failovers)
-      let round: string[] = []
+      let round: FailoverKind[] = []
       for (let count = 1; count <= killsMax; count += 1) {
-        if (round.length === 0) round = shuffled(names, random)
-        const name = round.pop() as string
+        if (round.length === 0) round = shuffled(kinds, random)
+        const kind = round.pop() as FailoverKind
         await answered(random.int(1, 2 * answersPerKill))
-        kills[name] = (kills[name] ?? 0) + 1
-        log(`failover ${count} of ${killsMax}: ${name}, ${progress()}`)
-        await (failovers[name] as Failover)(cluster, random)
+        kills[kind] = (kills[kind] ?? 0) + 1
+        log(`failover ${count} of ${killsMax}: ${kind}, ${progress()}`)
+        await failovers[kind](cluster, random)
       }
     },
   }

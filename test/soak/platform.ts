@@ -101,15 +101,18 @@ class BetDiffers extends Error {
 }
 
 const callMsMax = 20_000
-/** How long a call is retried. */
-const retryMsMax = 120_000
+export interface PlatformOptions {
+  /** Whether new players join while the load runs. */
+  registering?: boolean
+  /** How long a call is retried. */
+  retryMsMax?: number
+}
 
-/** @param registering whether new players join while the load runs */
 export function createPlatform(
   accounts: Accounts,
   random: Random,
   listener: PlatformListener,
-  registering: boolean,
+  { registering = false, retryMsMax = 120_000 }: PlatformOptions = {},
 ): Platform {
   const agent = new Agent({ keepAlive: true })
   const playerIds = [...accounts.initialBalances.keys()] as [string, ...string[]]

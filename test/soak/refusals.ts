@@ -23,7 +23,8 @@ export interface BalanceState {
 /** All states in the order of the commits. */
 export interface States {
   states: ReadonlyMap<string, readonly BetState[]>
-  balances: ReadonlyMap<string, readonly BalanceState[]>
+  /** More than one if servers lost commits. */
+  timelines: readonly ReadonlyMap<string, readonly BalanceState[]>[]
 }
 
 interface Span {
@@ -87,13 +88,15 @@ function betsDuring({ bet }: Call, during: Span, all: States): (BetState | null)
 
 /** A change of a balance takes its time before its commit, and so after the end of the previous balance. */
 function balancesDuring({ bet }: Call, during: Span, all: States): number[] {
-  const balances = all.balances.get(bet.playerId) ?? []
-  return balances
-    .filter(({ since }, index) => {
-      const to = balances[index + 2]?.since ?? Number.POSITIVE_INFINITY
-      return since <= during.to && to >= during.from
-    })
-    .map(({ cents }) => cents)
+  return all.timelines.flatMap(timeline => {
+    const balances = timeline.get(bet.playerId) ?? []
+    return balances
+      .filter(({ since }, index) => {
+        const to = balances[index + 2]?.since ?? Number.POSITIVE_INFINITY
+        return since <= during.to && to >= during.from
+      })
+      .map(({ cents }) => cents)
+  })
 }
 
 /** Whether a balance does not cover the stake, or any amount that an unsettlement may have had to debit. */

@@ -4,12 +4,12 @@ import type { Accounts } from './accounts.js'
 import type { Call, Platform, PlatformBet } from './platform.js'
 import type { Random } from './random.js'
 
-const retriedAtEndMax = 1_500
-
 export interface RetryOptions {
   pool: pg.Pool
   accounts: Accounts
   random: Random
+  /** The approximate number of calls. */
+  callsMax: number
   reportDifference(difference: string, bet: PlatformBet): void
 }
 
@@ -20,14 +20,14 @@ export interface RetryOptions {
  */
 export async function retryAnswered(
   platform: Platform,
-  { pool, accounts, random, reportDifference }: RetryOptions,
+  { pool, accounts, random, callsMax, reportDifference }: RetryOptions,
 ): Promise<number> {
   for (const playerId of accounts.initialBalances.keys()) await accounts.move(playerId, 1_000_000)
   const { rows } = await pool.query<{ account: string; cents: string }>(
     `SELECT account, trim_scale(cents)::text AS cents FROM (${accounts.balancesSql}) b`,
   )
   const balances = new Map(rows.map(({ account, cents }) => [account, Number(cents)]))
-  const calls = sampleOf(platform, random)
+  const calls = sampleOf(platform, random, callsMax)
   for (const call of calls) {
     const first = call.answers.find(isRecorded(call))
     const replay = await platform.retry(call)
@@ -59,12 +59,12 @@ export const isRecorded =
     status < 500 && (errorCode === null || call.operation === 'placebet' || status === 402)
 
 /** Every uncollected clawback, and a random sample of the other calls. */
-function sampleOf(platform: Platform, random: Random): Call[] {
+function sampleOf(platform: Platform, random: Random, callsMax: number): Call[] {
   const answered = platform.bets.flatMap(bet => bet.calls).filter(call => call.answers.some(isRecorded(call)))
   const isUncollected = (call: Call) =>
     call.operation === 'unsettlement' && call.answers.some(({ status }) => status === 402)
   const uncollected = answered.filter(isUncollected)
   const others = answered.filter(call => !isUncollected(call))
-  const share = (100 * Math.max(0, retriedAtEndMax - uncollected.length)) / Math.max(1, others.length)
-  return [...uncollected.slice(0, retriedAtEndMax), ...others.filter(() => random.percent(share))]
+  const share = (100 * Math.max(0, callsMax - uncollected.length)) / Math.max(1, others.length)
+  return [...uncollected.slice(0, callsMax), ...others.filter(() => random.percent(share))]
 }

@@ -9,6 +9,7 @@ import type { Fault } from './faults.js'
 import { legacyBetsView, legacyMigration } from './legacy-integration.js'
 import { createPlatform, type PlatformBet, type Traffic } from './platform.js'
 import { type Random, randomOf } from './random.js'
+import { checkLost, findLost, type Lost, readState, type ServerState } from './reconciliation.js'
 import { retryAnswered } from './retries.js'
 import type { Limits } from './server-child.js'
 import { createServerProcess, type ServerListener, type ServerProcess } from './server-process.js'
@@ -30,6 +31,11 @@ export interface Subject {
   /** The limits of the wallet and the PAM. Default: those of the library and of pg. */
   readonly limits?: Limits
   /**
+   * What each old primary had, for servers that may lose what was answered: it must be found, and is listed.
+   * Absent: nothing may be lost.
+   */
+  readonly oldStates?: readonly ServerState[]
+  /**
    * Injects faults while there is load, and counts them. Returns or throws when all servers are up again: it
    * throws what `answered` throws.
    */
@@ -37,6 +43,8 @@ export interface Subject {
 }
 
 export interface Scene {
+  /** The name of the database of this phase. */
+  readonly database: string
   readonly random: Random
   readonly wallets: readonly ServerProcess[]
   /** How often each kind of fault was injected. */
@@ -75,6 +83,8 @@ export interface PhaseReport {
   books: Books | null
   /** Answered calls that were retried at the end. */
   retriedAtEnd: number
+  /** What was answered and is missing, of servers that may lose it. */
+  lost: Lost | null
   /** The differences, each with the trace of its bet. Empty: passed. */
   differences: string[]
 }
@@ -121,7 +131,15 @@ export async function runPhase(subject: Subject, phase: Phase, options: PhaseOpt
   givenUp.catch(() => {}) // handled here too: perhaps no code awaits it
   const orGivenUp = <T>(work: Promise<T>): Promise<T> => Promise.race([work, givenUp])
 
+  const { oldStates } = subject
+  /** Until it is known which bets have lost something. */
+  const undecided: { difference: string; bet: PlatformBet }[] = []
+  let lost: Lost | null = null
   const reportDifference = (difference: string, bet?: PlatformBet): void => {
+    if (bet !== undefined && oldStates !== undefined) {
+      if (lost === null) undecided.push({ difference, bet })
+      if (lost === null || lost.bets.has(bet.betId)) return
+    }
     differences.push(bet === undefined ? difference : `${difference}\n${traceOf(bet)}`)
     if (differences.length >= differencesMax) giveUp(new GivenUp('too many differences'))
   }
@@ -165,7 +183,16 @@ export async function runPhase(subject: Subject, phase: Phase, options: PhaseOpt
         differs: reportDifference,
         failed: giveUp,
       })
-    : createPlatform(accounts, random, { reportDifference, failed: giveUp }, limits !== null)
+    : createPlatform(
+        accounts,
+        random,
+        { reportDifference, failed: giveUp },
+        {
+          registering: limits !== null && oldStates === undefined,
+          // A call that waits for a lost one waits in vain.
+          ...(oldStates && { retryMsMax: 10_000 }),
+        },
+      )
   const many = <T>(make: () => T): T[] => Array.from({ length: simulated ? 1 : 2 }, make)
   const start = async (all: readonly ServerProcess[]) => {
     await Promise.all(all.map(process => process.start()))
@@ -181,6 +208,7 @@ export async function runPhase(subject: Subject, phase: Phase, options: PhaseOpt
       faults,
       books,
       retriedAtEnd,
+      lost,
     },
     differences,
   })
@@ -205,6 +233,7 @@ export async function runPhase(subject: Subject, phase: Phase, options: PhaseOpt
       await start(wallets)
     }
     await subject.disturb({
+      database: new URL(databaseUrl).pathname.slice(1),
       ...{ random, wallets, kills, killsMax: phase.kills, answersPerKill, log },
       answered: count => orGivenUp(platform.answered(count)),
       progress() {
@@ -217,7 +246,12 @@ export async function runPhase(subject: Subject, phase: Phase, options: PhaseOpt
     await orGivenUp(platform.finish())
     const books = await checkAll()
     if (!('bets' in platform)) return report(books, await platform.compare(pool))
-    const retriedAtEnd = await retryAnswered(platform, { pool, accounts, random, reportDifference })
+    if (oldStates !== undefined) return report(books, 0)
+    const retriedAtEnd = await retryAnswered(platform, {
+      ...{ pool, accounts, random, reportDifference },
+      // Each waits for the standby.
+      callsMax: limits === null ? 1_500 : 300,
+    })
     const after = await checkAll()
     if (after.transactions !== books.transactions || after.owedCents !== books.owedCents)
       reportDifference('retries of recorded calls have written transactions')
@@ -259,13 +293,28 @@ export async function runPhase(subject: Subject, phase: Phase, options: PhaseOpt
     ].join(', ')
   }
 
-  function checkAll(): Promise<Books> {
+  async function checkAll(): Promise<Books> {
     const bets = 'bets' in platform ? platform.bets : null
     const byId = new Map(bets?.map(bet => [bet.betId, bet]))
-    return checkBooks(pool, accounts, bets, phase.cutOver, {
-      reportDifference: (difference, betId) =>
-        reportDifference(difference, betId === undefined ? undefined : byId.get(betId)),
-    })
+    if (bets !== null && oldStates !== undefined) await reconcile(bets, oldStates)
+    return await checkBooks(
+      pool,
+      accounts,
+      bets,
+      phase.cutOver,
+      {
+        reportDifference: (difference, betId) =>
+          reportDifference(difference, betId === undefined ? undefined : byId.get(betId)),
+      },
+      lost === null ? null : { ...lost, oldStates: oldStates ?? [] },
+    )
+  }
+
+  async function reconcile(bets: readonly PlatformBet[], old: readonly ServerState[]): Promise<void> {
+    const now = await readState(pool)
+    lost = findLost(bets, accounts.acknowledged, now)
+    checkLost(lost, old, now, bets, accounts.acknowledged, reportDifference)
+    for (const { difference, bet } of undecided.splice(0)) reportDifference(difference, bet)
   }
 }
 
