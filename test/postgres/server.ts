@@ -308,12 +308,14 @@ export async function createDatabase(
   location.pathname = `/${name}`
   const url = location.href
   const pool = new pg.Pool({ ...options.pool, connectionString: url })
-  // A connection that is still closing when the database is dropped has no other listener.
   pool.on('connect', client => client.on('error', () => {}))
   return {
     url,
     pool,
     async drop() {
+      // `end` does not wait until its connections are closed: those that are still closing are terminated, and the
+      // pool emits their errors.
+      pool.on('error', () => {})
       await pool.end()
       await withClient(server.url, client => client.query(`DROP DATABASE ${name} WITH (FORCE)`))
     },
@@ -497,7 +499,7 @@ function statOf(pid: string): string {
 }
 
 /** Below the ephemeral ports: an outgoing connection could take one of those between `kill` and `start`. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(15_000, 30_000)
     const server = createServer()

@@ -544,14 +544,19 @@ describe('25006, a standby', () => {
     await idle(made.pool)
   })
 
-  it('at start: UNAVAILABLE, not a problem of the schema', async () => {
+  it('at start, on a primary: the setting does not pass, so it is not UNAVAILABLE', async () => {
     const made = await wallet()
     const pool = new pg.Pool({ connectionString: url, options: '-c default_transaction_read_only=on' })
     opened.push({ close: () => pool.end() })
     const store = createPostgresStore(pool, { schema: made.schema })
-    await expect(store.ready()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
-    await expect(store.load(keys)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
-    expect(await store.commit(placing())).toEqual({ status: 'unavailable' })
+    const rejected = {
+      code: 'DATABASE_REJECTED',
+      message: expect.stringContaining('default_transaction_read_only'),
+    }
+    await expect(store.ready()).rejects.toMatchObject(rejected)
+    await expect(store.load(keys)).rejects.toMatchObject(rejected)
+    await expect(store.commit(placing())).rejects.toMatchObject(rejected)
+    expect(await made.recorded()).toEqual([])
   })
 })
 
