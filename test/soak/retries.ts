@@ -1,8 +1,10 @@
 /** After the load: recorded answers are replayed unchanged, whatever the current balance is (D2, D6, D7). */
 import type pg from 'pg'
 import type { Accounts } from './accounts.js'
-import type { Call, Platform, PlatformBet } from './platform.js'
+import type { Answer, Call, Platform, PlatformBet } from './platform.js'
 import type { Random } from './random.js'
+
+const retryMsMax = 60_000
 
 export interface RetryOptions {
   pool: pg.Pool
@@ -22,6 +24,15 @@ export async function retryAnswered(
   platform: Platform,
   { pool, accounts, random, callsMax, reportDifference }: RetryOptions,
 ): Promise<number> {
+  /** A fault is no answer: the platform tries again. */
+  const answerOf = async (call: Call): Promise<Answer | null> => {
+    const until = performance.now() + retryMsMax
+    for (;;) {
+      const answer = await platform.retry(call)
+      if (answer !== null || performance.now() > until) return answer
+    }
+  }
+
   for (const playerId of accounts.initialBalances.keys()) await accounts.move(playerId, 1_000_000)
   const { rows } = await pool.query<{ account: string; cents: string }>(
     `SELECT account, trim_scale(cents)::text AS cents FROM (${accounts.balancesSql}) b`,
@@ -30,7 +41,7 @@ export async function retryAnswered(
   const calls = sampleOf(platform, random, callsMax)
   for (const call of calls) {
     const first = call.answers.find(isRecorded(call))
-    const replay = await platform.retry(call)
+    const replay = await answerOf(call)
     const same =
       first !== undefined &&
       replay?.status === first.status &&
