@@ -131,7 +131,7 @@ async function tryFunctions(ask: Ask, { schema }: Tables): Promise<void> {
   await ask(`SELECT * FROM ${schema}.load_v${schemaVersion}($1)`, [
     '[{"key_index":0,"operation":"placebet","transaction_id":"","player_id":null,"bet_id":""}]',
   ])
-  await ask(`SELECT * FROM ${schema}.commit_v${schemaVersion}($1, $2, NULL, 1000)`, ['[]', '[]'])
+  await ask(`SELECT * FROM ${schema}.commit_v${schemaVersion}($1, NULL, 1000)`, ['{}'])
   await ask(`SELECT * FROM ${schema}.commit_one_v${schemaVersion}($1, NULL, 1000)`, ['{}'])
   const [sequence] = (await ask('SELECT has_sequence_privilege($1, $2) AS usable', [
     `${schema}.wallet_transaction_ids`,
