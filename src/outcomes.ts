@@ -10,7 +10,7 @@ export const errorCodes = [
   'INVALID_REQUEST',
   /** The player is unknown, or the bet belongs to another player (D15, D16). */
   'INVALID_PLAYER',
-  /** For the operator's `authorizeBet`; the library itself never answers with it. */
+  /** For the operator's hooks; the library itself never answers with it. */
   'INVALID_SESSION_TOKEN',
   /** The currency of the request or of the bet differs from the player's (D23). */
   'INVALID_CURRENCY',

@@ -33,7 +33,7 @@ export function createMyStore(_client: Client): WalletStore {
       //   its refusal, if it was refused, and the walletTransactionId that commit returned.
       //
       // player: by playerId; null if unknown. Return blocked and closed players too: a rollback must find
-      //   them, and authorizeBet decides who may bet. The balance is the amount that guard 3 checks: the
+      //   them, and the hooks decide who may bet. The balance is the amount that guard 3 checks: the
       //   available funds, not the total.
       //     { playerId, currency: 'EUR', balance: '100.00' }
       //

@@ -2,6 +2,7 @@
 import { check } from '../options.js'
 import type { WalletStore } from '../store.js'
 import { CaseContext, type CaseDefinition, type ContextOptions } from './case-context.js'
+import { confirmedLoadCases } from './cases/confirmed-loads.js'
 import { durabilityCases } from './cases/durability.js'
 import { guardCases } from './cases/guards.js'
 import { historyCases } from './cases/histories.js'
@@ -10,6 +11,7 @@ import { otherWriterCases } from './cases/other-writers.js'
 import { raceCases } from './cases/races.js'
 import { readCases } from './cases/reads.js'
 import { shapeCases } from './cases/shape.js'
+import { unknownPlayerCases } from './cases/unknown-players.js'
 import type { CaseOptions, StoreHarness, WalletStoreCase } from './harness.js'
 import { CaseFailed, shown } from './trace.js'
 import type { Opened } from './wallet.js'
@@ -22,6 +24,8 @@ const definitions: readonly CaseDefinition[] = [
   ...guardCases,
   ...durabilityCases,
   ...readCases,
+  ...confirmedLoadCases,
+  ...unknownPlayerCases,
   ...raceCases,
   ...otherWriterCases,
   ...lostAnswerCases,

@@ -1,9 +1,10 @@
 /** Fault injection: a store whose commit requests or answers get lost, or whose commits are delayed. */
 import type { CommitResult, WalletChanges, WalletStore } from '../store.js'
+import { withLoadConfirmed } from './with-load-confirmed.js'
 
 export interface FaultyStore extends WalletStore {
-  /** The next commits meet these faults, in this order; the commits after them meet none. */
-  failNext(...faults: CommitFault[]): void
+  /** The next commits meet these faults, in this order, `null`: no fault; the commits after them meet none. */
+  failNext(...faults: (CommitFault | null)[]): void
   /** Removes the faults that no commit has met yet. */
   clearFaults(): void
   /**
@@ -38,6 +39,7 @@ export function faultyStore(store: WalletStore, plan: readonly (CommitFault | nu
   return {
     contractVersion: store.contractVersion,
     load: keys => store.load(keys),
+    ...withLoadConfirmed(store, (keys, loadConfirmed) => loadConfirmed(keys)),
     async commit(changes) {
       const fault = faults.shift() ?? null
       if (fault === null) return store.commit(changes)

@@ -33,6 +33,13 @@ export interface StoreHarness<Opened extends { store: WalletStore } = { store: W
   settleExternally?(opened: Opened, settlement: SettlementRequest): void | Promise<void>
   /** Makes the next commit stop midway: after it has read what its guards need, before it is durable. */
   holdCommit?(opened: Opened): HeldCommit | Promise<HeldCommit>
+  /**
+   * Makes the database unable to commit durably, while reads still work: stops its synchronous replicas, or
+   * cuts it off from the majority of its cluster.
+   *
+   * @returns a function that ends it
+   */
+  stopReplication?(opened: Opened): ResumeReplication | Promise<ResumeReplication>
   /** Moves the store's clock forward, for stores that expire records. */
   advanceClock?(opened: Opened, milliseconds: number): void | Promise<void>
   /**
@@ -43,6 +50,9 @@ export interface StoreHarness<Opened extends { store: WalletStore } = { store: W
    */
   limits?: { digits: number; scale: number }
 }
+
+/** Lets the database commit again. */
+export type ResumeReplication = () => void | Promise<void>
 
 /** A commit that stops midway. */
 export interface HeldCommit {

@@ -1,5 +1,6 @@
 /** The steps of a case in the order in which they happened, for the report of a failure. */
 import type { CommitResult, WalletChanges, WalletKeys, WalletSnapshot, WalletStore } from '../store.js'
+import { withLoadConfirmed } from './with-load-confirmed.js'
 
 interface Entry {
   text: string
@@ -98,6 +99,9 @@ export function tracedStore(store: WalletStore, trace: Trace, actor: string): Wa
   return {
     contractVersion: store.contractVersion,
     load: keys => traced(`load ${shownKeys(keys)}`, () => store.load(keys), shownSnapshot),
+    ...withLoadConfirmed(store, (keys, loadConfirmed) =>
+      traced(`loadConfirmed ${shownKeys(keys)}`, () => loadConfirmed(keys), shownSnapshot),
+    ),
     commit: changes => traced(`commit ${shownChanges(changes)}`, () => store.commit(changes), shownResult),
   }
 }

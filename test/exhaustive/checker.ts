@@ -11,8 +11,11 @@ import type { StateSpace, StoreState } from './state-space.js'
 
 export const someOrder = 'answers and final state are those of some sequential order'
 
-/** The fault of a schedule. `lost` and `refused` are added to the slot of the request that met it. */
-export const faults = { none: 0, harmless: 1, lost: 2, refused: 5 } as const
+/**
+ * The fault of a schedule. `lost` and `refused` are added to the slot of the request that met it. `stale`: any
+ * number of loads returned old records.
+ */
+export const faults = { none: 0, harmless: 1, lost: 2, refused: 5, stale: 8 } as const
 
 /** The end of a schedule. */
 export interface End {
@@ -135,7 +138,9 @@ function effectsOf(fault: number, endings: readonly Ending[], conflictsMayEnd: b
   const effects: Effect[] = []
   for (const [slot, ending] of endings.entries()) {
     if (ending.fault === 'no-changes') {
-      const caused = ending.text === 'fault CONFLICT' ? conflictsMayEnd : fault === faults.harmless
+      // Each attempt after a stale load may end in a conflict.
+      const mayConflict = conflictsMayEnd || fault === faults.stale
+      const caused = ending.text === 'fault CONFLICT' ? mayConflict : fault === faults.harmless
       if (!caused) return null
       effects.push('not-done')
     } else if (ending.fault === 'unknown') {

@@ -3,7 +3,7 @@
  * store, no caches, and no merging of equal states. The explorer must reach exactly the same ends.
  */
 import type { CommitResult, WalletChanges, WalletSnapshot, WalletStore } from 'bet-wallet'
-import { isCall, keysOf, type Letter, letters, send } from './alphabet.js'
+import { type Call, isCall, keysOf, type Letter, letters, send } from './alphabet.js'
 import { faults } from './checker.js'
 import type { Findings, Step } from './explorer.js'
 import { type Ending, endingOf, endingOfError, endingOfMove, optionsOf, settled } from './handler.js'
@@ -17,7 +17,7 @@ export function endText(endings: readonly Ending[], fault: number, before: numbe
 }
 
 type Waiting =
-  | { at: 'load'; resolve(snapshot: WalletSnapshot): void; reject(error: Error): void }
+  | { at: 'load'; confirmed: boolean; resolve(snapshot: WalletSnapshot): void; reject(error: Error): void }
   | { at: 'commit'; changes: WalletChanges; resolve(result: CommitResult): void; reject(error: Error): void }
 
 class Execution {
@@ -28,6 +28,8 @@ class Execution {
   readonly endings: (Ending | null)[]
   fault: number = faults.none
   before = 0
+  /** Per letter of the word: its load at the start. */
+  #old: readonly (WalletSnapshot | null)[] = []
   #delayed: WalletChanges | null = null
 
   constructor(start: Start, variant: Variant, word: readonly number[]) {
@@ -43,21 +45,30 @@ class Execution {
     const direct: WalletStore = {
       contractVersion: 1,
       load: keys => observed.load(keys),
+      loadConfirmed: keys => observed.load(keys),
       commit: changes => observed.commit(changes),
     }
     for (const letter of start.before) {
       if (isCall(letter)) await send(letter, direct, optionsOf(attemptsMax))
       else observed.move(letter.step, letter.amount)
     }
+    const old: (WalletSnapshot | null)[] = []
+    for (const number of this.#word) {
+      const letter = letters[number] as Letter
+      old.push(isCall(letter) ? await observed.load(keysOf(letter)) : null)
+    }
+    this.#old = old
     for (const [slot, number] of this.#word.entries()) {
       const letter = letters[number] as Letter
       if (!isCall(letter)) continue
+      const load = (confirmed: boolean) =>
+        new Promise<WalletSnapshot>((resolve, reject) => {
+          this.#waiting[slot] = { at: 'load', confirmed, resolve, reject }
+        })
       const store: WalletStore = {
         contractVersion: 1,
-        load: () =>
-          new Promise((resolve, reject) => {
-            this.#waiting[slot] = { at: 'load', resolve, reject }
-          }),
+        load: () => load(false),
+        loadConfirmed: () => load(true),
         commit: changes =>
           new Promise((resolve, reject) => {
             this.#waiting[slot] = { at: 'commit', changes, resolve, reject }
@@ -71,7 +82,7 @@ class Execution {
     await settled()
   }
 
-  possible(): Step[] {
+  async possible(): Promise<Step[]> {
     const steps: Step[] = []
     const clean = this.fault === faults.none
     for (const [slot, letter] of this.#word.entries()) {
@@ -80,6 +91,11 @@ class Execution {
       if (isCopy && !this.#begun[slot] && !this.#begun[slot - 1]) continue
       steps.push({ slot, action: 'is answered' })
       const waiting = this.#waiting[slot]
+      if ((clean || this.fault === faults.stale) && waiting?.at === 'load' && !waiting.confirmed) {
+        const now = await this.observed.load(keysOf(letters[letter] as Call))
+        if (JSON.stringify(now) !== JSON.stringify(this.#old[slot]))
+          steps.push({ slot, action: 'load is stale' })
+      }
       if (!clean || waiting === null || waiting === undefined) continue
       if (waiting.at === 'load') {
         steps.push({ slot, action: 'load throws' }, { slot, action: 'load is unavailable' })
@@ -113,7 +129,10 @@ class Execution {
     this.#waiting[slot] = null
     if (waiting.at === 'load') {
       if (action === 'is answered') waiting.resolve(await this.observed.load(keysOf(letter)))
-      else {
+      else if (action === 'load is stale') {
+        this.fault = faults.stale
+        waiting.resolve(this.#old[slot] as WalletSnapshot)
+      } else {
         this.fault = faults.harmless
         const code = action === 'load is unavailable' ? { code: 'UNAVAILABLE' } : {}
         waiting.reject(Object.assign(new Error('Injected fault'), code))
@@ -177,7 +196,7 @@ export async function executeAll(
     const execution = new Execution(start, variant, word)
     await execution.begin(start, attemptsMax)
     for (let depth = 0; ; depth += 1) {
-      const possible = execution.possible()
+      const possible = await execution.possible()
       if (possible.length === 0) break
       const choice = taken[depth] ?? { step: 0, of: possible.length }
       taken[depth] = choice

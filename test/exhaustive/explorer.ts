@@ -33,6 +33,7 @@ export const actions = [
   'is lost and delivered later',
   'is unavailable',
   'is refused',
+  'load is stale',
 ] as const
 
 /** One step of a schedule. `slot` -1: the delayed commit is delivered. */
@@ -72,7 +73,7 @@ const slotsMax = 3
  * The second number of a row holds the fault, which request was answered before which began, and the delayed
  * commit.
  */
-const faultBits = 3
+const faultBits = 4
 const beforeBits = 9
 const delayedShift = faultBits + beforeBits
 const faultMask = (1 << faultBits) - 1
@@ -297,6 +298,10 @@ export class Explorer {
       if (handler.at === 'load') {
         const snapshot = (space.stores[store] as StoreState).snapshots[handler.letter] as number
         this.#addStep(row, depth, slot, 0, store, snapshot, meta)
+        const old = (space.stores[0] as StoreState).snapshots[handler.letter] as number
+        const mayBeStale = space.reads !== 'single' && !handler.confirmed && old !== snapshot
+        if (mayBeStale && (clean || (meta & faultMask) === faults.stale))
+          this.#addStep(row, depth, slot, 8, store, old, meta | faults.stale)
         if (clean) {
           this.#addStep(row, depth, slot, 1, store, injectedFault, meta | faults.harmless)
           this.#addStep(row, depth, slot, 2, store, loadUnavailable, meta | faults.harmless)

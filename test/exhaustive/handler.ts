@@ -7,6 +7,7 @@ import {
   type CommitResult,
   type WalletChanges,
   WalletError,
+  type WalletKeys,
   type WalletOptions,
   type WalletOutcome,
   type WalletSnapshot,
@@ -23,9 +24,17 @@ export type Reply =
   | { error: Error }
   | { moved: 'done' | 'not-done' }
 
+/**
+ * How a store reads.
+ * - `single`: from the one database there is.
+ * - `replicated`: `load` may be answered by a stale replica, and `loadConfirmed` may not.
+ * - `unconfirmed`: the same without `loadConfirmed`. It must be detected.
+ */
+export type Reads = 'single' | 'replicated' | 'unconfirmed'
+
 /** A handler waits for its store, or has ended. */
 export type Position =
-  | { at: 'load' }
+  | { at: 'load'; confirmed: boolean }
   | { at: 'commit'; changes: WalletChanges }
   | { at: 'end'; ending: Ending }
 
@@ -53,6 +62,7 @@ export async function runHandler(
   call: Call,
   replies: readonly Reply[],
   options: WalletOptions,
+  reads: Reads,
 ): Promise<Position> {
   let replied = 0
   let position: Position | null = null
@@ -71,14 +81,15 @@ export async function runHandler(
     if ('value' in known) return Promise.resolve(known.value as T)
     return Promise.reject('error' in known ? known.error : new Error(known.moved))
   }
+  const load = (keys: WalletKeys, confirmed: boolean) => {
+    const loaded = JSON.stringify(keys)
+    if (loaded !== JSON.stringify(keysOf(call))) throw new Error(`${call.name}: the handler loads ${loaded}`)
+    return reply<WalletSnapshot>({ at: 'load', confirmed })
+  }
   const store: WalletStore = {
     contractVersion: 1,
-    load(keys) {
-      const loaded = JSON.stringify(keys)
-      if (loaded !== JSON.stringify(keysOf(call)))
-        throw new Error(`${call.name}: the handler loads ${loaded}`)
-      return reply({ at: 'load' })
-    },
+    load: keys => load(keys, false),
+    ...(reads === 'replicated' ? { loadConfirmed: (keys: WalletKeys) => load(keys, true) } : {}),
     commit: changes => reply({ at: 'commit', changes }),
   }
   send(call, store, options).then(

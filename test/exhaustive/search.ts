@@ -4,6 +4,7 @@
  */
 import { letters } from './alphabet.js'
 import { Explorer } from './explorer.js'
+import type { Reads } from './handler.js'
 import { unchanged, type Variant } from './observed-store.js'
 import type { Start } from './starts.js'
 import { attemptsThatSuffice, StateSpace } from './state-space.js'
@@ -36,10 +37,10 @@ export function words(size: number, from = 0): number[][] {
 /** @param of after a violation, sizes above 2 are skipped: they would only give longer traces */
 export async function search(
   start: Start,
-  of: { sizes: readonly number[]; variant?: Variant; attemptsMax?: number },
+  of: { sizes: readonly number[]; variant?: Variant; attemptsMax?: number; reads?: Reads },
 ): Promise<SearchResult> {
   const { sizes, variant = unchanged, attemptsMax = attemptsThatSuffice } = of
-  const space = await StateSpace.from(start, variant, attemptsMax)
+  const space = await StateSpace.from(start, variant, attemptsMax, of.reads)
   const explorer = new Explorer(space)
   const result: SearchResult = { totals: new Map(), violated: new Map() }
   for (const size of sizes) {

@@ -5,7 +5,7 @@
  */
 import type { WalletChanges, WalletOptions } from 'bet-wallet'
 import { isCall, keysOf, type Letter, letters, type Move } from './alphabet.js'
-import { type Ending, endingOfMove, optionsOf, type Reply, runHandler } from './handler.js'
+import { type Ending, endingOfMove, optionsOf, type Reads, type Reply, runHandler } from './handler.js'
 import { type Movement, ObservedStore, unchanged, type Variant } from './observed-store.js'
 import type { Start } from './starts.js'
 
@@ -34,6 +34,8 @@ export interface StoreState {
 export interface HandlerState {
   letter: number
   at: 'load' | 'commit' | 'move' | 'end'
+  /** At a load: it is confirmed, and so never stale. */
+  confirmed: boolean
   /** The write that the handler waits for, at a commit or a movement. */
   write: number
   /** The commit is a debit: the store may refuse it. */
@@ -78,6 +80,7 @@ export class StateSpace {
 
   readonly start: Start
   readonly variant: Variant
+  readonly reads: Reads
   /** So few attempts that a request may end with a conflict. */
   readonly conflictsMayEnd: boolean
   readonly #options: WalletOptions
@@ -90,9 +93,10 @@ export class StateSpace {
   readonly #missingWrites: [store: number, write: number][] = []
   readonly #missingReplies: [handler: number, reply: number][] = []
 
-  private constructor(start: Start, variant: Variant, attemptsMax: number) {
+  private constructor(start: Start, variant: Variant, attemptsMax: number, reads: Reads) {
     this.start = start
     this.variant = variant
+    this.reads = reads
     this.conflictsMayEnd = attemptsMax < attemptsThatSuffice
     this.#options = optionsOf(attemptsMax)
   }
@@ -101,8 +105,9 @@ export class StateSpace {
     start: Start,
     variant: Variant = unchanged,
     attemptsMax = attemptsThatSuffice,
+    reads: Reads = 'replicated',
   ): Promise<StateSpace> {
-    const space = new StateSpace(start, variant, attemptsMax)
+    const space = new StateSpace(start, variant, attemptsMax, reads)
     await space.#begin()
     return space
   }
@@ -171,7 +176,7 @@ export class StateSpace {
     const done: Write[] = []
     const replies: Reply[] = []
     for (;;) {
-      const waits = await runHandler(letter, replies, this.#options)
+      const waits = await runHandler(letter, replies, this.#options, this.reads)
       if (waits.at === 'end') {
         this.before.push({ letter, ending: waits.ending })
         return done
@@ -241,10 +246,11 @@ export class StateSpace {
     const letter = letters[letterNumber] as Letter
     if (!isCall(letter)) throw new Error(`${letter.name} is not a call`)
     const known = replies.map(reply => this.replies[reply] as Reply)
-    const waits = await runHandler(letter, known, this.#options)
+    const waits = await runHandler(letter, known, this.#options, this.reads)
     if (waits.at === 'end') return this.#end(letterNumber, waits.ending)
     if (waits.at === 'load') {
-      return this.#addHandler({ letter: letterNumber, at: 'load', replies })
+      const { confirmed } = waits
+      return this.#addHandler({ letter: letterNumber, at: 'load', confirmed, replies })
     }
     const { request: _, ...identifying } = waits.changes
     const write = this.#write({ changes: waits.changes }, JSON.stringify(identifying))
@@ -268,6 +274,7 @@ export class StateSpace {
       this.handlers.push({
         write: unknown,
         isDebit: false,
+        confirmed: false,
         ending: null,
         endingNumber: unknown,
         replies: [],

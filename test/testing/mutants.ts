@@ -925,6 +925,65 @@ const ofReads = mutantsOf({
   ],
 })
 
+/** `loadConfirmed`, and commits without a load before them. */
+const ofCommitsWithoutLoad = mutantsOf({
+  'confirmed-by-a-replica': [
+    'WS-53',
+    'loadConfirmed reads a replica that never replays',
+    class extends ReferenceStore {
+      override async loadConfirmed(keys: WalletKeys) {
+        await this.roundTrip()
+        return { bet: null, transaction: null, player: this.readPlayer(keys) }
+      }
+    },
+  ],
+  'confirmed-without-commit': [
+    'WS-54',
+    'loadConfirmed is load',
+    class extends ReferenceStore {
+      override loadConfirmed(keys: WalletKeys) {
+        return this.load(keys)
+      }
+    },
+  ],
+  'confirmed-by-asking': [
+    'WS-54',
+    'loadConfirmed asks the server whether it is a primary, and does not wait for a commit',
+    class extends ReferenceStore {
+      override async loadConfirmed(keys: WalletKeys) {
+        const snapshot = await this.load(keys)
+        await this.roundTrip()
+        return snapshot
+      }
+    },
+  ],
+  'unknown-player-throws': [
+    'WS-55',
+    'the commit for an unknown player throws',
+    class extends ReferenceStore {
+      override guard3(changes: WalletChanges) {
+        if (this.storedPlayer(changes.transaction.playerId) === undefined) throw new Error('unknown player')
+        return super.guard3(changes)
+      }
+    },
+  ],
+  'unknown-player-created': [
+    'WS-55',
+    'the commit creates an unknown player',
+    class extends ReferenceStore {
+      override storedPlayer(playerId: string) {
+        return super.storedPlayer(playerId) ?? { playerId, currency: 'EUR', balance: '0' }
+      }
+      override readPlayer(keys: WalletKeys) {
+        return this.database.players.has(this.playerKey(keys.playerId)) ? super.readPlayer(keys) : null
+      }
+      override fundsSuffice() {
+        return true
+      }
+    },
+  ],
+})
+
 /** Correct for sequential requests, and wrong for concurrent ones. */
 const ofRaces = mutantsOf({
   'checked-then-written': [
@@ -1338,6 +1397,7 @@ export const mutants: readonly Mutant[] = [
   ...ofPartialCommits,
   ...ofDurability,
   ...ofReads,
+  ...ofCommitsWithoutLoad,
   ...ofRaces,
   ...ofOtherWriters,
   ...ofLostAnswers,

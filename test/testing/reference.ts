@@ -61,6 +61,30 @@ export class Database {
 
   private readonly cutOff: (() => void)[] = []
 
+  /** While the replicas are stopped, no commit is confirmed. `null`: they run. */
+  private replication: Promise<void> | null = null
+
+  /** @returns a function that resumes it */
+  stopReplication(): () => void {
+    let resume = () => {}
+    this.replication = new Promise<void>(resolve => {
+      resume = resolve
+    })
+    return () => {
+      this.replication = null
+      resume()
+    }
+  }
+
+  /** A commit is confirmed by the replicas, or lost in a crash. */
+  async confirm(): Promise<void> {
+    if (this.replication === null) return
+    const crashed = new Promise<void>(resolve => {
+      this.cutOff.push(resolve)
+    })
+    await Promise.race([this.replication, crashed])
+  }
+
   crash(): void {
     this.epoch += 1
     this.locks = new Locks()
@@ -168,6 +192,13 @@ export class ReferenceStore implements WalletStore {
     return snapshot
   }
 
+  async loadConfirmed(keys: WalletKeys): Promise<WalletSnapshot> {
+    const snapshot = await this.load(keys)
+    await this.database.confirm()
+    await this.roundTrip()
+    return snapshot
+  }
+
   readBet(keys: WalletKeys): Bet | null {
     return structuredClone(this.storedBet(keys) ?? null)
   }
@@ -200,6 +231,7 @@ export class ReferenceStore implements WalletStore {
       if (!this.guardsHold(changes)) return { status: 'conflict' }
       const rows = this.rowsOf(changes)
       await this.write(rows, changes)
+      await this.database.confirm()
       await this.roundTrip()
       return this.answer(rows, changes)
     } catch (error) {
@@ -411,6 +443,7 @@ export function referenceHarness(
     depositExternally: ({ store }, playerId, amount) => store.deposit(playerId, amount),
     settleExternally: ({ store }, settlement) => store.settle(settlement),
     holdCommit: ({ database }) => database.hold(),
+    stopReplication: ({ database }) => database.stopReplication(),
     advanceClock({ database }, milliseconds) {
       database.nowMs += milliseconds
     },

@@ -107,9 +107,9 @@ CREATE TABLE IF NOT EXISTS "bet_wallet".transactions (
 -- Every function below has the same settings: one generic plan per connection, made of index lookups. They
 -- hold for triggers that the function fires too. No search_path is set, because all names have their schema.
 
--- Returns player, bet and transaction for each key. Read-only.
-CREATE OR REPLACE FUNCTION "bet_wallet".load_v1(
-  keys json
+-- Returns player, bet and transaction for each key, a JSON array. Read-only.
+CREATE OR REPLACE FUNCTION "bet_wallet".load_v1_8380428e(
+  keys text
 )
 RETURNS TABLE (key_index integer, currency text, balance text, bet json, transaction json)
 LANGUAGE plpgsql STABLE ROWS 100
@@ -119,6 +119,11 @@ SET enable_seqscan = off
 AS $function$
 #variable_conflict use_column
 BEGIN
+  -- A standby lags, so that its records may be old. 25006 is the code of a write on a standby.
+  IF pg_is_in_recovery() THEN
+    RAISE EXCEPTION 'bet-wallet: this server is a standby'
+      USING ERRCODE = 'read_only_sql_transaction';
+  END IF;
   RETURN QUERY
     SELECT
       key.key_index,
@@ -152,7 +157,7 @@ BEGIN
         'wallet_transaction_id', transaction.wallet_transaction_id::text,
         'transaction_date_ms', (extract(epoch FROM transaction.transaction_date) * 1000)::bigint
       ) END
-    FROM json_to_recordset(keys) AS key (
+    FROM json_to_recordset(keys::json) AS key (
       key_index integer,
       operation text, transaction_id text, player_id text, bet_id text
     )
@@ -184,11 +189,27 @@ BEGIN
 END
 $function$;
 
+-- The same as load, and then an empty commit: its answer proves that this server is the primary.
+CREATE OR REPLACE FUNCTION "bet_wallet".load_confirmed_v1_8380428e(
+  keys text
+)
+RETURNS TABLE (key_index integer, currency text, balance text, bet json, transaction json)
+LANGUAGE plpgsql VOLATILE ROWS 100
+SET jit = off
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $function$
+BEGIN
+  RETURN QUERY
+    SELECT loaded.* FROM "bet_wallet".load_v1_8380428e(keys) loaded;
+  PERFORM pg_logical_emit_message(true, 'bet-wallet', '');
+END
+$function$;
+
 -- Commits many items: checks the guards of each, and writes the accepted ones.
-CREATE OR REPLACE FUNCTION "bet_wallet".commit_v1(
-  items json,
-  player_ids json,
-  wait_for_lock boolean,
+CREATE OR REPLACE FUNCTION "bet_wallet".commit_v1_8380428e(
+  items text,
+  player_ids text,
   balance_max numeric,
   lock_timeout_ms integer
 )
@@ -202,7 +223,7 @@ AS $function$
 DECLARE
   ids_to_lock text[] := ARRAY(
     SELECT id
-    FROM json_array_elements_text(player_ids) id
+    FROM json_array_elements_text(player_ids::json) id
   );
   locked_ids text[];
   all_locked boolean;
@@ -210,30 +231,20 @@ DECLARE
 BEGIN
   PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
 
-  -- Lock order: the players by id, then their bets, in every commit.
-  IF wait_for_lock THEN
-    locked_ids := ARRAY(
-      SELECT player."account_no"
-      FROM "pam"."accounts" player
-      WHERE player."account_no" = ANY (ids_to_lock)
-      ORDER BY player."account_no"
-      FOR NO KEY UPDATE
-    );
-  ELSE
-    locked_ids := ARRAY(
-      SELECT player."account_no"
-      FROM "pam"."accounts" player
-      WHERE player."account_no" = ANY (ids_to_lock)
-      ORDER BY player."account_no"
-      FOR NO KEY UPDATE SKIP LOCKED
-    );
-  END IF;
+  -- Lock order: the players by id, then their bets, in every commit. It does not wait for a locked player.
+  locked_ids := ARRAY(
+    SELECT player."account_no"
+    FROM "pam"."accounts" player
+    WHERE player."account_no" = ANY (ids_to_lock)
+    ORDER BY player."account_no"
+    FOR NO KEY UPDATE SKIP LOCKED
+  );
   all_locked := cardinality(locked_ids) = cardinality(ids_to_lock);
 
   FOR result IN
     WITH item AS MATERIALIZED (
       SELECT *
-      FROM json_to_recordset(items) AS item (
+      FROM json_to_recordset(items::json) AS item (
         item_index integer,
         operation text, transaction_id text, player_id text, bet_id text,
         amount numeric, currency text, type text, delta numeric,
@@ -264,7 +275,10 @@ BEGIN
           AND (item.bet_revision IS NULL OR coalesce(bet.revision, 0) = item.bet_revision - 1) -- guard 2
           AND ( -- guard 3, without the floor
             item.balance_delta IS NULL
-            OR (player.currency = item.balance_currency AND abs(player.balance) < 'Infinity') IS TRUE
+            OR (
+              player.currency = item.balance_currency
+              AND abs(player.balance) < 'Infinity'
+            ) IS TRUE
           ) AS guards_hold
       FROM item
       LEFT JOIN LATERAL (
@@ -474,9 +488,8 @@ END
 $function$;
 
 -- Commits one item: the same guards, by small statements.
-CREATE OR REPLACE FUNCTION "bet_wallet".commit_one_v1(
-  item_json json,
-  wait_for_lock boolean,
+CREATE OR REPLACE FUNCTION "bet_wallet".commit_one_v1_8380428e(
+  item_text text,
   balance_max numeric,
   lock_timeout_ms integer
 )
@@ -497,7 +510,7 @@ DECLARE
 BEGIN
   PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
   SELECT * INTO item
-  FROM json_to_record(item_json) AS item (
+  FROM json_to_record(item_text::json) AS item (
     item_index integer,
     operation text, transaction_id text, player_id text, bet_id text,
     amount numeric, currency text, type text, delta numeric,
@@ -513,31 +526,7 @@ BEGIN
 
   <<guards_and_writes>>
   BEGIN
-    -- Lock order: the player, then the bet, in every commit.
-    IF wait_for_lock THEN
-      SELECT coalesce(player."currency"::text, ''), player."balance_cents"::numeric
-      INTO currency, balance_before
-      FROM "pam"."accounts" player
-      WHERE player."account_no" = item.player_id
-      FOR NO KEY UPDATE;
-    ELSE
-      SELECT coalesce(player."currency"::text, ''), player."balance_cents"::numeric
-      INTO currency, balance_before
-      FROM "pam"."accounts" player
-      WHERE player."account_no" = item.player_id
-      FOR NO KEY UPDATE SKIP LOCKED;
-    END IF;
-    IF NOT found THEN
-      PERFORM FROM "pam"."accounts" player
-      WHERE player."account_no" = item.player_id;
-      IF found THEN
-        verdict := 'busy'; -- another writer holds the row lock
-      END IF;
-      EXIT guards_and_writes;
-    END IF;
-    balance := balance_before::text;
-    balance_after := balance_before + item.balance_delta;
-
+    -- Before the row lock, which is written to the log: a conflict writes nothing.
     -- Guard 1: the transaction is new.
     PERFORM FROM "bet_wallet".transactions stored
     WHERE stored.operation = item.operation
@@ -556,17 +545,45 @@ BEGIN
       EXIT guards_and_writes WHEN NOT (coalesce(stored_revision, 0) = item.bet_revision - 1);
     END IF;
 
+    -- Lock order: the player, then the bet, in every commit. It does not wait for a locked player.
     -- Guard 3: the currency and the floor of the balance.
-    IF item.balance_delta IS NOT NULL THEN
-      EXIT guards_and_writes WHEN NOT ((currency = item.balance_currency AND abs(balance_before) < 'Infinity') IS TRUE)
-        OR balance_after < item.balance_floor;
-      IF (CASE
-        WHEN item.balance_delta > 0 THEN balance_after
-        ELSE -balance_after
-      END) > balance_max THEN
-        verdict := 'out-of-range';
-        EXIT guards_and_writes;
+    SELECT coalesce(player."currency"::text, ''), player."balance_cents"::numeric
+    INTO currency, balance_before
+    FROM "pam"."accounts" player
+    WHERE player."account_no" = item.player_id
+    AND (
+      item.balance_delta IS NULL
+      OR (
+        player."currency"::text = item.balance_currency
+        AND abs(player."balance_cents"::numeric) < 'Infinity'
+      ) IS TRUE
+        AND (player."balance_cents"::numeric + item.balance_delta < item.balance_floor) IS NOT TRUE
+    )
+    FOR NO KEY UPDATE SKIP LOCKED;
+    IF NOT found THEN
+      PERFORM FROM "pam"."accounts" player
+      WHERE player."account_no" = item.player_id
+      AND (
+        item.balance_delta IS NULL
+        OR (
+          player."currency"::text = item.balance_currency
+          AND abs(player."balance_cents"::numeric) < 'Infinity'
+        ) IS TRUE
+          AND (player."balance_cents"::numeric + item.balance_delta < item.balance_floor) IS NOT TRUE
+      );
+      IF found THEN
+        verdict := 'busy'; -- another writer holds the row lock
       END IF;
+      EXIT guards_and_writes;
+    END IF;
+    balance := balance_before::text;
+    balance_after := balance_before + item.balance_delta;
+    IF (CASE
+      WHEN item.balance_delta > 0 THEN balance_after
+      ELSE -balance_after
+    END) > balance_max THEN
+      verdict := 'out-of-range';
+      EXIT guards_and_writes;
     END IF;
 
     INSERT INTO "bet_wallet".transactions AS new_transaction (
@@ -644,7 +661,7 @@ $function$;
 
 -- For PAM code that settles bets (D17): records the credit on the bet. Call it in the database transaction
 -- that credits the player.
-CREATE OR REPLACE FUNCTION "bet_wallet".credit_bet(
+CREATE OR REPLACE FUNCTION "bet_wallet".credit_bet_v1(
   settled_bet_id text,
   settlement_type text,
   amount numeric

@@ -22,7 +22,7 @@ RETURNS trigger
 LANGUAGE plpgsql
 AS $$
 BEGIN
-  PERFORM bet_wallet.credit_bet(NEW.bet_id, NEW.kind, NEW.amount_cents * 0.01);
+  PERFORM bet_wallet.credit_bet_v1(NEW.bet_id, NEW.kind, NEW.amount_cents * 0.01);
   RETURN NULL;
 END
 $$;

@@ -3,8 +3,9 @@ import { checkPlayersTable } from './check-players-table.js'
 import type { Connections } from './client.js'
 import type { BalanceColumn } from './columns.js'
 import { PostgresStoreError } from './errors.js'
-import { schemaVersion } from './sql/fragments.js'
+import { functionName } from './sql/fragments.js'
 import { functionsOf } from './sql/schema.js'
+import { schemaVersion } from './sql/version.js'
 import type { Tables } from './tables.js'
 
 type Ask = Connections['statement']
@@ -109,7 +110,7 @@ async function checkSchema(ask: Ask, { schema, schemaName }: Tables): Promise<vo
 async function checkFunctions(ask: Ask, tables: Tables): Promise<void> {
   const { schemaName } = tables
   const stored = (await ask(
-    `SELECT p.proname AS name, p.prosrc AS body
+    `SELECT p.proname::text AS name, p.prosrc AS body
       FROM pg_catalog.pg_proc p
       JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
       WHERE n.nspname = $1`,
@@ -127,12 +128,14 @@ async function checkFunctions(ask: Ask, tables: Tables): Promise<void> {
 }
 
 /** Calls every function once, without changes: PostgreSQL reports the problems that are left. */
-async function tryFunctions(ask: Ask, { schema }: Tables): Promise<void> {
-  await ask(`SELECT * FROM ${schema}.load_v${schemaVersion}($1)`, [
-    '[{"key_index":0,"operation":"placebet","transaction_id":"","player_id":null,"bet_id":""}]',
-  ])
-  await ask(`SELECT * FROM ${schema}.commit_v${schemaVersion}($1, NULL, 1000)`, ['{}'])
-  await ask(`SELECT * FROM ${schema}.commit_one_v${schemaVersion}($1, NULL, 1000)`, ['{}'])
+async function tryFunctions(ask: Ask, tables: Tables): Promise<void> {
+  const { schema } = tables
+  const call = (name: string, args: string) =>
+    `SELECT * FROM ${schema}.${functionName(tables, name)}(${args})`
+  const key = '{"key_index":0,"operation":"placebet","transaction_id":"","player_id":null,"bet_id":""}'
+  for (const name of ['load', 'load_confirmed']) await ask(call(name, '$1'), [`[${key}]`])
+  await ask(call('commit', '$1, NULL, 1000'), ['{}'])
+  await ask(call('commit_one', '$1, NULL, 1000'), ['{}'])
   const [sequence] = (await ask('SELECT has_sequence_privilege($1, $2) AS usable', [
     `${schema}.wallet_transaction_ids`,
     'USAGE',

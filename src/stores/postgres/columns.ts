@@ -17,6 +17,8 @@ export interface BalanceColumn {
 export interface Columns {
   /** The playerId as text for a comparison with the id column; `null`: the column cannot hold such an id. */
   idOf(playerId: string): string | null
+  /** Whether amounts in this currency can be converted: a placebet states its currency before it is compared. */
+  hasCurrency(currency: string): boolean
   /** An amount in the column's unit; `null`: the column cannot hold it exactly. */
   toColumn(amount: Decimal, currency: string): string | null
   /** A floor in the column's unit. It is only compared, so the column need not hold it. */
@@ -42,6 +44,7 @@ export function columnsOf(
     idOf: idType === 'bigint' ? bigintOf : idType === 'uuid' ? uuidOf : playerId => playerId,
     ...(balanceType === 'minor-units'
       ? {
+          hasCurrency: currency => typeof minorUnits === 'number' || minorUnits.has(currency),
           toColumn: (amount, currency) => {
             const shifted = shiftedUp(amount, decimals(currency))
             return shifted.includes('.') ? null : shifted
@@ -50,6 +53,7 @@ export function columnsOf(
           fromColumn: (balance, currency) => shiftedDown(balance, decimals(currency)),
         }
       : {
+          hasCurrency: () => true,
           toColumn: amount => (column.scale === null || decimalsOf(amount) <= column.scale ? amount : null),
           floorToColumn: floor => floor,
           fromColumn: balance => balance,

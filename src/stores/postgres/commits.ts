@@ -18,7 +18,7 @@ import { type ErrorClass, isConnectionLost, isOutOfRange, PostgresStoreError } f
 import { createLockWaits, type LockWaits } from './lock-waits.js'
 import { belowMinimum, notRepresentable } from './refusals.js'
 import { type CommitRow, itemOf, itemsOf } from './rows.js'
-import { schemaVersion } from './sql/fragments.js'
+import { functionName } from './sql/fragments.js'
 import type { Tables } from './tables.js'
 import {
   type CommitEntry,
@@ -143,11 +143,11 @@ async function execute(context: Context, entries: readonly CommitEntry[]): Promi
   })
 }
 
-function textsOf({ schema }: Tables): Context['texts'] {
+function textsOf(tables: Tables): Context['texts'] {
   const columns = 'item_index, verdict, currency, balance, wallet_transaction_id'
   return {
-    commit: `SELECT ${columns} FROM ${schema}.commit_v${schemaVersion}($1, $2, $3)`,
-    commitOne: `SELECT ${columns} FROM ${schema}.commit_one_v${schemaVersion}($1, $2, $3)`,
+    commit: `SELECT ${columns} FROM ${tables.schema}.${functionName(tables, 'commit')}($1, $2, $3)`,
+    commitOne: `SELECT ${columns} FROM ${tables.schema}.${functionName(tables, 'commit_one')}($1, $2, $3)`,
   }
 }
 

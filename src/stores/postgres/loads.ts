@@ -1,11 +1,11 @@
-/** `load`: many keys in one statement. */
+/** `load` and `loadConfirmed`: many keys in one statement. */
 import type { WalletKeys, WalletSnapshot } from '../../store.js'
 import { answerEach, type Batches, bisect, createBatches, type Entry, type QueueSettings } from './batches.js'
 import { type Connections, classify } from './client.js'
 import type { Columns } from './columns.js'
 import { unavailable } from './errors.js'
 import { betFromRow, transactionFromRow } from './rows.js'
-import { schemaVersion } from './sql/fragments.js'
+import { functionName } from './sql/fragments.js'
 import type { Tables } from './tables.js'
 
 export interface LoadSettings {
@@ -14,11 +14,13 @@ export interface LoadSettings {
   queue: QueueSettings
   /** Known before the first key is submitted. */
   columns(): Columns
+  /** Whether the server proves after the read that it is the primary. */
+  confirmed: boolean
 }
 
 type LoadEntry = Entry<WalletKeys, WalletSnapshot>
 
-/** A row of `load_v1`. */
+/** A row of `load_v1` or `load_confirmed_v1`. */
 interface LoadedRow {
   key_index: number
   currency: string | null
@@ -32,9 +34,10 @@ export function createLoads({
   tables,
   queue,
   columns,
+  confirmed,
 }: LoadSettings): Batches<WalletKeys, WalletSnapshot> {
   const text = `SELECT key_index, currency, balance, bet::text AS bet, transaction::text AS transaction
-    FROM ${tables.schema}.load_v${schemaVersion}($1)`
+    FROM ${tables.schema}.${functionName(tables, confirmed ? 'load_confirmed' : 'load')}($1)`
 
   async function perform(entries: readonly LoadEntry[], retry = true): Promise<void> {
     let rows: LoadedRow[]

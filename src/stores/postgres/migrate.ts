@@ -1,7 +1,7 @@
 /** The migration: as a function, and as text for the operator's own migration tool. */
 import type { PostgresClient } from './client.js'
-import { schemaVersion } from './sql/fragments.js'
 import { migrationLock, migrationStatements } from './sql/schema.js'
+import { schemaVersion } from './sql/version.js'
 import { type PostgresTables, tablesOf } from './tables.js'
 
 /**

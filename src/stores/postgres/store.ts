@@ -43,20 +43,21 @@ export interface PostgresStoreOptions extends PostgresTables {
    */
   batchMax?: number
   /**
-   * Maximum number of requests queued in this process, for `load` and for `commit` each. More are shed at
-   * once: 503. Placebets may fill half of it; the other half is reserved for requests that must not be shed.
+   * Maximum number of requests queued in this process, for `load`, `loadConfirmed` and `commit` each. More
+   * are shed at once: 503. Placebets may fill half of it; the other half is reserved for requests that must not be shed.
    * @default 2_000
    */
   queueMax?: number
   /**
-   * Maximum number of connections for `load`, for `commit` and for lock waits, each. Size the pool for three
-   * times this number, plus the connections that your own code needs.
+   * Maximum number of connections for `load`, for `loadConfirmed`, for `commit` and for lock waits, each. Size
+   * the pool for four times this number, plus the connections that your own code needs.
    * @default 2
    */
   connectionsMax?: number
 }
 
 export interface PostgresStore extends WalletStore {
+  loadConfirmed: NonNullable<WalletStore['loadConfirmed']>
   /**
    * Checks server, schema, options and players' table. Call it at start; otherwise the first request does it,
    * and fails with the same error.
@@ -65,10 +66,11 @@ export interface PostgresStore extends WalletStore {
    */
   ready(): Promise<void>
   /**
-   * Metrics: requests that are queued or in flight, or were shed. `lockWaits`: commits that wait for the row
-   * lock of a player.
+   * Metrics: requests that are queued or in flight, or were shed. `confirmedLoads`: refusals and replays that
+   * wait for the proof that the server is the primary. `lockWaits`: commits that wait for the row lock of a
+   * player.
    */
-  readonly stats: { loads: QueueStats; commits: QueueStats; lockWaits: QueueStats }
+  readonly stats: Record<'loads' | 'confirmedLoads' | 'commits' | 'lockWaits', QueueStats>
 }
 
 /**
@@ -88,7 +90,8 @@ export function createPostgresStore(
   const database = createDatabaseCheck(connections, tables)
   const columns = () => database.found().columns
   const balanceMax = () => database.found().balanceMax
-  const loads = createLoads({ connections, tables, queue, columns })
+  const loads = createLoads({ connections, tables, queue, columns, confirmed: false })
+  const confirmedLoads = createLoads({ connections, tables, queue, columns, confirmed: true })
   const { commits, lockWaits } = createCommits({
     ...{ connections, tables, queue, lockTimeoutMs, withinTransaction, columns, balanceMax },
   })
@@ -100,8 +103,15 @@ export function createPostgresStore(
       await database.check()
     },
 
-    load: keys =>
-      database.isChecked() ? loads.submit(keys) : database.check().then(() => loads.submit(keys)),
+    async load(keys) {
+      if (!database.isChecked()) await database.check()
+      return await loads.submit(keys)
+    },
+
+    async loadConfirmed(keys) {
+      if (!database.isChecked()) await database.check()
+      return await confirmedLoads.submit(keys)
+    },
 
     async commit(changes) {
       try {
@@ -115,7 +125,12 @@ export function createPostgresStore(
     },
 
     get stats() {
-      return { loads: loads.stats, commits: commits.stats, lockWaits: lockWaits.stats }
+      return {
+        loads: loads.stats,
+        confirmedLoads: confirmedLoads.stats,
+        commits: commits.stats,
+        lockWaits: lockWaits.stats,
+      }
     },
   }
 }
@@ -195,8 +210,10 @@ function createDatabaseCheck(connections: Connections, tables: Tables) {
  */
 function resultWithoutDatabase(changes: WalletChanges, columns: Columns): CommitResult | null {
   const { transaction, balance } = changes
-  if (balance !== null && columns.toColumn(balance.delta, balance.currency) === null)
-    return notRepresentable(changes, null)
+  if (balance !== null) {
+    if (!columns.hasCurrency(balance.currency)) return { status: 'conflict' } // no player has it
+    if (columns.toColumn(balance.delta, balance.currency) === null) return notRepresentable(changes, null)
+  }
   // No row of the players' table has such an id.
   return columns.idOf(transaction.playerId) === null ? { status: 'conflict' } : null
 }

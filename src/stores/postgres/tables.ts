@@ -1,5 +1,6 @@
 /** The options that name tables: the library's schema, the operator's players' table, legacy bets. */
 import { check } from './option-checks.js'
+import { type MinorUnits, type OptionSet, optionSetOf } from './option-set.js'
 import { quoted } from './sql/quoting.js'
 
 /** The operator's own players' table. It is used unchanged, and external writers may change it too. */
@@ -72,10 +73,12 @@ export interface Tables {
     columnNames: { id: string; currency: string; balance: string }
     idType: 'text' | 'bigint' | 'uuid'
     balanceType: 'numeric' | 'text' | 'minor-units'
-    minorUnits: number | ReadonlyMap<string, number>
+    minorUnits: MinorUnits
     decimalsMin: number
   }
   legacyBets: string | null
+  /** The functions of the store are bound to it. */
+  optionSet: OptionSet
 }
 
 const tableOptionNames = ['schema', 'players', 'legacyBets']
@@ -88,11 +91,23 @@ export function tablesOf(options: PostgresTables, others: readonly string[] = []
   check.names(options, [...tableOptionNames, ...others])
   const schemaName = nameOf('schema', options.schema ?? 'bet_wallet')
   const { legacyBets } = options
+  const players = playersOf(options.players, schemaName)
+  const legacyName = legacyBets === undefined ? null : tableNameOf('legacyBets', legacyBets)
   return {
     schema: quoted(schemaName),
     schemaName,
-    players: playersOf(options.players, schemaName),
-    legacyBets: legacyBets === undefined ? null : tableNameOf('legacyBets', legacyBets).map(quoted).join('.'),
+    players,
+    legacyBets: legacyName?.map(quoted).join('.') ?? null,
+    optionSet: optionSetOf({
+      'players.table': players.tableName.join('.'),
+      'players.id': players.columnNames.id,
+      'players.idType': players.idType,
+      'players.currency': players.columnNames.currency,
+      'players.balance': players.columnNames.balance,
+      'players.balanceType': players.balanceType,
+      'players.minorUnits': players.balanceType === 'minor-units' ? players.minorUnits : null,
+      legacyBets: legacyName?.join('.') ?? null,
+    }),
   }
 }
 
@@ -131,9 +146,7 @@ function playersOf(players: PlayersTable | undefined, schemaName: string): Table
   }
 }
 
-function checkedMinorUnits(
-  minorUnits: number | Readonly<Record<string, number>>,
-): Tables['players']['minorUnits'] {
+function checkedMinorUnits(minorUnits: number | Readonly<Record<string, number>>): MinorUnits {
   if (typeof minorUnits === 'number') return check.whole('players.minorUnits', minorUnits, 0, 18)
   if (typeof minorUnits !== 'object' || minorUnits === null)
     check.invalid('players.minorUnits must be a number, or one per currency')

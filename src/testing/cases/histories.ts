@@ -18,6 +18,7 @@ import {
   type Turn,
 } from '../sandbox.js'
 import { CaseFailed } from '../trace.js'
+import { withLoadConfirmed } from '../with-load-confirmed.js'
 
 export const historyCases: readonly CaseDefinition[] = [
   {
@@ -234,6 +235,9 @@ function inTurns(scheduler: fc.Scheduler, store: WalletStore): { store: WalletSt
     store: {
       contractVersion: store.contractVersion,
       load: keys => turn(`load ${keyOf(keys)}`, () => store.load(keys)),
+      ...withLoadConfirmed(store, (keys, loadConfirmed) =>
+        turn(`loadConfirmed ${keyOf(keys)}`, () => loadConfirmed(keys)),
+      ),
       commit: changes => turn(`commit ${keyOf(changes.transaction)}`, () => store.commit(changes)),
     },
   }

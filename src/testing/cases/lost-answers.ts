@@ -75,7 +75,8 @@ export const lostAnswerCases: readonly CaseDefinition[] = [
     level: 'MUST',
     name: 'A refusal for insufficient funds whose answer was lost is final, even after a deposit (D6, D7)',
     async run(context: CaseContext) {
-      const { wallet, faulty } = await faultyWallet(context, 'lost-answer')
+      // The first commit is that of the bet, which conflicts; the second one records the refusal.
+      const { wallet, faulty } = await faultyWallet(context, null, 'lost-answer')
       const fields = { transactionId: 't-1', betId: 'b-1', amount: '100.01' }
       const refused = await call(context, faulty, 'placebet', fields)
       context.check(
@@ -105,7 +106,7 @@ const descriptions: Record<CommitFault, string> = {
 
 async function faultyWallet(
   context: CaseContext,
-  ...faults: CommitFault[]
+  ...faults: (CommitFault | null)[]
 ): Promise<{ wallet: Wallet; faulty: FaultyStore }> {
   const wallet = await context.open()
   const faulty = faultyStore(wallet.store)
@@ -113,9 +114,16 @@ async function faultyWallet(
   return { wallet, faulty }
 }
 
-function injectFaults(context: CaseContext, faulty: FaultyStore, faults: readonly CommitFault[]): void {
-  for (const fault of faults)
-    context.trace.note('kit', `injects a fault: the next commit ${descriptions[fault]}`)
+function injectFaults(
+  context: CaseContext,
+  faulty: FaultyStore,
+  faults: readonly (CommitFault | null)[],
+): void {
+  for (const [index, fault] of faults.entries()) {
+    if (fault === null) continue
+    const which = index === 0 ? 'the next commit' : `commit ${index + 1} from now`
+    context.trace.note('kit', `injects a fault: ${which} ${descriptions[fault]}`)
+  }
   faulty.failNext(...faults)
 }
 

@@ -4,6 +4,7 @@ import { crowd, hotPlayer, lone } from './callers.js'
 import type { Ground } from './ground.js'
 import { growth } from './growth.js'
 import { procedure } from './procedure.js'
+import { refusals } from './refusals.js'
 import type { PartResult } from './report.js'
 import { sportsbook } from './sportsbook.js'
 
@@ -14,5 +15,6 @@ export const parts: ReadonlyMap<string, (ground: Ground) => Promise<PartResult>>
   ['hot-player', hotPlayer],
   ['growth', growth],
   ['bursts', bursts],
+  ['refusals', refusals],
   ['sportsbook', sportsbook],
 ])

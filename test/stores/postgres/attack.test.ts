@@ -180,7 +180,7 @@ describe('a view of legacy bets', () => {
     expect((await made.store.load(keys)).bet?.credits).toEqual({ BET_PAID: live('60') })
     expect((await made.store.load({ ...keys, betId: 'bet-2' })).bet?.credits).toEqual({})
     expect(await handleRollbackBet(made.store, rollbackBet())).toMatchObject({ errorCode: 'INVALID_BET' })
-    await made.rows("SELECT SCHEMA.credit_bet('bet-1', 'BET_PAID', 5)")
+    await made.rows("SELECT SCHEMA.credit_bet_v1('bet-1', 'BET_PAID', 5)")
     expect((await made.store.load(keys)).bet?.credits).toEqual({ BET_PAID: live('65') })
     expect(await handleUnsettlement(made.store, unsettlement())).toMatchObject({ ok: true, balance: '35' })
   })

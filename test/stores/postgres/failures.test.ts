@@ -318,7 +318,7 @@ describe('a connection that is lost around the commit', () => {
   it.each(['loseRequest', 'loseAnswer'] as const)('around a load (%s): it is retried', async loss => {
     const proxy = await proxyTo(url)
     const made = await wallet({ url: proxy.url })
-    const lost = proxy[loss]('load_v1')
+    const lost = proxy[loss]('load_v1_')
     expect(await made.store.load(keys)).toMatchObject({ player: { balance: '100' } })
     await lost
     await idle(made.pool)

@@ -224,7 +224,7 @@ export function postgresHarness({
       try {
         await client.query('BEGIN')
         await client.query(inSchema(accounts.add, opened.schema), [playerId, columnOf(amount)])
-        await client.query(`SELECT ${opened.schema}.credit_bet($1, $2, $3)`, [betId, type, amount])
+        await client.query(`SELECT ${opened.schema}.credit_bet_v1($1, $2, $3)`, [betId, type, amount])
         await client.query('COMMIT')
       } catch (error) {
         await client.query('ROLLBACK')

@@ -45,7 +45,7 @@ const harnessWith = (
         playerId,
         amount,
       ])
-      await query(`SELECT ${schema}.credit_bet($1, $2, $3)`, [betId, type, amount])
+      await query(`SELECT ${schema}.credit_bet_v1($1, $2, $3)`, [betId, type, amount])
     })
   },
 })

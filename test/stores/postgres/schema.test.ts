@@ -13,7 +13,8 @@ import {
 } from 'bet-wallet/postgres'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { commitQuery, lockQuery } from '../../../src/stores/postgres/sql/commit.js'
+import { commitQuery } from '../../../src/stores/postgres/sql/commit.js'
+import { functionName } from '../../../src/stores/postgres/sql/fragments.js'
 import { loadQuery } from '../../../src/stores/postgres/sql/load.js'
 import { tablesOf } from '../../../src/stores/postgres/tables.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
@@ -87,7 +88,7 @@ describe('the migration', () => {
     await pool.query('CREATE SCHEMA half; CREATE TABLE half.bets (bet_id text)')
     await pool.query("CREATE VIEW half.transactions AS SELECT 'x' AS x")
     await pool.query(
-      'CREATE FUNCTION half.commit_v1(items text, players text, x numeric, y integer) RETURNS text LANGUAGE sql AS $$ SELECT 1::text $$',
+      `CREATE FUNCTION half.${functionName(tablesOf({ schema: 'half' }), 'load')}(x text) RETURNS text LANGUAGE sql AS $$ SELECT 1::text $$`,
     )
     await expect(migratePostgres(pool, { schema: 'half' })).rejects.toThrow()
     const { rows } = await pool.query("SELECT to_regclass('half.migrations') AS migrations")
@@ -162,11 +163,11 @@ describe('the constraints', () => {
   })
 
   test.each([
-    ["SELECT constrained.credit_bet('nowhere', 'BET_PAID', 5)", /unknown bet nowhere/],
-    ["SELECT constrained.credit_bet('b', 'PAID', 5)", /BET_PAID, VOIDED or CASHOUT, not PAID/],
-    ["SELECT constrained.credit_bet('b', 'BET_PAID', -5)", /at least 0, not -5/],
-    ["SELECT constrained.credit_bet('b', 'BET_PAID', NULL)", /at least 0/],
-    ["SELECT constrained.credit_bet('b', 'BET_PAID', 'NaN')", /at least 0, not NaN/],
+    ["SELECT constrained.credit_bet_v1('nowhere', 'BET_PAID', 5)", /unknown bet nowhere/],
+    ["SELECT constrained.credit_bet_v1('b', 'PAID', 5)", /BET_PAID, VOIDED or CASHOUT, not PAID/],
+    ["SELECT constrained.credit_bet_v1('b', 'BET_PAID', -5)", /at least 0, not -5/],
+    ["SELECT constrained.credit_bet_v1('b', 'BET_PAID', NULL)", /at least 0/],
+    ["SELECT constrained.credit_bet_v1('b', 'BET_PAID', 'NaN')", /at least 0, not NaN/],
   ])('%s reports the problem', async (sql, problem) => {
     await expect(pool.query(sql)).rejects.toThrow(problem)
   })
@@ -311,7 +312,7 @@ describe('at a cut-over (D27)', () => {
     expect(await recordSettlement(store, settlement)).toMatchObject({ ok: false, errorCode: 'INVALID_BET' })
     // PAM settlement code, on a bet that is only in the view.
     await pool.query("INSERT INTO before.bets VALUES ('later', 'anna', 5, 'OPEN', NULL)")
-    await pool.query("SELECT viewing.credit_bet('later', 'VOIDED', 5)")
+    await pool.query("SELECT viewing.credit_bet_v1('later', 'VOIDED', 5)")
     const { rows } = await pool.query(
       "SELECT stake, status, voided_live, revision FROM viewing.bets WHERE bet_id = 'later'",
     )
@@ -353,13 +354,7 @@ describe('the plans', () => {
   const tables = tablesOf(options)
   const statements: [string, string, string, string][] = [
     ['load', 'json', loadQuery(tables, '$1'), "'[]'"],
-    ['lock', 'text[]', lockQuery(tables, '$1'), "'{}'"],
-    [
-      'commit',
-      'json, text[], boolean, numeric',
-      commitQuery(tables, { items: '$1', lockedIds: '$2', allLocked: '$3', balanceMax: '$4' }),
-      "'[]', '{}', true, NULL",
-    ],
+    ['commit', 'text[], numeric', commitQuery(tables, { fields: '$1', balanceMax: '$2' }), "'{}', NULL"],
   ]
 
   test.each([
@@ -394,7 +389,7 @@ describe('the plans', () => {
 
   test('the settings of this test are those of the functions', async () => {
     const { rows } = await pool.query(
-      "SELECT proconfig FROM pg_proc WHERE pronamespace = 'planned'::regnamespace AND proname LIKE '%\\_v1'",
+      "SELECT proconfig FROM pg_proc WHERE pronamespace = 'planned'::regnamespace AND proname LIKE '%\\_v1\\_%'",
     )
     for (const { proconfig } of rows) {
       for (const setting of settings) expect(proconfig).toContain(setting.replace(' = ', '='))

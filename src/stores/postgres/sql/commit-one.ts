@@ -11,13 +11,13 @@ import {
   defineFunction,
   exceedsColumn,
   fromStoredTransaction,
+  functionName,
   isBelowFloor,
   itemColumns,
   nextWalletTransactionId,
   raiseBalanceDiffers,
   raiseBetChanged,
   revisionMatches,
-  schemaVersion,
   sql,
   transactionColumns,
   transactionValues,
@@ -29,7 +29,7 @@ import {
  */
 export function commitOneFunction(tables: Tables): DatabaseFunction {
   return defineFunction(tables, {
-    name: `commit_one_v${schemaVersion}`,
+    name: functionName(tables, 'commit_one'),
     comment: '-- Commits one item: the same guards, by small statements.',
     parameters: sql`
       fields_text text,

@@ -13,6 +13,7 @@ import {
   defineFunction,
   exceedsColumn,
   fromStoredTransaction,
+  functionName,
   isBelowFloor,
   itemColumns,
   lookup,
@@ -20,7 +21,6 @@ import {
   raiseBalanceDiffers,
   raiseBetChanged,
   revisionMatches,
-  schemaVersion,
   sql,
   transactionColumns,
   transactionValues,
@@ -39,7 +39,7 @@ import {
  */
 export function commitFunction(tables: Tables): DatabaseFunction {
   return defineFunction(tables, {
-    name: `commit_v${schemaVersion}`,
+    name: functionName(tables, 'commit'),
     comment: '-- Commits many items: checks the guards of each, and writes the accepted ones.',
     parameters: sql`
       items text,

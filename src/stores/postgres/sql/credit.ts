@@ -1,10 +1,11 @@
-/** `credit_bet`: for settlements by PAM code (D17), in the database transaction that credits the player. */
+/** `credit_bet_v1`: for settlements by PAM code (D17), in the database transaction that credits the player. */
 import type { Tables } from '../tables.js'
 import {
   asPlayerId,
   betColumnLines,
   betColumns,
   betQuery,
+  creditFunctionName,
   type DatabaseFunction,
   defineFunction,
   lines,
@@ -15,7 +16,7 @@ import {
 export function creditFunction(tables: Tables): DatabaseFunction {
   const { schema, players } = tables
   return defineFunction(tables, {
-    name: 'credit_bet',
+    name: creditFunctionName,
     comment: sql`
       -- For PAM code that settles bets (D17): records the credit on the bet. Call it in the database transaction
       -- that credits the player.`,

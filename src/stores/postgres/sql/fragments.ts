@@ -4,9 +4,17 @@
  */
 import type { Tables } from '../tables.js'
 import { literal } from './quoting.js'
+import { schemaVersion } from './version.js'
 
-/** Rises with every change of a table or function. */
-export const schemaVersion = 1
+/**
+ * The name of a function of the store, in the library's schema: bound to the version and to the options, so
+ * that a migration for others cannot change the functions that a running process calls.
+ */
+export const functionName = ({ optionSet }: Tables, name: string) =>
+  `${name}_v${schemaVersion}_${optionSet.hash}`
+
+/** The function that PAM code calls: without a hash, it stays the same when options change. */
+export const creditFunctionName = `credit_bet_v${schemaVersion}`
 
 /**
  * SQL over several lines. The indentation of the first line is removed from all lines; interpolated text

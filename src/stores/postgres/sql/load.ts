@@ -7,30 +7,58 @@ import {
   type DatabaseFunction,
   defineFunction,
   fromStoredTransaction,
+  functionName,
   lines,
   lookup,
-  schemaVersion,
   sql,
 } from './fragments.js'
 
 /** `load_v1`, called with a JSON array of keys. */
 export function loadFunction(tables: Tables): DatabaseFunction {
   return defineFunction(tables, {
-    name: `load_v${schemaVersion}`,
+    name: functionName(tables, 'load'),
     comment: sql`
       -- Every function below has the same settings: one generic plan per connection, made of index lookups. They
       -- hold for triggers that the function fires too. No search_path is set, because all names have their schema.
 
-      -- Returns player, bet and transaction for each key. Read-only.`,
-    parameters: 'keys json',
+      -- Returns player, bet and transaction for each key, a JSON array. Read-only.`,
+    parameters: 'keys text',
     returns: sql`
       TABLE (key_index integer, currency text, balance text, bet json, transaction json)
       LANGUAGE plpgsql STABLE ROWS 100`,
     body: sql`
       #variable_conflict use_column
       BEGIN
+        -- A standby lags, so that its records may be old. 25006 is the code of a write on a standby.
+        IF pg_is_in_recovery() THEN
+          RAISE EXCEPTION 'bet-wallet: this server is a standby'
+            USING ERRCODE = 'read_only_sql_transaction';
+        END IF;
         RETURN QUERY
-          ${loadQuery(tables, 'keys')};
+          ${loadQuery(tables, 'keys::json')};
+      END`,
+  })
+}
+
+/**
+ * `load_confirmed_v1`: the same, from a server that proves that it is the primary. It reads, and then writes an
+ * empty message to the WAL: the commit of this statement waits for the disk and for the synchronous standbys, as
+ * every commit does. A former primary never gets their confirmation.
+ */
+export function loadConfirmedFunction(tables: Tables): DatabaseFunction {
+  return defineFunction(tables, {
+    name: functionName(tables, 'load_confirmed'),
+    comment: sql`
+      -- The same as load, and then an empty commit: its answer proves that this server is the primary.`,
+    parameters: 'keys text',
+    returns: sql`
+      TABLE (key_index integer, currency text, balance text, bet json, transaction json)
+      LANGUAGE plpgsql VOLATILE ROWS 100`,
+    body: sql`
+      BEGIN
+        RETURN QUERY
+          SELECT loaded.* FROM ${tables.schema}.${functionName(tables, 'load')}(keys) loaded;
+        PERFORM pg_logical_emit_message(true, 'bet-wallet', '');
       END`,
   })
 }

@@ -8,19 +8,25 @@ import {
   type DatabaseFunction,
   lines,
   nextWalletTransactionId,
-  schemaVersion,
   settlementTypes,
   sql,
 } from './fragments.js'
-import { loadFunction } from './load.js'
+import { loadConfirmedFunction, loadFunction } from './load.js'
 import { literal } from './quoting.js'
+import { schemaVersion } from './version.js'
 
 /**
  * The functions that the store and PAM code call. A statement of this size takes longer to plan than to run;
  * a function plans it once per connection. JSON is one parameter of any length, for any driver.
  */
 export function functionsOf(tables: Tables): DatabaseFunction[] {
-  return [loadFunction(tables), commitFunction(tables), commitOneFunction(tables), creditFunction(tables)]
+  return [
+    loadFunction(tables),
+    loadConfirmedFunction(tables),
+    commitFunction(tables),
+    commitOneFunction(tables),
+    creditFunction(tables),
+  ]
 }
 
 /**

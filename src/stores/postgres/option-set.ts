@@ -1,0 +1,27 @@
+/**
+ * The options that decide what the functions of the store do, and how the store reads their results. The
+ * functions are bound to them by a hash in their names, and the schema registers them.
+ */
+export interface OptionSet {
+  /** 8 hexadecimal digits: the end of the names of the functions. */
+  readonly hash: string
+  /** Every option by its name, with its default filled in: `{ "players.table": "pam.accounts", … }`. */
+  readonly json: string
+}
+
+export type MinorUnits = number | ReadonlyMap<string, number>
+
+/** The same options always have the same hash, however they were written. */
+export function optionSetOf(options: Readonly<Record<string, string | MinorUnits | null>>): OptionSet {
+  const json = JSON.stringify(options, (_, value) =>
+    value instanceof Map ? Object.fromEntries([...value].sort(([a], [b]) => (a < b ? -1 : 1))) : value,
+  )
+  return { hash: hashOf(json), json }
+}
+
+/** FNV-1a, 32 bits. It tells a handful of option sets apart; the schema compares the options themselves. */
+function hashOf(text: string): string {
+  let hash = 0x811c9dc5
+  for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193)
+  return (hash >>> 0).toString(16).padStart(8, '0')
+}

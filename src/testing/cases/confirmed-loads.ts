@@ -1,0 +1,64 @@
+/** `loadConfirmed`: the same records as `load`, from a database that can commit at that moment. */
+import type { WalletKeys, WalletSnapshot } from '../../store.js'
+import type { CaseContext, CaseDefinition } from '../case-context.js'
+import { placeBet, settleBet } from '../changes.js'
+import { shown } from '../trace.js'
+import type { Wallet } from '../wallet.js'
+
+const keys: WalletKeys = { operation: 'placebet', transactionId: 't-1', playerId: 'anna', betId: 'b-1' }
+
+/** So many loads come and go while `loadConfirmed` must still wait. */
+const loadsMeanwhile = 16
+
+export const confirmedLoadCases: readonly CaseDefinition[] = [
+  {
+    id: 'WS-53',
+    level: 'MUST',
+    name: 'loadConfirmed, if the store has it, returns the same records as load',
+    async run(context: CaseContext) {
+      const wallet = await context.open()
+      await expectSame(context, wallet)
+      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      await expectSame(context, wallet)
+      const bet = await wallet.existingBet('b-1')
+      await wallet.expectCommitted(settleBet(bet, { transactionId: 's-1', amount: '60' }))
+      await expectSame(context, wallet)
+    },
+  },
+  {
+    id: 'WS-54',
+    level: 'MUST',
+    name: 'While the database cannot commit durably, loadConfirmed does not answer',
+    needs: ['stopReplication'],
+    async run(context: CaseContext) {
+      const wallet = await context.open()
+      const { store } = wallet
+      const { loadConfirmed } = store
+      context.check(loadConfirmed !== undefined, 'a store with loadConfirmed', 'none')
+      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      context.trace.note('kit', 'stops the replication')
+      const resume = await context.harness.stopReplication?.(wallet.opened)
+      context.check(typeof resume === 'function', 'stopReplication to return a function', resume)
+      const answers: WalletSnapshot[] = []
+      const confirmed = loadConfirmed(keys).then(
+        answer => void answers.push(answer),
+        () => undefined, // a rejection is no answer: 503
+      )
+      try {
+        for (let load = 0; load < loadsMeanwhile; load += 1) await wallet.opened.store.load(keys)
+        context.check(answers.length === 0, 'no answer while no replica confirms a commit', shown(answers[0]))
+      } finally {
+        context.trace.note('kit', 'resumes the replication')
+        await resume()
+      }
+      await context.withTimeout('loadConfirmed to end after the replication has resumed', confirmed)
+      await expectSame(context, wallet)
+    },
+  },
+]
+
+async function expectSame(context: CaseContext, { store }: Wallet): Promise<void> {
+  if (store.loadConfirmed === undefined) return
+  const [expected, actual] = [await store.load(keys), await store.loadConfirmed(keys)]
+  context.check(shown(actual) === shown(expected), `the same as load: ${shown(expected)}`, actual)
+}

@@ -1,0 +1,23 @@
+/** A placebet is committed without a load: the guards also meet players who do not exist. */
+import type { CaseContext, CaseDefinition } from '../case-context.js'
+import { anna, placeBet } from '../changes.js'
+import { shown, shownResult } from '../trace.js'
+
+export const unknownPlayerCases: readonly CaseDefinition[] = [
+  {
+    id: 'WS-55',
+    level: 'MUST',
+    name: 'Guard 3: a debit of an unknown player is a conflict, and creates no player, bet or transaction (D16)',
+    async run(context: CaseContext) {
+      const wallet = await context.open()
+      const player = { ...anna, playerId: 'nobody' }
+      const changes = placeBet({ transactionId: 't-1', betId: 'b-1', player })
+      const result = await wallet.commit(changes).then(shownResult, shown)
+      context.check(result === 'conflict', 'conflict, because the player is unknown', result)
+      const created = await wallet.player('nobody')
+      context.check(created === null, 'no player nobody', created)
+      // Neither the transactionId nor the betId is used up.
+      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+    },
+  },
+]

@@ -1,0 +1,13 @@
+/** The optional method of a store, in a store around it. */
+import type { WalletKeys, WalletSnapshot, WalletStore } from '../store.js'
+
+type LoadConfirmed = NonNullable<WalletStore['loadConfirmed']>
+
+/** Returns `loadConfirmed` for a store around `store`, or nothing if `store` has none. */
+export function withLoadConfirmed(
+  store: WalletStore,
+  around: (keys: WalletKeys, loadConfirmed: LoadConfirmed) => Promise<WalletSnapshot>,
+): Pick<WalletStore, 'loadConfirmed'> {
+  if (store.loadConfirmed === undefined) return {}
+  return { loadConfirmed: keys => around(keys, inner => (store.loadConfirmed as LoadConfirmed)(inner)) }
+}

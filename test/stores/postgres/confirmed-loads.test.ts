@@ -1,0 +1,118 @@
+/** `loadConfirmed` on a server of its own: it waits for the synchronous standby, as a commit does. */
+import { handlePlaceBet, handleRollbackBet, recordSettlement } from 'bet-wallet'
+import { walletStoreCases } from 'bet-wallet/testing'
+import pg from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { createPostgresStore } from '../../../src/stores/postgres/index.js'
+import { faultOf, placeBet, rollbackBet, settlement } from '../../fixtures.js'
+import {
+  createDatabase,
+  type Database,
+  noServerOfOurOwn,
+  type PostgresServer,
+  startPostgres,
+} from '../../postgres/server.js'
+import { ownTable, postgresHarness } from './harness.js'
+
+let server: PostgresServer
+let database: Database
+
+async function connect(): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  return client
+}
+
+/** @param standbys `''`: commits wait for none */
+async function setStandbys(standbys: string): Promise<void> {
+  const client = await connect()
+  try {
+    await client.query('SET synchronous_commit = local') // this session must not wait
+    await client.query(`ALTER SYSTEM SET synchronous_standby_names = '${standbys}'`)
+    await client.query('SELECT pg_reload_conf()')
+  } finally {
+    await client.end()
+  }
+}
+
+/** Commits wait for a standby that does not exist, until the returned function is called. */
+async function stopReplication(): Promise<() => Promise<void>> {
+  await setStandbys('missing')
+  const { ended } = await waitingCommit()
+  return async () => {
+    await setStandbys('')
+    await ended
+  }
+}
+
+/** The server reads its settings some time after it was told to: resolves when a commit waits. */
+async function waitingCommit(): Promise<{ ended: Promise<void> }> {
+  const [committer, observer] = [await connect(), await connect()]
+  try {
+    for (;;) {
+      let ended = false
+      const commit = committer.query("SELECT pg_logical_emit_message(true, 'test', '')").finally(() => {
+        ended = true
+      })
+      while (!ended) {
+        const { rows } = await observer.query(
+          'SELECT FROM pg_stat_activity WHERE wait_event = $1 AND pid = $2',
+          ['SyncRep', (committer as unknown as { processID: number }).processID],
+        )
+        if (rows.length > 0) return { ended: commit.then(() => committer.end()) }
+      }
+    }
+  } finally {
+    await observer.end()
+  }
+}
+
+const harness = () => postgresHarness({ pool: database.pool, url: database.url, accounts: ownTable })
+
+beforeAll(async () => {
+  if (noServerOfOurOwn !== null) return
+  server = await startPostgres()
+  database = await createDatabase(server)
+})
+beforeEach(({ skip }) => skip(noServerOfOurOwn !== null, noServerOfOurOwn ?? ''))
+afterAll(async () => {
+  await database?.drop()
+  await server?.stop()
+})
+
+describe('the cases of the kit', () => {
+  for (const { id, name, run } of walletStoreCases(
+    {
+      open: players => harness().open(players),
+      close: opened => harness().close?.(opened),
+      stopReplication,
+    },
+    { only: ['WS-53', 'WS-54'] },
+  )) {
+    test(`${id} ${name}`, run)
+  }
+})
+
+describe('given commits that no standby confirms', () => {
+  test('when an answer would be a refusal or a replay, then it is a retryable fault', async () => {
+    const opened = await harness().open([{ playerId: 'alice', currency: 'EUR', balance: '100' }])
+    onTestFinished(() => harness().close?.(opened))
+    const { store } = opened
+    expect(await handlePlaceBet(store, placeBet())).toMatchObject({ ok: true })
+    expect(await handleRollbackBet(store, rollbackBet())).toMatchObject({ ok: true })
+    const resume = await stopReplication()
+    try {
+      const impatient = createPostgresStore(database.pool, { schema: opened.schema, timeoutMs: 300 })
+      for (const call of [
+        () => recordSettlement(impatient, settlement({ betId: 'unknown' })),
+        () => handleRollbackBet(impatient, rollbackBet()),
+        () => handleRollbackBet(impatient, rollbackBet({ playerId: 'nobody', transactionId: 'r-2' })),
+      ]) {
+        expect(await faultOf(call())).toMatchObject({ code: 'UNAVAILABLE', retryable: true })
+      }
+    } finally {
+      await resume()
+    }
+    expect(await handleRollbackBet(store, rollbackBet())).toMatchObject({ ok: true, replayed: true })
+  })
+})
