@@ -152,8 +152,8 @@ function lockedPlayers({ players }: Tables): string {
 
 function judgedItems(tables: Tables, { balanceMax }: CommitInputs): string {
   const { schema, players } = tables
-  const afterDebits = 'player.balance + coalesce(item.debits_before, 0) + least(item.balance_delta, 0)'
-  const afterCredits = 'player.balance + coalesce(item.credits_before, 0) + greatest(item.balance_delta, 0)'
+  const afterDebits = 'player.balance + coalesce(item.debits_before, 0)'
+  const afterCredits = 'player.balance + coalesce(item.credits_before, 0)'
   return sql`
     -- Several items of one player are applied in order. Each may still be rejected, so a debit is not covered
     -- by a credit of the same batch, and a credit cannot use the range that a debit frees.
@@ -162,25 +162,30 @@ function judgedItems(tables: Tables, { balanceMax }: CommitInputs): string {
         CASE
           WHEN NOT item.is_new THEN 'conflict'
           WHEN player.player_id IS NULL THEN
-            CASE
-              WHEN EXISTS (
-                SELECT FROM ${players.table} unlocked
-                WHERE unlocked.${players.columns.id} = ${asPlayerId(tables, 'item.player_id')}
-              ) THEN 'busy' -- another writer holds the row lock
-              ELSE 'conflict'
-            END
+            -- Not EXISTS, for which PostgreSQL may read all players. Busy: another writer holds the row lock.
+            coalesce((
+              SELECT 'busy'
+              FROM ${players.table} unlocked
+              WHERE unlocked.${players.columns.id} = ${asPlayerId(tables, 'item.player_id')}
+            ), 'conflict')
           WHEN item.balance_delta IS NULL THEN 'committed'
           WHEN NOT ${balanceIsValid('player.currency', 'player.balance')} THEN 'conflict' -- guard 3
-          WHEN ${isBelowFloor('item', `${afterDebits} + greatest(item.balance_delta, 0)`)}
+          WHEN ${isBelowFloor('item', `${afterDebits} + item.balance_delta`)}
             THEN 'conflict' -- guard 3, the floor
-          WHEN ${exceedsColumn('item', { afterCredit: afterCredits, afterDebit: afterDebits, balanceMax })}
+          WHEN ${exceedsColumn('item', {
+            afterCredit: `${afterCredits} + item.balance_delta`,
+            afterDebit: `(${afterDebits} + item.balance_delta)`,
+            balanceMax,
+          })}
             THEN 'out-of-range'
           ELSE 'committed'
         END AS verdict,
         item.*,
         player.currency AS player_currency,
         player.balance AS player_balance,
-        CASE WHEN player.player_id IS NOT NULL THEN ${nextWalletTransactionId(schema)} END AS wallet_transaction_id
+        CASE WHEN player.player_id IS NOT NULL THEN
+          ${nextWalletTransactionId(schema)}
+        END AS wallet_transaction_id
       FROM checked item
       LEFT JOIN locked player ON player.player_id = item.player_id
     )`
