@@ -209,7 +209,7 @@ async function tryFunctions(ask: Ask, tables: Tables): Promise<void> {
     `SELECT * FROM ${schema}.${functionName(tables, name)}(${args})`
   const key = '{"key_index":0,"operation":"placebet","transaction_id":"","player_id":null,"bet_id":""}'
   for (const name of ['load', 'load_confirmed']) await ask(call(name, '$1'), [`[${key}]`])
-  await ask(call('commit', '$1, $2, NULL, 1000'), ['[]', '[]'])
+  await ask(call('commit', '$1, NULL, 1000'), ['{}'])
   await ask(call('commit_one', '$1, NULL, 1000'), ['{}'])
   await ask(call('is_balance_rule', "'', NULL, NULL, NULL, 1000"), [])
   const [sequence] = (await ask('SELECT has_sequence_privilege($1, $2) AS usable', [
