@@ -80,6 +80,7 @@ describe.skipIf(noPgBouncer !== null || noServerOfOurOwn !== null)(`PgBouncer, o
     // The commits of PgBouncer's connections wait, those of ours do not.
     const database = await createDatabase(server, { pool: { options: '-c synchronous_commit=local' } })
     const { pool: admin, url } = database
+    admin.on('error', () => {})
     onTestFinished(() => admin.end())
     await admin.query(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET synchronous_commit = on`)
     const bouncer = await startPgBouncer(url, 'transaction')
