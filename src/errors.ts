@@ -28,7 +28,7 @@ const retryableCodes: readonly WalletErrorCode[] = ['UNAVAILABLE', 'CONFLICT', '
 
 /**
  * A fault: no decision was made, or its outcome is unknown. Never answered as a refusal (D9). Match it by
- * `code`.
+ * `code`. One that is `retryable` has no stack trace.
  */
 export class WalletError extends Error {
   override readonly name = 'WalletError'
@@ -40,9 +40,15 @@ export class WalletError extends Error {
   readonly retryable: boolean
 
   constructor(code: WalletErrorCode, message: string, options?: { cause?: unknown }) {
+    const retryable = retryableCodes.includes(code)
+    // Expected under load, thousands of times per second: without a stack trace, which would cost more than the
+    // rest of the answer and lead nowhere. Reflect.set does not throw where the built-in objects are frozen.
+    const { stackTraceLimit } = Error
+    if (retryable) Reflect.set(Error, 'stackTraceLimit', 0)
     super(message, options)
+    if (retryable) Reflect.set(Error, 'stackTraceLimit', stackTraceLimit)
     this.code = code
-    this.retryable = retryableCodes.includes(code)
+    this.retryable = retryable
   }
 }
 

@@ -108,35 +108,34 @@ async function handle<O extends Operation>(
     storeRefusal: null,
     deadline: started + settings.deadlineMs,
   }
+  const { onOutcome } = settings
   const event = emptyEvent(rule.operation)
   try {
     checkStore(store)
     const { outcome, reason } = await answer(rule, store, body, settings, log, event)
-    event.outcome = { ...outcome } // a copy: changes by the listener must not reach the answer
+    event.outcome = outcome
     event.reason = reason
-    event.replayed = outcome.replayed
     return outcome
   } catch (error) {
     event.error = error
     throw error
   } finally {
-    event.attempts = log.attempts
-    event.commitError = log.commitError
-    event.storeRefusal = log.storeRefusal
-    event.durationMs = performance.now() - started
-    if (settings.onOutcome !== undefined) notify('onOutcome', () => settings.onOutcome?.(event))
+    if (onOutcome !== undefined) {
+      const durationMs = performance.now() - started
+      notify('onOutcome', () => onOutcome(completed(event, log, durationMs)))
+    }
   }
 }
 
-/** Parses the body and runs the rule. Fills in the ids of the event. */
-async function answer<O extends Operation>(
+/** Parses the body and runs the rule. Fills in the ids of the event. Not async: saves a promise per call. */
+function answer<O extends Operation>(
   rule: Rule<O>,
   store: WalletStore,
   body: unknown,
   settings: Settings,
   log: AttemptLog,
   event: OutcomeEvent,
-): Promise<Pick<Decision, 'outcome' | 'reason'>> {
+): Pick<Decision, 'outcome' | 'reason'> | Promise<Pick<Decision, 'outcome' | 'reason'>> {
   const parsed = settings.parser[rule.operation](body)
   if ('issues' in parsed) {
     return refuse('INVALID_REQUEST', { errorCode: 'INVALID_REQUEST', description: parsed.issues })
@@ -145,7 +144,15 @@ async function answer<O extends Operation>(
   event.transactionId = transactionId
   event.betId = betId
   event.playerId = playerId
-  return await runAttempts(rule, store, parsed.request, settings, log)
+  return runAttempts(rule, store, parsed.request, settings, log)
+}
+
+function completed(event: OutcomeEvent, log: AttemptLog, durationMs: number): OutcomeEvent {
+  const { attempts, commitError, storeRefusal } = log
+  // A copy: changes by the listener must not reach the answer.
+  const outcome = event.outcome && { ...event.outcome }
+  const replayed = outcome?.replayed ?? false
+  return { ...event, outcome, replayed, attempts, commitError, storeRefusal, durationMs }
 }
 
 function emptyEvent(operation: Operation): OutcomeEvent {

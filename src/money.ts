@@ -20,6 +20,8 @@ const numberDigitsMax = 15
 const decimalText = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/
 const negativeZero = /^-[0.]+$/
 const numberText = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?([eE][+-]?[0-9]{1,3})?$/
+/** The form of nearly every amount: short, not negative, no exponent, no trailing zero. */
+const shortDecimalText = /^(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{0,14}[1-9])?$/
 
 /** Whether the value is decimal text as {@link Decimal} describes it. */
 export function isDecimal(value: unknown): value is Decimal {
@@ -63,6 +65,7 @@ function isJsonNumber(value: unknown): value is JsonNumber {
 export function parseDecimal(value: unknown): Decimal | null {
   const text = typeof value === 'number' ? textOfNumber(value) : isJsonNumber(value) ? value.text : value
   if (typeof text !== 'string' || text.length > textLengthMax) return null
+  if (shortDecimalText.test(text)) return text
   const parts = numberText.exec(text)
   if (parts === null) return null
   const [, sign, whole, fraction = '', exponent] = parts
@@ -79,15 +82,21 @@ export function parseDecimal(value: unknown): Decimal | null {
 function textOfNumber(value: number): string | null {
   if (!Number.isFinite(value) || Object.is(value, -0)) return null
   const text = String(value)
+  if (text.length <= numberDigitsMax) return text
   const mantissa = text.replace(/e.*$/, '').replace(/[-.]/g, '')
   const significant = mantissa.replace(/^0+/, '').replace(/0+$/, '')
   return significant.length <= numberDigitsMax ? text : null
 }
 
 function withoutTrailingZeros(whole: string, fraction: string): string {
-  let end = fraction.length
-  while (end > 0 && fraction.charCodeAt(end - 1) === 48) end -= 1
+  const end = lengthWithoutZeros(fraction)
   return end === 0 ? whole : `${whole}.${fraction.slice(0, end)}`
+}
+
+function lengthWithoutZeros(digits: string): number {
+  let end = digits.length
+  while (end > 0 && digits.charCodeAt(end - 1) === 48) end -= 1
+  return end
 }
 
 function textOf(value: Big): Decimal {
@@ -100,20 +109,53 @@ function textOf(value: Big): Decimal {
 
 /** @throws {RangeError} for a result of more than 40 digits; `subtract` and `negate` likewise */
 export function add(a: Decimal, b: Decimal): Decimal {
-  return textOf(new Big(a).plus(b))
+  return sum(a, 1, b)
 }
 
 export function subtract(a: Decimal, b: Decimal): Decimal {
-  return textOf(new Big(a).minus(b))
+  return sum(a, -1, b)
 }
 
 export function negate(value: Decimal): Decimal {
-  return textOf(new Big(value).times(-1))
+  return subtract('0', value)
 }
 
 /** -1, 0 or 1, as `a` is less than, equal to or greater than `b` by value. */
 export function compare(a: Decimal, b: Decimal): -1 | 0 | 1 {
-  return new Big(a).cmp(b)
+  const decimals = Math.max(writtenDecimalsOf(a), writtenDecimalsOf(b))
+  const units = unitsOf(a, decimals) - unitsOf(b, decimals)
+  return Number.isSafeInteger(units) ? (Math.sign(units) as -1 | 0 | 1) : new Big(a).cmp(b)
+}
+
+function sum(a: Decimal, sign: 1 | -1, b: Decimal): Decimal {
+  const decimals = Math.max(writtenDecimalsOf(a), writtenDecimalsOf(b))
+  const units = unitsOf(a, decimals) + sign * unitsOf(b, decimals)
+  if (Number.isSafeInteger(units)) return textOfUnits(units, decimals)
+  return textOf(sign === 1 ? new Big(a).plus(b) : new Big(a).minus(b))
+}
+
+/**
+ * The decimal as a whole number of units of 10^-`decimals`, exact: cents for 2. NaN if it has more than 15
+ * digits there; then big.js does the arithmetic, which is slower.
+ *
+ * @param decimals at least those of the text
+ */
+function unitsOf(value: Decimal, decimals: number): number {
+  const missing = decimals - writtenDecimalsOf(value)
+  if (value.length + missing > numberDigitsMax) return Number.NaN
+  return Number(value.replace('.', '')) * 10 ** missing
+}
+
+function textOfUnits(units: number, decimals: number): Decimal {
+  const digits = String(Math.abs(units)).padStart(decimals + 1, '0')
+  const point = digits.length - decimals
+  return withoutTrailingZeros((units < 0 ? '-' : '') + digits.slice(0, point), digits.slice(point))
+}
+
+/** The number of decimals in the text: `"10.500"` has 3. */
+function writtenDecimalsOf(value: Decimal): number {
+  const point = value.indexOf('.')
+  return point === -1 ? 0 : value.length - point - 1
 }
 
 export function isZero(value: Decimal): boolean {
@@ -126,14 +168,13 @@ export function isNegative(value: Decimal): boolean {
 
 /** The number of decimals by value: `"10.500"` has 1. */
 export function decimalsOf(value: Decimal): number {
-  const [, fraction = ''] = value.split('.')
-  return fraction.replace(/0+$/, '').length
+  return lengthWithoutZeros(value.slice(value.length - writtenDecimalsOf(value)))
 }
 
 /** The number of digits before the point. */
 export function wholeDigitsOf(value: Decimal): number {
-  const whole = value.split('.')[0] ?? ''
-  return isNegative(value) ? whole.length - 1 : whole.length
+  const point = value.indexOf('.')
+  return (point === -1 ? value.length : point) - (isNegative(value) ? 1 : 0)
 }
 
 /**
@@ -142,6 +183,6 @@ export function wholeDigitsOf(value: Decimal): number {
  */
 export function format(value: Decimal, decimals: number): string {
   const [whole = '0', fraction = ''] = value.split('.')
-  const digits = fraction.replace(/0+$/, '').padEnd(decimals, '0')
+  const digits = fraction.slice(0, lengthWithoutZeros(fraction)).padEnd(decimals, '0')
   return digits === '' ? whole : `${whole}.${digits}`
 }

@@ -8,7 +8,8 @@ const reported = new Set<string>()
  */
 export function notify(hook: string, call: () => unknown): void {
   try {
-    Promise.resolve(call()).catch((error: unknown) => report(hook, error))
+    const result = call()
+    if (result !== undefined) Promise.resolve(result).catch((error: unknown) => report(hook, error))
   } catch (error) {
     report(hook, error)
   }

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   add,
@@ -182,6 +183,34 @@ describe('given decimals', () => {
     expect([compare('10', '10.00'), compare('9', '10'), compare('10', '9'), compare('-1', '0')]).toEqual([
       0, -1, 1, -1,
     ])
+  })
+
+  test('when they are short or long, then sum, difference and order are those of whole numbers', () => {
+    // Written with up to 12 decimals and up to 12 digits before the point: some take the short way, some not.
+    const decimal = fc
+      .tuple(fc.boolean(), fc.bigInt({ min: 0n, max: 10n ** 12n }), fc.stringMatching(/^[0-9]{0,12}$/))
+      .map(([minus, whole, fraction]) => {
+        const text = fraction === '' ? `${whole}` : `${whole}.${fraction}`
+        return minus && /[1-9]/.test(text) ? `-${text}` : text
+      })
+    // The same number in units of 10^-12.
+    const units = (text: string) => {
+      const [whole = '', fraction = ''] = text.split('.')
+      return BigInt(whole + fraction.padEnd(12, '0'))
+    }
+    fc.assert(
+      fc.property(decimal, decimal, (a, b) => {
+        for (const result of [add(a, b), subtract(a, b), negate(a)]) {
+          expect(isDecimal(result)).toBe(true)
+          expect(result).toBe(parseDecimal(result)) // no trailing zeros
+        }
+        expect(units(add(a, b))).toBe(units(a) + units(b))
+        expect(units(subtract(a, b))).toBe(units(a) - units(b))
+        expect(units(negate(a))).toBe(-units(a))
+        expect(compare(a, b)).toBe(units(a) < units(b) ? -1 : units(a) > units(b) ? 1 : 0)
+      }),
+      { numRuns: 2_000 },
+    )
   })
 
   test('when sign, zero and digits are asked for, then the value decides', () => {

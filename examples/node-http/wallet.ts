@@ -7,8 +7,6 @@ export function walletRoutes(handle: (request: HttpRequest) => Promise<HttpRespo
   return async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const { method = '', url = '', headers } = req
     const answer = await handle({ method, path: url, headers, body: req })
-    res.statusCode = answer.status
-    for (const [name, value] of Object.entries(answer.headers)) res.setHeader(name, value)
-    res.end(answer.body)
+    res.writeHead(answer.status, answer.headers).end(answer.body)
   }
 }

@@ -14,7 +14,7 @@ const ownCodeStatus = 400
 
 /**
  * Creates the handler of the platform's calls: `/placebet`, `/unsettlement`, `/rollbackbet`, and the paths of
- * the option `routes`. Checks in this order: path, method, media type, authentication, body, then the rules.
+ * the option `routes`. Checks in this order: path, method, authentication, media type, body, then the rules.
  *
  * The handler never throws and never rejects. It neither closes the connection nor limits the time: your
  * server does.
@@ -37,22 +37,22 @@ export function createHttpHandler(
 }
 
 async function answer(request: HttpRequest, settings: HttpSettings): Promise<HttpResponse> {
-  // 1. Path, method and media type.
+  // 1. Path and method.
   const route = settings.routes.get(request.path.split('?', 1)[0] ?? '')
   if (route === undefined) return refusal(settings, 'NOT_FOUND', 'Not found')
   if (request.method !== 'POST') {
     return refusal(settings, 'METHOD_NOT_ALLOWED', 'Only POST is allowed', { allow: 'POST' })
   }
-  const problem = mediaTypeProblem(request)
-  if (problem !== null) return refusal(settings, 'UNSUPPORTED_MEDIA_TYPE', problem)
 
-  // 2. Authentication, before the body is read.
+  // 2. Authentication, before anything else of the message is looked at.
   if ((await settings.authenticate(request)) !== true) {
     const headers = { 'www-authenticate': settings.challenge }
     return refusal(settings, 'AUTHENTICATION_FAILED', 'Authentication failed', headers)
   }
 
-  // 3. The body. It is not read if its Content-Length exceeds the limit.
+  // 3. The media type, then the body. It is not read if its Content-Length exceeds the limit.
+  const problem = mediaTypeProblem(request)
+  if (problem !== null) return refusal(settings, 'UNSUPPORTED_MEDIA_TYPE', problem)
   const { bodyBytesMax } = settings
   const read =
     Number(headerOf(request, 'content-length') ?? 0) > bodyBytesMax
@@ -120,12 +120,19 @@ function response(status: number, body: string, headers: Record<string, string> 
   }
 }
 
+/** A header of 16 KB has room for thousands; every caller sends one at most. */
+const parametersMax = 10
+
 /** Supported: `application/json`, the charset UTF-8 or none, no compression. */
 function mediaTypeProblem(request: HttpRequest): string | null {
-  const [type = '', ...parameters] = (headerOf(request, 'content-type') ?? '').split(';')
+  const header = headerOf(request, 'content-type') ?? ''
+  const [type = '', ...parameters] = header.split(';', parametersMax + 2)
   if (type.trim().toLowerCase() !== 'application/json') return 'Content-Type must be application/json'
+  if (parameters.length > parametersMax) {
+    return `Content-Type must have at most ${parametersMax} parameters`
+  }
   for (const parameter of parameters) {
-    const [name = '', value = ''] = parameter.split('=')
+    const [name = '', value = ''] = parameter.split('=', 2)
     if (name.trim().toLowerCase() !== 'charset') continue
     if (!/^"?utf-?8"?$/i.test(value.trim())) return 'Content-Type must have the charset utf-8, or none'
   }
@@ -143,8 +150,8 @@ function mediaTypeProblem(request: HttpRequest): string | null {
  * 7.2).
  */
 function checkedOutcome(outcome: WalletOutcome): WalletOutcome {
-  const { ok, ...rest }: Record<string, unknown> = { ...outcome }
-  const { balance, currency, walletTransactionId, errorCode, description } = rest
+  const fields: Record<string, unknown> = outcome ?? {}
+  const { ok, balance, currency, walletTransactionId, errorCode, description } = fields
   const isText = (value: unknown) => typeof value === 'string' && value !== ''
   const valid = ok
     ? isDecimal(balance) &&

@@ -27,6 +27,8 @@ export function headerOf({ headers }: HttpRequest, name: string): string | undef
 
 /** Node.js sends names in lower case; other adapters may not. */
 function keyOf(headers: HttpRequest['headers'], name: string): string {
-  const same = (key: string) => key.length === name.length && key.toLowerCase() === name
-  return Object.keys(headers).find(same) ?? name
+  for (const key in headers) {
+    if (key.length === name.length && key.toLowerCase() === name) return key
+  }
+  return name
 }

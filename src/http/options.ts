@@ -1,5 +1,5 @@
 /** The options of the HTTP handler, read and checked once. */
-import { WalletError } from '../errors.js'
+import { isRetryable, WalletError } from '../errors.js'
 import { handlePlaceBet, handleRollbackBet, handleUnsettlement } from '../handlers.js'
 import {
   check,
@@ -56,9 +56,9 @@ export interface HttpOptions extends WalletOptions {
   routes?: Record<string, Route>
   /**
    * Called with the cause of every fault (500, 503). Errors of the hook are ignored, and reported once as a
-   * warning.
+   * warning. Under load there are thousands of 503 per second: count them, and log few.
    *
-   * @default console.error
+   * @default console.error; of the 503, one per second, with the number of those left out
    */
   onError?(error: unknown, request: HttpRequest): void
 }
@@ -126,7 +126,30 @@ export function httpSettingsOf(store: WalletStore, options: HttpOptions): HttpSe
     bodyBytesMax: check.whole('bodyBytesMax', bodyBytesMax, 1),
     statusCodes: statusCodesOf(options),
     routes: routesOf(store, options, walletOptions),
-    onError: onError?.bind(options) ?? ((error: unknown) => console.error(error)),
+    onError: onError?.bind(options) ?? createLog(),
+  }
+}
+
+const logMs = 1_000
+
+/** Logging a 503 costs more than answering it: logging all of them would keep an overload going. */
+function createLog(): (error: unknown) => void {
+  let loggedAt = Number.NEGATIVE_INFINITY
+  let leftOut = 0
+  return error => {
+    if (!isRetryable(error)) {
+      console.error(error)
+      return
+    }
+    const now = performance.now()
+    if (now - loggedAt < logMs) {
+      leftOut += 1
+      return
+    }
+    console.error(error)
+    if (leftOut > 0) console.error(`bet-wallet: ${leftOut} more 503 since the last one that was logged`)
+    loggedAt = now
+    leftOut = 0
   }
 }
 

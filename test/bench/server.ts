@@ -6,13 +6,13 @@ import { timingSafeEqual } from 'node:crypto'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Player, recordSettlement, type WalletStore } from 'bet-wallet'
-import { createRequestParser } from 'bet-wallet/decide'
 import { basicAuth, createHttpHandler } from 'bet-wallet/http'
 import { createMemoryStore } from 'bet-wallet/memory'
 import { createPostgresStore } from 'bet-wallet/postgres'
 import pg from 'pg'
 import { walletRoutes } from '../../examples/node-http/wallet.js'
 import { credentials } from './load.js'
+import { plainPlaceBet, plainRollbackBet } from './plain-schema.js'
 
 /** With the store over PostgreSQL, the players are in the database. */
 export type ServerSettings =
@@ -49,7 +49,6 @@ function wallet(store: WalletStore): RequestListener {
  * cents of one currency.
  */
 function bare(players: readonly Player[]): RequestListener {
-  const parser = createRequestParser()
   const expected = Buffer.from(`${credentials.username}:${credentials.password}`)
   const balances = new Map(
     players.map(({ playerId, balance }) => [playerId, Math.round(Number(balance) * 100)]),
@@ -58,15 +57,15 @@ function bare(players: readonly Player[]): RequestListener {
   let answered = 0
 
   function answer(path: string, body: unknown): [status: number, body: object] {
-    const result = path === '/placebet' ? parser.placebet(body) : parser.rollbackbet(body)
-    if ('issues' in result) return [400, { errorCode: 'INVALID_REQUEST', description: result.issues }]
-    const { request } = result
+    const result = (path === '/placebet' ? plainPlaceBet : plainRollbackBet).safeParse(body)
+    if (!result.success) return [400, { errorCode: 'INVALID_REQUEST', description: result.error.message }]
+    const request = result.data
     const balance = balances.get(request.playerId)
     if (balance === undefined)
       return [404, { errorCode: 'INVALID_PLAYER', description: 'playerId: unknown player' }]
     let after = balance
     if ('amount' in request) {
-      const stake = Math.round(Number(request.amount) * 100)
+      const stake = Math.round(request.amount * 100)
       if (stake > balance)
         return [402, { errorCode: 'INSUFFICIENT_FUNDS', description: 'amount: insufficient funds' }]
       stakes.set(request.betId, stake)

@@ -89,6 +89,32 @@ describe('given the media type', () => {
     if (status === 415) expect(errorOf(response)).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
   })
 
+  test('when the call is not authenticated, then the Content-Type is not even looked at', async () => {
+    const read = vi.fn(() => 'application/json')
+    const headers = Object.defineProperty({}, 'content-type', { get: read, enumerable: true })
+    const { handle } = wallet({ authenticate: () => false })
+    expect(errorOf(await handle(placeBetRequest({ headers })))).toEqual([401, 'AUTHENTICATION_FAILED'])
+    expect(read).not.toHaveBeenCalled()
+  })
+
+  test.each([
+    ['10 parameters', `application/json${';a=b'.repeat(9)}; charset=utf-8`, 200],
+    ['11 parameters', `application/json${';a=b'.repeat(10)}; charset=utf-8`, 415],
+    ['15,000 parameters', `application/json${';'.repeat(15_000)}`, 415],
+    ['another type with 15,000 parameters', `text/plain${';'.repeat(15_000)}`, 415],
+    ['a parameter with 15,000 values', `application/json; a${'='.repeat(15_000)}`, 200],
+  ])('when it has %s, then no text is split into thousands of parts', async (_, type, status) => {
+    const { handle } = wallet()
+    const request = placeBetRequest({ headers: { 'content-type': type } })
+    const split = vi.spyOn(String.prototype, 'split')
+    const response = await handle(request)
+    const parts = split.mock.results.map(({ value }) => (value as string[]).length)
+    split.mockRestore()
+    expect(response.status).toBe(status)
+    expect(parts.length).toBeGreaterThan(1)
+    expect(Math.max(...parts)).toBeLessThan(100)
+  })
+
   test('when the body is parsed already, then its Content-Encoding no longer matters', async () => {
     const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
     const { status } = await wallet().handle(placeBetRequest({ headers, body: { parsed: bet } }))
@@ -98,7 +124,7 @@ describe('given the media type', () => {
 
 describe('given the order of the checks', () => {
   test('when everything is invalid and is corrected step by step, then each check answers in turn', async () => {
-    // Path, method, media type, authentication, size, body, rules.
+    // Path, method, authentication, media type, size, body, rules.
     const called = vi.fn(() => false)
     let authenticated = false
     const { handle } = wallet({ authenticate: () => called() || authenticated, bodyBytesMax: 300 })
@@ -109,10 +135,10 @@ describe('given the order of the checks', () => {
       () => {},
       () => Object.assign(request, { path: '/placebet' }),
       () => Object.assign(request, { method: 'POST' }),
-      () => Object.assign(headers, { 'content-type': 'application/json' }),
       () => {
         authenticated = true
       },
+      () => Object.assign(headers, { 'content-type': 'application/json' }),
       () => Object.assign(headers, { 'content-length': '299' }),
       () => Object.assign(request, { body: '{' }),
       () => Object.assign(request, { body: '{}' }),
@@ -126,8 +152,8 @@ describe('given the order of the checks', () => {
     expect(answers).toEqual([
       [404, 'NOT_FOUND'],
       [405, 'METHOD_NOT_ALLOWED'],
-      [415, 'UNSUPPORTED_MEDIA_TYPE'],
       [401, 'AUTHENTICATION_FAILED'],
+      [415, 'UNSUPPORTED_MEDIA_TYPE'],
       [413, 'PAYLOAD_TOO_LARGE'],
       [413, 'PAYLOAD_TOO_LARGE'],
       [400, 'INVALID_REQUEST'],
@@ -135,8 +161,8 @@ describe('given the order of the checks', () => {
       [402, 'INSUFFICIENT_FUNDS'],
       200,
     ])
-    // A call with a wrong path, method or media type is never authenticated.
-    expect(called).toHaveBeenCalledTimes(7)
+    // A call with a wrong path or method is never authenticated.
+    expect(called).toHaveBeenCalledTimes(8)
   })
 
   test.each<[string, Partial<HttpRequest>, Partial<HttpOptions>, number]>([
@@ -775,6 +801,34 @@ describe('given faults', () => {
     await handle(placeBetRequest())
     expect(log).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ cause }))
     log.mockRestore()
+  })
+
+  test('when there is no onError, then of the 503 one per second is logged, and the others are counted', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {})
+    try {
+      const overloaded = failing({ commit: async () => ({ status: 'unavailable' }) })
+      const handle = createHttpHandler(overloaded, { authenticate: () => true })
+      const answer = () => handle(placeBetRequest())
+      const unavailable = expect.objectContaining({ code: 'UNAVAILABLE' })
+      for (let n = 0; n < 5; n += 1) await answer()
+      expect(log.mock.calls).toEqual([[unavailable]])
+      vi.advanceTimersByTime(999)
+      await answer()
+      expect(log.mock.calls).toEqual([[unavailable]])
+      vi.advanceTimersByTime(1)
+      await answer()
+      expect(log.mock.calls.slice(1)).toEqual([
+        [unavailable],
+        ['bet-wallet: 5 more 503 since the last one that was logged'],
+      ])
+      vi.advanceTimersByTime(1_000)
+      await answer()
+      expect(log.mock.calls.slice(3)).toEqual([[unavailable]])
+    } finally {
+      log.mockRestore()
+      vi.useRealTimers()
+    }
   })
 
   test('when onError throws or rejects, then the answer is unchanged, and the error is reported once', async () => {

@@ -29,8 +29,8 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
       return
     }
     try {
-      // No test cuts the power of this server. Durability is tested on separate servers, with fsync.
-      starting ??= openPostgres({ settings: { fsync: 'off', full_page_writes: 'off' } })
+      // With fsync, which the store requires. No test cuts the power of this server: its pages cannot be torn.
+      starting ??= openPostgres({ settings: { full_page_writes: 'off' } })
       const { url, version, owned } = await starting
       const address: ServerAddress = { url, version, owned }
       response.end(JSON.stringify(address))

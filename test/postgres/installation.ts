@@ -96,7 +96,8 @@ export function spawnAs(account: Account | null): { uid?: number; gid?: number }
   return account === null ? {} : { uid: account.uid | 0, gid: account.gid | 0 }
 }
 
-function unprivileged(): Account | null {
+/** The account to run servers by, where we are root; `null`: our own. */
+export function unprivileged(): Account | null {
   if (process.getuid?.() !== 0) return null
   const idOf = (flag: '-u' | '-g') => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' })) >>> 0
   return { uid: idOf('-u'), gid: idOf('-g') }

@@ -279,6 +279,16 @@ describe('the server of the run', () => {
     await second.drop()
   })
 
+  it('drops a database whose pool still closes a connection: its error does not end the process', async () => {
+    const { pool, drop } = await freshDatabase()
+    const connection = await pool.connect()
+    connection.release()
+    const dropped = drop()
+    // As when the server terminates it before it has closed: 57P01.
+    connection.emit('error', new Error('terminating connection due to administrator command'))
+    await dropped
+  })
+
   it('is the server of DATABASE_URL, where it is set', async () => {
     const { url, version } = await sharedPostgres()
     const before = process.env.DATABASE_URL

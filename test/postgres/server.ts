@@ -59,6 +59,8 @@ export interface PostgresServer extends DatabaseServer {
   pause(): Promise<void>
   /** Ends a pause. */
   resume(): void
+  /** Whether its processes run, perhaps paused. */
+  isRunning(): boolean
   /** Its log so far. */
   log(): string
 }
@@ -70,6 +72,13 @@ export interface PostgresOptions {
   settings?: Readonly<Record<string, string>>
   /** Where to create its folder, to choose the disk. Default: the folder for temporary files. */
   parentFolder?: string
+  /** Data that exist already, as those of a standby. Default: a new, empty database cluster. */
+  data?: {
+    /** The password of the user postgres in these data. */
+    password: string
+    /** Fills the server's empty folder; its files must belong to the folder's owner. */
+    fill(dataFolder: string): Promise<void>
+  }
 }
 
 /** Why no server of our own can be killed, or `null`: the reason to skip a test. */
@@ -99,7 +108,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   const { folder, version } = installation
   const dataFolder = join(folder, 'data')
   const logFile = join(folder, 'log')
-  const password = randomBytes(16).toString('hex')
+  const password = options.data?.password ?? randomBytes(16).toString('hex')
   const watchdog = startWatchdog(folder)
   let port = 0
   let url = ''
@@ -220,7 +229,9 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 
   try {
     writeFileSync(logFile, '')
-    await initialise(installation, dataFolder, password)
+    createDataFolder(installation, dataFolder)
+    if (options.data === undefined) await initialise(installation, dataFolder, password)
+    else await options.data.fill(dataFolder)
     await start(true)
   } catch (error) {
     await remove()
@@ -246,6 +257,8 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     shutDown: () => end('SIGINT'),
 
     start: () => start(false),
+
+    isRunning: () => postmaster !== null && isAlive(postmaster),
 
     async pause() {
       const child = running()
@@ -295,19 +308,21 @@ export async function createDatabase(
   location.pathname = `/${name}`
   const url = location.href
   const pool = new pg.Pool({ ...options.pool, connectionString: url })
-  // A connection that is still closing when the database is dropped has no other listener.
   pool.on('connect', client => client.on('error', () => {}))
   return {
     url,
     pool,
     async drop() {
+      // `end` does not wait until its connections are closed: those that are still closing are terminated, and the
+      // pool emits their errors.
+      pool.on('error', () => {})
       await pool.end()
       await withClient(server.url, client => client.query(`DROP DATABASE ${name} WITH (FORCE)`))
     },
   }
 }
 
-async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 })
   // Without a listener, a broken connection would end the process. Its query is rejected in any case.
   client.on('error', () => {})
@@ -319,13 +334,16 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
   }
 }
 
+function createDataFolder({ account }: Installation, dataFolder: string): void {
+  mkdirSync(dataFolder, { mode: 0o700 })
+  if (account !== null) chownSync(dataFolder, account.uid, account.gid)
+}
+
 async function initialise(installation: Installation, dataFolder: string, password: string): Promise<void> {
   const { folder, account } = installation
   const passwordFile = join(folder, 'password')
-  mkdirSync(dataFolder, { mode: 0o700 })
   writeFileSync(passwordFile, password, { mode: 0o600 })
-  if (account !== null)
-    for (const path of [dataFolder, passwordFile]) chownSync(path, account.uid, account.gid)
+  if (account !== null) chownSync(passwordFile, account.uid, account.gid)
   await promisify(execFile)(
     installation.program('initdb'),
     [
@@ -434,7 +452,7 @@ async function halt(postmaster: ChildProcess): Promise<number[]> {
   }
 }
 
-function signalTo(pid: number, signal: NodeJS.Signals): void {
+export function signalTo(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch (error) {
@@ -450,7 +468,7 @@ interface RunningProcess {
   state: string
 }
 
-function processes(): RunningProcess[] {
+export function processes(): RunningProcess[] {
   if (process.platform === 'win32') return []
   // Slim containers have no ps.
   if (process.platform !== 'linux') {
@@ -481,7 +499,7 @@ function statOf(pid: string): string {
 }
 
 /** Below the ephemeral ports: an outgoing connection could take one of those between `kill` and `start`. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(15_000, 30_000)
     const server = createServer()

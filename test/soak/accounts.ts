@@ -80,7 +80,7 @@ export interface Accounts {
   readonly players: PlayersTable
   /** The option of the store and the migration: empty for the library's own table. */
   readonly tables: { players?: PlayersTable }
-  /** The initial balance of each player, in cents. */
+  /** The initial balance of each registered player, in cents. */
   readonly initialBalances: ReadonlyMap<string, number>
   /** The ids of the deposits and withdrawals whose success was acknowledged to the PAM. */
   readonly acknowledged: ReadonlySet<string>
@@ -96,6 +96,8 @@ export interface Accounts {
    * withdrawal above the balance changes nothing.
    */
   move(playerId: string, cents: number): Promise<void>
+  /** Registers one more player, retried until it is acknowledged. @returns its id */
+  register(cents: number): Promise<string>
   /** Locks the rows of these players until `release`, as a long transaction of an external writer does. */
   hold(playerIds: readonly string[]): Promise<{ release(): Promise<void> }>
 }
@@ -127,7 +129,9 @@ export async function openAccounts(
       number bigserial PRIMARY KEY,
       account text NOT NULL,
       before_cents numeric NOT NULL,
-      after_cents numeric NOT NULL
+      after_cents numeric NOT NULL,
+      -- Before the commit, and after that of the previous change of this account.
+      at timestamptz NOT NULL DEFAULT clock_timestamp()
     );
     CREATE INDEX ON pam.changes (account);
     CREATE FUNCTION pam.record_change() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -138,14 +142,28 @@ export async function openAccounts(
       END $$;
     CREATE TRIGGER record_change AFTER UPDATE ON ${table} FOR EACH ROW
       WHEN (OLD.${balance} IS DISTINCT FROM NEW.${balance}) EXECUTE FUNCTION pam.record_change();`)
-  await pool.query(
-    `INSERT INTO ${table} (${id}, ${players.currency}, ${balance})
-      SELECT (o->>0)::${columns.id}, '${currency}', ${fromCents('(o->>1)::numeric')} FROM json_array_elements($1::json) o`,
-    [JSON.stringify([...initialBalances])],
-  )
+  const insertPlayers = `
+    INSERT INTO ${table} (${id}, ${players.currency}, ${balance})
+    SELECT (o->>0)::${columns.id}, '${currency}', ${fromCents('(o->>1)::numeric')} FROM json_array_elements($1::json) o`
+  await pool.query(insertPlayers, [JSON.stringify([...initialBalances])])
 
   const acknowledged = new Set<string>()
   let movements = 0
+
+  /** Retries a statement until its success is acknowledged. A retry must change nothing a second time. */
+  async function retried(text: string, values: unknown[]): Promise<pg.QueryResult> {
+    const until = performance.now() + moveMsMax
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await acknowledgedBy(pool, text, values)
+      } catch (error) {
+        // An earlier attempt, which was believed lost, has just committed.
+        const overtaken = attempt > 1 && (error as { code?: unknown }).code === '23505'
+        if ((!overtaken && !isTransient(error)) || performance.now() > until) throw error
+        await sleep(50)
+      }
+    }
+  }
 
   return {
     players,
@@ -161,27 +179,29 @@ export async function openAccounts(
     async move(playerId, cents) {
       movements += 1
       const movement = `movement-${movements}`
-      const until = performance.now() + moveMsMax
-      for (;;) {
-        try {
-          const { rows } = await pool.query<{ done: boolean }>(
-            `WITH changed AS (
-              UPDATE ${table} SET ${balance} = ${fromCents(`(${toCents(balance)} + $3::numeric)`)}
-              WHERE ${id} = $2::text::${columns.id} AND ${toCents(balance)} + $3::numeric >= 0
-                AND NOT EXISTS (SELECT FROM pam.movements WHERE id = $1)
-              RETURNING 1
-            ), recorded AS (
-              INSERT INTO pam.movements (id, account, cents) SELECT $1, $2, $3::numeric FROM changed RETURNING 1
-            ) SELECT EXISTS (SELECT FROM recorded) OR EXISTS (SELECT FROM pam.movements WHERE id = $1) AS done`,
-            [movement, playerId, cents],
-          )
-          if (rows[0]?.done) acknowledged.add(movement)
-          return
-        } catch (error) {
-          if (!isTransient(error) || performance.now() > until) throw error
-          await sleep(50)
-        }
-      }
+      const { rows } = await retried(
+        `WITH changed AS (
+          UPDATE ${table} SET ${balance} = ${fromCents(`(${toCents(balance)} + $3::numeric)`)}
+          WHERE ${id} = $2::text::${columns.id} AND ${toCents(balance)} + $3::numeric >= 0
+            AND NOT EXISTS (SELECT FROM pam.movements WHERE id = $1)
+          RETURNING 1
+        ), recorded AS (
+          INSERT INTO pam.movements (id, account, cents) SELECT $1, $2, $3::numeric FROM changed RETURNING 1
+        ) SELECT EXISTS (SELECT FROM recorded) OR EXISTS (SELECT FROM pam.movements WHERE id = $1) AS done,
+          ${durableCommit}`,
+        [movement, playerId, cents],
+      )
+      if (rows[0]?.done) acknowledged.add(movement)
+    },
+
+    async register(cents) {
+      const playerId = newId(initialBalances.size + 1)
+      // Reserves the number too. The books read it at the end.
+      initialBalances.set(playerId, cents)
+      await retried(`WITH added AS (${insertPlayers} ON CONFLICT DO NOTHING) SELECT ${durableCommit}`, [
+        JSON.stringify([[playerId, cents]]),
+      ])
+      return playerId
     },
 
     async hold(playerIds) {
@@ -210,9 +230,40 @@ export async function openAccounts(
   }
 }
 
+/**
+ * Makes a statement that perhaps only reads wait for the standby too: what it has read may be a commit whose
+ * wait was cancelled.
+ */
+const durableCommit = "pg_logical_emit_message(true, 'pam', '')"
+
+/** Runs a statement. @throws also if its commit may exist on the primary only */
+async function acknowledgedBy(pool: pg.Pool, text: string, values: unknown[]): Promise<pg.QueryResult> {
+  const connection = await pool.connect()
+  let failure: Error | undefined
+  const onNotice = (notice: { routine?: string | undefined; message?: string | undefined }) => {
+    if (notice.routine === 'SyncRepWaitForLSN') failure = new Error(`connection: ${notice.message}`)
+  }
+  connection.on('notice', onNotice)
+  try {
+    const result = await connection.query(text, values)
+    if (failure !== undefined) throw failure
+    return result
+  } catch (error) {
+    failure ??= error as Error
+    throw error
+  } finally {
+    connection.off('notice', onNotice)
+    connection.release(failure)
+  }
+}
+
 /** Whether the database is down, or an answer was lost: then the statement is retried. */
 export function isTransient(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code
   if (typeof code !== 'string') return error instanceof Error && /[Cc]onnection|timeout/.test(error.message)
-  return /^(?:08|57P|53|40)/.test(code) || ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', '55P03'].includes(code)
+  // 25006: a standby.
+  return (
+    /^(?:08|57P|53|40|25006)/.test(code) ||
+    ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', '55P03'].includes(code)
+  )
 }

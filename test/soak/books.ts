@@ -6,6 +6,8 @@
 import type pg from 'pg'
 import type { Accounts } from './accounts.js'
 import { type Call, type PlatformBet, reverses, type SettlementType } from './platform.js'
+import type { ServerState } from './reconciliation.js'
+import { type BalanceState, type BetState, judgeRefusals } from './refusals.js'
 
 export interface Books {
   /** All bets; of them, the rolled back ones, the tombstones, and the ones with a live credit. */
@@ -53,7 +55,7 @@ interface CreditRow {
   owed: string | null
 }
 
-interface Credit {
+export interface Credit {
   live: number | null
   reversed: number
   owed: number
@@ -77,6 +79,13 @@ export interface DifferenceListener {
   reportDifference(difference: string, betId?: string): void
 }
 
+/** What was answered and lost by servers that may lose it. */
+export interface AllowedLoss {
+  bets: ReadonlySet<string>
+  movements: ReadonlySet<string>
+  oldStates: readonly ServerState[]
+}
+
 /**
  * @param bets the calls and answers of the platform; `null`: it has its own books, which are compared
  *   elsewhere
@@ -88,10 +97,11 @@ export async function checkBooks(
   bets: readonly PlatformBet[] | null,
   cutOver: 'import' | 'view' | null,
   { reportDifference }: DifferenceListener,
+  lost: AllowedLoss | null = null,
 ): Promise<Books> {
   const legacy = cutOver !== null
-  const changes = await pool.query<{ account: string; before: string; after: string }>(
-    'SELECT account, before_cents::text AS before, after_cents::text AS after FROM pam.changes ORDER BY number',
+  const changes = await pool.query<{ account: string; before: string; after: string; at: Date }>(
+    'SELECT account, before_cents::text AS before, after_cents::text AS after, at FROM pam.changes ORDER BY number',
   )
   const transactions = await transactionRows(pool, legacy)
   const betRows = await betRowsOf(pool, cutOver)
@@ -111,7 +121,10 @@ export async function checkBooks(
   // 2. Every change of a balance: from the initial balance, without a gap, never below zero.
   const balancesEver = new Map([...accounts.initialBalances].map(([id, cents]) => [id, new Set([cents])]))
   const latest = new Map(accounts.initialBalances)
-  for (const { account, before, after } of changes.rows) {
+  const balanceStates = new Map<string, BalanceState[]>(
+    [...latest].map(([id, cents]) => [id, [{ cents, since: 0 }]]),
+  )
+  for (const { account, before, after, at } of changes.rows) {
     if (latest.get(account) !== centsOf(before)) {
       reportDifference(
         `${account}: a change from ${before} cents follows a balance of ${latest.get(account)} cents`,
@@ -120,6 +133,7 @@ export async function checkBooks(
     if (centsOf(after) < 0) reportDifference(`${account}: the balance fell to ${after} cents`)
     latest.set(account, centsOf(after))
     balancesEver.get(account)?.add(centsOf(after))
+    balanceStates.get(account)?.push({ cents: centsOf(after), since: at.getTime() })
   }
 
   // 3. Every balance = initial balance + the PAM's own movements + the deltas of all transactions.
@@ -138,12 +152,18 @@ export async function checkBooks(
   }
   const known = new Set(movements.rows.map(({ id }) => id))
   for (const id of accounts.acknowledged)
-    if (!known.has(id)) reportDifference(`${id} of the PAM was acknowledged, but is lost`)
+    if (!known.has(id) && !lost?.movements.has(id))
+      reportDifference(`${id} of the PAM was acknowledged, but is lost`)
 
   // 4. Every transaction, replayed in the order of the commits: allowed by the rules, and leading to the
   //    stored bets.
   const expectedBets = new Map<string, ExpectedBet>()
-  for (const row of transactions) replay(expectedBets, row, reportDifference)
+  const states = new Map<string, BetState[]>()
+  for (const row of transactions) {
+    replay(expectedBets, row, reportDifference)
+    const bet = expectedBets.get(row.bet_id)
+    if (bet !== undefined) states.set(row.bet_id, [...(states.get(row.bet_id) ?? []), stateOf(row, bet)])
+  }
   const stored = new Map(betRows.map(row => [row.bet_id, row]))
   for (const [betId, bet] of expectedBets) {
     const row = stored.get(betId)
@@ -174,7 +194,14 @@ export async function checkBooks(
   }
 
   // 6. The answers to the platform.
-  if (bets !== null) compareWithAnswers(bets, transactions, expectedBets, balancesEver, reportDifference)
+  if (bets !== null) {
+    // Answers of an old primary, of calls that are not lost: its balances existed.
+    for (const [id, balances] of lost?.oldStates.flatMap(old => [...old.balances]) ?? [])
+      for (const { cents } of balances) balancesEver.get(id)?.add(cents)
+    compareWithAnswers(bets, transactions, expectedBets, balancesEver, reportDifference)
+    const timelines = [balanceStates, ...(lost?.oldStates.map(({ balances }) => balances) ?? [])]
+    if (!legacy) judgeRefusals(bets, { states, timelines }, reportDifference)
+  }
 
   const live = (row: BetRow) => settlementTypes.some(type => row.credits[type].live !== null)
   const owed = betRows.flatMap(row => settlementTypes.map(type => centsOf(row.credits[type].owed ?? '0')))
@@ -368,6 +395,15 @@ function replay(
   }
   const now = expectedBets.get(betId)
   if (now !== undefined) now.net += delta
+}
+
+/** A copy: the bet changes with its next transaction. */
+function stateOf({ operation, transaction_id }: TransactionRow, { status, credits }: ExpectedBet): BetState {
+  return {
+    by: `${operation} ${transaction_id}`,
+    status,
+    credits: new Map([...credits].map(([type, credit]) => [type, { ...credit }])),
+  }
 }
 
 const reversedBy = (type: string | null) => reverses[type as keyof typeof reverses]

@@ -15,6 +15,7 @@ export const faults = {
   'ids-in-memory': 'keeps the recorded transactions in the memory of its process only',
   'no-floor': 'trusts the balance that load returned',
   'two-commits': 'records the transaction in one commit and changes the balance in the next',
+  unconfirmed: 'has no loadConfirmed: what it has read is final, whichever server answered',
   'retry-with-new-id': 'after a lost answer, commits the same again under a new id',
 } as const
 
@@ -84,6 +85,8 @@ export function faultyStore(fault: Fault | null, store: PostgresStore): WalletSt
   const load: WalletStore['load'] = keys => store.load(keys)
   const commit: WalletStore['commit'] = changes => store.commit(changes)
   switch (fault) {
+    case 'unconfirmed':
+      return { contractVersion: 1, load, commit }
     case 'no-tombstone':
       return {
         contractVersion: 1,

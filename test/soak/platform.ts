@@ -24,6 +24,8 @@ export interface Call {
   readonly cents: number | null
   readonly type: SettlementType | UnsettlementType | 'TECHNICAL_ERROR' | null
   readonly answers: Answer[]
+  /** A time of `Date.now()`: when it was sent for the first time; `null`: not yet. */
+  sentAt: number | null
   /** How often it was sent, perhaps in vain, without an answer. */
   unanswered: number
 }
@@ -34,6 +36,8 @@ export interface Answer {
   readonly errorCode: string | null
   readonly cents: number | null
   readonly walletTransactionId: string | null
+  /** A time of `Date.now()`: when it arrived. */
+  readonly at: number
 }
 
 export interface PlatformBet {
@@ -97,10 +101,19 @@ class BetDiffers extends Error {
 }
 
 const callMsMax = 20_000
-/** How long a call is retried. */
-const retryMsMax = 120_000
+export interface PlatformOptions {
+  /** Whether new players join while the load runs. */
+  registering?: boolean
+  /** How long a call is retried. */
+  retryMsMax?: number
+}
 
-export function createPlatform(accounts: Accounts, random: Random, listener: PlatformListener): Platform {
+export function createPlatform(
+  accounts: Accounts,
+  random: Random,
+  listener: PlatformListener,
+  { registering = false, retryMsMax = 120_000 }: PlatformOptions = {},
+): Platform {
   const agent = new Agent({ keepAlive: true })
   const playerIds = [...accounts.initialBalances.keys()] as [string, ...string[]]
   const bets: PlatformBet[] = []
@@ -116,11 +129,13 @@ export function createPlatform(accounts: Accounts, random: Random, listener: Pla
   let transactions = 0
   let waiting: { until: number; resolve(): void } | null = null
   const counted = () => traffic.succeeded + traffic.refused
+  const newest = () => playerIds[playerIds.length - 1] as string
 
   function newBet(): PlatformBet {
     const bet: PlatformBet = {
       betId: `bet-${bets.length + 1}`,
-      playerId: random.pick(playerIds),
+      // Often the newest, who was perhaps just registered.
+      playerId: registering && random.percent(30) ? newest() : random.pick(playerIds),
       cents: random.percent(2) ? 0 : random.int(1, 1_500),
       calls: [],
       trace: [],
@@ -154,6 +169,7 @@ export function createPlatform(accounts: Accounts, random: Random, listener: Pla
         ...(type !== null && { type }),
       },
       answers: [],
+      sentAt: null,
       unanswered: 0,
     }
     bet.calls.push(call)
@@ -163,6 +179,7 @@ export function createPlatform(accounts: Accounts, random: Random, listener: Pla
   /** Sends a call once. `null`: no answer, or a fault. */
   async function send(call: Call, abandoning = false): Promise<Answer | null> {
     const { operation, body, bet } = call
+    call.sentAt ??= Date.now()
     traffic.sent += 1
     traffic.inFlight += 1
     const rollbackRequested = bet.rollbackRequested
@@ -432,6 +449,8 @@ export function createPlatform(accounts: Accounts, random: Random, listener: Pla
           const cents = random.percent(60) ? random.int(300, 2_000) : -random.int(100, 2_000)
           await accounts.move(random.pick(playerIds), cents)
         }
+        // Their first bets follow at once.
+        if (registering && random.percent(3)) playerIds.push(await accounts.register(random.int(500, 4_000)))
         if (lateCalls.length > 0 && random.percent(15)) {
           const call = lateCalls[random.int(0, lateCalls.length - 1)]
           if (call !== undefined) await deliverLate(call)
@@ -483,6 +502,7 @@ export function createPlatform(accounts: Accounts, random: Random, listener: Pla
 
 /** A success, or exactly errorCode and description; else `null`. */
 function answerFrom({ status, text }: { status: number; text: string }): Answer | null {
+  const at = Date.now()
   let body: Record<string, unknown>
   try {
     body = JSON.parse(text) as Record<string, unknown>
@@ -496,10 +516,10 @@ function answerFrom({ status, text }: { status: number; text: string }): Answer 
       cents / 100 === balance &&
       body.currency === currency &&
       (walletTransactionId === null || typeof walletTransactionId === 'string')
-    return valid ? { status, errorCode: null, cents, walletTransactionId } : null
+    return valid ? { status, errorCode: null, cents, walletTransactionId, at } : null
   }
   const valid = status >= 400 && typeof errorCode === 'string' && typeof description === 'string'
-  return valid ? { status, errorCode, cents: null, walletTransactionId: null } : null
+  return valid ? { status, errorCode, cents: null, walletTransactionId: null, at } : null
 }
 
 /** Whether the interface allows this code for this call at all. The check of the books is exact. */

@@ -1,14 +1,17 @@
-/** A phase of the soak: load, kills, perhaps a cut-over, and the check of the books. */
+/** A phase of the soak: load, faults, perhaps a cut-over, and the check of the books. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { migratePostgres } from 'bet-wallet/postgres'
-import { createDatabase, type PostgresServer } from '../postgres/server.js'
+import { createDatabase } from '../postgres/server.js'
 import { type AccountsKind, openAccounts } from './accounts.js'
 import { type Books, checkBooks } from './books.js'
 import { awaitLegacyConnections, legacyConnections, type Mistake, takeOver } from './cut-over.js'
 import type { Fault } from './faults.js'
 import { legacyBetsView, legacyMigration } from './legacy-integration.js'
-import { type Call, createPlatform, type Platform, type PlatformBet, type Traffic } from './platform.js'
+import { createPlatform, type PlatformBet, type Traffic } from './platform.js'
 import { type Random, randomOf } from './random.js'
+import { checkLost, findLost, type Lost, readState, type ServerState } from './reconciliation.js'
+import { retryAnswered } from './retries.js'
+import type { Limits } from './server-child.js'
 import { createServerProcess, type ServerListener, type ServerProcess } from './server-process.js'
 import { createSimulatedSportsbook, type SimulatedTraffic } from './simulated-sportsbook.js'
 
@@ -19,6 +22,40 @@ export interface Phase {
   /** How the bets of a legacy integration are taken over; `null`: there is none. */
   cutOver: 'import' | 'view' | null
   kills: number
+}
+
+/** The database of a phase, and what happens to it. */
+export interface Subject {
+  /** Where the wallet and the PAM connect: `postgres://…`, of a user who may create databases. */
+  readonly url: string
+  /** The limits of the wallet and the PAM. Default: those of the library and of pg. */
+  readonly limits?: Limits
+  /**
+   * What each old primary had, for servers that may lose what was answered: it must be found, and is listed.
+   * Absent: nothing may be lost.
+   */
+  readonly oldStates?: readonly ServerState[]
+  /**
+   * Injects faults while there is load, and counts them. Returns or throws when all servers are up again: it
+   * throws what `answered` throws.
+   */
+  disturb(scene: Scene): Promise<void>
+}
+
+export interface Scene {
+  /** The name of the database of this phase. */
+  readonly database: string
+  readonly random: Random
+  readonly wallets: readonly ServerProcess[]
+  /** How often each kind of fault was injected. */
+  readonly kills: Record<string, number>
+  readonly killsMax: number
+  readonly answersPerKill: number
+  /** Resolves after this many further answers. Rejects if the load has ended early. */
+  answered(count: number): Promise<void>
+  /** Counts the calls in flight at a fault. @returns them, for the log */
+  progress(): string
+  log(line: string): void
 }
 
 export interface PhaseOptions {
@@ -36,7 +73,8 @@ export interface PhaseOptions {
 
 export interface PhaseReport {
   name: string
-  kills: { wallet: number; postgres: number }
+  /** The injected faults, by their kind. */
+  kills: Record<string, number>
   /** The sum of the calls in flight at the kills and the cut-over. */
   inFlightAtKills: number | null
   traffic: Traffic | SimulatedTraffic
@@ -45,6 +83,8 @@ export interface PhaseReport {
   books: Books | null
   /** Answered calls that were retried at the end. */
   retriedAtEnd: number
+  /** What was answered and is missing, of servers that may lose it. */
+  lost: Lost | null
   /** The differences, each with the trace of its bet. Empty: passed. */
   differences: string[]
 }
@@ -54,7 +94,6 @@ const playersCount = 12
 const simulatedAnswersTimes = 3
 /** At this number the load ends. The check of the books still reports all differences. */
 const differencesMax = 20
-const retriedAtEndMax = 1_500
 /** The faults that kills of the database may cause. Any other is a defect. */
 const expectedFaults = ['UNAVAILABLE', 'COMMIT_UNKNOWN', 'CONFLICT']
 
@@ -76,20 +115,15 @@ class GivenUp extends Error {
   override readonly name = 'GivenUp'
 }
 
-export async function runPhase(
-  server: PostgresServer,
-  phase: Phase,
-  options: PhaseOptions,
-): Promise<PhaseReport> {
+export async function runPhase(subject: Subject, phase: Phase, options: PhaseOptions): Promise<PhaseReport> {
   const { log, fault = null, mistake = null, callers } = options
   const simulated = phase.accounts === 'own'
   const answersPerKill = options.answersPerKill * (simulated ? simulatedAnswersTimes : 1)
   const random = randomOf(options.seed)
   const differences: string[] = []
   const faults: Record<string, number> = {}
-  const kills = { wallet: 0, postgres: 0 }
+  const kills: Record<string, number> = {}
   let inFlightAtKills = 0
-  let restarting: Promise<unknown> = Promise.resolve()
   let giveUp: (error: unknown) => void = () => {}
   const givenUp = new Promise<never>((_, reject) => {
     giveUp = reject
@@ -97,7 +131,15 @@ export async function runPhase(
   givenUp.catch(() => {}) // handled here too: perhaps no code awaits it
   const orGivenUp = <T>(work: Promise<T>): Promise<T> => Promise.race([work, givenUp])
 
+  const { oldStates } = subject
+  /** Until it is known which bets have lost something. */
+  const undecided: { difference: string; bet: PlatformBet }[] = []
+  let lost: Lost | null = null
   const reportDifference = (difference: string, bet?: PlatformBet): void => {
+    if (bet !== undefined && oldStates !== undefined) {
+      if (lost === null) undecided.push({ difference, bet })
+      if (lost === null || lost.bets.has(bet.betId)) return
+    }
     differences.push(bet === undefined ? difference : `${difference}\n${traceOf(bet)}`)
     if (differences.length >= differencesMax) giveUp(new GivenUp('too many differences'))
   }
@@ -113,14 +155,20 @@ export async function runPhase(
     },
   }
 
-  const database = await createDatabase(server, { pool: { max: 8, application_name: 'pam' } })
+  const { limits = null } = subject
+  const database = await createDatabase(subject, {
+    pool: {
+      ...{ max: 8, application_name: 'pam' },
+      ...(limits && { connectionTimeoutMillis: limits.connectMs, query_timeout: limits.timeoutMs }),
+    },
+  })
   const { pool, url: databaseUrl } = database
   pool.on('error', () => {}) // idle connections that a kill has ended
   const processes: ServerProcess[] = []
   const processOf = (script: string, legacyBets: string | null) => {
     const process = createServerProcess(
       script,
-      { databaseUrl, players: accounts.tables.players ?? null, legacyBets, fault },
+      { databaseUrl, players: accounts.tables.players ?? null, legacyBets, fault, limits },
       listener,
     )
     processes.push(process)
@@ -135,7 +183,16 @@ export async function runPhase(
         differs: reportDifference,
         failed: giveUp,
       })
-    : createPlatform(accounts, random, { reportDifference, failed: giveUp })
+    : createPlatform(
+        accounts,
+        random,
+        { reportDifference, failed: giveUp },
+        {
+          registering: limits !== null && oldStates === undefined,
+          // A call that waits for a lost one waits in vain.
+          ...(oldStates && { retryMsMax: 10_000 }),
+        },
+      )
   const many = <T>(make: () => T): T[] => Array.from({ length: simulated ? 1 : 2 }, make)
   const start = async (all: readonly ServerProcess[]) => {
     await Promise.all(all.map(process => process.start()))
@@ -151,6 +208,7 @@ export async function runPhase(
       faults,
       books,
       retriedAtEnd,
+      lost,
     },
     differences,
   })
@@ -174,17 +232,32 @@ export async function runPhase(
       )
       await start(wallets)
     }
-    await orGivenUp(killAll(wallets))
+    await subject.disturb({
+      database: new URL(databaseUrl).pathname.slice(1),
+      ...{ random, wallets, kills, killsMax: phase.kills, answersPerKill, log },
+      answered: count => orGivenUp(platform.answered(count)),
+      progress() {
+        inFlightAtKills += platform.traffic.inFlight ?? 0
+        return progress()
+      },
+    })
     await orGivenUp(platform.answered(answersPerKill))
     log('all servers are up: waiting for the last bets')
     await orGivenUp(platform.finish())
     const books = await checkAll()
-    const retriedAtEnd =
-      'bets' in platform ? await retryAnswered(platform, books) : await platform.compare(pool)
+    if (!('bets' in platform)) return report(books, await platform.compare(pool))
+    if (oldStates !== undefined) return report(books, 0)
+    const retriedAtEnd = await retryAnswered(platform, {
+      ...{ pool, accounts, random, reportDifference },
+      // Each waits for the standby.
+      callsMax: limits === null ? 1_500 : 300,
+    })
+    const after = await checkAll()
+    if (after.transactions !== books.transactions || after.owedCents !== books.owedCents)
+      reportDifference('retries of recorded calls have written transactions')
     return report(books, retriedAtEnd)
   } catch (error) {
     if (!(error instanceof GivenUp)) throw error
-    await restarting
     await platform.abort()
     return report(await checkAll(), 0)
   } finally {
@@ -211,36 +284,6 @@ export async function runPhase(
     log(`the cut-over is complete, ${progress()}`)
   }
 
-  /** Kills a wallet, the database, both, and so on. The number of answers sets the time of each kill. */
-  async function killAll(wallets: readonly ServerProcess[]): Promise<void> {
-    const turns = random.percent(50) ? ['wallet', 'postgres', 'both'] : ['postgres', 'wallet', 'both']
-    for (let turn = 0; kills.wallet + kills.postgres < phase.kills; turn += 1) {
-      // Sometimes at once, when the servers have just restarted.
-      const answers = random.percent(15) ? random.int(0, 3) : random.int(1, 2 * answersPerKill)
-      await orGivenUp(platform.answered(answers))
-      const last = phase.kills - kills.wallet - kills.postgres === 1
-      const both = turns[turn % 3] === 'both' && !last
-      const victims = both
-        ? ['wallet', 'postgres']
-        : [turns[turn % 3] === 'both' ? 'postgres' : turns[turn % 3]]
-      inFlightAtKills += platform.traffic.inFlight ?? 0
-      const before = progress()
-      const work: Promise<void>[] = []
-      if (victims.includes('postgres')) {
-        kills.postgres += 1
-        work.push(server.kill().then(() => server.start()))
-      }
-      if (victims.includes('wallet')) {
-        kills.wallet += 1
-        const wallet = random.pick(wallets as [ServerProcess, ...ServerProcess[]])
-        work.push(wallet.kill().then(() => wallet.start()))
-      }
-      log(`kill ${kills.wallet + kills.postgres} of ${phase.kills}: ${victims.join(' and ')}, ${before}`)
-      restarting = Promise.all(work)
-      await restarting
-    }
-  }
-
   function progress(): string {
     const { sent, inFlight, succeeded, refused } = platform.traffic
     const answered = succeeded === null || refused === null ? null : succeeded + refused
@@ -250,66 +293,29 @@ export async function runPhase(
     ].join(', ')
   }
 
-  function checkAll(): Promise<Books> {
+  async function checkAll(): Promise<Books> {
     const bets = 'bets' in platform ? platform.bets : null
     const byId = new Map(bets?.map(bet => [bet.betId, bet]))
-    return checkBooks(pool, accounts, bets, phase.cutOver, {
-      reportDifference: (difference, betId) =>
-        reportDifference(difference, betId === undefined ? undefined : byId.get(betId)),
-    })
-  }
-
-  /** Recorded answers are replayed unchanged, whatever the current balance is (D2, D6, D7). */
-  async function retryAnswered(platform: Platform, before: Books): Promise<number> {
-    for (const playerId of accounts.initialBalances.keys()) await accounts.move(playerId, 1_000_000)
-    const { rows } = await pool.query<{ account: string; cents: string }>(
-      `SELECT account, trim_scale(cents)::text AS cents FROM (${accounts.balancesSql}) b`,
+    if (bets !== null && oldStates !== undefined) await reconcile(bets, oldStates)
+    return await checkBooks(
+      pool,
+      accounts,
+      bets,
+      phase.cutOver,
+      {
+        reportDifference: (difference, betId) =>
+          reportDifference(difference, betId === undefined ? undefined : byId.get(betId)),
+      },
+      lost === null ? null : { ...lost, oldStates: oldStates ?? [] },
     )
-    const balances = new Map(rows.map(({ account, cents }) => [account, Number(cents)]))
-    const calls = sampleOf(platform, random)
-    for (const call of calls) {
-      const first = call.answers.find(isRecorded(call))
-      const replay = await platform.retry(call)
-      const same =
-        first !== undefined &&
-        replay?.status === first.status &&
-        replay.errorCode === first.errorCode &&
-        replay.walletTransactionId === first.walletTransactionId
-      const of = (answer: typeof first | null) =>
-        `${answer?.status} ${answer?.errorCode ?? answer?.walletTransactionId ?? ''}`
-      if (!same)
-        reportDifference(
-          `${call.operation} ${call.transactionId}: first ${of(first)}, then ${of(replay)}`,
-          call.bet,
-        )
-      if (replay?.errorCode === null && replay.cents !== balances.get(call.bet.playerId))
-        reportDifference(
-          `${call.operation} ${call.transactionId}: its replay has a balance other than the current one`,
-          call.bet,
-        )
-    }
-    const after = await checkAll()
-    if (after.transactions !== before.transactions || after.owedCents !== before.owedCents)
-      reportDifference('retries of recorded calls have written transactions')
-    return calls.length
   }
-}
 
-/** Whether an answer is recorded, so that every retry must get it again. */
-const isRecorded =
-  (call: Call) =>
-  ({ status, errorCode }: Call['answers'][number]): boolean =>
-    status < 500 && (errorCode === null || call.operation === 'placebet' || status === 402)
-
-/** Every uncollected clawback, and a random sample of the other calls. */
-function sampleOf(platform: Platform, random: Random): Call[] {
-  const answered = platform.bets.flatMap(bet => bet.calls).filter(call => call.answers.some(isRecorded(call)))
-  const isUncollected = (call: Call) =>
-    call.operation === 'unsettlement' && call.answers.some(({ status }) => status === 402)
-  const uncollected = answered.filter(isUncollected)
-  const others = answered.filter(call => !isUncollected(call))
-  const share = (100 * Math.max(0, retriedAtEndMax - uncollected.length)) / Math.max(1, others.length)
-  return [...uncollected.slice(0, retriedAtEndMax), ...others.filter(() => random.percent(share))]
+  async function reconcile(bets: readonly PlatformBet[], old: readonly ServerState[]): Promise<void> {
+    const now = await readState(pool)
+    lost = findLost(bets, accounts.acknowledged, now)
+    checkLost(lost, old, now, bets, accounts.acknowledged, reportDifference)
+    for (const { difference, bet } of undecided.splice(0)) reportDifference(difference, bet)
+  }
 }
 
 function traceOf({ betId, playerId, trace }: PlatformBet): string {

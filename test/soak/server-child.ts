@@ -8,6 +8,14 @@ import type { Fault } from './faults.js'
 
 export const credentials = { username: 'platform', password: 'soak-secret' }
 
+/** Limits in milliseconds where a database may stay silent. */
+export interface Limits {
+  /** For a connection to be ready. */
+  connectMs: number
+  /** For a batch of the wallet, and for a statement of the PAM. */
+  timeoutMs: number
+}
+
 /** The settings of a server, as JSON in its environment. */
 export interface ServerSettings {
   databaseUrl: string
@@ -16,6 +24,7 @@ export interface ServerSettings {
   players: PlayersTable | null
   legacyBets: string | null
   fault: Fault | null
+  limits: Limits | null
 }
 
 /** A message of a server to its parent. */

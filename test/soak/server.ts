@@ -9,9 +9,12 @@ import { faultyClient, faultyOptions, faultyStore } from './faults.js'
 import { credentials, listen, reportFault, settings } from './server-child.js'
 
 const given = settings()
-const { databaseUrl, players, legacyBets, fault } = given
+const { databaseUrl, players, legacyBets, fault, limits } = given
 
-const pool = new pg.Pool({ connectionString: databaseUrl, max: 8, application_name: 'bet-wallet' })
+const pool = new pg.Pool({
+  ...{ connectionString: databaseUrl, max: 8, application_name: 'bet-wallet' },
+  ...(limits && { connectionTimeoutMillis: limits.connectMs }),
+})
 // The pool replaces idle connections that a kill of PostgreSQL has ended.
 pool.on('error', () => {})
 
@@ -20,6 +23,7 @@ const store = faultyStore(
   createPostgresStore(faultyClient(fault, pool), {
     ...(players === null ? {} : { players }),
     ...(legacyBets === null ? {} : { legacyBets }),
+    ...(limits && { timeoutMs: limits.timeoutMs }),
     ...faultyOptions(fault),
   }),
 )

@@ -1,6 +1,7 @@
 /** A short soak, and four faulty wallets that it must detect. `npm run soak` is the long one. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { noServerOfOurOwn, type PostgresServer, startPostgres } from '../postgres/server.js'
+import { killing } from './kills.js'
 import { type Phase, type PhaseOptions, type PhaseReport, runPhase } from './run.js'
 import { tableOf } from './table.js'
 
@@ -18,7 +19,7 @@ describe('given the soak', () => {
   const simulated: Phase = { name: 'simulated sportsbook', accounts: 'own', cutOver: null, kills: 2 }
 
   function soak(phase: Phase, options: Partial<PhaseOptions> = {}): Promise<PhaseReport> {
-    return runPhase(server, phase, {
+    return runPhase(killing(server), phase, {
       ...{ seed: 1, callers: 16, answersPerKill: 50, log: () => {} },
       ...options,
     })
@@ -27,7 +28,7 @@ describe('given the soak', () => {
   it('when a wallet and PostgreSQL are killed, then it reports no differences', async () => {
     const report = await soak(crash)
     expect(report.differences).toEqual([])
-    expect(report.kills.wallet + report.kills.postgres).toBe(4)
+    expect((report.kills.wallet ?? 0) + (report.kills.postgres ?? 0)).toBe(4)
     expect(report.inFlightAtKills).toBeGreaterThan(0)
     expect(report.retriedAtEnd).toBeGreaterThan(0)
     expect(tableOf([report])).toMatch(/^differences +0 +0$/m)

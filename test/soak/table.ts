@@ -3,9 +3,19 @@ import type { PhaseReport } from './run.js'
 
 type Row = readonly [name: string, value: (report: PhaseReport) => number | null]
 
+const killNames: Record<string, string> = {
+  wallet: 'kills of a wallet process',
+  postgres: 'kills of PostgreSQL',
+}
+
+/** One row for each kind of fault. */
+const killsOf = (reports: readonly PhaseReport[]): Row[] =>
+  [...new Set(reports.flatMap(({ kills }) => Object.keys(kills)))].map(kind => [
+    killNames[kind] ?? kind,
+    ({ kills }) => kills[kind] ?? 0,
+  ])
+
 const lines: readonly Row[] = [
-  ['kills of a wallet process', ({ kills }) => kills.wallet],
-  ['kills of PostgreSQL', ({ kills }) => kills.postgres],
   ['calls in flight at kills and cut-overs', ({ inFlightAtKills }) => inFlightAtKills],
   ['calls sent', ({ traffic }) => traffic.sent],
   ['  answered with success', ({ traffic }) => traffic.succeeded],
@@ -27,6 +37,7 @@ const lines: readonly Row[] = [
   ['uncollected clawbacks', ({ traffic }) => traffic.debts],
   ['movements by the PAM itself', ({ books }) => books?.movements ?? 0],
   ['changes of balances', ({ books }) => books?.balanceChanges ?? 0],
+  ['answered, lost, and found to be lost', ({ lost }) => lost?.answers.length ?? null],
   ['calls retried at the end', ({ retriedAtEnd }) => retriedAtEnd],
   ['differences', ({ differences }) => differences.length],
 ]
@@ -39,7 +50,7 @@ export function tableOf(reports: readonly PhaseReport[]): string {
   const widths = heads.map(head => Math.max(head.length, 8))
   const row = (name: string, cells: readonly string[]) =>
     [name.padEnd(40), ...cells.map((cell, index) => cell.padStart(widths[index] ?? 8))].join('  ')
-  const body = lines.map(([name, value]) => {
+  const body = [...killsOf(reports), ...lines].map(([name, value]) => {
     const values = reports.map(value)
     return row(
       name,

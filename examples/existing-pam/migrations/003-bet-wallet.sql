@@ -6,13 +6,74 @@ BEGIN;
 -- Migrations of one schema wait for each other.
 SELECT pg_advisory_xact_lock(hashtextextended('bet-wallet ' || 'bet_wallet', 0));
 
-CREATE SCHEMA IF NOT EXISTS "bet_wallet";
+-- IF NOT EXISTS would require CREATE on the database although the schema exists.
+DO $schema$
+BEGIN
+  IF NOT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'bet_wallet') THEN
+    CREATE SCHEMA "bet_wallet";
+  END IF;
+END
+$schema$;
 
 -- The versions of this schema.
 CREATE TABLE IF NOT EXISTS "bet_wallet".migrations (
   version integer PRIMARY KEY,
   migrated_at timestamptz NOT NULL DEFAULT now()
 );
+
+-- The options that the functions were made for. The hash is the end of their names.
+CREATE TABLE IF NOT EXISTS "bet_wallet".options (
+  hash text PRIMARY KEY,
+  options jsonb NOT NULL,
+  migrated_at timestamptz NOT NULL DEFAULT now()
+);
+
+-- Other options mean another players' table or another unit: nobody migrates to them by accident.
+DO $check$
+DECLARE
+  problem text := (
+    SELECT format(
+      'The schema %s was migrated with other options: %s', 'bet_wallet',
+      string_agg(
+        format(
+          '%s: registered %s, given %s', name,
+          coalesce(registered.options -> name, 'null'), coalesce(given.options -> name, 'null')
+        ),
+        '; ' ORDER BY name
+      )
+    ) AS problem
+    FROM (
+      SELECT '{
+        "players.table": "pam.accounts",
+        "players.id": "account_no",
+        "players.idType": "text",
+        "players.currency": "currency",
+        "players.balance": "balance_cents",
+        "players.balanceType": "minor-units",
+        "players.minorUnits": 2,
+        "legacyBets": null
+      }'::jsonb AS options
+    ) given
+    CROSS JOIN (
+      SELECT options
+      FROM "bet_wallet".options
+      ORDER BY migrated_at DESC, hash
+      LIMIT 1
+    ) registered
+    CROSS JOIN jsonb_object_keys(registered.options || given.options) name
+    WHERE registered.options -> name IS DISTINCT FROM given.options -> name
+      AND NOT EXISTS (SELECT FROM "bet_wallet".options other WHERE other.options = given.options)
+    HAVING count(*) > 0
+  );
+BEGIN
+  IF problem IS NOT NULL THEN
+    RAISE EXCEPTION USING
+      ERRCODE = 'object_not_in_prerequisite_state',
+      MESSAGE = problem,
+      HINT = 'Use the same options, or migrate with besideOtherOptions: running processes then keep their functions';
+  END IF;
+END
+$check$;
 
 -- A finite amount of money, not negative. There is no CREATE DOMAIN IF NOT EXISTS.
 DO $domain$
@@ -86,7 +147,7 @@ CREATE TABLE IF NOT EXISTS "bet_wallet".transactions (
   description text,
   transaction_date timestamptz NOT NULL,
   -- From the sequence, or imported from the legacy integration.
-  wallet_transaction_id text NOT NULL DEFAULT nextval('"bet_wallet".wallet_transaction_ids')::text,
+  wallet_transaction_id text COLLATE "C" NOT NULL UNIQUE DEFAULT nextval('"bet_wallet".wallet_transaction_ids')::text,
   recorded_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (operation, transaction_id),
   CONSTRAINT transactions_valid CHECK (
@@ -108,7 +169,7 @@ CREATE TABLE IF NOT EXISTS "bet_wallet".transactions (
 -- hold for triggers that the function fires too. No search_path is set, because all names have their schema.
 
 -- Returns player, bet and transaction for each key, a JSON array. Read-only.
-CREATE OR REPLACE FUNCTION "bet_wallet".load_v1_8380428e(
+CREATE OR REPLACE FUNCTION "bet_wallet".load_v1_a4981b82(
   keys text
 )
 RETURNS TABLE (key_index integer, currency text, balance text, bet json, transaction json)
@@ -190,7 +251,7 @@ END
 $function$;
 
 -- The same as load, and then an empty commit: its answer proves that this server is the primary.
-CREATE OR REPLACE FUNCTION "bet_wallet".load_confirmed_v1_8380428e(
+CREATE OR REPLACE FUNCTION "bet_wallet".load_confirmed_v1_a4981b82(
   keys text
 )
 RETURNS TABLE (key_index integer, currency text, balance text, bet json, transaction json)
@@ -201,13 +262,13 @@ SET enable_seqscan = off
 AS $function$
 BEGIN
   RETURN QUERY
-    SELECT loaded.* FROM "bet_wallet".load_v1_8380428e(keys) loaded;
+    SELECT loaded.* FROM "bet_wallet".load_v1_a4981b82(keys) loaded;
   PERFORM pg_logical_emit_message(true, 'bet-wallet', '');
 END
 $function$;
 
 -- Commits many items: checks the guards of each, and writes the accepted ones.
-CREATE OR REPLACE FUNCTION "bet_wallet".commit_v1_8380428e(
+CREATE OR REPLACE FUNCTION "bet_wallet".commit_v1_a4981b82(
   items text,
   player_ids text,
   balance_max numeric,
@@ -488,7 +549,7 @@ END
 $function$;
 
 -- Commits one item: the same guards, by small statements.
-CREATE OR REPLACE FUNCTION "bet_wallet".commit_one_v1_8380428e(
+CREATE OR REPLACE FUNCTION "bet_wallet".commit_one_v1_a4981b82(
   item_text text,
   balance_max numeric,
   lock_timeout_ms integer
@@ -659,6 +720,81 @@ BEGIN
 END
 $function$;
 
+-- Whether the CHECK that a debit has failed is a rule about the balance: it is one of the players' table, and
+-- the player's row meets it as long as the balance does not change. Writes nothing.
+CREATE OR REPLACE FUNCTION "bet_wallet".is_balance_rule_v1_a4981b82(
+  debited_player text,
+  rule_schema text,
+  rule_table text,
+  rule_domain text,
+  lock_timeout_ms integer
+)
+RETURNS boolean
+LANGUAGE plpgsql VOLATILE
+SET jit = off
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+AS $function$
+BEGIN
+  PERFORM FROM (
+    WITH RECURSIVE
+    relation (oid) AS (
+      SELECT '"pam"."accounts"'::regclass::oid
+      UNION
+      SELECT below.oid
+      FROM relation
+      CROSS JOIN LATERAL (
+        SELECT child.inhrelid
+        FROM pg_catalog.pg_inherits child
+        WHERE child.inhparent = relation.oid
+        UNION ALL
+        SELECT dependency.refobjid
+        FROM pg_catalog.pg_rewrite rule
+        JOIN pg_catalog.pg_depend dependency ON dependency.objid = rule.oid
+        WHERE rule.ev_class = relation.oid
+          AND rule.ev_type = '1' -- the query of a view
+          AND dependency.classid = 'pg_catalog.pg_rewrite'::regclass
+          AND dependency.refclassid = 'pg_catalog.pg_class'::regclass
+      ) below (oid)
+    ),
+    type (oid) AS (
+      SELECT attribute.atttypid
+      FROM relation
+      JOIN pg_catalog.pg_attribute attribute ON attribute.attrelid = relation.oid
+      UNION
+      SELECT domain.typbasetype
+      FROM type
+      JOIN pg_catalog.pg_type domain ON domain.oid = type.oid
+      WHERE domain.typtype = 'd'
+    )
+    SELECT
+    FROM relation
+    JOIN pg_catalog.pg_class class ON class.oid = relation.oid
+    WHERE class.relname = rule_table
+      AND class.relnamespace = to_regnamespace(quote_ident(rule_schema))
+    UNION ALL
+    SELECT
+    FROM type
+    JOIN pg_catalog.pg_type domain ON domain.oid = type.oid
+    WHERE domain.typname = rule_domain
+      AND domain.typnamespace = to_regnamespace(quote_ident(rule_schema))
+  ) rule;
+  IF NOT found THEN
+    RETURN false;
+  END IF;
+  PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
+  UPDATE "pam"."accounts" player
+  SET "balance_cents" = player."balance_cents"
+  WHERE player."account_no" = debited_player;
+  RAISE EXCEPTION 'bet-wallet: undo the update' USING ERRCODE = 'BW000';
+EXCEPTION
+  WHEN check_violation OR with_check_option_violation THEN
+    RETURN false;
+  WHEN SQLSTATE 'BW000' THEN
+    RETURN true;
+END
+$function$;
+
 -- For PAM code that settles bets (D17): records the credit on the bet. Call it in the database transaction
 -- that credits the player.
 CREATE OR REPLACE FUNCTION "bet_wallet".credit_bet_v1(
@@ -770,6 +906,19 @@ $function$;
 
 INSERT INTO "bet_wallet".migrations (version)
 VALUES (1)
+ON CONFLICT DO NOTHING;
+
+INSERT INTO "bet_wallet".options (hash, options)
+VALUES ('a4981b82', '{
+  "players.table": "pam.accounts",
+  "players.id": "account_no",
+  "players.idType": "text",
+  "players.currency": "currency",
+  "players.balance": "balance_cents",
+  "players.balanceType": "minor-units",
+  "players.minorUnits": 2,
+  "legacyBets": null
+}')
 ON CONFLICT DO NOTHING;
 
 COMMIT;

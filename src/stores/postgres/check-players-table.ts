@@ -49,11 +49,24 @@ export async function checkPlayersTable(ask: Ask, { players }: Tables): Promise<
 
 async function columnsIn(ask: Ask, tableName: readonly [schema: string, table: string]): Promise<Column[]> {
   const rows = await ask(
-    `SELECT
+    `WITH RECURSIVE base (attnum, type, typmod) AS (
+      SELECT a.attnum, a.atttypid, a.atttypmod
+      FROM pg_catalog.pg_attribute a
+      JOIN pg_catalog.pg_class r ON r.oid = a.attrelid
+      JOIN pg_catalog.pg_namespace n ON n.oid = r.relnamespace
+      WHERE n.nspname = $1 AND r.relname = $2
+      UNION ALL
+      -- A domain, maybe over another domain.
+      SELECT base.attnum, t.typbasetype, t.typtypmod
+      FROM base
+      JOIN pg_catalog.pg_type t ON t.oid = base.type AND t.typtype = 'd'
+    )
+    SELECT
       c.column_name::text AS name,
-      c.data_type::text AS type,
-      c.numeric_precision::integer AS precision,
-      c.numeric_scale::integer AS scale,
+      -- Without the quotes of quote_all_identifiers.
+      replace(format_type(base.type, NULL), '"', '') AS type,
+      information_schema._pg_numeric_precision(base.type, base.typmod)::integer AS precision,
+      information_schema._pg_numeric_scale(base.type, base.typmod)::integer AS scale,
       coalesce(l.collisdeterministic, true) AS deterministic,
       c.is_updatable = 'YES' AND c.is_generated = 'NEVER' AS updatable,
       r.relkind::text AS kind,
@@ -67,6 +80,8 @@ async function columnsIn(ask: Ask, tableName: readonly [schema: string, table: s
     JOIN pg_catalog.pg_namespace n ON n.nspname = c.table_schema
     JOIN pg_catalog.pg_class r ON r.relnamespace = n.oid AND r.relname = c.table_name
     JOIN pg_catalog.pg_attribute a ON a.attrelid = r.oid AND a.attname = c.column_name
+    JOIN base ON base.attnum = a.attnum
+    JOIN pg_catalog.pg_type t ON t.oid = base.type AND t.typtype <> 'd'
     LEFT JOIN pg_catalog.pg_collation l ON l.oid = a.attcollation
     WHERE c.table_schema = $1 AND c.table_name = $2`,
     [...tableName],

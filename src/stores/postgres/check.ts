@@ -1,9 +1,14 @@
 /** The check at start: server, schema, players' table, privileges. Every error says what to do. */
+import { checkSettings, checkTables } from './check-durability.js'
 import { checkPlayersTable } from './check-players-table.js'
+import { checkVisibility } from './check-visibility.js'
 import type { Connections } from './client.js'
 import type { BalanceColumn } from './columns.js'
+import { serverErrorOf } from './driver-errors.js'
 import { PostgresStoreError } from './errors.js'
-import { functionName } from './sql/fragments.js'
+import { creditFunctionName, functionName } from './sql/fragments.js'
+import { besideAdvice, optionsProblem } from './sql/options.js'
+import { literal } from './sql/quoting.js'
 import { functionsOf } from './sql/schema.js'
 import { schemaVersion } from './sql/version.js'
 import type { Tables } from './tables.js'
@@ -17,10 +22,13 @@ const serverVersionMin = 140_000
 export async function checkDatabase(ask: Ask, tables: Tables): Promise<BalanceColumn> {
   try {
     await checkServer(ask)
+    await checkSettings(ask)
     await checkSchema(ask, tables)
     await checkFunctions(ask, tables)
     const column = await checkPlayersTable(ask, tables)
     await tryFunctions(ask, tables)
+    await checkTables(ask, tables, await checkVisibility(ask, tables))
+    await checkSequence(ask, tables)
     return column
   } catch (error) {
     throw withAdvice(error, tables)
@@ -29,19 +37,19 @@ export async function checkDatabase(ask: Ask, tables: Tables): Promise<BalanceCo
 
 /** Problems that show only when a statement runs: missing privileges, and columns that do not exist. */
 function withAdvice(error: unknown, { schema, players }: Tables): unknown {
-  const cause = (error as { cause?: unknown }).cause
-  const { code, message } = (cause ?? {}) as { code?: unknown; message?: unknown }
+  const { cause } = error as { cause?: unknown }
+  const { code, message } = serverErrorOf(cause) ?? { code: '', message: '' }
   if (code === '42501') {
     return new PostgresStoreError(
       'INSUFFICIENT_PRIVILEGE',
       `This role lacks privileges (${message}). It needs USAGE ON SCHEMA ${schema} and on the schema of the players' ` +
-        `table; SELECT ON ${schema}.migrations; SELECT, INSERT ON ${schema}.transactions; SELECT, INSERT, UPDATE ON ` +
+        `table; SELECT ON ${schema}.migrations and ${schema}.options; SELECT, INSERT ON ${schema}.transactions; SELECT, INSERT, UPDATE ON ` +
         `${schema}.bets; USAGE ON SEQUENCE ${schema}.wallet_transaction_ids; EXECUTE on the functions of ${schema}; ` +
         `SELECT on the three columns of ${players.table}, and UPDATE on its balance`,
       { cause },
     )
   }
-  if (typeof code === 'string' && code.startsWith('42')) {
+  if (code.startsWith('42')) {
     return new PostgresStoreError(
       'SCHEMA_VERSION',
       `The functions do not run in this database (${message})`,
@@ -58,9 +66,10 @@ async function checkServer(ask: Ask): Promise<void> {
     `SELECT
       current_setting('server_version_num')::integer AS version,
       current_setting('server_version') AS name,
-      current_setting('synchronous_commit') AS synchronous_commit`,
+      current_setting('search_path') AS search_path,
+      pg_catalog.array_to_json(pg_catalog.current_schemas(true))::text AS schemas`,
     [],
-  )) as { version: number; name: string; synchronous_commit: string }[]
+  )) as { version: number; name: string; search_path: string; schemas: string }[]
   if (server === undefined)
     throw new PostgresStoreError('UNSUPPORTED_CLIENT', 'client.query returned no rows')
   if (server.version < serverVersionMin) {
@@ -69,25 +78,83 @@ async function checkServer(ask: Ask): Promise<void> {
       `PostgreSQL 14 or newer is required; this is ${server.name}`,
     )
   }
-  if (server.synchronous_commit === 'off') {
+  const schemas = (JSON.parse(server.schemas) as string[]).filter(name => !name.startsWith('pg_temp_'))
+  if (schemas[0] !== 'pg_catalog') {
     throw new PostgresStoreError(
-      'NOT_DURABLE',
-      'synchronous_commit is off: commits that were answered could be lost. Set it to on for this role: ' +
-        'ALTER ROLE … SET synchronous_commit = on',
+      'SEARCH_PATH',
+      `search_path is ${server.search_path}: an operator or function of ${schemas[0]} could replace one of ` +
+        'PostgreSQL and change balances. Remove pg_catalog from it, which is then searched first: ALTER ROLE … ' +
+        'SET search_path = …',
     )
   }
 }
 
+/** A sequence that is behind its table, as after logical replication or a restore of tables alone. */
+async function checkSequence(ask: Ask, { schema, schemaName }: Tables): Promise<void> {
+  const [used] = (await ask(
+    `SELECT transaction.wallet_transaction_id AS id
+      FROM pg_catalog.pg_sequences sequence
+      CROSS JOIN generate_series(1, ${idsProbed}) n
+      JOIN ${schema}.transactions transaction ON transaction.wallet_transaction_id =
+        coalesce(
+          sequence.last_value + n * sequence.increment_by,
+          sequence.start_value + (n - 1) * sequence.increment_by
+        )::text
+      WHERE sequence.schemaname = $1 AND sequence.sequencename = 'wallet_transaction_ids'
+      LIMIT 1`,
+    [schemaName],
+  )) as { id: string }[]
+  if (used === undefined) return
+  throw new PostgresStoreError(
+    'SEQUENCE_BEHIND',
+    `The sequence ${schemaName}.wallet_transaction_ids is behind its table: ${used.id} is used already. Run ` +
+      `SELECT setval(${literal(`${schema}.wallet_transaction_ids`)}, max(wallet_transaction_id::bigint)) FROM ` +
+      `${schema}.transactions WHERE wallet_transaction_id ~ '^[0-9]{1,18}$'`,
+  )
+}
+
+/**
+ * The transactions after the sequence's value have nearly all of the next ids: a few are lost by rollbacks, and
+ * up to 32 by a crash.
+ */
+const idsProbed = 1_000
+
 const migrateAdvice =
   'run migratePostgres(client, options), or the SQL of postgresMigrationSql(options), with the same options'
 
-async function checkSchema(ask: Ask, { schema, schemaName }: Tables): Promise<void> {
-  const [migrations] = (await ask('SELECT to_regclass($1) IS NOT NULL AS exists', [
-    `${schema}.migrations`,
-  ])) as {
-    exists: boolean
-  }[]
-  if (!migrations?.exists) {
+/**
+ * What the migration is needed for; `null`: there is nothing to do. It reads only what exists and what the role may
+ * read: an error would abort the database transaction of a migration tool.
+ */
+export async function migrationProblem(ask: Ask, tables: Tables): Promise<PostgresStoreError | null> {
+  const [readable] = (await ask(
+    `SELECT
+      count(*) = 2 AND coalesce(bool_and(
+        has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')
+      ), false) AS readable
+    FROM pg_catalog.pg_class c
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = $1 AND c.relname IN ('migrations', 'options')`,
+    [tables.schemaName],
+  )) as { readable: boolean }[]
+  if (!readable?.readable) return new PostgresStoreError('SCHEMA_MISSING', 'The schema cannot be read')
+  try {
+    await checkSchema(ask, tables)
+    await checkFunctions(ask, tables)
+    return null
+  } catch (error) {
+    if (error instanceof PostgresStoreError) return error
+    throw error
+  }
+}
+
+async function checkSchema(ask: Ask, tables: Tables): Promise<void> {
+  const { schema, schemaName } = tables
+  const [exists] = (await ask(
+    'SELECT to_regclass($1) IS NOT NULL AND to_regclass($2) IS NOT NULL AS exists',
+    [`${schema}.migrations`, `${schema}.options`],
+  )) as { exists: boolean }[]
+  if (!exists?.exists) {
     throw new PostgresStoreError(
       'SCHEMA_MISSING',
       `The schema ${schemaName} has no tables of bet-wallet, or this role lacks USAGE on it: ${migrateAdvice}`,
@@ -97,18 +164,21 @@ async function checkSchema(ask: Ask, { schema, schemaName }: Tables): Promise<vo
     version: number | null
   }[]
   const version = newest?.version ?? 0
-  if (version !== schemaVersion) {
-    const advice = version > schemaVersion ? 'use the release that it was migrated for' : migrateAdvice
+  // A newer schema keeps the functions of this release.
+  if (version < schemaVersion) {
     throw new PostgresStoreError(
       'SCHEMA_VERSION',
-      `The schema ${schemaName} has version ${version}; this release needs ${schemaVersion}: ${advice}`,
+      `The schema ${schemaName} has version ${version}; this release needs ${schemaVersion}: ${migrateAdvice}`,
     )
   }
+  const [options] = (await ask(optionsProblem(tables), [])) as { problem: string }[]
+  if (options !== undefined)
+    throw new PostgresStoreError('SCHEMA_OPTIONS', `${options.problem}. ${besideAdvice}`)
 }
 
-/** Compares the functions with the catalog: they depend on the options, and on the release. */
+/** Compares the functions with the catalog: somebody may have replaced them. */
 async function checkFunctions(ask: Ask, tables: Tables): Promise<void> {
-  const { schemaName } = tables
+  const { schema, schemaName } = tables
   const stored = (await ask(
     `SELECT p.proname::text AS name, p.prosrc AS body
       FROM pg_catalog.pg_proc p
@@ -116,12 +186,17 @@ async function checkFunctions(ask: Ask, tables: Tables): Promise<void> {
       WHERE n.nspname = $1`,
     [schemaName],
   )) as { name: string; body: string }[]
+  const [registered] = (await ask(`SELECT count(*)::integer AS sets FROM ${schema}.options`, [])) as {
+    sets: number
+  }[]
   for (const { name, body } of functionsOf(tables)) {
-    if (!stored.some(other => other.name === name && other.body === body)) {
+    const sameName = stored.filter(other => other.name === name)
+    // PAM code calls this one. Beside other options, it may belong to those.
+    const isOfOthers = name === creditFunctionName && (registered?.sets ?? 0) > 1
+    if (!sameName.some(other => other.body === body || isOfOthers)) {
       throw new PostgresStoreError(
         'SCHEMA_VERSION',
-        `The function ${schemaName}.${name} was made from other options (players, legacyBets) or by another release: ` +
-          migrateAdvice,
+        `The function ${schemaName}.${name} ${sameName.length === 0 ? 'does not exist' : 'was changed'}: ${migrateAdvice}`,
       )
     }
   }
@@ -136,6 +211,7 @@ async function tryFunctions(ask: Ask, tables: Tables): Promise<void> {
   for (const name of ['load', 'load_confirmed']) await ask(call(name, '$1'), [`[${key}]`])
   await ask(call('commit', '$1, NULL, 1000'), ['{}'])
   await ask(call('commit_one', '$1, NULL, 1000'), ['{}'])
+  await ask(call('is_balance_rule', "'', NULL, NULL, NULL, 1000"), [])
   const [sequence] = (await ask('SELECT has_sequence_privilege($1, $2) AS usable', [
     `${schema}.wallet_transaction_ids`,
     'USAGE',

@@ -1,6 +1,7 @@
 /** The interface of a driver, and its connections: deadlines, lost connections, transaction blocks. */
 import { withTimeout } from '../../timeout.js'
-import { classifyError, type ErrorClass, isConnectionLost, PostgresStoreError } from './errors.js'
+import { type Notice, reportsOfClient, reportsOfConnection } from './connection-events.js'
+import { classifyError, type ErrorClass, hasCode, isConnectionLost, PostgresStoreError } from './errors.js'
 
 /** Runs one statement with its parameters and returns its rows. */
 export type Query = (text: string, values?: unknown[]) => Promise<{ rows: unknown[] }>
@@ -15,20 +16,22 @@ export interface PostgresClient {
   connect?(): Promise<unknown>
   /** Of PGlite: runs a function between BEGIN and COMMIT, and ROLLBACK when it throws. */
   transaction?(work: (connection: { query: Query }) => Promise<unknown>): Promise<unknown>
-  /** Of a single connection of pg, from 8.17: `I` outside a transaction block. */
+  /** Of a single connection of pg, from 8.17: `I` outside a transaction block, `null` before it is connected. */
   getTransactionStatus?(): string | null
+  /**
+   * Of a wrapper: calls the listener with every notice of the server, before the answer to the statement that it
+   * belongs to. It reports commits that were made without the synchronous standby: without it they look like
+   * others. Not needed with a `Pool` or a `Client` of pg.
+   */
+  onNotice?(listener: (notice: Notice) => void): unknown
 }
 
 /** A borrowed connection. */
 interface Connection {
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
   release(error?: Error | boolean): void
-  /**
-   * Of pg: emitted when the connection breaks, also to its running query. Without a listener the process
-   * ends.
-   */
-  on?(event: 'error', listener: (error: Error) => void): unknown
-  removeListener?(event: 'error', listener: (error: Error) => void): unknown
+  /** Of pg: 'error' is emitted when the connection breaks, also to its running query. */
+  on?(event: string, listener: (about: never) => void): unknown
   /** Of pg from 8.17: `I` outside a transaction block. */
   getTransactionStatus?(): string | null
 }
@@ -83,9 +86,12 @@ export function connectionsFrom(
   transactions: boolean,
 ): Connections {
   if (typeof client !== 'object' || client === null || typeof client.query !== 'function') {
+    // Never its value: a URL contains a password.
+    const what = client === null ? 'null' : typeof client
     throw new PostgresStoreError(
       'UNSUPPORTED_CLIENT',
-      'The client must have query(text, values): a Pool of pg, a PGlite, …',
+      `The client must be an object with query(text, values): a Pool of pg, a PGlite, or a wrapper of another driver, ` +
+        `like { query: async (text, values) => ({ rows: await sql.unsafe(text, values) }) } of postgres.js; it is ${what}`,
     )
   }
   // A single Client of pg has connect() too, but it lends no connections.
@@ -125,18 +131,17 @@ async function withDeadline<T>(timeoutMs: number, work: (deadline: Deadline) => 
 
 function connectionsOfPool(pool: Pool, timeoutMs: number): Connections {
   listenForErrors(pool)
-  const borrow = <T>(work: (connection: Connection, markSent: () => void) => Promise<T>) =>
+  const borrow = <T>(work: (connection: Connection, send: Query) => Promise<T>) =>
     withDeadline(timeoutMs, deadline => withConnection(pool, deadline, work))
   return {
     statement: (text, values) =>
-      borrow(async (connection, markSent) => {
-        markSent()
-        const { rows } = await connection.query(text, values)
+      borrow(async (connection, send) => {
+        const rows = rowsOf(await send(text, values))
         mustNotBeInBlock(connection)
         return rows
       }),
     transaction: work =>
-      borrow(async (connection, markSent) => {
+      borrow(async (connection, send) => {
         await connection.query(`BEGIN; ${openBlock}`)
         let result: Awaited<ReturnType<typeof work>>
         try {
@@ -145,9 +150,8 @@ function connectionsOfPool(pool: Pool, timeoutMs: number): Connections {
           await connection.query('ROLLBACK')
           throw error
         }
-        markSent()
         try {
-          await connection.query(`${closeBlock}; COMMIT`)
+          await send(`${closeBlock}; COMMIT`)
         } catch (error) {
           if (!isBlockBroken(error)) throw error
           await connection.query('ROLLBACK')
@@ -168,24 +172,21 @@ const poolsWithListener = new WeakSet<object>()
 function listenForErrors(pool: Pool): void {
   if (poolsWithListener.has(pool)) return
   poolsWithListener.add(pool)
-  pool.on?.('connect', connection => connection.on?.('error', ignore))
+  pool.on?.('connect', reportsOfConnection)
 }
 
-function ignore(): void {}
-
-/** Runs `work` on a connection. Closes the connection when it is broken, and when the deadline expires. */
+/**
+ * Runs `work` on a connection. Closes the connection when it is broken, and when the deadline expires.
+ *
+ * @param work is called with the connection, and with a function for the one statement that may commit
+ */
 async function withConnection<T>(
   pool: Pool,
   deadline: Deadline,
-  work: (connection: Connection, markSent: () => void) => Promise<T>,
+  work: (connection: Connection, send: Query) => Promise<T>,
 ): Promise<T> {
   let connection: Connection | null = null
   let broken = false
-  let lost = false
-  // pg emits the error of a broken connection, and rejects the running query with it too.
-  const onLost = () => {
-    lost = true
-  }
   deadline.onExpiry = () => {
     connection?.release(true)
     connection = null
@@ -193,21 +194,46 @@ async function withConnection<T>(
   try {
     const acquired = await acquire(pool, deadline)
     connection = acquired
-    acquired.on?.('error', onLost)
-    return await work(acquired, () => {
+    const reports = reportsOfConnection(acquired)
+    return await work(acquired, (text, values) => {
       // Broken while nothing ran on it, or timed out: later statements are not sent.
-      if (lost || deadline.expired) throw new PostgresStoreError('UNAVAILABLE', 'The connection was lost')
+      if (reports.lost || deadline.expired)
+        throw new PostgresStoreError('UNAVAILABLE', 'The connection was lost')
       deadline.sent = true
+      return replicated(reports, () => acquired.query(text, values))
     })
   } catch (error) {
     broken = !(error instanceof CallbackFailed) && isConnectionLost(error)
     throw error
   } finally {
-    // A broken connection may emit more errors until it is closed: it keeps its listener.
-    if (!broken) connection?.removeListener?.('error', onLost)
     connection?.release(broken)
     connection = null
   }
+}
+
+/**
+ * Runs what may commit.
+ *
+ * @throws {PostgresStoreError} `COMMIT_UNKNOWN` when the wait for a synchronous standby was cancelled meanwhile
+ */
+async function replicated<T>(reports: { cancelledWaits: number }, work: () => Promise<T>): Promise<T> {
+  const { cancelledWaits } = reports
+  const result = await work()
+  if (reports.cancelledWaits === cancelledWaits) return result
+  throw new PostgresStoreError(
+    'COMMIT_UNKNOWN',
+    'The wait for the synchronous standby was cancelled: the commit may be lost in a failover',
+  )
+}
+
+/** @throws {PostgresStoreError} `UNSUPPORTED_CLIENT` for the result of a driver that returns rows in another form */
+function rowsOf(result: unknown): unknown[] {
+  const rows = (result as { rows?: unknown } | null | undefined)?.rows
+  if (Array.isArray(rows)) return rows
+  throw new PostgresStoreError(
+    'UNSUPPORTED_CLIENT',
+    `client.query must resolve to { rows: […] }; it resolves to ${Array.isArray(result) ? 'an array' : typeof result}`,
+  )
 }
 
 /**
@@ -217,7 +243,8 @@ async function withConnection<T>(
 async function acquire(pool: Pool, deadline: Deadline): Promise<Connection> {
   let connection = (await pool.connect()) as Connection
   while (!deadline.expired && isInBlock(connection)) {
-    connection.on?.('error', ignore)
+    // It may emit errors until it is closed.
+    reportsOfConnection(connection)
     connection.release(true)
     connection = (await pool.connect()) as Connection
   }
@@ -228,13 +255,15 @@ async function acquire(pool: Pool, deadline: Deadline): Promise<Connection> {
 
 /** Without a pool: the client is one connection, or has a pool inside. */
 function connectionsOfClient(client: PostgresClient, timeoutMs: number): Connections {
+  const reports = reportsOfClient(client)
   return {
     statement: (text, values) =>
       withDeadline(timeoutMs, async deadline => {
+        mustBeConnected(client)
         if (isInBlock(client))
           throw new PostgresStoreError('UNAVAILABLE', 'The connection has an open transaction block')
         deadline.sent = true
-        const { rows } = await client.query(text, values)
+        const rows = rowsOf(await replicated(reports, () => client.query(text, values)))
         mustNotBeInBlock(client)
         return rows
       }),
@@ -242,20 +271,23 @@ function connectionsOfClient(client: PostgresClient, timeoutMs: number): Connect
       withDeadline(timeoutMs, async deadline => {
         if (client.transaction === undefined)
           throw new PostgresStoreError('UNSUPPORTED_CLIENT', 'The client has no transaction()')
+        const { transaction } = client
         const mustBeInTime = () => {
           if (deadline.expired) throw new CallbackFailed('Timed out; already answered')
         }
-        return (await client.transaction(async connection => {
-          mustBeInTime()
-          await connection.query(openBlock)
-          const result = await work((text, values) => connection.query(text, values))
-          await connection.query(closeBlock).catch((error: unknown) => {
-            throw isBlockBroken(error) ? blockBroken(error) : error
-          })
-          mustBeInTime()
-          deadline.sent = true
-          return result
-        })) as Awaited<ReturnType<typeof work>>
+        return (await replicated(reports, () =>
+          transaction.call(client, async connection => {
+            mustBeInTime()
+            await connection.query(openBlock)
+            const result = await work((text, values) => connection.query(text, values))
+            await connection.query(closeBlock).catch((error: unknown) => {
+              throw isBlockBroken(error) ? blockBroken(error) : error
+            })
+            mustBeInTime()
+            deadline.sent = true
+            return result
+          }),
+        )) as Awaited<ReturnType<typeof work>>
       }),
   }
 }
@@ -271,8 +303,7 @@ const closeBlock = 'RELEASE SAVEPOINT bet_wallet'
  * 25P02 in_failed_sql_transaction, 25P01 no_active_sql_transaction, 3B001 invalid_savepoint_specification.
  */
 function isBlockBroken(error: unknown): boolean {
-  const { code } = error as { code?: unknown }
-  return code === '25P02' || code === '25P01' || code === '3B001'
+  return hasCode(error, '25P02', '25P01', '3B001')
 }
 
 function blockBroken(cause: unknown): CallbackFailed {
@@ -288,6 +319,12 @@ type HasTransactionStatus = Pick<Connection, 'getTransactionStatus'>
 
 function isInBlock(connection: HasTransactionStatus): boolean {
   return connection.getTransactionStatus !== undefined && connection.getTransactionStatus() !== 'I'
+}
+
+/** A statement of a single Client of pg would be queued until the client is connected, and time out. */
+function mustBeConnected(client: HasTransactionStatus): void {
+  if (client.getTransactionStatus?.() === null)
+    throw new PostgresStoreError('UNSUPPORTED_CLIENT', 'The client is not connected: await client.connect()')
 }
 
 /** A BEGIN of other code may have been queued in the driver before our statement. */

@@ -194,29 +194,34 @@ async function recover(
       return
     }
   }
-  for (const entry of entries) answerFailed(entry, kind, cause, context.tables)
+  for (const entry of entries) await answerFailed(entry, kind, cause, context)
 }
 
-function answerFailed(entry: CommitEntry, kind: ErrorClass, cause: unknown, tables: Tables): void {
+async function answerFailed(
+  entry: CommitEntry,
+  kind: ErrorClass,
+  cause: unknown,
+  context: Context,
+): Promise<void> {
   try {
-    entry.resolve(resultOfFailure(entry.item, kind, cause, tables))
+    entry.resolve(await resultOfFailure(entry.item, kind, cause, context))
   } catch (error) {
     entry.reject(error)
   }
 }
 
 /** @throws the fault, where the failure is no result of the contract */
-function resultOfFailure(
+async function resultOfFailure(
   changes: WalletChanges,
   kind: ErrorClass,
   cause: unknown,
-  tables: Tables,
-): CommitResult {
+  context: Context,
+): Promise<CommitResult> {
   if (kind === 'conflict' || kind === 'unavailable') return { status: kind }
   if (kind === 'unknown')
     throw new PostgresStoreError('COMMIT_UNKNOWN', 'The answer to the commit was lost', { cause })
   if (isOutOfRange(cause)) return notRepresentable(changes, cause)
-  const refusal = belowMinimum(changes, cause, tables)
+  const refusal = await belowMinimum(changes, cause, context)
   if (refusal !== null) return refusal
   throw cause
 }

@@ -1,21 +1,29 @@
 /** Errors of the store, and the class of an error of the driver. */
+import { describeError, serverErrorOf } from './driver-errors.js'
 
 /**
  * At start, before any request is served:
  * - `INVALID_OPTIONS`: an option is invalid; the message names it.
- * - `UNSUPPORTED_CLIENT`: the client has no `query`, or cannot lend the connections that `withinTransaction`
- *   needs.
+ * - `UNSUPPORTED_CLIENT`: the client cannot be used: no `query`, not connected, rows in another form, or not
+ *   the database transactions that `withinTransaction` needs.
+ * - `DATABASE_REJECTED`: the server rejects the connection or a statement, and a retry would not help: wrong
+ *   password, unknown database, read-only role.
  * - `SCHEMA_MISSING`: the library's tables do not exist: run the migration.
- * - `SCHEMA_VERSION`: the tables or functions are of another version, or were made from other options.
+ * - `SCHEMA_VERSION`: the tables or functions are of an older version, or were changed.
+ * - `SCHEMA_OPTIONS`: the schema was migrated with other options; the message names each difference.
  * - `INVALID_PLAYERS_TABLE`: the players' table or one of its columns does not exist, or has an unsupported
  *   type.
  * - `INSUFFICIENT_PRIVILEGE`: the role of the client lacks privileges; the message lists them.
- * - `NOT_DURABLE`: the server would answer before a commit is durable.
+ * - `ROW_SECURITY`: row-level security of the library's tables applies to this role.
+ * - `SEARCH_PATH`: pg_catalog is in the search_path, and not first.
+ * - `SEQUENCE_BEHIND`: `wallet_transaction_ids` would assign ids that are used already; the message has the statement
+ *   that mends it.
+ * - `NOT_DURABLE`: the server would answer before a commit is durable, or would hide that it is not.
  *
  * Of single requests:
  * - `UNAVAILABLE`: no changes were made: overloaded, not connected, or timed out before anything was sent.
  * - `AMOUNT_NOT_REPRESENTABLE`: the balance column cannot hold the amount of a credit exactly.
- * - `COMMIT_UNKNOWN`: the answer to a commit was lost.
+ * - `COMMIT_UNKNOWN`: the answer to a commit was lost, or the wait for its synchronous standby was cancelled.
  *
  * Of the cut-over:
  * - `IMPORT_REJECTED`: the tables reject a bet or a transaction; the message names it.
@@ -23,10 +31,15 @@
 export type PostgresErrorCode =
   | 'INVALID_OPTIONS'
   | 'UNSUPPORTED_CLIENT'
+  | 'DATABASE_REJECTED'
   | 'SCHEMA_MISSING'
   | 'SCHEMA_VERSION'
+  | 'SCHEMA_OPTIONS'
   | 'INVALID_PLAYERS_TABLE'
   | 'INSUFFICIENT_PRIVILEGE'
+  | 'ROW_SECURITY'
+  | 'SEARCH_PATH'
+  | 'SEQUENCE_BEHIND'
   | 'NOT_DURABLE'
   | 'UNAVAILABLE'
   | 'AMOUNT_NOT_REPRESENTABLE'
@@ -44,10 +57,41 @@ export class PostgresStoreError extends Error {
   }
 }
 
-/** @returns the error of a request that made no changes */
+/**
+ * The error of a request that was shed. One for all: to record the stack of a new error takes several times as
+ * long as to shed the request, when the process is overloaded.
+ */
+const shed = new PostgresStoreError('UNAVAILABLE', 'Overloaded: the request was shed; no changes were made')
+shed.stack = `${shed.name}: ${shed.message}`
+
+/**
+ * @param cause the error of the driver; `null`: the request was shed
+ * @returns the error of a request that made no changes
+ */
 export function unavailable(cause: unknown): PostgresStoreError {
+  if (cause === null) return shed
   return new PostgresStoreError('UNAVAILABLE', 'The database is unavailable; no changes were made', { cause })
 }
+
+/** @returns the error of the check at start, which says in words what the driver or the server has reported */
+export function startError(cause: unknown): PostgresStoreError {
+  if (cause instanceof PostgresStoreError && cause.code === 'UNSUPPORTED_CLIENT') return cause
+  const words = describeError(cause)
+  const answer = serverErrorOf(cause)
+  if (answer !== null && !passes.test(answer.code))
+    return new PostgresStoreError('DATABASE_REJECTED', `The database rejects this client: ${words}`, {
+      cause,
+    })
+  if (cause instanceof TypeError)
+    return new PostgresStoreError('UNSUPPORTED_CLIENT', `client.query threw: ${words}`, { cause })
+  return new PostgresStoreError('UNAVAILABLE', `The database is unavailable: ${words}`, { cause })
+}
+
+/**
+ * Classes of errors that may pass by themselves: the connection, a rollback, resources, locks, a shutdown, the
+ * server itself.
+ */
+const passes = /^(?:08|25|40|53|55|57|58|F0|XX)/
 
 /** The outcome of a statement or database transaction that ended in an error of the driver. */
 export type ErrorClass =
@@ -69,17 +113,13 @@ const temporary = new Set(['55P03', '57014', '25006', '25P02'])
 
 /** @param sent whether anything was sent that may have been committed */
 export function classifyError(error: unknown, sent: boolean): ErrorClass {
-  const { code, severity } = fieldsOf(error)
-  // A socket's EPIPE looks like an SQLSTATE, and has no severity.
-  const answered =
-    typeof code === 'string' &&
-    /^[0-9A-Z]{5}$/.test(code) &&
-    (typeof severity === 'string' || !/^E[A-Z]{4}$/.test(code))
+  const answer = serverErrorOf(error)
+  if (answer === null) return sent ? 'unknown' : 'unavailable'
+  const { code, severity } = answer
   // An ERROR rolls back its statement. An error that closes the connection too (FATAL, 57P01 and the like,
   // 08) may come between a commit and its answer. 40003 is statement_completion_unknown.
-  if (!answered || severity === 'FATAL' || severity === 'PANIC' || /^(?:08|40003|57P|58|XX|F0)/.test(code)) {
+  if (severity === 'FATAL' || severity === 'PANIC' || /^(?:08|40003|57P|58|XX|F0)/.test(code))
     return sent ? 'unknown' : 'unavailable'
-  }
   // A full disk can stop the server in the middle of COMMIT. Where messages are translated, severity is not
   // ERROR.
   if (code.startsWith('53')) return sent && severity !== 'ERROR' ? 'unknown' : 'unavailable'
@@ -89,24 +129,31 @@ export function classifyError(error: unknown, sent: boolean): ErrorClass {
 
 /** Whether the connection that the error came from must be closed. */
 export function isConnectionLost(error: unknown): boolean {
-  const { code } = fieldsOf(error)
-  return classifyError(error, true) === 'unknown' || code === '25006' || code === '25P02'
+  return classifyError(error, true) === 'unknown' || hasCode(error, '25006', '25P02')
 }
 
 /**
  * Whether a column cannot hold a value: 22003 numeric_value_out_of_range, 22001 string_data_right_truncation.
  */
 export function isOutOfRange(error: unknown): boolean {
-  const { code } = fieldsOf(error)
-  return code === '22003' || code === '22001'
+  return hasCode(error, '22003', '22001')
 }
 
-/** Whether a CHECK of this table failed: 23514 check_violation. */
-export function isCheckOf([schemaName, tableName]: readonly [string, string], error: unknown): boolean {
-  const { code, schema, table } = fieldsOf(error)
-  return code === '23514' && schema === schemaName && table === tableName
+/** A CHECK that failed, as the error names it: of a table, or of a domain. */
+export interface FailedCheck {
+  schema: string
+  table: string | null
+  domain: string | null
 }
 
-function fieldsOf(error: unknown): Record<string, unknown> {
-  return typeof error === 'object' && error !== null ? (error as Record<string, unknown>) : {}
+/** The CHECK of a 23514 check_violation; `null` for other errors, and where the error does not name it. */
+export function failedCheckOf(error: unknown): FailedCheck | null {
+  const answer = serverErrorOf(error)
+  if (answer?.code !== '23514' || answer.schema === undefined) return null
+  return { schema: answer.schema, table: answer.table ?? null, domain: answer.dataType ?? null }
+}
+
+/** Whether the server has answered with one of these SQLSTATEs. */
+export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
+  return codes.includes(serverErrorOf(error)?.code ?? '')
 }

@@ -55,10 +55,12 @@ export function importBets(
  * {@link importBets}.
  *
  * @param options only `schema` is used
- * @param transactions with the references that the platform was answered with; `walletTransactionId: null`
- *   gets a new one
+ * @param transactions with the references that the platform was answered with. A `walletTransactionId` is
+ *   unique: where the legacy integration had one for several transactions, or none, pass `null`, and it gets a
+ *   new one (`import-17`)
  * @returns how many were imported
- * @throws {PostgresStoreError} `IMPORT_REJECTED`, naming the transaction
+ * @throws {PostgresStoreError} `IMPORT_REJECTED`, naming the transaction: also where its `walletTransactionId`
+ *   belongs to another one
  */
 export function importTransactions(
   client: PostgresClient,
@@ -107,7 +109,10 @@ const transactionColumns = [
   ...['error_code', 'description', 'transaction_date'],
 ]
 
-/** References of the legacy integration that are numbers are skipped by the sequence. */
+/**
+ * References of the legacy integration that are numbers are skipped by the sequence. A new reference is no number:
+ * a later chunk may contain any.
+ */
 const importTransactionsSql = ({ schema }: Tables) => sql`
   WITH imported AS (
     INSERT INTO ${schema}.transactions (
@@ -116,9 +121,9 @@ const importTransactionsSql = ({ schema }: Tables) => sql`
     )
     SELECT
       ${lines(transactionColumns)},
-      coalesce(wallet_transaction_id, ${nextWalletTransactionId(schema)})
+      coalesce(wallet_transaction_id, 'import-' || ${nextWalletTransactionId(schema)})
     FROM json_populate_recordset(NULL::${schema}.transactions, $1)
-    ON CONFLICT DO NOTHING
+    ON CONFLICT (operation, transaction_id) DO NOTHING
     RETURNING *
   ), greatest_reference AS (
     SELECT max(wallet_transaction_id::bigint) AS value

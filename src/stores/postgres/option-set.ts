@@ -13,10 +13,12 @@ export type MinorUnits = number | ReadonlyMap<string, number>
 
 /** The same options always have the same hash, however they were written. */
 export function optionSetOf(options: Readonly<Record<string, string | MinorUnits | null>>): OptionSet {
-  const json = JSON.stringify(options, (_, value) =>
-    value instanceof Map ? Object.fromEntries([...value].sort(([a], [b]) => (a < b ? -1 : 1))) : value,
-  )
+  const json = JSON.stringify(options, (_, value) => (value instanceof Map ? sortedObject(value) : value), 2)
   return { hash: hashOf(json), json }
+}
+
+function sortedObject(units: ReadonlyMap<string, number>) {
+  return Object.fromEntries([...units].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 /** FNV-1a, 32 bits. It tells a handful of option sets apart; the schema compares the options themselves. */

@@ -4,7 +4,9 @@
  */
 import { isNegative } from '../../money.js'
 import type { CommitResult, WalletChanges } from '../../store.js'
-import { isCheckOf, PostgresStoreError } from './errors.js'
+import { type Connections, classify } from './client.js'
+import { failedCheckOf, PostgresStoreError } from './errors.js'
+import { functionName } from './sql/fragments.js'
 import type { Tables } from './tables.js'
 
 /** Whether the changes debit the player: only then they may be refused. */
@@ -26,15 +28,33 @@ export function notRepresentable(changes: WalletChanges, cause: unknown): Commit
 }
 
 /**
- * The result for a debit that a CHECK of the players' table rejects: a minimum balance of the PAM. Else
- * `null`.
+ * The result for a debit that a CHECK of the players' table rejects, if that is a rule about the balance: a
+ * minimum of the PAM. `null` otherwise: a rule about another column that an old row does not meet is a fault,
+ * and says nothing about funds.
  */
-export function belowMinimum(
+export async function belowMinimum(
   changes: WalletChanges,
   cause: unknown,
-  { players }: Tables,
-): CommitResult | null {
-  if (!isDebit(changes) || !isCheckOf(players.tableName, cause)) return null
+  { connections, tables, lockTimeoutMs }: BalanceRules,
+): Promise<CommitResult | null> {
+  const rule = failedCheckOf(cause)
+  if (!isDebit(changes) || rule === null) return null
+  try {
+    const [row] = (await connections.statement(
+      `SELECT ${tables.schema}.${functionName(tables, 'is_balance_rule')}($1, $2, $3, $4, $5) AS answer`,
+      [changes.transaction.playerId, rule.schema, rule.table, rule.domain, lockTimeoutMs],
+    )) as { answer: boolean }[]
+    if (!row?.answer) return null
+  } catch (error) {
+    // The debit is rolled back, whatever happened to this statement. A retry may find out.
+    return classify(error).kind === 'rejected' ? null : { status: 'unavailable' }
+  }
   const description = 'amount: below the minimum balance'
   return { status: 'refused', errorCode: 'INSUFFICIENT_FUNDS', description }
+}
+
+interface BalanceRules {
+  connections: Connections
+  tables: Tables
+  lockTimeoutMs: number
 }

@@ -3,10 +3,11 @@ import type { Decimal } from '../../money.js'
 import type { CommitResult, WalletChanges, WalletStore } from '../../store.js'
 import type { QueueStats } from './batches.js'
 import { checkDatabase } from './check.js'
+import { checkClient, ping } from './check-client.js'
 import { type Connections, connectionsFrom, type PostgresClient, type Query, QueryFailed } from './client.js'
 import { type Columns, columnsOf } from './columns.js'
 import { createCommits } from './commits.js'
-import { PostgresStoreError, unavailable } from './errors.js'
+import { PostgresStoreError, startError } from './errors.js'
 import { createLoads } from './loads.js'
 import { check } from './option-checks.js'
 import { notRepresentable } from './refusals.js'
@@ -59,12 +60,19 @@ export interface PostgresStoreOptions extends PostgresTables {
 export interface PostgresStore extends WalletStore {
   loadConfirmed: NonNullable<WalletStore['loadConfirmed']>
   /**
-   * Checks server, schema, options and players' table. Call it at start; otherwise the first request does it,
-   * and fails with the same error.
+   * Checks client, server, schema, options and players' table. Call it at start; otherwise the first request does
+   * it, and fails with the same error. Each call checks again: after an error that is fixed, after a migration.
    *
    * @throws {PostgresStoreError} the problem as `code`; the message says what to do
    */
   ready(): Promise<void>
+  /**
+   * For health checks: asks the database now whether it can be reached and written to, in one small statement
+   * and within `timeoutMs`. It does not check what `ready` checks.
+   *
+   * @throws {PostgresStoreError} `UNAVAILABLE`: not reachable, a standby, or read-only; the message says why
+   */
+  ping(): Promise<void>
   /**
    * Metrics: requests that are queued or in flight, or were shed. `confirmedLoads`: refusals and replays that
    * wait for the proof that the server is the primary. `lockWaits`: commits that wait for the row lock of a
@@ -87,7 +95,7 @@ export function createPostgresStore(
   const settings = settingsOf(options)
   const { tables, timeoutMs, lockTimeoutMs, withinTransaction, queue } = settings
   const connections = connectionsFrom(client, timeoutMs, withinTransaction !== undefined)
-  const database = createDatabaseCheck(connections, tables)
+  const database = createDatabaseCheck(connections, tables, withinTransaction !== undefined)
   const columns = () => database.found().columns
   const balanceMax = () => database.found().balanceMax
   const loads = createLoads({ connections, tables, queue, columns, confirmed: false })
@@ -102,6 +110,8 @@ export function createPostgresStore(
     async ready() {
       await database.check()
     },
+
+    ping: () => ping(connections),
 
     async load(keys) {
       if (!database.isChecked()) await database.check()
@@ -173,21 +183,21 @@ interface Found {
   balanceMax: Decimal | null
 }
 
-/**
- * Checks the database once. After a failed check the next call checks again: the problem may have been fixed.
- */
-function createDatabaseCheck(connections: Connections, tables: Tables) {
+/** Checks the database. Calls at the same time share a check; later ones check again. */
+function createDatabaseCheck(connections: Connections, tables: Tables, transactions: boolean) {
   let found: Found | null = null
   let running: Promise<Found> | null = null
 
   async function check(): Promise<Found> {
     try {
+      await checkClient(connections, transactions)
       const column = await checkDatabase((text, values) => connections.statement(text, values), tables)
       found = { columns: columnsOf(tables.players, column), balanceMax: column.max }
       return found
     } catch (error) {
+      throw error instanceof QueryFailed ? startError(error.cause) : error
+    } finally {
       running = null
-      throw error instanceof QueryFailed ? unavailable(error.cause) : error
     }
   }
 

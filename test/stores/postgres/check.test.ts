@@ -9,6 +9,8 @@ import {
 } from 'bet-wallet/postgres'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { functionName } from '../../../src/stores/postgres/sql/fragments.js'
+import { tablesOf } from '../../../src/stores/postgres/tables.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
 
 const { pool, url, drop } = await freshDatabase()
@@ -112,23 +114,40 @@ describe('with a schema of another version or other options', () => {
     )
   })
 
-  test('another version: SCHEMA_VERSION, naming both versions', async () => {
-    await migratePostgres(pool, { schema: 'newer' })
-    await pool.query('INSERT INTO newer.migrations (version) VALUES (99)')
-    const error = await startError({ schema: 'newer' })
+  test('an older version: SCHEMA_VERSION, naming both versions', async () => {
+    await migratePostgres(pool, { schema: 'older' })
+    await pool.query('DELETE FROM older.migrations')
+    const error = await startError({ schema: 'older' })
     expect(error).toMatchObject({ code: 'SCHEMA_VERSION' })
-    expect(error?.message).toMatch(/has version 99; this release needs 1: use the release/)
-    await pool.query('DELETE FROM newer.migrations')
-    expect((await startError({ schema: 'newer' }))?.message).toMatch(/has version 0; .* run migratePostgres/)
+    expect(error?.message).toMatch(/has version 0; this release needs 1: run migratePostgres/)
   })
 
-  test("migrated for another players' table: SCHEMA_VERSION, naming the function", async () => {
-    await migratePostgres(pool, { schema: 'other' })
-    const error = await startError({ schema: 'other', players: accounts })
+  test('a newer version is accepted as long as the functions of this one are there', async () => {
+    const schema = 'newer'
+    await migratePostgres(pool, { schema })
+    await pool.query('INSERT INTO newer.migrations (version) VALUES (99)')
+    expect(await startError({ schema })).toBeNull()
+    const name = functionName(tablesOf({ schema }), 'load')
+    await pool.query(`DROP FUNCTION newer.${name}`)
+    const error = await startError({ schema })
     expect(error).toMatchObject({ code: 'SCHEMA_VERSION' })
-    expect(error?.message).toMatch(/other\.load_v1_[0-9a-f]{8} was made from other options/)
-    await migratePostgres(pool, { schema: 'other', players: accounts })
-    expect(await startError({ schema: 'other', players: accounts })).toBeNull()
+    expect(error?.message).toMatch(
+      /newer\.load_v1_[0-9a-f]{8} does not exist: run migratePostgres\(client, options\)/,
+    )
+  })
+
+  test.each(['load', 'credit_bet'])('a changed function: SCHEMA_VERSION (%s)', async name => {
+    const schema = `changed_${name}`
+    await migratePostgres(pool, { schema })
+    await pool.query(
+      `UPDATE pg_proc SET prosrc = prosrc || ' ' WHERE pronamespace = $1::regnamespace AND proname LIKE $2`,
+      [schema, `${name}\\_v1%`],
+    )
+    const error = await startError({ schema })
+    expect(error).toMatchObject({ code: 'SCHEMA_VERSION' })
+    expect(error?.message).toMatch(new RegExp(`${schema}\\.${name}_v1\\w* was changed: run migratePostgres`))
+    await migratePostgres(pool, { schema })
+    expect(await startError({ schema })).toBeNull()
   })
 
   test('a view of legacy bets that lacks a column: SCHEMA_VERSION, with the error of PostgreSQL', async () => {
@@ -268,7 +287,7 @@ describe('with a role that has only the privileges it needs', () => {
 
   const grants = [
     `GRANT USAGE ON SCHEMA ${schema}, granted_pam TO ${role}`,
-    `GRANT SELECT ON ${schema}.migrations TO ${role}`,
+    `GRANT SELECT ON ${schema}.migrations, ${schema}.options TO ${role}`,
     `GRANT SELECT, INSERT ON ${schema}.transactions TO ${role}`,
     `GRANT SELECT, INSERT, UPDATE ON ${schema}.bets TO ${role}`,
     `GRANT SELECT (id, currency, balance), UPDATE (balance) ON granted_pam.accounts TO ${role}`,

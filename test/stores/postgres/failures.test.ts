@@ -544,14 +544,19 @@ describe('25006, a standby', () => {
     await idle(made.pool)
   })
 
-  it('at start: UNAVAILABLE, not a problem of the schema', async () => {
+  it('at start, on a primary: the setting does not pass, so it is not UNAVAILABLE', async () => {
     const made = await wallet()
     const pool = new pg.Pool({ connectionString: url, options: '-c default_transaction_read_only=on' })
     opened.push({ close: () => pool.end() })
     const store = createPostgresStore(pool, { schema: made.schema })
-    await expect(store.ready()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
-    await expect(store.load(keys)).rejects.toMatchObject({ code: 'UNAVAILABLE' })
-    expect(await store.commit(placing())).toEqual({ status: 'unavailable' })
+    const rejected = {
+      code: 'DATABASE_REJECTED',
+      message: expect.stringContaining('default_transaction_read_only'),
+    }
+    await expect(store.ready()).rejects.toMatchObject(rejected)
+    await expect(store.load(keys)).rejects.toMatchObject(rejected)
+    await expect(store.commit(placing())).rejects.toMatchObject(rejected)
+    expect(await made.recorded()).toEqual([])
   })
 })
 
@@ -729,6 +734,37 @@ describe('one failing commit in a batch', () => {
     ])
     expect(results).toEqual([committed('70'), { status: 'conflict' }, committed('70')])
     await expectBooksToBalance(made)
+  })
+})
+
+describe('a client that wraps errors, as Drizzle does', () => {
+  it('one request of a batch fails, and is answered as without the wrapper', async () => {
+    const ddl = `CREATE TABLE SCHEMA.accounts (
+        id text PRIMARY KEY, currency text NOT NULL, available numeric(6,2) NOT NULL CHECK (available >= 50));
+      INSERT INTO SCHEMA.accounts SELECT unnest('{alice,bob,carol}'::text[]), 'EUR', 100`
+    const players = { table: 'SCHEMA.accounts', id: 'id', currency: 'currency', balance: 'available' }
+    const made = await wallet({ ddl, options: { players } })
+    const wrapped = (text: string, values?: unknown[]) =>
+      made.pool.query(text, values).catch((cause: unknown) => {
+        throw new Error(`Failed query: ${text}`, { cause })
+      })
+    const store = createPostgresStore(
+      { query: wrapped },
+      { schema: made.schema, players: { ...players, table: `${made.schema}.accounts` } },
+    )
+    await store.ready()
+    const results = await Promise.all(
+      [
+        placing({ playerId: 'alice', n: 1 }),
+        placing({ playerId: 'bob', n: 2, amount: '60' }),
+        placing({ playerId: 'carol', n: 3 }),
+      ].map(each => endOf(store.commit(each))),
+    )
+    expect(results).toEqual([
+      committed('70.00'),
+      expect.objectContaining({ status: 'refused', errorCode: 'INSUFFICIENT_FUNDS' }),
+      committed('70.00'),
+    ])
   })
 })
 

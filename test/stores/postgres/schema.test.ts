@@ -54,7 +54,7 @@ describe('the migration', () => {
     const { rows } = await pool.query(
       "SELECT table_name::text AS name FROM information_schema.tables WHERE table_schema = 'own_table' ORDER BY 1",
     )
-    expect(rows.map(({ name }) => name)).toEqual(['bets', 'migrations', 'transactions'])
+    expect(rows.map(({ name }) => name)).toEqual(['bets', 'migrations', 'options', 'transactions'])
   })
 
   test.each<[string, PostgresTables]>([
@@ -127,6 +127,10 @@ describe('the constraints', () => {
     [
       'a second transaction of the same id',
       transaction("'placebet', 't', 'ben', 'b9', 5, 'EUR', NULL, -5, NULL, NULL"),
+    ],
+    [
+      'a second use of a walletTransactionId',
+      "INSERT INTO constrained.transactions (operation, transaction_id, player_id, bet_id, amount, currency, delta, transaction_date, wallet_transaction_id) VALUES ('placebet', 't2', 'anna', 'b', 5, 'EUR', -5, now(), '1')",
     ],
     ['a negative stake', bet('', "-1, 'PLACED', 1")],
     ['an unknown status', bet('', "1, 'LOST', 1")],
@@ -257,9 +261,46 @@ describe('at a cut-over (D27)', () => {
     expect(await retry(1)).toEqual([true, '4711'])
     expect(await retry(2)).toEqual([true, 'W-17'])
     expect(await retry(3)).toEqual([true, '12'])
-    expect(await retry(4)).toEqual([true, '1'])
+    expect(await retry(4)).toEqual([true, 'import-1'])
     // The second import used up one number.
     expect(await retry(5)).toEqual([false, '4713'])
+  })
+
+  test('a reference that is used already is rejected by name, never skipped; null gets one that never collides', async () => {
+    await fresh('colliding')
+    const legacy = (transactionId: string, walletTransactionId: string | null) => ({
+      ...({
+        operation: 'rollbackbet',
+        transactionId,
+        playerId: 'anna',
+        betId: `b-${transactionId}`,
+      } as const),
+      ...{ amount: null, currency: null, type: 'TECHNICAL_ERROR', delta: '0', refusal: null },
+      ...{ transactionDate: '2026-11-20T18:00:00.000Z', walletTransactionId },
+    })
+    const load = (...all: ReturnType<typeof legacy>[]) =>
+      importTransactions(pool, { schema: 'colliding' }, all)
+    // The numbers that follow are those which the sequence would assign.
+    await load(legacy('r-0', null), legacy('r-1', null))
+    await load(legacy('r-2', '1'), legacy('r-3', '2'), legacy('r-4', null))
+    await load(legacy('r-5', '3'), legacy('r-6', '4'))
+    await expect(load(legacy('r-7', '5'), legacy('r-8', '2'))).rejects.toMatchObject({
+      code: 'IMPORT_REJECTED',
+      message: expect.stringMatching(/^transactions, r-8: .*wallet_transaction_id/),
+    })
+    const { rows } = await pool.query(
+      'SELECT transaction_id AS t, wallet_transaction_id AS w FROM colliding.transactions ORDER BY 1',
+    )
+    expect(rows.map(({ t, w }) => `${t} ${w}`)).toEqual([
+      'r-0 import-1',
+      'r-1 import-2',
+      'r-2 1',
+      'r-3 2',
+      'r-4 import-3',
+      'r-5 3',
+      'r-6 4',
+      'r-7 5',
+    ])
   })
 
   test('a rejected record is named; records are imported in chunks', async () => {

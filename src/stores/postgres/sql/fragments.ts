@@ -3,7 +3,7 @@
  * request travel as parameters.
  */
 import type { Tables } from '../tables.js'
-import { literal } from './quoting.js'
+import { dollarQuoted, literal } from './quoting.js'
 import { schemaVersion } from './version.js'
 
 /**
@@ -98,9 +98,7 @@ export function defineFunction(
       )
       RETURNS ${returns}
       ${functionSettings}
-      AS $function$
-      ${body}
-      $function$`,
+      AS ${dollarQuoted('function', body)}`,
   }
 }
 

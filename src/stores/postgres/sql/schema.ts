@@ -1,5 +1,6 @@
 /** The migration: schema, tables and functions. */
 import type { Tables } from '../tables.js'
+import { balanceRuleFunction } from './balance-rule.js'
 import { commitFunction } from './commit.js'
 import { commitOneFunction } from './commit-one.js'
 import { creditFunction } from './credit.js'
@@ -12,7 +13,8 @@ import {
   sql,
 } from './fragments.js'
 import { loadConfirmedFunction, loadFunction } from './load.js'
-import { literal } from './quoting.js'
+import { optionsTable, refuseOtherOptions, registerOptions } from './options.js'
+import { dollarQuoted, literal } from './quoting.js'
 import { schemaVersion } from './version.js'
 
 /**
@@ -25,6 +27,7 @@ export function functionsOf(tables: Tables): DatabaseFunction[] {
     loadConfirmedFunction(tables),
     commitFunction(tables),
     commitOneFunction(tables),
+    balanceRuleFunction(tables),
     creditFunction(tables),
   ]
 }
@@ -37,13 +40,14 @@ export const migrationLock = ({ schemaName }: Tables) =>
 
 /**
  * Every statement of the migration, in order. Each can be run again: it keeps tables and rows, and replaces
- * functions.
+ * functions. None of them touches the players' table of a PAM.
+ *
+ * @param besideOtherOptions whether functions of other options may exist
  */
-export function migrationStatements(tables: Tables): string[] {
+export function migrationStatements(tables: Tables, besideOtherOptions: boolean): string[] {
   const { schema, players } = tables
   return [
-    sql`
-      CREATE SCHEMA IF NOT EXISTS ${schema}`,
+    createSchema(tables),
 
     sql`
       -- The versions of this schema.
@@ -51,6 +55,9 @@ export function migrationStatements(tables: Tables): string[] {
         version integer PRIMARY KEY,
         migrated_at timestamptz NOT NULL DEFAULT now()
       )`,
+
+    optionsTable(schema),
+    ...(besideOtherOptions ? [] : [refuseOtherOptions(tables)]),
 
     ...(players.own ? [playersTable(schema)] : []),
     ...domains(schema),
@@ -67,8 +74,22 @@ export function migrationStatements(tables: Tables): string[] {
       INSERT INTO ${schema}.migrations (version)
       VALUES (${schemaVersion})
       ON CONFLICT DO NOTHING`,
+
+    registerOptions(tables),
   ]
 }
+
+const createSchema = ({ schema, schemaName }: Tables) => sql`
+  -- IF NOT EXISTS would require CREATE on the database although the schema exists.
+  DO ${dollarQuoted(
+    'schema',
+    sql`
+      BEGIN
+        IF NOT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = ${literal(schemaName)}) THEN
+          CREATE SCHEMA ${schema};
+        END IF;
+      END`,
+  )}`
 
 const playersTable = (schema: string) => sql`
   -- Half of every page stays free for HOT updates: a new balance needs no new index entry.
@@ -81,27 +102,31 @@ const playersTable = (schema: string) => sql`
 
 /** Most rules are in domains: the CHECKs of a table are parsed again by every statement that writes to it. */
 const domains = (schema: string) => [
-  sql`
-    -- A finite amount of money, not negative. There is no CREATE DOMAIN IF NOT EXISTS.
-    DO $domain$
-    BEGIN
+  createDomain(
+    '-- A finite amount of money, not negative. There is no CREATE DOMAIN IF NOT EXISTS.',
+    sql`
       CREATE DOMAIN ${schema}.amount AS numeric
-        CHECK (VALUE >= 0 AND VALUE < 'Infinity');
-    EXCEPTION WHEN duplicate_object THEN
-      NULL;
-    END
-    $domain$`,
-  sql`
-    -- An id or code, compared byte by byte.
-    DO $domain$
-    BEGIN
+        CHECK (VALUE >= 0 AND VALUE < 'Infinity')`,
+  ),
+  createDomain(
+    '-- An id or code, compared byte by byte.',
+    sql`
       CREATE DOMAIN ${schema}.identifier AS text COLLATE "C"
-        CHECK (VALUE <> '');
-    EXCEPTION WHEN duplicate_object THEN
-      NULL;
-    END
-    $domain$`,
+        CHECK (VALUE <> '')`,
+  ),
 ]
+
+const createDomain = (comment: string, definition: string) => sql`
+  ${comment}
+  DO ${dollarQuoted(
+    'domain',
+    sql`
+      BEGIN
+        ${definition};
+      EXCEPTION WHEN duplicate_object THEN
+        NULL;
+      END`,
+  )}`
 
 const betsTable = (schema: string) => sql`
   -- Every bet with its credits. A betId is unique across all players (D1).
@@ -146,7 +171,7 @@ const transactionsTable = (schema: string) => sql`
     description text,
     transaction_date timestamptz NOT NULL,
     -- From the sequence, or imported from the legacy integration.
-    wallet_transaction_id text NOT NULL DEFAULT ${nextWalletTransactionId(schema)},
+    wallet_transaction_id text COLLATE "C" NOT NULL UNIQUE DEFAULT ${nextWalletTransactionId(schema)},
     recorded_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (operation, transaction_id),
     CONSTRAINT transactions_valid CHECK (

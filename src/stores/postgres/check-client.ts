@@ -1,0 +1,93 @@
+/** The check of the client and its session: rows, read-only servers, warnings, database transactions. */
+import { CallbackFailed, type Connections, QueryFailed } from './client.js'
+import { describeError } from './driver-errors.js'
+import { hasCode, PostgresStoreError } from './errors.js'
+
+/**
+ * @param transactions whether `transaction` is needed
+ * @throws {PostgresStoreError} the problem
+ * @throws {QueryFailed}
+ */
+export async function checkClient(connections: Connections, transactions: boolean): Promise<void> {
+  const { readOnly, clientMinMessages } = await sessionOf(connections)
+  if (readOnly) {
+    throw new PostgresStoreError(
+      'DATABASE_REJECTED',
+      'Database transactions of this role are read-only: default_transaction_read_only is on',
+    )
+  }
+  // SyncRepWaitForLSN warns with a WARNING.
+  if (/^(?:error|fatal|panic)$/.test(clientMinMessages)) {
+    throw new PostgresStoreError(
+      'NOT_DURABLE',
+      `client_min_messages is ${clientMinMessages}: it hides the warning that a commit may not have reached the ` +
+        'synchronous standby. Set it for this role: ALTER ROLE … SET client_min_messages = warning',
+    )
+  }
+  if (transactions) await tryTransaction(connections)
+}
+
+/**
+ * Asks the database now whether it can be written to.
+ *
+ * @throws {PostgresStoreError} `UNAVAILABLE`; the message says why
+ */
+export async function ping(connections: Connections): Promise<void> {
+  try {
+    const { readOnly } = await sessionOf(connections)
+    if (readOnly) throw new PostgresStoreError('UNAVAILABLE', 'Database transactions are read-only')
+  } catch (error) {
+    if (error instanceof PostgresStoreError && error.code === 'UNAVAILABLE') throw error
+    const cause = error instanceof QueryFailed ? error.cause : error
+    throw new PostgresStoreError('UNAVAILABLE', `The database is unavailable: ${describeError(cause)}`, {
+      cause,
+    })
+  }
+}
+
+interface Session {
+  readOnly: boolean
+  clientMinMessages: string
+}
+
+/** @throws {PostgresStoreError} `UNAVAILABLE` on a standby, `UNSUPPORTED_CLIENT` */
+async function sessionOf(connections: Connections): Promise<Session> {
+  const [row] = (await connections.statement(
+    `SELECT
+      pg_is_in_recovery() AS in_recovery,
+      current_setting('transaction_read_only') AS read_only,
+      current_setting('client_min_messages') AS client_min_messages`,
+    [],
+  )) as { in_recovery?: unknown; read_only?: unknown; client_min_messages?: unknown }[]
+  if (typeof row?.in_recovery !== 'boolean' || typeof row.client_min_messages !== 'string') {
+    throw new PostgresStoreError(
+      'UNSUPPORTED_CLIENT',
+      'client.query must return each row as an object under the names of its columns, with snake_case names and ' +
+        `booleans unchanged; it returned ${JSON.stringify(row)}`,
+    )
+  }
+  if (row.in_recovery)
+    throw new PostgresStoreError('UNAVAILABLE', 'The database is unavailable: this server is a standby')
+  return { readOnly: row.read_only === 'on', clientMinMessages: row.client_min_messages }
+}
+
+/**
+ * PgBouncer with statement pooling accepts every statement but BEGIN. A wrapper may run each statement on another
+ * connection.
+ */
+async function tryTransaction(connections: Connections): Promise<void> {
+  try {
+    await connections.transaction(query => query('SELECT 1'))
+  } catch (error) {
+    const cause = error instanceof QueryFailed ? error.cause : error
+    const words = describeError(cause)
+    const isWithoutBlock = cause instanceof CallbackFailed || hasCode(cause, '25P01', '3B001')
+    if (!isWithoutBlock && !words.includes('statement pooling')) throw error
+    throw new PostgresStoreError(
+      'UNSUPPORTED_CLIENT',
+      `withinTransaction needs database transactions, which this client or its pooler does not allow: ${words}. ` +
+        'PgBouncer needs pool_mode = transaction or session',
+      { cause },
+    )
+  }
+}

@@ -1,0 +1,77 @@
+/** The check that a commit that was answered survives a crash of the server. */
+import type { Connections } from './client.js'
+import { PostgresStoreError } from './errors.js'
+import { relationsBelow } from './sql/balance-rule.js'
+import type { Tables } from './tables.js'
+
+type Ask = Connections['statement']
+
+function notDurable(problem: string): never {
+  throw new PostgresStoreError('NOT_DURABLE', problem)
+}
+
+/**
+ * `remote_write` is accepted: the commit is on the disk of the primary and in the memory of the standby's
+ * machine. It is lost only if both machines fail at once.
+ *
+ * @throws {PostgresStoreError} `NOT_DURABLE`
+ */
+export async function checkSettings(ask: Ask): Promise<void> {
+  const [settings] = (await ask(
+    `SELECT
+      current_setting('fsync') AS fsync,
+      current_setting('synchronous_commit') AS synchronous_commit,
+      current_setting('synchronous_standby_names') <> '' AS has_standbys,
+      version() LIKE '%PGlite%' AS is_pglite`,
+    [],
+  )) as { fsync: string; synchronous_commit: string; has_standbys: boolean; is_pglite: boolean }[]
+  if (settings === undefined) return
+  const advice = 'Set it to on for this role: ALTER ROLE … SET synchronous_commit = on'
+  if (settings.synchronous_commit === 'off')
+    notDurable(`synchronous_commit is off: commits that were answered could be lost. ${advice}`)
+  if (settings.synchronous_commit === 'local' && settings.has_standbys) {
+    notDurable(
+      'synchronous_commit is local, and synchronous_standby_names is set: commits that were answered could be ' +
+        `lost in a failover. ${advice}`,
+    )
+  }
+  // PGlite is PostgreSQL inside this process, for development and tests: its build never waits for the disk.
+  if (settings.fsync === 'off' && !settings.is_pglite) {
+    notDurable(
+      'fsync is off: a crash of the machine could lose commits that were answered, or the whole database. Set ' +
+        'fsync = on in postgresql.conf',
+    )
+  }
+}
+
+/**
+ * @param playersTarget schema and name of the table that an update of a player writes to
+ * @throws {PostgresStoreError} `NOT_DURABLE`
+ */
+export async function checkTables(
+  ask: Ask,
+  { schemaName }: Tables,
+  playersTarget: readonly [string, string],
+): Promise<void> {
+  const rows = (await ask(
+    `WITH RECURSIVE
+    ${relationsBelow(`
+      SELECT c.oid
+      FROM pg_catalog.pg_class c
+      JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+      WHERE n.nspname = $1 AND c.relname IN ('bets', 'transactions', 'wallet_transaction_ids')
+        OR n.nspname = $2 AND c.relname = $3
+    `)}
+    SELECT n.nspname::text AS schema, c.relname::text AS name
+    FROM relation
+    JOIN pg_catalog.pg_class c ON c.oid = relation.oid
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relpersistence <> 'p'
+    ORDER BY 1, 2`,
+    [schemaName, ...playersTarget],
+  )) as { schema: string; name: string }[]
+  const [first] = rows
+  if (first === undefined) return
+  const table = `${first.schema}.${first.name}`
+  notDurable(`${table} is UNLOGGED or temporary: a crash of the server would empty it. Use SET LOGGED`)
+}

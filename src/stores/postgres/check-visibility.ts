@@ -1,0 +1,112 @@
+/**
+ * The check that no row is hidden from the store: a hidden player, bet or transaction is unknown to it, and the
+ * platform gets final answers that are wrong.
+ */
+import type { Connections } from './client.js'
+import { PostgresStoreError } from './errors.js'
+import type { Tables } from './tables.js'
+
+type Ask = Connections['statement']
+
+/** A node of EXPLAIN (FORMAT JSON, VERBOSE). */
+interface PlanNode {
+  readonly Schema?: string
+  readonly 'Relation Name'?: string
+  /** `Member`: a partition or child of the table. */
+  readonly 'Parent Relationship'?: string
+  /** The columns that it returns, each with the alias of its table: `accounts.balance`. */
+  readonly Output?: readonly string[]
+  readonly Plans?: readonly PlanNode[]
+}
+
+/**
+ * @returns schema and name of the table that an update of a player writes to: the players' table, or the base
+ *   table of the view
+ * @throws {PostgresStoreError} `ROW_SECURITY` or `INVALID_PLAYERS_TABLE`
+ */
+export async function checkVisibility(ask: Ask, tables: Tables): Promise<readonly [string, string]> {
+  await checkRowSecurity(ask, tables)
+  const { tableName, table, columns } = tables.players
+  // An UPDATE is subject to the conditions of SELECT too. It is planned, not executed.
+  const update = await planOf(ask, `UPDATE ${table} SET ${columns.balance} = ${columns.balance}`)
+  const problem = hiddenBy(update)
+  if (problem !== null)
+    throw new PostgresStoreError(
+      'INVALID_PLAYERS_TABLE',
+      `The players' table ${tableName.join('.')}: ${problem}`,
+    )
+  return [update.Schema ?? tableName[0], update['Relation Name'] ?? tableName[1]]
+}
+
+async function checkRowSecurity(ask: Ask, { schema, schemaName }: Tables): Promise<void> {
+  const rows = (await ask(
+    `SELECT c.relname::text AS name
+      FROM pg_catalog.pg_class c
+      JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+      WHERE n.nspname = $1 AND c.relname IN ('bets', 'transactions') AND row_security_active(c.oid)`,
+    [schemaName],
+  )) as { name: string }[]
+  const [first] = rows
+  if (first === undefined) return
+  throw new PostgresStoreError(
+    'ROW_SECURITY',
+    `Row-level security of ${schemaName}.${first.name} applies to this role and can hide records. ` +
+      `ALTER TABLE ${schema}.${first.name} DISABLE ROW LEVEL SECURITY, or ALTER ROLE … BYPASSRLS`,
+  )
+}
+
+async function planOf(ask: Ask, statement: string): Promise<PlanNode> {
+  const [row] = (await ask(`EXPLAIN (FORMAT JSON, VERBOSE) ${statement}`, [])) as Record<string, unknown>[]
+  const value = Object.values(row ?? {})[0]
+  // Some drivers do not parse JSON.
+  const plans = typeof value === 'string' ? (JSON.parse(value) as unknown) : value
+  const plan = (plans as readonly { Plan?: PlanNode }[] | undefined)?.[0]?.Plan
+  if (plan === undefined)
+    throw new PostgresStoreError('UNSUPPORTED_CLIENT', 'client.query returned no rows for EXPLAIN')
+  return plan
+}
+
+function hiddenBy(update: PlanNode): string | null {
+  const conditions = conditionsIn(update)
+  if (conditions.includes('false')) {
+    return (
+      'this role can see none of its rows: row-level security without a policy for it, or a table without ' +
+      'partitions'
+    )
+  }
+  const mentions = (update.Plans ?? []).flatMap(balancesIn).flatMap(mentionsOf)
+  const condition = conditions.find(each => mentions.some(mention => mention.test(each)))
+  if (condition === undefined) return null
+  return (
+    `it hides players by their balance, and a hidden player is unknown (${condition}). Remove the condition ` +
+    'from the view or policy; for a minimum balance use a CHECK constraint'
+  )
+}
+
+/** All conditions of a plan: `Filter`, `Index Cond`, `One-Time Filter`, … */
+function conditionsIn(node: PlanNode): string[] {
+  return [
+    ...Object.entries(node).flatMap(([key, value]) => (/(?:Filter|Cond)$/.test(key) ? [String(value)] : [])),
+    ...(node.Plans ?? []).flatMap(conditionsIn),
+  ]
+}
+
+/** The balance column of the base table, with its alias; of a partitioned table, that of each partition. */
+function balancesIn(node: PlanNode): string[] {
+  const partitions = (node.Plans ?? []).filter(each => each['Parent Relationship'] === 'Member')
+  return [...(node.Output?.slice(0, 1) ?? []), ...partitions.flatMap(balancesIn)]
+}
+
+/**
+ * How a condition mentions a column: by its name, or as a part of the whole row. In a plan of one table, the
+ * output has no alias, and the conditions have one.
+ */
+function mentionsOf(column: string): RegExp[] {
+  const { alias, name = column } = /^(?<alias>.*)\.(?<name>"(?:[^"]|"")*"|[^".]+)$/.exec(column)?.groups ?? {}
+  const prefix = alias === undefined ? '(?:[\\w$]+|"(?:[^"]|"")*")' : escaped(alias)
+  return [escaped(name), '\\*'].map(part => new RegExp(`(?<![\\w$".])${prefix}\\.${part}(?![\\w$"])`))
+}
+
+function escaped(text: string): string {
+  return text.replace(/[^\w]/g, '\\$&')
+}

@@ -1,0 +1,75 @@
+/** Errors of the server, as drivers and ORMs hand them on: with other names, or wrapped in errors of their own. */
+
+/** What the server has answered instead of a result. */
+export interface ServerError {
+  /** The SQLSTATE: `23505`. */
+  readonly code: string
+  /** `ERROR`, `FATAL` or `PANIC`. Some servers translate it, some drivers leave it out. */
+  readonly severity: string | undefined
+  readonly message: string
+  /** What the error is about, where the server says it: the violated constraint and its table. */
+  readonly schema: string | undefined
+  readonly table: string | undefined
+  readonly constraint: string | undefined
+  readonly dataType: string | undefined
+}
+
+/** Drizzle, Slonik and Prisma wrap an error once or twice; a wrapper of the operator may do it again. */
+const causesMax = 6
+
+/** The error and its causes, the innermost last. */
+function chainOf(error: unknown): Record<string, unknown>[] {
+  const chain: Record<string, unknown>[] = []
+  let next = error
+  while (typeof next === 'object' && next !== null && chain.length < causesMax) {
+    const each = next as Record<string, unknown>
+    chain.push(each)
+    const { meta, errors } = each as { meta?: { driverAdapterError?: unknown }; errors?: unknown }
+    // `cause`: Drizzle, Slonik. `original`: Sequelize 6. `meta`: Prisma. `errors`: the AggregateError of Node.js for a
+    // host with several addresses.
+    const first = Array.isArray(errors) ? errors[0] : undefined
+    next = each.cause ?? each.original ?? meta?.driverAdapterError ?? first
+  }
+  return chain
+}
+
+/** @returns the server's error in it, or `null`: the error came from the driver, or from the network */
+export function serverErrorOf(error: unknown): ServerError | null {
+  for (const each of chainOf(error)) {
+    const severity = text(each.severity)
+    const code = text(each.code) ?? text(each.originalCode)
+    if (code === undefined || !isState(code, severity)) continue
+    return {
+      code,
+      severity,
+      message: text(each.originalMessage) ?? text(each.message) ?? '',
+      schema: text(each.schema) ?? text(each.schema_name),
+      table: text(each.table) ?? text(each.table_name),
+      constraint: text(each.constraint) ?? text(each.constraint_name),
+      dataType: text(each.dataType) ?? text(each['data type_name']),
+    }
+  }
+  return null
+}
+
+/**
+ * With a severity, any five characters: an operator may raise `ERULE`. Without one, only the classes of
+ * PostgreSQL: EPIPE is an error of a socket, P2010 is one of Prisma.
+ */
+function isState(code: string, severity: string | undefined): boolean {
+  return severity === undefined
+    ? /^(?:[0-9][0-9A-Z]|F0|HV|P0|XX)[0-9A-Z]{3}$/.test(code)
+    : /^[0-9A-Z]{5}$/.test(code)
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+/** The error in words, for people: the server's message with its SQLSTATE, or the innermost message. */
+export function describeError(error: unknown): string {
+  const answer = serverErrorOf(error)
+  if (answer !== null) return `${answer.message} (SQLSTATE ${answer.code})`
+  const messages = chainOf(error).map(({ message, code }) => text(message) || text(code) || '')
+  return messages.findLast(message => message !== '') ?? String(error)
+}

@@ -1,0 +1,164 @@
+/**
+ * A platform that sends more than the wallet can take. Bets arrive by the clock, however slow the answers are.
+ * At most `connections` calls are outstanding: a bet that finds none free is turned away by the platform
+ * itself and never sent. The rollback of a placebet that failed is sent before any further bet, and again
+ * until it succeeds.
+ */
+import { nextId } from '../postgres/requests.js'
+
+/** Sends one call; resolves to the status code, or to 0 if the connection broke. */
+export type Send = (path: '/placebet' | '/rollbackbet', body: string) => Promise<number>
+
+/** A stretch of time at one rate of arrivals. */
+export interface Phase {
+  /** Bets that arrived, sent or not. */
+  arrived: number
+  /** Bets that found no free connection. */
+  turnedAway: number
+  /** Latency of accepted placebets in milliseconds, by their arrival. */
+  acceptedMs: number[]
+  /** Placebets that were answered 5xx, or not at all. */
+  failed: number
+  /** From the failure of a placebet to the success of its rollback, in milliseconds. */
+  rolledBackMs: number[]
+}
+
+export interface Platform {
+  /** The phase that new arrivals belong to. */
+  begin(perSecond: number): Phase
+  /** Ends the arrivals. Resolves when no call and no rollback is outstanding. */
+  end(): Promise<void>
+  /** Calls and rollbacks that are not answered yet. */
+  outstanding(): number
+  /** The stake of every bet. */
+  readonly stake: number
+  /** By player: the number of accepted bets. */
+  readonly accepted: ReadonlyMap<string, number>
+  /** The bets whose placebet failed and whose rollback succeeded. */
+  readonly rolledBack: readonly string[]
+}
+
+interface Rollback {
+  body: string
+  betId: string
+  failedAt: number
+  attempts: number
+  phase: Phase
+}
+
+const tickMs = 2
+const retryMsMax = 2_000
+
+export function createPlatform(send: Send, connections: number, playersCount: number): Platform {
+  const accepted = new Map<string, number>()
+  const rolledBack: string[] = []
+  const due: Rollback[] = []
+  let phase = newPhase()
+  let perSecond = 0
+  let busy = 0
+  let waiting = 0
+  let arrivals = 0
+  let last = performance.now()
+  let onIdle: () => void = () => {}
+
+  async function placeBet(arrivedAt: number, of: Phase): Promise<void> {
+    const betId = nextId('rising')
+    const playerId = String(1 + Math.floor(Math.random() * playersCount))
+    const status = await send('/placebet', placeBetBody(betId, playerId))
+    if (status === 200) {
+      of.acceptedMs.push(performance.now() - arrivedAt)
+      accepted.set(playerId, (accepted.get(playerId) ?? 0) + 1)
+    } else if (status >= 500 || status === 0) {
+      of.failed += 1
+      const body = rollbackBody(betId, playerId)
+      due.push({ body, betId, failedAt: performance.now(), attempts: 0, phase: of })
+    } else throw new Error(`A placebet was answered ${status}`)
+  }
+
+  async function rollBack(rollback: Rollback): Promise<void> {
+    const status = await send('/rollbackbet', rollback.body)
+    if (status === 200) {
+      rollback.phase.rolledBackMs.push(performance.now() - rollback.failedAt)
+      rolledBack.push(rollback.betId)
+    } else if (status >= 500 || status === 0) {
+      rollback.attempts += 1
+      waiting += 1
+      const retryMs = Math.min(50 * 2 ** rollback.attempts, retryMsMax) * (0.5 + Math.random())
+      setTimeout(() => {
+        waiting -= 1
+        due.push(rollback)
+        sendDue()
+      }, retryMs)
+    } else throw new Error(`A rollbackbet was answered ${status}`)
+  }
+
+  function call(work: () => Promise<void>): void {
+    busy += 1
+    // An unexpected answer is a bug: the rejection ends the process.
+    void work().finally(() => {
+      busy -= 1
+      sendDue()
+      if (outstanding() === 0) onIdle()
+    })
+  }
+
+  function sendDue(): void {
+    while (busy < connections) {
+      const rollback = due.shift()
+      if (rollback === undefined) return
+      call(() => rollBack(rollback))
+    }
+  }
+
+  function tick(): void {
+    const now = performance.now()
+    arrivals += ((now - last) * perSecond) / 1_000
+    last = now
+    for (; arrivals >= 1; arrivals -= 1) {
+      const of = phase
+      of.arrived += 1
+      if (busy < connections) call(() => placeBet(now, of))
+      else of.turnedAway += 1
+    }
+  }
+
+  const outstanding = () => busy + waiting + due.length
+  const timer = setInterval(tick, tickMs)
+  return {
+    stake,
+    accepted,
+    rolledBack,
+    outstanding,
+    begin(rate) {
+      tick()
+      phase = newPhase()
+      perSecond = rate
+      return phase
+    },
+    async end() {
+      clearInterval(timer)
+      if (outstanding() > 0) await new Promise<void>(resolve => (onIdle = resolve))
+    },
+  }
+}
+
+function newPhase(): Phase {
+  return { arrived: 0, turnedAway: 0, acceptedMs: [], failed: 0, rolledBackMs: [] }
+}
+
+const stake = 2.5
+const transactionDate = '2026-11-21T10:00:00.000Z'
+
+export function placeBetBody(betId: string, playerId: string): string {
+  const sessionId = '7d0f9c1e-5b1a-4f0e-9f53-2f6f0b1d6a11'
+  return JSON.stringify({
+    ...{ transactionId: betId, betId, playerId, sessionId, amount: stake, currency: 'EUR', odds: 1.85 },
+    ...{ betType: 'SINGLE', transactionDate },
+  })
+}
+
+function rollbackBody(betId: string, playerId: string): string {
+  return JSON.stringify({
+    ...{ transactionId: `rollback-${betId}`, betId, playerId, type: 'TECHNICAL_ERROR', transactionDate },
+  })
+}
