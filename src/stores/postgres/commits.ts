@@ -9,6 +9,7 @@ import {
   type Batches,
   bisect,
   createBatches,
+  isBulk,
   type QueueSettings,
   type QueueStats,
 } from './batches.js'
@@ -69,6 +70,7 @@ export function createCommits(settings: CommitSettings): Commits {
   const shared = {
     ...settings.queue,
     sheddable: ({ transaction }: WalletChanges) => transaction.operation === 'placebet',
+    bulk: ({ transaction }: WalletChanges) => isBulk(transaction.operation),
     partitionKeyOf: ({ transaction }: WalletChanges) => transaction.playerId,
     uniqueKeysOf: ({ transaction, bet }: WalletChanges) => [
       `${transaction.operation} ${transaction.transactionId}`,
