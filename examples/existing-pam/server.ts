@@ -47,6 +47,9 @@ server.listen(port, host, async () => {
 // Every call is short: a slower caller has disconnected, or attacks the server.
 server.headersTimeout = 10_000
 server.requestTimeout = 20_000
+// Above the idle time of the proxy in front; and a bound for what is outstanding.
+server.keepAliveTimeout = 65_000
+server.maxConnections = 1_000
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => server.close(() => database.close()))
