@@ -64,6 +64,8 @@ export interface PhaseOptions {
   callers: number
   /** The average number of answered calls between two kills. */
   answersPerKill: number
+  /** How long the soak's own platform retries a call. Default: its own. */
+  patienceMs?: number
   fault?: Fault | null
   mistake?: Mistake | null
   log(line: string): void

@@ -19,15 +19,20 @@ type Ask = Connections['statement']
 const serverVersionMin = 140_000
 
 /** @throws {PostgresStoreError} */
-export async function checkDatabase(ask: Ask, tables: Tables): Promise<BalanceColumn> {
+export async function checkDatabase(
+  ask: Ask,
+  tables: Tables,
+  allowNotDurable: boolean,
+): Promise<BalanceColumn> {
   try {
     await checkServer(ask)
-    await checkSettings(ask)
+    if (!allowNotDurable) await checkSettings(ask)
     await checkSchema(ask, tables)
     await checkFunctions(ask, tables)
     const column = await checkPlayersTable(ask, tables)
     await tryFunctions(ask, tables)
-    await checkTables(ask, tables, await checkVisibility(ask, tables))
+    const playersTarget = await checkVisibility(ask, tables)
+    if (!allowNotDurable) await checkTables(ask, tables, playersTarget)
     await checkSequence(ask, tables)
     return column
   } catch (error) {

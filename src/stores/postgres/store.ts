@@ -55,6 +55,13 @@ export interface PostgresStoreOptions extends PostgresTables {
    * @default 2
    */
   connectionsMax?: number
+  /**
+   * Starts although `ready` would throw `NOT_DURABLE`: a crash or a failover may lose transactions that were
+   * answered. For tests, and for hosted servers that are durable by other means than `fsync`, as their
+   * provider states.
+   * @default false
+   */
+  allowNotDurable?: boolean
 }
 
 export interface PostgresStore extends WalletStore {
@@ -95,7 +102,10 @@ export function createPostgresStore(
   const settings = settingsOf(options)
   const { tables, timeoutMs, lockTimeoutMs, withinTransaction, queue } = settings
   const connections = connectionsFrom(client, timeoutMs, withinTransaction !== undefined)
-  const database = createDatabaseCheck(connections, tables, withinTransaction !== undefined)
+  const database = createDatabaseCheck(connections, tables, {
+    transactions: withinTransaction !== undefined,
+    allowNotDurable: settings.allowNotDurable,
+  })
   const columns = () => database.found().columns
   const balanceMax = () => database.found().balanceMax
   const loads = createLoads({ connections, tables, queue, columns, confirmed: false })
@@ -152,6 +162,7 @@ const optionNames = [
   'batchMax',
   'queueMax',
   'connectionsMax',
+  'allowNotDurable',
 ]
 
 /** @throws {PostgresStoreError} `INVALID_OPTIONS`, naming the option */
@@ -164,6 +175,7 @@ function settingsOf(options: PostgresStoreOptions) {
   return {
     tables,
     withinTransaction,
+    allowNotDurable: check.boolean('allowNotDurable', options.allowNotDurable ?? false),
     timeoutMs,
     lockTimeoutMs: check.whole('lockTimeoutMs', options.lockTimeoutMs ?? 2_000, 1, 3_600_000),
     queue: {
@@ -183,14 +195,19 @@ interface Found {
 }
 
 /** Checks the database. Calls at the same time share a check; later ones check again. */
-function createDatabaseCheck(connections: Connections, tables: Tables, transactions: boolean) {
+function createDatabaseCheck(
+  connections: Connections,
+  tables: Tables,
+  { transactions, allowNotDurable }: { transactions: boolean; allowNotDurable: boolean },
+) {
   let found: Found | null = null
   let running: Promise<Found> | null = null
 
   async function check(): Promise<Found> {
     try {
       await checkClient(connections, transactions)
-      const column = await checkDatabase((text, values) => connections.statement(text, values), tables)
+      const ask: Connections['statement'] = (text, values) => connections.statement(text, values)
+      const column = await checkDatabase(ask, tables, allowNotDurable)
       found = { columns: columnsOf(tables.players, column), balanceMax: column.max }
       return found
     } catch (error) {

@@ -27,6 +27,9 @@ import {
   type WalletSetup,
 } from './wallet.js'
 
+/** With a hook that needs the player, a placebet is loaded before it is committed. */
+const loadFirst = { authorizeBet() {} }
+
 const { url, pool: admin, drop } = await freshDatabase({ pool: { max: 20 } })
 const opened: { close(): Promise<void> }[] = []
 afterEach(async () => {
@@ -97,7 +100,9 @@ describe('40001, a serialization failure', () => {
 
     it('is retried by the handler, and succeeds', async () => {
       const { events, options } = listener()
-      const [made, outcome] = await overtaken(({ store }) => handlePlaceBet(store, placeBet(), options))
+      const [made, outcome] = await overtaken(({ store }) =>
+        handlePlaceBet(store, placeBet(), { ...options, ...loadFirst }),
+      )
       expect(outcome).toMatchObject({ ok: true, replayed: false, balance: '71' })
       expect(events).toMatchObject([{ attempts: 2 }])
       expect(await made.recorded()).toEqual(['placebet place-1 -30'])
@@ -154,7 +159,9 @@ describe('40P01, a deadlock', () => {
 
   it('is retried by the handler, and succeeds', async () => {
     const { events, options } = listener()
-    const [made, outcome] = await deadlocked(({ store }) => handlePlaceBet(store, placeBet(), options))
+    const [made, outcome] = await deadlocked(({ store }) =>
+      handlePlaceBet(store, placeBet(), { ...options, ...loadFirst }),
+    )
     expect(outcome).toMatchObject({ ok: true, replayed: false, balance: '71' })
     // More than two when our retry locks her row before the other session wakes up.
     expect(events[0]?.attempts).toBeGreaterThan(1)
@@ -372,7 +379,7 @@ describe('connections that are lost while idle', () => {
     const made = await wallet({ url: proxy.url, options: longTimeouts, pool: { max: 1 } })
     proxy.goDark()
     const fault = await outOfTime(
-      () => handlePlaceBet(made.store, placeBet()),
+      () => handlePlaceBet(made.store, placeBet(), loadFirst),
       () => made.pool.idleCount === 0,
     )
     expect(fault).toMatchObject({ name: 'WalletError', code: 'UNAVAILABLE', retryable: true })
@@ -807,7 +814,7 @@ describe('a client that is not a pool', () => {
     expect(await endOf(store.commit(placing()))).toEqual(unknown)
     await lost
     expect(await made.recorded()).toEqual(['placebet place-1 -30'])
-    expect(await faultOf(handlePlaceBet(store, placeBet()))).toMatchObject({
+    expect(await faultOf(handlePlaceBet(store, placeBet(), loadFirst))).toMatchObject({
       code: 'UNAVAILABLE',
       retryable: true,
     })

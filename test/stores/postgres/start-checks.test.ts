@@ -122,6 +122,7 @@ describe('durability', () => {
       await migratePostgres(database.pool, {})
       const error = await startErrorWith(session, {}, database.url.replace(/\?.*/, ''))
       expect(error).toMatchObject({ code: 'NOT_DURABLE', message: expect.stringMatching(problem) })
+      await createPostgresStore(database.pool, { allowNotDurable: true }).ready()
       await database.drop()
       await server.stop()
     })
