@@ -3,11 +3,7 @@
  * soon as a slot is free, with everything queued by then. A single request is not delayed; concurrent
  * requests form batches.
  */
-import type { Operation } from '../../store.js'
 import { PostgresStoreError } from './errors.js'
-
-/** Settlements and their corrections: those of an event arrive by thousands, and nobody watches the answer. */
-export const isBulk = (operation: Operation) => operation === 'settlement' || operation === 'unsettlement'
 
 export interface QueueSettings {
   /** Maximum number of batches in flight. */
@@ -18,13 +14,6 @@ export interface QueueSettings {
   queueMax: number
   /** Maximum time in the queue, in milliseconds. */
   queuedMsMax: number
-  /** Shared by the queues of a store: bulk work in one of them makes way for sheddable items in another. */
-  arrivals: Arrivals
-}
-
-export interface Arrivals {
-  /** When the last sheddable item arrived, in milliseconds of `performance.now()`. */
-  sheddableAt: number
 }
 
 export interface BatchSettings<Item, Result> extends QueueSettings {
@@ -85,6 +74,8 @@ interface State<Item, Result> {
   priorityQueue: Entry<Item, Result>[]
   bulkQueue: Entry<Item, Result>[]
   sheddableQueue: Entry<Item, Result>[]
+  /** When the last sheddable item arrived, in milliseconds of `performance.now()`. */
+  sheddableAt: number
   readonly partitionsInFlight: Set<string>
   /** Batches in flight; of these, the ones with bulk work. */
   slots: number
@@ -113,6 +104,7 @@ export function createBatches<Item, Result>(settings: BatchSettings<Item, Result
     priorityQueue: [],
     bulkQueue: [],
     sheddableQueue: [],
+    sheddableAt: Number.NEGATIVE_INFINITY,
     partitionsInFlight: new Set(),
     slots: 0,
     bulkSlots: 0,
@@ -147,7 +139,7 @@ function enqueue<Item, Result>(state: State<Item, Result>, entry: Entry<Item, Re
   }
   if (isSheddable) {
     sheddableQueue.push(entry)
-    settings.arrivals.sheddableAt = performance.now()
+    state.sheddableAt = performance.now()
   } else if (settings.bulk?.(entry.item) === true) {
     state.bulkQueue.push(entry)
   } else {
@@ -183,7 +175,7 @@ function schedule<Item, Result>(state: State<Item, Result>): void {
 const mixedMs = 100
 
 function takeBatch<Item, Result>(state: State<Item, Result>): Batch<Item, Result> {
-  const { slotsMax, queuedMsMax, arrivals } = state.settings
+  const { slotsMax, queuedMsMax } = state.settings
   const now = performance.now()
   const batch: Batch<Item, Result> = {
     entries: [],
@@ -193,7 +185,7 @@ function takeBatch<Item, Result>(state: State<Item, Result>): Batch<Item, Result
     isBulk: false,
     queuedSince: now - queuedMsMax,
   }
-  if (slotsMax === 1 || now - arrivals.sheddableAt > mixedMs) return takeFromAll(state, batch)
+  if (slotsMax === 1 || now - state.sheddableAt > mixedMs) return takeFromAll(state, batch)
   // Bulk work goes on in one slot; the other slots are for everything else, and for bulk work only if there is
   // nothing else.
   if (state.bulkSlots === 0) takeBulk(state, batch)

@@ -9,7 +9,6 @@ import {
   type Batches,
   bisect,
   createBatches,
-  isBulk,
   type QueueSettings,
   type QueueStats,
 } from './batches.js'
@@ -70,7 +69,8 @@ export function createCommits(settings: CommitSettings): Commits {
   const shared = {
     ...settings.queue,
     sheddable: ({ transaction }: WalletChanges) => transaction.operation === 'placebet',
-    bulk: ({ transaction }: WalletChanges) => isBulk(transaction.operation),
+    bulk: ({ transaction: { operation } }: WalletChanges) =>
+      operation === 'settlement' || operation === 'unsettlement',
     partitionKeyOf: ({ transaction }: WalletChanges) => transaction.playerId,
     uniqueKeysOf: ({ transaction, bet }: WalletChanges) => [
       `${transaction.operation} ${transaction.transactionId}`,

@@ -33,7 +33,7 @@ CREATE TABLE hand_written.transactions (
   currency text NOT NULL,
   delta numeric NOT NULL,
   transaction_date timestamptz NOT NULL,
-  wallet_transaction_id bigint GENERATED ALWAYS AS IDENTITY,
+  wallet_transaction_id bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
   recorded_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (operation, transaction_id)
 );

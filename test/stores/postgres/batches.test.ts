@@ -19,7 +19,6 @@ function stage(settings: Partial<BatchSettings<Item, Answer>> = {}) {
     batchMax: 4,
     queueMax: 8,
     queuedMsMax: 60_000,
-    arrivals: { sheddableAt: Number.NEGATIVE_INFINITY },
     bulk: item => item.bulk === true,
     sheddable: item => item.sheddable === true,
     perform: entries =>
@@ -191,16 +190,6 @@ describe('bulk work beside sheddable items', () => {
     sent[1]?.end()
     await turn()
     expect(sent.map(({ names }) => names.length)).toEqual([2, 1, 4, 4])
-  })
-
-  test('a sheddable item in another queue of the store counts too', async () => {
-    const arrivals = { sheddableAt: Number.NEGATIVE_INFINITY }
-    const one = mixed({ arrivals })
-    const other = mixed({ arrivals })
-    other.place('p1')
-    one.settle(...bulk(9))
-    await turn()
-    expect(one.sent.map(({ names }) => names.length)).toEqual([2])
   })
 
   test('with one slot only, a batch is shared half and half', async () => {
