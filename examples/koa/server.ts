@@ -21,6 +21,10 @@ const server = app.listen(port, host, () => console.log('The wallet listens on',
 // Every call is short: a slower caller has disconnected, or attacks the server.
 server.headersTimeout = 10_000
 server.requestTimeout = 20_000
+// Longer than the proxy keeps an idle connection (usually 60 s): it must not send a call on one that we close.
+server.keepAliveTimeout = 65_000
+// Each connection has one call: more than the store can queue would only be answered 503 and rolled back.
+server.maxConnections = 1_000
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => server.close())

@@ -270,7 +270,6 @@ $function$;
 -- Commits many items: checks the guards of each, and writes the accepted ones.
 CREATE OR REPLACE FUNCTION "bet_wallet".commit_v1_a4981b82(
   items text,
-  player_ids text,
   balance_max numeric,
   lock_timeout_ms integer
 )
@@ -282,75 +281,47 @@ SET enable_seqscan = off
 AS $function$
 #variable_conflict use_column
 DECLARE
-  ids_to_lock text[] := ARRAY(
-    SELECT id
-    FROM json_array_elements_text(player_ids::json) id
-  );
-  locked_ids text[];
-  all_locked boolean;
+  fields text[] := items::text[];
   result record;
 BEGIN
+  -- For all other locks. It does not wait for a locked player.
   PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
 
-  -- Lock order: the players by id, then their bets, in every commit. It does not wait for a locked player.
-  locked_ids := ARRAY(
-    SELECT player."account_no"
-    FROM "pam"."accounts" player
-    WHERE player."account_no" = ANY (ids_to_lock)
-    ORDER BY player."account_no"
-    FOR NO KEY UPDATE SKIP LOCKED
-  );
-  all_locked := cardinality(locked_ids) = cardinality(ids_to_lock);
-
   FOR result IN
-    WITH item AS MATERIALIZED (
-      SELECT *
-      FROM json_to_recordset(items::json) AS item (
-        item_index integer,
-        operation text, transaction_id text, player_id text, bet_id text,
-        amount numeric, currency text, type text, delta numeric,
-        error_code text, description text, transaction_date_ms numeric,
-        balance_delta numeric, balance_currency text, balance_floor numeric,
-        bet_player_id text, bet_currency text, bet_stake numeric, bet_status text, bet_revision integer,
-        bet_paid_live numeric, bet_paid_reversed numeric, bet_paid_owed numeric,
-        voided_live numeric, voided_reversed numeric, voided_owed numeric,
-        cashout_live numeric, cashout_reversed numeric, cashout_owed numeric
-      )
-    ),
-
-    -- The guards that depend on one item alone: one index lookup per item and table. The rows stay narrow from
-    -- here on; columns that are only written are read from item again.
-    checked AS (
+    WITH -- The guards that depend on the item alone: one index lookup per item and table.
+    checked AS MATERIALIZED (
       SELECT
-        item.item_index,
-        item.player_id,
-        item.balance_delta,
-        item.balance_floor,
-        item.bet_revision IS NOT NULL AS has_bet,
-        bet.is_stored AS bet_is_stored,
-        player.currency,
-        player.balance,
-        player.is_locked,
-        player.currency IS NOT NULL
-          AND transaction.is_stored IS NULL -- guard 1
+        transaction.is_stored IS NULL -- guard 1
           AND (item.bet_revision IS NULL OR coalesce(bet.revision, 0) = item.bet_revision - 1) -- guard 2
-          AND ( -- guard 3, without the floor
-            item.balance_delta IS NULL
-            OR (
-              player.currency = item.balance_currency
-              AND abs(player.balance) < 'Infinity'
-            ) IS TRUE
-          ) AS guards_hold
-      FROM item
-      LEFT JOIN LATERAL (
+          AS is_new,
+        bet.is_stored AND item.bet_revision IS NOT NULL AS bet_is_stored,
+        item.*
+      FROM (
         SELECT
-          coalesce(player."currency"::text, '') AS currency,
-          player."balance_cents"::numeric AS balance,
-          all_locked OR player."account_no" = ANY (locked_ids) AS is_locked
-        FROM "pam"."accounts" player
-        WHERE player."account_no" = item.player_id
-        OFFSET 0
-      ) player ON true
+          generate_series(0, cardinality(fields[1]::text[]) - 1) AS item_index,
+          unnest(fields[1]::text[]) AS operation,
+          unnest(fields[2]::text[]) AS transaction_id,
+          unnest(fields[3]::text[]) AS player_id,
+          unnest(fields[4]::text[]) AS bet_id,
+          unnest(fields[5]::numeric[]) AS amount,
+          unnest(fields[6]::text[]) AS currency,
+          unnest(fields[7]::text[]) AS type,
+          unnest(fields[8]::numeric[]) AS delta,
+          unnest(fields[9]::text[]) AS error_code,
+          unnest(fields[10]::text[]) AS description,
+          unnest(fields[11]::float8[]) AS transaction_date_ms,
+          unnest(fields[12]::numeric[]) AS balance_delta,
+          unnest(fields[13]::text[]) AS balance_currency,
+          unnest(fields[14]::numeric[]) AS balance_floor,
+          unnest(fields[15]::numeric[]) AS debits_before,
+          unnest(fields[16]::numeric[]) AS credits_before,
+          unnest(fields[17]::text[]) AS bet_player_id,
+          unnest(fields[18]::text[]) AS bet_currency,
+          unnest(fields[19]::numeric[]) AS bet_stake,
+          unnest(fields[20]::text[]) AS bet_status,
+          unnest(fields[21]::integer[]) AS bet_revision,
+          unnest(fields[22]::text[]) AS credits
+      ) item
       LEFT JOIN LATERAL (
         SELECT bet.revision, true AS is_stored
         FROM "bet_wallet".bets bet
@@ -366,66 +337,53 @@ BEGIN
       ) transaction ON true
     ),
 
+    locked AS MATERIALIZED (
+      SELECT
+        player."account_no"::text AS player_id,
+        coalesce(player."currency"::text, '') AS currency,
+        player."balance_cents"::numeric AS balance
+      FROM "pam"."accounts" player
+      WHERE player."account_no" = ANY (ARRAY(
+        SELECT item.player_id FROM checked item WHERE item.is_new
+      ))
+      FOR NO KEY UPDATE SKIP LOCKED
+    ),
+
     -- Several items of one player are applied in order. Each may still be rejected, so a debit is not covered
     -- by a credit of the same batch, and a credit cannot use the range that a debit frees.
-    summed AS (
-      SELECT
-        checked.*,
-        checked.balance
-          + sum(CASE WHEN checked.guards_hold THEN least(checked.balance_delta, 0) ELSE 0 END)
-          OVER up_to_item AS balance_after_debits,
-        checked.balance
-          + sum(CASE WHEN checked.guards_hold THEN greatest(checked.balance_delta, 0) ELSE 0 END)
-          OVER up_to_item AS balance_after_credits
-      FROM checked
-      WINDOW up_to_item AS (
-        PARTITION BY checked.player_id
-        ORDER BY checked.item_index
-        ROWS UNBOUNDED PRECEDING
-      )
-    ),
-
     judged AS MATERIALIZED (
       SELECT
-        summed.item_index,
-        summed.player_id,
-        summed.balance_delta,
-        summed.has_bet,
-        summed.bet_is_stored,
-        summed.currency,
-        summed.balance,
         CASE
-          WHEN summed.is_locked IS FALSE THEN 'busy' -- another writer holds the row lock
-          WHEN NOT summed.guards_hold THEN 'conflict'
-          WHEN summed.balance_delta IS NULL THEN 'committed'
-          WHEN summed.balance_after_debits + greatest(summed.balance_delta, 0) < summed.balance_floor
+          WHEN NOT item.is_new THEN 'conflict'
+          WHEN player.player_id IS NULL THEN
+            -- Not EXISTS, for which PostgreSQL may read all players. Busy: another writer holds the row lock.
+            coalesce((
+              SELECT 'busy'
+              FROM "pam"."accounts" unlocked
+              WHERE unlocked."account_no" = item.player_id
+            ), 'conflict')
+          WHEN item.balance_delta IS NULL THEN 'committed'
+          WHEN NOT (
+            player.currency = item.balance_currency
+            AND abs(player.balance) < 'Infinity'
+          ) IS TRUE THEN 'conflict' -- guard 3
+          WHEN player.balance + coalesce(item.debits_before, 0) + item.balance_delta < item.balance_floor
             THEN 'conflict' -- guard 3, the floor
           WHEN (CASE
-            WHEN summed.balance_delta > 0 THEN summed.balance_after_credits
-            ELSE -summed.balance_after_debits
-          END) > balance_max THEN 'out-of-range'
+            WHEN item.balance_delta > 0 THEN player.balance + coalesce(item.credits_before, 0) + item.balance_delta
+            ELSE -(player.balance + coalesce(item.debits_before, 0) + item.balance_delta)
+          END) > balance_max
+            THEN 'out-of-range'
           ELSE 'committed'
-        END AS verdict
-      FROM summed
-    ),
-
-    accepted AS MATERIALIZED (
-      SELECT
-        judged.item_index,
-        judged.player_id,
-        judged.balance_delta,
-        judged.has_bet,
-        judged.bet_is_stored,
-        nextval('"bet_wallet".wallet_transaction_ids')::text AS wallet_transaction_id
-      FROM judged
-      WHERE judged.verdict = 'committed'
-    ),
-
-    balance_change AS MATERIALIZED (
-      SELECT accepted.player_id, sum(accepted.balance_delta) AS delta
-      FROM accepted
-      WHERE accepted.balance_delta IS NOT NULL
-      GROUP BY accepted.player_id
+        END AS verdict,
+        item.*,
+        player.currency AS player_currency,
+        player.balance AS player_balance,
+        CASE WHEN player.player_id IS NOT NULL THEN
+          nextval('"bet_wallet".wallet_transaction_ids')::text
+        END AS wallet_transaction_id
+      FROM checked item
+      LEFT JOIN locked player ON player.player_id = item.player_id
     ),
 
     new_transaction AS (
@@ -441,9 +399,9 @@ BEGIN
         item.amount, item.currency, item.type, item.delta,
         item.error_code, item.description,
         timestamptz 'epoch' + item.transaction_date_ms * interval '1 millisecond',
-        accepted.wallet_transaction_id
-      FROM accepted
-      JOIN item ON item.item_index = accepted.item_index
+        item.wallet_transaction_id
+      FROM judged item
+      WHERE item.verdict = 'committed'
     ),
 
     new_bet AS (
@@ -456,14 +414,14 @@ BEGIN
       )
       SELECT
         item.bet_id, item.bet_player_id, item.bet_currency, item.bet_stake, item.bet_status,
-        item.bet_paid_live, item.bet_paid_reversed, item.bet_paid_owed,
-        item.voided_live, item.voided_reversed, item.voided_owed,
-        item.cashout_live, item.cashout_reversed, item.cashout_owed,
+        (item.credits::numeric[])[1], (item.credits::numeric[])[2], (item.credits::numeric[])[3],
+        (item.credits::numeric[])[4], (item.credits::numeric[])[5], (item.credits::numeric[])[6],
+        (item.credits::numeric[])[7], (item.credits::numeric[])[8], (item.credits::numeric[])[9],
         item.bet_revision
-      FROM accepted
-      JOIN item ON item.item_index = accepted.item_index
-      WHERE accepted.has_bet
-        AND accepted.bet_is_stored IS NOT TRUE
+      FROM judged item
+      WHERE item.verdict = 'committed'
+        AND item.bet_revision IS NOT NULL
+        AND item.bet_is_stored IS NOT TRUE
     ),
 
     -- By ctid: for a join by bet_id, a generic plan made while the table is empty reads the whole table for
@@ -479,13 +437,12 @@ BEGIN
         revision
       ) = (
         item.bet_id, item.bet_player_id, item.bet_currency, item.bet_stake, item.bet_status,
-        item.bet_paid_live, item.bet_paid_reversed, item.bet_paid_owed,
-        item.voided_live, item.voided_reversed, item.voided_owed,
-        item.cashout_live, item.cashout_reversed, item.cashout_owed,
+        (item.credits::numeric[])[1], (item.credits::numeric[])[2], (item.credits::numeric[])[3],
+        (item.credits::numeric[])[4], (item.credits::numeric[])[5], (item.credits::numeric[])[6],
+        (item.credits::numeric[])[7], (item.credits::numeric[])[8], (item.credits::numeric[])[9],
         item.bet_revision
       )
-      FROM accepted
-      JOIN item ON item.item_index = accepted.item_index
+      FROM judged item
       LEFT JOIN LATERAL (
         SELECT stored.ctid AS location
         FROM "bet_wallet".bets stored
@@ -493,41 +450,49 @@ BEGIN
           AND stored.revision = item.bet_revision - 1
         OFFSET 0
       ) stored_bet ON true
-      WHERE accepted.has_bet
-        AND accepted.bet_is_stored
+      WHERE item.verdict = 'committed'
+        AND item.bet_is_stored
         AND bet.ctid = stored_bet.location
         AND bet.revision = item.bet_revision - 1
       RETURNING 1
     ),
 
-    -- No join with the players' table: one array of ids for the index lookup, and one object with the change of
-    -- each player.
+    balance_change AS MATERIALIZED (
+      SELECT item.player_id, sum(item.balance_delta) AS delta, min(item.player_balance) AS balance_before
+      FROM judged item
+      WHERE item.verdict = 'committed'
+        AND item.balance_delta IS NOT NULL
+      GROUP BY item.player_id
+    ),
+
+    -- One array of ids for the index lookup: a join alone may read the whole table.
     changed_player AS (
       UPDATE "pam"."accounts" player
-      SET "balance_cents" = player."balance_cents" + ((
-        SELECT jsonb_object_agg(balance_change.player_id, balance_change.delta)
-        FROM balance_change
-      ) ->> player."account_no"::text)::numeric::bigint
+      SET "balance_cents" = player."balance_cents" + change.delta::bigint
+      FROM balance_change change
       WHERE player."account_no" = ANY (ARRAY(
-        SELECT balance_change.player_id FROM balance_change
+        SELECT changed.player_id FROM balance_change changed
       ))
-      RETURNING player."account_no"::text AS player_id, player."balance_cents"::numeric AS balance
+        AND player."account_no"::text = change.player_id
+      RETURNING
+        change.player_id,
+        player."balance_cents"::numeric AS balance,
+        player."balance_cents"::numeric = change.balance_before + change.delta AS is_expected
     )
 
     SELECT
-      judged.item_index,
-      judged.verdict,
-      judged.currency,
-      coalesce(changed_player.balance, judged.balance)::text AS balance,
-      accepted.wallet_transaction_id,
-      (SELECT count(*) FROM accepted stored WHERE stored.has_bet AND stored.bet_is_stored)
+      item.item_index,
+      item.verdict,
+      item.player_currency AS currency,
+      coalesce(changed_player.balance, item.player_balance)::text AS balance,
+      CASE WHEN item.verdict = 'committed' THEN item.wallet_transaction_id END AS wallet_transaction_id,
+      (SELECT count(*) FROM judged stored WHERE stored.verdict = 'committed' AND stored.bet_is_stored)
         = (SELECT count(*) FROM changed_bet) AS all_bets_changed,
-      balance_change.player_id IS NULL
-        OR (changed_player.balance = judged.balance + balance_change.delta) IS TRUE AS balance_is_expected
-    FROM judged
-    LEFT JOIN accepted ON accepted.item_index = judged.item_index
-    LEFT JOIN balance_change ON balance_change.player_id = judged.player_id
-    LEFT JOIN changed_player ON changed_player.player_id = judged.player_id
+      item.verdict <> 'committed'
+        OR item.balance_delta IS NULL
+        OR changed_player.is_expected IS TRUE AS balance_is_expected
+    FROM judged item
+    LEFT JOIN changed_player ON changed_player.player_id = item.player_id
   LOOP
     IF NOT result.all_bets_changed THEN
       RAISE EXCEPTION 'bet-wallet: another writer changed the bet during this commit'
@@ -550,7 +515,7 @@ $function$;
 
 -- Commits one item: the same guards, by small statements.
 CREATE OR REPLACE FUNCTION "bet_wallet".commit_one_v1_a4981b82(
-  item_text text,
+  fields_text text,
   balance_max numeric,
   lock_timeout_ms integer
 )
@@ -562,6 +527,7 @@ SET enable_seqscan = off
 AS $function$
 #variable_conflict use_column
 DECLARE
+  fields text[] := fields_text::text[];
   item record;
   stored_revision integer;
   bet_is_stored boolean;
@@ -570,19 +536,31 @@ DECLARE
   balance_written numeric;
 BEGIN
   PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
-  SELECT * INTO item
-  FROM json_to_record(item_text::json) AS item (
-    item_index integer,
-    operation text, transaction_id text, player_id text, bet_id text,
-    amount numeric, currency text, type text, delta numeric,
-    error_code text, description text, transaction_date_ms numeric,
-    balance_delta numeric, balance_currency text, balance_floor numeric,
-    bet_player_id text, bet_currency text, bet_stake numeric, bet_status text, bet_revision integer,
-    bet_paid_live numeric, bet_paid_reversed numeric, bet_paid_owed numeric,
-    voided_live numeric, voided_reversed numeric, voided_owed numeric,
-    cashout_live numeric, cashout_reversed numeric, cashout_owed numeric
-  );
-  item_index := item.item_index;
+  SELECT
+    fields[1] AS operation,
+    fields[2] AS transaction_id,
+    fields[3] AS player_id,
+    fields[4] AS bet_id,
+    fields[5]::numeric AS amount,
+    fields[6] AS currency,
+    fields[7] AS type,
+    fields[8]::numeric AS delta,
+    fields[9] AS error_code,
+    fields[10] AS description,
+    fields[11]::float8 AS transaction_date_ms,
+    fields[12]::numeric AS balance_delta,
+    fields[13] AS balance_currency,
+    fields[14]::numeric AS balance_floor,
+    fields[15]::numeric AS debits_before,
+    fields[16]::numeric AS credits_before,
+    fields[17] AS bet_player_id,
+    fields[18] AS bet_currency,
+    fields[19]::numeric AS bet_stake,
+    fields[20] AS bet_status,
+    fields[21]::integer AS bet_revision,
+    fields[22] AS credits
+  INTO item;
+  item_index := 0;
   verdict := 'conflict';
 
   <<guards_and_writes>>
@@ -673,9 +651,9 @@ BEGIN
         revision
       ) = (
         item.bet_id, item.bet_player_id, item.bet_currency, item.bet_stake, item.bet_status,
-        item.bet_paid_live, item.bet_paid_reversed, item.bet_paid_owed,
-        item.voided_live, item.voided_reversed, item.voided_owed,
-        item.cashout_live, item.cashout_reversed, item.cashout_owed,
+        (item.credits::numeric[])[1], (item.credits::numeric[])[2], (item.credits::numeric[])[3],
+        (item.credits::numeric[])[4], (item.credits::numeric[])[5], (item.credits::numeric[])[6],
+        (item.credits::numeric[])[7], (item.credits::numeric[])[8], (item.credits::numeric[])[9],
         item.bet_revision
       )
       WHERE bet.bet_id = item.bet_id
@@ -694,9 +672,9 @@ BEGIN
       )
       VALUES (
         item.bet_id, item.bet_player_id, item.bet_currency, item.bet_stake, item.bet_status,
-        item.bet_paid_live, item.bet_paid_reversed, item.bet_paid_owed,
-        item.voided_live, item.voided_reversed, item.voided_owed,
-        item.cashout_live, item.cashout_reversed, item.cashout_owed,
+        (item.credits::numeric[])[1], (item.credits::numeric[])[2], (item.credits::numeric[])[3],
+        (item.credits::numeric[])[4], (item.credits::numeric[])[5], (item.credits::numeric[])[6],
+        (item.credits::numeric[])[7], (item.credits::numeric[])[8], (item.credits::numeric[])[9],
         item.bet_revision
       );
     END IF;

@@ -3,7 +3,11 @@
  * soon as a slot is free, with everything queued by then. A single request is not delayed; concurrent
  * requests form batches.
  */
+import type { Operation } from '../../store.js'
 import { PostgresStoreError } from './errors.js'
+
+/** Settlements and their corrections: those of an event arrive by thousands, and nobody watches the answer. */
+export const isBulk = (operation: Operation) => operation === 'settlement' || operation === 'unsettlement'
 
 export interface QueueSettings {
   /** Maximum number of batches in flight. */
@@ -14,11 +18,23 @@ export interface QueueSettings {
   queueMax: number
   /** Maximum time in the queue, in milliseconds. */
   queuedMsMax: number
+  /** Shared by the queues of a store: bulk work in one of them makes way for sheddable items in another. */
+  arrivals: Arrivals
+}
+
+export interface Arrivals {
+  /** When the last sheddable item arrived, in milliseconds of `performance.now()`. */
+  sheddableAt: number
 }
 
 export interface BatchSettings<Item, Result> extends QueueSettings {
   /** Whether the item is shed first under load: a placebet, because its rollback will need the space. */
   sheddable(item: Item): boolean
+  /**
+   * Whether the item belongs to bulk work: the settlements of an event arrive by thousands. While sheddable items
+   * arrive too, at least one slot carries no bulk work, and batches of bulk work are smaller.
+   */
+  bulk?(item: Item): boolean
   /**
    * Items of one partition (a player) are never in two batches in flight: they are queued, then sent
    * together.
@@ -65,11 +81,14 @@ export interface QueueStats {
 
 interface State<Item, Result> {
   readonly settings: BatchSettings<Item, Result>
+  /** Neither bulk nor sheddable: rollbacks. */
   priorityQueue: Entry<Item, Result>[]
+  bulkQueue: Entry<Item, Result>[]
   sheddableQueue: Entry<Item, Result>[]
   readonly partitionsInFlight: Set<string>
-  /** Batches in flight. */
+  /** Batches in flight; of these, the ones with bulk work. */
   slots: number
+  bulkSlots: number
   /** Entries in flight. */
   inFlight: number
   shed: number
@@ -82,15 +101,21 @@ interface Batch<Item, Result> {
   duplicates: Entry<Item, Result>[]
   partitions: Set<string>
   uniqueKeys: Set<string>
+  /** Whether it carries bulk work. */
+  isBulk: boolean
+  /** Entries that were queued before are shed. */
+  queuedSince: number
 }
 
 export function createBatches<Item, Result>(settings: BatchSettings<Item, Result>): Batches<Item, Result> {
   const state: State<Item, Result> = {
     settings,
     priorityQueue: [],
+    bulkQueue: [],
     sheddableQueue: [],
     partitionsInFlight: new Set(),
     slots: 0,
+    bulkSlots: 0,
     inFlight: 0,
     shed: 0,
     scheduled: false,
@@ -107,8 +132,8 @@ export function createBatches<Item, Result>(settings: BatchSettings<Item, Result
   }
 }
 
-function queuedIn<Item, Result>({ priorityQueue, sheddableQueue }: State<Item, Result>): number {
-  return priorityQueue.length + sheddableQueue.length
+function queuedIn<Item, Result>({ priorityQueue, bulkQueue, sheddableQueue }: State<Item, Result>): number {
+  return priorityQueue.length + bulkQueue.length + sheddableQueue.length
 }
 
 function enqueue<Item, Result>(state: State<Item, Result>, entry: Entry<Item, Result>): void {
@@ -120,8 +145,14 @@ function enqueue<Item, Result>(state: State<Item, Result>, entry: Entry<Item, Re
     shed(state, entry)
     return
   }
-  const queue = isSheddable ? sheddableQueue : state.priorityQueue
-  queue.push(entry)
+  if (isSheddable) {
+    sheddableQueue.push(entry)
+    settings.arrivals.sheddableAt = performance.now()
+  } else if (settings.bulk?.(entry.item) === true) {
+    state.bulkQueue.push(entry)
+  } else {
+    state.priorityQueue.push(entry)
+  }
   schedule(state)
 }
 
@@ -148,29 +179,58 @@ function schedule<Item, Result>(state: State<Item, Result>): void {
   })
 }
 
-/** Half of the batch is for each queue; a queue may use more if the other one is short. */
+/** For how long after a sheddable item a slot is kept free of bulk work. */
+const mixedMs = 100
+
 function takeBatch<Item, Result>(state: State<Item, Result>): Batch<Item, Result> {
-  const { batchMax, queuedMsMax } = state.settings
-  const queuedSince = performance.now() - queuedMsMax
+  const { slotsMax, queuedMsMax, arrivals } = state.settings
+  const now = performance.now()
   const batch: Batch<Item, Result> = {
     entries: [],
     duplicates: [],
     partitions: new Set(),
     uniqueKeys: new Set(),
+    isBulk: false,
+    queuedSince: now - queuedMsMax,
   }
-  const priorityMax = Math.max(batchMax / 2, batchMax - state.sheddableQueue.length)
-  state.priorityQueue = fill(state, batch, {
-    queue: state.priorityQueue,
-    entriesMax: priorityMax,
-    queuedSince,
-  })
-  state.sheddableQueue = fill(state, batch, {
-    queue: state.sheddableQueue,
-    entriesMax: batchMax,
-    queuedSince,
-  })
+  if (slotsMax === 1 || now - arrivals.sheddableAt > mixedMs) return takeFromAll(state, batch)
+  // Bulk work goes on in one slot; the other slots are for everything else, and for bulk work only if there is
+  // nothing else.
+  if (state.bulkSlots === 0) takeBulk(state, batch)
+  if (batch.entries.length === 0) takeOthers(state, batch)
+  if (batch.entries.length === 0 && state.bulkSlots < slotsMax - 1) takeBulk(state, batch)
   return batch
 }
+
+/** Half of the batch is for sheddable items; each half may be larger if the other one is short. */
+function takeFromAll<Item, Result>(
+  state: State<Item, Result>,
+  batch: Batch<Item, Result>,
+): Batch<Item, Result> {
+  const { batchMax } = state.settings
+  const most = Math.max(batchMax / 2, batchMax - state.sheddableQueue.length)
+  state.priorityQueue = fill(state, batch, state.priorityQueue, most)
+  const others = batch.entries.length
+  state.bulkQueue = fill(state, batch, state.bulkQueue, most)
+  batch.isBulk = batch.entries.length > others
+  state.sheddableQueue = fill(state, batch, state.sheddableQueue, batchMax)
+  return batch
+}
+
+function takeOthers<Item, Result>(state: State<Item, Result>, batch: Batch<Item, Result>): void {
+  const { batchMax } = state.settings
+  const most = Math.max(batchMax / 2, batchMax - state.sheddableQueue.length)
+  state.priorityQueue = fill(state, batch, state.priorityQueue, most)
+  state.sheddableQueue = fill(state, batch, state.sheddableQueue, batchMax)
+}
+
+/** A smaller batch: while it runs, the database and this process have less time for the others. */
+function takeBulk<Item, Result>(state: State<Item, Result>, batch: Batch<Item, Result>): void {
+  state.bulkQueue = fill(state, batch, state.bulkQueue, Math.ceil(state.settings.batchMax / bulkShare))
+  batch.isBulk = batch.entries.length > 0
+}
+
+const bulkShare = 2
 
 /**
  * Moves entries from the queue into the batch, and sheds those that were queued too long.
@@ -180,14 +240,11 @@ function takeBatch<Item, Result>(state: State<Item, Result>): Batch<Item, Result
 function fill<Item, Result>(
   state: State<Item, Result>,
   batch: Batch<Item, Result>,
-  {
-    queue,
-    entriesMax,
-    queuedSince,
-  }: { queue: Entry<Item, Result>[]; entriesMax: number; queuedSince: number },
+  queue: readonly Entry<Item, Result>[],
+  entriesMax: number,
 ): Entry<Item, Result>[] {
   const { settings, partitionsInFlight } = state
-  const { entries, duplicates, partitions, uniqueKeys } = batch
+  const { entries, duplicates, partitions, uniqueKeys, queuedSince } = batch
   const staying: Entry<Item, Result>[] = []
   for (const entry of queue) {
     const partition = settings.partitionKeyOf?.(entry.item)
@@ -212,13 +269,15 @@ function fill<Item, Result>(
 
 async function send<Item, Result>(state: State<Item, Result>, batch: Batch<Item, Result>): Promise<void> {
   const { settings, partitionsInFlight } = state
-  const { entries, duplicates, partitions } = batch
+  const { entries, duplicates, partitions, isBulk } = batch
   state.slots += 1
+  if (isBulk) state.bulkSlots += 1
   state.inFlight += entries.length + duplicates.length
   for (const partition of partitions) partitionsInFlight.add(partition)
   await settings.perform(entries)
   for (const partition of partitions) partitionsInFlight.delete(partition)
   state.slots -= 1
+  if (isBulk) state.bulkSlots -= 1
   state.inFlight -= entries.length + duplicates.length
   for (const entry of duplicates) settings.onDuplicateKey?.(entry)
   if (queuedIn(state) > 0) schedule(state)

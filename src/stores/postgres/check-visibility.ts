@@ -97,10 +97,16 @@ function balancesIn(node: PlanNode): string[] {
   return [...(node.Output?.slice(0, 1) ?? []), ...partitions.flatMap(balancesIn)]
 }
 
-/** How a condition mentions a column: by its name, or as a part of the whole row. */
+/**
+ * How a condition mentions a column: by its name, or as a part of the whole row. In a plan of one table, the
+ * output has no alias, and the conditions have one.
+ */
 function mentionsOf(column: string): RegExp[] {
-  const [, alias] = /^(.*)\.(?:"(?:[^"]|"")*"|[^".]+)$/.exec(column) ?? []
-  return [column, ...(alias === undefined ? [] : [`${alias}.*`])].map(
-    text => new RegExp(`(?<![\\w$".])${text.replace(/[^\w]/g, '\\$&')}(?![\\w$"])`),
-  )
+  const { alias, name = column } = /^(?<alias>.*)\.(?<name>"(?:[^"]|"")*"|[^".]+)$/.exec(column)?.groups ?? {}
+  const prefix = alias === undefined ? '(?:[\\w$]+|"(?:[^"]|"")*")' : escaped(alias)
+  return [escaped(name), '\\*'].map(part => new RegExp(`(?<![\\w$".])${prefix}\\.${part}(?![\\w$"])`))
+}
+
+function escaped(text: string): string {
+  return text.replace(/[^\w]/g, '\\$&')
 }

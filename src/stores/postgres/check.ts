@@ -122,8 +122,11 @@ const idsProbed = 1_000
 const migrateAdvice =
   'run migratePostgres(client, options), or the SQL of postgresMigrationSql(options), with the same options'
 
-/** Whether the migration has nothing to do. Fails on no schema and with no role: it reads what it may read. */
-export async function isMigrated(ask: Ask, tables: Tables): Promise<boolean> {
+/**
+ * What the migration is needed for; `null`: there is nothing to do. It reads only what exists and what the role may
+ * read: an error would abort the database transaction of a migration tool.
+ */
+export async function migrationProblem(ask: Ask, tables: Tables): Promise<PostgresStoreError | null> {
   const [readable] = (await ask(
     `SELECT
       count(*) = 2 AND coalesce(bool_and(
@@ -134,13 +137,13 @@ export async function isMigrated(ask: Ask, tables: Tables): Promise<boolean> {
     WHERE n.nspname = $1 AND c.relname IN ('migrations', 'options')`,
     [tables.schemaName],
   )) as { readable: boolean }[]
-  if (!readable?.readable) return false
+  if (!readable?.readable) return new PostgresStoreError('SCHEMA_MISSING', 'The schema cannot be read')
   try {
     await checkSchema(ask, tables)
     await checkFunctions(ask, tables)
-    return true
+    return null
   } catch (error) {
-    if (error instanceof PostgresStoreError) return false
+    if (error instanceof PostgresStoreError) return error
     throw error
   }
 }
@@ -206,7 +209,7 @@ async function tryFunctions(ask: Ask, tables: Tables): Promise<void> {
     `SELECT * FROM ${schema}.${functionName(tables, name)}(${args})`
   const key = '{"key_index":0,"operation":"placebet","transaction_id":"","player_id":null,"bet_id":""}'
   for (const name of ['load', 'load_confirmed']) await ask(call(name, '$1'), [`[${key}]`])
-  await ask(call('commit', '$1, $2, NULL, 1000'), ['[]', '[]'])
+  await ask(call('commit', '$1, NULL, 1000'), ['{}'])
   await ask(call('commit_one', '$1, NULL, 1000'), ['{}'])
   await ask(call('is_balance_rule', "'', NULL, NULL, NULL, 1000"), [])
   const [sequence] = (await ask('SELECT has_sequence_privilege($1, $2) AS usable', [

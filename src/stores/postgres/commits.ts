@@ -9,6 +9,7 @@ import {
   type Batches,
   bisect,
   createBatches,
+  isBulk,
   type QueueSettings,
   type QueueStats,
 } from './batches.js'
@@ -17,7 +18,7 @@ import type { Columns } from './columns.js'
 import { type ErrorClass, isConnectionLost, isOutOfRange, PostgresStoreError } from './errors.js'
 import { createLockWaits, type LockWaits } from './lock-waits.js'
 import { belowMinimum, notRepresentable } from './refusals.js'
-import { type CommitRow, changesToJson } from './rows.js'
+import { type CommitRow, itemOf, itemsOf } from './rows.js'
 import { functionName } from './sql/fragments.js'
 import type { Tables } from './tables.js'
 import {
@@ -69,6 +70,7 @@ export function createCommits(settings: CommitSettings): Commits {
   const shared = {
     ...settings.queue,
     sheddable: ({ transaction }: WalletChanges) => transaction.operation === 'placebet',
+    bulk: ({ transaction }: WalletChanges) => isBulk(transaction.operation),
     partitionKeyOf: ({ transaction }: WalletChanges) => transaction.playerId,
     uniqueKeysOf: ({ transaction, bet }: WalletChanges) => [
       `${transaction.operation} ${transaction.transactionId}`,
@@ -128,13 +130,13 @@ async function perform(context: Context, entries: readonly CommitEntry[], attemp
 async function execute(context: Context, entries: readonly CommitEntry[]): Promise<CommitRow[]> {
   const { connections, texts, lockTimeoutMs, withinTransaction } = context
   const columns = context.columns()
-  const items = entries.map(({ item }, index) => changesToJson(item, index, columns))
-  const playerIds = [...new Set(items.map(({ player_id }) => player_id))].sort()
+  const items = entries.map(({ item }) => item)
   const settings = [context.balanceMax(), lockTimeoutMs]
+  const [first] = items
   const [text, values] =
-    items.length === 1
-      ? [texts.commitOne, [JSON.stringify(items[0]), ...settings]]
-      : [texts.commit, [JSON.stringify(items), JSON.stringify(playerIds), ...settings]]
+    first !== undefined && items.length === 1
+      ? [texts.commitOne, [itemOf(first, columns), ...settings]]
+      : [texts.commit, [itemsOf(items, columns), ...settings]]
   if (withinTransaction === undefined) return (await connections.statement(text, values)) as CommitRow[]
   return await connections.transaction(async query => {
     const rows = (await query(text, values)).rows as CommitRow[]
@@ -146,7 +148,7 @@ async function execute(context: Context, entries: readonly CommitEntry[]): Promi
 function textsOf(tables: Tables): Context['texts'] {
   const columns = 'item_index, verdict, currency, balance, wallet_transaction_id'
   return {
-    commit: `SELECT ${columns} FROM ${tables.schema}.${functionName(tables, 'commit')}($1, $2, $3, $4)`,
+    commit: `SELECT ${columns} FROM ${tables.schema}.${functionName(tables, 'commit')}($1, $2, $3)`,
     commitOne: `SELECT ${columns} FROM ${tables.schema}.${functionName(tables, 'commit_one')}($1, $2, $3)`,
   }
 }

@@ -53,7 +53,7 @@ export function serverErrorOf(error: unknown): ServerError | null {
 }
 
 /**
- * With a severity, any five characters: an operator may raise `ERULE`. Without one, only the classes of
+ * With a severity, any five characters: an operator may raise codes of their own. Without one, only the classes of
  * PostgreSQL: EPIPE is an error of a socket, P2010 is one of Prisma.
  */
 function isState(code: string, severity: string | undefined): boolean {

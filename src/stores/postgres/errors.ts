@@ -58,10 +58,11 @@ export class PostgresStoreError extends Error {
 }
 
 /**
- * The error of a request that was shed. One for all: an error of its own for each would cost a process under
- * overload more than the request.
+ * The error of a request that was shed. One for all: to record the stack of a new error takes several times as
+ * long as to shed the request, when the process is overloaded.
  */
-const shed = new PostgresStoreError('UNAVAILABLE', 'Overloaded: the queue is full; no changes were made')
+const shed = new PostgresStoreError('UNAVAILABLE', 'Overloaded: the request was shed; no changes were made')
+shed.stack = `${shed.name}: ${shed.message}`
 
 /**
  * @param cause the error of the driver; `null`: the request was shed

@@ -1,6 +1,14 @@
 /** `load` and `loadConfirmed`: many keys in one statement. */
 import type { WalletKeys, WalletSnapshot } from '../../store.js'
-import { answerEach, type Batches, bisect, createBatches, type Entry, type QueueSettings } from './batches.js'
+import {
+  answerEach,
+  type Batches,
+  bisect,
+  createBatches,
+  type Entry,
+  isBulk,
+  type QueueSettings,
+} from './batches.js'
 import { type Connections, classify } from './client.js'
 import type { Columns } from './columns.js'
 import { unavailable } from './errors.js'
@@ -63,6 +71,7 @@ export function createLoads({
   return createBatches<WalletKeys, WalletSnapshot>({
     ...queue,
     sheddable: keys => keys.operation === 'placebet',
+    bulk: keys => isBulk(keys.operation),
     perform: entries => perform(entries),
     onShed: entry => entry.reject(unavailable(null)),
   })

@@ -1,5 +1,5 @@
 /** The migration: as a function, and as text for the operator's own migration tool. */
-import { isMigrated } from './check.js'
+import { migrationProblem } from './check.js'
 import type { PostgresClient } from './client.js'
 import { PostgresStoreError } from './errors.js'
 import { check } from './option-checks.js'
@@ -82,7 +82,12 @@ export async function migratePostgres(
     ...(players === undefined ? {} : { players }),
     ...(legacyBets === undefined ? {} : { legacyBets }),
   })
-  if (await isMigrated(async (text, values) => (await client.query(text, values)).rows, tables)) return
+  const problem = await migrationProblem(
+    async (text, values) => (await client.query(text, values)).rows,
+    tables,
+  )
+  if (problem === null) return
+  if (problem.code === 'SCHEMA_OPTIONS' && !beside) throw problem
   const statements = [`PERFORM ${migrationLock(tables)}`, ...migrationStatements(tables, beside)]
   const body = `BEGIN\n${statements.map(statement => `${statement};\n`).join('\n')}END`
   try {

@@ -1,4 +1,5 @@
 /** Converts between the records of the contract and the rows and JSON of PostgreSQL. */
+import { add, type Decimal, isNegative } from '../../money.js'
 import type { Bet, Credit, SettlementType, Transaction, WalletChanges } from '../../store.js'
 import type { Columns } from './columns.js'
 
@@ -18,36 +19,99 @@ export function creditsToRow(credits: Bet['credits']): Record<string, string | n
   return row
 }
 
-/** One item of `commit_v1` and `commit_one_v1`. An absent key is NULL there. */
-export function changesToJson({ transaction, bet, balance }: WalletChanges, index: number, columns: Columns) {
-  return {
-    item_index: index,
-    operation: transaction.operation,
-    transaction_id: transaction.transactionId,
-    player_id: transaction.playerId,
-    bet_id: transaction.betId,
-    amount: transaction.amount ?? undefined,
-    currency: transaction.currency ?? undefined,
-    type: transaction.type ?? undefined,
-    delta: transaction.delta,
-    error_code: transaction.refusal?.errorCode,
-    description: transaction.refusal?.description,
-    transaction_date_ms: Date.parse(transaction.transactionDate),
-    ...(balance !== null && {
-      balance_delta: columns.toColumn(balance.delta, balance.currency),
-      balance_currency: balance.currency,
-      balance_floor:
-        balance.floor === null ? undefined : columns.floorToColumn(balance.floor, balance.currency),
+type Fields = readonly (string | null | undefined)[]
+
+/**
+ * The item of `commit_one_v1`: an array of its fields. PostgreSQL reads an array in half of the time that JSON
+ * takes.
+ */
+export const itemOf = (changes: WalletChanges, columns: Columns): string =>
+  arrayOf(fieldsOf(changes, columns))
+
+/**
+ * The items of `commit_v1`: per field, an array of its values; empty where it is `null` in all of them.
+ *
+ * @throws {RangeError} when the changes of one player have a sum of more than 40 digits
+ */
+export function itemsOf(all: readonly WalletChanges[], columns: Columns): string {
+  const sums = new Map<string, Sums>()
+  const items = all.map(changes => {
+    const { playerId } = changes.transaction
+    const before = sums.get(playerId)
+    sums.set(playerId, sumsWith(before, changes.balance, columns))
+    return fieldsOf(changes, columns, before)
+  })
+  return arrayOf(
+    (items[0] ?? []).map((_, index) => {
+      const values = items.map(fields => fields[index])
+      return values.every(value => value == null) ? '{}' : arrayOf(values)
     }),
-    ...(bet !== null && {
-      bet_player_id: bet.playerId,
-      bet_currency: bet.currency,
-      bet_stake: bet.stake,
-      bet_status: bet.status,
-      bet_revision: bet.revision,
-      ...creditsToRow(bet.credits),
-    }),
-  }
+  )
+}
+
+/** Of the earlier items of a player in the batch, in the column's unit; `null`: none. */
+interface Sums {
+  debits: Decimal | null
+  credits: Decimal | null
+}
+
+function sumsWith(
+  { debits, credits }: Sums = { debits: null, credits: null },
+  balance: WalletChanges['balance'],
+  columns: Columns,
+): Sums {
+  const delta = balance && columns.toColumn(balance.delta, balance.currency)
+  if (delta === null) return { debits, credits }
+  return isNegative(delta)
+    ? { debits: debits === null ? delta : add(debits, delta), credits }
+    : { debits, credits: credits === null ? delta : add(credits, delta) }
+}
+
+/** The fields of an item, in the order of the SQL. */
+function fieldsOf({ transaction, bet, balance }: WalletChanges, columns: Columns, before?: Sums): Fields {
+  return [
+    transaction.operation,
+    transaction.transactionId,
+    transaction.playerId,
+    transaction.betId,
+    transaction.amount,
+    transaction.currency,
+    transaction.type,
+    transaction.delta,
+    transaction.refusal?.errorCode,
+    transaction.refusal?.description,
+    Date.parse(transaction.transactionDate).toString(),
+    balance && columns.toColumn(balance.delta, balance.currency),
+    balance?.currency,
+    balance && balance.floor !== null ? columns.floorToColumn(balance.floor, balance.currency) : null,
+    before?.debits,
+    before?.credits,
+    bet?.playerId,
+    bet?.currency,
+    bet?.stake,
+    bet?.status,
+    bet?.revision.toString(),
+    bet && creditsToArray(bet.credits),
+  ]
+}
+
+function creditsToArray(credits: Bet['credits']): string | null {
+  const row = creditsToRow(credits)
+  if (Object.keys(row).length === 0) return null
+  return arrayOf(
+    settlementTypes.flatMap(type =>
+      ['live', 'reversed', 'owed'].map(part => row[`${type.toLowerCase()}_${part}`]),
+    ),
+  )
+}
+
+/** The text of a PostgreSQL array. */
+const arrayOf = (values: Fields): string => `{${values.map(elementOf).join(',')}}`
+
+function elementOf(value: Fields[number]): string {
+  if (value == null) return 'NULL'
+  if (/^[\w.:-]+$/.test(value) && !/^null$/i.test(value)) return value
+  return `"${value.replace(/["\\]/g, '\\$&')}"`
 }
 
 /** A row that `commit_v1` and `commit_one_v1` return. `busy`: another writer holds the row lock. */

@@ -171,6 +171,7 @@ function settingsOf(options: PostgresStoreOptions) {
       queueMax: check.whole('queueMax', options.queueMax ?? 2_000, 2, 1_000_000),
       slotsMax: check.whole('connectionsMax', options.connectionsMax ?? 2, 1, 1_000),
       queuedMsMax: timeoutMs,
+      arrivals: { sheddableAt: Number.NEGATIVE_INFINITY },
     },
   }
 }

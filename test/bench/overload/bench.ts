@@ -2,13 +2,14 @@
  * `npm run bench:overload`: several times the capacity for a minute, on the store over PostgreSQL of the built
  * package: goodput, latencies, recovery, memory and books. Exit code 1 if a limit is exceeded.
  *
- * `--connections 1000,20000`: one run for each; the limits are for the first. `--seconds`, `--times`,
+ * `--connections 1000,4000`: one run for each; the limits are for the first. `--seconds`, `--times`,
  * `--calm`: see OverloadOptions. `--http`: over HTTP instead of in process; sender and wallet then share the
  * cores, so the sender takes a part of the capacity.
  */
 import { parseArgs } from 'node:util'
 import { openPostgres } from '../../postgres/server.js'
 import { withDatabase } from '../postgres/ground.js'
+import { optionsFrom } from '../postgres/options.js'
 import { type OverloadResult, overload } from './overload.js'
 import { inProcess, overHttp } from './targets.js'
 
@@ -16,7 +17,7 @@ const limits = { goodput: 0.7, recoverySeconds: 5 }
 
 const { values } = parseArgs({
   options: {
-    connections: { type: 'string', default: '1000,20000' },
+    connections: { type: 'string', default: '1000' },
     times: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '60' },
     calm: { type: 'string', default: '5' },
@@ -33,6 +34,7 @@ function linesOf(result: OverloadResult): [string, string][] {
     ['goodput', result.goodput.toFixed(2)],
     ['bets that found no free connection', String(result.turnedAway)],
     ['placebets that failed and were rolled back', String(result.failed)],
+    ['rollbacks that failed and were sent again', String(result.rollbacksFailed)],
     ['p99 of accepted placebets at half of the capacity', ms(result.calmP99Ms)],
     ['p99 of accepted placebets', ms(result.acceptedP99Ms)],
     ['p99 of rollbacks, from the failure to the success', ms(result.rollbackP99Ms)],
@@ -48,7 +50,7 @@ function linesOf(result: OverloadResult): [string, string][] {
 const server = await openPostgres()
 try {
   for (const [index, connections] of values.connections.split(',').map(Number).entries()) {
-    const options = { rounds: 1, seconds: 1, ids: 'rising', store: {} } as never
+    const options = optionsFrom([], ['overload'])
     const result = await withDatabase({ server, options }, async ({ pool, url }) => {
       const target = values.http ? await overHttp(url, connections) : inProcess(pool)
       try {

@@ -19,6 +19,8 @@ export interface Phase {
   acceptedMs: number[]
   /** Placebets that were answered 5xx, or not at all. */
   failed: number
+  /** Rollbacks that were answered 5xx, or not at all; each is sent again. */
+  rollbacksFailed: number
   /** From the failure of a placebet to the success of its rollback, in milliseconds. */
   rolledBackMs: number[]
 }
@@ -28,7 +30,7 @@ export interface Platform {
   begin(perSecond: number): Phase
   /** Ends the arrivals. Resolves when no call and no rollback is outstanding. */
   end(): Promise<void>
-  /** Calls and rollbacks that are not answered yet. */
+  /** Calls that are not answered yet. */
   outstanding(): number
   /** The stake of every bet. */
   readonly stake: number
@@ -47,12 +49,14 @@ interface Rollback {
 }
 
 const tickMs = 2
-const retryMsMax = 2_000
+/** A rollback that failed is sent again after this time, then twice, four times … as long. */
+const retryMs = 1_000
+const retryMsMax = 8_000
 
 export function createPlatform(send: Send, connections: number, playersCount: number): Platform {
   const accepted = new Map<string, number>()
   const rolledBack: string[] = []
-  const due: Rollback[] = []
+  const due = createQueue<Rollback>()
   let phase = newPhase()
   let perSecond = 0
   let busy = 0
@@ -81,14 +85,15 @@ export function createPlatform(send: Send, connections: number, playersCount: nu
       rollback.phase.rolledBackMs.push(performance.now() - rollback.failedAt)
       rolledBack.push(rollback.betId)
     } else if (status >= 500 || status === 0) {
+      const pauseMs = Math.min(retryMs * 2 ** rollback.attempts, retryMsMax) * (0.5 + Math.random())
       rollback.attempts += 1
+      phase.rollbacksFailed += 1
       waiting += 1
-      const retryMs = Math.min(50 * 2 ** rollback.attempts, retryMsMax) * (0.5 + Math.random())
       setTimeout(() => {
         waiting -= 1
         due.push(rollback)
         sendDue()
-      }, retryMs)
+      }, pauseMs)
     } else throw new Error(`A rollbackbet was answered ${status}`)
   }
 
@@ -98,13 +103,13 @@ export function createPlatform(send: Send, connections: number, playersCount: nu
     void work().finally(() => {
       busy -= 1
       sendDue()
-      if (outstanding() === 0) onIdle()
+      if (isIdle()) onIdle()
     })
   }
 
   function sendDue(): void {
     while (busy < connections) {
-      const rollback = due.shift()
+      const rollback = due.take()
       if (rollback === undefined) return
       call(() => rollBack(rollback))
     }
@@ -122,13 +127,13 @@ export function createPlatform(send: Send, connections: number, playersCount: nu
     }
   }
 
-  const outstanding = () => busy + waiting + due.length
+  const isIdle = () => busy + waiting + due.length() === 0
   const timer = setInterval(tick, tickMs)
   return {
     stake,
     accepted,
     rolledBack,
-    outstanding,
+    outstanding: () => busy,
     begin(rate) {
       tick()
       phase = newPhase()
@@ -137,13 +142,33 @@ export function createPlatform(send: Send, connections: number, playersCount: nu
     },
     async end() {
       clearInterval(timer)
-      if (outstanding() > 0) await new Promise<void>(resolve => (onIdle = resolve))
+      if (!isIdle()) await new Promise<void>(resolve => (onIdle = resolve))
+    },
+  }
+}
+
+/** First in, first out. Not an array's shift(): it moves all others, and there may be 100,000. */
+function createQueue<T>() {
+  let items: T[] = []
+  let taken = 0
+  return {
+    push: (item: T) => items.push(item),
+    length: () => items.length - taken,
+    take(): T | undefined {
+      if (taken === items.length) return undefined
+      const item = items[taken]
+      taken += 1
+      if (taken > 10_000) {
+        items = items.slice(taken)
+        taken = 0
+      }
+      return item
     },
   }
 }
 
 function newPhase(): Phase {
-  return { arrived: 0, turnedAway: 0, acceptedMs: [], failed: 0, rolledBackMs: [] }
+  return { arrived: 0, turnedAway: 0, acceptedMs: [], failed: 0, rollbacksFailed: 0, rolledBackMs: [] }
 }
 
 const stake = 2.5

@@ -1,7 +1,7 @@
 /** The wallet that is overloaded: a handler in this process, or a server in its own. */
 import { Agent, request } from 'node:http'
 import { basicAuth, createHttpHandler } from 'bet-wallet/http'
-import { createPostgresStore } from 'bet-wallet/postgres'
+import { createPostgresStore, type PostgresStoreOptions } from 'bet-wallet/postgres'
 import type pg from 'pg'
 import { credentials } from '../load.js'
 import { startServer } from '../server-process.js'
@@ -16,8 +16,8 @@ export interface Target {
 const authorization = `Basic ${Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64')}`
 
 /** All of the library, without sockets: what the load costs is the wallet's, and little is the sender's. */
-export function inProcess(pool: pg.Pool): Target {
-  const handle = createHttpHandler(createPostgresStore(pool), {
+export function inProcess(pool: pg.Pool, options: PostgresStoreOptions = {}): Target {
+  const handle = createHttpHandler(createPostgresStore(pool, options), {
     authenticate: basicAuth(credentials),
     onError() {}, // the platform counts them by their status
   })

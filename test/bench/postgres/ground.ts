@@ -176,7 +176,7 @@ export function library(
 export function byHand(database: BenchDatabase, { callers, player }: Placing, answers: Tally): Contestant {
   const { pool, serverTime, options } = database
   return {
-    name: 'hand-written',
+    name: 'hand-written, prepared',
     prepare: () => quieten(database, 'hand_written'),
     run: (seconds): Promise<Sample> =>
       drive({ callers, goesOn: forSeconds(seconds), serverTime }, async () => {

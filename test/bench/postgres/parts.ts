@@ -1,8 +1,10 @@
 /** The parts of the bench, by their names for `--only`, in the order in which they run. */
 import { bursts } from './bursts.js'
 import { crowd, hotPlayer, lone } from './callers.js'
+import { floor } from './floor.js'
 import type { Ground } from './ground.js'
 import { growth } from './growth.js'
+import { locks } from './locks.js'
 import { procedure } from './procedure.js'
 import { refusals } from './refusals.js'
 import type { PartResult } from './report.js'
@@ -11,10 +13,12 @@ import { sportsbook } from './sportsbook.js'
 export const parts: ReadonlyMap<string, (ground: Ground) => Promise<PartResult>> = new Map([
   ['crowd', crowd],
   ['procedure', procedure],
+  ['floor', floor],
   ['lone', lone],
   ['hot-player', hotPlayer],
   ['growth', growth],
   ['bursts', bursts],
+  ['locks', locks],
   ['refusals', refusals],
   ['sportsbook', sportsbook],
 ])

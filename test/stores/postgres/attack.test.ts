@@ -224,3 +224,87 @@ it('a server that closes a connection in the packet that makes it ready does not
   server.close()
   await once(server, 'close')
 })
+
+describe('a commit that conflicts', () => {
+  const conflict = { status: 'conflict' }
+  const locks = async (made: Wallet) => await made.rows('SELECT xmax::text FROM SCHEMA.players ORDER BY 1')
+
+  it('locks no row, and so writes nothing: a duplicate, a changed bet, a stake above the balance', async () => {
+    const made = await wallet()
+    expect(await made.store.commit(placing({ n: 1 }))).toMatchObject({ status: 'committed' })
+    await made.rows('VACUUM FREEZE SCHEMA.players')
+    const before = await locks(made)
+    const duplicate = placing({ n: 1 })
+    const sameBet = placing({ n: 1, fields: { transactionId: 'other' } })
+    for (const each of [duplicate, sameBet, placing({ n: 2, amount: '70.01' })]) {
+      expect(await made.store.commit(each)).toEqual(conflict)
+    }
+    expect(await locks(made)).toEqual(before)
+    // Two in a batch: their players differ from that of the other.
+    const others = placing({ playerId: 'bob', n: 1 })
+    expect(await Promise.all([made.store.commit(sameBet), made.store.commit(others)])).toEqual([
+      conflict,
+      conflict,
+    ])
+    expect(await locks(made)).toEqual(before)
+  })
+})
+
+describe('ids and texts with characters that mean something in an array', () => {
+  const texts = [
+    'NULL',
+    'null',
+    '{}',
+    '"',
+    '\\',
+    '\\"',
+    "'",
+    'a,b',
+    ' a ',
+    '{"a",NULL}',
+    'ü €',
+    '"}, {"',
+    '%s $1',
+    '()',
+  ]
+
+  it.each(['alone', 'in one batch'])('are stored as they are, %s', async how => {
+    const made = await wallet({ players: texts })
+    const commits = texts.map((text, n) => {
+      const ids = { transactionId: text, betId: text }
+      const { transaction, bet, ...rest } = placing({ playerId: text, n, fields: ids })
+      return { ...rest, transaction, bet: bet && { ...bet, betId: text } }
+    })
+    const results = []
+    if (how === 'alone') for (const each of commits) results.push(await made.store.commit(each))
+    else results.push(...(await Promise.all(commits.map(each => made.store.commit(each)))))
+    expect(results).toMatchObject(texts.map(() => ({ status: 'committed', balance: '70' })))
+    for (const [n, text] of texts.entries()) {
+      const found = await made.store.load({
+        operation: 'placebet',
+        transactionId: text,
+        playerId: text,
+        betId: text,
+      })
+      expect(found.bet).toEqual(commits[n]?.bet)
+      expect(found.transaction).toEqual({
+        ...commits[n]?.transaction,
+        walletTransactionId: expect.any(String),
+      })
+    }
+  })
+
+  it.each(['alone', 'in one batch'])('in a recorded refusal, %s', async how => {
+    const made = await wallet()
+    const description = 'no: {"a", NULL}, \\ and "quotes"'
+    const refused = (playerId: string, n: number) => ({
+      ...placing({ playerId, n, fields: { refusal: { errorCode: 'REFUSED', description }, delta: '0' } }),
+      bet: null,
+      balance: null,
+    })
+    const commits = how === 'alone' ? [refused('alice', 1)] : [refused('alice', 1), refused('bob', 2)]
+    await Promise.all(commits.map(each => made.store.commit(each)))
+    const found = await made.store.load({ ...keys, betId: 'bet-1' })
+    expect(found.transaction?.refusal).toEqual({ errorCode: 'REFUSED', description })
+  })
+})

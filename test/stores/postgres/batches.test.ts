@@ -1,9 +1,10 @@
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { type BatchSettings, createBatches, type Entry } from '../../../src/stores/postgres/batches.js'
 
 interface Item {
   name: string
   sheddable?: boolean
+  bulk?: boolean
   partition?: string
   keys?: string[]
 }
@@ -18,6 +19,8 @@ function stage(settings: Partial<BatchSettings<Item, Answer>> = {}) {
     batchMax: 4,
     queueMax: 8,
     queuedMsMax: 60_000,
+    arrivals: { sheddableAt: Number.NEGATIVE_INFINITY },
+    bulk: item => item.bulk === true,
     sheddable: item => item.sheddable === true,
     perform: entries =>
       new Promise(resolve => {
@@ -109,6 +112,103 @@ describe('with a batch in flight', () => {
     sent[0]?.end()
     await turn()
     expect(sent[2]?.names).toEqual(['c1'])
+  })
+})
+
+describe('bulk work beside sheddable items', () => {
+  const bulk = (count: number) => Array.from({ length: count }, (_, n) => `b${n}`)
+
+  function mixed(settings: Partial<BatchSettings<Item, Answer>> = {}) {
+    const staged = stage({ slotsMax: 2, queueMax: 100, ...settings })
+    return {
+      ...staged,
+      settle: (...names: string[]) => {
+        for (const name of names) void staged.batches.submit({ name, bulk: true })
+      },
+      place: (...names: string[]) => {
+        for (const name of names) void staged.batches.submit({ name, sheddable: true })
+      },
+    }
+  }
+
+  afterEach(() => void vi.useRealTimers())
+
+  test('alone, it uses every slot, in full batches', async () => {
+    const { sent, settle } = mixed()
+    settle(...bulk(9))
+    await turn()
+    expect(sent.map(({ names }) => names.length)).toEqual([4, 4])
+  })
+
+  test('it uses one slot, in smaller batches; the other slot is for the sheddable items', async () => {
+    const { sent, settle, place } = mixed()
+    settle(...bulk(9))
+    place('p1')
+    await turn()
+    expect(sent.map(({ names }) => names)).toEqual([['b0', 'b1'], ['p1']])
+    place('p2', 'p3')
+    sent[1]?.end()
+    await turn()
+    // Its slot stays free of bulk work, also while no item waits.
+    sent[2]?.end()
+    await turn()
+    expect(sent.map(({ names }) => names).slice(2)).toEqual([['p2', 'p3']])
+    sent[0]?.end()
+    await turn()
+    expect(sent[3]?.names).toEqual(['b2', 'b3'])
+  })
+
+  test('with sheddable items in every other slot, it still goes on', async () => {
+    const { sent, settle, place } = mixed({ batchMax: 2 })
+    place('p1', 'p2', 'p3', 'p4', 'p5', 'p6')
+    await turn()
+    settle(...bulk(2))
+    sent[0]?.end()
+    await turn()
+    expect(sent.map(({ names }) => names)).toEqual([['p1', 'p2'], ['p3', 'p4'], ['b0']])
+  })
+
+  test('what is neither bulk nor sheddable goes first, and not with bulk work', async () => {
+    const { sent, settle, place, submit } = mixed()
+    settle(...bulk(9))
+    place('p1')
+    submit('rollback')
+    await turn()
+    expect(sent.map(({ names }) => names)).toEqual([
+      ['b0', 'b1'],
+      ['rollback', 'p1'],
+    ])
+  })
+
+  test('it gets every slot back once no sheddable item has arrived for 100 ms', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    const { sent, settle, place } = mixed()
+    settle(...bulk(20))
+    place('p1')
+    await turn()
+    vi.advanceTimersByTime(101)
+    sent[0]?.end()
+    sent[1]?.end()
+    await turn()
+    expect(sent.map(({ names }) => names.length)).toEqual([2, 1, 4, 4])
+  })
+
+  test('a sheddable item in another queue of the store counts too', async () => {
+    const arrivals = { sheddableAt: Number.NEGATIVE_INFINITY }
+    const one = mixed({ arrivals })
+    const other = mixed({ arrivals })
+    other.place('p1')
+    one.settle(...bulk(9))
+    await turn()
+    expect(one.sent.map(({ names }) => names.length)).toEqual([2])
+  })
+
+  test('with one slot only, a batch is shared half and half', async () => {
+    const { sent, settle, place } = mixed({ slotsMax: 1 })
+    settle(...bulk(9))
+    place('p1', 'p2', 'p3')
+    await turn()
+    expect(sent.map(({ names }) => names)).toEqual([['b0', 'b1', 'p1', 'p2']])
   })
 })
 

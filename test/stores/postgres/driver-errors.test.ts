@@ -2,7 +2,7 @@
  * Errors of PostgreSQL in the shapes of drivers and ORMs. Recorded from pg 8.23.1, postgres.js 3.4.9, Drizzle 0.45.4,
  * Slonik 47.3.2, Knex 3.3.0, TypeORM 1.1.1, Sequelize 6.37.8 and Prisma 6.19.3 with @prisma/adapter-pg.
  */
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { describeError, serverErrorOf } from '../../../src/stores/postgres/driver-errors.js'
 import {
   classifyError,
@@ -11,6 +11,7 @@ import {
   isOutOfRange,
   PostgresStoreError,
   startError,
+  unavailable,
 } from '../../../src/stores/postgres/errors.js'
 
 /** What the server has answered. */
@@ -220,4 +221,13 @@ describe('the error of the check at start', () => {
     const own = new PostgresStoreError('UNSUPPORTED_CLIENT', 'no rows')
     expect(startError(own)).toBe(own)
   })
+})
+
+test('requests that are shed share one error: it costs nothing, and has no stack of another request', () => {
+  expect(unavailable(null)).toBe(unavailable(null))
+  expect(unavailable(null)).toMatchObject({ name: 'PostgresStoreError', code: 'UNAVAILABLE' })
+  expect(unavailable(null).stack).toBe(
+    'PostgresStoreError: Overloaded: the request was shed; no changes were made',
+  )
+  expect(unavailable(undefined)).not.toBe(unavailable(undefined))
 })

@@ -737,6 +737,37 @@ describe('one failing commit in a batch', () => {
   })
 })
 
+describe('a client that wraps errors, as Drizzle does', () => {
+  it('one request of a batch fails, and is answered as without the wrapper', async () => {
+    const ddl = `CREATE TABLE SCHEMA.accounts (
+        id text PRIMARY KEY, currency text NOT NULL, available numeric(6,2) NOT NULL CHECK (available >= 50));
+      INSERT INTO SCHEMA.accounts SELECT unnest('{alice,bob,carol}'::text[]), 'EUR', 100`
+    const players = { table: 'SCHEMA.accounts', id: 'id', currency: 'currency', balance: 'available' }
+    const made = await wallet({ ddl, options: { players } })
+    const wrapped = (text: string, values?: unknown[]) =>
+      made.pool.query(text, values).catch((cause: unknown) => {
+        throw new Error(`Failed query: ${text}`, { cause })
+      })
+    const store = createPostgresStore(
+      { query: wrapped },
+      { schema: made.schema, players: { ...players, table: `${made.schema}.accounts` } },
+    )
+    await store.ready()
+    const results = await Promise.all(
+      [
+        placing({ playerId: 'alice', n: 1 }),
+        placing({ playerId: 'bob', n: 2, amount: '60' }),
+        placing({ playerId: 'carol', n: 3 }),
+      ].map(each => endOf(store.commit(each))),
+    )
+    expect(results).toEqual([
+      committed('70.00'),
+      expect.objectContaining({ status: 'refused', errorCode: 'INSUFFICIENT_FUNDS' }),
+      committed('70.00'),
+    ])
+  })
+})
+
 describe('a client that is not a pool', () => {
   it.each(['{ query }', 'a single connection'])('%s: the same handlers, the same answers', async kind => {
     const made = await wallet()

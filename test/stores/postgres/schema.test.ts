@@ -13,7 +13,7 @@ import {
 } from 'bet-wallet/postgres'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { commitQuery, lockQuery } from '../../../src/stores/postgres/sql/commit.js'
+import { commitQuery } from '../../../src/stores/postgres/sql/commit.js'
 import { functionName } from '../../../src/stores/postgres/sql/fragments.js'
 import { loadQuery } from '../../../src/stores/postgres/sql/load.js'
 import { tablesOf } from '../../../src/stores/postgres/tables.js'
@@ -395,13 +395,7 @@ describe('the plans', () => {
   const tables = tablesOf(options)
   const statements: [string, string, string, string][] = [
     ['load', 'json', loadQuery(tables, '$1'), "'[]'"],
-    ['lock', 'text[]', lockQuery(tables, '$1'), "'{}'"],
-    [
-      'commit',
-      'json, text[], boolean, numeric',
-      commitQuery(tables, { items: '$1', lockedIds: '$2', allLocked: '$3', balanceMax: '$4' }),
-      "'[]', '{}', true, NULL",
-    ],
+    ['commit', 'text[], numeric', commitQuery(tables, { fields: '$1', balanceMax: '$2' }), "'{}', NULL"],
   ]
 
   test.each([

@@ -7,7 +7,7 @@ import {
   type PostgresStoreError,
   type PostgresTables,
 } from 'bet-wallet/postgres'
-import pg from 'pg'
+import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { placeBet } from '../../fixtures.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
@@ -17,6 +17,7 @@ import {
   type PostgresServer,
   startPostgres,
 } from '../../postgres/server.js'
+import { poolOf } from './pools.js'
 
 const { pool, url, drop } = await freshDatabase()
 afterAll(drop)
@@ -33,7 +34,7 @@ async function startError(client: pg.Pool, options: PostgresTables): Promise<Pos
 
 /** The problem of a start with these settings of the session. */
 async function startErrorWith(settings: string, options: PostgresTables, where = url) {
-  const client = new pg.Pool({ connectionString: where, options: settings, max: 1 })
+  const client = poolOf({ connectionString: where, options: settings, max: 1 })
   try {
     return await startError(client, options)
   } finally {
@@ -130,7 +131,7 @@ describe('durability', () => {
 describe('operators and functions', () => {
   let options: PostgresTables
   beforeAll(async () => {
-    options = await prepare(`${accounts}; CREATE SCHEMA app;
+    options = await prepare(`${accounts}; create schema app;
       CREATE FUNCTION app.plus(numeric, numeric) RETURNS numeric LANGUAGE sql AS 'SELECT 1000000::numeric';
       CREATE OPERATOR app.+ (LEFTARG = numeric, RIGHTARG = numeric, FUNCTION = app.plus)`)
   })
@@ -150,7 +151,7 @@ describe('operators and functions', () => {
   )
 
   test('a temporary table is no schema before pg_catalog', async () => {
-    const client = new pg.Pool({ connectionString: url, max: 1 })
+    const client = poolOf({ connectionString: url, max: 1 })
     await client.query('CREATE TEMP TABLE scratch (x integer)')
     expect(await startError(client, options)).toBeNull()
     await client.end()
@@ -165,7 +166,7 @@ describe('row-level security', () => {
     const location = new URL(url)
     location.username = role
     location.password = 'secret'
-    asRole = new pg.Pool({ connectionString: location.href, max: 2 })
+    asRole = poolOf({ connectionString: location.href, max: 2 })
   })
   afterAll(async () => {
     await asRole.end()

@@ -220,7 +220,7 @@ describe('the listeners', () => {
   ])('%s, in whatever language: %s', async (_, routine, code) => {
     const pool = new FakePool()
     pool.connection.query = async () => {
-      pool.connection.emit('notice', { severity: 'WARNUNG', message: 'storniere Warten', routine })
+      pool.connection.emit('notice', { message: 'Grenze erreicht', routine })
       return { rows: [] }
     }
     const end = await endOf(connectionsFrom(pool, 1_000, false).statement('SELECT 1', []))

@@ -24,7 +24,7 @@ import {
 } from './fragments.js'
 
 /**
- * `commit_one_v1`, called with one item as a JSON object. The guards are checked first, and enforced by the
+ * `commit_one_v1`, called with the fields of one item, an array as text. The guards are checked first, and enforced by the
  * writes too: guards 1 and 2 by the unique indexes and the bet's revision, guard 3 by the row lock.
  */
 export function commitOneFunction(tables: Tables): DatabaseFunction {
@@ -32,7 +32,7 @@ export function commitOneFunction(tables: Tables): DatabaseFunction {
     name: functionName(tables, 'commit_one'),
     comment: '-- Commits one item: the same guards, by small statements.',
     parameters: sql`
-      item_text text,
+      fields_text text,
       balance_max numeric,
       lock_timeout_ms integer`,
     returns: sql`
@@ -41,6 +41,7 @@ export function commitOneFunction(tables: Tables): DatabaseFunction {
     body: sql`
       #variable_conflict use_column
       DECLARE
+        fields text[] := fields_text::text[];
         item record;
         stored_revision integer;
         bet_is_stored boolean;
@@ -49,11 +50,10 @@ export function commitOneFunction(tables: Tables): DatabaseFunction {
         balance_written numeric;
       BEGIN
         PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
-        SELECT * INTO item
-        FROM json_to_record(item_text::json) AS item (
-          ${itemColumns}
-        );
-        item_index := item.item_index;
+        SELECT
+          ${itemColumns((index, type) => `fields[${index}]${type === 'text' ? '' : `::${type}`}`)}
+        INTO item;
+        item_index := 0;
         verdict := 'conflict';
 
         <<guards_and_writes>>

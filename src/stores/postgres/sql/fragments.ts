@@ -119,7 +119,7 @@ export const lookup = (query: string, alias: string) => sql`
 /**
  * A playerId as text, in the type of the id column: a comparison with another type would not use its index.
  */
-export const asPlayerId = ({ players }: Tables, text: string) =>
+export const asPlayerId = ({ players }: Pick<Tables, 'players'>, text: string) =>
   players.idType === 'text' ? text : `${text}::${players.idType}`
 
 /**
@@ -188,20 +188,41 @@ function legacyColumn(column: string): string {
     )`
 }
 
-/** The fields of one item of a commit: a JSON object. An absent key is NULL. */
-export const itemColumns = lines([
-  'item_index integer',
-  'operation text, transaction_id text, player_id text, bet_id text',
-  'amount numeric, currency text, type text, delta numeric',
-  'error_code text, description text, transaction_date_ms numeric',
-  'balance_delta numeric, balance_currency text, balance_floor numeric',
-  'bet_player_id text, bet_currency text, bet_stake numeric, bet_status text, bet_revision integer',
-  ...settlementTypes.map(type =>
-    creditColumnsOf(type)
-      .map(column => `${column} numeric`)
-      .join(', '),
-  ),
-])
+/** The fields of an item of a commit, in the order of `fieldsOf` in rows.ts. */
+const itemFields = [
+  'operation text',
+  'transaction_id text',
+  'player_id text',
+  'bet_id text',
+  'amount numeric',
+  'currency text',
+  'type text',
+  'delta numeric',
+  'error_code text',
+  'description text',
+  'transaction_date_ms float8',
+  'balance_delta numeric',
+  'balance_currency text',
+  'balance_floor numeric',
+  'debits_before numeric',
+  'credits_before numeric',
+  'bet_player_id text',
+  'bet_currency text',
+  'bet_stake numeric',
+  'bet_status text',
+  'bet_revision integer',
+  // An array with the columns of all credits; NULL where the bet has none.
+  'credits text',
+]
+
+/** The fields of an item as columns. `fieldAt` is the SQL of the field at an index, from 1. */
+export const itemColumns = (fieldAt: (index: number, type: string) => string) =>
+  lines(
+    itemFields.map((field, index) => {
+      const [name = '', type = ''] = field.split(' ')
+      return `${fieldAt(index + 1, type)} AS ${name}`
+    }),
+  )
 
 /** The columns of `transactions` that a commit writes; `item` has their values. */
 export const transactionColumns = sql`
@@ -226,14 +247,14 @@ export const betValues = sql`
   ${lines(
     settlementTypes.map(type =>
       creditColumnsOf(type)
-        .map(column => `item.${column}`)
+        .map(column => `(item.credits::numeric[])[${creditColumns.indexOf(column) + 1}]`)
         .join(', '),
     ),
   )},
   item.bet_revision`
 
 /** The stored transaction of an item or key. Guard 1: there is none. */
-export const fromStoredTransaction = ({ schema }: Tables, item: string) => sql`
+export const fromStoredTransaction = ({ schema }: Pick<Tables, 'schema'>, item: string) => sql`
   FROM ${schema}.transactions stored
   WHERE stored.operation = ${item}.operation
     AND stored.transaction_id = ${item}.transaction_id`

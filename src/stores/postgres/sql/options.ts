@@ -1,7 +1,7 @@
 /** The registered option sets: which options the functions of the schema were made for. */
 import type { Tables } from '../tables.js'
 import { sql } from './fragments.js'
-import { dollarQuoted, literal } from './quoting.js'
+import { dollarQuoted, jsonLiteral, literal } from './quoting.js'
 
 export const optionsTable = (schema: string) => sql`
   -- The options that the functions were made for. The hash is the end of their names.
@@ -27,7 +27,7 @@ export const optionsProblem = ({ schema, schemaName, optionSet }: Tables) => sql
     )
   ) AS problem
   FROM (
-    SELECT ${literal(optionSet.json)}::jsonb AS options
+    SELECT ${jsonLiteral(optionSet.json)}::jsonb AS options
   ) given
   CROSS JOIN (
     SELECT options
@@ -69,5 +69,5 @@ export function isRefusedForOptions(error: unknown): error is Error {
 
 export const registerOptions = ({ schema, optionSet }: Tables) => sql`
   INSERT INTO ${schema}.options (hash, options)
-  VALUES ('${optionSet.hash}', ${literal(optionSet.json)})
+  VALUES ('${optionSet.hash}', ${jsonLiteral(optionSet.json)})
   ON CONFLICT DO NOTHING`

@@ -5,10 +5,17 @@ export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
-/** A text as an SQL literal, whatever standard_conforming_strings is. */
+/** A text as an SQL literal, on one line, whatever standard_conforming_strings is. */
 export function literal(text: string): string {
   const doubled = text.replaceAll("'", "''")
-  return text.includes('\\') ? `E'${doubled.replaceAll('\\', '\\\\')}'` : `'${doubled}'`
+  if (!/[\\\n]/.test(text)) return `'${doubled}'`
+  return `E'${doubled.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}'`
+}
+
+/** JSON as an SQL literal that keeps its lines: their indentation is no part of the values. */
+export function jsonLiteral(json: string): string {
+  const doubled = json.replaceAll("'", "''")
+  return json.includes('\\') ? `E'${doubled.replaceAll('\\', '\\\\')}'` : `'${doubled}'`
 }
 
 /** A body between dollar quotes that do not occur in it: a name in it may contain `$function$`. */

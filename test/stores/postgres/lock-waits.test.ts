@@ -1,0 +1,159 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Entry } from '../../../src/stores/postgres/batches.js'
+import { createLockWaits, type LockWaitSettings } from '../../../src/stores/postgres/lock-waits.js'
+
+interface Item {
+  name: string
+  row: string
+  sheddable?: boolean
+  keys?: string[]
+}
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+})
+afterEach(() => void vi.useRealTimers())
+
+/** Rows are locked until they are taken out of `locked`. */
+function stage(settings: Partial<LockWaitSettings<Item, string>> = {}) {
+  const locked = new Set<string>()
+  const sent: string[][] = []
+  const answers: Record<string, string> = {}
+  const lockWaits = createLockWaits<Item, string>({
+    queueMax: 100,
+    batchMax: 4,
+    lockTimeoutMs: 1_000,
+    sheddable: item => item.sheddable === true,
+    partitionKeyOf: item => item.row,
+    uniqueKeysOf: ({ keys = [] }) => keys,
+    async perform(batch) {
+      sent.push(batch.map(({ item }) => item.name))
+      for (const entry of batch) {
+        if (locked.has(entry.item.row)) lockWaits.wait(entry)
+        else entry.resolve('done')
+      }
+    },
+    onGivenUp: entry => entry.resolve('given up'),
+    ...settings,
+  })
+  function wait(name: string, fields: Partial<Item> = {}): void {
+    const item = { name, row: name.slice(0, 1), ...fields }
+    locked.add(item.row)
+    const entry: Entry<Item, string> = {
+      item,
+      queuedAt: performance.now(),
+      resolve(answer) {
+        answers[name] = answer
+      },
+      reject() {},
+    }
+    lockWaits.wait(entry)
+  }
+  return { lockWaits, locked, sent, answers, wait }
+}
+
+const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms)
+
+describe('a locked row', () => {
+  test('is tried again with growing pauses, of at most 24 ms', async () => {
+    const { sent, wait, locked, answers } = stage()
+    const times: number[] = []
+    const started = performance.now()
+    const push = sent.push.bind(sent)
+    sent.push = (...batches) => {
+      times.push(performance.now() - started)
+      return push(...batches)
+    }
+    wait('a')
+    await pass(500)
+    const pauses = times.map((time, index) => time - (times[index - 1] ?? 0))
+    // Half to one and a half of 2, 4, 8, 16, 16, …; timers have whole milliseconds.
+    for (const [index, pause] of pauses.entries()) {
+      const about = Math.min(16, 2 ** (index + 1))
+      expect(pause).toBeGreaterThanOrEqual(about / 2)
+      expect(pause).toBeLessThanOrEqual(1.5 * about + 1)
+    }
+    expect(pauses.length).toBeGreaterThan(15)
+    expect(answers).toEqual({})
+    locked.clear()
+    await pass(25)
+    expect(answers).toEqual({ a: 'done' })
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('is given up after lockTimeoutMs, with one last attempt at the end', async () => {
+    const { sent, wait, answers, lockWaits } = stage()
+    wait('a')
+    await pass(999)
+    expect(answers).toEqual({})
+    const before = sent.length
+    await pass(2)
+    expect(answers).toEqual({ a: 'given up' })
+    expect(sent.length).toBeGreaterThan(before)
+    expect(lockWaits.stats).toEqual({ queued: 0, inFlight: 0, shed: 0 })
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('does not delay another row', async () => {
+    const { wait, locked, answers } = stage()
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']) wait(name)
+    await pass(300)
+    wait('z')
+    locked.delete('z')
+    await pass(100)
+    expect(answers).toEqual({ z: 'done' })
+  })
+
+  test('has all of its entries tried together, in their order', async () => {
+    const { sent, wait, locked, answers } = stage()
+    wait('a1')
+    await pass(200)
+    wait('a2')
+    locked.clear()
+    await pass(25)
+    expect(sent.at(-1)).toEqual(['a1', 'a2'])
+    expect(answers).toEqual({ a1: 'done', a2: 'done' })
+  })
+
+  test('has more entries than a batch: the rest follows at once', async () => {
+    const { sent, wait, locked } = stage()
+    for (const name of ['a1', 'a2', 'a3', 'a4', 'a5']) wait(name)
+    await pass(200)
+    locked.clear()
+    await pass(25)
+    expect(sent.slice(-2)).toEqual([['a1', 'a2', 'a3', 'a4'], ['a5']])
+  })
+})
+
+test('entries with a key in common are tried one after the other', async () => {
+  const { sent, wait, locked, answers } = stage()
+  wait('a', { keys: ['t'] })
+  wait('b', { keys: ['t'] })
+  locked.clear()
+  await pass(50)
+  expect(sent.map(({ length }) => length)).toEqual([1, 1])
+  expect(answers).toEqual({ a: 'done', b: 'done' })
+})
+
+test('a full queue sheds: sheddable entries from half of queueMax on', async () => {
+  const { wait, answers, lockWaits } = stage({ queueMax: 4 })
+  for (const name of ['p1', 'p2', 'p3']) wait(name, { sheddable: true })
+  for (const name of ['r1', 'r2', 'r3']) wait(name)
+  expect(answers).toEqual({ p3: 'given up', r3: 'given up' })
+  expect(lockWaits.stats).toEqual({ queued: 4, inFlight: 0, shed: 2 })
+})
+
+test('attempts take at most half of the time', async () => {
+  let attempts = 0
+  const { wait, lockWaits } = stage({
+    async perform(batch) {
+      attempts += 1
+      await new Promise(resolve => setTimeout(resolve, 40))
+      for (const entry of batch) lockWaits.wait(entry)
+    },
+  })
+  wait('a')
+  await pass(800)
+  expect(attempts).toBeLessThanOrEqual(11)
+  expect(attempts).toBeGreaterThan(8)
+})
