@@ -139,19 +139,19 @@ const restarted =
 const failovers = {
   'primary killed': killed,
   'split brain': splitBrain,
-  'primary frozen, and back': frozen,
-  'a standby answers, and is promoted': standbyAnswers('promoted'),
-  'a standby answers, and back': standbyAnswers('back'),
   'waits terminated, primary killed': waits('terminate', 'killed'),
-  'waits terminated, standby back': waits('terminate', 'back'),
+  'a standby answers, and is promoted': standbyAnswers('promoted'),
+  'primary frozen, and back': frozen,
   'waits cancelled, primary killed': waits('cancel', 'killed'),
   'restart, primary killed': restarted('killed'),
+  'a standby answers, and back': standbyAnswers('back'),
+  'waits terminated, standby back': waits('terminate', 'back'),
   'restart, standby back': restarted('back'),
 } satisfies Record<string, Failover>
 
 export type FailoverKind = keyof typeof failovers
 
-/** Every kind once, in random order, and again. */
+/** Every kind once, in this order, and then in random orders. */
 export function failingOver(
   cluster: Cluster,
   kinds: readonly FailoverKind[] = Object.keys(failovers) as FailoverKind[],
@@ -162,7 +162,7 @@ export function failingOver(
     async disturb({ random, answered, answersPerKill, kills, killsMax, progress, log }) {
       let round: FailoverKind[] = []
       for (let count = 1; count <= killsMax; count += 1) {
-        if (round.length === 0) round = shuffled(kinds, random)
+        if (round.length === 0) round = count === 1 ? [...kinds].reverse() : shuffled(kinds, random)
         const kind = round.pop() as FailoverKind
         await answered(random.int(1, 2 * answersPerKill))
         kills[kind] = (kills[kind] ?? 0) + 1

@@ -25,16 +25,16 @@ const faults: Record<string, Fault> = {
     if (random.percent(70)) await replaced(cluster, leader)
     cluster.startNode(leader)
   },
-  async 'PostgreSQL of the leader killed'(cluster, leader) {
-    cluster.signal(leader, ['postgres'], 'SIGKILL')
-    // Patroni notices it in its next loop.
-    await sleep(2_000)
-  },
   async 'leader frozen, and back'(cluster, leader, random) {
     cluster.signal(leader, all, 'SIGSTOP')
     await replaced(cluster, leader)
     await sleep(random.int(0, 5_000))
     cluster.signal(leader, all, 'SIGCONT')
+  },
+  async 'PostgreSQL of the leader killed'(cluster, leader) {
+    cluster.signal(leader, ['postgres'], 'SIGKILL')
+    // Patroni notices it in its next loop.
+    await sleep(2_000)
   },
   async 'etcd gone'(cluster, _, random) {
     await cluster.killEtcd()
@@ -62,7 +62,7 @@ const faults: Record<string, Fault> = {
   },
 }
 
-/** Every kind once, in random order, and again. */
+/** Every kind once, in this order, and then in random orders. */
 export function patroniFailing(cluster: PatroniCluster): Subject {
   return {
     url: cluster.url,
@@ -70,7 +70,8 @@ export function patroniFailing(cluster: PatroniCluster): Subject {
     async disturb({ random, answered, answersPerKill, kills, killsMax, progress, log }) {
       let round: string[] = []
       for (let count = 1; count <= killsMax; count += 1) {
-        if (round.length === 0) round = shuffled(Object.keys(faults), random)
+        const kinds = Object.keys(faults)
+        if (round.length === 0) round = count === 1 ? kinds.reverse() : shuffled(kinds, random)
         const name = round.pop() as string
         await answered(random.int(1, 2 * answersPerKill))
         const leader = await cluster.leader()
