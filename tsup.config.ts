@@ -25,6 +25,8 @@ const shared: Options = {
   // By rollup, which keeps the CommonJS of split chunks as modern as the source; tsup itself compiles `?.` and `??` down.
   treeshake: true,
   removeNodeProtocol: false,
+  // The package has a limit of size. Names stay: they are in stack traces.
+  minifyWhitespace: true,
 }
 
 const require = createRequire(import.meta.url)

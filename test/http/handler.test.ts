@@ -685,9 +685,11 @@ describe('given the option statusCodes', () => {
 describe('given faults', () => {
   const cause = new Error('SELECT balance FROM players WHERE password = hunter2')
   const failing = (part: Partial<WalletStore>): WalletStore => ({ ...anna(), ...part })
+  /** With a hook that needs the player, a placebet is loaded before it is committed. */
+  const loadFirst = { authorizeBet() {} }
 
   test.each<[string, WalletStore, Partial<HttpOptions>, number, string]>([
-    ['load rejects', failing({ load: () => Promise.reject(cause) }), {}, 500, 'LOAD_FAILED'],
+    ['load rejects', failing({ load: () => Promise.reject(cause) }), loadFirst, 500, 'LOAD_FAILED'],
     [
       'load throws',
       failing({
@@ -695,14 +697,14 @@ describe('given faults', () => {
           throw cause
         },
       }),
-      {},
+      loadFirst,
       500,
       'LOAD_FAILED',
     ],
     [
       'load is overloaded',
       failing({ load: () => Promise.reject(Object.assign(new Error('hunter2'), { code: 'UNAVAILABLE' })) }),
-      {},
+      loadFirst,
       503,
       'UNAVAILABLE',
     ],
@@ -789,13 +791,14 @@ describe('given faults', () => {
   test('when a fault occurs, then onError receives the cause and the request', async () => {
     const onError = vi.fn()
     const request = placeBetRequest()
-    await wallet({ onError }, failing({ load: () => Promise.reject(cause) })).handle(request)
+    await wallet({ ...loadFirst, onError }, failing({ load: () => Promise.reject(cause) })).handle(request)
     expect(onError).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ cause }), request)
   })
 
   test('when there is no onError, then faults are logged with console.error', async () => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => {})
     const handle = createHttpHandler(failing({ load: () => Promise.reject(cause) }), {
+      ...loadFirst,
       authenticate: () => true,
     })
     await handle(placeBetRequest())
@@ -839,7 +842,7 @@ describe('given faults', () => {
       },
       () => Promise.reject(new Error('the log is full')) as never,
     ]) {
-      const { handle } = wallet({ onError }, failing({ load: () => Promise.reject(cause) }))
+      const { handle } = wallet({ ...loadFirst, onError }, failing({ load: () => Promise.reject(cause) }))
       expect(errorOf(await handle(placeBetRequest()))).toEqual([500, 'INTERNAL_ERROR'])
       await new Promise(resolve => setImmediate(resolve))
     }

@@ -263,7 +263,9 @@ AS $function$
 BEGIN
   RETURN QUERY
     SELECT loaded.* FROM "bet_wallet".load_v1_a4981b82(keys) loaded;
-  PERFORM pg_logical_emit_message(true, 'bet-wallet', '');
+  IF found THEN
+    PERFORM pg_logical_emit_message(true, 'bet-wallet', '');
+  END IF;
 END
 $function$;
 

@@ -2,6 +2,13 @@
 import { withTimeout } from '../../timeout.js'
 import { type Notice, reportsOfClient, reportsOfConnection } from './connection-events.js'
 import { classifyError, type ErrorClass, hasCode, isConnectionLost, PostgresStoreError } from './errors.js'
+import {
+  type CanPrepare,
+  createPreparing,
+  type FunctionCall,
+  type PreparedStatement,
+  type Send,
+} from './prepared-statements.js'
 
 /** Runs one statement with its parameters and returns its rows. */
 export type Query = (text: string, values?: unknown[]) => Promise<{ rows: unknown[] }>
@@ -27,8 +34,8 @@ export interface PostgresClient {
 }
 
 /** A borrowed connection. */
-interface Connection {
-  query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
+interface Connection extends CanPrepare {
+  query(statement: string | PreparedStatement, values?: unknown[]): Promise<{ rows: unknown[] }>
   release(error?: Error | boolean): void
   /** Of pg: 'error' is emitted when the connection breaks, also to its running query. */
   on?(event: string, listener: (about: never) => void): unknown
@@ -45,6 +52,8 @@ interface Pool {
 export interface Connections {
   /** Runs one statement as a database transaction of its own. @throws {QueryFailed} */
   statement(text: string, values: unknown[]): Promise<unknown[]>
+  /** The same for a call of a function, prepared where the client can do that. @throws {QueryFailed} */
+  call(call: FunctionCall, values: unknown[]): Promise<unknown[]>
   /** Runs `work` between BEGIN and COMMIT. When it throws: ROLLBACK. @throws {QueryFailed} */
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T>
 }
@@ -131,15 +140,18 @@ async function withDeadline<T>(timeoutMs: number, work: (deadline: Deadline) => 
 
 function connectionsOfPool(pool: Pool, timeoutMs: number): Connections {
   listenForErrors(pool)
-  const borrow = <T>(work: (connection: Connection, send: Query) => Promise<T>) =>
+  const borrow = <T>(work: (connection: Connection, send: Send) => Promise<T>) =>
     withDeadline(timeoutMs, deadline => withConnection(pool, deadline, work))
+  const prepared = createPreparing()
+  const alone = (run: (connection: Connection, send: Send) => Promise<unknown>) =>
+    borrow(async (connection, send) => {
+      const rows = rowsOf(await run(connection, send))
+      mustNotBeInBlock(connection)
+      return rows
+    })
   return {
-    statement: (text, values) =>
-      borrow(async (connection, send) => {
-        const rows = rowsOf(await send(text, values))
-        mustNotBeInBlock(connection)
-        return rows
-      }),
+    statement: (text, values) => alone((_, send) => send(text, values)),
+    call: (call, values) => alone((connection, send) => prepared(connection, send, { ...call, values })),
     transaction: work =>
       borrow(async (connection, send) => {
         await connection.query(`BEGIN; ${openBlock}`)
@@ -178,12 +190,12 @@ function listenForErrors(pool: Pool): void {
 /**
  * Runs `work` on a connection. Closes the connection when it is broken, and when the deadline expires.
  *
- * @param work is called with the connection, and with a function for the one statement that may commit
+ * @param work is called with the connection, and with a function for what may commit
  */
 async function withConnection<T>(
   pool: Pool,
   deadline: Deadline,
-  work: (connection: Connection, send: Query) => Promise<T>,
+  work: (connection: Connection, send: Send) => Promise<T>,
 ): Promise<T> {
   let connection: Connection | null = null
   let broken = false
@@ -195,12 +207,12 @@ async function withConnection<T>(
     const acquired = await acquire(pool, deadline)
     connection = acquired
     const reports = reportsOfConnection(acquired)
-    return await work(acquired, (text, values) => {
+    return await work(acquired, (statement, values) => {
       // Broken while nothing ran on it, or timed out: later statements are not sent.
       if (reports.lost || deadline.expired)
         throw new PostgresStoreError('UNAVAILABLE', 'The connection was lost')
       deadline.sent = true
-      return replicated(reports, () => acquired.query(text, values))
+      return replicated(reports, () => acquired.query(statement, values))
     })
   } catch (error) {
     broken = !(error instanceof CallbackFailed) && isConnectionLost(error)
@@ -256,17 +268,19 @@ async function acquire(pool: Pool, deadline: Deadline): Promise<Connection> {
 /** Without a pool: the client is one connection, or has a pool inside. */
 function connectionsOfClient(client: PostgresClient, timeoutMs: number): Connections {
   const reports = reportsOfClient(client)
+  const statement: Connections['statement'] = (text, values) =>
+    withDeadline(timeoutMs, async deadline => {
+      mustBeConnected(client)
+      if (isInBlock(client))
+        throw new PostgresStoreError('UNAVAILABLE', 'The connection has an open transaction block')
+      deadline.sent = true
+      const rows = rowsOf(await replicated(reports, () => client.query(text, values)))
+      mustNotBeInBlock(client)
+      return rows
+    })
   return {
-    statement: (text, values) =>
-      withDeadline(timeoutMs, async deadline => {
-        mustBeConnected(client)
-        if (isInBlock(client))
-          throw new PostgresStoreError('UNAVAILABLE', 'The connection has an open transaction block')
-        deadline.sent = true
-        const rows = rowsOf(await replicated(reports, () => client.query(text, values)))
-        mustNotBeInBlock(client)
-        return rows
-      }),
+    statement,
+    call: ({ text }, values) => statement(text, values),
     transaction: work =>
       withDeadline(timeoutMs, async deadline => {
         if (client.transaction === undefined)

@@ -16,9 +16,9 @@ import { type Connections, classify } from './client.js'
 import type { Columns } from './columns.js'
 import { type ErrorClass, isConnectionLost, isOutOfRange, PostgresStoreError } from './errors.js'
 import { createLockWaits, type LockWaits } from './lock-waits.js'
+import { type FunctionCall, functionCall } from './prepared-statements.js'
 import { belowMinimum, notRepresentable } from './refusals.js'
 import { type CommitRow, itemOf, itemsOf } from './rows.js'
-import { functionName } from './sql/fragments.js'
 import type { Tables } from './tables.js'
 import {
   type CommitEntry,
@@ -53,7 +53,7 @@ interface Context extends CommitSettings {
    * player waits for another.
    */
   alone: Batches<WalletChanges, CommitResult>
-  texts: { commit: string; commitOne: string }
+  calls: { commit: FunctionCall; commitOne: FunctionCall }
 }
 
 /** How a batch is executed. */
@@ -93,7 +93,7 @@ export function createCommits(settings: CommitSettings): Commits {
     onePartitionPerBatch: true,
     perform: entries => perform(context, entries, { alone: true, retry: true }),
   })
-  const context: Context = { ...settings, lockWaits, alone, texts: textsOf(settings.tables) }
+  const context: Context = { ...settings, lockWaits, alone, calls: callsOf(settings.tables) }
   const stats = (name: keyof QueueStats) => lockWaits.stats[name] + alone.stats[name]
   return {
     commits,
@@ -128,28 +128,28 @@ async function perform(context: Context, entries: readonly CommitEntry[], attemp
 
 /** @throws {QueryFailed} */
 async function execute(context: Context, entries: readonly CommitEntry[]): Promise<CommitRow[]> {
-  const { connections, texts, lockTimeoutMs, withinTransaction } = context
+  const { connections, calls, lockTimeoutMs, withinTransaction } = context
   const columns = context.columns()
   const items = entries.map(({ item }) => item)
   const settings = [context.balanceMax(), lockTimeoutMs]
   const [first] = items
-  const [text, values] =
+  const [call, values] =
     first !== undefined && items.length === 1
-      ? [texts.commitOne, [itemOf(first, columns), ...settings]]
-      : [texts.commit, [itemsOf(items, columns), ...settings]]
-  if (withinTransaction === undefined) return (await connections.statement(text, values)) as CommitRow[]
+      ? [calls.commitOne, [itemOf(first, columns), ...settings]]
+      : [calls.commit, [itemsOf(items, columns), ...settings]]
+  if (withinTransaction === undefined) return (await connections.call(call, values)) as CommitRow[]
   return await connections.transaction(async query => {
-    const rows = (await query(text, values)).rows as CommitRow[]
+    const rows = (await query(call.text, values)).rows as CommitRow[]
     await callWithinTransaction(withinTransaction, query, { entries, rows, columns })
     return rows
   })
 }
 
-function textsOf(tables: Tables): Context['texts'] {
+function callsOf(tables: Tables): Context['calls'] {
   const columns = 'item_index, verdict, currency, balance, wallet_transaction_id'
   return {
-    commit: `SELECT ${columns} FROM ${tables.schema}.${functionName(tables, 'commit')}($1, $2, $3)`,
-    commitOne: `SELECT ${columns} FROM ${tables.schema}.${functionName(tables, 'commit_one')}($1, $2, $3)`,
+    commit: functionCall(tables, { name: 'commit', columns, values: 3 }),
+    commitOne: functionCall(tables, { name: 'commit_one', columns, values: 3 }),
   }
 }
 

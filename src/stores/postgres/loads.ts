@@ -4,8 +4,8 @@ import { answerEach, type Batches, bisect, createBatches, type Entry, type Queue
 import { type Connections, classify } from './client.js'
 import type { Columns } from './columns.js'
 import { unavailable } from './errors.js'
+import { functionCall } from './prepared-statements.js'
 import { betFromRow, transactionFromRow } from './rows.js'
-import { functionName } from './sql/fragments.js'
 import type { Tables } from './tables.js'
 
 export interface LoadSettings {
@@ -36,14 +36,17 @@ export function createLoads({
   columns,
   confirmed,
 }: LoadSettings): Batches<WalletKeys, WalletSnapshot> {
-  const text = `SELECT key_index, currency, balance, bet::text AS bet, transaction::text AS transaction
-    FROM ${tables.schema}.${functionName(tables, confirmed ? 'load_confirmed' : 'load')}($1)`
+  const call = functionCall(tables, {
+    name: confirmed ? 'load_confirmed' : 'load',
+    columns: 'key_index, currency, balance, bet::text AS bet, transaction::text AS transaction',
+    values: 1,
+  })
 
   async function perform(entries: readonly LoadEntry[], retry = true): Promise<void> {
     let rows: LoadedRow[]
     try {
       const keys = entries.map(({ item }, index) => keysToJson(item, index, columns()))
-      rows = (await connections.statement(text, [JSON.stringify(keys)])) as LoadedRow[]
+      rows = (await connections.call(call, [JSON.stringify(keys)])) as LoadedRow[]
     } catch (error) {
       const { kind, cause, timedOut } = classify(error)
       // A read can be repeated: once, on another connection.

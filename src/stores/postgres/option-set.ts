@@ -14,15 +14,15 @@ export type MinorUnits = number | ReadonlyMap<string, number>
 /** The same options always have the same hash, however they were written. */
 export function optionSetOf(options: Readonly<Record<string, string | MinorUnits | null>>): OptionSet {
   const json = JSON.stringify(options, (_, value) => (value instanceof Map ? sortedObject(value) : value), 2)
-  return { hash: hashOf(json), json }
+  return { hash: fnv1a(json), json }
 }
 
 function sortedObject(units: ReadonlyMap<string, number>) {
   return Object.fromEntries([...units].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** FNV-1a, 32 bits. It tells a handful of option sets apart; the schema compares the options themselves. */
-function hashOf(text: string): string {
+/** FNV-1a, 32 bits, in hexadecimal. It tells a handful of texts apart; the schema compares the options themselves. */
+export function fnv1a(text: string): string {
   let hash = 0x811c9dc5
   for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193)
   return (hash >>> 0).toString(16).padStart(8, '0')

@@ -58,7 +58,9 @@ export function loadConfirmedFunction(tables: Tables): DatabaseFunction {
       BEGIN
         RETURN QUERY
           SELECT loaded.* FROM ${tables.schema}.${functionName(tables, 'load')}(keys) loaded;
-        PERFORM pg_logical_emit_message(true, 'bet-wallet', '');
+        IF found THEN
+          PERFORM pg_logical_emit_message(true, 'bet-wallet', '');
+        END IF;
       END`,
   })
 }
