@@ -27,6 +27,7 @@ const shared: Options = {
   removeNodeProtocol: false,
   // The package has a limit of size. Names stay: they are in stack traces.
   minifyWhitespace: true,
+  minifySyntax: true,
 }
 
 const require = createRequire(import.meta.url)
