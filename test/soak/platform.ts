@@ -84,8 +84,8 @@ export interface Platform {
   finish(): Promise<void>
   /** Stops all bets at once. Resolves when no call is in flight. */
   abort(): Promise<void>
-  /** Sends a call again. `null`: no answer, a fault, or an invalid answer, which is reported. */
-  retry(call: Call): Promise<Answer | null>
+  /** Sends a call again. `no answer`: or a fault. `differs`: an answer that is not allowed, which is reported. */
+  retry(call: Call): Promise<Answer | 'no answer' | 'differs'>
 }
 
 export interface PlatformListener {
@@ -491,9 +491,9 @@ export function createPlatform(
     },
     async retry(call) {
       try {
-        return await send(call)
+        return (await send(call)) ?? 'no answer'
       } catch (error) {
-        if (error instanceof BetDiffers) return null
+        if (error instanceof BetDiffers) return 'differs'
         throw error
       }
     },
