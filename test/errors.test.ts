@@ -38,6 +38,6 @@ test.each<WalletErrorCode>([
   'STORE_CONTRACT',
   'HOOK_FAILED',
   'INVALID_OPTIONS',
-])('given the fault %s, which nobody expects, then it has its stack trace', code => {
+])('given the unexpected fault %s, then it has its stack trace', code => {
   expect(frames(new WalletError(code, 'unexpected')).length).toBeGreaterThan(0)
 })

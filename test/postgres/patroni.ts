@@ -251,7 +251,7 @@ function writeOwn(path: string, text: string, account: Account | null): void {
   if (account !== null) chownSync(path, account.uid, account.gid)
 }
 
-/** Five addresses of 127.0.0.0/8 that nobody uses: no port of them is taken, and none of all addresses. */
+/** Five free addresses of 127.0.0.0/8: no port of them is taken, and none of all addresses. */
 async function freeAddresses(): Promise<Addresses> {
   for (let tries = 0; tries < 20; tries += 1) {
     const network = `127.${randomInt(2, 250)}.${randomInt(0, 250)}`

@@ -1,5 +1,5 @@
 /**
- * Failovers of a primary and its synchronous standby, under load: what happens to databases that somebody
+ * Failovers of a primary and its synchronous standby, under load: what happens to databases that an operator
  * operates, and what administrators do then. Each ends with a primary at the address and a standby that
  * replicates.
  */
@@ -96,7 +96,7 @@ async function endWaits(cluster: Cluster, by: 'terminate' | 'cancel'): Promise<n
   })
 }
 
-/** The standby is silent, and somebody "frees" the commits that hang. */
+/** The standby is silent, and the waits of the commits are cancelled or terminated. */
 const waits =
   (by: 'terminate' | 'cancel', end: 'killed' | 'back'): Failover =>
   async (cluster, random) => {

@@ -1,6 +1,6 @@
 /**
  * Whether each refusal was true: the platform never asks again, so a refusal by a server with an older state
- * costs somebody money. A refusal is true if a state that justifies it may have existed between the first time
+ * costs the player or the operator money. A refusal is true if a state that justifies it may have existed between the first time
  * that its call was sent and the answer.
  */
 import type { Credit } from './books.js'

@@ -28,7 +28,7 @@ CREATE TABLE IF NOT EXISTS "bet_wallet".options (
   migrated_at timestamptz NOT NULL DEFAULT now()
 );
 
--- Other options mean another players' table or another unit: nobody migrates to them by accident.
+-- Other options mean another players' table or another unit: a migration to them must be stated on purpose.
 DO $check$
 DECLARE
   problem text := (

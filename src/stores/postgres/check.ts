@@ -181,7 +181,7 @@ async function checkSchema(ask: Ask, tables: Tables): Promise<void> {
     throw new PostgresStoreError('SCHEMA_OPTIONS', `${options.problem}. ${besideAdvice}`)
 }
 
-/** Compares the functions with the catalog: somebody may have replaced them. */
+/** Compares the functions with the catalog: SQL by hand may have replaced them. */
 async function checkFunctions(ask: Ask, tables: Tables): Promise<void> {
   const { schema, schemaName } = tables
   const stored = (await ask(

@@ -112,7 +112,7 @@ const calmWindows = 4
 
 /**
  * The time from the end of the overload until the wallet answers as before for a second: no call failed, no bet
- * was turned away, p99 at most twice that of before. A rollback that failed during the overload may still wait
+ * was rejected, p99 at most twice that of before. A rollback that failed during the overload may still wait
  * for its next attempt then: that is the platform's schedule.
  */
 async function recovery(

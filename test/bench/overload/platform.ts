@@ -1,6 +1,6 @@
 /**
  * A platform that sends more than the wallet can take. Bets arrive by the clock, however slow the answers are.
- * At most `connections` calls are outstanding: a bet that finds none free is turned away by the platform
+ * At most `connections` calls are outstanding: a bet that finds none free is rejected by the platform
  * itself and never sent. The rollback of a placebet that failed is sent before any further bet, and again
  * until it succeeds.
  */

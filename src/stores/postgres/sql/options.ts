@@ -44,7 +44,7 @@ export const besideAdvice =
   'Use the same options, or migrate with besideOtherOptions: running processes then keep their functions'
 
 export const refuseOtherOptions = (tables: Tables) => sql`
-  -- Other options mean another players' table or another unit: nobody migrates to them by accident.
+  -- Other options mean another players' table or another unit: a migration to them must be stated on purpose.
   DO ${dollarQuoted(
     'check',
     sql`
