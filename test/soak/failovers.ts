@@ -1,6 +1,6 @@
 /**
- * Failovers of a primary and its synchronous standby, under load: what happens to databases that an operator
- * operates, and what administrators do then. Each ends with a primary at the address and a standby that
+ * Failovers of a primary and its synchronous standby, under load: what happens to databases in production,
+ * and what administrators do then. Each ends with a primary at the address and a standby that
  * replicates.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
