@@ -1,3 +1,6 @@
+/** The options that the functions of the store are bound to. */
+import { fnv1a } from './fnv1a.js'
+
 /**
  * The options that decide what the functions of the store do, and how the store reads their results. The
  * functions are bound to them by a hash in their names, and the schema registers them.
@@ -19,11 +22,4 @@ export function optionSetOf(options: Readonly<Record<string, string | MinorUnits
 
 function sortedObject(units: ReadonlyMap<string, number>) {
   return Object.fromEntries([...units].sort(([a], [b]) => (a < b ? -1 : 1)))
-}
-
-/** FNV-1a, 32 bits, in hexadecimal. It tells a handful of texts apart; the schema compares the options themselves. */
-export function fnv1a(text: string): string {
-  let hash = 0x811c9dc5
-  for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193)
-  return (hash >>> 0).toString(16).padStart(8, '0')
 }

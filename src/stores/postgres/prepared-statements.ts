@@ -4,7 +4,7 @@
  * taken: then the statement was not executed, and names are not used any more.
  */
 import { hasCode } from './errors.js'
-import { fnv1a } from './option-set.js'
+import { fnv1a } from './fnv1a.js'
 import { functionName } from './sql/fragments.js'
 import type { Tables } from './tables.js'
 
