@@ -1,5 +1,5 @@
 /** The options that the functions of the store are bound to. */
-import { fnv1a } from './fnv1a.js'
+import { nameHash } from './name-hash.js'
 
 /**
  * The options that decide what the functions of the store do, and how the store reads their results. The
@@ -17,7 +17,7 @@ export type MinorUnits = number | ReadonlyMap<string, number>
 /** The same options always have the same hash, however they were written. */
 export function optionSetOf(options: Readonly<Record<string, string | MinorUnits | null>>): OptionSet {
   const json = JSON.stringify(options, (_, value) => (value instanceof Map ? sortedObject(value) : value), 2)
-  return { hash: fnv1a(json), json }
+  return { hash: nameHash(json), json }
 }
 
 function sortedObject(units: ReadonlyMap<string, number>) {

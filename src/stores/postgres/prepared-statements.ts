@@ -4,7 +4,7 @@
  * taken: then the statement was not executed, and names are not used any more.
  */
 import { hasCode } from './errors.js'
-import { fnv1a } from './fnv1a.js'
+import { nameHash } from './name-hash.js'
 import { functionName } from './sql/fragments.js'
 import type { Tables } from './tables.js'
 
@@ -23,7 +23,7 @@ export function functionCall(
   const called = functionName(tables, name)
   const parameters = Array.from({ length: values }, (_, index) => `$${index + 1}`).join(', ')
   const text = `SELECT ${columns} FROM ${tables.schema}.${called}(${parameters})`
-  return { text, name: `bet_wallet.${called}.${fnv1a(text)}` }
+  return { text, name: `bet_wallet.${called}.${nameHash(text)}` }
 }
 
 /** As pg takes it. */
