@@ -43,8 +43,14 @@ interface Process {
 async function start({ createPostgresStore }: Release): Promise<Process> {
   const own = poolOf({ connectionString: url, max: 6 })
   const store = createPostgresStore(own, options)
-  await store.ready()
-  return { store, pool: own }
+  try {
+    await store.ready()
+    return { store, pool: own }
+  } catch (error) {
+    // Its idle connections would be terminated with the database, and a pool without a listener ends the run.
+    await own.end()
+    throw error
+  }
 }
 
 const stopped: Process[] = []
