@@ -53,13 +53,13 @@ describe('rows answer the entries of a batch', () => {
 })
 
 describe('bisection', () => {
-  /** Performs batches that fail as a whole where they contain `poison`. */
+  /** Performs batches that fail as a whole where they contain `bad`. */
   async function performed(items: readonly string[]): Promise<{ batches: string[]; failed: string[] }> {
     const batches: string[] = []
     const failed: string[] = []
     const perform = async (batch: readonly string[]): Promise<void> => {
-      batches.push(batch.join(''))
-      if (!batch.includes('poison')) return
+      batches.push(batch.join(' '))
+      if (!batch.includes('bad')) return
       if (batch.length > 1) return await bisect(batch, perform)
       failed.push(...batch)
     }
@@ -68,12 +68,12 @@ describe('bisection', () => {
   }
 
   test('isolates the item that fails the batch; each other item is performed once more', async () => {
-    const { batches, failed } = await performed(['a', 'b', 'poison', 'c', 'd'])
-    expect(failed).toEqual(['poison'])
-    expect(batches).toEqual(['abpoisoncd', 'abpoison', 'ab', 'poison', 'cd'])
+    const { batches, failed } = await performed(['a', 'b', 'bad', 'c', 'd'])
+    expect(failed).toEqual(['bad'])
+    expect(batches).toEqual(['a b bad c d', 'a b bad', 'a b', 'bad', 'c d'])
   })
 
   test('a batch of two is halved into one and one', async () => {
-    expect((await performed(['poison', 'a'])).batches).toEqual(['poisona', 'poison', 'a'])
+    expect((await performed(['bad', 'a'])).batches).toEqual(['bad a', 'bad', 'a'])
   })
 })
