@@ -242,16 +242,22 @@ const isPlainJson = ({ headers }: IncomingMessage): boolean => {
 
 const isAuthenticated = (
   { headers }: IncomingMessage,
-  { username, password }: Credentials,
+  { username, password: secret }: Credentials,
   fault: FaultName | undefined,
 ): boolean => {
   const [, token] = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(headers.authorization ?? '') ?? []
   if (token === undefined) return false
   const given = Buffer.from(token, 'base64').toString('utf8')
-  if (fault === 'authentication-by-name') return given.startsWith(`${username}:`)
+  const password = given.slice(given.indexOf(':') + 1)
+  const isUser = given.startsWith(`${username}:`)
+  if (fault === 'authentication-by-name') return isUser
+  if (fault === 'authentication-by-password') return password === secret
+  if (fault === 'password-empty-accepted' && password === '') return isUser
+  if (fault === 'password-prefix-accepted' && password !== '') return isUser && secret.startsWith(password)
+  if (fault === 'password-case-folded') return isUser && password.toLowerCase() === secret.toLowerCase()
   // Digests have equal lengths, so that their comparison does not reveal the length of the password.
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
-  return timingSafeEqual(digest(given), digest(`${username}:${password}`))
+  return timingSafeEqual(digest(given), digest(`${username}:${secret}`))
 }
 
 /** Keeps at most the limit in memory. The rest of a larger body is read and discarded. */
