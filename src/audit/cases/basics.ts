@@ -2,7 +2,7 @@
 import type { AuditCase } from '../audit-case.js'
 import { add, compare, subtract, textOf, zero } from '../decimal.js'
 import { numberText, raw } from '../json.js'
-import { describeAnswer, sumOf } from '../stage.js'
+import { describeAnswer, Skipped, sumOf } from '../stage.js'
 
 const unknownPlayer = 'nobody'
 
@@ -337,6 +337,22 @@ export const basics: readonly AuditCase[] = [
       const now = await stage.balance(other)
       if (compare(now, others) !== 0)
         stage.fail(`no change of the other player’s balance, ${textOf(others)}`, textOf(now))
+    },
+  },
+  {
+    id: 'AU-121',
+    level: 'SHOULD',
+    title: 'A currency code in the other case is refused with INVALID_CURRENCY',
+    source: 'D23',
+    impact: 'Codes that differ in case can be different units: GBp is a hundredth of GBP.',
+    async play(stage) {
+      const { currency } = stage.settings
+      const other = currency === currency.toLowerCase() ? currency.toUpperCase() : currency.toLowerCase()
+      if (other === currency) throw new Skipped(`${currency} has no letters`)
+      const label = `placebet in ${other}`
+      const answer = await stage.place(stage.bet(), { fields: { currency: other }, label })
+      stage.expectAgreedRefusal(answer, 'INVALID_CURRENCY')
+      await stage.expectBalance(stage.opening, `after a ${label} was refused`)
     },
   },
 ]

@@ -298,12 +298,16 @@ export const clawbacks: readonly AuditCase[] = [
     title: 'Several payouts of one bet are debited together',
     source: 'spec 4.2, D17, D18',
     needs: bothNeeds,
-    impact: 'Only the last of several payouts is collected.',
+    impact: 'Only one of several payouts is collected.',
     async play(stage) {
       const { bet, staked, balance } = await settledBet(stage)
       const second = stage.units(stage.random.between(100, 150))
-      await stage.settle(bet, 'BET_PAID', second)
-      await stage.expectBalance(add(balance, second), 'after a second payout')
+      let paid = balance
+      for (const which of ['second', 'third, equal']) {
+        await stage.settle(bet, 'BET_PAID', second)
+        paid = add(paid, second)
+        await stage.expectBalance(paid, `after a ${which} payout`)
+      }
       stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED'), staked)
       await stage.expectBalance(staked, 'after the unsettlement')
     },
@@ -390,16 +394,21 @@ export const clawbacks: readonly AuditCase[] = [
   },
   {
     id: 'AU-522',
-    level: 'SHOULD',
-    title: 'A bet can be rolled back after its payout was clawed back',
-    source: 'D13',
+    level: 'MUST',
+    title: 'A bet can be rolled back after its payout or its void was reversed',
+    source: 'spec 3, D13',
     needs: bothNeeds,
     impact: 'The stake of a cancelled bet stays in the wallet.',
     async play(stage) {
-      const { bet } = await settledBet(stage)
-      stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED'))
-      stage.expectSuccess(await stage.rollback(bet), stage.opening)
-      await stage.expectBalance(stage.opening, 'after unsettlement and rollback')
+      for (const [type, reversal] of [
+        ['BET_PAID', 'UNSCORED'],
+        ['VOIDED', 'UNVOIDED'],
+      ] as const) {
+        const { bet } = await settledBet(stage, type)
+        stage.expectSuccess(await stage.unsettle(bet, reversal))
+        stage.expectSuccess(await stage.rollback(bet), stage.opening)
+        await stage.expectBalance(stage.opening, `after ${reversal} and rollback`)
+      }
     },
   },
   {
