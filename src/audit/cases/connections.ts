@@ -2,7 +2,7 @@
 import type { AuditCase } from '../audit-case.js'
 import { subtract } from '../decimal.js'
 import { write } from '../json.js'
-import type { Bet, Stage } from '../stage.js'
+import { type Answer, type Bet, describeAnswer, type Stage } from '../stage.js'
 
 /** After the caller has disconnected, the call may still be in flight: time for its effect to show. */
 const pauseMs = 30
@@ -222,4 +222,47 @@ export const connections: readonly AuditCase[] = [
       }
     },
   },
+  {
+    id: 'AU-909',
+    level: 'SHOULD',
+    title:
+      'Concurrent calls of every kind for one bet are answered in time, and not with a fault (5xx, except 503)',
+    source: 'spec 4, docs/errors.md',
+    impact:
+      'The wallet locks bet and player in opposite orders: calls wait for each other (deadlock) and end with a fault, or late.',
+    async play(stage) {
+      const canSettle = stage.settings.settle !== 'unsupported'
+      for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
+        const bet = stage.bet(stage.units(stage.random.between(20, 60)))
+        stage.expectSuccess(await stage.place(bet))
+        if (canSettle) await stage.trySettle(bet, 'BET_PAID', stage.units(20))
+        const label = (operation: string) => ({ label: `concurrent ${operation} (round ${round})` })
+        const calls: ((turn: number) => Promise<Answer | null>)[] = [
+          () => stage.place(bet, label('retry of the placebet')),
+          () => stage.unsettle(bet, 'UNSCORED', undefined, label('unsettlement')),
+          // The first calls of a round are not refused for a bet that is already rolled back.
+          turn =>
+            turn === 0 && canSettle
+              ? settleOnce(stage, bet)
+              : stage.rollback(bet, undefined, label('rollbackbet')),
+          () => (canSettle ? settleOnce(stage, bet) : stage.place(bet, label('retry of the placebet'))),
+        ]
+        const answers = await stage.concurrently(4 * Math.ceil(stage.settings.concurrency / 4), index =>
+          (calls[index % 4] as (typeof calls)[0])(Math.floor(index / 4)),
+        )
+        for (const answer of answers) if (answer !== null) expectNoFault(stage, answer)
+      }
+    },
+  },
 ]
+
+async function settleOnce(stage: Stage, bet: Bet): Promise<null> {
+  await stage.trySettle(bet, 'BET_PAID', stage.units(20))
+  return null
+}
+
+/** A 503 is certain: nothing was done, and the caller may retry. Any other fault is an unknown outcome. */
+function expectNoFault(stage: Stage, answer: Answer): void {
+  if (answer.status !== null && (answer.status < 500 || answer.status === 503)) return
+  stage.fail('a definite answer, or 503', describeAnswer(answer), answer)
+}
