@@ -72,12 +72,24 @@ const conflict: Refusal = {
 }
 
 /**
- * About as long as a database takes. The turns of the loop are for a machine that stalls meanwhile: requests that
- * were sent together still meet in the gap.
+ * How long the wallet with a race looks away between a check and the change that depends on it. `long`: more than
+ * a slow database takes; the turns of the loop are for a machine that stalls meanwhile, so that requests which were
+ * sent together still meet. `short`: a fast database on the same machine. `turn`: one turn of the loop, as between
+ * two statements of one process.
  */
-const roundTrip = async (): Promise<void> => {
-  await pause(20)
-  for (let turns = 0; turns < 50; turns += 1) await turnOfTheLoop()
+export type Window = 'long' | 'short' | 'turn'
+
+const windows: Record<Window, () => Promise<void>> = {
+  async long() {
+    await pause(20)
+    for (let turns = 0; turns < 50; turns += 1) await turnOfTheLoop()
+  },
+  async short() {
+    await pause(2)
+  },
+  async turn() {
+    await turnOfTheLoop()
+  },
 }
 
 /** The defects that lock bet and player in the wrong order, by the operation that does. */
@@ -105,6 +117,7 @@ export class Book {
   private readonly bets = new Map<string, Bet>()
   private readonly records = new Map<string, Recorded>()
   private readonly locks = new Locks()
+  private readonly lookAway: () => Promise<void>
   private references = 0
 
   /** @throws RangeError if a balance is no amount that the wallet can hold */
@@ -112,7 +125,9 @@ export class Book {
     players: readonly PlayerOptions[],
     private readonly clawbacks: boolean,
     private readonly fault: FaultName | undefined,
+    window: Window = 'long',
   ) {
+    this.lookAway = windows[window]
     for (const { playerId, currency, balance } of players) {
       const units = readAmount(balance, 8)
       if (units === undefined) throw new RangeError(`The balance of ${playerId} is no amount: ${balance}`)
@@ -130,7 +145,7 @@ export class Book {
     try {
       for (const key of keys) {
         await this.locks.take(owner, key)
-        await turnOfTheLoop()
+        await this.lookAway()
       }
       return await this.decide(request)
     } finally {
@@ -149,7 +164,7 @@ export class Book {
       return unknownPlayer
     }
     const bet = this.bets.get(request.betId)
-    if (this.has('race-retry')) await roundTrip()
+    if (this.has('race-retry')) await this.lookAway()
     if (bet !== undefined && this.has('date-decides-order')) {
       if (request.date < bet.latestDate) return datedBefore
       bet.latestDate = request.date
@@ -197,7 +212,7 @@ export class Book {
     }
     const balance = player.balance
     if (this.has('race-funds') || this.has('race-lost-update') || this.has('race-bet')) {
-      await roundTrip()
+      await this.lookAway()
       // Each of these races is for one thing: what it is not for, a careful database would still have caught.
       const meanwhile = this.records.get(this.key(request))
       if (meanwhile !== undefined) return this.repeat(meanwhile, request)
@@ -218,7 +233,7 @@ export class Book {
     if (request.currency !== player.currency) return otherCurrency
     const read = { balance: player.balance, credit: bet.credits.get(request.type) }
     if (settlementRaces.some(race => this.has(race))) {
-      await roundTrip()
+      await this.lookAway()
       const meanwhile = this.records.get(this.key(request))
       if (meanwhile !== undefined && !this.has('race-settlement-retry'))
         return this.repeat(meanwhile, request)
@@ -273,11 +288,16 @@ export class Book {
       if (this.has('refused-unsettlement-not-recorded')) return noFunds
       return this.refuse(request, noFunds)
     }
-    if (this.has('race-unsettlement')) await roundTrip()
+    const { balance } = player
+    if (this.has('race-unsettlement')) await this.lookAway()
     if (!this.has('unsettlement-reverses-twice')) this.reverse(credit, live)
     const voided =
       request.type === 'UNSCORED' && this.has('unscored-reverses-both') && bet.credits.get('VOIDED')
     if (voided && voided.live !== undefined) this.reverse(voided, voided.live)
+    if (this.has('race-unsettlement-lost-update')) {
+      await this.lookAway()
+      player.balance = balance
+    }
     this.move(player, -due)
     return this.accept(request, player)
   }
@@ -285,7 +305,7 @@ export class Book {
   private async rollBack(request: Rollback, player: Player, bet: Bet | undefined): Promise<Answer> {
     if (bet === undefined) {
       if (this.has('rollback-of-unknown-refused')) return betUnknown
-      if (this.has('race-rollback')) await roundTrip()
+      if (this.has('race-rollback')) await this.lookAway()
       if (!this.has('no-tombstone')) this.open(request, 0n).rolledBack = true
       return this.accept(request, player)
     }
@@ -297,7 +317,7 @@ export class Book {
       return this.accept(request, player)
     }
     if ([...bet.credits].some(([type, credit]) => this.forbidsRollback(type, credit))) return betSettled
-    if (this.has('race-rollback')) await roundTrip()
+    if (this.has('race-rollback')) await this.lookAway()
     bet.rolledBack = true
     if (this.has('retry-after-rollback-debits')) this.forgetPlacebet(request.betId)
     if (!this.has('rollback-pays-nothing')) this.move(player, bet.stake)

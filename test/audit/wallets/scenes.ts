@@ -1006,4 +1006,16 @@ export const decided: Scene[] = [
       return [[answers.filter(answer => answer.startsWith('500')), []]]
     },
   },
+  {
+    title: 'An unsettlement and the placebets meanwhile are all debited',
+    catches: ['race-unsettlement-lost-update'],
+    play: async w => {
+      await w.place('30')
+      await w.settle('10')
+      const unsettlement = w.unsettle()
+      const placebets = Array.from({ length: 5 }, (_, n) => w.place('1', { betId: `b${n}` }))
+      await Promise.all([unsettlement, ...placebets])
+      return [[await w.balance(), '200 65.00']]
+    },
+  },
 ]
