@@ -17,7 +17,7 @@ export const races: Record<number, readonly FaultName[]> = {
   217: ['race-retry'],
   306: ['race-bet'],
   307: ['race-rollback'],
-  308: ['race-bet', 'race-rollback'],
+  308: ['race-rollback'],
   401: ['race-funds'],
   403: ['race-lost-update'],
   511: ['race-unsettlement'],

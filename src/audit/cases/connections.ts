@@ -248,7 +248,7 @@ export const connections: readonly AuditCase[] = [
           () => (canSettle ? settleOnce(stage, bet) : stage.place(bet, label('retry of the placebet'))),
         ]
         const answers = await stage.concurrently(4 * Math.ceil(stage.settings.concurrency / 4), index =>
-          (calls[index % 4] as (typeof calls)[0])(Math.floor(index / 4)),
+          (calls[(index + round) % 4] as (typeof calls)[0])(Math.floor(index / 4)),
         )
         for (const answer of answers) if (answer !== null) expectNoFault(stage, answer)
       }
