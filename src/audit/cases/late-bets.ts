@@ -31,6 +31,7 @@ export const lateBets: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A placebet that arrives after its rollback debits nothing',
     source: 'spec 4.1, 4.3, D11',
+    quote: 'If it fails or times out, the platform sends a rollback to correct the balance.',
     impact:
       'The player loses the stake of a cancelled bet: no settlement and no further rollback will follow.',
     async play(stage) {
@@ -91,6 +92,7 @@ export const lateBets: readonly AuditCase[] = [
     title:
       'The retried rollback of an unknown bet succeeds and changes no balance, even after the late placebet',
     source: 'spec 1.5, 4.3',
+    quote: 'If no bet has this betId, the answer is a success',
     impact: 'The platform never receives the confirmation that the bet is cancelled.',
     async play(stage) {
       const bet = stage.bet()
@@ -110,6 +112,7 @@ export const lateBets: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A concurrent placebet and rollback net to zero when the placebet is sent first',
     source: 'spec 4.1, 4.3, D11',
+    quote: 'If it fails or times out, the platform sends a rollback to correct the balance.',
     impact:
       'A placebet that timed out is rolled back while it is still in flight: the stake is lost between the two.',
     async play(stage) {
@@ -122,6 +125,7 @@ export const lateBets: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A concurrent placebet and rollback net to zero when the rollback is sent first',
     source: 'spec 4.1, 4.3, D11',
+    quote: 'If it fails or times out, the platform sends a rollback to correct the balance.',
     impact:
       'As in AU-306, in the other order: the rollback finds no bet, and the placebet is committed after it.',
     async play(stage) {
@@ -134,6 +138,7 @@ export const lateBets: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Many concurrent placebets and rollbacks of one bet net to zero',
     source: 'spec 1.5, 4.3, D11, D12',
+    quote: 'If it fails or times out, the platform sends a rollback to correct the balance.',
     impact: 'Retries of both calls meet. Any difference from zero is money of the player or of the operator.',
     async play(stage) {
       for (let round = 1; round <= stage.settings.raceRounds; round += 1) {

@@ -75,6 +75,8 @@ export const oldTransactionCases: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Retries of transactions change no balance after 1,000 other bets and their rollbacks',
     source: 'spec 1.5, D5',
+    quote:
+      'A second request with the same transactionId is the same transaction, and the balance changes at most once.',
     impact:
       'A cache remembers the last transactions only. In a busy minute, every retry is executed a second time.',
     async play(stage) {

@@ -34,6 +34,7 @@ export const settlements: readonly AuditCase[] = [
     level: 'MUST',
     title: 'UNVOIDED debits what the void credited, even if that is less than the stake',
     source: 'spec 3, 4.2',
+    quote: 'the wallet debits what the void settlement of the bet credited',
     needs: bothNeeds,
     impact:
       'One leg of a multiple bet is voided and unvoided, and the player pays the whole stake a second time.',
@@ -49,6 +50,7 @@ export const settlements: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Several voids of one bet are debited together',
     source: 'spec 3, 4.2, D17, D18',
+    quote: 'the wallet debits what the void settlement of the bet credited',
     needs: bothNeeds,
     impact: 'Only one of several voids is collected: the player keeps the others, and the bet goes on.',
     async play(stage) {
@@ -65,6 +67,8 @@ export const settlements: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Of a bet with a payout and a void, UNSCORED debits the payout only, and UNVOIDED the void only',
     source: 'spec 3, 4.2, D18',
+    quote:
+      'the wallet debits what the BET_PAID settlement of the bet credited, or answers INSUFFICIENT_FUNDS',
     needs: bothNeeds,
     impact: 'The correction of one result debits the credit of another as well.',
     async play(stage) {
@@ -137,6 +141,8 @@ export const settlements: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Concurrent settlements of one bet are all credited, and its unsettlement debits all of them',
     source: 'spec 4.2, D17, D18',
+    quote:
+      'the wallet debits what the BET_PAID settlement of the bet credited, or answers INSUFFICIENT_FUNDS',
     needs: bothNeeds,
     impact: 'A payout in two parts is credited, but only one part can be collected again.',
     async play(stage) {
@@ -163,6 +169,8 @@ export const settlements: readonly AuditCase[] = [
     level: 'MUST',
     title: 'The retry of an unsettlement does not debit the payout of a later settlement',
     source: 'spec 1.5, 4.2, D2',
+    quote:
+      'A second request with the same transactionId is the same transaction, and the balance changes at most once.',
     needs: bothNeeds,
     impact: 'A late duplicate of the first correction takes the corrected payout from the winner.',
     async play(stage) {
