@@ -1,7 +1,6 @@
 /** Calls the hooks of a harness. An error of a hook is reported as such: the store is not to blame. */
 import type { StoreHarness } from './harness.js'
 import { CaseFailed, shown, type Trace } from './trace.js'
-import type { Opened } from './wallet.js'
 
 /** The harness failed, and not a check of the case. */
 export class HookFailed extends CaseFailed {
@@ -14,7 +13,7 @@ export class HookFailed extends CaseFailed {
  */
 export async function callHook<T>(
   trace: Trace,
-  hook: keyof StoreHarness<Opened>,
+  hook: keyof StoreHarness,
   call: () => T | Promise<T>,
 ): Promise<T> {
   try {

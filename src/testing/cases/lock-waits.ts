@@ -5,7 +5,7 @@ import { callHook } from '../hook-calls.js'
 import type { Wallet } from '../wallet.js'
 import { commitBets, commitBetsOfOthers, expectTrueResults, otherPlayers } from './all-or-nothing.js'
 
-/** The time for the commits to give up, as a multiple of `timeoutMs`: by default more than the 50 s of InnoDB. */
+/** The time for the commits to give up, as a multiple of `timeoutMs`: by default more than MySQL waits. */
 const givingUpFactor = 2
 
 export const lockWaitCases: readonly CaseDefinition[] = [
