@@ -76,6 +76,7 @@ export class Sandboxes {
     const { context } = this
     if (this.wallet === null || this.count % sandboxesPerStore === 0) {
       await context.closeAll()
+      context.trace.reset()
       this.wallet = await context.open(playersOf(this.count))
     }
     this.count += 1
