@@ -1,15 +1,15 @@
 /**
  * The hooks `holdCommit` and `holdPlayer` of the conformance kit, over PostgreSQL.
  *
- * A commit that is one call of the server has no moment between two statements at which a test could stop it. So
- * the database stops it: a trigger on the transactions table waits for an advisory lock that the hook holds. It
- * runs when all rows of the statement are written and nothing is durable. Only the first commit stops: commits
- * of other players must pass it.
+ * A commit that is one call of the server has no moment between two statements at which a test could stop
+ * it. So the database stops it: a trigger on the transactions table waits for an advisory lock that the
+ * hook holds. It runs when all rows of the statement are written and nothing is durable. Only the first
+ * commit stops: commits of other players must pass it.
  */
 import type { HeldCommit, HeldPlayer } from 'bet-wallet/testing'
 import type pg from 'pg'
 
-/** Of the two advisory locks: the trigger tries the first, and the commit that gets it waits for the second. */
+/** Two advisory locks: the commit that gets the first waits for the second. */
 const firstCommit = 1
 const released = 2
 

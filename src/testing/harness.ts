@@ -4,8 +4,8 @@ import type { Decimal, Player, WalletStore } from '../store.js'
 
 /**
  * Opens and controls the store under test. Only `open` is required. A case that needs a missing hook is
- * skipped, and the report says which hook is missing: it is incomplete. A hook that may be `null` says with it
- * that its subject does not exist in your system: its cases are skipped, and the report stays complete.
+ * skipped, and the report says which hook is missing: it is incomplete. A hook that may be `null` says with
+ * it that its subject does not exist in your system: its cases are skipped, and the report stays complete.
  *
  * Every hook is called with the value that `open` returned, so that your own handles (a pool, a schema name)
  * are available to all of them.
@@ -34,14 +34,15 @@ export interface StoreHarness<Opened extends { store: WalletStore } = { store: W
    */
   settleExternally?: ((opened: Opened, settlement: SettlementRequest) => void | Promise<void>) | null
   /**
-   * Locks the player's row by PAM code, and keeps it locked: `BEGIN; SELECT … FOR UPDATE` on a connection of its
-   * own. Open the store with a lock timeout of a few seconds: the case commits for this player, waits until
-   * the commits give up, and looks what they have left behind. `null`: a commit never waits for a player.
+   * Locks the player's row by PAM code, and keeps it locked: `BEGIN; SELECT … FOR UPDATE` on a connection
+   * of its own. Open the store with a lock timeout of a few seconds: the case commits for this player,
+   * waits until the commits give up, and looks what they have left behind. `null`: a commit never waits for
+   * a player.
    */
   holdPlayer?: ((opened: Opened, playerId: string) => HeldPlayer | Promise<HeldPlayer>) | null
   /**
-   * Closes the player's account by PAM code, as for an exclusion. Its balance stays. `null`: no account is ever
-   * closed.
+   * Closes the player's account by PAM code, as for an exclusion. Its balance stays. `null`: no account is
+   * ever closed.
    */
   closePlayer?: ((opened: Opened, playerId: string) => void | Promise<void>) | null
   /** Changes the currency of the player's account by PAM code. `null`: an account keeps its currency. */
@@ -70,9 +71,9 @@ export interface StoreHarness<Opened extends { store: WalletStore } = { store: W
    */
   limits?: { digits: number; scale: number }
   /**
-   * `'plain'`: the accounts table of the PAM does not keep every id apart (its collation folds case or ignores
-   * accents or trailing spaces). The players of all cases then have ids of lower-case letters, digits, `-` and `~`. Ids of
-   * bets and transactions are tested as always.
+   * `'plain'`: the accounts table of the PAM does not keep every id apart (its collation folds case or
+   * ignores accents or trailing spaces). The players of all cases then have ids of lower-case letters,
+   * digits, `-` and `~`. Ids of bets and transactions are tested as always.
    *
    * @default players with any id that the interface allows
    */

@@ -1,4 +1,4 @@
-/** What the harness declares: hooks that do not apply, plain ids of players; its own faults; remarks on passed cases. */
+/** Hooks that are null, hooks that fail, plain ids of players, and remarks on passed cases. */
 import { describe, expect, test } from 'vitest'
 import { walletStoreCases } from '../../src/testing/cases.js'
 import type { StoreHarness } from '../../src/testing/harness.js'

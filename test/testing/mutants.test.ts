@@ -29,7 +29,7 @@ const meanings = [
   'WS-15 MUST Ids that look like numbers are stored as text (D24)',
   'WS-16 MUST Changing objects that were passed to commit or returned by load does not change the stored records',
   'WS-17 MUST load finds a bet by betId alone, and a transaction by operation and transactionId alone (D4, D15, D16)',
-  'WS-18 MUST Texts are stored at full length: ids of 255 characters, error codes of 64, descriptions of 500 (D24)',
+  'WS-18 MUST Texts are stored at full length: ids of 255 characters, error codes of 64, descriptions of 500, currencies of 16 (D24)',
   'WS-19 SHOULD transactionDate is stored to the millisecond, as an instant in UTC (D25)',
   'WS-20 MUST Guard 1: a transaction that is already recorded is a conflict, even for another bet (D1)',
   'WS-21 MUST Guard 1: a transactionId is unique across all players (D1)',

@@ -397,6 +397,16 @@ const ofShape = mutantsOf({
       }
     },
   ],
+  'currencies-of-3': [
+    'WS-18',
+    'the currency of a transaction is truncated to 3 characters',
+    class extends ReferenceStore {
+      override transactionRow(transaction: Transaction) {
+        const { currency } = transaction
+        return { ...super.transactionRow(transaction), currency: currency?.slice(0, 3) ?? null }
+      }
+    },
+  ],
   'dates-in-seconds': [
     'WS-19',
     'dates are stored in whole seconds',
@@ -1721,8 +1731,8 @@ function expiring(which: (rows: Rows) => boolean, table: 'transactions' | 'bets'
 }
 
 /**
- * A pool of connections in the order of their return. Some commits end without COMMIT or ROLLBACK: their first
- * parts are written with the next commit on the same connection.
+ * A pool of connections in the order of their return. Some commits end without COMMIT or ROLLBACK: their
+ * first parts are written with the next commit on the same connection.
  *
  * @param which the error that leaves the database transaction open, or the status
  */

@@ -104,8 +104,8 @@ export class OutOfRange extends Error {}
 export class ConnectionLost extends Error {}
 
 /**
- * Exclusive locks by name. A wait that would close a cycle throws {@link Deadlock} instead; a wait for an owner
- * who keeps a lock longer than any lock timeout throws {@link LockTimeout}.
+ * Exclusive locks by name. A wait that would close a cycle throws {@link Deadlock} instead; a wait for an
+ * owner who keeps a lock longer than any lock timeout throws {@link LockTimeout}.
  */
 export class Locks {
   private readonly held = new Map<string, { owner: object; queue: { owner: object; go(): void }[] }>()

@@ -30,8 +30,8 @@ export function commitBets(wallet: Wallet): Promise<Attempt[]> {
 }
 
 /**
- * Commits bets of the other players. A database transaction that an attempt has left open on its connection is
- * committed with one of them.
+ * Commits bets of the other players. A database transaction that an attempt has left open on its connection
+ * is committed with one of them.
  */
 export async function commitBetsOfOthers(context: CaseContext, wallet: Wallet): Promise<Attempt[]> {
   const attempts: Attempt[] = []
@@ -68,9 +68,10 @@ export async function expectTrueResults(
     const isUnknown = result.startsWith('threw')
     const isAllowed = isUnknown || hasTransaction === (result === 'committed')
     const expected = isUnknown ? 'all or nothing' : result === 'committed' ? 'all' : 'nothing'
+    const rule = 'a database transaction that failed ends with ROLLBACK, or its connection is closed'
     context.check(
       isAllowed && hasTransaction === hasBet,
-      `${expected} of ${transactionId} to be written after the result ${result}`,
+      `${expected} of ${transactionId} to be written after the result ${result}: ${rule}`,
       `transaction ${written(hasTransaction)}, bet ${written(hasBet)}`,
     )
     stakes.set(playerId, (stakes.get(playerId) ?? 0) + (hasBet ? 1 : 0))

@@ -99,7 +99,7 @@ async function refuseBetsOfAnna({ harness, trace }: CaseContext, wallet: Wallet)
   await callHook(trace, 'refuseBets', () => harness.refuseBets?.(wallet.opened, 'anna'))
 }
 
-/** Money goes back to a player who may not bet: by a rollback, a settlement. What debits nothing is recorded. */
+/** Money goes back to a player who may not bet. What debits nothing is recorded. */
 async function expectCreditsToBeCommitted(wallet: Wallet): Promise<void> {
   await wallet.expectBalance('anna', '50')
   const why = 'it debits nothing'

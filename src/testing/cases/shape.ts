@@ -343,7 +343,7 @@ export const shapeCases: readonly CaseDefinition[] = [
   {
     id: 'WS-18',
     level: 'MUST',
-    name: 'Texts are stored at full length: ids of 255 characters, error codes of 64, descriptions of 500 (D24)',
+    name: 'Texts are stored at full length: ids of 255 characters, error codes of 64, descriptions of 500, currencies of 16 (D24)',
     async run(context: CaseContext) {
       const wallet = await context.open()
       // Each character has four bytes in UTF-8 and two units in UTF-16. Only the last one differs.
@@ -360,6 +360,7 @@ export const shapeCases: readonly CaseDefinition[] = [
       })
       await wallet.expectCommitted(refused)
       await expectTransaction(context, wallet, refused)
+      await expectCurrencyNotToBeCut(context, wallet)
     },
   },
   {
@@ -394,6 +395,17 @@ async function expectTransaction(
     `the transaction ${shown(transaction)}`,
     actual,
   )
+}
+
+/** A refusal for a wrong currency is recorded with the currency of the request: exactly, or not at all. */
+async function expectCurrencyNotToBeCut(context: CaseContext, wallet: Wallet): Promise<void> {
+  const currency = 'ABCDEFGHIJKLMNOP'
+  const refused = refuseBet({ transactionId: 't-3', betId: 'b-3', errorCode: 'INVALID_CURRENCY' })
+  const changes = { ...refused, transaction: { ...refused.transaction, currency } }
+  await wallet.commit(changes).catch(() => undefined) // checked below
+  const recorded = await wallet.transaction('placebet', 't-3')
+  const isWhole = recorded === null || recorded.currency === currency
+  context.check(isWhole, `the currency ${currency} of the request, or no transaction`, recorded)
 }
 
 function limitsOf(context: CaseContext): { digits: number; scale: number } {

@@ -1,4 +1,7 @@
-/** Turns of a commit on one connection and loads on the other: a replica that lags is stale in some of them only. */
+/**
+ * Turns of a commit on one connection and loads on the other. A replica that lags is stale in some of them
+ * only.
+ */
 import { add } from '../../money.js'
 import type { Bet, Player, WalletChanges } from '../../store.js'
 import type { CaseContext } from '../case-context.js'
