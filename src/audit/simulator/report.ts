@@ -14,7 +14,9 @@ export interface Difference {
    * - `overspent`: more was debited than the player had.
    * - `refused`: a request that must succeed was refused.
    * - `unanswered`: no definite answer in spite of retries.
-   * - `unreadable`, `currency`: an answer that the interface does not allow.
+   * - `contention`: calls of one bet that meet fail, and others do not (deadlocks).
+   * - `currency`: an answer, or an accepted bet, in another currency than the player's (D23).
+   * - `unreadable`: an answer that the interface does not allow.
    * - `books`: an error of the simulator, not of the wallet.
    */
   kind:
@@ -25,6 +27,7 @@ export interface Difference {
     | 'overspent'
     | 'refused'
     | 'unanswered'
+    | 'contention'
     | 'unreadable'
     | 'currency'
     | 'books'
@@ -86,9 +89,8 @@ export interface ClosedBet {
   stake: DecimalText
   /** `REFUSED`: nothing was debited. `ROLLED_BACK`: a stake that was debited has been credited back. */
   state: 'PLACED' | 'ROLLED_BACK' | 'REFUSED'
-  /** The live credit and its type: credited and not reversed. Both are `null` if there is none. */
-  live: DecimalText | null
-  type: 'BET_PAID' | 'VOIDED' | 'CASHOUT' | null
+  /** The live credits by type: credited and not reversed. */
+  live: { BET_PAID?: DecimalText; VOIDED?: DecimalText; CASHOUT?: DecimalText }
 }
 
 export interface SimulationReport {
@@ -135,7 +137,13 @@ export interface SimulationCounts {
   multiples: number
   betsAccepted: number
   betsRefused: number
+  /** Placebets refused because the funds did not cover the stake. */
+  betsRefusedForFunds: number
+  /** Placebets refused because they were in another currency than the player's. */
+  betsRefusedForCurrency: number
   betsRolledBack: number
+  /** Bets rolled back after their settlement was reversed (D13). */
+  cancellations: number
   matches: number
   goals: number
   settlements: number

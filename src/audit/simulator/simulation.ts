@@ -105,6 +105,7 @@ function createRun(settings: Settings, transport: Transport, result: Pick<Run, '
     outbox,
     runId,
     settles: settings.settle !== 'unsupported',
+    mayBet: () => run.step === 'betting' && !isBettingOver(run),
     date: clock.date,
     rememberedMax: settings.rememberedBetsMax,
     onBetClosed: settings.onBetClosed,
@@ -189,9 +190,12 @@ function isBettingOver({ settings, sportsbook, bettingSince }: Run): boolean {
 function retryPast(run: Run): void {
   const { network, sportsbook } = run
   enter(run, 'retrying')
-  for (const { transactions } of sportsbook.remembered()) {
+  sportsbook.rollBackHeld()
+  for (const { transactions, rolledBackAt } of sportsbook.remembered()) {
     for (const transaction of transactions) {
-      if (transaction.first === null) continue
+      // A placebet that never arrived before its rollback must be refused (D11).
+      const isLateBet = transaction.operation === 'placebet' && rolledBackAt !== 0
+      if (transaction.first === null && !isLateBet) continue
       run.retriedAtEnd += 1
       network.sendAgain(transaction, 0)
     }
@@ -213,6 +217,7 @@ function readClosingBalances(run: Run): void {
 
 function finish(run: Run): void {
   const { accounts, judge, network, settings, sportsbook } = run
+  judge.conclude()
   if (run.complete && judge.differencesCount === 0 && sportsbook.openBets === 0) {
     for (const account of accounts) {
       for (const finding of checkBooks(account)) judge.report(createBet('', account, 0n), finding)

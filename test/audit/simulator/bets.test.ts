@@ -4,12 +4,13 @@ import {
   advance,
   type BetContext,
   type BetCounts,
-  type BetState,
+  type Credit,
   type PlacedBet,
   place,
   settle,
 } from '../../../src/audit/simulator/bets.js'
 import { createBet, type Transaction } from '../../../src/audit/simulator/books.js'
+import type { Course } from '../../../src/audit/simulator/courses.js'
 import type { Match } from '../../../src/audit/simulator/matches.js'
 import type { Offer } from '../../../src/audit/simulator/payouts.js'
 import type { Definite } from '../../../src/audit/simulator/reading.js'
@@ -25,23 +26,29 @@ function finish(match: Match, goals = match.goals, final = true): void {
 }
 
 /** A bet of 10.00 on the home side at 2.00, not placed yet. */
-function newGame({ happening = [] as string[], offer = 'none' as Offer } = {}) {
+function newGame({ happening = [] as string[], offer = 'none' as Offer, course = 'plain' as Course } = {}) {
   const sent: { transaction: Transaction; onAnswer: (answer: Definite | null) => void }[] = []
-  const closed: (BetState & { kind: 'closed' })[] = []
+  const closed: { outcome: string; credits: readonly Credit[] }[] = []
+  const spent: string[] = []
   const send = (transaction: Transaction, onAnswer: (answer: Definite | null) => void) => {
     sent.push({ transaction, onAnswer })
   }
   const counts: BetCounts = {
     ...{ bets: 0, multiples: 0, betsAccepted: 0, betsRefused: 0, settlements: 0, voids: 0 },
-    ...{ cashOuts: 0, unsettlements: 0, clawbacksRefused: 0, recoveries: 0 },
+    ...{ cancellations: 0, cashOuts: 0, unsettlements: 0, clawbacksRefused: 0, recoveries: 0 },
   }
   const context: BetContext = {
     counts,
     network: { happens: kind => happening.includes(kind) },
-    outbox: { pending: new Set(), sendOnce: send, sendUntilAnswered: send },
+    outbox: { pending: new Set(), sendOnce: send, sendUnheard: (one, _, onLost) => send(one, () => onLost(null)), sendUntilAnswered: send },
     transactions: createTransactions('run', () => 0),
     onAccepted: () => {},
-    onClosed: (_, state) => closed.push(state),
+    onClosed: (one, { outcome }) => closed.push({ outcome, credits: one.credits }),
+    spendAll: (one, then) => {
+      spent.push(one.betId)
+      then()
+    },
+    holds: () => false,
   }
   const match = newMatch()
   const account = openedAccount('100.00')
@@ -49,12 +56,15 @@ function newGame({ happening = [] as string[], offer = 'none' as Offer } = {}) {
     ...createBet('b', account, 10_00n),
     legs: [{ match, selection: 'home', odds: 200 }],
     offer,
+    course,
     state: { kind: 'placing' },
+    credits: [],
+    uncollected: false,
   }
   const answer = (index: number, definite: Definite | null) => sent[index]?.onAnswer(definite)
   const requests = () =>
     sent.map(({ transaction: { operation, type, amount } }) => [operation, type, amount].join(' '))
-  return { account, answer, bet, closed, context, counts, match, requests }
+  return { account, answer, bet, closed, context, counts, match, requests, spent }
 }
 
 /** As {@link newGame}, after the placebet was accepted. */
@@ -77,7 +87,7 @@ describe('a placebet', () => {
     const { account, answer, bet, closed, context, counts } = newGame()
     place(context, bet)
     answer(0, refusal('INSUFFICIENT_FUNDS', 402))
-    expect(closed).toEqual([{ kind: 'closed', outcome: 'refused', credit: null }])
+    expect(closed).toEqual([{ outcome: 'refused', credits: [] }])
     expect([counts.betsRefused, account.entitled]).toEqual([1, 0n])
   })
 
@@ -87,7 +97,7 @@ describe('a placebet', () => {
     answer(0, null)
     expect(requests()).toEqual(['placebet  1000', 'rollbackbet TECHNICAL_ERROR 0'])
     answer(1, success())
-    expect(closed).toEqual([{ kind: 'closed', outcome: 'rolled-back', credit: null }])
+    expect(closed).toEqual([{ outcome: 'rolled-back', credits: [] }])
     expect(account.entitled).toBe(0n)
   })
 
@@ -117,7 +127,7 @@ describe('an open bet', () => {
     advance(context, bet)
     expect(requests().at(-1)).toBe('settlement BET_PAID 2000')
     answer(1, success())
-    expect(closed).toMatchObject([{ outcome: 'placed', credit: { type: 'BET_PAID', gross: 20_00n } }])
+    expect(closed).toMatchObject([{ outcome: 'placed', credits: [{ type: 'BET_PAID', gross: 20_00n }] }])
     expect(account.entitled).toBe(10_00n)
   })
 
@@ -154,10 +164,10 @@ describe('an open bet', () => {
 
   test('that is cashed out is closed without waiting for the result', () => {
     const { answer, bet, closed, context, requests } = openGame()
-    settle(context, bet, { type: 'CASHOUT', gross: 7_00n }, 0)
+    settle(context, bet, [[{ type: 'CASHOUT', gross: 7_00n, part: 10_00n }]], 0)
     expect(requests().at(-1)).toBe('settlement CASHOUT 700')
     answer(1, success())
-    expect(closed).toMatchObject([{ outcome: 'placed', credit: { type: 'CASHOUT' } }])
+    expect(closed).toMatchObject([{ outcome: 'placed', credits: [{ type: 'CASHOUT' }] }])
   })
 
   test('whose settlement is refused is closed without a credit', () => {
@@ -166,7 +176,7 @@ describe('an open bet', () => {
     finish(match)
     advance(context, bet)
     answer(1, refusal('INVALID_BET'))
-    expect(closed).toMatchObject([{ outcome: 'placed', credit: null }])
+    expect(closed).toMatchObject([{ outcome: 'placed', credits: [] }])
     expect([account.entitled, account.debt]).toEqual([-10_00n, 5_00n])
   })
 })
@@ -228,6 +238,6 @@ describe('an unsettlement that overtakes its settlement', () => {
     const { answer, closed } = game()
     answer(2, null)
     answer(1, success())
-    expect(closed).toMatchObject([{ outcome: 'placed', credit: { gross: 20_00n } }])
+    expect(closed).toMatchObject([{ outcome: 'placed', credits: [{ gross: 20_00n }] }])
   })
 })

@@ -204,7 +204,7 @@ describe('a run', () => {
     const bets: ClosedBet[] = []
     const { report, memory } = await simulate({}, { concurrency: 4, onBetClosed: bet => bets.push(bet) })
     expect(bets).toHaveLength(report.counts.bets)
-    for (const { betId, state, type, live, stake } of bets) {
+    for (const { betId, state, live, stake } of bets) {
       const bet = memory.bet(betId)
       if (state === 'REFUSED') {
         expect(bet).toBeNull()
@@ -213,8 +213,11 @@ describe('a run', () => {
       expect(bet?.status).toBe(state)
       if (state === 'PLACED') expect(compare(bet?.stake ?? '', stake)).toBe(0)
       const lives = Object.entries(bet?.credits ?? {}).filter(([, credit]) => credit.live !== null)
-      expect(lives.map(([name]) => name)).toEqual(type === null ? [] : [type])
-      if (live !== null) expect(compare(lives[0]?.[1].live ?? '', live)).toBe(0)
+      expect(lives.map(([name]) => name).sort()).toEqual(Object.keys(live).sort())
+      for (const [name, amount] of Object.entries(live)) {
+        const stored = bet?.credits[name as keyof typeof live]?.live
+        expect(compare(stored ?? '', amount)).toBe(0)
+      }
     }
   })
 
