@@ -173,7 +173,7 @@ export interface SimulationCounts {
 }
 
 export interface SimulationProgress {
-  phase: 'opening' | 'betting' | 'draining' | 'reconciling'
+  phase: 'opening' | 'betting' | 'draining' | 'waiting' | 'reconciling'
   elapsedMs: number
   durationMs: number | null
   bets: number

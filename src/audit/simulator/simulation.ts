@@ -50,12 +50,13 @@ export async function simulateSportsbook(options: SimulationOptions): Promise<Si
 }
 
 /** The steps of a run, in their order. Each ends when nothing is queued or in flight. */
-type Step = 'opening' | 'betting' | 'draining' | 'retrying' | 'closing' | 'ended'
+type Step = 'opening' | 'betting' | 'draining' | 'waiting' | 'retrying' | 'closing' | 'ended'
 
 const phaseOf: Record<Step, SimulationProgress['phase']> = {
   opening: 'opening',
   betting: 'betting',
   draining: 'draining',
+  waiting: 'waiting',
   retrying: 'reconciling',
   closing: 'reconciling',
   ended: 'reconciling',
@@ -133,7 +134,8 @@ function giveUpAfterMs({ settings, tally }: Run): number {
 
 const whenDrained: Partial<Record<Step, (run: Run) => void>> = {
   opening: startBetting,
-  draining: retryPast,
+  draining: waitPatiently,
+  waiting: retryPastIfAborted,
   retrying: readClosingBalances,
   closing: finish,
 }
@@ -184,6 +186,31 @@ function isBettingOver({ settings, sportsbook, bettingSince }: Run): boolean {
     (betsMax !== null && sportsbook.counts.bets >= betsMax) ||
     (durationMs !== null && clock.now() - bettingSince >= durationMs)
   )
+}
+
+/** What a wallet forgets after a while, it forgets now. */
+function waitPatiently(run: Run): void {
+  const { clock, patienceMs, signal } = run.settings
+  if (patienceMs === 0 || signal?.aborted === true) {
+    retryPast(run)
+    return
+  }
+  enter(run, 'waiting')
+  clock.after(patienceMs, () => {
+    if (run.step === 'waiting') safely(run, () => retryPast(run))
+  })
+}
+
+function retryPastIfAborted(run: Run): void {
+  if (run.settings.signal?.aborted === true) retryPast(run)
+}
+
+function safely(run: Run, then: () => void): void {
+  try {
+    then()
+  } catch (error) {
+    fail(run, error)
+  }
 }
 
 /** Sends all transactions of the remembered bets again: every decision must be replayed (D2). */
