@@ -160,7 +160,12 @@ export function advance(context: BetContext, bet: PlacedBet): void {
   const mistake = mistakeOf(bet.course, stake, legs, account)
   const settled = bet.credits.reduce((sum, { part }) => sum + part, 0n)
   const part = stake - settled
-  settle(context, bet, mistake ?? [[{ ...payoutOf(part, legs, bet.offer, account), part }]], mistake ? null : version)
+  settle(
+    context,
+    bet,
+    mistake ?? [[{ ...payoutOf(part, legs, bet.offer, account), part }]],
+    mistake ? null : version,
+  )
 }
 
 /** Reverses settlements: those of a mistake as the course says, and otherwise all that can be reversed. */
@@ -215,7 +220,8 @@ export function settle(
       return
     }
   }
-  for (const slice of slices) credit(context, bet, slice, onCredited)
+  const credits = slices.map(slice => createCredit(context, bet, slice, onCredited))
+  for (const { send } of credits) send()
 }
 
 /** The whole stake is cashed out: the result no longer matters. */
@@ -240,13 +246,20 @@ function creditOvertaken(context: BetContext, bet: PlacedBet, slice: Slice): voi
     missing -= 1
     if (missing === 0) resume(context, bet, { kind: 'open' })
   }
-  credit(context, bet, slice, onAnswered)
-  const credited = bet.credits.at(-1) as Credit
+  const isFirst = context.counts.unsettlements % 2 === 0
+  const { credited, send } = createCredit(context, bet, slice, onAnswered)
+  if (isFirst) send()
   reverse(context, bet, [credited], onAnswered)
+  if (!isFirst) send()
 }
 
-/** Credits a payout, less the debts of the player (spec 4.2 rule 2). */
-function credit(context: BetContext, bet: PlacedBet, slice: Slice, onCredited: () => void): void {
+/** Creates the settlement of a payout, less the debts of the player (spec 4.2 rule 2). */
+function createCredit(
+  context: BetContext,
+  bet: PlacedBet,
+  slice: Slice,
+  onCredited: () => void,
+): { credited: Credit; send: () => void } {
   const { counts, outbox, transactions } = context
   const { account } = bet
   const { type, gross } = slice
@@ -264,15 +277,17 @@ function credit(context: BetContext, bet: PlacedBet, slice: Slice, onCredited: (
   counts.settlements += 1
   const credited = { ...slice, settlement }
   bet.credits.push(credited)
-  outbox.sendUntilAnswered(settlement, answer => {
-    if (answer?.kind === 'success') {
-      onCredited()
-      return
-    }
-    account.debt += settlement.recovered
-    remove(bet, [credited])
-    close(context, bet, 'placed')
-  })
+  const send = () =>
+    outbox.sendUntilAnswered(settlement, answer => {
+      if (answer?.kind === 'success') {
+        onCredited()
+        return
+      }
+      account.debt += settlement.recovered
+      remove(bet, [credited])
+      close(context, bet, 'placed')
+    })
+  return { credited, send }
 }
 
 /** Reverses all credits of the given types: one unsettlement for each type, all at once. */

@@ -101,7 +101,9 @@ export function isUncollected(
 ): boolean {
   if (operation !== 'unsettlement') return false
   if (first !== null) return !first.ok
-  return errorCode === 'INSUFFICIENT_FUNDS' || (account.low - low < amount && !otherThanFunds.includes(errorCode))
+  return (
+    errorCode === 'INSUFFICIENT_FUNDS' || (account.low - low < amount && !otherThanFunds.includes(errorCode))
+  )
 }
 
 /** Enters a refusal: the balance did not change. Final refusals (D6, D7) are remembered for replays. */

@@ -51,7 +51,9 @@ const deckSize = 60
 
 /** Deals one course after the other; a new deck is shuffled when the last one is used up. */
 export function createDeck(random: Random): () => Course {
-  const dealt = Object.entries(cards).flatMap(([course, count]) => Array<Course>(count).fill(course as Course))
+  const dealt = Object.entries(cards).flatMap(([course, count]) =>
+    Array<Course>(count).fill(course as Course),
+  )
   while (dealt.length < deckSize) dealt.push('plain')
   let left = 0
   return () => {

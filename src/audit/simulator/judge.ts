@@ -3,6 +3,7 @@ import { type Decimal, textOf, toUnits } from '../decimal.js'
 import { type Delivery, isLate, recordDelivery, recordRefusal, recordSuccess } from './bookkeeping.js'
 import { type Account, type Bet, shown, shownRange, type Transaction } from './books.js'
 import { createContention } from './contention.js'
+import { createGroups } from './costs.js'
 import {
   type Finding,
   isForFunds,
@@ -15,12 +16,14 @@ import {
   judgeSuccess,
 } from './judgements.js'
 import type { Definite, Reading } from './reading.js'
-import type { Difference } from './report.js'
+import type { Difference, DifferenceGroup } from './report.js'
 
 export interface Judge {
   readonly differencesCount: number
   /** The first ones, up to a limit. */
   readonly differences: readonly Difference[]
+  /** All differences in groups. */
+  groups(): DifferenceGroup[]
   readonly counts: Readonly<JudgeCounts>
   /** A request is being sent. */
   sent(transaction: Transaction): Delivery
@@ -58,6 +61,7 @@ export interface JudgeSettings {
 export function createJudge(settings: JudgeSettings): Judge {
   const differences: Difference[] = []
   const contention = createContention()
+  const groups = createGroups()
   const counts: JudgeCounts = {
     betsRefusedForFunds: 0,
     betsRefusedForCurrency: 0,
@@ -74,11 +78,13 @@ export function createJudge(settings: JudgeSettings): Judge {
     differencesCount += 1
     const difference = differenceOf(about, finding, settings.step())
     if (differences.length < settings.differencesMax) differences.push(difference)
+    groups.add(difference, 'operation' in about ? about : null, finding, about.account)
     settings.onDifference(difference)
   }
 
   return {
     differences,
+    groups: groups.list,
     counts,
     get differencesCount() {
       return differencesCount

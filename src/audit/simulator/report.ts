@@ -53,6 +53,29 @@ export interface Difference {
   recentTransactions: string[]
 }
 
+/** Differences of the same kind and operation. */
+export interface DifferenceGroup {
+  kind: Difference['kind']
+  operation: SimulatedOperation | null
+  /** That of the request: `"UNSCORED"`. `null` for a placebet. */
+  type: string | null
+  count: number
+  /** The amounts of these differences. Several differences can be about the same money. */
+  amounts: SimulationCost[]
+  first: Difference
+}
+
+/** Amounts of one currency, as decimal text of at least 0. */
+export interface SimulationCost {
+  currency: string
+  /** How many players it affects. */
+  players: number
+  /** What players have more than they should: the operator's loss. */
+  tooMuch: DecimalText
+  /** What players have less than they should. */
+  tooLittle: DecimalText
+}
+
 /** The platform's books of one player, to be compared with a database. Amounts are decimal text. */
 export interface PlayerBooks {
   playerId: string
@@ -113,6 +136,12 @@ export interface SimulationReport {
    */
   complete: boolean
   differencesCount: number
+  /** All differences in groups, the most frequent first. */
+  groups: DifferenceGroup[]
+  /** What the balances at the end are wrong by, by currency. */
+  costs: SimulationCost[]
+  /** What this simulation cannot see, one sentence each. */
+  notSeen: string[]
   /** The first differences, at most `differencesMax`. */
   differences: Difference[]
   /** Requests sent, including retries and duplicates. */

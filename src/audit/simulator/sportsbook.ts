@@ -202,7 +202,6 @@ function resultChanged(book: SportsbookState, match: Match, correctionAfterSteps
 
 function placeBet(book: SportsbookState): void {
   const { accounts, mayBet, random } = book.settings
-  while (book.matches.length < matchesAtOnce) startMatch(book)
   const account = drawPlayer(accounts, random)
   const course = possible(book, book.deal())
   if (course === 'burst') {
@@ -227,6 +226,7 @@ function placeOn(
   onAnswer?: () => void,
 ): void {
   const { random } = book.settings
+  while (book.matches.length < matchesAtOnce) startMatch(book)
   const legs = drawLegs(book.matches, account, random)
   const { stake, offer } = limitStake(drawn, legs, account)
   const foreign = course === 'other-currency' ? foreignTo(account.currency, random) : null

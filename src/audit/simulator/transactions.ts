@@ -57,11 +57,7 @@ export function createTransactions(runId: string, date: () => number): Transacti
   }
 }
 
-export function placeBetFields(
-  { stake, account, foreignCurrency }: Bet,
-  odds: bigint,
-  legs: number,
-): string {
+export function placeBetFields({ stake, account, foreignCurrency }: Bet, odds: bigint, legs: number): string {
   const money = moneyFields(stake, account, foreignCurrency ?? account.currency)
   return (
     `"sessionId":${JSON.stringify(account.sessionId)},${money}` +

@@ -40,7 +40,12 @@ function newGame({ happening = [] as string[], offer = 'none' as Offer, course =
   const context: BetContext = {
     counts,
     network: { happens: kind => happening.includes(kind) },
-    outbox: { pending: new Set(), sendOnce: send, sendUnheard: (one, _, onLost) => send(one, () => onLost(null)), sendUntilAnswered: send },
+    outbox: {
+      pending: new Set(),
+      sendOnce: send,
+      sendUnheard: (one, _, onLost) => send(one, () => onLost(null)),
+      sendUntilAnswered: send,
+    },
     transactions: createTransactions('run', () => 0),
     onAccepted: () => {},
     onClosed: (one, { outcome }) => closed.push({ outcome, credits: one.credits }),

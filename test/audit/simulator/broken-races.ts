@@ -1,8 +1,8 @@
 /** Wallets with defects of concurrency, time, currency and decimals: one defect each. */
 import { add } from '../../../src/money.js'
 import type { Bet } from '../../../src/store.js'
-import { answer, type BrokenWallet, roundTrip, storeWith } from './broken-wallet.js'
 import { withDelta } from './broken-settlements.js'
+import { answer, type BrokenWallet, roundTrip, storeWith } from './broken-wallet.js'
 
 /** A call that holds locks, and may wait for one. */
 interface Holder {
@@ -84,7 +84,11 @@ export const brokenRaces: BrokenWallet[] = [
             if (result.status !== 'conflict' || transaction.operation !== 'rollbackbet' || balance === null)
               return result
             affected(bet?.betId ?? '')
-            return { status: 'committed', balance: memory.deposit(transaction.playerId, balance.delta), walletTransactionId: null }
+            return {
+              status: 'committed',
+              balance: memory.deposit(transaction.playerId, balance.delta),
+              walletTransactionId: null,
+            }
           },
           async keys => {
             const snapshot = await memory.load(keys)

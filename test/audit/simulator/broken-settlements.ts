@@ -18,7 +18,9 @@ const reverses = { UNSCORED: 'BET_PAID', UNVOIDED: 'VOIDED' } as const
  *
  * @param due returns the amount, from the bet's live settlements of all types in the order in which they came
  */
-function debits(due: (all: readonly Live[], type: SettlementType, stake: string) => string): BrokenWallet['break'] {
+function debits(
+  due: (all: readonly Live[], type: SettlementType, stake: string) => string,
+): BrokenWallet['break'] {
   return affected => ({
     store: memory => {
       const lives = new Map<string, Live[]>()
@@ -41,7 +43,10 @@ function debits(due: (all: readonly Live[], type: SettlementType, stake: string)
         )
         if (result.status !== 'committed') return result
         if (compare(wrong, right) !== 0) affected(betId)
-        lives.set(betId, all.filter(one => one.type !== credited))
+        lives.set(
+          betId,
+          all.filter(one => one.type !== credited),
+        )
         return result
       })
     },
@@ -76,7 +81,9 @@ export const brokenSettlements: BrokenWallet[] = [
   {
     name: 'reverses a void by the stake, and not by what the void credited',
     kinds: ['balance', 'overspent'],
-    break: debits((all, type, stake) => (type === 'VOIDED' ? stake : sum(all.filter(one => one.type === type)))),
+    break: debits((all, type, stake) =>
+      type === 'VOIDED' ? stake : sum(all.filter(one => one.type === type)),
+    ),
   },
   {
     name: 'takes two equal payouts of a bet for one when it reverses them',

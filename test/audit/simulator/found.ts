@@ -115,7 +115,8 @@ for (const { name, breakage } of correctWallets.filter(wanted)) {
     const play = () => ({ breakage: breakage(), affected: new Set<string>() })
     const result = await run({ name, kinds: [], play, options: {}, known }, seed)
     if (result.passed) passed += 1
-    for (const { kind, expected, actual } of result.differences) differences.add(`${kind}: ${expected}; ${actual}`)
+    for (const { kind, expected, actual } of result.differences)
+      differences.add(`${kind}: ${expected}; ${actual}`)
   }
   if (passed < seeds) failed = true
   console.log([`${passed}/${seeds}`.padStart(7), name, ...[...differences].slice(0, 3)].join('  '))

@@ -65,7 +65,11 @@ describe('the report', () => {
 
   test('begins with the differences: player, bet, amount, and the recent transactions', async () => {
     const wallet = brokenWallets.find(({ name }) => name.startsWith('accepts a bet that arrives after'))
-    const { report } = await simulate(wallet?.break(() => {}, Date.now) ?? {}, { seed: 2, chaos: 1, differencesMax: 2 })
+    const { report } = await simulate(wallet?.break(() => {}, Date.now) ?? {}, {
+      seed: 2,
+      chaos: 1,
+      differencesMax: 2,
+    })
     const lines = formatSimulationReport(report).split('\n')
     expect(lines[0]).toBe(`${report.differencesCount} DIFFERENCES`)
     expect(lines[2]).toMatch(/^ {2}1\. late-bet: player [a-z]+, bet run-b[0-9]+, -[0-9.]+ (EUR|JPY|KWD)$/)
