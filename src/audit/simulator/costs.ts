@@ -52,7 +52,7 @@ export function costsOf(accounts: readonly Account[]): SimulationCost[] {
 
 export interface DifferenceGroups {
   add(difference: Difference, transaction: Transaction | null, finding: Finding, account: Account): void
-  /** The most frequent first. */
+  /** In the order in which the first of each occurred. */
   list(): DifferenceGroup[]
 }
 
@@ -69,11 +69,9 @@ export function createGroups(): DifferenceGroups {
       if (units !== 0n) group.sums.add(units, account)
     },
     list: () =>
-      [...groups.values()]
-        .sort((a, b) => b.count - a.count)
-        .map(({ count, sums, first, type }) => {
-          const { kind, operation } = first
-          return { kind, operation, type, count, amounts: sums.list(), first }
-        }),
+      [...groups.values()].map(({ count, sums, first, type }) => {
+        const { kind, operation } = first
+        return { kind, operation, type, count, amounts: sums.list(), first }
+      }),
   }
 }

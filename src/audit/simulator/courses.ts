@@ -47,7 +47,7 @@ const cards: Partial<Record<Course, number>> = {
   'lost-answer': 2,
   impatient: 2,
 }
-const deckSize = 60
+const deckSize = 90
 
 /** Deals one course after the other; a new deck is shuffled when the last one is used up. */
 export function createDeck(random: Random): () => Course {

@@ -70,9 +70,14 @@ function headLines(report: SimulationReport): string[] {
   if (passed) return []
   return [
     verdict(report),
-    ...(costs.length === 0 ? ['At the end, no balance is known to be wrong.'] : costs.map(costText)),
+    ...(costs.length === 0
+      ? ['At the end, every balance is the sum of the calls that were answered with success.']
+      : costs.map(costText)),
     '',
-    ...groups.flatMap(groupLines),
+    ...groups.slice(0, groupsMax).flatMap(groupLines),
+    ...(groups.length > groupsMax
+      ? [`       and ${groups.length - groupsMax} other kinds, probably followers`]
+      : []),
     '',
   ]
 }
@@ -116,6 +121,7 @@ function groupLines({ kind, operation, type, count: times, amounts, first }: Dif
 }
 
 /** More of them are in the report as data. */
+const groupsMax = 6
 const shownMax = 10
 
 function differenceLines({ differences, differencesCount }: SimulationReport): string[] {

@@ -136,7 +136,7 @@ export interface SimulationReport {
    */
   complete: boolean
   differencesCount: number
-  /** All differences in groups, the most frequent first. */
+  /** All differences in groups, in the order in which the first of each occurred: it is the likely cause. */
   groups: DifferenceGroup[]
   /** What the balances at the end are wrong by, by currency. */
   costs: SimulationCost[]

@@ -30,7 +30,15 @@ import type { Outbox } from './outbox.js'
 import { cashOut, cashOutPercentMax, type Leg } from './payouts.js'
 import type { Definite } from './reading.js'
 import type { ClosedBet } from './report.js'
-import { allFunds, drawPlayer, drawStake, limitStake, mostOfFunds, type Stake } from './stakes.js'
+import {
+  allFunds,
+  drawPlayer,
+  drawStake,
+  isDeepInDebt,
+  limitStake,
+  mostOfFunds,
+  type Stake,
+} from './stakes.js'
 import { createTransactions } from './transactions.js'
 
 export interface SportsbookSettings {
@@ -203,7 +211,7 @@ function resultChanged(book: SportsbookState, match: Match, correctionAfterSteps
 function placeBet(book: SportsbookState): void {
   const { accounts, mayBet, random } = book.settings
   const account = drawPlayer(accounts, random)
-  const course = possible(book, book.deal())
+  const course = possible(book, account, book.deal())
   if (course === 'burst') {
     // At the same moment, so that the funds are checked before any of the stakes is debited.
     for (let left = burstBets; left > 0 && mayBet(); left -= 1)
@@ -212,7 +220,8 @@ function placeBet(book: SportsbookState): void {
 }
 
 /** A course that needs faults of the network is played only if the network has them. */
-function possible({ network }: SportsbookState, course: Course): Course {
+function possible({ network }: SportsbookState, account: Account, course: Course): Course {
+  if (course === 'burst' && isDeepInDebt(account)) return 'plain'
   if (course === 'lost-answer' && !network.has('duplicated')) return 'plain'
   const isFault = course === 'lost-answer' || course === 'impatient'
   return isFault && !network.has('answerLost') ? 'plain' : course
@@ -247,7 +256,7 @@ function foreignTo(currency: string, random: Random): string {
 
 /** Before a clawback, so that it finds no funds. */
 function spendAll(book: SportsbookState, { account }: PlacedBet, then: () => void): void {
-  const funds = allFunds(account)
+  const funds = isDeepInDebt(account) ? null : allFunds(account)
   if (funds === null || !book.settings.mayBet()) then()
   else placeOn(book, account, funds, 'plain', then)
 }

@@ -36,11 +36,19 @@ export function drawStake(account: Account, isGambler: boolean, random: Random):
   const minors = (count: bigint) => (count > 0n ? count : 1n) * step
   if (roll < chanceOf.beyondFunds) return { stake: minors(share(1 + part / 2) + 1n), offer: 'none' }
   if (funds * 10n < opening) return { stake: minors(share(0.02 + 0.2 * part)), offer: 'boosted' }
-  const allIn = isGambler ? chanceOf.allInOfGamblers : chanceOf.allIn
+  const allIn = isDeepInDebt(account) ? 0 : isGambler ? chanceOf.allInOfGamblers : chanceOf.allIn
   if (roll < chanceOf.beyondFunds + allIn && funds <= 10n * opening) {
     return { stake: minors(share(0.6 + 0.35 * part)), offer: funds < opening ? 'insured' : 'none' }
   }
   return { stake: minors(share(0.002 + 0.03 * part)), offer: 'none' }
+}
+
+/**
+ * Whether the player owes so much that winnings would be withheld for long: no more clawbacks are made that find
+ * no funds.
+ */
+export function isDeepInDebt({ debt, opening }: Account): boolean {
+  return debt * 4n > opening
 }
 
 /** More than half of the funds. */

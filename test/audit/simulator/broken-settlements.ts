@@ -72,7 +72,8 @@ export function withDelta(changes: WalletChanges, delta: string): WalletChanges 
 function withPlentyOfFunds(memory: MemoryStore): MemoryStore['load'] {
   return async keys => {
     const snapshot = await memory.load(keys)
-    if (keys.operation !== 'unsettlement' || snapshot.player === null) return snapshot
+    const isNew = keys.operation === 'unsettlement' && snapshot.transaction === null
+    if (!isNew || snapshot.player === null) return snapshot
     return { ...snapshot, player: { ...snapshot.player, balance: '999999999999' } }
   }
 }
