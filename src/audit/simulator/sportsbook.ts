@@ -102,6 +102,8 @@ const heldMax = 20
 /** One unanswered bet of this many is held. */
 const heldEvery = 4
 const burstBets = 3
+/** Decimals of the currencies of {@link foreignTo}. */
+const foreignMinorUnits = 2
 
 export function createSportsbook(settings: SportsbookSettings): Sportsbook {
   const { accounts, network, outbox, random, rememberedMax } = settings
@@ -237,8 +239,12 @@ function placeOn(
   const { random } = book.settings
   while (book.matches.length < matchesAtOnce) startMatch(book)
   const legs = drawLegs(book.matches, account, random)
-  const { stake, offer } = limitStake(drawn, legs, account)
-  const foreign = course === 'other-currency' ? foreignTo(account.currency, random) : null
+  const limited = limitStake(drawn, legs, account)
+  const { offer } = limited
+  const inCents = foreignStake(limited.stake, account)
+  const isForeign = course === 'other-currency' && inCents > 0n
+  const stake = isForeign ? inCents : limited.stake
+  const foreign = isForeign ? foreignTo(account.currency, random) : null
   book.openBets += 1
   const bet: PlacedBet = {
     ...createBet(book.transactions.newId('b'), account, stake, foreign),
@@ -252,6 +258,12 @@ function foreignTo(currency: string, random: Random): string {
   const lower = currency.toLowerCase()
   if (lower !== currency && random.chance(0.5)) return lower
   return currency === 'USD' ? 'EUR' : 'USD'
+}
+
+/** A stake that is a valid amount in the other currencies, too: of two decimals at most. */
+function foreignStake(stake: bigint, { decimals, step }: Account): bigint {
+  const cent = 10n ** BigInt(Math.max(0, decimals - foreignMinorUnits))
+  return stake - (stake % (cent > step ? cent : step))
 }
 
 /** Before a clawback, so that it finds no funds. */

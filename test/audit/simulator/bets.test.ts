@@ -246,3 +246,120 @@ describe('an unsettlement that overtakes its settlement', () => {
     expect(closed).toMatchObject([{ outcome: 'placed', credits: [{ gross: 20_00n }] }])
   })
 })
+
+describe('a course', () => {
+  const game = (course: Course) => {
+    const played = openGame({ course })
+    finish(played.match)
+    advance(played.context, played.bet)
+    return played
+  }
+
+  test('payouts: a win in three settlements at once, reversed by one unsettlement (D18)', () => {
+    const { answer, requests } = game('payouts')
+    expect(requests().slice(1)).toEqual([
+      'settlement BET_PAID 0',
+      'settlement BET_PAID 1000',
+      'settlement BET_PAID 1000',
+    ])
+    for (const index of [3, 1, 2]) answer(index, success())
+    expect(requests().slice(4)).toEqual(['unsettlement UNSCORED 2000'])
+    // And the bet is settled by its result
+    answer(4, success())
+    expect(requests().slice(5)).toEqual(['settlement BET_PAID 2000'])
+  })
+
+  test.each([
+    [0, 'UNSCORED 1334', 'BET_PAID 1334'],
+    [1, 'UNVOIDED 333', 'BET_PAID 666'],
+  ])('part-void: one of both is reversed, and that part is settled again (%i)', (count, reversal, again) => {
+    const { answer, bet, closed, context, counts, match, requests } = openGame({ course: 'part-void' })
+    counts.unsettlements = count
+    finish(match)
+    advance(context, bet)
+    expect(requests().slice(1)).toEqual(['settlement VOIDED 333'])
+    answer(1, success())
+    expect(requests().slice(2)).toEqual(['settlement BET_PAID 1334'])
+    answer(2, success())
+    expect(requests().slice(3)).toEqual([`unsettlement ${reversal}`])
+    answer(3, success())
+    expect(requests().slice(4)).toEqual([`settlement ${again}`])
+    answer(4, success())
+    expect(closed).toMatchObject([{ outcome: 'placed', credits: [{}, {}] }])
+  })
+
+  test('part-void: both are reversed at once', () => {
+    const { answer, bet, context, counts, match, requests } = openGame({ course: 'part-void' })
+    counts.unsettlements = 2
+    finish(match)
+    advance(context, bet)
+    answer(1, success())
+    answer(2, success())
+    expect(requests().slice(3)).toEqual(['unsettlement UNSCORED 1334', 'unsettlement UNVOIDED 333'])
+    answer(4, success())
+    expect(requests()).toHaveLength(5)
+    answer(3, success())
+    expect(requests().slice(5)).toEqual(['settlement BET_PAID 2000'])
+  })
+
+  test('voids: two voids are reversed by one unsettlement', () => {
+    const { answer, requests } = game('voids')
+    expect(requests().slice(1)).toEqual(['settlement VOIDED 333', 'settlement VOIDED 667'])
+    answer(1, success())
+    answer(2, success())
+    expect(requests().slice(3)).toEqual(['unsettlement UNVOIDED 1000'])
+  })
+
+  test('cancelled: the bet is rolled back after its void was reversed (D13)', () => {
+    const { account, answer, closed, counts, requests } = game('cancelled')
+    answer(1, success())
+    answer(2, success())
+    expect(requests().slice(1)).toEqual([
+      'settlement VOIDED 1000',
+      'unsettlement UNVOIDED 1000',
+      'rollbackbet TECHNICAL_ERROR 0',
+    ])
+    answer(3, success())
+    expect(closed).toEqual([{ outcome: 'rolled-back', credits: [] }])
+    expect([account.entitled, counts.cancellations]).toEqual([0n, 1])
+  })
+
+  test('cancelled: not after a clawback that was refused, since the rollback must be refused then (D13)', () => {
+    const { account, answer, counts, requests } = game('cancelled')
+    answer(1, success())
+    answer(2, refusal('INSUFFICIENT_FUNDS', 402))
+    expect(requests().at(-1)).toBe('settlement BET_PAID 1000')
+    expect([account.debt, counts.cancellations]).toEqual([0n, 0])
+  })
+
+  test('part-cash-out: the cash-out stays when the win is reversed', () => {
+    const { answer, closed, requests } = game('part-cash-out')
+    for (const index of [1, 2, 3, 4]) answer(index, success())
+    expect(requests().slice(1)).toEqual([
+      'settlement CASHOUT 500',
+      'settlement BET_PAID 1000',
+      'unsettlement UNSCORED 1000',
+      'settlement BET_PAID 1000',
+    ])
+    expect(closed).toMatchObject([{ credits: [{ type: 'CASHOUT' }, { type: 'BET_PAID' }] }])
+  })
+
+  test('spent: the player stakes everything before the win is reversed', () => {
+    const { answer, bet, requests, spent } = game('spent')
+    expect(spent).toEqual([])
+    answer(1, success())
+    expect(spent).toEqual([bet.betId])
+    expect(requests().at(-1)).toBe('unsettlement UNSCORED 2000')
+  })
+
+  test('lost-answer: two rollbacks under two ids at once', () => {
+    const { answer, bet, closed, context, requests } = newGame({ course: 'lost-answer' })
+    place(context, bet)
+    answer(0, null)
+    expect(requests().slice(1)).toEqual(['rollbackbet TECHNICAL_ERROR 0', 'rollbackbet TECHNICAL_ERROR 0'])
+    answer(2, success())
+    expect(closed).toEqual([])
+    answer(1, success())
+    expect(closed).toMatchObject([{ outcome: 'rolled-back' }])
+  })
+})

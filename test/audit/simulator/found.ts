@@ -18,6 +18,8 @@ const { values } = parseArgs({
     /** So many further players with 1,000.00 EUR each. */
     players: { type: 'string', default: '0' },
     only: { type: 'string', default: '' },
+    /** `broken` or `correct` wallets only. */
+    collection: { type: 'string', default: '' },
   },
 })
 const seeds = Number(values.seeds)
@@ -76,7 +78,7 @@ let failed = false
 const wanted = ({ name }: { name: string }) => name.includes(values.only)
 
 console.log(`broken wallets: found in so many of ${seeds} runs; median of the bets until then`)
-for (const broken of brokenWallets.filter(wanted)) {
+for (const broken of values.collection === 'correct' ? [] : brokenWallets.filter(wanted)) {
   const { name, kinds, options = {}, players: others = [] } = broken
   const one: Case = {
     name,
@@ -107,7 +109,7 @@ for (const broken of brokenWallets.filter(wanted)) {
 }
 
 console.log(`\ncorrect wallets: passed in so many of ${seeds} runs`)
-for (const { name, breakage } of correctWallets.filter(wanted)) {
+for (const { name, breakage } of values.collection === 'broken' ? [] : correctWallets.filter(wanted)) {
   let passed = 0
   const differences = new Set<string>()
   for (let seed = 1; seed <= seeds; seed += 1) {
