@@ -1,6 +1,5 @@
 /** Enters deliveries and answers into the books. */
-import { type Bet, setRange, type Transaction } from './books.js'
-import type { Flight } from './contention.js'
+import { type Bet, type Flight, setRange, type Transaction } from './books.js'
 import type { Definite } from './reading.js'
 
 /** One request in flight: the state of the books when it was sent. */

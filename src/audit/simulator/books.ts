@@ -87,6 +87,15 @@ export interface Transaction {
   faults: number
 }
 
+/**
+ * A request in flight: how often requests of its bet had met when it was sent, and how many answers to any request
+ * had arrived.
+ */
+export interface Flight {
+  readonly meetings: number
+  readonly answers: number
+}
+
 /** A bet as far as the balance is concerned. */
 export interface Bet {
   readonly betId: string

@@ -3,15 +3,9 @@
  * are not handled. One failure proves nothing, since every wallet may fail now and then. What counts is whether
  * calls that met another call of their bet fail more often than calls that met none.
  */
-import type { Transaction } from './books.js'
+import type { Flight, Transaction } from './books.js'
 import type { Finding } from './judgements.js'
 import { type Reading, shortOf } from './reading.js'
-
-/** A call in flight: how often its bet had met when it was sent, and how many answers had arrived. */
-export interface Flight {
-  readonly meetings: number
-  readonly answers: number
-}
 
 export interface Contention {
   sent(transaction: Transaction): Flight

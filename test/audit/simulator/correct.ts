@@ -31,7 +31,7 @@ const badGateway = (status: number): HttpResponse => ({
 export const correctWallets: CorrectWallet[] = [
   { name: 'this library’s', breakage: () => ({}) },
   {
-    name: 'takes the player’s lock with NOWAIT, and answers 503 if it is held',
+    name: 'does not wait for the player’s lock, and answers 503 if it is held',
     breakage: () => {
       const held = new Set<string>()
       return {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import {
   type ClosedBet,
+  type SimulationOptions,
   type SimulationProgress,
   type SimulationReport,
   type SimulatorClock,
@@ -358,6 +359,35 @@ describe('settlements that never work', () => {
     const { report } = await simulate(onceWorking, { bets: 200, giveUpAfterMs: 20 })
     expect(report.passed).toBe(false)
     expect(report.groups[0]).toMatchObject({ kind: 'refused', operation: 'settlement' })
+  })
+})
+
+describe('the wait before the end', () => {
+  const phasesOf = async (options: Partial<SimulationOptions>) => {
+    const phases: string[] = []
+    const clock = skippingClock()
+    const startedAt = clock.now()
+    const { report } = await simulate(
+      {},
+      { bets: 60, clock, onProgress: ({ phase }) => phases.push(phase), ...options },
+    )
+    expect(report.passed).toBe(true)
+    return { phases: new Set(phases), waited: clock.now() - startedAt >= 90_000, report }
+  }
+
+  test('is as long as the option says, and everything is answered again after it', async () => {
+    const { phases, waited, report } = await phasesOf({ patienceMs: 90_000 })
+    expect(phases).toContain('waiting')
+    expect(waited).toBe(true)
+    expect(report.counts.retriedAtEnd).toBeGreaterThan(100)
+    const sentence = /^What the wallet forgets later than [0-9]+ s after a call/
+    expect(report.notSeen.some(one => sentence.test(one))).toBe(true)
+  })
+
+  test('is left out by default, and if the run was stopped', async () => {
+    expect((await phasesOf({})).phases).not.toContain('waiting')
+    const stopped = await phasesOf({ patienceMs: 90_000, signal: AbortSignal.abort() })
+    expect([stopped.phases.has('waiting'), stopped.waited]).toEqual([false, false])
   })
 })
 
