@@ -23,7 +23,7 @@ const firstGiveUpAfterMsMax = 5_000
 const settlementRefusalsMax = 100
 /** or after this many failures and this time since the first of them. */
 const settlementFailuresMax = 20
-const settlementFailingMsMax = 10_000
+const settlementFailingMsMax = 30_000
 /** No further bets while there are more unanswered transactions than this for each connection. */
 const pendingPerConnectionMax = 8
 

@@ -4,9 +4,10 @@
  * wallet passed once, or a correct one failed once.
  *
  * The options are the defaults of `bet-wallet simulate`, and beside them only what the table names. A run ends at the
- * first difference of the right kind. Pauses of a second and more are skipped.
+ * first difference of the right kind. With broken wallets, pauses of a second and more are skipped.
  */
 import { parseArgs } from 'node:util'
+import { systemClock } from '../../../src/audit/simulator/clock.js'
 import { type SimulationOptions, simulateSportsbook } from '../../../src/audit/simulator/index.js'
 import { brokenWallets } from './broken.js'
 import { correctWallets } from './correct.js'
@@ -33,10 +34,12 @@ interface Case {
   play(now: () => number): { breakage: Breakage; affected: ReadonlySet<string> }
   options: Partial<SimulationOptions>
   known: typeof players
+  /** Pauses are those of a real run: a busy wallet needs them. */
+  waits: boolean
 }
 
-async function run({ kinds, play, options, known }: Case, seed: number) {
-  const clock = skippingClock()
+async function run({ kinds, play, options, known, waits }: Case, seed: number) {
+  const clock = waits ? systemClock : skippingClock()
   const { breakage, affected } = play(clock.now)
   const wallet = await startWallet(breakage, known)
   const stop = new AbortController()
@@ -85,6 +88,7 @@ for (const broken of values.collection === 'correct' ? [] : brokenWallets.filter
     kinds,
     known: [...players, ...others, ...further],
     options,
+    waits: false,
     play(now) {
       const affected = new Set<string>()
       return { affected, breakage: broken.break(betId => affected.add(betId), now) }
@@ -115,7 +119,7 @@ for (const { name, breakage } of values.collection === 'broken' ? [] : correctWa
   for (let seed = 1; seed <= seeds; seed += 1) {
     const known = [...players, ...further]
     const play = () => ({ breakage: breakage(), affected: new Set<string>() })
-    const result = await run({ name, kinds: [], play, options: {}, known }, seed)
+    const result = await run({ name, kinds: [], play, options: {}, known, waits: true }, seed)
     if (result.passed) passed += 1
     for (const { kind, expected, actual } of result.differences)
       differences.add(`${kind}: ${expected}; ${actual}`)
