@@ -124,8 +124,17 @@ export function createBet(
   foreignCurrency: string | null = null,
 ): Bet {
   return {
-    ...{ betId, account, stake, foreignCurrency, inFlight: 0, inFlightId: '', meetings: 0 },
-    ...{ placed: null, rollback: null, rolledBackAt: 0, transactions: [] },
+    betId,
+    account,
+    stake,
+    foreignCurrency,
+    inFlight: 0,
+    inFlightId: '',
+    meetings: 0,
+    placed: null,
+    rollback: null,
+    rolledBackAt: 0,
+    transactions: [],
   }
 }
 

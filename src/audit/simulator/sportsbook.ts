@@ -248,7 +248,12 @@ function placeOn(
   book.openBets += 1
   const bet: PlacedBet = {
     ...createBet(book.transactions.newId('b'), account, stake, foreign),
-    ...{ legs, offer, course, state: { kind: 'placing' }, credits: [], uncollected: false },
+    legs,
+    offer,
+    course,
+    state: { kind: 'placing' },
+    credits: [],
+    uncollected: false,
   }
   place(book, bet, onAnswer)
 }
