@@ -22,7 +22,8 @@ async function main(words: readonly string[]): Promise<number> {
 function printError(error: unknown): void {
   if (error instanceof UsageError || (error instanceof AuditError && error.code === 'INVALID_OPTIONS'))
     console.error(`${error.message}\n\nSee bet-wallet --help.`)
-  else if (error instanceof AuditError) console.error(`Cannot start: ${error.message}`)
+  else if (error instanceof AuditError)
+    console.error(`${error.code === 'SETTLEMENT_FAILED' ? 'Cannot judge' : 'Cannot start'}: ${error.message}`)
   else console.error(error)
 }
 

@@ -414,8 +414,9 @@ describe('bet-wallet simulate', () => {
     const { url } = await plain()
     const words = ['simulate', url, '--players', 'player-1', '--user', 'platform', '--bets', '20']
     const elsewhere = await run([...words, '--settle-url', '/nowhere', '--json', 'elsewhere.json'], password)
-    expect(elsewhere.code).toBe(1)
-    expect(elsewhere.out).toMatch(/^settlement +404/m)
+    expect(elsewhere).toMatchObject({ code: 2, out: '' })
+    expect(elsewhere.error).toMatch(/^Cannot judge: POST .*\/nowhere never settled a bet: .* 404/m)
+    expect(elsewhere.error).toContain('--no-settle')
     const without = await run([...words, '--no-settle'], password)
     expect(without.code).toBe(0)
     expect(without.out).toMatch(/^settlement +never/m)

@@ -153,16 +153,16 @@ const playersSql = `
 
 /** Every bet that is over and not stored as it must be. Of one that was refused there is nothing. */
 const betsSql = `
-  SELECT format('%s is %s, with %s %s live; stored is %s', c."betId", c.state, c.live, c.type, row_to_json(b)) AS it
+  SELECT format('%s is %s, live: %s; stored is %s', c."betId", c.state, c.live, row_to_json(b)) AS it
   FROM json_to_recordset($1)
-    AS c("betId" text, "playerId" text, currency text, stake numeric, state text, live numeric, type text)
+    AS c("betId" text, "playerId" text, currency text, stake numeric, state text, live json)
   LEFT JOIN bet_wallet.bets b ON b.bet_id = c."betId"
   WHERE CASE c.state WHEN 'REFUSED' THEN b.bet_id IS NOT NULL ELSE (
     b.status = c.state AND b.player_id = c."playerId" AND b.currency = c.currency
     AND (c.state <> 'PLACED' OR b.stake = c.stake)
-    AND b.bet_paid_live IS NOT DISTINCT FROM CASE c.type WHEN 'BET_PAID' THEN c.live END
-    AND b.voided_live IS NOT DISTINCT FROM CASE c.type WHEN 'VOIDED' THEN c.live END
-    AND b.cashout_live IS NOT DISTINCT FROM CASE c.type WHEN 'CASHOUT' THEN c.live END
+    AND b.bet_paid_live IS NOT DISTINCT FROM (c.live->>'BET_PAID')::numeric
+    AND b.voided_live IS NOT DISTINCT FROM (c.live->>'VOIDED')::numeric
+    AND b.cashout_live IS NOT DISTINCT FROM (c.live->>'CASHOUT')::numeric
   ) IS NOT TRUE END`
 
 function trafficOf(progress: SimulationProgress | null, report: SimulationReport | null): SimulatedTraffic {

@@ -102,6 +102,8 @@ Execution
   --rate <number>           maximum requests per second (as many as the wallet answers)
   --concurrency <number>    maximum requests in flight (16)
   --chaos <0 to 1>          how unreliable the network is (0.2)
+  --patience <duration>     waits before old calls are sent again at the end, and finds what the
+                            wallet forgets by then: 90s (0s)
   --seed <number>           makes a run reproducible (random)
   --timeout <duration>      for each answer (10s)
 
@@ -109,7 +111,7 @@ Output (in addition to the summary)
   --json <file>             the report as JSON
 
 Ctrl+C stops betting; open bets are still settled and reconciled. Without a terminal, the
-progress is printed as a line every 10 seconds.
+progress is printed on standard error as a line every 5 seconds.
 
 The exit code is 0 if the books agree, 1 if they differ, and 2 if the simulation was not
-possible.`
+possible, or no settlement succeeded.`

@@ -34,6 +34,7 @@ const simulateArguments = {
   duration: { type: 'string' },
   rate: { type: 'string' },
   chaos: { type: 'string' },
+  patience: { type: 'string' },
 } as const satisfies ParseArgsConfig['options']
 
 /** Of a line of progress in a log. */
@@ -53,7 +54,7 @@ export async function simulate(words: string[]): Promise<number> {
   const report = await simulateSportsbook({
     ...options,
     signal: interruptSignal('open bets are settled and reconciled first'),
-    progressEveryMs: isTerminal ? 500 : 10_000,
+    progressEveryMs: isTerminal ? 500 : 5_000,
     onProgress: progress => printProgress(progress, isTerminal),
   })
   if (isTerminal) overwriteLine('')
@@ -79,6 +80,7 @@ function optionsOf(
     ...given('ratePerSecond', numberOf('--rate', values.rate)),
     ...given('concurrency', wholeNumberOf('--concurrency', values.concurrency)),
     ...given('chaos', numberOf('--chaos', values.chaos)),
+    ...given('patienceMs', millisecondsOf('--patience', values.patience)),
     ...given('seed', wholeNumberOf('--seed', values.seed)),
     ...given('timeoutMs', millisecondsOf('--timeout', values.timeout)),
   }

@@ -1,5 +1,5 @@
 /** Enters deliveries and answers into the books. */
-import { type Bet, setRange, type Transaction } from './books.js'
+import { type Bet, type Flight, setRange, type Transaction } from './books.js'
 import type { Definite } from './reading.js'
 
 /** One request in flight: the state of the books when it was sent. */
@@ -12,9 +12,11 @@ export interface Delivery {
   readonly widenedUp: bigint
   readonly ownLow: bigint
   readonly ownHigh: bigint
+  readonly flight: Flight
 }
 
 const recentMax = 12
+const alone: Flight = { meetings: 0, answers: 0 }
 
 /** The transaction whose range a success decides: a rollback undoes the change of its placebet. */
 export function ownerOf(transaction: Transaction): Transaction {
@@ -32,7 +34,7 @@ export function isLate({ transaction: { bet, sentAt } }: Delivery): boolean {
 }
 
 /** Widens the range of the transaction: from now on the wallet may have executed it. */
-export function recordDelivery(transaction: Transaction, moment: number): Delivery {
+export function recordDelivery(transaction: Transaction, moment: number, flight: Flight = alone): Delivery {
   const { operation, account, bet, amount } = transaction
   if (transaction.sentAt === 0) {
     transaction.sentAt = moment
@@ -55,6 +57,7 @@ export function recordDelivery(transaction: Transaction, moment: number): Delive
     widenedUp: account.widenedUp,
     ownLow: own.low,
     ownHigh: own.high,
+    flight,
   }
 }
 
@@ -75,6 +78,33 @@ export function recordSuccess(delivery: Delivery, answer: Definite, moment: numb
   }
 }
 
+/** Codes that say something else than that funds are missing. */
+const otherThanFunds: readonly string[] = [
+  'INVALID_REQUEST',
+  'INVALID_PLAYER',
+  'INVALID_CURRENCY',
+  'INVALID_BET',
+  'TRANSACTION_CONFLICT',
+  'SETTLEMENT_NOT_FOUND',
+  'NOT_FOUND',
+  '',
+]
+
+/**
+ * Whether a refused unsettlement is a clawback that stays uncollected (D7). A wallet that cannot deduct answers
+ * INSUFFICIENT_FUNDS always; another code is accepted where the funds may be missing.
+ */
+export function isUncollected(
+  { operation, first, amount, account, low }: Transaction,
+  { errorCode }: Definite & { kind: 'refusal' },
+): boolean {
+  if (operation !== 'unsettlement') return false
+  if (first !== null) return !first.ok
+  return (
+    errorCode === 'INSUFFICIENT_FUNDS' || (account.low - low < amount && !otherThanFunds.includes(errorCode))
+  )
+}
+
 /** Enters a refusal: the balance did not change. Final refusals (D6, D7) are remembered for replays. */
 export function recordRefusal(
   { transaction }: Delivery,
@@ -82,10 +112,8 @@ export function recordRefusal(
   moment: number,
 ): void {
   const { operation, bet } = transaction
-  const isFinal =
-    operation === 'placebet' || (operation === 'unsettlement' && answer.errorCode === 'INSUFFICIENT_FUNDS')
   if (answer.errorCode === 'TRANSACTION_CONFLICT') return
-  if (isFinal) recordFirst(transaction, answer, moment)
+  if (operation === 'placebet' || isUncollected(transaction, answer)) recordFirst(transaction, answer, moment)
   if (operation !== 'rollbackbet') setRange(transaction, 0n, 0n)
   else if (bet.placed?.first?.ok === true) setRange(bet.placed, -bet.stake, -bet.stake)
 }

@@ -87,11 +87,26 @@ export interface Transaction {
   faults: number
 }
 
+/**
+ * A request in flight: how often requests of its bet had met when it was sent, and how many answers to any request
+ * had arrived.
+ */
+export interface Flight {
+  readonly meetings: number
+  readonly answers: number
+}
+
 /** A bet as far as the balance is concerned. */
 export interface Bet {
   readonly betId: string
   readonly account: Account
   readonly stake: bigint
+  /** The currency of the placebet, if it is not the player's: the bet must be refused (D23). */
+  readonly foreignCurrency: string | null
+  /** The number of requests in flight, the transactionId of the latest one, and how often two of them met. */
+  inFlight: number
+  inFlightId: string
+  meetings: number
   /** `null`: never placed. A rollback of such a bet reads the balance. */
   placed: Transaction | null
   rollback: Transaction | null
@@ -102,8 +117,25 @@ export interface Bet {
 }
 
 /** A bet that is not placed. */
-export function createBet(betId: string, account: Account, stake: bigint): Bet {
-  return { betId, account, stake, placed: null, rollback: null, rolledBackAt: 0, transactions: [] }
+export function createBet(
+  betId: string,
+  account: Account,
+  stake: bigint,
+  foreignCurrency: string | null = null,
+): Bet {
+  return {
+    betId,
+    account,
+    stake,
+    foreignCurrency,
+    inFlight: 0,
+    inFlightId: '',
+    meetings: 0,
+    placed: null,
+    rollback: null,
+    rolledBackAt: 0,
+    transactions: [],
+  }
 }
 
 /** A player whose balance is not known yet. */

@@ -1,8 +1,10 @@
 /** Maps the state of a run to its progress and its report. */
 import { add, type Decimal, type DecimalText, fromUnits, textOf, zero } from '../decimal.js'
 import { type Account, shown } from './books.js'
+import { costsOf } from './costs.js'
 import type { Judge } from './judge.js'
 import type { Network } from './network.js'
+import { notSeenOf } from './not-seen.js'
 import type { Settings } from './options.js'
 import type { Outbox } from './outbox.js'
 import type { PlayerBooks, SimulationProgress, SimulationReport } from './report.js'
@@ -12,7 +14,7 @@ import type { Tally } from './tally.js'
 export interface ReportedState {
   readonly settings: Settings
   readonly accounts: readonly Account[]
-  readonly judge: Pick<Judge, 'counts' | 'differences' | 'differencesCount'>
+  readonly judge: Pick<Judge, 'counts' | 'differences' | 'groups' | 'differencesCount'>
   readonly network: Pick<Network, 'requests' | 'faultsInjected' | 'walletUnreachable'>
   readonly outbox: Pick<Outbox, 'pending'>
   readonly sportsbook: Pick<Sportsbook, 'counts'>
@@ -57,6 +59,13 @@ export function buildReport(state: ReportedState, now: number): SimulationReport
   const { settings, accounts, judge, network, sportsbook, tally, complete } = state
   const { target, seed, runId, chaos, concurrency } = settings
   const durationMs = now - state.startedAt
+  const counts = {
+    ...sportsbook.counts,
+    ...judge.counts,
+    earlyUnsettlements: tally.earlyUnsettlements,
+    failedCalls: tally.failedCalls,
+    retriedAtEnd: state.retriedAtEnd,
+  }
   return {
     formatVersion: 1,
     target,
@@ -69,18 +78,15 @@ export function buildReport(state: ReportedState, now: number): SimulationReport
     passed: complete && judge.differencesCount === 0,
     complete,
     differencesCount: judge.differencesCount,
+    groups: judge.groups(),
+    costs: costsOf(accounts),
+    notSeen: notSeenOf(settings, accounts, counts, durationMs),
     differences: [...judge.differences],
     requests: network.requests,
     requestsPerSecond: perSecond(network.requests, durationMs),
     latencyMs: tally.latency(),
     answers: tally.answers(),
-    counts: {
-      ...sportsbook.counts,
-      ...judge.counts,
-      earlyUnsettlements: tally.earlyUnsettlements,
-      failedCalls: tally.failedCalls,
-      retriedAtEnd: state.retriedAtEnd,
-    },
+    counts,
     faultsInjected: { ...network.faultsInjected },
     debts: debtsOf(accounts),
     books: { players: accounts.map(booksOf) },

@@ -7,7 +7,9 @@ export { numberedPlayers, type SimulatedPlayer, type SimulationOptions } from '.
 export type {
   ClosedBet,
   Difference,
+  DifferenceGroup,
   PlayerBooks,
+  SimulationCost,
   SimulationCounts,
   SimulationProgress,
   SimulationReport,

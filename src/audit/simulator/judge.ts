@@ -2,8 +2,11 @@
 import { type Decimal, textOf, toUnits } from '../decimal.js'
 import { type Delivery, isLate, recordDelivery, recordRefusal, recordSuccess } from './bookkeeping.js'
 import { type Account, type Bet, shown, shownRange, type Transaction } from './books.js'
+import { createContention } from './contention.js'
+import { createGroups } from './costs.js'
 import {
   type Finding,
+  isForFunds,
   isRejectedUnread,
   isReplay,
   judgeBalance,
@@ -13,12 +16,14 @@ import {
   judgeSuccess,
 } from './judgements.js'
 import type { Definite, Reading } from './reading.js'
-import type { Difference } from './report.js'
+import type { Difference, DifferenceGroup } from './report.js'
 
 export interface Judge {
   readonly differencesCount: number
   /** The first ones, up to a limit. */
   readonly differences: readonly Difference[]
+  /** All differences in groups. */
+  groups(): DifferenceGroup[]
   readonly counts: Readonly<JudgeCounts>
   /** A request is being sent. */
   sent(transaction: Transaction): Delivery
@@ -28,11 +33,15 @@ export interface Judge {
   answered(delivery: Delivery, reading: Reading): void
   /** Reports a difference. */
   report(about: Transaction | Bet, finding: Finding): void
+  /** After the last answer: reports what only all answers together show. */
+  conclude(): void
   /** A player's balance was read while no other request was in flight. */
   closingBalance(transaction: Transaction, balance: Decimal): void
 }
 
 export interface JudgeCounts {
+  betsRefusedForFunds: number
+  betsRefusedForCurrency: number
   replaysAbsorbed: number
   lateBetsRefused: number
   betsRolledBack: number
@@ -51,7 +60,11 @@ export interface JudgeSettings {
 
 export function createJudge(settings: JudgeSettings): Judge {
   const differences: Difference[] = []
+  const contention = createContention()
+  const groups = createGroups()
   const counts: JudgeCounts = {
+    betsRefusedForFunds: 0,
+    betsRefusedForCurrency: 0,
     replaysAbsorbed: 0,
     lateBetsRefused: 0,
     betsRolledBack: 0,
@@ -65,21 +78,24 @@ export function createJudge(settings: JudgeSettings): Judge {
     differencesCount += 1
     const difference = differenceOf(about, finding, settings.step())
     if (differences.length < settings.differencesMax) differences.push(difference)
+    groups.add(difference, 'operation' in about ? about : null, finding, about.account)
     settings.onDifference(difference)
   }
 
   return {
     differences,
+    groups: groups.list,
     counts,
     get differencesCount() {
       return differencesCount
     },
     sent(transaction) {
       moment += 1
-      return recordDelivery(transaction, moment)
+      return recordDelivery(transaction, moment, contention.sent(transaction))
     },
     answered(delivery, reading) {
       moment += 1
+      contention.answered(delivery.transaction, delivery.flight, reading)
       if (reading.kind === 'no-answer') return
       const { transaction } = delivery
       for (const finding of judgeForm(reading)) report(transaction, finding)
@@ -96,6 +112,10 @@ export function createJudge(settings: JudgeSettings): Judge {
       if (result === 'exact' || off !== 0n) transaction.account.recent.length = 0
     },
     report,
+    conclude() {
+      const found = contention.finding()
+      if (found !== null) report(found.about, found.finding)
+    },
     closingBalance(transaction, balance) {
       transaction.account.actual = balance
       for (const finding of judgeClosing(transaction.account, balance)) report(transaction, finding)
@@ -114,6 +134,8 @@ function enter(counts: JudgeCounts, delivery: Delivery, reading: Definite, momen
   if (reading.kind === 'refusal') {
     const findings = judgeRefusal(delivery, reading)
     if (operation === 'placebet' && isLate(delivery) && findings.length === 0) counts.lateBetsRefused += 1
+    if (isForFunds(delivery, reading)) counts.betsRefusedForFunds += 1
+    if (operation === 'placebet' && bet.foreignCurrency !== null) counts.betsRefusedForCurrency += 1
     recordRefusal(delivery, reading, moment)
     return findings
   }

@@ -1,6 +1,6 @@
 /** Judges one answer by the books: pure functions that return differences. */
 import { textOf, toUnits } from '../decimal.js'
-import { type Delivery, isLate, isRollbackSent, ownerOf } from './bookkeeping.js'
+import { type Delivery, isLate, isRollbackSent, isUncollected, ownerOf } from './bookkeeping.js'
 import { type FirstAnswer, isValidAmount, shown, shownRange, type Transaction } from './books.js'
 import { type Definite, type Fault, type Refusal, type Success, shortOf } from './reading.js'
 import type { Difference } from './report.js'
@@ -19,6 +19,15 @@ export interface Finding {
  * one of them.
  */
 const rejectedUnread: readonly number[] = [401, 403, 405, 413, 415]
+const codesUnread: readonly string[] = [
+  '',
+  'AUTHENTICATION_FAILED',
+  'UNAUTHORIZED',
+  'FORBIDDEN',
+  'METHOD_NOT_ALLOWED',
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+]
 /**
  * Codes that do not apply to a new bet of a known player. Any other code on a placebet is a refusal by the
  * operator, and valid.
@@ -34,7 +43,9 @@ const neverForBets: readonly string[] = [
 ]
 
 export function isRejectedUnread(reading: Definite): boolean {
-  return reading.kind === 'refusal' && rejectedUnread.includes(reading.status)
+  if (reading.kind !== 'refusal' || !rejectedUnread.includes(reading.status)) return false
+  // Some wallets refuse a bet with 403, and say why in the errorCode: a decision.
+  return reading.status === 401 || codesUnread.includes(reading.errorCode)
 }
 
 /** Whether an answer has the form of spec 2 and spec 7, and comes from the wallet's operation. */
@@ -52,11 +63,12 @@ export function judgeForm(reading: Definite | Fault): Finding[] {
   return findings
 }
 
-/** Whether an answer replays the first answer (D2). */
+/**
+ * Whether an answer replays the first answer (D2). The status and the code of a refusal may differ: they change
+ * no balance, and the audit judges them.
+ */
 export function isReplay(first: FirstAnswer, reading: Definite): boolean {
-  return reading.kind === 'success'
-    ? first.ok && reading.reference === first.reference
-    : !first.ok && reading.status === first.status && reading.errorCode === first.errorCode
+  return reading.kind === 'success' ? first.ok && reading.reference === first.reference : !first.ok
 }
 
 /** A retry is answered with the first decision (D2). */
@@ -79,20 +91,33 @@ function answerText({ status, errorCode, reference }: Omit<FirstAnswer, 'ok' | '
   return [status, errorCode, named].filter(Boolean).join(' ')
 }
 
-/** The first success of a transaction: only a placebet can succeed by mistake. */
+/** The first success of a transaction: a debit can succeed by mistake. */
 export function judgeSuccess(delivery: Delivery, reading: Success): Finding[] {
   const { transaction } = delivery
-  const { operation, amount, account } = transaction
+  const { operation, amount, account, bet } = transaction
   const actual = shortOf(reading)
-  if (operation !== 'placebet') return []
-  if (isLate(delivery)) {
+  if (operation !== 'placebet' && operation !== 'unsettlement') return []
+  if (operation === 'placebet' && isLate(delivery)) {
     const expected = 'a refusal: its rollback was answered with success before it was sent (D11)'
     return [{ kind: 'late-bet', expected, actual, units: -amount }]
   }
+  if (operation === 'placebet' && bet.foreignCurrency !== null) {
+    const expected = `a refusal: the bet is in ${bet.foreignCurrency}, and the player's currency is ${account.currency} (D23)`
+    return [{ kind: 'currency', expected, actual, units: -amount }]
+  }
   const most = delivery.high - delivery.ownHigh + (account.widenedUp - delivery.widenedUp)
-  if (most >= amount || !isFirstDelivery(delivery) || account.drift !== 0n) return []
-  const expected = `INSUFFICIENT_FUNDS: a stake of ${shown(amount, account)}, and funds of at most ${shown(most, account)}`
+  // A lost bet is reversed by an unsettlement of 0, whatever the balance is.
+  if (most >= amount || amount === 0n || !isFirstDelivery(delivery) || account.drift !== 0n) return []
+  const what = operation === 'placebet' ? 'a stake' : 'a clawback'
+  const expected = `INSUFFICIENT_FUNDS: ${what} of ${shown(amount, account)}, and funds of at most ${shown(most, account)}`
   return [{ kind: 'overspent', expected, actual, units: most - amount }]
+}
+
+/** Whether a bet was refused because the funds do not cover its stake. */
+export function isForFunds(delivery: Delivery, { errorCode }: Refusal): boolean {
+  const { operation, bet, amount } = delivery.transaction
+  if (operation !== 'placebet' || isLate(delivery) || bet.foreignCurrency !== null) return false
+  return errorCode === 'INSUFFICIENT_FUNDS' || delivery.high - delivery.ownHigh < amount
 }
 
 /**
@@ -117,7 +142,7 @@ export function judgeRefusal(delivery: Delivery, reading: Refusal): Finding[] {
   if (errorCode === 'TRANSACTION_CONFLICT')
     return [{ kind: 'refused', expected: 'no conflict: every delivery has the same body', actual }]
   if (operation === 'placebet') return judgeRefusedBet(delivery, reading)
-  if (operation === 'unsettlement' && errorCode === 'INSUFFICIENT_FUNDS') return [] // D7
+  if (isUncollected(transaction, reading)) return [] // D7
 
   const allowed = operation === 'unsettlement' ? 'success or INSUFFICIENT_FUNDS' : 'success'
   const expected = `${allowed}: ${reasonFor(transaction)}`
@@ -129,7 +154,7 @@ function judgeRefusedBet(delivery: Delivery, reading: Refusal): Finding[] {
   const { transaction } = delivery
   const { bet, amount, account } = transaction
   // Expected after its rollback, and possible while the rollback is in flight.
-  if (isLate(delivery) || isRollbackSent(bet)) return []
+  if (isLate(delivery) || isRollbackSent(bet) || bet.foreignCurrency !== null) return []
   const actual = shortOf(reading)
   if (neverForBets.includes(reading.errorCode)) {
     const expected = 'a new bet is accepted, or refused for funds or by the operator'

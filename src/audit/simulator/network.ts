@@ -56,8 +56,12 @@ export interface Network {
   sendAgain(transaction: Transaction, afterSteps: number): void
   /** Attempts a transaction again after a real failure and a pause. */
   retry(transaction: Transaction, onReading: OnReading): void
+  /** Sends a transaction once, and loses the answer: a fault that is counted. */
+  loseAnswer(transaction: Transaction, platform: 'misses-answer' | 'gives-up', onLost: () => void): void
   /** Draws whether a fault of this kind occurs now. Counted if it does. */
   happens(kind: keyof Chaos): boolean
+  /** Whether faults of this kind occur at all. */
+  has(kind: keyof Chaos): boolean
   at(afterSteps: number, run: () => void): void
   /** Sets the faults from now on; `null`: none. Requests that are held back still arrive. */
   setChaos(chaos: Chaos | null): void
@@ -122,7 +126,9 @@ export function createNetwork(settings: NetworkSettings): Network {
     attempt: (transaction, onReading) => attempt(state, transaction, onReading),
     sendAgain: (transaction, afterSteps) => enqueue(state, transaction, 'complete', null, afterSteps),
     retry: (transaction, onReading) => retry(state, transaction, onReading),
+    loseAnswer: (transaction, platform, onLost) => loseAnswer(state, transaction, platform, onLost),
     happens: kind => happens(state, kind),
+    has: kind => (state.chaos?.[kind] ?? 0) > 0,
     at: (afterSteps, run) => state.queue.push(state.step + afterSteps, run),
     setChaos(chaos) {
       state.chaos = chaos
@@ -155,6 +161,17 @@ function attempt(state: NetworkState, transaction: Transaction, onReading: OnRea
     enqueue(state, transaction, mode, listener, afterSteps)
   }
   if (platform === 'gives-up') state.queue.push(state.step, () => onReading(null))
+}
+
+function loseAnswer(
+  state: NetworkState,
+  transaction: Transaction,
+  platform: 'misses-answer' | 'gives-up',
+  onLost: () => void,
+): void {
+  state.faultsInjected.answerLost += 1
+  enqueue(state, transaction, 'complete', platform === 'misses-answer' ? onLost : null, 0)
+  if (platform === 'gives-up') state.queue.push(state.step, onLost)
 }
 
 /** Later in both times: the cause of the failure may need simulated time to pass. */

@@ -74,6 +74,13 @@ export interface SimulationOptions extends WalletTarget {
    */
   backOffMsMax?: number
   /**
+   * How long to wait, in milliseconds, before old transactions are sent again at the end: finds what a wallet
+   * forgets after that time. The wait begins when everything else is answered.
+   *
+   * @default 0
+   */
+  patienceMs?: number
+  /**
    * The number of closed bets whose transactions are sent again at the end: half of them the latest, half of
    * them a sample of all.
    *
@@ -126,8 +133,8 @@ const seedMax = 2 ** 32
 const optionNames: ReadonlySet<string> = new Set<keyof SimulationOptions>([
   ...targetOptionNames,
   ...(['players', 'bets', 'durationMs', 'ratePerSecond', 'concurrency', 'chaos', 'seed', 'runId'] as const),
-  ...(['giveUpAfterMs', 'backOffMsMax', 'rememberedBetsMax', 'differencesMax', 'onProgress'] as const),
-  ...(['progressEveryMs', 'onDifference', 'onBetClosed', 'clock'] as const),
+  ...(['giveUpAfterMs', 'backOffMsMax', 'patienceMs', 'rememberedBetsMax', 'differencesMax'] as const),
+  ...(['onProgress', 'progressEveryMs', 'onDifference', 'onBetClosed', 'clock'] as const),
 ])
 
 /** The options with all defaults. */
@@ -142,6 +149,7 @@ export interface Settings extends TargetSettings {
   runId: string
   giveUpAfterMs: number
   backOffMsMax: number
+  patienceMs: number
   rememberedBetsMax: number
   differencesMax: number
   progressEveryMs: number
@@ -177,6 +185,7 @@ export function settingsOf(options: SimulationOptions): Settings {
     concurrency: check.whole('concurrency', options.concurrency ?? 16, 1, 10_000),
     giveUpAfterMs: check.whole('giveUpAfterMs', options.giveUpAfterMs ?? 60_000, 0),
     backOffMsMax: check.whole('backOffMsMax', options.backOffMsMax ?? 1_000, 0),
+    patienceMs: check.whole('patienceMs', options.patienceMs ?? 0, 0, 86_400_000),
     rememberedBetsMax: check.whole('rememberedBetsMax', options.rememberedBetsMax ?? 2_000, 0),
     differencesMax: check.whole('differencesMax', options.differencesMax ?? 100, 1),
     progressEveryMs: check.whole('progressEveryMs', options.progressEveryMs ?? 500, 1),

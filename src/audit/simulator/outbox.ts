@@ -9,6 +9,12 @@ export interface Outbox {
   readonly pending: ReadonlySet<Transaction>
   /** Sends once. `onAnswer` is called with `null` if the outcome is unknown. */
   sendOnce(transaction: Transaction, onAnswer: (answer: Definite | null) => void): void
+  /** Sends once; the platform does not receive the answer. `onAnswer` is called with `null`. */
+  sendUnheard(
+    transaction: Transaction,
+    platform: 'misses-answer' | 'gives-up',
+    onAnswer: (answer: null) => void,
+  ): void
   /**
    * Retries until the answer is definite. `onAnswer` is called with `null` if the transaction is given up.
    */
@@ -38,6 +44,14 @@ export function createOutbox({ network, judge, now, giveUpAfterMs }: OutboxSetti
       network.attempt(transaction, reading => {
         pending.delete(transaction)
         onAnswer(isDefinite(reading) ? reading : null)
+      })
+    },
+
+    sendUnheard(transaction, platform, onAnswer) {
+      pending.add(transaction)
+      network.loseAnswer(transaction, platform, () => {
+        pending.delete(transaction)
+        onAnswer(null)
       })
     },
 

@@ -1,6 +1,12 @@
 /** A simulation as text for a terminal. */
 import { type Chaos, chaosNames } from './chaos.js'
-import type { Difference, SimulationProgress, SimulationReport } from './report.js'
+import type {
+  Difference,
+  DifferenceGroup,
+  SimulationCost,
+  SimulationProgress,
+  SimulationReport,
+} from './report.js'
 
 const barWidth = 24
 
@@ -42,25 +48,88 @@ function shareOf({ phase, bets, betsMax, elapsedMs, durationMs }: SimulationProg
   return Math.min(1, Math.max(byBets, byTime))
 }
 
-/** The report as text of several lines: the differences, a table, and the verdict in the last line. */
+/** The report as text of several lines: what differs and what it costs, a table, and the verdict again. */
 export function formatSimulationReport(report: SimulationReport): string {
   const rows = [...countRows(report), ...answerRows(report)]
   const width = Math.max(...rows.map(([name]) => name.length))
   return [
+    ...headLines(report),
     ...differenceLines(report),
     ...rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`),
+    '',
+    'What this simulation cannot see:',
+    ...report.notSeen.map(sentence => `  ${sentence}`),
     '',
     verdict(report),
   ].join('\n')
 }
 
+/** What differs, in groups, and what it costs. */
+function headLines(report: SimulationReport): string[] {
+  const { costs, groups, passed } = report
+  if (passed) return []
+  return [
+    verdict(report),
+    ...(costs.length === 0
+      ? ['At the end, every balance is the sum of the calls that were answered with success.']
+      : costs.map(costText)),
+    '',
+    ...groups.slice(0, groupsMax).flatMap(groupLines),
+    ...(groups.length > groupsMax
+      ? [`       and ${groups.length - groupsMax} other kinds, probably followers`]
+      : []),
+    '',
+  ]
+}
+
+function costText({ currency, players, tooMuch, tooLittle }: SimulationCost): string {
+  const parts = [
+    isZeroText(tooMuch) ? '' : `${tooMuch} ${currency} too much (the operator's loss)`,
+    isZeroText(tooLittle) ? '' : `${tooLittle} ${currency} too little (the players' loss)`,
+  ].filter(Boolean)
+  return `At the end, the balances of ${playersText(players)} differ: ${parts.join(', ')}.`
+}
+
+const isZeroText = (amount: string) => /^[0.]+$/.test(amount)
+
+const meanings: Record<Difference['kind'], string> = {
+  balance: 'an impossible balance was answered',
+  'closing-balance': 'the balance at the end is wrong',
+  replay: 'a retry was answered differently from the first call',
+  'late-bet': 'a bet was accepted after its rollback',
+  overspent: 'more was debited than the player had',
+  refused: 'a call that must succeed was refused',
+  unanswered: 'there was no definite answer in spite of retries',
+  contention: 'calls of one bet that meet fail',
+  unreadable: 'the answer breaks the interface',
+  currency: 'the currency is not the player’s',
+  books: 'an error of the simulator',
+}
+
+function groupLines({ kind, operation, type, count: times, amounts, first }: DifferenceGroup): string[] {
+  const request = operation === null ? '' : ` (${operation}${type === null ? '' : ` ${type}`})`
+  const sums = amounts.flatMap(({ currency, tooMuch, tooLittle }) => [
+    ...(isZeroText(tooMuch) ? [] : [`+${tooMuch} ${currency}`]),
+    ...(isZeroText(tooLittle) ? [] : [`-${tooLittle} ${currency}`]),
+  ])
+  const money = sums.length === 0 ? '' : `: ${sums.join(', ')}`
+  const where = first.betId === '' ? '' : `, bet ${first.betId}`
+  return [
+    `${count(times).padStart(6)} × ${kind}${request}, ${meanings[kind]}${money}`,
+    `         first: player ${first.playerId}${where}`,
+  ]
+}
+
+/** More of them are in the report as data. */
+const groupsMax = 6
+const shownMax = 10
+
 function differenceLines({ differences, differencesCount }: SimulationReport): string[] {
   if (differencesCount === 0) return []
-  const lines = [differencesIn(differencesCount).toUpperCase(), '']
-  for (const [index, difference] of differences.entries()) lines.push(...linesOf(difference, index + 1))
-  if (differences.length < differencesCount)
-    lines.push(`     and ${count(differencesCount - differences.length)} more`)
-  return [...lines, '']
+  const shown = differences.slice(0, shownMax)
+  const lines = shown.flatMap((difference, index) => linesOf(difference, index + 1))
+  const more = differencesCount - shown.length
+  return [...lines, ...(more === 0 ? [] : [`     and ${count(more)} more (--json)`]), '']
 }
 
 function linesOf(difference: Difference, number: number): string[] {
@@ -89,7 +158,9 @@ function countRows(report: SimulationReport): [string, string][] {
     [
       'bets',
       `${count(counts.bets)} (${count(counts.multiples)} multiples): ${count(counts.betsAccepted)} accepted, ` +
-        `${count(counts.betsRefused)} refused, ${count(counts.betsRolledBack)} rolled back`,
+        `${count(counts.betsRefused)} refused (${count(counts.betsRefusedForFunds)} for funds, ` +
+        `${count(counts.betsRefusedForCurrency)} for another currency), ` +
+        `${count(counts.betsRolledBack)} rolled back (${count(counts.cancellations)} after a reversed settlement)`,
     ],
     ['matches', `${count(counts.matches)}, with ${count(counts.goals)} goals`],
     [
@@ -108,7 +179,7 @@ function countRows(report: SimulationReport): [string, string][] {
     ['replays absorbed', count(counts.replaysAbsorbed)],
     ['late bets refused', count(counts.lateBetsRefused)],
     ['faults injected', faultsText(report.faultsInjected)],
-    ['failed calls', counts.failedCalls === 0 ? 'none' : count(counts.failedCalls)],
+    ['failed calls', failedText(report)],
     [
       'balances judged',
       `${count(counts.balancesExact)} to the cent, ${count(counts.balancesInRange)} within the range of requests in flight`,
@@ -116,6 +187,24 @@ function countRows(report: SimulationReport): [string, string][] {
     ['retried at the end', `${count(counts.retriedAtEnd)} transactions`],
     ['seed', `${report.seed}, ids begin with ${report.runId}`],
   ]
+}
+
+/** Availability: failed calls are retried or rolled back, and cost no money. */
+function failedText({ answers, counts, requests }: SimulationReport): string {
+  if (counts.failedCalls === 0) return 'none'
+  const share = ((100 * counts.failedCalls) / requests).toFixed(2)
+  const byAnswer = new Map<string, number>()
+  for (const [operation, times] of Object.entries(answers)) {
+    for (const [answer, count] of Object.entries(times)) {
+      const isEarly = operation === 'unsettlement' && answer.endsWith('SETTLEMENT_NOT_FOUND')
+      if (isEarly || !/^(?:5|no answer)/.test(answer)) continue
+      byAnswer.set(answer, (byAnswer.get(answer) ?? 0) + count)
+    }
+  }
+  const parts = [...byAnswer]
+    .sort(([, a], [, b]) => b - a)
+    .map(([answer, times]) => `${answer}: ${count(times)}`)
+  return `${count(counts.failedCalls)} (${share} %), without injected faults: ${parts.join(', ')}`
 }
 
 function answerRows({ answers }: SimulationReport): [string, string][] {
@@ -146,12 +235,13 @@ function faultsText(faults: SimulationReport['faultsInjected']): string {
 }
 
 function verdict({ passed, complete, differencesCount, books }: SimulationReport): string {
-  const players = `${count(books.players.length)} ${books.players.length === 1 ? 'player' : 'players'}`
-  if (passed) return `PASSED: the books of ${players} and the wallet agree to the cent.`
+  if (passed)
+    return `PASSED: the books of ${playersText(books.players.length)} and the wallet agree to the cent.`
   if (complete) return `FAILED: ${differencesIn(differencesCount)}.`
   return `FAILED: the wallet stopped answering; ${differencesIn(differencesCount)}.`
 }
 
+const playersText = (value: number) => `${count(value)} ${value === 1 ? 'player' : 'players'}`
 const differencesIn = (value: number) => `${count(value)} ${value === 1 ? 'difference' : 'differences'}`
 const count = (value: number) => value.toLocaleString('en')
 const seconds = (value: number) => `${(value / 1000).toFixed(1)} s`

@@ -14,7 +14,9 @@ export interface Difference {
    * - `overspent`: more was debited than the player had.
    * - `refused`: a request that must succeed was refused.
    * - `unanswered`: no definite answer in spite of retries.
-   * - `unreadable`, `currency`: an answer that the interface does not allow.
+   * - `contention`: calls of one bet that meet fail, and others do not (deadlocks).
+   * - `currency`: an answer, or an accepted bet, in another currency than the player's (D23).
+   * - `unreadable`: an answer that the interface does not allow.
    * - `books`: an error of the simulator, not of the wallet.
    */
   kind:
@@ -25,6 +27,7 @@ export interface Difference {
     | 'overspent'
     | 'refused'
     | 'unanswered'
+    | 'contention'
     | 'unreadable'
     | 'currency'
     | 'books'
@@ -48,6 +51,29 @@ export interface Difference {
    * cause.
    */
   recentTransactions: string[]
+}
+
+/** Differences of the same kind and operation. */
+export interface DifferenceGroup {
+  kind: Difference['kind']
+  operation: SimulatedOperation | null
+  /** That of the request: `"UNSCORED"`. `null` for a placebet. */
+  type: string | null
+  count: number
+  /** The amounts of these differences. Several differences can be about the same money. */
+  amounts: SimulationCost[]
+  first: Difference
+}
+
+/** Amounts of one currency, as decimal text of at least 0. */
+export interface SimulationCost {
+  currency: string
+  /** How many players it affects. */
+  players: number
+  /** What players have more than they should: the operator's loss. */
+  tooMuch: DecimalText
+  /** What players have less than they should. */
+  tooLittle: DecimalText
 }
 
 /** The platform's books of one player, to be compared with a database. Amounts are decimal text. */
@@ -86,9 +112,8 @@ export interface ClosedBet {
   stake: DecimalText
   /** `REFUSED`: nothing was debited. `ROLLED_BACK`: a stake that was debited has been credited back. */
   state: 'PLACED' | 'ROLLED_BACK' | 'REFUSED'
-  /** The live credit and its type: credited and not reversed. Both are `null` if there is none. */
-  live: DecimalText | null
-  type: 'BET_PAID' | 'VOIDED' | 'CASHOUT' | null
+  /** The live credits by type: credited and not reversed. */
+  live: { BET_PAID?: DecimalText; VOIDED?: DecimalText; CASHOUT?: DecimalText }
 }
 
 export interface SimulationReport {
@@ -111,6 +136,12 @@ export interface SimulationReport {
    */
   complete: boolean
   differencesCount: number
+  /** All differences in groups, in the order in which the first of each occurred: it is the likely cause. */
+  groups: DifferenceGroup[]
+  /** What the balances at the end are wrong by, by currency. */
+  costs: SimulationCost[]
+  /** What this simulation cannot see, one sentence each. */
+  notSeen: string[]
   /** The first differences, at most `differencesMax`. */
   differences: Difference[]
   /** Requests sent, including retries and duplicates. */
@@ -135,7 +166,13 @@ export interface SimulationCounts {
   multiples: number
   betsAccepted: number
   betsRefused: number
+  /** Placebets refused because the funds did not cover the stake. */
+  betsRefusedForFunds: number
+  /** Placebets refused because they were in another currency than the player's. */
+  betsRefusedForCurrency: number
   betsRolledBack: number
+  /** Bets rolled back after their settlement was reversed (D13). */
+  cancellations: number
   matches: number
   goals: number
   settlements: number
@@ -165,7 +202,7 @@ export interface SimulationCounts {
 }
 
 export interface SimulationProgress {
-  phase: 'opening' | 'betting' | 'draining' | 'reconciling'
+  phase: 'opening' | 'betting' | 'draining' | 'waiting' | 'reconciling'
   elapsedMs: number
   durationMs: number | null
   bets: number

@@ -19,6 +19,11 @@ import { createTransport, type Transport } from './transport.js'
 const streams = { world: 1, network: 2 }
 /** A wallet that has never answered is given up early: probably the address is wrong. */
 const firstGiveUpAfterMsMax = 5_000
+/** Settlements are given up after this many refusals without a success, */
+const settlementRefusalsMax = 100
+/** or after this many failures and this time since the first of them. */
+const settlementFailuresMax = 20
+const settlementFailingMsMax = 30_000
 /** No further bets while there are more unanswered transactions than this for each connection. */
 const pendingPerConnectionMax = 8
 
@@ -50,12 +55,13 @@ export async function simulateSportsbook(options: SimulationOptions): Promise<Si
 }
 
 /** The steps of a run, in their order. Each ends when nothing is queued or in flight. */
-type Step = 'opening' | 'betting' | 'draining' | 'retrying' | 'closing' | 'ended'
+type Step = 'opening' | 'betting' | 'draining' | 'waiting' | 'retrying' | 'closing' | 'ended'
 
 const phaseOf: Record<Step, SimulationProgress['phase']> = {
   opening: 'opening',
   betting: 'betting',
   draining: 'draining',
+  waiting: 'waiting',
   retrying: 'reconciling',
   closing: 'reconciling',
   ended: 'reconciling',
@@ -70,6 +76,8 @@ interface Run extends ReportedState {
   bettingSince: number
   complete: boolean
   retriedAtEnd: number
+  /** `null` before the first failure. */
+  settlementsFailingSince: number | null
   reportedAt: number
   reportedRequests: number
   resolve(report: SimulationReport): void
@@ -105,6 +113,7 @@ function createRun(settings: Settings, transport: Transport, result: Pick<Run, '
     outbox,
     runId,
     settles: settings.settle !== 'unsupported',
+    mayBet: () => run.step === 'betting' && !isBettingOver(run),
     date: clock.date,
     rememberedMax: settings.rememberedBetsMax,
     onBetClosed: settings.onBetClosed,
@@ -114,6 +123,7 @@ function createRun(settings: Settings, transport: Transport, result: Pick<Run, '
     ...{ settings, accounts, judge, network, outbox, sportsbook, tally: createTally() },
     ...{ startedAt, startedDate: clock.date(), bettingSince: startedAt },
     ...{ reportedAt: startedAt, reportedRequests: 0, retriedAtEnd: 0, complete: true },
+    settlementsFailingSince: null,
     step: 'opening',
     get phase() {
       return phaseOf[run.step]
@@ -132,7 +142,8 @@ function giveUpAfterMs({ settings, tally }: Run): number {
 
 const whenDrained: Partial<Record<Step, (run: Run) => void>> = {
   opening: startBetting,
-  draining: retryPast,
+  draining: waitPatiently,
+  waiting: retryPastIfAborted,
   retrying: readClosingBalances,
   closing: finish,
 }
@@ -185,13 +196,41 @@ function isBettingOver({ settings, sportsbook, bettingSince }: Run): boolean {
   )
 }
 
+/** What a wallet forgets after a while, it forgets now. */
+function waitPatiently(run: Run): void {
+  const { clock, patienceMs, signal } = run.settings
+  if (patienceMs === 0 || signal?.aborted === true) {
+    retryPast(run)
+    return
+  }
+  enter(run, 'waiting')
+  clock.after(patienceMs, () => {
+    if (run.step === 'waiting') safely(run, () => retryPast(run))
+  })
+}
+
+function retryPastIfAborted(run: Run): void {
+  if (run.settings.signal?.aborted === true) retryPast(run)
+}
+
+function safely(run: Run, then: () => void): void {
+  try {
+    then()
+  } catch (error) {
+    fail(run, error)
+  }
+}
+
 /** Sends all transactions of the remembered bets again: every decision must be replayed (D2). */
 function retryPast(run: Run): void {
   const { network, sportsbook } = run
   enter(run, 'retrying')
-  for (const { transactions } of sportsbook.remembered()) {
+  sportsbook.rollBackHeld()
+  for (const { transactions, rolledBackAt } of sportsbook.remembered()) {
     for (const transaction of transactions) {
-      if (transaction.first === null) continue
+      // A placebet that never arrived before its rollback must be refused (D11).
+      const isLateBet = transaction.operation === 'placebet' && rolledBackAt !== 0
+      if (transaction.first === null && !isLateBet) continue
       run.retriedAtEnd += 1
       network.sendAgain(transaction, 0)
     }
@@ -213,6 +252,11 @@ function readClosingBalances(run: Run): void {
 
 function finish(run: Run): void {
   const { accounts, judge, network, settings, sportsbook } = run
+  if (!run.tally.settlements.worked && run.tally.settlements.failures > 0) {
+    fail(run, settlementsFailed(run))
+    return
+  }
+  judge.conclude()
   if (run.complete && judge.differencesCount === 0 && sportsbook.openBets === 0) {
     for (const account of accounts) {
       for (const finding of checkBooks(account)) judge.report(createBet('', account, 0n), finding)
@@ -241,6 +285,33 @@ export function checkBooks(account: Account): Finding[] {
       units: low - byResults,
     },
   ]
+}
+
+/** Whether settlements never worked: the run would judge bets and rollbacks only. */
+function doSettlementsFail(run: Run): boolean {
+  const { worked, failures, refusals } = run.tally.settlements
+  if (worked) return false
+  const now = run.settings.clock.now()
+  run.settlementsFailingSince ??= now
+  const isLong = now - run.settlementsFailingSince >= settlementFailingMsMax
+  return refusals >= settlementRefusalsMax || (failures >= settlementFailuresMax && isLong)
+}
+
+function settlementsFailed({ settings, tally }: Run): AuditError {
+  const { settle, target } = settings
+  const { failures, lastFailure } = tally.settlements
+  const how =
+    typeof settle === 'object' && 'url' in settle
+      ? `POST ${settle.url.href}`
+      : typeof settle === 'object'
+        ? `the settle command ${JSON.stringify(settle.command)}`
+        : 'the settle function'
+  return new AuditError(
+    'SETTLEMENT_FAILED',
+    `${how} never settled a bet: ${failures} times without success, the last time ${lastFailure}. ` +
+      `${target} cannot be judged without settlements: correct the option settle, or set it to "unsupported" ` +
+      '(--settle-url, --settle-command, --no-settle)',
+  )
 }
 
 function onGivenUp(run: Run): void {
@@ -274,6 +345,10 @@ function enter(run: Run, step: Step): void {
 function onAnswered(run: Run, transaction: Transaction, reading: Reading, milliseconds: number): void {
   const { settings, tally } = run
   tally.record(transaction.operation, reading, milliseconds)
+  if (transaction.operation === 'settlement' && doSettlementsFail(run)) {
+    fail(run, settlementsFailed(run))
+    return
+  }
   if (settings.clock.now() - run.reportedAt >= settings.progressEveryMs) reportProgress(run)
 }
 

@@ -1,4 +1,5 @@
 /** The sportsbook: matches, and the bets that players place on them. */
+import type { SettlementType } from '../../store.js'
 import type { Random } from '../random.js'
 import {
   advance,
@@ -9,10 +10,12 @@ import {
   createRollback,
   type PlacedBet,
   place,
+  rollBack,
   settle,
 } from './bets.js'
 import { type Account, type Bet, createBet, shown, type Transaction } from './books.js'
 import { type ClosedBets, createClosedBets } from './closed-bets.js'
+import { type Course, createDeck } from './courses.js'
 import {
   correctResult,
   endMatch,
@@ -27,7 +30,15 @@ import type { Outbox } from './outbox.js'
 import { cashOut, cashOutPercentMax, type Leg } from './payouts.js'
 import type { Definite } from './reading.js'
 import type { ClosedBet } from './report.js'
-import { drawPlayer, drawStake, limitStake } from './stakes.js'
+import {
+  allFunds,
+  drawPlayer,
+  drawStake,
+  isDeepInDebt,
+  limitStake,
+  mostOfFunds,
+  type Stake,
+} from './stakes.js'
 import { createTransactions } from './transactions.js'
 
 export interface SportsbookSettings {
@@ -41,6 +52,8 @@ export interface SportsbookSettings {
   /** Milliseconds since 1970. */
   date: () => number
   rememberedMax: number
+  /** Whether a further bet may be placed now. */
+  mayBet: () => boolean
   onBetClosed: ((bet: ClosedBet) => void) | null
 }
 
@@ -56,6 +69,8 @@ export interface Sportsbook {
   /** Closed bets that are kept for retries at the end. */
   remembered(): Bet[]
   placeBet(): void
+  /** Sends the rollbacks that were held back until the end. */
+  rollBackHeld(): void
   /**
    * Sends a rollback of a bet that was never placed: its answer has the balance, and the balance does not
    * change.
@@ -73,12 +88,22 @@ interface SportsbookState extends BetContext {
   /** Bets on matches whose result is not final. */
   readonly betsOn: Map<Match, PlacedBet[]>
   readonly closedBets: ClosedBets<Bet>
+  /** Their rollbacks are sent at the end. */
+  readonly held: PlacedBet[]
+  readonly deal: () => Course
   openBets: number
 }
 
 const matchesAtOnce = 8
 const chanceOf = { multiple: 0.15, cashOutAtGoal: 0.3, retryOfPast: 0.05 }
 const cashOutPercentMin = 50
+/** The number of rollbacks that are sent at the end of the run only, as after a long failure of the platform. */
+const heldMax = 20
+/** One unanswered bet of this many is held. */
+const heldEvery = 4
+const burstBets = 3
+/** Decimals of the currencies of {@link foreignTo}. */
+const foreignMinorUnits = 2
 
 export function createSportsbook(settings: SportsbookSettings): Sportsbook {
   const { accounts, network, outbox, random, rememberedMax } = settings
@@ -93,9 +118,13 @@ export function createSportsbook(settings: SportsbookSettings): Sportsbook {
     matches: [],
     betsOn: new Map(),
     closedBets: createClosedBets(rememberedMax, random),
+    held: [],
+    deal: createDeck(random),
     openBets: 0,
     onAccepted: bet => accepted(book, bet),
     onClosed: (bet, state) => closed(book, bet, state),
+    spendAll: (bet, then) => spendAll(book, bet, then),
+    holds: bet => holds(book, bet),
   }
   return {
     counts: book.counts,
@@ -106,6 +135,9 @@ export function createSportsbook(settings: SportsbookSettings): Sportsbook {
     placeBet() {
       placeBet(book)
       retryPast(book)
+    },
+    rollBackHeld() {
+      for (const bet of book.held.splice(0)) rollBack(book, bet)
     },
     readBalance(account, onAnswer) {
       const bet = createBet(transactions.newId('n'), account, 0n)
@@ -122,6 +154,7 @@ function noCounts(): SportsbookCounts {
     multiples: 0,
     betsAccepted: 0,
     betsRefused: 0,
+    cancellations: 0,
     matches: 0,
     goals: 0,
     settlements: 0,
@@ -159,12 +192,8 @@ function score(book: SportsbookState, match: Match, side: Side): void {
     const bet = random.pick(bets)
     const isSingle = bet.state.kind === 'open' && bet.legs.length === 1
     if (!isSingle || !random.chance(chanceOf.cashOutAtGoal)) continue
-    settle(
-      book,
-      bet,
-      cashOut(bet.stake, random.between(cashOutPercentMin, cashOutPercentMax), bet.account),
-      0,
-    )
+    const percent = random.between(cashOutPercentMin, cashOutPercentMax)
+    settle(book, bet, [[{ ...cashOut(bet.stake, percent, bet.account), part: bet.stake }]], 0)
   }
 }
 
@@ -182,19 +211,78 @@ function resultChanged(book: SportsbookState, match: Match, correctionAfterSteps
 // ── Bets ────────────────────────────────────────────────────────────────────────────────────────────────
 
 function placeBet(book: SportsbookState): void {
-  const { accounts, random } = book.settings
-  while (book.matches.length < matchesAtOnce) startMatch(book)
+  const { accounts, mayBet, random } = book.settings
   const account = drawPlayer(accounts, random)
-  const drawn = drawStake(account, book.gamblers.has(account), random)
+  const course = possible(book, account, book.deal())
+  if (course === 'burst') {
+    // At the same moment, so that the funds are checked before any of the stakes is debited.
+    for (let left = burstBets; left > 0 && mayBet(); left -= 1)
+      placeOn(book, account, mostOfFunds(account, random), course)
+  } else placeOn(book, account, drawStake(account, book.gamblers.has(account), random), course)
+}
+
+/** A course that needs faults of the network is played only if the network has them. */
+function possible({ network }: SportsbookState, account: Account, course: Course): Course {
+  if (course === 'burst' && isDeepInDebt(account)) return 'plain'
+  if (course === 'lost-answer' && !network.has('duplicated')) return 'plain'
+  const isFault = course === 'lost-answer' || course === 'impatient'
+  return isFault && !network.has('answerLost') ? 'plain' : course
+}
+
+function placeOn(
+  book: SportsbookState,
+  account: Account,
+  drawn: Stake,
+  course: Course,
+  onAnswer?: () => void,
+): void {
+  const { random } = book.settings
+  while (book.matches.length < matchesAtOnce) startMatch(book)
   const legs = drawLegs(book.matches, account, random)
-  const { stake, offer } = limitStake(drawn, legs, account)
+  const limited = limitStake(drawn, legs, account)
+  const { offer } = limited
+  const inCents = foreignStake(limited.stake, account)
+  const isForeign = course === 'other-currency' && inCents > 0n
+  const stake = isForeign ? inCents : limited.stake
+  const foreign = isForeign ? foreignTo(account.currency, random) : null
   book.openBets += 1
-  place(book, {
-    ...createBet(book.transactions.newId('b'), account, stake),
+  const bet: PlacedBet = {
+    ...createBet(book.transactions.newId('b'), account, stake, foreign),
     legs,
     offer,
+    course,
     state: { kind: 'placing' },
-  })
+    credits: [],
+    uncollected: false,
+  }
+  place(book, bet, onAnswer)
+}
+
+/** Another currency, or the same code in other letters: codes are compared exactly (D23, D24). */
+function foreignTo(currency: string, random: Random): string {
+  const lower = currency.toLowerCase()
+  if (lower !== currency && random.chance(0.5)) return lower
+  return currency === 'USD' ? 'EUR' : 'USD'
+}
+
+/** A stake that is a valid amount in the other currencies, too: of two decimals at most. */
+function foreignStake(stake: bigint, { decimals, step }: Account): bigint {
+  const cent = 10n ** BigInt(Math.max(0, decimals - foreignMinorUnits))
+  return stake - (stake % (cent > step ? cent : step))
+}
+
+/** Before a clawback, so that it finds no funds. */
+function spendAll(book: SportsbookState, { account }: PlacedBet, then: () => void): void {
+  const funds = isDeepInDebt(account) ? null : allFunds(account)
+  if (funds === null || !book.settings.mayBet()) then()
+  else placeOn(book, account, funds, 'plain', then)
+}
+
+/** Some rollbacks come as late as possible. */
+function holds({ held, counts, settings }: SportsbookState, bet: PlacedBet): boolean {
+  const isHeld = held.length < heldMax && settings.mayBet() && counts.bets % heldEvery === 0
+  if (isHeld) held.push(bet)
+  return isHeld
 }
 
 /** One selection, or two or three on different matches, with odds. */
@@ -222,11 +310,7 @@ function accepted(book: SportsbookState, bet: PlacedBet): void {
 
 const closedStates = { placed: 'PLACED', refused: 'REFUSED', 'rolled-back': 'ROLLED_BACK' } as const
 
-function closed(
-  book: SportsbookState,
-  bet: PlacedBet,
-  { outcome, credit }: BetState & { kind: 'closed' },
-): void {
+function closed(book: SportsbookState, bet: PlacedBet, { outcome }: BetState & { kind: 'closed' }): void {
   const { betId, account, stake } = bet
   book.openBets -= 1
   book.settings.onBetClosed?.({
@@ -235,10 +319,16 @@ function closed(
     currency: account.currency,
     stake: shown(stake, account),
     state: closedStates[outcome],
-    live: credit === null ? null : shown(credit.settlement.amount, account),
-    type: credit?.type ?? null,
+    live: liveOf(bet),
   })
   book.closedBets.add(bet)
+}
+
+/** The sum of the credits of each type. */
+function liveOf({ credits, account }: PlacedBet): ClosedBet['live'] {
+  const sums = new Map<SettlementType, bigint>()
+  for (const { type, settlement } of credits) sums.set(type, (sums.get(type) ?? 0n) + settlement.amount)
+  return Object.fromEntries([...sums].map(([type, sum]) => [type, shown(sum, account)]))
 }
 
 /** Sends a transaction of a closed bet again, as a message queue that was stuck for long does. */

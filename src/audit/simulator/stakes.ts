@@ -8,6 +8,9 @@ export interface Stake {
   offer: Offer
 }
 
+/** The share of the funds of which two bets at once cannot both be covered. */
+const mostOf = { least: 0.6, most: 0.95 }
+
 const chanceOf = { beyondFunds: 0.02, allIn: 0.06, allInOfGamblers: 0.5 }
 
 /** Some players bet more often than others; players without funds bet rarely. */
@@ -33,11 +36,31 @@ export function drawStake(account: Account, isGambler: boolean, random: Random):
   const minors = (count: bigint) => (count > 0n ? count : 1n) * step
   if (roll < chanceOf.beyondFunds) return { stake: minors(share(1 + part / 2) + 1n), offer: 'none' }
   if (funds * 10n < opening) return { stake: minors(share(0.02 + 0.2 * part)), offer: 'boosted' }
-  const allIn = isGambler ? chanceOf.allInOfGamblers : chanceOf.allIn
+  const allIn = isDeepInDebt(account) ? 0 : isGambler ? chanceOf.allInOfGamblers : chanceOf.allIn
   if (roll < chanceOf.beyondFunds + allIn && funds <= 10n * opening) {
     return { stake: minors(share(0.6 + 0.35 * part)), offer: funds < opening ? 'insured' : 'none' }
   }
   return { stake: minors(share(0.002 + 0.03 * part)), offer: 'none' }
+}
+
+/**
+ * Whether the player owes so much that winnings would be withheld for long: no more clawbacks are made that find
+ * no funds.
+ */
+export function isDeepInDebt({ debt, opening }: Account): boolean {
+  return debt * 4n > opening
+}
+
+/** More than half of the funds. */
+export function mostOfFunds({ low, step }: Account, random: Random): Stake {
+  const share = BigInt(Math.round((mostOf.least + (mostOf.most - mostOf.least) * random.next()) * 10_000))
+  const minors = low > 0n ? ((low / step) * share) / 10_000n : 0n
+  return { stake: (minors > 0n ? minors : 1n) * step, offer: 'insured' }
+}
+
+/** All funds that the player certainly has; `null` if there are none. */
+export function allFunds({ low, step }: Account): Stake | null {
+  return low < step ? null : { stake: low - (low % step), offer: 'insured' }
 }
 
 /**

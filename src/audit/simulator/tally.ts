@@ -7,10 +7,21 @@ export interface Tally {
   readonly hasAnswered: boolean
   readonly failedCalls: number
   readonly earlyUnsettlements: number
+  /** Of settlements: whether one succeeded, and the failures until then. */
+  readonly settlements: Readonly<SettlementTally>
   record(operation: SimulatedOperation, reading: Reading, milliseconds: number): void
   latency(): Latency
   /** The number of answers, by operation and answer. */
   answers(): Record<SimulatedOperation, Record<string, number>>
+}
+
+export interface SettlementTally {
+  worked: boolean
+  failures: number
+  /** Failures that are definite refusals. */
+  refusals: number
+  /** A short name of the last failure. */
+  lastFailure: string
 }
 
 /** A wallet whose failures all have different texts must not fill the memory. */
@@ -22,6 +33,7 @@ export function createTally(): Tally {
   let failedCalls = 0
   let earlyUnsettlements = 0
   let hasAnswered = false
+  const settlements: SettlementTally = { worked: false, failures: 0, refusals: 0, lastFailure: '' }
   return {
     get hasAnswered() {
       return hasAnswered
@@ -29,6 +41,7 @@ export function createTally(): Tally {
     get failedCalls() {
       return failedCalls
     },
+    settlements,
     get earlyUnsettlements() {
       return earlyUnsettlements
     },
@@ -39,6 +52,7 @@ export function createTally(): Tally {
         hasAnswered = true
         histogram.record(milliseconds)
       }
+      if (operation === 'settlement' && !settlements.worked) recordSettlement(settlements, reading)
       const counts = answers[operation]
       const short = shortOf(reading)
       const answer = counts.has(short) || counts.size < answersMax ? short : 'others'
@@ -46,6 +60,15 @@ export function createTally(): Tally {
     },
     latency: () => histogram.latency(),
     answers: () => perOperation(operation => Object.fromEntries(answers[operation])),
+  }
+}
+
+function recordSettlement(settlements: SettlementTally, reading: Reading): void {
+  if (reading.kind === 'success') settlements.worked = true
+  else {
+    settlements.failures += 1
+    if (reading.kind === 'refusal') settlements.refusals += 1
+    settlements.lastFailure = shortOf(reading)
   }
 }
 

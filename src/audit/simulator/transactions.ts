@@ -57,9 +57,10 @@ export function createTransactions(runId: string, date: () => number): Transacti
   }
 }
 
-export function placeBetFields(stake: bigint, odds: bigint, legs: number, account: Account): string {
+export function placeBetFields({ stake, account, foreignCurrency }: Bet, odds: bigint, legs: number): string {
+  const money = moneyFields(stake, account, foreignCurrency ?? account.currency)
   return (
-    `"sessionId":${JSON.stringify(account.sessionId)},${moneyFields(stake, account)}` +
+    `"sessionId":${JSON.stringify(account.sessionId)},${money}` +
     `"odds":${textOfUnits(odds, 2 * legs, 2)},"betType":"${legs === 1 ? 'SINGLE' : 'MULTIPLE'}",`
   )
 }
@@ -68,6 +69,6 @@ export function typeField(type: string): string {
   return `"type":"${type}",`
 }
 
-export function moneyFields(amount: bigint, account: Account): string {
-  return `"amount":${shown(amount, account)},"currency":${JSON.stringify(account.currency)},`
+export function moneyFields(amount: bigint, account: Account, currency = account.currency): string {
+  return `"amount":${shown(amount, account)},"currency":${JSON.stringify(currency)},`
 }

@@ -4,12 +4,13 @@ import {
   advance,
   type BetContext,
   type BetCounts,
-  type BetState,
+  type Credit,
   type PlacedBet,
   place,
   settle,
 } from '../../../src/audit/simulator/bets.js'
 import { createBet, type Transaction } from '../../../src/audit/simulator/books.js'
+import type { Course } from '../../../src/audit/simulator/courses.js'
 import type { Match } from '../../../src/audit/simulator/matches.js'
 import type { Offer } from '../../../src/audit/simulator/payouts.js'
 import type { Definite } from '../../../src/audit/simulator/reading.js'
@@ -25,23 +26,34 @@ function finish(match: Match, goals = match.goals, final = true): void {
 }
 
 /** A bet of 10.00 on the home side at 2.00, not placed yet. */
-function newGame({ happening = [] as string[], offer = 'none' as Offer } = {}) {
+function newGame({ happening = [] as string[], offer = 'none' as Offer, course = 'plain' as Course } = {}) {
   const sent: { transaction: Transaction; onAnswer: (answer: Definite | null) => void }[] = []
-  const closed: (BetState & { kind: 'closed' })[] = []
+  const closed: { outcome: string; credits: readonly Credit[] }[] = []
+  const spent: string[] = []
   const send = (transaction: Transaction, onAnswer: (answer: Definite | null) => void) => {
     sent.push({ transaction, onAnswer })
   }
   const counts: BetCounts = {
     ...{ bets: 0, multiples: 0, betsAccepted: 0, betsRefused: 0, settlements: 0, voids: 0 },
-    ...{ cashOuts: 0, unsettlements: 0, clawbacksRefused: 0, recoveries: 0 },
+    ...{ cancellations: 0, cashOuts: 0, unsettlements: 0, clawbacksRefused: 0, recoveries: 0 },
   }
   const context: BetContext = {
     counts,
     network: { happens: kind => happening.includes(kind) },
-    outbox: { pending: new Set(), sendOnce: send, sendUntilAnswered: send },
+    outbox: {
+      pending: new Set(),
+      sendOnce: send,
+      sendUnheard: (one, _, onLost) => send(one, () => onLost(null)),
+      sendUntilAnswered: send,
+    },
     transactions: createTransactions('run', () => 0),
     onAccepted: () => {},
-    onClosed: (_, state) => closed.push(state),
+    onClosed: (one, { outcome }) => closed.push({ outcome, credits: one.credits }),
+    spendAll: (one, then) => {
+      spent.push(one.betId)
+      then()
+    },
+    holds: () => false,
   }
   const match = newMatch()
   const account = openedAccount('100.00')
@@ -49,12 +61,15 @@ function newGame({ happening = [] as string[], offer = 'none' as Offer } = {}) {
     ...createBet('b', account, 10_00n),
     legs: [{ match, selection: 'home', odds: 200 }],
     offer,
+    course,
     state: { kind: 'placing' },
+    credits: [],
+    uncollected: false,
   }
   const answer = (index: number, definite: Definite | null) => sent[index]?.onAnswer(definite)
   const requests = () =>
     sent.map(({ transaction: { operation, type, amount } }) => [operation, type, amount].join(' '))
-  return { account, answer, bet, closed, context, counts, match, requests }
+  return { account, answer, bet, closed, context, counts, match, requests, spent }
 }
 
 /** As {@link newGame}, after the placebet was accepted. */
@@ -77,7 +92,7 @@ describe('a placebet', () => {
     const { account, answer, bet, closed, context, counts } = newGame()
     place(context, bet)
     answer(0, refusal('INSUFFICIENT_FUNDS', 402))
-    expect(closed).toEqual([{ kind: 'closed', outcome: 'refused', credit: null }])
+    expect(closed).toEqual([{ outcome: 'refused', credits: [] }])
     expect([counts.betsRefused, account.entitled]).toEqual([1, 0n])
   })
 
@@ -87,7 +102,7 @@ describe('a placebet', () => {
     answer(0, null)
     expect(requests()).toEqual(['placebet  1000', 'rollbackbet TECHNICAL_ERROR 0'])
     answer(1, success())
-    expect(closed).toEqual([{ kind: 'closed', outcome: 'rolled-back', credit: null }])
+    expect(closed).toEqual([{ outcome: 'rolled-back', credits: [] }])
     expect(account.entitled).toBe(0n)
   })
 
@@ -117,7 +132,7 @@ describe('an open bet', () => {
     advance(context, bet)
     expect(requests().at(-1)).toBe('settlement BET_PAID 2000')
     answer(1, success())
-    expect(closed).toMatchObject([{ outcome: 'placed', credit: { type: 'BET_PAID', gross: 20_00n } }])
+    expect(closed).toMatchObject([{ outcome: 'placed', credits: [{ type: 'BET_PAID', gross: 20_00n }] }])
     expect(account.entitled).toBe(10_00n)
   })
 
@@ -154,10 +169,10 @@ describe('an open bet', () => {
 
   test('that is cashed out is closed without waiting for the result', () => {
     const { answer, bet, closed, context, requests } = openGame()
-    settle(context, bet, { type: 'CASHOUT', gross: 7_00n }, 0)
+    settle(context, bet, [[{ type: 'CASHOUT', gross: 7_00n, part: 10_00n }]], 0)
     expect(requests().at(-1)).toBe('settlement CASHOUT 700')
     answer(1, success())
-    expect(closed).toMatchObject([{ outcome: 'placed', credit: { type: 'CASHOUT' } }])
+    expect(closed).toMatchObject([{ outcome: 'placed', credits: [{ type: 'CASHOUT' }] }])
   })
 
   test('whose settlement is refused is closed without a credit', () => {
@@ -166,7 +181,7 @@ describe('an open bet', () => {
     finish(match)
     advance(context, bet)
     answer(1, refusal('INVALID_BET'))
-    expect(closed).toMatchObject([{ outcome: 'placed', credit: null }])
+    expect(closed).toMatchObject([{ outcome: 'placed', credits: [] }])
     expect([account.entitled, account.debt]).toEqual([-10_00n, 5_00n])
   })
 })
@@ -228,6 +243,123 @@ describe('an unsettlement that overtakes its settlement', () => {
     const { answer, closed } = game()
     answer(2, null)
     answer(1, success())
-    expect(closed).toMatchObject([{ outcome: 'placed', credit: { gross: 20_00n } }])
+    expect(closed).toMatchObject([{ outcome: 'placed', credits: [{ gross: 20_00n }] }])
+  })
+})
+
+describe('a course', () => {
+  const game = (course: Course) => {
+    const played = openGame({ course })
+    finish(played.match)
+    advance(played.context, played.bet)
+    return played
+  }
+
+  test('payouts: a win in three settlements at once, reversed by one unsettlement (D18)', () => {
+    const { answer, requests } = game('payouts')
+    expect(requests().slice(1)).toEqual([
+      'settlement BET_PAID 0',
+      'settlement BET_PAID 1000',
+      'settlement BET_PAID 1000',
+    ])
+    for (const index of [3, 1, 2]) answer(index, success())
+    expect(requests().slice(4)).toEqual(['unsettlement UNSCORED 2000'])
+    // And the bet is settled by its result
+    answer(4, success())
+    expect(requests().slice(5)).toEqual(['settlement BET_PAID 2000'])
+  })
+
+  test.each([
+    [0, 'UNSCORED 1334', 'BET_PAID 1334'],
+    [1, 'UNVOIDED 333', 'BET_PAID 666'],
+  ])('part-void: one of both is reversed, and that part is settled again (%i)', (count, reversal, again) => {
+    const { answer, bet, closed, context, counts, match, requests } = openGame({ course: 'part-void' })
+    counts.unsettlements = count
+    finish(match)
+    advance(context, bet)
+    expect(requests().slice(1)).toEqual(['settlement VOIDED 333'])
+    answer(1, success())
+    expect(requests().slice(2)).toEqual(['settlement BET_PAID 1334'])
+    answer(2, success())
+    expect(requests().slice(3)).toEqual([`unsettlement ${reversal}`])
+    answer(3, success())
+    expect(requests().slice(4)).toEqual([`settlement ${again}`])
+    answer(4, success())
+    expect(closed).toMatchObject([{ outcome: 'placed', credits: [{}, {}] }])
+  })
+
+  test('part-void: both are reversed at once', () => {
+    const { answer, bet, context, counts, match, requests } = openGame({ course: 'part-void' })
+    counts.unsettlements = 2
+    finish(match)
+    advance(context, bet)
+    answer(1, success())
+    answer(2, success())
+    expect(requests().slice(3)).toEqual(['unsettlement UNSCORED 1334', 'unsettlement UNVOIDED 333'])
+    answer(4, success())
+    expect(requests()).toHaveLength(5)
+    answer(3, success())
+    expect(requests().slice(5)).toEqual(['settlement BET_PAID 2000'])
+  })
+
+  test('voids: two voids are reversed by one unsettlement', () => {
+    const { answer, requests } = game('voids')
+    expect(requests().slice(1)).toEqual(['settlement VOIDED 333', 'settlement VOIDED 667'])
+    answer(1, success())
+    answer(2, success())
+    expect(requests().slice(3)).toEqual(['unsettlement UNVOIDED 1000'])
+  })
+
+  test('cancelled: the bet is rolled back after its void was reversed (D13)', () => {
+    const { account, answer, closed, counts, requests } = game('cancelled')
+    answer(1, success())
+    answer(2, success())
+    expect(requests().slice(1)).toEqual([
+      'settlement VOIDED 1000',
+      'unsettlement UNVOIDED 1000',
+      'rollbackbet TECHNICAL_ERROR 0',
+    ])
+    answer(3, success())
+    expect(closed).toEqual([{ outcome: 'rolled-back', credits: [] }])
+    expect([account.entitled, counts.cancellations]).toEqual([0n, 1])
+  })
+
+  test('cancelled: not after a clawback that was refused, since the rollback must be refused then (D13)', () => {
+    const { account, answer, counts, requests } = game('cancelled')
+    answer(1, success())
+    answer(2, refusal('INSUFFICIENT_FUNDS', 402))
+    expect(requests().at(-1)).toBe('settlement BET_PAID 1000')
+    expect([account.debt, counts.cancellations]).toEqual([0n, 0])
+  })
+
+  test('part-cash-out: the cash-out stays when the win is reversed', () => {
+    const { answer, closed, requests } = game('part-cash-out')
+    for (const index of [1, 2, 3, 4]) answer(index, success())
+    expect(requests().slice(1)).toEqual([
+      'settlement CASHOUT 500',
+      'settlement BET_PAID 1000',
+      'unsettlement UNSCORED 1000',
+      'settlement BET_PAID 1000',
+    ])
+    expect(closed).toMatchObject([{ credits: [{ type: 'CASHOUT' }, { type: 'BET_PAID' }] }])
+  })
+
+  test('spent: the player stakes everything before the win is reversed', () => {
+    const { answer, bet, requests, spent } = game('spent')
+    expect(spent).toEqual([])
+    answer(1, success())
+    expect(spent).toEqual([bet.betId])
+    expect(requests().at(-1)).toBe('unsettlement UNSCORED 2000')
+  })
+
+  test('lost-answer: two rollbacks under two ids at once', () => {
+    const { answer, bet, closed, context, requests } = newGame({ course: 'lost-answer' })
+    place(context, bet)
+    answer(0, null)
+    expect(requests().slice(1)).toEqual(['rollbackbet TECHNICAL_ERROR 0', 'rollbackbet TECHNICAL_ERROR 0'])
+    answer(2, success())
+    expect(closed).toEqual([])
+    answer(1, success())
+    expect(closed).toMatchObject([{ outcome: 'rolled-back' }])
   })
 })

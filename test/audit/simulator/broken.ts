@@ -1,25 +1,13 @@
 /** Wallets with one defect each, which remember the bets that it affected. */
 
-import type { Difference, SimulationOptions } from '../../../src/audit/simulator/index.js'
 import type { HttpResponse } from '../../../src/http/index.js'
-import type { WalletStore } from '../../../src/index.js'
 import type { MemoryStore } from '../../../src/stores/memory.js'
-import type { Breakage, Call } from './wallet.js'
-
-export interface BrokenWallet {
-  name: string
-  /** The simulator must report a difference of one of these kinds. */
-  kinds: Difference['kind'][]
-  /** `affected` is called with every bet whose amounts or answers are wrong from then on. */
-  break(affected: (betId: string) => void): Breakage
-  options?: Partial<SimulationOptions>
-}
+import { brokenRaces } from './broken-races.js'
+import { brokenSettlements } from './broken-settlements.js'
+import { answer, type BrokenWallet, storeWith } from './broken-wallet.js'
+import type { Call } from './wallet.js'
 
 const ok = ({ status }: HttpResponse) => status === 200
-
-function answer(status: number, body: Record<string, unknown>): HttpResponse {
-  return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
-}
 
 /** Debits at most the balance. Returns whether the balance changed. */
 function take(memory: MemoryStore, playerId: string, amount: string): boolean {
@@ -72,10 +60,6 @@ function recorded({ memory, body }: Call, operation: string): string | undefined
   return delta?.replace('-', '')
 }
 
-function storeWith(memory: MemoryStore, commit: WalletStore['commit'], load = memory.load): WalletStore {
-  return { contractVersion: 1, load, commit }
-}
-
 /** Reports a commit that was not made. */
 async function pretend(memory: MemoryStore, playerId: string) {
   const balance = memory.player(playerId)?.balance ?? '0'
@@ -83,6 +67,8 @@ async function pretend(memory: MemoryStore, playerId: string) {
 }
 
 export const brokenWallets: BrokenWallet[] = [
+  ...brokenSettlements,
+  ...brokenRaces,
   {
     name: 'accepts a bet that arrives after its own rollback',
     kinds: ['late-bet'],

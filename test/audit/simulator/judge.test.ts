@@ -180,14 +180,24 @@ describe('a difference, with its amount, is', () => {
     ['402, then success', no(402, 'INSUFFICIENT_FUNDS'), ok('90')],
     ['success, then 402', ok('90'), no(402, 'INSUFFICIENT_FUNDS')],
     ['another reference', ok('90'), ok('90', 'W2')],
-    ['another code', no(400, 'LIMIT'), no(400, 'EXCLUDED')],
-    ['another status', no(400, 'LIMIT'), no(403, 'LIMIT')],
   ])('a retry that is answered differently: %s', (_, first, then) => {
     const { newBet, call, kinds } = table('9.00')
     const { placed } = newBet(10_00n)
     call(placed, first)
     call(placed, then)
     expect(kinds().some(kind => kind === 'replay' || kind === 'refused')).toBe(true)
+  })
+
+  test.each([
+    ['another code', no(400, 'LIMIT'), no(400, 'EXCLUDED')],
+    ['another status', no(400, 'LIMIT'), no(409, 'LIMIT')],
+  ])('not a retry that is refused again, with %s', (_, first, then) => {
+    const { judge, newBet, call, kinds } = table('9.00')
+    const { placed } = newBet(10_00n)
+    call(placed, first)
+    call(placed, then)
+    expect(kinds()).toEqual([])
+    expect(judge.counts.replaysAbsorbed).toBe(1)
   })
 
   test('one error once, and all of them in the closing balance', () => {

@@ -1,9 +1,15 @@
 /** Judgements of single answers: pure functions of the books, a delivery and a reading. */
 import { describe, expect, test } from 'vitest'
-import { recordDelivery, recordRefusal, recordSuccess } from '../../../src/audit/simulator/bookkeeping.js'
+import {
+  isUncollected,
+  recordDelivery,
+  recordRefusal,
+  recordSuccess,
+} from '../../../src/audit/simulator/bookkeeping.js'
 import { createBet, largestAmount } from '../../../src/audit/simulator/books.js'
 import {
   type Finding,
+  isForFunds,
   isReplay,
   judgeBalance,
   judgeForm,
@@ -25,6 +31,9 @@ describe('the form of an answer', () => {
     ['an unreadable success', readingOf({ status: 200, body: 'ok' }, true), ['unreadable']],
     ['a request rejected unread', refusal('AUTHENTICATION_FAILED', 401), ['refused']],
     ['a request rejected unread, without a code', refusal('', 413), ['unreadable', 'refused']],
+    ['a request rejected unread by a gateway', refusal('FORBIDDEN', 403), ['refused']],
+    ['a refusal with 403 that says why', refusal('INSUFFICIENT_FUNDS', 403), []],
+    ['a code of its own with 401', refusal('INSUFFICIENT_FUNDS', 401), ['refused']],
   ] as const)('%s', (_, reading, kinds) => {
     expect(judgeForm(reading as Parameters<typeof judgeForm>[0]).map(({ kind }) => kind)).toEqual(kinds)
   })
@@ -56,6 +65,55 @@ describe('a success of a placebet', () => {
   })
 })
 
+describe('a bet in another currency than the player’s', () => {
+  const foreign = () => {
+    const bet = createBet('f', openedAccount('10.00'), 1_00n, 'eur')
+    return recordDelivery(transactionOf(bet, 'placebet', 1_00n), 1)
+  }
+
+  test('is a difference if it is accepted (D23)', () => {
+    const [finding] = judgeSuccess(foreign(), success())
+    expect(finding).toMatchObject({ kind: 'currency', units: -1_00n })
+    expect(finding?.expected).toBe("a refusal: the bet is in eur, and the player's currency is EUR (D23)")
+  })
+
+  test.each(['INVALID_CURRENCY', 'INVALID_REQUEST', 'INVALID_BET', 'INSUFFICIENT_FUNDS'])(
+    'is refused, with any code: %s',
+    errorCode => {
+      expect(judgeRefusal(foreign(), refusal(errorCode))).toEqual([])
+      expect(isForFunds(foreign(), refusal(errorCode))).toBe(false)
+    },
+  )
+})
+
+describe('a clawback', () => {
+  const clawback = (opening: string) => {
+    const { bet } = newBet(openedAccount(opening), 3_00n)
+    return recordDelivery(transactionOf(bet, 'unsettlement', 5_00n, 'UNSCORED'), 1)
+  }
+
+  test('beyond the funds is overspent', () => {
+    expect(short(judgeSuccess(clawback('4.99'), success()))).toEqual([['overspent', -1n]])
+    expect(judgeSuccess(clawback('5.00'), success())).toEqual([])
+  })
+
+  test.each([
+    ['4.99', 'NOT_ENOUGH_MONEY', true],
+    ['5.00', 'NOT_ENOUGH_MONEY', false],
+    ['5.00', 'INSUFFICIENT_FUNDS', true],
+    ['4.99', 'SETTLEMENT_NOT_FOUND', false],
+    ['4.99', 'INVALID_BET', false],
+  ])('with funds of %s, refused with %s: uncollected %s', (opening, errorCode, uncollected) => {
+    const delivery = clawback(opening)
+    const answer = refusal(errorCode)
+    expect(isUncollected(delivery.transaction, answer)).toBe(uncollected)
+    expect(judgeRefusal(delivery, answer)).toHaveLength(uncollected ? 0 : 1)
+    // And it stays so after the refusal was entered
+    recordRefusal(delivery, answer, 2)
+    expect(isUncollected(delivery.transaction, answer)).toBe(uncollected)
+  })
+})
+
 describe('a refusal of a placebet', () => {
   const judge = (opening: string, stake: bigint, errorCode: string) =>
     short(judgeRefusal(recordDelivery(newBet(openedAccount(opening), stake).placed, 1), refusal(errorCode)))
@@ -64,6 +122,7 @@ describe('a refusal of a placebet', () => {
     ['for funds that are missing', '10.00', 10_01n, 'INSUFFICIENT_FUNDS', []],
     ['for funds that suffice', '10.00', 10_00n, 'INSUFFICIENT_FUNDS', [['refused', null]]],
     ['by the operator', '10.00', 1n, 'SELF_EXCLUDED', []],
+    ['for funds, with a code of its own', '10.00', 10_01n, 'NOT_ENOUGH_MONEY', []],
     ['as an invalid bet', '10.00', 1n, 'INVALID_BET', [['refused', null]]],
     ['as a conflict', '10.00', 1n, 'TRANSACTION_CONFLICT', [['refused', null]]],
     ['as an invalid request, with a valid amount', '10.00', 1n, 'INVALID_REQUEST', [['refused', null]]],
@@ -102,6 +161,7 @@ describe('a refusal of another operation', () => {
     ['settlement', 'INVALID_BET', [['refused', -5_00n]]],
     ['unsettlement', 'INVALID_BET', [['refused', 5_00n]]],
     ['unsettlement', 'INSUFFICIENT_FUNDS', []],
+    ['unsettlement', 'REFUSED', [['refused', 5_00n]]],
     ['rollbackbet', 'INVALID_BET', [['refused', -3_00n]]],
   ] as const)('%s %s', (operation, errorCode, findings) => {
     const { bet, placed } = newBet(openedAccount('10.00'), 3_00n)
@@ -125,8 +185,8 @@ describe('a replay', () => {
     ['another reference', first, success('70', 'W2'), false],
     ['a refusal after a success', first, refusal('LIMIT'), false],
     ['the same refusal', refused, refusal('LIMIT'), true],
-    ['another code', refused, refusal('OTHER'), false],
-    ['another status', refused, refusal('LIMIT', 402), false],
+    ['another code', refused, refusal('OTHER'), true],
+    ['another status', refused, refusal('LIMIT', 402), true],
     ['a success after a refusal', refused, success('70', 'W1'), false],
   ] as const)('%s', (_, answer, reading, isSame) => {
     const { placed } = newBet(openedAccount(), 1n)

@@ -65,16 +65,33 @@ describe('the report', () => {
 
   test('begins with the differences: player, bet, amount, and the recent transactions', async () => {
     const wallet = brokenWallets.find(({ name }) => name.startsWith('accepts a bet that arrives after'))
-    const { report } = await simulate(wallet?.break(() => {}) ?? {}, { seed: 2, chaos: 1, differencesMax: 2 })
+    const { report } = await simulate(wallet?.break(() => {}, Date.now) ?? {}, {
+      seed: 2,
+      chaos: 1,
+      differencesMax: 2,
+    })
     const lines = formatSimulationReport(report).split('\n')
-    expect(lines[0]).toBe(`${report.differencesCount} DIFFERENCES`)
-    expect(lines[2]).toMatch(/^ {2}1\. late-bet: player [a-z]+, bet run-b[0-9]+, -[0-9.]+ (EUR|JPY|KWD)$/)
-    expect(lines[3]).toBe(
+    // What differs, and what it costs
+    expect(lines[0]).toBe(`FAILED: ${report.differencesCount} differences.`)
+    expect(lines[1]).toMatch(
+      /^At the end, the balances of [1-4] players? differ: [0-9.]+ (EUR|JPY|KWD) too little/,
+    )
+    const group = lines.findIndex(line =>
+      / × late-bet \(placebet\), a bet was accepted after its rollback: -/.test(line),
+    )
+    expect(group).toBeGreaterThan(1)
+    expect(lines[group + 1]).toMatch(/^ {9}first: player [a-z]+, bet run-b[0-9]+$/)
+    expect(report.groups.reduce((sum, { count }) => sum + count, 0)).toBe(report.differencesCount)
+    // And the first differences in detail
+    const first = lines.findIndex(line => line.startsWith('  1. '))
+    expect(first).toBeGreaterThan(group)
+    expect(lines[first]).toMatch(/^ {2}1\. late-bet: player [a-z]+, bet run-b[0-9]+, -[0-9.]+ (EUR|JPY|KWD)$/)
+    expect(lines[first + 1]).toBe(
       '     expected  a refusal: its rollback was answered with success before it was sent (D11)',
     )
-    expect(lines[4]).toBe('     actual    200')
-    expect(lines[5]).toMatch(/^ {5}request {3}placebet run-p[0-9]+, step [0-9]+$/)
-    expect(lines).toContain(`     and ${report.differencesCount - 2} more`)
+    expect(lines[first + 2]).toBe('     actual    200')
+    expect(lines[first + 3]).toMatch(/^ {5}request {3}placebet run-p[0-9]+, step [0-9]+$/)
+    expect(lines).toContain(`     and ${report.differencesCount - 2} more (--json)`)
     expect(lines.at(-1)).toBe(`FAILED: ${report.differencesCount} differences.`)
   })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import {
   type ClosedBet,
+  type SimulationOptions,
   type SimulationProgress,
   type SimulationReport,
   type SimulatorClock,
@@ -10,7 +11,7 @@ import type { SignedRequest } from '../../../src/audit/target.js'
 import { recordSettlement } from '../../../src/index.js'
 import { add, compare, subtract } from '../../../src/money.js'
 import type { MemoryStore } from '../../../src/stores/memory.js'
-import { type Breakage, credentials, players, simulate, startWallet } from './wallet.js'
+import { type Breakage, credentials, players, simulate, skippingClock, startWallet } from './wallet.js'
 
 /** Compares the simulator's books with the wallet's own records. */
 function expectBooksOf(report: SimulationReport, memory: MemoryStore): void {
@@ -36,7 +37,10 @@ describe('a correct wallet', () => {
     const { report, memory } = await simulate({}, { seed, chaos: 0, concurrency: 8 })
     expect(report.differences).toEqual([])
     expect(report).toMatchObject({ passed: true, complete: true, differencesCount: 0, seed })
-    expect(report.counts).toMatchObject({ bets: 300, betsRolledBack: 0, failedCalls: 0, lateBetsRefused: 0 })
+    const { cancellations } = report.counts
+    expect(report.counts).toMatchObject({
+      ...{ bets: 300, betsRolledBack: cancellations, failedCalls: 0, lateBetsRefused: 0 },
+    })
     expect(Object.values(report.faultsInjected)).toEqual([0, 0, 0, 0, 0, 0, 0])
     expectBooksOf(report, memory)
   })
@@ -204,7 +208,7 @@ describe('a run', () => {
     const bets: ClosedBet[] = []
     const { report, memory } = await simulate({}, { concurrency: 4, onBetClosed: bet => bets.push(bet) })
     expect(bets).toHaveLength(report.counts.bets)
-    for (const { betId, state, type, live, stake } of bets) {
+    for (const { betId, state, live, stake } of bets) {
       const bet = memory.bet(betId)
       if (state === 'REFUSED') {
         expect(bet).toBeNull()
@@ -213,8 +217,11 @@ describe('a run', () => {
       expect(bet?.status).toBe(state)
       if (state === 'PLACED') expect(compare(bet?.stake ?? '', stake)).toBe(0)
       const lives = Object.entries(bet?.credits ?? {}).filter(([, credit]) => credit.live !== null)
-      expect(lives.map(([name]) => name)).toEqual(type === null ? [] : [type])
-      if (live !== null) expect(compare(lives[0]?.[1].live ?? '', live)).toBe(0)
+      expect(lives.map(([name]) => name).sort()).toEqual(Object.keys(live).sort())
+      for (const [name, amount] of Object.entries(live)) {
+        const stored = bet?.credits[name as keyof typeof live]?.live
+        expect(compare(stored ?? '', amount)).toBe(0)
+      }
     }
   })
 
@@ -300,6 +307,115 @@ describe('a run', () => {
       const moved = memory.transactions(playerId).reduce((sum, { delta }) => add(sum, delta), '0')
       expect(compare(subtract(expected ?? '', opening), moved)).toBe(0)
     }
+  })
+})
+
+describe('settlements that never work', () => {
+  const settle = async (answer: () => { ok: false; errorCode: string }) => {
+    const wallet = await startWallet()
+    try {
+      const run = simulateSportsbook({
+        ...{ baseUrl: wallet.baseUrl, credentials, players: ['ann', 'ben'], bets: 300, seed: 1 },
+        clock: skippingClock(),
+        settle: answer,
+      })
+      await expect(run).rejects.toMatchObject({ name: 'AuditError', code: 'SETTLEMENT_FAILED' })
+      return await run.catch((error: Error) => error.message)
+    } finally {
+      await wallet.close()
+    }
+  }
+
+  test('end the run with an error, if they are refused', async () => {
+    const message = await settle(() => ({ ok: false, errorCode: 'NO_SUCH_BET' }))
+    expect(message).toMatch(
+      /^the settle function never settled a bet: 100 times without success, .* 400 NO_SUCH_BET\. /,
+    )
+  })
+
+  test('end the run with an error, if they fail', async () => {
+    const message = await settle(() => {
+      throw new Error('no table')
+    })
+    expect(message).toMatch(/the last time 500 no table/)
+  })
+
+  test('end the run with an error, if the URL leads elsewhere', async () => {
+    const run = simulate({}, { bets: 40, settle: { url: '/nowhere' } })
+    await expect(run).rejects.toThrow(
+      /^POST http:\/\/127\.0\.0\.1:[0-9]+\/nowhere never settled a bet: .* 404/,
+    )
+  })
+
+  test('do not end the run once one of them has worked', async () => {
+    let settlements = 0
+    const onceWorking: Breakage = {
+      async call({ operation, next }) {
+        if (operation === 'settlement') settlements += 1
+        if (operation !== 'settlement' || settlements === 1) return next()
+        return { status: 404, headers: {}, body: '{"errorCode":"NOT_FOUND","description":"gone"}' }
+      },
+    }
+    const { report } = await simulate(onceWorking, { bets: 200, giveUpAfterMs: 20 })
+    expect(report.passed).toBe(false)
+    expect(report.groups[0]).toMatchObject({ kind: 'refused', operation: 'settlement' })
+  })
+})
+
+describe('the wait before the end', () => {
+  const phasesOf = async (options: Partial<SimulationOptions>) => {
+    const phases: string[] = []
+    const clock = skippingClock()
+    const startedAt = clock.now()
+    const { report } = await simulate(
+      {},
+      { bets: 60, clock, onProgress: ({ phase }) => phases.push(phase), ...options },
+    )
+    expect(report.passed).toBe(true)
+    return { phases: new Set(phases), waited: clock.now() - startedAt >= 90_000, report }
+  }
+
+  test('is as long as the option says, and everything is answered again after it', async () => {
+    const { phases, waited, report } = await phasesOf({ patienceMs: 90_000 })
+    expect(phases).toContain('waiting')
+    expect(waited).toBe(true)
+    expect(report.counts.retriedAtEnd).toBeGreaterThan(100)
+    const sentence = /^What the wallet forgets later than [0-9]+ s after a call/
+    expect(report.notSeen.some(one => sentence.test(one))).toBe(true)
+  })
+
+  test('is left out by default, and if the run was stopped', async () => {
+    expect((await phasesOf({})).phases).not.toContain('waiting')
+    const stopped = await phasesOf({ patienceMs: 90_000, signal: AbortSignal.abort() })
+    expect([stopped.phases.has('waiting'), stopped.waited]).toEqual([false, false])
+  })
+})
+
+describe('what a simulation cannot see', () => {
+  const rich = [{ playerId: 'ann', currency: 'EUR', balance: '1000000000000000.00' }]
+
+  test('is said: no bet was refused for funds', async () => {
+    const { report } = await simulate({}, { bets: 60 }, rich)
+    const sentence = 'No bet was refused for funds: the players had too much money for that to be tested.'
+    expect(report.counts.betsRefusedForFunds).toBe(0)
+    expect(report.notSeen).toContain(sentence)
+    const { report: other } = await simulate({}, { bets: 300 })
+    expect(other.counts.betsRefusedForFunds).toBeGreaterThan(0)
+    expect(other.notSeen).not.toContain(sentence)
+  })
+
+  test('depends on the options', async () => {
+    const { report } = await simulate({}, { bets: 60, chaos: 0, settle: 'unsupported' })
+    expect(report.notSeen).toEqual(
+      expect.arrayContaining([
+        'Settlements and unsettlements: none were sent.',
+        'Lost, late and duplicated calls: the network had no faults.',
+        'Races: one call was sent after the other.',
+        'Rare situations: 60 bets are too few. Place 500 or more.',
+        'Amounts with more than 3 decimals: no player has a currency with more.',
+      ]),
+    )
+    expect(report.notSeen.some(sentence => sentence.includes('--patience'))).toBe(true)
   })
 })
 

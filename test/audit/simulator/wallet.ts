@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { walletRoutes } from '../../../examples/node-http/wallet.js'
 import type { SimulationOptions, SimulationReport } from '../../../src/audit/simulator/index.js'
-import { simulateSportsbook } from '../../../src/audit/simulator/index.js'
+import { type SimulatorClock, simulateSportsbook } from '../../../src/audit/simulator/index.js'
 import { basicAuth, createHttpHandler, type HttpRequest, type HttpResponse } from '../../../src/http/index.js'
 import { recordSettlement, type WalletStore } from '../../../src/index.js'
 import type { RequestOptions } from '../../../src/requests.js'
@@ -23,8 +23,10 @@ export interface Call {
   operation: string
   body: Record<string, string>
   memory: MemoryStore
-  /** Passes it to the wallet. */
-  next(): Promise<HttpResponse>
+  /** Passes it to the wallet, if given with another body. */
+  next(body?: string): Promise<HttpResponse>
+  /** The body as it arrived. */
+  text: string
 }
 
 export interface Breakage {
@@ -73,13 +75,14 @@ async function serve(
       return handle({ ...request, body: '' }) // cut within the request
     }
     const text = Buffer.concat(chunks).toString()
-    const next = () => handle({ ...request, body: text })
+    const next = (body = text) => handle({ ...request, body })
     const operation = request.path.slice(1)
     return call({
       operation,
       body: JSON.parse(text.replace(/"amount":([0-9.]+)/, '"amount":"$1"')),
       memory,
       next,
+      text,
     })
   }
   const server = createServer(walletRoutes(broken))
@@ -97,17 +100,35 @@ async function serve(
   }
 }
 
+/** The system's clock, except that a pause of a second or more ends at once: its time has passed then. */
+export function skippingClock(): SimulatorClock {
+  let skipped = 0
+  return {
+    now: () => performance.now() + skipped,
+    date: () => Date.now() + skipped,
+    after(milliseconds, run) {
+      if (milliseconds < 1_000) setTimeout(run, milliseconds)
+      else
+        setImmediate(() => {
+          skipped += milliseconds
+          run()
+        })
+    },
+  }
+}
+
 /** Runs a simulation against a new wallet, and closes it afterwards. */
 export async function simulate(
   breakage: Breakage,
   options: Partial<SimulationOptions>,
+  known: readonly (typeof players)[number][] = players,
 ): Promise<{ report: SimulationReport; memory: MemoryStore }> {
-  const wallet = await startWallet(breakage)
+  const wallet = await startWallet(breakage, known)
   try {
     const report = await simulateSportsbook({
       baseUrl: wallet.baseUrl,
       credentials,
-      players: players.map(({ playerId }) => playerId),
+      players: known.map(({ playerId }) => playerId),
       runId: 'run',
       bets: 300,
       seed: 1,
