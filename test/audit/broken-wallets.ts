@@ -214,6 +214,13 @@ export const fronts = {
     call: message =>
       message.headers['transfer-encoding'] === undefined ? message : refusal(411, 'INVALID_REQUEST'),
   },
+  'first-piece-read': {
+    says: 'The first piece of a body that arrives is taken for the whole body',
+    read: async req => {
+      for await (const chunk of req as AsyncIterable<Buffer>) return chunk
+      return Buffer.alloc(0)
+    },
+  },
   'chunks-decoded-apart': {
     says: 'The body is put together from text, chunk by chunk',
     read: async req => {
