@@ -23,6 +23,12 @@ export interface AuditReport {
   funds?: { before: string; after: string | null }
   /** Number of requests sent. */
   requests: number
+  /**
+   * How balances were read: `the rollback of an unknown bet` (spec 4.3), or `the smallest bet and its rollback`.
+   * Decided before the first case, and not changed afterwards. `reason`: why it is not the former, otherwise
+   * `null`.
+   */
+  balancesReadBy?: { way: string; reason: string | null }
   results: AuditResult[]
   /** No MUST failed. */
   passed: boolean

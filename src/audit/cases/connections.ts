@@ -230,7 +230,8 @@ export const connections: readonly AuditCase[] = [
         const bet = stage.bet()
         const label = 'placebet during slow calls'
         const after = subtract(stage.opening, bet.amount)
-        stage.expectSuccess(await stage.place(bet, { label, delivery: { as: 'own connection' } }), after)
+        const placed = await stage.place(bet, { label, delivery: { as: 'own connection' }, attempts: 1 })
+        stage.expectSuccess(placed, after)
         await stage.expectBalance(after, 'during slow calls')
       } finally {
         answered()
@@ -252,16 +253,20 @@ export const connections: readonly AuditCase[] = [
         const bet = stage.bet(stage.units(stage.random.between(20, 60)))
         stage.expectSuccess(await stage.place(bet))
         if (canSettle) await stage.trySettle(bet, 'BET_PAID', stage.units(20))
-        const label = (operation: string) => ({ label: `concurrent ${operation} (round ${round})` })
+        const once = (operation: string) => ({
+          label: `concurrent ${operation} (round ${round})`,
+          attempts: 1,
+          mayFail: true,
+        })
         const calls: ((turn: number) => Promise<Answer | null>)[] = [
-          () => stage.place(bet, label('retry of the placebet')),
-          () => stage.unsettle(bet, 'UNSCORED', undefined, label('unsettlement')),
+          () => stage.place(bet, once('retry of the placebet')),
+          () => stage.unsettle(bet, 'UNSCORED', undefined, once('unsettlement')),
           // The first calls of a round are not refused for a bet that is already rolled back.
           turn =>
             turn === 0 && canSettle
               ? settleOnce(stage, bet)
-              : stage.rollback(bet, undefined, label('rollbackbet')),
-          () => (canSettle ? settleOnce(stage, bet) : stage.place(bet, label('retry of the placebet'))),
+              : stage.rollback(bet, undefined, once('rollbackbet')),
+          () => (canSettle ? settleOnce(stage, bet) : stage.place(bet, once('retry of the placebet'))),
         ]
         const answers = await stage.concurrently(4 * Math.ceil(stage.settings.concurrency / 4), index =>
           (calls[(index + round) % 4] as (typeof calls)[0])(Math.floor(index / 4)),

@@ -19,7 +19,7 @@ async function placeAndRollBack(stage: Stage, count: number): Promise<void> {
       const bet = stage.bet(stage.units(1))
       // Not `place`: each of these bets is rolled back here, and need not be rolled back again at the end.
       const label = `placebet ${sent}, a transaction in between`
-      const answer = await stage.send('/placebet', stage.placement(bet), { label })
+      const answer = await stage.send('/placebet', stage.placement(bet), { label, isUsual: true })
       if (answer.success !== null) accepted += 1
       await stage.rollback(bet, undefined, { label: `rollbackbet ${sent}, a transaction in between` })
     }
