@@ -238,6 +238,10 @@ export const fronts = {
     call: message =>
       /(?:\[|\{"a":){1000}/.test(message.body.toString('latin1', 0, 20_000)) ? null : message,
   },
+  'dies-of-size': {
+    says: 'A body of some megabytes ends the process',
+    call: message => (message.body.length > 1_000_000 ? null : message),
+  },
   'get-places-bets': {
     says: 'The query of a GET is taken for a body',
     call: message => {
