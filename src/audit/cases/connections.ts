@@ -160,7 +160,7 @@ export const connections: readonly AuditCase[] = [
     level: 'MAY',
     title: 'A placebet without a Content-Length, in chunks, is accepted like any other',
     source: 'RFC 9112 7.1',
-    impact: 'Bets through a proxy that sends chunks are refused. Many WSGI servers cannot read them.',
+    impact: 'Bets through a proxy that sends chunks are refused. Many application servers of Python cannot read them.',
     play: stage => placeInPieces(stage, true),
   },
   {
