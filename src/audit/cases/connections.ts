@@ -159,8 +159,9 @@ export const connections: readonly AuditCase[] = [
     id: 'AU-910',
     level: 'MAY',
     title: 'A placebet without a Content-Length, in chunks, is accepted like any other',
-    source: 'RFC 9112 7.1',
-    impact: 'Bets through a proxy that sends chunks are refused. Many application servers of Python cannot read them.',
+    source: 'spec 1.3',
+    impact:
+      'Bets through a proxy that sends chunks are refused. Many application servers of Python cannot read them.',
     play: stage => placeInPieces(stage, true),
   },
   {
