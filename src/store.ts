@@ -1,7 +1,7 @@
 /**
- * The contract between bet-wallet and your storage, for the engineer who implements it: two methods (and one
- * for databases with replicas), three guards, four results. The library decides everything else (the rules of the interface, idempotency,
- * refusals) and passes it to the store as data.
+ * The contract between bet-wallet and your storage, for the engineer who implements it: two methods (and
+ * one for databases with replicas), three guards, four results. The library decides everything else (the
+ * rules of the interface, idempotency, refusals) and passes it to the store as data.
  *
  * ```
  * request ──parse──▶ load(keys) ──▶ decide(request, snapshot) ──▶ commit(changes) ──▶ outcome
@@ -81,7 +81,8 @@ export interface WalletStore {
    * Reads one player, one bet and one transaction.
    *
    * **Input:** four keys. Ids are opaque text of 1 to 255 characters of any language: compared exactly, never
-   * trimmed, folded or normalised (D24).
+   * trimmed, folded or normalised (D24). docs/store-contract.md names the column types and collations that do
+   * so.
    *
    * **Result:** per key the record or `null`, **as of one moment**. A store that cannot read at one moment
    * reads the *bet*, then the *transaction*, then the *player*, in this order. Any other order may answer a
@@ -93,6 +94,9 @@ export interface WalletStore {
    * library was in use (D27); `null` for a player who is blocked, closed or excluded (rollbacks and
    * settlements must still reach the account; `authorizeBet` decides who may bet); a balance other than the
    * one that guard 3 tests; a record with another id than the requested one.
+   *
+   * Amounts may have trailing zeros, as a column with a scale returns them: `"30.000000000000000000"`. At
+   * most 40 digits in all, the zeros included.
    *
    * **The library then** decides and usually commits. A rejected promise is a fault: 500, no changes were
    * made, nothing is recorded. Reject with an error whose `code` is `'UNAVAILABLE'` when overloaded: that is
@@ -128,20 +132,32 @@ export interface WalletStore {
    *
    * **Must never happen:** a partial write; a guard that is tested before the write that it guards, so that
    * another writer (a duplicate, a deposit, a casino game) comes in between; a rounded amount; a result if
-   * the outcome is unknown (throw instead).
+   * the outcome is unknown (throw instead); a connection that is used again after a database transaction
+   * failed on it, without a ROLLBACK: MySQL and MariaDB undo only the failed statement (a lock timeout, say),
+   * and the next database transaction on the connection commits the rest. Roll back, or close the connection.
+   *
+   * **Locks:** take row locks in one order in every commit, and in the PAM's own code that changes balances
+   * and bets: the player, then the bet.
+   *
+   * **Unknown outcome:** the store may run the same changes again, also on another server: guard 1 lets
+   * them be recorded only once. If that attempt is committed, answer `committed`. If it ends in any other
+   * way, throw.
    *
    * **The library then:** on `committed` returns the outcome; on `conflict` reloads and retries, up to a
-   * maximum number of attempts; on `refused` records the refusal by a second commit that changes no balance;
-   * on `unavailable` answers 503. If `commit` **throws**, the outcome is unknown: one follow-up read
-   * (`loadConfirmed` if there is one) looks for the transaction. A recorded transaction is answered by D2 to D4; otherwise the answer is 500. The
-   * write may still be committed later; the rules hold in that case too.
+   * maximum number of attempts; on `refused` records the refusal by a second commit that changes no
+   * balance; on `unavailable` answers 503. If `commit` **throws**, the outcome is unknown: one follow-up
+   * read (`loadConfirmed` if there is one) looks for the transaction. A recorded transaction is answered by
+   * D2 to D4; otherwise the answer is 500. The write may still be committed later; the rules hold in that
+   * case too.
    */
   commit(changes: WalletChanges): Promise<CommitResult>
 }
 
 /** The input of `load`. */
 export interface WalletKeys {
+  /** At most 12 characters. */
   operation: Operation
+  /** Ids: 1 to 255 characters (code points, up to 4 bytes each in UTF-8), without control characters. */
   transactionId: string
   playerId: string
   betId: string
@@ -159,7 +175,7 @@ export interface WalletSnapshot {
 /** A player's account. */
 export interface Player {
   playerId: string
-  /** Currency code as the platform writes it: `"EUR"`. */
+  /** Currency code as the platform writes it: `"EUR"`. 1 to 16 letters, digits, `.`, `_` or `-`. */
   currency: string
   /**
    * Exactly the amount that guard 3 tests: available funds, not the total. May be negative if the PAM allows
@@ -207,15 +223,26 @@ export interface Transaction {
   transactionId: string
   playerId: string
   betId: string
-  /** Stake or settled amount; `null` for unsettlement and rollbackbet. Compared by D3, like the next two. */
+  /**
+   * Stake or settled amount: at most 15 digits before the point, and as many decimals as the currency has
+   * minor units, at most 18. `null` for unsettlement and rollbackbet. Compared by D3, like the next two.
+   */
   amount: Decimal | null
+  /** Of the request, also where it is not the player's (a refusal): up to 16 characters. */
   currency: string | null
+  /** At most 15 characters, unless the option `rollbackTypes` has a longer one. `null` for a placebet. */
   type: string | null
   /** The change of the player's balance, signed: `"-30"` for a stake of 30, `"0"` for a refusal. */
   delta: Decimal
-  /** `null` for a success; otherwise the final refusal, replayed to every retry (D6, D7). */
+  /**
+   * `null` for a success; otherwise the final refusal, replayed to every retry (D6, D7). `errorCode` has at
+   * most 64 characters (ASCII), `description` 500 (any language).
+   */
   refusal: { errorCode: string; description: string } | null
-  /** The platform's date: an instant in UTC, `"2026-11-21T10:00:00.000Z"`. Never used for ordering (D25). */
+  /**
+   * The platform's date: an instant in UTC, always 24 characters, with milliseconds, of the years 1 to 9999:
+   * `"2026-11-21T10:00:00.000Z"`. Never used for ordering (D25).
+   */
   transactionDate: string
   /** The PAM's reference. `null` in the changes of `commit`: the store assigns it, or leaves it `null`. */
   walletTransactionId: string | null
@@ -261,8 +288,9 @@ export type CommitResult =
   | { status: 'conflict' }
   /**
    * Nothing is written, by a rule of the PAM (a limit, an exclusion, an amount that a column cannot hold
-   * exactly). Allowed only for `delta` < 0: a credit is never refused. `errorCode`: 1 to 64 letters, digits,
-   * `_`, `-` or `.`, and none of this library's reserved codes.
+   * exactly: `INVALID_AMOUNT`, say). Allowed only for `delta` < 0: a credit is never refused. `errorCode`:
+   * 1 to 64 letters, digits, `_`, `-` or `.`, and none of this library's reserved codes. `description`: 1
+   * to 500 characters.
    */
   | { status: 'refused'; errorCode: string; description: string }
   /** No changes were made: overloaded, not connected. */

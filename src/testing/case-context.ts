@@ -3,6 +3,7 @@ import type { Player } from '../store.js'
 import { withTimeout } from '../timeout.js'
 import { anna, ben } from './changes.js'
 import type { CaseOptions, StoreHarness } from './harness.js'
+import { callHook } from './hook-calls.js'
 import { short, Trace } from './trace.js'
 import { type Opened, Wallet } from './wallet.js'
 
@@ -29,6 +30,8 @@ export class CaseContext {
   readonly trace: Trace = new Trace()
   /** The case has ended, passed or failed: loops that still run beside it stop. */
   over = false
+  /** What a report should say of the passed case. */
+  remark: string | null = null
   readonly harness: StoreHarness<Opened>
   readonly options: ContextOptions
   private readonly openedStores: Opened[] = []
@@ -45,19 +48,26 @@ export class CaseContext {
       .map(({ playerId, currency, balance }) => `${short(playerId)} has ${balance} ${currency}`)
     if (players.length > namedPlayersMax) named.push(`and ${players.length - namedPlayersMax} more`)
     this.trace.note('kit', `opens a store: ${named.join(', ')}`)
-    const opened = await this.harness.open(players.map(player => ({ ...player })))
-    this.openedStores.push(opened)
     const { harness, trace } = this
+    const copies = players.map(player => ({ ...player }))
+    const opened = await callHook(trace, 'open', () => harness.open(copies))
+    this.openedStores.push(opened)
     const knownPlayerId = players[0]?.playerId ?? 'nobody'
     return new Wallet({ harness, trace, opened, knownPlayerId }, opened.store, 'store')
   }
 
   async closeAll(): Promise<void> {
-    for (const opened of this.openedStores.splice(0)) await this.harness.close?.(opened)
+    for (const opened of this.openedStores.splice(0))
+      await callHook(this.trace, 'close', () => this.harness.close?.(opened))
   }
 
   check(holds: boolean, expected: string, actual: unknown): asserts holds {
     this.trace.check(holds, expected, actual)
+  }
+
+  /** Waits for the promise, but not longer than this. */
+  async atMost(timeoutMs: number, promise: Promise<unknown>): Promise<void> {
+    await withTimeout<unknown>(promise, timeoutMs, () => undefined)
   }
 
   /** Fails instead of waiting forever. Only a store that blocks reaches the timeout. */

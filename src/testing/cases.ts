@@ -6,8 +6,10 @@ import { confirmedLoadCases } from './cases/confirmed-loads.js'
 import { durabilityCases } from './cases/durability.js'
 import { guardCases } from './cases/guards.js'
 import { historyCases } from './cases/histories.js'
+import { lockWaitCases } from './cases/lock-waits.js'
 import { lostAnswerCases } from './cases/lost-answers.js'
 import { otherWriterCases } from './cases/other-writers.js'
+import { pamRuleCases } from './cases/pam-rules.js'
 import { raceCases } from './cases/races.js'
 import { readCases } from './cases/reads.js'
 import { shapeCases } from './cases/shape.js'
@@ -23,9 +25,11 @@ const definitions: readonly CaseDefinition[] = [
   ...shapeCases,
   ...guardCases,
   ...durabilityCases,
+  ...lockWaitCases,
   ...readCases,
   ...confirmedLoadCases,
   ...unknownPlayerCases,
+  ...pamRuleCases,
   ...raceCases,
   ...otherWriterCases,
   ...lostAnswerCases,
@@ -44,8 +48,8 @@ const definitions: readonly CaseDefinition[] = [
  * @param harness opens your store; optional hooks enable more cases
  * @param options seed, number of random runs, selected cases and timeout
  * @returns the cases in the order of their ids
- * @throws {WalletError} `INVALID_OPTIONS` for an unknown id in `only`, an invalid option, or a harness
- *   without `open`
+ * @throws {WalletError} `INVALID_OPTIONS` for an unknown id in `only`, an invalid option, or an invalid
+ *   harness: one without `open`, say
  */
 export function walletStoreCases<O extends { store: WalletStore }>(
   harness: StoreHarness<O>,
@@ -53,11 +57,21 @@ export function walletStoreCases<O extends { store: WalletStore }>(
 ): readonly WalletStoreCase[] {
   const contextOptions = checkedOptions(options)
   const hooks = harness as unknown as StoreHarness<Opened>
-  if (typeof hooks?.open !== 'function') check.invalid('the harness needs open(players)')
+  checkHarness(hooks)
   return definitions
     .filter(({ id }) => options.only === undefined || options.only.includes(id))
     .map(definition => caseFor(definition, hooks, contextOptions))
 }
+
+/** What they are about exists in every system. Another hook may be `null`: then it does not. */
+const neverNull: readonly (keyof StoreHarness)[] = [
+  'close',
+  'reopen',
+  'crash',
+  'depositExternally',
+  'holdCommit',
+  'limits',
+]
 
 function caseFor(
   definition: CaseDefinition,
@@ -65,16 +79,26 @@ function caseFor(
   options: ContextOptions,
 ): WalletStoreCase {
   const { id, level, name, needs = [] } = definition
+  const absent = needs.filter(hook => harness[hook] === null)
   const missing = needs.filter(hook => harness[hook] === undefined)
-  const skip = missing.length === 0 ? null : `the harness has no ${missing.join(' and no ')}`
+  const applies = absent.length === 0
+  const lacks = missing.length === 0 ? null : `the harness has no ${missing.join(' and no ')}`
+  const skip = applies ? lacks : `does not apply: ${absent.join(' and ')} is null`
+  let remark: string | null = null
   return {
     id,
     level,
     name,
     skip,
+    applies,
+    get remark() {
+      return remark
+    },
     async run() {
       if (skip !== null) throw new Error(`${id} cannot run: ${skip}`)
-      await runCase(definition, new CaseContext(harness, options))
+      const context = new CaseContext(harness, options)
+      await runCase(definition, context)
+      remark = context.remark
     },
   }
 }
@@ -124,6 +148,15 @@ function numbered(steps: readonly string[]): string[] {
     `   … ${omitted} more steps: all steps are in error.cause.steps`,
     ...lines.slice(-lastStepsMax),
   ]
+}
+
+function checkHarness(harness: StoreHarness<Opened>): void {
+  if (typeof harness?.open !== 'function') check.invalid('the harness needs open(players)')
+  for (const hook of neverNull)
+    if (harness[hook] === null) check.invalid(`${hook} of the harness may be left out, but not null`)
+  const { playerIds } = harness
+  if (playerIds !== undefined && playerIds !== 'plain')
+    check.invalid("playerIds of the harness must be 'plain', or left out")
 }
 
 function checkedOptions({ seed = 1, runs = 200, only, timeoutMs = 30_000 }: CaseOptions): ContextOptions {

@@ -4,7 +4,8 @@ import type { Decimal, Player, WalletStore } from '../store.js'
 
 /**
  * Opens and controls the store under test. Only `open` is required. A case that needs a missing hook is
- * skipped, and the report says which hook is missing.
+ * skipped, and the report says which hook is missing: it is incomplete. A hook that may be `null` says with
+ * it that its subject does not exist in your system: its cases are skipped, and the report stays complete.
  *
  * Every hook is called with the value that `open` returned, so that your own handles (a pool, a schema name)
  * are available to all of them.
@@ -28,20 +29,40 @@ export interface StoreHarness<Opened extends { store: WalletStore } = { store: W
   depositExternally?(opened: Opened, playerId: string, amount: Decimal): void | Promise<void>
   /**
    * Settles a bet by PAM code and not through the store: credits the amount to the player's balance and to
-   * the bet's credit of that type, and increases the bet's revision.
+   * the bet's credit of that type, and increases the bet's revision. `null`: no code beside the store settles
+   * bets.
    */
-  settleExternally?(opened: Opened, settlement: SettlementRequest): void | Promise<void>
+  settleExternally?: ((opened: Opened, settlement: SettlementRequest) => void | Promise<void>) | null
+  /**
+   * Locks the player's row by PAM code, and keeps it locked: `BEGIN; SELECT … FOR UPDATE` on a connection
+   * of its own. Open the store with a lock timeout of a few seconds: the case commits for this player,
+   * waits until the commits give up, and looks what they have left behind. `null`: a commit never waits for
+   * a player.
+   */
+  holdPlayer?: ((opened: Opened, playerId: string) => HeldPlayer | Promise<HeldPlayer>) | null
+  /**
+   * Closes the player's account by PAM code, as for an exclusion. Its balance stays. `null`: no account is
+   * ever closed.
+   */
+  closePlayer?: ((opened: Opened, playerId: string) => void | Promise<void>) | null
+  /** Changes the currency of the player's account by PAM code. `null`: an account keeps its currency. */
+  changeCurrency?: ((opened: Opened, playerId: string, currency: string) => void | Promise<void>) | null
+  /**
+   * From now on a rule of the store's own refuses every stake of the player: a limit, an exclusion. `commit`
+   * answers `refused`. `null`: the store has no such rule.
+   */
+  refuseBets?: ((opened: Opened, playerId: string) => void | Promise<void>) | null
   /** Makes the next commit stop midway: after it has read what its guards need, before it is durable. */
   holdCommit?(opened: Opened): HeldCommit | Promise<HeldCommit>
   /**
    * Makes the database unable to commit durably, while reads still work: stops its synchronous replicas, or
-   * cuts it off from the majority of its cluster.
+   * cuts it off from the majority of its cluster. `null`: the database has no replicas.
    *
    * @returns a function that ends it
    */
-  stopReplication?(opened: Opened): ResumeReplication | Promise<ResumeReplication>
-  /** Moves the store's clock forward, for stores that expire records. */
-  advanceClock?(opened: Opened, milliseconds: number): void | Promise<void>
+  stopReplication?: ((opened: Opened) => ResumeReplication | Promise<ResumeReplication>) | null
+  /** Moves the store's clock forward. `null`: nothing in the store expires. */
+  advanceClock?: ((opened: Opened, milliseconds: number) => void | Promise<void>) | null
   /**
    * The range of an amount column, as in `numeric(digits, scale)`: total digits, and digits after the decimal
    * point. The kit tests amounts up to these limits and just beyond.
@@ -49,6 +70,20 @@ export interface StoreHarness<Opened extends { store: WalletStore } = { store: W
    * @default amounts up to `{ digits: 33, scale: 18 }`, the largest that the core sends, and none beyond
    */
   limits?: { digits: number; scale: number }
+  /**
+   * `'plain'`: the accounts table of the PAM does not keep every id apart (its collation folds case or
+   * ignores accents or trailing spaces). The players of all cases then have ids of lower-case letters,
+   * digits, `-` and `~`. Ids of bets and transactions are tested as always.
+   *
+   * @default players with any id that the interface allows
+   */
+  playerIds?: 'plain'
+}
+
+/** A player's row that is locked. */
+export interface HeldPlayer {
+  /** Ends the lock: `ROLLBACK`. */
+  release(): void | Promise<void>
 }
 
 /** Lets the database commit again. */
@@ -95,6 +130,10 @@ export interface WalletStoreCase {
   readonly name: string
   /** Why this harness cannot run the case; `null`: it can. */
   readonly skip: string | null
+  /** `false`: the harness says by the `null` of a hook that the case does not apply to its store. */
+  readonly applies: boolean
+  /** After `run`, what to know of a passed case: that it took fewer turns than usual. Otherwise `null`. */
+  readonly remark: string | null
   /** Rejects with a step-by-step trace if the case fails. Rejects at once if `skip` is not `null`. */
   run(): Promise<void>
 }

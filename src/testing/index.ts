@@ -9,7 +9,14 @@
 export { concurrentBurst, history, initialPlayers, permissivePolicy, policy } from './arbitraries.js'
 export { walletStoreCases } from './cases.js'
 export { type CommitFault, type FaultyStore, faultyStore } from './faulty-store.js'
-export type { CaseOptions, HeldCommit, ResumeReplication, StoreHarness, WalletStoreCase } from './harness.js'
+export type {
+  CaseOptions,
+  HeldCommit,
+  HeldPlayer,
+  ResumeReplication,
+  StoreHarness,
+  WalletStoreCase,
+} from './harness.js'
 export {
   type AmountFormat,
   type BodyDefect,

@@ -17,14 +17,16 @@ export interface CaseResult {
   level: 'MUST' | 'SHOULD'
   name: string
   result: 'passed' | 'failed' | 'skipped'
-  /** The trace of a failure, or why the case was skipped; `null` for a passed case. */
+  /** The trace of a failure, why the case was skipped, or a remark on a passed case; otherwise `null`. */
   detail: string | null
+  /** `false`: skipped, since the harness says by the `null` of a hook that it does not apply to its store. */
+  applies: boolean
 }
 
 export interface StoreReport {
   /** No MUST case failed. Skipped cases do not count. */
   passed: boolean
-  /** Every case ran: none was skipped, and none was left out by `only`. */
+  /** Every case that applies ran: none was skipped, and none was left out by `only`. */
   complete: boolean
   counts: { passed: number; failed: number; skipped: number }
   seed: number
@@ -63,12 +65,13 @@ export async function checkWalletStore<O extends { store: WalletStore }>(
   return report
 }
 
-async function resultOf({ id, level, name, skip, run }: WalletStoreCase): Promise<CaseResult> {
-  const of = { id, level, name }
+async function resultOf(one: WalletStoreCase): Promise<CaseResult> {
+  const { id, level, name, skip, applies } = one
+  const of = { id, level, name, applies }
   if (skip !== null) return { ...of, result: 'skipped', detail: skip }
   try {
-    await run()
-    return { ...of, result: 'passed', detail: null }
+    await one.run()
+    return { ...of, result: 'passed', detail: one.remark }
   } catch (error) {
     return { ...of, result: 'failed', detail: error instanceof Error ? error.message : String(error) }
   }
@@ -76,7 +79,7 @@ async function resultOf({ id, level, name, skip, run }: WalletStoreCase): Promis
 
 function caseLine({ id, level, name, result, detail }: CaseResult): string {
   const mark = { passed: 'passed ', failed: 'FAILED ', skipped: 'skipped' }[result]
-  return `${mark} ${id} ${level.padEnd(6)} ${name}${result === 'skipped' ? ` (${detail})` : ''}`
+  return `${mark} ${id} ${level.padEnd(6)} ${name}${result === 'failed' || detail === null ? '' : ` (${detail})`}`
 }
 
 function reportOf(results: readonly CaseResult[], { seed = 1, runs = 200, only }: CaseOptions): StoreReport {
@@ -84,7 +87,7 @@ function reportOf(results: readonly CaseResult[], { seed = 1, runs = 200, only }
   const counts = { passed: count('passed'), failed: count('failed'), skipped: count('skipped') }
   return {
     passed: !results.some(({ level, result }) => level === 'MUST' && result === 'failed'),
-    complete: counts.skipped === 0 && only === undefined,
+    complete: only === undefined && !results.some(({ result, applies }) => result === 'skipped' && applies),
     counts,
     seed,
     runs,

@@ -7,6 +7,7 @@ import type { Operation, WalletStore } from '../store.js'
 import { initialPlayers } from './arbitraries.js'
 import type { CaseContext } from './case-context.js'
 import { type CommitFault, faultyStore } from './faulty-store.js'
+import { callHook } from './hook-calls.js'
 import type {
   Cents,
   HistoryStep,
@@ -75,6 +76,7 @@ export class Sandboxes {
     const { context } = this
     if (this.wallet === null || this.count % sandboxesPerStore === 0) {
       await context.closeAll()
+      context.trace.reset()
       this.wallet = await context.open(playersOf(this.count))
     }
     this.count += 1
@@ -232,7 +234,10 @@ export class Sandbox {
     const delta = step.step === 'deposit' ? amount : -amount
     const verb = step.step === 'deposit' ? 'deposits' : 'withdraws'
     this.context.trace.note('PAM', `${verb} ${fromCents(amount)} for ${playerId}`)
-    await this.context.harness.depositExternally?.(this.wallet.opened, id, fromCents(delta))
+    const { harness, trace } = this.context
+    await callHook(trace, 'depositExternally', () =>
+      harness.depositExternally?.(this.wallet.opened, id, fromCents(delta)),
+    )
     addTo(this.external, playerId, delta)
     return { answer: 'done', walletTransactionId: null }
   }

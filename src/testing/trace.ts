@@ -61,7 +61,7 @@ export class Trace {
 
 /** A failed check: the expected and the actual result, and the steps that led to it. */
 export class CaseFailed extends Error {
-  override readonly name = 'CaseFailed'
+  override readonly name: string = 'CaseFailed'
   readonly expected: string
   readonly actual: string
   readonly steps: readonly string[]

@@ -11,6 +11,7 @@ import type {
 } from '../store.js'
 import { sameAmount, sameBet } from './equality.js'
 import type { StoreHarness } from './harness.js'
+import { callHook } from './hook-calls.js'
 import { short, shown, shownResult, type Trace, tracedStore } from './trace.js'
 
 /** The value that `open` of the harness returned. */
@@ -46,8 +47,9 @@ export class Wallet {
       'kit',
       hook === 'reopen' ? 'opens a second connection' : 'crashes the store and opens it again',
     )
-    const call = shared.harness[hook] as (opened: Opened) => WalletStore | Promise<WalletStore>
-    return new Wallet(shared, await call(this.opened), hook === 'reopen' ? 'second connection' : 'store')
+    const store = await callHook(shared.trace, hook, () => shared.harness[hook]?.(this.opened))
+    this.check(store !== undefined, `${hook} to return a store`, store)
+    return new Wallet(shared, store, hook === 'reopen' ? 'second connection' : 'store')
   }
 
   commit(changes: WalletChanges): Promise<CommitResult> {

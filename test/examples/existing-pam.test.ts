@@ -9,6 +9,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { type Database, databaseOf } from '../../examples/database.js'
 import { block, deposit, migratePam, openAccount, settle } from '../../examples/existing-pam/pam.js'
 import { createPamWallet, options, tables } from '../../examples/existing-pam/wallet.js'
+import { holdPlayer } from '../../examples/stores/hold-commit.js'
 import { freshDatabase } from '../postgres/fresh-database.js'
 
 /** "50.25" in whole cents. */
@@ -21,6 +22,7 @@ const centsOf = (amount: string): bigint => {
 /** A database with the PAM, for one case at a time. */
 interface Pam {
   url: string
+  pool: pg.Pool
   database: Database
 }
 
@@ -37,7 +39,7 @@ async function freshPam(): Promise<Pam> {
   ends.push(drop)
   const database = databaseOf(pool, { location: '', resetHint: '' })
   await migratePam(database)
-  return { url, database }
+  return { url, pool, database }
 }
 
 /** Every booking adds up to 0, every balance is the sum of its ledger rows, and both tables of bets agree. */
@@ -143,6 +145,21 @@ const harness: StoreHarness<Opened> = {
     }
     return { reached, release }
   },
+
+  holdPlayer: ({ pam }, playerId) => holdPlayer(pam.pool, 'pam.accounts WHERE account_no = $1', playerId),
+
+  closePlayer: ({ pam }, playerId) => block(pam.database, playerId),
+
+  async changeCurrency({ pam }, playerId, currency) {
+    await pam.pool.query('UPDATE pam.accounts SET currency = $2 WHERE account_no = $1', [playerId, currency])
+  },
+
+  async refuseBets({ pam }, playerId) {
+    await pam.pool.query('UPDATE pam.accounts SET stake_limit_cents = 0 WHERE account_no = $1', [playerId])
+  },
+
+  // Nothing expires.
+  advanceClock: null,
 }
 
 describe('given the example PAM, when the kit runs', () => {

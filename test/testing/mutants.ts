@@ -11,6 +11,7 @@ import {
   type Database,
   Deadlock,
   Locks,
+  LockTimeout,
   type OpenedReference,
   OutOfRange,
   ReferenceStore,
@@ -393,6 +394,16 @@ const ofShape = mutantsOf({
         const { refusal } = transaction ?? { refusal: null }
         if (transaction === null || refusal === null) return transaction
         return { ...transaction, refusal: { ...refusal, description: refusal.description.slice(0, 255) } }
+      }
+    },
+  ],
+  'currencies-of-3': [
+    'WS-18',
+    'the currency of a transaction is truncated to 3 characters',
+    class extends ReferenceStore {
+      override transactionRow(transaction: Transaction) {
+        const { currency } = transaction
+        return { ...super.transactionRow(transaction), currency: currency?.slice(0, 3) ?? null }
       }
     },
   ],
@@ -822,6 +833,11 @@ const ofDurability = mutantsOf({
       }
     },
   ],
+  'one-load-in-fifteen-is-stale': [
+    'WS-43',
+    'one load in fifteen misses the last commit of the other connection, as on a replica that lags',
+    staleReads(1),
+  ],
   'locks-per-connection': [
     'WS-44',
     'rows are locked by a mutex in the process, which other processes do not see',
@@ -898,6 +914,176 @@ const ofDurability = mutantsOf({
       }
     },
     50,
+  ],
+  'lock-timeout-without-rollback': [
+    'WS-49',
+    'a lock timeout is answered as a conflict, and the connection goes back to its pool without ROLLBACK',
+    leftOpen(error => error instanceof LockTimeout, ['transaction', 'bet']),
+  ],
+  'lock-timeout-after-the-transaction': [
+    'WS-49',
+    'a lock timeout after the first insert leaves the transaction for the next commit on the connection',
+    leftOpen(error => error instanceof LockTimeout, ['transaction']),
+  ],
+  'lock-timeout-and-written-later': [
+    'WS-49',
+    'a timeout of the client is answered as a conflict, and the statement on the server is executed later',
+    class extends ReferenceStore {
+      private readonly running: WalletChanges[] = []
+      override answerError(error: unknown, changes: WalletChanges) {
+        if (error instanceof LockTimeout) this.running.push(changes)
+        return super.answerError(error, changes)
+      }
+      override async begin(changes: WalletChanges) {
+        for (const late of this.running.splice(0)) {
+          if (this.guardsHold(late)) putParts(this, this.rowsOf(late), ['transaction', 'bet', 'player'])
+        }
+        await super.begin(changes)
+      }
+    },
+  ],
+  'lock-timeout-as-committed': [
+    'WS-49',
+    'a lock timeout is logged, and answered as committed',
+    class extends ReferenceStore {
+      override answerError(error: unknown, changes: WalletChanges): CommitResult {
+        if (!(error instanceof LockTimeout)) return super.answerError(error, changes)
+        return { status: 'committed', balance: '99', walletTransactionId: null }
+      }
+    },
+  ],
+})
+
+/** Closed players, changed currencies, refused stakes. */
+const ofPamRules = mutantsOf({
+  'closed-players-hidden': [
+    'WS-56',
+    'load returns null for a closed player',
+    class extends ReferenceStore {
+      override readPlayer(keys: WalletKeys) {
+        return this.database.closed.has(keys.playerId) ? null : super.readPlayer(keys)
+      }
+    },
+  ],
+  'closed-players-refused': [
+    'WS-56',
+    'every commit of a closed player is refused, also a rollback',
+    refusing(({ database }, { transaction }) => database.closed.has(transaction.playerId)),
+  ],
+  'closed-players-not-updated': [
+    'WS-56',
+    'the balance of a closed player is not updated: the statement asks for open accounts',
+    class extends ReferenceStore {
+      override putPlayer(rows: Rows) {
+        if (!this.database.closed.has(rows.player.playerId)) super.putPlayer(rows)
+      }
+    },
+  ],
+  'closed-players-record-nothing': [
+    'WS-56',
+    'a refusal or a tombstone of a closed player is not recorded',
+    refusing(
+      ({ database }, { transaction, balance }) =>
+        database.closed.has(transaction.playerId) && balance === null,
+    ),
+  ],
+  'bet-currency-of-the-player': [
+    'WS-57',
+    'a bet has no currency of its own: load joins it from the player',
+    class extends ReferenceStore {
+      override readBet(keys: WalletKeys) {
+        const bet = super.readBet(keys)
+        return bet && { ...bet, currency: this.storedPlayer(bet.playerId)?.currency ?? bet.currency }
+      }
+    },
+  ],
+  'transaction-currency-of-the-player': [
+    'WS-57',
+    'a transaction has no currency of its own: load joins it from the player',
+    class extends ReferenceStore {
+      override readTransaction(keys: WalletKeys) {
+        const transaction = super.readTransaction(keys)
+        if (transaction === null || transaction.currency === null) return transaction
+        const player = this.storedPlayer(transaction.playerId)
+        return { ...transaction, currency: player?.currency ?? transaction.currency }
+      }
+    },
+  ],
+  'currency-cached': [
+    'WS-57',
+    'a connection keeps the currency of a player for ever',
+    class extends ReferenceStore {
+      private readonly currencies = new Map<string, string>()
+      override currencyMatches(player: Player, { balance }: WalletChanges) {
+        const currency = this.currencies.get(player.playerId) ?? player.currency
+        this.currencies.set(player.playerId, currency)
+        return balance === null || balance.currency === currency
+      }
+    },
+  ],
+  'currency-guarded-by-the-bet': [
+    'WS-57',
+    'guard 3 compares the currency of the bet, and not that of the player',
+    class extends ReferenceStore {
+      override currencyMatches(player: Player, changes: WalletChanges) {
+        const { bet, balance } = changes
+        if (bet === null || bet.revision === 1) return super.currencyMatches(player, changes)
+        return balance === null || balance.currency === bet.currency
+      }
+    },
+  ],
+  'refused-with-a-transaction': [
+    'WS-58',
+    'a refused stake has its transaction recorded, as a success',
+    class extends ReferenceStore {
+      override refusalOf(changes: WalletChanges) {
+        const refusal = super.refusalOf(changes)
+        if (refusal !== null) putParts(this, this.rowsOf(changes), ['transaction'])
+        return refusal
+      }
+    },
+  ],
+  'refused-with-a-bet': [
+    'WS-58',
+    'a refused stake has its bet recorded',
+    class extends ReferenceStore {
+      override refusalOf(changes: WalletChanges) {
+        const refusal = super.refusalOf(changes)
+        if (refusal !== null) putParts(this, this.rowsOf(changes), ['bet'])
+        return refusal
+      }
+    },
+  ],
+  'refused-without-rollback': [
+    'WS-58',
+    'a stake is refused after the inserts, and the connection goes back to its pool without ROLLBACK',
+    leftOpen('refused', ['transaction', 'bet']),
+  ],
+  'refused-as-conflict': [
+    'WS-58',
+    'a refused stake is answered as a conflict, so the platform is told to try again',
+    class extends ReferenceStore {
+      override async commit(changes: WalletChanges) {
+        const result = await super.commit(changes)
+        return result.status === 'refused' ? { status: 'conflict' as const } : result
+      }
+    },
+  ],
+  'refuses-credits': [
+    'WS-59',
+    'the rule of a limit is checked for credits too',
+    refusing(
+      ({ database }, { transaction, balance }) =>
+        balance !== null && !balance.delta.startsWith('-') && database.limited.has(transaction.playerId),
+    ),
+  ],
+  'refuses-recorded-refusals': [
+    'WS-59',
+    'the rule of a limit is checked for commits that record a refusal',
+    refusing(
+      ({ database }, { transaction }) =>
+        transaction.refusal !== null && database.limited.has(transaction.playerId),
+    ),
   ],
 })
 
@@ -1398,6 +1584,7 @@ export const mutants: readonly Mutant[] = [
   ...ofDurability,
   ...ofReads,
   ...ofCommitsWithoutLoad,
+  ...ofPamRules,
   ...ofRaces,
   ...ofOtherWriters,
   ...ofLostAnswers,
@@ -1539,6 +1726,82 @@ function expiring(which: (rows: Rows) => boolean, table: 'transactions' | 'bets'
       for (const { key, atMs } of this.expiries) {
         if (atMs <= this.database.nowMs) this.database[table].delete(key)
       }
+    }
+  }
+}
+
+/**
+ * A pool of connections in the order of their return. Some commits end without COMMIT or ROLLBACK: their
+ * first parts are written with the next commit on the same connection.
+ *
+ * @param which the error that leaves the database transaction open, or the status
+ */
+function leftOpen(which: 'refused' | ((error: unknown) => boolean), parts: Part[]): StoreClass {
+  const connections = 10
+  return class extends ReferenceStore {
+    private readonly pool = Array.from({ length: connections }, () => ({ open: [] as WalletChanges[] }))
+    private readonly failed = new Set<string>()
+    override answerError(error: unknown, changes: WalletChanges) {
+      if (typeof which === 'function' && which(error)) this.failed.add(changes.transaction.transactionId)
+      return super.answerError(error, changes)
+    }
+    override async commit(changes: WalletChanges) {
+      const connection = this.pool.shift() ?? { open: [] }
+      for (const open of connection.open.splice(0)) putParts(this, this.rowsOf(open), parts)
+      try {
+        const result = await super.commit(changes)
+        const isLeftOpen = this.failed.delete(changes.transaction.transactionId) || result.status === which
+        if (isLeftOpen) connection.open.push(structuredClone(changes))
+        return result
+      } finally {
+        this.pool.push(connection)
+      }
+    }
+  }
+}
+
+/** The PAM has a rule that refuses more than debits. */
+function refusing(which: (store: ReferenceStore, changes: WalletChanges) => boolean): StoreClass {
+  return class extends ReferenceStore {
+    override refusalOf(changes: WalletChanges) {
+      if (which(this, changes)) return { errorCode: 'NOT_ALLOWED', description: 'not allowed' }
+      return super.refusalOf(changes)
+    }
+  }
+}
+
+/** What the tables held before the last commit, and the connection that committed. */
+const lastCommits = new WeakMap<
+  Database,
+  { by: ReferenceStore; before: Pick<Database, 'players' | 'bets' | 'transactions'> }
+>()
+
+/**
+ * One load in fifteen misses the last commit, unless it was made on the same connection.
+ *
+ * @param seed of the loads that do
+ */
+export function staleReads(seed: number): StoreClass {
+  let state = seed
+  const isStale = () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0 // the generator of Numerical Recipes
+    return state / 2 ** 32 < 1 / 15
+  }
+  return class extends ReferenceStore {
+    override async write(rows: Rows, changes: WalletChanges) {
+      const { players, bets, transactions } = this.database
+      const before = { players: new Map(players), bets: new Map(bets), transactions: new Map(transactions) }
+      await super.write(rows, changes)
+      lastCommits.set(this.database, { by: this, before })
+    }
+    override async load(keys: WalletKeys) {
+      const last = lastCommits.get(this.database)
+      if (last === undefined || last.by === this || !isStale()) return super.load(keys)
+      return structuredClone({
+        player: last.before.players.get(this.playerKey(keys.playerId)) ?? null,
+        bet: last.before.bets.get(this.betKey(keys)) ?? null,
+        transaction: last.before.transactions.get(this.transactionKey(keys)) ?? null,
+      })
     }
   }
 }

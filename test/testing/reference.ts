@@ -15,7 +15,7 @@ import type {
   WalletSnapshot,
   WalletStore,
 } from '../../src/store.js'
-import type { HeldCommit, StoreHarness } from '../../src/testing/harness.js'
+import type { HeldCommit, HeldPlayer, StoreHarness } from '../../src/testing/harness.js'
 
 /** The range of the columns, as in `numeric(33, 18)`. */
 const limits = { digits: 33, scale: 18 }
@@ -29,6 +29,10 @@ export class Database {
   /** Increased by a crash: connections of an earlier epoch are lost. */
   epoch = 0
   nowMs = 0
+  /** Players whose account the PAM has closed: the store refuses their debits. */
+  readonly closed = new Set<string>()
+  /** Players above a limit of the PAM: the store refuses their stakes. */
+  readonly limited = new Set<string>()
   /** A crash runs these to undo unsynced writes. A correct store adds none. */
   readonly unsynced: (() => void)[] = []
   private nextHold: (HeldCommit & { reach(): void; released: Promise<void> }) | null = null
@@ -95,13 +99,25 @@ export class Database {
 }
 
 export class Deadlock extends Error {}
+export class LockTimeout extends Error {}
 export class OutOfRange extends Error {}
 export class ConnectionLost extends Error {}
 
-/** Exclusive locks by name. A wait that would close a cycle throws {@link Deadlock} instead. */
+/**
+ * Exclusive locks by name. A wait that would close a cycle throws {@link Deadlock} instead; a wait for an
+ * owner who keeps a lock longer than any lock timeout throws {@link LockTimeout}.
+ */
 export class Locks {
   private readonly held = new Map<string, { owner: object; queue: { owner: object; go(): void }[] }>()
   private readonly waiting = new Map<object, string>()
+  /** Owners who keep their locks. */
+  private readonly keepers = new Set<object>()
+
+  /** Takes a lock, and keeps it until `releaseAll`. */
+  async keep(owner: object, name: string): Promise<void> {
+    await this.take(owner, name)
+    this.keepers.add(owner)
+  }
 
   async take(owner: object, name: string): Promise<void> {
     const lock = this.held.get(name)
@@ -116,13 +132,19 @@ export class Locks {
       const awaited = this.waiting.get(ahead)
       ahead = awaited === undefined ? undefined : this.held.get(awaited)?.owner
     }
+    if (this.keepers.has(lock.owner)) throw new LockTimeout('lock wait timeout exceeded')
     this.waiting.set(owner, name)
     await new Promise<void>(go => {
       lock.queue.push({ owner, go })
     })
   }
 
+  isKept(name: string): boolean {
+    return this.keepers.has(this.held.get(name)?.owner ?? this)
+  }
+
   releaseAll(owner: object): void {
+    this.keepers.delete(owner)
     for (const [name, lock] of this.held) {
       if (lock.owner !== owner) continue
       const next = lock.queue.shift()
@@ -229,6 +251,8 @@ export class ReferenceStore implements WalletStore {
       for (const name of this.locksOf(changes)) await this.locks.take(owner, name)
       await this.roundTrip()
       if (!this.guardsHold(changes)) return { status: 'conflict' }
+      const refusal = this.refusalOf(changes)
+      if (refusal !== null) return { status: 'refused', ...refusal }
       const rows = this.rowsOf(changes)
       await this.write(rows, changes)
       await this.database.confirm()
@@ -283,6 +307,17 @@ export class ReferenceStore implements WalletStore {
   fundsSuffice(player: Player, { balance }: WalletChanges): boolean {
     if (balance === null || balance.floor === null) return true
     return !this.isLess(this.sum(player.balance, balance.delta), balance.floor)
+  }
+
+  /** The rules of the PAM. They are about debits only. */
+  refusalOf({ transaction, balance }: WalletChanges): { errorCode: string; description: string } | null {
+    if (balance === null || !balance.delta.startsWith('-')) return null
+    const player = this.playerKey(transaction.playerId)
+    if (this.database.closed.has(player))
+      return { errorCode: 'PLAYER_CLOSED', description: 'playerId: the account is closed' }
+    if (this.database.limited.has(player) && transaction.operation === 'placebet')
+      return { errorCode: 'LIMIT_REACHED', description: 'amount: above the limit of the player' }
+    return null
   }
 
   rowsOf(changes: WalletChanges): Rows {
@@ -347,7 +382,8 @@ export class ReferenceStore implements WalletStore {
   }
 
   answerError(error: unknown, { balance }: WalletChanges): CommitResult {
-    if (error instanceof Deadlock) return { status: 'conflict' } // the database has rolled everything back
+    // The database has rolled everything back.
+    if (error instanceof Deadlock || error instanceof LockTimeout) return { status: 'conflict' }
     if (error instanceof OutOfRange && balance?.delta.startsWith('-')) {
       return {
         status: 'refused',
@@ -409,6 +445,20 @@ export class ReferenceStore implements WalletStore {
     return { ...bet, credits: { ...bet.credits, [type]: credit }, revision: bet.revision + 1 }
   }
 
+  /** Locks the player, and keeps the lock. */
+  async hold(playerId: string): Promise<HeldPlayer> {
+    const owner = {}
+    const { locks } = this
+    await locks.keep(owner, `player ${this.playerKey(playerId)}`)
+    return { release: () => locks.releaseAll(owner) }
+  }
+
+  changeCurrency(playerId: string, currency: string): void {
+    const player = this.storedPlayer(playerId)
+    if (player === undefined) throw new Error(`no player ${playerId}`)
+    this.database.players.set(this.playerKey(playerId), { ...player, currency })
+  }
+
   addExternally(playerId: string, amount: Decimal): void {
     const player = this.storedPlayer(playerId)
     if (player === undefined) throw new Error(`no player ${playerId}`)
@@ -424,7 +474,7 @@ export interface OpenedReference {
 /** Every hook of the kit, for the reference or for a mutant of it. */
 export function referenceHarness(
   Store: new (database: Database) => ReferenceStore = ReferenceStore,
-): Required<StoreHarness<OpenedReference>> {
+): Required<Omit<StoreHarness<OpenedReference>, 'playerIds'>> {
   return {
     limits,
     open(players) {
@@ -442,6 +492,10 @@ export function referenceHarness(
     },
     depositExternally: ({ store }, playerId, amount) => store.deposit(playerId, amount),
     settleExternally: ({ store }, settlement) => store.settle(settlement),
+    holdPlayer: ({ store }, playerId) => store.hold(playerId),
+    closePlayer: ({ store, database }, playerId) => void database.closed.add(store.playerKey(playerId)),
+    changeCurrency: ({ store }, playerId, currency) => store.changeCurrency(playerId, currency),
+    refuseBets: ({ store, database }, playerId) => void database.limited.add(store.playerKey(playerId)),
     holdCommit: ({ database }) => database.hold(),
     stopReplication: ({ database }) => database.stopReplication(),
     advanceClock({ database }, milliseconds) {

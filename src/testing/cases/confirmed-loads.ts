@@ -2,6 +2,7 @@
 import type { WalletKeys, WalletSnapshot } from '../../store.js'
 import type { CaseContext, CaseDefinition } from '../case-context.js'
 import { placeBet, settleBet } from '../changes.js'
+import { callHook } from '../hook-calls.js'
 import { shown } from '../trace.js'
 import type { Wallet } from '../wallet.js'
 
@@ -37,7 +38,9 @@ export const confirmedLoadCases: readonly CaseDefinition[] = [
       context.check(loadConfirmed !== undefined, 'a store with loadConfirmed', 'none')
       await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
       context.trace.note('kit', 'stops the replication')
-      const resume = await context.harness.stopReplication?.(wallet.opened)
+      const resume = await callHook(context.trace, 'stopReplication', () =>
+        context.harness.stopReplication?.(wallet.opened),
+      )
       context.check(typeof resume === 'function', 'stopReplication to return a function', resume)
       const answers: WalletSnapshot[] = []
       const confirmed = loadConfirmed(keys).then(

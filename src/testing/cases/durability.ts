@@ -3,8 +3,10 @@ import type { Bet, CommitResult, WalletChanges } from '../../store.js'
 import type { CaseContext, CaseDefinition } from '../case-context.js'
 import { anna, ben, leaveTombstone, placeBet, refuseBet, rollBackBet, settleBet } from '../changes.js'
 import { sameAmount } from '../equality.js'
+import { callHook } from '../hook-calls.js'
 import type { Wallet } from '../wallet.js'
 import { hold, untilHeld } from './held-commits.js'
+import { expectVisibleCommits } from './visible-commits.js'
 
 const yearMs = 365 * 24 * 60 * 60 * 1000
 
@@ -73,6 +75,7 @@ export const durabilityCases: readonly CaseDefinition[] = [
         settleBet(bet, { transactionId: 's-2', amount: '60' }),
         'the bet has changed',
       )
+      await expectVisibleCommits(context, [first, second])
     },
   },
   {
@@ -178,7 +181,8 @@ export const durabilityCases: readonly CaseDefinition[] = [
       await wallet.expectCommitted(refuseBet({ transactionId: 't-2', betId: 'b-2' }))
       await wallet.expectCommitted(leaveTombstone({ transactionId: 'r-3', betId: 'b-3' }))
       context.trace.note('kit', 'moves the clock by two years')
-      await context.harness.advanceClock?.(wallet.opened, 2 * yearMs)
+      const { harness, trace } = context
+      await callHook(trace, 'advanceClock', () => harness.advanceClock?.(wallet.opened, 2 * yearMs))
       await wallet.expectConflict(
         placeBet({ transactionId: 't-1', betId: 'b-9' }),
         'the transaction is recorded',

@@ -5,6 +5,7 @@ import type { CaseContext, CaseDefinition } from '../case-context.js'
 import { placeBet, rollBackBet, settleBet, transactionDate, unsettleBet } from '../changes.js'
 import { sameAmount } from '../equality.js'
 import type { HeldCommit } from '../harness.js'
+import { callHook } from '../hook-calls.js'
 import type { Wallet } from '../wallet.js'
 import { hold, untilHeld } from './held-commits.js'
 
@@ -197,7 +198,8 @@ async function placed(context: CaseContext): Promise<Wallet> {
 async function deposit(context: CaseContext, wallet: Wallet, amount: string): Promise<void> {
   const action = amount.startsWith('-') ? `withdraws ${amount.slice(1)} from` : `deposits ${amount} for`
   const answered = context.trace.start('PAM', `${action} anna`)
-  await context.harness.depositExternally?.(wallet.opened, 'anna', amount)
+  const { harness, trace } = context
+  await callHook(trace, 'depositExternally', () => harness.depositExternally?.(wallet.opened, 'anna', amount))
   answered('done')
 }
 
@@ -217,6 +219,7 @@ async function settleExternally(
     currency: 'EUR',
     transactionDate,
   }
-  await context.harness.settleExternally?.(wallet.opened, settlement)
+  const { harness, trace } = context
+  await callHook(trace, 'settleExternally', () => harness.settleExternally?.(wallet.opened, settlement))
   answered('done')
 }

@@ -343,7 +343,7 @@ export const shapeCases: readonly CaseDefinition[] = [
   {
     id: 'WS-18',
     level: 'MUST',
-    name: 'Texts are stored at full length: ids of 255 characters, error codes of 64, descriptions of 500 (D24)',
+    name: 'Texts are stored at full length: ids of 255 characters, error codes of 64, descriptions of 500, currencies of 16 (D24)',
     async run(context: CaseContext) {
       const wallet = await context.open()
       // Each character has four bytes in UTF-8 and two units in UTF-16. Only the last one differs.
@@ -360,6 +360,7 @@ export const shapeCases: readonly CaseDefinition[] = [
       })
       await wallet.expectCommitted(refused)
       await expectTransaction(context, wallet, refused)
+      await expectCurrencyNotToBeCut(context, wallet)
     },
   },
   {
@@ -396,6 +397,17 @@ async function expectTransaction(
   )
 }
 
+/** A refusal for a wrong currency is recorded with the currency of the request: exactly, or not at all. */
+async function expectCurrencyNotToBeCut(context: CaseContext, wallet: Wallet): Promise<void> {
+  const currency = 'ABCDEFGHIJKLMNOP'
+  const refused = refuseBet({ transactionId: 't-3', betId: 'b-3', errorCode: 'INVALID_CURRENCY' })
+  const changes = { ...refused, transaction: { ...refused.transaction, currency } }
+  await wallet.commit(changes).catch(() => undefined) // checked below
+  const recorded = await wallet.transaction('placebet', 't-3')
+  const isWhole = recorded === null || recorded.currency === currency
+  context.check(isWhole, `the currency ${currency} of the request, or no transaction`, recorded)
+}
+
 function limitsOf(context: CaseContext): { digits: number; scale: number } {
   return context.harness.limits ?? { digits: 33, scale: 18 }
 }
@@ -411,26 +423,39 @@ function amountsWithin({ digits, scale }: { digits: number; scale: number }): De
   return [largest, mixed, smallest, ...cents]
 }
 
-/** Players, bets and transactions with these ids must all be different records. */
+/** Bets and transactions with these ids must all be different records, and players unless their ids are plain. */
 async function expectDistinctIds(context: CaseContext, ids: readonly string[]): Promise<void> {
-  const players = ids.map((playerId, index) => ({ playerId, currency: 'EUR', balance: String(100 + index) }))
+  const plain = context.harness.playerIds === 'plain'
+  const players = ids.map((id, index) => ({
+    playerId: plain ? `player-${index}` : id,
+    currency: 'EUR',
+    balance: String(100 + index),
+  }))
+  if (!plain)
+    context.trace.note(
+      'kit',
+      "will open players with unusual ids; playerIds: 'plain' in the harness avoids it",
+    )
   const wallet = await context.open(players)
-  for (const [index, player] of players.entries()) {
-    const id = player.playerId
+  for (const [index, id] of ids.entries()) {
+    const player = players[index] as Player
     const others = ids.filter(other => other !== id).map(short)
     await wallet.expectCommitted(
       placeBet({ transactionId: id, betId: id, player, stake: String(index + 1) }),
       `the id ${short(id)} differs from ${others.join(', ')}`,
     )
   }
-  for (const [index, player] of players.entries()) {
-    const id = player.playerId
-    const actual = await wallet.player(id)
-    context.check(actual?.playerId === id, `the player ${short(id)}`, actual)
-    await wallet.expectBalance(id, '99')
+  for (const [index, id] of ids.entries()) {
+    const { playerId } = players[index] as Player
+    const actual = await wallet.player(playerId)
+    context.check(actual?.playerId === playerId, `the player ${short(playerId)}`, actual)
+    await wallet.expectBalance(playerId, '99')
     const bet = await wallet.bet(id)
     context.check(
-      bet !== null && bet.betId === id && bet.playerId === id && sameAmount(bet.stake, String(index + 1)),
+      bet !== null &&
+        bet.betId === id &&
+        bet.playerId === playerId &&
+        sameAmount(bet.stake, String(index + 1)),
       `the bet ${short(id)} with a stake of ${index + 1}`,
       bet,
     )

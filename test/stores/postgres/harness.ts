@@ -8,6 +8,7 @@ import {
 } from 'bet-wallet/postgres'
 import type { StoreHarness } from 'bet-wallet/testing'
 import pg from 'pg'
+import { holdCommit, holdPlayer, installHold } from '../../../examples/stores/hold-commit.js'
 import type { Decimal, Player } from '../../../src/store.js'
 
 /** A players' table: the library's own, or one of a PAM. */
@@ -107,10 +108,7 @@ let schemas = 0
 /** Puts the test's schema in place of SCHEMA. */
 const inSchema = (text: string, schema: string) => text.replaceAll('SCHEMA', schema)
 
-/**
- * A harness with every hook. A trigger holds a commit: it runs when all rows are written and nothing is
- * durable, and waits for an advisory lock of another connection. Only the first commit is held.
- */
+/** A harness with every hook. */
 export function postgresHarness({
   pool: admin,
   url,
@@ -132,9 +130,9 @@ export function postgresHarness({
 
   const optionsOf = (schema: string): PostgresStoreOptions => ({
     schema,
-    // A commit that the kit holds must not time out.
+    // A commit that the kit holds must not time out. One whose player the kit holds must.
     timeoutMs: 120_000,
-    lockTimeoutMs: 120_000,
+    lockTimeoutMs: 2_000,
     ...(accounts.players === undefined ? {} : { players: accounts.players(schema) }),
     ...options,
   })
@@ -156,15 +154,7 @@ export function postgresHarness({
     await admin.query(`CREATE SCHEMA ${schema}`)
     if (accounts.ddl !== null) await admin.query(inSchema(accounts.ddl, schema))
     await migratePostgres(admin, optionsOf(schema))
-    await admin.query(`CREATE FUNCTION ${schema}.hold() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-      IF pg_try_advisory_xact_lock(hashtext('${schema}'), 1) THEN
-        PERFORM pg_advisory_xact_lock_shared(hashtext('${schema}'), 2);
-      END IF;
-      RETURN NULL;
-    END $$`)
-    await admin.query(
-      `CREATE TRIGGER hold AFTER INSERT ON ${schema}.transactions FOR EACH ROW EXECUTE FUNCTION ${schema}.hold()`,
-    )
+    await installHold(admin, schema, `${schema}.transactions`)
     return schema
   }
 
@@ -206,6 +196,7 @@ export function postgresHarness({
     async close({ schema, pools }) {
       await terminate(schema)
       await Promise.all(pools.map(pool => pool.end()))
+      await admin.query(`ALTER TABLE ${tableOf(schema).table} DROP CONSTRAINT IF EXISTS kit`)
       await admin.query(`TRUNCATE ${schema}.transactions, ${schema}.bets, ${tableOf(schema).table}`)
       free.push(schema)
     },
@@ -234,31 +225,34 @@ export function postgresHarness({
       }
     },
 
-    async holdCommit({ schema }) {
-      const holder = await admin.connect()
-      await holder.query('SELECT pg_advisory_lock(hashtext($1), 2)', [schema])
-      let released = false
-      const isReached = async () => {
-        const { rowCount } = await holder.query(
-          `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND objid = 2 AND classid = hashtext($1)::oid`,
-          [schema],
-        )
-        return rowCount !== 0
-      }
-      const reached = (async () => {
-        while (!released && !(await isReached())) await new Promise(setImmediate)
-      })()
-      return {
-        reached,
-        release() {
-          if (released) return
-          released = true
-          void reached
-            .then(() => holder.query('SELECT pg_advisory_unlock_all()'))
-            .then(() => holder.release())
-        },
-      }
+    holdCommit: ({ schema }) => holdCommit(admin, schema),
+
+    holdPlayer({ schema }, playerId) {
+      const { table, id } = tableOf(schema)
+      return holdPlayer(admin, `${table} WHERE "${id}" = $1`, playerId)
     },
+
+    async changeCurrency({ schema }, playerId, code) {
+      const { table, id, currency } = tableOf(schema)
+      await admin.query(`UPDATE ${table} SET "${currency}" = $2 WHERE "${id}" = $1`, [playerId, code])
+    },
+
+    // A rule of the table about its balance: it must not fall.
+    async refuseBets({ schema }, playerId) {
+      const { table, id, balance } = tableOf(schema)
+      const { rows } = await admin.query(`SELECT "${balance}" AS minimum FROM ${table} WHERE "${id}" = $1`, [
+        playerId,
+      ])
+      const column = `"${balance}"::numeric`
+      await admin.query(
+        `ALTER TABLE ${table} ADD CONSTRAINT kit CHECK ("${id}" <> '${playerId}' OR ${column} >= ${rows[0].minimum})`,
+      )
+    },
+
+    // A PAM may close an account in a column of its own: the store does not read it.
+    closePlayer: null,
+    // The store keeps everything.
+    advanceClock: null,
 
     ...(accounts.limits === undefined ? {} : { limits: accounts.limits }),
   }

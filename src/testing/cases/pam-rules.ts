@@ -1,0 +1,128 @@
+/** Rules of the PAM: closed players, changed currencies, stakes that the store refuses. */
+import type { CommitResult } from '../../store.js'
+import { checkResult } from '../../store-checks.js'
+import type { CaseContext, CaseDefinition } from '../case-context.js'
+import { anna, leaveTombstone, placeBet, refuseBet, rollBackBet, settleBet } from '../changes.js'
+import { callHook } from '../hook-calls.js'
+import { handlers, platformOptions } from '../platform.js'
+import { shown, shownResult } from '../trace.js'
+import type { Wallet } from '../wallet.js'
+import { commitBets, commitBetsOfOthers, expectTrueResults, otherPlayers } from './all-or-nothing.js'
+
+export const pamRuleCases: readonly CaseDefinition[] = [
+  {
+    id: 'WS-56',
+    level: 'MUST',
+    name: 'A closed player is loaded as before, and credits and recorded refusals of the player are committed',
+    needs: ['closePlayer'],
+    async run(context: CaseContext) {
+      const wallet = await withTwoBets(context)
+      await closeAnna(context, wallet)
+      await expectCreditsToBeCommitted(wallet)
+    },
+  },
+  {
+    id: 'WS-57',
+    level: 'MUST',
+    name: 'After a change of the currency, a bet keeps its own, and guard 3 checks the new one (D23)',
+    needs: ['changeCurrency'],
+    async run(context: CaseContext) {
+      const wallet = await withTwoBets(context)
+      const before = await wallet.existingBet('b-1')
+      const { harness, trace } = context
+      trace.note('PAM', "changes anna's currency from EUR to SEK")
+      await callHook(trace, 'changeCurrency', () => harness.changeCurrency?.(wallet.opened, 'anna', 'SEK'))
+
+      const player = await wallet.player('anna')
+      context.check(player?.currency === 'SEK', 'the currency SEK for anna', player)
+      await wallet.expectBet(before)
+      const placed = await wallet.transaction('placebet', 't-1')
+      context.check(placed?.currency === 'EUR', 'the currency EUR for the transaction t-1', placed)
+      const why = 'the currency of the player is SEK'
+      await wallet.expectConflict(placeBet({ transactionId: 't-3', betId: 'b-3', stake: '1' }), why)
+      await wallet.expectConflict(rollBackBet(before, { transactionId: 'r-1' }), why)
+      await wallet.expectCommitted(placeBet({ transactionId: 't-4', betId: 'b-4', player, stake: '1' }))
+      const other = await wallet.existingBet('b-4')
+      context.check(other.currency === 'SEK', 'the currency SEK for the bet b-4', other)
+    },
+  },
+  {
+    id: 'WS-58',
+    level: 'MUST',
+    name: 'A stake that the store refuses writes nothing, not even with a later commit on its connection, and the refusal is final (D6)',
+    needs: ['refuseBets'],
+    async run(context: CaseContext) {
+      const wallet = await context.open([anna, ...otherPlayers])
+      await refuseBetsOfAnna(context, wallet)
+      const refused = await commitBets(wallet)
+      const later = await commitBetsOfOthers(context, wallet)
+      for (const { changes, result } of refused) {
+        const isRefused = result.startsWith('refused ')
+        context.check(
+          isRefused,
+          `${changes.transaction.transactionId} refused by the rule of the store`,
+          result,
+        )
+      }
+      await expectTrueResults(context, wallet, [...refused, ...later])
+      await expectFinalRefusal(context, wallet)
+    },
+  },
+  {
+    id: 'WS-59',
+    level: 'MUST',
+    name: 'The store refuses debits only: credits and recorded refusals of the same player are committed (D6, D7)',
+    needs: ['refuseBets'],
+    async run(context: CaseContext) {
+      const wallet = await withTwoBets(context)
+      await refuseBetsOfAnna(context, wallet)
+      await expectCreditsToBeCommitted(wallet)
+    },
+  },
+]
+
+/** Anna has placed 30 on b-1 and 20 on b-2, and 50 are left. */
+async function withTwoBets(context: CaseContext): Promise<Wallet> {
+  const wallet = await context.open()
+  await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1', stake: '30' }))
+  await wallet.expectCommitted(placeBet({ transactionId: 't-2', betId: 'b-2', stake: '20' }))
+  return wallet
+}
+
+async function closeAnna({ harness, trace }: CaseContext, wallet: Wallet): Promise<void> {
+  trace.note('PAM', 'closes the account of anna')
+  await callHook(trace, 'closePlayer', () => harness.closePlayer?.(wallet.opened, 'anna'))
+}
+
+async function refuseBetsOfAnna({ harness, trace }: CaseContext, wallet: Wallet): Promise<void> {
+  trace.note('kit', 'makes the store refuse every stake of anna')
+  await callHook(trace, 'refuseBets', () => harness.refuseBets?.(wallet.opened, 'anna'))
+}
+
+/** Money goes back to a player who may not bet. What debits nothing is recorded. */
+async function expectCreditsToBeCommitted(wallet: Wallet): Promise<void> {
+  await wallet.expectBalance('anna', '50')
+  const why = 'it debits nothing'
+  const [first, second] = [await wallet.existingBet('b-1'), await wallet.existingBet('b-2')]
+  await wallet.expectCommitted(rollBackBet(first, { transactionId: 'r-1' }), why)
+  await wallet.expectCommitted(settleBet(second, { transactionId: 's-2', amount: '60' }), why)
+  await wallet.expectCommitted(refuseBet({ transactionId: 't-3', betId: 'b-3' }), why)
+  await wallet.expectCommitted(leaveTombstone({ transactionId: 'r-4', betId: 'b-4' }), why)
+  await wallet.expectBalance('anna', '140')
+}
+
+/** The library records the refusal by a second commit, and replays it to a retry. */
+async function expectFinalRefusal(context: CaseContext, { store }: Wallet): Promise<void> {
+  const changes = placeBet({ transactionId: 't-9', betId: 'b-9', stake: '1' })
+  const refused: CommitResult = checkResult(await store.commit(changes), changes)
+  context.check(refused.status === 'refused', 'refused by the rule of the store', shownResult(refused))
+  const { transactionId, playerId, betId, transactionDate } = changes.transaction
+  const stake = { amount: '1', currency: 'EUR', betType: 'SINGLE', sessionId: 'session' }
+  for (const replayed of [false, true]) {
+    const request = { transactionId, playerId, betId, transactionDate, ...stake }
+    const outcome = await handlers.placebet(store, request, platformOptions)
+    const isFinal = !outcome.ok && outcome.replayed === replayed && outcome.errorCode === refused.errorCode
+    const expected = `the refusal ${refused.errorCode}${replayed ? ', replayed' : ''}`
+    context.check(isFinal, expected, shown(outcome))
+  }
+}
