@@ -30,7 +30,7 @@ export interface AuditReport {
    */
   balancesReadBy?: { way: string; reason: string | null }
   results: AuditResult[]
-  /** No MUST failed. */
+  /** No MUST failed, and the wallet answered until the end. */
   passed: boolean
   /** No case was skipped. */
   complete: boolean

@@ -49,9 +49,9 @@ export async function runAudit(settings: AuditSettings, cases: readonly AuditCas
       settings.onResult?.(results.at(-1) as AuditResult, { done: results.length, total: cases.length })
     }
 
-    const passed = !results.some(({ verdict, level }) => verdict === 'failed' && level === 'MUST')
-    if (passed && unreachableReason === null)
-      balance = await stakeSurplus(stageFor('end'), subtract(balance, before), balance)
+    const failed = results.some(({ verdict, level }) => verdict === 'failed' && level === 'MUST')
+    const passed = !failed && unreachableReason === null
+    if (passed) balance = await stakeSurplus(stageFor('end'), subtract(balance, before), balance)
     return {
       formatVersion: 1,
       target: settings.target,

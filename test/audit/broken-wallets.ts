@@ -214,6 +214,13 @@ export const fronts = {
     call: message =>
       message.headers['transfer-encoding'] === undefined ? message : refusal(411, 'INVALID_REQUEST'),
   },
+  'first-piece-read': {
+    says: 'The first piece of a body that arrives is taken for the whole body',
+    read: async req => {
+      for await (const chunk of req as AsyncIterable<Buffer>) return chunk
+      return Buffer.alloc(0)
+    },
+  },
   'cut-body-repaired': {
     says: 'The JSON of a body that was cut off is completed from what arrived',
     read: async req => {
@@ -245,6 +252,10 @@ export const fronts = {
     says: 'A body that is nested deeply ends the process',
     call: message =>
       /(?:\[|\{"a":){1000}/.test(message.body.toString('latin1', 0, 20_000)) ? null : message,
+  },
+  'dies-of-size': {
+    says: 'A body of some megabytes ends the process',
+    call: message => (message.body.length > 1_000_000 ? null : message),
   },
   'get-places-bets': {
     says: 'The query of a GET is taken for a body',

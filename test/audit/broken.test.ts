@@ -180,11 +180,13 @@ const caughtInFront: Record<FrontName, readonly number[]> = {
   'query-objects': [816],
   'both-amounts': [803],
   'charset-refused': [813],
+  'length-required': [910],
+  'first-piece-read': [906],
   'cut-body-repaired': [905],
-  'length-required': [906],
   'chunks-decoded-apart': [907],
   'one-call-at-a-time': [908],
   'dies-of-depth': [801],
+  'dies-of-size': [802],
   'get-places-bets': [814],
   'cent-kept': [991],
   'lost-answer-work-done-twice': [901, 902],
@@ -247,6 +249,24 @@ describe('a wallet with one defect fails the cases that look for it', () => {
     try {
       const failures = await failuresOf(wallet, caughtInFront[name])
       expect(failures).toEqual(expect.arrayContaining(caughtInFront[name].map(idOf)))
+    } finally {
+      await wallet.close()
+    }
+  })
+
+  it('a wallet that stops answering has not passed, whichever case ended it', async () => {
+    const wallet = await startBrokenFront('dies-of-size')
+    try {
+      const report = await auditWallet({
+        baseUrl: wallet.url,
+        credentials: wallet.credentials,
+        playerId: 'player-1',
+        currency: 'EUR',
+        timeoutMs: 1_000,
+        only: ['AU-802', 'AU-803'],
+      })
+      expect(report.results.map(({ verdict }) => verdict)).toEqual(['failed', 'skipped'])
+      expect(report.passed).toBe(false)
     } finally {
       await wallet.close()
     }

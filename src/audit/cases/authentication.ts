@@ -21,7 +21,7 @@ async function expectNoEntrance(stage: Stage, all: readonly WrongCredentials[]):
       await stage.unsettle(bet, 'UNSCORED', undefined, change('unsettlement')),
     ]
     await stage.expectBalance(after, `after calls with ${credentials}`)
-    for (const answer of answers) stage.expectRefusal(answer)
+    for (const answer of answers) stage.expectError(answer)
   }
 }
 

@@ -373,7 +373,7 @@ export const clawbacks: readonly AuditCase[] = [
     id: 'AU-518',
     level: 'MUST',
     title:
-      'An unsettlement that arrived before its settlement debits the payout when it is retried afterwards',
+      'An unsettlement that arrived before its settlement debits the payout afterwards: as a retry after a 5xx, as a new transaction after a refusal',
     source: 'spec 4.2, D8, D19',
     quote: 'The platform retries this call.',
     needs: bothNeeds,
@@ -382,12 +382,16 @@ export const clawbacks: readonly AuditCase[] = [
       const bet = stage.bet()
       const staked = await stage.placeSuccessfully(bet, stage.opening)
       const transactionId = stage.id()
-      stage.expectError(await stage.unsettle(bet, 'UNSCORED', transactionId, { mayFail: true }))
+      const early = await stage.unsettle(bet, 'UNSCORED', transactionId, { mayFail: true })
+      stage.expectError(early)
+      // A 4xx is final: the platform retries after a fault only, and a wallet may record its refusals.
+      const isFinal = (early.status ?? 0) <= 499
       const payout = stage.units(stage.random.between(400, 600))
       await stage.settle(bet, 'BET_PAID', payout)
       await stage.expectBalance(add(staked, payout), 'after the settlement')
-      const label = 'retry of the unsettlement after the settlement'
-      stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED', transactionId, { label }), staked)
+      const label = `${isFinal ? 'new' : 'retry of the'} unsettlement after the settlement`
+      const late = await stage.unsettle(bet, 'UNSCORED', isFinal ? stage.id() : transactionId, { label })
+      stage.expectSuccess(late, staked)
       await stage.expectBalance(staked, 'after the unsettlement')
     },
   },

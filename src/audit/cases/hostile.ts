@@ -49,6 +49,13 @@ async function expectFinalRefusalUnchanged(stage: Stage, answer: Answer, what: s
   stage.expectFinalRefusal(answer)
 }
 
+/** A command that prints the body with an id of many x, for the report. */
+function printed(body: string, id: string): { bodyCommand: string } {
+  const [head = '', tail = ''] = body.split(id)
+  const middle = `head -c ${id.length} /dev/zero | tr '\\0' x`
+  return { bodyCommand: `(printf %s ${quoted(head)}; ${middle}; printf %s ${quoted(tail)})` }
+}
+
 /** The text of a placebet with additional JSON text at its end. */
 function textWith(
   stage: Stage,
@@ -279,8 +286,11 @@ export const hostile: readonly AuditCase[] = [
       for (const name of ['transactionId', 'betId', 'playerId']) {
         for (const [id, what] of ids) {
           const label = `placebet with a ${name} ${what}`
-          const answer = await stage.place(stage.bet(), { fields: { [name]: id }, label })
-          await expectFinalRefusalUnchanged(stage, answer, `a ${label}`)
+          const bet = stage.bet()
+          stage.track(bet)
+          const body = write({ ...stage.placement(bet), [name]: id })
+          const call = { label, path: '/placebet', body, ...(id.length > 1_000 ? printed(body, id) : {}) }
+          await expectFinalRefusalUnchanged(stage, await stage.call(call), `a ${label}`)
         }
         const bet = stage.bet()
         const body = write({ ...stage.placement(bet), [name]: raw('"a\\ud800b"') })

@@ -193,7 +193,7 @@ export const replays: readonly AuditCase[] = [
     id: 'AU-209',
     level: 'MUST',
     title:
-      'A placebet that was refused for insufficient funds stays refused when retried, even with sufficient funds',
+      'A placebet that was refused for insufficient funds debits nothing when retried, even with sufficient funds',
     source: 'D6',
     impact: 'A delayed duplicate debits the stake of a bet that the sportsbook has already shown as refused.',
     async play(stage) {
@@ -203,7 +203,7 @@ export const replays: readonly AuditCase[] = [
       stage.expectSuccess(await stage.rollback(spent), stage.opening)
       const retry = await stage.place(bet, { label: 'retry of the refused placebet, with sufficient funds' })
       await stage.expectBalance(stage.opening, 'after the retry of a refused placebet')
-      stage.expectRefusal(retry)
+      stage.expectError(retry)
     },
   },
   {
