@@ -95,6 +95,64 @@ EXCEPTION WHEN duplicate_object THEN
 END
 $domain$;
 
+CREATE OR REPLACE FUNCTION "bet_wallet".is_valid_bet_v1(
+  revision integer,
+  status text,
+  bet_paid_live numeric,
+  bet_paid_reversed numeric,
+  bet_paid_owed numeric,
+  voided_live numeric,
+  voided_reversed numeric,
+  voided_owed numeric,
+  cashout_live numeric,
+  cashout_reversed numeric,
+  cashout_owed numeric
+)
+RETURNS boolean
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $function$
+BEGIN
+  RETURN revision >= 1
+  AND (
+    status = 'PLACED'
+    OR status = 'ROLLED_BACK' AND num_nonnulls(bet_paid_live, voided_live, cashout_live) = 0
+  )
+  AND (bet_paid_reversed IS NULL) = (bet_paid_owed IS NULL)
+  AND (bet_paid_live IS NULL OR bet_paid_owed IS NOT NULL)
+  AND (voided_reversed IS NULL) = (voided_owed IS NULL)
+  AND (voided_live IS NULL OR voided_owed IS NOT NULL)
+  AND (cashout_reversed IS NULL) = (cashout_owed IS NULL)
+  AND (cashout_live IS NULL OR cashout_owed IS NOT NULL);
+END
+$function$;
+
+CREATE OR REPLACE FUNCTION "bet_wallet".is_valid_transaction_v1(
+  operation text,
+  amount numeric,
+  currency text,
+  type text,
+  delta numeric,
+  error_code text,
+  description text
+)
+RETURNS boolean
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $function$
+BEGIN
+  RETURN CASE operation
+    WHEN 'placebet' THEN amount IS NOT NULL AND type IS NULL
+    WHEN 'settlement' THEN amount IS NOT NULL AND type IS NOT NULL
+    WHEN 'unsettlement' THEN amount IS NULL AND type IS NOT NULL
+    WHEN 'rollbackbet' THEN amount IS NULL AND type IS NOT NULL
+    ELSE false
+  END
+  AND (currency IS NULL) = (amount IS NULL)
+  AND (error_code IS NULL) = (description IS NULL)
+  AND (error_code IS NULL OR delta = 0)
+  AND abs(delta) < 'Infinity';
+END
+$function$;
+
 -- Every bet with its credits. A betId is unique across all players (D1).
 -- Per settlement type (D18): the live credit, or NULL; the sum of reversed credits; the sum of uncollected
 -- clawbacks, owed to the platform. All three are NULL where the bet was never credited with this type.
@@ -115,19 +173,19 @@ CREATE TABLE IF NOT EXISTS "bet_wallet".bets (
   cashout_owed "bet_wallet".amount,
   revision integer NOT NULL,
   recorded_at timestamptz NOT NULL DEFAULT now(),
-  CONSTRAINT bets_valid CHECK (
-    revision >= 1
-    AND (
-      status = 'PLACED'
-      OR status = 'ROLLED_BACK' AND num_nonnulls(bet_paid_live, voided_live, cashout_live) = 0
-    )
-    AND (bet_paid_reversed IS NULL) = (bet_paid_owed IS NULL)
-    AND (bet_paid_live IS NULL OR bet_paid_owed IS NOT NULL)
-    AND (voided_reversed IS NULL) = (voided_owed IS NULL)
-    AND (voided_live IS NULL OR voided_owed IS NOT NULL)
-    AND (cashout_reversed IS NULL) = (cashout_owed IS NULL)
-    AND (cashout_live IS NULL OR cashout_owed IS NOT NULL)
-  )
+  CONSTRAINT bets_valid CHECK ("bet_wallet".is_valid_bet_v1(
+    revision,
+    status,
+    bet_paid_live,
+    bet_paid_reversed,
+    bet_paid_owed,
+    voided_live,
+    voided_reversed,
+    voided_owed,
+    cashout_live,
+    cashout_reversed,
+    cashout_owed
+  ))
 );
 
 CREATE SEQUENCE IF NOT EXISTS "bet_wallet".wallet_transaction_ids AS bigint;
@@ -150,19 +208,15 @@ CREATE TABLE IF NOT EXISTS "bet_wallet".transactions (
   wallet_transaction_id text COLLATE "C" NOT NULL UNIQUE DEFAULT nextval('"bet_wallet".wallet_transaction_ids')::text,
   recorded_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (operation, transaction_id),
-  CONSTRAINT transactions_valid CHECK (
-    CASE operation
-      WHEN 'placebet' THEN amount IS NOT NULL AND type IS NULL
-      WHEN 'settlement' THEN amount IS NOT NULL AND type IS NOT NULL
-      WHEN 'unsettlement' THEN amount IS NULL AND type IS NOT NULL
-      WHEN 'rollbackbet' THEN amount IS NULL AND type IS NOT NULL
-      ELSE false
-    END
-    AND (currency IS NULL) = (amount IS NULL)
-    AND (error_code IS NULL) = (description IS NULL)
-    AND (error_code IS NULL OR delta = 0)
-    AND abs(delta) < 'Infinity'
-  )
+  CONSTRAINT transactions_valid CHECK ("bet_wallet".is_valid_transaction_v1(
+    operation,
+    amount,
+    currency,
+    type,
+    delta,
+    error_code,
+    description
+  ))
 );
 
 -- Every function below has the same settings: one generic plan per connection, made of index lookups. They

@@ -1,7 +1,8 @@
 /** `createPostgresStore`: the contract over PostgreSQL, with many requests in one statement. */
+
+import type { QueueStats } from '../../batches/index.js'
 import type { Decimal } from '../../money.js'
 import type { CommitResult, WalletChanges, WalletStore } from '../../store.js'
-import type { QueueStats } from './batches.js'
 import { checkDatabase } from './check.js'
 import { checkClient, ping } from './check-client.js'
 import { type Connections, connectionsFrom, type PostgresClient, type Query, QueryFailed } from './client.js'
@@ -137,9 +138,9 @@ export function createPostgresStore(
       try {
         if (!database.isChecked()) await database.check()
       } catch (error) {
-        if (error instanceof PostgresStoreError && error.code === 'UNAVAILABLE')
-          return { status: 'unavailable' }
-        throw error
+        // Nothing was done. After a conflict the core loads, and the load reports the problem.
+        const isUnavailable = error instanceof PostgresStoreError && error.code === 'UNAVAILABLE'
+        return { status: isUnavailable ? 'unavailable' : 'conflict' }
       }
       return resultWithoutDatabase(changes, columns()) ?? (await commits.submit(changes))
     },

@@ -4,17 +4,11 @@ import { balanceRuleFunction } from './balance-rule.js'
 import { commitFunction } from './commit.js'
 import { commitOneFunction } from './commit-one.js'
 import { creditFunction } from './credit.js'
-import {
-  creditColumns,
-  type DatabaseFunction,
-  lines,
-  nextWalletTransactionId,
-  settlementTypes,
-  sql,
-} from './fragments.js'
+import { creditColumns, type DatabaseFunction, lines, nextWalletTransactionId, sql } from './fragments.js'
 import { loadConfirmedFunction, loadFunction } from './load.js'
 import { optionsTable, refuseOtherOptions, registerOptions } from './options.js'
 import { dollarQuoted, literal } from './quoting.js'
+import { betCheck, ruleFunctions, transactionCheck } from './rules.js'
 import { schemaVersion } from './version.js'
 
 /**
@@ -61,6 +55,7 @@ export function migrationStatements(tables: Tables, besideOtherOptions: boolean)
 
     ...(players.own ? [playersTable(schema)] : []),
     ...domains(schema),
+    ...ruleFunctions(schema),
     betsTable(schema),
 
     sql`
@@ -100,7 +95,7 @@ const playersTable = (schema: string) => sql`
   )
   WITH (fillfactor = 50)`
 
-/** Most rules are in domains: the CHECKs of a table are parsed again by every statement that writes to it. */
+/** Rules about one column. A domain is read once per connection, the CHECKs of a table by every statement. */
 const domains = (schema: string) => [
   createDomain(
     '-- A finite amount of money, not negative. There is no CREATE DOMAIN IF NOT EXISTS.',
@@ -141,19 +136,8 @@ const betsTable = (schema: string) => sql`
     ${lines(creditColumns.map(column => `${column} ${schema}.amount`))},
     revision integer NOT NULL,
     recorded_at timestamptz NOT NULL DEFAULT now(),
-    CONSTRAINT bets_valid CHECK (
-      revision >= 1
-      AND (
-        status = 'PLACED'
-        OR status = 'ROLLED_BACK' AND num_nonnulls(bet_paid_live, voided_live, cashout_live) = 0
-      )
-      ${settlementTypes.map(creditRule).join('\n')}
-    )
+    CONSTRAINT bets_valid ${betCheck(schema)}
   )`
-
-const creditRule = (type: (typeof settlementTypes)[number]) => sql`
-  AND (${type}_reversed IS NULL) = (${type}_owed IS NULL)
-  AND (${type}_live IS NULL OR ${type}_owed IS NOT NULL)`
 
 const transactionsTable = (schema: string) => sql`
   -- Every decided transaction of the platform: the idempotency record, by operation and transactionId (D1).
@@ -174,17 +158,5 @@ const transactionsTable = (schema: string) => sql`
     wallet_transaction_id text COLLATE "C" NOT NULL UNIQUE DEFAULT ${nextWalletTransactionId(schema)},
     recorded_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (operation, transaction_id),
-    CONSTRAINT transactions_valid CHECK (
-      CASE operation
-        WHEN 'placebet' THEN amount IS NOT NULL AND type IS NULL
-        WHEN 'settlement' THEN amount IS NOT NULL AND type IS NOT NULL
-        WHEN 'unsettlement' THEN amount IS NULL AND type IS NOT NULL
-        WHEN 'rollbackbet' THEN amount IS NULL AND type IS NOT NULL
-        ELSE false
-      END
-      AND (currency IS NULL) = (amount IS NULL)
-      AND (error_code IS NULL) = (description IS NULL)
-      AND (error_code IS NULL OR delta = 0)
-      AND abs(delta) < 'Infinity'
-    )
+    CONSTRAINT transactions_valid ${transactionCheck(schema)}
   )`
