@@ -10,6 +10,7 @@ import { errors } from './cases/errors.js'
 import { funds } from './cases/funds.js'
 import { hostile } from './cases/hostile.js'
 import { lateBets } from './cases/late-bets.js'
+import { later } from './cases/later.js'
 import { oldTransactionCases } from './cases/old-transactions.js'
 import { replays } from './cases/replays.js'
 import { settlements } from './cases/settlements.js'
@@ -26,6 +27,7 @@ export const cases: readonly AuditCase[] = [
   ...authentication,
   ...hostile,
   ...connections,
+  ...later,
   ...availability,
   ...books,
 ]

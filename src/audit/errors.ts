@@ -9,6 +9,7 @@
  * - `CURRENCY_MISMATCH`: the player has another currency.
  * - `BALANCE_MISMATCH`: simulation only; the player's balance differs from the given one.
  * - `INSUFFICIENT_TEST_FUNDS`: the balance is too low; the message names the amount that is needed.
+ * - `SETTLEMENT_FAILED`: audit only; a bet of the audit could not be settled the way that the options name.
  * - `BALANCE_UNREADABLE`: the balance cannot be read by the rollback of an unknown bet, nor (audit only) by a
  *   bet and its rollback.
  */
@@ -21,6 +22,7 @@ export type AuditErrorCode =
   | 'CURRENCY_MISMATCH'
   | 'BALANCE_MISMATCH'
   | 'INSUFFICIENT_TEST_FUNDS'
+  | 'SETTLEMENT_FAILED'
   | 'BALANCE_UNREADABLE'
 
 /** Identified by `code`, which is stable; the message may change. */

@@ -21,7 +21,11 @@ async function placeAndRollBack(stage: Stage, count: number): Promise<void> {
       const label = `placebet ${sent}, a transaction in between`
       const answer = await stage.send('/placebet', stage.placement(bet), { label })
       if (answer.success !== null) accepted += 1
-      await stage.rollback(bet, undefined, { label: `rollbackbet ${sent}, a transaction in between` })
+      await stage.rollback(bet, undefined, {
+        label: `rollbackbet ${sent}, a transaction in between`,
+        // The other lanes do not pause meanwhile.
+        attempts: 200,
+      })
     }
   })
   if (accepted < count) throw new Skipped(`only ${accepted} of ${sent} bets were accepted`)
