@@ -114,7 +114,10 @@ describe('bet-wallet audit', () => {
   it('audits a wallet: a table, a result, exit code 0, and reports as files', async () => {
     const { url } = await plain()
     const files = ['--json', 'report.json', '--junit', 'report.xml', '--html', 'report.html']
-    const settle = ['--settle-url', '/settlement', '--other-player', 'player-2']
+    const settle = [
+      ...['--settle-url', '/settlement', '--other-player', 'player-2'],
+      ...['--patience', '1ms', '--restart-command', 'true'],
+    ]
     const { code, out, error } = await run([...usual(url), ...settle, ...files], password)
     expect({ code, error }).toEqual({
       code: 0,
@@ -142,7 +145,10 @@ describe('bet-wallet audit', () => {
 
   it('audits over https with its own certificate authority, and trusts no other', async () => {
     const url = await secured((await plain()).url)
-    const settle = ['--settle-url', '/settlement', '--other-player', 'player-2']
+    const settle = [
+      ...['--settle-url', '/settlement', '--other-player', 'player-2'],
+      ...['--patience', '1ms', '--restart-command', 'true'],
+    ]
     const { code, out, error } = await run([...usual(url), ...settle], { ...password, ...authority })
     expect({ code, error }).toEqual({ code: 0, error: '' })
     expect(out).toMatch(new RegExp(`^PASSED: ${auditCases.length} passed, 0 failed, 0 skipped`, 'm'))
