@@ -20,10 +20,10 @@ const isOperation = ({ path }: Message) => /^\/(?:placebet|unsettlement|rollback
 const workMs = 2
 
 /** Every player has one lock, and a call that does not get it is answered at once. */
-function nowait(): Fault {
+function lockedAtOnce(): Fault {
   const locked = new Set<unknown>()
   return {
-    says: 'Rows are locked with NOWAIT: a call that meets another one of the player is answered 503',
+    says: 'Rows are locked without waiting: a call that meets another one of the player is answered 503',
     async pass(message, forward) {
       const player = fieldsOf(message)?.playerId
       if (!isOperation(message) || typeof player !== 'string') return await forward(message)
@@ -104,7 +104,7 @@ const renamed = (reply: Reply): Reply => {
 
 /** Each starts from nothing: a proxy counts its calls. */
 export const correct = {
-  'locks-nowait': nowait,
+  'locks-without-waiting': lockedAtOnce,
   'serializable-gives-up': serializable,
   'proxy-503-of-300': () =>
     failing('A proxy answers every 300th call with 503', call => call % 300 === 0, 'before'),

@@ -43,7 +43,7 @@ const failedOf = (report: AuditReport, level?: string) =>
 
 /** What an audit of each correct wallet may find beside MUSTs: a fault is a fault, another code another code. */
 const findings: Record<CorrectName, readonly string[]> = {
-  'locks-nowait': ['AU-981'],
+  'locks-without-waiting': ['AU-981'],
   'serializable-gives-up': ['AU-981'],
   'proxy-503-of-300': ['AU-981'],
   'proxy-503-of-20': ['AU-981'],
