@@ -12,6 +12,13 @@ export type Need =
   | 'other-player'
   /** Calls are authenticated: the option `credentials`, `headers` or `sign`. */
   | 'authentication'
+  /** The option `patienceMs`. */
+  | 'patience'
+  /** The option `restart`. */
+  | 'restart'
+
+/** What lies between the two acts of a case: a long pause, or a restart of the wallet. */
+export type Later = 'patience' | 'restart'
 
 export interface AuditCase {
   /** Its meaning never changes, and it is never reused. */
@@ -29,6 +36,11 @@ export interface AuditCase {
   /** The damage in production if a wallet fails. */
   impact: string
   needs?: readonly Need[]
-  /** Returns if the requirement is met; otherwise throws by an expectation of the stage. */
-  play(stage: Stage): Promise<void>
+  /** Of a case in two acts. */
+  later?: Later
+  /**
+   * Returns if the requirement is met; otherwise throws by an expectation of the stage. A case in two acts returns
+   * the second one.
+   */
+  play(stage: Stage): Promise<void | (() => Promise<void>)>
 }

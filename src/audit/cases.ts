@@ -10,6 +10,7 @@ import { errors } from './cases/errors.js'
 import { funds } from './cases/funds.js'
 import { hostile } from './cases/hostile.js'
 import { lateBets } from './cases/late-bets.js'
+import { later } from './cases/later.js'
 import { oldTransactionCases } from './cases/old-transactions.js'
 import { replays } from './cases/replays.js'
 import { settlements } from './cases/settlements.js'
@@ -33,6 +34,7 @@ const enormous: readonly string[] = ['AU-411', 'AU-413']
 
 export const cases: readonly AuditCase[] = [
   ...chapters.filter(({ id }) => !enormous.includes(id)),
+  ...later,
   ...chapters.filter(({ id }) => enormous.includes(id)),
   ...availability,
   ...books,

@@ -36,6 +36,16 @@ export interface AuditOptions extends WalletTarget {
    */
   errorCodes?: 'any' | Record<string, string | readonly string[]>
   /**
+   * A long pause, in milliseconds, for the cases about records, tombstones and bets that a wallet forgets or closes
+   * after some time. There is one pause for all of them. Without one, they are skipped.
+   */
+  patienceMs?: number
+  /**
+   * Restarts the wallet, for the cases about what it keeps in memory: a command of the shell, or a function. It is
+   * done once, and the audit waits until the wallet answers again. Without one, these cases are skipped.
+   */
+  restart?: { command: string } | (() => void | Promise<void>)
+  /**
    * Writes a transactionDate.
    *
    * @default ISO 8601 in UTC
@@ -57,7 +67,7 @@ export interface AuditOptions extends WalletTarget {
    * How often a call is sent at most until its outcome is known, 1 to 100. The platform retries rollbacks and
    * unsettlements that are answered with 5xx, or not at all; so does the audit, with growing pauses.
    *
-   * @default 8
+   * @default 25
    */
   attempts?: number
   /**
@@ -96,6 +106,8 @@ export interface AuditSettings extends Omit<TargetSettings, 'minorUnitsOf'> {
   refusalCodes: ReadonlySet<string>
   /** Of the player's currency. */
   minorUnits: number
+  patienceMs: number | null
+  restart: { command: string } | (() => void | Promise<void>) | null
   formatDate(date: Date): string
   concurrency: number
   raceRounds: number
@@ -131,7 +143,7 @@ const optionNames: ReadonlySet<string> = new Set<keyof AuditOptions>([
   ...targetOptionNames,
   ...(['playerId', 'currency', 'otherPlayerId', 'clawbacks', 'statusCodes', 'errorCodes'] as const),
   ...(['formatDate', 'concurrency', 'raceRounds', 'attempts', 'timeBudgetMs', 'only'] as const),
-  ...(['seed', 'onResult'] as const),
+  ...(['patienceMs', 'restart', 'seed', 'onResult'] as const),
 ])
 
 /**
@@ -170,10 +182,13 @@ export function settingsOf(options: AuditOptions, ids: readonly string[]): Audit
       [...errorCodesKnown, ...[...codes.values()].flat()].filter(code => code !== anyAgreed),
     ),
     minorUnits: minorUnitsOf(currency),
+    patienceMs:
+      options.patienceMs === undefined ? null : check.whole('patienceMs', options.patienceMs, 1, 86_400_000),
+    restart: restartOf(options.restart),
     formatDate: formatDate?.bind(options) ?? (date => date.toISOString()),
     concurrency: check.whole('concurrency', options.concurrency ?? 16, 2, 64),
     raceRounds: check.whole('raceRounds', options.raceRounds ?? 6, 1, 1_000),
-    attempts: check.whole('attempts', options.attempts ?? 8, 1, 100),
+    attempts: check.whole('attempts', options.attempts ?? 25, 1, 100),
     timeBudgetMs:
       timeBudgetMs === undefined
         ? Number.POSITIVE_INFINITY
@@ -222,6 +237,13 @@ function agreedOf<T extends string | number>(
     agreed.set(code, values(code, value))
   }
   return agreed
+}
+
+function restartOf(restart: unknown): AuditSettings['restart'] {
+  if (restart === undefined) return null
+  if (typeof restart === 'function') return restart as () => Promise<void>
+  const { command } = (restart ?? {}) as Record<string, unknown>
+  return isText(command) ? { command } : check.invalid('restart must be a function or { command }')
 }
 
 function onlyOf(only: unknown, ids: readonly string[]): readonly string[] {

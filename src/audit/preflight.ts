@@ -14,6 +14,7 @@ export function unitsNeeded(concurrency: number): number {
 /**
  * @param reading is changed to a bet and its rollback, with the reason, if the rollback of an unknown bet is not
  * answered with a balance, in all attempts
+ * @param settles whether a case settles bets: then one is settled, as a void of its stake, which changes no balance
  * @returns the opening balance
  * @throws {AuditError} if the audit is not possible
  */
@@ -21,6 +22,7 @@ export async function checkTarget(
   settings: AuditSettings,
   stage: Stage,
   reading: BalanceReading,
+  settles: boolean,
 ): Promise<Decimal> {
   const first = await stage.readBalance()
   checkReached(settings, first, settings.playerId)
@@ -58,7 +60,33 @@ export async function checkTarget(
     const other = await stage.readBalance(settings.otherPlayerId)
     checkReached(settings, other, settings.otherPlayerId)
   }
-  return answer.balance
+  if (!settles || settings.settle === 'unsupported') return answer.balance
+  await checkSettlement(settings, stage)
+  return (await stage.readBalance()).balance ?? answer.balance
+}
+
+async function checkSettlement(settings: AuditSettings, stage: Stage): Promise<void> {
+  const bet = stage.bet()
+  const placed = await stage.place(bet, { label: 'placebet, to settle it' })
+  if (placed.success === null) return // for the cases
+  let problem: string | null = null
+  for (const type of ['VOIDED', 'BET_PAID'] as const) {
+    problem = await stage.trySettle(bet, type, bet.amount)
+    if (problem === null) return
+  }
+  await stage.cleanUp()
+  const { settle } = settings
+  const how =
+    typeof settle === 'function'
+      ? 'the settle function'
+      : 'url' in (settle as object)
+        ? `POST ${(settle as { url: URL }).url.href}`
+        : `the command ${(settle as { command: string }).command}`
+  throw new AuditError(
+    'SETTLEMENT_FAILED',
+    `The wallet has accepted a bet, but it cannot be settled: ${how} failed (${problem}). Correct it, or leave it ` +
+      'out: then the cases that need a settlement are skipped',
+  )
 }
 
 function checkReached(settings: AuditSettings, answer: Answer, playerId: string): void {

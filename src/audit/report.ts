@@ -29,6 +29,8 @@ export interface AuditReport {
    * `null`.
    */
   balancesReadBy?: { way: string; reason: string | null }
+  /** What this audit cannot see, one sentence each. */
+  notSeen?: string[]
   results: AuditResult[]
   /** No MUST failed, and the wallet answered until the end. */
   passed: boolean

@@ -12,8 +12,22 @@ export interface Outage {
 /** Attempts for a call that the wallet may answer with a fault of its own: it is invalid, or comes early. */
 const attemptsOfUnusual = 3
 
+/** Attempts without any answer before a wallet is taken to be gone. */
+const attemptsOfGone = 6
+
 const firstPauseMs = 10
+const pauseMsMax = 250
 const leastTimeMs = 5_000
+
+/** After so much time was spent on calls that failed in all their attempts, each further call has few of them. */
+const wastedMsMax = 15_000
+
+/** Of the whole audit. */
+export interface OutageLog {
+  all: Outage[]
+  /** Time spent on calls that failed in all their attempts. */
+  wastedMs: number
+}
 
 export interface Retried<T> {
   /** Sends the call for this time: 1, 2, 3 and so on. */
@@ -35,8 +49,7 @@ export class Retries {
   constructor(
     private readonly settings: Pick<AuditSettings, 'attempts' | 'timeoutMs'>,
     private readonly caseId: string,
-    /** Of the whole audit. */
-    private readonly outages: Outage[],
+    private readonly log: OutageLog,
   ) {}
 
   /**
@@ -45,8 +58,10 @@ export class Retries {
    * @returns the last result
    */
   async untilKnown<T>({ send, outageOf, isUsual, attempts }: Retried<T>): Promise<T> {
-    const most = attempts ?? Math.min(this.settings.attempts, isUsual ? Infinity : attemptsOfUnusual)
-    const until = performance.now() + Math.max(leastTimeMs, 2 * this.settings.timeoutMs)
+    const isShort = !isUsual || this.log.wastedMs > wastedMsMax
+    const most = attempts ?? Math.min(this.settings.attempts, isShort ? attemptsOfUnusual : Infinity)
+    const beganAt = performance.now()
+    const until = beganAt + Math.max(leastTimeMs, 2 * this.settings.timeoutMs)
     const outages: string[] = []
     this.calls += 1
     const spread = 1 + ((this.calls * 7) % 16) / 16
@@ -55,14 +70,18 @@ export class Retries {
       const outage = outageOf(result)
       if (outage === null) this.isGone = false
       else outages.push(outage)
-      if (outage === null || attempt >= most || this.isGone || performance.now() >= until) {
+      const isUnanswered = outages.filter(what => what === noAnswer).length >= attemptsOfGone
+      if (outage === null || attempt >= most || this.isGone || isUnanswered || performance.now() >= until) {
+        if (outage !== null) this.log.wastedMs += performance.now() - beganAt
         if (outage === noAnswer && most > 1) this.isGone = true
         // A fault that stays is the answer of the wallet to an unusual call: that is for the cases.
         if (outage === null || isUsual)
-          this.outages.push(...outages.map(what => ({ caseId: this.caseId, what })))
+          this.log.all.push(...outages.map(what => ({ caseId: this.caseId, what })))
         return result
       }
-      await new Promise(resolve => setTimeout(resolve, firstPauseMs * 2 ** (attempt - 1) * spread))
+      await new Promise(resolve =>
+        setTimeout(resolve, Math.min(pauseMsMax, firstPauseMs * 2 ** (attempt - 1)) * spread),
+      )
     }
   }
 }

@@ -1,14 +1,16 @@
 /** Runs the cases one after the other: all of them compare the balance of one player. */
 import { randomBytes } from 'node:crypto'
 import type { AuditCase, Need } from './audit-case.js'
+import { blindSpots } from './blind-spots.js'
 import { type Client, openClient } from './client.js'
 import { type Decimal, subtract, textOf } from './decimal.js'
 import { excerptOf } from './excerpt.js'
+import { FirstActs } from './first-acts.js'
 import type { AuditSettings } from './options.js'
 import { checkTarget } from './preflight.js'
 import { createRandom } from './random.js'
 import type { AuditFailure, AuditReport, AuditResult } from './report.js'
-import type { Outage } from './retries.js'
+import type { OutageLog } from './retries.js'
 import {
   type Answer,
   type BalanceReading,
@@ -25,27 +27,35 @@ export async function runAudit(settings: AuditSettings, cases: readonly AuditCas
   try {
     const ids = idsOfRun()
     const reading: BalanceReading = { by: 'rollback', reason: null, last: null }
-    const outages: Outage[] = []
+    const outages: OutageLog = { all: [], wastedMs: 0 }
     const balances: CaseBalances[] = []
     const stageFor = (id: string) =>
       new Stage(balances, settings, client, createRandom(settings.seed, id), ids, reading, id, outages)
 
-    const before = await checkTarget(settings, stageFor('begin'), reading)
+    const settles = cases.some(({ needs }) => needs?.includes('settle'))
+    const before = await checkTarget(settings, stageFor('begin'), reading, settles)
+    const acts = new FirstActs(cases, settings, client, stageFor, item => skipReason(settings, client, item))
     let balance = before
     let unreachableReason: string | null = null
     const results: AuditResult[] = []
     for (const item of cases) {
       const reason = unreachableReason ?? skipReason(settings, client, item)
       if (reason === null) {
-        const opening = balance
-        const { result, after, hasSettled } = await play(item, stageFor(item.id), client, opening)
+        const first = await acts.of(item, balance)
+        if (first !== null) balance = first.balance
+        const opening = first === null ? balance : subtract(balance, first.change)
+        const stage = first?.stage ?? stageFor(item.id)
+        const { result, after, hasSettled } = await play(first?.item ?? item, stage, client, opening)
         results.push(result)
         if (after === 'unreachable') unreachableReason = `the wallet stopped answering after ${item.id}`
         else if (after !== null) {
           balance = after
           balances.push({ id: item.id, before: opening, after, hasSettled })
         }
-      } else results.push(skipped(item, reason))
+      } else {
+        await acts.cleanUp(item.id)
+        results.push(skipped(item, reason))
+      }
       settings.onResult?.(results.at(-1) as AuditResult, { done: results.length, total: cases.length })
     }
 
@@ -69,6 +79,7 @@ export async function runAudit(settings: AuditSettings, cases: readonly AuditCas
           reading.by === 'rollback' ? 'the rollback of an unknown bet' : 'the smallest bet and its rollback',
         reason: reading.reason,
       },
+      notSeen: blindSpots(settings),
       results,
       passed,
       complete: results.every(({ verdict }) => verdict !== 'skipped'),
@@ -102,6 +113,8 @@ const reasons: Record<Need, string> = {
   clawbacks: 'clawbacks are disabled (clawbacks: false)',
   'other-player': 'no second test player was given (otherPlayerId)',
   authentication: 'calls have no credentials, headers or signature',
+  patience: 'no long pause was given (patienceMs)',
+  restart: 'no way to restart the wallet was given (restart)',
 }
 
 function skipReason(settings: AuditSettings, client: Client, item: AuditCase): string | null {
@@ -113,6 +126,8 @@ function skipReason(settings: AuditSettings, client: Client, item: AuditCase): s
     'other-player': settings.otherPlayerId !== null,
     authentication:
       settings.credentials !== null || settings.sign !== null || Object.keys(settings.headers).length > 0,
+    patience: settings.patienceMs !== null,
+    restart: settings.restart !== null,
   }
   const missing = item.needs?.find(need => !isMet[need])
   return missing === undefined ? null : reasons[missing]

@@ -47,7 +47,8 @@ const notDoneWithin = (timeoutMs: number) => (): never => {
 
 const outputCharactersMax = 500
 
-async function runCommand(command: string, input: string, timeoutMs: number): Promise<void> {
+/** @throws if its exit code is not 0, with the end of its standard error */
+export async function runCommand(command: string, input: string, timeoutMs: number): Promise<void> {
   // A process group of its own: a timeout ends the processes of the shell too, which keep its output open.
   const detached = process.platform !== 'win32'
   const child = spawn(command, { shell: true, detached, stdio: ['pipe', 'ignore', 'pipe'] })

@@ -9,7 +9,7 @@ import { type AuditSettings, anyAgreed } from './options.js'
 import type { Random } from './random.js'
 import type { AuditExchange } from './report.js'
 import type { Call, Delivery } from './request.js'
-import { type Outage, outageOf, Retries } from './retries.js'
+import { type OutageLog, outageOf, Retries } from './retries.js'
 import { settleBet } from './settlement-call.js'
 
 export { type Answer, describeAnswer } from './answer.js'
@@ -96,8 +96,7 @@ export class Stage {
     private readonly ids: { next(): string },
     private readonly reading: BalanceReading,
     caseId: string,
-    /** Of the whole audit. */
-    readonly outages: Outage[],
+    readonly outages: OutageLog,
   ) {
     this.retries = new Retries(settings, caseId, outages)
   }

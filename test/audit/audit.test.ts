@@ -51,6 +51,8 @@ function optionsFor(wallet: Awaited<ReturnType<typeof plain>>): AuditOptions {
     otherPlayerId: 'player-2',
     currency: 'EUR',
     settle: { url: '/settlement' },
+    patienceMs: 1,
+    restart: () => {},
   }
 }
 
@@ -80,6 +82,8 @@ describe('a correct wallet passes without a single warning, nothing skipped', ()
       otherPlayerId: 'kenji',
       currency: 'EUR',
       settle: { url: '/settlement' },
+      patienceMs: 1,
+      restart: () => {},
     })
     expect(warningsOf(report)).toEqual([])
     expect(report).toMatchObject({ formatVersion: 1, passed: true, complete: true })
@@ -90,8 +94,8 @@ describe('a correct wallet passes without a single warning, nothing skipped', ()
     expect(wallet.store.player('kenji')?.balance).toBe('5000')
     // Thousands of calls are shortened to a report that a browser opens at once.
     expect(report.requests).toBeGreaterThan(3_500)
-    expect(Buffer.byteLength(renderHtml(report))).toBeLessThan(1_800_000)
-    expect(Buffer.byteLength(JSON.stringify(report))).toBeLessThan(1_800_000)
+    expect(Buffer.byteLength(renderHtml(report))).toBeLessThan(1_900_000)
+    expect(Buffer.byteLength(JSON.stringify(report))).toBeLessThan(1_900_000)
   })
 
   it.each([
@@ -247,27 +251,40 @@ describe('settlements', () => {
     expect(warningsOf(report)).toEqual([])
   })
 
+  it('not at all: the cases are skipped, with the reason', async () => {
+    const wallet = await plain()
+    const report = await auditWallet({
+      ...optionsFor(wallet),
+      settle: 'unsupported',
+      only: ['AU-101', 'AU-502'],
+    })
+    expect(verdictOf(report, 'AU-101')).toBe('passed')
+    expect(report.results[1]).toMatchObject({
+      verdict: 'skipped',
+      reason: 'no way to settle was given (settle)',
+    })
+    expect(report).toMatchObject({ passed: true, complete: false })
+  })
+
   it.each([
-    ['not at all', 'unsupported', /no way to settle was given/],
-    ['at an unknown address', { url: '/nowhere' }, /a bet could not be settled: 404/],
+    ['at an unknown address', { url: '/nowhere' }, /POST http:\S+\/nowhere failed \(404/],
     ['by a command that fails', { command: 'echo broken >&2; exit 4' }, /ended with code 4: broken/],
     [
       'by a function that throws',
       () => Promise.reject(new Error('no such queue')),
-      /a bet could not be settled: no such queue/,
+      /the settle function failed \(no such queue\)/,
     ],
-    [
-      'by a function that refuses',
-      () => ({ ok: false, errorCode: 'CLOSED' }),
-      /could not be settled: refused: CLOSED/,
-    ],
-  ] as const)('%s: the cases are skipped, with the reason', async (_, settle, reason) => {
+    ['by a function that refuses', () => ({ ok: false, errorCode: 'CLOSED' }), /refused: CLOSED/],
+  ] as const)('%s: the audit is not possible, and the message says why', async (_, settle, message) => {
     const wallet = await plain()
-    const report = await auditWallet({ ...optionsFor(wallet), settle, only: ['AU-101', 'AU-502'] })
-    expect(verdictOf(report, 'AU-101')).toBe('passed')
-    expect(verdictOf(report, 'AU-502')).toBe('skipped')
-    expect(report.results[1]?.reason).toMatch(reason)
-    expect(report).toMatchObject({ passed: true, complete: false })
+    const audit = auditWallet({ ...optionsFor(wallet), settle, only: ['AU-101', 'AU-502'] })
+    await expect(audit).rejects.toMatchObject({
+      code: 'SETTLEMENT_FAILED',
+      message: expect.stringMatching(message),
+    })
+    // The bet was rolled back, and cases that settle nothing need no settlement.
+    const report = await auditWallet({ ...optionsFor(wallet), settle, only: ['AU-101'] })
+    expect(report).toMatchObject({ complete: true, funds: { before: '100.00' } })
   })
 
   it('at another origin: without the credentials of the wallet', async () => {
@@ -278,7 +295,8 @@ describe('settlements', () => {
     })
     const wallet = await plain()
     const settle = { url: `${url}/settle`, headers: { 'x-settle': 'mine' } }
-    await auditWallet({ ...optionsFor(wallet), settle, only: ['AU-502'] })
+    const audit = auditWallet({ ...optionsFor(wallet), settle, only: ['AU-502'] })
+    await expect(audit).rejects.toMatchObject({ code: 'SETTLEMENT_FAILED' })
     expect(seen.slice(0, 2)).toEqual([undefined, 'mine'])
     expect(new Set(seen)).toEqual(new Set([undefined, 'mine']))
   })
@@ -386,10 +404,15 @@ describe('an audit that ends early', () => {
 
   it('when the wallet stops answering: the case fails, and the others are skipped', async () => {
     const wallet = await startPlainWallet()
+    let settlements = 0
     const report = await auditWallet({
       ...optionsFor(wallet),
       only: ['AU-101', 'AU-502', 'AU-104'],
-      settle: () => wallet.close(),
+      // The first settlement is that of the checks before the cases.
+      settle: () => {
+        settlements += 1
+        return settlements === 2 ? wallet.close() : undefined
+      },
     })
     const verdicts = Object.fromEntries(report.results.map(({ id, verdict }) => [id, verdict]))
     expect(verdicts).toEqual({ 'AU-101': 'passed', 'AU-104': 'passed', 'AU-502': 'failed' })

@@ -6,20 +6,20 @@ import { createServer, type IncomingMessage, type ServerResponse, request as sen
 import type { AddressInfo } from 'node:net'
 import { startPlainWallet } from './wallets/plain.js'
 
-interface Message {
+export interface Message {
   method: string
   path: string
   headers: Record<string, string>
   body: Buffer
 }
 
-interface Reply {
+export interface Reply {
   status: number
   headers: Record<string, string>
   body: string
 }
 
-interface Fault {
+export interface Fault {
   /** The defect in one sentence. */
   says: string
   /** Reads the body differently. */
@@ -34,7 +34,7 @@ interface Fault {
 }
 
 /** State of the proxy between calls. */
-interface Memory {
+export interface Memory {
   lastBetId: unknown
   betIds: string[]
   inherited: Record<string, unknown>
@@ -43,7 +43,7 @@ interface Memory {
 
 type Fields = Record<string, unknown>
 
-function fieldsOf(message: Message): Fields | null {
+export function fieldsOf(message: Message): Fields | null {
   try {
     const value: unknown = JSON.parse(message.body.toString('utf8'))
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : null
@@ -64,7 +64,7 @@ function changing(change: (fields: Fields, message: Message, memory: Memory) => 
   }
 }
 
-const refusal = (status: number, errorCode: string): Reply => ({
+export const refusal = (status: number, errorCode: string): Reply => ({
   status,
   headers: { 'content-type': 'application/json' },
   body: JSON.stringify({ errorCode, description: 'as it is' }),
@@ -383,8 +383,10 @@ function lowerFirst(name: string): string {
 export type FrontName = keyof typeof fronts
 
 /** A correct wallet behind a defective proxy. */
-export async function startBrokenFront(name: FrontName) {
-  const fault: Fault = fronts[name]
+export const startBrokenFront = (name: FrontName) => startFront(fronts[name])
+
+/** A correct wallet behind a proxy that changes its calls or answers. */
+export async function startFront(fault: Fault) {
   const wallet = await startPlainWallet()
   const { origin, pathname } = new URL(wallet.url)
   const memory: Memory = { lastBetId: '', betIds: [], inherited: {}, count: 0 }

@@ -7,8 +7,8 @@ import { type FaultName, faults, startPlainWallet } from './wallets/plain.js'
 /** By defect of the independent wallet: the cases that find it. */
 const caught: Record<FaultName, readonly number[]> = {
   // Retries
-  'refusal-not-recorded': [209],
-  'retry-debits-again': [201, 202, 203, 217, 218, 308, 532, 803, 902, 907],
+  'refusal-not-recorded': [209, 925, 945],
+  'retry-debits-again': [201, 202, 203, 217, 218, 308, 532, 803, 902, 907, 921, 941],
   'retry-answers-old-balance': [202, 204, 510],
   'retry-answers-new-reference': [211],
   'retry-refused': [201, 203, 204, 205, 305, 510, 511, 902, 903, 904],
@@ -26,12 +26,12 @@ const caught: Record<FaultName, readonly number[]> = {
   'ids-unique-per-bet': [217, 218, 223, 232, 235],
   'one-id-space': [222],
   'last-1000-remembered': [241],
-  'old-unsettlement-debits-resettlement': [544],
+  'old-unsettlement-debits-resettlement': [544, 926, 946],
 
   // Placebet
   'second-placebet-debits': [214, 216],
   'second-placebet-taken-as-retry': [215, 119, 621, 623],
-  'no-tombstone': [301, 302, 303, 304, 305, 307, 309],
+  'no-tombstone': [301, 302, 303, 304, 305, 307, 309, 922, 942],
   'rolled-back-bet-placed-again': [224],
   'retry-after-rollback-debits': [212, 213, 308],
   'funds-not-checked': [102, 103, 401, 531],
@@ -44,9 +44,9 @@ const caught: Record<FaultName, readonly number[]> = {
   'unknown-player-success': [106, 107, 108],
 
   // Rollback
-  'rollback-pays-nothing': [104],
+  'rollback-pays-nothing': [104, 924, 944],
   'rollback-new-id-pays-again': [206, 208],
-  'rollback-retry-pays-again': [204, 205, 903],
+  'rollback-retry-pays-again': [204, 205, 903, 923, 943],
   'rollback-of-rolled-back-refused': [207],
   'rollback-of-settled-pays': [520, 521, 534],
   'rollback-of-voided-pays': [520],
@@ -64,7 +64,7 @@ const caught: Record<FaultName, readonly number[]> = {
   'unsettlement-retry-deducts-again': [510, 511, 904],
   'unsettlement-deducts-partially': [504],
   'unsettlement-goes-negative': [504, 531],
-  'refused-unsettlement-collects-later': [506, 515],
+  'refused-unsettlement-collects-later': [506, 515, 928, 948],
   'refused-unsettlement-not-recorded': [571],
   'uncollected-credit-collected-again': [507, 508, 515],
   'unsettlement-reverses-twice': [512, 513],
@@ -138,7 +138,7 @@ const caught: Record<FaultName, readonly number[]> = {
   'malformed-json-500': [603, 624, 811],
   'missing-field-500': [605],
   'not-an-object-500': [603],
-  'half-body-accepted': [910],
+  'half-body-accepted': [911],
   'oversize-body-500': [802],
   // The audit treats a closed connection as a refusal: a caller with 4 MiB may not be able to read the answer.
   'oversize-body-kills-connection': [],
@@ -196,7 +196,7 @@ const caughtInFront: Record<FrontName, readonly number[]> = {
   'cash-out-is-a-payout': [535],
   'ids-coerced': [606],
   'ascii-only': [809],
-  'unsettlement-debits-nothing': [502],
+  'unsettlement-debits-nothing': [502, 927, 947],
   'rollback-misses-a-bet-in-flight': [306],
 }
 
@@ -224,6 +224,8 @@ async function failuresOf(
     currency,
     settle: { url: '/settlement' },
     timeoutMs: 1_000,
+    patienceMs: 1,
+    restart: () => {},
     only: numbers.flatMap(number => withCompany[number] ?? [number]).map(idOf),
   })
   return report.results.filter(({ verdict }) => verdict === 'failed').map(({ id }) => id)

@@ -114,7 +114,10 @@ describe('bet-wallet audit', () => {
   it('audits a wallet: a table, a result, exit code 0, and reports as files', async () => {
     const { url } = await plain()
     const files = ['--json', 'report.json', '--junit', 'report.xml', '--html', 'report.html']
-    const settle = ['--settle-url', '/settlement', '--other-player', 'player-2']
+    const settle = [
+      ...['--settle-url', '/settlement', '--other-player', 'player-2'],
+      ...['--patience', '1ms', '--restart-command', 'true'],
+    ]
     const { code, out, error } = await run([...usual(url), ...settle, ...files], password)
     expect({ code, error }).toEqual({
       code: 0,
@@ -142,7 +145,10 @@ describe('bet-wallet audit', () => {
 
   it('audits over https with its own certificate authority, and trusts no other', async () => {
     const url = await secured((await plain()).url)
-    const settle = ['--settle-url', '/settlement', '--other-player', 'player-2']
+    const settle = [
+      ...['--settle-url', '/settlement', '--other-player', 'player-2'],
+      ...['--patience', '1ms', '--restart-command', 'true'],
+    ]
     const { code, out, error } = await run([...usual(url), ...settle], { ...password, ...authority })
     expect({ code, error }).toEqual({ code: 0, error: '' })
     expect(out).toMatch(new RegExp(`^PASSED: ${auditCases.length} passed, 0 failed, 0 skipped`, 'm'))
@@ -179,11 +185,10 @@ describe('bet-wallet audit', () => {
       ...['audit', url, '--player', 'player-1', '--currency', 'EUR', '--seed', '9', '--concurrency', '4'],
       ...['--header', `Authorization: Basic ${btoa('platform:correct horse')}`, '--rounds', '1'],
       ...['--status', 'INVALID_BET=409', '--status', 'INVALID_BET=400', '--code', 'INVALID_BET=*'],
-      ...['--timeout', '5s', '--time-budget', '10m', '--minor-units', '2', '--settle-command', 'exit 3'],
+      ...['--timeout', '5s', '--time-budget', '10m', '--minor-units', '2'],
       ...['--only', 'AU-203,AU-302,AU-502,AU-701', '--json', 'header.json'],
     ]
     const { code, out } = await run(words)
-    expect(out).toContain('a bet could not be settled: the command ended with code 3')
     expect(out).toContain('3 passed, 0 failed, 1 skipped')
     expect(code).toBe(0)
     const text = readFileSync(join(folder, 'header.json'), 'utf8')
@@ -291,6 +296,8 @@ describe('exit code 2, with a message that says what to do', () => {
       ['audit', 'http://a', '--player', 'p', '--currency', 'EUR', '--only', 'AU-9999'],
       /there is no case "AU-9999"/,
     ],
+    [['audit', 'http://a', '--player', 'p', '--currency', 'EUR', '--codes', 'some'], /--codes must be any/],
+    [['audit', 'http://a', '--player', 'p', '--currency', 'EUR', '--patience', '90'], /--patience must be a/],
     [['audit', 'http://a', '--json', 'no/such/folder/r.json'], /no\/such\/folder\/r\.json cannot be written/],
     [['audit', 'http://a', '--html', '.'], /\. cannot be written: it is a directory/],
     [['simulate', 'http://a'], /--players is missing/],
@@ -306,6 +313,14 @@ describe('exit code 2, with a message that says what to do', () => {
     ],
   ])('%j', async (words, message) => {
     expect(await messageOf(words, {})).toMatch(message)
+  })
+
+  it('a settlement that never works', async () => {
+    const { url } = await plain()
+    const words = [...usual(url), '--only', 'AU-101,AU-502', '--settle-url', '/nowhere']
+    expect(await messageOf(words)).toMatch(
+      /^Cannot start: The wallet has accepted a bet, but it cannot be settled: POST \S+\/nowhere failed \(404/,
+    )
   })
 
   it('no case that could be judged', async () => {

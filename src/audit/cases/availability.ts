@@ -11,8 +11,8 @@ export const availability: readonly AuditCase[] = [
     impact:
       'Each fault is a bet that the platform rolls back and the player does not get, or a call that it repeats.',
     async play(stage) {
-      if (stage.outages.length === 0) return
-      stage.fail('no 5xx and no call without an answer', describeOutages(stage.outages, stage.calls))
+      if (stage.outages.all.length === 0) return
+      stage.fail('no 5xx and no call without an answer', describeOutages(stage.outages.all, stage.calls))
     },
   },
 ]

@@ -141,7 +141,7 @@ export const connections: readonly AuditCase[] = [
     },
   },
   {
-    id: 'AU-910',
+    id: 'AU-911',
     level: 'MAY',
     title: 'A placebet whose body is shorter than its Content-Length changes no balance',
     source: 'spec 4.1',

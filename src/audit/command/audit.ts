@@ -28,6 +28,10 @@ const auditArguments = {
   'no-clawbacks': { type: 'boolean' },
   status: { type: 'string', multiple: true },
   code: { type: 'string', multiple: true },
+  codes: { type: 'string' },
+  patience: { type: 'string' },
+  'restart-command': { type: 'string' },
+  attempts: { type: 'string' },
   'minor-units': { type: 'string' },
   only: { type: 'string', multiple: true },
   list: { type: 'boolean' },
@@ -84,8 +88,13 @@ function optionsOf(
     ...authenticationOf(values),
     ...settleOf(values),
     clawbacks: !values['no-clawbacks'],
-    statusCodes: agreedOf('--status', values.status, text => wholeNumberOf('--status', text) ?? 0),
-    errorCodes: agreedOf('--code', values.code, text => text),
+    statusCodes: agreedOf('--status', values.status, text =>
+      text === '*' ? text : (wholeNumberOf('--status', text) ?? 0),
+    ),
+    errorCodes: errorCodesOf(values),
+    ...given('patienceMs', millisecondsOf('--patience', values.patience)),
+    ...(values['restart-command'] === undefined ? {} : { restart: { command: values['restart-command'] } }),
+    ...given('attempts', wholeNumberOf('--attempts', values.attempts)),
     ...(minorUnits === undefined ? {} : { minorUnits: () => minorUnits }),
     ...given('concurrency', wholeNumberOf('--concurrency', values.concurrency)),
     ...given('raceRounds', wholeNumberOf('--rounds', values.rounds)),
@@ -100,12 +109,19 @@ function optionsOf(
 function agreedOf<T>(name: string, entries: readonly string[] | undefined, read: (text: string) => T) {
   const agreed: Record<string, T[]> = {}
   for (const entry of entries ?? []) {
-    const [, code = '', value = ''] = /^([A-Z_]+)=(.+)$/.exec(entry) ?? []
+    const [, code = '', value = ''] = /^([A-Z_]+|\*)=(.+)$/.exec(entry) ?? []
     if (code === '')
       throw new UsageError(`${name} must have the form INSUFFICIENT_FUNDS=…, not ${JSON.stringify(entry)}`)
     agreed[code] = [...(agreed[code] ?? []), read(value)]
   }
   return agreed
+}
+
+function errorCodesOf({ code, codes }: { code?: string[]; codes?: string }): AuditOptions['errorCodes'] & {} {
+  if (codes === undefined) return agreedOf('--code', code, text => text)
+  if (codes !== 'any' || code !== undefined)
+    throw new UsageError('--codes must be any, without --code; for one code: --code INVALID_BET=BET_REFUSED')
+  return 'any'
 }
 
 function print(report: AuditReport): void {

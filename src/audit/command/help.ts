@@ -52,18 +52,27 @@ Scope
   --currency <code>         the currency of the player: EUR (required)
   --other-player <id>       a second test player, for the cases that mix up players
   --no-clawbacks            the PAM cannot deduct: unsettlements get INSUFFICIENT_FUNDS
-  --status <code=status>    an agreed status: --status INSUFFICIENT_FUNDS=400
+  --status <code=status>    an agreed status: --status INSUFFICIENT_FUNDS=400. '*=400' stands for
+                            all codes that are not named, and '*=*' allows any status.
   --code <code=code>        an agreed error code: --code INVALID_BET=BET_REFUSED; * allows any
                             code. Both can be repeated.
+  --codes any               allows any error code: only the refusal itself is judged
   --minor-units <number>    decimals of the currency, if they differ from ISO 4217
   --only <ids>              only these cases: AU-101,AU-3*
   --list                    prints all cases and sends nothing
+
+Time and restarts (without them, the cases about them are skipped)
+  --patience <duration>     one long pause, for what a wallet forgets after some time: 90s
+  --restart-command <line>  a shell command that restarts the wallet, for what it keeps in memory;
+                            the audit waits until the wallet answers again
 
 Execution
   --seed <number>           makes amounts and timing reproducible (1)
   --concurrency <number>    concurrent requests where a case sends many (16)
   --rounds <number>         how many times each race is run (6)
   --timeout <duration>      for each answer: 10s, 500ms (10s)
+  --attempts <number>       how often a call is sent until its outcome is known (25): 5xx and lost
+                            answers are retried, as the platform does
   --time-budget <duration>  cases that have not started by then are skipped: 5m
 
 Output (in addition to the table)
@@ -71,8 +80,8 @@ Output (in addition to the table)
   --junit <file>            the report as JUnit XML
   --html <file>             the report as an HTML page
 
-The exit code is 0 if no MUST failed, 1 if one failed, and 2 if the audit was not possible, was
-stopped, or skipped every case.`
+The exit code is 0 if no MUST failed, 1 if one failed, and 2 if the audit was not possible (also if
+no bet could be settled the given way), was stopped, or skipped every case.`
 
 export const simulateHelp = `Usage
   bet-wallet simulate <base url> --players <count, ids or file> [options]
