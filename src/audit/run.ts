@@ -2,10 +2,13 @@
 import { randomBytes } from 'node:crypto'
 import type { AuditCase, Need } from './audit-case.js'
 import { type Client, openClient } from './client.js'
-import { type Decimal, subtract, textOf } from './decimal.js'
+import { compare, type Decimal, subtract, textOf } from './decimal.js'
 import { excerptOf } from './excerpt.js'
+import { failureOf } from './failure.js'
+import { findingsOf } from './findings.js'
+import { impactOf } from './impact.js'
 import type { AuditSettings } from './options.js'
-import { checkTarget } from './preflight.js'
+import { checkTarget, unitsNeeded } from './preflight.js'
 import { createRandom } from './random.js'
 import type { AuditFailure, AuditReport, AuditResult } from './report.js'
 import {
@@ -62,6 +65,9 @@ export async function runAudit(settings: AuditSettings, cases: readonly AuditCas
         after: unreachableReason === null ? textOf(balance, settings.minorUnits) : null,
       },
       requests: client.requests,
+      balanceReadBy: reading.by,
+      findings: findingsOf(results, settings.minorUnits, unitsNeeded(settings.concurrency)),
+      notSeen: [],
       results,
       passed,
       complete: results.every(({ verdict }) => verdict !== 'skipped'),
@@ -112,7 +118,7 @@ function skipReason(settings: AuditSettings, client: Client, item: AuditCase): s
 }
 
 function skipped({ id, level, title, source }: AuditCase, reason: string): AuditResult {
-  const rest = { failure: null, exchanges: [], durationMs: 0 }
+  const rest = { failure: null, exchanges: [], balance: null, durationMs: 0 }
   return { id, level, title, source, verdict: 'skipped', reason, ...rest }
 }
 
@@ -124,7 +130,7 @@ interface Played {
 }
 
 async function play(item: AuditCase, stage: Stage, client: Client, opening: Decimal): Promise<Played> {
-  const { id, level, title, source, impact } = item
+  const { id, level, title, source } = item
   const beganAt = client.now()
   let failure: AuditFailure | null = null
   let reason: string | null = null
@@ -132,10 +138,8 @@ async function play(item: AuditCase, stage: Stage, client: Client, opening: Deci
   try {
     await item.play(stage)
   } catch (error) {
-    if (error instanceof CaseFailed) {
-      const { expected, actual, exchangeIndex } = error
-      failure = { expected, actual, impact, exchangeIndex }
-    } else if (error instanceof Skipped) reason = error.message
+    if (error instanceof CaseFailed) failure = await failureOf(item, stage, error)
+    else if (error instanceof Skipped) reason = error.message
     else throw error
   } finally {
     await stage.cleanUp()
@@ -144,12 +148,17 @@ async function play(item: AuditCase, stage: Stage, client: Client, opening: Deci
   const last = await probe(stage)
   if (last.status === null && failure === null) {
     failure = {
+      kind: 'no answer',
+      difference: null,
       expected: 'the wallet to continue to answer',
       actual: describeAnswer(last),
-      impact,
+      impact: impactOf(item, 'no answer', last.exchange, null, amount => stage.money(amount)),
       exchangeIndex: last.index,
     }
   }
+  // Settlements may leave a credit, if nothing is wrong with it.
+  const isSettled = stage.hasSettled && failure?.kind !== 'balance'
+  const text = (amount: Decimal) => textOf(amount, stage.settings.minorUnits)
   const excerpt = excerptOf(stage.exchanges, failure !== null, failure?.exchangeIndex ?? null)
   if (failure !== null) failure.exchangeIndex = excerpt.keptIndex
   return {
@@ -158,6 +167,11 @@ async function play(item: AuditCase, stage: Stage, client: Client, opening: Deci
       verdict: failure !== null ? 'failed' : reason !== null ? 'skipped' : 'passed',
       reason: failure === null ? reason : null,
       exchanges: excerpt.exchanges,
+      balance: {
+        before: text(opening),
+        after: last.balance === null ? null : text(last.balance),
+        explained: last.balance === null || compare(last.balance, opening) === 0 || isSettled,
+      },
       durationMs: Math.round(client.now() - beganAt),
     },
     after: last.status === null ? 'unreachable' : last.balance,
