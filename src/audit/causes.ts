@@ -86,6 +86,24 @@ export const causes: readonly Cause[] = [
     explains: [120, 217, 223, 231, 232, 233, 234, 235, 529],
   },
   {
+    shownBy: 231,
+    as: 'accepted',
+    says: 'The content of a call with a known transactionId is not compared with the first one.',
+    explains: [232, 233, 234, 235, 529, 611],
+  },
+  {
+    shownBy: 232,
+    as: 'accepted',
+    says: 'The betId of a call with a known transactionId is not compared with the first one.',
+    explains: [235, 529],
+  },
+  {
+    shownBy: 234,
+    as: 'accepted',
+    says: 'The playerId of a call with a known transactionId is not compared with the first one.',
+    explains: [235],
+  },
+  {
     shownBy: 120,
     as: 'other',
     says: 'A transactionId is known per player only.',

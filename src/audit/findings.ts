@@ -68,7 +68,7 @@ function findingOf(group: readonly Failed[], links: readonly Link[], minorUnits:
   return {
     id: root.id,
     level: levels.find(level => members.some(member => member.level === level)) ?? root.level,
-    cause: root.id === idOf(cause?.shownBy) ? (cause?.says ?? null) : causeOf(root.failure, minorUnits),
+    cause: causeOf(root, minorUnits),
     followers: members
       .filter(({ id }) => id !== root.id)
       .map(({ id }) => ({ id, reason: reasonOf(id, root.id, links) })),
@@ -220,12 +220,13 @@ export function isInexact({ kind, difference }: AuditFailure, minorUnits: number
   return kind === 'balance' && (parseDecimal(difference ?? '')?.scale ?? 0) > minorUnits
 }
 
-/** The cause of a failure that no table names, if the symptom alone says it. */
-function causeOf(failure: AuditFailure, minorUnits: number): string | null {
+/** What the wallet does wrong; `null` if the case alone says it. */
+function causeOf({ id, failure }: Failed, minorUnits: number): string | null {
   if (isInexact(failure, minorUnits))
     return 'Balances are not exact: they are wrong by fractions of the smallest unit, as in floating point.'
   if (failure.kind === 'shown balance') return 'Answers show a balance that is not the current one.'
-  return null
+  const cause = causes.find(({ shownBy, as }) => idOf(shownBy) === id && shows(failure, as))
+  return cause?.says ?? null
 }
 
 function inWords(failure: AuditFailure, minorUnits: number): string {
