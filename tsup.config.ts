@@ -7,12 +7,13 @@ const library = {
   index: 'src/index.ts',
   decide: 'src/decide/index.ts',
   http: 'src/http/index.ts',
+  batches: 'src/batches/index.ts',
   memory: 'src/stores/memory.ts',
-  postgres: 'src/stores/postgres/index.ts',
 }
 
-/** The tools: run, never bundled. Built once, as CommonJS, with an ESM entry that re-exports it. */
-const tools = {
+/** What is large, and runs on servers. Built once, as CommonJS, with an ESM entry that re-exports it. */
+const servers = {
+  postgres: 'src/stores/postgres/index.ts',
   testing: 'src/testing/index.ts',
   audit: 'src/audit/index.ts',
 }
@@ -38,21 +39,22 @@ export default defineConfig([
     entry: library,
     format: 'esm',
     // The kit's types name those of fast-check, which has other ones for ESM than for CommonJS.
-    dts: { entry: { ...library, testing: tools.testing } },
+    dts: { entry: { ...library, testing: servers.testing } },
   },
   {
     ...shared,
-    entry: { ...library, ...tools, command: 'src/audit/command.ts' },
+    entry: { ...library, ...servers, command: 'src/audit/command.ts' },
     format: 'cjs',
     // The command has no importers.
-    dts: { entry: { ...library, ...tools } },
+    dts: { entry: { ...library, ...servers } },
     async onSuccess() {
       // By name: `export *` would also export the name "module.exports", which Node 23 and later add.
-      for (const name of Object.keys(tools)) {
+      for (const name of Object.keys(servers)) {
         const names = Object.keys(require(`./dist/${name}.cjs`)).sort()
         await writeFile(`dist/${name}.js`, `export { ${names.join(', ')} } from './${name}.cjs'\n`)
       }
-      await writeFile('dist/audit.d.ts', "export * from './audit.cjs'\n")
+      for (const name of ['postgres', 'audit'])
+        await writeFile(`dist/${name}.d.ts`, `export * from './${name}.cjs'\n`)
     },
   },
 ])

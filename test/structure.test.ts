@@ -23,7 +23,8 @@ const layersUpTo = (module: string) =>
 /** Per module, the modules that it may import, beside itself. A new module is added here, in its layer. */
 const mayImport: Record<string, readonly string[]> = {
   ...Object.fromEntries(layers.flat().map(module => [module, layersUpTo(module)])),
-  stores: ['money', 'store', 'option-checks', 'timeout'],
+  batches: ['errors', 'option-checks'],
+  stores: ['money', 'store', 'option-checks', 'timeout', 'batches'],
   index: layersUpTo('handlers'),
   testing: layersUpTo('handlers'),
   // It judges wallets that may be built with the library, so it shares no arithmetic, rules or readers with the core.

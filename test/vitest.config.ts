@@ -13,6 +13,7 @@ export default defineConfig({
       { find: 'bet-wallet/http', replacement: src('http/index.ts') },
       { find: 'bet-wallet/testing', replacement: src('testing/index.ts') },
       { find: 'bet-wallet/audit', replacement: src('audit/index.ts') },
+      { find: 'bet-wallet/batches', replacement: src('batches/index.ts') },
       { find: 'bet-wallet/memory', replacement: src('stores/memory.ts') },
       { find: 'bet-wallet/postgres', replacement: src('stores/postgres/index.ts') },
     ],

@@ -1,6 +1,7 @@
 /** All cases in the order in which they run. */
 import type { AuditCase } from './audit-case.js'
 import { authentication } from './cases/authentication.js'
+import { availability } from './cases/availability.js'
 import { basics } from './cases/basics.js'
 import { books } from './cases/books.js'
 import { clawbacks } from './cases/clawbacks.js'
@@ -21,5 +22,6 @@ export const cases: readonly AuditCase[] = [
   ...authentication,
   ...hostile,
   ...connections,
+  ...availability,
   ...books,
 ]

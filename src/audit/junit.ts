@@ -33,14 +33,16 @@ export function renderJunit(report: AuditReport): string {
   ].join('\n')
 }
 
-function summaryOf({ findings, results, notSeen, balanceReadBy }: AuditReport): string {
+function summaryOf(report: AuditReport): string {
+  const { findings, results, notSeen } = report
+  const reading = unusualReading(report)
   return [
     ...findings.map(({ id, level, cause, followers }) => {
       const result = results.find(candidate => candidate.id === id)
       const also = followers.length === 0 ? '' : ` Also ${followers.map(({ id }) => id).join(', ')}.`
       return `${level} ${id}: ${cause ?? result?.title} ${result?.failure?.impact ?? ''}${also}`
     }),
-    ...(balanceReadBy === 'rollback' ? [] : [`${unusualReading}.`]),
+    ...(reading === null ? [] : [reading]),
     ...(notSeen.length === 0 ? [] : ['What this audit cannot see:', ...notSeen]),
   ].join('\n')
 }

@@ -20,17 +20,21 @@ export interface AuditOptions extends WalletTarget {
    */
   clawbacks?: boolean
   /**
-   * The HTTP statuses agreed with the platform, by error code of this library, and `SUCCESS`. A different
-   * status fails a SHOULD.
+   * The HTTP statuses agreed with the platform, by error code of this library, and `SUCCESS`. The key `*` stands
+   * for every error code that is not named; the status `'*'` allows any. A different status fails a SHOULD.
+   * Example: `{ '*': 400, INSUFFICIENT_FUNDS: [402, 403] }`.
    *
    * @default 200, and the statuses of docs/errors.md
    */
-  statusCodes?: Record<string, number | readonly number[]>
+  statusCodes?: Record<string, number | '*' | readonly (number | '*')[]>
   /**
-   * The error codes agreed with the platform, by error code of this library. `*` allows any code.
-   * Example: `{ INVALID_BET: 'BET_REFUSED' }`.
+   * The error codes agreed with the platform, by error code of this library. The key `*` stands for every error
+   * code that is not named; the code `*` allows any. `'any'` allows any code everywhere. A different code fails a
+   * SHOULD. Example: `{ INVALID_BET: 'BET_REFUSED' }`.
+   *
+   * @default the error codes of docs/errors.md
    */
-  errorCodes?: Record<string, string | readonly string[]>
+  errorCodes?: 'any' | Record<string, string | readonly string[]>
   /**
    * Writes a transactionDate.
    *
@@ -49,6 +53,13 @@ export interface AuditOptions extends WalletTarget {
    * @default 6
    */
   raceRounds?: number
+  /**
+   * How often a call is sent at most until its outcome is known, 1 to 100. The platform retries rollbacks and
+   * unsettlements that are answered with 5xx, or not at all; so does the audit, with growing pauses.
+   *
+   * @default 8
+   */
+  attempts?: number
   /**
    * Cases that have not started after this time are skipped, in milliseconds.
    *
@@ -77,13 +88,18 @@ export interface AuditSettings extends Omit<TargetSettings, 'minorUnitsOf'> {
   currency: string
   otherPlayerId: string | null
   clawbacks: boolean
-  statusCodes: Map<string, readonly number[]>
+  /** By error code, and `SUCCESS`. */
+  statusCodes: Map<string, readonly (number | '*')[]>
+  /** By error code. */
   errorCodes: Map<string, readonly string[]>
+  /** All codes of refusals, agreed or by default: a 5xx with one of them is a refusal too. */
+  refusalCodes: ReadonlySet<string>
   /** Of the player's currency. */
   minorUnits: number
   formatDate(date: Date): string
   concurrency: number
   raceRounds: number
+  attempts: number
   /** `Infinity`: no limit. */
   timeBudgetMs: number
   only: readonly string[] | null
@@ -108,10 +124,14 @@ const defaultStatusCodes: Record<string, number> = {
   SETTLEMENT_NOT_FOUND: 503,
 }
 
+/** Stands for any status, or for any error code. */
+export const anyAgreed = '*'
+
 const optionNames: ReadonlySet<string> = new Set<keyof AuditOptions>([
   ...targetOptionNames,
   ...(['playerId', 'currency', 'otherPlayerId', 'clawbacks', 'statusCodes', 'errorCodes'] as const),
-  ...(['formatDate', 'concurrency', 'raceRounds', 'timeBudgetMs', 'only', 'seed', 'onResult'] as const),
+  ...(['formatDate', 'concurrency', 'raceRounds', 'attempts', 'timeBudgetMs', 'only'] as const),
+  ...(['seed', 'onResult'] as const),
 ])
 
 /**
@@ -131,24 +151,29 @@ export function settingsOf(options: AuditOptions, ids: readonly string[]): Audit
     textOption('otherPlayerId', otherPlayerId, 'the id of a second test player')
   if (otherPlayerId === playerId) check.invalid('otherPlayerId must differ from playerId')
   if (typeof clawbacks !== 'boolean') check.invalid('clawbacks must be true or false')
+  const codes = errorCodesOf(errorCodes)
   return {
     ...target,
     playerId,
     currency,
     otherPlayerId: otherPlayerId ?? null,
     clawbacks,
-    statusCodes: agreedOf(
+    statusCodes: agreedOf<number | '*'>(
       'statusCodes',
       statusCodes,
       defaultStatusCodes,
       isStatus,
       'a status from 200 to 599',
     ),
-    errorCodes: agreedOf('errorCodes', errorCodes, {}, isText, 'an error code'),
+    errorCodes: codes,
+    refusalCodes: new Set(
+      [...errorCodesKnown, ...[...codes.values()].flat()].filter(code => code !== anyAgreed),
+    ),
     minorUnits: minorUnitsOf(currency),
     formatDate: formatDate?.bind(options) ?? (date => date.toISOString()),
     concurrency: check.whole('concurrency', options.concurrency ?? 16, 2, 64),
     raceRounds: check.whole('raceRounds', options.raceRounds ?? 6, 1, 1_000),
+    attempts: check.whole('attempts', options.attempts ?? 8, 1, 100),
     timeBudgetMs:
       timeBudgetMs === undefined
         ? Number.POSITIVE_INFINITY
@@ -157,6 +182,14 @@ export function settingsOf(options: AuditOptions, ids: readonly string[]): Audit
     seed: check.whole('seed', options.seed ?? 1, 0, 0xffff_ffff),
     onResult: options.onResult?.bind(options),
   }
+}
+
+const errorCodesKnown = Object.keys(defaultStatusCodes).filter(code => code !== 'SUCCESS')
+
+function errorCodesOf(given: unknown): Map<string, readonly string[]> {
+  const defaults = Object.fromEntries(errorCodesKnown.map(code => [code, code]))
+  const codes = given === 'any' ? { [anyAgreed]: anyAgreed } : given
+  return agreedOf('errorCodes', codes, defaults, isText, 'an error code')
 }
 
 /** By error code, the values agreed with the platform: those of the options, otherwise the defaults. */
@@ -169,18 +202,24 @@ function agreedOf<T extends string | number>(
 ): Map<string, readonly T[]> {
   if (given !== undefined && (typeof given !== 'object' || given === null))
     check.invalid(`${name} must be an object`)
-  const agreed = new Map<string, readonly T[]>(
-    Object.entries(defaults).map(([code, value]) => [code, [value]]),
-  )
-  for (const [code, value] of Object.entries(given ?? {})) {
-    if (!(code in defaultStatusCodes) || (name === 'errorCodes' && code === 'SUCCESS')) {
-      const known = Object.keys(defaultStatusCodes).join(', ')
+  const values = (code: string, value: unknown): T[] => {
+    const list: unknown[] = Array.isArray(value) ? value : [value]
+    if (list.length === 0 || !list.every(isValid))
+      check.invalid(`${name}.${code} must be ${description}, or a list of them`)
+    return list as T[]
+  }
+  const { [anyAgreed]: forOthers, ...named } = (given ?? {}) as Record<string, unknown>
+  const agreed = new Map<string, readonly T[]>()
+  for (const [code, value] of Object.entries(defaults)) {
+    const isRefusal = code !== 'SUCCESS' && forOthers !== undefined
+    agreed.set(code, isRefusal ? values(anyAgreed, forOthers) : [value])
+  }
+  for (const [code, value] of Object.entries(named)) {
+    if (!(code in defaults)) {
+      const known = Object.keys(defaults).join(', ')
       check.invalid(`${name}: unknown code ${JSON.stringify(code)}; the codes are ${known}`)
     }
-    const values: unknown[] = Array.isArray(value) ? value : [value]
-    if (values.length === 0 || !values.every(isValid))
-      check.invalid(`${name}.${code} must be ${description}, or a list of them`)
-    agreed.set(code, values as T[])
+    agreed.set(code, values(code, value))
   }
   return agreed
 }
@@ -198,6 +237,8 @@ function onlyOf(only: unknown, ids: readonly string[]): readonly string[] {
   return [...new Set(chosen)]
 }
 
-function isStatus(value: unknown): value is number {
-  return Number.isInteger(value) && (value as number) >= 200 && (value as number) <= 599
+function isStatus(value: unknown): value is number | '*' {
+  return (
+    value === anyAgreed || (Number.isInteger(value) && (value as number) >= 200 && (value as number) <= 599)
+  )
 }

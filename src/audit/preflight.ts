@@ -12,7 +12,8 @@ export function unitsNeeded(concurrency: number): number {
 }
 
 /**
- * @param reading is changed to a bet and its rollback if the wallet refuses the rollback of an unknown bet
+ * @param reading is changed to a bet and its rollback, with the reason, if the rollback of an unknown bet is not
+ * answered with a balance, in all attempts
  * @returns the opening balance
  * @throws {AuditError} if the audit is not possible
  */
@@ -23,8 +24,13 @@ export async function checkTarget(
 ): Promise<Decimal> {
   const first = await stage.readBalance()
   checkReached(settings, first, settings.playerId)
-  if (first.balance === null) reading.by = 'bet and rollback'
+  if (first.balance === null) {
+    reading.by = 'bet and rollback'
+    reading.reason = `the rollback of an unknown bet was answered with ${describeAnswer(first)}`
+  }
   const answer = first.balance === null ? await stage.readBalance() : first
+  // An error record of 404 may be that of an unknown bet, or of an unknown path.
+  if (first.status === 404 && answer.status === 404) throw notAWallet(settings, first)
   if (answer.balance === null) {
     throw new AuditError(
       'BALANCE_UNREADABLE',
@@ -80,11 +86,15 @@ function checkReached(settings: AuditSettings, answer: Answer, playerId: string)
   if (errorCode !== null && playerCodes.includes(errorCode)) {
     throw new AuditError('UNKNOWN_PLAYER', `The wallet does not know the player ${playerId} (${errorCode})`)
   }
-  if (status === 404 || (status < 300 && answer.fields === null)) {
-    throw new AuditError(
-      'NOT_A_WALLET',
-      `${where} is answered with ${describeAnswer(answer)}. Is the base URL right? /placebet, /unsettlement and /rollbackbet are appended to it`,
-    )
-  }
+  if ((status === 404 && errorCode === null) || (status < 300 && answer.fields === null))
+    throw notAWallet(settings, answer)
   // Any other answer comes from a wallet, perhaps an incorrect one: that is for the cases.
+}
+
+function notAWallet(settings: AuditSettings, answer: Answer): AuditError {
+  return new AuditError(
+    'NOT_A_WALLET',
+    `POST ${settings.target}${answer.exchange.path} is answered with ${describeAnswer(answer)}. Is the base URL ` +
+      'right? /placebet, /unsettlement and /rollbackbet are appended to it',
+  )
 }

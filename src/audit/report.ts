@@ -24,10 +24,11 @@ export interface AuditReport {
   /** Number of requests sent. */
   requests: number
   /**
-   * How the balance was read: by the rollback of an unknown bet, which changes nothing (spec 4.3), or, if the
-   * wallet refused that one, by the smallest bet and its rollback.
+   * How balances were read: `the rollback of an unknown bet` (spec 4.3), or `the smallest bet and its rollback`.
+   * Decided before the first case, and not changed afterwards. `reason`: why it is not the former, otherwise
+   * `null`.
    */
-  balanceReadBy: 'rollback' | 'bet and rollback'
+  balancesReadBy?: { way: string; reason: string | null }
   /** The failed cases by their likely cause, the gravest first. Every failed case is in one of them. */
   findings: AuditFinding[]
   /** What this audit cannot see, one sentence each. */

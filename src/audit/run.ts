@@ -11,6 +11,7 @@ import type { AuditSettings } from './options.js'
 import { checkTarget, unitsNeeded } from './preflight.js'
 import { createRandom } from './random.js'
 import type { AuditFailure, AuditReport, AuditResult } from './report.js'
+import type { Outage } from './retries.js'
 import {
   type Answer,
   type BalanceReading,
@@ -26,10 +27,11 @@ export async function runAudit(settings: AuditSettings, cases: readonly AuditCas
   const client = openClient(settings)
   try {
     const ids = idsOfRun()
-    const reading: BalanceReading = { by: 'rollback' }
+    const reading: BalanceReading = { by: 'rollback', reason: null, last: null }
+    const outages: Outage[] = []
     const balances: CaseBalances[] = []
-    const stageFor = (stream: string) =>
-      new Stage(balances, settings, client, createRandom(settings.seed, stream), ids, reading)
+    const stageFor = (id: string) =>
+      new Stage(balances, settings, client, createRandom(settings.seed, id), ids, reading, id, outages)
 
     const before = await checkTarget(settings, stageFor('begin'), reading)
     let balance = before
@@ -65,7 +67,11 @@ export async function runAudit(settings: AuditSettings, cases: readonly AuditCas
         after: unreachableReason === null ? textOf(balance, settings.minorUnits) : null,
       },
       requests: client.requests,
-      balanceReadBy: reading.by,
+      balancesReadBy: {
+        way:
+          reading.by === 'rollback' ? 'the rollback of an unknown bet' : 'the smallest bet and its rollback',
+        reason: reading.reason,
+      },
       findings: findingsOf(results, settings.minorUnits, unitsNeeded(settings.concurrency)),
       notSeen: [],
       results,

@@ -7,19 +7,22 @@ import type { AuditExchange } from './report.js'
 import { exchangeOf } from './request.js'
 import { settleDirectly, settlementBody } from './settle.js'
 
-/**
- * @param record is called with the call before it is sent
- * @returns `null` if the bet is settled, otherwise the reason why it is not
- */
+/** `problem`: why the bet is not settled. `outage`: why the outcome is unknown; a retry is safe. Otherwise `null`. */
+export interface SettlementResult {
+  problem: string | null
+  outage: string | null
+}
+
+/** @param record is called with the call before it is sent */
 export async function settleBet(
   settings: AuditSettings,
   client: Client,
   settlement: SettlementRequest,
   label: string,
   record: (exchange: AuditExchange) => void,
-): Promise<string | null> {
+): Promise<SettlementResult> {
   const { settle, target, timeoutMs } = settings
-  if (settle === 'unsupported') return 'no way to settle was given'
+  if (settle === 'unsupported') return { problem: 'no way to settle was given', outage: null }
   const body = settlementBody(settlement)
   if (typeof settle === 'object' && 'url' in settle) {
     const { href } = settle.url
@@ -27,8 +30,12 @@ export async function settleBet(
     const { exchange, reply } = client.send({ label, path, body, headers: settle.headers })
     record(exchange)
     const { status, text } = await reply
-    if (status !== null && status >= 200 && status <= 299) return null
-    return status === null ? (exchange.error ?? 'no answer') : `${status} ${text.slice(0, 200)}`.trim()
+    if (status === null) return { problem: exchange.error ?? 'no answer', outage: 'no answer' }
+    if (status >= 200 && status <= 299) return { problem: null, outage: null }
+    return {
+      problem: `${status} ${text.slice(0, 200)}`.trim(),
+      outage: status >= 500 ? String(status) : null,
+    }
   }
 
   const command = typeof settle === 'object' ? settle.command : null
@@ -46,8 +53,9 @@ export async function settleBet(
   const settled = await settleDirectly(settle, settlement, timeoutMs)
   if (settled.kind === 'done') {
     exchange.answeredAtMs = client.now()
-    return null
+    return { problem: null, outage: null }
   }
-  exchange.error = settled.kind === 'refused' ? `refused: ${settled.errorCode}` : settled.reason
-  return exchange.error
+  const problem = settled.kind === 'refused' ? `refused: ${settled.errorCode}` : settled.reason
+  exchange.error = problem
+  return { problem, outage: settled.kind === 'refused' ? null : 'unknown outcome' }
 }

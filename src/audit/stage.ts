@@ -1,15 +1,19 @@
 /** The tools of a case: the platform's calls, and the expectations about their answers. */
 import type { SettlementRequest } from '../requests.js'
 import type { SettlementType } from '../store.js'
+import { type Answer, answerOf, describeAnswer, withoutRefusal, withoutSuccess } from './answer.js'
 import { readingLabel } from './balance-changes.js'
-import type { Client, Reply } from './client.js'
-import { add, type Decimal, fromUnits, parseDecimal, subtract, textOf, wholeUnits, zero } from './decimal.js'
-import { type Json, numberText, type ReadJson, raw, readObject, write } from './json.js'
-import type { AuditSettings } from './options.js'
+import type { Client } from './client.js'
+import { add, type Decimal, fromUnits, subtract, textOf, wholeUnits, zero } from './decimal.js'
+import { type Json, raw, write } from './json.js'
+import { type AuditSettings, anyAgreed } from './options.js'
 import type { Random } from './random.js'
 import type { AuditExchange, FailureKind } from './report.js'
-import type { Call } from './request.js'
+import type { Call, Delivery } from './request.js'
+import { type Outage, outageOf, Retries } from './retries.js'
 import { settleBet } from './settlement-call.js'
+
+export { type Answer, describeAnswer } from './answer.js'
 
 /** What kind of failure it is. */
 export interface Found {
@@ -42,23 +46,6 @@ export interface Bet {
   amount: Decimal
 }
 
-export interface Answer {
-  /** Index into the exchanges of the case. */
-  index: number
-  exchange: AuditExchange
-  status: number | null
-  headers: Reply['headers']
-  text: string
-  /** The fields of the JSON object in the body; `null` if it is none. */
-  fields: Map<string, ReadJson> | null
-  /** The balance of a 2xx, even if other fields are invalid; otherwise `null`. */
-  balance: Decimal | null
-  /** The record of spec 2 of a 2xx; otherwise `null`. */
-  success: { balance: Decimal; currency: string; walletTransactionId: string | null } | null
-  /** Of a 4xx or 5xx; otherwise `null`. */
-  errorCode: string | null
-}
-
 /** The balance before a case, and after it has rolled back its bets. */
 export interface CaseBalances {
   id: string
@@ -68,15 +55,29 @@ export interface CaseBalances {
   hasSettled: boolean
 }
 
-/** How the balance is read. */
+/** How the balance is read, decided before the first case. */
 export interface BalanceReading {
   by: 'rollback' | 'bet and rollback'
+  /** Why it is not the rollback of an unknown bet; otherwise `null`. */
+  reason: string | null
+  /** The last rollback by which a balance was read with a bet and its rollback. */
+  last: Record<string, Json> | null
 }
 
-/** Changes to a call: fields to replace or remove (`undefined`), and how it is sent. */
+/**
+ * Changes to a call: fields to replace or remove (`undefined`), and how it is sent.
+ *
+ * A call is sent again until its outcome is known: a status below 500, or a 5xx with an error code agreed for a
+ * refusal. A call that the platform would not send like this (other fields, headers or credentials) is tried a
+ * few times only, and a 5xx that stays does not count as an outage.
+ */
 export type Change = {
   fields?: Record<string, Json | undefined>
   label?: string
+  /** How often the call is sent at most. 1: the case judges the first answer, or that there is none. */
+  attempts?: number
+  /** The wallet may answer with a 5xx that stays: there is nothing to reverse yet (D19). */
+  mayFail?: boolean
 } & Pick<Call, 'delivery' | 'credentials' | 'headers' | 'timeoutMs'>
 
 export type UnsettlementType = 'UNSCORED' | 'UNVOIDED'
@@ -91,6 +92,11 @@ export class Stage {
   /** Index of the last exchange after which the balance was as expected; -1 for none. */
   rightUntil = -1
   private readonly dates = new Map<string, string>()
+  /** The bets that `bet` has returned, which a placebet may replace by another one. */
+  private readonly made = new WeakSet<object>()
+  /** By betId: the number of calls of the case about the bet. */
+  private readonly mentions = new Map<string, number>()
+  private readonly retries: Retries
 
   constructor(
     /** Of the cases before this one. */
@@ -100,7 +106,17 @@ export class Stage {
     readonly random: Random,
     private readonly ids: { next(): string },
     private readonly reading: BalanceReading,
-  ) {}
+    caseId: string,
+    /** Of the whole audit. */
+    readonly outages: Outage[],
+  ) {
+    this.retries = new Retries(settings, caseId, outages)
+  }
+
+  /** The number of calls of the audit so far. */
+  get calls(): number {
+    return this.client.requests
+  }
 
   // Amounts
 
@@ -137,7 +153,9 @@ export class Stage {
   /** A new bet, not yet placed, of 100 to 300 smallest units by default. */
   bet(amount: Decimal = this.units(this.random.between(100, 300)), playerId = this.settings.playerId): Bet {
     const id = this.id()
-    return { transactionId: `${id}-p`, betId: `${id}-b`, playerId, amount }
+    const bet = { transactionId: `${id}-p`, betId: `${id}-b`, playerId, amount }
+    this.made.add(bet)
+    return bet
   }
 
   /** One date per transaction: a retry is identical byte for byte, unless a case changes it. */
@@ -149,6 +167,7 @@ export class Stage {
 
   /** The fields of a placebet. */
   placement(bet: Bet): Record<string, Json> {
+    this.mention(bet.betId)
     return {
       transactionId: bet.transactionId,
       betId: bet.betId,
@@ -164,6 +183,7 @@ export class Stage {
 
   /** The fields of a rollback or an unsettlement. */
   reversal(bet: Pick<Bet, 'betId' | 'playerId'>, type: string, transactionId: string): Record<string, Json> {
+    this.mention(bet.betId)
     return {
       transactionId,
       betId: bet.betId,
@@ -173,17 +193,38 @@ export class Stage {
     }
   }
 
-  place(bet: Bet, change: Change = {}): Promise<Answer> {
-    this.track(bet)
-    return this.send('/placebet', this.placement(bet), {
-      label: `placebet ${short(bet.betId)} of ${textOf(bet.amount)}`,
-      ...change,
-    })
+  /**
+   * Places a bet. If the outcome is unknown, the bet is rolled back, as the platform does, and `bet` becomes
+   * another bet: it gets new ids and is placed again. A bet that other calls of the case name too keeps its ids,
+   * and its placebet is sent again as it is.
+   */
+  async place(bet: Bet, change: Change = {}): Promise<Answer> {
+    for (let attempt = 1; ; attempt += 1) {
+      const isReplaceable = () => this.made.has(bet) && this.mentions.get(bet.betId) === 1
+      this.track(bet)
+      const placement = this.placement(bet)
+      const label = `placebet ${short(bet.betId)} of ${textOf(bet.amount)}`
+      const isUsual = isUsualCall(change)
+      if (!isUsual || !isReplaceable() || change.attempts !== undefined)
+        return await this.send('/placebet', placement, { label, isUsual, ...change })
+      const answer = await this.send('/placebet', placement, { label, isUsual, ...change, attempts: 1 })
+      const isUnknown = this.outageOf(answer) !== null
+      if (!isUnknown || this.retries.isGone) return answer
+      if (!isReplaceable()) return await this.send('/placebet', placement, { label, isUsual, ...change })
+      await this.rollback(bet, undefined, {
+        label: `rollbackbet ${short(bet.betId)}, whose outcome is unknown`,
+      })
+      // Another call about the bet may have been sent meanwhile: the case judges what became of it.
+      if (this.mentions.get(bet.betId) !== 2 || attempt >= this.settings.attempts) return answer
+      const { transactionId, betId } = this.bet(bet.amount, bet.playerId)
+      Object.assign(bet, { transactionId, betId })
+    }
   }
 
   rollback(bet: Pick<Bet, 'betId' | 'playerId'>, transactionId = this.id(), change: Change = {}) {
     return this.send('/rollbackbet', this.reversal(bet, 'TECHNICAL_ERROR', transactionId), {
       label: `rollbackbet ${short(bet.betId)}`,
+      isUsual: isUsualCall(change),
       ...change,
     })
   }
@@ -191,24 +232,40 @@ export class Stage {
   unsettle(bet: Bet, type: UnsettlementType, transactionId = this.id(), change: Change = {}) {
     return this.send('/unsettlement', this.reversal(bet, type, transactionId), {
       label: `unsettlement ${type} ${short(bet.betId)}`,
+      isUsual: isUsualCall(change),
       ...change,
     })
   }
 
+  private mention(betId: string): void {
+    this.mentions.set(betId, (this.mentions.get(betId) ?? 0) + 1)
+  }
+
   /** Settles the bet. Skips the case if that is not possible: settlements are not part of the interface. */
   async settle(bet: Bet, type: SettlementType, amount: Decimal, transactionId = this.id()): Promise<void> {
-    const problem = await this.trySettle(bet, type, amount, transactionId)
+    const problem = await this.settleOnce(bet, type, amount, transactionId, true)
     if (problem !== null) throw new Skipped(`a bet could not be settled: ${problem}`)
   }
 
   /** @returns `null` if the bet is settled, otherwise the reason why it is not */
-  async trySettle(
+  trySettle(
     bet: Bet,
     type: SettlementType,
     amount: Decimal,
     transactionId = this.id(),
   ): Promise<string | null> {
+    return this.settleOnce(bet, type, amount, transactionId, false)
+  }
+
+  private async settleOnce(
+    bet: Bet,
+    type: SettlementType,
+    amount: Decimal,
+    transactionId: string,
+    isExpected: boolean,
+  ): Promise<string | null> {
     this.hasSettled = true
+    this.mention(bet.betId)
     this.track(bet).types.add(type)
     const settlement: SettlementRequest = {
       transactionId,
@@ -220,22 +277,48 @@ export class Stage {
       transactionDate: this.date(transactionId),
     }
     const label = `settlement ${type} ${short(bet.betId)} of ${textOf(amount)}`
-    return await settleBet(this.settings, this.client, settlement, label, exchange =>
-      this.exchanges.push(exchange),
-    )
+    const { settle } = this.settings
+    const { problem } = await this.retries.untilKnown({
+      send: attempt =>
+        settleBet(this.settings, this.client, settlement, attemptLabel(label, attempt), exchange =>
+          this.exchanges.push(exchange),
+        ),
+      outageOf: ({ outage }) => outage,
+      isUsual: isExpected && typeof settle === 'object' && 'url' in settle,
+    })
+    return problem
   }
 
-  /** Sends a call of the interface, with changes. */
-  send(path: string, fields: Record<string, Json>, change: Change = {}): Promise<Answer> {
-    const { fields: changed = {}, label = path.slice(1), ...rest } = change
+  /** Sends a call of the interface, with changes. `isUsual`: a call that the platform sends. */
+  send(
+    path: string,
+    fields: Record<string, Json>,
+    change: Change & { isUsual?: boolean } = {},
+  ): Promise<Answer> {
+    const { fields: changed = {}, label = path.slice(1), mayFail: _, ...rest } = change
     return this.call({ label, path, body: write({ ...fields, ...changed }), ...rest })
   }
 
   /** Sends any call. */
-  async call(call: Call): Promise<Answer> {
-    const { exchange, reply } = this.client.send(call)
-    const index = this.exchanges.push(exchange) - 1
-    return answerOf(await reply, index)
+  call({
+    isUsual = false,
+    attempts,
+    ...call
+  }: Call & { isUsual?: boolean; attempts?: number }): Promise<Answer> {
+    return this.retries.untilKnown({
+      send: async attempt => {
+        const { exchange, reply } = this.client.send({ ...call, label: attemptLabel(call.label, attempt) })
+        const index = this.exchanges.push(exchange) - 1
+        return answerOf(await reply, index)
+      },
+      outageOf: answer => this.outageOf(answer),
+      isUsual,
+      ...(isBroken(call.delivery) ? { attempts: 1 } : attempts === undefined ? {} : { attempts }),
+    })
+  }
+
+  private outageOf(answer: Answer): string | null {
+    return outageOf(answer, this.settings.refusalCodes)
   }
 
   /** Registers a bet that a call of the case may have placed, so that it is rolled back at the end. */
@@ -278,8 +361,17 @@ export class Stage {
       return await this.rollback(bet, undefined, { label: `${readingLabel} (rollback of an unknown bet)` })
     }
     const placed = await this.place(bet, { label: `${readingLabel} (smallest bet)` })
-    if (placed.balance === null) return placed
-    return await this.rollback(bet, undefined, { label: `${readingLabel} (rollback of that bet)` })
+    if (placed.balance === null) {
+      const { last } = this.reading
+      if (last === null || last.playerId !== playerId || this.outageOf(placed) !== null) return placed
+      const label = `${readingLabel} (the funds cover no bet: retry of an earlier rollback)`
+      return await this.send('/rollbackbet', last, { label, isUsual: true })
+    }
+    const rollback = this.reversal(bet, 'TECHNICAL_ERROR', this.id())
+    const label = `${readingLabel} (rollback of that bet)`
+    const answer = await this.send('/rollbackbet', rollback, { label, isUsual: true })
+    if (answer.balance !== null) this.reading.last = rollback
+    return answer
   }
 
   // Expectations
@@ -308,17 +400,22 @@ export class Stage {
     this.rightUntil = Math.max(this.rightUntil, answer.index)
   }
 
-  /** Expects a 4xx or 5xx, with the agreed error code if one is given. */
-  expectRefusal(answer: Answer, code?: string): void {
-    const codes = code === undefined ? ['*'] : this.codesOf(code)
-    const isRefusal = answer.status !== null && answer.status >= 400 && answer.status <= 599
-    if (isRefusal && (codes.includes('*') || codes.some(agreed => agreed === answer.errorCode))) return
-    this.fail(
-      codes.includes('*') ? 'a refusal (4xx or 5xx)' : `a refusal ${codes.join(' or ')}`,
-      describeAnswer(answer),
-      answer,
-      withoutRefusal(answer),
-    )
+  /**
+   * Expects a refusal: a 4xx with an error record, under any code (spec 7 leaves codes and statuses open), or a
+   * 5xx with a code that is agreed for a refusal.
+   */
+  expectRefusal(answer: Answer): void {
+    const { status, errorCode } = answer
+    const isError = status !== null && status >= 400 && status <= 599
+    if (isError && errorCode !== null && this.outageOf(answer) === null) return
+    this.fail('a refusal (4xx with an error record)', describeAnswer(answer), answer, withoutRefusal(answer))
+  }
+
+  /** Expects an error of any kind, 4xx or 5xx: the call is none that the platform sends. */
+  expectError(answer: Answer): void {
+    const { status } = answer
+    if (status === null || status < 400 || status > 599)
+      this.fail('an error (4xx or 5xx)', describeAnswer(answer), answer, withoutRefusal(answer))
   }
 
   /** Expects a 4xx. */
@@ -327,11 +424,14 @@ export class Stage {
     this.fail('a refusal (4xx)', describeAnswer(answer), answer, withoutRefusal(answer))
   }
 
-  /** Expects the agreed error code and status. */
+  /** Expects the agreed error code and status. For the cases about codes and statuses only. */
   expectAgreedRefusal(answer: Answer, code: string): void {
-    this.expectRefusal(answer, code)
+    this.expectError(answer)
+    const codes = this.codesOf(code)
+    if (!codes.includes(anyAgreed) && !codes.some(agreed => agreed === answer.errorCode))
+      this.fail(`a refusal ${codes.join(' or ')}`, describeAnswer(answer), answer, withoutRefusal(answer))
     const statuses = this.settings.statusCodes.get(code) ?? []
-    if (!statuses.includes(answer.status ?? 0))
+    if (!statuses.includes(anyAgreed) && !statuses.includes(answer.status ?? 0))
       this.fail(
         `status ${statuses.join(' or ')} for ${code}`,
         describeAnswer(answer),
@@ -344,6 +444,11 @@ export class Stage {
   isDuplicateRefusal(answer: Answer): boolean {
     const codes = ['TRANSACTION_CONFLICT', 'INVALID_BET'].flatMap(code => this.codesOf(code))
     return answer.status === 409 || codes.some(code => code === answer.errorCode)
+  }
+
+  /** Whether a refusal may have any code where this one would be right. */
+  allowsAnyCode(code: string): boolean {
+    return this.codesOf(code).includes(anyAgreed)
   }
 
   private codesOf(code: string): readonly string[] {
@@ -410,58 +515,18 @@ export function short(id: string): string {
   return id.length <= 40 ? id.replace(/^au-[0-9a-z]+-/, '') : `${id.slice(0, 20)}…`
 }
 
-/** Of an answer that should be a success. */
-function withoutSuccess({ status }: Answer): Found {
-  if (status === null) return { kind: 'no answer' }
-  return { kind: status >= 500 ? 'fault' : status >= 400 ? 'refused' : 'form' }
+function isUsualCall({ fields, headers, credentials, delivery, mayFail = false }: Change): boolean {
+  const isChanged = fields !== undefined || headers !== undefined || credentials !== undefined
+  return !isChanged && !mayFail && !isBroken(delivery)
 }
 
-/** Of an answer that should be a refusal, or another one. */
-function withoutRefusal({ status, balance, errorCode }: Answer): Found {
-  if (status === null) return { kind: 'no answer' }
-  if (status >= 500) return { kind: 'fault' }
-  if (status >= 400) return { kind: errorCode === null ? 'form' : 'other refusal' }
-  return { kind: balance === null ? 'form' : 'accepted' }
+/** Whether the delivery leaves the caller without an answer. */
+function isBroken(delivery: Delivery | undefined): boolean {
+  return delivery?.as === 'disconnect' || delivery?.as === 'part' || delivery?.as === 'headers'
 }
 
-/** The answer in words: `402 INSUFFICIENT_FUNDS`. */
-export function describeAnswer(answer: Answer): string {
-  const { status, exchange, success, errorCode, text } = answer
-  if (status === null) return `no answer: ${exchange.error ?? 'unknown reason'}`
-  if (success !== null) return `${status} with balance ${textOf(success.balance)} ${success.currency}`
-  if (errorCode !== null) return `${status} ${errorCode}`
-  const shown = text.length <= 200 ? text : `${text.slice(0, 200)}…`
-  return `${status} ${shown === '' ? 'with an empty body' : shown}`
-}
-
-function answerOf({ exchange, status, headers, text }: Reply, index: number): Answer {
-  const fields = status === null ? null : readObject(text)
-  const balanceText = numberText(fields?.get('balance'))
-  const balance = balanceText === null ? null : parseDecimal(balanceText.text)
-  if (balance !== null) exchange.balance = balanceText?.text ?? null
-  const currency = fields?.get('currency')
-  const reference = fields?.get('walletTransactionId') ?? null
-  const isSuccess = status !== null && status >= 200 && status <= 299
-  const success =
-    isSuccess &&
-    balance !== null &&
-    typeof currency === 'string' &&
-    (reference === null || typeof reference === 'string')
-      ? { balance, currency, walletTransactionId: reference }
-      : null
-  const code = fields?.get('errorCode')
-  const errorCode = status !== null && status >= 400 && typeof code === 'string' ? code : null
-  return {
-    index,
-    exchange,
-    status,
-    headers,
-    text,
-    fields,
-    balance: isSuccess ? balance : null,
-    success,
-    errorCode,
-  }
+function attemptLabel(label: string, attempt: number): string {
+  return attempt === 1 ? label : `${label} (attempt ${attempt})`
 }
 
 /** The sum of the stakes. */

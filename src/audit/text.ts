@@ -92,14 +92,17 @@ function followerLines(followers: AuditFinding['followers'], results: readonly A
   return others.length === 0 ? lines : [...lines, `  and ${others.length} others:`, ...wrapped(others)]
 }
 
-/** How balances were read, if not in the usual way. */
-export const unusualReading =
-  'Balances were read by the smallest bet and its rollback, because the wallet did not answer the rollback of an unknown bet with a balance (spec 4.3)'
+/** How balances were read, if not in the usual way; otherwise `null`. */
+export function unusualReading({ balancesReadBy }: AuditReport): string | null {
+  if (balancesReadBy === undefined || balancesReadBy.reason === null) return null
+  return `Balances were read by ${balancesReadBy.way}: ${balancesReadBy.reason}.`
+}
 
-function notSeenLines({ notSeen, balanceReadBy }: AuditReport): string[] {
-  const lines = notSeen.map(sentence => `  ${plain(sentence)}`)
+function notSeenLines(report: AuditReport): string[] {
+  const reading = unusualReading(report)
+  const lines = report.notSeen.map(sentence => `  ${plain(sentence)}`)
   return [
-    ...(balanceReadBy === 'rollback' ? [] : ['', `${unusualReading}.`]),
+    ...(reading === null ? [] : ['', plain(reading)]),
     ...(lines.length === 0 ? [] : ['', 'What this audit cannot see:', ...lines]),
   ]
 }

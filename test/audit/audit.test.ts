@@ -279,7 +279,8 @@ describe('settlements', () => {
     const wallet = await plain()
     const settle = { url: `${url}/settle`, headers: { 'x-settle': 'mine' } }
     await auditWallet({ ...optionsFor(wallet), settle, only: ['AU-502'] })
-    expect(seen).toEqual([undefined, 'mine'])
+    expect(seen.slice(0, 2)).toEqual([undefined, 'mine'])
+    expect(new Set(seen)).toEqual(new Set([undefined, 'mine']))
   })
 })
 
@@ -515,7 +516,7 @@ describe('an audit that is not possible', () => {
 describe('agreements with the platform', () => {
   it('are judged if they are given: statuses and error codes', async () => {
     const wallet = await plain()
-    const only = ['AU-102', 'AU-302', 'AU-610']
+    const only = ['AU-102', 'AU-610', 'AU-621']
     const options = { ...optionsFor(wallet), only }
     const agreed = await auditWallet({
       ...options,
@@ -529,10 +530,12 @@ describe('agreements with the platform', () => {
     })
     expect(other.results.map(({ verdict }) => verdict)).toEqual(['passed', 'failed', 'failed'])
     expect(other.passed).toBe(true)
+    // A refusal is a refusal whatever its code: only the cases about codes judge it.
     const renamed = await auditWallet({
       ...options,
       errorCodes: { INSUFFICIENT_FUNDS: ['NO_FUNDS', 'POOR'] },
     })
-    expect(renamed.results[0]?.failure?.expected).toBe('a refusal NO_FUNDS or POOR')
+    expect(renamed.results[0]?.verdict).toBe('passed')
+    expect(renamed.results[1]?.failure?.expected).toBe('a refusal NO_FUNDS or POOR')
   })
 })

@@ -277,6 +277,13 @@ export const fronts = {
       return reply
     },
   },
+  'every-seventh-call-fails': {
+    says: 'Every seventh call is answered with 503 by the proxy',
+    call: (message, memory) => {
+      memory.count += 1
+      return memory.count % 7 === 0 ? refusal(503, 'UNAVAILABLE') : message
+    },
+  },
   'cash-out-is-a-payout': {
     says: 'A cash-out is booked as a payout, and taken back like one',
     call: changing((fields, { path }) =>

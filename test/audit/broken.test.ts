@@ -14,21 +14,21 @@ const caught: Record<FaultName, readonly number[]> = {
   'retry-refused': [201, 203, 204, 205, 305, 510, 511, 902, 903, 904],
   'changed-amount-taken-as-retry': [231],
   'changed-currency-taken-as-retry': [233],
-  'changed-player-taken-as-retry': [234, 235],
+  'changed-player-taken-as-retry': [234, 235, 622],
   'changed-bet-taken-as-retry': [232, 235, 529],
   'changed-type-taken-as-retry': [529],
   'changed-odds-refused': [219],
   'changed-session-refused': [219],
   'changed-date-refused': [219, 220, 530],
   'amounts-compared-as-text': [221],
-  'player-checked-before-retry': [234, 235],
+  'player-checked-before-retry': [622],
   'ids-unique-per-player': [120],
   'ids-unique-per-bet': [217, 218, 223, 232, 235],
   'one-id-space': [222],
 
   // Placebet
   'second-placebet-debits': [214, 216],
-  'second-placebet-taken-as-retry': [215, 119],
+  'second-placebet-taken-as-retry': [215, 119, 621, 623],
   'no-tombstone': [301, 302, 303, 304, 305, 307, 309],
   'rolled-back-bet-placed-again': [224],
   'retry-after-rollback-debits': [212, 213, 308],
@@ -61,7 +61,7 @@ const caught: Record<FaultName, readonly number[]> = {
   'unsettlement-deducts-partially': [504],
   'unsettlement-goes-negative': [504, 531],
   'refused-unsettlement-collects-later': [506, 515],
-  'refused-unsettlement-not-recorded': [506],
+  'refused-unsettlement-not-recorded': [571],
   'uncollected-credit-collected-again': [507, 508, 515],
   'unsettlement-reverses-twice': [512, 513],
   'unvoided-reverses-paid': [503, 523],
@@ -110,7 +110,7 @@ const caught: Record<FaultName, readonly number[]> = {
   'error-as-200': [102, 106, 107, 108, 410, 411, 524, 526, 601, 604, 701],
   'error-without-code': [601, 602],
   'error-as-html': [601, 602, 612],
-  'funds-refusal-as-500': [610, 611, 402],
+  'funds-refusal-as-500': [610, 611],
   'balance-as-text': [115],
   'success-without-currency': [101, 104, 105],
   'balance-of-first-player': [118],
@@ -123,7 +123,7 @@ const caught: Record<FaultName, readonly number[]> = {
   'no-www-authenticate': [705],
 
   // HTTP
-  'malformed-json-500': [603, 811],
+  'malformed-json-500': [603, 624, 811],
   'missing-field-500': [605],
   'not-an-object-500': [603],
   'half-body-accepted': [905],
@@ -135,7 +135,7 @@ const caught: Record<FaultName, readonly number[]> = {
 
   // Races and lost connections
   'race-retry': [203],
-  'race-funds': [401],
+  'race-funds': [401, 402],
   'race-lost-update': [403],
   'race-bet': [216],
   'race-rollback': [208],
@@ -170,6 +170,7 @@ const caughtInFront: Record<FrontName, readonly number[]> = {
   'lost-answer-work-done-twice': [901, 902],
   'success-with-more': [114],
   'duplicate-refused-otherwise': [210],
+  'every-seventh-call-fails': [981],
   'cash-out-is-a-payout': [535],
   'ids-coerced': [606],
   'ascii-only': [809],
@@ -185,8 +186,8 @@ const currencies: Partial<Record<FaultName, { currency: string; balance: string 
 
 const idOf = (number: number) => `AU-${number}`
 
-/** Cases that need earlier cases: AU-991 compares the balances that those have left. */
-const withCompany: Record<number, readonly number[]> = { 991: [104, 112, 991] }
+/** Cases that need earlier cases: AU-981 counts their faults, AU-991 compares the balances that they have left. */
+const withCompany: Record<number, readonly number[]> = { 981: [104, 112, 981], 991: [104, 112, 991] }
 
 async function failuresOf(
   wallet: { url: string; credentials: { username: string; password: string } },

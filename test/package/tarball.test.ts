@@ -30,6 +30,7 @@ const exportsOf: Record<string, string[]> = {
     'renderJunit',
     'simulateSportsbook',
   ],
+  'bet-wallet/batches': ['answerEach', 'bisect', 'createBatches'],
   'bet-wallet/decide': [
     'createRequestParser',
     'decidePlaceBet',
@@ -364,6 +365,12 @@ describe('the types', () => {
           }
         },
       })
+      const batches: Batches<string, string> = createBatches({
+        ...{ slotsMax: 1, batchMax: 1, queueMax: 1, queuedMsMax: 1, sheddable: () => false },
+        onShed: entry => entry.resolve('shed'),
+        perform: async entries => entries.forEach(entry => entry.resolve(entry.item)),
+      })
+      void batches.stats.queued
       await postgres.ready().catch(error => (error as PostgresStoreError).code === 'SCHEMA_MISSING')
       // @ts-expect-error authenticate is required
       createHttpHandler(store, {})
@@ -379,6 +386,7 @@ describe('the types', () => {
   const imported = `
     import { handlePlaceBet, type Player, type WalletError, type WalletOptions, type WalletOutcome, WalletRefusal, type WalletStore } from 'bet-wallet'
     import { type AuditReport, auditWallet, type SimulationReport, simulateSportsbook } from 'bet-wallet/audit'
+    import { type Batches, createBatches } from 'bet-wallet/batches'
     import { createRequestParser, decidePlaceBet } from 'bet-wallet/decide'
     import { basicAuth, createHttpHandler } from 'bet-wallet/http'
     import { createMemoryStore } from 'bet-wallet/memory'

@@ -34,12 +34,12 @@ export const basics: readonly AuditCase[] = [
   {
     id: 'AU-102',
     level: 'MUST',
-    title: 'A stake above the funds is refused with INSUFFICIENT_FUNDS and debits nothing',
+    title: 'A stake above the funds is refused and debits nothing',
     source: 'spec 3, 4.1, 7',
     impact: 'Players bet money that they do not have, and the operator pays the winnings.',
     async play(stage) {
       const bet = stage.bet(add(stage.opening, stage.units(1)))
-      stage.expectRefusal(await stage.place(bet), 'INSUFFICIENT_FUNDS')
+      stage.expectRefusal(await stage.place(bet))
       await stage.expectBalance(stage.opening, 'after the refusal')
     },
   },
@@ -53,7 +53,7 @@ export const basics: readonly AuditCase[] = [
     async play(stage) {
       const all = stage.units(stage.wholeUnits(stage.opening))
       const rest = await stage.placeSuccessfully(stage.bet(all), stage.opening)
-      stage.expectRefusal(await stage.place(stage.bet(stage.units(1))), 'INSUFFICIENT_FUNDS')
+      stage.expectRefusal(await stage.place(stage.bet(stage.units(1))))
       await stage.expectBalance(rest, 'after all funds were staked')
     },
   },
@@ -72,37 +72,34 @@ export const basics: readonly AuditCase[] = [
   {
     id: 'AU-106',
     level: 'MUST',
-    title: 'A rollbackbet for an unknown player is refused with INVALID_PLAYER',
+    title: 'A rollbackbet for an unknown player is refused',
     source: 'spec 7, D16',
     impact: 'The platform believes that it returned a stake to a player who does not exist.',
     async play(stage) {
       const { betId } = stage.bet()
-      stage.expectRefusal(
-        await stage.rollback({ betId, playerId: `${stage.id()}-${unknownPlayer}` }),
-        'INVALID_PLAYER',
-      )
+      stage.expectRefusal(await stage.rollback({ betId, playerId: `${stage.id()}-${unknownPlayer}` }))
     },
   },
   {
     id: 'AU-107',
     level: 'MUST',
-    title: 'A placebet for an unknown player is refused with INVALID_PLAYER',
+    title: 'A placebet for an unknown player is refused',
     source: 'spec 7, D16',
     impact: 'The sportsbook accepts a bet that no player has paid for.',
     async play(stage) {
       const bet = stage.bet(stage.units(1), `${stage.id()}-${unknownPlayer}`)
-      stage.expectRefusal(await stage.place(bet), 'INVALID_PLAYER')
+      stage.expectRefusal(await stage.place(bet))
     },
   },
   {
     id: 'AU-108',
     level: 'MUST',
-    title: 'An unsettlement for an unknown player is refused with INVALID_PLAYER',
+    title: 'An unsettlement for an unknown player is refused',
     source: 'spec 7, D16',
     impact: 'The platform records a clawback as collected from a player who does not exist.',
     async play(stage) {
       const bet = stage.bet(stage.units(1), `${stage.id()}-${unknownPlayer}`)
-      stage.expectRefusal(await stage.unsettle(bet, 'UNSCORED'), 'INVALID_PLAYER')
+      stage.expectRefusal(await stage.unsettle(bet, 'UNSCORED'))
     },
   },
   {
@@ -191,7 +188,7 @@ export const basics: readonly AuditCase[] = [
     impact: 'Money is created: a player bets more than the funds, and the rollback pays out the stake.',
     async play(stage) {
       const bet = stage.bet(add(stage.opening, stage.units(100)))
-      stage.expectRefusal(await stage.place(bet), 'INSUFFICIENT_FUNDS')
+      stage.expectRefusal(await stage.place(bet))
       stage.expectSuccess(await stage.rollback(bet), stage.opening)
       await stage.expectBalance(stage.opening, 'after a refused bet was rolled back')
     },
@@ -295,8 +292,7 @@ export const basics: readonly AuditCase[] = [
   {
     id: 'AU-119',
     level: 'SHOULD',
-    title:
-      'A call for a player who does not own the bet is refused with INVALID_PLAYER, or INVALID_BET for a placebet',
+    title: 'A call for a player who does not own the bet is refused',
     source: 'D15',
     needs: ['other-player'],
     impact: 'The platform cannot tell a mix-up of players from a settled bet.',
@@ -308,13 +304,14 @@ export const basics: readonly AuditCase[] = [
       const rollback = await stage.rollback({ betId: bet.betId, playerId }, undefined, {
         label: `rollbackbet ${label}`,
       })
-      stage.expectAgreedRefusal(rollback, 'INVALID_PLAYER')
+      stage.expectRefusal(rollback)
       const unsettled = await stage.unsettle({ ...bet, playerId }, 'UNSCORED', undefined, {
         label: `unsettlement ${label}`,
+        mayFail: true,
       })
-      stage.expectAgreedRefusal(unsettled, 'INVALID_PLAYER')
+      stage.expectError(unsettled)
       const retry = { ...bet, transactionId: stage.id(), playerId }
-      stage.expectAgreedRefusal(await stage.place(retry, { label: `placebet ${label}` }), 'INVALID_BET')
+      stage.expectRefusal(await stage.place(retry, { label: `placebet ${label}` }))
     },
   },
   {

@@ -1,12 +1,12 @@
 /** AU-6xx: invalid calls are refused with the error record of spec 7. */
 import type { AuditCase } from '../audit-case.js'
-import { add } from '../decimal.js'
+import { add, subtract, textOf } from '../decimal.js'
 import { type Json, raw, write } from '../json.js'
 import { type Answer, describeAnswer, type Stage } from '../stage.js'
 
 /** Expects exactly errorCode and description, both non-empty strings (spec 7.2). */
 function exactError(stage: Stage, answer: Answer): void {
-  stage.expectRefusal(answer)
+  stage.expectError(answer)
   const { fields } = answer
   if (fields === null)
     stage.fail('a JSON object with errorCode and description', describeAnswer(answer), answer)
@@ -112,11 +112,11 @@ export const errors: readonly AuditCase[] = [
   {
     id: 'AU-603',
     level: 'SHOULD',
-    title: 'A body that is malformed or not an object is refused with INVALID_REQUEST',
+    title: 'A body that is malformed or not an object is refused with a 4xx',
     source: 'docs/errors.md',
     impact: 'A 500 for an error of the caller is retried and raises an alarm.',
     async play(stage) {
-      for (const answer of await malformed(stage)) stage.expectAgreedRefusal(answer, 'INVALID_REQUEST')
+      for (const answer of await malformed(stage)) stage.expectFinalRefusal(answer)
     },
   },
   {
@@ -147,12 +147,12 @@ export const errors: readonly AuditCase[] = [
   {
     id: 'AU-605',
     level: 'SHOULD',
-    title: 'A call without any one of the required fields is refused with INVALID_REQUEST',
+    title: 'A call without any one of the required fields is refused with a 4xx',
     source: 'spec 4.1 to 4.3',
     impact: 'A field that the platform forgets is noticed only when it is needed.',
     async play(stage) {
       await eachField(stage, undefined, 'without', answer => {
-        stage.expectAgreedRefusal(answer, 'INVALID_REQUEST')
+        stage.expectFinalRefusal(answer)
         exactError(stage, answer)
       })
     },
@@ -160,24 +160,20 @@ export const errors: readonly AuditCase[] = [
   {
     id: 'AU-606',
     level: 'SHOULD',
-    title: 'A field of another JSON type (number, object, list) is refused with INVALID_REQUEST',
+    title: 'A field of another JSON type (number, object, list) is refused with a 4xx',
     source: 'spec 2',
     impact: 'Whether player 7 and player "7" are the same depends on the database.',
     async play(stage) {
       for (const value of [raw('7'), true, ['x'], { x: 'x' }] as const)
-        await eachField(
-          stage,
-          value,
-          `with ${write(value)} as`,
-          answer => stage.expectAgreedRefusal(answer, 'INVALID_REQUEST'),
-          ['amount'],
-        )
+        await eachField(stage, value, `with ${write(value)} as`, answer => stage.expectFinalRefusal(answer), [
+          'amount',
+        ])
     },
   },
   {
     id: 'AU-607',
     level: 'SHOULD',
-    title: 'Unlisted values of betType and type, and invalid dates, are refused with INVALID_REQUEST',
+    title: 'Unlisted values of betType and type, and invalid dates, are refused with a 4xx',
     source: 'spec 4.1 to 4.3, D25, D26',
     impact: 'An unsettlement of an unknown type is treated as one of the known types.',
     async play(stage) {
@@ -192,10 +188,7 @@ export const errors: readonly AuditCase[] = [
       ] as const
       for (const [path, fields] of wrong) {
         const label = `${path.slice(1)} with ${JSON.stringify(fields)}`
-        stage.expectAgreedRefusal(
-          await stage.send(path, await fieldsOf(stage, path), { fields, label }),
-          'INVALID_REQUEST',
-        )
+        stage.expectFinalRefusal(await stage.send(path, await fieldsOf(stage, path), { fields, label }))
       }
     },
   },
@@ -216,7 +209,7 @@ export const errors: readonly AuditCase[] = [
         const label = `unsettlement of type ${JSON.stringify(type)}`
         const answer = await stage.send('/unsettlement', stage.reversal(bet, type, stage.id()), { label })
         await stage.expectBalance(balance, `after an ${label}`)
-        stage.expectRefusal(answer)
+        stage.expectError(answer)
       }
     },
   },
@@ -293,7 +286,7 @@ export const errors: readonly AuditCase[] = [
         await stage.call({ label: 'placebet with a malformed body', path: '/placebet', body: '{' }),
       ]
       for (const answer of answers) {
-        stage.expectRefusal(answer)
+        stage.expectError(answer)
         const type = answer.headers['content-type'] ?? 'none'
         if (!/^application\/json\b/i.test(type)) stage.fail('Content-Type application/json', type, answer)
       }
@@ -319,6 +312,101 @@ export const errors: readonly AuditCase[] = [
       for (const answer of answers) {
         const inside = insides.exec(answer.text)
         if (inside !== null) stage.fail('no internals of the wallet', JSON.stringify(inside[0]), answer)
+      }
+    },
+  },
+  {
+    id: 'AU-621',
+    level: 'SHOULD',
+    title:
+      'A bet that is placed or rolled back already, or unknown, is refused with INVALID_BET and its status',
+    source: 'D10, D11, D19, docs/errors.md',
+    impact: 'The platform cannot tell what is wrong with the bet, and reacts as to another refusal.',
+    async play(stage) {
+      const bet = stage.bet()
+      stage.expectSuccess(await stage.place(bet))
+      const second = await stage.place(
+        { ...bet, transactionId: stage.id() },
+        { label: 'placebet for the same bet under another transactionId' },
+      )
+      stage.expectAgreedRefusal(second, 'INVALID_BET')
+      stage.expectSuccess(await stage.rollback(bet))
+      for (const reversed of [stage.bet(), bet]) {
+        const answer = await stage.unsettle(reversed, 'UNSCORED', undefined, { mayFail: true })
+        stage.expectAgreedRefusal(answer, 'INVALID_BET')
+      }
+      const late = stage.bet()
+      stage.expectSuccess(await stage.rollback(late))
+      const answer = await stage.place(late, { label: 'placebet after its rollback' })
+      stage.expectAgreedRefusal(answer, 'INVALID_BET')
+    },
+  },
+  {
+    id: 'AU-622',
+    level: 'SHOULD',
+    title:
+      'A known transactionId with a different content is refused with TRANSACTION_CONFLICT and its status, whatever differs',
+    source: 'D4, docs/errors.md',
+    impact: 'The platform cannot tell an id that it has used twice from a bet that is refused.',
+    async play(stage) {
+      const bet = stage.bet()
+      stage.expectSuccess(await stage.place(bet))
+      const playerId = `${stage.id()}-nobody`
+      const amount = raw(textOf(subtract(bet.amount, stage.units(1))))
+      const changes = [{ amount }, { currency: stage.foreignCurrency() }, { playerId }]
+      for (const fields of changes) {
+        const label = `retry of the placebet with a different ${Object.keys(fields).join()}`
+        stage.expectAgreedRefusal(await stage.place(bet, { fields, label }), 'TRANSACTION_CONFLICT')
+      }
+      const transactionId = stage.id()
+      stage.expectSuccess(await stage.rollback(bet, transactionId))
+      for (const fields of [{ betId: `${stage.id()}-b` }, { playerId }]) {
+        const label = `retry of the rollbackbet with a different ${Object.keys(fields).join()}`
+        const answer = await stage.rollback(bet, transactionId, { fields, label })
+        stage.expectAgreedRefusal(answer, 'TRANSACTION_CONFLICT')
+      }
+    },
+  },
+  {
+    id: 'AU-623',
+    level: 'SHOULD',
+    title:
+      'A call for a player who does not own the bet is refused with INVALID_PLAYER (a placebet with INVALID_BET) and its status',
+    source: 'D15, docs/errors.md',
+    needs: ['other-player'],
+    impact: 'The platform cannot tell a mix-up of players from a settled bet.',
+    async play(stage) {
+      const playerId = stage.settings.otherPlayerId ?? ''
+      const bet = stage.bet()
+      stage.expectSuccess(await stage.place(bet))
+      const label = 'for the other player'
+      const rollback = await stage.rollback({ betId: bet.betId, playerId }, undefined, {
+        label: `rollbackbet ${label}`,
+      })
+      stage.expectAgreedRefusal(rollback, 'INVALID_PLAYER')
+      const unsettled = await stage.unsettle({ ...bet, playerId }, 'UNSCORED', undefined, {
+        label: `unsettlement ${label}`,
+        mayFail: true,
+      })
+      stage.expectAgreedRefusal(unsettled, 'INVALID_PLAYER')
+      const theirs = { ...bet, transactionId: stage.id(), playerId }
+      stage.expectAgreedRefusal(await stage.place(theirs, { label: `placebet ${label}` }), 'INVALID_BET')
+    },
+  },
+  {
+    id: 'AU-624',
+    level: 'SHOULD',
+    title: 'A call that is not what the interface describes is refused with INVALID_REQUEST and its status',
+    source: 'spec 4, docs/errors.md',
+    impact: 'The platform cannot tell a defect of its own from a refused bet.',
+    async play(stage) {
+      const body = '{'
+      const label = 'placebet with a malformed body'
+      stage.expectAgreedRefusal(await stage.call({ label, path: '/placebet', body }), 'INVALID_REQUEST')
+      for (const fields of [{ betType: undefined }, { betId: raw('7') }, { amount: raw('-1') }]) {
+        const what = `placebet with ${Object.keys(fields).join()} missing or invalid`
+        const answer = await stage.place(stage.bet(), { fields, label: what })
+        stage.expectAgreedRefusal(answer, 'INVALID_REQUEST')
       }
     },
   },

@@ -140,7 +140,7 @@ export const hostile: readonly AuditCase[] = [
       const answer = await stage.call({ label, path: '/placebet', body })
       const balance = await stage.balance()
       if (answer.success === null) {
-        stage.expectRefusal(answer)
+        stage.expectError(answer)
         await stage.expectBalance(stage.opening, `after a ${label} was refused`)
         return
       }
@@ -426,7 +426,7 @@ export const hostile: readonly AuditCase[] = [
         const label = `rollbackbet of ${JSON.stringify(betId)}`
         const answer = await stage.rollback(held, undefined, { fields: { betId }, label })
         await stage.expectBalance(after, `after a ${label}`)
-        stage.expectRefusal(answer)
+        stage.expectError(answer)
       }
       stage.expectSuccess(await stage.rollback(held), stage.opening)
     },
@@ -435,5 +435,5 @@ export const hostile: readonly AuditCase[] = [
 
 async function expectRefusedUnchanged(stage: Stage, answer: Answer, what: string): Promise<void> {
   await stage.expectBalance(stage.opening, `after ${what}`)
-  stage.expectRefusal(answer)
+  stage.expectError(answer)
 }

@@ -27,12 +27,12 @@ async function changed(stage: Stage, name: string): Promise<{ answer: Answer; be
 const conflicts: readonly AuditCase[] = changesOfPlacebet.map(({ name }, index) => ({
   id: `AU-${231 + index}`,
   level: 'SHOULD',
-  title: `A placebet with a known transactionId and a different ${name} is refused with TRANSACTION_CONFLICT`,
+  title: `A placebet with a known transactionId and a different ${name} is refused`,
   source: 'D3, D4',
   impact: 'A success would confirm a transaction that was not executed: the books differ from then on.',
   async play(stage) {
     const { answer, bet } = await changed(stage, name)
-    stage.expectAgreedRefusal(answer, 'TRANSACTION_CONFLICT')
+    stage.expectRefusal(answer)
     const retry = await stage.place(bet, { label: 'retry of the original placebet' })
     stage.expectSuccess(retry, subtract(stage.opening, bet.amount))
   },
@@ -190,11 +190,11 @@ export const replays: readonly AuditCase[] = [
     async play(stage) {
       const spent = await stage.spendDownTo(stage.units(50), stage.opening)
       const bet = stage.bet(stage.units(100))
-      stage.expectRefusal(await stage.place(bet), 'INSUFFICIENT_FUNDS')
+      stage.expectRefusal(await stage.place(bet))
       stage.expectSuccess(await stage.rollback(spent), stage.opening)
       const retry = await stage.place(bet, { label: 'retry of the refused placebet, with sufficient funds' })
       await stage.expectBalance(stage.opening, 'after the retry of a refused placebet')
-      stage.expectRefusal(retry, 'INSUFFICIENT_FUNDS')
+      stage.expectRefusal(retry)
     },
   },
   {
@@ -279,15 +279,14 @@ export const replays: readonly AuditCase[] = [
   {
     id: 'AU-215',
     level: 'SHOULD',
-    title: 'A second placebet for the same bet under another transactionId is refused with INVALID_BET',
+    title: 'A second placebet for the same bet under another transactionId is refused',
     source: 'D10',
     impact: 'A success would mean that a second stake was debited.',
     async play(stage) {
       const bet = stage.bet()
       await stage.placeSuccessfully(bet, stage.opening)
       const retry = { ...bet, transactionId: stage.id() }
-      for (let time = 1; time <= 2; time += 1)
-        stage.expectAgreedRefusal(await stage.place(retry), 'INVALID_BET')
+      for (let time = 1; time <= 2; time += 1) stage.expectRefusal(await stage.place(retry))
     },
   },
   {
@@ -473,8 +472,7 @@ export const replays: readonly AuditCase[] = [
   {
     id: 'AU-235',
     level: 'SHOULD',
-    title:
-      'A rollbackbet with a known transactionId and a different betId or playerId is refused with TRANSACTION_CONFLICT',
+    title: 'A rollbackbet with a known transactionId and a different betId or playerId is refused',
     source: 'D3, D4',
     impact:
       'A success would tell the platform that the second bet was rolled back, but its stake stays in the wallet.',
@@ -486,11 +484,11 @@ export const replays: readonly AuditCase[] = [
       const another = await stage.rollback({ ...bet, betId: `${stage.id()}-b` }, transactionId, {
         label: 'retry of the rollbackbet with a different betId',
       })
-      stage.expectAgreedRefusal(another, 'TRANSACTION_CONFLICT')
+      stage.expectRefusal(another)
       const unknown = await stage.rollback({ ...bet, playerId: `${stage.id()}-nobody` }, transactionId, {
         label: 'retry of the rollbackbet with a different playerId',
       })
-      stage.expectAgreedRefusal(unknown, 'TRANSACTION_CONFLICT')
+      stage.expectRefusal(unknown)
     },
   },
 ]

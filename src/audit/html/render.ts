@@ -136,6 +136,7 @@ function sentences(report: AuditReport): Markup {
   const failedOther = counted(report, 'failed') - failedMust
   const passedMust = numberText(counted(report, 'passed', 'MUST'))
   const skipped = counted(report, 'skipped')
+  const reading = unusualReading(report)
   const reasons = new Map<string, number>()
   for (const { reason } of report.results)
     if (reason !== null) reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
@@ -153,7 +154,7 @@ function sentences(report: AuditReport): Markup {
       : report.complete
         ? ' No case was skipped.'
         : ' Not all cases were run.'
-  }${report.balanceReadBy === 'rollback' ? null : ` ${unusualReading}.`}`
+  }${reading && ` ${reading}`}`
 }
 
 /** All cases as tiles, by level. */

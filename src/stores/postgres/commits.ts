@@ -2,8 +2,7 @@
  * `commit`: many changes in one statement, or in one database transaction with the rows of
  * `withinTransaction`.
  */
-import type { Decimal } from '../../money.js'
-import type { CommitResult, WalletChanges } from '../../store.js'
+
 import {
   answerEach,
   type Batches,
@@ -11,10 +10,12 @@ import {
   createBatches,
   type QueueSettings,
   type QueueStats,
-} from './batches.js'
+} from '../../batches/index.js'
+import type { Decimal } from '../../money.js'
+import type { CommitResult, WalletChanges } from '../../store.js'
 import { type Connections, classify } from './client.js'
 import type { Columns } from './columns.js'
-import { type ErrorClass, isConnectionLost, isOutOfRange, PostgresStoreError } from './errors.js'
+import { type ErrorClass, isConnectionLost, isOutOfRange, noRow, PostgresStoreError } from './errors.js'
 import { createLockWaits, type LockWaits } from './lock-waits.js'
 import { type FunctionCall, functionCall } from './prepared-statements.js'
 import { belowMinimum, notRepresentable } from './refusals.js'
@@ -113,16 +114,15 @@ async function perform(context: Context, entries: readonly CommitEntry[], attemp
     return await recover(context, entries, attempt, error)
   }
   const alone: CommitEntry[] = []
-  answerEach(
-    entries,
-    rows,
-    row => row.item_index,
-    (entry, row) => {
+  answerEach(entries, rows, {
+    indexOf: row => row.item_index,
+    answer(entry, row) {
       // Other items of the same player, judged before it, may be the cause: it is retried alone.
       if (row.verdict === 'out-of-range' && entries.length > 1) alone.push(entry)
       else answer(context, entry, row)
     },
-  )
+    missing: noRow,
+  })
   for (const entry of alone) await perform(context, [entry], { ...attempt, retry: true })
 }
 

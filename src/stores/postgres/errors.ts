@@ -73,6 +73,10 @@ export function unavailable(cause: unknown): PostgresStoreError {
   return new PostgresStoreError('UNAVAILABLE', 'The database is unavailable; no changes were made', { cause })
 }
 
+/** @returns the error of a request for which the statement returned no row */
+export const noRow = () =>
+  new PostgresStoreError('COMMIT_UNKNOWN', 'The database returned no row for this request')
+
 /** @returns the error of the check at start, which says in words what the driver or the server has reported */
 export function startError(cause: unknown): PostgresStoreError {
   if (cause instanceof PostgresStoreError && cause.code === 'UNSUPPORTED_CLIENT') return cause

@@ -1,5 +1,5 @@
 /** `bet-wallet/postgres`: the store over PostgreSQL, with your own players' table. */
-export type { QueueStats } from './batches.js'
+export type { QueueStats } from '../../batches/index.js'
 export type { PostgresClient, Query } from './client.js'
 export { type PostgresErrorCode, PostgresStoreError } from './errors.js'
 export { type ImportReport, importBets, importTransactions } from './import.js'

@@ -1,9 +1,17 @@
 /** `load` and `loadConfirmed`: many keys in one statement. */
+
+import {
+  answerEach,
+  type Batches,
+  bisect,
+  createBatches,
+  type Entry,
+  type QueueSettings,
+} from '../../batches/index.js'
 import type { WalletKeys, WalletSnapshot } from '../../store.js'
-import { answerEach, type Batches, bisect, createBatches, type Entry, type QueueSettings } from './batches.js'
 import { type Connections, classify } from './client.js'
 import type { Columns } from './columns.js'
-import { unavailable } from './errors.js'
+import { noRow, unavailable } from './errors.js'
 import { functionCall } from './prepared-statements.js'
 import { betFromRow, transactionFromRow } from './rows.js'
 import type { Tables } from './tables.js'
@@ -55,12 +63,11 @@ export function createLoads({
       for (const entry of entries) entry.reject(kind === 'rejected' ? cause : unavailable(cause))
       return
     }
-    answerEach(
-      entries,
-      rows,
-      row => row.key_index,
-      (entry, row) => entry.resolve(snapshotOf(entry.item, row, columns())),
-    )
+    answerEach(entries, rows, {
+      indexOf: row => row.key_index,
+      answer: (entry, row) => entry.resolve(snapshotOf(entry.item, row, columns())),
+      missing: noRow,
+    })
   }
 
   return createBatches<WalletKeys, WalletSnapshot>({

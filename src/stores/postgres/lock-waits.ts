@@ -3,7 +3,7 @@
  * in the database for a player's row lock, so no connection is held meanwhile, and a row that stays locked does
  * not delay the others.
  */
-import type { Entry, QueueStats } from './batches.js'
+import type { Entry, QueueStats } from '../../batches/index.js'
 
 export interface LockWaitSettings<Item, Result> {
   /** Maximum number of waiting entries; for sheddable items, half of it. */

@@ -1,7 +1,8 @@
 /** `createPostgresStore`: the contract over PostgreSQL, with many requests in one statement. */
+
+import type { QueueStats } from '../../batches/index.js'
 import type { Decimal } from '../../money.js'
 import type { CommitResult, WalletChanges, WalletStore } from '../../store.js'
-import type { QueueStats } from './batches.js'
 import { checkDatabase } from './check.js'
 import { checkClient, ping } from './check-client.js'
 import { type Connections, connectionsFrom, type PostgresClient, type Query, QueryFailed } from './client.js'

@@ -1,7 +1,8 @@
 /** `withinTransaction`: the operator's own rows in the database transaction of a batch. */
+
+import type { Entry } from '../../batches/index.js'
 import type { Decimal } from '../../money.js'
 import type { CommitResult, WalletChanges } from '../../store.js'
-import type { Entry } from './batches.js'
 import { CallbackFailed, type Query } from './client.js'
 import type { Columns } from './columns.js'
 import { isDebit } from './refusals.js'

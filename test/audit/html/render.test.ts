@@ -257,9 +257,11 @@ describe('the page shows', () => {
   it('what the audit cannot see, and how balances were read if not in the usual way', () => {
     for (const sentence of failingReport.notSeen) expect(failing).toContain(sentence)
     expect(failing).not.toContain('Balances were read')
-    expect(textOf(renderHtml({ ...passingReport, balanceReadBy: 'bet and rollback' }))).toContain(
-      'No case was skipped. Balances were read by the smallest bet and its rollback',
-    )
+    expect(
+      textOf(
+        renderHtml({ ...passingReport, balancesReadBy: { way: 'the smallest bet', reason: 'it is so' } }),
+      ),
+    ).toContain('No case was skipped. Balances were read by the smallest bet: it is so.')
     expect(textOf(renderHtml({ ...passingReport, notSeen: [] }))).not.toContain('cannot see')
   })
 

@@ -100,7 +100,7 @@ function reportOf(cases: readonly Case[], seed: number, findings: AuditReport['f
     player: { playerId: 'audit-player', currency: 'EUR' },
     funds: { before: '1000.00', after: results.at(-1)?.exchanges.at(-1)?.balance ?? null },
     requests: number,
-    balanceReadBy: 'rollback',
+    balancesReadBy: { way: 'the rollback of an unknown bet', reason: null },
     findings,
     notSeen: [
       'Whether records survive a restart: use --restart-command.',
@@ -504,7 +504,7 @@ export const largeReport = reportOf(
 
 /** The report with every text replaced, except fields with a fixed set of values. */
 export function withEveryText(report: AuditReport, textOf: (path: string) => string): AuditReport {
-  const fixedFields = ['level', 'verdict', 'kind', 'balanceReadBy']
+  const fixedFields = ['level', 'verdict', 'kind', 'way']
   // The ids of findings refer to results.
   const referred = (id: string) => `report.results.${report.results.findIndex(result => result.id === id)}.id`
   const walk = (value: unknown, path: string): unknown => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { Entry } from '../../../src/stores/postgres/batches.js'
+import type { Entry } from '../../../src/batches/index.js'
 import { createLockWaits, type LockWaitSettings } from '../../../src/stores/postgres/lock-waits.js'
 
 interface Item {

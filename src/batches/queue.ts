@@ -3,7 +3,8 @@
  * soon as a slot is free, with everything queued by then. A single request is not delayed; concurrent
  * requests form batches.
  */
-import { PostgresStoreError } from './errors.js'
+import { WalletError } from '../errors.js'
+import { type OptionChecks, optionChecks } from '../option-checks.js'
 
 export interface QueueSettings {
   /** Maximum number of batches in flight. */
@@ -35,11 +36,16 @@ export interface BatchSettings<Item, Result> extends QueueSettings {
   onePartitionPerBatch?: boolean
   /** Items of one batch have no key in common. The second item with a key is passed to `onDuplicateKey`. */
   uniqueKeysOf?(item: Item): readonly string[]
-  /** Performs a batch and answers every entry. Never rejects. */
+  /**
+   * Performs a batch, and answers every entry by `resolve` or `reject`. The slot is free again when its promise is
+   * settled. If it rejects, every entry that is not answered yet is rejected with the same error.
+   */
   perform(batch: readonly Entry<Item, Result>[]): Promise<void>
   /** Answers an entry that the queue has no room for, or that was queued too long: no changes were made. */
   onShed(entry: Entry<Item, Result>): void
-  /** Answers an entry that has a key in common with an entry of a batch, after that batch. */
+  /**
+   * Answers an entry that has a key in common with an entry of a batch, after that batch. Required with `uniqueKeysOf`.
+   */
   onDuplicateKey?(entry: Entry<Item, Result>): void
 }
 
@@ -53,8 +59,9 @@ export interface Entry<Item, Result> {
 }
 
 export interface Batches<Item, Result> {
+  /** Queues an item. Its promise is settled as `perform`, `onShed` or `onDuplicateKey` answers its entry. */
   submit(item: Item): Promise<Result>
-  /** Queues an entry of another queue. It was queued when it came to that one. */
+  /** Queues an entry of another queue. Its time in the queue began when it came to that one. */
   add(entry: Entry<Item, Result>): void
   readonly stats: QueueStats
 }
@@ -98,7 +105,13 @@ interface Batch<Item, Result> {
   queuedSince: number
 }
 
+/**
+ * Creates a queue whose items are performed in batches.
+ *
+ * @throws {WalletError} `INVALID_OPTIONS`, naming the setting
+ */
 export function createBatches<Item, Result>(settings: BatchSettings<Item, Result>): Batches<Item, Result> {
+  checkSettings(settings)
   const state: State<Item, Result> = {
     settings,
     priorityQueue: [],
@@ -122,6 +135,25 @@ export function createBatches<Item, Result>(settings: BatchSettings<Item, Result
       return { queued: queuedIn(state), inFlight: state.inFlight, shed: state.shed }
     },
   }
+}
+
+const check: OptionChecks = optionChecks(message => {
+  throw new WalletError('INVALID_OPTIONS', message)
+})
+
+const callbackNames = [
+  ...['sheddable', 'bulk', 'partitionKeyOf', 'uniqueKeysOf'],
+  ...['perform', 'onShed', 'onDuplicateKey'],
+]
+const numberNames = ['slotsMax', 'batchMax', 'queueMax', 'queuedMsMax']
+
+function checkSettings(settings: object): void {
+  check.names(settings, [...callbackNames, ...numberNames, 'onePartitionPerBatch'])
+  const given: Readonly<Record<string, unknown>> = { ...settings }
+  for (const name of numberNames) check.whole(name, given[name], name === 'queuedMsMax' ? 0 : 1)
+  for (const name of callbackNames) check.func(name, given[name])
+  const required = ['sheddable', 'perform', 'onShed', ...(given.uniqueKeysOf ? ['onDuplicateKey'] : [])]
+  for (const name of required) if (given[name] === undefined) check.invalid(`${name} must be a function`)
 }
 
 function queuedIn<Item, Result>({ priorityQueue, bulkQueue, sheddableQueue }: State<Item, Result>): number {
@@ -266,52 +298,15 @@ async function send<Item, Result>(state: State<Item, Result>, batch: Batch<Item,
   if (isBulk) state.bulkSlots += 1
   state.inFlight += entries.length + duplicates.length
   for (const partition of partitions) partitionsInFlight.add(partition)
-  await settings.perform(entries)
+  try {
+    await settings.perform(entries)
+  } catch (error) {
+    for (const entry of entries) entry.reject(error)
+  }
   for (const partition of partitions) partitionsInFlight.delete(partition)
   state.slots -= 1
   if (isBulk) state.bulkSlots -= 1
   state.inFlight -= entries.length + duplicates.length
   for (const entry of duplicates) settings.onDuplicateKey?.(entry)
   if (queuedIn(state) > 0) schedule(state)
-}
-
-/**
- * Answers every entry by its row. An entry whose row is missing or unreadable is rejected; the others are not
- * affected.
- *
- * @param indexOf the index of the entry that a row belongs to
- */
-export function answerEach<Item, Result, Row>(
-  entries: readonly Entry<Item, Result>[],
-  rows: readonly Row[],
-  indexOf: (row: Row) => number,
-  answer: (entry: Entry<Item, Result>, row: Row) => void,
-): void {
-  const unanswered: (Entry<Item, Result> | undefined)[] = [...entries]
-  for (const row of rows) {
-    const index = indexOf(row)
-    const entry = unanswered[index]
-    if (entry === undefined) continue
-    unanswered[index] = undefined
-    try {
-      answer(entry, row)
-    } catch (error) {
-      entry.reject(error)
-    }
-  }
-  for (const entry of unanswered)
-    entry?.reject(new PostgresStoreError('COMMIT_UNKNOWN', 'The database returned no row for this request'))
-}
-
-/**
- * Performs the two halves of a failed batch, one after the other. Repeated bisection isolates the entry that
- * causes the failure.
- */
-export async function bisect<T>(
-  entries: readonly T[],
-  perform: (half: readonly T[]) => Promise<void>,
-): Promise<void> {
-  const middle = Math.ceil(entries.length / 2)
-  await perform(entries.slice(0, middle))
-  await perform(entries.slice(middle))
 }

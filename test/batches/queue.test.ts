@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { type BatchSettings, createBatches, type Entry } from '../../../src/stores/postgres/batches.js'
+import { type BatchSettings, createBatches, type Entry } from '../../src/batches/index.js'
 
 interface Item {
   name: string
@@ -263,5 +263,44 @@ describe('with a full queue', () => {
     await turn()
     expect(await late).toBe('shed')
     expect(sent).toHaveLength(0)
+  })
+})
+
+describe('a batch whose `perform` rejects', () => {
+  test('rejects its entries that are not answered, and frees its slot', async () => {
+    let calls = 0
+    const { batches } = stage({
+      async perform(entries) {
+        calls += 1
+        entries[0]?.resolve('done')
+        if (calls === 1) throw new Error('lost')
+        entries[1]?.resolve('done')
+      },
+    })
+    const first = [batches.submit({ name: 'a' }), batches.submit({ name: 'b' })]
+    expect(await first[0]).toBe('done')
+    await expect(first[1]).rejects.toThrow('lost')
+    expect(await Promise.all([batches.submit({ name: 'c' }), batches.submit({ name: 'd' })])).toEqual([
+      'done',
+      'done',
+    ])
+    expect(batches.stats).toEqual({ queued: 0, inFlight: 0, shed: 0 })
+  })
+})
+
+describe('settings that are wrong', () => {
+  test.each([
+    [{ slotsMax: 0 }, 'slotsMax must be a whole number of at least 1'],
+    [{ batchMax: 1.5 }, 'batchMax must be a whole number of at least 1'],
+    [{ queueMax: Number.POSITIVE_INFINITY }, 'queueMax must be a whole number of at least 1'],
+    [{ queuedMsMax: -1 }, 'queuedMsMax must be a whole number of at least 0'],
+    [{ perform: undefined }, 'perform must be a function'],
+    [{ onShed: 'shed' }, 'onShed must be a function'],
+    [{ uniqueKeysOf: () => [] }, 'onDuplicateKey must be a function'],
+    [{ batchSize: 5 }, 'unknown option "batchSize"'],
+  ])('%o: %s', (wrong, message) => {
+    expect(() => stage(wrong as unknown as Partial<BatchSettings<Item, Answer>>)).toThrow(
+      expect.objectContaining({ code: 'INVALID_OPTIONS', message: `Invalid options: ${message}` }),
+    )
   })
 })

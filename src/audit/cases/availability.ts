@@ -1,0 +1,18 @@
+/** AU-98x: the calls that were answered with a fault (5xx), or not at all, during the whole audit. */
+import type { AuditCase } from '../audit-case.js'
+import { describeOutages } from '../retries.js'
+
+export const availability: readonly AuditCase[] = [
+  {
+    id: 'AU-981',
+    level: 'SHOULD',
+    title: 'Every call of the platform is answered, and none with a fault (5xx)',
+    source: 'D9',
+    impact:
+      'Each fault is a bet that the platform rolls back and the player does not get, or a call that it repeats.',
+    async play(stage) {
+      if (stage.outages.length === 0) return
+      stage.fail('no 5xx and no call without an answer', describeOutages(stage.outages, stage.calls))
+    },
+  },
+]
