@@ -31,13 +31,15 @@ export function findingsOf(
   unitsNeeded: number,
 ): AuditFinding[] {
   const failed = results.filter((result): result is Failed => result.failure !== null)
+  const byFunds = linksByFunds(results, failed, minorUnits, fromUnits(Math.floor(unitsNeeded / 2), minorUnits))
+  const others = failed.filter(({ id }) => !byFunds.some(({ one }) => one === id))
   const links = [
-    ...linksByFunds(results, failed, minorUnits, fromUnits(Math.floor(unitsNeeded / 2), minorUnits)),
+    ...byFunds,
     ...linksByCause(
-      failed.filter(({ failure }) => !isInexact(failure, minorUnits)),
+      others.filter(({ failure }) => !isInexact(failure, minorUnits)),
       causes,
     ),
-    ...linksBySymptom(failed, minorUnits),
+    ...linksBySymptom(others, minorUnits),
   ]
   const groups = groupsOf(failed, links)
   const findings = groups.map(group => findingOf(group, links, minorUnits))
@@ -98,7 +100,11 @@ function linksByFunds(
   const links: Link[] = []
   for (const result of failed) {
     const earlier = spoilers.filter(spoiler => results.indexOf(spoiler) < results.indexOf(result))
-    const spoiler = earlier.toSorted((one, other) => compare(left(one), left(other)))[0]
+    const before = parseDecimal(result.balance?.before ?? '')
+    const spoiler =
+      before !== null && before.scale > minorUnits
+        ? earlier.find(({ balance }) => (parseDecimal(balance?.after ?? '')?.scale ?? 0) > minorUnits)
+        : earlier.toSorted((one, other) => compare(left(one), left(other)))[0]
     if (spoiler === undefined || !lacksFunds(result, minorUnits, least)) continue
     const other = standsFor(spoiler) ?? links.find(link => link.reason.endsWith(spoiler.id))?.one
     const reason = `the balance was already unexplained after ${spoiler.id}`
