@@ -21,6 +21,11 @@ export interface AuditCase {
   title: string
   /** `spec 4.1`: docs/interface.md; `D6`: docs/decisions.md; `A01`: docs/scenarios.md; or another page. */
   source: string
+  /**
+   * The sentence of docs/interface.md that a failing wallet breaks, without its marks. A MUST without one is a
+   * case in which money is lost or made where the interface is silent.
+   */
+  quote?: string
   /** The damage in production if a wallet fails. */
   impact: string
   needs?: readonly Need[]

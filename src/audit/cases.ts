@@ -10,14 +10,18 @@ import { errors } from './cases/errors.js'
 import { funds } from './cases/funds.js'
 import { hostile } from './cases/hostile.js'
 import { lateBets } from './cases/late-bets.js'
+import { oldTransactionCases } from './cases/old-transactions.js'
 import { replays } from './cases/replays.js'
+import { settlements } from './cases/settlements.js'
 
 export const cases: readonly AuditCase[] = [
   ...basics,
   ...replays,
+  ...oldTransactionCases,
   ...lateBets,
   ...funds,
   ...clawbacks,
+  ...settlements,
   ...errors,
   ...authentication,
   ...hostile,

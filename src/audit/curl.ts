@@ -5,8 +5,8 @@ export interface CurlParts {
   url: string
   /** `secret`: an environment variable replaces the value, for example `"$WALLET_X_API_KEY"`. */
   headers: readonly { name: string; value: string; secret: boolean }[]
-  /** HTTP Basic: from the environment, with a wrong password, or none. */
-  user: 'given' | 'wrong' | 'none'
+  /** HTTP Basic, in the syntax of the shell: `"$WALLET_USER:$WALLET_PASSWORD"`. */
+  user: string | null
   body: Uint8Array | null
   /** A command that prints the body, if it is too long to paste. */
   bodyCommand?: string
@@ -17,8 +17,7 @@ export interface CurlParts {
 export function curlLine({ method, url, headers, user, body, bodyCommand, options = [] }: CurlParts): string {
   const words = ['curl -i', ...options]
   if (method !== 'POST' || body === null) words.push(`-X ${method}`)
-  if (user === 'given') words.push('-u "$WALLET_USER:$WALLET_PASSWORD"')
-  if (user === 'wrong') words.push('-u "$WALLET_USER:not-the-password"')
+  if (user !== null) words.push(`-u ${user}`)
   for (const { name, value, secret } of headers) {
     words.push(secret ? `-H "${name}: $${variableOf(name)}"` : `-H ${quoted(`${name}: ${value}`)}`)
   }

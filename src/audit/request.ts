@@ -3,6 +3,7 @@ import { basicOf } from './checks.js'
 import { curlLine } from './curl.js'
 import type { AuditSettings } from './options.js'
 import type { AuditExchange } from './report.js'
+import { type WrongCredentials, wrongCredentials } from './wrong-credentials.js'
 
 export interface Call {
   /** For the report: `placebet b-3 of 30`. */
@@ -16,11 +17,12 @@ export interface Call {
   /** Replaces or adds headers; `null` removes one. */
   headers?: Readonly<Record<string, string | null>>
   /**
-   * `wrong`: a wrong password, wrong values of the secret headers, and a body that is changed after signing.
+   * Wrong ones: a wrong user name or password, wrong values of the secret headers, and a body that is changed
+   * after signing.
    *
    * @default 'given'
    */
-  credentials?: 'given' | 'none' | 'wrong'
+  credentials?: 'given' | 'none' | WrongCredentials
   /** Without one, the request is sent at once, on a kept-alive connection. */
   delivery?: Delivery
   /** A shell command that prints the body, for the report, if the body is too long to paste. */
@@ -68,24 +70,27 @@ export function buildRequest(call: Call, settings: AuditSettings, sentAtMs: numb
   const isAuthenticated = url.origin === settings.base.origin && credentials !== 'none'
   const basic = isAuthenticated ? settings.credentials : null
   const secrets = isAuthenticated ? { ...settings.headers } : {}
-  if (credentials === 'wrong') for (const name in secrets) secrets[name] = `${secrets[name]}x`
+  const wrong = credentials === 'given' || credentials === 'none' ? null : wrongCredentials[credentials]
+  if (wrong !== null) for (const name in secrets) secrets[name] = wrong.secret(secrets[name] ?? '')
 
   const body = call.body === undefined ? null : Buffer.from(call.body)
-  const isTampered = settings.sign !== null && credentials === 'wrong' && body !== null
+  const isTampered = settings.sign !== null && wrong !== null && body !== null
   const sentBody = isTampered ? Buffer.concat([body, Buffer.from(' ')]) : body
 
   const headers: Record<string, string> = { ...secrets }
   if (body !== null) headers['content-type'] = 'application/json'
   if (basic !== null) {
-    const password = credentials === 'wrong' ? `${basic.password}x` : basic.password
-    headers.authorization = basicOf({ ...basic, password })
+    const { username, password } = basic
+    headers.authorization = basicOf(
+      wrong === null ? basic : { username: wrong.username(username), password: wrong.secret(password) },
+    )
   }
   for (const [name, value] of Object.entries(call.headers ?? {})) {
     if (value === null) delete headers[name]
     else headers[name] = value
   }
 
-  const user = basic === null ? 'none' : credentials === 'wrong' ? 'wrong' : 'given'
+  const user = basic === null ? null : (wrong?.curlUser ?? '"$WALLET_USER:$WALLET_PASSWORD"')
   const curl = curlOf(call, url, headers, secrets, user, sentBody)
   const exchange = exchangeOf({ label: call.label, sentAtMs, method, path: call.path, curl }, sentBody)
   const isSigned = isAuthenticated && settings.sign !== null
@@ -97,11 +102,11 @@ function curlOf(
   url: URL,
   headers: Record<string, string>,
   secrets: Record<string, string>,
-  user: 'given' | 'wrong' | 'none',
+  user: string | null,
   body: Buffer | null,
 ): string {
   const shown = Object.entries(headers)
-    .filter(([name]) => name !== 'authorization' || user === 'none')
+    .filter(([name]) => name !== 'authorization' || user === null)
     .map(([name, value]) => ({ name, value, secret: name in secrets }))
   // An empty header stops curl from adding its own.
   if (body !== null && headers['content-type'] === undefined)

@@ -25,6 +25,8 @@ const caught: Record<FaultName, readonly number[]> = {
   'ids-unique-per-player': [120],
   'ids-unique-per-bet': [217, 218, 223, 232, 235],
   'one-id-space': [222],
+  'last-1000-remembered': [241],
+  'old-unsettlement-debits-resettlement': [544],
 
   // Placebet
   'second-placebet-debits': [214, 216],
@@ -37,6 +39,7 @@ const caught: Record<FaultName, readonly number[]> = {
   'zero-stake-needs-funds': [117],
   'refusal-debits': [102],
   'currency-mismatch-accepted': [111],
+  'currency-case-folded': [121],
   'unknown-player-404': [610],
   'unknown-player-success': [106, 107, 108],
 
@@ -50,6 +53,7 @@ const caught: Record<FaultName, readonly number[]> = {
   'rollback-of-lost-pays': [537],
   'rollback-of-uncollected-pays': [509],
   'rollback-after-reversal-refused': [522],
+  'rollback-after-unvoided-refused': [522],
   'rollback-of-unknown-refused': [105],
   'rollback-of-refused-pays': [113],
   'rollback-of-other-player-pays': [118],
@@ -66,6 +70,10 @@ const caught: Record<FaultName, readonly number[]> = {
   'unsettlement-reverses-twice': [512, 513],
   'unvoided-reverses-paid': [503, 523],
   'unscored-reverses-void': [523],
+  'unscored-reverses-both': [540],
+  'unvoided-debits-stake': [538, 539, 540],
+  'unvoided-debits-last-only': [539],
+  'equal-payouts-debited-once': [516],
   'unscored-of-unsettled-succeeds': [517, 518, 519],
   'unscored-of-unsettled-is-final': [519],
   'settlement-not-found-is-final': [518],
@@ -118,7 +126,11 @@ const caught: Record<FaultName, readonly number[]> = {
   // Authentication
   'no-authentication': [701, 702, 703, 704],
   'authentication-after-body': [706, 707],
-  'authentication-by-name': [702],
+  'authentication-by-name': [702, 708],
+  'authentication-by-password': [709],
+  'password-empty-accepted': [708],
+  'password-prefix-accepted': [708],
+  'password-case-folded': [708],
   'authentication-after-effect': [701, 702, 703],
   'no-www-authenticate': [705],
 
@@ -140,6 +152,13 @@ const caught: Record<FaultName, readonly number[]> = {
   'race-bet': [216],
   'race-rollback': [208],
   'race-unsettlement': [513],
+  'race-unsettlement-lost-update': [531, 534],
+  'race-settlement-retry': [541],
+  'race-settlement-lost-update': [542, 543],
+  'race-settlement-of-bet': [543],
+  'locks-crossed-by-rollback': [909],
+  'locks-crossed-by-unsettlement': [909],
+  'locks-crossed-by-settlement': [909],
   'disconnect-forgets-record': [902],
   'disconnect-forgets-debit': [902],
 }

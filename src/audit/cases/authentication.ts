@@ -1,9 +1,29 @@
 /** AU-7xx: authentication. The interface leaves only the scheme open (spec 5). */
 import type { AuditCase } from '../audit-case.js'
 import { subtract } from '../decimal.js'
-import { describeAnswer, Skipped } from '../stage.js'
+import { type Answer, describeAnswer, Skipped, type Stage } from '../stage.js'
+import { changesSecrets, type WrongCredentials } from '../wrong-credentials.js'
 
 const needs = ['authentication'] as const
+
+/** Expects that calls with each of these credentials are refused and change no balance. */
+async function expectNoEntrance(stage: Stage, all: readonly WrongCredentials[]): Promise<void> {
+  if (stage.settings.sign !== null) throw new Skipped('calls are signed, and a valid signature may be enough')
+  const wrong = all.filter(name => changesSecrets(name, stage.settings))
+  if (wrong.length === 0) throw new Skipped('calls have no user name and password')
+  const bet = stage.bet()
+  const after = await stage.placeSuccessfully(bet, stage.opening)
+  for (const credentials of wrong) {
+    const change = (operation: string) => ({ credentials, label: `${operation} with ${credentials}` })
+    const answers: Answer[] = [
+      await stage.place(stage.bet(), change('placebet')),
+      await stage.rollback(bet, undefined, change('rollbackbet')),
+      await stage.unsettle(bet, 'UNSCORED', undefined, change('unsettlement')),
+    ]
+    await stage.expectBalance(after, `after calls with ${credentials}`)
+    for (const answer of answers) stage.expectRefusal(answer)
+  }
+}
 
 export const authentication: readonly AuditCase[] = [
   {
@@ -38,7 +58,7 @@ export const authentication: readonly AuditCase[] = [
     async play(stage) {
       const bet = stage.bet()
       const after = await stage.placeSuccessfully(bet, stage.opening)
-      const change = { credentials: 'wrong' } as const
+      const change = { credentials: 'wrong credentials' } as const
       const answers = [
         await stage.place(stage.bet(), { ...change, label: 'placebet with wrong credentials' }),
         await stage.rollback(bet, undefined, { ...change, label: 'rollbackbet with wrong credentials' }),
@@ -79,7 +99,7 @@ export const authentication: readonly AuditCase[] = [
     needs,
     impact: 'A wrong password looks like a refused bet, or like a fault.',
     async play(stage) {
-      for (const credentials of ['none', 'wrong'] as const) {
+      for (const credentials of ['none', 'wrong credentials'] as const) {
         const label = `rollbackbet with ${credentials === 'none' ? 'no' : 'wrong'} credentials`
         const answer = await stage.rollback(stage.bet(), undefined, { credentials, label })
         stage.expectAgreedRefusal(answer, 'AUTHENTICATION_FAILED')
@@ -127,8 +147,34 @@ export const authentication: readonly AuditCase[] = [
     },
   },
   {
+    id: 'AU-708',
+    level: 'MUST',
+    title: 'A password that is empty, cut off, or in the other case is refused and changes no balance',
+    source: 'spec 5, A01',
+    needs,
+    impact: 'Whoever guesses one character of the password, or none, can change the players’ balances.',
+    play: stage =>
+      expectNoEntrance(stage, [
+        'an empty password',
+        'the first character of the password',
+        'the first half of the password',
+        'all but the last character of the password',
+        'the password in the other case',
+      ]),
+  },
+  {
+    id: 'AU-709',
+    level: 'MUST',
+    title: 'The password with another user name is refused and changes no balance',
+    source: 'spec 5, A01',
+    needs,
+    impact:
+      'A user who was removed can still change balances, and the password of one platform opens the account of another.',
+    play: stage => expectNoEntrance(stage, ['another user name']),
+  },
+  {
     id: 'AU-707',
-    level: 'SHOULD',
+    level: 'MAY',
     title: 'An unauthenticated call is answered before its body is read',
     source: 'docs/errors.md, A01',
     needs,

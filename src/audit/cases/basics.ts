@@ -2,7 +2,7 @@
 import type { AuditCase } from '../audit-case.js'
 import { add, compare, subtract, textOf, zero } from '../decimal.js'
 import { numberText, raw } from '../json.js'
-import { describeAnswer, sumOf } from '../stage.js'
+import { describeAnswer, Skipped, sumOf } from '../stage.js'
 
 const unknownPlayer = 'nobody'
 
@@ -12,6 +12,7 @@ export const basics: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A placebet debits the stake and returns the remaining balance in the player’s currency',
     source: 'spec 1.4, 3, 4.1',
+    quote: 'funds suffice | the stake is debited',
     impact: 'Stakes that are not debited are free bets. The sportsbook shows the player a wrong balance.',
     async play(stage) {
       const after = await stage.placeSuccessfully(stage.bet(), stage.opening)
@@ -23,6 +24,7 @@ export const basics: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A rollbackbet credits the stake and returns the new balance',
     source: 'spec 1.4, 3, 4.3',
+    quote: 'the bet exists | the placebet is undone',
     impact: 'The player pays for bets that the sportsbook has cancelled.',
     async play(stage) {
       const bet = stage.bet()
@@ -36,6 +38,7 @@ export const basics: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A stake above the funds is refused and debits nothing',
     source: 'spec 3, 4.1, 7',
+    quote: 'funds do not suffice | none: INSUFFICIENT_FUNDS',
     impact: 'Players bet money that they do not have, and the operator pays the winnings.',
     async play(stage) {
       const bet = stage.bet(add(stage.opening, stage.units(1)))
@@ -48,6 +51,7 @@ export const basics: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A stake of exactly the funds is debited, and a further stake of the smallest unit is refused',
     source: 'spec 3, 4.1',
+    quote: 'funds suffice | the stake is debited',
     impact:
       'An off-by-one at the limit: a player cannot stake the last cent, or the balance becomes negative.',
     async play(stage) {
@@ -62,6 +66,7 @@ export const basics: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A rollbackbet of an unknown bet succeeds and does not change the balance',
     source: 'spec 3, 4.3',
+    quote: 'If no bet has this betId, the answer is a success',
     impact:
       'The platform retries the rollback indefinitely, or the player is paid for a bet that was never placed.',
     async play(stage) {
@@ -74,6 +79,7 @@ export const basics: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A rollbackbet for an unknown player is refused',
     source: 'spec 7, D16',
+    quote: 'the player is unknown or invalid',
     impact: 'The platform believes that it returned a stake to a player who does not exist.',
     async play(stage) {
       const { betId } = stage.bet()
@@ -85,6 +91,7 @@ export const basics: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A placebet for an unknown player is refused',
     source: 'spec 7, D16',
+    quote: 'the player is unknown or invalid',
     impact: 'The sportsbook accepts a bet that no player has paid for.',
     async play(stage) {
       const bet = stage.bet(stage.units(1), `${stage.id()}-${unknownPlayer}`)
@@ -96,6 +103,7 @@ export const basics: readonly AuditCase[] = [
     level: 'MUST',
     title: 'An unsettlement for an unknown player is refused',
     source: 'spec 7, D16',
+    quote: 'the player is unknown or invalid',
     impact: 'The platform records a clawback as collected from a player who does not exist.',
     async play(stage) {
       const bet = stage.bet(stage.units(1), `${stage.id()}-${unknownPlayer}`)
@@ -107,6 +115,7 @@ export const basics: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Bets of every betType are accepted, and so is a bet without odds',
     source: 'spec 4.1',
+    quote: 'SINGLE, MULTIPLE or TEASER; for information',
     impact: 'All bets of one type fail in production, and tests with single bets do not show it.',
     async play(stage) {
       let balance = stage.opening
@@ -165,6 +174,7 @@ export const basics: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A rollback credits the stake of its own bet and of no other',
     source: 'spec 2, 4.3',
+    quote: 'identifies the bet; connects it with its settlements, unsettlements and rollbacks',
     impact: 'A rollback credits the stake of another bet: too much or too little.',
     async play(stage) {
       const bets = [
@@ -185,6 +195,7 @@ export const basics: readonly AuditCase[] = [
     level: 'MUST',
     title: 'The rollback of a bet that was refused for insufficient funds succeeds and credits nothing',
     source: 'spec 4.3, D11',
+    quote: 'If no bet has this betId, the answer is a success',
     impact: 'Money is created: a player bets more than the funds, and the rollback pays out the stake.',
     async play(stage) {
       const bet = stage.bet(add(stage.opening, stage.units(100)))
@@ -319,6 +330,8 @@ export const basics: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A transactionId that another player’s bet has used changes no balance',
     source: 'spec 1.5, 2, D1, D4',
+    quote:
+      'A second request with the same transactionId is the same transaction, and the balance changes at most once.',
     needs: ['other-player'],
     impact: 'Ids are unique per player only: the platform has one transaction, the wallet has two.',
     async play(stage) {
@@ -334,6 +347,22 @@ export const basics: readonly AuditCase[] = [
       const now = await stage.balance(other)
       if (compare(now, others) !== 0)
         stage.fail(`no change of the other player’s balance, ${textOf(others)}`, textOf(now))
+    },
+  },
+  {
+    id: 'AU-121',
+    level: 'SHOULD',
+    title: 'A currency code in the other case is refused with INVALID_CURRENCY',
+    source: 'D23',
+    impact: 'Codes that differ in case can be different units: GBp is a hundredth of GBP.',
+    async play(stage) {
+      const { currency } = stage.settings
+      const other = currency === currency.toLowerCase() ? currency.toUpperCase() : currency.toLowerCase()
+      if (other === currency) throw new Skipped(`${currency} has no letters`)
+      const label = `placebet in ${other}`
+      const answer = await stage.place(stage.bet(), { fields: { currency: other }, label })
+      stage.expectAgreedRefusal(answer, 'INVALID_CURRENCY')
+      await stage.expectBalance(stage.opening, `after a ${label} was refused`)
     },
   },
 ]

@@ -8,6 +8,7 @@ export const books: readonly AuditCase[] = [
     level: 'MUST',
     title: 'The books balance: every stake of the audit was returned by its rollback, to the last digit',
     source: 'spec 3, 4.3',
+    quote: 'the bet exists | the placebet is undone',
     impact: 'Money is lost or created somewhere, and every day of operation adds to the difference.',
     async play(stage) {
       for (const { id, before, after, hasSettled } of stage.balances) {

@@ -36,7 +36,7 @@ const bothNeeds = ['settle', 'clawbacks'] as const
 export const clawbacks: readonly AuditCase[] = [
   {
     id: 'AU-501',
-    level: 'SHOULD',
+    level: 'MUST',
     title: 'A settlement that is retried under the same transactionId is credited once',
     source: 'D17',
     needs: ['settle'],
@@ -58,6 +58,8 @@ export const clawbacks: readonly AuditCase[] = [
     level: 'MUST',
     title: 'UNSCORED debits the amount of BET_PAID, or is refused without a change if clawbacks are disabled',
     source: 'spec 3, 4.2, D20',
+    quote:
+      'the wallet debits what the BET_PAID settlement of the bet credited, or answers INSUFFICIENT_FUNDS',
     needs: ['settle'],
     impact:
       'Wrong payouts are never collected, or they are collected twice: by the wallet and by the platform.',
@@ -74,6 +76,7 @@ export const clawbacks: readonly AuditCase[] = [
     level: 'MUST',
     title: 'UNVOIDED debits the amount of VOIDED, or is refused without a change if clawbacks are disabled',
     source: 'spec 3, 4.2, D20',
+    quote: 'the wallet debits what the void settlement of the bet credited',
     needs: ['settle'],
     impact: 'A bet that was voided by mistake continues without a stake.',
     async play(stage) {
@@ -89,6 +92,8 @@ export const clawbacks: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A clawback that exceeds the funds is refused and debits nothing, not even a part',
     source: 'spec 4.2, D20',
+    quote:
+      "If the player's funds are insufficient, or the PAM cannot debit a balance, the answer is INSUFFICIENT_FUNDS.",
     needs: bothNeeds,
     impact:
       'The platform nets the whole amount off later winnings: a part that the wallet has debited is paid twice.',
@@ -101,6 +106,8 @@ export const clawbacks: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A clawback of exactly the funds is debited',
     source: 'spec 4.2',
+    quote:
+      'the wallet debits what the BET_PAID settlement of the bet credited, or answers INSUFFICIENT_FUNDS',
     needs: bothNeeds,
     impact:
       'An off-by-one at the limit: an amount that could be collected is recorded as owed to the platform.',
@@ -117,6 +124,7 @@ export const clawbacks: readonly AuditCase[] = [
     title:
       'A clawback that was refused for insufficient funds stays refused when retried, even with sufficient funds',
     source: 'spec 4.2 rule 2, D7',
+    quote: 'The platform then books the amount as a debt of the player',
     needs: bothNeeds,
     impact:
       'The platform nets the amount off later winnings, and the wallet collects it too: the player pays twice.',
@@ -135,6 +143,7 @@ export const clawbacks: readonly AuditCase[] = [
     title:
       'A clawback that was refused for insufficient funds is not collected by another unsettlement either',
     source: 'spec 4.2 rule 2, D7',
+    quote: 'The platform then books the amount as a debt of the player',
     needs: bothNeeds,
     impact:
       'As in AU-506: a second unsettlement of the same bet collects an amount that the platform already nets off.',
@@ -199,6 +208,8 @@ export const clawbacks: readonly AuditCase[] = [
     level: 'MUST',
     title: 'An unsettlement that is retried, at once or later, debits the payout once',
     source: 'spec 1.5, 4.2',
+    quote:
+      'A second request with the same transactionId is the same transaction, and the balance changes at most once.',
     needs: bothNeeds,
     impact: 'The platform retries until it receives a success, and every retry debits the payout again.',
     async play(stage) {
@@ -218,6 +229,8 @@ export const clawbacks: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Concurrent copies of one unsettlement debit the payout once',
     source: 'spec 1.5, 4.2',
+    quote:
+      'A second request with the same transactionId is the same transaction, and the balance changes at most once.',
     needs: bothNeeds,
     impact:
       'As in AU-510, if the calls arrive within milliseconds, before the wallet has recorded the first one.',
@@ -242,6 +255,8 @@ export const clawbacks: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Further unsettlements of a payout under other transactionIds debit nothing',
     source: 'spec 4.2, D18, D19',
+    quote:
+      'the wallet debits what the BET_PAID settlement of the bet credited, or answers INSUFFICIENT_FUNDS',
     needs: bothNeeds,
     impact: 'Two corrections of one result debit the payout twice.',
     async play(stage) {
@@ -260,6 +275,8 @@ export const clawbacks: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Concurrent unsettlements of one bet under different transactionIds debit the payout once',
     source: 'spec 4.2, D18',
+    quote:
+      'the wallet debits what the BET_PAID settlement of the bet credited, or answers INSUFFICIENT_FUNDS',
     needs: bothNeeds,
     impact:
       'As in AU-512, if the calls arrive within milliseconds, before the wallet has recorded the first one.',
@@ -283,6 +300,8 @@ export const clawbacks: readonly AuditCase[] = [
     level: 'MUST',
     title: 'After paid, unsettled and paid again, an unsettlement debits the second payout only',
     source: 'spec 4.2, D18',
+    quote:
+      'the wallet debits what the BET_PAID settlement of the bet credited, or answers INSUFFICIENT_FUNDS',
     needs: bothNeeds,
     impact: 'A corrected result is corrected again, and both payouts are debited, or none.',
     async play(stage) {
@@ -300,6 +319,7 @@ export const clawbacks: readonly AuditCase[] = [
     level: 'MUST',
     title: 'After a clawback was refused for insufficient funds, a new unsettlement debits a new payout only',
     source: 'D7, D18',
+    quote: 'The platform then books the amount as a debt of the player',
     needs: bothNeeds,
     impact: 'The uncollected amount is debited with the new one, while the platform nets it off too.',
     async play(stage) {
@@ -317,13 +337,19 @@ export const clawbacks: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Several payouts of one bet are debited together',
     source: 'spec 4.2, D17, D18',
+    quote:
+      'the wallet debits what the BET_PAID settlement of the bet credited, or answers INSUFFICIENT_FUNDS',
     needs: bothNeeds,
-    impact: 'Only the last of several payouts is collected.',
+    impact: 'Only one of several payouts is collected.',
     async play(stage) {
       const { bet, staked, balance } = await settledBet(stage)
       const second = stage.units(stage.random.between(100, 150))
-      await stage.settle(bet, 'BET_PAID', second)
-      await stage.expectBalance(add(balance, second), 'after a second payout')
+      let paid = balance
+      for (const which of ['second', 'third, equal']) {
+        await stage.settle(bet, 'BET_PAID', second)
+        paid = add(paid, second)
+        await stage.expectBalance(paid, `after a ${which} payout`)
+      }
       stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED'), staked)
       await stage.expectBalance(staked, 'after the unsettlement')
     },
@@ -349,6 +375,7 @@ export const clawbacks: readonly AuditCase[] = [
     title:
       'An unsettlement that arrived before its settlement debits the payout when it is retried afterwards',
     source: 'spec 4.2, D8, D19',
+    quote: 'The platform retries this call.',
     needs: bothNeeds,
     impact: 'A settlement that waits in a queue escapes its own reversal: the payout is never collected.',
     async play(stage) {
@@ -412,16 +439,22 @@ export const clawbacks: readonly AuditCase[] = [
   },
   {
     id: 'AU-522',
-    level: 'SHOULD',
-    title: 'A bet can be rolled back after its payout was clawed back',
-    source: 'D13',
+    level: 'MUST',
+    title: 'A bet can be rolled back after its payout or its void was reversed',
+    source: 'spec 3, D13',
+    quote: 'the bet exists | the placebet is undone',
     needs: bothNeeds,
     impact: 'The stake of a cancelled bet stays in the wallet.',
     async play(stage) {
-      const { bet } = await settledBet(stage)
-      stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED'))
-      stage.expectSuccess(await stage.rollback(bet), stage.opening)
-      await stage.expectBalance(stage.opening, 'after unsettlement and rollback')
+      for (const [type, reversal] of [
+        ['BET_PAID', 'UNSCORED'],
+        ['VOIDED', 'UNVOIDED'],
+      ] as const) {
+        const { bet } = await settledBet(stage, type)
+        stage.expectSuccess(await stage.unsettle(bet, reversal))
+        stage.expectSuccess(await stage.rollback(bet), stage.opening)
+        await stage.expectBalance(stage.opening, `after ${reversal} and rollback`)
+      }
     },
   },
   {
@@ -429,6 +462,8 @@ export const clawbacks: readonly AuditCase[] = [
     level: 'MUST',
     title: 'UNSCORED does not reverse a void, and UNVOIDED does not reverse a payout',
     source: 'spec 4.2, D18',
+    quote:
+      'the wallet debits what the BET_PAID settlement of the bet credited, or answers INSUFFICIENT_FUNDS',
     needs: ['settle'],
     impact: 'The wrong credit is reversed, and the right one can still be reversed as well.',
     async play(stage) {
@@ -454,6 +489,7 @@ export const clawbacks: readonly AuditCase[] = [
     level: 'MUST',
     title: 'An unsettlement of an unknown bet changes no balance',
     source: 'spec 4.2, D19',
+    quote: 'reverses the settlement that a bet has received',
     impact: 'A clawback debits money for a bet that the wallet has never received.',
     async play(stage) {
       for (const type of ['UNSCORED', 'UNVOIDED'] as const) {
@@ -482,6 +518,7 @@ export const clawbacks: readonly AuditCase[] = [
     level: 'MUST',
     title: 'An unsettlement of a bet that was rolled back changes no balance',
     source: 'spec 4.2, D19',
+    quote: 'reverses the settlement that a bet has received',
     impact: 'The returned stake is debited again, as if it had been a void.',
     async play(stage) {
       const bet = stage.bet()
@@ -499,6 +536,7 @@ export const clawbacks: readonly AuditCase[] = [
     level: 'MUST',
     title: 'An unsettlement debits the payout of its own bet and of no other',
     source: 'spec 2, 4.2',
+    quote: 'identifies the bet; connects it with its settlements, unsettlements and rollbacks',
     needs: bothNeeds,
     impact: 'The correction of one match debits the winnings of another.',
     async play(stage) {
@@ -574,6 +612,8 @@ export const clawbacks: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Of a concurrent clawback and placebet on the same funds, at most one is accepted',
     source: 'spec 3, 4.2',
+    quote:
+      "If the player's funds are insufficient, or the PAM cannot debit a balance, the answer is INSUFFICIENT_FUNDS.",
     needs: bothNeeds,
     impact: 'The balance becomes negative, and the operator bears the loss.',
     async play(stage) {
@@ -605,6 +645,8 @@ export const clawbacks: readonly AuditCase[] = [
     level: 'MUST',
     title: 'The retry of a placebet whose bet was settled changes no balance',
     source: 'spec 1.5, D2',
+    quote:
+      'A second request with the same transactionId is the same transaction, and the balance changes at most once.',
     needs: ['settle'],
     impact: 'A late duplicate reopens a bet that is already paid.',
     async play(stage) {

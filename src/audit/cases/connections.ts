@@ -2,7 +2,7 @@
 import type { AuditCase } from '../audit-case.js'
 import { subtract } from '../decimal.js'
 import { write } from '../json.js'
-import type { Bet, Stage } from '../stage.js'
+import { type Answer, type Bet, describeAnswer, type Stage } from '../stage.js'
 
 /** After the caller has disconnected, the call may still be in flight: time for its effect to show. */
 const pauseMs = 30
@@ -28,6 +28,7 @@ export const connections: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A placebet whose caller disconnects, and its rollback right after, net to zero',
     source: 'spec 4.1, 4.3',
+    quote: 'If it fails or times out, the platform sends a rollback to correct the balance.',
     impact: 'The platform treats every timeout like this: the player loses a stake that is not returned.',
     async play(stage) {
       for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
@@ -47,6 +48,8 @@ export const connections: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A placebet whose caller disconnects and retries debits the stake once',
     source: 'spec 1.5, D2',
+    quote:
+      'A second request with the same transactionId is the same transaction, and the balance changes at most once.',
     impact: 'The first copy was debited but not recorded, and the retry debits the stake again.',
     async play(stage) {
       for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
@@ -64,6 +67,8 @@ export const connections: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A rollbackbet whose caller disconnects and retries credits the stake once',
     source: 'spec 1.5, 4.3',
+    quote:
+      'A second request with the same transactionId is the same transaction, and the balance changes at most once.',
     impact: 'Rollbacks are retried until they are confirmed: every copy credits the stake, or none does.',
     async play(stage) {
       for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
@@ -83,6 +88,8 @@ export const connections: readonly AuditCase[] = [
     level: 'MUST',
     title: 'An unsettlement whose caller disconnects and retries debits the payout once',
     source: 'spec 1.5, 4.2',
+    quote:
+      'A second request with the same transactionId is the same transaction, and the balance changes at most once.',
     needs: ['settle', 'clawbacks'],
     impact: 'Both the first copy and the retry debit the payout.',
     async play(stage) {
@@ -136,6 +143,7 @@ export const connections: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A placebet that arrives byte by byte is accepted like any other, even without a Content-Length',
     source: 'spec 1.3',
+    quote: 'Every call is a POST with Content-Type: application/json.',
     impact: 'Bets over a slow connection, or through a proxy that sends chunks, are refused or misread.',
     async play(stage) {
       let balance = stage.opening
@@ -154,6 +162,8 @@ export const connections: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A character that is split by the network is read correctly',
     source: 'spec 1.5, D24',
+    quote:
+      'A second request with the same transactionId is the same transaction, and the balance changes at most once.',
     impact: 'An id with an accent becomes a different id with each retry: the stake is debited again.',
     async play(stage) {
       const id = `${stage.id()}-é球😀`
@@ -180,7 +190,7 @@ export const connections: readonly AuditCase[] = [
   },
   {
     id: 'AU-908',
-    level: 'MUST',
+    level: 'SHOULD',
     title: 'Slow and disconnected callers do not block the others',
     source: 'spec 1.5, A02',
     impact: 'Sixteen broken connections, and no player can bet any more.',
@@ -223,4 +233,47 @@ export const connections: readonly AuditCase[] = [
       }
     },
   },
+  {
+    id: 'AU-909',
+    level: 'SHOULD',
+    title:
+      'Concurrent calls of every kind for one bet are answered in time, and not with a fault (5xx, except 503)',
+    source: 'spec 4, docs/errors.md',
+    impact:
+      'The wallet locks bet and player in opposite orders: calls wait for each other (deadlock) and end with a fault, or late.',
+    async play(stage) {
+      const canSettle = stage.settings.settle !== 'unsupported'
+      for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
+        const bet = stage.bet(stage.units(stage.random.between(20, 60)))
+        stage.expectSuccess(await stage.place(bet))
+        if (canSettle) await stage.trySettle(bet, 'BET_PAID', stage.units(20))
+        const label = (operation: string) => ({ label: `concurrent ${operation} (round ${round})` })
+        const calls: ((turn: number) => Promise<Answer | null>)[] = [
+          () => stage.place(bet, label('retry of the placebet')),
+          () => stage.unsettle(bet, 'UNSCORED', undefined, label('unsettlement')),
+          // The first calls of a round are not refused for a bet that is already rolled back.
+          turn =>
+            turn === 0 && canSettle
+              ? settleOnce(stage, bet)
+              : stage.rollback(bet, undefined, label('rollbackbet')),
+          () => (canSettle ? settleOnce(stage, bet) : stage.place(bet, label('retry of the placebet'))),
+        ]
+        const answers = await stage.concurrently(4 * Math.ceil(stage.settings.concurrency / 4), index =>
+          (calls[(index + round) % 4] as (typeof calls)[0])(Math.floor(index / 4)),
+        )
+        for (const answer of answers) if (answer !== null) expectNoFault(stage, answer)
+      }
+    },
+  },
 ]
+
+async function settleOnce(stage: Stage, bet: Bet): Promise<null> {
+  await stage.trySettle(bet, 'BET_PAID', stage.units(20))
+  return null
+}
+
+/** A 503 is certain: nothing was done, and the caller may retry. Any other fault is an unknown outcome. */
+function expectNoFault(stage: Stage, answer: Answer): void {
+  if (answer.status !== null && (answer.status < 500 || answer.status === 503)) return
+  stage.fail('a definite answer, or 503', describeAnswer(answer), answer)
+}

@@ -89,6 +89,7 @@ export const errors: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A refusal for insufficient funds or an unknown player has exactly errorCode and description',
     source: 'spec 2, 7.2',
+    quote: 'Its body has errorCode and description, and nothing else.',
     impact: 'The platform cannot read why a bet was refused, and treats it as a fault.',
     async play(stage) {
       const bet = stage.bet(add(stage.opening, stage.units(1)))
@@ -102,6 +103,7 @@ export const errors: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A body that is malformed or not an object is refused, with exactly errorCode and description',
     source: 'spec 4, 7',
+    quote: 'Its body has errorCode and description, and nothing else.',
     impact:
       'The platform receives an error page of the framework, or no answer after a crash, instead of an error record.',
     async play(stage) {
@@ -125,6 +127,7 @@ export const errors: readonly AuditCase[] = [
     title:
       'A call without transactionId, betId, playerId, type, amount or currency is refused and changes no balance',
     source: 'spec 4.1 to 4.3',
+    quote: 'amount | decimal | yes',
     impact: 'A stake without an id can neither be retried safely nor rolled back.',
     async play(stage) {
       for (const absent of [undefined, null]) {
@@ -197,6 +200,7 @@ export const errors: readonly AuditCase[] = [
     level: 'MUST',
     title: 'An unsettlement of an unlisted type debits nothing',
     source: 'spec 4.2',
+    quote: 'unsettlement: UNVOIDED or UNSCORED',
     impact: 'As in AU-607: money is debited for an unknown reason.',
     needs: ['settle'],
     async play(stage) {

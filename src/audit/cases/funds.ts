@@ -49,6 +49,7 @@ export const funds: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Concurrent bets never debit more than the funds',
     source: 'spec 3, 4.1',
+    quote: 'The player must have the funds.',
     impact: 'A script that sends twenty bets at once stakes the same money twenty times.',
     async play(stage) {
       for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
@@ -87,6 +88,7 @@ export const funds: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Concurrent bets of one player, and their rollbacks, are all applied: no update is lost',
     source: 'spec 3',
+    quote: 'funds suffice | the stake is debited',
     impact: 'Two bets read the same balance and write the same balance: one of them was free.',
     async play(stage) {
       for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
@@ -108,6 +110,7 @@ export const funds: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Sums are exact: 0.1 plus 0.2 is 0.3, and ten times 0.10 is 1.00',
     source: 'spec 2, D21',
+    quote: 'funds suffice | the stake is debited',
     impact: 'Floating-point arithmetic: cents appear and disappear, and the books never balance.',
     async play(stage) {
       let balance = stage.opening
@@ -121,6 +124,7 @@ export const funds: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Small stakes can be debited until the balance is exactly zero',
     source: 'spec 3, D21',
+    quote: 'funds suffice | the stake is debited',
     impact:
       'In floating point, 0.30 - 0.10 - 0.10 is less than 0.10: the last bet is refused, or a fraction of a cent remains.',
     async play(stage) {
@@ -137,6 +141,7 @@ export const funds: readonly AuditCase[] = [
     level: 'MUST',
     title: 'An amount with more decimals than the currency is debited exactly or refused, never rounded',
     source: 'D21, D22',
+    quote: 'funds suffice | the stake is debited',
     impact: 'Silent rounding to the scale of a column: the platform and the wallet book different amounts.',
     async play(stage) {
       const { minorUnits } = stage.settings
@@ -201,6 +206,7 @@ export const funds: readonly AuditCase[] = [
     title:
       'A huge amount is refused quickly and changes no balance: 1e400, 1e2000000000, 60 digits, 400 decimals',
     source: 'D22',
+    quote: 'funds do not suffice | none: INSUFFICIENT_FUNDS',
     impact: 'One request of 200 bytes occupies the wallet for minutes, or overflows into a negative stake.',
     async play(stage) {
       const writings = [
@@ -246,6 +252,8 @@ export const funds: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A large payout and its clawback keep every digit: 90071992547409.93',
     source: 'spec 2, D21',
+    quote:
+      'the wallet debits what the BET_PAID settlement of the bet credited, or answers INSUFFICIENT_FUNDS',
     needs: ['settle', 'clawbacks'],
     impact:
       'Floating-point numbers lose cents beyond 15 digits. In some currencies that affects every jackpot.',
@@ -268,6 +276,7 @@ export const funds: readonly AuditCase[] = [
     level: 'MUST',
     title: 'An amount with an exponent is read as its value, or refused',
     source: 'D21, D22',
+    quote: 'funds suffice | the stake is debited',
     impact: 'The same number in another notation is debited as another amount.',
     async play(stage) {
       const exact = stage.units(150)
@@ -295,6 +304,7 @@ export const funds: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A stake of the smallest unit of the currency is debited exactly',
     source: 'spec 4.1, D22',
+    quote: 'funds suffice | the stake is debited',
     impact: 'A currency with three decimals, or with none, is treated as one with two.',
     async play(stage) {
       const after = await stage.placeSuccessfully(stage.bet(stage.units(1)), stage.opening)

@@ -170,6 +170,7 @@ export const hostile: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Fields of __proto__, of constructor or of another call are not read as fields of the body',
     source: 'spec 4.1, A02',
+    quote: 'amount | decimal | yes',
     impact: 'One body pollutes the process, and every later call inherits its amount or player.',
     async play(stage) {
       const amount = textOf(stage.units(100))
@@ -190,6 +191,7 @@ export const hostile: readonly AuditCase[] = [
     level: 'MUST',
     title: 'transactionIds and betIds of 255 characters that differ in the last one are distinct, or refused',
     source: 'spec 1.5, D24',
+    quote: 'identifies the transaction; the key of idempotency',
     impact: 'A column that truncates ids treats the second bet as a retry of the first: a free bet.',
     async play(stage) {
       for (const name of ['transactionId', 'betId'] as const) {
@@ -203,6 +205,7 @@ export const hostile: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Ids that differ in case, surrounding spaces or accents are distinct, or refused',
     source: 'spec 1.5, D24',
+    quote: 'identifies the transaction; the key of idempotency',
     impact: 'A collation that folds them treats one player’s bet as a retry of another’s.',
     async play(stage) {
       for (const name of ['transactionId', 'betId'] as const) {
@@ -227,6 +230,7 @@ export const hostile: readonly AuditCase[] = [
     title:
       'Ids that look like numbers are text: 7 and 07, 1 and 1.0, and numbers of many digits are distinct, or refused',
     source: 'spec 2, D24',
+    quote: 'identifies the transaction; the key of idempotency',
     impact: 'Ids are compared as numbers: one bet is mistaken for another.',
     async play(stage) {
       const digits = `${Date.now()}${stage.random.between(100, 999)}${stage.id().length}`
@@ -242,7 +246,7 @@ export const hostile: readonly AuditCase[] = [
   },
   {
     id: 'AU-809',
-    level: 'SHOULD',
+    level: 'MAY',
     title: 'Ids of 255 characters and in any language are accepted',
     source: 'D24',
     impact: 'The first id from another market is refused.',
@@ -259,7 +263,7 @@ export const hostile: readonly AuditCase[] = [
   },
   {
     id: 'AU-810',
-    level: 'SHOULD',
+    level: 'MAY',
     title: 'Ids that are empty, too long, or contain control characters or half a surrogate pair get a 4xx',
     source: 'D24',
     impact: 'A NUL character breaks databases: a 500 that is retried indefinitely, instead of a refusal.',
@@ -333,6 +337,7 @@ export const hostile: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Content-Type application/json is accepted with a charset, and in upper or lower case',
     source: 'spec 1.3',
+    quote: 'Every call is a POST with Content-Type: application/json.',
     impact: 'The platform’s HTTP client writes "; charset=utf-8", and every bet is refused.',
     async play(stage) {
       let balance = stage.opening
@@ -353,6 +358,7 @@ export const hostile: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Only POST changes a balance',
     source: 'spec 1.3, 4',
+    quote: 'Every call is a POST with Content-Type: application/json.',
     impact: 'A link, a crawler or a prefetch places bets.',
     async play(stage) {
       const bet = stage.bet()
@@ -378,7 +384,7 @@ export const hostile: readonly AuditCase[] = [
   },
   {
     id: 'AU-815',
-    level: 'MUST',
+    level: 'MAY',
     title: 'Keys that differ in case or spaces are not accepted: "Amount", "amount "',
     source: 'spec 4.1',
     impact: 'A stake is read from a field that the interface does not define.',

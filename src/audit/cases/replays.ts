@@ -44,6 +44,8 @@ export const replays: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A placebet that is retried at once gets the same answer and debits the stake once',
     source: 'spec 1.5, D2',
+    quote:
+      'A second request with the same transactionId is the same transaction, and the balance changes at most once.',
     impact: 'Every retry by a proxy or the network debits the stake again.',
     async play(stage) {
       const bet = stage.bet()
@@ -58,6 +60,7 @@ export const replays: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A placebet that is retried later debits the stake once and returns the current balance',
     source: 'spec 1.4, 1.5, D2',
+    quote: "A success reports the player's current balance and its currency.",
     impact: 'A late duplicate debits a second stake, or the sportsbook shows an outdated balance.',
     async play(stage) {
       const [first, second, third] = [stage.bet(), stage.bet(), stage.bet()]
@@ -74,6 +77,8 @@ export const replays: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Concurrent copies of one placebet are all accepted and debit the stake once',
     source: 'spec 1.5, D2',
+    quote:
+      'A second request with the same transactionId is the same transaction, and the balance changes at most once.',
     impact:
       'Concurrent duplicates debit the stake more than once. This is the most frequent defect of wallets.',
     async play(stage) {
@@ -96,6 +101,8 @@ export const replays: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A rollbackbet that is retried, at once or later, credits the stake once',
     source: 'spec 1.5, 4.3',
+    quote:
+      'A second request with the same transactionId is the same transaction, and the balance changes at most once.',
     impact: 'Every retry of a rollback credits the stake again.',
     async play(stage) {
       const [bet, other] = [stage.bet(), stage.bet()]
@@ -114,6 +121,8 @@ export const replays: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Concurrent copies of one rollbackbet credit the stake once',
     source: 'spec 1.5, 4.3',
+    quote:
+      'A second request with the same transactionId is the same transaction, and the balance changes at most once.',
     impact:
       'The platform retries a rollback that timed out while the first one is still in flight: the stake is credited twice.',
     async play(stage) {
@@ -238,6 +247,8 @@ export const replays: readonly AuditCase[] = [
     level: 'MUST',
     title: 'The retry of a placebet whose bet was rolled back debits nothing',
     source: 'spec 1.5, D14',
+    quote:
+      'A second request with the same transactionId is the same transaction, and the balance changes at most once.',
     impact: 'A stake is debited for a cancelled bet, and no later call will return it.',
     async play(stage) {
       const bet = stage.bet()
@@ -265,6 +276,7 @@ export const replays: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A second placebet for the same bet under another transactionId debits nothing',
     source: 'spec 2, D10',
+    quote: 'identifies the bet; connects it with its settlements, unsettlements and rollbacks',
     impact: 'One bet has two stakes. A rollback or a settlement covers only one of them.',
     async play(stage) {
       const bet = stage.bet()
@@ -294,6 +306,7 @@ export const replays: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Concurrent placebets for one bet under different transactionIds debit one stake',
     source: 'spec 2, D10',
+    quote: 'identifies the bet; connects it with its settlements, unsettlements and rollbacks',
     impact:
       'As in AU-214, if the calls arrive within milliseconds, before the wallet has recorded the first one.',
     async play(stage) {
@@ -316,6 +329,8 @@ export const replays: readonly AuditCase[] = [
     level: 'MUST',
     title: 'Concurrent placebets for different bets under one transactionId debit one stake',
     source: 'spec 1.5, D1, D4',
+    quote:
+      'A second request with the same transactionId is the same transaction, and the balance changes at most once.',
     impact: 'The same transaction is recorded twice, but the platform has it once.',
     async play(stage) {
       for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
@@ -340,6 +355,8 @@ export const replays: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A known transactionId with a different amount, bet, currency or player changes no balance',
     source: 'spec 1.5, D4',
+    quote:
+      'A second request with the same transactionId is the same transaction, and the balance changes at most once.',
     impact: 'A retry changes money: a value that was corrupted on the way is booked.',
     async play(stage) {
       for (const { name } of changesOfPlacebet) {
@@ -423,6 +440,8 @@ export const replays: readonly AuditCase[] = [
     level: 'MUST',
     title: 'A rollbackbet with a known transactionId and a different bet changes no balance',
     source: 'spec 1.5, D4',
+    quote:
+      'A second request with the same transactionId is the same transaction, and the balance changes at most once.',
     impact: 'One transaction credits two stakes.',
     async play(stage) {
       const [first, second] = [stage.bet(), stage.bet()]

@@ -1,7 +1,16 @@
 import { setTimeout as pause, setImmediate as turnOfTheLoop } from 'node:timers/promises'
 import { asFloat, minorUnits, readAmount, type Units, writeAmount } from './amounts.js'
 import type { FaultName } from './faults.js'
-import type { CreditType, Placebet, Request, Rollback, Settlement, Unsettlement } from './requests.js'
+import { Locks } from './locks.js'
+import type {
+  CreditType,
+  Operation,
+  Placebet,
+  Request,
+  Rollback,
+  Settlement,
+  Unsettlement,
+} from './requests.js'
 
 export type RefusalCode =
   | 'INVALID_PLAYER'
@@ -21,11 +30,20 @@ export type PlayerOptions = { playerId: string; currency: string; balance: strin
 type Player = { currency: string; balance: Units; float: number }
 
 /** `live` is undefined without a reversible credit: a live credit of 0 is a lost bet, and reversible. */
-type Credit = { live: Units | undefined; reversed: Units; owed: Units; unsettled: boolean; last: Units }
+type Credit = {
+  live: Units | undefined
+  reversed: Units
+  owed: Units
+  unsettled: boolean
+  /** The settlements of the live credit. */
+  parts: Units[]
+}
 
 /** A bet that was rolled back before it was placed is rolled back with a stake of 0: the tombstone. */
 type Bet = {
   playerId: string
+  /** The transaction that opened it. */
+  transactionId: string
   stake: Units
   rolledBack: boolean
   credits: Map<CreditType, Credit>
@@ -54,13 +72,38 @@ const conflict: Refusal = {
 }
 
 /**
- * About as long as a database takes. The turns of the loop are for a machine that stalls meanwhile: requests that
- * were sent together still meet in the gap.
+ * How long the wallet with a race looks away between a check and the change that depends on it. `long`: more than
+ * a slow database takes; the turns of the loop are for a machine that stalls meanwhile, so that requests which were
+ * sent together still meet. `short`: a fast database on the same machine. `turn`: one turn of the loop, as between
+ * two statements of one process.
  */
-const roundTrip = async (): Promise<void> => {
-  await pause(20)
-  for (let turns = 0; turns < 50; turns += 1) await turnOfTheLoop()
+export type Window = 'long' | 'short' | 'turn'
+
+const windows: Record<Window, () => Promise<void>> = {
+  async long() {
+    await pause(20)
+    for (let turns = 0; turns < 50; turns += 1) await turnOfTheLoop()
+  },
+  async short() {
+    await pause(2)
+  },
+  async turn() {
+    await turnOfTheLoop()
+  },
 }
+
+/** The defects that lock bet and player in the wrong order, by the operation that does. */
+const lockFaults = new Map<Operation, FaultName>([
+  ['rollbackbet', 'locks-crossed-by-rollback'],
+  ['unsettlement', 'locks-crossed-by-unsettlement'],
+  ['settlement', 'locks-crossed-by-settlement'],
+])
+
+const settlementRaces = [
+  'race-settlement-retry',
+  'race-settlement-lost-update',
+  'race-settlement-of-bet',
+] as const
 
 /**
  * The wallet's records and the rules over them. A valid book decides and books without giving up the thread in
@@ -73,6 +116,8 @@ export class Book {
   private readonly players = new Map<string, Player>()
   private readonly bets = new Map<string, Bet>()
   private readonly records = new Map<string, Recorded>()
+  private readonly locks = new Locks()
+  private readonly lookAway: () => Promise<void>
   private references = 0
 
   /** @throws RangeError if a balance is no amount that the wallet can hold */
@@ -80,7 +125,9 @@ export class Book {
     players: readonly PlayerOptions[],
     private readonly clawbacks: boolean,
     private readonly fault: FaultName | undefined,
+    window: Window = 'long',
   ) {
+    this.lookAway = windows[window]
     for (const { playerId, currency, balance } of players) {
       const units = readAmount(balance, 8)
       if (units === undefined) throw new RangeError(`The balance of ${playerId} is no amount: ${balance}`)
@@ -90,16 +137,34 @@ export class Book {
 
   /** Decides a request, changes the balance, and records final decisions. */
   async carryOut(request: Request): Promise<Answer> {
+    const crossing = lockFaults.get(request.operation)
+    if (![...lockFaults.values()].some(fault => this.has(fault))) return await this.decide(request)
+    const keys = [`player ${request.playerId}`, `bet ${request.betId}`]
+    if (crossing !== undefined && this.has(crossing)) keys.reverse()
+    const owner = Symbol(request.transactionId)
+    try {
+      for (const key of keys) {
+        await this.locks.take(owner, key)
+        await this.lookAway()
+      }
+      return await this.decide(request)
+    } finally {
+      this.locks.releaseAll(owner)
+    }
+  }
+
+  private async decide(request: Request): Promise<Answer> {
     const player = this.players.get(request.playerId)
     if (this.has('player-checked-before-retry') && player === undefined) return unknownPlayer
     const record = this.records.get(this.key(request))
-    if (record !== undefined && !this.repeatIsDecidedAfresh(request)) return this.repeat(record, request)
+    if (record !== undefined && !this.repeatIsDecidedAfresh(request, record))
+      return this.repeat(record, request)
     if (player === undefined) {
       if (this.has('unknown-player-success')) return { balance: '0.00', currency: 'EUR', reference: 'W0' }
       return unknownPlayer
     }
     const bet = this.bets.get(request.betId)
-    if (this.has('race-retry')) await roundTrip()
+    if (this.has('race-retry')) await this.lookAway()
     if (bet !== undefined && this.has('date-decides-order')) {
       if (request.date < bet.latestDate) return datedBefore
       bet.latestDate = request.date
@@ -133,7 +198,7 @@ export class Book {
       return this.refuse(request, betKnown)
     }
     if (this.has('ids-in-plain-object') && request.betId in {}) return this.refuse(request, betKnown)
-    if (request.currency !== player.currency && !this.has('currency-mismatch-accepted')) {
+    if (!this.isSameCurrency(request.currency, player) && !this.has('currency-mismatch-accepted')) {
       return this.refuse(request, otherCurrency)
     }
     if (this.has('refusal-debits')) this.move(player, -request.amount)
@@ -147,7 +212,7 @@ export class Book {
     }
     const balance = player.balance
     if (this.has('race-funds') || this.has('race-lost-update') || this.has('race-bet')) {
-      await roundTrip()
+      await this.lookAway()
       // Each of these races is for one thing: what it is not for, a careful database would still have caught.
       const meanwhile = this.records.get(this.key(request))
       if (meanwhile !== undefined) return this.repeat(meanwhile, request)
@@ -161,19 +226,28 @@ export class Book {
     return this.accept(request, player)
   }
 
-  private settle(request: Settlement, player: Player, bet: Bet | undefined): Answer {
+  private async settle(request: Settlement, player: Player, bet: Bet | undefined): Promise<Answer> {
     if (bet === undefined) return betUnknown
     if (bet.playerId !== request.playerId) return otherPlayer
     if (bet.rolledBack && !this.has('settlement-of-rolled-back-pays')) return betRolledBack
     if (request.currency !== player.currency) return otherCurrency
-    const credit = bet.credits.get(request.type)
+    const read = { balance: player.balance, credit: bet.credits.get(request.type) }
+    if (settlementRaces.some(race => this.has(race))) {
+      await this.lookAway()
+      const meanwhile = this.records.get(this.key(request))
+      if (meanwhile !== undefined && !this.has('race-settlement-retry'))
+        return this.repeat(meanwhile, request)
+      if (bet.rolledBack) return betRolledBack
+    }
+    const credit = this.has('race-settlement-of-bet') ? read.credit : bet.credits.get(request.type)
     bet.credits.set(request.type, {
       live: (credit?.live ?? 0n) + request.amount,
       reversed: credit?.reversed ?? 0n,
       owed: credit?.owed ?? 0n,
       unsettled: credit?.unsettled ?? false,
-      last: request.amount,
+      parts: [...(credit?.parts ?? []), request.amount],
     })
+    if (this.has('race-settlement-lost-update')) player.balance = read.balance
     this.move(player, request.amount)
     return this.accept(request, player)
   }
@@ -198,7 +272,7 @@ export class Book {
     if (this.has('unsettlement-of-lost-refused') && live === 0n) return alreadyUnsettled
     if (this.has('resettlement-not-unsettled') && credit.unsettled) return alreadyUnsettled
 
-    const due = this.amountDue(credit, live)
+    const due = this.amountDue(request, bet, credit, live)
     const collectable = this.clawbacks ? this.covers(player, due) : due === 0n
     if (!collectable && this.has('unsettlement-deducts-partially')) {
       this.reverse(credit, live)
@@ -209,12 +283,21 @@ export class Book {
       if (this.has('refused-unsettlement-collects-later')) return noFunds
       if (this.has('uncollected-credit-collected-again')) return this.refuse(request, noFunds)
       credit.live = undefined
+      credit.parts = []
       credit.owed += live
       if (this.has('refused-unsettlement-not-recorded')) return noFunds
       return this.refuse(request, noFunds)
     }
-    if (this.has('race-unsettlement')) await roundTrip()
+    const { balance } = player
+    if (this.has('race-unsettlement')) await this.lookAway()
     if (!this.has('unsettlement-reverses-twice')) this.reverse(credit, live)
+    const voided =
+      request.type === 'UNSCORED' && this.has('unscored-reverses-both') && bet.credits.get('VOIDED')
+    if (voided && voided.live !== undefined) this.reverse(voided, voided.live)
+    if (this.has('race-unsettlement-lost-update')) {
+      await this.lookAway()
+      player.balance = balance
+    }
     this.move(player, -due)
     return this.accept(request, player)
   }
@@ -222,7 +305,7 @@ export class Book {
   private async rollBack(request: Rollback, player: Player, bet: Bet | undefined): Promise<Answer> {
     if (bet === undefined) {
       if (this.has('rollback-of-unknown-refused')) return betUnknown
-      if (this.has('race-rollback')) await roundTrip()
+      if (this.has('race-rollback')) await this.lookAway()
       if (!this.has('no-tombstone')) this.open(request, 0n).rolledBack = true
       return this.accept(request, player)
     }
@@ -234,7 +317,7 @@ export class Book {
       return this.accept(request, player)
     }
     if ([...bet.credits].some(([type, credit]) => this.forbidsRollback(type, credit))) return betSettled
-    if (this.has('race-rollback')) await roundTrip()
+    if (this.has('race-rollback')) await this.lookAway()
     bet.rolledBack = true
     if (this.has('retry-after-rollback-debits')) this.forgetPlacebet(request.betId)
     if (!this.has('rollback-pays-nothing')) this.move(player, bet.stake)
@@ -248,14 +331,21 @@ export class Book {
     return paid === undefined && this.has('unscored-reverses-void') ? credits.get('VOIDED') : paid
   }
 
-  private amountDue(credit: Credit, live: Units): Units {
-    if (this.has('unsettlement-debits-last-only')) return credit.last
+  private amountDue({ type }: Unsettlement, bet: Bet, credit: Credit, live: Units): Units {
+    const isVoid = type === 'UNVOIDED'
+    if (this.has('unsettlement-debits-last-only')) return credit.parts.at(-1) ?? 0n
+    if (this.has('unvoided-debits-last-only') && isVoid) return credit.parts.at(-1) ?? 0n
+    if (this.has('equal-payouts-debited-once') && !isVoid)
+      return [...new Set(credit.parts)].reduce((sum, part) => sum + part, 0n)
+    if (this.has('unvoided-debits-stake') && isVoid) return bet.stake
+    if (this.has('unscored-reverses-both') && !isVoid) return live + (bet.credits.get('VOIDED')?.live ?? 0n)
     if (this.has('unsettlement-debits-all-ever')) return live + credit.reversed
     return live
   }
 
   private reverse(credit: Credit, live: Units): void {
     credit.live = undefined
+    credit.parts = []
     credit.reversed += live
     credit.unsettled = true
   }
@@ -265,6 +355,7 @@ export class Book {
     if (this.has('rollback-of-voided-pays') && type === 'VOIDED') return false
     if (this.has('rollback-of-lost-pays') && live === 0n) return false
     if (this.has('rollback-after-reversal-refused') && unsettled) return true
+    if (this.has('rollback-after-unvoided-refused') && type === 'VOIDED' && unsettled) return true
     return live !== undefined || (owed > 0n && !this.has('rollback-of-uncollected-pays'))
   }
 
@@ -272,12 +363,16 @@ export class Book {
     if (this.has('rolled-back-bet-placed-again')) return known.rolledBack && known.stake > 0n
     if (this.has('retry-after-rollback-debits')) return known.rolledBack && known.stake > 0n
     if (this.has('retry-debits-again')) return this.records.has(this.key(request))
+    if (this.has('last-1000-remembered')) return known.transactionId === request.transactionId
     return this.has('second-placebet-debits') && !known.rolledBack
   }
 
   private open(request: Request, stake: Units): Bet {
-    const { playerId, date } = request
-    const bet: Bet = { playerId, stake, rolledBack: false, credits: new Map(), latestDate: date }
+    const { playerId, transactionId, date } = request
+    const bet: Bet = {
+      ...{ playerId, transactionId, stake, rolledBack: false },
+      ...{ credits: new Map(), latestDate: date },
+    }
     this.bets.set(request.betId, bet)
     return bet
   }
@@ -309,6 +404,9 @@ export class Book {
   private record(request: Request, refusal: Refusal | undefined, success?: Success): void {
     const { reference, balance } = success ?? { reference: '', balance: '' }
     this.records.set(this.key(request), { request, refusal, reference, balanceThen: balance })
+    const [oldest] = this.records.keys()
+    if (this.has('last-1000-remembered') && this.records.size > 1_000 && oldest !== undefined)
+      this.records.delete(oldest)
   }
 
   private repeat(record: Recorded, request: Request): Answer {
@@ -326,11 +424,20 @@ export class Book {
     return this.has('retry-answers-old-balance') ? { ...success, balance: record.balanceThen } : success
   }
 
-  private repeatIsDecidedAfresh({ operation }: Request): boolean {
+  private repeatIsDecidedAfresh({ operation, betId }: Request, { refusal }: Recorded): boolean {
     if (operation === 'placebet') return this.has('retry-debits-again')
     if (operation === 'settlement') return this.has('settlement-retry-pays-again')
-    if (operation === 'unsettlement') return this.has('unsettlement-retry-deducts-again')
+    if (operation === 'unsettlement') {
+      const isPaidAgain = this.bets.get(betId)?.credits.get('BET_PAID')?.live !== undefined
+      if (this.has('old-unsettlement-debits-resettlement') && refusal === undefined && isPaidAgain)
+        return true
+      return this.has('unsettlement-retry-deducts-again')
+    }
     return this.has('rollback-retry-pays-again')
+  }
+
+  private isSameCurrency(code: string, { currency }: Player): boolean {
+    return code === currency || (this.has('currency-case-folded') && code.toUpperCase() === currency)
   }
 
   private success(player: Player, reference: string): Success {

@@ -22,6 +22,9 @@ export const faults = {
     'Two players may use the same transactionId, so a changed player is a new transaction',
   'ids-unique-per-bet': 'Two bets may use the same transactionId, so a changed bet is a new transaction',
   'one-id-space': 'A rollback with the id of its placebet is treated as its retry and credits nothing',
+  'last-1000-remembered': 'Only the last 1,000 transactions are remembered: an older retry is executed again',
+  'old-unsettlement-debits-resettlement':
+    'The retry of an unsettlement debits the payout of a later settlement of the bet',
 
   // Placebet
   'second-placebet-debits': 'A placebet of a known bet under a new transactionId is debited too',
@@ -34,6 +37,7 @@ export const faults = {
   'zero-stake-needs-funds': 'An amount of 0 is refused for insufficient funds when the balance is 0',
   'refusal-debits': 'A stake is debited before the funds are checked and not returned on the refusal',
   'currency-mismatch-accepted': 'A placebet in a currency other than the player’s is debited one to one',
+  'currency-case-folded': 'Currency codes are compared without case: a placebet in eur is debited in EUR',
   'unknown-player-404': 'An unknown player is answered 404 instead of 400',
   'unknown-player-success': 'An unknown player is answered 200 with a balance of 0',
 
@@ -48,6 +52,7 @@ export const faults = {
   'rollback-of-uncollected-pays': 'The rollback of a bet with an uncollected clawback credits the stake',
   'rollback-after-reversal-refused':
     'A bet that was settled once can never be rolled back, even when unsettled',
+  'rollback-after-unvoided-refused': 'A bet whose void was reversed can never be rolled back',
   'rollback-of-unknown-refused': 'The rollback of an unknown bet is refused with 400',
   'rollback-of-refused-pays': 'The rollback of a placebet refused for insufficient funds credits the stake',
   'rollback-of-other-player-pays': 'A rollback that names another player credits that player',
@@ -65,6 +70,10 @@ export const faults = {
   'unsettlement-reverses-twice': 'A reversed credit is reversed again under a new transactionId',
   'unvoided-reverses-paid': 'UNVOIDED reverses the credit of BET_PAID',
   'unscored-reverses-void': 'UNSCORED reverses the credit of VOIDED too',
+  'unscored-reverses-both': 'UNSCORED of a bet with a payout and a void debits both',
+  'unvoided-debits-stake': 'UNVOIDED debits the stake, whatever amount the void credited',
+  'unvoided-debits-last-only': 'UNVOIDED of a bet with several voids debits the last one only',
+  'equal-payouts-debited-once': 'UNSCORED of a bet with two equal payouts debits one of them',
   'unscored-of-unsettled-succeeds': 'UNSCORED of a bet that was never settled succeeds without a change',
   'unscored-of-unsettled-is-final': 'UNSCORED of a bet that was never settled is a 400',
   'settlement-not-found-is-final': 'UNSCORED before its settlement is recorded, and refused after it too',
@@ -117,6 +126,10 @@ export const faults = {
   'no-authentication': 'Every call is accepted without authentication',
   'authentication-after-body': 'The body is read and checked before the credentials',
   'authentication-by-name': 'Only the user name is compared',
+  'authentication-by-password': 'Only the password is compared',
+  'password-empty-accepted': 'An empty password is accepted',
+  'password-prefix-accepted': 'The passwords are compared up to the length of the given one',
+  'password-case-folded': 'Upper and lower case of the password are equal',
   'authentication-after-effect': 'A call without credentials is answered 401, but executed',
   'no-www-authenticate': 'A 401 has no WWW-Authenticate header',
 
@@ -137,6 +150,19 @@ export const faults = {
   'race-bet': 'Other requests can run between the check of the bet and its placement',
   'race-rollback': 'Other requests can run between the check of the bet and the credit of the rollback',
   'race-unsettlement': 'Other requests can run between the check of the credit and its reversal',
+  'race-unsettlement-lost-update':
+    'An unsettlement computes the new balance from a value read before other requests',
+  'race-settlement-retry': 'Other requests can run between the check for a retried settlement and its record',
+  'race-settlement-lost-update':
+    'A settlement computes the new balance from a value read before other requests',
+  'race-settlement-of-bet':
+    'A settlement writes the credits of its bet as they were read before other settlements of the bet',
+  'locks-crossed-by-rollback':
+    'A rollback locks the bet and then the player, all other calls the player first',
+  'locks-crossed-by-unsettlement':
+    'An unsettlement locks the bet and then the player, all other calls the player first',
+  'locks-crossed-by-settlement':
+    'A settlement locks the bet and then the player, all other calls the player first',
   'disconnect-forgets-record': 'When the client has disconnected, the debit remains and the record is lost',
   'disconnect-forgets-debit': 'When the client has disconnected, the record remains and the debit is lost',
 } as const satisfies Record<string, string>

@@ -2,11 +2,11 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises'
-import { type Answer, Book, type PlayerOptions, type RefusalCode } from './book.js'
+import { type Answer, Book, type PlayerOptions, type RefusalCode, type Window } from './book.js'
 import { type FaultName, faults as sentences } from './faults.js'
 import { BadRequest, type Operation, type Request, readRequest } from './requests.js'
 
-export type { PlayerOptions } from './book.js'
+export type { PlayerOptions, Window } from './book.js'
 export type { FaultName } from './faults.js'
 
 /** The defects by name, each in one sentence. */
@@ -19,6 +19,8 @@ export type PlainWalletOptions = {
   players?: PlayerOptions[]
   /** The defect of the wallet. Default: none. */
   fault?: FaultName
+  /** For a defect that is a race. Default: `long`. */
+  window?: Window
   credentials?: Credentials
   /** Whether unsettlements can debit (D20). Default: true. */
   clawbacks?: boolean
@@ -65,9 +67,10 @@ export const startPlainWallet = async (options: PlainWalletOptions = {}): Promis
     credentials = { username: 'platform', password: 'correct horse' },
     clawbacks = true,
     fault,
+    window,
   } = options
   const { onUnexpected = fault === undefined ? console.error : () => {} } = options
-  const book = new Book(players, clawbacks, fault)
+  const book = new Book(players, clawbacks, fault, window)
 
   const server = createServer((request, response) => {
     answer(request, response).catch(error => {
@@ -242,16 +245,22 @@ const isPlainJson = ({ headers }: IncomingMessage): boolean => {
 
 const isAuthenticated = (
   { headers }: IncomingMessage,
-  { username, password }: Credentials,
+  { username, password: secret }: Credentials,
   fault: FaultName | undefined,
 ): boolean => {
   const [, token] = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(headers.authorization ?? '') ?? []
   if (token === undefined) return false
   const given = Buffer.from(token, 'base64').toString('utf8')
-  if (fault === 'authentication-by-name') return given.startsWith(`${username}:`)
+  const password = given.slice(given.indexOf(':') + 1)
+  const isUser = given.startsWith(`${username}:`)
+  if (fault === 'authentication-by-name') return isUser
+  if (fault === 'authentication-by-password') return password === secret
+  if (fault === 'password-empty-accepted' && password === '') return isUser
+  if (fault === 'password-prefix-accepted' && password !== '') return isUser && secret.startsWith(password)
+  if (fault === 'password-case-folded') return isUser && password.toLowerCase() === secret.toLowerCase()
   // Digests have equal lengths, so that their comparison does not reveal the length of the password.
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
-  return timingSafeEqual(digest(given), digest(`${username}:${password}`))
+  return timingSafeEqual(digest(given), digest(`${username}:${secret}`))
 }
 
 /** Keeps at most the limit in memory. The rest of a larger body is read and discarded. */

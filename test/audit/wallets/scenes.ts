@@ -884,4 +884,138 @@ export const decided: Scene[] = [
       ]
     },
   },
+  {
+    title: 'D5 a transaction is remembered, whatever follows it',
+    catches: ['last-1000-remembered'],
+    play: async w => {
+      const placebet = w.placebet('30')
+      const placed = await w.call('/placebet', placebet)
+      for (let sent = 1; sent <= 1_000; sent += 1) await w.rollBack({ betId: `unknown-${sent}` })
+      return [
+        [placed, '200 70.00'],
+        [await w.call('/placebet', placebet), '200 70.00'],
+      ]
+    },
+  },
+  {
+    title: 'D2 a repeated unsettlement reverses no later settlement',
+    catches: ['old-unsettlement-debits-resettlement'],
+    play: async w => {
+      await w.place('30')
+      await w.settle('60')
+      return [
+        [await w.unsettle({ transactionId: 'u' }), '200 70.00'],
+        [await w.settle('40'), '200 110.00'],
+        [await w.unsettle({ transactionId: 'u' }), '200 110.00'],
+      ]
+    },
+  },
+  {
+    title: 'D23 currency codes are compared as they stand',
+    catches: ['currency-case-folded'],
+    play: async w => [
+      [await w.place('30', { currency: 'eur' }), '400 INVALID_CURRENCY'],
+      [await w.balance(), '200 100.00'],
+    ],
+  },
+  {
+    title: 'D13 a bet whose void was reversed can be rolled back',
+    catches: ['rollback-after-unvoided-refused'],
+    play: async w => {
+      await w.place('30')
+      await w.settle('30', { type: 'VOIDED' })
+      return [
+        [await w.unsettle({ type: 'UNVOIDED' }), '200 70.00'],
+        [await w.rollBack(), '200 100.00'],
+      ]
+    },
+  },
+  {
+    title: 'D18 voids and payouts of one bet are reversed apart, and each of them whole',
+    catches: [
+      'unscored-reverses-both',
+      'unvoided-debits-stake',
+      'unvoided-debits-last-only',
+      'equal-payouts-debited-once',
+    ],
+    play: async w => {
+      await w.place('30')
+      for (const amount of ['7', '4', '4']) await w.settle(amount, { type: 'VOIDED' })
+      for (let payout = 1; payout <= 2; payout += 1) await w.settle('10')
+      return [
+        [await w.balance(), '200 105.00'],
+        [await w.unsettle(), '200 85.00'],
+        [await w.unsettle({ type: 'UNVOIDED' }), '200 70.00'],
+      ]
+    },
+  },
+  {
+    title: 'A01 a password is compared to its last character',
+    catches: [
+      'authentication-by-password',
+      'password-empty-accepted',
+      'password-prefix-accepted',
+      'password-case-folded',
+    ],
+    play: async w => {
+      const seen: [string, string][] = []
+      const wrong = [
+        'platform:',
+        'platform:c',
+        'platform:correct hors',
+        'platform:Correct Horse',
+        'x:correct horse',
+      ]
+      for (const text of wrong) {
+        const authorization = `Basic ${Buffer.from(text).toString('base64')}`
+        const answer = await w.call('/placebet', w.placebet('30'), { headers: { authorization } })
+        seen.push([answer, '401 AUTHENTICATION_FAILED'])
+      }
+      return seen
+    },
+  },
+  {
+    title: 'D17 settlements at once are all credited, and each of them once',
+    catches: ['race-settlement-retry', 'race-settlement-lost-update', 'race-settlement-of-bet'],
+    play: async w => {
+      await w.place('30')
+      const settlement = w.settlement('10')
+      const copies = Array.from({ length: 5 }, () => w.call('/settlement', settlement))
+      const others = Array.from({ length: 5 }, () => w.settle('1'))
+      await Promise.all([...copies, ...others])
+      return [
+        [await w.balance(), '200 85.00'],
+        [await w.unsettle(), '200 70.00'],
+      ]
+    },
+  },
+  {
+    title: 'Operations of one bet at once wait for each other',
+    catches: ['locks-crossed-by-rollback', 'locks-crossed-by-unsettlement', 'locks-crossed-by-settlement'],
+    play: async w => {
+      const placebet = w.placebet('30')
+      await w.call('/placebet', placebet)
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, () => [
+          w.call('/placebet', placebet),
+          w.settle('1'),
+          w.unsettle(),
+          w.rollBack(),
+        ]).flat(),
+      )
+      return [[answers.filter(answer => answer.startsWith('500')), []]]
+    },
+  },
+  {
+    title: 'An unsettlement and the placebets meanwhile are all debited',
+    catches: ['race-unsettlement-lost-update'],
+    play: async w => {
+      await w.place('30')
+      await w.settle('10')
+      const unsettlement = w.unsettle()
+      const placebets = Array.from({ length: 5 }, (_, n) => w.place('1', { betId: `b${n}` }))
+      await Promise.all([unsettlement, ...placebets])
+      return [[await w.balance(), '200 65.00']]
+    },
+  },
 ]

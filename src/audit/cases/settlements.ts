@@ -1,0 +1,192 @@
+/** AU-54x: several settlements of one bet, and settlements that arrive concurrently (spec 3, 4.2, D17, D18). */
+import type { AuditCase } from '../audit-case.js'
+import { add, compare, type Decimal, subtract, textOf } from '../decimal.js'
+import { type Bet, Skipped, type Stage } from '../stage.js'
+
+const bothNeeds = ['settle', 'clawbacks'] as const
+
+/**
+ * Settles the bet, and returns the balance afterwards. What the operator's settlement credits is its own: it may
+ * credit the stake for any void. Skips the case if it credits nothing: then one bet has one settlement.
+ */
+async function credit(
+  stage: Stage,
+  bet: Bet,
+  type: 'BET_PAID' | 'VOIDED',
+  amount: Decimal,
+  before: Decimal,
+): Promise<Decimal> {
+  await stage.settle(bet, type, amount)
+  const after = await stage.balance()
+  if (compare(after, before) !== 0) return after
+  throw new Skipped(`a settlement ${type} of ${textOf(amount)} was accepted, but nothing was credited`)
+}
+
+/** Places a bet of 200 to 300 smallest units. */
+async function placedBet(stage: Stage, before = stage.opening): Promise<{ bet: Bet; staked: Decimal }> {
+  const bet = stage.bet(stage.units(stage.random.between(200, 300)))
+  return { bet, staked: await stage.placeSuccessfully(bet, before) }
+}
+
+export const settlements: readonly AuditCase[] = [
+  {
+    id: 'AU-538',
+    level: 'MUST',
+    title: 'UNVOIDED debits what the void credited, even if that is less than the stake',
+    source: 'spec 3, 4.2',
+    quote: 'the wallet debits what the void settlement of the bet credited',
+    needs: bothNeeds,
+    impact:
+      'One leg of a multiple bet is voided and unvoided, and the player pays the whole stake a second time.',
+    async play(stage) {
+      const { bet, staked } = await placedBet(stage)
+      await credit(stage, bet, 'VOIDED', stage.units(stage.random.between(60, 90)), staked)
+      stage.expectSuccess(await stage.unsettle(bet, 'UNVOIDED'), staked)
+      await stage.expectBalance(staked, 'after UNVOIDED of a void of a part of the stake')
+    },
+  },
+  {
+    id: 'AU-539',
+    level: 'MUST',
+    title: 'Several voids of one bet are debited together',
+    source: 'spec 3, 4.2, D17, D18',
+    quote: 'the wallet debits what the void settlement of the bet credited',
+    needs: bothNeeds,
+    impact: 'Only one of several voids is collected: the player keeps the others, and the bet goes on.',
+    async play(stage) {
+      const { bet, staked } = await placedBet(stage)
+      let balance = staked
+      for (const units of [70, 40, 40])
+        balance = await credit(stage, bet, 'VOIDED', stage.units(units), balance)
+      stage.expectSuccess(await stage.unsettle(bet, 'UNVOIDED'), staked)
+      await stage.expectBalance(staked, 'after UNVOIDED of three voids')
+    },
+  },
+  {
+    id: 'AU-540',
+    level: 'MUST',
+    title: 'Of a bet with a payout and a void, UNSCORED debits the payout only, and UNVOIDED the void only',
+    source: 'spec 3, 4.2, D18',
+    quote:
+      'the wallet debits what the BET_PAID settlement of the bet credited, or answers INSUFFICIENT_FUNDS',
+    needs: bothNeeds,
+    impact: 'The correction of one result debits the credit of another as well.',
+    async play(stage) {
+      let before = stage.opening
+      for (const first of ['UNSCORED', 'UNVOIDED'] as const) {
+        const { bet, staked } = await placedBet(stage, before)
+        const voided = await credit(stage, bet, 'VOIDED', stage.units(70), staked)
+        const paid = await credit(stage, bet, 'BET_PAID', stage.units(150), voided)
+        const payout = subtract(paid, voided)
+        const rest = first === 'UNSCORED' ? voided : add(staked, payout)
+        stage.expectSuccess(await stage.unsettle(bet, first), rest)
+        await stage.expectBalance(rest, `after ${first} of a bet with a payout and a void`)
+        const second = first === 'UNSCORED' ? 'UNVOIDED' : 'UNSCORED'
+        stage.expectSuccess(await stage.unsettle(bet, second), staked)
+        await stage.expectBalance(staked, `after ${first} and ${second}`)
+        before = staked
+      }
+    },
+  },
+  {
+    id: 'AU-541',
+    level: 'MUST',
+    title: 'Concurrent copies of one settlement are credited once',
+    source: 'D17',
+    needs: ['settle'],
+    impact: 'Two workers take the same message from the queue, and the winner is paid twice.',
+    async play(stage) {
+      let balance = stage.opening
+      for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
+        const bet = stage.bet()
+        const payout = stage.units(stage.random.between(10, 30))
+        const staked = await stage.placeSuccessfully(bet, balance)
+        const transactionId = stage.id()
+        const problems = await stage.concurrently(stage.settings.concurrency, () =>
+          stage.trySettle(bet, 'BET_PAID', payout, transactionId),
+        )
+        if (!problems.includes(null)) throw new Skipped(`a bet could not be settled: ${problems[0]}`)
+        balance = add(staked, payout)
+        await stage.expectBalance(balance, `after ${problems.length} concurrent copies of one settlement`)
+      }
+    },
+  },
+  {
+    id: 'AU-542',
+    level: 'MUST',
+    title: 'Concurrent settlements and bets of one player are all applied: no update is lost',
+    source: 'spec 3, D17',
+    needs: ['settle'],
+    impact: 'A payout and a stake are booked at the same moment, and one of them disappears.',
+    async play(stage) {
+      for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
+        const half = Math.ceil(stage.settings.concurrency / 2)
+        const small = () => stage.bet(stage.units(stage.random.between(10, 30)))
+        const [settled, placed] = [Array.from({ length: half }, small), Array.from({ length: half }, small)]
+        let balance = await stage.balance()
+        for (const bet of settled) balance = await stage.placeSuccessfully(bet, balance)
+        const payout = stage.units(stage.random.between(10, 30))
+        await stage.concurrently(2 * half, async index => {
+          const bet = (index % 2 === 0 ? settled : placed)[index >> 1] as Bet
+          if (index % 2 === 0) return await stage.settle(bet, 'BET_PAID', payout)
+          stage.expectSuccess(await stage.place(bet, { label: `concurrent placebet (round ${round})` }))
+        })
+        for (const { amount } of placed) balance = subtract(add(balance, payout), amount)
+        await stage.expectBalance(balance, `after ${half} settlements and ${half} bets at the same time`)
+      }
+    },
+  },
+  {
+    id: 'AU-543',
+    level: 'MUST',
+    title: 'Concurrent settlements of one bet are all credited, and its unsettlement debits all of them',
+    source: 'spec 4.2, D17, D18',
+    quote:
+      'the wallet debits what the BET_PAID settlement of the bet credited, or answers INSUFFICIENT_FUNDS',
+    needs: bothNeeds,
+    impact: 'A payout in two parts is credited, but only one part can be collected again.',
+    async play(stage) {
+      let before = stage.opening
+      for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
+        const { bet, staked } = await placedBet(stage, before)
+        let balance = staked
+        for (const units of [11, 12])
+          balance = await credit(stage, bet, 'BET_PAID', stage.units(units), balance)
+        const payout = stage.units(stage.random.between(10, 20))
+        const problems = await stage.concurrently(stage.settings.concurrency, () =>
+          stage.trySettle(bet, 'BET_PAID', payout),
+        )
+        for (const problem of problems) if (problem === null) balance = add(balance, payout)
+        await stage.expectBalance(balance, `after ${problems.length} concurrent settlements of one bet`)
+        stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED'), staked)
+        await stage.expectBalance(staked, 'after the unsettlement of all of them')
+        before = staked
+      }
+    },
+  },
+  {
+    id: 'AU-544',
+    level: 'MUST',
+    title: 'The retry of an unsettlement does not debit the payout of a later settlement',
+    source: 'spec 1.5, 4.2, D2',
+    quote:
+      'A second request with the same transactionId is the same transaction, and the balance changes at most once.',
+    needs: bothNeeds,
+    impact: 'A late duplicate of the first correction takes the corrected payout from the winner.',
+    async play(stage) {
+      const { bet, staked } = await placedBet(stage)
+      await credit(stage, bet, 'BET_PAID', stage.units(stage.random.between(400, 600)), staked)
+      const transactionId = stage.id()
+      stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED', transactionId), staked)
+      const corrected = stage.units(stage.random.between(250, 350))
+      await stage.settle(bet, 'BET_PAID', corrected)
+      const balance = add(staked, corrected)
+      await stage.expectBalance(balance, 'after the second payout')
+      const label = 'retry of the first unsettlement after the second payout'
+      await stage.unsettle(bet, 'UNSCORED', transactionId, { label })
+      await stage.expectBalance(balance, `after the ${label}`)
+      stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED'), staked)
+      await stage.expectBalance(staked, 'after the second unsettlement')
+    },
+  },
+]

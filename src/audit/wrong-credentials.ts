@@ -1,0 +1,79 @@
+/** Credentials that a wallet must refuse, made from the given ones. */
+
+import type { TargetSettings } from './target.js'
+
+interface Change {
+  username(given: string): string
+  /** Of a password, or of the value of a secret header. */
+  secret(given: string): string
+  /** The user of curl, in the syntax of the shell. */
+  curlUser: string
+}
+
+const user = '$WALLET_USER'
+const same = (given: string) => given
+const characters = (text: string) => Array.from(text)
+
+function shortened(keep: (length: number) => number, shell: string): Change {
+  return {
+    username: same,
+    secret: given =>
+      characters(given)
+        .slice(0, keep(characters(given).length))
+        .join(''),
+    curlUser: `"${user}:${shell}"`,
+  }
+}
+
+/** By name, for the labels of calls. */
+export const wrongCredentials = {
+  'wrong credentials': {
+    username: same,
+    secret: given => `${given}x`,
+    curlUser: `"${user}:not-the-password"`,
+  },
+  'an empty password': shortened(() => 0, ''),
+  'the first character of the password': shortened(() => 1, '$(printf %.1s "$WALLET_PASSWORD")'),
+  'the first half of the password': shortened(
+    length => Math.floor(length / 2),
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of the shell
+    '$(printf "%.$((${#WALLET_PASSWORD} / 2))s" "$WALLET_PASSWORD")',
+  ),
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of the shell
+  'all but the last character of the password': shortened(length => length - 1, '${WALLET_PASSWORD%?}'),
+  'the password in the other case': {
+    username: same,
+    secret: given =>
+      characters(given)
+        .map(character =>
+          character === character.toLowerCase() ? character.toUpperCase() : character.toLowerCase(),
+        )
+        .join(''),
+    curlUser: `"${user}:$(printf %s "$WALLET_PASSWORD" | tr 'a-zA-Z' 'A-Za-z')"`,
+  },
+  'another user name': {
+    username: given => `${given}-nobody`,
+    secret: same,
+    curlUser: `"${user}-nobody:$WALLET_PASSWORD"`,
+  },
+} as const satisfies Record<string, Change>
+
+export type WrongCredentials = keyof typeof wrongCredentials
+
+/**
+ * Whether these credentials must be refused. A password of digits has no other case; the value of a header
+ * may be one that has no case, such as hexadecimal digits.
+ */
+export function changesSecrets(
+  name: WrongCredentials,
+  { credentials, headers }: Pick<TargetSettings, 'credentials' | 'headers'>,
+): boolean {
+  const { username, secret } = wrongCredentials[name]
+  if (credentials !== null)
+    return (
+      username(credentials.username) !== credentials.username ||
+      secret(credentials.password) !== credentials.password
+    )
+  if (name === 'the password in the other case') return false
+  return Object.values(headers).some(value => secret(value) !== value)
+}
