@@ -31,7 +31,12 @@ export function findingsOf(
   unitsNeeded: number,
 ): AuditFinding[] {
   const failed = results.filter((result): result is Failed => result.failure !== null)
-  const byFunds = linksByFunds(results, failed, minorUnits, fromUnits(Math.floor(unitsNeeded / 2), minorUnits))
+  const byFunds = linksByFunds(
+    results,
+    failed,
+    minorUnits,
+    fromUnits(Math.floor(unitsNeeded / 2), minorUnits),
+  )
   const others = failed.filter(({ id }) => !byFunds.some(({ one }) => one === id))
   const links = [
     ...byFunds,
