@@ -125,7 +125,7 @@ export const causes: readonly Cause[] = [
     shownBy: 214,
     as: 'too little',
     says: 'A bet can be placed twice under different transactionIds.',
-    explains: [119, 215, 216, 611, 621],
+    explains: [119, 215, 216, 611, 621, 623],
   },
   {
     shownBy: 206,

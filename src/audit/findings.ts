@@ -70,7 +70,8 @@ function findingOf(group: readonly Failed[], links: readonly Link[], minorUnits:
   const within = links.filter(({ other }) => members.some(({ id }) => id === other))
   const cause = causes.find(candidate => within.some(link => link.cause === candidate))
   const sums = members.find(({ id, failure }) => id === idOf(404) && isInexact(failure, minorUnits))
-  const root = sums ?? members.find(({ id }) => id === idOf(cause?.shownBy)) ?? members[0]
+  const shownBy = members.find(({ id }) => id === idOf(cause?.shownBy))
+  const root = sums ?? members.find(({ id }) => isBasic(id)) ?? shownBy ?? members[0]
   if (root === undefined) throw new RangeError('a group has at least one case')
   return {
     id: root.id,
@@ -110,7 +111,7 @@ function linksByFunds(
       before !== null && before.scale > minorUnits
         ? earlier.find(({ balance }) => (parseDecimal(balance?.after ?? '')?.scale ?? 0) > minorUnits)
         : earlier.toSorted((one, other) => compare(left(one), left(other)))[0]
-    if (spoiler === undefined || !lacksFunds(result, minorUnits, least)) continue
+    if (spoiler === undefined || result === books || !lacksFunds(result, minorUnits, least)) continue
     const other = standsFor(spoiler) ?? links.find(link => link.reason.endsWith(spoiler.id))?.one
     const reason = `the balance was already unexplained after ${spoiler.id}`
     links.push({ one: result.id, other: other ?? result.id, reason })

@@ -11,7 +11,7 @@ const numbersIn = (text: string) => new Set(text.trim().split(/\s+/))
  * By failure, the cases whose text describes the damage. A text that warns of a stake debited twice says nothing
  * about a stake that was not debited. Kind `other` is an expectation of the case itself, and always described.
  */
-const describedIn: Partial<Record<Described, ReadonlySet<string>>> = {
+export const describedIn: Partial<Record<Described, ReadonlySet<string>>> = {
   'too much': numbersIn(`
     101 105 112 113 118 204 205 206 208 218 223 241 304 308 403 404 406 409 410 411 413 414 416 501 502 503
     509 514 516 518 520 523 527 533 534 537 539 540 541 542 543 701 702 708 709 803 804 806 807 808 814 816
