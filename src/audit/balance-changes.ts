@@ -5,7 +5,8 @@ import type { AuditExchange } from './report.js'
 /** The label of the calls by which the stage reads the balance begins with this. */
 export const readingLabel = 'read the balance'
 
-const isReading = ({ label }: AuditExchange) => label.startsWith(readingLabel)
+export const isReading = (exchange: AuditExchange | undefined) =>
+  exchange?.label.startsWith(readingLabel) === true
 const signOf = ({ units }: Decimal) => (units < 0n ? -1 : units > 0n ? 1 : 0)
 
 /**

@@ -1,7 +1,7 @@
 /** A failed case as the report shows it: what was found, what it costs, and the call to look at. */
 import type { AuditCase } from './audit-case.js'
-import { callThatChanged, changeBy } from './balance-changes.js'
-import { compare, type Decimal, subtract, textOf } from './decimal.js'
+import { callThatChanged, changeBy, isReading } from './balance-changes.js'
+import { type Decimal, subtract, textOf } from './decimal.js'
 import { impactOf } from './impact.js'
 import type { AuditFailure } from './report.js'
 import type { CaseFailed, Stage } from './stage.js'
@@ -17,12 +17,19 @@ export async function failureOf(
   let index = exchangeIndex
   if (kind === 'balance' && found.balance !== undefined && index !== null) {
     const { due } = found.balance
-    const { balance } = await stage.readBalance()
-    if (balance !== null && compare(balance, due) === 0) [kind, difference] = ['shown balance', null]
-    else {
-      difference = balance === null ? difference : subtract(balance, due)
-      index = callThatChanged(stage.exchanges, stage.opening, stage.rightUntil, index, difference ?? due)
+    if (!isReading(stage.exchanges[index])) {
+      const { balance } = await stage.readBalance()
+      if (balance !== null) difference = subtract(balance, due)
     }
+    if (difference?.units === 0n) [kind, difference] = ['shown balance', null]
+    else
+      index = callThatChanged(
+        stage.exchanges,
+        stage.opening,
+        stage.rightUntil,
+        index,
+        difference ?? found.balance.difference,
+      )
   }
   const change =
     kind === 'accepted' && index !== null ? changeBy(stage.exchanges, stage.opening, index) : difference

@@ -46,8 +46,11 @@ export function findingsOf(
     ),
     ...linksBySymptom(others, minorUnits),
   ]
-  const groups = groupsOf(failed, links)
-  const findings = groups.map(group => findingOf(group, links, minorUnits))
+  // If plain calls fail, what the table says about other calls is doubtful.
+  const plainFails = failed.some(
+    ({ id, failure }) => isBasic(id) && !['balance', 'shown balance'].includes(failure.kind),
+  )
+  const findings = groupsOf(failed, links).map(group => findingOf(group, links, minorUnits, !plainFails))
   const place = ({ level }: AuditFinding) => levels.indexOf(level)
   return findings.sort(
     (one, other) => place(one) - place(other) || other.followers.length - one.followers.length,
@@ -65,7 +68,12 @@ function groupsOf(failed: readonly Failed[], links: readonly Link[]): Failed[][]
   return [...new Set(groups.values())]
 }
 
-function findingOf(group: readonly Failed[], links: readonly Link[], minorUnits: number): AuditFinding {
+function findingOf(
+  group: readonly Failed[],
+  links: readonly Link[],
+  minorUnits: number,
+  usesTable: boolean,
+): AuditFinding {
   const members = [...group].sort((one, other) => one.id.localeCompare(other.id))
   const within = links.filter(({ other }) => members.some(({ id }) => id === other))
   const cause = causes.find(candidate => within.some(link => link.cause === candidate))
@@ -76,7 +84,7 @@ function findingOf(group: readonly Failed[], links: readonly Link[], minorUnits:
   return {
     id: root.id,
     level: levels.find(level => members.some(member => member.level === level)) ?? root.level,
-    cause: causeOf(root, minorUnits),
+    cause: causeOf(root, minorUnits, usesTable),
     followers: members
       .filter(({ id }) => id !== root.id)
       .map(({ id }) => ({ id, reason: reasonOf(id, root.id, links) })),
@@ -233,10 +241,11 @@ export function isInexact({ kind, difference }: AuditFailure, minorUnits: number
 }
 
 /** What the wallet does wrong; `null` if the case alone says it. */
-function causeOf({ id, failure }: Failed, minorUnits: number): string | null {
+function causeOf({ id, failure }: Failed, minorUnits: number, usesTable: boolean): string | null {
   if (isInexact(failure, minorUnits))
     return 'Balances are not exact: they are wrong by fractions of the smallest unit, as in floating point.'
   if (failure.kind === 'shown balance') return 'Answers show a balance that is not the current one.'
+  if (!usesTable) return null
   const cause = causes.find(({ shownBy, as }) => idOf(shownBy) === id && shows(failure, as))
   return cause?.says ?? null
 }

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { type AuditReport, auditWallet, renderJunit } from 'bet-wallet/audit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { curlLine, quoted } from '../../src/audit/curl.js'
-import { formatReport } from '../../src/audit/text.js'
+import { formatProgressLine, formatReport } from '../../src/audit/text.js'
 import { startPlainWallet } from './wallets/plain.js'
 
 const hasCurl = await promisify(execFile)('curl', ['--version']).then(
@@ -225,6 +225,11 @@ describe('JUnit XML', () => {
       [...xml.matchAll(/<\/?[a-z-]+(?:\s+[a-z]+="[^"<]*")*\/?>/g)].length,
     )
   })
+})
+
+it('names the cases that have failed since the last line of progress', () => {
+  expect(formatProgressLine(10, 158, [])).toBe('10 of 158 cases')
+  expect(formatProgressLine(20, 158, ['AU-112', 'AU-113'])).toBe('20 of 158 cases, failed: AU-112, AU-113')
 })
 
 describe('the table', () => {
