@@ -138,7 +138,7 @@ const caught: Record<FaultName, readonly number[]> = {
   'malformed-json-500': [603, 624, 811],
   'missing-field-500': [605],
   'not-an-object-500': [603],
-  'half-body-accepted': [905],
+  'half-body-accepted': [910],
   'oversize-body-500': [802],
   // The audit treats a closed connection as a refusal: a caller with 4 MiB may not be able to read the answer.
   'oversize-body-kills-connection': [],
@@ -180,6 +180,7 @@ const caughtInFront: Record<FrontName, readonly number[]> = {
   'query-objects': [816],
   'both-amounts': [803],
   'charset-refused': [813],
+  'cut-body-repaired': [905],
   'length-required': [906],
   'chunks-decoded-apart': [907],
   'one-call-at-a-time': [908],

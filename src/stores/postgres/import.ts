@@ -97,7 +97,7 @@ const importBetsSql = ({ schema }: Tables) => sql`
     )
     SELECT
       ${lines(betColumns)}
-    FROM json_populate_recordset(NULL::${schema}.bets, $1)
+    FROM json_populate_recordset(NULL::${schema}.bets, $1::text::json)
     ON CONFLICT DO NOTHING
     RETURNING 1
   )
@@ -122,7 +122,7 @@ const importTransactionsSql = ({ schema }: Tables) => sql`
     SELECT
       ${lines(transactionColumns)},
       coalesce(wallet_transaction_id, 'import-' || ${nextWalletTransactionId(schema)})
-    FROM json_populate_recordset(NULL::${schema}.transactions, $1)
+    FROM json_populate_recordset(NULL::${schema}.transactions, $1::text::json)
     ON CONFLICT (operation, transaction_id) DO NOTHING
     RETURNING *
   ), greatest_reference AS (

@@ -138,9 +138,9 @@ export function createPostgresStore(
       try {
         if (!database.isChecked()) await database.check()
       } catch (error) {
-        if (error instanceof PostgresStoreError && error.code === 'UNAVAILABLE')
-          return { status: 'unavailable' }
-        throw error
+        // Nothing was done. After a conflict the core loads, and the load reports the problem.
+        const isUnavailable = error instanceof PostgresStoreError && error.code === 'UNAVAILABLE'
+        return { status: isUnavailable ? 'unavailable' : 'conflict' }
       }
       return resultWithoutDatabase(changes, columns()) ?? (await commits.submit(changes))
     },

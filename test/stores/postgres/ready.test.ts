@@ -1,6 +1,7 @@
 /** `ready` and `ping`: problems of server and client, in words, and whether they may pass. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { handlePlaceBet } from 'bet-wallet'
 import {
   createPostgresStore,
   migratePostgres,
@@ -9,6 +10,7 @@ import {
 } from 'bet-wallet/postgres'
 import pg from 'pg'
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
+import { placeBet } from '../../fixtures.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
 import { createDatabase, noServerOfOurOwn, startPostgres } from '../../postgres/server.js'
 import { openProxy } from './proxy.js'
@@ -54,6 +56,14 @@ async function problemsOf(client: PostgresClient, options = {}) {
 }
 
 describe('a problem that does not pass', () => {
+  it('before `ready`: a placebet fails with the same error, and not with an unknown outcome', async () => {
+    const store = createPostgresStore(poolAt({ password: 'wrong' }))
+    await expect(handlePlaceBet(store, placeBet())).rejects.toMatchObject({
+      code: 'LOAD_FAILED',
+      cause: { code: 'DATABASE_REJECTED' },
+    })
+  })
+
   it('a wrong password: DATABASE_REJECTED, with the words of the server', async () => {
     const { ready, ping } = await problemsOf(poolAt({ password: 'wrong' }))
     expect(ready).toMatchObject({
