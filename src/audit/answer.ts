@@ -2,7 +2,7 @@
 import type { Reply } from './client.js'
 import { type Decimal, parseDecimal, textOf } from './decimal.js'
 import { numberText, type ReadJson, readObject } from './json.js'
-import type { AuditExchange } from './report.js'
+import type { AuditExchange, FailureKind } from './report.js'
 
 export interface Answer {
   /** Index into the exchanges of the case. */
@@ -60,4 +60,18 @@ export function answerOf({ exchange, status, headers, text }: Reply, index: numb
     success,
     errorCode,
   }
+}
+
+/** The failure of an answer that should be a success. */
+export function withoutSuccess({ status }: Answer): { kind: FailureKind } {
+  if (status === null) return { kind: 'no answer' }
+  return { kind: status >= 500 ? 'fault' : status >= 400 ? 'refused' : 'form' }
+}
+
+/** The failure of an answer that should be a refusal, or another one. */
+export function withoutRefusal({ status, balance, errorCode }: Answer): { kind: FailureKind } {
+  if (status === null) return { kind: 'no answer' }
+  if (status >= 500) return { kind: 'fault' }
+  if (status >= 400) return { kind: errorCode === null ? 'form' : 'other refusal' }
+  return { kind: balance === null ? 'form' : 'accepted' }
 }

@@ -1,8 +1,8 @@
 /** Shortens the calls of a case for the report: a race has hundreds of similar ones. */
 import type { AuditExchange } from './report.js'
 
-/** The number of similar calls kept at the beginning and at the end: more of a failed case. */
-const endsOfFailed = 20
+/** The number of similar calls kept at the beginning and at the end: one more of a failed case. */
+const endsOfFailed = 2
 const endsOfOthers = 1
 
 /**

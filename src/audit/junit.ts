@@ -1,7 +1,11 @@
 /** The report as JUnit XML, for build servers. */
 import type { AuditReport, AuditResult } from './report.js'
+import { unusualReading } from './text.js'
 
-/** One suite with all cases; a failure has the expected and actual result, the impact and the request. */
+/**
+ * One suite with all cases. A failure has the expected and actual result, the impact, the request, and the case
+ * that it follows. The findings and what the audit cannot see are in `system-out`.
+ */
 export function renderJunit(report: AuditReport): string {
   const failures = report.results.filter(({ verdict }) => verdict === 'failed').length
   const skipped = report.results.filter(({ verdict }) => verdict === 'skipped').length
@@ -21,21 +25,41 @@ export function renderJunit(report: AuditReport): string {
     '    <properties>',
     ...properties,
     '    </properties>',
-    ...report.results.flatMap(caseLines),
+    ...report.results.flatMap(result => caseLines(result, report)),
+    `    <system-out>${escaped(summaryOf(report))}</system-out>`,
     '  </testsuite>',
     '</testsuites>',
     '',
   ].join('\n')
 }
 
-function caseLines(result: AuditResult): string[] {
+function summaryOf(report: AuditReport): string {
+  const { findings, results, notSeen } = report
+  const reading = unusualReading(report)
+  return [
+    ...findings.map(({ id, level, cause, followers }) => {
+      const result = results.find(candidate => candidate.id === id)
+      const also = followers.length === 0 ? '' : ` Also ${followers.map(({ id }) => id).join(', ')}.`
+      return `${level} ${id}: ${cause ?? result?.title} ${result?.failure?.impact ?? ''}${also}`
+    }),
+    ...(reading === null ? [] : [reading]),
+    ...(notSeen.length === 0 ? [] : ['What this audit cannot see:', ...notSeen]),
+  ].join('\n')
+}
+
+function caseLines(result: AuditResult, { findings }: AuditReport): string[] {
   const { id, level, title, source, verdict, reason, failure, exchanges, durationMs } = result
   const head = `    <testcase classname="${level}" name="${escaped(`${id} ${title} (${source})`)}" time="${seconds(durationMs)}"`
   if (verdict === 'passed') return [`${head}/>`]
   if (failure === null)
     return [`${head}>`, `      <skipped message="${escaped(reason ?? '')}"/>`, '    </testcase>']
+  const finding = findings.find(({ followers }) => followers.some(follower => follower.id === id))
+  const follower = finding?.followers.find(candidate => candidate.id === id)
+  const cause = findings.find(candidate => candidate.id === id)?.cause ?? null
   const sent = failure.exchangeIndex === null ? undefined : exchanges[failure.exchangeIndex]
   const text = [
+    ...(cause === null ? [] : [`cause:     ${cause}`]),
+    ...(follower === undefined ? [] : [`follows:   ${finding?.id} (${follower.reason})`]),
     `expected:  ${failure.expected}`,
     `actual:    ${failure.actual}`,
     `impact:    ${failure.impact}`,

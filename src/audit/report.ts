@@ -29,13 +29,27 @@ export interface AuditReport {
    * `null`.
    */
   balancesReadBy?: { way: string; reason: string | null }
+  /** The failed cases by their likely cause, the gravest first. Every failed case is in one of them. */
+  findings: AuditFinding[]
   /** What this audit cannot see, one sentence each. */
-  notSeen?: string[]
+  notSeen: string[]
   results: AuditResult[]
   /** No MUST failed, and the wallet answered until the end. */
   passed: boolean
   /** No case was skipped. */
   complete: boolean
+}
+
+/** One likely cause, and the failed cases that it explains. */
+export interface AuditFinding {
+  /** The failed case that shows it best. */
+  id: string
+  /** The gravest level of its cases. */
+  level: Level
+  /** What the wallet does wrong, in one sentence; `null` if only the failed case itself says it. */
+  cause: string | null
+  /** The other failed cases, each with the reason why it is probably no fault of its own. */
+  followers: { id: string; reason: string }[]
 }
 
 export interface AuditResult {
@@ -56,17 +70,56 @@ export interface AuditResult {
    * last ones: `omitted` counts the others.
    */
   exchanges: AuditExchange[]
+  /**
+   * The player's balance before the case and after its bets were rolled back, as decimal text; `after` is
+   * `null` if the wallet answered without one. `explained`: both are equal, or a settlement explains the
+   * difference. `null` if the case was not played.
+   */
+  balance: { before: string; after: string | null; explained: boolean } | null
   durationMs: number
 }
 
+/**
+ * What went wrong:
+ *
+ * - `balance`: the balance is wrong, by `difference`.
+ * - `shown balance`: the balance is right, but an answer shows another one.
+ * - `accepted`: a success where a refusal was due.
+ * - `refused`: a refusal (4xx) where a success was due.
+ * - `other refusal`: a refusal was due and received, with another code or status.
+ * - `fault`: a 5xx where a definite answer was due.
+ * - `no answer`: the connection failed, or the time was up.
+ * - `form`: an answer that is not in the form of the interface.
+ * - `other`: an expectation of the case, as `expected` and `actual` say.
+ */
+export type FailureKind =
+  | 'balance'
+  | 'shown balance'
+  | 'accepted'
+  | 'refused'
+  | 'other refusal'
+  | 'fault'
+  | 'no answer'
+  | 'form'
+  | 'other'
+
 export interface AuditFailure {
+  kind: FailureKind
+  /**
+   * The balance minus the balance that was due, as decimal text: `"-1.71"` is too little. `null` if no balance
+   * is known to be wrong.
+   */
+  difference: string | null
   /** In words: `a refusal INSUFFICIENT_FUNDS`. */
   expected: string
   /** In words: `200 with balance 70 EUR`. */
   actual: string
-  /** The damage in production, in one or two sentences. */
+  /** The damage in production, from what was found. */
   impact: string
-  /** Index into `exchanges` of the call that shows the failure; `null` if it is no single call. */
+  /**
+   * Index into `exchanges` of the call to look at: of a wrong balance, the call that changed it, otherwise the
+   * call with the wrong answer. `null` if it is no single call.
+   */
   exchangeIndex: number | null
 }
 

@@ -3,11 +3,14 @@ import { randomBytes } from 'node:crypto'
 import type { AuditCase, Need } from './audit-case.js'
 import { blindSpots } from './blind-spots.js'
 import { type Client, openClient } from './client.js'
-import { type Decimal, subtract, textOf } from './decimal.js'
+import { compare, type Decimal, subtract, textOf } from './decimal.js'
 import { excerptOf } from './excerpt.js'
+import { failureOf } from './failure.js'
+import { findingsOf } from './findings.js'
 import { FirstActs } from './first-acts.js'
+import { impactOf } from './impact.js'
 import type { AuditSettings } from './options.js'
-import { checkTarget } from './preflight.js'
+import { checkTarget, unitsNeeded } from './preflight.js'
 import { createRandom } from './random.js'
 import type { AuditFailure, AuditReport, AuditResult } from './report.js'
 import type { OutageLog } from './retries.js'
@@ -79,6 +82,7 @@ export async function runAudit(settings: AuditSettings, cases: readonly AuditCas
           reading.by === 'rollback' ? 'the rollback of an unknown bet' : 'the smallest bet and its rollback',
         reason: reading.reason,
       },
+      findings: findingsOf(results, settings.minorUnits, unitsNeeded(settings.concurrency)),
       notSeen: blindSpots(settings),
       results,
       passed,
@@ -134,7 +138,7 @@ function skipReason(settings: AuditSettings, client: Client, item: AuditCase): s
 }
 
 function skipped({ id, level, title, source }: AuditCase, reason: string): AuditResult {
-  const rest = { failure: null, exchanges: [], durationMs: 0 }
+  const rest = { failure: null, exchanges: [], balance: null, durationMs: 0 }
   return { id, level, title, source, verdict: 'skipped', reason, ...rest }
 }
 
@@ -146,7 +150,7 @@ interface Played {
 }
 
 async function play(item: AuditCase, stage: Stage, client: Client, opening: Decimal): Promise<Played> {
-  const { id, level, title, source, impact } = item
+  const { id, level, title, source } = item
   const beganAt = client.now()
   let failure: AuditFailure | null = null
   let reason: string | null = null
@@ -154,10 +158,8 @@ async function play(item: AuditCase, stage: Stage, client: Client, opening: Deci
   try {
     await item.play(stage)
   } catch (error) {
-    if (error instanceof CaseFailed) {
-      const { expected, actual, exchangeIndex } = error
-      failure = { expected, actual, impact, exchangeIndex }
-    } else if (error instanceof Skipped) reason = error.message
+    if (error instanceof CaseFailed) failure = await failureOf(item, stage, error)
+    else if (error instanceof Skipped) reason = error.message
     else throw error
   } finally {
     await stage.cleanUp()
@@ -166,12 +168,17 @@ async function play(item: AuditCase, stage: Stage, client: Client, opening: Deci
   const last = await probe(stage)
   if (last.status === null && failure === null) {
     failure = {
+      kind: 'no answer',
+      difference: null,
       expected: 'the wallet to continue to answer',
       actual: describeAnswer(last),
-      impact,
+      impact: impactOf(item, 'no answer', last.exchange, null, amount => stage.money(amount)),
       exchangeIndex: last.index,
     }
   }
+  // Settlements may leave a credit, if nothing is wrong with it.
+  const isSettled = stage.hasSettled && failure?.kind !== 'balance'
+  const text = (amount: Decimal) => textOf(amount, stage.settings.minorUnits)
   const excerpt = excerptOf(stage.exchanges, failure !== null, failure?.exchangeIndex ?? null)
   if (failure !== null) failure.exchangeIndex = excerpt.keptIndex
   return {
@@ -180,6 +187,11 @@ async function play(item: AuditCase, stage: Stage, client: Client, opening: Deci
       verdict: failure !== null ? 'failed' : reason !== null ? 'skipped' : 'passed',
       reason: failure === null ? reason : null,
       exchanges: excerpt.exchanges,
+      balance: {
+        before: text(opening),
+        after: last.balance === null ? null : text(last.balance),
+        explained: last.balance === null || compare(last.balance, opening) === 0 || isSettled,
+      },
       durationMs: Math.round(client.now() - beganAt),
     },
     after: last.status === null ? 'unreachable' : last.balance,

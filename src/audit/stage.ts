@@ -1,18 +1,26 @@
 /** The tools of a case: the platform's calls, and the expectations about their answers. */
 import type { SettlementRequest } from '../requests.js'
 import type { SettlementType } from '../store.js'
-import { type Answer, answerOf, describeAnswer } from './answer.js'
+import { type Answer, answerOf, describeAnswer, withoutRefusal, withoutSuccess } from './answer.js'
+import { readingLabel } from './balance-changes.js'
 import type { Client } from './client.js'
-import { add, compare, type Decimal, fromUnits, subtract, textOf, wholeUnits, zero } from './decimal.js'
+import { add, type Decimal, fromUnits, subtract, textOf, wholeUnits, zero } from './decimal.js'
 import { type Json, raw, write } from './json.js'
 import { type AuditSettings, anyAgreed } from './options.js'
 import type { Random } from './random.js'
-import type { AuditExchange } from './report.js'
+import type { AuditExchange, FailureKind } from './report.js'
 import type { Call, Delivery } from './request.js'
 import { type OutageLog, outageOf, Retries } from './retries.js'
 import { settleBet } from './settlement-call.js'
 
 export { type Answer, describeAnswer } from './answer.js'
+
+/** What kind of failure it is. */
+export interface Found {
+  kind: FailureKind
+  /** Of a wrong balance: the balance that was due, and the actual one minus that. */
+  balance?: { due: Decimal; difference: Decimal }
+}
 
 /** A case has failed. */
 export class CaseFailed extends Error {
@@ -21,6 +29,7 @@ export class CaseFailed extends Error {
     readonly actual: string,
     /** Index into the exchanges of the case. */
     readonly exchangeIndex: number | null,
+    readonly found: Found,
   ) {
     super(`expected ${expected}, actual ${actual}`)
   }
@@ -80,6 +89,8 @@ export class Stage {
   /** By betId: every bet for which a placebet may have been accepted, with its settlements. */
   private readonly sent = new Map<string, { playerId: string; types: Set<SettlementType> }>()
   hasSettled = false
+  /** Index of the last exchange after which the balance was as expected; -1 for none. */
+  rightUntil = -1
   private readonly dates = new Map<string, string>()
   /** The bets that `bet` has returned, which a placebet may replace by another one. */
   private readonly made = new WeakSet<object>()
@@ -331,7 +342,7 @@ export class Stage {
   async balance(playerId = this.settings.playerId): Promise<Decimal> {
     const answer = await this.readBalance(playerId)
     if (answer.balance !== null) return answer.balance
-    throw new CaseFailed('an answer with the balance', describeAnswer(answer), answer.index)
+    return this.fail('an answer with the balance', describeAnswer(answer), answer, withoutSuccess(answer))
   }
 
   /** The player's currency, according to the wallet. */
@@ -340,23 +351,23 @@ export class Stage {
     const currency = answer.fields?.get('currency')
     return typeof currency === 'string'
       ? currency
-      : this.fail('an answer with the currency', describeAnswer(answer), answer)
+      : this.fail('an answer with the currency', describeAnswer(answer), answer, withoutSuccess(answer))
   }
 
   async readBalance(playerId = this.settings.playerId): Promise<Answer> {
     const bet = this.bet(this.units(1), playerId)
     if (this.reading.by === 'rollback') {
-      return await this.rollback(bet, undefined, { label: 'read the balance (rollback of an unknown bet)' })
+      return await this.rollback(bet, undefined, { label: `${readingLabel} (rollback of an unknown bet)` })
     }
-    const placed = await this.place(bet, { label: 'read the balance (smallest bet and its rollback)' })
+    const placed = await this.place(bet, { label: `${readingLabel} (smallest bet)` })
     if (placed.balance === null) {
       const { last } = this.reading
       if (last === null || last.playerId !== playerId || this.outageOf(placed) !== null) return placed
-      const label = 'read the balance (the funds cover no bet: retry of an earlier rollback)'
+      const label = `${readingLabel} (the funds cover no bet: retry of an earlier rollback)`
       return await this.send('/rollbackbet', last, { label, isUsual: true })
     }
     const rollback = this.reversal(bet, 'TECHNICAL_ERROR', this.id())
-    const label = `rollbackbet ${short(bet.betId)}`
+    const label = `${readingLabel} (rollback of that bet)`
     const answer = await this.send('/rollbackbet', rollback, { label, isUsual: true })
     if (answer.balance !== null) this.reading.last = rollback
     return answer
@@ -364,18 +375,28 @@ export class Stage {
 
   // Expectations
 
-  fail(expected: string, actual: string, answer: Answer | null = null): never {
-    throw new CaseFailed(expected, actual, answer?.index ?? null)
+  fail(
+    expected: string,
+    actual: string,
+    answer: Answer | null = null,
+    found: Found = { kind: 'other' },
+  ): never {
+    throw new CaseFailed(expected, actual, answer?.index ?? null, found)
   }
 
   /** Expects a 2xx with the record of spec 2, the player's currency, and this balance if it is given. */
   expectSuccess(answer: Answer, balance?: Decimal): void {
     const expected = balance === undefined ? 'success' : `success with balance ${this.money(balance)}`
-    if (answer.success === null) this.fail(expected, describeAnswer(answer), answer)
+    if (answer.success === null) this.fail(expected, describeAnswer(answer), answer, withoutSuccess(answer))
     if (answer.success.currency !== this.settings.currency)
       this.fail(`the currency ${this.settings.currency}`, JSON.stringify(answer.success.currency), answer)
-    if (balance !== undefined && compare(answer.success.balance, balance) !== 0)
-      this.fail(expected, `success with balance ${this.money(answer.success.balance)}`, answer)
+    if (balance === undefined) return
+    const difference = subtract(answer.success.balance, balance)
+    if (difference.units !== 0n) {
+      const actual = `success with balance ${this.money(answer.success.balance)}`
+      this.fail(expected, actual, answer, { kind: 'balance', balance: { due: balance, difference } })
+    }
+    this.rightUntil = Math.max(this.rightUntil, answer.index)
   }
 
   /**
@@ -386,20 +407,20 @@ export class Stage {
     const { status, errorCode } = answer
     const isError = status !== null && status >= 400 && status <= 599
     if (isError && errorCode !== null && this.outageOf(answer) === null) return
-    this.fail('a refusal (4xx with an error record)', describeAnswer(answer), answer)
+    this.fail('a refusal (4xx with an error record)', describeAnswer(answer), answer, withoutRefusal(answer))
   }
 
   /** Expects an error of any kind, 4xx or 5xx: the call is none that the platform sends. */
   expectError(answer: Answer): void {
     const { status } = answer
     if (status === null || status < 400 || status > 599)
-      this.fail('an error (4xx or 5xx)', describeAnswer(answer), answer)
+      this.fail('an error (4xx or 5xx)', describeAnswer(answer), answer, withoutRefusal(answer))
   }
 
   /** Expects a 4xx. */
   expectFinalRefusal(answer: Answer): void {
     if (answer.status !== null && answer.status >= 400 && answer.status <= 499) return
-    this.fail('a refusal (4xx)', describeAnswer(answer), answer)
+    this.fail('a refusal (4xx)', describeAnswer(answer), answer, withoutRefusal(answer))
   }
 
   /** Expects the agreed error code and status. For the cases about codes and statuses only. */
@@ -407,10 +428,15 @@ export class Stage {
     this.expectError(answer)
     const codes = this.codesOf(code)
     if (!codes.includes(anyAgreed) && !codes.some(agreed => agreed === answer.errorCode))
-      this.fail(`a refusal ${codes.join(' or ')}`, describeAnswer(answer), answer)
+      this.fail(`a refusal ${codes.join(' or ')}`, describeAnswer(answer), answer, withoutRefusal(answer))
     const statuses = this.settings.statusCodes.get(code) ?? []
     if (!statuses.includes(anyAgreed) && !statuses.includes(answer.status ?? 0))
-      this.fail(`status ${statuses.join(' or ')} for ${code}`, describeAnswer(answer), answer)
+      this.fail(
+        `status ${statuses.join(' or ')} for ${code}`,
+        describeAnswer(answer),
+        answer,
+        withoutRefusal(answer),
+      )
   }
 
   /** Whether the refusal says that the transaction or the bet already exists. */
@@ -433,12 +459,16 @@ export class Stage {
     const answer = await this.readBalance()
     const expected = `balance ${this.money(balance)} ${when}`
     const actual = answer.balance
-    if (actual === null) this.fail(expected, describeAnswer(answer), answer)
-    if (compare(actual, balance) === 0) return
+    if (actual === null) this.fail(expected, describeAnswer(answer), answer, withoutSuccess(answer))
     const difference = subtract(actual, balance)
+    if (difference.units === 0n) {
+      this.rightUntil = answer.index
+      return
+    }
     const which = difference.units < 0n ? 'too little' : 'too much'
     const size = difference.units < 0n ? subtract(zero, difference) : difference
-    this.fail(expected, `balance ${this.money(actual)}, ${this.money(size)} ${which}`, answer)
+    const found = { kind: 'balance', balance: { due: balance, difference } } as const
+    this.fail(expected, `balance ${this.money(actual)}, ${this.money(size)} ${which}`, answer, found)
   }
 
   /** Places the bet, expects a success, and returns the balance afterwards. */

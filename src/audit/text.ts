@@ -1,5 +1,5 @@
 /** The report as text for a terminal. */
-import type { AuditReport, AuditResult, Level, Verdict } from './report.js'
+import type { AuditFinding, AuditReport, AuditResult, Level, Verdict } from './report.js'
 
 export interface TerminalOptions {
   /** Colours by escape sequences. */
@@ -10,13 +10,14 @@ export interface TerminalOptions {
 
 const marks: Record<Verdict, string> = { passed: 'passed', failed: 'FAILED', skipped: 'skipped' }
 
-/** The table of cases, the failures, the skipped cases with their reasons, and the result. */
+/** The findings, the table of cases, the skipped cases, what the audit cannot see, and the result. */
 export function formatReport(report: AuditReport, terminal: TerminalOptions): string {
-  const failed = report.results.filter(({ verdict }) => verdict === 'failed')
+  const { findings, results } = report
   return [
-    ...report.results.map(result => tableLine(result, terminal)),
-    ...failed.flatMap(result => ['', ...failureLines(result, terminal)]),
+    ...findings.flatMap((finding, index) => [...findingLines(finding, index + 1, report, terminal), '']),
+    ...results.map(result => tableLine(result, terminal)),
     ...skippedLines(report),
+    ...notSeenLines(report),
     '',
     ...summaryLines(report, terminal),
   ].join('\n')
@@ -38,6 +39,11 @@ export function formatProgress(result: AuditResult, done: number, total: number,
   return cut(`[${bar}] ${done}/${total}  ${marks[result.verdict]} ${result.id} ${result.title}`, columns)
 }
 
+/** The progress where there is no terminal, with the cases that have failed since the last line. */
+export function formatProgressLine(done: number, total: number, failed: readonly string[]): string {
+  return `${done} of ${total} cases${failed.length === 0 ? '' : `, failed: ${failed.join(', ')}`}`
+}
+
 function tableLine(
   { id, level, title, verdict }: AuditResult,
   { colours, columns }: TerminalOptions,
@@ -48,23 +54,57 @@ function tableLine(
   return `${colours ? colourOf(verdict, level)(mark) : mark}${line}`
 }
 
-function failureLines(
-  { id, level, title, source, failure, exchanges }: AuditResult,
+/** One finding: what it is and what it costs, the call to paste, and the cases that it explains. */
+function findingLines(
+  { id, level, cause, followers }: AuditFinding,
+  number: number,
+  { results }: AuditReport,
   { colours }: TerminalOptions,
 ): string[] {
-  if (failure === null) return []
-  const { expected, actual, impact, exchangeIndex } = failure
+  const result = results.find(candidate => candidate.id === id)
+  if (result === undefined || result.failure === null) return []
+  const { title, source, exchanges } = result
+  const { expected, actual, impact, exchangeIndex } = result.failure
   const sent = exchangeIndex === null ? undefined : exchanges[exchangeIndex]
-  const head = `${id} ${level}  ${title} (${source})`
+  const head = `${number}. ${level}  ${cause ?? title}`
   const lines = [
     colours ? bold(head) : head,
+    `  impact     ${plain(impact)}`,
+    `  case       ${id}  ${title} (${source})`,
     `  expected   ${plain(expected)}`,
     `  actual     ${plain(actual)}`,
-    `  impact     ${impact}`,
   ]
   if (sent !== undefined) lines.push(`  request    ${plain(sent.label)}`)
   if (sent !== undefined && sent.curl !== '') lines.push(`  reproduce  ${plain(sent.curl)}`)
-  return lines
+  return [...lines, ...followerLines(followers, results)]
+}
+
+/** The followers that are shown with their results; the others are named only. */
+const followersMax = 12
+
+function followerLines(followers: AuditFinding['followers'], results: readonly AuditResult[]): string[] {
+  const lines = followers.slice(0, followersMax).map(({ id, reason }, index) => {
+    const { expected = '', actual = '' } = results.find(result => result.id === id)?.failure ?? {}
+    const text = `${id}  ${reason}: expected ${plain(expected)}, actual ${plain(actual)}`
+    return `  ${index === 0 ? 'also       ' : '           '}${text}`
+  })
+  const others = followers.slice(followersMax).map(({ id }) => id)
+  return others.length === 0 ? lines : [...lines, `  and ${others.length} others:`, ...wrapped(others)]
+}
+
+/** How balances were read, if not in the usual way; otherwise `null`. */
+export function unusualReading({ balancesReadBy }: AuditReport): string | null {
+  if (balancesReadBy === undefined || balancesReadBy.reason === null) return null
+  return `Balances were read by ${balancesReadBy.way}: ${balancesReadBy.reason}.`
+}
+
+function notSeenLines(report: AuditReport): string[] {
+  const reading = unusualReading(report)
+  const lines = report.notSeen.map(sentence => `  ${plain(sentence)}`)
+  return [
+    ...(reading === null ? [] : ['', plain(reading)]),
+    ...(lines.length === 0 ? [] : ['', 'What this audit cannot see:', ...lines]),
+  ]
 }
 
 function skippedLines({ results }: AuditReport): string[] {
@@ -98,12 +138,16 @@ function summaryLines(report: AuditReport, { colours }: TerminalOptions): string
   const failed = count('failed')
   const counts = [
     `${count('passed')} passed`,
-    `${failed} failed${failed === 0 ? '' : ` (${levelsOfFailed(results)})`}`,
+    `${failed} failed${failed === 0 ? '' : ` (${levelsOfFailed(results)}; ${findingsText(report)})`}`,
     `${count('skipped')} skipped`,
   ]
   const effort = `${requests.toLocaleString('en')} requests in ${(durationMs / 1_000).toFixed(1)} s, seed ${seed}`
   lines.push(`${colours ? (passed ? green : red)(word) : word}: ${counts.join(', ')} (${effort})`)
   return lines
+}
+
+function findingsText({ findings: { length } }: AuditReport): string {
+  return `${length} ${length === 1 ? 'finding' : 'findings'}`
 }
 
 function levelsOfFailed(results: readonly AuditResult[]): string {

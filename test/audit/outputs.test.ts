@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { type AuditReport, auditWallet, renderJunit } from 'bet-wallet/audit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { curlLine, quoted } from '../../src/audit/curl.js'
-import { formatReport } from '../../src/audit/text.js'
+import { formatProgressLine, formatReport } from '../../src/audit/text.js'
 import { startPlainWallet } from './wallets/plain.js'
 
 const hasCurl = await promisify(execFile)('curl', ['--version']).then(
@@ -135,13 +135,24 @@ const report: AuditReport = {
   seed: 1,
   player: { playerId: 'anna', currency: 'EUR' },
   requests: 3,
+  balancesReadBy: { way: 'the smallest bet', reason: 'a & b' },
+  findings: [
+    {
+      ...{ id: 'AU-101', level: 'MUST', cause: 'The <cause> & more.' },
+      followers: [{ id: 'AU-104', reason: 'probably as AU-101' }],
+    },
+  ],
+  notSeen: ['What "nobody" & no test sees.'],
   passed: false,
   complete: false,
   results: [
     {
       ...{ id: 'AU-101', level: 'MUST', title: 'It <works> & more', source: 'spec 4.1' },
       ...{ verdict: 'failed', reason: null, durationMs: 10 },
+      balance: { before: '100.00', after: '98.29', explained: false },
       failure: {
+        kind: 'balance',
+        difference: '-1.71',
         expected: '"70"',
         actual: 'NUL \u0000, ESC \u001b[31m, half \ud800 and ]]>',
         impact: 'Money.',
@@ -162,6 +173,14 @@ const report: AuditReport = {
       ],
     },
     {
+      ...{ id: 'AU-104', level: 'SHOULD', title: 'It follows', source: 'D6' },
+      ...{ verdict: 'failed', reason: null, durationMs: 10, balance: null, exchanges: [] },
+      failure: {
+        ...{ kind: 'other', difference: null, expected: 'one', actual: 'two', impact: 'Time.' },
+        exchangeIndex: null,
+      },
+    },
+    {
       ...{
         id: 'AU-502',
         level: 'MUST',
@@ -170,11 +189,11 @@ const report: AuditReport = {
         verdict: 'skipped',
         reason: 'no way & means',
       },
-      ...{ failure: null, exchanges: [], durationMs: 0 },
+      ...{ failure: null, exchanges: [], balance: null, durationMs: 0 },
     },
     {
       ...{ id: 'AU-503', level: 'MAY', title: 'Three', source: 'D7', verdict: 'passed', reason: null },
-      ...{ failure: null, exchanges: [], durationMs: 5 },
+      ...{ failure: null, exchanges: [], balance: null, durationMs: 5 },
     },
   ],
 }
@@ -182,25 +201,35 @@ const report: AuditReport = {
 describe('JUnit XML', () => {
   it('contains every case, escaped, without characters that XML does not allow', () => {
     const xml = renderJunit(report)
-    expect(xml).toContain('tests="3" failures="1" errors="0" skipped="1" time="1.234"')
+    expect(xml).toContain('tests="4" failures="2" errors="0" skipped="1" time="1.234"')
     expect(xml).toContain('name="AU-101 It &lt;works&gt; &amp; more (spec 4.1)" time="0.010"')
     expect(xml).toContain('<skipped message="no way &amp; means"/>')
     expect(xml).toContain('NUL \\u0000, ESC \\u001b[31m, half \\ud800 and ]]&gt;')
     expect(xml).toContain('<testsuite name="http://wallet/?a&amp;b&lt;c&gt;&quot;d&quot;"')
+    expect(xml).toContain('cause:     The &lt;cause&gt; &amp; more.\n')
+    expect(xml).toContain('follows:   AU-101 (probably as AU-101)\n')
+    expect(xml).toMatch(
+      /<system-out>MUST AU-101: The &lt;cause&gt; &amp; more\. Money\. Also AU-104\.\nBalances were read by the smallest bet: a &amp; b\.\nWhat this audit cannot see:\nWhat &quot;nobody&quot; &amp; no test sees\.<\/system-out>/,
+    )
     const bare = xml.replace(/&(?:amp|lt|gt|quot|#13);/g, '')
     expect(bare).not.toMatch(/&/)
     expect(xml.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cs}\ufffe\uffff]/u)
     // All elements are closed in order.
     const open: string[] = []
-    for (const [, closing, name, empty] of xml.matchAll(/<(\/?)([a-z]+)(?:\s+[a-z]+="[^"<]*")*(\/?)>/g)) {
+    for (const [, closing, name, empty] of xml.matchAll(/<(\/?)([a-z-]+)(?:\s+[a-z]+="[^"<]*")*(\/?)>/g)) {
       if (closing === '/') expect(open.pop()).toBe(name)
       else if (empty === '') open.push(name ?? '')
     }
     expect(open).toEqual([])
     expect(xml.match(/<[^?]/g)?.length).toBe(
-      [...xml.matchAll(/<\/?[a-z]+(?:\s+[a-z]+="[^"<]*")*\/?>/g)].length,
+      [...xml.matchAll(/<\/?[a-z-]+(?:\s+[a-z]+="[^"<]*")*\/?>/g)].length,
     )
   })
+})
+
+it('names the cases that have failed since the last line of progress', () => {
+  expect(formatProgressLine(10, 158, [])).toBe('10 of 158 cases')
+  expect(formatProgressLine(20, 158, ['AU-112', 'AU-113'])).toBe('20 of 158 cases, failed: AU-112, AU-113')
 })
 
 describe('the table', () => {
@@ -210,12 +239,48 @@ describe('the table', () => {
     expect(text).toContain('ESC \\u001b[31m')
   })
 
+  it('begins with what failed and what it costs, before the table of cases', () => {
+    const text = formatReport(report, { colours: false, columns: null })
+    expect(text.split('\n').slice(0, 8)).toEqual([
+      '1. MUST  The <cause> & more.',
+      '  impact     Money.',
+      '  case       AU-101  It <works> & more (spec 4.1)',
+      '  expected   "70"',
+      expect.stringContaining('  actual     NUL'),
+      '  request    placebet',
+      "  reproduce  curl '\\u001b]0;x'",
+      '  also       AU-104  probably as AU-101: expected one, actual two',
+    ])
+  })
+
+  it('names the followers of a finding that has many', () => {
+    const followers = Array.from({ length: 20 }, (_, index) => ({ id: `AU-2${10 + index}`, reason: 'so' }))
+    const [finding] = report.findings
+    const findings = finding === undefined ? [] : [{ ...finding, followers }]
+    const text = formatReport({ ...report, findings }, { colours: false, columns: null })
+    expect(text).toContain('  and 8 others:\n  AU-222 AU-223 AU-224 AU-225 AU-226 AU-227 AU-228 AU-229\n')
+  })
+
+  it('says what the audit cannot see, and how balances were read if not in the usual way', () => {
+    const text = formatReport(report, { colours: false, columns: null })
+    expect(text).toContain('What this audit cannot see:\n  What "nobody" & no test sees.\n')
+    expect(text).toContain('Balances were read by the smallest bet: a & b.')
+    const usual: AuditReport = {
+      ...report,
+      balancesReadBy: { way: 'the usual one', reason: null },
+      notSeen: [],
+    }
+    expect(formatReport(usual, { colours: false, columns: null })).not.toMatch(/cannot see|were read/)
+  })
+
   it('ends with the result, and the levels of the failed cases', () => {
     const last = (changes: Partial<AuditReport>) =>
       formatReport({ ...report, ...changes }, { colours: false, columns: null })
         .split('\n')
         .at(-1)
-    expect(last({})).toBe('FAILED: 1 passed, 1 failed (1 MUST), 1 skipped (3 requests in 1.2 s, seed 1)')
+    expect(last({})).toBe(
+      'FAILED: 1 passed, 2 failed (1 MUST, 1 SHOULD; 1 finding), 1 skipped (3 requests in 1.2 s, seed 1)',
+    )
     const results = report.results.filter(({ verdict }) => verdict !== 'failed')
     expect(last({ results, passed: true })).toBe(
       'PASSED, INCOMPLETE: 1 passed, 0 failed, 1 skipped (3 requests in 1.2 s, seed 1)',
@@ -226,7 +291,7 @@ describe('the table', () => {
   })
 
   it('fits into the terminal', () => {
-    const [first] = formatReport(report, { colours: false, columns: 27 }).split('\n')
-    expect(first).toBe('FAILED   AU-101  MUST    I…')
+    const lines = formatReport(report, { colours: false, columns: 27 }).split('\n')
+    expect(lines).toContain('FAILED   AU-101  MUST    I…')
   })
 })

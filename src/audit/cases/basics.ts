@@ -20,6 +20,20 @@ export const basics: readonly AuditCase[] = [
     },
   },
   {
+    id: 'AU-104',
+    level: 'MUST',
+    title: 'A rollbackbet credits the stake and returns the new balance',
+    source: 'spec 1.4, 3, 4.3',
+    quote: 'the bet exists | the placebet is undone',
+    impact: 'The player pays for bets that the sportsbook has cancelled.',
+    async play(stage) {
+      const bet = stage.bet()
+      await stage.placeSuccessfully(bet, stage.opening)
+      stage.expectSuccess(await stage.rollback(bet), stage.opening)
+      await stage.expectBalance(stage.opening, 'after the rollback')
+    },
+  },
+  {
     id: 'AU-102',
     level: 'MUST',
     title: 'A stake above the funds is refused and debits nothing',
@@ -45,20 +59,6 @@ export const basics: readonly AuditCase[] = [
       const rest = await stage.placeSuccessfully(stage.bet(all), stage.opening)
       stage.expectRefusal(await stage.place(stage.bet(stage.units(1))))
       await stage.expectBalance(rest, 'after all funds were staked')
-    },
-  },
-  {
-    id: 'AU-104',
-    level: 'MUST',
-    title: 'A rollbackbet credits the stake and returns the new balance',
-    source: 'spec 1.4, 3, 4.3',
-    quote: 'the bet exists | the placebet is undone',
-    impact: 'The player pays for bets that the sportsbook has cancelled.',
-    async play(stage) {
-      const bet = stage.bet()
-      await stage.placeSuccessfully(bet, stage.opening)
-      stage.expectSuccess(await stage.rollback(bet), stage.opening)
-      await stage.expectBalance(stage.opening, 'after the rollback')
     },
   },
   {

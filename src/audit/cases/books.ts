@@ -13,10 +13,13 @@ export const books: readonly AuditCase[] = [
     async play(stage) {
       for (const { id, before, after, hasSettled } of stage.balances) {
         if (hasSettled || compare(before, after) === 0) continue
-        const more = subtract(after, before).units > 0n
+        const difference = subtract(after, before)
+        const more = difference.units > 0n
         stage.fail(
           `balance ${stage.money(before)} after all bets of ${id} were rolled back`,
           `${stage.money(after)}, ${more ? 'too much' : 'too little'} (see the calls of ${id})`,
+          null,
+          { kind: 'balance', balance: { due: before, difference } },
         )
       }
       await stage.expectBalance(stage.opening, 'at the end of the audit')

@@ -4,7 +4,7 @@ import { renderHtml } from '../html/render.js'
 import { type AuditOptions, auditCases, auditWallet } from '../index.js'
 import { renderJunit } from '../junit.js'
 import type { AuditReport } from '../report.js'
-import { formatCases, formatProgress, formatReport } from '../text.js'
+import { formatCases, formatProgress, formatProgressLine, formatReport } from '../text.js'
 import {
   authenticationOf,
   baseUrlOf,
@@ -56,15 +56,18 @@ export async function audit(words: string[]): Promise<number> {
   for (const file of [values.json, values.junit, values.html]) checkWritable(file)
   const options = optionsOf(values, baseUrl)
   const signal = interruptSignal('the current case rolls back its bets first')
-  const showsProgress = process.stderr.isTTY
+  const { isTTY } = process.stderr
+  const failed: string[] = []
   const report = await auditWallet({
     ...options,
     signal,
     onResult(result, { done, total }) {
-      if (showsProgress) overwriteLine(formatProgress(result, done, total, columnsOf(process.stderr)))
+      if (isTTY) return overwriteLine(formatProgress(result, done, total, columnsOf(process.stderr)))
+      if (result.verdict === 'failed') failed.push(result.id)
+      if (done % 10 === 0 || done === total) console.error(formatProgressLine(done, total, failed.splice(0)))
     },
   })
-  if (showsProgress) overwriteLine('')
+  if (isTTY) overwriteLine('')
   print(report)
   writeReport(values.json, () => `${JSON.stringify(report, null, 2)}\n`)
   writeReport(values.junit, () => renderJunit(report))

@@ -1,7 +1,15 @@
 /** The report of an audit as one HTML page: for approval, for debugging and for the archive. */
 import type { AuditReport, AuditResult, Level } from '../report.js'
+import { unusualReading } from '../text.js'
 import { auditCurve, type Band } from './balance.js'
-import { anchorOf, failedCase, foldedCase, outcomeOf } from './case.js'
+import {
+  anchorOf,
+  type PlacedCase as Case,
+  findingArticle,
+  foldedCase,
+  followerCase,
+  outcomeOf,
+} from './case.js'
 import { countText, durationText, momentText, numberText } from './figures.js'
 import { html, type Markup } from './markup.js'
 import { style } from './style.js'
@@ -16,9 +24,7 @@ import { timeSpan } from './timeline.js'
  */
 export function renderHtml(report: AuditReport): string {
   const cases = report.results.map((result, index) => ({ result, anchor: anchorOf(result, index) }))
-  const failed = levels.flatMap(level =>
-    cases.filter(({ result }) => result.verdict === 'failed' && result.level === level),
-  )
+  const { notSeen } = report
   const folded = (verdict: AuditResult['verdict']) =>
     cases
       .filter(({ result }) => result.verdict === verdict)
@@ -41,9 +47,10 @@ export function renderHtml(report: AuditReport): string {
 ${hatching}
 ${head(report)}
 <main>
-${map(cases)}
-${section(failed.length > 0, 'failures', countText(failed.length, 'failure'), html`${failed.map(({ result, anchor }) => failedCase(result, anchor))}`)}
+${failures(report, cases)}
 ${section(skipped.length > 0, 'skipped', `${countText(skipped.length, 'case')} skipped`, html`<p class="lead">The audit proves nothing about these cases.</p>${skipped}`)}
+${section(notSeen.length > 0, 'not-seen', 'What this audit cannot see', html`<ul class="not-seen">${notSeen.map(sentence => html`<li>${sentence}</li>`)}</ul>`)}
+${map(cases)}
 ${balances(report, cases)}
 ${section(passed.length > 0, 'passed', `${countText(passed.length, 'case')} passed`, html`${passed}`)}
 </main>
@@ -53,16 +60,32 @@ ${foot}
 `.text
 }
 
-interface Case {
-  result: AuditResult
-  anchor: string
-}
-
 const levels: readonly Level[] = ['MUST', 'SHOULD', 'MAY']
 const meanings: Record<Level, string> = {
   MUST: 'a failure loses or creates money, or violates the interface',
   SHOULD: 'a failure causes disputes or work',
   MAY: 'good to know',
+}
+
+/** Each finding with the case that shows it best, then the other failed cases. */
+function failures({ findings }: AuditReport, cases: readonly Case[]): Markup {
+  const failed = cases.filter(({ result }) => result.verdict === 'failed')
+  const anchors = new Map(cases.map(({ result, anchor }) => [result.id, anchor]))
+  const shown = new Set<Case>()
+  const articles = findings.flatMap((finding, index) => {
+    const placed = failed.find(candidate => candidate.result.id === finding.id && !shown.has(candidate))
+    if (placed === undefined) return []
+    shown.add(placed)
+    return [findingArticle(finding, index + 1, placed, anchors)]
+  })
+  const reasons = new Map(
+    findings.flatMap(({ followers }) => followers.map(({ id, reason }) => [id, reason] as const)),
+  )
+  const others = failed.filter(placed => !shown.has(placed))
+  const lead = html`<p class="lead">These cases probably fail for the causes above. Run the audit again when those are mended.</p>`
+  const folded = others.map(placed => followerCase(placed, reasons.get(placed.result.id) ?? ''))
+  return html`${section(articles.length > 0, 'failures', countText(articles.length, 'finding'), html`${articles}`)}
+${section(others.length > 0, 'followers', `${countText(others.length, 'more failed case')}`, html`${lead}${folded}`)}`
 }
 
 function section(wanted: boolean, id: string, heading: string, content: Markup): Markup | null {
@@ -113,6 +136,7 @@ function sentences(report: AuditReport): Markup {
   const failedOther = counted(report, 'failed') - failedMust
   const passedMust = numberText(counted(report, 'passed', 'MUST'))
   const skipped = counted(report, 'skipped')
+  const reading = unusualReading(report)
   const reasons = new Map<string, number>()
   for (const { reason } of report.results)
     if (reason !== null) reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
@@ -122,7 +146,7 @@ function sentences(report: AuditReport): Markup {
   if (reasons.size > 3) shown.push('and other reasons')
   const first =
     failedMust > 0
-      ? html`<b>${countText(failedMust, 'MUST case')} failed</b>, ${passedMust} passed.`
+      ? html`<b>${countText(failedMust, 'MUST case')} failed</b>, ${passedMust} passed: ${countText(report.findings.length, 'finding')}.`
       : html`No MUST case failed, ${passedMust} passed.`
   return html`${first}${failedOther > 0 ? html` ${countText(failedOther, 'SHOULD or MAY case')} failed.` : null}${
     skipped > 0
@@ -130,7 +154,7 @@ function sentences(report: AuditReport): Markup {
       : report.complete
         ? ' No case was skipped.'
         : ' Not all cases were run.'
-  }`
+  }${reading && ` ${reading}`}`
 }
 
 /** All cases as tiles, by level. */
@@ -169,5 +193,5 @@ const hatching = html`<svg class="visually-hidden" aria-hidden="true" width="0" 
 const foot = html`<footer><h2>How to read this</h2>
 <p>Every case sends calls to the running wallet and judges only the answers. A bar shows a call, from its sending to its answer.</p>
 <ul class="legend"><li><svg class="bar success" aria-hidden="true" width="40" height="16"><rect x="0" y="4" width="40" height="8"/></svg> success</li><li><svg class="bar refusal" aria-hidden="true" width="40" height="16"><rect x="1" y="4" width="38" height="8"/></svg> refusal, 4xx</li><li><svg class="bar fault" aria-hidden="true" width="40" height="16"><rect x="0" y="4" width="40" height="8"/></svg> fault, 5xx</li><li><svg class="bar unanswered" aria-hidden="true" width="40" height="16"><line x1="2" x2="40" y1="8" y2="8"/><circle cx="3" cy="8" r="2.5"/><path d="M31 4l8 8m0-8l-8 8"/></svg> no answer</li></ul>
-<p>Of many similar calls, the first and the last ones are shown, and more of them if the case failed. Bodies and answers are cut after 2,000 characters. Invisible characters are written like \\u200b. Credentials are not included: the curl commands read them from environment variables. This file loads nothing and runs no scripts.</p>
+<p>Of many similar calls, the first and the last ones are shown. Bodies and answers are cut after 2,000 characters. Invisible characters are written like \\u200b. Credentials are not included: the curl commands read them from environment variables. This file loads nothing and runs no scripts.</p>
 </footer>`

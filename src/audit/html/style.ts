@@ -77,6 +77,9 @@ i.tile { font-style: normal; width: 1.6rem }
 .finding { margin-top: 1rem } .finding > div { grid-template-columns: 6.5rem minmax(0, 1fr); padding: .3rem 0; border-top: 1px solid var(--line) }
 .finding > div:last-child { border-bottom: 1px solid var(--line) }
 .actual dd { font-weight: 600 }
+.impact { margin-top: .6rem; font-size: 1.05rem; max-width: 44rem }
+.followers li { padding: .1rem 0 } .followers a { font-weight: 600; font-size: .85rem; margin-right: .3rem } .followers .quiet { margin-left: .2rem }
+.not-seen li { padding: .15rem 0 .15rem 1.1rem; text-indent: -1.1rem; max-width: 48rem } .not-seen li::before { content: '–'; display: inline-block; width: 1.1rem; text-indent: 0; color: var(--soft) }
 pre { font: .8rem/1.55 var(--mono); white-space: pre-wrap; overflow-wrap: anywhere; background: var(--wash); border-radius: 3px; padding: .6rem .75rem; user-select: all; -webkit-user-select: all }
 pre code { font: inherit } pre + pre { margin-top: .35rem }
 .curl { border-left: 3px solid var(--call) }
@@ -136,7 +139,7 @@ footer { margin-top: 4rem; font-size: .85rem; color: var(--soft) } footer h2 { f
   body { padding: 1.25rem 1rem 3rem }
   .verdict { gap: .9rem; margin: 1.4rem 0 } .verdict svg { width: 48px; height: 48px }
   .protocol { grid-template-columns: minmax(0, 1fr) } table { width: 100% }
-  .failed { padding-left: .8rem }
+  .failed { padding-left: .8rem } details .failed { padding-left: .8rem }
   .finding > div { grid-template-columns: minmax(0, 1fr); gap: 0 }
   details.case > summary { grid-template-columns: auto minmax(0, 1fr) auto auto; gap: .1rem .6rem } details.case h3 { grid-column: 1 / -1; grid-row: 2 }
   .case-body, .bodies { padding-left: 0 } .bodies { grid-template-columns: minmax(0, 1fr); gap: .1rem }

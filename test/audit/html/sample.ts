@@ -31,6 +31,7 @@ interface Case {
   failure?: AuditFailure
   reason?: string
   durationMs?: number
+  balance?: NonNullable<AuditResult['balance']>
 }
 
 const target = 'https://wallet.example.test/callbacks'
@@ -66,29 +67,30 @@ function exchangeOf(call: SampleCall, startMs: number, number: number): AuditExc
   }
 }
 
-function reportOf(cases: readonly Case[], seed: number): AuditReport {
+function reportOf(cases: readonly Case[], seed: number, findings: AuditReport['findings'] = []): AuditReport {
   let startMs = 12
   let number = 0
-  const results = cases.map(
-    ({ id, level = 'MUST', title, source, calls = [], failure, reason, durationMs }): AuditResult => {
-      const exchanges = calls.map(call => exchangeOf(call, startMs, ++number))
-      const endMs = Math.max(startMs, ...exchanges.map(call => call.answeredAtMs ?? call.sentAtMs))
-      const lastedMs = durationMs ?? endMs - startMs + 1.5
-      startMs += lastedMs + 2
-      const verdict = failure ? 'failed' : reason === undefined ? 'passed' : 'skipped'
-      return {
-        id,
-        level,
-        title,
-        source,
-        verdict,
-        reason: reason ?? null,
-        failure: failure ?? null,
-        exchanges,
-        durationMs: lastedMs,
-      }
-    },
-  )
+  const results = cases.map((item): AuditResult => {
+    const { id, level = 'MUST', title, source, calls = [], failure, reason, durationMs } = item
+    const { balance = { before: '1000.00', after: '1000.00', explained: true } } = item
+    const exchanges = calls.map(call => exchangeOf(call, startMs, ++number))
+    const endMs = Math.max(startMs, ...exchanges.map(call => call.answeredAtMs ?? call.sentAtMs))
+    const lastedMs = durationMs ?? endMs - startMs + 1.5
+    startMs += lastedMs + 2
+    const verdict = failure ? 'failed' : reason === undefined ? 'passed' : 'skipped'
+    return {
+      id,
+      level,
+      title,
+      source,
+      verdict,
+      reason: reason ?? null,
+      failure: failure ?? null,
+      exchanges,
+      balance: reason === undefined ? balance : null,
+      durationMs: lastedMs,
+    }
+  })
   return {
     formatVersion: 1,
     target,
@@ -98,6 +100,12 @@ function reportOf(cases: readonly Case[], seed: number): AuditReport {
     player: { playerId: 'audit-player', currency: 'EUR' },
     funds: { before: '1000.00', after: results.at(-1)?.exchanges.at(-1)?.balance ?? null },
     requests: number,
+    balancesReadBy: { way: 'the rollback of an unknown bet', reason: null },
+    findings,
+    notSeen: [
+      'Whether records survive a restart: use --restart-command.',
+      'What happens after more than a few seconds: use --patience.',
+    ],
     results,
     passed: results.every(({ verdict, level }) => verdict !== 'failed' || level !== 'MUST'),
     complete: results.every(({ verdict }) => verdict !== 'skipped'),
@@ -278,7 +286,10 @@ const races: Case = {
       balance: '-600.00',
     },
   ],
+  balance: { before: '1000.00', after: '960.00', explained: false },
   failure: {
+    kind: 'balance',
+    difference: '-600.00',
     expected: '10 of 24 bets accepted, 14 refused with 402 INSUFFICIENT_FUNDS, and a balance of 0.00',
     actual: '16 of 24 bets accepted, and a balance of -600.00',
     impact:
@@ -303,6 +314,8 @@ const late: Case = {
     { path: '/rollbackbet', label: 'retry of the rollback', atMs: 14, tookMs: 3.4, balance: '970.00' },
   ],
   failure: {
+    kind: 'balance',
+    difference: '-30.00',
     expected: '400 INVALID_BET, and nothing debited',
     actual: '200, balance 970.00: 30.00 were debited for a cancelled bet',
     impact:
@@ -347,6 +360,8 @@ const outage: Case = {
   ],
   durationMs: 5200,
   failure: {
+    kind: 'no answer',
+    difference: null,
     expected: '413 PAYLOAD_TOO_LARGE or a closed connection, and answers to other calls',
     actual:
       'no answer within 5,000 ms; the calls beside it were answered with 502 and 500, then the port was closed',
@@ -388,6 +403,8 @@ const lookalike: Case = {
     },
   ],
   failure: {
+    kind: 'refused',
+    difference: null,
     expected: '200: an id that was never sent before',
     actual: '409 TRANSACTION_CONFLICT',
     impact: 'Two bets of two players whose ids fold to the same letters become one. The platform asks which.',
@@ -442,6 +459,16 @@ const failingCases: (Case | undefined)[] = [
 export const failingReport = reportOf(
   failingCases.filter(call => call !== undefined),
   42,
+  [
+    {
+      id: 'AU-108',
+      level: 'MUST',
+      cause: 'Concurrent bets are checked against the same funds: a race.',
+      followers: [{ id: 'AU-126', reason: 'the balance was already unexplained after AU-108' }],
+    },
+    { id: 'AU-111', level: 'MUST', cause: null, followers: [] },
+    { id: 'AU-123', level: 'MUST', cause: null, followers: [] },
+  ],
 )
 
 /** A large audit: 80 cases, 600 calls. */
@@ -461,6 +488,8 @@ export const largeReport = reportOf(
       }),
     )
     const failure = {
+      kind: 'accepted' as const,
+      difference: null,
       expected: 'the same answer: 402',
       actual: '200',
       impact: 'A stake is lost.',
@@ -470,12 +499,17 @@ export const largeReport = reportOf(
     return { id, title, source: 'spec 4.1, D6', calls, ...(index % 8 === 3 ? { failure } : {}) }
   }),
   1,
+  [{ id: 'AU-104', level: 'MUST', cause: null, followers: [{ id: 'AU-112', reason: 'probably as AU-104' }] }],
 )
 
 /** The report with every text replaced, except fields with a fixed set of values. */
 export function withEveryText(report: AuditReport, textOf: (path: string) => string): AuditReport {
-  const fixedFields = ['level', 'verdict']
+  const fixedFields = ['level', 'verdict', 'kind', 'way']
+  // The ids of findings refer to results.
+  const referred = (id: string) => `report.results.${report.results.findIndex(result => result.id === id)}.id`
   const walk = (value: unknown, path: string): unknown => {
+    if (typeof value === 'string' && /^report\.findings\.(.*\.)?id$/.test(path))
+      return textOf(referred(value))
     if (typeof value === 'string')
       return fixedFields.includes(path.split('.').at(-1) ?? '') ? value : textOf(path)
     if (Array.isArray(value)) return value.map((member, index) => walk(member, `${path}.${index}`))
