@@ -25,8 +25,7 @@ export function createAuthorization<O extends Operation>(
   request: Requests[O],
   { authorizeRequest, authorizeBet }: Settings,
 ): Authorization {
-  if (operation !== 'placebet' || (authorizeRequest === undefined && authorizeBet === undefined))
-    return always
+  if (operation !== 'placebet') return always
   // Copies: changes by a hook must not reach the decision.
   const copy = () => ({ ...(request as PlaceBetRequest) })
   let ofRequest: Promise<Answer> | null = null

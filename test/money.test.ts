@@ -176,6 +176,8 @@ describe('given decimals', () => {
 
   test('when the result is 0, then it is "0", never "-0"', () => {
     expect([add('-5', '5.00'), subtract('5', '5'), negate('0'), negate('0.00')]).toEqual(['0', '0', '0', '0'])
+    const long = '12345678901234567.8'
+    expect([subtract(long, `${long}0`), add(`-${long}`, long)]).toEqual(['0', '0'])
     expect([negate('30'), negate('-30.50')]).toEqual(['-30', '30.5'])
   })
 

@@ -15,8 +15,8 @@ export default mergeConfig(
         'test/stores/memory.test.ts',
         'test/mutation/kit.ts',
       ],
-      // The structure is read from the source, which holds all mutants at once; the fuzzer takes too long.
-      exclude: ['test/structure.test.ts', 'test/http/fuzz.test.ts'],
+      // The structure is read from the source, which holds all mutants at once. The others take too long.
+      exclude: ['test/structure.test.ts', 'test/http/fuzz.test.ts', 'test/http/json-large.test.ts'],
       sequence: { sequencer: FastestFirst },
       testTimeout: 60_000,
       hookTimeout: 60_000,
