@@ -4,9 +4,7 @@
  * to Stryker: `-- --mutate src/money.ts --concurrency 1`.
  */
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFileSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { judge, percentOf, percentOfKillable, type Report, type Score } from './score.js'
 import { survivors } from './survivors.js'
@@ -15,17 +13,14 @@ const percentMin = 98
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const reportFile = `${root}/test/.tmp/mutation.json`
-// Outside of the repository: vitest would find the copied tests.
-const sandboxes = mkdtempSync(join(tmpdir(), 'bet-wallet-mutation-'))
 
 rmSync(reportFile, { force: true })
 const stryker = fileURLToPath(new URL('node_modules/@stryker-mutator/core/bin/stryker.js', import.meta.url))
 const { status, error } = spawnSync(
   process.execPath,
-  [stryker, 'run', 'test/mutation/stryker.config.json', '--tempDirName', sandboxes, ...process.argv.slice(2)],
+  [stryker, 'run', 'test/mutation/stryker.config.json', ...process.argv.slice(2)],
   { cwd: root, stdio: 'inherit' },
 )
-rmSync(sandboxes, { recursive: true, force: true })
 if (error !== undefined) throw error
 if (status !== 0) throw new Error(`Stryker ended with status ${status}`)
 
