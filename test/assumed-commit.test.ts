@@ -128,6 +128,18 @@ describe('given a deadline that has passed', () => {
     expect(outcome).toMatchObject({ ok: true, replayed: true })
     expect(store.calls).toEqual(['load'])
   })
+
+  test('when it passes at this very moment, then no commit is begun either', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] }) // the clock stands still: it is exactly the deadline
+    try {
+      const store = scripted([snapshot({ transaction: transaction(), bet: bet() })], [])
+      const outcome = await handlePlaceBet(store, placeBet(), { deadlineMs: 0 })
+      expect(outcome).toMatchObject({ ok: true, replayed: true })
+      expect(store.calls).toEqual(['load'])
+    } finally {
+      vi.useRealTimers()
+    }
+  })
 })
 
 describe('given authorizeRequest', () => {
