@@ -218,6 +218,14 @@ describe('given authorizeRequest', () => {
     expect(store.calls).toEqual(['load', 'commit'])
   })
 
+  test('when it refuses and authorizeBet is given too, then authorizeBet is not asked', async () => {
+    const authorizeBet = vi.fn()
+    const store = scripted([snapshot()], [committed])
+    const outcome = await handlePlaceBet(store, placeBet(), { authorizeRequest: refuse, authorizeBet })
+    expect(outcome).toMatchObject({ ok: false, errorCode: 'LIMIT' })
+    expect(authorizeBet).not.toHaveBeenCalled()
+  })
+
   test('when the call is no placebet, then it is not asked', async () => {
     const authorizeRequest = vi.fn()
     await handleRollbackBet(scripted([snapshot()], [committed]), rollbackBet(), { authorizeRequest })
