@@ -20,7 +20,6 @@ const numberDigitsMax = 15
 
 /** After the sign: at most 40 digits, not only zeros if there is a minus. Then their form. */
 const decimalText = /^(?:-(?=[0.]*[1-9]))?(?=(?:[0-9]\.?){1,40}$)(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/
-const negativeZero = /^-[0.]+$/
 const numberText = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?([eE][+-]?[0-9]{1,3})?$/
 /** The form of nearly every amount: short, not negative, no exponent, no trailing zero. */
 const shortDecimalText = /^(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{0,14}[1-9])?$/
@@ -69,7 +68,7 @@ export function parseDecimal(value: unknown): Decimal | null {
   const parts = numberText.exec(text)
   if (parts === null) return null
   const [, sign, whole, fraction = '', exponent] = parts
-  if (negativeZero.test(`${sign}${whole}${fraction}`)) return null
+  if (sign === '-' && isZero(`${whole}${fraction}`)) return null
   const digits =
     exponent === undefined
       ? withoutTrailingZeros(`${sign}${whole}`, fraction)
@@ -82,7 +81,6 @@ export function parseDecimal(value: unknown): Decimal | null {
 function textOfNumber(value: number): string | null {
   if (!Number.isFinite(value) || Object.is(value, -0)) return null
   const text = String(value)
-  if (text.length <= numberDigitsMax) return text
   const mantissa = text.replace(/e.*/, '').replace(/[-.]/g, '')
   const significant = mantissa.replace(/^0+/, '').replace(/0+$/, '')
   return significant.length <= numberDigitsMax ? text : null

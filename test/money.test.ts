@@ -121,6 +121,7 @@ describe('given a value to parse as a decimal (D21)', () => {
       'e1',
       '1e1.5',
     ],
+    ...['1.x5', '1.-5', '1. 5', '1..5'],
     ...['0x1E', '0b1', '1n', 'NaN', 'Infinity', '-Infinity', 'null', '٣٠', '３０', '--1', '1-', '1\u0000'],
     // One above the limits: 101 characters, an exponent of 41, though the value itself would fit.
     ...[`1.5${'0'.repeat(98)}`, '100e-41', '0e41', '0e-41', '0.01e41', '0.1e+41'],

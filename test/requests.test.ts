@@ -394,9 +394,9 @@ describe('given a transactionDate (D25)', () => {
       ['2026-11-21'],
     ],
   ])('when it does not exist or has another format (%#), then the description names it', async value => {
-    expect(await issuesOf('rollbackbet', { ...rollbackBet(), transactionDate: value })).toBe(
-      'transactionDate: must be a valid ISO 8601 date and time',
-    )
+    const issue = 'transactionDate: must be a valid ISO 8601 date and time'
+    expect(await issuesOf('rollbackbet', { ...rollbackBet(), transactionDate: value })).toBe(issue)
+    expect(parse('rollbackbet', { transactionDate: value })).toBe(issue)
   })
 })
 

@@ -113,17 +113,13 @@ test.each(['stake', 'credits.BET_PAID.live', 'credits.VOIDED.reversed', 'credits
 )
 
 test.each([
-  ['amount', null],
-  ['currency', null],
-  ['type', 'SINGLE'],
+  ['amount', null, /must be present for a placebet/],
+  ['currency', null, /must be present for a placebet/],
+  ['type', 'SINGLE', /must be null for a placebet/],
 ])(
   'given a placebet with transaction.%s %j, which no retry could match, then STORE_CONTRACT',
-  (field, value) =>
-    expectViolation(
-      withField(valid, `transaction.${field}`, value),
-      `load().transaction.${field}`,
-      /for a placebet/,
-    ),
+  (field, value, rule) =>
+    expectViolation(withField(valid, `transaction.${field}`, value), `load().transaction.${field}`, rule),
 )
 
 test('given a credit of an unknown type, then STORE_CONTRACT', () =>
