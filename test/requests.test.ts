@@ -391,7 +391,8 @@ describe('given a transactionDate (D25)', () => {
       1795255200000,
       new Date(0),
       null,
-      ['2026-11-21'],
+      [transactionDate], // as text, it would be valid
+      ['2026-11-21T10:00:00Z'],
     ],
   ])('when it does not exist or has another format (%#), then the description names it', async value => {
     const issue = 'transactionDate: must be a valid ISO 8601 date and time'

@@ -87,4 +87,11 @@ export const survivors: readonly KnownSurvivor[] = [
       [shortDecimal, String.raw`/^(?:0|[1-9][0-9]{0,14})(?:\.[0-9][1-9])?$/`],
     ],
   ),
+  ...because(
+    'equivalent',
+    'The fast path for most dates, switched off: the other path has the same result.',
+    'src/requests.ts',
+    'if (canonicalDate.test(value)) return value',
+    [['canonicalDate.test(value)', 'false']],
+  ),
 ]
