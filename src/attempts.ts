@@ -144,11 +144,9 @@ async function commitOrRefuse<O extends Operation>(
   const { rule, request, log } = call
   const decided = await commitDecision(call, decision)
   if (decided !== 'refused') return decided
-  // By a commit that changes no balance.
+  // The refusal is recorded by a commit that changes no balance, and such a commit cannot be refused.
   const refusal = refusedBy('REFUSED_BY_STORE', rule, request, snapshot, log.storeRefusal as Refusal)
-  const recorded = await commitDecision(call, refusal)
-  if (recorded !== 'refused') return recorded
-  throw new WalletError('STORE_CONTRACT', 'The store refused a commit that changes no balance')
+  return await commitOrRefuse(call, snapshot, refusal)
 }
 
 /**

@@ -18,15 +18,14 @@ export interface Authorization {
 }
 
 const granted = Promise.resolve('granted' as const)
-const always: Authorization = { isGrantedBeforeLoad: async () => true, ask: () => granted }
+const noHooks: Partial<Settings> = {}
 
 export function createAuthorization<O extends Operation>(
   operation: O,
   request: Requests[O],
-  { authorizeRequest, authorizeBet }: Settings,
+  settings: Settings,
 ): Authorization {
-  if (operation !== 'placebet' || (authorizeRequest === undefined && authorizeBet === undefined))
-    return always
+  const { authorizeRequest, authorizeBet } = operation === 'placebet' ? settings : noHooks
   // Copies: changes by a hook must not reach the decision.
   const copy = () => ({ ...(request as PlaceBetRequest) })
   let ofRequest: Promise<Answer> | null = null

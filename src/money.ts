@@ -11,23 +11,22 @@ import Big from 'big.js'
  */
 export type Decimal = string
 
+/** Also written in `decimalText`. */
 const digitsMax = 40
 /** Longer text is rejected before it is parsed: every valid amount is shorter. */
 const textLengthMax = 100
 /** A decimal of at most 15 digits passes through a JavaScript number unchanged. */
 const numberDigitsMax = 15
 
-const decimalText = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/
-const negativeZero = /^-[0.]+$/
+/** After the sign: at most 40 digits, not only zeros if there is a minus. Then their form. */
+const decimalText = /^(?:-(?=[0.]*[1-9]))?(?=(?:[0-9]\.?){1,40}$)(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/
 const numberText = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?([eE][+-]?[0-9]{1,3})?$/
 /** The form of nearly every amount: short, not negative, no exponent, no trailing zero. */
 const shortDecimalText = /^(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{0,14}[1-9])?$/
 
 /** Whether the value is decimal text as {@link Decimal} describes it. */
 export function isDecimal(value: unknown): value is Decimal {
-  if (typeof value !== 'string' || value.length > digitsMax + 2 || !decimalText.test(value)) return false
-  if (value.charCodeAt(0) === 45 && negativeZero.test(value)) return false
-  return value.length <= digitsMax || value.replace(/[-.]/g, '').length <= digitsMax
+  return typeof value === 'string' && decimalText.test(value)
 }
 
 const brand = Symbol.for('bet-wallet.JsonNumber')
@@ -52,7 +51,7 @@ export class JsonNumber {
 
 /** By brand and not by class: the package may be loaded twice, as ESM and as CommonJS. */
 function isJsonNumber(value: unknown): value is JsonNumber {
-  return typeof value === 'object' && value !== null && brand in value
+  return typeof value === 'object' && value !== null && Reflect.get(value, brand) === true
 }
 
 /**
@@ -69,21 +68,20 @@ export function parseDecimal(value: unknown): Decimal | null {
   const parts = numberText.exec(text)
   if (parts === null) return null
   const [, sign, whole, fraction = '', exponent] = parts
-  if (negativeZero.test(`${sign}${whole}${fraction}`)) return null
+  if (sign === '-' && isZero(`${whole}${fraction}`)) return null
   const digits =
     exponent === undefined
       ? withoutTrailingZeros(`${sign}${whole}`, fraction)
       : Math.abs(Number(exponent.slice(1))) > digitsMax
         ? null
         : new Big(text).toFixed()
-  return digits !== null && isDecimal(digits) ? digits : null
+  return isDecimal(digits) ? digits : null
 }
 
 function textOfNumber(value: number): string | null {
   if (!Number.isFinite(value) || Object.is(value, -0)) return null
   const text = String(value)
-  if (text.length <= numberDigitsMax) return text
-  const mantissa = text.replace(/e.*$/, '').replace(/[-.]/g, '')
+  const mantissa = text.replace(/e.*/, '').replace(/[-.]/g, '')
   const significant = mantissa.replace(/^0+/, '').replace(/0+$/, '')
   return significant.length <= numberDigitsMax ? text : null
 }
@@ -95,16 +93,14 @@ function withoutTrailingZeros(whole: string, fraction: string): string {
 
 function lengthWithoutZeros(digits: string): number {
   let end = digits.length
-  while (end > 0 && digits.charCodeAt(end - 1) === 48) end -= 1
+  while (digits.charCodeAt(end - 1) === 48) end -= 1 // before the first digit: NaN
   return end
 }
 
 function textOf(value: Big): Decimal {
   const text = value.toFixed()
-  if (isZero(text)) return '0'
-  if (text.length > digitsMax && !isDecimal(text))
-    throw new RangeError(`the sum has more than ${digitsMax} digits`)
-  return text
+  if (isDecimal(text)) return text
+  throw new RangeError(`the sum has more than ${digitsMax} digits`)
 }
 
 /** @throws {RangeError} for a result of more than 40 digits; `subtract` and `negate` likewise */
@@ -182,7 +178,7 @@ export function wholeDigitsOf(value: Decimal): number {
  * `"100.005"` (D21).
  */
 export function format(value: Decimal, decimals: number): string {
-  const [whole = '0', fraction = ''] = value.split('.')
+  const [whole, fraction = ''] = value.split('.') as [string, string?]
   const digits = fraction.slice(0, lengthWithoutZeros(fraction)).padEnd(decimals, '0')
   return digits === '' ? whole : `${whole}.${digits}`
 }

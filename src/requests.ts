@@ -130,7 +130,7 @@ function field<T>(what: string, read: (value: unknown) => T | null) {
   return z.unknown().transform((value, context): T => {
     const result = value === undefined ? null : read(value)
     if (result === null) {
-      context.issues.push({ code: 'custom', message: missingOr(what)({ input: value }), input: value })
+      context.addIssue(missingOr(what)({ input: value }))
       return z.NEVER
     }
     return result
@@ -156,7 +156,7 @@ const odds = z
     // Information, not money: a JavaScript number is accepted with all of its digits.
     const read = parseDecimal(typeof value === 'number' ? String(value) : value)
     if (read !== null) return read
-    context.issues.push({ code: 'custom', message: 'must be a decimal', input: value })
+    context.addIssue('must be a decimal')
     return z.NEVER
   })
 
@@ -216,10 +216,14 @@ function parser<T extends P, P>(
       const issue = whole?.issueOf(parsed.data) ?? null
       return issue === null ? { request: parsed.data } : { issues: issue }
     }
-    const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
-    const part = whole?.part.safeParse(body)
-    const issue = part?.success ? (whole?.issueOf(part.data) ?? null) : null
-    return { issues: (issue === null ? issues : [...issues, issue]).join('; ') }
+    // No field of a request is nested, so a path is one name.
+    const issues = parsed.error.issues.map(({ path, message }) => `${String(path[0])}: ${message}`)
+    if (whole !== undefined) {
+      const part = whole.part.safeParse(body)
+      const issue = part.success ? whole.issueOf(part.data) : null
+      if (issue !== null) issues.push(issue)
+    }
+    return { issues: issues.join('; ') }
   }
 }
 
@@ -266,7 +270,7 @@ const canonicalDate =
 
 /** Parses a date by D25. A leap second becomes the second after it. */
 function parseDate(value: unknown): string | null {
-  if (typeof value !== 'string' || value.length > 40) return null
+  if (typeof value !== 'string') return null
   if (canonicalDate.test(value)) return value
   const parts = dateText.exec(value)
   if (parts === null) return null
@@ -277,11 +281,11 @@ function parseDate(value: unknown): string | null {
   if (hour > 23 || minute > 59 || second > 60 || offsetHours > 23 || offsetMinutes > 59) return null
   const date = new Date(0)
   date.setUTCFullYear(year, month - 1, day)
-  if (date.getUTCFullYear() !== year || date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day)
-    return null
-  const offset = (offsetHours * 60 + offsetMinutes) * (parts[8] === '-' ? -1 : 1)
+  // A day or a month that does not exist leads to another month.
+  if (date.getUTCMonth() !== month - 1) return null
+  const offset = offsetHours * 60 + offsetMinutes
   const milliseconds = Number((parts[7] ?? '').slice(0, 3).padEnd(3, '0'))
-  date.setUTCHours(hour, minute - offset, second, milliseconds)
+  date.setUTCHours(hour, minute + (parts[8] === '-' ? offset : -offset), second, milliseconds)
   const text = date.toISOString()
   return /^(?!0000)[0-9]{4}-/.test(text) ? text : null // no year 0, and none above 9999
 }

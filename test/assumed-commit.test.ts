@@ -128,6 +128,18 @@ describe('given a deadline that has passed', () => {
     expect(outcome).toMatchObject({ ok: true, replayed: true })
     expect(store.calls).toEqual(['load'])
   })
+
+  test('when it passes at this very moment, then no commit is begun either', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] }) // the clock stands still: it is exactly the deadline
+    try {
+      const store = scripted([snapshot({ transaction: transaction(), bet: bet() })], [])
+      const outcome = await handlePlaceBet(store, placeBet(), { deadlineMs: 0 })
+      expect(outcome).toMatchObject({ ok: true, replayed: true })
+      expect(store.calls).toEqual(['load'])
+    } finally {
+      vi.useRealTimers()
+    }
+  })
 })
 
 describe('given authorizeRequest', () => {
@@ -204,6 +216,14 @@ describe('given authorizeRequest', () => {
     expect(await handlePlaceBet(store, placeBet(), options)).toEqual(accepted)
     expect(calls).toEqual(['request', '100'])
     expect(store.calls).toEqual(['load', 'commit'])
+  })
+
+  test('when it refuses and authorizeBet is given too, then authorizeBet is not asked', async () => {
+    const authorizeBet = vi.fn()
+    const store = scripted([snapshot()], [committed])
+    const outcome = await handlePlaceBet(store, placeBet(), { authorizeRequest: refuse, authorizeBet })
+    expect(outcome).toMatchObject({ ok: false, errorCode: 'LIMIT' })
+    expect(authorizeBet).not.toHaveBeenCalled()
   })
 
   test('when the call is no placebet, then it is not asked', async () => {

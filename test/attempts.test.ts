@@ -429,6 +429,81 @@ describe('given the lost answer of a commit', () => {
   })
 })
 
+describe('given a fault, then its message says what happened and whether changes were made:', () => {
+  const lost = rejecting<never>(new Error('lost'))
+  const down = new Error('down')
+  const rich = snapshot({ bet: bet(), player: { ...alice, balance: '9'.repeat(40) } })
+
+  test.each<[string, Answer<WalletSnapshot>[], Answer<CommitResult>[], WalletOptions, string]>([
+    [
+      'conflicts',
+      [snapshot()],
+      [conflict, conflict],
+      { attemptsMax: 2 },
+      'Gave up after 2 conflicting attempts; no changes were made',
+    ],
+    [
+      'backOff',
+      [snapshot()],
+      [conflict],
+      { backOff: rejecting(down) },
+      'backOff threw; no changes were made',
+    ],
+    [
+      'authorizeBet throws',
+      [snapshot()],
+      [],
+      { authorizeBet: throwing(down) },
+      'authorizeBet threw; no changes were made',
+    ],
+    [
+      'authorizeBet returns a value',
+      [snapshot()],
+      [],
+      { authorizeBet: (() => true) as never },
+      'authorizeBet must return undefined, or throw WalletRefusal to refuse; no changes were made',
+    ],
+    [
+      'authorizeRequest throws',
+      [snapshot()],
+      [],
+      { authorizeRequest: throwing(down) },
+      'authorizeRequest threw; no changes were made',
+    ],
+    ['unavailable', [snapshot()], [unavailable], {}, 'The store is unavailable; no changes were made'],
+    ['load', [rejecting(down)], [], {}, 'load threw; no changes were made'],
+    [
+      'the deadline',
+      [snapshot()],
+      [],
+      { deadlineMs: 0 },
+      'The deadline passed before the commit; no changes were made',
+    ],
+    [
+      'a commit that is not recorded',
+      [snapshot()],
+      [lost],
+      {},
+      'commit failed and its transaction is not recorded',
+    ],
+    [
+      'a commit whose follow-up read fails',
+      [snapshot(), rejecting(down)],
+      [lost],
+      {},
+      'commit failed and the follow-up read failed too',
+    ],
+  ])('%s', async (_what, loads, commits, options, message) => {
+    const { fault: thrown } = await call(scripted(loads, commits), options)
+    expect((thrown as WalletError).message).toBe(message)
+  })
+
+  test('a sum that is too long', async () => {
+    const { fault: thrown } = await call(scripted([rich], []), {}, handleRollbackBet, rollbackBet())
+    expect((thrown as WalletError).message).toBe('load() returned amounts whose sum exceeds 40 digits')
+  })
+})
+
 describe('given a balance that cannot be added to', () => {
   test('when a credit would exceed 40 digits, then STORE_CONTRACT with its cause', async () => {
     const rich = snapshot({ bet: bet(), player: { ...alice, balance: '9'.repeat(40) } })

@@ -99,6 +99,12 @@ describe('given a stale load', () => {
     expect(await handlePlaceBet(store, placeBet())).toMatchObject({ errorCode: 'INSUFFICIENT_FUNDS' })
     expect(store.calls).toEqual(['commit', 'loadConfirmed', 'commit'])
   })
+
+  test('when a placebet conflicts again, then the next load is an ordinary one', async () => {
+    const store = scripted([snapshot()], [conflict, conflict, committed], [snapshot()])
+    expect(await handlePlaceBet(store, placeBet())).toMatchObject({ ok: true })
+    expect(store.calls).toEqual(['commit', 'loadConfirmed', 'commit', 'load', 'commit'])
+  })
 })
 
 describe('given a database that cannot confirm', () => {

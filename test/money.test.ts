@@ -121,6 +121,7 @@ describe('given a value to parse as a decimal (D21)', () => {
       'e1',
       '1e1.5',
     ],
+    ...['1.x5', '1.-5', '1. 5', '1..5'],
     ...['0x1E', '0b1', '1n', 'NaN', 'Infinity', '-Infinity', 'null', '٣٠', '３０', '--1', '1-', '1\u0000'],
     // One above the limits: 101 characters, an exponent of 41, though the value itself would fit.
     ...[`1.5${'0'.repeat(98)}`, '100e-41', '0e41', '0e-41', '0.01e41', '0.1e+41'],
@@ -176,6 +177,8 @@ describe('given decimals', () => {
 
   test('when the result is 0, then it is "0", never "-0"', () => {
     expect([add('-5', '5.00'), subtract('5', '5'), negate('0'), negate('0.00')]).toEqual(['0', '0', '0', '0'])
+    const long = '12345678901234567.8'
+    expect([subtract(long, `${long}0`), add(`-${long}`, long)]).toEqual(['0', '0'])
     expect([negate('30'), negate('-30.50')]).toEqual(['-30', '30.5'])
   })
 

@@ -391,13 +391,34 @@ describe('given a transactionDate (D25)', () => {
       1795255200000,
       new Date(0),
       null,
-      ['2026-11-21'],
+      [transactionDate], // as text, it would be valid
+      ['2026-11-21T10:00:00Z'],
     ],
   ])('when it does not exist or has another format (%#), then the description names it', async value => {
-    expect(await issuesOf('rollbackbet', { ...rollbackBet(), transactionDate: value })).toBe(
-      'transactionDate: must be a valid ISO 8601 date and time',
-    )
+    const issue = 'transactionDate: must be a valid ISO 8601 date and time'
+    expect(await issuesOf('rollbackbet', { ...rollbackBet(), transactionDate: value })).toBe(issue)
+    expect(parse('rollbackbet', { transactionDate: value })).toBe(issue)
   })
+
+  test.each(['2026-11-21T10:00:00.000Z', '2026-01-18T22:59:59.999Z', '2026-12-01T01:00:00Z'])(
+    'when it is %s with a character that is wrong, missing or too many, then it is refused',
+    text => {
+      const issue = 'transactionDate: must be a valid ISO 8601 date and time'
+      for (const [index, character] of [...text].entries()) {
+        const [before, after] = [text.slice(0, index), text.slice(index + 1)]
+        for (const wrong of [`${before}x${after}`, `${before}x${character}${after}`]) {
+          expect(parse('rollbackbet', { transactionDate: wrong }), wrong).toBe(issue)
+        }
+      }
+      const more = [
+        ...[`${text}x`, text.replace(/^.../, ''), text.replace('T', '')],
+        ...[text.replace(/^[0-9]{4}/, 'xxxx'), text.replace(/[0-9]{2,3}Z$/, 'xxxZ')],
+      ]
+      for (const wrong of more) {
+        expect(parse('rollbackbet', { transactionDate: wrong }), wrong).toBe(issue)
+      }
+    },
+  )
 })
 
 describe('given the option parseTransactionDate', () => {

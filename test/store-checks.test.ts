@@ -113,17 +113,13 @@ test.each(['stake', 'credits.BET_PAID.live', 'credits.VOIDED.reversed', 'credits
 )
 
 test.each([
-  ['amount', null],
-  ['currency', null],
-  ['type', 'SINGLE'],
+  ['amount', null, /must be present for a placebet/],
+  ['currency', null, /must be present for a placebet/],
+  ['type', 'SINGLE', /must be null for a placebet/],
 ])(
   'given a placebet with transaction.%s %j, which no retry could match, then STORE_CONTRACT',
-  (field, value) =>
-    expectViolation(
-      withField(valid, `transaction.${field}`, value),
-      `load().transaction.${field}`,
-      /for a placebet/,
-    ),
+  (field, value, rule) =>
+    expectViolation(withField(valid, `transaction.${field}`, value), `load().transaction.${field}`, rule),
 )
 
 test('given a credit of an unknown type, then STORE_CONTRACT', () =>
@@ -236,6 +232,8 @@ test.each<[unknown, string]>([
   [10n, 'but is the bigint 10'],
   ['1e2', 'but is the text "1e2"'],
   [`1${'0'.repeat(1_000_000)}`, `but is the text "1${'0'.repeat(59)}"`],
+  [true, 'but is the boolean true'],
+  [null, 'but is null'],
   [['100'], 'but is an array'],
   [new Date(0), 'but is a value of type object'],
 ])(
@@ -323,6 +321,15 @@ describe('given an invalid result of commit', () => {
     expect(fault).toMatchObject({ code: 'STORE_CONTRACT' })
     expect(fault.message).toContain('refused (LIMIT_REACHED) a request that debits nothing')
   })
+})
+
+test.each(['load', 'commit'])('given a store without %s, then STORE_CONTRACT names it', async method => {
+  for (const value of [undefined, null, {}, 'load']) {
+    const store = { ...storeWith(valid), [method]: value } as unknown as WalletStore
+    const fault = await faultOf(handlePlaceBet(store, placeBet()))
+    expect(fault).toMatchObject({ code: 'STORE_CONTRACT', retryable: false })
+    expect(fault.message).toContain(`The store violates its contract: ${method} must be a function, but is`)
+  }
 })
 
 describe('given a store for another contract version', () => {

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
 
 const src = (path: string) => fileURLToPath(new URL(`../src/${path}`, import.meta.url))
 
@@ -20,6 +20,8 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts'],
+    // Copies of the repository, by the mutation tests.
+    exclude: [...configDefaults.exclude, 'test/.tmp/**'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     globalSetup: ['test/postgres/global-setup.ts'],

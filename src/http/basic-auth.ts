@@ -24,10 +24,10 @@ export function basicAuth({
   if (typeof password !== 'string' || password === '') {
     throw new TypeError('basicAuth: password must be non-empty text')
   }
-  const expected = Buffer.from(`${username}:${password}`, 'utf8')
+  const expected = Buffer.from(`${username}:${password}`) // in UTF-8
   return request => {
-    const credentials =
-      /^basic +([A-Za-z0-9+/]+={0,2}) *$/i.exec(headerOf(request, 'authorization') ?? '')?.[1] ?? ''
+    const header = headerOf(request, 'authorization')
+    const credentials = header?.match(/^basic +([A-Za-z0-9+/]+={0,2}) *$/i)?.[1] ?? ''
     const sent = Buffer.from(credentials, 'base64')
     const compared = Buffer.alloc(expected.length)
     sent.copy(compared) // truncated or zero-padded to the expected length

@@ -1,0 +1,97 @@
+/** Every mutant that may survive, with the reason. See `score.ts` for the kinds. */
+import type { KnownSurvivor } from './score.js'
+
+/** Several mutants with one reason. */
+function because(
+  kind: KnownSurvivor['kind'],
+  reason: string,
+  file: string,
+  line: string,
+  changes: readonly (readonly [from: string, to: string])[],
+): KnownSurvivor[] {
+  return changes.map(([from, to]) => ({ file, line, from, to, kind, reason }))
+}
+
+const shortDecimal = String.raw`/^(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{0,14}[1-9])?$/`
+
+export const survivors: readonly KnownSurvivor[] = [
+  ...because(
+    'equivalent',
+    'An accepted decision has a player. The condition is there for the compiler.',
+    'src/attempts.ts',
+    'if (!outcome.ok || changes === null || snapshot.player === null) return decision',
+    [['snapshot.player === null', 'false']],
+  ),
+  ...because(
+    'equivalent',
+    'A placebet and an unsettlement have `refuse`, and no other request is refused: see the next.',
+    'src/attempts.ts',
+    'if (rule.refuse !== undefined) return rule.refuse(request, snapshot, reason, refusal)',
+    [['rule.refuse !== undefined', 'true']],
+  ),
+  ...because(
+    'unreachable',
+    'checkResult rejects the refusal of a commit that debits nothing, and hooks are asked about placebets only.',
+    'src/attempts.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a line of code
+    "throw new WalletError('STORE_CONTRACT', `A ${rule.operation} cannot be refused (${refusal.errorCode})`)",
+    [
+      ["'STORE_CONTRACT'", '""'],
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a piece of code
+      ['`A ${rule.operation} cannot be refused (${refusal.errorCode})`', '``'],
+    ],
+  ),
+  ...because(
+    'equivalent',
+    'The result is only tested for truth.',
+    'src/authorization.ts',
+    '() => false, // thrown again by `ask`, unless another rule refuses the bet',
+    [['() => false', '() => undefined']],
+  ),
+  ...because(
+    'equivalent',
+    '`accept` writes every delta of 0 as "0".',
+    'src/decide/rollback-bet.ts',
+    "return accept(request, transaction, player, { delta: '0', bet: tombstone, reason: 'TOMBSTONE_CREATED' })",
+    [["'0'", '""']],
+  ),
+  ...because(
+    'equivalent',
+    '`accept` writes every delta of 0 as "0".',
+    'src/decide/rollback-bet.ts',
+    "return accept(request, transaction, player, { delta: '0', bet: null, reason: 'ALREADY_ROLLED_BACK' })",
+    [["'0'", '""']],
+  ),
+  ...because(
+    'equivalent',
+    'Missing is as false here; the compiler rejects it.',
+    'src/decide/unsettlement.ts',
+    '...decideUnsettlement(request, snapshot, { clawbacks: false }),',
+    [['{ clawbacks: false }', '{}']],
+  ),
+  ...because(
+    'equivalent',
+    'The fast path for most amounts, switched off: the other path has the same result.',
+    'src/money.ts',
+    'if (shortDecimalText.test(text)) return text',
+    [['shortDecimalText.test(text)', 'false']],
+  ),
+  ...because(
+    'equivalent',
+    'The fast path for fewer amounts: the other path has the same result.',
+    'src/money.ts',
+    `const shortDecimalText = ${shortDecimal}`,
+    [
+      [shortDecimal, String.raw`/^(?:0|[1-9][0-9])(?:\.[0-9]{0,14}[1-9])?$/`],
+      [shortDecimal, String.raw`/^(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{0,14}[1-9])$/`],
+      [shortDecimal, String.raw`/^(?:0|[1-9][0-9]{0,14})(?:\.[0-9][1-9])?$/`],
+    ],
+  ),
+  ...because(
+    'equivalent',
+    'The fast path for most dates, switched off: the other path has the same result.',
+    'src/requests.ts',
+    'if (canonicalDate.test(value)) return value',
+    [['canonicalDate.test(value)', 'false']],
+  ),
+]
