@@ -2,8 +2,10 @@
  * `bet-wallet/audit`: the platform's side. Sends the platform's calls to a running wallet, in whatever
  * language it is written, and judges the answers.
  */
+
+import type { AuditCase } from './audit-case.js'
 import { cases } from './cases.js'
-import { type AuditOptions, settingsOf } from './options.js'
+import { type AuditOptions, type AuditSettings, settingsOf } from './options.js'
 import type { AuditReport, Level } from './report.js'
 import { runAudit } from './run.js'
 
@@ -58,6 +60,13 @@ export async function auditWallet(options: AuditOptions): Promise<AuditReport> {
   const settings = settingsOf(options, ids)
   return await runAudit(
     settings,
-    cases.filter(({ id }) => settings.only?.includes(id) ?? true),
+    cases.filter(item => settings.only?.includes(item.id) ?? isAskedFor(item, settings)),
+  )
+}
+
+/** Cases that wait or restart the wallet take long: they are played if their option is given. */
+function isAskedFor({ needs = [] }: AuditCase, { patienceMs, restart }: AuditSettings): boolean {
+  return (
+    !(patienceMs === null && needs.includes('patience')) && !(restart === null && needs.includes('restart'))
   )
 }

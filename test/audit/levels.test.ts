@@ -8,6 +8,11 @@ const page = readFileSync(new URL('../../docs/interface.md', import.meta.url), '
   .replace(/<[^>]*>|[`*]/g, '')
   .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
 
+/** A case after a long pause, and the same after a restart. */
+function later(number: number, stake: string): Record<string, string> {
+  return { [`AU-92${number}`]: stake, [`AU-94${number}`]: stake }
+}
+
 /** By MUST where the interface is silent: whose money it is, and why. */
 const moneyAtStake: Record<string, string> = {
   'AU-111': 'player or operator: an amount is debited in another currency',
@@ -39,6 +44,10 @@ const moneyAtStake: Record<string, string> = {
   'AU-803': 'player: two stakes for one bet',
   'AU-816': 'operator: one call returns all stakes',
   'AU-905': 'player: a stake that nobody has confirmed',
+  ...later(2, 'player: a stake is debited for a bet that the platform has cancelled'),
+  ...later(4, 'player: the stake of a cancelled bet is not returned'),
+  ...later(7, 'operator: a payout is never collected'),
+  ...later(8, 'player: the platform and the wallet both collect'),
 }
 
 describe('a MUST', () => {

@@ -49,7 +49,7 @@ async function paste(line: string) {
 
 // Needs curl on the machine.
 describe.skipIf(!hasCurl)('a curl command, pasted into a shell', () => {
-  const parts = { method: 'POST', headers: [], user: 'none' as const }
+  const parts = { method: 'POST', headers: [], user: null }
 
   it.each([
     ['an object', '{"a":1}'],
@@ -81,7 +81,7 @@ describe.skipIf(!hasCurl)('a curl command, pasted into a shell', () => {
       method: 'PUT',
       url: `${base}/a?b='c'`,
       headers,
-      user: 'given',
+      user: '"$WALLET_USER:$WALLET_PASSWORD"',
       body: Buffer.from('{}'),
     })
     expect(line).not.toContain('not shown')
