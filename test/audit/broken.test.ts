@@ -152,6 +152,7 @@ const caught: Record<FaultName, readonly number[]> = {
   'race-bet': [216],
   'race-rollback': [208],
   'race-unsettlement': [513],
+  'race-unsettlement-of-settlement': [545],
   'race-unsettlement-lost-update': [531, 534],
   'race-settlement-retry': [541],
   'race-settlement-lost-update': [542, 543],

@@ -27,6 +27,7 @@ export const races: Record<number, readonly FaultName[]> = {
   541: ['race-settlement-retry'],
   542: ['race-settlement-lost-update'],
   543: ['race-settlement-of-bet'],
+  545: ['race-unsettlement-of-settlement'],
   902: ['disconnect-forgets-record', 'disconnect-forgets-debit'],
   909: ['locks-crossed-by-rollback', 'locks-crossed-by-unsettlement', 'locks-crossed-by-settlement'],
 }

@@ -189,4 +189,41 @@ export const settlements: readonly AuditCase[] = [
       await stage.expectBalance(staked, 'after the second unsettlement')
     },
   },
+  {
+    id: 'AU-545',
+    level: 'MUST',
+    title: 'A settlement that meets an unsettlement of its bet is debited by it, or by the next one',
+    source: 'spec 4.2, D18',
+    quote:
+      'the wallet debits what the BET_PAID settlement of the bet credited, or answers INSUFFICIENT_FUNDS',
+    needs: bothNeeds,
+    impact: 'A payout counts as collected that was never debited, and the player keeps it.',
+    async play(stage) {
+      const { concurrency, raceRounds } = stage.settings
+      let before = stage.opening
+      for (let round = 1; round <= raceRounds; round += 1) {
+        const bets: Bet[] = []
+        for (let number = 0; number < Math.min(concurrency, 8); number += 1) {
+          const bet = stage.bet(stage.units(stage.random.between(40, 60)))
+          bets.push(bet)
+          before = await stage.placeSuccessfully(bet, before)
+        }
+        for (const bet of bets) await stage.settle(bet, 'BET_PAID', stage.units(11))
+        await stage.concurrently(bets.length, async index => {
+          const bet = bets[index] as Bet
+          const settled = async () => {
+            if (index % 4 > 0) await stage.wait(stage.random.between(0, index))
+            await stage.trySettle(bet, 'BET_PAID', stage.units(13))
+          }
+          await Promise.all([stage.unsettle(bet, 'UNSCORED'), settled()])
+          // It is refused where the first one has met both payouts.
+          await stage.unsettle(bet, 'UNSCORED')
+        })
+        await stage.expectBalance(
+          before,
+          'after concurrent settlements and unsettlements, and one unsettlement more',
+        )
+      }
+    },
+  },
 ]

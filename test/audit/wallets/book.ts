@@ -290,7 +290,12 @@ export class Book {
     }
     const { balance } = player
     if (this.has('race-unsettlement')) await this.lookAway()
-    if (!this.has('unsettlement-reverses-twice')) this.reverse(credit, live)
+    if (this.has('race-unsettlement-of-settlement')) {
+      await this.lookAway()
+      if (credit.live === undefined) return alreadyUnsettled
+      // The sum was read before; this is what is marked.
+      this.reverse(credit, credit.live)
+    } else if (!this.has('unsettlement-reverses-twice')) this.reverse(credit, live)
     const voided =
       request.type === 'UNSCORED' && this.has('unscored-reverses-both') && bet.credits.get('VOIDED')
     if (voided && voided.live !== undefined) this.reverse(voided, voided.live)

@@ -150,6 +150,8 @@ export const faults = {
   'race-bet': 'Other requests can run between the check of the bet and its placement',
   'race-rollback': 'Other requests can run between the check of the bet and the credit of the rollback',
   'race-unsettlement': 'Other requests can run between the check of the credit and its reversal',
+  'race-unsettlement-of-settlement':
+    'A settlement between the sum and the reversal of an unsettlement is reversed, but not debited',
   'race-unsettlement-lost-update':
     'An unsettlement computes the new balance from a value read before other requests',
   'race-settlement-retry': 'Other requests can run between the check for a retried settlement and its record',

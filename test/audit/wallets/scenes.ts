@@ -1007,6 +1007,17 @@ export const decided: Scene[] = [
     },
   },
   {
+    title: 'D18 a settlement that an unsettlement meets is debited by it or by the next one',
+    catches: ['race-unsettlement-of-settlement'],
+    play: async w => {
+      await w.place('30')
+      await w.settle('10')
+      await Promise.all([w.unsettle(), w.settle('5')])
+      await w.unsettle()
+      return [[await w.balance(), '200 70.00']]
+    },
+  },
+  {
     title: 'An unsettlement and the placebets meanwhile are all debited',
     catches: ['race-unsettlement-lost-update'],
     play: async w => {
