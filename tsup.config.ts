@@ -15,6 +15,10 @@ const library = {
 const servers = {
   postgres: 'src/stores/postgres/index.ts',
   testing: 'src/testing/index.ts',
+}
+
+/** Tools for wallets in any language, and their command: the largest part, and none of it runs in a wallet. */
+const tools = {
   audit: 'src/audit/index.ts',
 }
 
@@ -26,7 +30,7 @@ const shared: Options = {
   // By rollup, which keeps the CommonJS of split chunks as modern as the source; tsup itself compiles `?.` and `??` down.
   treeshake: true,
   removeNodeProtocol: false,
-  // The package has a limit of size. Names stay: they are in stack traces.
+  // The package has a limit of size. Names of what runs in a wallet stay: they are in stack traces.
   minifyWhitespace: true,
   minifySyntax: true,
 }
@@ -43,18 +47,36 @@ export default defineConfig([
   },
   {
     ...shared,
-    entry: { ...library, ...servers, command: 'src/audit/command.ts' },
+    entry: { ...library, ...servers },
     format: 'cjs',
-    // The command has no importers.
     dts: { entry: { ...library, ...servers } },
     async onSuccess() {
-      // By name: `export *` would also export the name "module.exports", which Node 23 and later add.
-      for (const name of Object.keys(servers)) {
-        const names = Object.keys(require(`./dist/${name}.cjs`)).sort()
-        await writeFile(`dist/${name}.js`, `export { ${names.join(', ')} } from './${name}.cjs'\n`)
-      }
-      for (const name of ['postgres', 'audit'])
-        await writeFile(`dist/${name}.d.ts`, `export * from './${name}.cjs'\n`)
+      await writeEntries(Object.keys(servers))
+      await writeTypes('postgres')
+    },
+  },
+  {
+    ...shared,
+    entry: { ...tools, command: 'src/audit/command.ts' },
+    format: 'cjs',
+    minifyIdentifiers: true,
+    // The command has no importers.
+    dts: { entry: tools },
+    async onSuccess() {
+      await writeEntries(Object.keys(tools))
+      await writeTypes('audit')
     },
   },
 ])
+
+/** ESM entries, by name: `export *` would also export the name "module.exports", which Node 23 and later add. */
+async function writeEntries(entries: readonly string[]): Promise<void> {
+  for (const entry of entries) {
+    const names = Object.keys(require(`./dist/${entry}.cjs`)).sort()
+    await writeFile(`dist/${entry}.js`, `export { ${names.join(', ')} } from './${entry}.cjs'\n`)
+  }
+}
+
+async function writeTypes(entry: string): Promise<void> {
+  await writeFile(`dist/${entry}.d.ts`, `export * from './${entry}.cjs'\n`)
+}

@@ -52,6 +52,8 @@ const caught: Record<FaultName, readonly number[]> = {
   'rollback-of-voided-pays': [520],
   'rollback-of-lost-pays': [537],
   'rollback-of-uncollected-pays': [509],
+  'rollback-of-cashed-out-pays': [546],
+  'refused-rollback-recorded': [547],
   'rollback-after-reversal-refused': [522],
   'rollback-after-unvoided-refused': [522],
   'rollback-of-unknown-refused': [105],

@@ -35,6 +35,7 @@ const moneyAtStake: Record<string, string> = {
   'AU-537': 'operator: lost stakes are returned',
   'AU-541': 'operator: a payout is credited twice',
   'AU-542': 'player or operator: a credit or a debit disappears',
+  'AU-546': 'operator: the player has both the price and the stake',
   'AU-701': 'everybody: anyone changes balances',
   'AU-702': 'everybody: anyone changes balances',
   'AU-703': 'player: anyone cancels bets before they arrive',

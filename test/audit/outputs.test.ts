@@ -254,11 +254,13 @@ describe('the table', () => {
   })
 
   it('names the followers of a finding that has many', () => {
-    const followers = Array.from({ length: 20 }, (_, index) => ({ id: `AU-2${10 + index}`, reason: 'so' }))
+    const followers = Array.from({ length: 20 }, (_, index) => ({ id: `case ${10 + index}`, reason: 'so' }))
     const [finding] = report.findings
     const findings = finding === undefined ? [] : [{ ...finding, followers }]
     const text = formatReport({ ...report, findings }, { colours: false, columns: null })
-    expect(text).toContain('  and 8 others:\n  AU-222 AU-223 AU-224 AU-225 AU-226 AU-227 AU-228 AU-229\n')
+    expect(text).toContain(
+      '  and 8 others:\n  case 22 case 23 case 24 case 25 case 26 case 27 case 28 case 29\n',
+    )
   })
 
   it('says what the audit cannot see, and how balances were read if not in the usual way', () => {

@@ -226,4 +226,37 @@ export const settlements: readonly AuditCase[] = [
       }
     },
   },
+  {
+    id: 'AU-546',
+    level: 'MUST',
+    title: 'A rollback of a bet that was cashed out credits nothing',
+    source: 'spec 4.3, D13',
+    needs: ['settle'],
+    impact: 'The player has sold the bet, and gets the stake in addition to the price.',
+    async play(stage) {
+      const { bet, staked } = await placedBet(stage)
+      await stage.settle(bet, 'CASHOUT', stage.units(50))
+      const balance = add(staked, stage.units(50))
+      await stage.expectBalance(balance, 'after a cash-out')
+      await stage.rollback(bet, undefined, { label: 'rollbackbet of a bet that was cashed out' })
+      await stage.expectBalance(balance, 'after the rollback of a bet that was cashed out')
+    },
+  },
+  {
+    id: 'AU-547',
+    level: 'SHOULD',
+    title: 'A rollback that was refused because of a payout succeeds when it is retried after the reversal',
+    source: 'D8, D13',
+    needs: bothNeeds,
+    impact: 'The platform retries the rollback with its transactionId, and the stake stays in the wallet.',
+    async play(stage) {
+      const { bet, staked } = await placedBet(stage)
+      await credit(stage, bet, 'BET_PAID', stage.units(60), staked)
+      const transactionId = stage.id()
+      await stage.rollback(bet, transactionId, { label: 'rollbackbet of a paid bet' })
+      stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED'))
+      stage.expectSuccess(await stage.rollback(bet, transactionId, { label: 'its retry' }), stage.opening)
+      await stage.expectBalance(stage.opening, 'after the retry of the rollback')
+    },
+  },
 ]

@@ -321,7 +321,8 @@ export class Book {
         this.move(player, bet.stake)
       return this.accept(request, player)
     }
-    if ([...bet.credits].some(([type, credit]) => this.forbidsRollback(type, credit))) return betSettled
+    if ([...bet.credits].some(([type, credit]) => this.forbidsRollback(type, credit)))
+      return this.has('refused-rollback-recorded') ? this.refuse(request, betSettled) : betSettled
     if (this.has('race-rollback')) await this.lookAway()
     bet.rolledBack = true
     if (this.has('retry-after-rollback-debits')) this.forgetPlacebet(request.betId)
@@ -358,6 +359,7 @@ export class Book {
   private forbidsRollback(type: CreditType, { live, owed, unsettled }: Credit): boolean {
     if (this.has('rollback-of-settled-pays')) return false
     if (this.has('rollback-of-voided-pays') && type === 'VOIDED') return false
+    if (this.has('rollback-of-cashed-out-pays') && type === 'CASHOUT') return false
     if (this.has('rollback-of-lost-pays') && live === 0n) return false
     if (this.has('rollback-after-reversal-refused') && unsettled) return true
     if (this.has('rollback-after-unvoided-refused') && type === 'VOIDED' && unsettled) return true

@@ -1007,6 +1007,29 @@ export const decided: Scene[] = [
     },
   },
   {
+    title: 'D13 a bet that was cashed out is not rolled back',
+    catches: ['rollback-of-cashed-out-pays'],
+    play: async w => {
+      await w.place('30')
+      await w.settle('10', { type: 'CASHOUT' })
+      return [
+        [await w.rollBack(), '400 INVALID_BET'],
+        [await w.balance(), '200 80.00'],
+      ]
+    },
+  },
+  {
+    title: 'D8 a refused rollback is decided anew when it is retried',
+    catches: ['refused-rollback-recorded'],
+    play: async w => {
+      await w.place('30')
+      await w.settle('10')
+      await w.rollBack({ transactionId: 'r-1' })
+      await w.unsettle()
+      return [[await w.rollBack({ transactionId: 'r-1' }), '200 100.00']]
+    },
+  },
+  {
     title: 'D18 a settlement that an unsettlement meets is debited by it or by the next one',
     catches: ['race-unsettlement-of-settlement'],
     play: async w => {
