@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { configDefaults, defineConfig } from 'vitest/config'
 
@@ -22,6 +23,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Copies of the repository, by the mutation tests.
     exclude: [...configDefaults.exclude, 'test/.tmp/**'],
+    // The default on two cores is one worker, which mostly waits: for servers, locks and sockets.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 60_000,
     hookTimeout: 60_000,
     globalSetup: ['test/postgres/global-setup.ts'],
