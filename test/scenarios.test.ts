@@ -164,7 +164,7 @@ describe('rollback bet', () => {
   test('R05: given an unknown player, when a bet is rolled back, then INVALID_PLAYER', async () => {
     const { rollBack, records } = wallet()
     const before = records()
-    expect(await rollBack({ playerId: 'nobody' })).toMatchObject(refusal('INVALID_PLAYER'))
+    expect(await rollBack({ playerId: 'unknown-player' })).toMatchObject(refusal('INVALID_PLAYER'))
     expect(records()).toEqual(before)
   })
 

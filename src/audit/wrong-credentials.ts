@@ -52,9 +52,9 @@ export const wrongCredentials = {
     curlUser: `"${user}:$(printf %s "$WALLET_PASSWORD" | tr 'a-zA-Z' 'A-Za-z')"`,
   },
   'another user name': {
-    username: given => `${given}-nobody`,
+    username: given => `${given}-unknown`,
     secret: same,
-    curlUser: `"${user}-nobody:$WALLET_PASSWORD"`,
+    curlUser: `"${user}-unknown:$WALLET_PASSWORD"`,
   },
 } as const satisfies Record<string, Change>
 

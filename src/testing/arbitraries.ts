@@ -99,7 +99,7 @@ const requestFor = (betId: string): fc.Arbitrary<Unidentified> => {
   const common = {
     transactionId,
     betId: fc.constant(betId),
-    playerId: rarely(owner.playerId, ...players, 'nobody'),
+    playerId: rarely(owner.playerId, ...players, 'unknown-player'),
   }
   const currency = rarely(owner.currency, 'EUR', 'JPY', 'BTC')
   return fc.oneof(
@@ -324,7 +324,7 @@ function changed(request: ModelRequest | undefined, change: Change): ModelReques
     case 'nothing':
       return request
     case 'player':
-      return { ...request, playerId: playerId === 'ann' ? 'nobody' : 'ann' }
+      return { ...request, playerId: playerId === 'ann' ? 'unknown-player' : 'ann' }
     case 'bet':
       return { ...request, betId: betId === 'b1' ? 'b3' : 'b1' }
     case 'amount':

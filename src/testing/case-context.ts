@@ -52,7 +52,7 @@ export class CaseContext {
     const copies = players.map(player => ({ ...player }))
     const opened = await callHook(trace, 'open', () => harness.open(copies))
     this.openedStores.push(opened)
-    const knownPlayerId = players[0]?.playerId ?? 'nobody'
+    const knownPlayerId = players[0]?.playerId ?? 'unknown-player'
     return new Wallet({ harness, trace, opened, knownPlayerId }, opened.store, 'store')
   }
 

@@ -474,8 +474,10 @@ describe('an audit that is not possible', () => {
   })
 
   it('an unknown player', async () => {
-    expect(await errorOf({ playerId: 'nobody' })).toMatch(/^UNKNOWN_PLAYER: .*nobody/)
-    expect(await errorOf({ otherPlayerId: 'nobody-else' })).toMatch(/^UNKNOWN_PLAYER: .*nobody-else/)
+    expect(await errorOf({ playerId: 'unknown-player' })).toMatch(/^UNKNOWN_PLAYER: .*unknown-player/)
+    expect(await errorOf({ otherPlayerId: 'unknown-player-2' })).toMatch(
+      /^UNKNOWN_PLAYER: .*unknown-player-2/,
+    )
   })
 
   it('another currency', async () => {

@@ -16,7 +16,7 @@ function later(number: number, stake: string): Record<string, string> {
 /** By MUST where the interface is silent: whose money it is, and why. */
 const moneyAtStake: Record<string, string> = {
   'AU-111': 'player or operator: an amount is debited in another currency',
-  'AU-118': 'player: the stake is returned to somebody else',
+  'AU-118': 'player: the stake is returned to another player',
   'AU-206': 'operator: a stake is returned twice',
   'AU-208': 'operator: a stake is returned twice',
   'AU-209': 'player: a stake is debited for a bet that the platform has as refused',
@@ -31,7 +31,7 @@ const moneyAtStake: Record<string, string> = {
   'AU-517': 'operator: the platform has an amount as collected that was never debited',
   'AU-520': 'operator: a stake is returned twice',
   'AU-534': 'operator: the player has both payout and stake',
-  'AU-536': 'player: somebody else pays',
+  'AU-536': 'player: another player pays',
   'AU-537': 'operator: lost stakes are returned',
   'AU-541': 'operator: a payout is credited twice',
   'AU-542': 'player or operator: a credit or a debit disappears',
@@ -44,7 +44,7 @@ const moneyAtStake: Record<string, string> = {
   'AU-801': 'everybody: the calls in flight are lost with the process',
   'AU-803': 'player: two stakes for one bet',
   'AU-816': 'operator: one call returns all stakes',
-  'AU-905': 'player: a stake that nobody has confirmed',
+  'AU-905': 'player: a stake of an incomplete request',
   ...later(2, 'player: a stake is debited for a bet that the platform has cancelled'),
   ...later(4, 'player: the stake of a cancelled bet is not returned'),
   ...later(7, 'operator: a payout is never collected'),

@@ -142,7 +142,7 @@ const report: AuditReport = {
       followers: [{ id: 'AU-104', reason: 'probably as AU-101' }],
     },
   ],
-  notSeen: ['What "nobody" & no test sees.'],
+  notSeen: ['What "no client" & no test sees.'],
   passed: false,
   complete: false,
   results: [
@@ -209,7 +209,7 @@ describe('JUnit XML', () => {
     expect(xml).toContain('cause:     The &lt;cause&gt; &amp; more.\n')
     expect(xml).toContain('follows:   AU-101 (probably as AU-101)\n')
     expect(xml).toMatch(
-      /<system-out>MUST AU-101: The &lt;cause&gt; &amp; more\. Money\. Also AU-104\.\nBalances were read by the smallest bet: a &amp; b\.\nWhat this audit cannot see:\nWhat &quot;nobody&quot; &amp; no test sees\.<\/system-out>/,
+      /<system-out>MUST AU-101: The &lt;cause&gt; &amp; more\. Money\. Also AU-104\.\nBalances were read by the smallest bet: a &amp; b\.\nWhat this audit cannot see:\nWhat &quot;no client&quot; &amp; no test sees\.<\/system-out>/,
     )
     const bare = xml.replace(/&(?:amp|lt|gt|quot|#13);/g, '')
     expect(bare).not.toMatch(/&/)
@@ -265,7 +265,7 @@ describe('the table', () => {
 
   it('says what the audit cannot see, and how balances were read if not in the usual way', () => {
     const text = formatReport(report, { colours: false, columns: null })
-    expect(text).toContain('What this audit cannot see:\n  What "nobody" & no test sees.\n')
+    expect(text).toContain('What this audit cannot see:\n  What "no client" & no test sees.\n')
     expect(text).toContain('Balances were read by the smallest bet: a & b.')
     const usual: AuditReport = {
       ...report,

@@ -46,7 +46,7 @@ describe('rows answer the entries of a batch', () => {
     const rows = [
       { index: 0, value: 'first' },
       { index: 0, value: 'second' },
-      { index: 7, value: 'of nobody' },
+      { index: 7, value: 'of no request' },
     ]
     expect(await resultsOf(1, rows)).toEqual(['first'])
   })

@@ -1011,7 +1011,7 @@ const ofPamRules = mutantsOf({
   ],
   'currency-cached': [
     'WS-57',
-    'a connection keeps the currency of a player for ever',
+    'a connection never reads the currency of a player again',
     class extends ReferenceStore {
       private readonly currencies = new Map<string, string>()
       override currencyMatches(player: Player, { balance }: WalletChanges) {

@@ -152,7 +152,7 @@ export const authentication: readonly AuditCase[] = [
     title: 'A password that is empty, cut off, or in the other case is refused and changes no balance',
     source: 'spec 5, A01',
     needs,
-    impact: 'Whoever guesses one character of the password, or none, can change the players’ balances.',
+    impact: 'A caller who guesses one character of the password, or none, can change the players’ balances.',
     play: stage =>
       expectNoEntrance(stage, [
         'an empty password',

@@ -2,9 +2,9 @@
 import type { AuditCase } from '../audit-case.js'
 import { add, compare, subtract, textOf, zero } from '../decimal.js'
 import { numberText, raw } from '../json.js'
-import { describeAnswer, Skipped, sumOf } from '../stage.js'
+import { type Answer, describeAnswer, Skipped, type Stage, sumOf } from '../stage.js'
 
-const unknownPlayer = 'nobody'
+const unknownPlayer = 'unknown-player'
 
 export const basics: readonly AuditCase[] = [
   {
@@ -319,21 +319,10 @@ export const basics: readonly AuditCase[] = [
     needs: ['other-player'],
     impact: 'The platform cannot tell a mix-up of players from a settled bet.',
     async play(stage) {
-      const playerId = stage.settings.otherPlayerId ?? ''
-      const bet = stage.bet()
-      stage.expectSuccess(await stage.place(bet))
-      const label = 'for the other player'
-      const rollback = await stage.rollback({ betId: bet.betId, playerId }, undefined, {
-        label: `rollbackbet ${label}`,
-      })
+      const { rollback, unsettlement, placebet } = await callForOtherPlayer(stage)
       stage.expectRefusal(rollback)
-      const unsettled = await stage.unsettle({ ...bet, playerId }, 'UNSCORED', undefined, {
-        label: `unsettlement ${label}`,
-        mayFail: true,
-      })
-      stage.expectError(unsettled)
-      const retry = { ...bet, transactionId: stage.id(), playerId }
-      stage.expectRefusal(await stage.place(retry, { label: `placebet ${label}` }))
+      stage.expectError(unsettlement)
+      stage.expectRefusal(placebet)
     },
   },
   {
@@ -377,3 +366,24 @@ export const basics: readonly AuditCase[] = [
     },
   },
 ]
+
+/** Each operation for the bet of a player, in the name of another player: the answers. */
+export async function callForOtherPlayer(
+  stage: Stage,
+): Promise<Record<'rollback' | 'unsettlement' | 'placebet', Answer>> {
+  const playerId = stage.settings.otherPlayerId ?? ''
+  const bet = stage.bet()
+  stage.expectSuccess(await stage.place(bet))
+  const theirs = { ...bet, transactionId: stage.id(), playerId }
+  const label = (operation: string) => `${operation} for the other player`
+  return {
+    rollback: await stage.rollback({ betId: bet.betId, playerId }, undefined, {
+      label: label('rollbackbet'),
+    }),
+    unsettlement: await stage.unsettle({ ...bet, playerId }, 'UNSCORED', undefined, {
+      label: label('unsettlement'),
+      mayFail: true,
+    }),
+    placebet: await stage.place(theirs, { label: label('placebet') }),
+  }
+}

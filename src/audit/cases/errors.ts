@@ -3,6 +3,7 @@ import type { AuditCase } from '../audit-case.js'
 import { add, subtract, textOf } from '../decimal.js'
 import { type Json, raw, write } from '../json.js'
 import { type Answer, describeAnswer, type Stage } from '../stage.js'
+import { callForOtherPlayer } from './basics.js'
 
 /** Expects exactly errorCode and description, both non-empty strings (spec 7.2). */
 function exactError(stage: Stage, answer: Answer): void {
@@ -95,7 +96,7 @@ export const errors: readonly AuditCase[] = [
       const bet = stage.bet(add(stage.opening, stage.units(1)))
       exactError(stage, await stage.place(bet))
       exactError(stage, await stage.place(bet, { label: 'retry of the refused placebet' }))
-      exactError(stage, await stage.rollback({ betId: bet.betId, playerId: `${stage.id()}-nobody` }))
+      exactError(stage, await stage.rollback({ betId: bet.betId, playerId: `${stage.id()}-unknown` }))
     },
   },
   {
@@ -243,7 +244,7 @@ export const errors: readonly AuditCase[] = [
     async play(stage) {
       const over = stage.bet(add(stage.opening, stage.units(1)))
       stage.expectAgreedRefusal(await stage.place(over), 'INSUFFICIENT_FUNDS')
-      const unknown = { betId: stage.bet().betId, playerId: `${stage.id()}-nobody` }
+      const unknown = { betId: stage.bet().betId, playerId: `${stage.id()}-unknown` }
       stage.expectAgreedRefusal(await stage.rollback(unknown), 'INVALID_PLAYER')
       const currency = stage.foreignCurrency()
       const foreign = await stage.place(stage.bet(), {
@@ -273,7 +274,7 @@ export const errors: readonly AuditCase[] = [
           fields: { amount: raw('1.99') },
           label: 'placebet with the same transactionId and a different amount',
         }),
-        await stage.rollback({ betId: bet.betId, playerId: `${stage.id()}-nobody` }),
+        await stage.rollback({ betId: bet.betId, playerId: `${stage.id()}-unknown` }),
       ]
       for (const answer of answers) stage.expectFinalRefusal(answer)
     },
@@ -355,7 +356,7 @@ export const errors: readonly AuditCase[] = [
     async play(stage) {
       const bet = stage.bet()
       stage.expectSuccess(await stage.place(bet))
-      const playerId = `${stage.id()}-nobody`
+      const playerId = `${stage.id()}-unknown`
       const amount = raw(textOf(subtract(bet.amount, stage.units(1))))
       const changes = [{ amount }, { currency: stage.foreignCurrency() }, { playerId }]
       for (const fields of changes) {
@@ -380,21 +381,10 @@ export const errors: readonly AuditCase[] = [
     needs: ['other-player'],
     impact: 'The platform cannot tell a mix-up of players from a settled bet.',
     async play(stage) {
-      const playerId = stage.settings.otherPlayerId ?? ''
-      const bet = stage.bet()
-      stage.expectSuccess(await stage.place(bet))
-      const label = 'for the other player'
-      const rollback = await stage.rollback({ betId: bet.betId, playerId }, undefined, {
-        label: `rollbackbet ${label}`,
-      })
+      const { rollback, unsettlement, placebet } = await callForOtherPlayer(stage)
       stage.expectAgreedRefusal(rollback, 'INVALID_PLAYER')
-      const unsettled = await stage.unsettle({ ...bet, playerId }, 'UNSCORED', undefined, {
-        label: `unsettlement ${label}`,
-        mayFail: true,
-      })
-      stage.expectAgreedRefusal(unsettled, 'INVALID_PLAYER')
-      const theirs = { ...bet, transactionId: stage.id(), playerId }
-      stage.expectAgreedRefusal(await stage.place(theirs, { label: `placebet ${label}` }), 'INVALID_BET')
+      stage.expectAgreedRefusal(unsettlement, 'INVALID_PLAYER')
+      stage.expectAgreedRefusal(placebet, 'INVALID_BET')
     },
   },
   {

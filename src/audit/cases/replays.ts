@@ -12,7 +12,7 @@ const changesOfPlacebet: readonly { name: string; change(stage: Stage, bet: Bet)
   },
   { name: 'betId', change: stage => ({ betId: `${stage.id()}-b` }) },
   { name: 'currency', change: stage => ({ currency: stage.foreignCurrency() }) },
-  { name: 'playerId', change: stage => ({ playerId: `${stage.id()}-nobody` }) },
+  { name: 'playerId', change: stage => ({ playerId: `${stage.id()}-unknown` }) },
 ]
 
 async function changed(stage: Stage, name: string): Promise<{ answer: Answer; bet: Bet }> {
@@ -504,7 +504,7 @@ export const replays: readonly AuditCase[] = [
         label: 'retry of the rollbackbet with a different betId',
       })
       stage.expectRefusal(another)
-      const unknown = await stage.rollback({ ...bet, playerId: `${stage.id()}-nobody` }, transactionId, {
+      const unknown = await stage.rollback({ ...bet, playerId: `${stage.id()}-unknown` }, transactionId, {
         label: 'retry of the rollbackbet with a different playerId',
       })
       stage.expectRefusal(unknown)

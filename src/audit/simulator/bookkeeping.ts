@@ -1,6 +1,6 @@
 /** Enters deliveries and answers into the books. */
 import { type Bet, type Flight, setRange, type Transaction } from './books.js'
-import type { Definite } from './reading.js'
+import { type Definite, neverForBets } from './reading.js'
 
 /** One request in flight: the state of the books when it was sent. */
 export interface Delivery {
@@ -79,16 +79,7 @@ export function recordSuccess(delivery: Delivery, answer: Definite, moment: numb
 }
 
 /** Codes that say something else than that funds are missing. */
-const otherThanFunds: readonly string[] = [
-  'INVALID_REQUEST',
-  'INVALID_PLAYER',
-  'INVALID_CURRENCY',
-  'INVALID_BET',
-  'TRANSACTION_CONFLICT',
-  'SETTLEMENT_NOT_FOUND',
-  'NOT_FOUND',
-  '',
-]
+const otherThanFunds: readonly string[] = [...neverForBets, '']
 
 /**
  * Whether a refused unsettlement is a clawback that stays uncollected (D7). A wallet that cannot deduct answers

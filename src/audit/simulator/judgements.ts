@@ -2,7 +2,7 @@
 import { textOf, toUnits } from '../decimal.js'
 import { type Delivery, isLate, isRollbackSent, isUncollected, ownerOf } from './bookkeeping.js'
 import { type FirstAnswer, isValidAmount, shown, shownRange, type Transaction } from './books.js'
-import { type Definite, type Fault, type Refusal, type Success, shortOf } from './reading.js'
+import { type Definite, type Fault, neverForBets, type Refusal, type Success, shortOf } from './reading.js'
 import type { Difference } from './report.js'
 
 /** A difference, before it is described for the report. */
@@ -27,19 +27,6 @@ const codesUnread: readonly string[] = [
   'METHOD_NOT_ALLOWED',
   'PAYLOAD_TOO_LARGE',
   'UNSUPPORTED_MEDIA_TYPE',
-]
-/**
- * Codes that do not apply to a new bet of a known player. Any other code on a placebet is a refusal by the
- * operator, and valid.
- */
-const neverForBets: readonly string[] = [
-  'INVALID_REQUEST',
-  'INVALID_PLAYER',
-  'INVALID_CURRENCY',
-  'INVALID_BET',
-  'TRANSACTION_CONFLICT',
-  'SETTLEMENT_NOT_FOUND',
-  'NOT_FOUND',
 ]
 
 export function isRejectedUnread(reading: Definite): boolean {

@@ -90,3 +90,17 @@ export function shortOf(reading: Reading): string {
       return `${reading.status} ${reading.errorCode}`.trimEnd()
   }
 }
+
+/**
+ * Codes that do not apply to a new bet of a known player. Any other code on a placebet is a refusal by the
+ * operator, and valid.
+ */
+export const neverForBets: readonly string[] = [
+  'INVALID_REQUEST',
+  'INVALID_PLAYER',
+  'INVALID_CURRENCY',
+  'INVALID_BET',
+  'TRANSACTION_CONFLICT',
+  'SETTLEMENT_NOT_FOUND',
+  'NOT_FOUND',
+]

@@ -58,7 +58,7 @@ export function mostOfFunds({ low, step }: Account, random: Random): Stake {
   return { stake: (minors > 0n ? minors : 1n) * step, offer: 'insured' }
 }
 
-/** All funds that the player certainly has; `null` if there are none. */
+/** The least funds that the player can have; `null` if there are none. */
 export function allFunds({ low, step }: Account): Stake | null {
   return low < step ? null : { stake: low - (low % step), offer: 'insured' }
 }

@@ -17,7 +17,7 @@ export const shapeCases: readonly CaseDefinition[] = [
       const actual = await wallet.store.load({
         operation: 'placebet',
         transactionId: 't-0',
-        playerId: 'nobody',
+        playerId: 'unknown-player',
         betId: 'b-0',
       })
       for (const part of ['player', 'bet', 'transaction'] as const) {
@@ -319,7 +319,7 @@ export const shapeCases: readonly CaseDefinition[] = [
       await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
       const requested = [
         { playerId: 'ben', betId: 'b-1' },
-        { playerId: 'nobody', betId: 'b-1' },
+        { playerId: 'unknown-player', betId: 'b-1' },
         { playerId: 'anna', betId: 'b-2' },
       ]
       for (const { playerId, betId } of requested) {

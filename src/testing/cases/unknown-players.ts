@@ -10,12 +10,12 @@ export const unknownPlayerCases: readonly CaseDefinition[] = [
     name: 'Guard 3: a debit of an unknown player is a conflict, and creates no player, bet or transaction (D16)',
     async run(context: CaseContext) {
       const wallet = await context.open()
-      const player = { ...anna, playerId: 'nobody' }
+      const player = { ...anna, playerId: 'unknown-player' }
       const changes = placeBet({ transactionId: 't-1', betId: 'b-1', player })
       const result = await wallet.commit(changes).then(shownResult, shown)
       context.check(result === 'conflict', 'conflict, because the player is unknown', result)
-      const created = await wallet.player('nobody')
-      context.check(created === null, 'no player nobody', created)
+      const created = await wallet.player('unknown-player')
+      context.check(created === null, 'no player unknown-player', created)
       // Neither the transactionId nor the betId is used up.
       await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
     },

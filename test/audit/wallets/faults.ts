@@ -51,7 +51,7 @@ export const faults = {
   'rollback-of-lost-pays': 'A bet settled with 0 counts as unsettled, so its rollback credits the stake',
   'rollback-of-uncollected-pays': 'The rollback of a bet with an uncollected clawback credits the stake',
   'rollback-of-cashed-out-pays': 'A bet that was cashed out can be rolled back',
-  'refused-rollback-recorded': 'A refused rollback is recorded: its retry is refused for ever',
+  'refused-rollback-recorded': 'A refused rollback is recorded: its retry is always refused',
   'rollback-after-reversal-refused':
     'A bet that was settled once can never be rolled back, even when unsettled',
   'rollback-after-unvoided-refused': 'A bet whose void was reversed can never be rolled back',

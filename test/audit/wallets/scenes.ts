@@ -132,7 +132,7 @@ export const specified: Scene[] = [
         [await w.call('/placebet', { ...placebet, amount: 40 }), conflict],
         [await w.call('/placebet', { ...placebet, currency: 'USD' }), conflict],
         [await w.call('/placebet', { ...placebet, playerId: 'q' }), conflict],
-        [await w.call('/placebet', { ...placebet, playerId: 'nobody' }), conflict],
+        [await w.call('/placebet', { ...placebet, playerId: 'unknown-player' }), conflict],
         [await w.call('/placebet', { ...placebet, betId: 'other' }), conflict],
         [await w.call('/placebet', placebet), '200 70.00'],
         [await w.balance('q'), '200 200.00'],
@@ -234,11 +234,11 @@ export const specified: Scene[] = [
     play: async w => {
       await w.place('30')
       return [
-        [await w.rollBack({ playerId: 'nobody' }), '400 INVALID_PLAYER'],
-        [await w.rollBack({ playerId: 'nobody', betId: 'unknown' }), '400 INVALID_PLAYER'],
-        [await w.place('30', { playerId: 'nobody', betId: 'unknown' }), '400 INVALID_PLAYER'],
-        [await w.unsettle({ playerId: 'nobody', betId: 'unknown' }), '400 INVALID_PLAYER'],
-        [await w.settle('1', { playerId: 'nobody', betId: 'unknown' }), '400 INVALID_PLAYER'],
+        [await w.rollBack({ playerId: 'unknown-player' }), '400 INVALID_PLAYER'],
+        [await w.rollBack({ playerId: 'unknown-player', betId: 'unknown' }), '400 INVALID_PLAYER'],
+        [await w.place('30', { playerId: 'unknown-player', betId: 'unknown' }), '400 INVALID_PLAYER'],
+        [await w.unsettle({ playerId: 'unknown-player', betId: 'unknown' }), '400 INVALID_PLAYER'],
+        [await w.settle('1', { playerId: 'unknown-player', betId: 'unknown' }), '400 INVALID_PLAYER'],
       ]
     },
   },

@@ -62,7 +62,7 @@ describe('the hand-written placebet', () => {
       expect(first).toMatchObject({ balance: '999999997.5', currency: 'EUR' })
       expect(await placeBetByHand(pool, bet)).toEqual(first)
       const others = [
-        [{ playerId: 'nobody' }, 'INVALID_PLAYER'],
+        [{ playerId: 'unknown-player' }, 'INVALID_PLAYER'],
         [{ currency: 'USD' }, 'INVALID_CURRENCY'],
         [{ amount: 1e12 }, 'INSUFFICIENT_FUNDS'],
       ] as const

@@ -106,7 +106,7 @@ describe('given commits that no standby confirms', () => {
       for (const call of [
         () => recordSettlement(impatient, settlement({ betId: 'unknown' })),
         () => handleRollbackBet(impatient, rollbackBet()),
-        () => handleRollbackBet(impatient, rollbackBet({ playerId: 'nobody', transactionId: 'r-2' })),
+        () => handleRollbackBet(impatient, rollbackBet({ playerId: 'unknown-player', transactionId: 'r-2' })),
       ]) {
         expect(await faultOf(call())).toMatchObject({ code: 'UNAVAILABLE', retryable: true })
       }

@@ -80,7 +80,7 @@ describe.each(forms)("the players' table: %s", (form, migrate) => {
       `"${options.schema}"`,
     ])
     const holder = await pool.connect()
-    // Nobody else can hold any lock on it, not even that of a SELECT: the migration would wait for ever.
+    // No other session can hold any lock on it, not even that of a SELECT: the migration would never end.
     await holder.query(`BEGIN; LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`)
     await migrate(pool, options)
     await holder.query('ROLLBACK')

@@ -73,7 +73,7 @@ describe.skipIf(noPgBouncer !== null)(`PgBouncer${skipped}`, async () => {
 
 describe.skipIf(noPgBouncer !== null || noServerOfOurOwn !== null)(`PgBouncer, of the test${skipped}`, () => {
   it('a cancelled wait for the standby is reported through it', async () => {
-    const settings = { synchronous_standby_names: 'nobody', synchronous_commit: 'local' }
+    const settings = { synchronous_standby_names: 'absent', synchronous_commit: 'local' }
     const server = await startPostgres({ settings })
     onTestFinished(() => server.stop())
     // The commits of PgBouncer's connections wait, those of ours do not.

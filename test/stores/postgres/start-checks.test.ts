@@ -110,7 +110,7 @@ describe('durability', () => {
       ['fsync off', { fsync: 'off' }, '', /fsync is off: .* Set fsync = on/],
       [
         'synchronous standbys, and synchronous_commit local',
-        { synchronous_standby_names: 'nobody' },
+        { synchronous_standby_names: 'absent' },
         '-c synchronous_commit=local',
         /synchronous_commit is local, and synchronous_standby_names is set: .*SET synchronous_commit = on/,
       ],

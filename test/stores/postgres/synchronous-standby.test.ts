@@ -35,7 +35,7 @@ describe.skipIf(noServerOfOurOwn !== null)('with a synchronous standby that does
 
   beforeAll(async () => {
     // No such standby exists. Only sessions that ask for it wait.
-    const settings = { synchronous_standby_names: 'nobody', synchronous_commit: 'local' }
+    const settings = { synchronous_standby_names: 'absent', synchronous_commit: 'local' }
     server = await startPostgres({ settings })
     database = await createDatabase(server)
     admin = database.pool
