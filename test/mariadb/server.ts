@@ -76,11 +76,8 @@ export interface MariadbOptions {
   parentFolder?: string
   /** The data come from another server, at its start; this is the password in them. Default: new data. */
   transferredPassword?: string
-  /** More arguments of the program, before each start. `recover`: runs the program to its end, returns its output. */
-  argumentsAt?(
-    start: 'first' | 'later',
-    recover: (...more: string[]) => Promise<string>,
-  ): Promise<readonly string[]>
+  /** More arguments of the program, at its first start only. */
+  firstArguments?: readonly string[]
   /** Asked again and again on a new connection, until `start` resolves. Default: it accepts connections. */
   isReady?(connection: mysql.Connection): Promise<boolean>
 }
@@ -155,17 +152,9 @@ export async function startMariadb(options: MariadbOptions = {}): Promise<Mariad
     '--skip-name-resolve',
   ]
 
-  const recover = async (...more: string[]): Promise<string> => {
-    const { stdout, stderr } = await promisify(execFile)(installation.mariadbd, [...argumentsOf(), ...more], {
-      cwd: folder,
-      env: environment,
-      ...spawnAs(installation.account),
-    })
-    return stdout + stderr
-  }
-
-  async function launch(): Promise<ChildProcess> {
-    const more = (await options.argumentsAt?.(starts++ === 0 ? 'first' : 'later', recover)) ?? []
+  function launch(): ChildProcess {
+    const more = starts === 0 ? (options.firstArguments ?? []) : []
+    starts += 1
     const output = openSync(logFile, 'a')
     const launched = spawn(installation.mariadbd, [...argumentsOf(), ...more], {
       cwd: folder,
@@ -198,7 +187,7 @@ export async function startMariadb(options: MariadbOptions = {}): Promise<Mariad
     if (child !== null && isAlive(child)) throw new Error('MariaDB is running')
     const logged = log().length
     const until = Date.now() + startMsMax
-    child = await launch()
+    child = launch()
     let last: unknown
     while (isAlive(child) && Date.now() < until) {
       try {
