@@ -145,8 +145,7 @@ function write(tables: Tables): string {
     SELECT
       ${transactionValues('item.')}
     FROM ${schema}.wallet_batch_items item
-    WHERE item.verdict = 'committed'
-    ORDER BY item.item_index;
+    WHERE item.verdict = 'committed';
 
     INSERT INTO ${schema}.wallet_bets (
       ${betColumns}
@@ -199,11 +198,8 @@ function answer(tables: Tables): string {
   const { schema, players } = tables
   return sql`
     SELECT item.item_index, item.verdict, ${currencyOf(tables, 'player')},
-      CAST(player.${players.columns.balance} AS char), CAST(recorded.id AS char)
+      CAST(player.${players.columns.balance} AS char), CAST(item.id AS char)
     FROM ${schema}.wallet_batch_items item
-    LEFT JOIN ${schema}.wallet_transactions recorded
-      ON item.verdict = 'committed'
-      AND recorded.operation = item.operation AND recorded.transaction_id = item.transaction_id
     LEFT JOIN ${players.table} player
       ON item.verdict = 'committed' AND ${isPlayer(tables, 'player', 'item.player_id')};`
 }

@@ -155,11 +155,12 @@ export const itemFields: readonly (readonly [name: string, type: string])[] = [
   ['bet_status', exactText(11)],
   ['bet_revision', 'integer'],
   ...creditColumns.map(column => [`bet_${column}`, amountDecimal] as const),
+  ['id', 'bigint unsigned'],
 ]
 
 /** The columns of `wallet_transactions` that a commit writes. */
 const transactionColumnNames = [
-  ...['operation', 'transaction_id', 'player_id', 'bet_id', 'amount', 'currency', 'type', 'delta'],
+  ...['id', 'operation', 'transaction_id', 'player_id', 'bet_id', 'amount', 'currency', 'type', 'delta'],
   ...['error_code', 'description', 'transaction_date'],
 ]
 
@@ -168,8 +169,9 @@ export const transactionColumns = lines(transactionColumnNames)
 /** @param item the prefix of its fields: `item.` or `item_` */
 export const transactionValues = (item: string) => lines(transactionColumnNames.map(name => `${item}${name}`))
 
-/** The columns of `wallet_bets` that a commit writes, and the fields of the item that they come from. */
+/** The columns of `wallet_bets` that a commit writes, and the fields of the item that they come from. A bet has the id of its first transaction. */
 const betColumnNames = [
+  ['id', 'id'],
   ['bet_id', 'bet_id'],
   ['player_id', 'bet_player_id'],
   ['currency', 'bet_currency'],
@@ -185,7 +187,7 @@ export const betValues = (item: string) => lines(betColumnNames.map(([, field]) 
 
 /** The assignments of an UPDATE of `bet`. */
 export const betAssignments = (item: string) =>
-  lines(betColumnNames.slice(1).map(([column, field]) => `bet.${column} = ${item}${field}`))
+  lines(betColumnNames.slice(2).map(([column, field]) => `bet.${column} = ${item}${field}`))
 
 /** Guard 3, of an item that changes the balance. A balance that is NULL cannot be changed. */
 export const balanceIsValid = (item: string, currency: string, balance: string) =>
