@@ -17,6 +17,7 @@ export default defineConfig({
       { find: 'bet-wallet/batches', replacement: src('batches/index.ts') },
       { find: 'bet-wallet/memory', replacement: src('stores/memory.ts') },
       { find: 'bet-wallet/postgres', replacement: src('stores/postgres/index.ts') },
+      { find: 'bet-wallet/mysql', replacement: src('stores/mysql/index.ts') },
     ],
   },
   test: {
@@ -28,6 +29,6 @@ export default defineConfig({
     // For what hangs. A busy machine takes several times as long as an idle one.
     testTimeout: 180_000,
     hookTimeout: 180_000,
-    globalSetup: ['test/postgres/global-setup.ts'],
+    globalSetup: ['test/postgres/global-setup.ts', 'test/mariadb/global-setup.ts'],
   },
 })

@@ -21,6 +21,7 @@ import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { processes, signalTo } from '../processes.js'
 import { type Account, environment, spawnAs, unprivileged } from './installation.js'
 import {
   type Addresses,
@@ -32,7 +33,6 @@ import {
   patroniConfig,
   ports,
 } from './patroni-config.js'
-import { processes, signalTo } from './server.js'
 
 const pollMs = 100
 const healthyMsMax = 180_000

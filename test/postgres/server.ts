@@ -2,24 +2,16 @@
  * A real PostgreSQL for tests, benchmarks and soaks. It is started in its own folder, can be killed, paused
  * and restarted, and is removed at the end, also when the process that started it is killed.
  */
-import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomBytes, randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import {
-  chownSync,
-  closeSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { createServer, type Socket } from 'node:net'
+import { chownSync, closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
+import { exitOf, isAlive, processes, signalTo, startWatchdog } from '../processes.js'
 import { environment, type Installation, installPostgres, spawnAs } from './installation.js'
 
 const startMsMax = 60_000
@@ -109,7 +101,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   const dataFolder = join(folder, 'data')
   const logFile = join(folder, 'log')
   const password = options.data?.password ?? randomBytes(16).toString('hex')
-  const watchdog = startWatchdog(folder)
+  const watchdog = startWatchdog(folder, quit)
   let port = 0
   let url = ''
   let postmaster: ChildProcess | null = null
@@ -365,76 +357,13 @@ async function initialise(installation: Installation, dataFolder: string, passwo
   rmSync(passwordFile)
 }
 
-interface Watchdog {
-  /** Sets the processes to stop when our process ends. The first one is the postmaster. */
-  watch(pids: readonly (number | undefined)[]): void
-  /** Ends the watchdog, after the folder was removed. */
-  stop(): Promise<void>
-}
-
-/**
- * Our process may end by SIGKILL, and PostgreSQL would continue to run. So a shell reads from us: its input
- * ends with our process, however it ends. Each line names the processes to stop then; paused processes must
- * be resumed for that.
- */
-const watchdogScript = `
-  trap '' HUP INT TERM
-  folder=$1 pids=
-  while read -r line; do pids=$line; done
-  tries=0
-  if [ -n "$pids" ]; then
-    kill -QUIT $pids
-    kill -CONT $pids
-    while [ -e "$folder/data/postmaster.pid" ] && [ $tries -lt 100 ]; do sleep 0.1; tries=$((tries + 1)); done
-    if [ -e "$folder/data/postmaster.pid" ]; then kill -KILL $pids; fi
-  fi
-  until rm -rf -- "$folder" || [ $tries -ge 200 ]; do sleep 0.1; tries=$((tries + 1)); done
+/** The first process is the postmaster. Paused processes must be resumed, to end. */
+const quit = `
+  kill -QUIT $pids
+  kill -CONT $pids
+  while [ -e "$folder/data/postmaster.pid" ] && [ $tries -lt 100 ]; do sleep 0.1; tries=$((tries + 1)); done
+  if [ -e "$folder/data/postmaster.pid" ]; then kill -KILL $pids; fi
 `
-
-function startWatchdog(folder: string): Watchdog {
-  // Windows has no such shell. The server is stopped when our process exits normally.
-  if (process.platform === 'win32') {
-    let pids: readonly (number | undefined)[] = []
-    const killAll = () => {
-      for (const pid of pids) if (pid !== undefined) signalTo(pid, 'SIGKILL')
-    }
-    process.once('exit', killAll)
-    return {
-      watch(watched) {
-        pids = watched
-      },
-      async stop() {
-        process.off('exit', killAll)
-      },
-    }
-  }
-  const shell = spawn('sh', ['-c', watchdogScript, 'sh', folder], {
-    cwd: '/',
-    detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'],
-  })
-  const input = shell.stdin
-  shell.unref()
-  ;(input as unknown as Socket).unref()
-  return {
-    watch(pids) {
-      input.write(`${pids.join(' ')}\n`)
-    },
-    async stop() {
-      input.end('\n')
-      await exitOf(shell)
-    },
-  }
-}
-
-function isAlive(child: ChildProcess): boolean {
-  return child.pid !== undefined && child.exitCode === null && child.signalCode === null
-}
-
-async function exitOf(child: ChildProcess): Promise<void> {
-  child.ref()
-  if (isAlive(child)) await once(child, 'exit')
-}
 
 /** Pauses the postmaster, so that it starts no new processes; returns its id and those of its children. */
 async function halt(postmaster: ChildProcess): Promise<number[]> {
@@ -452,58 +381,12 @@ async function halt(postmaster: ChildProcess): Promise<number[]> {
   }
 }
 
-export function signalTo(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal)
-  } catch (error) {
-    // It has exited already.
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
-  }
-}
-
-interface RunningProcess {
-  pid: number
-  parent: number
-  /** One letter: T stopped, Z exited but not yet reaped by its parent. */
-  state: string
-}
-
-export function processes(): RunningProcess[] {
-  if (process.platform === 'win32') return []
-  // Slim containers have no ps.
-  if (process.platform !== 'linux') {
-    return execFileSync('ps', ['-A', '-o', 'pid=,ppid=,state='], { encoding: 'utf8' })
-      .split('\n')
-      .map(line => line.trim().split(/\s+/))
-      .filter(fields => fields.length === 3)
-      .map(([pid, parent, state]) => ({ pid: Number(pid), parent: Number(parent), state: state?.[0] ?? '' }))
-  }
-  return readdirSync('/proc')
-    .filter(name => /^\d+$/.test(name))
-    .flatMap(name => {
-      const stat = statOf(name)
-      // "pid (name) state parent …"; the name may contain any character.
-      const [, state, parent] = /^.*\) (\S) (\d+) /s.exec(stat) ?? []
-      return state === undefined ? [] : [{ pid: Number(name), parent: Number(parent), state }]
-    })
-}
-
-function statOf(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/stat`, 'utf8')
-  } catch (error) {
-    // It has exited since it was listed.
-    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return ''
-    throw error
-  }
-}
-
 /** Below the ephemeral ports: an outgoing connection could take one of those between `kill` and `start`. */
-export async function freePort(): Promise<number> {
+export async function freePort(host = '127.0.0.1'): Promise<number> {
   for (;;) {
     const port = randomInt(15_000, 30_000)
     const server = createServer()
-    server.listen(port, '127.0.0.1')
+    server.listen(port, host)
     try {
       await once(server, 'listening')
       return port

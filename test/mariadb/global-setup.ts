@@ -1,0 +1,24 @@
+/** The MariaDB of a whole run of the tests. Tests request it by `freshMariadb`. */
+import type { TestProject } from 'vitest/node'
+import { shareServer } from '../shared-server.js'
+import { type MariadbServer, startMariadb } from './server.js'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** GET answers with the server's {@link MariadbAddress} as JSON, or with 500 and the reason. */
+    mariadb: string
+  }
+}
+
+/** Where the run's server is. */
+export type MariadbAddress = Pick<MariadbServer, 'config' | 'version'>
+
+export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
+  const shared = await shareServer(
+    // No test cuts the power of this server: its pages cannot be torn.
+    () => startMariadb({ settings: { innodb_doublewrite: 'OFF' } }),
+    ({ config, version }): MariadbAddress => ({ config, version }),
+  )
+  provide('mariadb', shared.url)
+  return shared.stop
+}
