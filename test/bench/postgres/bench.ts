@@ -3,12 +3,10 @@
  * server with fsync on, as ratios of alternating measurements. Exits with 1 when a ratio exceeds its limit.
  * It starts a server, or uses the one of DATABASE_URL.
  */
-import { writeFileSync } from 'node:fs'
-import { availableParallelism, cpus, loadavg } from 'node:os'
 import pg from 'pg'
 import { openPostgres } from '../../postgres/server.js'
 import { optionsFrom } from '../options.js'
-import { holds, type PartResult, tableOf } from '../report.js'
+import { runParts } from '../run-parts.js'
 import { parts } from './parts.js'
 
 const settingNames = [
@@ -31,39 +29,13 @@ async function settingsOf(url: string): Promise<Record<string, string>> {
 }
 
 const options = optionsFrom('postgres', process.argv.slice(2), [...parts.keys()])
-const machine = {
-  cores: availableParallelism(),
-  processor: cpus()[0]?.model ?? '',
-  node: process.version,
-  loadAtStart: loadavg()[0],
-}
 const server = await openPostgres(options.folder === undefined ? {} : { parentFolder: options.folder })
-const results: Record<string, PartResult> = {}
 try {
   const settings = await settingsOf(server.url)
   if (settings.fsync !== 'on' || settings.synchronous_commit === 'off') {
     throw new Error('fsync or synchronous_commit is off: throughput of this server is meaningless')
   }
-  console.log(
-    Object.entries({ ...machine, ...settings })
-      .map(([name, value]) => `${name} ${value}`)
-      .join(', '),
-  )
-  for (const name of options.only) {
-    const measure = parts.get(name)
-    if (measure === undefined) continue
-    const result = await measure({ server, options })
-    console.log(tableOf(result))
-    results[name] = result
-    if (!result.ratios.every(holds)) process.exitCode = 1
-  }
-  writeFileSync(
-    options.json,
-    `${JSON.stringify({ at: new Date().toISOString(), machine, settings, options, results }, null, 2)}\n`,
-  )
-  console.log(
-    `\nMedians of ${options.rounds} rounds of ${options.seconds} s. All samples as JSON: ${options.json}`,
-  )
+  await runParts({ parts, ground: { server, options }, settings })
 } finally {
   await server.stop()
 }

@@ -3,15 +3,8 @@ import { handlePlaceBet, handleUnsettlement, recordSettlement } from 'bet-wallet
 import { drive, forSeconds, type Measured, ratioOf } from '../measure.js'
 import type { PartResult } from '../report.js'
 import { anyPlayer, firstStored, placeBetOf, playersCount, settlementOf } from '../requests.js'
-import {
-  type BenchDatabase,
-  checkBooks,
-  type Ground,
-  loadPast,
-  quieten,
-  tally,
-  withDatabase,
-} from './ground.js'
+import { tally } from '../tally.js'
+import { type BenchDatabase, checkBooks, type Ground, loadPast, quieten, withDatabase } from './ground.js'
 
 const burstCallers = 256
 const betters = 16

@@ -6,7 +6,8 @@
 import { inTurn, ratioOf } from '../measure.js'
 import type { PartResult, Ratio } from '../report.js'
 import { anyPlayer } from '../requests.js'
-import { byHand, checkBooks, type Ground, library, type Placing, tally, withDatabase } from './ground.js'
+import { type Placing, tally } from '../tally.js'
+import { byHand, checkBooks, type Ground, library, withDatabase } from './ground.js'
 
 function compared(
   title: string,

@@ -6,16 +6,8 @@
 import { type Contestant, drive, forSeconds, inTurn, ratioOf } from '../measure.js'
 import type { PartResult } from '../report.js'
 import { anyPlayer, type PlaceBet, placeBetOf } from '../requests.js'
-import {
-  type BenchDatabase,
-  checkBooks,
-  type Ground,
-  library,
-  quieten,
-  type Tally,
-  tally,
-  withDatabase,
-} from './ground.js'
+import { type Tally, tally } from '../tally.js'
+import { type BenchDatabase, checkBooks, type Ground, library, quieten, withDatabase } from './ground.js'
 
 const callers = 64
 /** As many as the store uses for commits: each sends its share of the callers' placebets. */

@@ -2,15 +2,16 @@
  * The databases of the bench: with players and stored bets, vacuumed between rounds, books checked at the
  * end.
  */
-import { handlePlaceBet, type WalletOutcome } from 'bet-wallet'
+import { handlePlaceBet } from 'bet-wallet'
 import { createPostgresStore, migratePostgres, type PostgresStore } from 'bet-wallet/postgres'
 import type pg from 'pg'
 import { createDatabase, type DatabaseServer } from '../../postgres/server.js'
 import { type Contestant, drive, forSeconds, type Sample, type ServerTime } from '../measure.js'
 import type { BenchOptions } from '../options.js'
+import { postgresTimeOf } from '../processor.js'
 import { firstStored, placeBetOf, playersCount } from '../requests.js'
+import type { Placing, Tally } from '../tally.js'
 import { handWrittenSchema, placeBetByHand } from './hand-written.js'
-import { serverTimeOf } from './processor.js'
 
 /** The server and options of a part. */
 export interface Ground {
@@ -42,7 +43,7 @@ export async function withDatabase<Result>(
     }
     const store = createPostgresStore(pool, options.store)
     await store.ready()
-    return await work({ pool, url, store, options, serverTime: await serverTimeOf(pool) })
+    return await work({ pool, url, store, options, serverTime: await postgresTimeOf(pool) })
   } finally {
     // The pool does not wait until its connections are closed: the DROP may terminate one of them (57P01).
     pool.on('error', error => {
@@ -130,28 +131,6 @@ export async function checkBooks(
   if (found?.betless !== 0 || found.transactions !== transactions) {
     throw new Error(`${schema}: the books do not balance: ${transactions} answered, ${JSON.stringify(found)}`)
   }
-}
-
-/** Counts accepted requests, for {@link checkBooks}; throws on a refusal. */
-export interface Tally {
-  accepted: number
-  accept(outcome: WalletOutcome): void
-}
-
-export function tally(): Tally {
-  return {
-    accepted: 0,
-    accept(outcome) {
-      if (!outcome.ok) throw new Error(`${outcome.errorCode}: ${outcome.description}`)
-      this.accepted += 1
-    },
-  }
-}
-
-export interface Placing {
-  callers: number
-  /** Returns the player of the next bet. */
-  player(): string
 }
 
 /** The library: placebets by `handlePlaceBet`. */

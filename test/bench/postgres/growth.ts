@@ -3,6 +3,7 @@
 import { inTurn, ratioOf } from '../measure.js'
 import type { PartResult } from '../report.js'
 import { anyPlayer } from '../requests.js'
+import { tally } from '../tally.js'
 import {
   type BenchDatabase,
   checkBooks,
@@ -10,7 +11,6 @@ import {
   library,
   loadPast,
   quieten,
-  tally,
   withDatabase,
 } from './ground.js'
 

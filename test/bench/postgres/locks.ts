@@ -5,15 +5,8 @@ import pg from 'pg'
 import { type Contestant, drive, forSeconds, inTurn, ratioOf } from '../measure.js'
 import type { PartResult } from '../report.js'
 import { placeBetOf } from '../requests.js'
-import {
-  type BenchDatabase,
-  checkBooks,
-  type Ground,
-  quieten,
-  type Tally,
-  tally,
-  withDatabase,
-} from './ground.js'
+import { type Tally, tally } from '../tally.js'
+import { type BenchDatabase, checkBooks, type Ground, quieten, withDatabase } from './ground.js'
 
 /** Players of a game that locks their rows again and again. */
 const playing = Array.from({ length: 10 }, (_, index) => String(1 + index))

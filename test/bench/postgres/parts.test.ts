@@ -3,12 +3,13 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { freshDatabase, sharedPostgres } from '../../postgres/fresh-database.js'
 import { drive, ratioOf } from '../measure.js'
 import { optionsFrom } from '../options.js'
+import { postgresTimeOf } from '../processor.js'
 import { holds, tableOf } from '../report.js'
 import { placeBetOf } from '../requests.js'
-import { checkBooks, type Ground, loadPast, tally, withDatabase } from './ground.js'
+import { tally } from '../tally.js'
+import { checkBooks, type Ground, loadPast, withDatabase } from './ground.js'
 import { placeBetByHand } from './hand-written.js'
 import { parts } from './parts.js'
-import { serverTimeOf } from './processor.js'
 
 const names = [...parts.keys()]
 const tiny = ['--rounds', '1', '--seconds', '0.05', '--transactions', '1000', '--settlements', '200']
@@ -119,7 +120,7 @@ describe('a measurement', () => {
   it('counts the processor time of the server, where it is visible', async ({ skip }) => {
     const { pool, drop } = await freshDatabase()
     try {
-      const time = await serverTimeOf(pool)
+      const time = await postgresTimeOf(pool)
       if (time === null) return skip('the processes of the server are not visible from here')
       const before = time()
       await pool.query('SELECT count(*) FROM generate_series(1, 3000000)')

@@ -7,16 +7,8 @@ import { promisify } from 'node:util'
 import { type Contestant, inTurn, ratioOf, type Sample } from '../measure.js'
 import type { PartResult } from '../report.js'
 import { anyPlayer, playersCount, risingId } from '../requests.js'
-import {
-  type BenchDatabase,
-  checkBooks,
-  type Ground,
-  library,
-  quieten,
-  type Tally,
-  tally,
-  withDatabase,
-} from './ground.js'
+import { type Tally, tally } from '../tally.js'
+import { type BenchDatabase, checkBooks, type Ground, library, quieten, withDatabase } from './ground.js'
 import { procedureScript } from './hand-written.js'
 
 const clients = 16

@@ -1,18 +1,18 @@
-/** The processor time of PostgreSQL, as counted by Linux. */
+/** The processor time of a database server, as counted by Linux. */
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import type pg from 'pg'
-import type { ServerTime } from '../measure.js'
+import type { ServerTime } from './measure.js'
 
 /**
  * `null` where the server's processes are not visible: on another machine, in another container, not on
  * Linux.
  */
-export async function serverTimeOf(pool: pg.Pool): Promise<ServerTime | null> {
+export async function postgresTimeOf(pool: pg.Pool): Promise<ServerTime | null> {
   const { rows } = await pool.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
   const backend = statOf(String(rows[0]?.pid))
   if (backend === null || !backend.name.startsWith('postgres')) return null
-  const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }))
+  const ticksPerSecond = clockTicks()
   const { parent: postmaster } = backend
   return () => {
     let ticks = 0
@@ -25,6 +25,15 @@ export async function serverTimeOf(pool: pg.Pool): Promise<ServerTime | null> {
     return (ticks / ticksPerSecond) * 1_000_000
   }
 }
+
+/** The time of one process, with all its threads. `null` where it is not visible: see {@link postgresTimeOf}. */
+export function processTimeOf(pid: number, name: string): ServerTime | null {
+  if (statOf(String(pid))?.name !== name) return null
+  const ticksPerSecond = clockTicks()
+  return () => ((statOf(String(pid))?.ticks ?? Number.NaN) / ticksPerSecond) * 1_000_000
+}
+
+const clockTicks = () => Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }))
 
 interface Stat {
   name: string
