@@ -25,6 +25,8 @@ export interface Database {
  */
 export async function openDatabase(name: string, schemas = name): Promise<Database> {
   const { DATABASE_URL, DATA_FOLDER } = process.env
+  if (DATABASE_URL && !/^postgres(?:ql)?:/i.test(DATABASE_URL))
+    throw new Error('DATABASE_URL must begin with "postgres://" here')
   if (DATABASE_URL) return openServer(DATABASE_URL, schemas)
   return openFolder(join(DATA_FOLDER || 'wallet-data', name))
 }

@@ -2,22 +2,17 @@
  * A wallet to experiment with: `npm start` prints sample curl commands.
  *
  * PORT (default 3000; 0: a free port) and HOST (default 127.0.0.1) set its address, DATABASE_URL or
- * DATA_FOLDER the place of its data (see examples/database.ts).
+ * DATA_FOLDER the place of its data (see examples/express/demo-store.ts).
  */
 import type { AddressInfo } from 'node:net'
 import { recordSettlement } from 'bet-wallet'
 import { basicAuth, createHttpHandler } from 'bet-wallet/http'
-import { createPostgresStore, migratePostgres } from 'bet-wallet/postgres'
 import express from 'express'
-import { openDatabase } from '../database.js'
 import { calls, curlLines } from './curl.js'
+import { openDemoStore } from './demo-store.js'
 import { walletRoutes } from './wallet.js'
 
 const credentials = { username: 'platform', password: 'demo-secret' }
-const players = [
-  { playerId: 'anna', currency: 'EUR', balance: '100.00' },
-  { playerId: 'kenji', currency: 'JPY', balance: '5000' },
-]
 
 // Not ??: with an empty HOST, the server would listen on every interface.
 const port = process.env.PORT || '3000'
@@ -26,18 +21,9 @@ if (!/^[0-9]{1,5}$/.test(port) || Number(port) > 65_535) {
   stop(`PORT must be a whole number from 0 to 65535, but is ${JSON.stringify(port)}`)
 }
 
-const schema = 'bet_wallet_express'
-const database = await openDatabase(schema).catch((error: Error) => stop(error.message))
-await migratePostgres(database.client, { schema })
-for (const player of players) {
-  await database.client.query(
-    `INSERT INTO ${schema}.players (player_id, currency, balance) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
-    Object.values(player),
-  )
-}
-// Your store uses your own players' table: see examples/existing-pam.
-const store = createPostgresStore(database.client, { schema })
-await store.ready()
+const { store, balances, location, resetHint, close } = await openDemoStore().catch((error: Error) =>
+  stop(error.message),
+)
 
 const handle = createHttpHandler(store, {
   authenticate: basicAuth(credentials),
@@ -50,24 +36,21 @@ app.disable('x-powered-by')
 // Before any body parser: the wallet reads the body itself, after authentication, without losing a digit.
 app.use('/wallet', walletRoutes(handle))
 
-const { rows: balances } = await database.client.query(
-  `SELECT concat_ws(' ', player_id, 'has', balance, currency) AS line FROM ${schema}.players ORDER BY player_id`,
-)
 const server = app.listen(Number(port), host, async (error?: Error) => {
   if (error) {
-    await database.close()
+    await close()
     stop(listenProblem(error))
   }
   const { address, family, port: actual } = server.address() as AddressInfo
   const base = `http://${family === 'IPv6' ? `[${address}]` : address}:${actual}/wallet`
-  console.log(`The wallet listens on ${base} and keeps its data in ${database.location}.\n`)
-  for (const { line } of balances as { line: string }[]) console.log(`  ${line}`)
+  console.log(`The wallet listens on ${base} and keeps its data in ${location}.\n`)
+  for (const line of balances) console.log(`  ${line}`)
   console.log(
     '\nSample calls for a new wallet, in this order. A repeated call changes nothing: it returns its',
   )
   console.log('first decision with the current balance.\n')
   for (const { title, line } of curlLines(calls, base, credentials)) console.log(`# ${title}\n${line}\n`)
-  console.log(`Ctrl+C stops the wallet; it keeps its data. To start over: ${database.resetHint}.`)
+  console.log(`Ctrl+C stops the wallet; it keeps its data. To start over: ${resetHint}.`)
 })
 // Every call is short: a slower caller has disconnected, or attacks the server.
 server.headersTimeout = 10_000
@@ -79,7 +62,7 @@ server.maxConnections = 1_000
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   // Calls in flight are answered first; then the process ends.
-  process.once(signal, () => server.close(() => database.close()))
+  process.once(signal, () => server.close(() => close()))
 }
 
 function listenProblem(error: Error & { code?: string }): string {

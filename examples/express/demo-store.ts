@@ -1,0 +1,78 @@
+/** The store of `npm start`, with its players: on PGlite, PostgreSQL, MySQL or MariaDB, as DATABASE_URL says. */
+import type { WalletStore } from 'bet-wallet'
+import { createMysqlStore, migrateMysql } from 'bet-wallet/mysql'
+import { createPostgresStore, migratePostgres } from 'bet-wallet/postgres'
+import type { RowDataPacket } from 'mysql2'
+import { openDatabase } from '../database.js'
+
+export interface DemoStore {
+  store: WalletStore
+  /** A line per player: `anna has 100.00 EUR`. */
+  balances: string[]
+  /** For messages: where the data is, and how to delete it. */
+  location: string
+  resetHint: string
+  close(): Promise<void>
+}
+
+const schema = 'bet_wallet_express'
+const players = [
+  ['anna', 'EUR', '100.00'],
+  ['kenji', 'JPY', '5000'],
+] as const
+
+// Your store uses your own players' table: see examples/existing-pam.
+export const openDemoStore = (): Promise<DemoStore> =>
+  /^mysql:/i.test(process.env.DATABASE_URL ?? '')
+    ? openMysql(process.env.DATABASE_URL as string)
+    : openPostgres()
+
+async function openPostgres(): Promise<DemoStore> {
+  const { client, location, resetHint, close } = await openDatabase(schema)
+  await migratePostgres(client, { schema })
+  for (const player of players) {
+    await client.query(
+      `INSERT INTO ${schema}.players (player_id, currency, balance) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+      [...player],
+    )
+  }
+  const { rows } = await client.query(
+    `SELECT concat_ws(' ', player_id, 'has', balance, currency) AS line FROM ${schema}.players ORDER BY player_id`,
+  )
+  const store = createPostgresStore(client, { schema })
+  await store.ready()
+  return { store, balances: (rows as { line: string }[]).map(({ line }) => line), location, resetHint, close }
+}
+
+async function openMysql(uri: string): Promise<DemoStore> {
+  const { default: mysql } = await import('mysql2/promise')
+  const pool = mysql.createPool({ uri, connectTimeout: 5_000 })
+  try {
+    await pool.query('SELECT 1')
+  } catch (error) {
+    await pool.end()
+    const { code, message } = error as Error & { code?: string }
+    throw new Error(`The server that DATABASE_URL names cannot be used: ${message || code}`, { cause: error })
+  }
+  await migrateMysql(pool, { schema })
+  for (const player of players) {
+    await pool.query(
+      `INSERT IGNORE INTO ${schema}.wallet_players (player_id, currency, balance) VALUES (?)`,
+      [player],
+    )
+  }
+  const [rows] = await pool.query<(RowDataPacket & { line: string })[]>(
+    `SELECT CONCAT_WS(' ', player_id, 'has',
+        IF(currency = 'JPY', CAST(TRUNCATE(balance, 0) AS char), CAST(TRUNCATE(balance, 2) AS char)), currency) AS line
+      FROM ${schema}.wallet_players ORDER BY player_id`,
+  )
+  const store = createMysqlStore(pool, { schema })
+  await store.ready()
+  return {
+    store,
+    balances: rows.map(({ line }) => line),
+    location: `${schema} on the server that DATABASE_URL names`,
+    resetHint: `DROP DATABASE ${schema}`,
+    close: () => pool.end(),
+  }
+}
