@@ -21,11 +21,13 @@ export type Values = readonly unknown[]
 const dateTimeOf = (transactionDate: string) => transactionDate.slice(0, 23).replace('T', ' ')
 
 /** Beside the fields: the credits of the bet, and a new id. */
-const noCredits: Fields = Array.from({ length: 9 }, () => null)
-
 function completed(fields: Fields, { bet }: WalletChanges): (string | null)[] {
-  const credits = (bet && creditFields(bet.credits)) ?? noCredits
-  return [...fields, ...credits, nextTransactionId()].map(field => field ?? null)
+  const credits = bet && creditFields(bet.credits)
+  return [
+    ...fields,
+    credits && JSON.stringify(credits.map(credit => credit ?? null)),
+    nextTransactionId(),
+  ].map(field => field ?? null)
 }
 
 /** The first parameters of `commit_one_v1`. */
@@ -58,10 +60,14 @@ export function commitRowOf([index, verdict, currency, balance, id]: Values): Co
     item_index: Number(index),
     verdict: verdict as CommitRow['verdict'],
     currency: text(currency),
-    balance: text(balance),
+    balance: withoutZeros(text(balance)),
     wallet_transaction_id: text(id),
   }
 }
+
+/** Sums have more decimals than the column: `10050.00000000000000000000`. */
+const withoutZeros = (balance: string | null) =>
+  balance?.includes('.') ? balance.replace(/[.]?0+$/, '') : balance
 
 /** @see loadQuery */
 export function loadRowOf(values: Values): LoadRow {

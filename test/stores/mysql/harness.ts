@@ -263,8 +263,9 @@ export function mysqlHarness({
       )
       return (rows as unknown as [number][]).map(([id]) => id)
     }
-    for (const id of await isConnected()) await admin.query(`KILL ${id}`).catch(() => {})
-    while ((await isConnected()).length > 0) await new Promise(setImmediate)
+    // A commit that loses its connection may open another one.
+    for (let ids = await isConnected(); ids.length > 0; ids = await isConnected())
+      for (const id of ids) await admin.query(`KILL ${id}`).catch(() => {})
     connections.clear()
   }
 }

@@ -154,7 +154,8 @@ export const itemFields: readonly (readonly [name: string, type: string])[] = [
   ['bet_stake', amountDecimal],
   ['bet_status', exactText(11)],
   ['bet_revision', 'integer'],
-  ...creditColumns.map(column => [`bet_${column}`, amountDecimal] as const),
+  // A JSON array with the columns of all credits, as text; NULL where the bet has none.
+  ['credits', 'varchar(1000) CHARACTER SET ascii'],
   ['id', 'bigint unsigned'],
 ]
 
@@ -177,17 +178,25 @@ const betColumnNames = [
   ['currency', 'bet_currency'],
   ['stake', 'bet_stake'],
   ['status', 'bet_status'],
-  ...creditColumns.map(column => [column, `bet_${column}`] as const),
   ['revision', 'bet_revision'],
 ] as const
 
-export const betColumns = lines(betColumnNames.map(([column]) => column))
+const creditValue = (item: string, index: number) => `JSON_VALUE(${item}credits, '$[${index}]')`
 
-export const betValues = (item: string) => lines(betColumnNames.map(([, field]) => `${item}${field}`))
+export const betColumns = lines([...betColumnNames.map(([column]) => column), ...creditColumns])
+
+export const betValues = (item: string) =>
+  lines([
+    ...betColumnNames.map(([, field]) => `${item}${field}`),
+    ...creditColumns.map((_, index) => creditValue(item, index)),
+  ])
 
 /** The assignments of an UPDATE of `bet`. */
 export const betAssignments = (item: string) =>
-  lines(betColumnNames.slice(2).map(([column, field]) => `bet.${column} = ${item}${field}`))
+  lines([
+    ...betColumnNames.slice(2).map(([column, field]) => `bet.${column} = ${item}${field}`),
+    ...creditColumns.map((column, index) => `bet.${column} = ${creditValue(item, index)}`),
+  ])
 
 /** Guard 3, of an item that changes the balance. A balance that is NULL cannot be changed. */
 export const balanceIsValid = (item: string, currency: string, balance: string) =>
