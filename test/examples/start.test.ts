@@ -354,6 +354,25 @@ describe('given examples/existing-pam', () => {
   })
 })
 
+describe.skipIf(noMariadb !== null)(
+  `given examples/existing-pam-mysql${noMariadb === null ? '' : ` (skipped: ${noMariadb})`}`,
+  () => {
+    test('when it runs on MariaDB, then the calls are answered as announced', async () => {
+      const server = await startMariadb()
+      try {
+        const { host, port, user, password } = server.config
+        const DATABASE_URL = `mysql://${user}:${password}@${host}:${port}/`
+        const pam = run('existing-pam-mysql/server.ts', { PORT: '0', HOST: '', DATABASE_URL })
+        expectAnnounced(await runAll(pam))
+        pam.child.kill('SIGTERM')
+        expect(await pam.closed).toEqual({ code: 0, signal: null })
+      } finally {
+        await server.stop()
+      }
+    })
+  },
+)
+
 describe('given npm run demo', () => {
   test('when it runs twice, then both runs print the same, and the books balance', async () => {
     const DATA_FOLDER = freshFolder('bet_wallet_match_day')
