@@ -1,8 +1,8 @@
-/** The routes of the examples on the PostgreSQL store pass the audit, and a sportsbook on it reconciles with its tables. */
+/** The routes of the examples on the stores over databases pass the audit, and a sportsbook on it reconciles with its tables. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { PGlite } from '@electric-sql/pglite'
-import { recordSettlement } from 'bet-wallet'
+import { recordSettlement, type WalletStore } from 'bet-wallet'
 import {
   type AuditOptions,
   auditCases,
@@ -12,10 +12,13 @@ import {
   simulateSportsbook,
 } from 'bet-wallet/audit'
 import { basicAuth, createHttpHandler } from 'bet-wallet/http'
+import { createMysqlStore, migrateMysql } from 'bet-wallet/mysql'
 import { createPostgresStore, migratePostgres, type PostgresClient } from 'bet-wallet/postgres'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { basePath, credentials } from '../examples/exchanges.js'
 import { setups } from '../examples/servers.js'
+import { freshMariadb } from '../mariadb/fresh-database.js'
+import { noMariadb } from '../mariadb/installation.js'
 import { freshDatabase } from '../postgres/fresh-database.js'
 
 const closing: (() => Promise<void>)[] = []
@@ -30,9 +33,14 @@ const players = [
   { playerId: 'layla', currency: 'KWD', balance: '90.125' },
 ]
 
+type Rows = Record<string, unknown>[]
+
 interface Opened {
-  client: PostgresClient
-  schema: string
+  store: WalletStore
+  /** Of the database: `wallet.` stands for the schema. */
+  query(text: string, values?: unknown[]): Promise<Rows>
+  /** The players and their balances, as decimal text with the decimals of the currency. */
+  balances: string
 }
 
 // One for the whole file, since its start takes longer than the tests.
@@ -44,13 +52,47 @@ const databases: Record<string, () => Promise<Opened>> = {
   async PGlite() {
     pglite ??= PGlite.create()
     schemas += 1
-    return { client: await pglite, schema: `audit_${schemas}` }
+    return await openPostgres(await pglite, `audit_${schemas}`)
   },
   async PostgreSQL() {
     const { pool, drop } = await freshDatabase()
     closing.push(drop)
-    return { client: pool, schema: 'bet_wallet' }
+    return await openPostgres(pool, 'bet_wallet')
   },
+  async MariaDB() {
+    const { pool, config, drop } = await freshMariadb()
+    closing.push(drop)
+    const schema = { schema: config.database }
+    await migrateMysql(pool, schema)
+    const rows = players.map(player => Object.values(player))
+    await pool.query('INSERT INTO wallet_players (player_id, currency, balance) VALUES ?', [rows])
+    const store = createMysqlStore(pool, schema)
+    await store.ready()
+    return {
+      store,
+      query: async (text, values) => (await pool.query(text, values))[0] as Rows,
+      // The column has 18 decimals.
+      balances: `SELECT player_id, TRIM(TRAILING '.' FROM CASE currency
+          WHEN 'JPY' THEN TRUNCATE(balance, 0)
+          WHEN 'KWD' THEN TRIM(TRAILING '0' FROM balance)
+          ELSE LEFT(balance, CHAR_LENGTH(balance) - 16)
+        END) AS balance FROM wallet_players ORDER BY player_id`,
+    }
+  },
+}
+
+async function openPostgres(client: PostgresClient, schema: string): Promise<Opened> {
+  await migratePostgres(client, { schema })
+  for (const player of players)
+    await client.query(`INSERT INTO ${schema}.players VALUES ($1, $2, $3)`, Object.values(player))
+  const store = createPostgresStore(client, { schema })
+  await store.ready()
+  return {
+    store,
+    query: async (text, values = []) =>
+      (await client.query(text.replaceAll('wallet.', `${schema}.`), values)).rows as Rows,
+    balances: 'SELECT player_id, balance::text FROM wallet.players ORDER BY player_id',
+  }
 }
 
 /** Serves the routes of an example over a database with the players in it. */
@@ -58,12 +100,7 @@ async function serve(name: string, database: string) {
   const setup = setups.find(candidate => candidate.name === name)
   const opened = await databases[database]?.()
   if (setup === undefined || opened === undefined) throw new Error(`there is no ${name} on ${database}`)
-  const { client, schema } = opened
-  await migratePostgres(client, { schema })
-  for (const player of players)
-    await client.query(`INSERT INTO ${schema}.players VALUES ($1, $2, $3)`, Object.values(player))
-  const store = createPostgresStore(client, { schema })
-  await store.ready()
+  const { store, query, balances } = opened
   const errors: unknown[] = []
   const handle = createHttpHandler(store, {
     authenticate: basicAuth(credentials),
@@ -87,7 +124,7 @@ async function serve(name: string, database: string) {
     await Promise.allSettled(calls)
   })
   const { port } = server.address() as AddressInfo
-  return { baseUrl: `http://127.0.0.1:${port}${basePath}`, client, schema, errors }
+  return { baseUrl: `http://127.0.0.1:${port}${basePath}`, query, balances, errors }
 }
 
 describe('the examples pass the audit without a single warning, nothing skipped', () => {
@@ -96,11 +133,13 @@ describe('the examples pass the audit without a single warning, nothing skipped'
     ['Express 5', 'PostgreSQL', {}],
     ['Koa 3', 'PostgreSQL', { raceRounds: 2 }],
     ['Express 5', 'PGlite', { raceRounds: 1, concurrency: 4 }],
-    ['Koa 3', 'PGlite', { raceRounds: 1, concurrency: 4 }],
+    ...(noMariadb === null ? [['Express 5', 'MariaDB', { raceRounds: 2 }] as [string, string, object]] : []),
   ]
 
+  if (noMariadb !== null) it.skip(`Express 5 on MariaDB (skipped: ${noMariadb})`)
+
   it.each(ways)('%s on %s', { timeout: 180_000 }, async (name, database, options) => {
-    const { baseUrl, client, schema, errors } = await serve(name, database)
+    const { baseUrl, query, balances, errors } = await serve(name, database)
     const report = await auditWallet({
       baseUrl,
       credentials,
@@ -117,18 +156,16 @@ describe('the examples pass the audit without a single warning, nothing skipped'
     expect(report.results.map(({ id }) => id)).toEqual(played.map(({ id }) => id))
     expect(errors).toEqual([])
     // All stakes were returned, and the credits that settlements left were staked: by the answers and in the tables.
-    const { rows } = await client.query(
-      `SELECT player_id, balance::text FROM ${schema}.players ORDER BY player_id`,
-      [],
+    expect(await query(balances)).toEqual(
+      players.map(({ playerId, balance }) => ({ player_id: playerId, balance })),
     )
-    expect(rows).toEqual(players.map(({ playerId, balance }) => ({ player_id: playerId, balance })))
     expect(report.funds).toEqual({ before: '100.00', after: '100.00' })
   })
 })
 
 describe('a sportsbook with chaos on PostgreSQL', () => {
   async function play(options: { seed: number; concurrency: number }) {
-    const { baseUrl, client, schema, errors } = await serve('Express 5', 'PostgreSQL')
+    const { baseUrl, query, errors } = await serve('Express 5', 'PostgreSQL')
     const bets: ClosedBet[] = []
     const report = await simulateSportsbook({
       baseUrl,
@@ -139,8 +176,6 @@ describe('a sportsbook with chaos on PostgreSQL', () => {
       onBetClosed: bet => bets.push(bet),
       ...options,
     })
-    const query = async (text: string, values: unknown[] = []) =>
-      (await client.query(text.replaceAll('wallet.', `${schema}.`), values)).rows as Record<string, unknown>[]
     return { report, bets, query, errors }
   }
 
