@@ -31,7 +31,7 @@ function mutantsOf(
     fault,
     killedBy,
     make: () =>
-      partitionedHarness(referenceHarness(), {
+      partitionedHarness([referenceHarness(), referenceHarness()], {
         join,
         everywhere: everywhere !== undefined,
       }) as unknown as StoreHarness<OpenedReference>,

@@ -1,7 +1,7 @@
 /** The hooks of the kit for a store of several partitions, from those of one partition. */
 import { partitionStore } from '../../src/partition-store.js'
 import type { WalletStore } from '../../src/store.js'
-import type { HeldCommit, StoreHarness } from '../../src/testing/harness.js'
+import type { HeldCommit, HeldPlayer, StoreHarness } from '../../src/testing/harness.js'
 import { withLoadConfirmed } from '../../src/testing/with-load-confirmed.js'
 
 export interface OpenedPartitions<O extends { store: WalletStore }> {
@@ -30,17 +30,13 @@ const byPlayer: Join = partitions =>
   partitionStore(playerId => partitions[indexOf(playerId, partitions.length)] ?? null)
 
 /**
- * @param of the hooks of one partition
+ * @param of the hooks of each partition; all have the same ones
  * @param join a correct one by default
  * @param everywhere opens every player in every partition, for joins that do not route by player
  */
 export function partitionedHarness<O extends { store: WalletStore }>(
-  of: StoreHarness<O>,
-  {
-    join = byPlayer,
-    everywhere = false,
-    count = 2,
-  }: { join?: Join; everywhere?: boolean; count?: number } = {},
+  of: readonly StoreHarness<O>[],
+  { join = byPlayer, everywhere = false }: { join?: Join; everywhere?: boolean } = {},
 ): StoreHarness<OpenedPartitions<O>> {
   type Opened = OpenedPartitions<O>
   const connections = new WeakMap<Opened, number>()
@@ -53,71 +49,86 @@ export function partitionedHarness<O extends { store: WalletStore }>(
       connection,
     )
   }
-  const at = ({ partitions }: Opened, playerId: string) => partitions[indexOf(playerId, count)] as O
-  const each = <T>({ partitions }: Opened, call: (opened: O) => T) => Promise.all(partitions.map(call))
-  const { limits, depositExternally, settleExternally, holdPlayer, closePlayer, changeCurrency, refuseBets } =
-    of
-  const { close, reopen, crash, holdCommit, stopReplication, advanceClock } = of
+  const [first] = of as readonly [StoreHarness<O>]
+  const each = <T>({ partitions }: Opened, call: (opened: O, harness: StoreHarness<O>) => T) =>
+    Promise.all(partitions.map((opened, index) => call(opened, of[index] as StoreHarness<O>)))
+  const at = <T>(
+    { partitions }: Opened,
+    playerId: string,
+    call: (opened: O, harness: StoreHarness<O>) => T,
+  ): T => {
+    const index = indexOf(playerId, of.length)
+    return call(partitions[index] as O, of[index] as StoreHarness<O>)
+  }
+  const has = <H extends keyof StoreHarness<O>>(hook: H, hooks: Pick<StoreHarness<Opened>, H>) =>
+    first[hook] ? hooks : { [hook]: first[hook] }
+  const hooks = {
+    ...has('limits', { limits: first.limits as never }),
+    ...has('close', { close: async opened => void (await each(opened, (one, { close }) => close?.(one))) }),
+    ...has('reopen', {
+      reopen: async opened =>
+        joined(opened, await each(opened, (one, { reopen }) => reopen?.(one) as WalletStore)),
+    }),
+    ...has('crash', {
+      crash: async opened =>
+        joined(opened, await each(opened, (one, { crash }) => crash?.(one) as WalletStore)),
+    }),
+    ...has('depositExternally', {
+      depositExternally: (opened, playerId, amount) =>
+        at(opened, playerId, (one, { depositExternally }) => depositExternally?.(one, playerId, amount)),
+    }),
+    ...has('settleExternally', {
+      settleExternally: (opened, settlement) =>
+        at(opened, settlement.playerId, (one, { settleExternally }) => settleExternally?.(one, settlement)),
+    }),
+    ...has('holdPlayer', {
+      holdPlayer: (opened, playerId) =>
+        at(opened, playerId, (one, { holdPlayer }) => holdPlayer?.(one, playerId) as HeldPlayer),
+    }),
+    ...has('closePlayer', {
+      closePlayer: (opened, playerId) =>
+        at(opened, playerId, (one, { closePlayer }) => closePlayer?.(one, playerId)),
+    }),
+    ...has('changeCurrency', {
+      changeCurrency: (opened, playerId, currency) =>
+        at(opened, playerId, (one, { changeCurrency }) => changeCurrency?.(one, playerId, currency)),
+    }),
+    ...has('refuseBets', {
+      refuseBets: (opened, playerId) =>
+        at(opened, playerId, (one, { refuseBets }) => refuseBets?.(one, playerId)),
+    }),
+    ...has('holdCommit', {
+      holdCommit: async opened =>
+        firstOf(await each(opened, (one, { holdCommit }) => holdCommit?.(one) as HeldCommit)),
+    }),
+    ...has('stopReplication', {
+      async stopReplication(opened) {
+        const resumes = await each(opened, (one, { stopReplication }) => stopReplication?.(one))
+        return async () => void (await Promise.all(resumes.map(resume => resume?.())))
+      },
+    }),
+    ...has('advanceClock', {
+      advanceClock: async (opened, milliseconds) =>
+        void (await each(opened, (one, { advanceClock }) => advanceClock?.(one, milliseconds))),
+    }),
+  }
   return {
+    ...(hooks as StoreHarness<Opened>),
     idScope: 'player',
-    ...(limits && { limits }),
-    ...(of.playerIds && { playerIds: of.playerIds }),
     async open(players) {
+      const ofPartition = (index: number) =>
+        players.filter(({ playerId }) => everywhere || indexOf(playerId, of.length) === index)
       const partitions: O[] = []
-      for (let index = 0; index < count; index += 1)
-        partitions.push(
-          await of.open(players.filter(({ playerId }) => everywhere || indexOf(playerId, count) === index)),
-        )
+      for (const [index, harness] of of.entries()) partitions.push(await harness.open(ofPartition(index)))
       const opened: Opened = { store: undefined as never, partitions, stopped: new Set() }
-      opened.store = joined(
-        opened,
-        partitions.map(({ store }) => store),
-      )
+      const stores = partitions.map(({ store }) => store)
+      opened.store = joined(opened, stores)
       return opened
     },
     stopPartition({ stopped }, playerId) {
-      stopped.add(indexOf(playerId, count))
+      stopped.add(indexOf(playerId, of.length))
       return () => void stopped.clear()
     },
-    ...(close && { close: async opened => void (await each(opened, one => close.call(of, one))) }),
-    ...(reopen && {
-      reopen: async opened => joined(opened, await each(opened, one => reopen.call(of, one))),
-    }),
-    ...(crash && { crash: async opened => joined(opened, await each(opened, one => crash.call(of, one))) }),
-    ...(depositExternally && {
-      depositExternally: (opened, playerId, amount) =>
-        depositExternally.call(of, at(opened, playerId), playerId, amount),
-    }),
-    ...(settleExternally && {
-      settleExternally: (opened, settlement) =>
-        settleExternally.call(of, at(opened, settlement.playerId), settlement),
-    }),
-    ...(holdPlayer && {
-      holdPlayer: (opened, playerId) => holdPlayer.call(of, at(opened, playerId), playerId),
-    }),
-    ...(closePlayer && {
-      closePlayer: (opened, playerId) => closePlayer.call(of, at(opened, playerId), playerId),
-    }),
-    ...(changeCurrency && {
-      changeCurrency: (opened, playerId, currency) =>
-        changeCurrency.call(of, at(opened, playerId), playerId, currency),
-    }),
-    ...(refuseBets && {
-      refuseBets: (opened, playerId) => refuseBets.call(of, at(opened, playerId), playerId),
-    }),
-    ...(holdCommit && {
-      holdCommit: async opened => firstOf(await each(opened, one => holdCommit.call(of, one))),
-    }),
-    ...(stopReplication && {
-      async stopReplication(opened) {
-        const resumes = await each(opened, one => stopReplication.call(of, one))
-        return async () => void (await Promise.all(resumes.map(resume => resume())))
-      },
-    }),
-    ...(advanceClock && {
-      advanceClock: async (opened, milliseconds) =>
-        void (await each(opened, one => advanceClock.call(of, one, milliseconds))),
-    }),
   }
 }
 

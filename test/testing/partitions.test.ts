@@ -11,6 +11,8 @@ import { referenceHarness } from './reference.js'
 const check = <O extends { store: never }>(harness: unknown, options: ReportOptions = {}) =>
   checkWalletStore(harness as StoreHarness<O>, { print: null, ...options })
 
+const twice = <H>(make: () => H): [H, H] => [make(), make()]
+
 /** About one id of two players. */
 const skipped = ['WS-21', 'WS-25']
 const limited = ['WS-11', 'WS-12', 'WS-13', 'WS-14', 'WS-15', 'WS-17', 'WS-37', 'WS-61', 'WS-62']
@@ -18,7 +20,7 @@ const histories = ['WS-95', 'WS-96', 'WS-97', 'WS-98']
 
 describe('a correct store of partitions', () => {
   test.each([2, 3])('passes every case that applies, with every hook: %i reference stores', async count => {
-    const report = await check(partitionedHarness(referenceHarness(), { count }))
+    const report = await check(partitionedHarness(Array.from({ length: count }, () => referenceHarness())))
     expect(report).toMatchObject({ passed: true, complete: true, counts: { failed: 0, skipped: 2 } })
     for (const { id, result, applies, detail } of report.results) {
       if (skipped.includes(id)) {
@@ -32,13 +34,13 @@ describe('a correct store of partitions', () => {
   })
 
   test('passes every case that its hooks allow: two memory stores', async () => {
-    const { passed, counts, results } = await check(partitionedHarness(memoryHarness))
+    const { passed, counts, results } = await check(partitionedHarness([memoryHarness, memoryHarness]))
     expect({ passed, failed: counts.failed }).toEqual({ passed: true, failed: 0 })
     expect(results.find(({ id }) => id === 'WS-90')).toMatchObject({ result: 'passed' })
   })
 
   test('fails the cases about one id of two players, if it does not declare idScope', async () => {
-    const { idScope: _, ...global } = partitionedHarness(referenceHarness())
+    const { idScope: _, ...global } = partitionedHarness(twice(referenceHarness))
     const only = ['WS-17', 'WS-21', 'WS-25', 'WS-37', 'WS-61', 'WS-62']
     const { results } = await check(global, { only })
     expect(results.filter(({ result }) => result === 'failed').map(({ id }) => id)).toEqual(only)
@@ -59,7 +61,7 @@ test.each(mutants.map(mutant => [mutant.killedBy, mutant.name, mutant] as const)
   '%s finds %s as the store of each partition, unless it is about ids of two players',
   async (id, name, mutant) => {
     const { timeoutMs = 30_000 } = mutant
-    const report = await check(partitionedHarness(mutant.make()), { only: [id], timeoutMs })
+    const report = await check(partitionedHarness(twice(mutant.make)), { only: [id], timeoutMs })
     const isFound = report.results[0]?.result === 'failed'
     expect(isFound).toBe(!notFound[id]?.includes(name))
   },
@@ -67,7 +69,7 @@ test.each(mutants.map(mutant => [mutant.killedBy, mutant.name, mutant] as const)
 
 describe('the harness', () => {
   test('of partitions without stopPartition is incomplete', async () => {
-    const { stopPartition: _, ...others } = partitionedHarness(referenceHarness())
+    const { stopPartition: _, ...others } = partitionedHarness(twice(referenceHarness))
     const report = await check(others, { runs: 1 })
     expect(report).toMatchObject({ passed: true, complete: false })
     const [only] = walletStoreCases(others, { only: ['WS-90'] })
@@ -106,7 +108,7 @@ describe('the harness', () => {
       'a bet of a player of another partition to be accepted meanwhile',
     ],
   ])('whose stopPartition %s is seen', async (_, stopPartition, expected) => {
-    const harness = { ...partitionedHarness(referenceHarness()), stopPartition }
+    const harness = { ...partitionedHarness(twice(referenceHarness)), stopPartition }
     const { results } = await check(harness, { only: ['WS-90'] })
     expect(results[0]).toMatchObject({
       result: 'failed',
