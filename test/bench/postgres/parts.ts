@@ -5,6 +5,7 @@ import { floor } from './floor.js'
 import type { Ground } from './ground.js'
 import { growth } from './growth.js'
 import { locks } from './locks.js'
+import { operations } from './operations.js'
 import { procedure } from './procedure.js'
 import { refusals } from './refusals.js'
 import type { PartResult } from './report.js'
@@ -20,5 +21,6 @@ export const parts: ReadonlyMap<string, (ground: Ground) => Promise<PartResult>>
   ['bursts', bursts],
   ['locks', locks],
   ['refusals', refusals],
+  ['operations', operations],
   ['sportsbook', sportsbook],
 ])
