@@ -3,21 +3,14 @@ import type { CommitResult, WalletKeys, WalletSnapshot, WalletStore } from './st
 import { checkStore } from './store-checks.js'
 
 /**
- * Joins several stores, each on a server or cluster of its own, into one: every call goes to the store of its
- * player. Ids of bets and transactions are then unique per partition only: docs/scale.md says what that
- * changes. A partition that is unavailable does not affect the others.
+ * Joins several stores into one: every call goes to the store of its player's partition. Ids of bets and
+ * transactions are then unique per partition only (docs/scale.md). A partition that is unavailable does not
+ * affect the others.
  *
- * ```ts
- * const ledgers = new Map([['uk', createPostgresStore(ukPool)], ['es', createPostgresStore(esPool)]])
- * const store = partitionStore(playerId => ledgers.get(playerId.split('-')[0] ?? '') ?? null)
- * ```
- *
- * @param storeOf returns the store of the player's partition, or a promise of it. For one playerId it is the
- *   same in every process and at any time, also while that partition is unavailable: in another partition
- *   the player's bets and transactions do not exist, so that retries move money again. Returns `null` only
- *   for a player whom no partition has ever known: `INVALID_PLAYER`, as for every unknown player (D16).
- *   Throws if it does not know: an error whose `code` is `'UNAVAILABLE'` is answered 503, and no changes are
- *   made (the player is being moved, the directory of players cannot be read); any other error is a 500
+ * @param storeOf returns the store of the player's partition: for ever the same one, in every process, also
+ *   while it is unavailable. In another one the player's bets and transactions do not exist, and retries move
+ *   money again. `null`: no partition has ever known the player (`INVALID_PLAYER`, D16). Throws if it does not
+ *   know: an error whose `code` is `'UNAVAILABLE'` is answered 503, and no changes are made; any other one 500
  * @returns a store whose `loadConfirmed` is that of the partition, or its `load` if it has none
  */
 export function partitionStore(

@@ -79,18 +79,15 @@ export interface StoreHarness<Opened extends { store: WalletStore } = { store: W
    */
   playerIds?: 'plain'
   /**
-   * `'player'`: the store has partitions, and ids of bets and transactions are unique within a partition
-   * only, as those of `partitionStore`. No two players then have the same ids: the cases about such ids are
-   * skipped, or play with the ids of one player, and their remark says so. Each partition's own store is
-   * tested without it.
+   * `'player'`: the store has partitions, and ids of bets and transactions are unique within each only. No two
+   * players of a case then have the same ids. Each partition's own store is tested without it.
    *
    * @default ids are unique across all players (D1)
    */
   idScope?: 'player'
   /**
-   * Makes the partition of the player unavailable: no load and no commit of it ends with a result. Of the
-   * players `player-0` to `player-15`, some must be in the partition of `anna`, and some in others. Needed
-   * with `idScope: 'player'` only.
+   * Makes the partition of the player unavailable, with `idScope: 'player'`. Of the players `player-0` to
+   * `player-15`, some must be in the partition of `anna`, and some in others.
    *
    * @returns a function that ends it
    */
