@@ -43,12 +43,16 @@ export function operations(ground: Ground): Promise<PartResult> {
       let settled = 0
       for (const [index, kind] of kinds.entries()) {
         // Each placed bet is rolled back once, and each settled one unsettled once.
-        const available = { placebet: Number.POSITIVE_INFINITY, rollback: send.placed.length }
-        const most = kind === 'settlement' ? settlements : kind === 'unsettlement' ? settled : available[kind]
+        const { length: placed } = send.placed
+        const most = {
+          ...{ placebet: Number.POSITIVE_INFINITY, rollback: placed },
+          ...{ settlement: settlements, unsettlement: settled },
+        }[kind]
         let next = 0
         const during = (time: number) => {
           const goesOn = forSeconds(time)
-          return drive({ callers, goesOn: () => goesOn() && next < most, ...database }, async () => {
+          const { serverTime } = database
+          return drive({ callers, goesOn: () => goesOn() && next < most, serverTime }, async () => {
             next += 1
             answers.accept(await send[kind](next - 1))
           })
