@@ -102,6 +102,19 @@ describe('between players of different partitions', () => {
       expectExactBooks(ledgers)
     })
 
+    test("D11: given ben's rollback of b-1, when anna's b-1 arrives late, then she pays once at most, and gets it back", async () => {
+      const { store, ledgers } = open()
+      const ofBen = { playerId: 'ben', betId: 'b-1' }
+      await handleRollbackBet(store, rollbackBet({ ...ofBen, transactionId: 'r-1' }))
+      const late = isOne ? 'INVALID_BET' : 'ok 70'
+      expect(shown(await handlePlaceBet(store, placeBet(anna)))).toBe(late)
+      expect(balances(ledgers)).toEqual([isOne ? '100' : '70', '100'])
+      const rolledBack = await handleRollbackBet(store, rollbackBet({ ...anna, transactionId: 'r-2' }))
+      expect(shown(rolledBack)).toBe(isOne ? 'INVALID_PLAYER' : 'ok 100')
+      expect(balances(ledgers)).toEqual(['100', '100'])
+      expectExactBooks(ledgers)
+    })
+
     test("D15: given anna's b-1 with a credit, when ben settles or unsettles b-1, then it is refused and nothing moves", async () => {
       const { store, ledgers } = open()
       await handlePlaceBet(store, placeBet(anna))

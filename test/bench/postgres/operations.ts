@@ -7,6 +7,17 @@ import {
   type WalletOutcome,
 } from 'bet-wallet'
 import { median } from '../load.js'
+import { drive, forSeconds, type Measured, type Sample } from '../measure.js'
+import type { PartResult } from '../report.js'
+import {
+  anyPlayer,
+  firstStored,
+  nextId,
+  type PlaceBet,
+  placeBetOf,
+  playersCount,
+  settlementOf,
+} from '../requests.js'
 import {
   type BenchDatabase,
   checkBooks,
@@ -16,17 +27,6 @@ import {
   tally,
   withDatabase,
 } from './ground.js'
-import { drive, forSeconds, type Measured, type Sample } from './measure.js'
-import type { PartResult } from './report.js'
-import {
-  anyPlayer,
-  firstStored,
-  nextId,
-  type PlaceBet,
-  placeBetOf,
-  playersCount,
-  settlementOf,
-} from './requests.js'
 
 const callers = 64
 
@@ -98,4 +98,4 @@ function sendersOf({ store, options: { ids } }: BenchDatabase, first: number) {
   }
 }
 
-const perCore = ({ nodeUs, postgresUs }: Sample) => 1_000_000 / ((nodeUs ?? 0) + (postgresUs ?? 0))
+const perCore = ({ nodeUs, serverUs }: Sample) => 1_000_000 / ((nodeUs ?? 0) + (serverUs ?? 0))
