@@ -9,6 +9,7 @@ export {
   type OutcomeReason,
   type WalletOutcome,
 } from './outcomes.js'
+export { partitionStore } from './partition-store.js'
 export type {
   PlaceBetRequest,
   RequestOptions,

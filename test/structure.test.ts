@@ -12,7 +12,7 @@ const layers = [
   ['currencies', 'outcomes', 'errors', 'requests', 'notify', 'option-checks', 'timeout'],
   ['decide'],
   ['options', 'store-checks'],
-  ['authorization'],
+  ['authorization', 'partition-store'],
   ['attempts'],
   ['handlers'],
   ['http'],

@@ -17,6 +17,11 @@ export interface CaseDefinition {
   name: string
   /** The optional hooks that the case uses. A harness without one of them skips the case. */
   needs?: readonly (keyof StoreHarness)[]
+  /**
+   * `'global'`: about ids that are unique across all players. `'player'`: about partitions. By default the
+   * case applies to both.
+   */
+  idScope?: 'global' | 'player'
   run(context: CaseContext): Promise<void>
 }
 
@@ -39,6 +44,16 @@ export class CaseContext {
   constructor(harness: StoreHarness<Opened>, options: ContextOptions) {
     this.harness = harness
     this.options = options
+  }
+
+  /**
+   * Whether no two players may have the same id (`idScope`). A case that would give them one is limited by it,
+   * and its remark says so.
+   */
+  keepsIdsApart(): boolean {
+    const isLimited = this.harness.idScope === 'player'
+    if (isLimited) this.remark = "no two players with the same ids: idScope is 'player'"
+    return isLimited
   }
 
   /** Opens a store that has these players and no other record. */

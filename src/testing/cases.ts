@@ -10,6 +10,7 @@ import { lockWaitCases } from './cases/lock-waits.js'
 import { lostAnswerCases } from './cases/lost-answers.js'
 import { otherWriterCases } from './cases/other-writers.js'
 import { pamRuleCases } from './cases/pam-rules.js'
+import { partitionCases } from './cases/partitions.js'
 import { raceCases } from './cases/races.js'
 import { readCases } from './cases/reads.js'
 import { shapeCases } from './cases/shape.js'
@@ -33,6 +34,7 @@ const definitions: readonly CaseDefinition[] = [
   ...raceCases,
   ...otherWriterCases,
   ...lostAnswerCases,
+  ...partitionCases,
   ...historyCases,
 ]
 
@@ -71,6 +73,7 @@ const neverNull: readonly (keyof StoreHarness)[] = [
   'depositExternally',
   'holdCommit',
   'limits',
+  'stopPartition',
 ]
 
 function caseFor(
@@ -79,11 +82,12 @@ function caseFor(
   options: ContextOptions,
 ): WalletStoreCase {
   const { id, level, name, needs = [] } = definition
+  const otherScope = scopeProblem(definition, harness)
   const absent = needs.filter(hook => harness[hook] === null)
   const missing = needs.filter(hook => harness[hook] === undefined)
-  const applies = absent.length === 0
+  const applies = absent.length === 0 && otherScope === null
   const lacks = missing.length === 0 ? null : `the harness has no ${missing.join(' and no ')}`
-  const skip = applies ? lacks : `does not apply: ${absent.join(' and ')} is null`
+  const skip = applies ? lacks : `does not apply: ${otherScope ?? `${absent.join(' and ')} is null`}`
   let remark: string | null = null
   return {
     id,
@@ -101,6 +105,14 @@ function caseFor(
       remark = context.remark
     },
   }
+}
+
+/** Why a case about the other scope of ids does not apply; `null`: it does. */
+function scopeProblem({ idScope }: CaseDefinition, harness: StoreHarness<Opened>): string | null {
+  if (idScope === undefined || idScope === (harness.idScope ?? 'global')) return null
+  return idScope === 'player'
+    ? "the store has no partitions: idScope is not 'player'"
+    : "two players may have the same id: idScope is 'player'"
 }
 
 async function runCase(definition: CaseDefinition, context: CaseContext): Promise<void> {
@@ -154,9 +166,11 @@ function checkHarness(harness: StoreHarness<Opened>): void {
   if (typeof harness?.open !== 'function') check.invalid('the harness needs open(players)')
   for (const hook of neverNull)
     if (harness[hook] === null) check.invalid(`${hook} of the harness may be left out, but not null`)
-  const { playerIds } = harness
+  const { playerIds, idScope } = harness
   if (playerIds !== undefined && playerIds !== 'plain')
     check.invalid("playerIds of the harness must be 'plain', or left out")
+  if (idScope !== undefined && idScope !== 'player')
+    check.invalid("idScope of the harness must be 'player', or left out")
 }
 
 function checkedOptions({ seed = 1, runs = 200, only, timeoutMs = 30_000 }: CaseOptions): ContextOptions {

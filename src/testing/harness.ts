@@ -78,6 +78,20 @@ export interface StoreHarness<Opened extends { store: WalletStore } = { store: W
    * @default players with any id that the interface allows
    */
   playerIds?: 'plain'
+  /**
+   * `'player'`: the store has partitions, and ids of bets and transactions are unique within each only. No two
+   * players of a case then have the same ids. Each partition's own store is tested without it.
+   *
+   * @default ids are unique across all players (D1)
+   */
+  idScope?: 'player'
+  /**
+   * Makes the partition of the player unavailable, with `idScope: 'player'`. Of the players `player-0` to
+   * `player-15`, some must be in the partition of `anna`, and some in others.
+   *
+   * @returns a function that ends it
+   */
+  stopPartition?(opened: Opened, playerId: string): ResumePartition | Promise<ResumePartition>
 }
 
 /** A player's row that is locked. */
@@ -88,6 +102,9 @@ export interface HeldPlayer {
 
 /** Lets the database commit again. */
 export type ResumeReplication = () => void | Promise<void>
+
+/** Lets the partition answer again. */
+export type ResumePartition = () => void | Promise<void>
 
 /** A commit that stops midway. */
 export interface HeldCommit {

@@ -13,6 +13,7 @@ export type {
   CaseOptions,
   HeldCommit,
   HeldPlayer,
+  ResumePartition,
   ResumeReplication,
   StoreHarness,
   WalletStoreCase,

@@ -3,7 +3,7 @@
  * run has its own players, bets and transactions there: its ids carry its number.
  */
 import { WalletError } from '../errors.js'
-import type { Operation, WalletStore } from '../store.js'
+import type { WalletStore } from '../store.js'
 import { initialPlayers } from './arbitraries.js'
 import type { CaseContext } from './case-context.js'
 import { type CommitFault, faultyStore } from './faulty-store.js'
@@ -36,6 +36,27 @@ const betIds = ['b1', 'b2', 'b3', 'b4', 'b5']
 
 const knownPlayers = initialPlayers.filter(({ known }) => known)
 
+/** Whether ids are unique across all players, or no two players have the same ones (`idScope`). */
+type IdScope = 'player' | undefined
+
+/** The bets that a run may have. Of an unknown player there is none. */
+function betsOf(idScope: IdScope): { betId: string; playerId?: string }[] {
+  if (idScope === undefined) return betIds.map(betId => ({ betId }))
+  return knownPlayers.flatMap(({ playerId }) =>
+    betIds.map(betId => ({ betId: idOfPlayer(betId, playerId), playerId })),
+  )
+}
+
+const idOfPlayer = (id: string, playerId: string) => `${id}.${playerId}`
+
+/** Gives every player ids of its own, if an id may exist once per player. */
+export function inScope(step: HistoryStep, idScope: IdScope): HistoryStep {
+  if (step.step !== 'call' || idScope === undefined) return step
+  const { transactionId, betId, playerId } = step.request
+  const ids = { transactionId: idOfPlayer(transactionId, playerId), betId: idOfPlayer(betId, playerId) }
+  return { ...step, request: { ...step.request, ...ids } }
+}
+
 const idIn = (sandbox: number, id: string) => `${id}~${sandbox}`
 
 /** Runs an action when the schedule says so. */
@@ -49,10 +70,10 @@ export interface FinalState {
   bets: ReadonlyMap<string, ModelBet | null>
 }
 
-export function finalStateOf(model: WalletModel): FinalState {
+export function finalStateOf(model: WalletModel, idScope: IdScope): FinalState {
   return {
     balances: new Map(knownPlayers.map(({ playerId }) => [playerId, model.balance(playerId)])),
-    bets: new Map(betIds.map(betId => [betId, model.bet(betId)])),
+    bets: new Map(betsOf(idScope).map(({ betId }) => [betId, model.bet(betId)])),
   }
 }
 
@@ -163,8 +184,9 @@ export class Sandbox {
       balances.set(playerId, toCents(await this.wallet.balance(idIn(this.number, playerId))))
     }
     const bets = new Map<string, ModelBet | null>()
-    for (const betId of betIds) {
-      const bet = toModelBet(await this.wallet.bet(idIn(this.number, betId)))
+    for (const { betId, playerId } of betsOf(this.context.harness.idScope)) {
+      const owner = playerId === undefined ? undefined : idIn(this.number, playerId)
+      const bet = toModelBet(await this.wallet.bet(idIn(this.number, betId), owner))
       bets.set(betId, bet && { ...bet, playerId: bet.playerId.replace(/~\d+$/, '') })
     }
     return { balances, bets }
@@ -193,6 +215,7 @@ export class Sandbox {
   async expectMoneyToAddUp(steps: readonly HistoryStep[]): Promise<void> {
     const byPlayer = new Map<string, Cents>()
     const stakesByBet = new Map<string, Cents>()
+    const owners = new Map<string, string>()
     for (const request of requestsOf(steps)) {
       const record = await this.recorded(request)
       if (record === null) continue
@@ -200,6 +223,7 @@ export class Sandbox {
       addTo(byPlayer, record.playerId, delta)
       if (record.operation === 'placebet' || record.operation === 'rollbackbet') {
         addTo(stakesByBet, record.betId, delta)
+        owners.set(record.betId, record.playerId)
       }
     }
     const { balances } = await this.finalState()
@@ -214,14 +238,15 @@ export class Sandbox {
       )
     }
     for (const [betId, sum] of stakesByBet) {
-      const bet = await this.wallet.bet(betId)
+      const bet = await this.wallet.bet(betId, owners.get(betId))
       if (bet?.status !== 'ROLLED_BACK') continue
       this.context.check(sum === 0n, `stake and rollback of ${betId} to net to zero`, fromCents(sum))
     }
   }
 
-  private recorded({ operation, transactionId }: { operation: Operation; transactionId: string }) {
-    return this.wallet.transaction(operation, idIn(this.number, transactionId))
+  private recorded({ operation, transactionId, playerId }: ModelRequest) {
+    const [id, owner] = [idIn(this.number, transactionId), idIn(this.number, playerId)]
+    return this.wallet.transaction(operation, id, owner)
   }
 
   private async moveExternally(step: HistoryStep & { step: 'deposit' | 'withdraw' }): Promise<Observed> {

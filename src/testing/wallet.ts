@@ -80,12 +80,14 @@ export class Wallet {
     )
   }
 
-  async bet(betId: string): Promise<Bet | null> {
-    return (await this.read({ betId })).bet
+  /** @param of the player of the bet, unless it is the first one of `open` */
+  async bet(betId: string, of?: string): Promise<Bet | null> {
+    return (await this.read({ betId, ...this.inPartitionOf(of) })).bet
   }
 
-  async transaction(operation: Operation, transactionId: string): Promise<Transaction | null> {
-    return (await this.read({ operation, transactionId })).transaction
+  /** @param of the player of the transaction, unless it is the first one of `open` */
+  async transaction(operation: Operation, transactionId: string, of?: string): Promise<Transaction | null> {
+    return (await this.read({ operation, transactionId, ...this.inPartitionOf(of) })).transaction
   }
 
   async player(playerId: string): Promise<Player | null> {
@@ -99,8 +101,8 @@ export class Wallet {
   }
 
   /** The bet, which must exist. */
-  async existingBet(betId: string): Promise<Bet> {
-    const bet = await this.bet(betId)
+  async existingBet(betId: string, of?: string): Promise<Bet> {
+    const bet = await this.bet(betId, of)
     this.check(bet !== null, `the bet ${betId}`, bet)
     return bet
   }
@@ -112,7 +114,7 @@ export class Wallet {
   }
 
   async expectBet(expected: Bet): Promise<void> {
-    const actual = await this.bet(expected.betId)
+    const actual = await this.bet(expected.betId, expected.playerId)
     this.check(actual !== null && sameBet(actual, expected), `the bet ${shown(expected)}`, actual)
   }
 
@@ -135,6 +137,11 @@ export class Wallet {
       bet: shown(snapshot.bet),
       transaction: shown(snapshot.transaction),
     }
+  }
+
+  /** Bets and transactions are found by their ids alone, unless the store has partitions. */
+  private inPartitionOf(playerId: string | undefined): { playerId?: string } {
+    return playerId === undefined || this.shared.harness.idScope !== 'player' ? {} : { playerId }
   }
 
   private read(

@@ -31,18 +31,27 @@ function kitTable(): string {
   const open = () => ({ store: {} as never })
   const hooks = membersOf('StoreHarness')
     .map(({ name }) => name)
-    .filter(name => !['open', 'close', 'playerIds'].includes(name)) // no case is skipped without them
+    .filter(name => !['open', 'close', 'playerIds', 'idScope'].includes(name)) // no case is skipped without them
   const everyHook = Object.fromEntries(hooks.map(hook => [hook, () => undefined]))
-  /** The ids of the cases that are skipped without this hook. */
+  /** The ids of the cases that run with these hooks, and with this scope of ids. */
+  const running = (of: object) =>
+    walletStoreCases({ ...of, open }).flatMap(({ id, skip }) => (skip === null ? id : []))
+  const runningInAScope = (of: object) => [...running(of), ...running({ ...of, idScope: 'player' })]
+  const inOneLedger = running(everyHook)
+  /** The ids of the cases that do not run without this hook. */
   const needing = new Map(
     hooks.map(hook => {
       const { [hook]: _, ...others } = everyHook
-      const skipped = walletStoreCases({ ...others, open }).filter(({ skip }) => skip !== null)
-      return [hook, new Set(skipped.map(({ id }) => id))]
+      const without = runningInAScope(others)
+      return [hook, runningInAScope(everyHook).filter(id => !without.includes(id))]
     }),
   )
   const rows = walletStoreCases({ open }).map(({ id, level, name }) => {
-    const needs = hooks.filter(hook => needing.get(hook)?.has(id)).map(hook => `\`${hook}\``)
+    const scope = inOneLedger.includes(id) ? [] : ["`idScope: 'player'`"]
+    const needs = [
+      ...scope,
+      ...hooks.filter(hook => needing.get(hook)?.includes(id)).map(hook => `\`${hook}\``),
+    ]
     return `| ${anchored(id)} | ${level} | ${withLinks(name)} | ${needs.join(', ')} |`
   })
   return ['| Id | Level | Case | Needs |', '|---|---|---|---|', ...rows].join('\n')

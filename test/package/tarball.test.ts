@@ -19,6 +19,7 @@ const exportsOf: Record<string, string[]> = {
     'handlePlaceBet',
     'handleRollbackBet',
     'handleUnsettlement',
+    'partitionStore',
     'recordSettlement',
   ],
   'bet-wallet/audit': [

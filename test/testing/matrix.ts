@@ -5,8 +5,11 @@
  *     npm run test:matrix [part of a mutant's name]
  */
 import { walletStoreCases } from '../../src/testing/cases.js'
-import { type Mutant, mutants } from './mutants.js'
+import { type Mutant, mutants as storeMutants } from './mutants.js'
+import { partitionMutants } from './partition-mutants.js'
 import { referenceHarness } from './reference.js'
+
+const mutants = [...storeMutants, ...partitionMutants]
 
 /** The ids of the failed cases, and how they failed: by a check, or by another error on the way to it. */
 async function killersOf(mutant: Mutant): Promise<Map<string, 'check' | 'error'>> {

@@ -474,7 +474,7 @@ export interface OpenedReference {
 /** Every hook of the kit, for the reference or for a mutant of it. */
 export function referenceHarness(
   Store: new (database: Database) => ReferenceStore = ReferenceStore,
-): Required<Omit<StoreHarness<OpenedReference>, 'playerIds'>> {
+): Required<Omit<StoreHarness<OpenedReference>, 'playerIds' | 'idScope' | 'stopPartition'>> {
   return {
     limits,
     open(players) {

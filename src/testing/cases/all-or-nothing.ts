@@ -63,8 +63,8 @@ export async function expectTrueResults(
   const stakes = new Map<string, number>()
   for (const { changes, result } of attempts) {
     const { operation, transactionId, playerId, betId } = changes.transaction
-    const hasTransaction = (await wallet.transaction(operation, transactionId)) !== null
-    const hasBet = (await wallet.bet(betId)) !== null
+    const hasTransaction = (await wallet.transaction(operation, transactionId, playerId)) !== null
+    const hasBet = (await wallet.bet(betId, playerId)) !== null
     const isUnknown = result.startsWith('threw')
     const isAllowed = isUnknown || hasTransaction === (result === 'committed')
     const expected = isUnknown ? 'all or nothing' : result === 'committed' ? 'all' : 'nothing'

@@ -1,10 +1,11 @@
 /** Atomicity and durability: across guards, connections, crashes and time. */
-import type { Bet, CommitResult, WalletChanges } from '../../store.js'
+import type { Bet, CommitResult, Player, WalletChanges } from '../../store.js'
 import type { CaseContext, CaseDefinition } from '../case-context.js'
-import { anna, ben, leaveTombstone, placeBet, refuseBet, rollBackBet, settleBet } from '../changes.js'
+import { anna, leaveTombstone, placeBet, refuseBet, rollBackBet, settleBet } from '../changes.js'
 import { sameAmount } from '../equality.js'
 import { callHook } from '../hook-calls.js'
 import type { Wallet } from '../wallet.js'
+import { otherPlayers } from './all-or-nothing.js'
 import { hold, untilHeld } from './held-commits.js'
 import { expectVisibleCommits } from './visible-commits.js'
 
@@ -198,21 +199,13 @@ export const durabilityCases: readonly CaseDefinition[] = [
     name: 'A commit in progress does not block the commits of other players, or load',
     needs: ['holdCommit'],
     async run(context: CaseContext) {
-      const wallet = await context.open([anna, ben])
+      const wallet = await context.open([anna, ...otherPlayers])
       const held = await hold(context, wallet)
       const ofAnna = wallet.commit(placeBet({ transactionId: 't-1', betId: 'b-1' }))
       ofAnna.catch(() => undefined) // checked below, unless a check fails first
       try {
         await untilHeld(context, held, ofAnna)
-        const result = await context.withTimeout(
-          "ben's commit to end while anna's is in progress",
-          wallet.commit(placeBet({ transactionId: 't-2', betId: 'b-2', player: ben })),
-        )
-        context.check(
-          result.status === 'committed',
-          "ben's bet committed while anna's is in progress",
-          result,
-        )
+        for (const player of otherPlayers) await expectCommittedMeanwhile(context, wallet, player)
         await context.withTimeout(
           "a load of anna to end while anna's commit is in progress",
           wallet.store.load({ operation: 'placebet', transactionId: 't-1', playerId: 'anna', betId: 'b-1' }),
@@ -225,6 +218,16 @@ export const durabilityCases: readonly CaseDefinition[] = [
     },
   },
 ]
+
+async function expectCommittedMeanwhile(context: CaseContext, wallet: Wallet, player: Player): Promise<void> {
+  const id = `of-${player.playerId}`
+  const result = await context.withTimeout(
+    `the commit of ${player.playerId} to end while anna's is in progress`,
+    wallet.commit(placeBet({ transactionId: id, betId: id, player })),
+  )
+  const expected = `the bet of ${player.playerId} committed while anna's is in progress`
+  context.check(result.status === 'committed', expected, result)
+}
 
 async function expectNoBet(context: CaseContext, wallet: Wallet, betId: string): Promise<void> {
   const bet: Bet | null = await wallet.bet(betId)

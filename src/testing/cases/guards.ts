@@ -14,6 +14,7 @@ import {
   unsettleBet,
 } from '../changes.js'
 import { sameAmount } from '../equality.js'
+import { otherPlayers } from './all-or-nothing.js'
 
 export const guardCases: readonly CaseDefinition[] = [
   {
@@ -34,6 +35,7 @@ export const guardCases: readonly CaseDefinition[] = [
     id: 'WS-21',
     level: 'MUST',
     name: 'Guard 1: a transactionId is unique across all players (D1)',
+    idScope: 'global',
     async run(context: CaseContext) {
       const wallet = await context.open()
       await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
@@ -86,6 +88,7 @@ export const guardCases: readonly CaseDefinition[] = [
     id: 'WS-25',
     level: 'MUST',
     name: 'Guard 2: a betId is unique across all players (D1)',
+    idScope: 'global',
     async run(context: CaseContext) {
       const wallet = await context.open()
       await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
@@ -221,7 +224,7 @@ export const guardCases: readonly CaseDefinition[] = [
         'the player has another currency',
       )
       await wallet.expectCommitted(placeBet({ transactionId: 't-2', betId: 'b-2', player: chen }))
-      const bet = await wallet.existingBet('b-2')
+      const bet = await wallet.existingBet('b-2', 'chen')
       await wallet.expectConflict(
         settleBet(bet, { transactionId: 's-1', amount: '60', player: inEuro }),
         'the player has another currency',
@@ -276,16 +279,22 @@ export const guardCases: readonly CaseDefinition[] = [
     level: 'MUST',
     name: 'A commit changes only the balance of its own player and only its own bet',
     async run(context: CaseContext) {
-      const wallet = await context.open()
+      const wallet = await context.open([anna, ...otherPlayers])
       await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
-      await wallet.expectCommitted(placeBet({ transactionId: 't-2', betId: 'b-2', player: ben, stake: '5' }))
-      const second = await wallet.existingBet('b-2')
+      const bets: Bet[] = []
+      for (const player of otherPlayers) {
+        const id = `of-${player.playerId}`
+        await wallet.expectCommitted(placeBet({ transactionId: id, betId: id, player, stake: '5' }))
+        bets.push(await wallet.existingBet(id, player.playerId))
+      }
       await wallet.expectCommitted(
         settleBet(await wallet.existingBet('b-1'), { transactionId: 's-1', amount: '60' }),
       )
-      await wallet.expectBet(second)
+      for (const bet of bets) {
+        await wallet.expectBet(bet)
+        await wallet.expectBalance(bet.playerId, '95')
+      }
       await wallet.expectBalance('anna', '130')
-      await wallet.expectBalance('ben', '95')
     },
   },
   {
@@ -310,6 +319,7 @@ export const guardCases: readonly CaseDefinition[] = [
       await wallet.expectConflict(leaveTombstone({ transactionId: 'r-1', betId: 'b-3' }), recorded)
       await wallet.expectConflict(refuseBet({ transactionId: 'b-1', betId: 'b-1' }), 'the bet was accepted')
       await wallet.expectBalance('anna', '70')
+      if (context.keepsIdsApart()) return
 
       const ofAnna = 'the transaction is recorded, for another player'
       await wallet.expectCommitted(placeBet({ transactionId: 'b-9', betId: 'b-9', player: ben }))

@@ -11,6 +11,7 @@ import {
   commitFaultOf,
   type FinalState,
   finalStateOf,
+  inScope,
   type Sandbox,
   Sandboxes,
   shownAnswer,
@@ -26,6 +27,7 @@ export const historyCases: readonly CaseDefinition[] = [
     level: 'MUST',
     name: 'Random histories get the answers and the final state of the model',
     async run(context: CaseContext) {
+      context.keepsIdsApart()
       const sandboxes = new Sandboxes(context)
       await everyRun(context, fc.tuple(history), async ([steps]) => {
         await runHistory(context, await sandboxes.next(), steps)
@@ -38,6 +40,7 @@ export const historyCases: readonly CaseDefinition[] = [
     name: 'Random histories with a crash at a random step get the answers and the final state of the model',
     needs: ['crash'],
     async run(context: CaseContext) {
+      context.keepsIdsApart()
       const sandboxes = new Sandboxes(context)
       await everyRun(context, fc.tuple(history, fc.nat(12)), async ([steps, crashAt]) => {
         await runHistory(context, await sandboxes.next(), steps, async (sandbox, index) => {
@@ -51,12 +54,14 @@ export const historyCases: readonly CaseDefinition[] = [
     level: 'MUST',
     name: 'Concurrent requests get answers and a final state that some sequential order explains, under any schedule',
     async run(context: CaseContext) {
+      context.keepsIdsApart()
       const sandboxes = new Sandboxes(context)
       const runs = fc.tuple(fc.scheduler(), concurrentBurst)
       await everyRun(context, runs, async ([scheduler, { before, concurrent }]) => {
         const sandbox = await sandboxes.next()
         const model = new Model(initialPlayers, permissivePolicy)
-        for (const step of supported(context, before)) {
+        const earlier = supported(context, before)
+        for (const step of earlier) {
           await sandbox.perform(step)
           model.perform(step)
         }
@@ -72,7 +77,7 @@ export const historyCases: readonly CaseDefinition[] = [
           'the answers and the final state of some sequential order',
           answered.map(({ answer }) => shownAnswer(answer)).join('; '),
         )
-        await sandbox.expectMoneyToAddUp([...before, ...concurrent])
+        await sandbox.expectMoneyToAddUp([...earlier, ...steps])
       })
     },
   },
@@ -81,6 +86,7 @@ export const historyCases: readonly CaseDefinition[] = [
     level: 'MUST',
     name: 'Lost answers and delayed commits neither lose nor duplicate money after the platform’s retries and rollbacks',
     async run(context: CaseContext) {
+      context.keepsIdsApart()
       const sandboxes = new Sandboxes(context)
       const anyFault = fc.option(fc.constantFrom<CommitFault>('lost-request', 'lost-answer', 'delayed'))
       const runs = fc.tuple(
@@ -91,7 +97,8 @@ export const historyCases: readonly CaseDefinition[] = [
       )
       await everyRun(context, runs, async ([scheduler, { before, concurrent }, faults, deliverFirst]) => {
         const sandbox = await sandboxes.next()
-        for (const step of supported(context, before)) await sandbox.perform(step)
+        const earlier = supported(context, before)
+        for (const step of earlier) await sandbox.perform(step)
         const steps = supported(context, concurrent).map(withoutFault)
         const { store, turn } = inTurns(scheduler, sandbox.wallet.store)
         const faulty = faultyStore(store, faults)
@@ -106,7 +113,7 @@ export const historyCases: readonly CaseDefinition[] = [
         await scheduler.waitFor(faulty.deliverDelayed())
 
         for (const { request, answer } of definite) await sandbox.expectRecord(request, answer)
-        await sandbox.expectMoneyToAddUp([...before, ...concurrent])
+        await sandbox.expectMoneyToAddUp([...earlier, ...steps])
       })
     },
   },
@@ -185,7 +192,7 @@ async function runHistory(
   const state = await sandbox.finalState()
   context.check(
     sameState(model, state),
-    `the final state ${shownState(finalStateOf(model))}`,
+    `the final state ${shownState(finalStateOf(model, context.harness.idScope))}`,
     shownState(state),
   )
 }
@@ -199,10 +206,10 @@ function sameState(model: Model, { balances, bets }: FinalState): boolean {
 
 /**
  * Drops the steps that this harness does not support: external writers need their hook, amounts must fit its
- * limits.
+ * limits. With `idScope: 'player'` the ids of each player are its own.
  */
 function supported(context: CaseContext, steps: readonly HistoryStep[]): HistoryStep[] {
-  const { depositExternally, limits = { digits: 33, scale: 18 } }: StoreHarness = context.harness
+  const { depositExternally, idScope, limits = { digits: 33, scale: 18 } }: StoreHarness = context.harness
   const largest = 10n ** BigInt(Math.max(limits.digits - limits.scale, 0) + 2) / 1000n
   const fits = (amount: Cents) => amount <= largest && (limits.scale >= 2 || amount % 100n === 0n)
   return steps.flatMap((step): HistoryStep[] => {
@@ -210,7 +217,7 @@ function supported(context: CaseContext, steps: readonly HistoryStep[]): History
       return depositExternally !== undefined && fits(step.amount) ? [step] : []
     }
     if (step.step !== 'call' || ('amount' in step.request && !fits(step.request.amount))) return []
-    return [commitFaultOf[step.fault] === undefined ? withoutFault(step) : step]
+    return [inScope(commitFaultOf[step.fault] === undefined ? withoutFault(step) : step, idScope)]
   })
 }
 

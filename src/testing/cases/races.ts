@@ -33,12 +33,13 @@ export const raceCases: readonly CaseDefinition[] = [
     name: 'Concurrent placebets of two players with one transactionId and different bets: one succeeds, the others are refused as TRANSACTION_CONFLICT (D4)',
     async run(context: CaseContext) {
       const wallet = await context.open()
+      const ofAnna = context.keepsIdsApart()
       const answers = await concurrently(concurrentCalls, index =>
         call(context, wallet.store, 'placebet', {
           transactionId: 't-1',
           betId: `b-${index}`,
           amount: '5',
-          playerId: index % 2 ? 'anna' : 'ben',
+          playerId: ofAnna || index % 2 ? 'anna' : 'ben',
         }),
       )
       expectTally(context, answers, { ok: 1, TRANSACTION_CONFLICT: concurrentCalls - 1 })
@@ -51,12 +52,13 @@ export const raceCases: readonly CaseDefinition[] = [
     name: 'Concurrent placebets of two players with one betId and different transactionIds: one succeeds (D10)',
     async run(context: CaseContext) {
       const wallet = await context.open()
+      const ofAnna = context.keepsIdsApart()
       const answers = await concurrently(concurrentCalls, index =>
         call(context, wallet.store, 'placebet', {
           transactionId: `t-${index}`,
           betId: 'b-1',
           amount: '5',
-          playerId: index % 2 ? 'anna' : 'ben',
+          playerId: ofAnna || index % 2 ? 'anna' : 'ben',
         }),
       )
       expectTally(context, answers, { ok: 1, INVALID_BET: concurrentCalls - 1 })

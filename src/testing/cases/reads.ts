@@ -48,6 +48,9 @@ const readers = 8
 /** After this many loads a reader yields to timers and sockets: its loads may use neither. */
 const loadsPerTurn = 16
 
+/** Rounds in which the readers start ever later, for loads of more steps than there are readers. */
+const phases = 4
+
 /**
  * Readers load in a loop from before a commit until after it, each one step behind the other. If a load
  * consists of several reads, the commit falls between each two of them for one of the readers.
@@ -66,7 +69,8 @@ async function loadsDuringCommits(
     const before = String(100 - round)
     const snapshots: WalletSnapshot[] = []
     let committing = true
-    const reading = Array.from({ length: readers }, async (_, behind) => {
+    const reading = Array.from({ length: readers }, async (_, reader) => {
+      const behind = reader + (round % phases) * readers
       for (let step = 0; step < behind; step += 1) await undefined
       for (let load = 1; committing && !context.over; load += 1) {
         snapshots.push(await store.load(keys))

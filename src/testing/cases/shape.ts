@@ -317,12 +317,12 @@ export const shapeCases: readonly CaseDefinition[] = [
     async run(context: CaseContext) {
       const wallet = await context.open()
       await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
-      const requested = [
+      const ofOthers = [
         { playerId: 'ben', betId: 'b-1' },
         { playerId: 'unknown-player', betId: 'b-1' },
-        { playerId: 'anna', betId: 'b-2' },
       ]
-      for (const { playerId, betId } of requested) {
+      const ofAnna = { playerId: 'anna', betId: 'b-2' }
+      for (const { playerId, betId } of [...(context.keepsIdsApart() ? [] : ofOthers), ofAnna]) {
         const actual = await wallet.store.load({
           operation: 'placebet',
           transactionId: 't-1',
@@ -389,7 +389,8 @@ async function expectTransaction(
   wallet: Wallet,
   { transaction }: WalletChanges,
 ): Promise<void> {
-  const actual = await wallet.transaction(transaction.operation, transaction.transactionId)
+  const { operation, transactionId, playerId } = transaction
+  const actual = await wallet.transaction(operation, transactionId, playerId)
   context.check(
     actual !== null && sameTransaction(actual, transaction),
     `the transaction ${shown(transaction)}`,
@@ -423,7 +424,10 @@ function amountsWithin({ digits, scale }: { digits: number; scale: number }): De
   return [largest, mixed, smallest, ...cents]
 }
 
-/** Bets and transactions with these ids must all be different records, and players unless their ids are plain. */
+/**
+ * Bets and transactions with these ids must all be different records, and players unless their ids are plain.
+ * Each player has one of the bets, or anna has all of them if an id may exist once per player.
+ */
 async function expectDistinctIds(context: CaseContext, ids: readonly string[]): Promise<void> {
   const plain = context.harness.playerIds === 'plain'
   const players = ids.map((id, index) => ({
@@ -436,30 +440,34 @@ async function expectDistinctIds(context: CaseContext, ids: readonly string[]): 
       'kit',
       "will open players with unusual ids; playerIds: 'plain' in the harness avoids it",
     )
-  const wallet = await context.open(players)
+  const ofAnna = context.keepsIdsApart()
+  const wallet = await context.open(ofAnna ? [anna, ...players] : players)
   for (const [index, id] of ids.entries()) {
     const player = players[index] as Player
     const others = ids.filter(other => other !== id).map(short)
+    const stake = String(index + 1)
     await wallet.expectCommitted(
-      placeBet({ transactionId: id, betId: id, player, stake: String(index + 1) }),
+      placeBet({ transactionId: id, betId: id, player: ofAnna ? anna : player, stake }),
       `the id ${short(id)} differs from ${others.join(', ')}`,
     )
+    if (ofAnna)
+      await wallet.expectCommitted(
+        placeBet({ transactionId: `t-${index}`, betId: `b-${index}`, player, stake }),
+      )
   }
   for (const [index, id] of ids.entries()) {
     const { playerId } = players[index] as Player
     const actual = await wallet.player(playerId)
     context.check(actual?.playerId === playerId, `the player ${short(playerId)}`, actual)
     await wallet.expectBalance(playerId, '99')
-    const bet = await wallet.bet(id)
+    const owner = ofAnna ? anna.playerId : playerId
+    const bet = await wallet.bet(id, owner)
     context.check(
-      bet !== null &&
-        bet.betId === id &&
-        bet.playerId === playerId &&
-        sameAmount(bet.stake, String(index + 1)),
+      bet !== null && bet.betId === id && bet.playerId === owner && sameAmount(bet.stake, String(index + 1)),
       `the bet ${short(id)} with a stake of ${index + 1}`,
       bet,
     )
-    const transaction = await wallet.transaction('placebet', id)
+    const transaction = await wallet.transaction('placebet', id, owner)
     context.check(
       transaction !== null && transaction.transactionId === id && transaction.betId === id,
       `the transaction ${short(id)}`,

@@ -7,6 +7,7 @@ import { floor } from './floor.js'
 import type { Ground } from './ground.js'
 import { growth } from './growth.js'
 import { locks } from './locks.js'
+import { operations } from './operations.js'
 import { procedure } from './procedure.js'
 import { refusals } from './refusals.js'
 import { sportsbook } from './sportsbook.js'
@@ -21,5 +22,6 @@ export const parts: ReadonlyMap<string, (ground: Ground) => Promise<PartResult>>
   ['bursts', bursts],
   ['locks', locks],
   ['refusals', refusals],
+  ['operations', operations],
   ['sportsbook', sportsbook],
 ])

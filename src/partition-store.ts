@@ -1,0 +1,54 @@
+/** One store over several: each player's records are in the store of one partition. */
+import type { CommitResult, WalletKeys, WalletSnapshot, WalletStore } from './store.js'
+import { checkStore } from './store-checks.js'
+
+/**
+ * Joins several stores into one: every call goes to the store of its player's partition. Ids of bets and
+ * transactions are then unique per partition only (docs/scale.md). A partition that is unavailable does not
+ * affect the others.
+ *
+ * @param storeOf returns the store of the player's partition: for ever the same one, in every process, also
+ *   while it is unavailable. In another one the player's bets and transactions do not exist, and retries move
+ *   money again. `null`: no partition has ever known the player (`INVALID_PLAYER`, D16). Throws if it does not
+ *   know: an error whose `code` is `'UNAVAILABLE'` is answered 503, and no changes are made; any other one 500
+ * @returns a store whose `loadConfirmed` is that of the partition, or its `load` if it has none
+ */
+export function partitionStore(
+  storeOf: (playerId: string) => WalletStore | null | Promise<WalletStore | null>,
+): WalletStore {
+  const partitionOf = async (playerId: string): Promise<WalletStore | null> => {
+    const store = await storeOf(playerId)
+    if (store !== null) checkStore(store)
+    return store
+  }
+  return {
+    contractVersion: 1,
+    async load(keys: WalletKeys): Promise<WalletSnapshot> {
+      const store = await partitionOf(keys.playerId)
+      return store === null ? nothing() : store.load(keys)
+    },
+    async loadConfirmed(keys: WalletKeys): Promise<WalletSnapshot> {
+      const store = await partitionOf(keys.playerId)
+      if (store === null) return nothing()
+      return store.loadConfirmed === undefined ? store.load(keys) : store.loadConfirmed(keys)
+    },
+    async commit(changes): Promise<CommitResult> {
+      let store: WalletStore | null
+      try {
+        store = await partitionOf(changes.transaction.playerId)
+      } catch (error) {
+        // Nothing was sent. Any other error is thrown: the operator has to see it.
+        if (isUnavailable(error)) return { status: 'unavailable' }
+        throw error
+      }
+      // Guard 3 of a player who does not exist.
+      return store === null ? { status: 'conflict' } : store.commit(changes)
+    },
+  }
+}
+
+const nothing = (): WalletSnapshot => ({ player: null, bet: null, transaction: null })
+
+function isUnavailable(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'code' in error && error.code === 'UNAVAILABLE'
+}
