@@ -14,6 +14,7 @@ const library = {
 /** What is large, and runs on servers. Built once, as CommonJS, with an ESM entry that re-exports it. */
 const servers = {
   postgres: 'src/stores/postgres/index.ts',
+  mysql: 'src/stores/mysql/index.ts',
   testing: 'src/testing/index.ts',
 }
 
@@ -53,6 +54,7 @@ export default defineConfig([
     async onSuccess() {
       await writeEntries(Object.keys(servers))
       await writeTypes('postgres')
+      await writeTypes('mysql')
     },
   },
   {

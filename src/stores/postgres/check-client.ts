@@ -1,5 +1,6 @@
 /** The check of the client and its session: rows, read-only servers, warnings, database transactions. */
-import { CallbackFailed, type Connections, QueryFailed } from './client.js'
+import { CallbackFailed, QueryFailed } from '../database/deadline.js'
+import type { Connections } from './client.js'
 import { describeError } from './driver-errors.js'
 import { hasCode, PostgresStoreError } from './errors.js'
 

@@ -1,7 +1,7 @@
 /** The check of the players' table: its columns must match the options. */
 import type { Decimal } from '../../money.js'
+import type { BalanceColumn } from '../database/columns.js'
 import type { Connections } from './client.js'
-import type { BalanceColumn } from './columns.js'
 import { PostgresStoreError } from './errors.js'
 import type { Tables } from './tables.js'
 

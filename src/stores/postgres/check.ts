@@ -1,9 +1,10 @@
 /** The check at start: server, schema, players' table, privileges. Every error says what to do. */
+
+import type { BalanceColumn } from '../database/columns.js'
 import { checkSettings, checkTables } from './check-durability.js'
 import { checkPlayersTable } from './check-players-table.js'
 import { checkVisibility } from './check-visibility.js'
 import type { Connections } from './client.js'
-import type { BalanceColumn } from './columns.js'
 import { serverErrorOf } from './driver-errors.js'
 import { PostgresStoreError } from './errors.js'
 import { creditFunctionName, functionName } from './sql/fragments.js'

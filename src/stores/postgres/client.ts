@@ -1,7 +1,9 @@
 /** The interface of a driver, and its connections: deadlines, lost connections, transaction blocks. */
-import { withTimeout } from '../../timeout.js'
+import { CallbackFailed, type Deadline, QueryFailed, withDeadline } from '../database/deadline.js'
+import type { Failure } from '../database/errors.js'
+import type { Query } from '../database/within-transaction.js'
 import { type Notice, reportsOfClient, reportsOfConnection } from './connection-events.js'
-import { classifyError, type ErrorClass, hasCode, isConnectionLost, PostgresStoreError } from './errors.js'
+import { classifyError, errors, hasCode, isConnectionLost, PostgresStoreError } from './errors.js'
 import {
   type CanPrepare,
   createPreparing,
@@ -9,9 +11,6 @@ import {
   type PreparedStatement,
   type Send,
 } from './prepared-statements.js'
-
-/** Runs one statement with its parameters and returns its rows. */
-export type Query = (text: string, values?: unknown[]) => Promise<{ rows: unknown[] }>
 
 /**
  * Anything that runs a statement: a `Pool` of pg, a PGlite, or a wrapper of a few lines around another
@@ -58,31 +57,13 @@ export interface Connections {
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T>
 }
 
-/** A statement or database transaction failed; `cause` is the error. */
-export class QueryFailed extends Error {
-  override readonly name = 'QueryFailed'
-  /** Whether anything was sent that may have been committed. */
-  readonly sent: boolean
-  readonly timedOut: boolean
-  constructor(cause: unknown, sent: boolean, timedOut = false) {
-    super('The query failed', { cause })
-    this.sent = sent
-    this.timedOut = timedOut
-  }
-}
-
-/**
- * Thrown by `work` itself, not by the database. The database transaction is rolled back; the connection stays
- * usable.
- */
-export class CallbackFailed extends Error {}
-
 /** @param error thrown by {@link Connections} */
-export function classify(error: unknown): { kind: ErrorClass; cause: unknown; timedOut: boolean } {
-  if (!(error instanceof QueryFailed)) return { kind: 'rejected', cause: error, timedOut: false }
+export function classify(error: unknown): Failure {
+  if (!(error instanceof QueryFailed))
+    return { kind: 'rejected', cause: error, timedOut: false, lost: isConnectionLost(error) }
   const { cause, sent, timedOut } = error
   const kind = cause instanceof CallbackFailed ? 'rejected' : classifyError(cause, sent)
-  return { kind, cause, timedOut }
+  return { kind, cause, timedOut, lost: isConnectionLost(cause) }
 }
 
 /**
@@ -115,33 +96,10 @@ export function connectionsFrom(
   return connectionsOfClient(client, timeoutMs)
 }
 
-/** One statement or database transaction under a time limit. */
-interface Deadline {
-  /** Whether the caller was answered already. */
-  expired: boolean
-  /** Whether anything was sent that may have been committed. */
-  sent: boolean
-  onExpiry(): void
-}
-
-/** @throws {QueryFailed} */
-async function withDeadline<T>(timeoutMs: number, work: (deadline: Deadline) => Promise<T>): Promise<T> {
-  const deadline: Deadline = { expired: false, sent: false, onExpiry() {} }
-  const done = work(deadline).catch((error: unknown) => {
-    throw new QueryFailed(error, deadline.sent)
-  })
-  return await withTimeout(done, timeoutMs, () => {
-    deadline.expired = true
-    deadline.onExpiry()
-    const cause = new PostgresStoreError('UNAVAILABLE', `No answer within ${timeoutMs} ms`)
-    throw new QueryFailed(cause, deadline.sent, true)
-  })
-}
-
 function connectionsOfPool(pool: Pool, timeoutMs: number): Connections {
   listenForErrors(pool)
   const borrow = <T>(work: (connection: Connection, send: Send) => Promise<T>) =>
-    withDeadline(timeoutMs, deadline => withConnection(pool, deadline, work))
+    withDeadline(timeoutMs, errors.make, deadline => withConnection(pool, deadline, work))
   const prepared = createPreparing()
   const alone = (run: (connection: Connection, send: Send) => Promise<unknown>) =>
     borrow(async (connection, send) => {
@@ -269,7 +227,7 @@ async function acquire(pool: Pool, deadline: Deadline): Promise<Connection> {
 function connectionsOfClient(client: PostgresClient, timeoutMs: number): Connections {
   const reports = reportsOfClient(client)
   const statement: Connections['statement'] = (text, values) =>
-    withDeadline(timeoutMs, async deadline => {
+    withDeadline(timeoutMs, errors.make, async deadline => {
       mustBeConnected(client)
       if (isInBlock(client))
         throw new PostgresStoreError('UNAVAILABLE', 'The connection has an open transaction block')
@@ -282,7 +240,7 @@ function connectionsOfClient(client: PostgresClient, timeoutMs: number): Connect
     statement,
     call: ({ text }, values) => statement(text, values),
     transaction: work =>
-      withDeadline(timeoutMs, async deadline => {
+      withDeadline(timeoutMs, errors.make, async deadline => {
         if (client.transaction === undefined)
           throw new PostgresStoreError('UNSUPPORTED_CLIENT', 'The client has no transaction()')
         const { transaction } = client

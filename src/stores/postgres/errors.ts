@@ -1,4 +1,5 @@
 /** Errors of the store, and the class of an error of the driver. */
+import { type ErrorClass, storeErrors } from '../database/errors.js'
 import { describeError, serverErrorOf } from './driver-errors.js'
 
 /**
@@ -57,25 +58,8 @@ export class PostgresStoreError extends Error {
   }
 }
 
-/**
- * The error of a request that was shed. One for all: to record the stack of a new error takes several times as
- * long as to shed the request, when the process is overloaded.
- */
-const shed = new PostgresStoreError('UNAVAILABLE', 'Overloaded: the request was shed; no changes were made')
-shed.stack = `${shed.name}: ${shed.message}`
-
-/**
- * @param cause the error of the driver; `null`: the request was shed
- * @returns the error of a request that made no changes
- */
-export function unavailable(cause: unknown): PostgresStoreError {
-  if (cause === null) return shed
-  return new PostgresStoreError('UNAVAILABLE', 'The database is unavailable; no changes were made', { cause })
-}
-
-/** @returns the error of a request for which the statement returned no row */
-export const noRow = () =>
-  new PostgresStoreError('COMMIT_UNKNOWN', 'The database returned no row for this request')
+/** The errors of requests. */
+export const errors = storeErrors((code, message, options) => new PostgresStoreError(code, message, options))
 
 /** @returns the error of the check at start, which says in words what the driver or the server has reported */
 export function startError(cause: unknown): PostgresStoreError {
@@ -96,17 +80,6 @@ export function startError(cause: unknown): PostgresStoreError {
  * server itself.
  */
 const passes = /^(?:08|25|40|53|55|57|58|F0|XX)/
-
-/** The outcome of a statement or database transaction that ended in an error of the driver. */
-export type ErrorClass =
-  /** No changes were made; reload and retry: a unique violation, a deadlock, a serialization failure. */
-  | 'conflict'
-  /** No changes were made: a lock or statement timed out; the server is full, read-only or unreachable. */
-  | 'unavailable'
-  /** No changes were made, and a retry would fail too: the server rejects the statement. */
-  | 'rejected'
-  /** The connection was lost, or the server shut down: the commit may have happened, or may still happen. */
-  | 'unknown'
 
 const conflicts = new Set(['40001', '40P01', '23505', '23P01'])
 /**

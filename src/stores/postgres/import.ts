@@ -1,21 +1,14 @@
 /** The cut-over from a legacy integration (D27): its bets, and the transactions of its last days. */
 import type { Bet, Transaction } from '../../store.js'
+import { creditColumns } from '../database/bet-columns.js'
+import { type ImportReport, importInChunks } from '../database/import.js'
+import { creditsToRow } from '../database/rows.js'
+import { lines, sql } from '../database/sql-text.js'
 import type { PostgresClient } from './client.js'
-import { PostgresStoreError } from './errors.js'
-import { creditsToRow } from './rows.js'
-import { creditColumns, lines, nextWalletTransactionId, sql } from './sql/fragments.js'
+import { errors } from './errors.js'
+import { nextWalletTransactionId } from './sql/fragments.js'
 import { literal } from './sql/quoting.js'
 import { type PostgresTables, type Tables, tablesOf } from './tables.js'
-
-export interface ImportReport {
-  /** Records that were new. */
-  imported: number
-  /** Records that existed already and were not changed. */
-  alreadyPresent: number
-}
-
-/** Rows per statement. */
-const rowsMax = 1_000
 
 /**
  * Imports bets of the legacy integration that can still be rolled back, settled or unsettled. It can be run
@@ -137,7 +130,7 @@ const importTransactionsSql = ({ schema }: Tables) => sql`
   SELECT count(*)::integer AS imported, (SELECT count(*) FROM advanced_sequence)
   FROM imported`
 
-interface ImportOf<Item> {
+interface RowsOf<Item> {
   text(tables: Tables): string
   schema: string | undefined
   /** Names the record in an error. */
@@ -145,47 +138,18 @@ interface ImportOf<Item> {
   rowOf(item: Item): object
 }
 
-async function importRows<Item>(
+function importRows<Item>(
   client: PostgresClient,
   items: Iterable<Item> | AsyncIterable<Item>,
-  { text, schema, describe, rowOf }: ImportOf<Item>,
+  { text, schema, describe, rowOf }: RowsOf<Item>,
 ): Promise<ImportReport> {
   const statement = text(tablesOf(schema === undefined ? {} : { schema }))
-  const insert = async (chunk: readonly Item[]): Promise<number> => {
-    const { rows } = await client.query(statement, [JSON.stringify(chunk.map(rowOf))])
-    return (rows as { imported: number }[])[0]?.imported ?? 0
-  }
-  /** After a failed chunk: finds the record that the tables reject. */
-  const insertOneByOne = async (chunk: readonly Item[]): Promise<number> => {
-    let imported = 0
-    for (const item of chunk) {
-      try {
-        imported += await insert([item])
-      } catch (cause) {
-        const why = cause instanceof Error ? cause.message : String(cause)
-        throw new PostgresStoreError('IMPORT_REJECTED', `${describe(item)}: ${why}`, { cause })
-      }
-    }
-    return imported
-  }
-
-  const report: ImportReport = { imported: 0, alreadyPresent: 0 }
-  for await (const chunk of chunksOf(items)) {
-    const imported = await insert(chunk).catch(() => insertOneByOne(chunk))
-    report.imported += imported
-    report.alreadyPresent += chunk.length - imported
-  }
-  return report
-}
-
-async function* chunksOf<Item>(items: Iterable<Item> | AsyncIterable<Item>): AsyncGenerator<Item[]> {
-  let chunk: Item[] = []
-  for await (const item of items) {
-    chunk.push(item)
-    if (chunk.length === rowsMax) {
-      yield chunk
-      chunk = []
-    }
-  }
-  if (chunk.length > 0) yield chunk
+  return importInChunks(items, {
+    describe,
+    makeError: errors.make,
+    async insert(chunk) {
+      const { rows } = await client.query(statement, [JSON.stringify(chunk.map(rowOf))])
+      return (rows as { imported: number }[])[0]?.imported ?? 0
+    },
+  })
 }

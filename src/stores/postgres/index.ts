@@ -1,8 +1,11 @@
 /** `bet-wallet/postgres`: the store over PostgreSQL, with your own players' table. */
 export type { QueueStats } from '../../batches/index.js'
-export type { PostgresClient, Query } from './client.js'
+export type { ImportReport } from '../database/import.js'
+export type { PlayersTable } from '../database/players-table.js'
+export type { PendingCommit, Query } from '../database/within-transaction.js'
+export type { PostgresClient } from './client.js'
 export { type PostgresErrorCode, PostgresStoreError } from './errors.js'
-export { type ImportReport, importBets, importTransactions } from './import.js'
+export { importBets, importTransactions } from './import.js'
 export {
   type MigrationSettings,
   type MigrationSqlSettings,
@@ -10,5 +13,4 @@ export {
   postgresMigrationSql,
 } from './migrate.js'
 export { createPostgresStore, type PostgresStore, type PostgresStoreOptions } from './store.js'
-export type { PlayersTable, PostgresTables } from './tables.js'
-export type { PendingCommit } from './within-transaction.js'
+export type { PostgresTables } from './tables.js'

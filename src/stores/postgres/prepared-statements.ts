@@ -3,8 +3,8 @@
  * connection. Behind a pooler that gives every database transaction another connection, a name may be unknown, or
  * taken: then the statement was not executed, and names are not used any more.
  */
+import { nameHash } from '../database/name-hash.js'
 import { hasCode } from './errors.js'
-import { nameHash } from './name-hash.js'
 import { functionName } from './sql/fragments.js'
 import type { Tables } from './tables.js'
 

@@ -6,12 +6,12 @@ import { describe, expect, it, test } from 'vitest'
 import { describeError, serverErrorOf } from '../../../src/stores/postgres/driver-errors.js'
 import {
   classifyError,
+  errors,
   failedCheckOf,
   isConnectionLost,
   isOutOfRange,
   PostgresStoreError,
   startError,
-  unavailable,
 } from '../../../src/stores/postgres/errors.js'
 
 /** What the server has answered. */
@@ -224,10 +224,10 @@ describe('the error of the check at start', () => {
 })
 
 test('requests that are shed share one error: it costs nothing, and has no stack of another request', () => {
-  expect(unavailable(null)).toBe(unavailable(null))
-  expect(unavailable(null)).toMatchObject({ name: 'PostgresStoreError', code: 'UNAVAILABLE' })
-  expect(unavailable(null).stack).toBe(
+  expect(errors.unavailable(null)).toBe(errors.unavailable(null))
+  expect(errors.unavailable(null)).toMatchObject({ name: 'PostgresStoreError', code: 'UNAVAILABLE' })
+  expect(errors.unavailable(null).stack).toBe(
     'PostgresStoreError: Overloaded: the request was shed; no changes were made',
   )
-  expect(unavailable(undefined)).not.toBe(unavailable(undefined))
+  expect(errors.unavailable(undefined)).not.toBe(errors.unavailable(undefined))
 })

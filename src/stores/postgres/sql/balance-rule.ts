@@ -1,6 +1,8 @@
 /** `is_balance_rule`: whether a failed CHECK is a rule about the balance, as a minimum that the PAM set. */
+
+import { sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
-import { asPlayerId, type DatabaseFunction, defineFunction, functionName, sql } from './fragments.js'
+import { asPlayerId, type DatabaseFunction, defineFunction, functionName } from './fragments.js'
 import { literal } from './quoting.js'
 
 /**

@@ -1,4 +1,6 @@
 /** `commit` for one item, by small statements: cheaper to set up than the statement for many. */
+
+import { sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import {
   asPlayerId,
@@ -18,7 +20,6 @@ import {
   raiseBalanceDiffers,
   raiseBetChanged,
   revisionMatches,
-  sql,
   transactionColumns,
   transactionValues,
 } from './fragments.js'

@@ -1,6 +1,8 @@
 /**
  * `commit` for many items: judges every item by its guards, and writes the accepted ones in one statement.
  */
+
+import { sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import {
   asPlayerId,
@@ -21,7 +23,6 @@ import {
   raiseBalanceDiffers,
   raiseBetChanged,
   revisionMatches,
-  sql,
   transactionColumns,
   transactionValues,
 } from './fragments.js'

@@ -1,16 +1,15 @@
 /** `credit_bet_v1`: for settlements by PAM code (D17), in the database transaction that credits the player. */
+
+import { betColumnLines, settlementTypes } from '../../database/bet-columns.js'
+import { lines, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import {
   asPlayerId,
-  betColumnLines,
   betColumns,
   betQuery,
   creditFunctionName,
   type DatabaseFunction,
   defineFunction,
-  lines,
-  settlementTypes,
-  sql,
 } from './fragments.js'
 
 export function creditFunction(tables: Tables): DatabaseFunction {

@@ -2,6 +2,13 @@
  * Parts that several statements share. All SQL of this store is plain text made from names; values of a
  * request travel as parameters.
  */
+import {
+  betColumnLines,
+  creditColumns,
+  creditColumnsOf,
+  settlementTypes,
+} from '../../database/bet-columns.js'
+import { lines, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import { dollarQuoted, literal } from './quoting.js'
 import { schemaVersion } from './version.js'
@@ -15,45 +22,6 @@ export const functionName = ({ optionSet }: Tables, name: string) =>
 
 /** The function that PAM code calls: without a hash, it stays the same when options change. */
 export const creditFunctionName = `credit_bet_v${schemaVersion}`
-
-/**
- * SQL over several lines. The indentation of the first line is removed from all lines; interpolated text
- * takes the indentation of its line. A line break inside a quoted name stays as it is.
- */
-export function sql(parts: TemplateStringsArray, ...values: readonly (string | number)[]): string {
-  const margin = /^\n */.exec(parts[0] ?? '')?.[0] ?? '\n'
-  let text = ''
-  parts.forEach((part, index) => {
-    text += part.replaceAll(margin, '\n')
-    const indentation = /^ */.exec(text.slice(text.lastIndexOf('\n') + 1))?.[0] ?? ''
-    text += indent(String(values[index] ?? ''), indentation)
-  })
-  return text.trim()
-}
-
-/** Indents every line but the first. */
-function indent(text: string, indentation: string): string {
-  return text.replace(/"(?:[^"]|"")*"|\n(?=.)/g, match => (match === '\n' ? `\n${indentation}` : match))
-}
-
-/** A list with a line for each item. */
-export const lines = (items: readonly string[]) => items.join(',\n')
-
-export const settlementTypes = ['bet_paid', 'voided', 'cashout'] as const
-
-/** The columns of one settlement type: the parts of a credit (D18). */
-export const creditColumnsOf = (type: (typeof settlementTypes)[number]) =>
-  ['live', 'reversed', 'owed'].map(part => `${type}_${part}`)
-
-export const creditColumns = settlementTypes.flatMap(creditColumnsOf)
-
-/** The columns of `bets`, as lines of a list. `prefix` stands before every name. */
-export const betColumnLines = (prefix = '') =>
-  [
-    ['bet_id', 'player_id', 'currency', 'stake', 'status'],
-    ...settlementTypes.map(creditColumnsOf),
-    ['revision'],
-  ].map(columns => columns.map(column => `${prefix}${column}`).join(', '))
 
 /**
  * Settings of every function: look up rows by index, with one generic plan per connection. There is no

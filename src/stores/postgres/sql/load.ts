@@ -1,16 +1,16 @@
 /** `load`: player, bet and transaction for many keys, in one statement and so from one snapshot. */
+
+import { creditColumns } from '../../database/bet-columns.js'
+import { lines, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import {
   asPlayerId,
   betQuery,
-  creditColumns,
   type DatabaseFunction,
   defineFunction,
   fromStoredTransaction,
   functionName,
-  lines,
   lookup,
-  sql,
 } from './fragments.js'
 
 /** `load_v1`, called with a JSON array of keys. */

@@ -1,6 +1,7 @@
 /** The registered option sets: which options the functions of the schema were made for. */
+
+import { sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
-import { sql } from './fragments.js'
 import { dollarQuoted, jsonLiteral, literal } from './quoting.js'
 
 export const optionsTable = (schema: string) => sql`

@@ -2,7 +2,8 @@
  * The rules about several columns of a row, as functions that the CHECKs call. A statement that writes to a table
  * reads the CHECKs anew, which takes longer than the rest of a small INSERT; a function is read once per connection.
  */
-import { creditColumns, lines, settlementTypes, sql } from './fragments.js'
+import { creditColumns, settlementTypes } from '../../database/bet-columns.js'
+import { lines, sql } from '../../database/sql-text.js'
 import { dollarQuoted } from './quoting.js'
 import { schemaVersion } from './version.js'
 

@@ -1,10 +1,13 @@
 /** The migration: schema, tables and functions. */
+
+import { creditColumns } from '../../database/bet-columns.js'
+import { lines, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import { balanceRuleFunction } from './balance-rule.js'
 import { commitFunction } from './commit.js'
 import { commitOneFunction } from './commit-one.js'
 import { creditFunction } from './credit.js'
-import { creditColumns, type DatabaseFunction, lines, nextWalletTransactionId, sql } from './fragments.js'
+import { type DatabaseFunction, nextWalletTransactionId } from './fragments.js'
 import { loadConfirmedFunction, loadFunction } from './load.js'
 import { optionsTable, refuseOtherOptions, registerOptions } from './options.js'
 import { dollarQuoted, literal } from './quoting.js'

@@ -3,10 +3,13 @@
 import type { Entry } from '../../batches/index.js'
 import type { Decimal } from '../../money.js'
 import type { CommitResult, WalletChanges } from '../../store.js'
-import { CallbackFailed, type Query } from './client.js'
 import type { Columns } from './columns.js'
+import { CallbackFailed } from './deadline.js'
 import { isDebit } from './refusals.js'
 import type { CommitRow } from './rows.js'
+
+/** Runs one statement with its parameters and returns its rows. */
+export type Query = (text: string, values?: unknown[]) => Promise<{ rows: unknown[] }>
 
 /** One request inside an open database transaction. */
 export interface PendingCommit {

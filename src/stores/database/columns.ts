@@ -3,8 +3,8 @@
  * never rounded.
  */
 import { type Decimal, decimalsOf } from '../../money.js'
-import { PostgresStoreError } from './errors.js'
-import type { Tables } from './tables.js'
+import type { OptionChecks } from '../../option-checks.js'
+import type { Players } from './players-table.js'
 
 /** The range of the balance column, from the catalog. */
 export interface BalanceColumn {
@@ -27,18 +27,19 @@ export interface Columns {
   fromColumn(balance: string, currency: string): Decimal
 }
 
-/** @param column the balance column, from the check at start */
+/**
+ * @param column the balance column, from the check at start
+ * @param check of the store; its functions throw `INVALID_OPTIONS`
+ */
 export function columnsOf(
-  { idType, balanceType, minorUnits }: Tables['players'],
+  { idType, balanceType, minorUnits }: Pick<Players, 'idType' | 'balanceType' | 'minorUnits'>,
   column: BalanceColumn,
+  check: OptionChecks,
 ): Columns {
   const decimals = (currency: string): number => {
     const units = typeof minorUnits === 'number' ? minorUnits : minorUnits.get(currency)
     if (units !== undefined) return units
-    throw new PostgresStoreError(
-      'INVALID_OPTIONS',
-      `players.minorUnits has no entry for the currency ${currency}`,
-    )
+    return check.invalid(`players.minorUnits has no entry for the currency ${currency}`)
   }
   return {
     idOf: idType === 'bigint' ? bigintOf : idType === 'uuid' ? uuidOf : playerId => playerId,
@@ -64,7 +65,7 @@ export function columnsOf(
 const wholeNumber = /^(?:0|-?[1-9][0-9]{0,18})$/
 const bigintMax = 2n ** 63n
 
-/** Only in the format that PostgreSQL prints: "007" and " 7" are other ids than "7" (D24). */
+/** Only in the format that databases print: "007" and " 7" are other ids than "7" (D24). */
 function bigintOf(playerId: string): string | null {
   if (!wholeNumber.test(playerId)) return null
   const value = BigInt(playerId)

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Entry } from '../../../src/batches/index.js'
-import { createLockWaits, type LockWaitSettings } from '../../../src/stores/postgres/lock-waits.js'
+import { createLockWaits, type LockWaitSettings } from '../../../src/stores/database/lock-waits.js'
 
 interface Item {
   name: string

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { columnsOf } from '../../../src/stores/postgres/columns.js'
-import { type PlayersTable, tablesOf } from '../../../src/stores/postgres/tables.js'
+import { columnsOf } from '../../../src/stores/database/columns.js'
+import type { PlayersTable } from '../../../src/stores/postgres/index.js'
+import { check } from '../../../src/stores/postgres/option-checks.js'
+import { tablesOf } from '../../../src/stores/postgres/tables.js'
 
 const anyDecimal = { scale: null, max: null }
 
@@ -9,7 +11,7 @@ function columns(
   column: { scale: number | null; max: string | null } = anyDecimal,
 ) {
   const table = { table: 'pam.accounts', id: 'id', currency: 'currency', balance: 'balance', ...players }
-  return columnsOf(tablesOf({ players: table }).players, column)
+  return columnsOf(tablesOf({ players: table }).players, column, check)
 }
 
 describe('a balance in minor units', () => {
@@ -91,7 +93,7 @@ describe('an id of type', () => {
     },
   )
 
-  test('uuid: only in the format that PostgreSQL prints', () => {
+  test('uuid: only in the format that databases print', () => {
     const { idOf } = columns({ idType: 'uuid' })
     const id = 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'
     expect(idOf(id)).toBe(id)

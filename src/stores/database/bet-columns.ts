@@ -1,0 +1,17 @@
+/** The columns of the table of bets: those of a credit, per settlement type (D18). */
+
+export const settlementTypes = ['bet_paid', 'voided', 'cashout'] as const
+
+/** The columns of one settlement type: the parts of a credit (D18). */
+export const creditColumnsOf = (type: (typeof settlementTypes)[number]) =>
+  ['live', 'reversed', 'owed'].map(part => `${type}_${part}`)
+
+export const creditColumns = settlementTypes.flatMap(creditColumnsOf)
+
+/** The columns of `bets`, as lines of a list. `prefix` stands before every name. */
+export const betColumnLines = (prefix = '') =>
+  [
+    ['bet_id', 'player_id', 'currency', 'stake', 'status'],
+    ...settlementTypes.map(creditColumnsOf),
+    ['revision'],
+  ].map(columns => columns.map(column => `${prefix}${column}`).join(', '))

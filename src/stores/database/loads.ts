@@ -1,0 +1,70 @@
+/** `load` and `loadConfirmed`: many keys in one statement. */
+import {
+  answerEach,
+  type Batches,
+  bisect,
+  createBatches,
+  type Entry,
+  type QueueSettings,
+} from '../../batches/index.js'
+import type { WalletKeys, WalletSnapshot } from '../../store.js'
+import type { Columns } from './columns.js'
+import type { Failure, StoreErrors } from './errors.js'
+import { betFromRow, type LoadRow, transactionFromRow } from './rows.js'
+
+export interface LoadSettings {
+  queue: QueueSettings
+  /** Known before the first key is submitted. */
+  columns(): Columns
+  /** Reads the rows of the keys. */
+  read(keys: readonly WalletKeys[], columns: Columns): Promise<readonly LoadRow[]>
+  classify(error: unknown): Failure
+  errors: StoreErrors
+}
+
+type LoadEntry = Entry<WalletKeys, WalletSnapshot>
+
+export function createLoads(settings: LoadSettings): Batches<WalletKeys, WalletSnapshot> {
+  const { queue, columns, read, classify, errors } = settings
+
+  async function perform(entries: readonly LoadEntry[], retry = true): Promise<void> {
+    let rows: readonly LoadRow[]
+    try {
+      rows = await read(
+        entries.map(({ item }) => item),
+        columns(),
+      )
+    } catch (error) {
+      const { kind, cause, timedOut } = classify(error)
+      // A read can be repeated: once, on another connection.
+      if (retry && !timedOut && kind !== 'rejected') return await perform(entries, false)
+      if (kind === 'rejected' && entries.length > 1) return await bisect(entries, half => perform(half))
+      for (const entry of entries) entry.reject(kind === 'rejected' ? cause : errors.unavailable(cause))
+      return
+    }
+    answerEach(entries, rows, {
+      indexOf: row => row.key_index,
+      answer: (entry, row) => entry.resolve(snapshotOf(entry.item, row, columns())),
+      missing: errors.noRow,
+    })
+  }
+
+  return createBatches<WalletKeys, WalletSnapshot>({
+    ...queue,
+    sheddable: keys => keys.operation === 'placebet',
+    perform: entries => perform(entries),
+    onShed: entry => entry.reject(errors.unavailable(null)),
+  })
+}
+
+function snapshotOf(keys: WalletKeys, row: LoadRow, columns: Columns): WalletSnapshot {
+  const { currency, balance, bet, transaction } = row
+  return {
+    player:
+      currency === null
+        ? null
+        : { playerId: keys.playerId, currency, balance: columns.fromColumn(balance ?? '', currency) },
+    bet: bet === null ? null : betFromRow(keys.betId, bet),
+    transaction: transaction === null ? null : transactionFromRow(keys, transaction),
+  }
+}

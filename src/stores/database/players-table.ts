@@ -1,0 +1,156 @@
+/** The options of the operator's players' table, and of the library's own tables beside it. */
+import type { OptionChecks } from '../../option-checks.js'
+import type { MinorUnits } from './option-set.js'
+
+/** The operator's own players' table. It is used unchanged, and external writers may change it too. */
+export interface PlayersTable {
+  /** With its schema, spelled as in the catalog: `"pam.accounts"`. A table or an updatable view. */
+  table: string
+  /** The column of the playerId. It must have a unique index. */
+  id: string
+  /**
+   * `text` (also varchar), `bigint` (any integer type) or `uuid` (on MySQL and MariaDB: `BINARY(16)`).
+   * @default 'text'
+   */
+  idType?: 'text' | 'bigint' | 'uuid'
+  /** The column of the currency code, as the platform sends it: `EUR`. */
+  currency: string
+  /** The column of the available balance, which guard 3 tests. */
+  balance: string
+  /**
+   * - `numeric`: a decimal, with or without scale.
+   * - `text`: a decimal as text.
+   * - `minor-units`: an integer of any type, in minor units of the currency.
+   * @default 'numeric'
+   */
+  balanceType?: 'numeric' | 'text' | 'minor-units'
+  /**
+   * Required with `minor-units`: how many decimals they have. A number, or one per currency: `{ EUR: 2, JPY:
+   * 0, KWD: 3 }`.
+   */
+  minorUnits?: number | Readonly<Record<string, number>>
+  /**
+   * The minimum scale of a `numeric` column that has one. Checked at start.
+   * @default 2
+   */
+  decimalsMin?: number
+}
+
+type Name = readonly [schema: string, table: string]
+
+/** The checked options. `table` and `columns` are quoted for SQL. */
+export interface Players {
+  /** Whether it is the library's own table. */
+  own: boolean
+  table: string
+  tableName: Name
+  columns: { id: string; currency: string; balance: string }
+  columnNames: { id: string; currency: string; balance: string }
+  idType: 'text' | 'bigint' | 'uuid'
+  balanceType: 'numeric' | 'text' | 'minor-units'
+  minorUnits: MinorUnits
+  decimalsMin: number
+}
+
+/** How a database spells names. */
+export interface Dialect {
+  check: OptionChecks
+  /** The longest name, and how it is measured. */
+  nameMax: number
+  lengthOf(name: string): number
+  lengthUnit: string
+  quoted(name: string): string
+}
+
+export const playersOptionNames = [
+  ...['table', 'id', 'idType', 'currency', 'balance', 'balanceType', 'minorUnits', 'decimalsMin'],
+]
+
+/**
+ * @param options `undefined`: the library's own table, `ownTable`
+ * @param otherNames of options that only this database has
+ * @throws `INVALID_OPTIONS`, naming the option
+ */
+export function playersOf(
+  dialect: Dialect,
+  options: PlayersTable | undefined,
+  ownTable: Name,
+  otherNames: readonly string[] = [],
+): Players {
+  const { check, quoted } = dialect
+  const own = options === undefined
+  const given: PlayersTable = options ?? {
+    table: ownTable.join('.'),
+    id: 'player_id',
+    currency: 'currency',
+    balance: 'balance',
+  }
+  check.names(given, [...playersOptionNames, ...otherNames], 'players.')
+  const tableName = own ? ownTable : tableNameOf(dialect, 'players.table', given.table)
+  const columnNames = {
+    id: nameOf(dialect, 'players.id', given.id),
+    currency: nameOf(dialect, 'players.currency', given.currency),
+    balance: nameOf(dialect, 'players.balance', given.balance),
+  }
+  const { id, currency, balance } = columnNames
+  const idType = check.oneOf('players.idType', given.idType ?? 'text', ['text', 'bigint', 'uuid'])
+  const balanceTypes = ['numeric', 'text', 'minor-units'] as const
+  const balanceType = check.oneOf('players.balanceType', given.balanceType ?? 'numeric', balanceTypes)
+  if ((balanceType === 'minor-units') !== (given.minorUnits !== undefined)) {
+    check.invalid("players.minorUnits is required with balanceType 'minor-units', and allowed only with it")
+  }
+  return {
+    own,
+    table: tableName.map(quoted).join('.'),
+    tableName,
+    columns: { id: quoted(id), currency: quoted(currency), balance: quoted(balance) },
+    columnNames,
+    idType,
+    balanceType,
+    minorUnits: checkedMinorUnits(check, given.minorUnits ?? 2),
+    decimalsMin: check.whole('players.decimalsMin', given.decimalsMin ?? 2, 0, 18),
+  }
+}
+
+function checkedMinorUnits(
+  check: OptionChecks,
+  minorUnits: number | Readonly<Record<string, number>>,
+): MinorUnits {
+  if (typeof minorUnits === 'number') return check.whole('players.minorUnits', minorUnits, 0, 18)
+  if (typeof minorUnits !== 'object' || minorUnits === null)
+    check.invalid('players.minorUnits must be a number, or one per currency')
+  const units = new Map<string, number>()
+  for (const [currency, value] of Object.entries(minorUnits)) {
+    units.set(currency, check.whole(`players.minorUnits.${currency}`, value, 0, 18))
+  }
+  return units
+}
+
+/** The options that decide what the functions of the store do with the players' table. */
+export const playersOptions = (players: Players) => ({
+  'players.table': players.tableName.join('.'),
+  'players.id': players.columnNames.id,
+  'players.idType': players.idType,
+  'players.currency': players.columnNames.currency,
+  'players.balance': players.columnNames.balance,
+  'players.balanceType': players.balanceType,
+  'players.minorUnits': players.balanceType === 'minor-units' ? players.minorUnits : null,
+})
+
+export function nameOf(dialect: Dialect, option: string, value: unknown): string {
+  const { check, nameMax, lengthOf, lengthUnit } = dialect
+  if (typeof value !== 'string' || value === '' || value.includes('\0'))
+    return check.invalid(`${option} must be a name`)
+  if (lengthOf(value) > nameMax) check.invalid(`${option} is longer than ${nameMax} ${lengthUnit}`)
+  return value
+}
+
+export function tableNameOf(dialect: Dialect, option: string, value: unknown): Name {
+  const parts = typeof value === 'string' ? value.split('.') : []
+  const [schema, table] = parts
+  if (parts.length !== 2 || !schema || !table) {
+    // Without its schema, the table would depend on the settings of the session.
+    return dialect.check.invalid(`${option} must be a table with its schema, as in "public.accounts"`)
+  }
+  return [nameOf(dialect, option, schema), nameOf(dialect, option, table)]
+}

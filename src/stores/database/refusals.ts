@@ -1,0 +1,29 @@
+/** Refusals by the players' table: an amount that its balance column cannot hold, a balance below its minimum. */
+import { isNegative } from '../../money.js'
+import type { CommitResult, WalletChanges } from '../../store.js'
+import type { MakeError } from './errors.js'
+
+/** Whether the changes debit the player: only then they may be refused. */
+export function isDebit({ balance }: WalletChanges): boolean {
+  return balance !== null && isNegative(balance.delta)
+}
+
+/**
+ * The result for an amount that the balance column cannot hold exactly. A debit is refused, never rounded.
+ *
+ * @throws `AMOUNT_NOT_REPRESENTABLE` for a credit: money that is due must not be refused
+ */
+export function notRepresentable(changes: WalletChanges, cause: unknown, makeError: MakeError): CommitResult {
+  const problem = 'not representable in the balance column'
+  if (isDebit(changes))
+    return { status: 'refused', errorCode: 'INVALID_AMOUNT', description: `amount: ${problem}` }
+  const amount = changes.balance?.delta ?? 'The amount'
+  throw makeError('AMOUNT_NOT_REPRESENTABLE', `${amount}: ${problem}`, { cause })
+}
+
+/** A debit that a rule of the players' table about the balance rejects: a minimum that the PAM set. */
+export const belowMinimum: CommitResult = {
+  status: 'refused',
+  errorCode: 'INSUFFICIENT_FUNDS',
+  description: 'amount: below the minimum balance',
+}

@@ -1,0 +1,170 @@
+/** Converts between the records of the contract and rows: every value is text or `null`. */
+import { add, type Decimal, isNegative } from '../../money.js'
+import type { Bet, Credit, SettlementType, Transaction, WalletChanges } from '../../store.js'
+import type { Columns } from './columns.js'
+
+const settlementTypes = ['BET_PAID', 'VOIDED', 'CASHOUT'] as const satisfies SettlementType[]
+
+/** The columns of the credits. A type that was never credited has none. */
+export function creditsToRow(credits: Bet['credits']): Record<string, string | null> {
+  const row: Record<string, string | null> = {}
+  for (const type of settlementTypes) {
+    const credit = credits[type]
+    if (credit === undefined) continue
+    const column = type.toLowerCase()
+    row[`${column}_live`] = credit.live
+    row[`${column}_reversed`] = credit.reversed
+    row[`${column}_owed`] = credit.owed
+  }
+  return row
+}
+
+/** The values of all credit columns, in the order of {@link creditsToRow}; `null`: the bet has none. */
+export function creditFields(credits: Bet['credits']): Fields | null {
+  const row = creditsToRow(credits)
+  if (Object.keys(row).length === 0) return null
+  return settlementTypes.flatMap(type =>
+    ['live', 'reversed', 'owed'].map(part => row[`${type.toLowerCase()}_${part}`]),
+  )
+}
+
+export type Fields = readonly (string | null | undefined)[]
+
+/** The fields of each item of a batch. @see fieldsOf */
+export function fieldsOfBatch(
+  all: readonly WalletChanges[],
+  columns: Columns,
+  dateOf: (transactionDate: string) => string,
+): Fields[] {
+  const sums = new Map<string, Sums>()
+  return all.map(changes => {
+    const { playerId } = changes.transaction
+    const before = sums.get(playerId)
+    sums.set(playerId, sumsWith(before, changes.balance, columns))
+    return fieldsOf(changes, columns, dateOf, before)
+  })
+}
+
+/** Of the earlier items of a player in the batch, in the column's unit; `null`: none. */
+interface Sums {
+  debits: Decimal | null
+  credits: Decimal | null
+}
+
+function sumsWith(
+  { debits, credits }: Sums = { debits: null, credits: null },
+  balance: WalletChanges['balance'],
+  columns: Columns,
+): Sums {
+  const delta = balance && columns.toColumn(balance.delta, balance.currency)
+  if (delta === null) return { debits, credits }
+  return isNegative(delta)
+    ? { debits: debits === null ? delta : add(debits, delta), credits }
+    : { debits, credits: credits === null ? delta : add(credits, delta) }
+}
+
+/**
+ * The fields of an item, in the order of the SQL: all but the credits of the bet.
+ *
+ * @param dateOf the transaction's date in the form of the database
+ */
+export function fieldsOf(
+  { transaction, bet, balance }: WalletChanges,
+  columns: Columns,
+  dateOf: (transactionDate: string) => string,
+  before?: Sums,
+): Fields {
+  return [
+    transaction.operation,
+    transaction.transactionId,
+    transaction.playerId,
+    transaction.betId,
+    transaction.amount,
+    transaction.currency,
+    transaction.type,
+    transaction.delta,
+    transaction.refusal?.errorCode,
+    transaction.refusal?.description,
+    dateOf(transaction.transactionDate),
+    balance && columns.toColumn(balance.delta, balance.currency),
+    balance?.currency,
+    balance && balance.floor !== null ? columns.floorToColumn(balance.floor, balance.currency) : null,
+    before?.debits,
+    before?.credits,
+    bet?.playerId,
+    bet?.currency,
+    bet?.stake,
+    bet?.status,
+    bet?.revision.toString(),
+  ]
+}
+
+/** What a commit returns for an item. `busy`: another writer holds the row lock. */
+export interface CommitRow {
+  item_index: number
+  verdict: 'committed' | 'conflict' | 'busy' | 'out-of-range'
+  currency: string | null
+  balance: string | null
+  wallet_transaction_id: string | null
+}
+
+/** What a load returns for a key. */
+export interface LoadRow {
+  key_index: number
+  /** Of the player; `null`: there is none. */
+  currency: string | null
+  balance: string | null
+  bet: Row | null
+  transaction: Row | null
+}
+
+/** A row of a table by its columns: every value is text or `null`. */
+export type Row = Readonly<Record<string, string | null | undefined>>
+
+export function betFromRow(betId: string, row: Row): Bet {
+  const credits: Bet['credits'] = {}
+  for (const type of settlementTypes) {
+    const column = type.toLowerCase()
+    const reversed = row[`${column}_reversed`] ?? null
+    if (reversed === null) continue
+    credits[type] = {
+      live: row[`${column}_live`] ?? null,
+      reversed,
+      owed: row[`${column}_owed`] ?? '0',
+    } satisfies Credit
+  }
+  return {
+    betId,
+    playerId: text(row.player_id),
+    currency: text(row.currency),
+    stake: text(row.stake),
+    status: text(row.status) as Bet['status'],
+    credits,
+    revision: Number(row.revision),
+  }
+}
+
+export function transactionFromRow(
+  { operation, transactionId }: Pick<Transaction, 'operation' | 'transactionId'>,
+  row: Row,
+): Transaction {
+  const { error_code: errorCode = null, description = null } = row
+  return {
+    operation,
+    transactionId,
+    playerId: text(row.player_id),
+    betId: text(row.bet_id),
+    amount: row.amount ?? null,
+    currency: row.currency ?? null,
+    type: row.type ?? null,
+    delta: text(row.delta),
+    refusal: errorCode === null ? null : { errorCode, description: text(description) },
+    transactionDate: new Date(Number(row.transaction_date_ms)).toISOString(),
+    walletTransactionId: row.wallet_transaction_id ?? null,
+  }
+}
+
+/** The value of a NOT NULL column. If it is missing nevertheless, the core reports a contract violation. */
+function text(value: string | null | undefined): string {
+  return value ?? ''
+}

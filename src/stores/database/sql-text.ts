@@ -1,0 +1,26 @@
+/** SQL as text over several lines. */
+
+/**
+ * SQL over several lines. The indentation of the first line is removed from all lines; interpolated text
+ * takes the indentation of its line. A line break inside a quoted name stays as it is.
+ */
+export function sql(parts: TemplateStringsArray, ...values: readonly (string | number)[]): string {
+  const margin = /^\n */.exec(parts[0] ?? '')?.[0] ?? '\n'
+  let text = ''
+  parts.forEach((part, index) => {
+    text += part.replaceAll(margin, '\n')
+    const indentation = /^ */.exec(text.slice(text.lastIndexOf('\n') + 1))?.[0] ?? ''
+    text += indent(String(values[index] ?? ''), indentation)
+  })
+  return text.trim()
+}
+
+/** Indents every line but the first. */
+function indent(text: string, indentation: string): string {
+  return text.replace(/"(?:[^"]|"")*"|`(?:[^`]|``)*`|\n(?=.)/g, match =>
+    match === '\n' ? `\n${indentation}` : match,
+  )
+}
+
+/** A list with a line for each item. */
+export const lines = (items: readonly string[]) => items.join(',\n')

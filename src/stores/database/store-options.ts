@@ -1,0 +1,90 @@
+/** The options that every store over a database has. */
+import type { QueueSettings } from '../../batches/index.js'
+import type { OptionChecks } from '../../option-checks.js'
+import type { PendingCommit, Query, WithinTransaction } from './within-transaction.js'
+
+export interface DatabaseStoreOptions {
+  /**
+   * Writes your own rows in the same database transaction: a ledger entry, an event, the bet with its odds
+   * from `changes.request`. Called once per database transaction, before COMMIT, with all requests that share
+   * it, including recorded refusals (`changes.transaction.refusal`).
+   *
+   * If it throws, nothing is committed, and each request is retried without the others. It may be called
+   * again for the same request: it must have no effects other than its queries. It needs a client that lends
+   * connections: a pool, or PGlite.
+   *
+   * @param query runs a statement in the database transaction
+   * @param pending the requests that are about to be committed
+   */
+  withinTransaction?(query: Query, pending: readonly PendingCommit[]): Promise<void>
+  /**
+   * Time limit of a batch in milliseconds, from borrowing a connection to the answer.
+   * @default 10_000
+   */
+  timeoutMs?: number
+  /**
+   * Time limit in milliseconds for a commit to wait for the row lock of a player.
+   * @default 2_000
+   */
+  lockTimeoutMs?: number
+  /**
+   * Maximum number of requests in one statement.
+   * @default 128
+   */
+  batchMax?: number
+  /**
+   * Maximum number of requests queued in this process, for `load`, `loadConfirmed` and `commit` each. More
+   * are shed at once: 503. Placebets may fill half of it; the other half is reserved for requests that must not be shed.
+   * @default 2_000
+   */
+  queueMax?: number
+  /**
+   * Maximum number of connections for `load`, for `loadConfirmed`, for `commit` and for lock waits, each. Size
+   * the pool for four times this number, plus the connections that your own code needs.
+   * @default 2
+   */
+  connectionsMax?: number
+  /**
+   * Starts although `ready` would throw `NOT_DURABLE`: a crash or a failover may lose transactions that were
+   * answered. For tests, and for hosted servers that are durable by other means than the settings that `ready`
+   * checks, as their provider states.
+   * @default false
+   */
+  allowNotDurable?: boolean
+}
+
+export const databaseStoreOptionNames = [
+  ...['withinTransaction', 'timeoutMs', 'lockTimeoutMs', 'batchMax', 'queueMax', 'connectionsMax'],
+  'allowNotDurable',
+]
+
+export interface DatabaseStoreSettings {
+  withinTransaction: WithinTransaction | undefined
+  allowNotDurable: boolean
+  timeoutMs: number
+  lockTimeoutMs: number
+  queue: QueueSettings
+}
+
+/** @throws `INVALID_OPTIONS`, naming the option */
+export function databaseStoreSettings(
+  check: OptionChecks,
+  options: DatabaseStoreOptions,
+): DatabaseStoreSettings {
+  const { withinTransaction } = options
+  if (withinTransaction !== undefined && typeof withinTransaction !== 'function')
+    check.invalid('withinTransaction must be a function')
+  const timeoutMs = check.whole('timeoutMs', options.timeoutMs ?? 10_000, 1, 3_600_000)
+  return {
+    withinTransaction,
+    allowNotDurable: check.boolean('allowNotDurable', options.allowNotDurable ?? false),
+    timeoutMs,
+    lockTimeoutMs: check.whole('lockTimeoutMs', options.lockTimeoutMs ?? 2_000, 1, 3_600_000),
+    queue: {
+      batchMax: check.whole('batchMax', options.batchMax ?? 128, 1, 10_000),
+      queueMax: check.whole('queueMax', options.queueMax ?? 2_000, 2, 1_000_000),
+      slotsMax: check.whole('connectionsMax', options.connectionsMax ?? 2, 1, 1_000),
+      queuedMsMax: timeoutMs,
+    },
+  }
+}

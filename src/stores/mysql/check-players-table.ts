@@ -1,0 +1,172 @@
+/** The check of the players' table: its columns must match the options. */
+import type { Decimal } from '../../money.js'
+import type { BalanceColumn } from '../database/columns.js'
+import type { Session } from './client.js'
+import { MysqlStoreError } from './errors.js'
+import type { Tables } from './tables.js'
+
+/** A column, as the catalog describes it. */
+interface Column {
+  name: string
+  /** Without its length: `decimal`. */
+  type: string
+  /** As it was declared: `bigint(20) unsigned`. */
+  declared: string
+  precision: number
+  scale: number
+  collation: string | null
+  generated: boolean
+}
+
+/** Throws the problem of the table. */
+type Fail = (problem: string) => never
+
+/** @throws {MysqlStoreError} `INVALID_PLAYERS_TABLE`, naming the column; `NOT_DURABLE` */
+export async function checkPlayersTable(
+  database: Session,
+  { players }: Tables,
+  allowNotDurable: boolean,
+): Promise<BalanceColumn> {
+  const fail: Fail = problem => {
+    throw new MysqlStoreError(
+      'INVALID_PLAYERS_TABLE',
+      `The players' table ${players.tableName.join('.')}: ${problem}`,
+    )
+  }
+  const columns = await columnsIn(database, players.tableName)
+  if (columns.length === 0)
+    fail('it does not exist, or this user may not see it (names are compared as the catalog spells them)')
+  const column = (option: 'id' | 'currency' | 'balance'): Column => {
+    const name = players.columnNames[option]
+    const names = columns.map(each => each.name).join(', ')
+    return (
+      columns.find(each => each.name === name) ??
+      fail(
+        `there is no column ${name} (players.${option}), or this user may not see it; its columns are ${names}`,
+      )
+    )
+  }
+  const engine = await engineOf(database, players.tableName)
+  if (engine !== null && engine !== 'InnoDB')
+    throw new MysqlStoreError(
+      'NOT_DURABLE',
+      `${players.tableName.join('.')} is a table of ${engine}, without database transactions; it must be InnoDB`,
+    )
+  checkId(column('id'), players, fail)
+  if (engine !== null) await checkUnique(database, players, fail)
+  checkCurrency(column('currency'), fail)
+  void allowNotDurable
+  return checkBalance(column('balance'), players, fail)
+}
+
+async function columnsIn(database: Session, tableName: readonly [string, string]): Promise<Column[]> {
+  const rows = await database.rows(
+    `SELECT COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, NUMERIC_PRECISION, NUMERIC_SCALE, COLLATION_NAME, EXTRA
+      FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? ORDER BY ORDINAL_POSITION`,
+    [...tableName],
+  )
+  return rows.map(([name, type, declared, precision, scale, collation, extra]) => ({
+    name: String(name),
+    type: String(type).toLowerCase(),
+    declared: String(declared).toLowerCase(),
+    precision: Number(precision ?? 0),
+    scale: Number(scale ?? 0),
+    collation: collation === null ? null : String(collation),
+    generated: /GENERATED/i.test(String(extra)) && !/DEFAULT_GENERATED/i.test(String(extra)),
+  }))
+}
+
+/** `null`: of a view. */
+async function engineOf(database: Session, tableName: readonly [string, string]): Promise<string | null> {
+  const [row] = await database.rows(
+    'SELECT ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?',
+    [...tableName],
+  )
+  return row?.[0] == null ? null : String(row[0])
+}
+
+const idTypes = {
+  text: ['varchar', 'char', 'varbinary'],
+  bigint: ['tinyint', 'smallint', 'mediumint', 'int', 'bigint'],
+  uuid: ['binary'],
+}
+
+function checkId(id: Column, { idType, idCollation, own }: Tables['players'], fail: Fail): void {
+  const types = idTypes[idType]
+  if (!types.includes(id.type) || (idType === 'uuid' && id.declared !== 'binary(16)')) {
+    fail(
+      `players.idType is ${idType}, but the column ${id.name} is ${id.declared}; it must be ` +
+        `${idType === 'uuid' ? 'binary(16)' : types.join(' or ')}`,
+    )
+  }
+  if (idType !== 'text' || own) return
+  const collation = id.collation ?? 'binary'
+  if (collation !== idCollation)
+    fail(`players.idCollation is ${idCollation}, but that of the column ${id.name} is ${collation}`)
+}
+
+async function checkUnique(
+  database: Session,
+  { tableName, columnNames }: Tables['players'],
+  fail: Fail,
+): Promise<void> {
+  const rows = await database.rows(
+    `SELECT INDEX_NAME FROM information_schema.STATISTICS
+      WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? AND NON_UNIQUE = 0
+      GROUP BY INDEX_NAME HAVING COUNT(*) = 1 AND MIN(COLUMN_NAME) = ? AND MIN(SUB_PART) IS NULL`,
+    [...tableName, columnNames.id],
+  )
+  if (rows.length === 0) fail(`there is no unique index on ${columnNames.id} alone`)
+}
+
+function checkCurrency(currency: Column, fail: Fail): void {
+  if (!['varchar', 'char', 'tinytext', 'text', 'enum'].includes(currency.type)) {
+    fail(`the column ${currency.name} (players.currency) is ${currency.declared}; it must be text`)
+  }
+}
+
+const balanceTypes = {
+  numeric: ['decimal'],
+  text: ['varchar', 'char', 'tinytext', 'text'],
+  'minor-units': ['tinyint', 'smallint', 'mediumint', 'int', 'bigint'],
+}
+
+/** Sums are computed with this many decimals. */
+const scaleMax = 20
+
+function checkBalance(balance: Column, players: Tables['players'], fail: Fail): BalanceColumn {
+  const { balanceType, decimalsMin } = players
+  const { name, type, declared, precision, scale } = balance
+  if (balance.generated) fail(`the column ${name} (players.balance) cannot be updated`)
+  const types = balanceTypes[balanceType]
+  if (!types.includes(type)) {
+    const why = /float|double|real/.test(type) ? ', which rounds' : ''
+    fail(
+      `players.balanceType is ${balanceType}, but the column ${name} is ${declared}${why}; it must be ${types.join(' or ')}`,
+    )
+  }
+  if (balanceType === 'minor-units') return { scale: null, max: maxOfInteger(type, declared) }
+  if (balanceType === 'text') return { scale: null, max: null }
+  if (scale > scaleMax) fail(`${declared} of ${name} has more than ${scaleMax} decimals`)
+  if (scale < decimalsMin) {
+    fail(
+      `${declared} of ${name} would round amounts of ${decimalsMin} decimals; ` +
+        'widen it, or set players.decimalsMin if no amount has more decimals',
+    )
+  }
+  const whole = '9'.repeat(Math.max(precision - scale, 0)) || '0'
+  return { scale, max: scale === 0 ? whole : `${whole}.${'9'.repeat(scale)}` }
+}
+
+const bitsOf: Readonly<Record<string, bigint>> = {
+  tinyint: 8n,
+  smallint: 16n,
+  mediumint: 24n,
+  int: 32n,
+  bigint: 64n,
+}
+
+function maxOfInteger(type: string, declared: string): Decimal {
+  const bits = bitsOf[type] ?? 64n
+  return String(2n ** (declared.includes('unsigned') ? bits : bits - 1n) - 1n)
+}

@@ -1,0 +1,93 @@
+/** The check of the server and the session: version, character set, durability, cluster. */
+import type { Session } from './client.js'
+import { checkWritable } from './client.js'
+import { MysqlStoreError } from './errors.js'
+
+const names = [
+  ...['version', 'character_set_client', 'character_set_connection', 'character_set_results', 'sql_mode'],
+  ...['innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog', 'binlog_format', 'innodb_doublewrite'],
+  ...['wsrep_on', 'wsrep_dirty_reads', 'wsrep_sync_wait', 'innodb_autoinc_lock_mode'],
+]
+
+type Variables = ReadonlyMap<string, string>
+
+/** @throws {MysqlStoreError} `UNAVAILABLE`, `DATABASE_REJECTED`, `UNSUPPORTED_CLIENT`, `NOT_DURABLE` */
+export async function checkServer(database: Session, allowNotDurable: boolean): Promise<void> {
+  const rows = await database.rows(
+    `SHOW VARIABLES WHERE Variable_name IN (${names.map(name => `'${name}'`).join(', ')})`,
+  )
+  const variables: Variables = new Map(rows.map(([name, value]) => [String(name), String(value)]))
+  checkVersion(variables)
+  checkCharacterSet(variables)
+  await checkWritable(database)
+  checkBinaryLog(variables)
+  if (!allowNotDurable) checkDurability(variables)
+}
+
+function checkVersion(variables: Variables): void {
+  const version = variables.get('version') ?? ''
+  const [major = 0, minor = 0, patch = 0] = (/^(?:5\.5\.5-)?(\d+)\.(\d+)\.(\d+)/.exec(version) ?? [])
+    .slice(1)
+    .map(Number)
+  const isMaria = /mariadb/i.test(version)
+  const isEnough = isMaria
+    ? major > 10 || (major === 10 && minor >= 6)
+    : major > 8 || (major === 8 && (minor > 0 || patch >= 19))
+  if (!isEnough) {
+    throw new MysqlStoreError(
+      'DATABASE_REJECTED',
+      `MariaDB 10.6 or MySQL 8.0.19 or newer is required; this is ${version}`,
+    )
+  }
+}
+
+function checkCharacterSet(variables: Variables): void {
+  for (const name of ['character_set_client', 'character_set_connection', 'character_set_results']) {
+    const value = variables.get(name)
+    if (value !== 'utf8mb4')
+      throw new MysqlStoreError(
+        'UNSUPPORTED_CLIENT',
+        `${name} of the connection is ${value}; it must be utf8mb4, or ids are changed on the way: use the pool's default charset`,
+      )
+  }
+}
+
+/** The server rejects every commit in READ COMMITTED with it. */
+function checkBinaryLog(variables: Variables): void {
+  if (variables.get('log_bin') === 'ON' && variables.get('binlog_format') === 'STATEMENT')
+    throw new MysqlStoreError(
+      'DATABASE_REJECTED',
+      'binlog_format is STATEMENT: replicas would not get the same rows. Set binlog_format = ROW',
+    )
+}
+
+function checkDurability(variables: Variables): void {
+  const isCluster = variables.get('wsrep_on') === 'ON'
+  const flush = variables.get('innodb_flush_log_at_trx_commit')
+  // On a cluster a commit is in the memory of all nodes: it is lost only if all of them fail at once.
+  if (flush !== '1' && !isCluster)
+    notDurable(
+      `innodb_flush_log_at_trx_commit is ${flush}: a crash could lose commits that were answered. Set it to 1`,
+    )
+  const sync = variables.get('sync_binlog')
+  if (variables.get('log_bin') === 'ON' && sync !== '1' && !isCluster)
+    notDurable(
+      `sync_binlog is ${sync}: after a crash the replicas and the server could differ by commits that were answered. Set ` +
+        'it to 1',
+    )
+  if (variables.get('innodb_doublewrite') === 'OFF')
+    notDurable('innodb_doublewrite is OFF: a crash could destroy pages of the tables. Set it to ON')
+  if (!isCluster) return
+  if (variables.get('wsrep_dirty_reads') === 'ON')
+    notDurable('wsrep_dirty_reads is ON: a node without a majority would return old records. Set it to OFF')
+  if (!(Number(variables.get('wsrep_sync_wait')) & 1))
+    notDurable('wsrep_sync_wait of the session does not contain 1: a load would return old records')
+  if (variables.get('binlog_format') !== 'ROW')
+    notDurable('binlog_format is not ROW: the nodes of a cluster would not get the same rows')
+  if (variables.get('innodb_autoinc_lock_mode') !== '2')
+    notDurable('innodb_autoinc_lock_mode is not 2, which a cluster needs')
+}
+
+function notDurable(problem: string): never {
+  throw new MysqlStoreError('NOT_DURABLE', problem)
+}

@@ -1,0 +1,168 @@
+/** The check at start: server, schema, players' table, privileges. Every error says what to do. */
+import type { BalanceColumn } from '../database/columns.js'
+import { checkPlayersTable } from './check-players-table.js'
+import { checkServer } from './check-server.js'
+import type { Session } from './client.js'
+import { MysqlStoreError, serverErrorOf } from './errors.js'
+import { creditProcedureName, itemFields, procedureName } from './sql/fragments.js'
+import { loadQuery } from './sql/load.js'
+import { proceduresOf } from './sql/schema.js'
+import { schemaVersion } from './sql/version.js'
+import type { Tables } from './tables.js'
+
+/** @throws {MysqlStoreError} */
+export async function checkDatabase(
+  database: Session,
+  tables: Tables,
+  allowNotDurable: boolean,
+): Promise<BalanceColumn> {
+  await checkServer(database, allowNotDurable)
+  await checkSchema(database, tables)
+  const column = await checkPlayersTable(database, tables, allowNotDurable)
+  try {
+    await tryStatements(database, tables)
+  } catch (error) {
+    throw withAdvice(error, tables)
+  }
+  return column
+}
+
+/** Problems that show only when a statement runs: missing privileges, and tables that do not exist. */
+function withAdvice(error: unknown, { schema, players }: Tables): unknown {
+  const { number, message } = serverErrorOf(error) ?? { number: 0, message: '' }
+  if ([1044, 1142, 1143, 1227, 1370].includes(number)) {
+    return new MysqlStoreError(
+      'INSUFFICIENT_PRIVILEGE',
+      `This user lacks privileges (${message}). It needs EXECUTE, CREATE TEMPORARY TABLES ON ${schema}.*; SELECT, ` +
+        `INSERT ON ${schema}.wallet_transactions; SELECT, INSERT, UPDATE ON ${schema}.wallet_bets; SELECT, INSERT, ` +
+        `DELETE ON ${schema}.wallet_proofs; SELECT on the three columns of ${players.table}, and UPDATE on its balance`,
+      { cause: error },
+    )
+  }
+  // 1054 unknown column, 1146 unknown table, 1305 unknown procedure, 1318 wrong number of parameters.
+  if ([1054, 1146, 1305, 1318].includes(number))
+    return new MysqlStoreError('SCHEMA_VERSION', `The procedures do not run in this database (${message})`, {
+      cause: error,
+    })
+  return error
+}
+
+const migrateAdvice =
+  'run migrateMysql(client, options), or the SQL of mysqlMigrationSql(options), with the same options'
+
+const besideAdvice =
+  'Use the same options, or migrate with besideOtherOptions: running processes then keep their procedures'
+
+/** What the migration is needed for; `null`: there is nothing to do. */
+export async function migrationProblem(database: Session, tables: Tables): Promise<MysqlStoreError | null> {
+  try {
+    await checkSchema(database, tables)
+    return null
+  } catch (error) {
+    if (error instanceof MysqlStoreError) return error
+    throw error
+  }
+}
+
+const ownTables = ['wallet_bets', 'wallet_transactions', 'wallet_proofs']
+
+async function checkSchema(database: Session, tables: Tables): Promise<void> {
+  const { schemaName, players } = tables
+  const stored = await database.rows(
+    `SELECT TABLE_NAME, TABLE_COMMENT, ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA = ?`,
+    [schemaName],
+  )
+  for (const name of [...ownTables, ...(players.own ? ['wallet_players'] : [])]) {
+    const table = stored.find(([each]) => String(each).toLowerCase() === name)
+    if (table === undefined) {
+      throw new MysqlStoreError(
+        'SCHEMA_MISSING',
+        `The schema ${schemaName} has no table ${name}, or this user may not see it: ${migrateAdvice}`,
+      )
+    }
+    const version = Number(/^bet-wallet (\d+)$/.exec(String(table[1]))?.[1] ?? schemaVersion)
+    if (version < schemaVersion)
+      throw new MysqlStoreError(
+        'SCHEMA_VERSION',
+        `${schemaName}.${name} has version ${version}; this release needs ${schemaVersion}: ${migrateAdvice}`,
+      )
+    if (String(table[2]) !== 'InnoDB')
+      throw new MysqlStoreError(
+        'NOT_DURABLE',
+        `${schemaName}.${name} is a table of ${table[2]}; it must be InnoDB`,
+      )
+  }
+  await checkProcedures(database, tables)
+}
+
+/** Compares the procedures with the catalog: SQL by hand may have replaced them. */
+async function checkProcedures(database: Session, tables: Tables): Promise<void> {
+  const { schemaName, optionSet } = tables
+  const stored = await database.rows(
+    `SELECT ROUTINE_NAME, ROUTINE_COMMENT, ROUTINE_DEFINITION, SQL_MODE FROM information_schema.ROUTINES
+      WHERE ROUTINE_SCHEMA = ? AND ROUTINE_TYPE = 'PROCEDURE' ORDER BY CREATED DESC`,
+    [schemaName],
+  )
+  const find = (name: string) => stored.find(([each]) => String(each) === name)
+  const commitName = procedureName(tables, 'commit')
+  if (find(commitName) === undefined) {
+    const other = stored.find(([name]) => /^wallet_commit_v\d+_[0-9a-f]{8}$/.test(String(name)))
+    if (other !== undefined && String(other[0]).startsWith(`wallet_commit_v${schemaVersion}_`)) {
+      const differences = differencesOf(JSON.parse(String(other[1])), JSON.parse(optionSet.json))
+      throw new MysqlStoreError(
+        'SCHEMA_OPTIONS',
+        `The schema ${schemaName} was migrated with other options: ${differences}. ${besideAdvice}`,
+      )
+    }
+  }
+  const optionSets = stored.filter(([name]) => /^wallet_commit_v/.test(String(name))).length
+  for (const { name, body } of proceduresOf(tables)) {
+    const procedure = find(name)
+    const definition = procedure?.[2]
+    // PAM code calls this one. Beside other options, it may belong to those.
+    const isOfOthers = name === creditProcedureName && optionSets > 1
+    const isSame = isOfOthers || definition == null || withoutSpace(String(definition)) === withoutSpace(body)
+    const isStrict = /STRICT_ALL_TABLES/.test(String(procedure?.[3]))
+    if (procedure === undefined || !isSame || !isStrict) {
+      throw new MysqlStoreError(
+        'SCHEMA_VERSION',
+        `The procedure ${schemaName}.${name} ${procedure === undefined ? 'does not exist, or this user may not execute it' : 'was changed'}: ${migrateAdvice}`,
+      )
+    }
+  }
+}
+
+/** Servers keep the body of a procedure with or without its comments, and with quotes of their own. */
+const withoutSpace = (text: string) =>
+  text
+    .replace(/\/\*.*?\*\//gs, '')
+    .replace(/--[^\n]*/g, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+
+type Options = Readonly<Record<string, unknown>>
+
+function differencesOf(registered: Options, given: Options): string {
+  return [...new Set([...Object.keys(registered), ...Object.keys(given)])]
+    .sort()
+    .filter(name => JSON.stringify(registered[name]) !== JSON.stringify(given[name]))
+    .map(
+      name =>
+        `${name}: registered ${JSON.stringify(registered[name] ?? null)}, given ${JSON.stringify(given[name] ?? null)}`,
+    )
+    .join('; ')
+}
+
+/** Runs every statement once, without changes: the server reports the problems that are left. */
+async function tryStatements(database: Session, tables: Tables): Promise<void> {
+  const { schema } = tables
+  const call = (name: string, values: unknown[]) =>
+    database.call(
+      `CALL ${schema}.${procedureName(tables, name)}(${values.map(() => '?').join(', ')})`,
+      values,
+    )
+  await database.rows(loadQuery(tables, '?'), ['[["placebet", "", null, ""]]'])
+  await call('load_confirmed', ['[]', '0'])
+  await call('commit', ['[]', '[]', null, 1])
+  await call('commit_one', [...itemFields.map(() => null), null, 1])
+}

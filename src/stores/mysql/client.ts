@@ -1,0 +1,401 @@
+/** The pools of mysql2: connections, their settings, deadlines, and which server is asked first. */
+import { CallbackFailed, type Deadline, QueryFailed, withDeadline } from '../database/deadline.js'
+import type { Failure } from '../database/errors.js'
+import type { Query } from '../database/within-transaction.js'
+import {
+  classifyError,
+  conflictNumbers,
+  errors,
+  hasNumber,
+  isOfServer,
+  MysqlStoreError,
+  serverErrorOf,
+} from './errors.js'
+import type { Values } from './rows.js'
+
+/** A pool of mysql2, with promises or with callbacks. It is for the store alone: its sessions get their own settings. */
+export interface MysqlPool {
+  // biome-ignore lint/suspicious/noExplicitAny: the two kinds of pools have nothing else in common.
+  getConnection(...callback: any[]): any
+}
+
+/** A pool, or for a cluster one pool per server: the first is preferred. */
+export type MysqlClient = MysqlPool | readonly MysqlPool[]
+
+type Callback<T> = (error: unknown, result: T) => void
+
+/** A borrowed connection of a pool with callbacks. */
+interface Connection {
+  execute(options: object, values: unknown[], callback: Callback<unknown>): unknown
+  query(options: object, callback: Callback<unknown>): unknown
+  release(): void
+  destroy(): void
+}
+
+interface CallbackPool {
+  getConnection(callback: Callback<Connection>): void
+}
+
+/** A server, by its pool. */
+interface Node {
+  readonly pool: CallbackPool
+  /** A failed server is asked last, until a probe has found that it is back. */
+  failed: boolean
+  probeAt: number
+  probing: boolean
+}
+
+export interface Connections {
+  /** Whether there are several servers. */
+  readonly isCluster: boolean
+  /** Runs a query, on the first server that answers. @throws {QueryFailed} */
+  read(
+    text: string,
+    values: unknown[],
+    accept?: (rows: readonly Values[]) => void,
+  ): Promise<readonly Values[]>
+  /** The same for a procedure: the rows of its first result. @throws {QueryFailed} */
+  readByCall(
+    text: string,
+    values: unknown[],
+    accept: (rows: readonly Values[]) => void,
+  ): Promise<readonly Values[]>
+  /** Calls a procedure that commits. @throws {QueryFailed} */
+  call(text: string, values: unknown[]): Promise<readonly Values[]>
+  /** Runs `work` between BEGIN and COMMIT. When it throws: ROLLBACK. @throws {QueryFailed} */
+  transaction<T>(work: (database: Session) => Promise<T>): Promise<T>
+  /** Runs `work` on a connection of the first server that answers. @throws {QueryFailed} */
+  onAny<T>(work: (database: Session) => Promise<T>): Promise<T>
+}
+
+/** A connection, as the parts of the store use it. */
+export interface Session {
+  rows(text: string, values?: unknown[]): Promise<readonly Values[]>
+  call(text: string, values: unknown[]): Promise<readonly Values[]>
+  /** Runs a statement that cannot be prepared if it has no values. Returns the number of rows that it has changed. */
+  run(text: string, values?: unknown[]): Promise<number>
+  /** For the operator's statements: rows as the pool returns them. */
+  query: Query
+}
+
+/** @param error thrown by {@link Connections} */
+export function classify(error: unknown): Failure {
+  if (!(error instanceof QueryFailed)) return { kind: 'rejected', cause: error, timedOut: false, lost: false }
+  const { cause, sent, timedOut } = error
+  const lost = isOfServer(cause)
+  const kind = cause instanceof CallbackFailed ? 'rejected' : classifyError(cause, sent)
+  return { kind, cause, timedOut, lost: lost && !(cause instanceof CallbackFailed) }
+}
+
+/** @throws {MysqlStoreError} `UNSUPPORTED_CLIENT` */
+export function connectionsFrom(client: MysqlClient, limits: Limits): Connections {
+  const pools = Array.isArray(client) ? client : [client]
+  const nodes = pools.map(nodeOf)
+  if (nodes.length === 0) throw new MysqlStoreError('UNSUPPORTED_CLIENT', 'The list of pools is empty')
+  // Each server has its share, so that another one is asked in time.
+  const timeoutMs = Math.ceil(limits.timeoutMs / nodes.length)
+  const borrow: Borrow = (node, work) =>
+    withDeadline(timeoutMs, errors.make, deadline =>
+      withConnection(node, deadline, limits, connection => work(connection, deadline)),
+    )
+  return connectionsOf(nodes, borrow)
+}
+
+/** The settings of the store that its sessions get. */
+export interface Limits {
+  timeoutMs: number
+  lockTimeoutMs: number
+}
+
+function nodeOf(pool: MysqlPool): Node {
+  const candidate = pool as { getConnection?: unknown; pool?: { getConnection?: unknown } } | null
+  // Never its value: a URL contains a password.
+  if (typeof candidate !== 'object' || typeof candidate?.getConnection !== 'function') {
+    throw new MysqlStoreError(
+      'UNSUPPORTED_CLIENT',
+      `The client must be a pool of mysql2, or a list of them; it is ${pool === null ? 'null' : typeof pool}`,
+    )
+  }
+  // A pool with promises is a wrapper around one with callbacks, whose connections are known by identity.
+  const callbackPool = typeof candidate.pool?.getConnection === 'function' ? candidate.pool : candidate
+  return { pool: callbackPool as CallbackPool, failed: false, probeAt: 0, probing: false }
+}
+
+type Borrow = <T>(node: Node, work: (connection: Connection, deadline: Deadline) => Promise<T>) => Promise<T>
+
+function connectionsOf(nodes: readonly Node[], borrow: Borrow): Connections {
+  /** Asks the servers one after the other, until one answers or rejects the statement itself. */
+  async function onFirst<T>(mayMoveOn: (failure: Failure) => boolean, work: Parameters<typeof borrow<T>>[1]) {
+    let last: unknown
+    for (const node of inOrder(nodes, borrow)) {
+      try {
+        return await borrow(node, work)
+      } catch (error) {
+        const failure = classify(error)
+        if (failure.lost || failure.timedOut) markFailed(node)
+        if (!mayMoveOn(failure)) throw error
+        last = error
+      }
+    }
+    throw last
+  }
+  const read = (
+    run: (connection: Connection) => Promise<readonly Values[]>,
+    accept: (rows: readonly Values[]) => void = () => {},
+  ) =>
+    onFirst(
+      // 1205 is how a cluster's node without a majority ends the wait of a read.
+      ({ kind }) => kind !== 'rejected',
+      async connection => {
+        const rows = await run(connection)
+        accept(rows)
+        return rows
+      },
+    )
+  /** Nothing was done, and another server may do it. */
+  const mayCommitElsewhere = ({ kind, lost }: Failure) => kind === 'unavailable' && lost
+  return {
+    isCluster: nodes.length > 1,
+    read: (text, values, accept) => read(connection => execute(connection, text, values), accept),
+    readByCall: (text, values, accept) => read(connection => callProcedure(connection, text, values), accept),
+    call: (text, values) =>
+      onFirst(mayCommitElsewhere, (connection, deadline) =>
+        committing(connection, deadline, () => callProcedure(connection, text, values)),
+      ),
+    transaction: work =>
+      onFirst(mayCommitElsewhere, (connection, deadline) => inTransaction(connection, deadline, work)),
+    onAny: work =>
+      onFirst(
+        ({ kind }) => kind !== 'rejected',
+        connection => work(sessionOf(connection)),
+      ),
+  }
+}
+
+/** For how long a failed server is not probed, in milliseconds. */
+const restMs = 1_000
+
+function markFailed(node: Node): void {
+  node.failed = true
+  node.probeAt = performance.now() + restMs
+}
+
+/** The servers in the order of the list; those that have failed come last, and are probed beside the request. */
+function inOrder(nodes: readonly Node[], borrow: Borrow): readonly Node[] {
+  if (nodes.every(({ failed }) => !failed)) return nodes
+  for (const node of nodes) {
+    if (node.failed && nodes.length > 1 && !node.probing && node.probeAt <= performance.now())
+      void probe(node, borrow)
+  }
+  return [...nodes.filter(({ failed }) => !failed), ...nodes.filter(({ failed }) => failed)]
+}
+
+async function probe(node: Node, borrow: Borrow): Promise<void> {
+  node.probing = true
+  try {
+    await borrow(node, connection => checkWritable(sessionOf(connection)))
+    node.failed = false
+  } catch {
+    // It stays last, and the next probe is later.
+    markFailed(node)
+  }
+  node.probing = false
+}
+
+/** @throws {MysqlStoreError} `UNAVAILABLE`: the server is read-only, or no member of its cluster's majority */
+export async function checkWritable(database: Session): Promise<void> {
+  const [row] = await database.rows('SELECT @@GLOBAL.read_only')
+  if (String(row?.[0]) !== '0')
+    throw new MysqlStoreError('UNAVAILABLE', 'The database is unavailable: this server is read-only')
+  const status = await database.rows(
+    `SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_cluster_status', 'wsrep_ready')`,
+  )
+  const problem = status.find(([, value]) => !['ON', 'Primary', 'primary'].includes(String(value)))
+  if (problem !== undefined && status.some(([, value]) => value !== ''))
+    throw new MysqlStoreError(
+      'UNAVAILABLE',
+      `The database is unavailable: ${problem[0]} of this node is ${problem[1]}`,
+    )
+}
+
+/**
+ * Runs `work` on a connection. Closes the connection when it is broken, and when the deadline expires.
+ */
+async function withConnection<T>(
+  node: Node,
+  deadline: Deadline,
+  limits: Limits,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  let connection: Connection | null = null
+  let broken = false
+  deadline.onExpiry = () => {
+    connection?.destroy()
+    connection = null
+  }
+  try {
+    const acquired = await acquire(node.pool)
+    if (deadline.expired) {
+      acquired.release()
+      throw new MysqlStoreError('UNAVAILABLE', 'Timed out waiting for a connection')
+    }
+    connection = acquired
+    await prepareSession(acquired, limits)
+    return await work(acquired)
+  } catch (error) {
+    broken = !(error instanceof CallbackFailed) && isOfServer(error)
+    throw error
+  } finally {
+    const borrowed = connection as Connection | null
+    if (broken) borrowed?.destroy()
+    else borrowed?.release()
+    connection = null
+  }
+}
+
+function acquire(pool: CallbackPool): Promise<Connection> {
+  return new Promise((resolve, reject) => {
+    pool.getConnection((error, connection) => (error ? reject(error) : resolve(connection)))
+  })
+}
+
+/** Connections that have their settings. */
+const preparedSessions = new WeakSet<Connection>()
+
+/**
+ * READ COMMITTED: a commit judges the rows as they are when it holds their locks, and takes no locks of gaps. Joins
+ * without buffers: with a small table the optimizer would read and lock all of it. On a cluster a read waits until
+ * the node has what the others have committed.
+ */
+async function prepareSession(connection: Connection, { lockTimeoutMs }: Limits): Promise<void> {
+  if (preparedSessions.has(connection)) return
+  const variables = await query(
+    connection,
+    `SHOW VARIABLES WHERE Variable_name IN ('version', 'wsrep_on', 'innodb_lock_wait_timeout')`,
+  )
+  const settingOf = (name: string) => String(variables.find(([key]) => key === name)?.[1] ?? '')
+  const isMaria = /mariadb/i.test(settingOf('version'))
+  const settings = [
+    'autocommit = 1',
+    `innodb_lock_wait_timeout = ${Math.max(1, Math.round(lockTimeoutMs / 1000))}`,
+    ...(isMaria
+      ? ["tx_isolation = 'READ-COMMITTED'", 'join_cache_level = 0']
+      : ["transaction_isolation = 'READ-COMMITTED'", "optimizer_switch = 'block_nested_loop=off'"]),
+    ...(settingOf('wsrep_on') === 'ON' ? ['wsrep_sync_wait = 1'] : []),
+    ...(settingOf('wsrep_on') === 'ON' && isMaria ? ['wsrep_dirty_reads = OFF'] : []),
+  ]
+  await query(connection, `SET SESSION ${settings.join(', SESSION ')}`)
+  preparedSessions.add(connection)
+}
+
+/**
+ * Runs what commits. After an error of the server the database transaction may still be open: an interrupted procedure
+ * runs no handler. It is rolled back before the connection serves another request.
+ */
+async function committing<T>(connection: Connection, deadline: Deadline, work: () => Promise<T>): Promise<T> {
+  if (deadline.expired) throw new MysqlStoreError('UNAVAILABLE', 'Timed out')
+  deadline.sent = true
+  try {
+    return await work()
+  } catch (error) {
+    if (!isOfServer(error) && !hasNumber(error, ...conflictNumbers)) await rollBack(connection)
+    throw error
+  }
+}
+
+/** A connection that cannot roll back is closed: what is open on it must never be committed. */
+async function rollBack(connection: Connection): Promise<void> {
+  try {
+    await query(connection, 'ROLLBACK')
+  } catch {
+    connection.destroy()
+  }
+}
+
+async function inTransaction<T>(
+  connection: Connection,
+  deadline: Deadline,
+  work: (database: Session) => Promise<T>,
+): Promise<T> {
+  await query(connection, 'START TRANSACTION')
+  let result: T
+  try {
+    // It marks our database transaction: gone, if the hook has ended it, or a deadlock that the hook swallowed.
+    await query(connection, 'SAVEPOINT bet_wallet')
+    result = await work(sessionOf(connection))
+    await query(connection, 'RELEASE SAVEPOINT bet_wallet').catch((error: unknown) => {
+      throw hasNumber(error, 1305)
+        ? new CallbackFailed('withinTransaction swallowed a deadlock or ended the database transaction', {
+            cause: error,
+          })
+        : error
+    })
+  } catch (error) {
+    await rollBack(connection)
+    throw error
+  }
+  if (deadline.expired) throw new MysqlStoreError('UNAVAILABLE', 'Timed out')
+  deadline.sent = true
+  try {
+    await query(connection, 'COMMIT')
+  } catch (error) {
+    throw hasNumber(error, ...conflictNumbers) ? error : new CommitFailed(error)
+  }
+  return result
+}
+
+/** The error of a COMMIT that is no conflict: the outcome is unknown, whatever its number. */
+class CommitFailed extends Error {
+  override readonly name = 'CommitFailed'
+  /** As the procedures number it. */
+  readonly errno = 1180
+  readonly sqlState = 'HY000'
+  constructor(cause: unknown) {
+    super(serverErrorOf(cause)?.message ?? 'COMMIT failed', { cause })
+  }
+}
+
+function sessionOf(connection: Connection): Session {
+  return {
+    rows: (text, values = []) => execute(connection, text, values),
+    call: (text, values) => callProcedure(connection, text, values),
+    async run(text, values) {
+      const result = values === undefined ? query(connection, text) : execute(connection, text, values)
+      return Number(((await result) as { affectedRows?: number }).affectedRows ?? 0)
+    },
+    query: (text, values = []) =>
+      promiseOf<unknown>(callback => connection.execute({ sql: text }, values, callback)).then(result => ({
+        rows: Array.isArray(result) ? result : [],
+      })),
+  }
+}
+
+/** Independent of the settings of the pool. */
+const rowFormat = { rowsAsArray: true, typeCast: true, namedPlaceholders: false, nestTables: false }
+
+function query(connection: Connection, text: string): Promise<readonly Values[]> {
+  return promiseOf(callback => connection.query({ sql: text, ...rowFormat }, callback as Callback<unknown>))
+}
+
+function execute(connection: Connection, text: string, values: unknown[]): Promise<readonly Values[]> {
+  return promiseOf(callback =>
+    connection.execute({ sql: text, ...rowFormat }, values, callback as Callback<unknown>),
+  )
+}
+
+/** A procedure returns a list of results; the last one has no rows. */
+async function callProcedure(
+  connection: Connection,
+  text: string,
+  values: unknown[],
+): Promise<readonly Values[]> {
+  const [first] = (await execute(connection, text, values)) as unknown as readonly (readonly Values[])[]
+  if (Array.isArray(first)) return first
+  throw new MysqlStoreError('UNSUPPORTED_CLIENT', 'The client returned no rows of a procedure')
+}
+
+function promiseOf<T>(start: (callback: Callback<T>) => unknown): Promise<T> {
+  return new Promise((resolve, reject) => {
+    start((error, result) => (error ? reject(error) : resolve(result)))
+  })
+}

@@ -1,0 +1,50 @@
+/**
+ * Commits many changes by one call of a procedure, or in one database transaction with the rows of
+ * `withinTransaction`.
+ */
+import type { CommitRow } from '../database/rows.js'
+import type { Found } from '../database/store.js'
+import {
+  type CommitEntry,
+  callWithinTransaction,
+  type WithinTransaction,
+} from '../database/within-transaction.js'
+import type { Connections } from './client.js'
+import { commitRowOf, itemOf, itemsOf } from './rows.js'
+import { itemFields, procedureName } from './sql/fragments.js'
+import type { Tables } from './tables.js'
+
+export interface CommitterSettings {
+  connections: Connections
+  tables: Tables
+  withinTransaction: WithinTransaction | undefined
+}
+
+export function createCommitter({ connections, tables, withinTransaction }: CommitterSettings) {
+  const call = (name: string, parameters: number) =>
+    `CALL ${tables.schema}.${procedureName(tables, name)}(${Array.from({ length: parameters }, () => '?').join(', ')})`
+  const commitMany = call('commit', 4)
+  const commitOne = call('commit_one', itemFields.length + 2)
+
+  /** @throws {QueryFailed} */
+  return async (entries: readonly CommitEntry[], { columns, balanceMax }: Found): Promise<CommitRow[]> => {
+    const items = entries.map(({ item }) => item)
+    const commits = withinTransaction === undefined
+    const [text, values] = callOf()
+    if (commits) return (await connections.call(text, values)).map(commitRowOf)
+    return await connections.transaction(async database => {
+      const rows = (await database.call(text, values)).map(commitRowOf)
+      await callWithinTransaction(withinTransaction, database.query, { entries, rows, columns })
+      return rows
+    })
+
+    function callOf(): [string, unknown[]] {
+      const settings = [balanceMax, commits ? 1 : 0]
+      const [first] = items
+      if (first !== undefined && items.length === 1)
+        return [commitOne, [...itemOf(first, columns), ...settings]]
+      const { items: fields, players } = itemsOf(items, columns)
+      return [commitMany, [fields, players, ...settings]]
+    }
+  }
+}

@@ -1,0 +1,163 @@
+/** Errors of the store, and the class of an error of the driver. */
+import { type ErrorClass, storeErrors } from '../database/errors.js'
+
+/**
+ * At start, before any request is served:
+ * - `INVALID_OPTIONS`: an option is invalid; the message names it.
+ * - `UNSUPPORTED_CLIENT`: the client is no pool of mysql2, or its connections are not utf8mb4.
+ * - `DATABASE_REJECTED`: the server rejects the connection or a statement, and a retry would not help: wrong
+ *   password, unknown database, too old, an unsupported setting.
+ * - `SCHEMA_MISSING`: the library's tables do not exist: run the migration.
+ * - `SCHEMA_VERSION`: the tables or procedures are of an older version, or were changed.
+ * - `SCHEMA_OPTIONS`: the schema was migrated with other options; the message names each difference.
+ * - `INVALID_PLAYERS_TABLE`: the players' table or one of its columns does not exist, or has an unsupported
+ *   type or collation.
+ * - `INSUFFICIENT_PRIVILEGE`: the user of the client lacks privileges; the message lists them.
+ * - `NOT_DURABLE`: the server would answer before a commit is durable, or may return old records.
+ *
+ * Of single requests:
+ * - `UNAVAILABLE`: no changes were made: overloaded, not connected, or timed out before anything was sent.
+ * - `AMOUNT_NOT_REPRESENTABLE`: the balance column cannot hold the amount of a credit exactly.
+ * - `COMMIT_UNKNOWN`: the answer to a commit was lost.
+ *
+ * Of the cut-over:
+ * - `IMPORT_REJECTED`: the tables reject a bet or a transaction; the message names it.
+ */
+export type MysqlErrorCode =
+  | 'INVALID_OPTIONS'
+  | 'UNSUPPORTED_CLIENT'
+  | 'DATABASE_REJECTED'
+  | 'SCHEMA_MISSING'
+  | 'SCHEMA_VERSION'
+  | 'SCHEMA_OPTIONS'
+  | 'INVALID_PLAYERS_TABLE'
+  | 'INSUFFICIENT_PRIVILEGE'
+  | 'NOT_DURABLE'
+  | 'UNAVAILABLE'
+  | 'AMOUNT_NOT_REPRESENTABLE'
+  | 'COMMIT_UNKNOWN'
+  | 'IMPORT_REJECTED'
+
+/** A fault of this store. `code` is stable; the message is for people. */
+export class MysqlStoreError extends Error {
+  override readonly name = 'MysqlStoreError'
+  readonly code: MysqlErrorCode
+
+  constructor(code: MysqlErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+/** The errors of requests. */
+export const errors = storeErrors((code, message, options) => new MysqlStoreError(code, message, options))
+
+/** What the server has answered instead of a result. */
+export interface ServerError {
+  /** MySQL's number of the error: 1213. */
+  readonly number: number
+  readonly message: string
+}
+
+/** A hook may wrap an error once or twice. */
+const causesMax = 6
+
+/**
+ * @returns the server's error in it, or `null`: the error came from the driver, or from the network, whose numbers
+ *   are negative
+ */
+export function serverErrorOf(error: unknown): ServerError | null {
+  let next = error
+  for (let depth = 0; typeof next === 'object' && next !== null && depth < causesMax; depth += 1) {
+    const { errno, sqlState, sqlMessage, message, cause } = next as Record<string, unknown>
+    if (typeof errno === 'number' && errno > 0 && typeof sqlState === 'string')
+      return { number: errno, message: String(sqlMessage ?? message) }
+    next = cause
+  }
+  return null
+}
+
+/** The error in words, for people. */
+export function describeError(error: unknown): string {
+  const answer = serverErrorOf(error)
+  if (answer !== null) return `${answer.message} (error ${answer.number})`
+  const { message, code } = (error ?? {}) as { message?: unknown; code?: unknown }
+  return String(message || code || error)
+}
+
+/** Whether the server has answered with one of these errors. */
+export function hasNumber(error: unknown, ...numbers: readonly number[]): boolean {
+  return numbers.includes(serverErrorOf(error)?.number ?? 0)
+}
+
+/**
+ * 1213 deadlock, and on a cluster the conflict with a commit of another node; 1020 the same for a changed row; 3101
+ * the same in Group Replication; 1062 and 1586 a duplicate key. The database transaction is rolled back by the
+ * server, or by the handler of the procedure.
+ */
+export const conflictNumbers = [1213, 1020, 3101, 1062, 1586]
+
+/**
+ * Before COMMIT: 1205 lock_wait_timeout; 1290 and 1836 a read-only server; 1792 a read-only database transaction;
+ * 1021, 1114 a full disk or table; 1206, 1637 no room for locks or database transactions; 1040, 1203, 1226 too many
+ * connections.
+ */
+const temporaryNumbers = [1205, 1290, 1836, 1792, 1021, 1114, 1206, 1637, 1040, 1203, 1226]
+
+/**
+ * The commit may be recorded: 1180 the error of a COMMIT (the procedures give every error of a COMMIT this number,
+ * except a conflict); 1181 of a ROLLBACK; 1047 a node without a majority, where a COMMIT may have come before; 1317,
+ * 1969, 3024, 1053, 1927, 4031 an interrupted statement or connection, for which no handler runs; 1152 to 1161
+ * broken packets; 3100 a hook of Group Replication; 1105 an error without a number of its own.
+ */
+const unknownNumbers = [
+  ...[1180, 1181, 1047, 1317, 1969, 3024, 1053, 1927, 4031],
+  ...[1152, 1153, 1154, 1155, 1156, 1157, 1158, 1159, 1160, 1161, 3100, 1105],
+]
+
+/** @param sent whether anything was sent that may have been committed */
+export function classifyError(error: unknown, sent: boolean): ErrorClass {
+  const answer = serverErrorOf(error)
+  if (answer === null || unknownNumbers.includes(answer.number)) return sent ? 'unknown' : 'unavailable'
+  if (conflictNumbers.includes(answer.number)) return 'conflict'
+  return temporaryNumbers.includes(answer.number) ? 'unavailable' : 'rejected'
+}
+
+/** Whether another server may answer: this one is read-only, or no member of a majority, or cannot be reached. */
+export function isOfServer(error: unknown): boolean {
+  return serverErrorOf(error) === null || hasNumber(error, ...unknownNumbers, 1290, 1836, 1040, 1203, 1226)
+}
+
+/** Whether a column cannot hold a value: 1264 out of range, 1406 too long, 1690 out of range in an expression. */
+export function isOutOfRange(error: unknown): boolean {
+  return hasNumber(error, 1264, 1406, 1690)
+}
+
+/** 1044, 1045, 1049, 1698: wrong password or database. 1142, 1143, 1227, 1370: missing privileges. */
+const lastingNumbers = [1044, 1045, 1049, 1698, 1142, 1143, 1227, 1370]
+
+/** @returns the error of the check at start, which says in words what the driver or the server has reported */
+export function startError(cause: unknown): MysqlStoreError {
+  if (cause instanceof MysqlStoreError) return cause
+  const words = describeError(cause)
+  const isLasting =
+    hasNumber(cause, ...lastingNumbers) ||
+    (serverErrorOf(cause) !== null && classifyError(cause, false) === 'rejected')
+  if (isLasting)
+    return new MysqlStoreError('DATABASE_REJECTED', `The database rejects this client: ${words}`, { cause })
+  if (cause instanceof TypeError)
+    return new MysqlStoreError('UNSUPPORTED_CLIENT', `The client threw: ${words}`, { cause })
+  return new MysqlStoreError('UNAVAILABLE', `The database is unavailable: ${words}`, { cause })
+}
+
+/**
+ * The name of the CHECK of a 4025 (MariaDB: `CONSTRAINT \`accounts.balance\` failed for \`pam\`.\`accounts\``, with
+ * the table where the CHECK is part of a column) or 3819 (MySQL); `null` for other errors.
+ */
+export function failedCheckOf(error: unknown): string | null {
+  const answer = serverErrorOf(error)
+  if (answer?.number !== 4025 && answer?.number !== 3819) return null
+  const [, name, table] = /`([^`]+)` failed for `[^`]+`\.`([^`]+)`/.exec(answer.message) ?? []
+  if (name !== undefined) return name.startsWith(`${table}.`) ? name.slice(`${table}.`.length) : name
+  return /Check constraint '([^']+)' is violated/i.exec(answer.message)?.[1] ?? null
+}

@@ -1,0 +1,205 @@
+/** The cut-over from a legacy integration (D27): its bets, and the transactions of its last days. */
+import type { Bet, Transaction } from '../../store.js'
+import { creditColumns } from '../database/bet-columns.js'
+import { QueryFailed } from '../database/deadline.js'
+import { type ImportReport, importInChunks } from '../database/import.js'
+import { creditsToRow } from '../database/rows.js'
+import { lines, sql } from '../database/sql-text.js'
+import { connectionsFrom, type MysqlPool, type Session } from './client.js'
+import { errors, MysqlStoreError } from './errors.js'
+import { amountDecimal, exactText } from './sql/fragments.js'
+import { type MysqlTables, type Tables, tablesOf } from './tables.js'
+
+/**
+ * Imports bets of the legacy integration that can still be rolled back, settled or unsettled. It can be run
+ * again: bets that exist are not changed, even where they have changed since.
+ *
+ * @param client a pool; on a cluster that of any one server
+ * @param options only `schema` is used
+ * @param bets with revision 1, and `credits` as they are now
+ * @returns how many were imported
+ * @throws {MysqlStoreError} `IMPORT_REJECTED`, naming the bet that the tables reject. The chunks of 1,000
+ *   before it are imported
+ */
+export function importBets(
+  client: MysqlPool,
+  { schema }: Pick<MysqlTables, 'schema'>,
+  bets: Iterable<Bet> | AsyncIterable<Bet>,
+): Promise<ImportReport> {
+  return importRows(client, bets, {
+    schema,
+    table: 'wallet_bets',
+    columns: betColumns,
+    isPresent: 'stored.bet_id = item.bet_id',
+    describe: bet => `bets, ${bet.betId}`,
+    rowOf: bet => ({
+      bet_id: bet.betId,
+      player_id: bet.playerId,
+      currency: bet.currency,
+      stake: bet.stake,
+      status: bet.status,
+      revision: bet.revision,
+      ...creditsToRow(bet.credits),
+    }),
+  })
+}
+
+/**
+ * Imports transactions that the legacy integration answered, so that a retry across the cut-over is replayed
+ * (D2): all that the platform may still retry, refusals included. A settlement that is retried and was not
+ * imported would be credited twice, because the imported bet contains it already. It can be run again, as
+ * {@link importBets}.
+ *
+ * References that are numbers are skipped by the ids of the library: the user needs ALTER on the table.
+ *
+ * @param client a pool; on a cluster that of any one server
+ * @param options only `schema` is used
+ * @param transactions with the references that the platform was answered with. A `walletTransactionId` is
+ *   unique: where the legacy integration had one for several transactions, or none, pass `null`, and it gets a
+ *   new one (`import-17`)
+ * @returns how many were imported
+ * @throws {MysqlStoreError} `IMPORT_REJECTED`, naming the transaction: also where its `walletTransactionId`
+ *   belongs to another one
+ */
+export function importTransactions(
+  client: MysqlPool,
+  { schema }: Pick<MysqlTables, 'schema'>,
+  transactions: Iterable<Transaction> | AsyncIterable<Transaction>,
+): Promise<ImportReport> {
+  return importRows(client, transactions, {
+    schema,
+    table: 'wallet_transactions',
+    columns: transactionColumns,
+    isPresent: 'stored.operation = item.operation AND stored.transaction_id = item.transaction_id',
+    describe: ({ transactionId }) => `transactions, ${transactionId}`,
+    prepare: skipReferences,
+    rowOf: transaction => ({
+      operation: transaction.operation,
+      transaction_id: transaction.transactionId,
+      player_id: transaction.playerId,
+      bet_id: transaction.betId,
+      amount: transaction.amount,
+      currency: transaction.currency,
+      type: transaction.type,
+      delta: transaction.delta,
+      error_code: transaction.refusal?.errorCode ?? null,
+      description: transaction.refusal?.description ?? null,
+      transaction_date: transaction.transactionDate.slice(0, 23).replace('T', ' '),
+      reference: transaction.walletTransactionId,
+    }),
+  })
+}
+
+type ImportedColumns = readonly (readonly [name: string, type: string])[]
+
+const betColumns: ImportedColumns = [
+  ['bet_id', exactText(256)],
+  ['player_id', exactText(256)],
+  ['currency', exactText(17)],
+  ['stake', 'decimal(65,30)'],
+  ['status', exactText(12)],
+  ['revision', 'integer'],
+  ...creditColumns.map(column => [column, amountDecimal] as const),
+]
+
+const transactionColumns: ImportedColumns = [
+  ['operation', exactText(13)],
+  ['transaction_id', exactText(256)],
+  ['player_id', exactText(256)],
+  ['bet_id', exactText(256)],
+  ['amount', amountDecimal],
+  ['currency', exactText(17)],
+  ['type', exactText(256)],
+  ['delta', amountDecimal],
+  ['error_code', exactText(65)],
+  ['description', exactText(501)],
+  ['transaction_date', exactText(23)],
+  ['reference', exactText(256)],
+]
+
+/** A new reference is no number: a later chunk may contain any. */
+const importedValue = (name: string) =>
+  name === 'reference' ? `COALESCE(item.reference, CONCAT('import-', UUID_SHORT()))` : `item.${name}`
+
+const importSql = (
+  { schema }: Tables,
+  { table, columns, isPresent }: Pick<RowsOf<unknown>, 'table' | 'columns' | 'isPresent'>,
+) => sql`
+  INSERT INTO ${schema}.${table} (
+    ${lines(columns.map(([name]) => name))}
+  )
+  SELECT
+    ${lines(columns.map(([name]) => importedValue(name)))}
+  FROM JSON_TABLE(?, '$[*]' COLUMNS (
+    ${lines(columns.map(([name, type]) => `${name} ${type} PATH '$.${name}' ERROR ON ERROR`))}
+  )) item
+  LEFT JOIN ${schema}.${table} stored ON ${isPresent}
+  WHERE stored.id IS NULL`
+
+interface RowsOf<Item> {
+  schema: string | undefined
+  table: string
+  columns: ImportedColumns
+  isPresent: string
+  /** Names the record in an error. */
+  describe(item: Item): string
+  rowOf(item: Item): object
+  prepare?(database: Session, tables: Tables, items: readonly Item[]): Promise<void>
+}
+
+async function importRows<Item>(
+  client: MysqlPool,
+  items: Iterable<Item> | AsyncIterable<Item>,
+  rows: RowsOf<Item>,
+): Promise<ImportReport> {
+  const tables = tablesOf(rows.schema === undefined ? {} : { schema: rows.schema })
+  const statement = importSql(tables, rows)
+  const connections = connectionsFrom(client, { timeoutMs: chunkMs, lockTimeoutMs: chunkMs })
+  return await importInChunks(items, {
+    describe: rows.describe,
+    makeError: errors.make,
+    async insert(chunk) {
+      let imported = 0
+      try {
+        await connections.onAny(async database => {
+          await rows.prepare?.(database, tables, chunk)
+          imported = await database.run(statement, [JSON.stringify(chunk.map(rows.rowOf))])
+        })
+      } catch (error) {
+        throw error instanceof QueryFailed ? error.cause : error
+      }
+      return imported
+    },
+  })
+}
+
+const chunkMs = 60_000
+
+/**
+ * The ids of the library go on behind the greatest reference that is a number. One that an id has already is
+ * rejected.
+ */
+async function skipReferences(
+  database: Session,
+  { schema }: Tables,
+  transactions: readonly Transaction[],
+): Promise<void> {
+  const numbers = transactions
+    .map(({ walletTransactionId }) => walletTransactionId ?? '')
+    .filter(reference => /^[1-9][0-9]{0,17}$/.test(reference))
+    .map(BigInt)
+  if (numbers.length === 0) return
+  const greatest = numbers.reduce((most, each) => (each > most ? each : most))
+  const [row] = await database.rows(
+    `SELECT CAST(COALESCE(MAX(id), 0) AS char) FROM ${schema}.wallet_transactions`,
+  )
+  const used = BigInt(String(row?.[0]))
+  if (greatest > used)
+    await database.run(`ALTER TABLE ${schema}.wallet_transactions AUTO_INCREMENT = ${greatest + 1n}`)
+  const [taken] = await database.rows(
+    `SELECT CAST(stored.id AS char) FROM ${schema}.wallet_transactions stored
+      WHERE stored.id IN (${numbers.join(', ')}) AND stored.reference IS NULL LIMIT 1`,
+  )
+  if (taken !== undefined)
+    throw new MysqlStoreError('IMPORT_REJECTED', `The reference ${taken[0]} belongs to another transaction`)
+}

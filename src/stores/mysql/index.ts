@@ -1,0 +1,10 @@
+/** `bet-wallet/mysql`: the store over MySQL and MariaDB, with your own players' table. */
+export type { QueueStats } from '../../batches/index.js'
+export type { ImportReport } from '../database/import.js'
+export type { PendingCommit, Query } from '../database/within-transaction.js'
+export type { MysqlClient, MysqlPool } from './client.js'
+export { type MysqlErrorCode, MysqlStoreError } from './errors.js'
+export { importBets, importTransactions } from './import.js'
+export { type MigrationSettings, migrateMysql, mysqlMigrationSql } from './migrate.js'
+export { createMysqlStore, type MysqlStore, type MysqlStoreOptions } from './store.js'
+export type { MysqlTables, PlayersTable } from './tables.js'

@@ -1,0 +1,41 @@
+/** Reads the records of many keys. */
+import type { WalletKeys } from '../../store.js'
+import type { Columns } from '../database/columns.js'
+import type { LoadRow } from '../database/rows.js'
+import type { Connections } from './client.js'
+import { MysqlStoreError } from './errors.js'
+import { isReadOnly, keysOf, loadRowOf, type Values } from './rows.js'
+import { procedureName } from './sql/fragments.js'
+import { loadQuery } from './sql/load.js'
+import type { Tables } from './tables.js'
+
+/** A replica lags, so that its records may be old. */
+function mustBeWritable(rows: readonly Values[]): void {
+  if (rows.some(isReadOnly))
+    throw new ServerIsReadOnly('UNAVAILABLE', 'The database is unavailable: this server is read-only')
+}
+
+/** Another server may answer. */
+class ServerIsReadOnly extends MysqlStoreError {}
+
+export function createReader(connections: Connections, tables: Tables) {
+  const text = loadQuery(tables, '?')
+  return async (keys: readonly WalletKeys[], columns: Columns): Promise<LoadRow[]> =>
+    rowsOf(keys, await connections.read(text, [keysOf(keys, columns)], mustBeWritable))
+}
+
+/** The server proves after the read that it can commit. */
+export function createConfirmedReader(connections: Connections, { schema, ...tables }: Tables) {
+  const text = `CALL ${schema}.${procedureName({ schema, ...tables }, 'load_confirmed')}(?, ?)`
+  return async (keys: readonly WalletKeys[], columns: Columns): Promise<LoadRow[]> =>
+    rowsOf(keys, await connections.readByCall(text, [keysOf(keys, columns), proofId()], mustBeWritable))
+}
+
+/** Two processes that prove something at the same time have different ids. */
+const proofId = () => String(Math.floor(Math.random() * Number.MAX_SAFE_INTEGER))
+
+function rowsOf(keys: readonly WalletKeys[], rows: readonly Values[]): LoadRow[] {
+  if (rows.length > keys.length)
+    throw new MysqlStoreError('DATABASE_REJECTED', 'The view of legacy bets returned two rows for one bet')
+  return rows.map(loadRowOf)
+}

@@ -1,0 +1,125 @@
+/** The migration: as a function, and as text for the operator's own migration tool. */
+
+import { QueryFailed } from '../database/deadline.js'
+import { sql } from '../database/sql-text.js'
+import { migrationProblem } from './check.js'
+import { connectionsFrom, type MysqlPool, type Session } from './client.js'
+import { MysqlStoreError } from './errors.js'
+import { check } from './option-checks.js'
+import { literal } from './sql/quoting.js'
+import { createSchema, migrationLock, procedureMode, proceduresOf, tableStatements } from './sql/schema.js'
+import { schemaVersion } from './sql/version.js'
+import { type MysqlTables, type Tables, tablesOf } from './tables.js'
+
+export interface MigrationSettings {
+  /**
+   * States that the schema is migrated on purpose with other options than before. Without it, that is an
+   * error. The procedures of both option sets then live side by side: running processes keep theirs, and new
+   * ones are started with the new options. `credit_bet_v1` belongs to the options that were migrated last.
+   *
+   * @default false
+   */
+  besideOtherOptions?: boolean
+}
+
+/**
+ * Returns the migration as plain SQL, for the client `mysql` or `mariadb`, Flyway or Liquibase: procedures are
+ * between lines with DELIMITER, which these tools know. It can be run again. Its procedures name your players' table:
+ * make it from the options of the store. It creates no schema: run it where the schema exists. It does not notice that
+ * the schema was migrated with other options; `ready` of the store does.
+ *
+ * @param options `schema`, `players` and `legacyBets`, as for the store
+ * @throws {MysqlStoreError} `INVALID_OPTIONS`, naming the option
+ */
+export function mysqlMigrationSql(options: MysqlTables = {}): string {
+  const tables = tablesOf(options)
+  return [
+    `-- Tables and procedures of bet-wallet, version ${schemaVersion}.`,
+    '-- This file can be run again: tables and rows are kept, procedures are replaced.',
+    `SET @bet_wallet_sql_mode = @@SESSION.sql_mode, SESSION sql_mode = ${literal(procedureMode)};`,
+    ...tableStatements(tables).map(statement => `${statement};`),
+    'DELIMITER $$',
+    ...procedureStatements(tables).map(statement => `${statement} $$`),
+    'DELIMITER ;',
+    'SET SESSION sql_mode = @bet_wallet_sql_mode;',
+    '',
+  ].join('\n\n')
+}
+
+/** A procedure cannot be replaced in one step on MySQL. Those with the hash of the options are replaced only if they were changed. */
+function procedureStatements(tables: Tables, only: (name: string) => boolean = () => true): string[] {
+  return proceduresOf(tables)
+    .filter(({ name }) => only(name))
+    .flatMap(({ name, definition }) => [`DROP PROCEDURE IF EXISTS ${tables.schema}.${name}`, definition])
+}
+
+/**
+ * Creates the library's tables and procedures, or brings them up to date. Several processes may call it at
+ * once, and at every start: where there is nothing to do it only reads. Otherwise the user needs CREATE, CREATE
+ * ROUTINE and ALTER ROUTINE on the schema; the store itself needs none of them.
+ *
+ * @param client a pool; on a cluster that of any one server
+ * @param options those of the store; only `schema`, `players` and `legacyBets` are used
+ * @throws {MysqlStoreError} `INVALID_OPTIONS`, naming the option; `SCHEMA_OPTIONS` when the schema was
+ *   migrated with other options, naming each difference; and the errors of the client
+ */
+export async function migrateMysql(
+  client: MysqlPool,
+  options: MysqlTables = {},
+  settings: MigrationSettings = {},
+): Promise<void> {
+  check.names(settings, ['besideOtherOptions'])
+  const beside = check.boolean('besideOtherOptions', settings.besideOtherOptions ?? false)
+  const { schema, players, legacyBets } = options
+  const tables = tablesOf({
+    ...(schema === undefined ? {} : { schema }),
+    ...(players === undefined ? {} : { players }),
+    ...(legacyBets === undefined ? {} : { legacyBets }),
+  })
+  const connections = connectionsFrom(client, { timeoutMs: migrationMs, lockTimeoutMs: lockWaitMs })
+  try {
+    await connections.onAny(database => migrate(database, tables, beside))
+  } catch (error) {
+    throw error instanceof QueryFailed ? error.cause : error
+  }
+}
+
+/** The time limits of the whole migration, and for another one to end. */
+const migrationMs = 600_000
+const lockWaitMs = 300_000
+
+async function migrate(database: Session, tables: Tables, beside: boolean): Promise<void> {
+  const problem = await migrationProblem(database, tables)
+  if (problem === null) return
+  if (problem.code === 'SCHEMA_OPTIONS' && !beside) throw problem
+  const lock = migrationLock(tables)
+  const [locked] = await database.rows(`SELECT GET_LOCK(${lock}, ${lockWaitMs / 1000})`)
+  if (String(locked?.[0]) !== '1')
+    throw new MysqlStoreError('UNAVAILABLE', 'Another migration of this schema has not ended')
+  try {
+    // Another process may have migrated meanwhile.
+    const left = await migrationProblem(database, tables)
+    if (left === null) return
+    if (left.code === 'SCHEMA_OPTIONS' && !beside) throw left
+    await createMissingSchema(database, tables)
+    for (const statement of tableStatements(tables)) await database.run(statement)
+    await database.run(
+      `SET @bet_wallet_sql_mode = @@SESSION.sql_mode, SESSION sql_mode = ${literal(procedureMode)}`,
+    )
+    try {
+      for (const statement of procedureStatements(tables)) await database.run(statement)
+    } finally {
+      await database.run('SET SESSION sql_mode = @bet_wallet_sql_mode')
+    }
+  } finally {
+    await database.rows(`SELECT RELEASE_LOCK(${lock})`)
+  }
+}
+
+/** IF NOT EXISTS would require CREATE on the server although the schema exists. */
+async function createMissingSchema(database: Session, tables: Tables): Promise<void> {
+  const found = await database.rows(
+    sql`SELECT 1 FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = ${literal(tables.schemaName)}`,
+  )
+  if (found.length === 0) await database.run(createSchema(tables))
+}

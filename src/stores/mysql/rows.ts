@@ -1,0 +1,88 @@
+/** Items and keys as JSON, and the rows that the server returns. */
+import type { WalletChanges, WalletKeys } from '../../store.js'
+import type { Columns } from '../database/columns.js'
+import {
+  type CommitRow,
+  creditFields,
+  type Fields,
+  fieldsOf,
+  fieldsOfBatch,
+  type LoadRow,
+  type Row,
+} from '../database/rows.js'
+import { loadedBetColumns } from './sql/legacy-bets.js'
+import { loadedTransactionColumns } from './sql/load.js'
+
+/** A row as the driver returns it: an array of its columns. */
+export type Values = readonly unknown[]
+
+/** `2026-11-21T10:00:00.000Z` as a DATETIME: it has no time zone, and always means UTC. */
+const dateTimeOf = (transactionDate: string) => transactionDate.slice(0, 23).replace('T', ' ')
+
+const noCredits: Fields = Array.from({ length: 9 }, () => null)
+
+function withCredits(fields: Fields, { bet }: WalletChanges): (string | null)[] {
+  return [...fields, ...((bet && creditFields(bet.credits)) ?? noCredits)].map(field => field ?? null)
+}
+
+/** The first parameters of `commit_one_v1`. */
+export const itemOf = (changes: WalletChanges, columns: Columns) =>
+  withCredits(fieldsOf(changes, columns, dateTimeOf), changes)
+
+/**
+ * The items of `commit_v1`, and the players to lock, in one order.
+ *
+ * @throws {RangeError} when the changes of one player have a sum of more than 40 digits
+ */
+export function itemsOf(all: readonly WalletChanges[], columns: Columns): { items: string; players: string } {
+  const fields = fieldsOfBatch(all, columns, dateTimeOf)
+  const players = new Set(all.map(({ transaction }) => transaction.playerId))
+  return {
+    items: JSON.stringify(all.map((changes, index) => withCredits(fields[index] ?? [], changes))),
+    players: JSON.stringify([...players].sort()),
+  }
+}
+
+export const keysOf = (all: readonly WalletKeys[], columns: Columns): string =>
+  JSON.stringify(
+    all.map(keys => [keys.operation, keys.transactionId, columns.idOf(keys.playerId), keys.betId]),
+  )
+
+const text = (value: unknown) => (value == null ? null : String(value))
+
+export function commitRowOf([index, verdict, currency, balance, id]: Values): CommitRow {
+  return {
+    item_index: Number(index),
+    verdict: verdict as CommitRow['verdict'],
+    currency: text(currency),
+    balance: text(balance),
+    wallet_transaction_id: text(id),
+  }
+}
+
+/** @see loadQuery */
+export function loadRowOf(values: Values): LoadRow {
+  const [index, , currency, balance, ...records] = values
+  const bet = rowOf(loadedBetColumns, records)
+  const { transaction_date: date, ...transaction } = rowOf(
+    loadedTransactionColumns,
+    records.slice(loadedBetColumns.length),
+  )
+  return {
+    key_index: Number(index),
+    currency: text(currency),
+    balance: text(balance),
+    bet: bet.player_id === null ? null : bet,
+    transaction:
+      date == null
+        ? null
+        : { ...transaction, transaction_date_ms: `${Date.parse(`${date.replace(' ', 'T')}Z`)}` },
+  }
+}
+
+/** Whether the server of a loaded row is read-only: a replica. */
+export const isReadOnly = (values: Values) => String(values[1]) !== '0'
+
+function rowOf(columns: readonly string[], values: readonly unknown[]): Row {
+  return Object.fromEntries(columns.map((column, index) => [column, text(values[index])]))
+}

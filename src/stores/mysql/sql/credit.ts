@@ -1,0 +1,92 @@
+/** `credit_bet_v1`: for settlements by PAM code (D17), in the database transaction that credits the player. */
+import { creditColumnsOf, settlementTypes } from '../../database/bet-columns.js'
+import { lines, sql } from '../../database/sql-text.js'
+import type { Tables } from '../tables.js'
+import {
+  betColumns,
+  creditProcedureName,
+  defineProcedure,
+  exactText,
+  isPlayer,
+  type Procedure,
+  unitDecimal,
+} from './fragments.js'
+import { legacyBetColumns } from './legacy-bets.js'
+
+export function creditProcedure(tables: Tables): Procedure {
+  const { schema, players } = tables
+  return defineProcedure(tables, {
+    name: creditProcedureName,
+    comment: sql`
+      -- For PAM code that settles bets (D17): records the credit on the bet. Call it in the database transaction
+      -- that credits the player.`,
+    parameters: sql`
+      settled_bet_id ${exactText(255)},
+      settlement_type ${exactText(8)},
+      amount ${unitDecimal}`,
+    body: sql`
+      BEGIN
+        DECLARE known_player_id ${exactText(255)};
+        DECLARE is_locked boolean;
+        DECLARE problem varchar(128);
+        IF settlement_type IS NULL OR settlement_type NOT IN ('BET_PAID', 'VOIDED', 'CASHOUT') THEN
+          SIGNAL SQLSTATE '45000'
+            SET MESSAGE_TEXT = 'bet-wallet: settlement_type must be BET_PAID, VOIDED or CASHOUT';
+        END IF;
+        IF amount IS NULL OR amount < 0 THEN
+          SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'bet-wallet: amount must be at least 0';
+        END IF;
+        SET known_player_id = (SELECT bet.player_id FROM ${schema}.wallet_bets bet WHERE bet.bet_id = settled_bet_id);
+        ${legacyPlayer(tables)}
+        IF known_player_id IS NULL THEN
+          SET problem = CONCAT('bet-wallet: unknown bet ', LEFT(settled_bet_id, 100));
+          SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = problem;
+        END IF;
+
+        -- Lock order: the player, then the bet, as in every commit. To settle bets of several players in one database
+        -- transaction, call this procedure in the order of the players' ids.
+        SELECT true INTO is_locked FROM ${players.table} player
+        WHERE ${isPlayer(tables, 'player', 'known_player_id')}
+        FOR UPDATE;
+
+        ${storeLegacyBet(tables)}
+        UPDATE ${schema}.wallet_bets bet
+        SET
+          ${lines(settlementTypes.map(creditAssignments))},
+          bet.revision = bet.revision + 1
+        WHERE bet.bet_id = settled_bet_id;
+      END`,
+  })
+}
+
+/** Adds the amount to the live credit. The other two parts become 0 with the first credit of the type. */
+function creditAssignments(type: (typeof settlementTypes)[number]): string {
+  return lines(
+    creditColumnsOf(type).map(column => {
+      const credited = `COALESCE(bet.${column}, 0)${column.endsWith('_live') ? ' + amount' : ''}`
+      return `bet.${column} = IF(settlement_type = '${type.toUpperCase()}', ${credited}, bet.${column})`
+    }),
+  )
+}
+
+function legacyPlayer({ legacyBets }: Tables): string {
+  if (legacyBets === null) return '-- There is no view of legacy bets.'
+  return sql`
+    IF known_player_id IS NULL THEN
+      SET known_player_id = (SELECT legacy.player_id FROM ${legacyBets} legacy WHERE legacy.bet_id = settled_bet_id);
+    END IF;`
+}
+
+/** A legacy bet is stored with its first change. */
+function storeLegacyBet({ schema, legacyBets }: Tables): string {
+  if (legacyBets === null) return '-- Every bet is stored.'
+  return sql`
+    INSERT INTO ${schema}.wallet_bets (
+      ${betColumns}
+    )
+    SELECT
+      ${legacyBetColumns}
+    FROM ${legacyBets} legacy
+    WHERE legacy.bet_id = settled_bet_id
+    ON DUPLICATE KEY UPDATE revision = wallet_bets.revision;`
+}

@@ -1,0 +1,211 @@
+/**
+ * Parts that several statements share. All SQL of this store is plain text made from names; values of a
+ * request travel as parameters.
+ */
+import { creditColumns } from '../../database/bet-columns.js'
+import { lines, sql } from '../../database/sql-text.js'
+import type { Tables } from '../tables.js'
+import { literal } from './quoting.js'
+import { schemaVersion } from './version.js'
+
+/**
+ * The collation that keeps case, accents and trailing spaces apart (D24). MariaDB ignores comments for versions of
+ * MySQL, and MySQL those for MariaDB.
+ */
+export const exactCollation = '/*!80017 utf8mb4_0900_bin *//*M! utf8mb4_nopad_bin */'
+
+/** A text column or variable that is compared exactly. */
+export const exactText = (length: number) =>
+  `varchar(${length}) CHARACTER SET utf8mb4 COLLATE ${exactCollation}`
+
+/** A change of a balance, in the unit of the column. */
+export const unitDecimal = 'decimal(65,20)'
+
+/** An amount in whole units of the currency. */
+export const amountDecimal = 'decimal(38,18)'
+
+/**
+ * The name of a procedure of the store, in the library's schema: bound to the version and to the options, so
+ * that a migration for others cannot change the procedures that a running process calls.
+ */
+export const procedureName = ({ optionSet }: Tables, name: string) =>
+  `wallet_${name}_v${schemaVersion}_${optionSet.hash}`
+
+/** The procedure that PAM code calls: without a hash, it stays the same when options change. */
+export const creditProcedureName = `credit_bet_v${schemaVersion}`
+
+/** A procedure of the library's schema. */
+export interface Procedure {
+  name: string
+  body: string
+  definition: string
+}
+
+/** @param parameters their declarations, one per line */
+export function defineProcedure(
+  { schema, optionSet }: Tables,
+  { name, comment, parameters, body }: { name: string; comment: string; parameters: string; body: string },
+): Procedure {
+  return {
+    name,
+    body,
+    definition: sql`
+      ${comment}
+      CREATE PROCEDURE ${schema}.${name}(
+        ${parameters}
+      )
+      MODIFIES SQL DATA
+      SQL SECURITY INVOKER
+      COMMENT ${literal(optionSet.json)}
+      ${body}`,
+  }
+}
+
+/**
+ * The first lines of a procedure that commits. An error of COMMIT itself gets the number 1180, unless it is a
+ * conflict: the store must know whether the commit may be recorded. An error before it undoes everything.
+ */
+export const commitHandler = sql`
+  DECLARE is_committing boolean DEFAULT false;
+  DECLARE error_number integer;
+  DECLARE EXIT HANDLER FOR SQLEXCEPTION
+  BEGIN
+    GET DIAGNOSTICS CONDITION 1 error_number = MYSQL_ERRNO;
+    IF commits THEN
+      -- MySQL undoes only the statement that failed. The rest would be committed by the next BEGIN.
+      ROLLBACK;
+    END IF;
+    IF is_committing AND error_number NOT IN (1213, 1020, 3101) THEN
+      RESIGNAL SET MYSQL_ERRNO = 1180;
+    END IF;
+    RESIGNAL;
+  END;`
+
+/** The end of a procedure that commits: its result has been sent, nothing may fail behind COMMIT. */
+export const commitNow = sql`
+  IF commits THEN
+    SET is_committing = true;
+    COMMIT;
+  END IF;`
+
+/** The player's row that belongs to a playerId, `key`: by the index of the column, and exactly. */
+export function isPlayer({ players }: Pick<Tables, 'players'>, player: string, key: string): string {
+  const { idType, idCollation, columns } = players
+  const column = `${player}.${columns.id}`
+  if (idType === 'bigint') return `${column} = CAST(${key} AS SIGNED)`
+  if (idType === 'uuid') return `${column} = UNHEX(REPLACE(${key}, '-', ''))`
+  if (idCollation === null) return `${column} = ${key}`
+  if (idCollation === 'binary') return `${column} = CAST(${key} AS BINARY)`
+  const charset = idCollation.split('_')[0] ?? ''
+  const isWide = charset === 'utf8mb4'
+  const exact = isWide ? column : `CONVERT(${column} USING utf8mb4)`
+  return sql`
+    ${column} = ${isWide ? key : `CONVERT(${key} USING ${charset})`} COLLATE ${idCollation}
+    AND ${exact} COLLATE ${exactCollation} = ${key}`
+}
+
+/** The balance as a decimal; NULL where a text is none. */
+export function balanceOf({ players }: Pick<Tables, 'players'>, player: string): string {
+  const column = `${player}.${players.columns.balance}`
+  if (players.balanceType !== 'text') return column
+  return `(CASE WHEN ${column} REGEXP '^-?[0-9]{1,40}([.][0-9]{1,20})?$' THEN CAST(${column} AS ${unitDecimal}) END)`
+}
+
+/** The currency of a player that exists; never NULL. */
+export const currencyOf = ({ players }: Pick<Tables, 'players'>, player: string) =>
+  `COALESCE(CONVERT(${player}.${players.columns.currency} USING utf8mb4), '')`
+
+/** The balance column's new value, where `delta` is a decimal in the column's unit. */
+export function balancePlus(tables: Pick<Tables, 'players'>, player: string, delta: string): string {
+  const column = `${player}.${tables.players.columns.balance}`
+  if (tables.players.balanceType !== 'text') return `${column} + ${delta}`
+  // As many decimals as the longer of the two has.
+  const sum = `CAST(CAST(${column} AS ${unitDecimal}) + ${delta} AS char)`
+  const short = `TRIM(TRAILING '0' FROM CAST(${delta} AS char))`
+  const decimals = sql`
+    GREATEST(
+      IF(LOCATE('.', ${column}) = 0, 0, CHAR_LENGTH(${column}) - LOCATE('.', ${column})),
+      CHAR_LENGTH(${short}) - LOCATE('.', ${short})
+    )`
+  return sql`
+    LEFT(${sum}, CHAR_LENGTH(${sum}) - 20 + ${decimals} - (${decimals} = 0))`
+}
+
+/** The fields of an item of a commit, in the order of `itemFields` in rows.ts. */
+export const itemFields: readonly (readonly [name: string, type: string])[] = [
+  ['operation', exactText(12)],
+  ['transaction_id', exactText(255)],
+  ['player_id', exactText(255)],
+  ['bet_id', exactText(255)],
+  ['amount', amountDecimal],
+  ['currency', exactText(16)],
+  ['type', exactText(255)],
+  ['delta', amountDecimal],
+  ['error_code', exactText(64)],
+  ['description', exactText(500)],
+  ['transaction_date', 'varchar(23) CHARACTER SET ascii'],
+  ['balance_delta', unitDecimal],
+  ['balance_currency', exactText(16)],
+  ['balance_floor', unitDecimal],
+  ['debits_before', unitDecimal],
+  ['credits_before', unitDecimal],
+  ['bet_player_id', exactText(255)],
+  ['bet_currency', exactText(16)],
+  ['bet_stake', amountDecimal],
+  ['bet_status', exactText(11)],
+  ['bet_revision', 'integer'],
+  ...creditColumns.map(column => [`bet_${column}`, amountDecimal] as const),
+]
+
+/** The columns of `wallet_transactions` that a commit writes. */
+const transactionColumnNames = [
+  ...['operation', 'transaction_id', 'player_id', 'bet_id', 'amount', 'currency', 'type', 'delta'],
+  ...['error_code', 'description', 'transaction_date'],
+]
+
+export const transactionColumns = lines(transactionColumnNames)
+
+/** @param item the prefix of its fields: `item.` or `item_` */
+export const transactionValues = (item: string) => lines(transactionColumnNames.map(name => `${item}${name}`))
+
+/** The columns of `wallet_bets` that a commit writes, and the fields of the item that they come from. */
+const betColumnNames = [
+  ['bet_id', 'bet_id'],
+  ['player_id', 'bet_player_id'],
+  ['currency', 'bet_currency'],
+  ['stake', 'bet_stake'],
+  ['status', 'bet_status'],
+  ...creditColumns.map(column => [column, `bet_${column}`] as const),
+  ['revision', 'bet_revision'],
+] as const
+
+export const betColumns = lines(betColumnNames.map(([column]) => column))
+
+export const betValues = (item: string) => lines(betColumnNames.map(([, field]) => `${item}${field}`))
+
+/** The assignments of an UPDATE of `bet`. */
+export const betAssignments = (item: string) =>
+  lines(betColumnNames.slice(1).map(([column, field]) => `bet.${column} = ${item}${field}`))
+
+/** Guard 3, of an item that changes the balance. A balance that is NULL cannot be changed. */
+export const balanceIsValid = (item: string, currency: string, balance: string) =>
+  `(${currency} = ${item}balance_currency AND ${balance} IS NOT NULL) IS TRUE`
+
+/** Guard 3: the floor. */
+export const isBelowFloor = (item: string, balanceAfter: string) =>
+  `(${balanceAfter} < ${item}balance_floor) IS TRUE`
+
+/** Whether the balance column cannot hold the new balance. */
+export const exceedsColumn = (item: string, after: { credit: string; debit: string }) => sql`
+  (IF(${item}balance_delta > 0, ${after.credit}, -(${after.debit})) > balance_max) IS TRUE`
+
+/** A writer that does not lock the player, such as SQL by hand, has changed the bet: a conflict. */
+export const signalBetChanged = sql`
+  SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1020,
+    MESSAGE_TEXT = 'bet-wallet: another writer changed the bet during this commit';`
+
+/** The player's balance after the update is not the one computed. */
+export const signalBalanceDiffers = sql`
+  -- The row is locked: the difference comes from a trigger that rounds, replaces or suppresses the update.
+  SIGNAL SQLSTATE '45000'
+    SET MESSAGE_TEXT = 'bet-wallet: the balance in the players'' table is not the one written: see its triggers';`

@@ -1,0 +1,72 @@
+/** `createMysqlStore`: the contract over MySQL and MariaDB, with many requests in one statement. */
+import { columnsOf } from '../database/columns.js'
+import { QueryFailed } from '../database/deadline.js'
+import { createDatabaseStore, type DatabaseStore, type Found } from '../database/store.js'
+import {
+  type DatabaseStoreOptions,
+  databaseStoreOptionNames,
+  databaseStoreSettings,
+} from '../database/store-options.js'
+import { checkDatabase } from './check.js'
+import { checkWritable, classify, connectionsFrom, type MysqlClient } from './client.js'
+import { createCommitter } from './commits.js'
+import { describeError, errors, isOutOfRange, MysqlStoreError, startError } from './errors.js'
+import { createConfirmedReader, createReader } from './loads.js'
+import { check } from './option-checks.js'
+import { refusalByRule } from './refusals.js'
+import { type MysqlTables, tablesOf } from './tables.js'
+
+export interface MysqlStoreOptions extends MysqlTables, DatabaseStoreOptions {}
+
+/** The store. `ready` and `ping` throw a `MysqlStoreError`. */
+export interface MysqlStore extends DatabaseStore {}
+
+/**
+ * Creates a store over MySQL or MariaDB. Run {@link migrateMysql} with the same options before.
+ *
+ * @param client a pool of mysql2, with promises or callbacks; for a cluster a list of them, one per server, the
+ *   preferred one first. The pools are for the store alone
+ * @throws {MysqlStoreError} `INVALID_OPTIONS` or `UNSUPPORTED_CLIENT`. Problems of the database are
+ *   reported by `ready`
+ */
+export function createMysqlStore(client: MysqlClient, options: MysqlStoreOptions = {}): MysqlStore {
+  const tables = tablesOf(options, databaseStoreOptionNames)
+  const { timeoutMs, lockTimeoutMs, withinTransaction, allowNotDurable, queue } = databaseStoreSettings(
+    check,
+    options,
+  )
+  if (queue.batchMax > batchMaxMost)
+    check.invalid(`batchMax must be a whole number from 1 to ${batchMaxMost}`)
+  const connections = connectionsFrom(client, { timeoutMs, lockTimeoutMs })
+
+  async function checkStart(): Promise<Found> {
+    try {
+      const column = await connections.onAny(database => checkDatabase(database, tables, allowNotDurable))
+      return { columns: columnsOf(tables.players, column, check), balanceMax: column.max }
+    } catch (error) {
+      throw startError(error instanceof QueryFailed ? error.cause : error)
+    }
+  }
+
+  return createDatabaseStore({
+    ...{ queue, lockTimeoutMs, classify, isOutOfRange, errors },
+    check: checkStart,
+    async ping() {
+      try {
+        await connections.onAny(checkWritable)
+      } catch (error) {
+        const cause = error instanceof QueryFailed ? error.cause : error
+        if (cause instanceof MysqlStoreError && cause.code === 'UNAVAILABLE') throw cause
+        throw errors.make('UNAVAILABLE', `The database is unavailable: ${describeError(cause)}`, { cause })
+      }
+    },
+    read: createReader(connections, tables),
+    readConfirmed: createConfirmedReader(connections, tables),
+    execute: createCommitter({ connections, tables, withinTransaction }),
+    refusalOf: (changes, cause) => refusalByRule(changes, cause, { connections, tables }),
+    retryUnknown: connections.isCluster,
+  })
+}
+
+/** The items of a batch are rows of a table in memory, which has a limit on the server (`max_heap_table_size`). */
+const batchMaxMost = 1_000

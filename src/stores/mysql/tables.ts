@@ -1,0 +1,103 @@
+/** The options that name tables: the library's schema, the operator's players' table, legacy bets. */
+import { type OptionSet, optionSetOf } from '../database/option-set.js'
+import {
+  type PlayersTable as AnyPlayersTable,
+  type Dialect,
+  nameOf,
+  type Players,
+  playersOf,
+  playersOptions,
+  tableNameOf,
+} from '../database/players-table.js'
+import { check } from './option-checks.js'
+import { quoted } from './sql/quoting.js'
+
+/** The operator's own players' table, on the same server as the library's schema. */
+export interface PlayersTable extends AnyPlayersTable {
+  /**
+   * Required with a text id: the collation of the id column, as `SHOW FULL COLUMNS` prints it. The player is looked up
+   * by it, so that the column's index is used, and compared exactly besides (D24).
+   */
+  idCollation?: string
+}
+
+/** Options that the migration and the store must have in common. */
+export interface MysqlTables {
+  /**
+   * The schema (database) of the library's tables and procedures. Their names begin with `wallet_`: it may be a
+   * schema of your own.
+   * @default 'bet_wallet'
+   */
+  schema?: string
+  /** Your players' table. Without it, the migration creates a table `wallet_players` in the library's schema. */
+  players?: PlayersTable
+  /**
+   * A view of the bets of a legacy integration that can still change (D27), with its schema:
+   * `"pam.legacy_bets"`.
+   *
+   * It has the columns of the library's table `wallet_bets`: bet_id, player_id, currency, stake, status, and per
+   * settlement type _live, _reversed and _owed (of a live credit, NULL in the other two counts as 0). It
+   * returns each bet at most once, looked up by an index on bet_id. Its rows never change: later changes of
+   * these bets are stored in `wallet_bets`.
+   */
+  legacyBets?: string
+}
+
+/** The checked options. `schema`, `table`, `columns` and `legacyBets` are quoted for SQL. */
+export interface Tables {
+  schema: string
+  schemaName: string
+  players: Players & {
+    /** `null`: the column compares exactly, as the library's own columns do, or it is no text. */
+    idCollation: string | null
+  }
+  legacyBets: string | null
+  /** The procedures of the store are bound to it. */
+  optionSet: OptionSet
+}
+
+const tableOptionNames = ['schema', 'players', 'legacyBets']
+
+const dialect: Dialect = {
+  check,
+  nameMax: 64,
+  lengthOf: name => [...name].length,
+  lengthUnit: 'characters',
+  quoted,
+}
+
+/** @throws {MysqlStoreError} `INVALID_OPTIONS`, naming the option */
+export function tablesOf(options: MysqlTables, others: readonly string[] = []): Tables {
+  check.names(options, [...tableOptionNames, ...others])
+  const schemaName = nameOf(dialect, 'schema', options.schema ?? 'bet_wallet')
+  const { legacyBets } = options
+  const players = {
+    ...playersOf(dialect, options.players, [schemaName, 'wallet_players'], ['idCollation']),
+    idCollation: idCollationOf(options.players),
+  }
+  const legacyName = legacyBets === undefined ? null : tableNameOf(dialect, 'legacyBets', legacyBets)
+  return {
+    schema: quoted(schemaName),
+    schemaName,
+    players,
+    legacyBets: legacyName?.map(quoted).join('.') ?? null,
+    optionSet: optionSetOf({
+      ...playersOptions(players),
+      'players.idCollation': players.idCollation,
+      legacyBets: legacyName?.join('.') ?? null,
+    }),
+  }
+}
+
+function idCollationOf(players: PlayersTable | undefined): string | null {
+  if (players === undefined) return null
+  const { idType = 'text', idCollation } = players
+  if (idType !== 'text') {
+    if (idCollation !== undefined) check.invalid('players.idCollation is allowed only with a text id')
+    return null
+  }
+  if (typeof idCollation === 'string' && /^[a-z0-9_]{3,64}$/.test(idCollation)) return idCollation
+  return check.invalid(
+    'players.idCollation must be the collation of the id column, as in "utf8mb4_general_ci": SHOW FULL COLUMNS prints it',
+  )
+}
