@@ -23,7 +23,7 @@ export async function readMysqlLedger(node: ConnectionOptions): Promise<Ledger> 
     const transactions = await rowsOf<Omit<LedgerTransaction, 'delta'> & { delta: string }>(
       `SELECT operation, transaction_id AS transactionId, player_id AS playerId, bet_id AS betId,
         CAST(delta AS char) AS delta, error_code AS errorCode,
-        CAST(wallet_transaction_id AS char) AS walletTransactionId
+        COALESCE(reference, CAST(id AS char)) AS walletTransactionId
       FROM wallet_transactions`,
     )
     const bets = await rowsOf<BetColumns & { bet_id: string }>('SELECT * FROM wallet_bets')

@@ -27,6 +27,7 @@ const store = createMysqlStore(
   ),
   { schema: nodes[0]?.database ?? '', timeoutMs: limits.timeoutMs },
 )
+await store.ready()
 const handle = createHttpHandler(store, {
   authenticate: basicAuth(credentials),
   routes: { '/settlement': body => recordSettlement(store, body) },

@@ -1,0 +1,256 @@
+/**
+ * The store on a real Galera cluster of three nodes: the whole kit, where each further connection of a case leads to
+ * another node; and nodes that die, or only seem to live.
+ */
+import { walletStoreCases } from 'bet-wallet/testing'
+import mysql, { type Pool } from 'mysql2/promise'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from 'vitest'
+import { isRetryable, WalletError } from '../../../src/errors.js'
+import { handlePlaceBet } from '../../../src/handlers.js'
+import { createMysqlStore, type MysqlStore, migrateMysql } from '../../../src/stores/mysql/index.js'
+import { placeBet } from '../../fixtures.js'
+import { type GaleraCluster, type GaleraNode, startGalera } from '../../mariadb/cluster.js'
+import { noGalera } from '../../mariadb/installation.js'
+import { withConnection } from '../../mariadb/server.js'
+import { mysqlHarness, ownTable } from './harness.js'
+
+/** Top-level: the kit's cases are made before the tests begin. */
+const cluster: GaleraCluster | null = noGalera === null ? await startGalera() : null
+const pools: Pool[] = []
+afterAll(async () => {
+  await Promise.all(pools.map(pool => pool.end().catch(() => {})))
+  await cluster?.stop()
+})
+
+const reason = noGalera === null ? '' : ` (skipped: ${noGalera})`
+
+describe.skipIf(cluster === null)(`the kit on a cluster, reopened on another node${reason}`, () => {
+  if (cluster === null) return
+  const admins = cluster.nodes.map(({ config }) => mysql.createPool({ ...config, connectionLimit: 20 }))
+  pools.push(...admins)
+  const nodeOf = (number: number) => number % cluster.nodes.length
+  const harness = mysqlHarness({
+    pool: admins[0] as Pool,
+    adminOf: number => admins[nodeOf(number)] as Pool,
+    configOf: number => (cluster.nodes[nodeOf(number)] as GaleraNode).config,
+    accounts: ownTable,
+  })
+  for (const { id, name, skip, run } of walletStoreCases(harness, { runs: 10 }))
+    test.skipIf(skip !== null)(`${id} ${name}${skip === null ? '' : ` (${skip})`}`, run)
+})
+
+/** For three nodes; each has a third of it. Long enough for the others to expel a node. */
+const timeoutMs = 15_000
+const patience = { timeout: 55_000 }
+
+describe.skipIf(cluster === null)(`a store over the nodes of a cluster${reason}`, () => {
+  const [first, second, third] = cluster?.nodes ?? []
+  if (cluster === null || first === undefined || second === undefined || third === undefined) return
+  const schema = 'dying_nodes'
+  /** How often the store has borrowed a connection to each node. */
+  let borrowed = [0, 0, 0]
+  let store: MysqlStore
+  let bets = 0
+  const opened: Pool[] = []
+
+  const storeOver = (...nodes: GaleraNode[]) =>
+    createMysqlStore(
+      nodes.map(node => {
+        const pool = mysql.createPool(node.config)
+        opened.push(pool)
+        return {
+          getConnection(callback: Parameters<typeof pool.pool.getConnection>[0]) {
+            const index = cluster.nodes.indexOf(node)
+            borrowed = borrowed.map((count, each) => count + Number(each === index))
+            pool.pool.getConnection(callback)
+          },
+        }
+      }),
+      { schema, timeoutMs },
+    )
+
+  beforeAll(async () => {
+    await withConnection(first.config, async connection => connection.query(`CREATE DATABASE ${schema}`))
+    const pool = mysql.createPool(first.config)
+    await migrateMysql(pool, { schema })
+    await pool.query(
+      `INSERT INTO ${schema}.wallet_players (player_id, currency, balance) VALUES ('alice', 'EUR', '1000000')`,
+    )
+    await pool.end()
+  })
+  beforeEach(async () => {
+    borrowed = [0, 0, 0]
+    store = storeOver(first, second, third)
+    await store.ready()
+  })
+  afterEach(async () => {
+    // After a test that has failed too.
+    if (!first.isRunning()) await first.start()
+    first.resume()
+    await first.reconnect()
+    await cluster.consistsOf()
+    await Promise.all(opened.splice(0).map(pool => pool.end().catch(() => {})))
+  }, 90_000)
+
+  const nextBet = () => {
+    bets += 1
+    return placeBet({ transactionId: `place-${bets}`, betId: `bet-${bets}`, amount: '1' })
+  }
+  /** @throws what the platform would be answered with 500 or 503 */
+  async function accept(request = nextBet(), by = store): Promise<string> {
+    const outcome = await handlePlaceBet(by, request)
+    if (!outcome.ok) throw new Error(`refused: ${JSON.stringify(outcome)}`)
+    return String(outcome.walletTransactionId)
+  }
+  const isRecorded = async (node: GaleraNode, transactionId: string) =>
+    withConnection(node.config, async connection => {
+      await connection.query('SET wsrep_sync_wait = 1')
+      const [rows] = await connection.query(
+        `SELECT 1 FROM ${schema}.wallet_transactions WHERE transaction_id = ?`,
+        [transactionId],
+      )
+      return (rows as unknown[]).length === 1
+    })
+  const load = (of: MysqlStore, number: number) =>
+    of.load({
+      operation: 'placebet',
+      transactionId: `place-${number}`,
+      playerId: 'alice',
+      betId: `bet-${number}`,
+    })
+  /** Whether a load returns the latest bet. */
+  const isLoaded = async (by: MysqlStore) => (await load(by, bets)).transaction !== null
+  /** Resolves when the store prefers its first node again. */
+  const returnsTo = (index: number) =>
+    expect
+      .poll(async () => {
+        const before = [...borrowed]
+        await load(store, 1)
+        return borrowed.every((count, each) => each === index || count === before[each])
+      }, patience)
+      .toBe(true)
+
+  const deaths = {
+    killed: { die: () => first.kill(), comeBack: () => first.start() },
+    stopped: { die: async () => first.pause(), comeBack: async () => first.resume() },
+    'cut off': { die: () => first.cutOff(), comeBack: () => first.reconnect() },
+    'cut off, and out of the majority': {
+      async die() {
+        await first.cutOff()
+        await first.hasLeft()
+      },
+      comeBack: () => first.reconnect(),
+    },
+  }
+
+  it.each(Object.keys(deaths) as (keyof typeof deaths)[])(
+    'when the preferred node is %s, loads and bets go on at another node, and it is asked again when it is back',
+    async how => {
+      const { die, comeBack } = deaths[how]
+      await accept()
+      await die()
+      expect(await isLoaded(store)).toBe(true)
+      // It has left that node: each of these would wait for a third of the time limit, and the test would end.
+      for (let round = 0; round < 20; round += 1) {
+        await accept()
+        expect(await isLoaded(store)).toBe(true)
+      }
+      await store.ping()
+      await comeBack()
+      await returnsTo(0)
+      expect(await isLoaded(store)).toBe(true)
+    },
+  )
+
+  it.each(Object.keys(deaths) as (keyof typeof deaths)[])(
+    'when the node is %s while bets are placed, every answered one is on the others, none with "no changes"',
+    async how => {
+      const { die, comeBack } = deaths[how]
+      const accepted: string[] = []
+      const unavailable: string[] = []
+      const unknown: string[] = []
+      let ended = false
+      const place = async () => {
+        while (!ended) {
+          const request = nextBet()
+          await accept(request).then(
+            () => accepted.push(request.transactionId),
+            (error: unknown) => (isRetryable(error) ? unavailable : unknown).push(request.transactionId),
+          )
+        }
+      }
+      const callers = Array.from({ length: 12 }, place)
+      const answered = (count: number) => expect.poll(() => accepted.length, patience).toBeGreaterThan(count)
+      await answered(50)
+      await die()
+      await answered(accepted.length + 50)
+      ended = true
+      await Promise.all(callers)
+      for (const node of [second, third]) {
+        for (const transactionId of accepted)
+          expect([transactionId, await isRecorded(node, transactionId)]).toEqual([transactionId, true])
+        for (const transactionId of unavailable)
+          expect([transactionId, await isRecorded(node, transactionId)]).toEqual([transactionId, false])
+      }
+      await comeBack()
+      await cluster.consistsOf()
+      for (const transactionId of accepted.slice(-50))
+        expect(await isRecorded(first, transactionId)).toBe(true)
+    },
+  )
+
+  it('when a cut-off node answers old data, then no load returns them', async () => {
+    await accept()
+    await withConnection(first.config, connection => connection.query('SET GLOBAL wsrep_dirty_reads = ON'))
+    try {
+      await first.cutOff()
+      await first.hasLeft()
+      const elsewhere = storeOver(second, third)
+      await accept(nextBet(), elsewhere)
+      // It has connections to that node from before, and a new store has none.
+      for (const each of [store, storeOver(first, second, third)])
+        expect(await isLoaded(each)).toBe(true)
+      const onlyFirst = storeOver(first)
+      await expect(isLoaded(onlyFirst)).rejects.toThrow()
+      await expect(onlyFirst.ping()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+      await first.reconnect()
+    } finally {
+      await withConnection(first.config, connection => connection.query('SET GLOBAL wsrep_dirty_reads = OFF'))
+    }
+  })
+
+  it('when a node applies late, then a load waits for what the others have committed', async () => {
+    const elsewhere = storeOver(second, third)
+    await elsewhere.ready()
+    const release = await first.holdApplying()
+    await accept(nextBet(), elsewhere)
+    const loaded = isLoaded(storeOver(first))
+    // The data there are old.
+    const [rows] = await withConnection(first.config, connection =>
+      connection.query(`SELECT 1 FROM ${schema}.wallet_bets WHERE bet_id = ?`, [`bet-${bets}`]),
+    )
+    expect(rows).toEqual([])
+    await release()
+    expect(await loaded).toBe(true)
+  })
+
+  it('when two stores on two nodes place bets of one player at once, then the balance is right on each', async () => {
+    const others = [storeOver(first, second), storeOver(second, third), storeOver(third, first)]
+    const before = (await load(store, 1)).player?.balance
+    const placed = await Promise.all(
+      Array.from({ length: 60 }, async (_, index) => {
+        const request = nextBet()
+        for (;;) {
+          try {
+            return await accept(request, others[index % 3])
+          } catch (error) {
+            // Certification turns many away; a platform tries again.
+            if (!(error instanceof WalletError)) throw error
+          }
+        }
+      }),
+    )
+    expect(new Set(placed).size).toBe(60)
+    for (const each of others) expect(Number((await load(each, 1)).player?.balance)).toBe(Number(before) - 60)
+  })
+})
