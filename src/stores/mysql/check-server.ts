@@ -5,8 +5,8 @@ import { MysqlStoreError } from './errors.js'
 
 const names = [
   ...['version', 'character_set_client', 'character_set_connection', 'character_set_results', 'sql_mode'],
-  ...['innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog', 'binlog_format', 'innodb_doublewrite'],
-  ...['wsrep_on', 'wsrep_dirty_reads', 'wsrep_sync_wait', 'innodb_autoinc_lock_mode'],
+  ...['innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog', 'binlog_format'],
+  ...['wsrep_on', 'wsrep_dirty_reads', 'wsrep_sync_wait'],
 ]
 
 type Variables = ReadonlyMap<string, string>
@@ -75,8 +75,6 @@ function checkDurability(variables: Variables): void {
       `sync_binlog is ${sync}: after a crash the replicas and the server could differ by commits that were answered. Set ` +
         'it to 1',
     )
-  if (variables.get('innodb_doublewrite') === 'OFF')
-    notDurable('innodb_doublewrite is OFF: a crash could destroy pages of the tables. Set it to ON')
   if (!isCluster) return
   if (variables.get('wsrep_dirty_reads') === 'ON')
     notDurable('wsrep_dirty_reads is ON: a node without a majority would return old records. Set it to OFF')
@@ -84,8 +82,6 @@ function checkDurability(variables: Variables): void {
     notDurable('wsrep_sync_wait of the session does not contain 1: a load would return old records')
   if (variables.get('binlog_format') !== 'ROW')
     notDurable('binlog_format is not ROW: the nodes of a cluster would not get the same rows')
-  if (variables.get('innodb_autoinc_lock_mode') !== '2')
-    notDurable('innodb_autoinc_lock_mode is not 2, which a cluster needs')
 }
 
 function notDurable(problem: string): never {

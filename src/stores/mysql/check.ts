@@ -132,10 +132,10 @@ async function checkProcedures(database: Session, tables: Tables): Promise<void>
   }
 }
 
-/** Servers keep the body of a procedure with or without its comments, and with quotes of their own. */
+/** Servers keep the body with or without its comments, and of `exactCollation` what they have executed. */
 const withoutSpace = (text: string) =>
   text
-    .replace(/\/\*.*?\*\//gs, '')
+    .replace(/\/\*M?!(?:80017)?|\*\/|utf8mb4_0900_bin|utf8mb4_nopad_bin/g, '')
     .replace(/--[^\n]*/g, '')
     .replace(/\s+/g, ' ')
     .trim()

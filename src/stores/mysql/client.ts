@@ -204,18 +204,23 @@ async function probe(node: Node, borrow: Borrow): Promise<void> {
 
 /** @throws {MysqlStoreError} `UNAVAILABLE`: the server is read-only, or no member of its cluster's majority */
 export async function checkWritable(database: Session): Promise<void> {
-  const [row] = await database.rows('SELECT @@GLOBAL.read_only')
-  if (String(row?.[0]) !== '0')
-    throw new MysqlStoreError('UNAVAILABLE', 'The database is unavailable: this server is read-only')
+  const variables = new Map(
+    (await database.rows(`SHOW GLOBAL VARIABLES WHERE Variable_name IN ('read_only', 'wsrep_on')`)) as [
+      string,
+      string,
+    ][],
+  )
+  if (variables.get('read_only') !== 'OFF') notWritable('this server is read-only')
+  if (variables.get('wsrep_on') !== 'ON') return
   const status = await database.rows(
     `SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_cluster_status', 'wsrep_ready')`,
   )
-  const problem = status.find(([, value]) => !['ON', 'Primary', 'primary'].includes(String(value)))
-  if (problem !== undefined && status.some(([, value]) => value !== ''))
-    throw new MysqlStoreError(
-      'UNAVAILABLE',
-      `The database is unavailable: ${problem[0]} of this node is ${problem[1]}`,
-    )
+  const problem = status.find(([, value]) => value !== 'ON' && value !== 'Primary')
+  if (problem !== undefined) notWritable(`${problem[0]} of this node is ${problem[1]}`)
+}
+
+function notWritable(problem: string): never {
+  throw new MysqlStoreError('UNAVAILABLE', `The database is unavailable: ${problem}`)
 }
 
 /**

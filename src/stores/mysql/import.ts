@@ -5,10 +5,11 @@ import { QueryFailed } from '../database/deadline.js'
 import { type ImportReport, importInChunks } from '../database/import.js'
 import { creditsToRow } from '../database/rows.js'
 import { lines, sql } from '../database/sql-text.js'
-import { connectionsFrom, type MysqlPool, type Session } from './client.js'
-import { errors, MysqlStoreError } from './errors.js'
+import { connectionsFrom, type MysqlPool } from './client.js'
+import { errors } from './errors.js'
 import { amountDecimal, exactText } from './sql/fragments.js'
 import { type MysqlTables, type Tables, tablesOf } from './tables.js'
+import { nextTransactionId } from './transaction-ids.js'
 
 /**
  * Imports bets of the legacy integration that can still be rolled back, settled or unsettled. It can be run
@@ -33,6 +34,7 @@ export function importBets(
     isPresent: 'stored.bet_id = item.bet_id',
     describe: bet => `bets, ${bet.betId}`,
     rowOf: bet => ({
+      id: nextTransactionId(),
       bet_id: bet.betId,
       player_id: bet.playerId,
       currency: bet.currency,
@@ -50,13 +52,11 @@ export function importBets(
  * imported would be credited twice, because the imported bet contains it already. It can be run again, as
  * {@link importBets}.
  *
- * References that are numbers are skipped by the ids of the library: the user needs ALTER on the table.
- *
  * @param client a pool; on a cluster that of any one server
  * @param options only `schema` is used
  * @param transactions with the references that the platform was answered with. A `walletTransactionId` is
  *   unique: where the legacy integration had one for several transactions, or none, pass `null`, and it gets a
- *   new one (`import-17`)
+ *   new one
  * @returns how many were imported
  * @throws {MysqlStoreError} `IMPORT_REJECTED`, naming the transaction: also where its `walletTransactionId`
  *   belongs to another one
@@ -72,7 +72,6 @@ export function importTransactions(
     columns: transactionColumns,
     isPresent: 'stored.operation = item.operation AND stored.transaction_id = item.transaction_id',
     describe: ({ transactionId }) => `transactions, ${transactionId}`,
-    prepare: skipReferences,
     rowOf: transaction => ({
       operation: transaction.operation,
       transaction_id: transaction.transactionId,
@@ -85,7 +84,7 @@ export function importTransactions(
       error_code: transaction.refusal?.errorCode ?? null,
       description: transaction.refusal?.description ?? null,
       transaction_date: transaction.transactionDate.slice(0, 23).replace('T', ' '),
-      reference: transaction.walletTransactionId,
+      ...referenceOf(transaction),
     }),
   })
 }
@@ -93,6 +92,7 @@ export function importTransactions(
 type ImportedColumns = readonly (readonly [name: string, type: string])[]
 
 const betColumns: ImportedColumns = [
+  ['id', 'bigint unsigned'],
   ['bet_id', exactText(256)],
   ['player_id', exactText(256)],
   ['currency', exactText(17)],
@@ -103,6 +103,7 @@ const betColumns: ImportedColumns = [
 ]
 
 const transactionColumns: ImportedColumns = [
+  ['id', 'bigint unsigned'],
   ['operation', exactText(13)],
   ['transaction_id', exactText(256)],
   ['player_id', exactText(256)],
@@ -117,9 +118,11 @@ const transactionColumns: ImportedColumns = [
   ['reference', exactText(256)],
 ]
 
-/** A new reference is no number: a later chunk may contain any. */
-const importedValue = (name: string) =>
-  name === 'reference' ? `COALESCE(item.reference, CONCAT('import-', UUID_SHORT()))` : `item.${name}`
+/** A reference that is a number is the id: so the primary key keeps the references of all transactions apart. */
+function referenceOf({ walletTransactionId: reference }: Transaction) {
+  const isId = reference !== null && /^[1-9][0-9]{0,18}$/.test(reference) && BigInt(reference) < 2n ** 63n
+  return isId ? { id: reference, reference: null } : { id: nextTransactionId(), reference }
+}
 
 const importSql = (
   { schema }: Tables,
@@ -129,7 +132,7 @@ const importSql = (
     ${lines(columns.map(([name]) => name))}
   )
   SELECT
-    ${lines(columns.map(([name]) => importedValue(name)))}
+    ${lines(columns.map(([name]) => `item.${name}`))}
   FROM JSON_TABLE(?, '$[*]' COLUMNS (
     ${lines(columns.map(([name, type]) => `${name} ${type} PATH '$.${name}' ERROR ON ERROR`))}
   )) item
@@ -144,7 +147,6 @@ interface RowsOf<Item> {
   /** Names the record in an error. */
   describe(item: Item): string
   rowOf(item: Item): object
-  prepare?(database: Session, tables: Tables, items: readonly Item[]): Promise<void>
 }
 
 async function importRows<Item>(
@@ -162,7 +164,6 @@ async function importRows<Item>(
       let imported = 0
       try {
         await connections.onAny(async database => {
-          await rows.prepare?.(database, tables, chunk)
           imported = await database.run(statement, [JSON.stringify(chunk.map(rows.rowOf))])
         })
       } catch (error) {
@@ -174,32 +175,3 @@ async function importRows<Item>(
 }
 
 const chunkMs = 60_000
-
-/**
- * The ids of the library go on behind the greatest reference that is a number. One that an id has already is
- * rejected.
- */
-async function skipReferences(
-  database: Session,
-  { schema }: Tables,
-  transactions: readonly Transaction[],
-): Promise<void> {
-  const numbers = transactions
-    .map(({ walletTransactionId }) => walletTransactionId ?? '')
-    .filter(reference => /^[1-9][0-9]{0,17}$/.test(reference))
-    .map(BigInt)
-  if (numbers.length === 0) return
-  const greatest = numbers.reduce((most, each) => (each > most ? each : most))
-  const [row] = await database.rows(
-    `SELECT CAST(COALESCE(MAX(id), 0) AS char) FROM ${schema}.wallet_transactions`,
-  )
-  const used = BigInt(String(row?.[0]))
-  if (greatest > used)
-    await database.run(`ALTER TABLE ${schema}.wallet_transactions AUTO_INCREMENT = ${greatest + 1n}`)
-  const [taken] = await database.rows(
-    `SELECT CAST(stored.id AS char) FROM ${schema}.wallet_transactions stored
-      WHERE stored.id IN (${numbers.join(', ')}) AND stored.reference IS NULL LIMIT 1`,
-  )
-  if (taken !== undefined)
-    throw new MysqlStoreError('IMPORT_REJECTED', `The reference ${taken[0]} belongs to another transaction`)
-}

@@ -12,6 +12,7 @@ import {
 } from '../database/rows.js'
 import { loadedBetColumns } from './sql/legacy-bets.js'
 import { loadedTransactionColumns } from './sql/load.js'
+import { nextTransactionId } from './transaction-ids.js'
 
 /** A row as the driver returns it: an array of its columns. */
 export type Values = readonly unknown[]
@@ -19,15 +20,19 @@ export type Values = readonly unknown[]
 /** `2026-11-21T10:00:00.000Z` as a DATETIME: it has no time zone, and always means UTC. */
 const dateTimeOf = (transactionDate: string) => transactionDate.slice(0, 23).replace('T', ' ')
 
-const noCredits: Fields = Array.from({ length: 9 }, () => null)
-
-function withCredits(fields: Fields, { bet }: WalletChanges): (string | null)[] {
-  return [...fields, ...((bet && creditFields(bet.credits)) ?? noCredits)].map(field => field ?? null)
+/** Beside the fields: the credits of the bet, and a new id. */
+function completed(fields: Fields, { bet }: WalletChanges): (string | null)[] {
+  const credits = bet && creditFields(bet.credits)
+  return [
+    ...fields,
+    credits && JSON.stringify(credits.map(credit => credit ?? null)),
+    nextTransactionId(),
+  ].map(field => field ?? null)
 }
 
 /** The first parameters of `commit_one_v1`. */
 export const itemOf = (changes: WalletChanges, columns: Columns) =>
-  withCredits(fieldsOf(changes, columns, dateTimeOf), changes)
+  completed(fieldsOf(changes, columns, dateTimeOf), changes)
 
 /**
  * The items of `commit_v1`, and the players to lock, in one order.
@@ -38,7 +43,7 @@ export function itemsOf(all: readonly WalletChanges[], columns: Columns): { item
   const fields = fieldsOfBatch(all, columns, dateTimeOf)
   const players = new Set(all.map(({ transaction }) => transaction.playerId))
   return {
-    items: JSON.stringify(all.map((changes, index) => withCredits(fields[index] ?? [], changes))),
+    items: JSON.stringify(all.map((changes, index) => completed(fields[index] ?? [], changes))),
     players: JSON.stringify([...players].sort()),
   }
 }
@@ -55,10 +60,14 @@ export function commitRowOf([index, verdict, currency, balance, id]: Values): Co
     item_index: Number(index),
     verdict: verdict as CommitRow['verdict'],
     currency: text(currency),
-    balance: text(balance),
+    balance: withoutZeros(text(balance)),
     wallet_transaction_id: text(id),
   }
 }
+
+/** Sums have more decimals than the column: `10050.00000000000000000000`. */
+const withoutZeros = (balance: string | null) =>
+  balance?.includes('.') ? balance.replace(/[.]?0+$/, '') : balance
 
 /** @see loadQuery */
 export function loadRowOf(values: Values): LoadRow {

@@ -49,7 +49,6 @@ export function commitOneProcedure(tables: Tables): Procedure {
         DECLARE player_currency ${exactText(255)};
         DECLARE balance_text ${exactText(255)};
         DECLARE balance_before, balance_after ${unitDecimal};
-        DECLARE wallet_transaction_id bigint unsigned;
         ${commitHandler}
 
         IF commits THEN
@@ -65,7 +64,7 @@ export function commitOneProcedure(tables: Tables): Procedure {
           SET verdict = 'committed';
         END;
 
-        SELECT 0, verdict, player_currency, balance_text, CAST(wallet_transaction_id AS char);
+        SELECT 0, verdict, player_currency, balance_text, CAST(item_id AS char);
         ${commitNow}
       END`,
   })
@@ -137,7 +136,6 @@ function write(tables: Tables): string {
     VALUES (
       ${transactionValues('item_')}
     );
-    SET wallet_transaction_id = LAST_INSERT_ID();
 
     IF stored_revision IS NOT NULL THEN
       UPDATE ${schema}.wallet_bets bet

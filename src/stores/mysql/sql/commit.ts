@@ -145,8 +145,7 @@ function write(tables: Tables): string {
     SELECT
       ${transactionValues('item.')}
     FROM ${schema}.wallet_batch_items item
-    WHERE item.verdict = 'committed'
-    ORDER BY item.item_index;
+    WHERE item.verdict = 'committed';
 
     INSERT INTO ${schema}.wallet_bets (
       ${betColumns}
@@ -173,14 +172,12 @@ function write(tables: Tables): string {
       END IF;
     END IF;
 
-    UPDATE ${schema}.wallet_batch_players locked
-    JOIN (
-      SELECT item.player_id, SUM(item.balance_delta) AS delta
-      FROM ${schema}.wallet_batch_items item
-      WHERE item.verdict = 'committed'
-      GROUP BY item.player_id
-    ) changes ON changes.player_id = locked.player_id
-    SET locked.delta = changes.delta;
+    INSERT INTO ${schema}.wallet_batch_players (player_id, delta)
+    SELECT item.player_id, SUM(item.balance_delta) AS delta
+    FROM ${schema}.wallet_batch_items item
+    WHERE item.verdict = 'committed' AND item.balance_delta IS NOT NULL
+    GROUP BY item.player_id
+    ON DUPLICATE KEY UPDATE delta = VALUES(delta);
     UPDATE ${schema}.wallet_batch_players locked
     STRAIGHT_JOIN ${players.table} player ON ${player}
     SET player.${balance} = ${balancePlus(tables, 'player', 'locked.delta')}
@@ -196,14 +193,10 @@ function write(tables: Tables): string {
 }
 
 function answer(tables: Tables): string {
-  const { schema, players } = tables
+  const { schema } = tables
   return sql`
-    SELECT item.item_index, item.verdict, ${currencyOf(tables, 'player')},
-      CAST(player.${players.columns.balance} AS char), CAST(recorded.id AS char)
+    SELECT item.item_index, item.verdict, locked.currency,
+      CAST(locked.balance + COALESCE(locked.delta, 0) AS char), CAST(item.id AS char)
     FROM ${schema}.wallet_batch_items item
-    LEFT JOIN ${schema}.wallet_transactions recorded
-      ON item.verdict = 'committed'
-      AND recorded.operation = item.operation AND recorded.transaction_id = item.transaction_id
-    LEFT JOIN ${players.table} player
-      ON item.verdict = 'committed' AND ${isPlayer(tables, 'player', 'item.player_id')};`
+    LEFT JOIN ${schema}.wallet_batch_players locked ON locked.player_id = item.player_id;`
 }

@@ -154,12 +154,14 @@ export const itemFields: readonly (readonly [name: string, type: string])[] = [
   ['bet_stake', amountDecimal],
   ['bet_status', exactText(11)],
   ['bet_revision', 'integer'],
-  ...creditColumns.map(column => [`bet_${column}`, amountDecimal] as const),
+  // A JSON array with the columns of all credits, as text; NULL where the bet has none.
+  ['credits', 'varchar(1000) CHARACTER SET ascii'],
+  ['id', 'bigint unsigned'],
 ]
 
 /** The columns of `wallet_transactions` that a commit writes. */
 const transactionColumnNames = [
-  ...['operation', 'transaction_id', 'player_id', 'bet_id', 'amount', 'currency', 'type', 'delta'],
+  ...['id', 'operation', 'transaction_id', 'player_id', 'bet_id', 'amount', 'currency', 'type', 'delta'],
   ...['error_code', 'description', 'transaction_date'],
 ]
 
@@ -168,24 +170,33 @@ export const transactionColumns = lines(transactionColumnNames)
 /** @param item the prefix of its fields: `item.` or `item_` */
 export const transactionValues = (item: string) => lines(transactionColumnNames.map(name => `${item}${name}`))
 
-/** The columns of `wallet_bets` that a commit writes, and the fields of the item that they come from. */
+/** The columns of `wallet_bets` that a commit writes, and the fields of the item that they come from. A bet has the id of its first transaction. */
 const betColumnNames = [
+  ['id', 'id'],
   ['bet_id', 'bet_id'],
   ['player_id', 'bet_player_id'],
   ['currency', 'bet_currency'],
   ['stake', 'bet_stake'],
   ['status', 'bet_status'],
-  ...creditColumns.map(column => [column, `bet_${column}`] as const),
   ['revision', 'bet_revision'],
 ] as const
 
-export const betColumns = lines(betColumnNames.map(([column]) => column))
+const creditValue = (item: string, index: number) => `JSON_VALUE(${item}credits, '$[${index}]')`
 
-export const betValues = (item: string) => lines(betColumnNames.map(([, field]) => `${item}${field}`))
+export const betColumns = lines([...betColumnNames.map(([column]) => column), ...creditColumns])
+
+export const betValues = (item: string) =>
+  lines([
+    ...betColumnNames.map(([, field]) => `${item}${field}`),
+    ...creditColumns.map((_, index) => creditValue(item, index)),
+  ])
 
 /** The assignments of an UPDATE of `bet`. */
 export const betAssignments = (item: string) =>
-  lines(betColumnNames.slice(1).map(([column, field]) => `bet.${column} = ${item}${field}`))
+  lines([
+    ...betColumnNames.slice(2).map(([column, field]) => `bet.${column} = ${item}${field}`),
+    ...creditColumns.map((column, index) => `bet.${column} = ${creditValue(item, index)}`),
+  ])
 
 /** Guard 3, of an item that changes the balance. A balance that is NULL cannot be changed. */
 export const balanceIsValid = (item: string, currency: string, balance: string) =>

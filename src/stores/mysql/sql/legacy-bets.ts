@@ -42,5 +42,8 @@ export function legacyColumn(column: string): string {
   return `COALESCE(legacy.${column}, IF(COALESCE(${others.map(other => `legacy.${other}`).join(', ')}) IS NULL, NULL, 0))`
 }
 
-/** The columns of `wallet_bets`, from the view. */
-export const legacyBetColumns = lines(['bet_id', ...loadedBetColumns].map(legacyColumn))
+/** The columns of `wallet_bets`, from the view. Their ids are beyond those of the store's processes. */
+export const legacyBetColumns = lines([
+  'UUID_SHORT() | (1 << 63)',
+  ...['bet_id', 'player_id', 'currency', 'stake', 'status', 'revision', ...creditColumns].map(legacyColumn),
+])

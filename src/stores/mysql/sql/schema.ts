@@ -58,7 +58,7 @@ const playersTable = (schema: string) => sql`
 const betsTable = (schema: string) => sql`
   -- Bets with their credits. A row is stored with the first change of a bet.
   CREATE TABLE IF NOT EXISTS ${schema}.wallet_bets (
-    id bigint unsigned NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    id bigint unsigned NOT NULL PRIMARY KEY,
     bet_id ${exactText(255)} NOT NULL,
     player_id ${exactText(255)} NOT NULL,
     currency varchar(16) NOT NULL,
@@ -88,9 +88,9 @@ function creditCondition(type: (typeof settlementTypes)[number]): string {
 
 const transactionsTable = (schema: string) => sql`
   -- Every decided transaction of the platform: the idempotency record, by operation and transactionId (D1). The
-  -- reference that the platform is answered with is the id, or the one that was imported.
+  -- reference that the platform is answered with is the id, or the text that was imported.
   CREATE TABLE IF NOT EXISTS ${schema}.wallet_transactions (
-    id bigint unsigned NOT NULL AUTO_INCREMENT PRIMARY KEY,
+    id bigint unsigned NOT NULL PRIMARY KEY,
     operation ${exactText(12)} NOT NULL,
     transaction_id ${exactText(255)} NOT NULL,
     player_id ${exactText(255)} NOT NULL,

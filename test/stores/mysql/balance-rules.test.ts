@@ -1,0 +1,90 @@
+/** CHECKs of the players' table: a minimum balance is a refusal, another rule is a fault. */
+import mysql, { type Pool } from 'mysql2/promise'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { sharedMariadb } from '../../mariadb/fresh-database.js'
+import { noMariadb } from '../../mariadb/installation.js'
+import { openWallet, placeBet, type Wallet } from './wallet.js'
+
+const reason = noMariadb === null ? '' : ` (skipped: ${noMariadb})`
+
+const players = {
+  table: 'SCHEMA.accounts',
+  ...{ id: 'id', idCollation: 'utf8mb4_general_ci', currency: 'currency', balance: 'balance' },
+}
+
+const tableWith = (balance: string, rules = '') => [
+  `CREATE TABLE SCHEMA.accounts (id varchar(64) PRIMARY KEY, currency char(3) NOT NULL, ${balance},
+    email varchar(64) ${rules}) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci`,
+  "INSERT INTO SCHEMA.accounts (id, currency, balance, email) VALUES ('alice', 'EUR', 100, 'a@b')",
+]
+
+const refused = {
+  status: 'refused',
+  errorCode: 'INSUFFICIENT_FUNDS',
+  description: 'amount: below the minimum balance',
+}
+
+describe.skipIf(noMariadb !== null)(`rules of the players' table${reason}`, () => {
+  let admin: Pool
+  let config: mysql.PoolOptions
+  let wallet: Wallet
+  beforeAll(async () => {
+    config = (await sharedMariadb()).config
+    admin = mysql.createPool(config)
+  })
+  afterEach(() => wallet.close())
+  afterAll(() => admin.end())
+  const open = async (ddl: readonly string[]) => {
+    wallet = await openWallet({ admin, config, ddl, options: { players } })
+  }
+
+  test.each([
+    ['of the column', tableWith('balance decimal(20,2) NOT NULL CHECK (balance >= 80)')],
+    ['of the table', tableWith('balance decimal(20,2) NOT NULL', ', CONSTRAINT least CHECK (balance >= 80)')],
+    [
+      'with another column',
+      tableWith(
+        'balance decimal(20,2) NOT NULL',
+        ", CONSTRAINT least CHECK (balance >= 80 OR email LIKE 'vip%')",
+      ),
+    ],
+  ])('a minimum balance %s: a debit below it is refused', async (_, ddl) => {
+    await open(ddl)
+    expect(await wallet.store.commit(placeBet(1, 'alice', '30'))).toEqual(refused)
+    expect(await wallet.store.commit(placeBet(2, 'alice', '20'))).toMatchObject({ balance: '80' })
+    expect(await wallet.recorded()).toEqual(['placebet t-2 -20'])
+  })
+
+  test('a column without a sign: a debit below 0 is not representable', async () => {
+    await open(tableWith('balance decimal(20,2) unsigned NOT NULL'))
+    const changes = placeBet(1, 'alice', '130')
+    expect(
+      await wallet.store.commit({ ...changes, balance: { currency: 'EUR', delta: '-130', floor: null } }),
+    ).toEqual({
+      ...{ status: 'refused', errorCode: 'INVALID_AMOUNT' },
+      description: 'amount: not representable in the balance column',
+    })
+  })
+
+  test('a rule about the balance and an old row that does not meet it: a fault', async () => {
+    await open(tableWith('balance decimal(20,2) NOT NULL'))
+    await wallet.run("UPDATE SCHEMA.accounts SET email = 'none'")
+    const session = await wallet.otherSession()
+    await session.query('SET SESSION check_constraint_checks = OFF')
+    await session.query(
+      `ALTER TABLE ${wallet.schema}.accounts ADD CONSTRAINT both_of CHECK (balance >= 0 AND email LIKE '%@%')`,
+    )
+    await expect(wallet.store.commit(placeBet(1, 'alice', '30'))).rejects.toThrow(/both_of/)
+    expect(await wallet.recorded()).toEqual([])
+  })
+
+  test('a rule about another column: a fault', async () => {
+    await open(tableWith('balance decimal(20,2) NOT NULL'))
+    await wallet.run("UPDATE SCHEMA.accounts SET email = 'none'")
+    const session = await wallet.otherSession()
+    await session.query('SET SESSION check_constraint_checks = OFF')
+    await session.query(`ALTER TABLE ${wallet.schema}.accounts ADD CONSTRAINT mail CHECK (email LIKE '%@%')`)
+    await expect(wallet.store.commit(placeBet(1, 'alice', '30'))).rejects.toThrow(/mail/)
+    expect(await wallet.recorded()).toEqual([])
+  })
+})

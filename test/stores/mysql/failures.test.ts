@@ -1,0 +1,212 @@
+/** What becomes of a commit, for every error between BEGIN and COMMIT: on a real server, by commit and commit_one. */
+import mysql, { type Pool } from 'mysql2/promise'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { classifyError } from '../../../src/stores/mysql/errors.js'
+import { sharedMariadb } from '../../mariadb/fresh-database.js'
+import { noMariadb } from '../../mariadb/installation.js'
+import { openWallet, placeBet, settle, until, type Wallet, type WalletSetup } from './wallet.js'
+
+const reason = noMariadb === null ? '' : ` (skipped: ${noMariadb})`
+
+/** Every error of the table of outcomes. */
+const outcomes = [
+  ['a deadlock, or a conflict with another node', 1213, 'conflict'],
+  ['a row that has changed', 1020, 'conflict'],
+  ['a duplicate key', 1062, 'conflict'],
+  ['a conflict of Group Replication', 3101, 'conflict'],
+  ['a lock wait', 1205, 'unavailable'],
+  ['a read-only server', 1290, 'unavailable'],
+  ['a read-only engine', 1836, 'unavailable'],
+  ['a full table', 1114, 'unavailable'],
+  ['an error of a COMMIT', 1180, 'unknown'],
+  ['a node without a majority', 1047, 'unknown'],
+  ['an interrupted statement', 1317, 'unknown'],
+  ['a statement that took too long', 1969, 'unknown'],
+  ['a server that shuts down', 1053, 'unknown'],
+  ["a SIGNAL of the PAM's trigger", 1644, 'rejected'],
+  ['a missing privilege', 1142, 'rejected'],
+] as const
+
+test.each(outcomes)('%s (%i): %s', (_, errno, expected) => {
+  const error = Object.assign(new Error('injected'), { errno, sqlState: 'HY000' })
+  expect(classifyError(error, true)).toBe(expected)
+  expect(classifyError(new Error('wrapped', { cause: error }), true)).toBe(expected)
+})
+
+test('an error of the network is unknown once something was sent', () => {
+  const error = Object.assign(new Error('injected'), { code: 'ECONNRESET', errno: -104, fatal: true })
+  expect(classifyError(error, true)).toBe('unknown')
+  expect(classifyError(error, false)).toBe('unavailable')
+})
+
+describe.skipIf(noMariadb !== null)(`on a real server${reason}`, () => {
+  let admin: Pool
+  let config: mysql.PoolOptions
+  const wallets: Wallet[] = []
+  const open = async (setup: Partial<WalletSetup> = {}) => {
+    const wallet = await openWallet({ admin, config, ...setup })
+    wallets.push(wallet)
+    await wallet.store.ready()
+    return wallet
+  }
+  beforeAll(async () => {
+    config = (await sharedMariadb()).config
+    admin = mysql.createPool({ ...config, connectionLimit: 20 })
+  })
+  afterEach(async () => {
+    for (const wallet of wallets.splice(0)) await wallet.close()
+  })
+  afterAll(() => admin.end())
+
+  /** Bob's commits fail when their rows are written. */
+  const failBob = (wallet: Wallet, errno: number) =>
+    wallet.run(`CREATE TRIGGER SCHEMA.fail AFTER INSERT ON SCHEMA.wallet_transactions FOR EACH ROW
+      IF NEW.player_id = 'bob' THEN SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = ${errno}, MESSAGE_TEXT = 'injected'; END IF`)
+
+  const resultOf = (commit: Promise<{ status: string }>): Promise<string> =>
+    commit.then(
+      ({ status }) => status,
+      (error: { code?: string; message: string }) => error.code ?? error.message,
+    )
+
+  describe.each(outcomes)('%s (%i)', (_, errno, outcome) => {
+    const expected = {
+      conflict: 'conflict',
+      unavailable: 'unavailable',
+      unknown: 'COMMIT_UNKNOWN',
+      rejected: expect.stringMatching(/ER_/),
+    }[outcome]
+
+    test('of a single commit: nothing is recorded, and the connection carries nothing over', async () => {
+      const wallet = await open({ options: { connectionsMax: 1 } })
+      await failBob(wallet, errno)
+      expect(await resultOf(wallet.store.commit(placeBet(1, 'bob')))).toEqual(expected)
+      expect(await resultOf(wallet.store.commit(placeBet(2, 'alice')))).toBe('committed')
+      expect(await wallet.recorded()).toEqual(['placebet t-2 -30'])
+      expect(await wallet.balanceOf('bob')).toBe('100')
+      expect(await wallet.rows('SELECT COUNT(*) FROM SCHEMA.wallet_bets')).toEqual([[1]])
+    })
+
+    test('of one commit of a batch: the others are committed, unless the outcome of all is unknown', async () => {
+      const wallet = await open({ options: { connectionsMax: 1 } })
+      await failBob(wallet, errno)
+      const results = await Promise.all(
+        [placeBet(1, 'alice'), placeBet(2, 'bob'), placeBet(3, 'carol')].map(changes =>
+          resultOf(wallet.store.commit(changes)),
+        ),
+      )
+      if (outcome === 'unknown') {
+        expect(results).toEqual(['COMMIT_UNKNOWN', 'COMMIT_UNKNOWN', 'COMMIT_UNKNOWN'])
+        expect(await resultOf(wallet.store.commit(placeBet(4, 'alice')))).toBe('committed')
+        expect(await wallet.recorded()).toEqual(['placebet t-4 -30'])
+      } else if (outcome === 'unavailable' && results[0] === 'unavailable') {
+        // The server itself is read-only: nobody's commit can succeed.
+        expect([1290, 1836]).toContain(errno)
+        expect(await wallet.recorded()).toEqual([])
+      } else {
+        expect(results).toEqual(['committed', expected, 'committed'])
+        expect(await wallet.recorded()).toEqual(['placebet t-1 -30', 'placebet t-3 -30'])
+      }
+      expect(await wallet.balanceOf('bob')).toBe('100')
+    })
+
+    test('with withinTransaction, in the statement of the hook', async () => {
+      const wallet = await open({
+        options: {
+          connectionsMax: 1,
+          async withinTransaction(query, pending) {
+            for (const { changes } of pending) {
+              if (changes.transaction.playerId !== 'bob') continue
+              await query(`INSERT INTO ${schemaOf()}.fails VALUES (1)`)
+            }
+          },
+        },
+      })
+      function schemaOf() {
+        return wallets.at(-1)?.schema
+      }
+      await wallet.run('CREATE TABLE SCHEMA.fails (id integer) ENGINE = InnoDB')
+      await wallet.run(
+        `CREATE TRIGGER SCHEMA.fail BEFORE INSERT ON SCHEMA.fails FOR EACH ROW
+          SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = ${errno}, MESSAGE_TEXT = 'injected'`,
+      )
+      const result = await resultOf(wallet.store.commit(placeBet(1, 'bob')))
+      // COMMIT was not sent yet: nothing is unknown.
+      expect(result).toEqual(outcome === 'unknown' ? 'unavailable' : expected)
+      expect(await resultOf(wallet.store.commit(placeBet(2, 'alice')))).toBe('committed')
+      expect(await wallet.recorded()).toEqual(['placebet t-2 -30'])
+    })
+  })
+
+  test('a lock wait for a bet ends after lockTimeoutMs: unavailable, and not committed later', async () => {
+    const wallet = await open({ options: { lockTimeoutMs: 1_000, connectionsMax: 1 } })
+    await wallet.store.commit(placeBet(1))
+    const other = await wallet.otherSession()
+    await other.query('BEGIN')
+    await other.query(`SELECT 1 FROM ${wallet.schema}.wallet_bets WHERE bet_id = 'b-1' FOR UPDATE`)
+    expect(await wallet.store.commit(settle(1))).toEqual({ status: 'unavailable' })
+    await other.query('ROLLBACK')
+    expect(await wallet.store.commit(placeBet(2, 'bob'))).toMatchObject({ status: 'committed' })
+    expect(await wallet.recorded()).toEqual(['placebet t-1 -30', 'placebet t-2 -30'])
+    expect(await wallet.balanceOf('alice')).toBe('70')
+  })
+
+  test('a player whose row is locked is waited for, and delays no other player of the batch', async () => {
+    const wallet = await open({ options: { lockTimeoutMs: 60_000 } })
+    const other = await wallet.otherSession()
+    await other.query('BEGIN')
+    await other.query(`SELECT 1 FROM ${wallet.schema}.wallet_players WHERE player_id = 'alice' FOR UPDATE`)
+    const waiting = wallet.store.commit(placeBet(1, 'alice'))
+    expect(await wallet.store.commit(placeBet(2, 'bob'))).toMatchObject({ status: 'committed' })
+    await until(() => wallet.store.stats.lockWaits.queued === 1)
+    await other.query('ROLLBACK')
+    expect(await waiting).toMatchObject({ status: 'committed', balance: '70' })
+  })
+
+  describe.each(['KILL', 'KILL QUERY'])('%s while a commit runs', kill => {
+    test('its outcome is unknown; nothing is recorded, and nothing is committed by the next one', async () => {
+      const wallet = await open({ options: { connectionsMax: 1 } })
+      const hold = await wallet.otherSession()
+      const lock = `${wallet.schema} hold`
+      await hold.query('DO GET_LOCK(?, 0)', [lock])
+      await wallet.run(`CREATE TRIGGER SCHEMA.hold AFTER INSERT ON SCHEMA.wallet_transactions FOR EACH ROW
+        DO IF(NEW.player_id = 'bob', GET_LOCK('${lock}', 600), 0)`)
+      const commit = resultOf(wallet.store.commit(placeBet(1, 'bob')))
+      let ids: number[] = []
+      await until(async () => {
+        ids = await wallet.running()
+        return ids.length > 0
+      })
+      await wallet.run(`${kill} ${ids[0]}`)
+      expect(await commit).toBe('COMMIT_UNKNOWN')
+      await hold.query('DO RELEASE_LOCK(?)', [lock])
+      expect(await resultOf(wallet.store.commit(placeBet(2, 'alice')))).toBe('committed')
+      expect(await wallet.recorded()).toEqual(['placebet t-2 -30'])
+    })
+  })
+
+  test('no answer within timeoutMs: unknown, and the connection is closed', async () => {
+    const wallet = await open({ options: { connectionsMax: 1, timeoutMs: 2_000 } })
+    const hold = await wallet.otherSession()
+    const lock = `${wallet.schema} hold`
+    await hold.query('DO GET_LOCK(?, 0)', [lock])
+    await wallet.run(`CREATE TRIGGER SCHEMA.hold AFTER INSERT ON SCHEMA.wallet_transactions FOR EACH ROW
+      DO IF(NEW.player_id = 'bob', GET_LOCK('${lock}', 600), 0)`)
+    expect(await resultOf(wallet.store.commit(placeBet(1, 'bob')))).toBe('COMMIT_UNKNOWN')
+    await hold.query('DO RELEASE_LOCK(?)', [lock])
+    expect(await resultOf(wallet.store.commit(placeBet(2, 'alice')))).toBe('committed')
+  })
+
+  test('a trigger that changes the balance otherwise: a fault, and nothing is recorded', async () => {
+    const wallet = await open()
+    await wallet.run(`CREATE TRIGGER SCHEMA.round BEFORE UPDATE ON SCHEMA.wallet_players FOR EACH ROW
+      SET NEW.balance = ROUND(NEW.balance)`)
+    await expect(wallet.store.commit(placeBet(1, 'alice', '0.4'))).rejects.toThrow(/see its triggers/)
+    const results = await Promise.allSettled([
+      wallet.store.commit(placeBet(2, 'alice', '0.4')),
+      wallet.store.commit(placeBet(3, 'bob', '1')),
+    ])
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
+    expect(await wallet.recorded()).toEqual(['placebet t-3 -1'])
+  })
+})

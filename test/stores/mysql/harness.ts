@@ -1,0 +1,271 @@
+/** The kit's hooks on a real MariaDB, for every kind of players' table. */
+import {
+  createMysqlStore,
+  type MysqlStore,
+  type MysqlStoreOptions,
+  migrateMysql,
+  type PlayersTable,
+} from 'bet-wallet/mysql'
+import type { StoreHarness } from 'bet-wallet/testing'
+import mysql, { type Pool, type PoolOptions } from 'mysql2/promise'
+import type { Decimal, Player } from '../../../src/store.js'
+import { holdCommit, holdPlayer, installHold } from './hold-commit.js'
+
+/** A players' table: the library's own, or one of a PAM. */
+export interface Accounts {
+  name: string
+  /** `null`: the library's own table. `SCHEMA` stands for the schema of the test. */
+  ddl: string | null
+  players?: (schema: string) => PlayersTable
+  /** The amount in the unit of the column. */
+  columnOf(amount: Decimal): string
+  /** Adds an amount, in the unit of the column, to the balance of a player. */
+  add: string
+  limits?: { digits: number; scale: number }
+  playerIds?: 'plain'
+}
+
+const unchanged = (amount: Decimal) => amount
+/** In hundredths, for every currency: the PAM of this test stores them for the yen too. */
+function hundredths(amount: Decimal): string {
+  const [whole = '0', fraction = ''] = amount.split('.')
+  if (/[1-9]/.test(fraction.slice(2))) throw new Error(`${amount} is not a whole number of hundredths`)
+  return BigInt(`${whole}${fraction.slice(0, 2).padEnd(2, '0')}`).toString()
+}
+
+export const ownTable: Accounts = {
+  name: "the library's own table",
+  ddl: null,
+  columnOf: unchanged,
+  add: 'UPDATE SCHEMA.wallet_players SET balance = balance + CAST(? AS decimal(38,18)) WHERE player_id = ?',
+}
+
+export const decimalAccounts: Accounts = {
+  name: 'decimal(20,4), keyed by a varchar that compares exactly',
+  ddl: `CREATE TABLE SCHEMA.accounts (serial bigint AUTO_INCREMENT PRIMARY KEY,
+    \`accountNo\` varchar(300) CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin NOT NULL UNIQUE,
+    iso char(3) NOT NULL, available decimal(20,4) NOT NULL) ENGINE = InnoDB`,
+  players: schema => ({
+    table: `${schema}.accounts`,
+    id: 'accountNo',
+    idCollation: 'utf8mb4_nopad_bin',
+    currency: 'iso',
+    balance: 'available',
+  }),
+  columnOf: unchanged,
+  add: 'UPDATE SCHEMA.accounts SET available = available + CAST(? AS decimal(20,4)) WHERE accountNo = ?',
+  limits: { digits: 20, scale: 4 },
+}
+
+export const textAccounts: Accounts = {
+  name: 'text, keyed by a varchar of latin1 that folds case',
+  ddl: `CREATE TABLE SCHEMA.accounts (id varchar(100) PRIMARY KEY, currency varchar(16) NOT NULL,
+    balance varchar(60) NOT NULL) ENGINE = InnoDB CHARACTER SET latin1`,
+  players: schema => ({
+    table: `${schema}.accounts`,
+    id: 'id',
+    idCollation: 'latin1_swedish_ci',
+    currency: 'currency',
+    balance: 'balance',
+    balanceType: 'text',
+  }),
+  columnOf: unchanged,
+  add: `UPDATE SCHEMA.accounts SET balance = CAST(CAST(balance AS decimal(60,18)) + CAST(? AS decimal(60,18)) AS char)
+    WHERE id = ?`,
+  playerIds: 'plain',
+}
+
+export const minorUnitAccounts: Accounts = {
+  name: 'bigint of minor units, keyed by the default collation',
+  ddl: `CREATE TABLE SCHEMA.accounts (id varchar(255) PRIMARY KEY, currency varchar(16) NOT NULL, cents bigint NOT NULL)
+    ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci`,
+  players: schema => ({
+    table: `${schema}.accounts`,
+    id: 'id',
+    idCollation: 'utf8mb4_general_ci',
+    currency: 'currency',
+    balance: 'cents',
+    balanceType: 'minor-units',
+    minorUnits: 2,
+  }),
+  columnOf: hundredths,
+  add: 'UPDATE SCHEMA.accounts SET cents = cents + CAST(? AS signed) WHERE id = ?',
+  limits: { digits: 18, scale: 2 },
+  playerIds: 'plain',
+}
+
+export const everyAccounts = [ownTable, decimalAccounts, textAccounts, minorUnitAccounts]
+
+export interface Opened {
+  store: MysqlStore
+  schema: string
+  pools: Pool[]
+  /** The numbers of the store's connections. */
+  connections: Set<number>
+}
+
+export interface HarnessOptions {
+  /** For PAM code, and for preparing the database. */
+  pool: Pool
+  /** Of the server that the n-th store of a database connects to. */
+  configOf: (number: number) => PoolOptions
+  accounts: Accounts
+  /** Options of the store, beside schema and players. */
+  options?: Omit<MysqlStoreOptions, 'schema' | 'players'>
+}
+
+let schemas = 0
+
+/** Puts the test's schema in place of SCHEMA. */
+const inSchema = (text: string, schema: string) => text.replaceAll('SCHEMA', schema)
+
+/** A harness with every hook. */
+export function mysqlHarness({
+  pool: admin,
+  configOf,
+  accounts,
+  options = {},
+}: HarnessOptions): StoreHarness<Opened> {
+  const connect = (opened: Pick<Opened, 'pools' | 'connections'>): Pool => {
+    const pool = mysql.createPool({ connectionLimit: 8, ...configOf(opened.pools.length) })
+    pool.pool.on('connection', connection => opened.connections.add(connection.threadId))
+    opened.pools.push(pool)
+    return pool
+  }
+
+  const optionsOf = (schema: string): MysqlStoreOptions => ({
+    schema,
+    // A commit that the kit holds must not time out. One whose player the kit holds must.
+    timeoutMs: 120_000,
+    lockTimeoutMs: 2_000,
+    ...(accounts.players === undefined ? {} : { players: accounts.players(schema) }),
+    ...options,
+  })
+
+  /** Empty schemas for reuse: creating one takes longer than most cases. */
+  const free: string[] = []
+
+  const tableOf = (schema: string): PlayersTable =>
+    optionsOf(schema).players ?? {
+      table: `${schema}.wallet_players`,
+      id: 'player_id',
+      currency: 'currency',
+      balance: 'balance',
+    }
+
+  async function createSchema(): Promise<string> {
+    schemas += 1
+    const schema = `kit_${process.pid}_${schemas}`
+    await admin.query(`CREATE DATABASE ${schema}`)
+    if (accounts.ddl !== null) await admin.query(inSchema(accounts.ddl, schema))
+    await migrateMysql(admin, optionsOf(schema))
+    await installHold(admin, schema)
+    return schema
+  }
+
+  async function open(players: readonly Player[]): Promise<Opened> {
+    const schema = free.pop() ?? (await createSchema())
+    const { table, id, currency, balance } = tableOf(schema)
+    const rows = players.map(player => [player.playerId, player.currency, accounts.columnOf(player.balance)])
+    if (rows.length > 0)
+      await admin.query(`INSERT INTO ${table} (${id}, ${currency}, ${balance}) VALUES ?`, [rows])
+    const opened = { schema, pools: [], connections: new Set<number>() }
+    return { ...opened, store: createMysqlStore(connect(opened), optionsOf(schema)) }
+  }
+
+  const reopen = (opened: Opened): MysqlStore => createMysqlStore(connect(opened), optionsOf(opened.schema))
+
+  function columnOf(amount: Decimal): string {
+    return amount.startsWith('-') ? `-${accounts.columnOf(amount.slice(1))}` : accounts.columnOf(amount)
+  }
+
+  return {
+    open,
+    reopen,
+
+    async close(opened) {
+      const { schema, pools } = opened
+      await terminate(opened)
+      await Promise.all(pools.map(pool => pool.end().catch(() => {})))
+      const { table } = tableOf(schema)
+      await admin.query(`ALTER TABLE ${table} DROP CONSTRAINT IF EXISTS kit`)
+      for (const each of [`${schema}.wallet_transactions`, `${schema}.wallet_bets`, table])
+        await admin.query(`DELETE FROM ${each}`)
+      free.push(schema)
+    },
+
+    async crash(opened) {
+      await terminate(opened)
+      return reopen(opened)
+    },
+
+    async depositExternally(opened, playerId, amount) {
+      await admin.query(inSchema(accounts.add, opened.schema), [columnOf(amount), playerId])
+    },
+
+    async settleExternally(opened, { playerId, betId, type, amount }) {
+      const connection = await admin.getConnection()
+      try {
+        await connection.query('BEGIN')
+        await connection.query(inSchema(accounts.add, opened.schema), [columnOf(amount), playerId])
+        await connection.query(`CALL ${opened.schema}.credit_bet_v1(?, ?, ?)`, [betId, type, amount])
+        await connection.query('COMMIT')
+      } catch (error) {
+        await connection.query('ROLLBACK')
+        throw error
+      } finally {
+        connection.release()
+      }
+    },
+
+    holdCommit: ({ schema }) => holdCommit(admin, schema),
+
+    holdPlayer({ schema }, playerId) {
+      const { table, id } = tableOf(schema)
+      return holdPlayer(admin, `${table} WHERE ${id} = ?`, playerId)
+    },
+
+    async changeCurrency({ schema }, playerId, code) {
+      const { table, id, currency } = tableOf(schema)
+      await admin.query(`UPDATE ${table} SET ${currency} = ? WHERE ${id} = ?`, [code, playerId])
+    },
+
+    // A rule of the table about its balance: it must not fall.
+    async refuseBets({ schema }, playerId) {
+      const { table, id, balance } = tableOf(schema)
+      const [rows] = await admin.query(
+        { sql: `SELECT ${balance} FROM ${table} WHERE ${id} = ?`, rowsAsArray: true },
+        [playerId],
+      )
+      const minimum = (rows as unknown as [string][])[0]?.[0]
+      await admin.query(
+        `ALTER TABLE ${table} ADD CONSTRAINT kit CHECK (${id} <> '${playerId}' OR ${balance} + 0 >= ${minimum})`,
+      )
+    },
+
+    // A PAM may close an account in a column of its own: the store does not read it.
+    closePlayer: null,
+    // The store keeps everything.
+    advanceClock: null,
+    // Of a single server.
+    stopReplication: null,
+
+    ...(accounts.limits === undefined ? {} : { limits: accounts.limits }),
+    ...(accounts.playerIds === undefined ? {} : { playerIds: accounts.playerIds }),
+  }
+
+  /** Terminates every connection of the store, and waits until the server has rolled back. */
+  async function terminate({ connections }: Opened): Promise<void> {
+    const isConnected = async () => {
+      const [rows] = await admin.query(
+        { sql: 'SELECT ID FROM information_schema.PROCESSLIST WHERE ID IN (?)', rowsAsArray: true },
+        [[0, ...connections]],
+      )
+      return (rows as unknown as [number][]).map(([id]) => id)
+    }
+    // A commit that loses its connection may open another one.
+    for (let ids = await isConnected(); ids.length > 0; ids = await isConnected())
+      for (const id of ids) await admin.query(`KILL ${id}`).catch(() => {})
+    connections.clear()
+  }
+}
