@@ -84,10 +84,8 @@ describe.skipIf(cluster === null)(`a store over the nodes of a cluster${reason}`
     await store.ready()
   })
   afterEach(async () => {
-    // After a test that has failed too.
-    if (!first.isRunning()) await first.start()
-    first.resume()
-    await first.reconnect()
+    // Of a test that has failed.
+    await comeBack()
     await cluster.consistsOf()
     await Promise.all(opened.splice(0).map(pool => pool.end().catch(() => {})))
   }, 90_000)
@@ -143,12 +141,21 @@ describe.skipIf(cluster === null)(`a store over the nodes of a cluster${reason}`
     },
   }
 
+  /** Ends the death of a test, once. */
+  let comeBack = async () => {}
+  const die = async (how: keyof typeof deaths) => {
+    comeBack = async () => {
+      comeBack = async () => {}
+      await deaths[how].comeBack()
+    }
+    await deaths[how].die()
+  }
+
   it.each(Object.keys(deaths) as (keyof typeof deaths)[])(
     'when the preferred node is %s, loads and bets go on at another node, and it is asked again when it is back',
     async how => {
-      const { die, comeBack } = deaths[how]
       await accept()
-      await die()
+      await die(how)
       expect(await isLoaded(store)).toBe(true)
       // It has left that node: each of these would wait for a third of the time limit, and the test would end.
       for (let round = 0; round < 20; round += 1) {
@@ -165,7 +172,6 @@ describe.skipIf(cluster === null)(`a store over the nodes of a cluster${reason}`
   it.each(Object.keys(deaths) as (keyof typeof deaths)[])(
     'when the node is %s while bets are placed, every answered one is on the others, none with "no changes"',
     async how => {
-      const { die, comeBack } = deaths[how]
       const accepted: string[] = []
       const unavailable: string[] = []
       const unknown: string[] = []
@@ -182,7 +188,7 @@ describe.skipIf(cluster === null)(`a store over the nodes of a cluster${reason}`
       const callers = Array.from({ length: 12 }, place)
       const answered = (count: number) => expect.poll(() => accepted.length, patience).toBeGreaterThan(count)
       await answered(50)
-      await die()
+      await die(how)
       await answered(accepted.length + 50)
       ended = true
       await Promise.all(callers)
@@ -203,17 +209,15 @@ describe.skipIf(cluster === null)(`a store over the nodes of a cluster${reason}`
     await accept()
     await withConnection(first.config, connection => connection.query('SET GLOBAL wsrep_dirty_reads = ON'))
     try {
-      await first.cutOff()
-      await first.hasLeft()
+      await die('cut off, and out of the majority')
       const elsewhere = storeOver(second, third)
       await accept(nextBet(), elsewhere)
       // It has connections to that node from before, and a new store has none.
-      for (const each of [store, storeOver(first, second, third)])
-        expect(await isLoaded(each)).toBe(true)
+      for (const each of [store, storeOver(first, second, third)]) expect(await isLoaded(each)).toBe(true)
       const onlyFirst = storeOver(first)
       await expect(isLoaded(onlyFirst)).rejects.toThrow()
       await expect(onlyFirst.ping()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
-      await first.reconnect()
+      await comeBack()
     } finally {
       await withConnection(first.config, connection => connection.query('SET GLOBAL wsrep_dirty_reads = OFF'))
     }
