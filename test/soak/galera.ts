@@ -30,6 +30,11 @@ const faults: Record<string, Fault> = {
     await sleep(random.int(0, 2_000))
     node.resume()
   },
+  async 'node applying late'(node, _, random) {
+    const release = await node.holdApplying()
+    await sleep(random.int(500, 3_000))
+    await release()
+  },
   async 'node cut off, answering old data'(node, _, random) {
     await setDirtyReads(node, 'ON')
     await node.cutOff()
@@ -43,11 +48,6 @@ const faults: Record<string, Fault> = {
     node.pause()
     await sleep(random.int(100, suspectMs / 2))
     node.resume()
-  },
-  async 'node applying late'(node, _, random) {
-    const release = await node.holdApplying()
-    await sleep(random.int(500, 3_000))
-    await release()
   },
   async 'node shut down'(node) {
     await node.shutDown()
