@@ -305,7 +305,8 @@ async function initialise(
       '--skip-test-db',
       `--innodb_log_file_size=${defaults.innodb_log_file_size}`,
     ],
-    { cwd: folder, env: environment, ...spawnAs(installation.account) },
+    // Its own folder for temporary files: a server that starts removes the temporary tables of others in /tmp.
+    { cwd: folder, env: { ...environment, TMPDIR: folder }, ...spawnAs(installation.account) },
   )
   rmSync(users)
 }

@@ -8,11 +8,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test 
 import { isRetryable, WalletError } from '../../../src/errors.js'
 import { handlePlaceBet } from '../../../src/handlers.js'
 import { createMysqlStore, type MysqlStore, migrateMysql } from '../../../src/stores/mysql/index.js'
-import { placeBet } from '../../fixtures.js'
+import { bet, live, placeBet } from '../../fixtures.js'
 import { type GaleraCluster, type GaleraNode, startGalera } from '../../mariadb/cluster.js'
 import { noGalera } from '../../mariadb/installation.js'
 import { withConnection } from '../../mariadb/server.js'
 import { mysqlHarness, ownTable } from './harness.js'
+import { settle, until } from './wallet.js'
 
 /** Top-level: the kit's cases are made before the tests begin. */
 const cluster: GaleraCluster | null = noGalera === null ? await startGalera() : null
@@ -256,5 +257,35 @@ describe.skipIf(cluster === null)(`a store over the nodes of a cluster${reason}`
     )
     expect(new Set(placed).size).toBe(60)
     for (const each of others) expect(Number((await load(each, 1)).player?.balance)).toBe(Number(before) - 60)
+  })
+  it('when the outcome of a commit is unknown, then it is made again on another node, and recorded once', async () => {
+    await accept()
+    const settlement = settle(bets, 'alice', '5')
+    settlement.bet = bet({ betId: `bet-${bets}`, revision: 2, credits: { BET_PAID: live('5') }, stake: '1' })
+    settlement.transaction.betId = `bet-${bets}`
+    const before = Number((await load(store, bets)).player?.balance)
+    // On the first node only: it stops when everything is written.
+    const lock = `${schema} hold`
+    const { transactionId } = settlement.transaction
+    await withConnection(first.config, async holder => {
+      await holder.query(`CREATE TRIGGER ${schema}.hold AFTER INSERT ON ${schema}.wallet_transactions FOR EACH ROW
+        DO IF(NEW.transaction_id = '${transactionId}' AND IS_USED_LOCK('${lock}') IS NOT NULL, GET_LOCK('${lock}', 600), 0)`)
+      await holder.query(`DO GET_LOCK('${lock}', 0)`)
+      const commit = store.commit(settlement)
+      let ids: number[] = []
+      await until(async () => {
+        const [rows] = await holder.query({
+          sql: "SELECT ID FROM information_schema.PROCESSLIST WHERE STATE = 'User lock'",
+          rowsAsArray: true,
+        })
+        ids = (rows as unknown as [number][]).map(([id]) => id)
+        return ids.length > 0
+      })
+      await holder.query(`KILL ${ids[0]}`)
+      expect(await commit).toMatchObject({ status: 'committed' })
+      await holder.query(`DROP TRIGGER ${schema}.hold`)
+    })
+    for (const node of cluster.nodes) expect(await isRecorded(node, transactionId)).toBe(true)
+    expect(Number((await load(store, bets)).player?.balance)).toBe(before + 5)
   })
 })

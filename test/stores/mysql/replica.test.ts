@@ -1,0 +1,67 @@
+/** A primary that waits for its replica, and the replica: who may answer a refusal. */
+import mysql, { type Pool } from 'mysql2/promise'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { createMysqlStore, type MysqlStoreOptions, migrateMysql } from '../../../src/stores/mysql/index.js'
+import { noMariadb } from '../../mariadb/installation.js'
+import { type Replicated, startReplicated } from '../../mariadb/replica.js'
+import { keysOf, placeBet } from './wallet.js'
+
+const reason = noMariadb === null ? '' : ` (skipped: ${noMariadb})`
+
+describe.skipIf(noMariadb !== null)(`a primary and a replica${reason}`, () => {
+  let servers: Replicated
+  const pools: Pool[] = []
+  const poolOn = (server: 'primary' | 'replica') => {
+    const pool = mysql.createPool({ ...servers[server].config, connectionLimit: 8 })
+    pools.push(pool)
+    return pool
+  }
+  const storeOn = (order: readonly ('primary' | 'replica')[], options: MysqlStoreOptions = {}) =>
+    createMysqlStore(order.map(poolOn), options)
+  beforeAll(async () => {
+    servers = await startReplicated()
+    const admin = poolOn('primary')
+    // MariaDB's default is 0, which `ready` rejects.
+    await admin.query('SET GLOBAL sync_binlog = 1')
+    await migrateMysql(admin)
+    await admin.query("INSERT INTO bet_wallet.wallet_players VALUES ('alice', 'EUR', 1000)")
+    await servers.caughtUp()
+  })
+  afterEach(async () => {
+    await Promise.all(pools.splice(0).map(pool => pool.end().catch(() => {})))
+  })
+  afterAll(() => servers.stop())
+
+  test('the replica is unavailable: for loads, confirmed loads, commits, ready and ping', async () => {
+    const store = storeOn(['replica'])
+    await expect(store.ready()).rejects.toMatchObject({ code: 'UNAVAILABLE', message: /read-only/ })
+    await expect(store.ping()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    await expect(store.load(keysOf(placeBet()))).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    expect(await store.commit(placeBet())).toEqual({ status: 'unavailable' })
+  })
+
+  test('a server that becomes read-only is unavailable too, and a list of pools moves on', async () => {
+    const store = storeOn(['primary'])
+    const both = storeOn(['replica', 'primary'])
+    await store.ready()
+    await both.ready()
+    expect(await both.commit(placeBet('both'))).toMatchObject({ status: 'committed' })
+    expect((await both.loadConfirmed(keysOf(placeBet('both')))).transaction).not.toBeNull()
+    const admin = poolOn('primary')
+    await admin.query('SET GLOBAL read_only = ON')
+    await expect(store.load(keysOf(placeBet()))).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    await expect(store.loadConfirmed(keysOf(placeBet()))).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    await admin.query('SET GLOBAL read_only = OFF')
+    expect((await store.load(keysOf(placeBet()))).player?.playerId).toBe('alice')
+  })
+
+  test('a confirmed load waits for the replica, as a commit does; a plain load does not', async () => {
+    const store = storeOn(['primary'], { timeoutMs: 3_000 })
+    await store.ready()
+    await store.loadConfirmed(keysOf(placeBet()))
+    await servers.replica.shutDown()
+    expect((await store.load(keysOf(placeBet()))).player?.playerId).toBe('alice')
+    await expect(store.loadConfirmed(keysOf(placeBet()))).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    await expect(store.commit(placeBet('waits'))).rejects.toMatchObject({ code: 'COMMIT_UNKNOWN' })
+  })
+})
