@@ -5,6 +5,7 @@
  */
 import type pg from 'pg'
 import type { Accounts } from './accounts.js'
+import { settlementTypes } from './ledger.js'
 import { type Call, type PlatformBet, reverses, type SettlementType } from './platform.js'
 import type { ServerState } from './reconciliation.js'
 import { type BalanceState, type BetState, judgeRefusals } from './refusals.js'
@@ -71,8 +72,6 @@ interface ExpectedBet {
   /** The sum of the deltas of its transactions. */
   net: number
 }
-
-const settlementTypes = ['BET_PAID', 'VOIDED', 'CASHOUT'] as const
 
 export interface DifferenceListener {
   /** Called with every difference, and its bet if there is one. */

@@ -1,13 +1,16 @@
-/** The three soaks: which phases, on which servers. */
+/** The four soaks: which phases, on which servers. */
+import { startGalera } from '../mariadb/cluster.js'
+import { noGalera } from '../mariadb/installation.js'
 import { type Cluster, startCluster } from '../postgres/cluster.js'
 import { type PatroniCluster, startPatroni } from '../postgres/patroni.js'
 import { findPrograms } from '../postgres/patroni-config.js'
 import { noServerOfOurOwn, startPostgres } from '../postgres/server.js'
 import { failingOver } from './failovers.js'
+import { runGaleraPhase } from './galera-run.js'
 import { killing } from './kills.js'
 import { losing } from './losses.js'
 import { patroniFailing } from './patroni.js'
-import { type Phase, phasesOf, type Subject } from './run.js'
+import { type Phase, type PhaseOptions, type PhaseReport, phasesOf, runPhase } from './run.js'
 
 export interface Engine {
   /** The number of faults if none is given, and the least one. */
@@ -22,7 +25,7 @@ export interface Engine {
 export interface Servers {
   /** One line: what they are. */
   description: string
-  subjectOf(phase: Phase): Promise<Subject>
+  run(phase: Phase, options: PhaseOptions): Promise<PhaseReport>
   close(): Promise<void>
 }
 
@@ -37,7 +40,7 @@ function bothLoads(faults: number): [Phase, Phase] {
   ]
 }
 
-export const engines: Record<'default' | 'failover' | 'patroni', Engine> = {
+export const engines: Record<'default' | 'failover' | 'patroni' | 'galera', Engine> = {
   default: {
     faults: { usual: 20, least: 4 },
     unavailable: () => noServerOfOurOwn,
@@ -46,7 +49,7 @@ export const engines: Record<'default' | 'failover' | 'patroni', Engine> = {
       const server = await startPostgres()
       return {
         description: `PostgreSQL ${server.version}, fsync on`,
-        subjectOf: async () => killing(server),
+        run: (phase, options) => runPhase(killing(server), phase, options),
         close: () => server.stop(),
       }
     },
@@ -67,10 +70,10 @@ export const engines: Record<'default' | 'failover' | 'patroni', Engine> = {
       let lagging: Cluster | null = null
       return {
         description: `PostgreSQL ${synchronous.primary.version}, a primary and a synchronous standby, fsync on`,
-        async subjectOf({ name }) {
-          if (name !== asynchronous) return failingOver(synchronous)
+        async run(phase, options) {
+          if (phase.name !== asynchronous) return await runPhase(failingOver(synchronous), phase, options)
           lagging ??= await startCluster({ synchronous: false })
-          return losing(lagging)
+          return await runPhase(losing(lagging), phase, options)
         },
         async close() {
           await Promise.all([synchronous.stop(), lagging?.stop()])
@@ -90,7 +93,21 @@ export const engines: Record<'default' | 'failover' | 'patroni', Engine> = {
       const cluster: PatroniCluster = await startPatroni()
       return {
         description: `${cluster.versions}: three nodes, synchronous_mode_strict, etcd's v2 API`,
-        subjectOf: async () => patroniFailing(cluster),
+        run: (phase, options) => runPhase(patroniFailing(cluster), phase, options),
+        close: () => cluster.stop(),
+      }
+    },
+  },
+
+  galera: {
+    faults: { usual: 56, least: 1 },
+    unavailable: () => noGalera,
+    phasesOf: faults => [{ name: 'simulated sportsbook', accounts: 'own', cutOver: null, kills: faults }],
+    async open() {
+      const cluster = await startGalera()
+      return {
+        description: `Galera, three nodes of MariaDB ${cluster.nodes[0].version}, innodb_flush_log_at_trx_commit = 1`,
+        run: (phase, options) => runGaleraPhase(cluster, phase, options),
         close: () => cluster.stop(),
       }
     },

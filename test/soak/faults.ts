@@ -17,6 +17,7 @@ export const faults = {
   'two-commits': 'records the transaction in one commit and changes the balance in the next',
   unconfirmed: 'has no loadConfirmed: what it has read is final, whichever server answered',
   'retry-with-new-id': 'after a lost answer, commits the same again under a new id',
+  'stale-loads': 'on Galera, loads do not wait for what other nodes have committed',
 } as const
 
 export type Fault = keyof typeof faults

@@ -6,14 +6,21 @@ import { type AccountsKind, openAccounts } from './accounts.js'
 import { type Books, checkBooks } from './books.js'
 import { awaitLegacyConnections, legacyConnections, type Mistake, takeOver } from './cut-over.js'
 import type { Fault } from './faults.js'
+import { createFindings, GivenUp } from './findings.js'
+import { readPostgresLedger } from './ledger-postgres.js'
 import { legacyBetsView, legacyMigration } from './legacy-integration.js'
 import { createPlatform, type PlatformBet, type Traffic } from './platform.js'
 import { type Random, randomOf } from './random.js'
 import { checkLost, findLost, type Lost, readState, type ServerState } from './reconciliation.js'
 import { retryAnswered } from './retries.js'
-import type { Limits } from './server-child.js'
-import { createServerProcess, type ServerListener, type ServerProcess } from './server-process.js'
-import { createSimulatedSportsbook, type SimulatedTraffic } from './simulated-sportsbook.js'
+import type { Limits, PostgresSettings } from './server-child.js'
+import { createServerProcess, type ServerProcess } from './server-process.js'
+import {
+  createSimulatedSportsbook,
+  progressOf,
+  type SimulatedTraffic,
+  simulatedAnswersTimes,
+} from './simulated-sportsbook.js'
 
 export interface Phase {
   name: string
@@ -92,13 +99,6 @@ export interface PhaseReport {
 }
 
 const playersCount = 12
-/** The simulated sportsbook sends more calls per bet, and its bets stay open longer. */
-const simulatedAnswersTimes = 3
-/** At this number the load ends. The check of the books still reports all differences. */
-const differencesMax = 20
-/** The faults that kills of the database may cause. Any other is a defect. */
-const expectedFaults = ['UNAVAILABLE', 'COMMIT_UNKNOWN', 'CONFLICT']
-
 /** Distributes the kills over the phases. */
 export function phasesOf(kills: number): Phase[] {
   const each = Math.max(1, Math.round(kills / 8))
@@ -110,29 +110,15 @@ export function phasesOf(kills: number): Phase[] {
   ]
 }
 
-/**
- * The load ends early: too many differences, or an unexpected end of a server. The books are checked at once.
- */
-class GivenUp extends Error {
-  override readonly name = 'GivenUp'
-}
-
 export async function runPhase(subject: Subject, phase: Phase, options: PhaseOptions): Promise<PhaseReport> {
   const { log, fault = null, mistake = null, callers } = options
   const simulated = phase.accounts === 'own'
   const answersPerKill = options.answersPerKill * (simulated ? simulatedAnswersTimes : 1)
   const random = randomOf(options.seed)
-  const differences: string[] = []
-  const faults: Record<string, number> = {}
+  const findings = createFindings()
+  const { orGivenUp } = findings
   const kills: Record<string, number> = {}
   let inFlightAtKills = 0
-  let giveUp: (error: unknown) => void = () => {}
-  const givenUp = new Promise<never>((_, reject) => {
-    giveUp = reject
-  })
-  givenUp.catch(() => {}) // handled here too: perhaps no code awaits it
-  const orGivenUp = <T>(work: Promise<T>): Promise<T> => Promise.race([work, givenUp])
-
   const { oldStates } = subject
   /** Until it is known which bets have lost something. */
   const undecided: { difference: string; bet: PlatformBet }[] = []
@@ -142,21 +128,8 @@ export async function runPhase(subject: Subject, phase: Phase, options: PhaseOpt
       if (lost === null) undecided.push({ difference, bet })
       if (lost === null || lost.bets.has(bet.betId)) return
     }
-    differences.push(bet === undefined ? difference : `${difference}\n${traceOf(bet)}`)
-    if (differences.length >= differencesMax) giveUp(new GivenUp('too many differences'))
+    findings.report(bet === undefined ? difference : `${difference}\n${traceOf(bet)}`)
   }
-  const listener: ServerListener = {
-    fault(code, messages) {
-      faults[code] = (faults[code] ?? 0) + 1
-      if (!expectedFaults.includes(code) && faults[code] <= 3)
-        reportDifference(`a server had an unexpected fault: ${code}, ${messages}`)
-    },
-    died(how) {
-      reportDifference(`a server ended unexpectedly: ${how}`)
-      giveUp(new GivenUp(how))
-    },
-  }
-
   const { limits = null } = subject
   const database = await createDatabase(subject, {
     pool: {
@@ -168,10 +141,10 @@ export async function runPhase(subject: Subject, phase: Phase, options: PhaseOpt
   pool.on('error', () => {}) // idle connections that a kill has ended
   const processes: ServerProcess[] = []
   const processOf = (script: string, legacyBets: string | null) => {
-    const process = createServerProcess(
+    const process = createServerProcess<PostgresSettings>(
       script,
       { databaseUrl, players: accounts.tables.players ?? null, legacyBets, fault, limits },
-      listener,
+      findings.listener,
     )
     processes.push(process)
     options.onProcess?.(process)
@@ -184,12 +157,12 @@ export async function runPhase(subject: Subject, phase: Phase, options: PhaseOpt
         // A failover takes as long as it takes, and the load runs on.
         betsMax: limits ? 1_000_000 : (phase.kills + 1) * (2 * answersPerKill + 16 * callers),
         differs: reportDifference,
-        failed: giveUp,
+        failed: findings.giveUp,
       })
     : createPlatform(
         accounts,
         random,
-        { reportDifference, failed: giveUp },
+        { reportDifference, failed: findings.giveUp },
         {
           registering: limits !== null && oldStates === undefined,
           // A call that waits for a lost one waits in vain.
@@ -208,12 +181,12 @@ export async function runPhase(subject: Subject, phase: Phase, options: PhaseOpt
       kills,
       inFlightAtKills: platform.traffic.inFlight === null ? null : inFlightAtKills,
       traffic: { ...platform.traffic },
-      faults,
+      faults: findings.faults,
       books,
       retriedAtEnd,
       lost,
     },
-    differences,
+    differences: findings.differences,
   })
 
   try {
@@ -241,14 +214,14 @@ export async function runPhase(subject: Subject, phase: Phase, options: PhaseOpt
       answered: count => orGivenUp(platform.answered(count)),
       progress() {
         inFlightAtKills += platform.traffic.inFlight ?? 0
-        return progress()
+        return progressOf(platform.traffic)
       },
     })
     await orGivenUp(platform.answered(answersPerKill))
     log('all servers are up: waiting for the last bets')
     await orGivenUp(platform.finish())
     const books = await checkAll()
-    if (!('bets' in platform)) return report(books, await platform.compare(pool))
+    if (!('bets' in platform)) return report(books, await platform.compare(await readPostgresLedger(pool)))
     if (oldStates !== undefined) return report(books, 0)
     const retriedAtEnd = await retryAnswered(platform, {
       ...{ pool, accounts, random, reportDifference },
@@ -277,23 +250,14 @@ export async function runPhase(subject: Subject, phase: Phase, options: PhaseOpt
     const locked = [...accounts.initialBalances.keys()].filter((_, index) => index % 2 === 0)
     const { release } = await accounts.hold(locked)
     while ((await legacyConnections(pool)).waiting < 2) await sleep(10)
-    log(`the cut-over begins, ${progress()}`)
+    log(`the cut-over begins, ${progressOf(platform.traffic)}`)
     inFlightAtKills += platform.traffic.inFlight ?? 0
     await Promise.all(legacy.map(process => process.kill()))
     if (mistake === 'early-import') await takeOver(pool, accounts, 'import', mistake)
     await release()
     await awaitLegacyConnections(pool)
     if (mistake !== 'early-import') await takeOver(pool, accounts, phase.cutOver ?? 'import', mistake)
-    log(`the cut-over is complete, ${progress()}`)
-  }
-
-  function progress(): string {
-    const { sent, inFlight, succeeded, refused } = platform.traffic
-    const answered = succeeded === null || refused === null ? null : succeeded + refused
-    return [
-      inFlight === null ? `${sent} calls sent so far` : `${inFlight} calls in flight`,
-      ...(answered === null ? [] : [`${answered} answered so far`]),
-    ].join(', ')
+    log(`the cut-over is complete, ${progressOf(platform.traffic)}`)
   }
 
   async function checkAll(): Promise<Books> {

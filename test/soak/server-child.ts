@@ -16,11 +16,15 @@ export interface Limits {
   timeoutMs: number
 }
 
-/** The settings of a server, as JSON in its environment. */
-export interface ServerSettings {
-  databaseUrl: string
+/** The settings of a server, as JSON in its environment: those of its script, and the port. */
+export type ServerSettings<Settings> = Settings & {
   /** 0: any free port. */
   port: number
+}
+
+/** The settings of the scripts over PostgreSQL. */
+export interface PostgresSettings {
+  databaseUrl: string
   players: PlayersTable | null
   legacyBets: string | null
   fault: Fault | null
@@ -35,10 +39,10 @@ export type ServerReport =
 
 export const settingsName = 'BET_WALLET_SOAK'
 
-export function settings(): ServerSettings {
+export function settings<Settings = PostgresSettings>(): ServerSettings<Settings> {
   const text = process.env[settingsName]
   if (text === undefined) throw new Error(`${settingsName} is missing: this script is started by the soak`)
-  return JSON.parse(text) as ServerSettings
+  return JSON.parse(text) as ServerSettings<Settings>
 }
 
 export function report(message: ServerReport): void {
@@ -61,7 +65,7 @@ function messagesOf(error: unknown): string {
  * Listens, and reports the port. Below the ephemeral ports, so that no connection takes it while the server
  * is down.
  */
-export async function listen(server: Server, { port }: ServerSettings): Promise<void> {
+export async function listen(server: Server, { port }: { port: number }): Promise<void> {
   process.on('disconnect', () => process.exit())
   for (;;) {
     const candidate = port === 0 ? randomInt(15_000, 30_000) : port

@@ -24,10 +24,13 @@ export interface ServerListener {
   died(how: string): void
 }
 
-/** @param script a file name beside this one */
-export function createServerProcess(
+/**
+ * @param script a file name beside this one
+ * @param settings of that script, without its port
+ */
+export function createServerProcess<Settings extends object>(
   script: string,
-  settings: Omit<ServerSettings, 'port'>,
+  settings: Settings,
   listener: ServerListener,
 ): ServerProcess {
   let child: ChildProcess | null = null
@@ -35,7 +38,7 @@ export function createServerProcess(
 
   async function start(): Promise<void> {
     if (child !== null) throw new Error(`${script} is running`)
-    const own: ServerSettings = { ...settings, port }
+    const own: ServerSettings<Settings> = { ...settings, port }
     const started = fork(fileURLToPath(new URL(script, import.meta.url)), [], {
       cwd: root,
       execArgv: ['--import', 'tsx'],

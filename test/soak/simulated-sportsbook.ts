@@ -8,23 +8,35 @@ import {
   type SimulationReport,
   simulateSportsbook,
 } from 'bet-wallet/audit'
-import type pg from 'pg'
 import { type Accounts, currency } from './accounts.js'
+import { centsOfDecimal, type Ledger, settlementTypes } from './ledger.js'
 import type { Platform, Traffic } from './platform.js'
 import { credentials } from './server-child.js'
 
 /** Values that a simulation does not report are `null`. */
 export type SimulatedTraffic = Record<keyof Traffic, number | null>
 
+/** The simulated sportsbook sends more calls per bet, and its bets stay open longer. */
+export const simulatedAnswersTimes = 3
+
+/** For the log. */
+export function progressOf({ sent, inFlight, succeeded, refused }: SimulatedTraffic): string {
+  const answered = succeeded === null || refused === null ? null : succeeded + refused
+  return [
+    inFlight === null ? `${sent} calls sent so far` : `${inFlight} calls in flight`,
+    ...(answered === null ? [] : [`${answered} answered so far`]),
+  ].join(', ')
+}
+
 /** As the platform, to be driven in the same way. */
 export interface SimulatedSportsbook
   extends Pick<Platform, 'moveTo' | 'begin' | 'answered' | 'finish' | 'abort'> {
   readonly traffic: Readonly<SimulatedTraffic>
   /**
-   * After `finish`: whether the simulation passed, and whether its books of every player and every bet agree with the tables.
+   * After `finish`: whether the simulation passed, and whether its books of every player and every bet agree with the ledger.
    * @returns how many transactions were sent again at the end
    */
-  compare(pool: pg.Pool): Promise<number>
+  compare(ledger: Ledger): Promise<number>
 }
 
 export interface SimulatedSportsbookOptions {
@@ -43,7 +55,7 @@ const backOffMsMax = 250
 const chaos = 0.2
 
 export function createSimulatedSportsbook(
-  accounts: Accounts,
+  accounts: Pick<Accounts, 'initialBalances'>,
   { seed, betsMax, differs, failed }: SimulatedSportsbookOptions,
 ): SimulatedSportsbook {
   const closed: ClosedBet[] = []
@@ -114,7 +126,7 @@ export function createSimulatedSportsbook(
       aborted = true
       await running
     },
-    async compare(pool) {
+    async compare(ledger) {
       if (report === null) {
         differs('the simulated sportsbook gave no report')
         return 0
@@ -123,47 +135,64 @@ export function createSimulatedSportsbook(
       if (!passed || !complete || differencesCount !== 0)
         differs(`the simulation has not passed: ${differencesCount} differences, complete: ${complete}`)
       if (closed.length !== counts.bets) differs(`of ${counts.bets} bets ${closed.length} are over`)
-      const openings = [...accounts.initialBalances].map(([playerId, cents]) => ({ playerId, cents }))
-      const wrongBooks = [JSON.stringify(books.players), JSON.stringify(openings)]
-      for (const [text, values] of [
-        [playersSql, wrongBooks] as const,
-        [betsSql, [JSON.stringify(closed)]] as const,
-      ]) {
-        const { rows } = await pool.query<{ it: string }>(text, [...values])
-        for (const { it } of rows.slice(0, 5)) differs(it)
-      }
+      const wrong = [
+        ...wrongPlayers(books.players, accounts.initialBalances, ledger),
+        ...wrongBets(closed, ledger),
+      ]
+      for (const what of wrong.slice(0, 5)) differs(what)
       return counts.retriedAtEnd
     },
   }
 }
 
-/** Every player whose balance is not, to the cent, what the simulation has in its books, and what its transactions make. */
-const playersSql = `
-  SELECT format('%s has %s; opened with %s; the simulated sportsbook expects %s, opened with %s and read %s; transactions changed it by %s',
-    coalesce(p.player_id, b."playerId"), p.balance, trim_scale(o.cents / 100), b.expected, b.opening, b.actual, moved) AS it
-  FROM bet_wallet.players p
-  FULL JOIN json_to_recordset($1) AS b("playerId" text, opening numeric, expected numeric, actual numeric)
-    ON b."playerId" = p.player_id
-  LEFT JOIN json_to_recordset($2) AS o("playerId" text, cents numeric) ON o."playerId" = p.player_id
-  CROSS JOIN LATERAL (
-    SELECT coalesce(sum(delta), 0) AS moved FROM bet_wallet.transactions t WHERE t.player_id = p.player_id
-  ) m
-  WHERE (b.opening = o.cents / 100 AND b.expected = p.balance AND b.actual = p.balance AND b.opening + moved = p.balance)
-    IS NOT TRUE`
+/** Every player whose balance is not what the simulation has in its books, and what its transactions make. */
+function wrongPlayers(
+  books: SimulationReport['books']['players'],
+  openings: ReadonlyMap<string, number>,
+  { balances, transactions }: Ledger,
+): string[] {
+  const moved = new Map<string, number>()
+  for (const { playerId, delta } of transactions) moved.set(playerId, (moved.get(playerId) ?? 0) + delta)
+  const ofPlayer = new Map(books.map(book => [book.playerId, book]))
+  return [...new Set([...ofPlayer.keys(), ...balances.keys(), ...openings.keys()])].flatMap(playerId => {
+    const book = ofPlayer.get(playerId)
+    const balance = balances.get(playerId)
+    const opening = openings.get(playerId)
+    const by = moved.get(playerId) ?? 0
+    const isRight =
+      book !== undefined &&
+      opening !== undefined &&
+      centsOfDecimal(book.opening) === opening &&
+      centsOfDecimal(book.expected) === balance &&
+      centsOfDecimal(book.actual) === balance &&
+      opening + by === balance
+    return isRight
+      ? []
+      : [
+          `${playerId} has ${balance} cents; opened with ${opening}; the simulated sportsbook expects ${book?.expected}, opened with ${book?.opening} and read ${book?.actual}; transactions changed it by ${by} cents`,
+        ]
+  })
+}
 
-/** Every bet that is over and not stored as it must be. Of one that was refused there is nothing. */
-const betsSql = `
-  SELECT format('%s is %s, live: %s; stored is %s', c."betId", c.state, c.live, row_to_json(b)) AS it
-  FROM json_to_recordset($1)
-    AS c("betId" text, "playerId" text, currency text, stake numeric, state text, live json)
-  LEFT JOIN bet_wallet.bets b ON b.bet_id = c."betId"
-  WHERE CASE c.state WHEN 'REFUSED' THEN b.bet_id IS NOT NULL ELSE (
-    b.status = c.state AND b.player_id = c."playerId" AND b.currency = c.currency
-    AND (c.state <> 'PLACED' OR b.stake = c.stake)
-    AND b.bet_paid_live IS NOT DISTINCT FROM (c.live->>'BET_PAID')::numeric
-    AND b.voided_live IS NOT DISTINCT FROM (c.live->>'VOIDED')::numeric
-    AND b.cashout_live IS NOT DISTINCT FROM (c.live->>'CASHOUT')::numeric
-  ) IS NOT TRUE END`
+/** Every closed bet that is not stored as it must be. Of a refused one there is nothing. */
+function wrongBets(closed: readonly ClosedBet[], { bets }: Ledger): string[] {
+  return closed.flatMap(bet => {
+    const stored = bets.get(bet.betId)
+    const isRight =
+      bet.state === 'REFUSED'
+        ? stored === undefined
+        : stored !== undefined &&
+          stored.status === bet.state &&
+          stored.playerId === bet.playerId &&
+          stored.currency === bet.currency &&
+          (bet.state !== 'PLACED' || stored.stake === centsOfDecimal(bet.stake)) &&
+          settlementTypes.every(type => {
+            const live = bet.live[type]
+            return stored.live[type] === (live === undefined ? null : centsOfDecimal(live))
+          })
+    return isRight ? [] : [`${JSON.stringify(bet)}; stored is ${JSON.stringify(stored)}`]
+  })
+}
 
 function trafficOf(progress: SimulationProgress | null, report: SimulationReport | null): SimulatedTraffic {
   const answers = Object.values(report?.answers ?? {}).flatMap(counts => Object.entries(counts))

@@ -1,5 +1,5 @@
 /**
- * `npm run soak`: load over HTTP on wallet processes and PostgreSQL while faults are injected, and then the
+ * `npm run soak`: load over HTTP on wallet processes and their database while faults are injected, and then the
  * check of every answer and every cent. Prints the counts; exit code 1 with a trace of each difference.
  *
  * - `--engine default`: one PostgreSQL. It and two wallet processes are killed repeatedly; then two cut-overs
@@ -7,6 +7,8 @@
  *   bet-wallet/audit, on the library's own players' table.
  * - `--engine failover`: a primary and a synchronous standby, and then an asynchronous one: failovers.ts
  * - `--engine patroni`: three nodes with Debian's packages, where they are installed: patroni.ts
+ * - `--engine galera`: three nodes of MariaDB, where it is installed: the simulated sportsbook through two wallet
+ *   processes while nodes are killed, stopped and cut off, and then the books of each node: galera.ts
  *
  * `npm run soak -- --engine failover --faults 60 --seed 7 --callers 32`
  */
@@ -14,7 +16,7 @@ import { parseArgs } from 'node:util'
 import { type Mistake, mistakes } from './cut-over.js'
 import { engines } from './engines.js'
 import { type Fault, faults } from './faults.js'
-import { type PhaseReport, runPhase } from './run.js'
+import type { PhaseReport } from './run.js'
 import type { ServerProcess } from './server-process.js'
 import { tableOf } from './table.js'
 
@@ -74,7 +76,7 @@ try {
   for (const [index, phase] of phases.entries()) {
     const log = (line: string) => console.log(`  ${phase.name}: ${line}`)
     reports.push(
-      await runPhase(await servers.subjectOf(phase), phase, {
+      await servers.run(phase, {
         ...{ seed: seed + index, callers, answersPerKill, fault, mistake, log },
         onProcess: child => processes.add(child),
       }),

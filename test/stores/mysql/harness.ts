@@ -100,13 +100,15 @@ export interface Opened {
   store: MysqlStore
   schema: string
   pools: Pool[]
-  /** The numbers of the store's connections. */
-  connections: Set<number>
+  /** The numbers of the connections, by store. */
+  connections: Set<number>[]
 }
 
 export interface HarnessOptions {
   /** For PAM code, and for preparing the database. */
   pool: Pool
+  /** For the connections of the n-th store, on its server. Default: `pool`. */
+  adminOf?: (number: number) => Pool
   /** Of the server that the n-th store of a database connects to. */
   configOf: (number: number) => PoolOptions
   accounts: Accounts
@@ -122,13 +124,16 @@ const inSchema = (text: string, schema: string) => text.replaceAll('SCHEMA', sch
 /** A harness with every hook. */
 export function mysqlHarness({
   pool: admin,
+  adminOf = () => admin,
   configOf,
   accounts,
   options = {},
 }: HarnessOptions): StoreHarness<Opened> {
   const connect = (opened: Pick<Opened, 'pools' | 'connections'>): Pool => {
     const pool = mysql.createPool({ connectionLimit: 8, ...configOf(opened.pools.length) })
-    pool.pool.on('connection', connection => opened.connections.add(connection.threadId))
+    const own = new Set<number>()
+    pool.pool.on('connection', connection => own.add(connection.threadId))
+    opened.connections.push(own)
     opened.pools.push(pool)
     return pool
   }
@@ -169,7 +174,7 @@ export function mysqlHarness({
     const rows = players.map(player => [player.playerId, player.currency, accounts.columnOf(player.balance)])
     if (rows.length > 0)
       await admin.query(`INSERT INTO ${table} (${id}, ${currency}, ${balance}) VALUES ?`, [rows])
-    const opened = { schema, pools: [], connections: new Set<number>() }
+    const opened = { schema, pools: [], connections: [] }
     return { ...opened, store: createMysqlStore(connect(opened), optionsOf(schema)) }
   }
 
@@ -256,16 +261,19 @@ export function mysqlHarness({
 
   /** Terminates every connection of the store, and waits until the server has rolled back. */
   async function terminate({ connections }: Opened): Promise<void> {
-    const isConnected = async () => {
-      const [rows] = await admin.query(
-        { sql: 'SELECT ID FROM information_schema.PROCESSLIST WHERE ID IN (?)', rowsAsArray: true },
-        [[0, ...connections]],
-      )
-      return (rows as unknown as [number][]).map(([id]) => id)
+    for (const [number, own] of connections.entries()) {
+      const server = adminOf(number)
+      const isConnected = async () => {
+        const [rows] = await server.query(
+          { sql: 'SELECT ID FROM information_schema.PROCESSLIST WHERE ID IN (?)', rowsAsArray: true },
+          [[0, ...own]],
+        )
+        return (rows as unknown as [number][]).map(([id]) => id)
+      }
+      // A commit that loses its connection may open another one.
+      for (let ids = await isConnected(); ids.length > 0; ids = await isConnected())
+        for (const id of ids) await server.query(`KILL ${id}`).catch(() => {})
+      own.clear()
     }
-    // A commit that loses its connection may open another one.
-    for (let ids = await isConnected(); ids.length > 0; ids = await isConnected())
-      for (const id of ids) await admin.query(`KILL ${id}`).catch(() => {})
-    connections.clear()
   }
 }

@@ -67,15 +67,20 @@ export function defineProcedure(
  */
 export const commitHandler = sql`
   DECLARE is_committing boolean DEFAULT false;
-  DECLARE error_number integer;
-  DECLARE EXIT HANDLER FOR SQLEXCEPTION
+  -- MySQL undoes only the statement that failed. The rest would be committed by the next BEGIN.
+  DECLARE EXIT HANDLER FOR 1213, 1020, 3101
   BEGIN
-    GET DIAGNOSTICS CONDITION 1 error_number = MYSQL_ERRNO;
     IF commits THEN
-      -- MySQL undoes only the statement that failed. The rest would be committed by the next BEGIN.
       ROLLBACK;
     END IF;
-    IF is_committing AND error_number NOT IN (1213, 1020, 3101) THEN
+    RESIGNAL;
+  END;
+  DECLARE EXIT HANDLER FOR SQLEXCEPTION
+  BEGIN
+    IF commits THEN
+      ROLLBACK;
+    END IF;
+    IF is_committing THEN
       RESIGNAL SET MYSQL_ERRNO = 1180;
     END IF;
     RESIGNAL;

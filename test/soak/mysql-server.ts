@@ -1,0 +1,43 @@
+/** A wallet process of the soak: bet-wallet over the nodes of a cluster, as an operator would run it. */
+import { createServer } from 'node:http'
+import { recordSettlement } from 'bet-wallet'
+import { basicAuth, createHttpHandler } from 'bet-wallet/http'
+import { createMysqlStore, type MysqlPool } from 'bet-wallet/mysql'
+import mysql from 'mysql2/promise'
+import { walletRoutes } from '../../examples/node-http/wallet.js'
+import type { Fault } from './faults.js'
+import { credentials, type Limits, listen, reportFault, settings } from './server-child.js'
+
+export interface MysqlSettings {
+  /** The first is preferred. */
+  nodes: readonly (mysql.PoolOptions & { database: string })[]
+  fault: Fault | null
+  limits: Limits
+}
+
+const given = settings<MysqlSettings>()
+const { nodes, fault, limits } = given
+
+function poolOf(node: mysql.PoolOptions): MysqlPool {
+  const pool = mysql.createPool({ ...node, connectionLimit: 8, connectTimeout: limits.connectMs })
+  if (fault !== 'stale-loads') return pool
+  pool.pool.on('connection', (connection: { query(...statement: unknown[]): unknown }) => {
+    const query = connection.query.bind(connection)
+    connection.query = (options: { sql: string }, ...rest) =>
+      query({ ...options, sql: options.sql.replace('wsrep_sync_wait = 1', 'wsrep_sync_wait = 0') }, ...rest)
+  })
+  return pool
+}
+
+const store = createMysqlStore(nodes.map(poolOf), {
+  schema: nodes[0]?.database ?? '',
+  timeoutMs: limits.timeoutMs,
+  allowNotDurable: fault !== null,
+})
+await store.ready()
+const handle = createHttpHandler(store, {
+  authenticate: basicAuth(credentials),
+  routes: { '/settlement': body => recordSettlement(store, body) },
+  onError: reportFault,
+})
+await listen(createServer(walletRoutes(handle)), given)
