@@ -18,15 +18,8 @@ import {
   playersCount,
   settlementOf,
 } from '../requests.js'
-import {
-  type BenchDatabase,
-  checkBooks,
-  type Ground,
-  loadPast,
-  quieten,
-  tally,
-  withDatabase,
-} from './ground.js'
+import { tally } from '../tally.js'
+import { type BenchDatabase, checkBooks, type Ground, loadPast, quieten, withDatabase } from './ground.js'
 
 const callers = 64
 
