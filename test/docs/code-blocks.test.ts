@@ -30,7 +30,7 @@ test('every block is in a language that is tested here', () => {
 })
 
 describe('ts blocks', () => {
-  test('compile, strictly', { timeout: 120_000 }, () => {
+  test('compile, strictly', { timeout: 300_000 }, () => {
     const { config } = ts.readConfigFile(join(root, 'examples/tsconfig.json'), ts.sys.readFile)
     const { options } = ts.parseJsonConfigFileContent(config, ts.sys, join(root, 'examples'))
     const program = ts.createProgram(
@@ -122,7 +122,7 @@ describe('sh blocks', () => {
 
   test.each(samples)(
     'print what the page shows, apart from numbers ($page)',
-    { timeout: 120_000 },
+    { timeout: 300_000 },
     async sample => {
       const { status, stdout } = await runSample(sample)
       expect(status).toBe(0)
