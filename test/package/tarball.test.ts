@@ -44,6 +44,14 @@ const exportsOf: Record<string, string[]> = {
   ],
   'bet-wallet/http': ['basicAuth', 'createHttpHandler', 'defaultStatusCodes'],
   'bet-wallet/memory': ['createMemoryStore'],
+  'bet-wallet/mysql': [
+    'MysqlStoreError',
+    'createMysqlStore',
+    'importBets',
+    'importTransactions',
+    'migrateMysql',
+    'mysqlMigrationSql',
+  ],
   'bet-wallet/postgres': [
     'PostgresStoreError',
     'createPostgresStore',
@@ -109,8 +117,9 @@ describe('the tarball', () => {
     )
   })
 
-  it('has at most 250 kB packed', () => {
-    expect(statSync(tarball).size).toBeLessThanOrEqual(250_000)
+  // 250 kB were enough before there was a second store over a database.
+  it('has at most 300 kB packed', () => {
+    expect(statSync(tarball).size).toBeLessThanOrEqual(300_000)
   })
 
   it('has no entry point beside those that are listed here', () => {
@@ -371,6 +380,11 @@ describe('the types', () => {
         perform: async entries => entries.forEach(entry => entry.resolve(entry.item)),
       })
       void batches.stats.queued
+      const mysql: MysqlStore = createMysqlStore([{ getConnection() {} }], {
+        schema: 'wallet',
+        players: { table: 'pam.accounts', id: 'id', idCollation: 'utf8mb4_general_ci', currency: 'c', balance: 'b' },
+      })
+      await mysql.ping().catch(error => (error as MysqlStoreError).code === 'UNAVAILABLE')
       await postgres.ready().catch(error => (error as PostgresStoreError).code === 'SCHEMA_MISSING')
       // @ts-expect-error authenticate is required
       createHttpHandler(store, {})
@@ -390,6 +404,7 @@ describe('the types', () => {
     import { createRequestParser, decidePlaceBet } from 'bet-wallet/decide'
     import { basicAuth, createHttpHandler } from 'bet-wallet/http'
     import { createMemoryStore } from 'bet-wallet/memory'
+    import { createMysqlStore, type MysqlStore, type MysqlStoreError } from 'bet-wallet/mysql'
     import { createPostgresStore, type PostgresStore, type PostgresStoreError } from 'bet-wallet/postgres'
     import { checkWalletStore, walletStoreCases } from 'bet-wallet/testing'`
 

@@ -375,8 +375,13 @@ function sessionOf(connection: Connection): Session {
   }
 }
 
-/** Independent of the settings of the pool. */
-const rowFormat = { rowsAsArray: true, typeCast: true, namedPlaceholders: false, nestTables: false }
+/** Independent of the settings of the pool, whose own `typeCast` only another function replaces. */
+const rowFormat = {
+  rowsAsArray: true,
+  typeCast: (_: unknown, next: () => unknown) => next(),
+  namedPlaceholders: false,
+  nestTables: false,
+}
 
 function query(connection: Connection, text: string): Promise<readonly Values[]> {
   return promiseOf(callback => connection.query({ sql: text, ...rowFormat }, callback as Callback<unknown>))

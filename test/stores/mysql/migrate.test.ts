@@ -1,0 +1,256 @@
+/** The migration as function and as text; the cut-over: imports and legacy bets; settlements by PAM code. */
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import mysql, { type Pool } from 'mysql2/promise'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import {
+  createMysqlStore,
+  importBets,
+  importTransactions,
+  migrateMysql,
+  mysqlMigrationSql,
+} from '../../../src/stores/mysql/index.js'
+import { sharedMariadb } from '../../mariadb/fresh-database.js'
+import { noMariadb } from '../../mariadb/installation.js'
+import { bet, keysOf, openWallet, placeBet, settle, transaction, type Wallet } from './wallet.js'
+
+const reason = noMariadb === null ? '' : ` (skipped: ${noMariadb})`
+
+describe.skipIf(noMariadb !== null)(`on a real server${reason}`, () => {
+  let admin: Pool
+  let config: Awaited<ReturnType<typeof sharedMariadb>>['config']
+  let schemas = 0
+  const used: string[] = []
+  const wallets: Wallet[] = []
+  const newSchema = () => {
+    schemas += 1
+    const schema = `migrate_${process.pid}_${schemas}`
+    used.push(schema)
+    return schema
+  }
+  const open = async (setup: Partial<Parameters<typeof openWallet>[0]> = {}) => {
+    const wallet = await openWallet({ admin, config, ...setup })
+    wallets.push(wallet)
+    return wallet
+  }
+  beforeAll(async () => {
+    config = (await sharedMariadb()).config
+    admin = mysql.createPool({ ...config, connectionLimit: 20 })
+  })
+  afterEach(async () => {
+    for (const wallet of wallets.splice(0)) await wallet.close()
+  })
+  afterAll(async () => {
+    for (const schema of used) await admin.query(`DROP DATABASE IF EXISTS ${schema}`)
+    await admin.end()
+  })
+
+  test('by many processes at once, and again', async () => {
+    const schema = newSchema()
+    await Promise.all(Array.from({ length: 8 }, () => migrateMysql(admin, { schema })))
+    await createMysqlStore(admin, { schema }).ready()
+    await admin.query(`INSERT INTO ${schema}.wallet_players VALUES ('anna', 'EUR', 100)`)
+    await migrateMysql(admin, { schema })
+    const [rows] = await admin.query(`SELECT * FROM ${schema}.wallet_players`)
+    expect(rows).toHaveLength(1)
+  })
+
+  test('as text, by the command-line client, twice; whatever the sql_mode of the session', async () => {
+    const schema = newSchema()
+    await admin.query(`CREATE DATABASE ${schema} CHARACTER SET latin1`)
+    const text = mysqlMigrationSql({ schema })
+    const run = (sql: string) =>
+      promisify(execFile)(
+        'mariadb',
+        [
+          `-h${config.host}`,
+          `-P${config.port}`,
+          `-u${config.user}`,
+          `-p${config.password}`,
+          '--default-character-set=utf8mb4',
+          '-e',
+          sql,
+        ],
+        { maxBuffer: 1 << 24 },
+      )
+    await run(`SET sql_mode = '';\n${text}`)
+    await run(`SET sql_mode = 'NO_BACKSLASH_ESCAPES,PIPES_AS_CONCAT';\n${text}`)
+    const store = createMysqlStore(admin, { schema })
+    await store.ready()
+    await admin.query(`INSERT INTO ${schema}.wallet_players VALUES ('anna', 'EUR', 100)`)
+    expect(await store.commit(placeBet(1, 'anna'))).toMatchObject({ status: 'committed' })
+  })
+
+  describe('settlements by PAM code', () => {
+    test('are recorded on the bet, and a commit on the older revision is a conflict', async () => {
+      const wallet = await open()
+      await wallet.store.commit(placeBet(1))
+      await wallet.run("CALL SCHEMA.credit_bet_v1('b-1', 'BET_PAID', 55.5)")
+      await wallet.run("CALL SCHEMA.credit_bet_v1('b-1', 'BET_PAID', 0.5)")
+      const { bet: found } = await wallet.store.load(keysOf(placeBet(1)))
+      expect(found).toMatchObject({ revision: 3, credits: { BET_PAID: { live: '56.000000000000000000' } } })
+      expect(await wallet.store.commit(settle(1))).toEqual({ status: 'conflict' })
+    })
+
+    test('are undone with the database transaction of the PAM', async () => {
+      const wallet = await open()
+      await wallet.store.commit(placeBet(1))
+      const session = await wallet.otherSession()
+      await session.query('BEGIN')
+      await session.query(`CALL ${wallet.schema}.credit_bet_v1('b-1', 'VOIDED', 30)`)
+      await session.query('ROLLBACK')
+      expect((await wallet.store.load(keysOf(placeBet(1)))).bet).toMatchObject({ revision: 1, credits: {} })
+    })
+
+    test.each([
+      ["'b-1', 'LOST', 1", /must be BET_PAID, VOIDED or CASHOUT/],
+      ["'b-1', 'BET_PAID', -1", /amount must be at least 0/],
+      ["'b-1', 'BET_PAID', NULL", /amount must be at least 0/],
+      ["'B-1', 'BET_PAID', 1", /unknown bet B-1/],
+    ])('are rejected: %s', async (parameters, message) => {
+      const wallet = await open()
+      await wallet.store.commit(placeBet(1))
+      await expect(wallet.run(`CALL SCHEMA.credit_bet_v1(${parameters})`)).rejects.toThrow(message)
+    })
+
+    test('are rejected for a bet that is rolled back', async () => {
+      const wallet = await open()
+      await wallet.store.commit(placeBet(1))
+      await wallet.run("UPDATE SCHEMA.wallet_bets SET status = 'ROLLED_BACK', revision = 2")
+      await expect(wallet.run("CALL SCHEMA.credit_bet_v1('b-1', 'BET_PAID', 1)")).rejects.toThrow(
+        /wallet_bets_valid/,
+      )
+    })
+  })
+
+  describe('imports', () => {
+    const legacyBet = bet({ betId: 'old', credits: { BET_PAID: { live: '5', reversed: '0', owed: '0' } } })
+
+    test('of bets: once, and a bet that has changed since keeps its changes', async () => {
+      const wallet = await open()
+      const { schema } = wallet
+      expect(await importBets(admin, { schema }, [legacyBet, bet({ betId: 'other' })])).toEqual({
+        imported: 2,
+        alreadyPresent: 0,
+      })
+      await wallet.run("CALL SCHEMA.credit_bet_v1('old', 'BET_PAID', 1)")
+      expect(await importBets(admin, { schema }, [legacyBet, bet({ betId: 'new' })])).toEqual({
+        imported: 1,
+        alreadyPresent: 1,
+      })
+      expect((await wallet.store.load({ ...keysOf(placeBet(1)), betId: 'old' })).bet).toMatchObject({
+        revision: 2,
+        credits: { BET_PAID: { live: '6.000000000000000000' } },
+      })
+    })
+
+    test('of transactions: references are kept, numbers, texts and none', async () => {
+      const wallet = await open()
+      const { schema } = wallet
+      const transactions = [
+        transaction({ transactionId: 'x-1', walletTransactionId: '17' }),
+        transaction({ transactionId: 'x-2', walletTransactionId: 'PAM-18' }),
+        transaction({ transactionId: 'x-3', refusal: { errorCode: 'NO', description: 'é 🎲' }, delta: '0' }),
+      ]
+      expect(await importTransactions(admin, { schema }, transactions)).toEqual({
+        imported: 3,
+        alreadyPresent: 0,
+      })
+      expect(await importTransactions(admin, { schema }, transactions)).toEqual({
+        imported: 0,
+        alreadyPresent: 3,
+      })
+      const load = async (transactionId: string) =>
+        (await wallet.store.load({ ...keysOf(placeBet(1)), transactionId })).transaction
+      expect(await load('x-1')).toMatchObject({
+        walletTransactionId: '17',
+        transactionDate: '2026-11-21T10:00:00.000Z',
+      })
+      expect(await load('x-2')).toMatchObject({ walletTransactionId: 'PAM-18' })
+      expect(await load('x-3')).toMatchObject({
+        walletTransactionId: expect.stringMatching(/^\d+$/),
+        refusal: { errorCode: 'NO', description: 'é 🎲' },
+      })
+    })
+
+    test.each([
+      ['a number', '17'],
+      ['a text', 'PAM-17'],
+    ])('a reference that belongs to another transaction is rejected by name: %s', async (_, reference) => {
+      const { schema } = await open()
+      const first = transaction({ transactionId: 'x-1', walletTransactionId: reference })
+      const second = transaction({ transactionId: 'x-2', walletTransactionId: reference })
+      await expect(importTransactions(admin, { schema }, [first, second])).rejects.toMatchObject({
+        code: 'IMPORT_REJECTED',
+        message: expect.stringContaining('transactions, x-2'),
+      })
+    })
+
+    test.each([
+      ['a long id', { betId: 'x'.repeat(256) }],
+      ['a negative stake', { stake: '-1' }],
+      [
+        'a live credit of a bet that is rolled back',
+        { status: 'ROLLED_BACK' as const, credits: legacyBet.credits },
+      ],
+    ])('a bet that the tables cannot hold is rejected by name: %s', async (_, fields) => {
+      const { schema } = await open()
+      const wrong = bet({ betId: 'wrong', ...fields })
+      await expect(importBets(admin, { schema }, [bet({ betId: 'good' }), wrong])).rejects.toMatchObject({
+        code: 'IMPORT_REJECTED',
+        message: expect.stringContaining(`bets, ${wrong.betId}`),
+      })
+    })
+  })
+
+  describe('a view of legacy bets', () => {
+    const legacyBets = 'SCHEMA.legacy'
+    const ddl = [
+      `CREATE TABLE SCHEMA.old_bets (id varchar(64) PRIMARY KEY, account varchar(64), stake bigint, paid bigint)
+        ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4`,
+      "INSERT INTO SCHEMA.old_bets VALUES ('b-1', 'alice', 30, NULL), ('b-2', 'alice', 30, 60)",
+      `CREATE VIEW SCHEMA.legacy AS SELECT id AS bet_id, account AS player_id, 'EUR' AS currency, stake, 'PLACED' AS status,
+        CAST(paid AS decimal(20,2)) AS bet_paid_live, NULL AS bet_paid_reversed, NULL AS bet_paid_owed,
+        NULL AS voided_live, NULL AS voided_reversed, NULL AS voided_owed,
+        NULL AS cashout_live, NULL AS cashout_reversed, NULL AS cashout_owed FROM SCHEMA.old_bets`,
+    ]
+
+    test('is loaded at revision 1, and stored with its first change', async () => {
+      const wallet = await open({ ddl, options: { legacyBets } })
+      expect((await wallet.store.load(keysOf(placeBet(1)))).bet).toMatchObject({ revision: 1, credits: {} })
+      expect((await wallet.store.load(keysOf(placeBet(2)))).bet).toMatchObject({
+        credits: {
+          BET_PAID: {
+            live: expect.stringMatching(/^60[.]0+$/),
+            reversed: expect.stringMatching(/^0/),
+            owed: expect.stringMatching(/^0/),
+          },
+        },
+      })
+      expect(await wallet.store.commit(placeBet(1))).toEqual({ status: 'conflict' })
+      expect(await wallet.store.commit(settle(1))).toMatchObject({ status: 'committed' })
+      expect(await wallet.store.commit(settle(1))).toEqual({ status: 'conflict' })
+      expect((await wallet.store.load(keysOf(placeBet(1)))).bet).toMatchObject({ revision: 2 })
+    })
+
+    test('in a batch', async () => {
+      const wallet = await open({ ddl, options: { legacyBets } })
+      await wallet.store.ready()
+      const results = await Promise.all([
+        wallet.store.commit(settle(1)),
+        wallet.store.commit(placeBet(2)),
+        wallet.store.commit(placeBet(3, 'bob')),
+      ])
+      expect(results.map(({ status }) => status)).toEqual(['committed', 'conflict', 'committed'])
+    })
+
+    test('is settled by PAM code', async () => {
+      const wallet = await open({ ddl, options: { legacyBets } })
+      await wallet.run("CALL SCHEMA.credit_bet_v1('b-2', 'BET_PAID', 5)")
+      expect((await wallet.store.load(keysOf(placeBet(2)))).bet).toMatchObject({
+        revision: 2,
+        credits: { BET_PAID: { live: '65.000000000000000000' } },
+      })
+    })
+  })
+})

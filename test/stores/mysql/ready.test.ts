@@ -1,0 +1,264 @@
+/** What `ready` and `ping` report: options, client, schema, players' table, privileges, settings of the server. */
+import type { MysqlErrorCode } from 'bet-wallet/mysql'
+import mysqlCallbacks from 'mysql2'
+import mysql, { type Pool } from 'mysql2/promise'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  createMysqlStore,
+  type MysqlStoreOptions,
+  migrateMysql,
+  type PlayersTable,
+} from '../../../src/stores/mysql/index.js'
+import { noMariadb } from '../../mariadb/installation.js'
+import { type MariadbServer, startMariadb } from '../../mariadb/server.js'
+import { keysOf, placeBet } from './wallet.js'
+
+const reason = noMariadb === null ? '' : ` (skipped: ${noMariadb})`
+
+const players: PlayersTable = {
+  table: 'pam.accounts',
+  ...{ id: 'id', idCollation: 'utf8mb4_general_ci', currency: 'currency', balance: 'balance' },
+}
+
+describe('options', () => {
+  const pool = { getConnection() {} }
+  test.each<[string, object, RegExp]>([
+    ['an unknown one', { batchmax: 1 }, /unknown option "batchmax"/],
+    [
+      'a batch that a table in memory cannot hold',
+      { batchMax: 1_001 },
+      /batchMax must be a whole number from 1 to/,
+    ],
+    [
+      'a table without its schema',
+      { players: { ...players, table: 'accounts' } },
+      /must be a table with its schema/,
+    ],
+    [
+      'no collation',
+      { players: { ...players, idCollation: undefined } },
+      /players.idCollation must be the collation/,
+    ],
+    [
+      'a collation that is none',
+      { players: { ...players, idCollation: "x' OR 1" } },
+      /players.idCollation must be/,
+    ],
+    [
+      'a collation of a number',
+      { players: { ...players, idType: 'bigint' } },
+      /players.idCollation is allowed only with a text id/,
+    ],
+    ['a long name', { schema: 'x'.repeat(65) }, /schema is longer than 64 characters/],
+  ])('%s', (_, options, message) => {
+    expect(() => createMysqlStore(pool, options as MysqlStoreOptions)).toThrow(message)
+    expect(() => createMysqlStore(pool, options as MysqlStoreOptions)).toThrow(
+      expect.objectContaining({ code: 'INVALID_OPTIONS' }),
+    )
+  })
+
+  test.each([null, 'mysql://root:secret@host', {}, [], [{}]])('no client: %j', client => {
+    try {
+      createMysqlStore(client as never)
+      expect.unreachable()
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'UNSUPPORTED_CLIENT' })
+      expect(String(error)).not.toContain('secret')
+    }
+  })
+})
+
+test('a server that cannot be reached: unavailable, and ready says why', async () => {
+  const pool = mysql.createPool({ host: '127.0.0.1', port: 1, user: 'root' })
+  const store = createMysqlStore(pool)
+  await expect(store.ready()).rejects.toMatchObject({ code: 'UNAVAILABLE', message: /ECONNREFUSED/ })
+  await expect(store.ping()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  expect(await store.commit(placeBet())).toEqual({ status: 'unavailable' })
+  await pool.end()
+})
+
+describe.skipIf(noMariadb !== null)(`on a real server${reason}`, () => {
+  let server: MariadbServer
+  let admin: Pool
+  const pools: { end(): unknown }[] = []
+  const poolWith = (options: mysql.PoolOptions = {}) => {
+    const pool = mysql.createPool({ ...server.config, ...options })
+    pools.push(pool)
+    return pool
+  }
+  beforeAll(async () => {
+    server = await startMariadb()
+    admin = poolWith({ multipleStatements: true })
+    await admin.query(`CREATE DATABASE pam CHARACTER SET utf8mb4;
+      CREATE TABLE pam.accounts (id varchar(64) PRIMARY KEY, currency char(3) NOT NULL, balance decimal(20,2) NOT NULL,
+        owed double, tiny decimal(20,1), email varchar(64), cents bigint) ENGINE = InnoDB;
+      CREATE TABLE pam.myisam (id varchar(64) PRIMARY KEY, currency char(3), balance decimal(20,2)) ENGINE = MyISAM;
+      CREATE TABLE pam.twice (id varchar(64), currency char(3), balance decimal(20,2), KEY (id)) ENGINE = InnoDB;
+      INSERT INTO pam.accounts (id, currency, balance) VALUES ('anna', 'EUR', 100)`)
+  })
+  afterAll(async () => {
+    await Promise.all(pools.map(pool => pool.end()))
+    await server.stop()
+  })
+
+  const fails = (options: MysqlStoreOptions, code: MysqlErrorCode, message: RegExp, pool: Pool = admin) =>
+    expect(createMysqlStore(pool, options).ready()).rejects.toMatchObject({
+      name: 'MysqlStoreError',
+      code,
+      message: expect.stringMatching(message),
+    })
+
+  test('no migration', async () => {
+    await fails({ schema: 'nowhere' }, 'SCHEMA_MISSING', /run migrateMysql/)
+    const store = createMysqlStore(admin, { schema: 'nowhere' })
+    expect(await store.commit(placeBet())).toEqual({ status: 'conflict' })
+    await expect(store.load(keysOf(placeBet()))).rejects.toMatchObject({ code: 'SCHEMA_MISSING' })
+  })
+
+  test('another wording of the same options is the same; other options are named, and live side by side', async () => {
+    const schema = 'options_of'
+    const tables = { schema, players: { ...players, balance: 'cents', balanceType: 'minor-units' as const } }
+    await migrateMysql(admin, { ...tables, players: { ...tables.players, minorUnits: { EUR: 2, JPY: 0 } } })
+    await createMysqlStore(admin, {
+      ...tables,
+      players: { ...tables.players, minorUnits: { JPY: 0, EUR: 2 } },
+    }).ready()
+    const others = { ...tables, players: { ...tables.players, minorUnits: 2 } }
+    await fails(others, 'SCHEMA_OPTIONS', /players.minorUnits: registered {"EUR":2,"JPY":0}, given 2/)
+    await expect(migrateMysql(admin, others)).rejects.toMatchObject({ code: 'SCHEMA_OPTIONS' })
+    await migrateMysql(admin, others, { besideOtherOptions: true })
+    await createMysqlStore(admin, others).ready()
+    await createMysqlStore(admin, {
+      ...tables,
+      players: { ...tables.players, minorUnits: { EUR: 2, JPY: 0 } },
+    }).ready()
+  })
+
+  test('a procedure that was changed or dropped', async () => {
+    const schema = 'changed'
+    await migrateMysql(admin, { schema })
+    const [[row]] = await admin.query<mysql.RowDataPacket[]>(
+      `SELECT ROUTINE_NAME AS name FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = '${schema}' AND ROUTINE_NAME LIKE 'wallet_load%'`,
+    )
+    await admin.query(`DROP PROCEDURE ${schema}.${row?.name}`)
+    await fails({ schema }, 'SCHEMA_VERSION', /wallet_load_confirmed\S+ does not exist/)
+    await migrateMysql(admin, { schema })
+    await createMysqlStore(admin, { schema }).ready()
+    await admin.query(`DROP PROCEDURE ${schema}.credit_bet_v1`)
+    await admin.query(`CREATE PROCEDURE ${schema}.credit_bet_v1(a integer) SELECT 1`)
+    await fails({ schema }, 'SCHEMA_VERSION', /credit_bet_v1 was changed/)
+    await migrateMysql(admin, { schema })
+    await createMysqlStore(admin, { schema }).ready()
+    await admin.query(`ALTER TABLE ${schema}.wallet_bets ENGINE = MyISAM`).catch(() => {})
+  })
+
+  test.each<[string, Partial<PlayersTable>, MysqlErrorCode, RegExp]>([
+    ['no table', { table: 'pam.nobody' }, 'INVALID_PLAYERS_TABLE', /pam.nobody: it does not exist/],
+    [
+      'no column',
+      { balance: 'funds' },
+      'INVALID_PLAYERS_TABLE',
+      /no column funds .*its columns are id, currency/,
+    ],
+    [
+      'a float',
+      { balance: 'owed' },
+      'INVALID_PLAYERS_TABLE',
+      /owed is double, which rounds; it must be decimal/,
+    ],
+    ['a small scale', { balance: 'tiny' }, 'INVALID_PLAYERS_TABLE', /would round amounts of 2 decimals/],
+    [
+      'another collation',
+      { idCollation: 'utf8mb4_bin' },
+      'INVALID_PLAYERS_TABLE',
+      /of the column id is utf8mb4_general_ci/,
+    ],
+    ['no unique index', { table: 'pam.twice' }, 'INVALID_PLAYERS_TABLE', /no unique index on id alone/],
+    ['no database transactions', { table: 'pam.myisam' }, 'NOT_DURABLE', /MyISAM.*must be InnoDB/],
+    [
+      'a number as a text',
+      { idType: 'bigint', idCollation: undefined as never },
+      'INVALID_PLAYERS_TABLE',
+      /players.idType is bigint, but the column id is varchar/,
+    ],
+  ])("a players' table with %s", async (name, fields, code, message) => {
+    const { idCollation, ...others } = { ...players, ...fields }
+    const table = { ...others, ...(idCollation === undefined ? {} : { idCollation }) }
+    const schema = `players_${name.replaceAll(' ', '_')}`
+    await migrateMysql(admin, { schema, players: table })
+    await fails({ schema, players: table }, code, message)
+  })
+
+  test('a user with the privileges of the page, and with one less', async () => {
+    const schema = 'granted'
+    const options = { schema, players }
+    await migrateMysql(admin, options)
+    await admin.query("CREATE USER wallet@'127.%' IDENTIFIED BY 'x'")
+    const user = poolWith({ user: 'wallet', password: 'x' })
+    await fails(options, 'SCHEMA_MISSING', /or this user may not see it/, user)
+    const grants = [
+      `EXECUTE, CREATE TEMPORARY TABLES ON ${schema}.*`,
+      `SELECT, INSERT ON ${schema}.wallet_transactions`,
+      `SELECT, INSERT, UPDATE ON ${schema}.wallet_bets`,
+      `SELECT, INSERT, DELETE ON ${schema}.wallet_proofs`,
+      'SELECT (id, currency, balance), UPDATE (balance) ON pam.accounts',
+    ]
+    for (const grant of grants) await admin.query(`GRANT ${grant} TO wallet@'127.%'`)
+    const store = createMysqlStore(user, options)
+    await store.ready()
+    expect(await store.commit(placeBet(1, 'anna'))).toMatchObject({ status: 'committed' })
+    const [one, two] = await Promise.all([
+      store.commit(placeBet(2, 'anna')),
+      store.commit(placeBet(3, 'anna')),
+    ])
+    expect([one?.status, two?.status]).toEqual(['committed', 'committed'])
+    expect((await store.loadConfirmed(keysOf(placeBet(1, 'anna')))).transaction).not.toBeNull()
+    // The migration has nothing to do, and so needs nothing.
+    await migrateMysql(user, options)
+    await admin.query(`REVOKE SELECT ON ${schema}.wallet_bets FROM wallet@'127.%'`)
+    await fails(options, 'INSUFFICIENT_PRIVILEGE', /It needs EXECUTE/, user)
+    await admin.query(`GRANT SELECT ON ${schema}.wallet_bets TO wallet@'127.%'`)
+    await admin.query(`REVOKE CREATE TEMPORARY TABLES ON ${schema}.* FROM wallet@'127.%'`)
+    await fails(options, 'INSUFFICIENT_PRIVILEGE', /CREATE TEMPORARY TABLES/, user)
+  })
+
+  test('settings of the server and of the connection', async () => {
+    const schema = 'settings'
+    await migrateMysql(admin, { schema })
+    const options = { schema }
+    await admin.query('SET GLOBAL innodb_flush_log_at_trx_commit = 2')
+    await fails(options, 'NOT_DURABLE', /innodb_flush_log_at_trx_commit is 2/)
+    await createMysqlStore(admin, { ...options, allowNotDurable: true }).ready()
+    await admin.query('SET GLOBAL innodb_flush_log_at_trx_commit = 1')
+    await createMysqlStore(admin, options).ready()
+    await fails(options, 'UNSUPPORTED_CLIENT', /must be utf8mb4/, poolWith({ charset: 'latin1' }))
+    await fails(options, 'DATABASE_REJECTED', /Access denied/, poolWith({ password: 'wrong' }))
+  })
+
+  test('a pool with callbacks, and pools with other settings', async () => {
+    const schema = 'clients'
+    await migrateMysql(admin, { schema })
+    await admin.query(`INSERT INTO ${schema}.wallet_players VALUES ('anna', 'EUR', 100)`)
+    const callbacks = mysqlCallbacks.createPool(server.config)
+    pools.push(callbacks.promise())
+    const others = poolWith({
+      ...{
+        decimalNumbers: true,
+        supportBigNumbers: true,
+        rowsAsArray: false,
+        namedPlaceholders: true,
+        nestTables: true,
+      },
+      ...{ dateStrings: false, multipleStatements: true, typeCast: () => 'nonsense' },
+    })
+    let number = 0
+    for (const client of [callbacks, others]) {
+      number += 1
+      const store = createMysqlStore(client, { schema })
+      await store.ready()
+      expect(await store.commit(placeBet(number, 'anna', '0.1'))).toMatchObject({ status: 'committed' })
+      const { transaction } = await store.load(keysOf(placeBet(number, 'anna')))
+      expect(transaction).toMatchObject({ amount: '0.100000000000000000', delta: '-0.100000000000000000' })
+    }
+  })
+})

@@ -1,0 +1,109 @@
+/** `withinTransaction`: rows of the operator in the same database transaction, refusals, and hooks that fail. */
+import mysql, { type Pool } from 'mysql2/promise'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { MysqlStoreOptions } from '../../../src/stores/mysql/index.js'
+import { sharedMariadb } from '../../mariadb/fresh-database.js'
+import { noMariadb } from '../../mariadb/installation.js'
+import { openWallet, placeBet, settle, type Wallet } from './wallet.js'
+
+const reason = noMariadb === null ? '' : ` (skipped: ${noMariadb})`
+
+type Hook = NonNullable<MysqlStoreOptions['withinTransaction']>
+
+describe.skipIf(noMariadb !== null)(`withinTransaction${reason}`, () => {
+  let admin: Pool
+  let config: mysql.PoolOptions
+  let wallet: Wallet
+  beforeAll(async () => {
+    config = (await sharedMariadb()).config
+    admin = mysql.createPool(config)
+  })
+  afterEach(() => wallet.close())
+  afterAll(() => admin.end())
+
+  const open = async (hook: (ledger: string) => Hook) => {
+    let ledger = ''
+    wallet = await openWallet({
+      admin,
+      config,
+      ddl: [
+        'CREATE TABLE SCHEMA.ledger (reference varchar(64) PRIMARY KEY, amount decimal(20,2)) ENGINE = InnoDB',
+      ],
+      options: { connectionsMax: 1, withinTransaction: (query, pending) => hook(ledger)(query, pending) },
+    })
+    ledger = `${wallet.schema}.ledger`
+    await wallet.store.ready()
+  }
+  const ledgerRows = () => wallet.rows('SELECT COUNT(*) FROM SCHEMA.ledger')
+
+  test('writes its rows, with the references that are answered, once per batch', async () => {
+    const calls: number[] = []
+    await open(ledger => async (query, pending) => {
+      calls.push(pending.length)
+      for (const { walletTransactionId, changes } of pending)
+        await query(`INSERT INTO ${ledger} VALUES (?, ?)`, [walletTransactionId, changes.transaction.delta])
+    })
+    const results = await Promise.all([
+      wallet.store.commit(placeBet(1, 'alice')),
+      wallet.store.commit(placeBet(2, 'bob')),
+      wallet.store.commit(placeBet(3, 'nobody')),
+    ])
+    expect(results.map(({ status }) => status)).toEqual(['committed', 'committed', 'conflict'])
+    expect(calls).toEqual([2])
+    const references = await wallet.rows('SELECT reference FROM SCHEMA.ledger ORDER BY reference')
+    expect(references.flat()).toEqual(
+      results.flatMap(result => (result.status === 'committed' ? [result.walletTransactionId] : [])).sort(),
+    )
+  })
+
+  test('refuses by the operator’s rule; the others of the batch are committed', async () => {
+    await open(ledger => async (query, pending) => {
+      for (const commit of pending) {
+        if (commit.changes.transaction.playerId === 'bob') commit.refuse('LIMIT', 'above the limit')
+        await query(`INSERT INTO ${ledger} VALUES (?, ?)`, [commit.walletTransactionId, '1'])
+      }
+    })
+    const results = await Promise.all([
+      wallet.store.commit(placeBet(1, 'alice')),
+      wallet.store.commit(placeBet(2, 'bob')),
+    ])
+    expect(results).toMatchObject([{ status: 'committed' }, { status: 'refused', errorCode: 'LIMIT' }])
+    expect(await ledgerRows()).toEqual([[1]])
+    expect(await wallet.recorded()).toEqual(['placebet t-1 -30'])
+  })
+
+  test('that throws: nothing is recorded, and the next commit is not affected', async () => {
+    let fails = true
+    await open(ledger => async (query, pending) => {
+      await query(`INSERT INTO ${ledger} VALUES (?, ?)`, [pending[0]?.walletTransactionId, '1'])
+      if (fails) throw new Error('the hook failed')
+    })
+    await expect(wallet.store.commit(placeBet(1))).rejects.toMatchObject({
+      cause: { message: 'the hook failed' },
+    })
+    fails = false
+    expect(await wallet.store.commit(placeBet(2))).toMatchObject({ status: 'committed' })
+    expect(await ledgerRows()).toEqual([[1]])
+    expect(await wallet.recorded()).toEqual(['placebet t-2 -30'])
+  })
+
+  test('that swallows a deadlock, which has undone everything: nothing is answered as committed', async () => {
+    await open(ledger => async query => {
+      await query(`INSERT INTO ${ledger} VALUES (?, ?)`, ['a', '1'])
+      await query('ROLLBACK').catch(() => {})
+    })
+    await expect(wallet.store.commit(placeBet(1))).rejects.toThrow(/swallowed a deadlock or ended/)
+    expect(await wallet.recorded()).toEqual([])
+    expect(await wallet.balanceOf('alice')).toBe('100')
+  })
+
+  test('its query does not work afterwards', async () => {
+    let late: Parameters<Hook>[0] | null = null
+    await open(() => async query => {
+      late = query
+    })
+    await wallet.store.commit(placeBet(1))
+    await wallet.store.commit(settle(1))
+    await expect((late as unknown as Parameters<Hook>[0])('SELECT 1')).rejects.toThrow(/has ended/)
+  })
+})
