@@ -26,8 +26,9 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, 'test/.tmp/**'],
     // The default on two cores is one worker, which mostly waits: for servers, locks and sockets.
     maxWorkers: Math.max(2, availableParallelism() - 1),
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // For what hangs. A busy machine takes several times as long as an idle one.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     globalSetup: ['test/postgres/global-setup.ts', 'test/mariadb/global-setup.ts'],
   },
 })

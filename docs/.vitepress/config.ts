@@ -22,7 +22,7 @@ function sections() {
   return found.filter(({ items }) => items.length > 0)
 }
 
-const modules = ['', '/http', '/postgres', '/memory', '/testing', '/audit', '/decide']
+const modules = ['', '/http', '/postgres', '/mysql', '/memory', '/testing', '/audit', '/decide']
 const api = {
   text: 'API',
   collapsed: true,

@@ -19,13 +19,13 @@ const firstPauseMs = 10
 const pauseMsMax = 250
 const leastTimeMs = 5_000
 
-/** After so much time was spent on calls that failed in all their attempts, each further call has few of them. */
+/** After so much time was spent on usual calls that failed in all their attempts, each further call has few of them. */
 const wastedMsMax = 15_000
 
 /** Of the whole audit. */
 export interface OutageLog {
   all: Outage[]
-  /** Time spent on calls that failed in all their attempts. */
+  /** Time spent on usual calls that failed in all their attempts. */
   wastedMs: number
 }
 
@@ -72,7 +72,8 @@ export class Retries {
       else outages.push(outage)
       const isUnanswered = outages.filter(what => what === noAnswer).length >= attemptsOfGone
       if (outage === null || attempt >= most || this.isGone || isUnanswered || performance.now() >= until) {
-        if (outage !== null) this.log.wastedMs += performance.now() - beganAt
+        if (outage !== null && isUsual && attempts === undefined)
+          this.log.wastedMs += performance.now() - beganAt
         if (outage === noAnswer && most > 1) this.isGone = true
         // A fault that stays is the answer of the wallet to an unusual call: that is for the cases.
         if (outage === null || isUsual)

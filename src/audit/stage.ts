@@ -329,6 +329,11 @@ export class Stage {
     return expected
   }
 
+  /** The case has rolled the bet back itself, and knows it by the answer. */
+  forget(bet: Bet): void {
+    this.sent.delete(bet.betId)
+  }
+
   /** Starts many calls in this order, without waiting for answers in between. */
   concurrently<T>(count: number, call: (index: number) => Promise<T>): Promise<T[]> {
     return Promise.all(Array.from({ length: count }, (_, index) => call(index)))

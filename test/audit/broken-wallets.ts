@@ -4,7 +4,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { startPlainWallet } from './wallets/plain.js'
+import { type PlainWalletOptions, startPlainWallet } from './wallets/plain.js'
 
 export interface Message {
   method: string
@@ -386,8 +386,8 @@ export type FrontName = keyof typeof fronts
 export const startBrokenFront = (name: FrontName) => startFront(fronts[name])
 
 /** A correct wallet behind a proxy that changes its calls or answers. */
-export async function startFront(fault: Fault) {
-  const wallet = await startPlainWallet()
+export async function startFront(fault: Fault, options: PlainWalletOptions = {}) {
+  const wallet = await startPlainWallet(options)
   const { origin, pathname } = new URL(wallet.url)
   const memory: Memory = { lastBetId: '', betIds: [], inherited: {}, count: 0 }
 

@@ -26,6 +26,7 @@ const caught: Record<FaultName, readonly number[]> = {
   'ids-unique-per-bet': [217, 218, 223, 232, 235],
   'one-id-space': [222],
   'last-1000-remembered': [241],
+  'last-1000-settlements-remembered': [241],
   'old-unsettlement-debits-resettlement': [544, 926, 946],
 
   // Placebet

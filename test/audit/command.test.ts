@@ -227,7 +227,7 @@ describe('bet-wallet audit', () => {
       [...named].map(option => run(['audit', 'ftp://x', option === '--help' ? '--list' : option])),
     )
     for (const { error } of results) expect(error).not.toContain('Unknown option')
-  }, 120_000)
+  }, 300_000)
 })
 
 describe('exit code 2, with a message that says what to do', () => {

@@ -50,7 +50,7 @@ const expected: [FaultName, string, RegExp | null, findingsMax: number, currency
   ['unknown-player-404', 'AU-610', null, 1],
 ]
 
-describe('the findings of a wallet with one defect', { timeout: 120_000 }, () => {
+describe('the findings of a wallet with one defect', () => {
   it.each(expected)('%s: %s', async (fault, id, cause, findingsMax, currency) => {
     const { findings, results } = await auditOf(fault, currency)
     const failed = results.filter(({ verdict }) => verdict === 'failed').map(result => result.id)
@@ -78,7 +78,7 @@ describe('the findings of a wallet with one defect', { timeout: 120_000 }, () =>
   })
 })
 
-describe('the call to paste and the impact', { timeout: 60_000 }, () => {
+describe('the call to paste and the impact', () => {
   const failureOf = async (fault: FaultName, id: string, currency?: string) => {
     const only = id === 'AU-104' ? ['AU-101', id] : [id]
     const { results } = await auditOf(fault, currency, only)

@@ -161,7 +161,7 @@ describe('a sportsbook with chaos on PostgreSQL', () => {
   ])(
     'reconciles, and its books are those of the tables, to the cent: $concurrency at a time',
     {
-      timeout: 120_000,
+      timeout: 300_000,
     },
     async ({ concurrency }) => {
       const { report, bets, query, errors } = await play({ seed: 5, concurrency })

@@ -31,6 +31,7 @@ describe('docs/errors.md', () => {
     ['WalletError codes', 'WalletErrorCode'],
     ['Outcome reasons', 'OutcomeReason'],
     ['PostgresStoreError codes', 'PostgresErrorCode'],
+    ['MysqlStoreError codes', 'MysqlErrorCode'],
     ['AuditError codes', 'AuditErrorCode'],
   ])('%s: lists all of them, and no other', (heading, type) => {
     expect(listed('docs/errors.md', heading).sort()).toEqual(literalsOf(type).sort())
@@ -42,7 +43,8 @@ describe('options', () => {
   const optionTables: [path: string, heading: string, interfaces: string[]][] = [
     ['docs/configuration.md', 'Wallet options', ['WalletOptions', 'RequestOptions']],
     ['docs/configuration.md', 'HTTP options', ['HttpOptions']],
-    ['docs/configuration.md', 'PostgreSQL options', ['PostgresStoreOptions', 'PostgresTables']],
+    ['docs/configuration.md', 'PostgreSQL options', ['DatabaseStoreOptions', 'PostgresTables']],
+    ['docs/configuration.md', 'MySQL options', ['MysqlTables', 'MysqlPlayersTable']],
     ['docs/configuration.md', 'Players table', ['PlayersTable']],
     ['docs/conformance.md', 'Hooks', ['StoreHarness']],
     ['docs/conformance.md', 'Options', ['CaseOptions']],

@@ -257,7 +257,7 @@ const statuses: Record<string, number> = {
 
 describe('given mutated bodies', () => {
   test(`when ${bodiesTotal} are sent, then each is answered, and recorded transactions explain every balance`, {
-    timeout: 120_000,
+    timeout: 300_000,
   }, async () => {
     const random = randomFrom(20261121)
     const seen = new Map<string, number>()

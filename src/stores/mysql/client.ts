@@ -132,8 +132,9 @@ function connectionsOf(nodes: readonly Node[], borrow: Borrow): Connections {
         return await borrow(node, work)
       } catch (error) {
         const failure = classify(error)
-        if (failure.lost || failure.timedOut) markFailed(node)
-        if (!mayMoveOn(failure)) throw error
+        const moveOn = mayMoveOn(failure)
+        if (failure.lost || failure.timedOut || moveOn) markFailed(node)
+        if (!moveOn) throw error
         last = error
       }
     }

@@ -9,14 +9,11 @@ import { procedureName } from './sql/fragments.js'
 import { loadQuery } from './sql/load.js'
 import type { Tables } from './tables.js'
 
-/** A replica lags, so that its records may be old. */
+/** A replica lags, so that its records may be old. Another server of the list may answer. */
 function mustBeWritable(rows: readonly Values[]): void {
   if (rows.some(isReadOnly))
-    throw new ServerIsReadOnly('UNAVAILABLE', 'The database is unavailable: this server is read-only')
+    throw new MysqlStoreError('UNAVAILABLE', 'The database is unavailable: this server is read-only')
 }
-
-/** Another server may answer. */
-class ServerIsReadOnly extends MysqlStoreError {}
 
 export function createReader(connections: Connections, tables: Tables) {
   const text = loadQuery(tables, '?')

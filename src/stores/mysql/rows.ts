@@ -90,7 +90,7 @@ export function loadRowOf(values: Values): LoadRow {
 }
 
 /** Whether the server of a loaded row is read-only: a replica. */
-export const isReadOnly = (values: Values) => String(values[1]) !== '0'
+export const isReadOnly = (values: Values) => !['0', 'OFF'].includes(String(values[1]))
 
 function rowOf(columns: readonly string[], values: readonly unknown[]): Row {
   return Object.fromEntries(columns.map((column, index) => [column, text(values[index])]))

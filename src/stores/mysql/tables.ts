@@ -1,10 +1,10 @@
 /** The options that name tables: the library's schema, the operator's players' table, legacy bets. */
 import { type OptionSet, optionSetOf } from '../database/option-set.js'
 import {
-  type PlayersTable as AnyPlayersTable,
   type Dialect,
   nameOf,
   type Players,
+  type PlayersTable,
   playersOf,
   playersOptions,
   tableNameOf,
@@ -13,7 +13,7 @@ import { check } from './option-checks.js'
 import { quoted } from './sql/quoting.js'
 
 /** The operator's own players' table, on the same server as the library's schema. */
-export interface PlayersTable extends AnyPlayersTable {
+export interface MysqlPlayersTable extends PlayersTable {
   /**
    * Required with a text id: the collation of the id column, as `SHOW FULL COLUMNS` prints it. The player is looked up
    * by it, so that the column's index is used, and compared exactly besides (D24).
@@ -30,7 +30,7 @@ export interface MysqlTables {
    */
   schema?: string
   /** Your players' table. Without it, the migration creates a table `wallet_players` in the library's schema. */
-  players?: PlayersTable
+  players?: MysqlPlayersTable
   /**
    * A view of the bets of a legacy integration that can still change (D27), with its schema:
    * `"pam.legacy_bets"`.
@@ -89,7 +89,7 @@ export function tablesOf(options: MysqlTables, others: readonly string[] = []): 
   }
 }
 
-function idCollationOf(players: PlayersTable | undefined): string | null {
+function idCollationOf(players: MysqlPlayersTable | undefined): string | null {
   if (players === undefined) return null
   const { idType = 'text', idCollation } = players
   if (idType !== 'text') {

@@ -411,9 +411,16 @@ export class Book {
   private record(request: Request, refusal: Refusal | undefined, success?: Success): void {
     const { reference, balance } = success ?? { reference: '', balance: '' }
     this.records.set(this.key(request), { request, refusal, reference, balanceThen: balance })
-    const [oldest] = this.records.keys()
-    if (this.has('last-1000-remembered') && this.records.size > 1_000 && oldest !== undefined)
-      this.records.delete(oldest)
+    if (this.has('last-1000-remembered')) this.forgetOldest(this.records)
+    const { operation } = request
+    if (this.has('last-1000-settlements-remembered') && /settlement/.test(operation))
+      this.forgetOldest([...this.records].filter(([, { request: other }]) => other.operation === operation))
+  }
+
+  /** All but 1,000. */
+  private forgetOldest(records: Iterable<[string, Recorded]>): void {
+    const keys = [...records].map(([key]) => key)
+    if (keys.length > 1_000) this.records.delete(keys[0] as string)
   }
 
   private repeat(record: Recorded, request: Request): Answer {

@@ -23,6 +23,8 @@ export const faults = {
   'ids-unique-per-bet': 'Two bets may use the same transactionId, so a changed bet is a new transaction',
   'one-id-space': 'A rollback with the id of its placebet is treated as its retry and credits nothing',
   'last-1000-remembered': 'Only the last 1,000 transactions are remembered: an older retry is executed again',
+  'last-1000-settlements-remembered':
+    'Only the last 1,000 settlements and the last 1,000 unsettlements are remembered: an older retry is executed again',
   'old-unsettlement-debits-resettlement':
     'The retry of an unsettlement debits the payout of a later settlement of the bet',
 

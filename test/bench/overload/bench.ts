@@ -8,8 +8,8 @@
  */
 import { parseArgs } from 'node:util'
 import { openPostgres } from '../../postgres/server.js'
+import { optionsFrom } from '../options.js'
 import { withDatabase } from '../postgres/ground.js'
-import { optionsFrom } from '../postgres/options.js'
 import { type OverloadResult, overload } from './overload.js'
 import { inProcess, overHttp } from './targets.js'
 
@@ -50,7 +50,7 @@ function linesOf(result: OverloadResult): [string, string][] {
 const server = await openPostgres()
 try {
   for (const [index, connections] of values.connections.split(',').map(Number).entries()) {
-    const options = optionsFrom([], ['overload'])
+    const options = optionsFrom('postgres', [], ['overload'])
     const result = await withDatabase({ server, options }, async ({ pool, url }) => {
       const target = values.http ? await overHttp(url, connections) : inProcess(pool)
       try {

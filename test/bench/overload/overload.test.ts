@@ -2,8 +2,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { sharedPostgres } from '../../postgres/fresh-database.js'
 import type { ServerAddress } from '../../postgres/global-setup.js'
+import { optionsFrom } from '../options.js'
 import { type BenchDatabase, withDatabase } from '../postgres/ground.js'
-import { optionsFrom } from '../postgres/options.js'
 import { overload } from './overload.js'
 import { createPlatform } from './platform.js'
 import { inProcess, overHttp, type Target } from './targets.js'
@@ -19,7 +19,7 @@ const run = (
   seconds: number,
   target: (database: BenchDatabase) => Target | Promise<Target>,
 ) =>
-  withDatabase({ server, options: optionsFrom([], ['overload']) }, async database => {
+  withDatabase({ server, options: optionsFrom('postgres', [], ['overload']) }, async database => {
     const opened = await target(database)
     try {
       return await overload(

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import { opening } from '../postgres/ground.js'
-import { nextId, playersCount } from '../postgres/requests.js'
+import { nextId, playersCount } from '../requests.js'
 import { createPlatform, type Phase, type Platform, placeBetBody, type Send } from './platform.js'
 
 export interface OverloadOptions {

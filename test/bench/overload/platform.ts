@@ -4,7 +4,7 @@
  * itself and never sent. The rollback of a placebet that failed is sent before any further bet, and again
  * until it succeeds.
  */
-import { nextId } from '../postgres/requests.js'
+import { nextId } from '../requests.js'
 
 /** Sends one call; resolves to the status code, or to 0 if the connection broke. */
 export type Send = (path: '/placebet' | '/rollbackbet', body: string) => Promise<number>

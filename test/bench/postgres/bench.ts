@@ -7,9 +7,9 @@ import { writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg } from 'node:os'
 import pg from 'pg'
 import { openPostgres } from '../../postgres/server.js'
-import { optionsFrom } from './options.js'
+import { optionsFrom } from '../options.js'
+import { holds, type PartResult, tableOf } from '../report.js'
 import { parts } from './parts.js'
-import { holds, type PartResult, tableOf } from './report.js'
 
 const settingNames = [
   ...['server_version', 'fsync', 'synchronous_commit', 'wal_sync_method', 'full_page_writes'],
@@ -30,7 +30,7 @@ async function settingsOf(url: string): Promise<Record<string, string>> {
   }
 }
 
-const options = optionsFrom(process.argv.slice(2), [...parts.keys()])
+const options = optionsFrom('postgres', process.argv.slice(2), [...parts.keys()])
 const machine = {
   cores: availableParallelism(),
   processor: cpus()[0]?.model ?? '',

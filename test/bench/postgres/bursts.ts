@@ -1,5 +1,8 @@
 /** All bets of an event are settled, then clawed back, while other players bet. */
 import { handlePlaceBet, handleUnsettlement, recordSettlement } from 'bet-wallet'
+import { drive, forSeconds, type Measured, ratioOf } from '../measure.js'
+import type { PartResult } from '../report.js'
+import { anyPlayer, firstStored, placeBetOf, playersCount, settlementOf } from '../requests.js'
 import {
   type BenchDatabase,
   checkBooks,
@@ -9,9 +12,6 @@ import {
   tally,
   withDatabase,
 } from './ground.js'
-import { drive, forSeconds, type Measured, ratioOf } from './measure.js'
-import type { PartResult } from './report.js'
-import { anyPlayer, firstStored, placeBetOf, playersCount, settlementOf } from './requests.js'
 
 const burstCallers = 256
 const betters = 16
@@ -62,7 +62,7 @@ export function bursts(ground: Ground): Promise<PartResult> {
         })
         measured[burst].samples.push(sample)
         // Processor time is counted for the burst: the two cannot be separated.
-        measured[during].samples.push({ ...(await meanwhile), nodeUs: null, postgresUs: null })
+        measured[during].samples.push({ ...(await meanwhile), nodeUs: null, serverUs: null })
       }
     }
     await checkBooks(database, 'bet_wallet', rounds * settlements + answers.accepted)

@@ -2,10 +2,11 @@
  * Many callers, one lone caller, and many callers for one player: the library against hand-written code with
  * prepared statements.
  */
+
+import { inTurn, ratioOf } from '../measure.js'
+import type { PartResult, Ratio } from '../report.js'
+import { anyPlayer } from '../requests.js'
 import { byHand, checkBooks, type Ground, library, type Placing, tally, withDatabase } from './ground.js'
-import { inTurn, ratioOf } from './measure.js'
-import type { PartResult, Ratio } from './report.js'
-import { anyPlayer } from './requests.js'
 
 function compared(
   title: string,

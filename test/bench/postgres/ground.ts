@@ -6,11 +6,11 @@ import { handlePlaceBet, type WalletOutcome } from 'bet-wallet'
 import { createPostgresStore, migratePostgres, type PostgresStore } from 'bet-wallet/postgres'
 import type pg from 'pg'
 import { createDatabase, type DatabaseServer } from '../../postgres/server.js'
+import { type Contestant, drive, forSeconds, type Sample, type ServerTime } from '../measure.js'
+import type { BenchOptions } from '../options.js'
+import { firstStored, placeBetOf, playersCount } from '../requests.js'
 import { handWrittenSchema, placeBetByHand } from './hand-written.js'
-import { type Contestant, drive, forSeconds, type Sample } from './measure.js'
-import type { BenchOptions } from './options.js'
-import { type ServerTime, serverTimeOf } from './processor.js'
-import { firstStored, placeBetOf, playersCount } from './requests.js'
+import { serverTimeOf } from './processor.js'
 
 /** The server and options of a part. */
 export interface Ground {

@@ -1,4 +1,8 @@
 /** Time per placebet with many stored transactions, compared with few. */
+
+import { inTurn, ratioOf } from '../measure.js'
+import type { PartResult } from '../report.js'
+import { anyPlayer } from '../requests.js'
 import {
   type BenchDatabase,
   checkBooks,
@@ -9,9 +13,6 @@ import {
   tally,
   withDatabase,
 } from './ground.js'
-import { inTurn, ratioOf } from './measure.js'
-import type { PartResult } from './report.js'
-import { anyPlayer } from './requests.js'
 
 const fewTransactions = 10_000
 

@@ -4,7 +4,7 @@
  * settlements; the players' table is the same.
  */
 import type pg from 'pg'
-import type { PlaceBet } from './requests.js'
+import type { PlaceBet } from '../requests.js'
 
 export const handWrittenSchema = `
 CREATE SCHEMA hand_written;

@@ -2,6 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { handlePlaceBet, WalletError } from 'bet-wallet'
 import pg from 'pg'
+import { type Contestant, drive, forSeconds, inTurn, ratioOf } from '../measure.js'
+import type { PartResult } from '../report.js'
+import { placeBetOf } from '../requests.js'
 import {
   type BenchDatabase,
   checkBooks,
@@ -11,9 +14,6 @@ import {
   tally,
   withDatabase,
 } from './ground.js'
-import { type Contestant, drive, forSeconds, inTurn, ratioOf } from './measure.js'
-import type { PartResult } from './report.js'
-import { placeBetOf } from './requests.js'
 
 /** Players of a game that locks their rows again and again. */
 const playing = Array.from({ length: 10 }, (_, index) => String(1 + index))

@@ -1,4 +1,6 @@
 /** The parts of the bench, by their names for `--only`, in the order in which they run. */
+
+import type { PartResult } from '../report.js'
 import { bursts } from './bursts.js'
 import { crowd, hotPlayer, lone } from './callers.js'
 import { floor } from './floor.js'
@@ -7,7 +9,6 @@ import { growth } from './growth.js'
 import { locks } from './locks.js'
 import { procedure } from './procedure.js'
 import { refusals } from './refusals.js'
-import type { PartResult } from './report.js'
 import { sportsbook } from './sportsbook.js'
 
 export const parts: ReadonlyMap<string, (ground: Ground) => Promise<PartResult>> = new Map([

@@ -4,6 +4,9 @@ import { accessSync, constants, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { availableParallelism, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
+import { type Contestant, inTurn, ratioOf, type Sample } from '../measure.js'
+import type { PartResult } from '../report.js'
+import { anyPlayer, playersCount, risingId } from '../requests.js'
 import {
   type BenchDatabase,
   checkBooks,
@@ -15,9 +18,6 @@ import {
   withDatabase,
 } from './ground.js'
 import { procedureScript } from './hand-written.js'
-import { type Contestant, inTurn, ratioOf, type Sample } from './measure.js'
-import type { PartResult } from './report.js'
-import { anyPlayer, playersCount, risingId } from './requests.js'
 
 const clients = 16
 
@@ -99,7 +99,7 @@ function pgbench(database: BenchDatabase, program: string, script: string, answe
         p50Ms: null,
         p99Ms: null,
         nodeUs: null,
-        postgresUs: serverTime === null ? null : (serverTime() - (before ?? 0)) / count,
+        serverUs: serverTime === null ? null : (serverTime() - (before ?? 0)) / count,
       }
     },
   }

@@ -2,9 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import type pg from 'pg'
-
-/** The time of all processes of the server, exited ones included, in microseconds since its start. */
-export type ServerTime = () => number
+import type { ServerTime } from '../measure.js'
 
 /**
  * `null` where the server's processes are not visible: on another machine, in another container, not on

@@ -1,9 +1,9 @@
 /** Final refusals: what the proof costs that the server is the primary, against the same store without it. */
 import { recordSettlement, type WalletStore } from 'bet-wallet'
+import { type Contestant, drive, forSeconds, inTurn, ratioOf } from '../measure.js'
+import type { PartResult } from '../report.js'
+import { anyPlayer, firstStored, settlementOf } from '../requests.js'
 import { type BenchDatabase, type Ground, quieten, withDatabase } from './ground.js'
-import { type Contestant, drive, forSeconds, inTurn, ratioOf } from './measure.js'
-import type { PartResult } from './report.js'
-import { anyPlayer, firstStored, settlementOf } from './requests.js'
 
 export function refusals(ground: Ground): Promise<PartResult> {
   return withDatabase(ground, async database => {

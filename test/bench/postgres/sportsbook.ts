@@ -1,10 +1,10 @@
 /** The simulated sportsbook over HTTP: a wallet on the PostgreSQL store, and one on the memory store. */
 import { numberedPlayers, type SimulationReport, simulateSportsbook } from 'bet-wallet/audit'
 import { credentials } from '../load.js'
+import { type Contestant, inTurn, ratioOf, type Sample } from '../measure.js'
+import type { PartResult } from '../report.js'
 import { type ServerProcess, startServer } from '../server-process.js'
 import { type BenchDatabase, checkBalances, type Ground, opening, quieten, withDatabase } from './ground.js'
-import { type Contestant, inTurn, ratioOf, type Sample } from './measure.js'
-import type { PartResult } from './report.js'
 
 const concurrency = 64
 const chaos = 0.1
@@ -86,7 +86,7 @@ function simulated(
       p50Ms: latencyMs.p50,
       p99Ms: latencyMs.p99,
       nodeUs: (after - before) / requests,
-      postgresUs: serverTime === null ? null : (serverTime() - (serverBefore ?? 0)) / requests,
+      serverUs: serverTime === null ? null : (serverTime() - (serverBefore ?? 0)) / requests,
     }
   }
 }

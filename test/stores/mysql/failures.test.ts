@@ -58,9 +58,9 @@ describe.skipIf(noMariadb !== null)(`on a real server${reason}`, () => {
   })
   afterAll(() => admin.end())
 
-  /** Bob's commits fail when their rows are written. */
+  /** Bob's commits fail when their transaction is written: without a ROLLBACK, the next commit would store it. */
   const failBob = (wallet: Wallet, errno: number) =>
-    wallet.run(`CREATE TRIGGER SCHEMA.fail AFTER INSERT ON SCHEMA.wallet_transactions FOR EACH ROW
+    wallet.run(`CREATE TRIGGER SCHEMA.fail AFTER INSERT ON SCHEMA.wallet_bets FOR EACH ROW
       IF NEW.player_id = 'bob' THEN SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = ${errno}, MESSAGE_TEXT = 'injected'; END IF`)
 
   const resultOf = (commit: Promise<{ status: string }>): Promise<string> =>

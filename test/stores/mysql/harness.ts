@@ -1,10 +1,10 @@
 /** The kit's hooks on a real MariaDB, for every kind of players' table. */
 import {
   createMysqlStore,
+  type MysqlPlayersTable,
   type MysqlStore,
   type MysqlStoreOptions,
   migrateMysql,
-  type PlayersTable,
 } from 'bet-wallet/mysql'
 import type { StoreHarness } from 'bet-wallet/testing'
 import mysql, { type Pool, type PoolOptions } from 'mysql2/promise'
@@ -16,7 +16,7 @@ export interface Accounts {
   name: string
   /** `null`: the library's own table. `SCHEMA` stands for the schema of the test. */
   ddl: string | null
-  players?: (schema: string) => PlayersTable
+  players?: (schema: string) => MysqlPlayersTable
   /** The amount in the unit of the column. */
   columnOf(amount: Decimal): string
   /** Adds an amount, in the unit of the column, to the balance of a player. */
@@ -150,7 +150,7 @@ export function mysqlHarness({
   /** Empty schemas for reuse: creating one takes longer than most cases. */
   const free: string[] = []
 
-  const tableOf = (schema: string): PlayersTable =>
+  const tableOf = (schema: string): MysqlPlayersTable =>
     optionsOf(schema).players ?? {
       table: `${schema}.wallet_players`,
       id: 'player_id',

@@ -5,9 +5,9 @@ import mysql, { type Pool } from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   createMysqlStore,
+  type MysqlPlayersTable,
   type MysqlStoreOptions,
   migrateMysql,
-  type PlayersTable,
 } from '../../../src/stores/mysql/index.js'
 import { noMariadb } from '../../mariadb/installation.js'
 import { type MariadbServer, startMariadb } from '../../mariadb/server.js'
@@ -15,7 +15,7 @@ import { keysOf, placeBet } from './wallet.js'
 
 const reason = noMariadb === null ? '' : ` (skipped: ${noMariadb})`
 
-const players: PlayersTable = {
+const players: MysqlPlayersTable = {
   table: 'pam.accounts',
   ...{ id: 'id', idCollation: 'utf8mb4_general_ci', currency: 'currency', balance: 'balance' },
 }
@@ -152,7 +152,7 @@ describe.skipIf(noMariadb !== null)(`on a real server${reason}`, () => {
     await admin.query(`ALTER TABLE ${schema}.wallet_bets ENGINE = MyISAM`).catch(() => {})
   })
 
-  test.each<[string, Partial<PlayersTable>, MysqlErrorCode, RegExp]>([
+  test.each<[string, Partial<MysqlPlayersTable>, MysqlErrorCode, RegExp]>([
     ['no table', { table: 'pam.nobody' }, 'INVALID_PLAYERS_TABLE', /pam.nobody: it does not exist/],
     [
       'no column',

@@ -18,6 +18,8 @@ import {
   isPlayer,
   itemFields,
   type Procedure,
+  plainBetColumns,
+  plainBetValues,
   procedureName,
   signalBalanceDiffers,
   signalBetChanged,
@@ -146,6 +148,13 @@ function write(tables: Tables): string {
       IF ROW_COUNT() <> 1 THEN
         ${signalBetChanged}
       END IF;
+    ELSEIF item_bet_revision IS NOT NULL AND item_credits IS NULL THEN
+      INSERT INTO ${schema}.wallet_bets (
+        ${plainBetColumns}
+      )
+      VALUES (
+        ${plainBetValues('item_')}
+      );
     ELSEIF item_bet_revision IS NOT NULL THEN
       INSERT INTO ${schema}.wallet_bets (
         ${betColumns}

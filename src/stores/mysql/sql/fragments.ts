@@ -188,6 +188,10 @@ const betColumnNames = [
 
 const creditValue = (item: string, index: number) => `JSON_VALUE(${item}credits, '$[${index}]')`
 
+/** Of a bet without credits: nearly every new one. */
+export const plainBetColumns = lines(betColumnNames.map(([column]) => column))
+export const plainBetValues = (item: string) => lines(betColumnNames.map(([, field]) => `${item}${field}`))
+
 export const betColumns = lines([...betColumnNames.map(([column]) => column), ...creditColumns])
 
 export const betValues = (item: string) =>

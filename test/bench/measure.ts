@@ -1,7 +1,9 @@
 /** Measures one contestant, or two in turn. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { median } from '../load.js'
-import type { ServerTime } from './processor.js'
+import { median } from './load.js'
+
+/** The processor time of the database server, exited processes included, in microseconds since its start. */
+export type ServerTime = () => number
 
 /** The measurements of one contestant in one round. */
 export interface Sample {
@@ -13,8 +15,8 @@ export interface Sample {
    * Processor time per request of the process with the store, in microseconds; `null` where there is none.
    */
   nodeUs: number | null
-  /** The same of all processes of PostgreSQL; `null` where they are not visible. */
-  postgresUs: number | null
+  /** The same of the database server; `null` where they are not visible. */
+  serverUs: number | null
 }
 
 export interface Contestant {
@@ -104,7 +106,7 @@ export async function drive(
     p50Ms: percentile(latencies, 0.5),
     p99Ms: percentile(latencies, 0.99),
     nodeUs: (user + system) / count,
-    postgresUs: serverTime === null ? null : (serverTime() - (serverBefore ?? 0)) / count,
+    serverUs: serverTime === null ? null : (serverTime() - (serverBefore ?? 0)) / count,
   }
 }
 

@@ -31,19 +31,23 @@ export interface BenchOptions {
 }
 
 /** @throws Error when an option is invalid */
-export function optionsFrom(args: readonly string[], parts: readonly string[]): BenchOptions {
+export function optionsFrom(
+  database: 'postgres' | 'mysql',
+  args: readonly string[],
+  parts: readonly string[],
+): BenchOptions {
   const { values } = parseArgs({
     args: [...args],
     options: {
       only: { type: 'string', default: parts.join(',') },
       rounds: { type: 'string', default: '5' },
       seconds: { type: 'string', default: '5' },
-      transactions: { type: 'string', default: '10000000' },
+      transactions: { type: 'string', default: database === 'mysql' ? '5000000' : '10000000' },
       settlements: { type: 'string', default: '100000' },
       ids: { type: 'string', default: 'rising' },
       connections: { type: 'string' },
       batch: { type: 'string' },
-      json: { type: 'string', default: join(tmpdir(), 'bet-wallet-bench-postgres.json') },
+      json: { type: 'string', default: join(tmpdir(), `bet-wallet-bench-${database}.json`) },
       folder: { type: 'string' },
     },
   })

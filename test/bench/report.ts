@@ -1,5 +1,5 @@
 /** The result as a table for the terminal. */
-import { median } from '../load.js'
+import { median } from './load.js'
 import type { Measured, Sample } from './measure.js'
 
 export interface Ratio {
@@ -29,7 +29,7 @@ const columns: readonly [title: string, value: (sample: Sample) => number | null
   ['p50 ms', sample => sample.p50Ms, 2],
   ['p99 ms', sample => sample.p99Ms, 2],
   ['node µs', sample => sample.nodeUs, 1],
-  ['postgres µs', sample => sample.postgresUs, 1],
+  ['server µs', sample => sample.serverUs, 1],
 ]
 
 export function tableOf({ title, measured, ratios, notes }: PartResult): string {

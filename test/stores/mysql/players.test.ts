@@ -1,0 +1,169 @@
+/** Players' tables of a PAM: kinds of ids and collations, text balances, views. */
+import mysql, { type Pool } from 'mysql2/promise'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { sharedMariadb } from '../../mariadb/fresh-database.js'
+import { noMariadb } from '../../mariadb/installation.js'
+import { keysOf, openWallet, placeBet, settle, type Wallet, type WalletSetup } from './wallet.js'
+
+const reason = noMariadb === null ? '' : ` (skipped: ${noMariadb})`
+const columns = { table: 'SCHEMA.accounts', id: 'id', currency: 'currency', balance: 'balance' }
+
+describe.skipIf(noMariadb !== null)(`players' tables${reason}`, () => {
+  let admin: Pool
+  let config: mysql.PoolOptions
+  let wallet: Wallet
+  beforeAll(async () => {
+    config = (await sharedMariadb()).config
+    admin = mysql.createPool(config)
+  })
+  afterEach(() => wallet.close())
+  afterAll(() => admin.end())
+  const open = async (setup: Partial<WalletSetup>) => {
+    wallet = await openWallet({ admin, config, ...setup })
+    await wallet.store.ready()
+  }
+  const table = (id: string, balance = 'decimal(20,2)') =>
+    `CREATE TABLE SCHEMA.accounts (id ${id} PRIMARY KEY, currency char(3) NOT NULL, balance ${balance} NOT NULL)
+      ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci`
+
+  /** One commit alone, and one in a batch with an unknown player. */
+  async function plays(playerId: string, unknown: string): Promise<void> {
+    expect(await wallet.store.commit(placeBet(1, playerId))).toMatchObject({
+      status: 'committed',
+      balance: '70',
+    })
+    const results = await Promise.all([
+      wallet.store.commit(placeBet(2, playerId)),
+      wallet.store.commit(placeBet(3, unknown)),
+    ])
+    expect(results.map(({ status }) => status)).toEqual(['committed', 'conflict'])
+    expect((await wallet.store.load(keysOf(placeBet(1, playerId)))).player).toEqual({
+      ...{ playerId, currency: 'EUR', balance: '40.00' },
+    })
+    expect((await wallet.store.load(keysOf(placeBet(1, unknown)))).player).toBeNull()
+    expect((await wallet.store.loadConfirmed(keysOf(placeBet(1, unknown)))).player).toBeNull()
+    expect(await wallet.store.commit(placeBet(4, unknown))).toEqual({ status: 'conflict' })
+  }
+
+  test.each([
+    ['bigint unsigned', '17', '18'],
+    ['int', '17', '017'],
+    ['bigint', '-9223372036854775808', '9223372036854775808'],
+  ])('ids of type %s', async (type, playerId, unknown) => {
+    await open({
+      ddl: [table(type), `INSERT INTO SCHEMA.accounts VALUES (${playerId}, 'EUR', 100)`],
+      options: { players: { ...columns, idType: 'bigint' } },
+    })
+    await plays(playerId, unknown)
+  })
+
+  test('ids of type binary(16)', async () => {
+    const playerId = 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'
+    await open({
+      ddl: [
+        table('binary(16)'),
+        `INSERT INTO SCHEMA.accounts VALUES (UNHEX('${playerId.replaceAll('-', '')}'), 'EUR', 100)`,
+      ],
+      options: { players: { ...columns, idType: 'uuid' } },
+    })
+    await plays(playerId, playerId.toUpperCase())
+  })
+
+  test.each([
+    ['utf8mb4_general_ci', 'ANNA'],
+    ['utf8mb4_general_ci', 'ánna'],
+    ['utf8mb4_unicode_ci', 'anna '],
+    ['utf8mb4_bin', 'anna '],
+    ['latin1_swedish_ci', 'Anna'],
+    ['latin1_swedish_ci', 'anna🎲'],
+    ['utf8mb3_general_ci', 'anná'],
+  ])('text ids in %s: %j is not anna', async (collation, unknown) => {
+    await open({
+      ddl: [
+        table(`varchar(64) CHARACTER SET ${collation.split('_')[0]} COLLATE ${collation}`),
+        "INSERT INTO SCHEMA.accounts VALUES ('anna', 'EUR', 100)",
+      ],
+      options: { players: { ...columns, idCollation: collation } },
+    })
+    await plays('anna', unknown)
+  })
+
+  test('ids in varbinary', async () => {
+    await open({
+      ddl: [table('varbinary(255)'), "INSERT INTO SCHEMA.accounts VALUES ('änna', 'EUR', 100)"],
+      options: { players: { ...columns, idCollation: 'binary' } },
+    })
+    await plays('änna', 'Änna')
+  })
+
+  test('players are found by the index, not by reading the table', async () => {
+    /** Rows that the session has read by scans, at the end of each batch. */
+    const scanned: number[] = []
+    await open({
+      ddl: [
+        table('varchar(64)'),
+        "INSERT INTO SCHEMA.accounts SELECT CONCAT('p-', seq), 'EUR', 100 FROM SCHEMA.seq_1_to_2000",
+      ],
+      options: {
+        players: { ...columns, idCollation: 'utf8mb4_general_ci' },
+        connectionsMax: 1,
+        async withinTransaction(query) {
+          const { rows } = await query("SHOW SESSION STATUS LIKE 'Handler_read_rnd_next'")
+          scanned.push(Number((rows as { Value: string }[])[0]?.Value))
+        },
+      },
+    })
+    const ids = Array.from({ length: 20 }, (_, index) => `p-${index + 100}`)
+    for (const round of ['a', 'b'])
+      await Promise.all(ids.map(id => wallet.store.commit(placeBet(`${round}-${id}`, id))))
+    // The items of the batch itself are scanned a few times.
+    expect(scanned).toHaveLength(2)
+    expect(Number(scanned[1]) - Number(scanned[0])).toBeLessThan(1_000)
+  })
+
+  test.each([
+    ['100.5', '0.25', '100.25'],
+    ['100.50', '0.5', '100.00'],
+    ['100', '1', '99'],
+    ['100', '0.001', '99.999'],
+  ])('a text balance of %s minus %s is %s: no decimals are lost', async (before, stake, after) => {
+    await open({
+      ddl: [
+        table('varchar(64)', 'varchar(60)'),
+        `INSERT INTO SCHEMA.accounts VALUES ('a', 'EUR', '${before}'), ('b', 'EUR', '${before}'), ('c', 'EUR', '${before}')`,
+      ],
+      options: { players: { ...columns, idCollation: 'utf8mb4_general_ci', balanceType: 'text' } },
+    })
+    await wallet.store.commit(placeBet(1, 'a', stake))
+    await Promise.all([
+      wallet.store.commit(placeBet(2, 'b', stake)),
+      wallet.store.commit(placeBet(3, 'c', stake)),
+    ])
+    expect(await wallet.rows('SELECT balance FROM SCHEMA.accounts')).toEqual([[after], [after], [after]])
+  })
+
+  test('a text balance that is no decimal is a conflict, and is not changed', async () => {
+    await open({
+      ddl: [table('varchar(64)', 'varchar(60)'), "INSERT INTO SCHEMA.accounts VALUES ('a', 'EUR', '1e3')"],
+      options: { players: { ...columns, idCollation: 'utf8mb4_general_ci', balanceType: 'text' } },
+    })
+    expect(await wallet.store.commit(placeBet(1, 'a', '1'))).toEqual({ status: 'conflict' })
+    expect(await wallet.rows('SELECT balance FROM SCHEMA.accounts')).toEqual([['1e3']])
+  })
+
+  test('an updatable view', async () => {
+    await open({
+      ddl: [
+        table('varchar(64)').replace('SCHEMA.accounts', 'SCHEMA.base'),
+        "INSERT INTO SCHEMA.base VALUES ('anna', 'EUR', 100)",
+        'CREATE VIEW SCHEMA.accounts AS SELECT * FROM SCHEMA.base',
+      ],
+      options: { players: { ...columns, idCollation: 'utf8mb4_general_ci' } },
+    })
+    await plays('anna', 'ANNA')
+    expect(await wallet.store.commit(settle(1, 'anna'))).toMatchObject({
+      status: 'committed',
+      balance: '100',
+    })
+  })
+})
