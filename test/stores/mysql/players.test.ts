@@ -1,4 +1,5 @@
 /** Players' tables of a PAM: kinds of ids and collations, text balances, views. */
+// cspell:ignore ánna anná änna Änna
 import mysql, { type Pool } from 'mysql2/promise'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { sharedMariadb } from '../../mariadb/fresh-database.js'
