@@ -24,8 +24,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Copies of the repository, by the mutation tests.
     exclude: [...configDefaults.exclude, 'test/.tmp/**'],
-    // The default on two cores is one worker, which mostly waits: for servers, locks and sockets.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // The default on two cores is one worker. Workers mostly wait: for servers, locks and sockets.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
     // For what hangs. A busy machine takes several times as long as an idle one.
     testTimeout: 180_000,
     hookTimeout: 180_000,

@@ -1,5 +1,5 @@
 /** No correct wallet fails a MUST, however its locks, its proxy, its statuses and its codes differ. */
-import { type AuditOptions, type AuditReport, auditWallet } from 'bet-wallet/audit'
+import { type AuditOptions, type AuditReport, auditCases, auditWallet } from 'bet-wallet/audit'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Fault, startFront } from './broken-wallets.js'
 import {
@@ -64,9 +64,14 @@ const findings: Record<CorrectName, readonly string[]> = {
   'unknown-bets-404': ['AU-621'],
 }
 
+/** AU-241 is nearly half of all calls; AU-92x and AU-94x need options. Where locks are not waited for, it is the hardest case; else one wallet is enough. */
+const withoutOldTransactions = auditCases.map(({ id }) => id).filter(id => !/^AU-(241|9[24])/.test(id))
+const lockedWallets: readonly CorrectName[] = ['locks-without-waiting', 'serializable-gives-up']
+const playsAll = (name: CorrectName) => lockedWallets.includes(name) || name === 'proxy-503-of-20'
+
 describe('a correct wallet passes every MUST', () => {
   it.each(Object.keys(correct) as CorrectName[])('%s', async name => {
-    const report = await audited(correct[name]())
+    const report = await audited(correct[name](), playsAll(name) ? {} : { only: withoutOldTransactions })
     expect(failedOf(report, 'MUST')).toEqual([])
     expect(report.passed).toBe(true)
     expect(report.balancesReadBy).toEqual({ way: 'the rollback of an unknown bet', reason: null })

@@ -36,7 +36,7 @@ describe.skipIf(cluster === null)(`the kit on a cluster, reopened on another nod
     configOf: number => (cluster.nodes[nodeOf(number)] as GaleraNode).config,
     accounts: ownTable,
   })
-  for (const { id, name, skip, run } of walletStoreCases(harness, { runs: 10 }))
+  for (const { id, name, skip, run } of walletStoreCases(harness, { runs: 5 }))
     test.skipIf(skip !== null)(`${id} ${name}${skip === null ? '' : ` (${skip})`}`, run)
 })
 

@@ -25,7 +25,7 @@ describe.skipIf(noMariadb !== null)(`the kit${reason}`, async () => {
   const shared = { pool, configOf: () => config }
 
   describe.each(everyAccounts)('on $name', accounts => {
-    judge(mysqlHarness({ ...shared, accounts }), 25)
+    judge(mysqlHarness({ ...shared, accounts }), 10)
   })
 
   describe('with withinTransaction', () => {
@@ -34,7 +34,7 @@ describe.skipIf(noMariadb !== null)(`the kit${reason}`, async () => {
         for (const { changes } of pending) await query('SELECT ?', [changes.transaction.transactionId])
       },
     }
-    judge(mysqlHarness({ ...shared, accounts: decimalAccounts, options }), 10)
+    judge(mysqlHarness({ ...shared, accounts: decimalAccounts, options }), 5)
   })
 
   // Most commits of the kit are alone, and run commit_one. Here each runs commit, in a batch with another
@@ -42,7 +42,7 @@ describe.skipIf(noMariadb !== null)(`the kit${reason}`, async () => {
   describe.each([minorUnitAccounts, decimalAccounts])(
     'in a batch with another player, on $name',
     accounts => {
-      judge(inBatches(mysqlHarness({ ...shared, accounts })), 10)
+      judge(inBatches(mysqlHarness({ ...shared, accounts })), 5)
     },
   )
 })

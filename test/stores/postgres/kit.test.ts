@@ -30,7 +30,7 @@ function judge(
 }
 
 describe.each(everyAccounts)('on $name', accounts => {
-  judge(postgresHarness({ pool, url, accounts }), 25)
+  judge(postgresHarness({ pool, url, accounts }), 10)
 })
 
 /**

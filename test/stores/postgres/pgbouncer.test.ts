@@ -48,7 +48,7 @@ describe.skipIf(noPgBouncer !== null)(`PgBouncer${skipped}`, async () => {
     ['statement', 'without a hook', { pool: admin, url: at('statement'), accounts: ownTable }],
   ]
   describe.each(variants)('with pool_mode = %s, %s', (_, __, options) => {
-    for (const { id, name, skip, run } of walletStoreCases(postgresHarness(options), { runs: 10 }))
+    for (const { id, name, skip, run } of walletStoreCases(postgresHarness(options), { runs: 5 }))
       test.skipIf(skip !== null)(`${id} ${name}${skip === null ? '' : ` (${skip})`}`, run)
   })
 
