@@ -898,6 +898,20 @@ export const decided: Scene[] = [
     },
   },
   {
+    title: 'D5 a settlement is remembered, whatever follows it',
+    catches: ['last-1000-settlements-remembered'],
+    play: async w => {
+      await w.place('30')
+      const settlement = w.settlement('60')
+      const settled = await w.call('/settlement', settlement)
+      for (let sent = 1; sent <= 1_000; sent += 1) await w.settle('0')
+      return [
+        [settled, '200 130.00'],
+        [await w.call('/settlement', settlement), '200 130.00'],
+      ]
+    },
+  },
+  {
     title: 'D2 a repeated unsettlement reverses no later settlement',
     catches: ['old-unsettlement-debits-resettlement'],
     play: async w => {
