@@ -71,7 +71,11 @@ export async function settle(pool: Pool, settlement: PamSettlement): Promise<voi
     if (affectedRows === 0) return
     await book(connection, accountNo, cents, 'settlement', settlementId)
     // The only line that is new: the wallet knows what an unsettlement may debit.
-    await connection.execute('CALL pam.credit_bet_v1(?, ?, ? / 100)', [betId, kind, cents.toString()])
+    await connection.execute('CALL pam.credit_bet_v1(?, ?, CAST(? AS decimal(38, 2)) / 100)', [
+      betId,
+      kind,
+      cents.toString(),
+    ])
   })
 }
 

@@ -17,7 +17,7 @@ import type { Failure, StoreErrors } from './errors.js'
 import { createLockWaits, type LockWaits } from './lock-waits.js'
 import { notRepresentable } from './refusals.js'
 import type { CommitRow } from './rows.js'
-import { type CommitEntry, RefusedByHook } from './within-transaction.js'
+import { type CommitEntry, isErrorOfHook, RefusedByHook } from './within-transaction.js'
 
 export interface CommitSettings {
   queue: QueueSettings
@@ -200,6 +200,8 @@ async function resultOfFailure(
 ): Promise<CommitResult> {
   if (kind === 'conflict' || kind === 'unavailable') return { status: kind }
   if (kind === 'unknown') throw unknownOutcome(errors, cause)
+  // A column or a rule of the operator's own tables says nothing about the player's balance (D9).
+  if (isErrorOfHook(cause)) throw cause
   if (isOutOfRange(cause)) return notRepresentable(changes, cause, errors.make)
   const refusal = await refusalOf(changes, cause)
   if (refusal !== null) return refusal

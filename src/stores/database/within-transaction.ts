@@ -49,6 +49,12 @@ export class RefusedByHook extends CallbackFailed {
   }
 }
 
+/** Errors of the hook's own statements. They say nothing about the balance, whatever their code. */
+const errorsOfHook = new WeakSet<object>()
+
+export const isErrorOfHook = (error: unknown): boolean =>
+  typeof error === 'object' && error !== null && errorsOfHook.has(error)
+
 /**
  * Calls the hook with the requests of a batch that are about to be committed, unless there are none.
  *
@@ -63,22 +69,21 @@ export async function callWithinTransaction(
   const refusals = new Map<CommitEntry, CommitResult & { status: 'refused' }>()
   const commits = pendingCommits(pending, call, refusals)
   if (commits.length === 0) return
-  const databaseErrors = new Set<unknown>()
   const queryOfHook: Query = async (text, values) => {
     // By then the connection may serve another request.
     if (call.ended) throw new TypeError('query: withinTransaction has ended')
     try {
       return await query(text, values)
     } catch (error) {
-      databaseErrors.add(error)
+      if (typeof error === 'object' && error !== null) errorsOfHook.add(error)
       throw error
     }
   }
   try {
     await hook(queryOfHook, commits)
   } catch (error) {
-    // An error of the database is handled like one of our own statements.
-    if (databaseErrors.has(error)) throw error
+    // An error of the database is retried like one of our own statements.
+    if (isErrorOfHook(error)) throw error
     throw new HookFailed('withinTransaction threw; no changes were made', { cause: error })
   } finally {
     call.ended = true

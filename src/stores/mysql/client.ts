@@ -83,6 +83,9 @@ export function classify(error: unknown): Failure {
   if (!(error instanceof QueryFailed)) return { kind: 'rejected', cause: error, timedOut: false, lost: false }
   const { cause, sent, timedOut } = error
   const lost = isOfServer(cause)
+  // A problem that the check at start has found: another server of the list does not mend it.
+  if (cause instanceof MysqlStoreError && cause.code !== 'UNAVAILABLE')
+    return { kind: 'rejected', cause, timedOut, lost: false }
   const kind = cause instanceof CallbackFailed ? 'rejected' : classifyError(cause, sent)
   return { kind, cause, timedOut, lost: lost && !(cause instanceof CallbackFailed) }
 }
@@ -116,6 +119,12 @@ function nodeOf(pool: MysqlPool): Node {
       `The client must be a pool of mysql2, or a list of them; it is ${pool === null ? 'null' : typeof pool}`,
     )
   }
+  const { config } = (candidate.pool ?? candidate) as { config?: { resetOnRelease?: unknown } }
+  if (config?.resetOnRelease === true)
+    throw new MysqlStoreError(
+      'UNSUPPORTED_CLIENT',
+      'The pool resets its connections (resetOnRelease): the sessions of the store would lose their settings',
+    )
   // A pool with promises is a wrapper around one with callbacks, whose connections are known by identity.
   const callbackPool = typeof candidate.pool?.getConnection === 'function' ? candidate.pool : candidate
   return { pool: callbackPool as CallbackPool, failed: false, probeAt: 0, probing: false }
@@ -370,7 +379,14 @@ function sessionOf(connection: Connection): Session {
       return Number(((await result) as { affectedRows?: number }).affectedRows ?? 0)
     },
     query: (text, values = []) =>
-      promiseOf<unknown>(callback => connection.execute({ sql: text }, values, callback)).then(result => ({
+      // mysql2 rejects undefined, and pg takes it as NULL.
+      promiseOf<unknown>(callback =>
+        connection.execute(
+          { sql: text },
+          values.map(value => value ?? null),
+          callback,
+        ),
+      ).then(result => ({
         rows: Array.isArray(result) ? result : [],
       })),
   }

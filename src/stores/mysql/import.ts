@@ -8,6 +8,8 @@ import { lines, sql } from '../database/sql-text.js'
 import { connectionsFrom, type MysqlPool } from './client.js'
 import { errors } from './errors.js'
 import { amountDecimal, exactText } from './sql/fragments.js'
+import { literal } from './sql/quoting.js'
+import { procedureMode } from './sql/schema.js'
 import { type MysqlTables, type Tables, tablesOf } from './tables.js'
 import { nextTransactionId } from './transaction-ids.js'
 
@@ -164,7 +166,15 @@ async function importRows<Item>(
       let imported = 0
       try {
         await connections.onAny(async database => {
-          imported = await database.run(statement, [JSON.stringify(chunk.map(rows.rowOf))])
+          // Values that do not fit must be errors, whatever the mode of the session.
+          await database.run(
+            `SET @bet_wallet_sql_mode = @@SESSION.sql_mode, SESSION sql_mode = ${literal(procedureMode)}`,
+          )
+          try {
+            imported = await database.run(statement, [JSON.stringify(chunk.map(rows.rowOf))])
+          } finally {
+            await database.run('SET SESSION sql_mode = @bet_wallet_sql_mode')
+          }
         })
       } catch (error) {
         throw error instanceof QueryFailed ? error.cause : error

@@ -23,7 +23,7 @@ export interface MigrationSettings {
 }
 
 /**
- * Returns the migration as plain SQL, for the client `mysql` or `mariadb`, Flyway or Liquibase: procedures are
+ * Returns the migration as plain SQL, for Flyway or the client of the server (`mysql` or `mariadb`): procedures are
  * between lines with DELIMITER, which these tools know. It can be run again. Its procedures name your players' table:
  * make it from the options of the store. It creates no schema: run it where the schema exists. It does not notice that
  * the schema was migrated with other options; `ready` of the store does.

@@ -151,6 +151,29 @@ describe.skipIf(noMariadb !== null)(`on a real server${reason}`, () => {
     expect(await wallet.balanceOf('alice')).toBe('70')
   })
 
+  test('players whose rows are locked hold no connection: single commits of others go on', async () => {
+    const wallet = await open({ options: { lockTimeoutMs: 60_000, connectionsMax: 2 } })
+    const session = await wallet.otherSession()
+    await session.query('START TRANSACTION')
+    await session.query(
+      `SELECT 1 FROM ${wallet.schema}.wallet_players WHERE player_id IN ('alice', 'bob') FOR UPDATE`,
+    )
+    const answered: string[] = []
+    const commit = async (number: number, playerId: string) => {
+      const result = await wallet.store.commit(placeBet(number, playerId))
+      answered.push(playerId)
+      return result
+    }
+    const alice = commit(1, 'alice')
+    await until(() => wallet.store.stats.lockWaits.queued + wallet.store.stats.lockWaits.inFlight === 1)
+    const bob = commit(2, 'bob')
+    await until(() => wallet.store.stats.lockWaits.queued + wallet.store.stats.lockWaits.inFlight === 2)
+    expect(await commit(3, 'carol')).toMatchObject({ status: 'committed' })
+    expect(answered).toEqual(['carol'])
+    await session.query('COMMIT')
+    for (const waiting of [alice, bob]) expect(await waiting).toMatchObject({ status: 'committed' })
+  })
+
   test('a player whose row is locked is waited for, and delays no other player of the batch', async () => {
     const wallet = await open({ options: { lockTimeoutMs: 60_000 } })
     const other = await wallet.otherSession()

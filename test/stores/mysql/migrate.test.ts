@@ -187,6 +187,8 @@ describe.skipIf(noMariadb !== null)(`on a real server${reason}`, () => {
     })
 
     test.each([
+      ['no stake', { stake: undefined as never }],
+      ['a stake of 24 digits', { stake: '9'.repeat(24) }],
       ['a long id', { betId: 'x'.repeat(256) }],
       ['a negative stake', { stake: '-1' }],
       [
@@ -196,7 +198,11 @@ describe.skipIf(noMariadb !== null)(`on a real server${reason}`, () => {
     ])('a bet that the tables cannot hold is rejected by name: %s', async (_, fields) => {
       const { schema } = await open()
       const wrong = bet({ betId: 'wrong', ...fields })
-      await expect(importBets(admin, { schema }, [bet({ betId: 'good' }), wrong])).rejects.toMatchObject({
+      // Whatever the mode of the session: the empty one fills in 0 and cuts numbers.
+      const lax = mysql.createPool({ ...config, connectionLimit: 1 })
+      await lax.query("SET SESSION sql_mode = ''")
+      const imported = importBets(lax, { schema }, [bet({ betId: 'good' }), wrong]).finally(() => lax.end())
+      await expect(imported).rejects.toMatchObject({
         code: 'IMPORT_REJECTED',
         message: expect.stringContaining(`bets, ${wrong.betId}`),
       })

@@ -235,6 +235,21 @@ describe.skipIf(noMariadb !== null)(`on a real server${reason}`, () => {
     await fails(options, 'DATABASE_REJECTED', /Access denied/, poolWith({ password: 'wrong' }))
   })
 
+  test('a problem of one server of a list is said, although another one is right', async () => {
+    const schema = 'lists'
+    await migrateMysql(admin, { schema })
+    const list = [poolWith({ charset: 'latin1' }), poolWith({})]
+    await expect(createMysqlStore(list, { schema }).ready()).rejects.toMatchObject({
+      code: 'UNSUPPORTED_CLIENT',
+      message: expect.stringMatching(/must be utf8mb4/),
+    })
+  })
+
+  test('a pool that resets its connections', () => {
+    for (const pool of [poolWith({ resetOnRelease: true }), poolWith({ resetOnRelease: true }).pool])
+      expect(() => createMysqlStore(pool as never)).toThrow(/resetOnRelease/)
+  })
+
   test('a pool with callbacks, and pools with other settings', async () => {
     const schema = 'clients'
     await migrateMysql(admin, { schema })

@@ -51,6 +51,14 @@ describe.skipIf(noMariadb !== null)(`a primary and a replica${reason}`, () => {
     await admin.query('SET GLOBAL read_only = ON')
     await expect(store.load(keysOf(placeBet()))).rejects.toMatchObject({ code: 'UNAVAILABLE' })
     await expect(store.loadConfirmed(keysOf(placeBet()))).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    // A placebet is committed without a load. This user may write to a read-only server; the store does not.
+    await admin.query('INSERT INTO bet_wallet.wallet_proofs VALUES (1)')
+    await admin.query('DELETE FROM bet_wallet.wallet_proofs')
+    const alone = placeBet('read-only-1')
+    const batch = [placeBet('read-only-2'), placeBet('read-only-3')]
+    for (const changes of [[alone], batch])
+      for (const result of await Promise.all(changes.map(each => store.commit(each))))
+        expect(result).toEqual({ status: 'unavailable' })
     await admin.query('SET GLOBAL read_only = OFF')
     expect((await store.load(keysOf(placeBet()))).player?.playerId).toBe('alice')
   })

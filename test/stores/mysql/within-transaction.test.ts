@@ -56,6 +56,34 @@ describe.skipIf(noMariadb !== null)(`withinTransaction${reason}`, () => {
     )
   })
 
+  test('a value that the operator’s own table cannot hold is a fault, never a refusal', async () => {
+    await open(ledger => async (query, pending) => {
+      for (const { walletTransactionId } of pending)
+        await query(`INSERT INTO ${ledger} VALUES (?, 1e30)`, [walletTransactionId])
+    })
+    await expect(wallet.store.commit(placeBet(1, 'alice'))).rejects.toMatchObject({ errno: 1264 })
+    expect(await wallet.recorded()).toEqual([])
+  })
+
+  test('a CHECK of the operator’s own table is a fault, also with the name of the one about the balance', async () => {
+    await open(ledger => async (query, pending) => {
+      for (const { walletTransactionId } of pending)
+        await query(`INSERT INTO ${ledger} VALUES (?, -1)`, [walletTransactionId])
+    })
+    await wallet.run('ALTER TABLE SCHEMA.ledger ADD CONSTRAINT wallet_players_balance CHECK (amount >= 0)')
+    await expect(wallet.store.commit(placeBet(1, 'alice'))).rejects.toMatchObject({ errno: 4025 })
+    expect(await wallet.recorded()).toEqual([])
+  })
+
+  test('undefined is NULL, as with pg', async () => {
+    await open(ledger => async (query, pending) => {
+      for (const { walletTransactionId } of pending)
+        await query(`INSERT INTO ${ledger} VALUES (?, ?)`, [walletTransactionId, undefined])
+    })
+    expect(await wallet.store.commit(placeBet(1, 'alice'))).toMatchObject({ status: 'committed' })
+    expect(await wallet.rows('SELECT amount FROM SCHEMA.ledger')).toEqual([[null]])
+  })
+
   test('refuses by the operator’s rule; the others of the batch are committed', async () => {
     await open(ledger => async (query, pending) => {
       for (const commit of pending) {

@@ -441,6 +441,14 @@ describe('a failure during the database transaction', () => {
     await idle(wallet.pool)
   })
 
+  it('a value that a table of the operator cannot hold: a fault, never a refusal', async () => {
+    const { store, recorded } = await onPool(async query => {
+      await query(`SELECT 'too long'::varchar(3)::text, 1e10::numeric(4, 2)`)
+    })
+    await expect(store.commit(batch()[0] as never)).rejects.toMatchObject({ code: '22003' })
+    expect(await recorded()).toEqual([])
+  })
+
   it('terminated every time: unavailable, and nothing is recorded', async () => {
     const { wallet, store, ledger, recorded, rows } = await onPool(async (query, commits, schema) => {
       await writeLedger(query, commits, schema)

@@ -21,6 +21,7 @@ import {
   plainBetColumns,
   plainBetValues,
   procedureName,
+  refuseReadOnly,
   signalBalanceDiffers,
   signalBetChanged,
   transactionColumns,
@@ -46,12 +47,14 @@ export function commitOneProcedure(tables: Tables): Procedure {
     body: sql`
       BEGIN
         DECLARE verdict varchar(12) DEFAULT 'conflict';
-        DECLARE is_recorded, is_locked boolean DEFAULT false;
+        DECLARE is_recorded, is_locked, is_known boolean DEFAULT false;
         DECLARE stored_revision, legacy_revision integer;
         DECLARE player_currency ${exactText(255)};
         DECLARE balance_text ${exactText(255)};
         DECLARE balance_before, balance_after ${unitDecimal};
         ${commitHandler}
+
+        ${refuseReadOnly}
 
         IF commits THEN
           START TRANSACTION;
@@ -86,7 +89,8 @@ export function commitOneProcedure(tables: Tables): Procedure {
 
       -- Guard 2: the bet has not changed since it was loaded.
       IF item_bet_revision IS NOT NULL THEN
-        SET stored_revision = (SELECT bet.revision FROM ${schema}.wallet_bets bet WHERE bet.bet_id = item_bet_id);
+        -- Not SET … = (SELECT …): in a procedure that locks the row, and waits for it.
+        SELECT bet.revision INTO stored_revision FROM ${schema}.wallet_bets bet WHERE bet.bet_id = item_bet_id;
         ${legacyRevision(tables)}
         IF COALESCE(stored_revision, legacy_revision, 0) <> item_bet_revision - 1 THEN
           LEAVE guards_and_writes;
@@ -107,7 +111,8 @@ function lockPlayer(tables: Tables): string {
     WHERE ${player}
     FOR UPDATE SKIP LOCKED;
     IF NOT is_locked THEN
-      IF EXISTS (SELECT 1 FROM ${table} player WHERE ${player}) THEN
+      SELECT EXISTS (SELECT 1 FROM ${table} player WHERE ${player}) INTO is_known;
+      IF is_known THEN
         SET verdict = 'busy'; -- another writer holds the row lock
       END IF;
       LEAVE guards_and_writes;

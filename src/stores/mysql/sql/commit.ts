@@ -19,6 +19,7 @@ import {
   itemFields,
   type Procedure,
   procedureName,
+  refuseReadOnly,
   signalBalanceDiffers,
   signalBetChanged,
   transactionColumns,
@@ -48,6 +49,8 @@ export function commitProcedure(tables: Tables): Procedure {
         DECLARE bets_to_change, wrong_balances integer DEFAULT 0;
         ${commitHandler}
 
+        ${refuseReadOnly}
+
         ${temporaryTables(tables)}
 
         IF commits THEN
@@ -76,7 +79,7 @@ function temporaryTables({ schema }: Tables): string {
       delta ${unitDecimal}
     ) ENGINE = MEMORY;
     CREATE TEMPORARY TABLE IF NOT EXISTS ${schema}.wallet_batch_items (
-      item_index integer NOT NULL,
+      item_index integer NOT NULL PRIMARY KEY,
       verdict varchar(12) NOT NULL,
       bet_is_stored boolean NOT NULL,
       ${lines(itemFields.map(([name, type]) => `${name} ${type}`))}

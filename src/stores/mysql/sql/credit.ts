@@ -36,7 +36,12 @@ export function creditProcedure(tables: Tables): Procedure {
         IF amount IS NULL OR amount < 0 THEN
           SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'bet-wallet: amount must be at least 0';
         END IF;
-        SET known_player_id = (SELECT bet.player_id FROM ${schema}.wallet_bets bet WHERE bet.bet_id = settled_bet_id);
+        -- SELECT … INTO locks nothing. SET … = (SELECT …) locks the bet, and sees one that is newer than the snapshot of a
+        -- database transaction in REPEATABLE READ.
+        SELECT bet.player_id INTO known_player_id FROM ${schema}.wallet_bets bet WHERE bet.bet_id = settled_bet_id;
+        IF known_player_id IS NULL THEN
+          SET known_player_id = (SELECT bet.player_id FROM ${schema}.wallet_bets bet WHERE bet.bet_id = settled_bet_id);
+        END IF;
         ${legacyPlayer(tables)}
         IF known_player_id IS NULL THEN
           SET problem = CONCAT('bet-wallet: unknown bet ', LEFT(settled_bet_id, 100));
@@ -73,7 +78,7 @@ function legacyPlayer({ legacyBets }: Tables): string {
   if (legacyBets === null) return '-- There is no view of legacy bets.'
   return sql`
     IF known_player_id IS NULL THEN
-      SET known_player_id = (SELECT legacy.player_id FROM ${legacyBets} legacy WHERE legacy.bet_id = settled_bet_id);
+      SELECT legacy.player_id INTO known_player_id FROM ${legacyBets} legacy WHERE legacy.bet_id = settled_bet_id;
     END IF;`
 }
 

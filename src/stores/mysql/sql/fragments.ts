@@ -86,6 +86,12 @@ export const commitHandler = sql`
     RESIGNAL;
   END;`
 
+/** A user with READ_ONLY ADMIN may write to a replica. The store must not: a placebet is committed without a load. */
+export const refuseReadOnly = sql`
+  IF @@GLOBAL.read_only NOT IN ('0', 'OFF') THEN
+    SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1290, MESSAGE_TEXT = 'bet-wallet: this server is read-only';
+  END IF;`
+
 /** The end of a procedure that commits: its result has been sent, nothing may fail behind COMMIT. */
 export const commitNow = sql`
   IF commits THEN

@@ -8,7 +8,7 @@ export function legacyRevision({ legacyBets }: Tables): string {
   if (legacyBets === null) return '-- There is no view of legacy bets.'
   return sql`
     IF stored_revision IS NULL THEN
-      SET legacy_revision = (SELECT 1 FROM ${legacyBets} legacy WHERE legacy.bet_id = item_bet_id);
+      SELECT 1 INTO legacy_revision FROM ${legacyBets} legacy WHERE legacy.bet_id = item_bet_id;
     END IF;`
 }
 
