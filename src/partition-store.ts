@@ -7,7 +7,7 @@ import { checkStore } from './store-checks.js'
  * transactions are then unique per partition only (docs/scale.md). A partition that is unavailable does not
  * affect the others.
  *
- * @param storeOf returns the store of the player's partition: for ever the same one, in every process, also
+ * @param storeOf returns the store of the player's partition: always the same one, in every process, also
  *   while it is unavailable. In another one the player's bets and transactions do not exist, and retries move
  *   money again. `null`: no partition has ever known the player (`INVALID_PLAYER`, D16). Throws if it does not
  *   know: an error whose `code` is `'UNAVAILABLE'` is answered 503, and no changes are made; any other one 500

@@ -17,7 +17,7 @@ import { placeBet, rollbackBet, settlement, unsettlement } from './fixtures.js'
 const player = (playerId: string) => ({ playerId, currency: 'EUR', balance: '100' })
 const keys = { operation: 'placebet', transactionId: 't-1', betId: 'b-1' } as const
 
-/** Anna is in the first ledger, ben in the second, and nobody in none. */
+/** Anna is in the first ledger, ben in the second, and others in none. */
 function twoLedgers() {
   const [first, second] = [createMemoryStore([player('anna')]), createMemoryStore([player('ben')])]
   const ledgers: Record<string, MemoryStore> = { anna: first, ben: second }
@@ -134,12 +134,12 @@ describe('between players of different partitions', () => {
     test("D16: given anna's t-1, when a player without a partition bets as t-1, then it is refused and nothing is recorded", async () => {
       const { store, ledgers } = open()
       await handlePlaceBet(store, placeBet(anna))
-      const ofNobody = placeBet({ ...anna, playerId: 'nobody' })
+      const ofUnknown = placeBet({ ...anna, playerId: 'unknown-player' })
       const refusal = isOne ? 'TRANSACTION_CONFLICT' : 'INVALID_PLAYER'
-      expect(shown(await handlePlaceBet(store, ofNobody))).toBe(refusal)
+      expect(shown(await handlePlaceBet(store, ofUnknown))).toBe(refusal)
       for (const handle of [handleRollbackBet, handleUnsettlement]) {
         const request = handle === handleRollbackBet ? rollbackBet() : unsettlement()
-        const ids = { playerId: 'nobody', transactionId: 'x-1', betId: 'b-9' }
+        const ids = { playerId: 'unknown-player', transactionId: 'x-1', betId: 'b-9' }
         expect(shown(await handle(store, { ...request, ...ids }))).toBe('INVALID_PLAYER')
       }
       expect(ledgers.flatMap(ledger => ledger.transactions())).toHaveLength(1)
@@ -172,7 +172,7 @@ describe('the routes', () => {
     for (const playerId of ['anna', 'ben'])
       expect((await store.loadConfirmed?.({ ...keys, playerId }))?.player?.playerId).toBe(playerId)
     expect([confirmed.mock.calls.length, load.mock.calls.length]).toEqual([1, 1])
-    expect(await store.loadConfirmed?.({ ...keys, playerId: 'nobody' })).toEqual({
+    expect(await store.loadConfirmed?.({ ...keys, playerId: 'unknown-player' })).toEqual({
       ...{ player: null, bet: null, transaction: null },
     })
   })

@@ -42,7 +42,7 @@ export async function openWalletFront(
       forwarded.end(call)
       const [response] = (await once(forwarded, 'response')) as [IncomingMessage]
       const answer = await buffer(response)
-      // Also if nobody waits for it any more: the wallet has answered.
+      // Also if the caller does not wait any more: the wallet has answered.
       if (response.statusCode === 200) record(path.slice(1), call, answer)
       res.writeHead(response.statusCode ?? 500, response.headers).end(answer)
     } catch {

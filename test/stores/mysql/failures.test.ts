@@ -100,7 +100,7 @@ describe.skipIf(noMariadb !== null)(`on a real server${reason}`, () => {
         expect(await resultOf(wallet.store.commit(placeBet(4, 'alice')))).toBe('committed')
         expect(await wallet.recorded()).toEqual(['placebet t-4 -30'])
       } else if (outcome === 'unavailable' && results[0] === 'unavailable') {
-        // The server itself is read-only: nobody's commit can succeed.
+        // The server itself is read-only: no user's commit can succeed.
         expect([1290, 1836]).toContain(errno)
         expect(await wallet.recorded()).toEqual([])
       } else {

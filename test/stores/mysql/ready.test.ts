@@ -153,7 +153,7 @@ describe.skipIf(noMariadb !== null)(`on a real server${reason}`, () => {
   })
 
   test.each<[string, Partial<MysqlPlayersTable>, MysqlErrorCode, RegExp]>([
-    ['no table', { table: 'pam.nobody' }, 'INVALID_PLAYERS_TABLE', /pam.nobody: it does not exist/],
+    ['no table', { table: 'pam.missing' }, 'INVALID_PLAYERS_TABLE', /pam.missing: it does not exist/],
     [
       'no column',
       { balance: 'funds' },

@@ -46,7 +46,7 @@ describe.skipIf(noMariadb !== null)(`withinTransaction${reason}`, () => {
     const results = await Promise.all([
       wallet.store.commit(placeBet(1, 'alice')),
       wallet.store.commit(placeBet(2, 'bob')),
-      wallet.store.commit(placeBet(3, 'nobody')),
+      wallet.store.commit(placeBet(3, 'unknown-player')),
     ])
     expect(results.map(({ status }) => status)).toEqual(['committed', 'committed', 'conflict'])
     expect(calls).toEqual([2])
