@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { handlePlaceBet, handleRollbackBet, handleUnsettlement, type WalletStore } from 'bet-wallet'
 import { createPostgresStore, postgresMigrationSql } from 'bet-wallet/postgres'
-import { type HeldCommit, type StoreHarness, walletStoreCases } from 'bet-wallet/testing'
+import { type StoreHarness, walletStoreCases } from 'bet-wallet/testing'
 import pg from 'pg'
 import { afterAll, describe, expect, test } from 'vitest'
 import { type Database, databaseOf } from '../../examples/database.js'
@@ -11,6 +11,7 @@ import { block, deposit, migratePam, openAccount, settle } from '../../examples/
 import { createPamWallet, options, tables } from '../../examples/existing-pam/wallet.js'
 import { holdPlayer } from '../../examples/stores/hold-commit.js'
 import { freshDatabase } from '../postgres/fresh-database.js'
+import { closedGate, type Gate, passGate } from './held-commit.js'
 
 /** "50.25" in whole cents. */
 const centsOf = (amount: string): bigint => {
@@ -65,7 +66,7 @@ interface Opened {
   /** Of pools that a crash ended: resolved when all of their connections are closed. */
   ended: Promise<void>[]
   /** Holds the next commit once. */
-  gate: { reach(): void; opened: Promise<void> } | null
+  gate: Gate | null
 }
 
 /** A wallet process: its own pool, with an application name of its own on the server. */
@@ -80,10 +81,7 @@ function connect(opened: Pick<Opened, 'pam' | 'pools' | 'gate'>): WalletStore {
     ...options,
     async withinTransaction(query, commits) {
       await options.withinTransaction?.(query, commits)
-      const { gate } = opened
-      opened.gate = null
-      gate?.reach()
-      await gate?.opened
+      await passGate(opened)
     },
   })
 }
@@ -131,19 +129,10 @@ const harness: StoreHarness<Opened> = {
       cents: centsOf(amount),
     }),
 
-  holdCommit(opened): HeldCommit {
-    let reach = () => {}
-    let release = () => {}
-    const reached = new Promise<void>(resolve => {
-      reach = resolve
-    })
-    opened.gate = {
-      reach,
-      opened: new Promise<void>(resolve => {
-        release = resolve
-      }),
-    }
-    return { reached, release }
+  holdCommit(opened) {
+    const { gate, held } = closedGate()
+    opened.gate = gate
+    return held
   },
 
   holdPlayer: ({ pam }, playerId) => holdPlayer(pam.pool, 'pam.accounts WHERE account_no = $1', playerId),

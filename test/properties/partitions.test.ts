@@ -44,7 +44,7 @@ function possible(step: HistoryStep): HistoryStep {
 }
 
 // The players have bets and transactions with the same ids. Seen red with a store that routes by betId, and
-// with one that gives an unknown player the first partition.
+// with one that routes an unknown player to the first partition.
 test(
   'gets from each partition the answers, balances and bets of a wallet with its players alone; the money adds up',
   () =>

@@ -61,6 +61,7 @@ export async function runGaleraPhase(
     platform.begin(options.callers)
     await disturbGalera(cluster, {
       ...{ random, kills, killsMax: phase.kills, answersPerKill, answered, log: options.log },
+      callers: options.callers,
       progress: () => progressOf(platform.traffic),
     })
     await answered(answersPerKill)

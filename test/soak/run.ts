@@ -58,6 +58,8 @@ export interface Scene {
   readonly kills: Record<string, number>
   readonly killsMax: number
   readonly answersPerKill: number
+  /** The number of concurrent callers. */
+  readonly callers: number
   /** Resolves after this many further answers. Rejects if the load has ended early. */
   answered(count: number): Promise<void>
   /** Counts the calls in flight at a fault. @returns them, for the log */
@@ -167,6 +169,7 @@ export async function runPhase(subject: Subject, phase: Phase, options: PhaseOpt
           registering: limits !== null && oldStates === undefined,
           // A call that waits for a lost one waits in vain.
           ...(oldStates && { retryMsMax: 10_000 }),
+          ...(options.patienceMs && { retryMsMax: options.patienceMs }),
         },
       )
   const many = <T>(make: () => T): T[] => Array.from({ length: simulated ? 1 : 2 }, make)
@@ -210,7 +213,7 @@ export async function runPhase(subject: Subject, phase: Phase, options: PhaseOpt
     }
     await subject.disturb({
       database: new URL(databaseUrl).pathname.slice(1),
-      ...{ random, wallets, kills, killsMax: phase.kills, answersPerKill, log },
+      ...{ random, wallets, kills, killsMax: phase.kills, answersPerKill, callers, log },
       answered: count => orGivenUp(platform.answered(count)),
       progress() {
         inFlightAtKills += platform.traffic.inFlight ?? 0

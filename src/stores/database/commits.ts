@@ -200,7 +200,7 @@ async function resultOfFailure(
 ): Promise<CommitResult> {
   if (kind === 'conflict' || kind === 'unavailable') return { status: kind }
   if (kind === 'unknown') throw unknownOutcome(errors, cause)
-  // A column or a rule of the operator's own tables says nothing about the player's balance (D9).
+  // A statement of the hook has failed: a fault, whatever its error code (D9).
   if (isErrorOfHook(cause)) throw cause
   if (isOutOfRange(cause)) return notRepresentable(changes, cause, errors.make)
   const refusal = await refusalOf(changes, cause)

@@ -1,5 +1,7 @@
 /** The cut-over from a legacy integration (D27): its records in chunks, and which one the tables reject. */
+import type { Bet, Transaction } from '../../store.js'
 import type { MakeError } from './errors.js'
+import { creditsToRow } from './rows.js'
 
 export interface ImportReport {
   /** Records that were new. */
@@ -58,3 +60,29 @@ async function* chunksOf<Item>(items: Iterable<Item> | AsyncIterable<Item>): Asy
   }
   if (chunk.length > 0) yield chunk
 }
+
+/** The columns of a bet, apart from ids that the store makes. */
+export const betToRow = (bet: Bet) => ({
+  bet_id: bet.betId,
+  player_id: bet.playerId,
+  currency: bet.currency,
+  stake: bet.stake,
+  status: bet.status,
+  revision: bet.revision,
+  ...creditsToRow(bet.credits),
+})
+
+/** The columns of a transaction, apart from its reference. */
+export const transactionToRow = (transaction: Transaction) => ({
+  operation: transaction.operation,
+  transaction_id: transaction.transactionId,
+  player_id: transaction.playerId,
+  bet_id: transaction.betId,
+  amount: transaction.amount,
+  currency: transaction.currency,
+  type: transaction.type,
+  delta: transaction.delta,
+  error_code: transaction.refusal?.errorCode ?? null,
+  description: transaction.refusal?.description ?? null,
+  transaction_date: transaction.transactionDate,
+})

@@ -1,4 +1,4 @@
-/** The options of the operator's players' table, and of the library's own tables beside it. */
+/** The options of the players' table: of the operator's, or of the one that the migration creates. */
 import type { OptionChecks } from '../../option-checks.js'
 import type { MinorUnits } from './option-set.js'
 

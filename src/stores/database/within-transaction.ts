@@ -49,7 +49,7 @@ export class RefusedByHook extends CallbackFailed {
   }
 }
 
-/** Errors of the hook's own statements. They say nothing about the balance, whatever their code. */
+/** Errors of the hook's statements: none of them is about the player's balance, whatever its code. */
 const errorsOfHook = new WeakSet<object>()
 
 export const isErrorOfHook = (error: unknown): boolean =>

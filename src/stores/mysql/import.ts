@@ -2,8 +2,7 @@
 import type { Bet, Transaction } from '../../store.js'
 import { creditColumns } from '../database/bet-columns.js'
 import { QueryFailed } from '../database/deadline.js'
-import { type ImportReport, importInChunks } from '../database/import.js'
-import { creditsToRow } from '../database/rows.js'
+import { betToRow, type ImportReport, importInChunks, transactionToRow } from '../database/import.js'
 import { lines, sql } from '../database/sql-text.js'
 import { connectionsFrom, type MysqlPool } from './client.js'
 import { errors } from './errors.js'
@@ -35,16 +34,7 @@ export function importBets(
     columns: betColumns,
     isPresent: 'stored.bet_id = item.bet_id',
     describe: bet => `bets, ${bet.betId}`,
-    rowOf: bet => ({
-      id: nextTransactionId(),
-      bet_id: bet.betId,
-      player_id: bet.playerId,
-      currency: bet.currency,
-      stake: bet.stake,
-      status: bet.status,
-      revision: bet.revision,
-      ...creditsToRow(bet.credits),
-    }),
+    rowOf: bet => ({ id: nextTransactionId(), ...betToRow(bet) }),
   })
 }
 
@@ -75,16 +65,8 @@ export function importTransactions(
     isPresent: 'stored.operation = item.operation AND stored.transaction_id = item.transaction_id',
     describe: ({ transactionId }) => `transactions, ${transactionId}`,
     rowOf: transaction => ({
-      operation: transaction.operation,
-      transaction_id: transaction.transactionId,
-      player_id: transaction.playerId,
-      bet_id: transaction.betId,
-      amount: transaction.amount,
-      currency: transaction.currency,
-      type: transaction.type,
-      delta: transaction.delta,
-      error_code: transaction.refusal?.errorCode ?? null,
-      description: transaction.refusal?.description ?? null,
+      ...transactionToRow(transaction),
+      // A DATETIME has no zone: it is UTC.
       transaction_date: transaction.transactionDate.slice(0, 23).replace('T', ' '),
       ...referenceOf(transaction),
     }),

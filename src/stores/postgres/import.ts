@@ -1,8 +1,7 @@
 /** The cut-over from a legacy integration (D27): its bets, and the transactions of its last days. */
 import type { Bet, Transaction } from '../../store.js'
 import { creditColumns } from '../database/bet-columns.js'
-import { type ImportReport, importInChunks } from '../database/import.js'
-import { creditsToRow } from '../database/rows.js'
+import { betToRow, type ImportReport, importInChunks, transactionToRow } from '../database/import.js'
 import { lines, sql } from '../database/sql-text.js'
 import type { PostgresClient } from './client.js'
 import { errors } from './errors.js'
@@ -29,15 +28,7 @@ export function importBets(
     text: tables => importBetsSql(tables),
     schema,
     describe: bet => `bets, ${bet.betId}`,
-    rowOf: bet => ({
-      bet_id: bet.betId,
-      player_id: bet.playerId,
-      currency: bet.currency,
-      stake: bet.stake,
-      status: bet.status,
-      revision: bet.revision,
-      ...creditsToRow(bet.credits),
-    }),
+    rowOf: betToRow,
   })
 }
 
@@ -65,17 +56,7 @@ export function importTransactions(
     schema,
     describe: ({ transactionId }) => `transactions, ${transactionId}`,
     rowOf: transaction => ({
-      operation: transaction.operation,
-      transaction_id: transaction.transactionId,
-      player_id: transaction.playerId,
-      bet_id: transaction.betId,
-      amount: transaction.amount,
-      currency: transaction.currency,
-      type: transaction.type,
-      delta: transaction.delta,
-      error_code: transaction.refusal?.errorCode ?? null,
-      description: transaction.refusal?.description ?? null,
-      transaction_date: transaction.transactionDate,
+      ...transactionToRow(transaction),
       wallet_transaction_id: transaction.walletTransactionId,
     }),
   })

@@ -56,7 +56,7 @@ describe.skipIf(noMariadb !== null)(`withinTransaction${reason}`, () => {
     )
   })
 
-  test('a value that the operator’s own table cannot hold is a fault, never a refusal', async () => {
+  test('a value that the operator’s ledger cannot hold is a fault, never a refusal', async () => {
     await open(ledger => async (query, pending) => {
       for (const { walletTransactionId } of pending)
         await query(`INSERT INTO ${ledger} VALUES (?, 1e30)`, [walletTransactionId])
@@ -65,7 +65,7 @@ describe.skipIf(noMariadb !== null)(`withinTransaction${reason}`, () => {
     expect(await wallet.recorded()).toEqual([])
   })
 
-  test('a CHECK of the operator’s own table is a fault, also with the name of the one about the balance', async () => {
+  test('a CHECK of the operator’s ledger is a fault, even if it has the name of the CHECK about the balance', async () => {
     await open(ledger => async (query, pending) => {
       for (const { walletTransactionId } of pending)
         await query(`INSERT INTO ${ledger} VALUES (?, -1)`, [walletTransactionId])

@@ -1,0 +1,73 @@
+/** The kit on a store over a database: as tests, and with every commit in a batch with another one. */
+import { type StoreHarness, walletStoreCases } from 'bet-wallet/testing'
+import { test } from 'vitest'
+import type { WalletChanges, WalletStore } from '../../src/store.js'
+
+/**
+ * A test per case. A case that needs a hook, which the harness does not have, is skipped with its reason.
+ *
+ * @param runs of the randomised cases
+ */
+export function judge<Opened extends { store: WalletStore }>(
+  harness: StoreHarness<Opened>,
+  runs: number,
+  chosen: (id: string) => boolean = () => true,
+): void {
+  for (const { id, name, skip, run } of walletStoreCases(harness, { runs })) {
+    if (!chosen(id)) continue
+    test.skipIf(skip !== null)(`${id} ${name}${skip === null ? '' : ` (${skip})`}`, run)
+  }
+}
+
+type ReadyStore = WalletStore & { ready(): Promise<void> }
+
+/**
+ * The same harness, but every commit shares its batch with a commit of another player that changes no balance: most
+ * commits of the kit are alone, and run `commit_one`.
+ */
+export function inBatches<Store extends ReadyStore, Opened extends { store: Store }>(
+  harness: StoreHarness<Opened>,
+): StoreHarness<Opened> {
+  let count = 0
+  const ready = new WeakMap<Store, Promise<void>>()
+  const readyOnce = (store: Store) => {
+    const started = ready.get(store) ?? store.ready()
+    ready.set(store, started)
+    return started
+  }
+  const withNeighbour = (store: Store): Store => ({
+    ...store,
+    async commit(changes: WalletChanges) {
+      await readyOnce(store) // or the first commit would wait for it, and leave alone
+      count += 1
+      const result = store.commit(changes)
+      // Its result does not matter: it may wait for its own player, or fail with a connection that the kit
+      // closes.
+      store.commit(neighbour(count)).catch(() => {})
+      return await result
+    },
+  })
+  return {
+    ...harness,
+    async open(players) {
+      const opened = await harness.open([
+        ...players,
+        { playerId: 'neighbour', currency: 'EUR', balance: '0' },
+      ])
+      return { ...opened, store: withNeighbour(opened.store) }
+    },
+    reopen: async opened => withNeighbour((await harness.reopen?.(opened)) as Store),
+    crash: async opened => withNeighbour((await harness.crash?.(opened)) as Store),
+  }
+}
+
+/** A recorded refusal. */
+function neighbour(number: number): WalletChanges {
+  const ids = { transactionId: `neighbour-${number}`, playerId: 'neighbour', betId: `neighbour-${number}` }
+  const refusal = { errorCode: 'INSUFFICIENT_FUNDS', description: 'amount: insufficient funds' }
+  const transaction: WalletChanges['transaction'] = {
+    ...{ operation: 'placebet', ...ids, amount: '1', currency: 'EUR', type: null, delta: '0', refusal },
+    ...{ transactionDate: '2026-11-21T10:00:00.000Z', walletTransactionId: null },
+  }
+  return { transaction, bet: null, balance: null, request: {} }
+}
