@@ -29,6 +29,7 @@ export function inBatches<Store extends ReadyStore, Opened extends { store: Stor
   harness: StoreHarness<Opened>,
 ): StoreHarness<Opened> {
   let count = 0
+  const neighbours = new Set<Promise<unknown>>()
   const ready = new WeakMap<Store, Promise<void>>()
   const readyOnce = (store: Store) => {
     const started = ready.get(store) ?? store.ready()
@@ -43,12 +44,24 @@ export function inBatches<Store extends ReadyStore, Opened extends { store: Stor
       const result = store.commit(changes)
       // Its result does not matter: it may wait for its own player, or fail with a connection that the kit
       // closes.
-      store.commit(neighbour(count)).catch(() => {})
+      const other = store
+        .commit(neighbour(count))
+        .catch(() => {})
+        .finally(() => neighbours.delete(other))
+      neighbours.add(other)
       return await result
     },
   })
+  const { holdCommit } = harness
   return {
     ...harness,
+    // The next commit must be the one of the case.
+    ...(holdCommit && {
+      holdCommit: async (opened: Opened) => {
+        await Promise.all(neighbours)
+        return await holdCommit(opened)
+      },
+    }),
     async open(players) {
       const opened = await harness.open([
         ...players,
