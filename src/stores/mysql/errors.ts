@@ -150,14 +150,25 @@ export function startError(cause: unknown): MysqlStoreError {
   return new MysqlStoreError('UNAVAILABLE', `The database is unavailable: ${words}`, { cause })
 }
 
+/** A CHECK that a row does not meet. */
+export interface FailedCheck {
+  name: string
+  /** Schema and table; `null`: MySQL does not tell. */
+  table: readonly [string, string] | null
+}
+
 /**
- * The name of the CHECK of a 4025 (MariaDB: `CONSTRAINT \`accounts.balance\` failed for \`pam\`.\`accounts\``, with
- * the table where the CHECK is part of a column) or 3819 (MySQL); `null` for other errors.
+ * The CHECK of a 4025 (MariaDB: `CONSTRAINT \`accounts.balance\` failed for \`pam\`.\`accounts\``, with the table
+ * where the CHECK is part of a column) or 3819 (MySQL); `null` for other errors.
  */
-export function failedCheckOf(error: unknown): string | null {
-  const answer = serverErrorOf(error)
-  if (answer?.number !== 4025 && answer?.number !== 3819) return null
-  const [, name, table] = /`([^`]+)` failed for `[^`]+`\.`([^`]+)`/.exec(answer.message) ?? []
-  if (name !== undefined) return name.startsWith(`${table}.`) ? name.slice(`${table}.`.length) : name
-  return /Check constraint '([^']+)' is violated/i.exec(answer.message)?.[1] ?? null
+export function failedCheckOf(error: unknown): FailedCheck | null {
+  const { number, message = '' } = serverErrorOf(error) ?? {}
+  if (number === 4025) {
+    const [, name, schema, table] = /`([^`]+)` failed for `([^`]+)`\.`([^`]+)`/.exec(message) ?? []
+    if (name === undefined || schema === undefined || table === undefined) return null
+    const ofColumn = name.startsWith(`${table}.`)
+    return { name: ofColumn ? name.slice(table.length + 1) : name, table: [schema, table] }
+  }
+  const name = number === 3819 ? /Check constraint '([^']+)' is violated/i.exec(message)?.[1] : undefined
+  return name === undefined ? null : { name, table: null }
 }

@@ -55,6 +55,29 @@ describe.skipIf(noMariadb !== null)(`rules of the players' table${reason}`, () =
     expect(await wallet.recorded()).toEqual(['placebet t-2 -20'])
   })
 
+  test('a rule without a name, as another table has one: a debit below it is refused', async () => {
+    // The server names both CONSTRAINT_1.
+    const named = (table: string) =>
+      `CREATE TABLE SCHEMA.${table} (email varchar(64), CHECK (email LIKE '%@%'))`
+    await open([
+      named('aaa'),
+      ...tableWith('balance decimal(20,2) NOT NULL', ', CHECK (balance >= 80)'),
+      named('zzz'),
+    ])
+    expect(await wallet.store.commit(placeBet(1, 'alice', '30'))).toEqual(refused)
+  })
+
+  test('a rule of a table that a trigger writes, with the name of the one about the balance: a fault', async () => {
+    await open([
+      ...tableWith('balance decimal(20,2) NOT NULL', ', CHECK (balance >= 0)'),
+      'CREATE TABLE SCHEMA.movements (cents bigint, CHECK (cents > 0))',
+      `CREATE TRIGGER SCHEMA.move AFTER UPDATE ON SCHEMA.accounts FOR EACH ROW
+        INSERT INTO SCHEMA.movements VALUES (-1)`,
+    ])
+    await expect(wallet.store.commit(placeBet(1, 'alice', '30'))).rejects.toThrow(/CONSTRAINT_1.*movements/)
+    expect(await wallet.recorded()).toEqual([])
+  })
+
   test('a column without a sign: a debit below 0 is not representable', async () => {
     await open(tableWith('balance decimal(20,2) unsigned NOT NULL'))
     const changes = placeBet(1, 'alice', '130')
