@@ -22,11 +22,7 @@ interface Column {
 type Fail = (problem: string) => never
 
 /** @throws {MysqlStoreError} `INVALID_PLAYERS_TABLE`, naming the column; `NOT_DURABLE` */
-export async function checkPlayersTable(
-  database: Session,
-  { players }: Tables,
-  allowNotDurable: boolean,
-): Promise<BalanceColumn> {
+export async function checkPlayersTable(database: Session, { players }: Tables): Promise<BalanceColumn> {
   const fail: Fail = problem => {
     throw new MysqlStoreError(
       'INVALID_PLAYERS_TABLE',
@@ -55,7 +51,6 @@ export async function checkPlayersTable(
   checkId(column('id'), players, fail)
   if (engine !== null) await checkUnique(database, players, fail)
   checkCurrency(column('currency'), fail)
-  void allowNotDurable
   return checkBalance(column('balance'), players, fail)
 }
 

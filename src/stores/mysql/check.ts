@@ -1,24 +1,54 @@
 /** The check at start: server, schema, players' table, privileges. Every error says what to do. */
 import type { BalanceColumn } from '../database/columns.js'
+import { QueryFailed } from '../database/deadline.js'
 import { checkPlayersTable } from './check-players-table.js'
 import { checkServer } from './check-server.js'
-import type { Session } from './client.js'
-import { MysqlStoreError, serverErrorOf } from './errors.js'
+import type { Connections, Session } from './client.js'
+import { MysqlStoreError, serverErrorOf, startError } from './errors.js'
 import { creditProcedureName, itemFields, procedureName } from './sql/fragments.js'
 import { loadQuery } from './sql/load.js'
 import { proceduresOf } from './sql/schema.js'
 import { schemaVersion } from './sql/version.js'
 import type { Tables } from './tables.js'
 
-/** @throws {MysqlStoreError} */
-export async function checkDatabase(
+/**
+ * Checks every server. One that is unavailable may come back later: it is a problem only if all of them are.
+ *
+ * @throws {MysqlStoreError} its message names the server, if there are several
+ */
+export async function checkServers(
+  connections: Connections,
+  tables: Tables,
+  allowNotDurable: boolean,
+): Promise<BalanceColumn> {
+  const checks = connections.onEach(database => checkDatabase(database, tables, allowNotDurable))
+  const results = await Promise.allSettled(checks)
+  const columns = results.flatMap(result => (result.status === 'fulfilled' ? [result.value] : []))
+  const problems = results.flatMap((result, index) =>
+    result.status === 'fulfilled' ? [] : [problemOf(result.reason, index, results.length)],
+  )
+  const lasting = problems.find(({ code }) => code !== 'UNAVAILABLE')
+  const [column] = columns
+  if (lasting === undefined && column !== undefined) return column
+  throw lasting ?? problems[0]
+}
+
+function problemOf(reason: unknown, index: number, servers: number): MysqlStoreError {
+  const error = startError(reason instanceof QueryFailed ? reason.cause : reason)
+  if (servers === 1) return error
+  return new MysqlStoreError(error.code, `Server ${index + 1} of the list: ${error.message}`, {
+    cause: error,
+  })
+}
+
+async function checkDatabase(
   database: Session,
   tables: Tables,
   allowNotDurable: boolean,
 ): Promise<BalanceColumn> {
   await checkServer(database, allowNotDurable)
   await checkSchema(database, tables)
-  const column = await checkPlayersTable(database, tables, allowNotDurable)
+  const column = await checkPlayersTable(database, tables)
   try {
     await tryStatements(database, tables)
   } catch (error) {

@@ -41,8 +41,8 @@ interface Node {
   readonly pool: CallbackPool
   /** A failed server is asked last, until a probe has found that it is back. */
   failed: boolean
+  /** When it may be probed again: a time of `performance.now()`. */
   probeAt: number
-  probing: boolean
 }
 
 export interface Connections {
@@ -66,6 +66,8 @@ export interface Connections {
   transaction<T>(work: (database: Session) => Promise<T>): Promise<T>
   /** Runs `work` on a connection of the first server that answers. @throws {QueryFailed} */
   onAny<T>(work: (database: Session) => Promise<T>): Promise<T>
+  /** Runs `work` on every server: a promise for each, in the order of the list. @throws {QueryFailed} */
+  onEach<T>(work: (database: Session) => Promise<T>): readonly Promise<T>[]
 }
 
 /** A connection, as the parts of the store use it. */
@@ -127,7 +129,7 @@ function nodeOf(pool: MysqlPool): Node {
     )
   // A pool with promises is a wrapper around one with callbacks, whose connections are known by identity.
   const callbackPool = typeof candidate.pool?.getConnection === 'function' ? candidate.pool : candidate
-  return { pool: callbackPool as CallbackPool, failed: false, probeAt: 0, probing: false }
+  return { pool: callbackPool as CallbackPool, failed: false, probeAt: 0 }
 }
 
 type Borrow = <T>(node: Node, work: (connection: Connection, deadline: Deadline) => Promise<T>) => Promise<T>
@@ -143,7 +145,11 @@ function connectionsOf(nodes: readonly Node[], borrow: Borrow): Connections {
         const failure = classify(error)
         const moveOn = mayMoveOn(failure)
         if (failure.lost || failure.timedOut || moveOn) markFailed(node)
-        if (!moveOn) throw error
+        if (!moveOn) {
+          // A wait for a lock may also be how a node without a majority answers.
+          if (failure.kind === 'unavailable' && nodes.length > 1) void probe(node, borrow)
+          throw error
+        }
         last = error
       }
     }
@@ -179,37 +185,40 @@ function connectionsOf(nodes: readonly Node[], borrow: Borrow): Connections {
         ({ kind }) => kind !== 'rejected',
         connection => work(sessionOf(connection)),
       ),
+    onEach: work => nodes.map(node => borrow(node, connection => work(sessionOf(connection)))),
   }
 }
 
-/** For how long a failed server is not probed, in milliseconds. */
+/** How long a server is not probed again, in milliseconds. */
 const restMs = 1_000
 
 function markFailed(node: Node): void {
   node.failed = true
-  node.probeAt = performance.now() + restMs
+  node.probeAt = Math.max(node.probeAt, performance.now() + restMs)
 }
 
 /** The servers in the order of the list; those that have failed come last, and are probed beside the request. */
 function inOrder(nodes: readonly Node[], borrow: Borrow): readonly Node[] {
   if (nodes.every(({ failed }) => !failed)) return nodes
   for (const node of nodes) {
-    if (node.failed && nodes.length > 1 && !node.probing && node.probeAt <= performance.now())
-      void probe(node, borrow)
+    if (node.failed && nodes.length > 1) void probe(node, borrow)
   }
   return [...nodes.filter(({ failed }) => !failed), ...nodes.filter(({ failed }) => failed)]
 }
 
+/** Finds out whether a server can commit, unless that was found out just now. */
 async function probe(node: Node, borrow: Borrow): Promise<void> {
-  node.probing = true
+  if (node.probeAt > performance.now()) return
+  // Until this probe has ended, there is no other.
+  node.probeAt = Number.POSITIVE_INFINITY
   try {
     await borrow(node, connection => checkWritable(sessionOf(connection)))
     node.failed = false
   } catch {
     // It stays last, and the next probe is later.
-    markFailed(node)
+    node.failed = true
   }
-  node.probing = false
+  node.probeAt = performance.now() + restMs
 }
 
 /** @throws {MysqlStoreError} `UNAVAILABLE`: the server is read-only, or no member of its cluster's majority */

@@ -7,10 +7,10 @@ import {
   databaseStoreOptionNames,
   databaseStoreSettings,
 } from '../database/store-options.js'
-import { checkDatabase } from './check.js'
+import { checkServers } from './check.js'
 import { checkWritable, classify, connectionsFrom, type MysqlClient } from './client.js'
 import { createCommitter } from './commits.js'
-import { describeError, errors, isOutOfRange, MysqlStoreError, startError } from './errors.js'
+import { describeError, errors, isOutOfRange, MysqlStoreError } from './errors.js'
 import { createConfirmedReader, createReader } from './loads.js'
 import { check } from './option-checks.js'
 import { refusalByRule } from './refusals.js'
@@ -40,12 +40,8 @@ export function createMysqlStore(client: MysqlClient, options: MysqlStoreOptions
   const connections = connectionsFrom(client, { timeoutMs, lockTimeoutMs })
 
   async function checkStart(): Promise<Found> {
-    try {
-      const column = await connections.onAny(database => checkDatabase(database, tables, allowNotDurable))
-      return { columns: columnsOf(tables.players, column, check), balanceMax: column.max }
-    } catch (error) {
-      throw startError(error instanceof QueryFailed ? error.cause : error)
-    }
+    const column = await checkServers(connections, tables, allowNotDurable)
+    return { columns: columnsOf(tables.players, column, check), balanceMax: column.max }
   }
 
   return createDatabaseStore({

@@ -2,9 +2,8 @@
  * The store on a real Galera cluster of three nodes: the whole kit, where each further connection of a case leads to
  * another node; and nodes that die, or only seem to live.
  */
-import { walletStoreCases } from 'bet-wallet/testing'
 import mysql, { type Pool } from 'mysql2/promise'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { isRetryable, WalletError } from '../../../src/errors.js'
 import { handlePlaceBet } from '../../../src/handlers.js'
 import { createMysqlStore, type MysqlStore, migrateMysql } from '../../../src/stores/mysql/index.js'
@@ -12,8 +11,9 @@ import { bet, live, placeBet } from '../../fixtures.js'
 import { type GaleraCluster, type GaleraNode, startGalera } from '../../mariadb/cluster.js'
 import { noGalera } from '../../mariadb/installation.js'
 import { withConnection } from '../../mariadb/server.js'
+import { judge } from '../kit-on-stores.js'
 import { mysqlHarness, ownTable } from './harness.js'
-import { settle, until } from './wallet.js'
+import { placeBet as placementOf, settle, until } from './wallet.js'
 
 /** Top-level: the kit's cases are made before the tests begin. */
 const cluster: GaleraCluster | null = noGalera === null ? await startGalera() : null
@@ -36,8 +36,7 @@ describe.skipIf(cluster === null)(`the kit on a cluster, reopened on another nod
     configOf: number => (cluster.nodes[nodeOf(number)] as GaleraNode).config,
     accounts: ownTable,
   })
-  for (const { id, name, skip, run } of walletStoreCases(harness, { runs: 5 }))
-    test.skipIf(skip !== null)(`${id} ${name}${skip === null ? '' : ` (${skip})`}`, run)
+  judge(harness, 5)
 })
 
 /** For three nodes; each has a third of it. Long enough for the others to expel a node. */
@@ -54,7 +53,8 @@ describe.skipIf(cluster === null)(`a store over the nodes of a cluster${reason}`
   let bets = 0
   const opened: Pool[] = []
 
-  const storeOver = (...nodes: GaleraNode[]) =>
+  const storeOver = (...nodes: GaleraNode[]) => storeWithin(timeoutMs, nodes)
+  const storeWithin = (limitMs: number, nodes: readonly GaleraNode[]) =>
     createMysqlStore(
       nodes.map(node => {
         const pool = mysql.createPool(node.config)
@@ -67,7 +67,7 @@ describe.skipIf(cluster === null)(`a store over the nodes of a cluster${reason}`
           },
         }
       }),
-      { schema, timeoutMs },
+      { schema, timeoutMs: limitMs },
     )
 
   beforeAll(async () => {
@@ -221,6 +221,38 @@ describe.skipIf(cluster === null)(`a store over the nodes of a cluster${reason}`
     } finally {
       await withConnection(first.config, connection => connection.query('SET GLOBAL wsrep_dirty_reads = OFF'))
     }
+  })
+
+  it('when bets come without loads, the store leaves a node without a majority', async () => {
+    await accept()
+    await die('cut off, and out of the majority')
+    let faults = 0
+    for (let count = 0; count < 20; count += 1) {
+      const commit = store.commit(placementOf(`without-load-${count}`, 'alice', '1'))
+      const result = await commit.catch(() => null)
+      if (result?.status !== 'committed') faults += 1
+    }
+    expect(faults).toBeLessThan(5)
+    await comeBack()
+  })
+
+  it('when the majority is lost, every call is a fault; when it is back, so is the wallet', async () => {
+    // No other node answers: a short limit is enough.
+    store = storeWithin(3_000, cluster.nodes)
+    await accept()
+    comeBack = async () => {
+      comeBack = async () => {}
+      for (const node of [second, third]) node.resume()
+      await cluster.consistsOf()
+    }
+    for (const node of [second, third]) node.pause()
+    await first.hasLeft()
+    await expect(accept()).rejects.toThrow(WalletError)
+    await expect(isLoaded(store)).rejects.toThrow()
+    await expect(store.ping()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    await comeBack()
+    await expect.poll(() => accept().catch(() => null), patience).not.toBeNull()
+    expect(await recordedOn(third)).toEqual(await recordedOn(first))
   })
 
   it('when a node applies late, then a load waits for what the others have committed', async () => {

@@ -208,6 +208,27 @@ describe.skipIf(noMariadb !== null)(`on a real server${reason}`, () => {
     })
   })
 
+  test('while a commit is blocked, placebets may fill half of the queue, and are then shed at once', async () => {
+    const wallet = await open({ options: { connectionsMax: 1, queueMax: 4 } })
+    await wallet.store.commit(placeBet(0, 'carol'))
+    const hold = await wallet.otherSession()
+    const lock = `${wallet.schema} hold`
+    await hold.query('DO GET_LOCK(?, 0)', [lock])
+    await wallet.run(`CREATE TRIGGER SCHEMA.hold AFTER INSERT ON SCHEMA.wallet_transactions FOR EACH ROW
+      DO IF(NEW.player_id = 'bob', GET_LOCK('${lock}', 600), 0)`)
+    const blocked = wallet.store.commit(placeBet(1, 'bob'))
+    await until(async () => (await wallet.running()).length > 0)
+    const queued = [2, 3].map(number => wallet.store.commit(placeBet(number, 'alice', '1')))
+    expect(await wallet.store.commit(placeBet(4, 'alice', '1'))).toEqual({ status: 'unavailable' })
+    const settlement = wallet.store.commit(settle(0, 'carol'))
+    expect(wallet.store.stats.commits).toEqual({ queued: 3, inFlight: 1, shed: 1 })
+    await hold.query('DO RELEASE_LOCK(?)', [lock])
+    for (const commit of [blocked, ...queued, settlement])
+      expect(await commit).toMatchObject({ status: 'committed' })
+    expect(wallet.store.stats.commits).toEqual({ queued: 0, inFlight: 0, shed: 1 })
+    expect(await wallet.recorded()).toHaveLength(5)
+  })
+
   test('no answer within timeoutMs: unknown, and the connection is closed', async () => {
     const wallet = await open({ options: { connectionsMax: 1, timeoutMs: 2_000 } })
     const hold = await wallet.otherSession()

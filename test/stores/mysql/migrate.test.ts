@@ -12,7 +12,7 @@ import {
 } from '../../../src/stores/mysql/index.js'
 import { sharedMariadb } from '../../mariadb/fresh-database.js'
 import { noMariadb } from '../../mariadb/installation.js'
-import { bet, keysOf, openWallet, placeBet, settle, transaction, type Wallet } from './wallet.js'
+import { bet, keysOf, openWallet, placeBet, settle, transaction, until, type Wallet } from './wallet.js'
 
 const reason = noMariadb === null ? '' : ` (skipped: ${noMariadb})`
 
@@ -100,6 +100,26 @@ describe.skipIf(noMariadb !== null)(`on a real server${reason}`, () => {
       await session.query(`CALL ${wallet.schema}.credit_bet_v1('b-1', 'VOIDED', 30)`)
       await session.query('ROLLBACK')
       expect((await wallet.store.load(keysOf(placeBet(1)))).bet).toMatchObject({ revision: 1, credits: {} })
+    })
+
+    test('wait for the player without holding the bet: a commit locks both in this order', async () => {
+      const wallet = await open()
+      await wallet.store.commit(placeBet(1))
+      const [holder, settling] = [await wallet.otherSession(), await wallet.otherSession()]
+      await holder.query('BEGIN')
+      await holder.query(`SELECT 1 FROM ${wallet.schema}.wallet_players WHERE player_id = 'alice' FOR UPDATE`)
+      await settling.query('BEGIN')
+      const credited = settling.query(`CALL ${wallet.schema}.credit_bet_v1('b-1', 'BET_PAID', 1)`)
+      await until(async () => {
+        const waiting = await wallet.rows(
+          "SELECT 1 FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT' AND trx_mysql_thread_id = ?",
+          [settling.threadId],
+        )
+        return waiting.length > 0
+      })
+      await holder.query(`SELECT 1 FROM ${wallet.schema}.wallet_bets WHERE bet_id = 'b-1' FOR UPDATE NOWAIT`)
+      await holder.query('COMMIT')
+      await credited
     })
 
     test.each([

@@ -235,14 +235,40 @@ describe.skipIf(noMariadb !== null)(`on a real server${reason}`, () => {
     await fails(options, 'DATABASE_REJECTED', /Access denied/, poolWith({ password: 'wrong' }))
   })
 
-  test('a problem of one server of a list is said, although another one is right', async () => {
+  test('a problem of one server of a list is said, although the others are right', async () => {
     const schema = 'lists'
     await migrateMysql(admin, { schema })
-    const list = [poolWith({ charset: 'latin1' }), poolWith({})]
-    await expect(createMysqlStore(list, { schema }).ready()).rejects.toMatchObject({
-      code: 'UNSUPPORTED_CLIENT',
-      message: expect.stringMatching(/must be utf8mb4/),
+    const wrong = poolWith({ charset: 'latin1' })
+    for (const [list, server] of [
+      [[wrong, poolWith({})], 1],
+      [[poolWith({}), wrong], 2],
+    ] as const) {
+      await expect(createMysqlStore(list, { schema }).ready()).rejects.toMatchObject({
+        code: 'UNSUPPORTED_CLIENT',
+        message: expect.stringMatching(`^Server ${server} of the list: .*must be utf8mb4`),
+      })
+    }
+  })
+
+  test('a server of a list that is down is no problem, unless all of them are', async () => {
+    const schema = 'down'
+    await migrateMysql(admin, { schema })
+    const down = () => poolWith({ port: 1 })
+    await createMysqlStore([down(), poolWith({})], { schema }).ready()
+    await expect(createMysqlStore([down(), down()], { schema }).ready()).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: expect.stringMatching(/^Server 1 of the list: .*ECONNREFUSED/),
     })
+  })
+
+  test('the migration, with the privileges of the page', async () => {
+    await admin.query("CREATE USER migrator@'127.%' IDENTIFIED BY 'x'")
+    for (const options of [{ schema: 'by_migrator' }, { schema: 'by_migrator_2', players }]) {
+      const privileges = 'CREATE, INDEX, REFERENCES, CREATE ROUTINE, ALTER ROUTINE'
+      await admin.query(`GRANT ${privileges} ON ${options.schema}.* TO migrator@'127.%'`)
+      await migrateMysql(poolWith({ user: 'migrator', password: 'x' }), options)
+      await createMysqlStore(admin, options).ready()
+    }
   })
 
   test('a pool that resets its connections', () => {

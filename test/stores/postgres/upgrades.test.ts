@@ -4,19 +4,11 @@
  * The next release is this one with version 2: its functions have other names, and its migration adds a column
  * to each table.
  */
-import {
-  handlePlaceBet,
-  handleRollbackBet,
-  handleUnsettlement,
-  recordSettlement,
-  type WalletOutcome,
-} from 'bet-wallet'
 import type pg from 'pg'
 import { afterAll, expect, test, vi } from 'vitest'
-import { isRetryable } from '../../../src/errors.js'
 import type { PostgresStore, PostgresTables } from '../../../src/stores/postgres/index.js'
-import { placeBet, rollbackBet, settlement, unsettlement } from '../../fixtures.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
+import { playerIds, startLoad } from '../upgrade-load.js'
 import { poolOf } from './pools.js'
 
 const { pool, url, drop } = await freshDatabase({ pool: { max: 30 } })
@@ -32,7 +24,6 @@ async function releaseOf(version: number): Promise<Release> {
 
 const schema = 'upgraded'
 const options: PostgresTables = { schema }
-const names = Array.from({ length: 8 }, (_, n) => `player-${n}`)
 
 /** A process: a store with its own connections. */
 interface Process {
@@ -55,57 +46,6 @@ async function start({ createPostgresStore }: Release): Promise<Process> {
 
 const stopped: Process[] = []
 
-/** Callers that never rest, and retry whatever may be retried. */
-function startLoad(processes: () => readonly Process[]) {
-  const load = { accepted: 0, retried: 0, problems: [] as unknown[], ended: false }
-  async function answered(call: (store: PostgresStore) => Promise<WalletOutcome>, turn: number) {
-    for (;;) {
-      const all = processes()
-      const process = all[turn % all.length] as Process
-      try {
-        const outcome = await call(process.store)
-        if (outcome.ok) load.accepted += 1
-        else if (outcome.errorCode !== 'INSUFFICIENT_FUNDS') load.problems.push(outcome)
-        return outcome.ok
-      } catch (error) {
-        if (!isRetryable(error)) {
-          load.problems.push(error)
-          return false
-        }
-        load.retried += 1
-      }
-    }
-  }
-  async function caller(number: number): Promise<void> {
-    for (let turn = number; !load.ended; turn += 1) {
-      const ids = { playerId: names[turn % names.length] ?? '', betId: `bet-${number}-${turn}` }
-      const id = (kind: string) => ({ ...ids, transactionId: `${kind}-${number}-${turn}` })
-      const placed = await answered(
-        store => handlePlaceBet(store, placeBet({ ...id('place'), amount: '3' })),
-        turn,
-      )
-      if (!placed) continue
-      await answered(store => recordSettlement(store, settlement({ ...id('settle'), amount: '4' })), turn + 1)
-      await answered(store => handleUnsettlement(store, unsettlement(id('unsettle'))), turn)
-      await answered(store => handleRollbackBet(store, rollbackBet(id('rollback'))), turn + 1)
-    }
-  }
-  const callers = Promise.all(Array.from({ length: 16 }, (_, number) => caller(number)))
-  return {
-    load,
-    /** Until this many more calls were accepted. */
-    async progress(more = 150): Promise<void> {
-      const goal = load.accepted + more
-      while (load.accepted < goal && load.problems.length === 0) await new Promise(setImmediate)
-      expect(load.problems).toEqual([])
-    },
-    async end(): Promise<void> {
-      load.ended = true
-      await callers
-    },
-  }
-}
-
 async function expectBooks(): Promise<void> {
   const { rows: wrong } = await pool.query(
     `SELECT p.player_id, p.balance, sum(t.delta)
@@ -124,10 +64,10 @@ test('release 1 and the next one run together, are restarted, and are rolled bac
   const first = await releaseOf(1)
   const next = await releaseOf(2)
   await first.migratePostgres(pool, options)
-  await pool.query(`INSERT INTO ${schema}.players SELECT unnest($1::text[]), 'EUR', 1000`, [names])
+  await pool.query(`INSERT INTO ${schema}.players SELECT unnest($1::text[]), 'EUR', 1000`, [playerIds])
 
   let processes: Process[] = [await start(first), await start(first)]
-  const { load, progress, end } = startLoad(() => processes)
+  const { load, progress, end } = startLoad(() => processes.map(({ store }) => store))
   const stop = (...some: Process[]) => {
     processes = processes.filter(process => !some.includes(process))
     stopped.push(...some)
