@@ -5,6 +5,15 @@
 import { type Authorization, createAuthorization } from './authorization.js'
 import { type Decision, type Refusal, type Rule, transactionOf } from './decide/decision.js'
 import { decideReplay } from './decide/replay.js'
+import {
+  type CommitMessage,
+  channels,
+  type DecideMessage,
+  isTraced,
+  type LoadMessage,
+  trace,
+  traceSync,
+} from './diagnostics.js'
 import { WalletError } from './errors.js'
 import type { Settings } from './options.js'
 import type { Requests } from './requests.js'
@@ -93,12 +102,12 @@ export async function runAttempts<O extends Operation>(
  * `null`: load first.
  */
 async function assumedDecision<O extends Operation>(call: Call<O>): Promise<Decision | null> {
-  const { rule, request, settings, log, authorization } = call
+  const { rule, request, log, authorization } = call
   const snapshot = rule.assume?.(request) ?? null
   if (snapshot === null || !(await authorization.isGrantedBeforeLoad())) return null
   // A retry is answered after the deadline too: by a load, since no commit is started any more.
   if (performance.now() >= log.deadline) return null
-  return decideOn(rule, request, snapshot, settings)
+  return decideOn(call, snapshot, true)
 }
 
 /**
@@ -106,16 +115,17 @@ async function assumedDecision<O extends Operation>(call: Call<O>): Promise<Deci
  * has one: a standby or a former primary may have answered `load`.
  */
 async function loadAndDecide<O extends Operation>(
-  { rule, store, keys, request, settings }: Call<O>,
+  call: Call<O>,
   confirmed: boolean,
 ): Promise<{ snapshot: WalletSnapshot; decision: Decision }> {
+  const { store, keys } = call
   const snapshot = await load(store, keys, confirmed)
-  const decision = decideOn(rule, request, snapshot, settings)
+  const decision = decideOn(call, snapshot)
   if (confirmed || store.loadConfirmed === undefined || isProvenByGuards(decision)) {
     return { snapshot, decision }
   }
   const current = await load(store, keys, true)
-  return { snapshot: current, decision: decideOn(rule, request, current, settings) }
+  return { snapshot: current, decision: decideOn(call, current) }
 }
 
 /** An acceptance that writes the bet: guard 2 holds only if the bet is still the one of the snapshot. */
@@ -158,7 +168,7 @@ async function commitDecision<O extends Operation>(
   decision: Decision,
 ): Promise<Decision | 'conflict' | 'refused'> {
   if (decision.changes === null) return decision
-  const result = await commit(store, decision.changes, log)
+  const result = await commit(store, keys, decision.changes, log)
   switch (result.status) {
     case 'committed':
       return { ...decision, outcome: withCommitResult(decision, result) }
@@ -177,11 +187,22 @@ async function commitDecision<O extends Operation>(
   }
 }
 
-function decideOn<O extends Operation>(
-  rule: Rule<O>,
-  request: Requests[O],
+function decideOn<O extends Operation>(call: Call<O>, snapshot: WalletSnapshot, assumed = false): Decision {
+  if (!isTraced(channels.decide)) return decide(call, snapshot)
+  const message: DecideMessage = { ...call.keys, assumed, reason: null, error: null, durationMs: 0 }
+  return traceSync(
+    channels.decide,
+    message,
+    () => decide(call, snapshot),
+    ({ reason }) => {
+      message.reason = reason
+    },
+  )
+}
+
+function decide<O extends Operation>(
+  { rule, request, settings }: Call<O>,
   snapshot: WalletSnapshot,
-  settings: Settings,
 ): Decision {
   try {
     return rule.decide(request, snapshot, settings)
@@ -211,12 +232,11 @@ function withCommitResult(
 }
 
 async function load(store: WalletStore, keys: WalletKeys, confirmed: boolean): Promise<WalletSnapshot> {
-  const copy = { ...keys } // the result is checked against the original
   let snapshot: WalletSnapshot
   try {
-    snapshot = await (confirmed && store.loadConfirmed !== undefined
-      ? store.loadConfirmed(copy)
-      : store.load(copy))
+    snapshot = await (isTraced(channels.load)
+      ? tracedLoad(store, keys, confirmed)
+      : callLoad(store, keys, confirmed))
   } catch (cause) {
     const unavailable =
       typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === 'UNAVAILABLE'
@@ -227,8 +247,21 @@ async function load(store: WalletStore, keys: WalletKeys, confirmed: boolean): P
   return checkSnapshot(snapshot, keys)
 }
 
+/** Not async: saves a promise per call. */
+function callLoad(store: WalletStore, keys: WalletKeys, confirmed: boolean): Promise<WalletSnapshot> {
+  const copy = { ...keys } // the result is checked against the original
+  return confirmed && store.loadConfirmed !== undefined ? store.loadConfirmed(copy) : store.load(copy)
+}
+
+function tracedLoad(store: WalletStore, keys: WalletKeys, wanted: boolean): Promise<WalletSnapshot> {
+  const confirmed = wanted && store.loadConfirmed !== undefined
+  const message: LoadMessage = { ...keys, confirmed, error: null, durationMs: 0 }
+  return trace(channels.load, message, async () => await callLoad(store, keys, wanted))
+}
+
 async function commit(
   store: WalletStore,
+  keys: WalletKeys,
   changes: WalletChanges,
   { deadline }: AttemptLog,
 ): Promise<CommitResult | { status: 'unknown'; cause: unknown }> {
@@ -237,11 +270,25 @@ async function commit(
   }
   let result: CommitResult
   try {
-    result = await store.commit(changes)
+    result = await (isTraced(channels.commit) ? tracedCommit(store, keys, changes) : store.commit(changes))
   } catch (cause) {
     return { status: 'unknown', cause }
   }
   return checkResult(result, changes)
+}
+
+function tracedCommit(store: WalletStore, keys: WalletKeys, changes: WalletChanges): Promise<CommitResult> {
+  const message: CommitMessage = { ...keys, status: null, error: null, durationMs: 0 }
+  return trace(channels.commit, message, async () => {
+    try {
+      const result = await store.commit(changes)
+      message.status = result?.status ?? null
+      return result
+    } catch (error) {
+      message.status = 'unknown'
+      throw error
+    }
+  })
 }
 
 /**

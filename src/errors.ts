@@ -1,5 +1,6 @@
 /** Faults, which a handler throws, and refusals, which the operator's `authorizeBet` throws. */
 import type { ErrorCode } from './outcomes.js'
+import type { Operation } from './store.js'
 
 /**
  * - `UNAVAILABLE`: the store reported that it is unavailable. Retryable.
@@ -13,6 +14,8 @@ import type { ErrorCode } from './outcomes.js'
  * - `HOOK_FAILED`: `authorizeBet`, `minorUnits`, `parseTransactionDate` or `backOff` threw or returned an
  *   invalid value.
  * - `INVALID_OPTIONS`: an option is invalid; the message names it.
+ * - `UNEXPECTED`: anything else was thrown, see `cause`: a property of a record or of the body that cannot be read,
+ *   or a bug of this library.
  */
 export type WalletErrorCode =
   | 'UNAVAILABLE'
@@ -23,8 +26,18 @@ export type WalletErrorCode =
   | 'STORE_CONTRACT'
   | 'HOOK_FAILED'
   | 'INVALID_OPTIONS'
+  | 'UNEXPECTED'
 
 const retryableCodes: readonly WalletErrorCode[] = ['UNAVAILABLE', 'CONFLICT', 'DEADLINE_PASSED']
+
+/** The call that ended in a fault. */
+export interface FaultyCall {
+  operation: Operation
+  /** The ids of the request; all `null` if it could not be parsed. */
+  transactionId: string | null
+  betId: string | null
+  playerId: string | null
+}
 
 /**
  * A fault: no decision was made, or its outcome is unknown. Never answered as a refusal (D9). Match it by
@@ -38,6 +51,8 @@ export class WalletError extends Error {
    * so, a retry is answered with the recorded decision.
    */
   readonly retryable: boolean
+  /** The call of a handler that threw it; `null` for any other error: an invalid option, say. */
+  call: FaultyCall | null = null
 
   constructor(code: WalletErrorCode, message: string, options?: { cause?: unknown }) {
     const retryable = retryableCodes.includes(code)

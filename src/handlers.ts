@@ -6,9 +6,11 @@ import { placeBetRule } from './decide/place-bet.js'
 import { rollbackBetRule } from './decide/rollback-bet.js'
 import { settlementRule } from './decide/settlement.js'
 import { unsettlementRule } from './decide/unsettlement.js'
+import { channels, isTraced, type OutcomeEvent, trace } from './diagnostics.js'
+import { WalletError } from './errors.js'
 import { notify } from './notify.js'
 import { type Settings, settingsOf, type WalletOptions } from './options.js'
-import type { OutcomeEvent, WalletOutcome } from './outcomes.js'
+import type { WalletOutcome } from './outcomes.js'
 import type { Operation, WalletStore } from './store.js'
 import { checkStore } from './store-checks.js'
 
@@ -94,11 +96,28 @@ export function recordSettlement(
   return handle(settlementRule, store, settlement, options)
 }
 
-async function handle<O extends Operation>(
+function handle<O extends Operation>(
   rule: Rule<O>,
   store: WalletStore,
   body: unknown,
   options?: WalletOptions,
+): Promise<WalletOutcome> {
+  const event = emptyEvent(rule.operation)
+  const run = () => handleWithEvent(rule, store, body, options, event)
+  if (!isTraced(channels.request)) return run()
+  return trace(channels.request, event, run, outcome => {
+    // A copy: changes by a subscriber must not reach the answer.
+    event.outcome = { ...outcome }
+  })
+}
+
+/** @param event is filled in while the call proceeds, and complete when the promise is settled */
+async function handleWithEvent<O extends Operation>(
+  rule: Rule<O>,
+  store: WalletStore,
+  body: unknown,
+  options: WalletOptions | undefined,
+  event: OutcomeEvent,
 ): Promise<WalletOutcome> {
   const settings = settingsOf(options)
   const started = performance.now()
@@ -109,22 +128,34 @@ async function handle<O extends Operation>(
     deadline: started + settings.deadlineMs,
   }
   const { onOutcome } = settings
-  const event = emptyEvent(rule.operation)
   try {
     checkStore(store)
     const { outcome, reason } = await answer(rule, store, body, settings, log, event)
     event.outcome = outcome
+    event.replayed = outcome.replayed
     event.reason = reason
     return outcome
   } catch (error) {
-    event.error = error
-    throw error
+    event.error = faultOf(error, event)
+    throw event.error
   } finally {
-    if (onOutcome !== undefined) {
-      const durationMs = performance.now() - started
-      notify('onOutcome', () => onOutcome(completed(event, log, durationMs)))
-    }
+    event.attempts = log.attempts
+    event.commitError = log.commitError
+    event.storeRefusal = log.storeRefusal
+    event.durationMs = performance.now() - started
+    // A copy: changes by the listener must not reach the answer.
+    if (onOutcome !== undefined)
+      notify('onOutcome', () => onOutcome({ ...event, outcome: event.outcome && { ...event.outcome } }))
   }
+}
+
+function faultOf(error: unknown, { operation, transactionId, betId, playerId }: OutcomeEvent): WalletError {
+  const fault =
+    error instanceof WalletError
+      ? error
+      : new WalletError('UNEXPECTED', 'An unexpected error; changes may have been made', { cause: error })
+  fault.call = { operation, transactionId, betId, playerId }
+  return fault
 }
 
 /** Parses the body and runs the rule. Fills in the ids of the event. Not async: saves a promise per call. */
@@ -145,14 +176,6 @@ function answer<O extends Operation>(
   event.betId = betId
   event.playerId = playerId
   return runAttempts(rule, store, parsed.request, settings, log)
-}
-
-function completed(event: OutcomeEvent, log: AttemptLog, durationMs: number): OutcomeEvent {
-  const { attempts, commitError, storeRefusal } = log
-  // A copy: changes by the listener must not reach the answer.
-  const outcome = event.outcome && { ...event.outcome }
-  const replayed = outcome?.replayed ?? false
-  return { ...event, outcome, replayed, attempts, commitError, storeRefusal, durationMs }
 }
 
 function emptyEvent(operation: Operation): OutcomeEvent {

@@ -1,11 +1,22 @@
 /** bet-wallet: the wallet side of a sportsbook's callback interface. */
-export { WalletError, type WalletErrorCode, WalletRefusal } from './errors.js'
+export type {
+  BatchMessage,
+  CommitMessage,
+  DecideMessage,
+  DiagnosticMessage,
+  HttpMessage,
+  HttpRejection,
+  LoadMessage,
+  LockWaitMessage,
+  OutcomeEvent,
+  WalletChannels,
+} from './diagnostics.js'
+export { type FaultyCall, WalletError, type WalletErrorCode, WalletRefusal } from './errors.js'
 export { handlePlaceBet, handleRollbackBet, handleUnsettlement, recordSettlement } from './handlers.js'
 export type { WalletOptions } from './options.js'
 export {
   type ErrorCode,
   errorCodes,
-  type OutcomeEvent,
   type OutcomeReason,
   type WalletOutcome,
 } from './outcomes.js'

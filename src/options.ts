@@ -1,7 +1,7 @@
 /** The options of the handlers, read and checked once per options object. */
+import type { OutcomeEvent } from './diagnostics.js'
 import { WalletError } from './errors.js'
 import { type OptionChecks, optionChecks } from './option-checks.js'
-import type { OutcomeEvent } from './outcomes.js'
 import {
   createRequestParser,
   minorUnitsOf,
@@ -62,7 +62,8 @@ export interface WalletOptions extends RequestOptions {
   backOff?(conflicts: number): Promise<void>
   /**
    * Called with one event per call of a handler, faults included. HTTP rejections (401, 413, malformed JSON)
-   * do not reach a handler. Errors of the hook are ignored, and reported once as a warning.
+   * do not reach a handler: subscribe to the channel `bet-wallet:http` (see {@link WalletChannels}). Errors of
+   * the hook are ignored, and reported once as a warning.
    */
   onOutcome?(event: OutcomeEvent): void
 }

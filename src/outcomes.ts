@@ -1,5 +1,5 @@
 /** The answers of the handlers, their error codes and their reasons. */
-import type { Decimal, Operation } from './store.js'
+import type { Decimal } from './store.js'
 
 /**
  * Every error code that this library answers with. The operator's own codes, from `authorizeBet` and from a
@@ -92,25 +92,3 @@ export type OutcomeReason =
   | 'REFUSED_BY_STORE'
   /** No outcome: a fault was thrown. */
   | 'FAULT'
-
-/** The argument of `onOutcome`: one event per handled call, faults included. */
-export interface OutcomeEvent {
-  operation: Operation
-  /** The ids of the request; all `null` if the request could not be parsed. */
-  transactionId: string | null
-  betId: string | null
-  playerId: string | null
-  /** `null`: a fault; see `error`. */
-  outcome: WalletOutcome | null
-  reason: OutcomeReason
-  /** The thrown fault, with its cause; `null` if there is an outcome. */
-  error: unknown
-  /** The error that `commit` threw, even if the follow-up read found an answer; `null` if it threw none. */
-  commitError: unknown
-  /** The store's refusal with the PAM's own code, even if the platform is answered with another code. */
-  storeRefusal: { errorCode: string; description: string } | null
-  replayed: boolean
-  /** Attempts to load, decide and commit: 1 without a race, 0 for an invalid request. */
-  attempts: number
-  durationMs: number
-}

@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest'
 /** From the bottom up. A module may import from its own layer and the layers below. */
 const layers = [
   ['money', 'store'],
-  ['currencies', 'outcomes', 'errors', 'requests', 'notify', 'option-checks', 'timeout'],
+  ['currencies', 'outcomes', 'errors', 'diagnostics', 'requests', 'notify', 'option-checks', 'timeout'],
   ['decide'],
   ['options', 'store-checks'],
   ['authorization', 'partition-store'],
@@ -23,8 +23,8 @@ const layersUpTo = (module: string) =>
 /** Per module, the modules that it may import, beside itself. A new module is added here, in its layer. */
 const mayImport: Record<string, readonly string[]> = {
   ...Object.fromEntries(layers.flat().map(module => [module, layersUpTo(module)])),
-  batches: ['errors', 'option-checks'],
-  stores: ['money', 'store', 'option-checks', 'timeout', 'batches'],
+  batches: ['errors', 'diagnostics', 'option-checks'],
+  stores: ['money', 'store', 'diagnostics', 'option-checks', 'timeout', 'batches'],
   index: layersUpTo('handlers'),
   testing: layersUpTo('handlers'),
   // It judges wallets that may be built with the library, so it shares no arithmetic, rules or readers with the core.
@@ -40,7 +40,7 @@ const moduleOfPackage: Record<string, string> = {
   zod: 'requests',
   'fast-check': 'testing',
 }
-const modulesOfBuiltins = ['http', 'audit']
+const modulesOfBuiltins = ['diagnostics', 'http', 'audit']
 
 const vagueNames = ['utils', 'helpers', 'common', 'types']
 
@@ -209,8 +209,8 @@ describe('the check itself', () => {
     ],
     ['big.js elsewhere', { 'decide/rules.ts': `import Big from 'big.js'` }, /only money may import/],
     ['zod elsewhere', { 'store.ts': `import type { z } from 'zod'` }, /only requests may import/],
-    ['a builtin elsewhere', { 'store.ts': `import 'node:fs'` }, /only http and audit may import/],
-    ['a builtin without its prefix', { 'store.ts': `import 'crypto'` }, /only http and audit may import/],
+    ['a builtin elsewhere', { 'store.ts': `import 'node:fs'` }, /only diagnostics and http and audit may import/],
+    ['a builtin without its prefix', { 'store.ts': `import 'crypto'` }, /only diagnostics and http and audit may import/],
     ['a part of a dependency', { 'requests.ts': `import 'zod/v4/core'` }, /not a dependency/],
     ['a framework', { 'http/body.ts': `import type { Request } from 'express'` }, /not a dependency/],
     ['a driver', { 'stores/pg.ts': `import { Pool } from 'pg'` }, /not a dependency/],

@@ -3,6 +3,7 @@
  * soon as a slot is free, with everything queued by then. A single request is not delayed; concurrent
  * requests form batches.
  */
+import { type BatchMessage, channels, isTraced, trace } from '../diagnostics.js'
 import { WalletError } from '../errors.js'
 import { type OptionChecks, optionChecks } from '../option-checks.js'
 
@@ -18,6 +19,12 @@ export interface QueueSettings {
 }
 
 export interface BatchSettings<Item, Result> extends QueueSettings {
+  /**
+   * What the batches are called in the messages of the channel `bet-wallet:batch`.
+   *
+   * @default 'batch'
+   */
+  kind?: string
   /** Whether the item is shed first under load: a placebet, because its rollback will need the space. */
   sheddable(item: Item): boolean
   /**
@@ -148,10 +155,12 @@ const callbackNames = [
 const numberNames = ['slotsMax', 'batchMax', 'queueMax', 'queuedMsMax']
 
 function checkSettings(settings: object): void {
-  check.names(settings, [...callbackNames, ...numberNames, 'onePartitionPerBatch'])
+  check.names(settings, [...callbackNames, ...numberNames, 'onePartitionPerBatch', 'kind'])
   const given: Readonly<Record<string, unknown>> = { ...settings }
   for (const name of numberNames) check.whole(name, given[name], name === 'queuedMsMax' ? 0 : 1)
   for (const name of callbackNames) check.func(name, given[name])
+  const { kind } = given
+  if (kind !== undefined && (typeof kind !== 'string' || kind === '')) check.invalid('kind must be text')
   const required = ['sheddable', 'perform', 'onShed', ...(given.uniqueKeysOf ? ['onDuplicateKey'] : [])]
   for (const name of required) if (given[name] === undefined) check.invalid(`${name} must be a function`)
 }
@@ -291,6 +300,19 @@ function fill<Item, Result>(
   return staying
 }
 
+/** Calls `perform`, with the events of the channel `bet-wallet:batch` if it has a subscriber. */
+export function performTraced<Item, Result>(
+  kind: string,
+  settings: Pick<BatchSettings<Item, Result>, 'perform'>,
+  entries: readonly Entry<Item, Result>[],
+): Promise<void> {
+  if (!isTraced(channels.batch)) return settings.perform(entries)
+  const now = performance.now()
+  const queuedMs = entries.reduce((most, { queuedAt }) => Math.max(most, now - queuedAt), 0)
+  const message: BatchMessage = { kind, size: entries.length, queuedMs, error: null, durationMs: 0 }
+  return trace(channels.batch, message, async () => await settings.perform(entries))
+}
+
 async function send<Item, Result>(state: State<Item, Result>, batch: Batch<Item, Result>): Promise<void> {
   const { settings, partitionsInFlight } = state
   const { entries, duplicates, partitions, isBulk } = batch
@@ -299,7 +321,7 @@ async function send<Item, Result>(state: State<Item, Result>, batch: Batch<Item,
   state.inFlight += entries.length + duplicates.length
   for (const partition of partitions) partitionsInFlight.add(partition)
   try {
-    await settings.perform(entries)
+    await performTraced(settings.kind ?? 'batch', settings, entries)
   } catch (error) {
     for (const entry of entries) entry.reject(error)
   }

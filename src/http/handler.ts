@@ -1,5 +1,6 @@
 /** HTTP without a framework: routing, authentication, body, answer. */
 import { isoMinorUnits } from '../currencies.js'
+import { channels, type HttpMessage, type HttpRejection, isTraced, trace } from '../diagnostics.js'
 import { isRetryable } from '../errors.js'
 import { format, isDecimal } from '../money.js'
 import { notify } from '../notify.js'
@@ -27,47 +28,87 @@ export function createHttpHandler(
   options: HttpOptions,
 ): (request: HttpRequest) => Promise<HttpResponse> {
   const settings = httpSettingsOf(store, options)
-  return async request => {
-    try {
-      return await answer(request, settings)
-    } catch (error) {
-      return fault(error, request, settings)
-    }
+  return request => {
+    if (!isTraced(channels.http)) return answer({ request, settings, message: null })
+    const message = messageOf(request)
+    return trace(channels.http, message, () => answer({ request, settings, message }))
   }
 }
 
-async function answer(request: HttpRequest, settings: HttpSettings): Promise<HttpResponse> {
+/** One HTTP call. */
+interface Call {
+  request: HttpRequest
+  settings: HttpSettings
+  /** For the subscribers of the channel; `null`: there are none. */
+  message: HttpMessage | null
+}
+
+/** An adapter may pass anything. */
+function messageOf(request: Partial<HttpRequest> | undefined): HttpMessage {
+  return {
+    method: textOf(request?.method),
+    path: pathOf(textOf(request?.path)),
+    route: null,
+    rejection: null,
+    status: null,
+    errorCode: null,
+    description: null,
+    error: null,
+    durationMs: 0,
+  }
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+const pathOf = (path: string): string => path.split('?', 1)[0] ?? ''
+
+async function answer(call: Call): Promise<HttpResponse> {
+  const { message } = call
+  let response: HttpResponse
+  try {
+    response = await routed(call)
+  } catch (error) {
+    response = fault(error, call)
+  }
+  if (message !== null) message.status = response.status
+  return response
+}
+
+async function routed(call: Call): Promise<HttpResponse> {
+  const { request, settings, message } = call
   // 1. Path and method.
-  const route = settings.routes.get(request.path.split('?', 1)[0] ?? '')
-  if (route === undefined) return refusal(settings, 'NOT_FOUND', 'Not found')
+  const path = pathOf(request.path)
+  const route = settings.routes.get(path)
+  if (route === undefined) return rejection(call, 'NOT_FOUND', 'Not found')
+  if (message !== null) message.route = path
   if (request.method !== 'POST') {
-    return refusal(settings, 'METHOD_NOT_ALLOWED', 'Only POST is allowed', { allow: 'POST' })
+    return rejection(call, 'METHOD_NOT_ALLOWED', 'Only POST is allowed', { allow: 'POST' })
   }
 
   // 2. Authentication, before anything else of the message is looked at.
   if ((await settings.authenticate(request)) !== true) {
     const headers = { 'www-authenticate': settings.challenge }
-    return refusal(settings, 'AUTHENTICATION_FAILED', 'Authentication failed', headers)
+    return rejection(call, 'AUTHENTICATION_FAILED', 'Authentication failed', headers)
   }
 
   // 3. The media type, then the body. It is not read if its Content-Length exceeds the limit.
   const problem = mediaTypeProblem(request)
-  if (problem !== null) return refusal(settings, 'UNSUPPORTED_MEDIA_TYPE', problem)
+  if (problem !== null) return rejection(call, 'UNSUPPORTED_MEDIA_TYPE', problem)
   const { bodyBytesMax } = settings
   const read =
     Number(headerOf(request, 'content-length') ?? 0) > bodyBytesMax
       ? 'too large'
       : await readBody(request.body, bodyBytesMax)
   if (read === 'too large') {
-    return refusal(settings, 'PAYLOAD_TOO_LARGE', `The body must have at most ${bodyBytesMax} bytes`)
+    return rejection(call, 'PAYLOAD_TOO_LARGE', `The body must have at most ${bodyBytesMax} bytes`)
   }
-  if ('problem' in read) return refusal(settings, 'INVALID_REQUEST', read.problem)
+  if ('problem' in read) return rejection(call, 'INVALID_BODY', read.problem)
 
   // 4. The rules.
   const outcome = checkedOutcome(await route(read.body))
   return outcome.ok
     ? success(outcome, request, settings)
-    : refusal(settings, outcome.errorCode, outcome.description)
+    : refusal(call, outcome.errorCode, outcome.description)
 }
 
 function success(
@@ -92,19 +133,36 @@ function decimalsIn(currency: string, request: HttpRequest, { wallet, onError }:
   }
 }
 
-function fault(error: unknown, request: HttpRequest, settings: HttpSettings): HttpResponse {
+function fault(error: unknown, call: Call): HttpResponse {
+  const { request, settings, message } = call
   notify('onError', () => settings.onError(error, request))
+  if (message !== null) {
+    message.error = error
+    channels.http.error.publish(message)
+  }
   return isRetryable(error)
-    ? refusal(settings, 'UNAVAILABLE', 'Temporarily unavailable; no changes were made')
-    : refusal(settings, 'INTERNAL_ERROR', 'Internal error')
+    ? refusal(call, 'UNAVAILABLE', 'Temporarily unavailable; no changes were made')
+    : refusal(call, 'INTERNAL_ERROR', 'Internal error')
+}
+
+/** The answer to a call that reaches no route. */
+function rejection(
+  call: Call,
+  reason: HttpRejection,
+  description: string,
+  headers?: Record<string, string>,
+): HttpResponse {
+  if (call.message !== null) call.message.rejection = reason
+  return refusal(call, reason === 'INVALID_BODY' ? 'INVALID_REQUEST' : reason, description, headers)
 }
 
 function refusal(
-  { statusCodes }: HttpSettings,
+  { settings: { statusCodes }, message }: Call,
   errorCode: string,
   description: string,
   headers?: Record<string, string>,
 ): HttpResponse {
+  if (message !== null) Object.assign(message, { errorCode, description })
   return response(
     statusCodes.get(errorCode) ?? ownCodeStatus,
     JSON.stringify({ errorCode, description }),

@@ -1,5 +1,5 @@
 /** The options of the HTTP handler, read and checked once. */
-import { isRetryable, WalletError } from '../errors.js'
+import { WalletError } from '../errors.js'
 import { handlePlaceBet, handleRollbackBet, handleUnsettlement } from '../handlers.js'
 import {
   check,
@@ -12,6 +12,7 @@ import {
 import { type ErrorCode, errorCodes, type WalletOutcome } from '../outcomes.js'
 import type { WalletStore } from '../store.js'
 import { checkStore } from '../store-checks.js'
+import { createFaultLog } from './fault-log.js'
 import type { HttpRequest } from './message.js'
 
 /** Options of `createHttpHandler`, beside those of the handlers. */
@@ -55,10 +56,14 @@ export interface HttpOptions extends WalletOptions {
    */
   routes?: Record<string, Route>
   /**
-   * Called with the cause of every fault (500, 503). Errors of the hook are ignored, and reported once as a
-   * warning. Under load there are thousands of 503 per second: count them, and log few.
+   * Called with the cause of every fault (500, 503). A `WalletError` names its `call`: operation and ids. Under
+   * load there are thousands of 503 per second: count them, and log few. Errors of the hook are ignored, and
+   * reported once as a warning.
    *
-   * @default console.error; of the 503, one per second, with the number of those left out
+   * Answers such as 401 or 413, and malformed JSON, are no faults. To see them, subscribe to the channel
+   * `bet-wallet:http`: its messages have every call with its status code ({@link WalletChannels}).
+   *
+   * @default console.error, with one line: the first fault of a kind, then every 10 seconds the number of others
    */
   onError?(error: unknown, request: HttpRequest): void
 }
@@ -126,30 +131,7 @@ export function httpSettingsOf(store: WalletStore, options: HttpOptions): HttpSe
     bodyBytesMax: check.whole('bodyBytesMax', bodyBytesMax, 1),
     statusCodes: statusCodesOf(options),
     routes: routesOf(store, options, walletOptions),
-    onError: onError?.bind(options) ?? createLog(),
-  }
-}
-
-const logMs = 1_000
-
-/** Logging a 503 costs more than answering it: logging all of them would keep an overload going. */
-function createLog(): (error: unknown) => void {
-  let loggedAt = Number.NEGATIVE_INFINITY
-  let leftOut = 0
-  return error => {
-    if (!isRetryable(error)) {
-      console.error(error)
-      return
-    }
-    const now = performance.now()
-    if (now - loggedAt < logMs) {
-      leftOut += 1
-      return
-    }
-    console.error(error)
-    if (leftOut > 0) console.error(`bet-wallet: ${leftOut} more 503 since the last one that was logged`)
-    loggedAt = now
-    leftOut = 0
+    onError: onError?.bind(options) ?? createFaultLog(),
   }
 }
 

@@ -80,7 +80,7 @@ export function createCommits(settings: CommitSettings): Commits {
     onDuplicateKey: (entry: CommitEntry) => settle(context, entry, { status: 'conflict' }),
     perform: (entries: readonly CommitEntry[]) => perform(context, entries, { alone: false, retry: true }),
   }
-  const commits: Commits['commits'] = createBatches(shared)
+  const commits: Commits['commits'] = createBatches({ ...shared, kind: 'commit' })
   const lockWaits = createLockWaits<WalletChanges, CommitResult>({
     ...shared,
     lockTimeoutMs: settings.lockTimeoutMs,
@@ -88,6 +88,7 @@ export function createCommits(settings: CommitSettings): Commits {
   })
   const alone: Context['alone'] = createBatches({
     ...shared,
+    kind: 'commit-alone',
     onePartitionPerBatch: true,
     perform: entries => perform(context, entries, { alone: true, retry: true }),
   })

@@ -13,6 +13,7 @@ import type { Failure, StoreErrors } from './errors.js'
 import { betFromRow, type LoadRow, transactionFromRow } from './rows.js'
 
 export interface LoadSettings {
+  kind: 'load' | 'load-confirmed'
   queue: QueueSettings
   /** Known before the first key is submitted. */
   columns(): Columns
@@ -25,7 +26,7 @@ export interface LoadSettings {
 type LoadEntry = Entry<WalletKeys, WalletSnapshot>
 
 export function createLoads(settings: LoadSettings): Batches<WalletKeys, WalletSnapshot> {
-  const { queue, columns, read, classify, errors } = settings
+  const { kind, queue, columns, read, classify, errors } = settings
 
   async function perform(entries: readonly LoadEntry[], retry = true): Promise<void> {
     let rows: readonly LoadRow[]
@@ -51,6 +52,7 @@ export function createLoads(settings: LoadSettings): Batches<WalletKeys, WalletS
 
   return createBatches<WalletKeys, WalletSnapshot>({
     ...queue,
+    kind,
     sheddable: keys => keys.operation === 'placebet',
     perform: entries => perform(entries),
     onShed: entry => entry.reject(errors.unavailable(null)),

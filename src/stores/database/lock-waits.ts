@@ -4,6 +4,8 @@
  * not delay the others.
  */
 import type { Entry, QueueStats } from '../../batches/index.js'
+import { performTraced } from '../../batches/queue.js'
+import { channels, isTraced, type LockWaitMessage } from '../../diagnostics.js'
 
 export interface LockWaitSettings<Item, Result> {
   /** Maximum number of waiting entries; for sheddable items, half of it. */
@@ -57,6 +59,8 @@ interface State<Item, Result> {
   readonly rows: Map<string, LockedRow<Item, Result>>
   /** When the time of an entry is over. */
   readonly giveUpAt: WeakMap<Entry<Item, Result>, number>
+  /** The waits that are traced, with their start. */
+  readonly traced: WeakMap<Entry<Item, Result>, { message: LockWaitMessage; startedAt: number }>
   /** The running batch, and those of its entries that are still locked. */
   inFlight: Set<Entry<Item, Result>>
   readonly stillLocked: Set<Entry<Item, Result>>
@@ -76,6 +80,7 @@ export function createLockWaits<Item, Result>(
     settings,
     rows: new Map(),
     giveUpAt: new WeakMap(),
+    traced: new WeakMap(),
     inFlight: new Set(),
     stillLocked: new Set(),
     restUntil: 0,
@@ -111,7 +116,36 @@ function add<Item, Result>(state: State<Item, Result>, entry: Entry<Item, Result
   const row = rows.get(partition)
   if (row !== undefined) row.waiting.push(entry)
   else rows.set(partition, { waiting: [entry], attempts: 1, dueAt: now + pauseAfter(1) })
+  if (isTraced(channels.lockWait)) traceStart(state, entry, now)
   schedule(state)
+}
+
+function traceStart<Item, Result>(
+  { traced, settings }: State<Item, Result>,
+  entry: Entry<Item, Result>,
+  startedAt: number,
+): void {
+  const playerId = settings.partitionKeyOf(entry.item)
+  const message: LockWaitMessage = { playerId, attempts: 0, result: null, error: null, durationMs: 0 }
+  traced.set(entry, { message, startedAt })
+  channels.lockWait.start.publish(message)
+  channels.lockWait.end.publish(message)
+}
+
+function traceEnd<Item, Result>(
+  { traced }: State<Item, Result>,
+  entry: Entry<Item, Result>,
+  result: NonNullable<LockWaitMessage['result']>,
+  now: number,
+): void {
+  const wait = traced.get(entry)
+  if (wait === undefined) return
+  traced.delete(entry)
+  const { message, startedAt } = wait
+  message.result = result
+  message.durationMs = now - startedAt
+  channels.lockWait.asyncStart.publish(message)
+  channels.lockWait.asyncEnd.publish(message)
 }
 
 function count<Item, Result>(state: State<Item, Result>, entry: Entry<Item, Result>, change: 1 | -1): void {
@@ -132,7 +166,7 @@ async function retry<Item, Result>(state: State<Item, Result>): Promise<void> {
   const startedAt = performance.now()
   const batch = takeDue(state, startedAt)
   state.inFlight = new Set(batch)
-  if (batch.length > 0) await state.settings.perform(batch)
+  if (batch.length > 0) await performTraced('lock-wait', state.settings, batch)
   const now = performance.now()
   // Attempts take at most half of the time of one connection.
   state.restUntil = now + (now - startedAt)
@@ -177,11 +211,14 @@ function settle<Item, Result>(
   const waiting: Entry<Item, Result>[] = []
   let isLocked = false
   for (const entry of row.waiting) {
+    const message = state.traced.get(entry)?.message
+    if (message !== undefined && tried.has(entry)) message.attempts += 1
     if (stillLocked.has(entry)) isLocked = true
     if (!tried.has(entry) || (stillLocked.has(entry) && giveUpAt(entry) > now)) {
       waiting.push(entry)
     } else {
       count(state, entry, -1)
+      traceEnd(state, entry, stillLocked.has(entry) ? 'gave-up' : 'ended', now)
       if (stillLocked.has(entry)) settings.onGivenUp(entry)
     }
   }

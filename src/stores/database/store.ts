@@ -43,7 +43,7 @@ export interface Found {
 /** What a database does differently. */
 export interface DatabaseParts
   extends Omit<CommitSettings, 'columns' | 'execute'>,
-    Omit<LoadSettings, 'columns' | 'read'> {
+    Omit<LoadSettings, 'kind' | 'columns' | 'read'> {
   check(): Promise<Found>
   ping(): Promise<void>
   read: LoadSettings['read']
@@ -58,8 +58,11 @@ export function createDatabaseStore(parts: DatabaseParts): DatabaseStore {
   const database = createStartCheck(parts.check)
   const columns = () => database.found().columns
   const { queue, read, readConfirmed, classify, errors } = parts
-  const loads = createLoads({ queue, columns, read, classify, errors })
-  const confirmedLoads = createLoads({ queue, columns, read: readConfirmed, classify, errors })
+  const loads = createLoads({ kind: 'load', queue, columns, read, classify, errors })
+  const confirmedLoads = createLoads({
+    ...{ kind: 'load-confirmed', queue, columns, classify, errors },
+    read: readConfirmed,
+  })
   const { commits, lockWaits } = createCommits({
     ...parts,
     columns,

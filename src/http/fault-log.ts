@@ -1,0 +1,132 @@
+/** The default of `onError`: one line for a fault, and a number for its repetitions. */
+import { WalletError } from '../errors.js'
+import type { HttpRequest } from './message.js'
+
+/** For how long a fault is counted after it was logged, in milliseconds. */
+const countMs = 10_000
+/** Faults that are told apart at a time. All others count as one. */
+const kindsMax = 20
+const causesMax = 4
+const textLengthMax = 300
+
+interface Fault {
+  error: unknown
+  /** For a fault outside of the handlers, in the operator's own code. */
+  call: string
+}
+
+/**
+ * Logs the first fault of a kind, then for ten seconds at a time how many more there were: a database that is down
+ * makes thousands per second, and logging them all would cost more than answering them.
+ *
+ * @param write is called with one line
+ */
+export function createFaultLog(
+  write: (line: string) => void = line => console.error(line),
+): (error: unknown, request: HttpRequest) => void {
+  const kinds = new Map<string, { more: number; last: Fault }>()
+
+  function count(key: string): void {
+    const timer = setTimeout(() => {
+      const kind = kinds.get(key)
+      if (kind === undefined) return
+      if (kind.more === 0) {
+        kinds.delete(key)
+        return
+      }
+      write(`bet-wallet: ${kind.more} more in ${countMs / 1_000} s, the last: ${lineOf(kind.last)}`)
+      kind.more = 0
+      count(key)
+    }, countMs)
+    timer.unref() // a process that has nothing else to do may end
+  }
+
+  return (error, request) => {
+    const fault = { error, call: `${plain(request?.method)} ${plain(request?.path)}` }
+    const own = kindOf(error)
+    const key = kinds.has(own) || kinds.size < kindsMax ? own : 'other'
+    const kind = kinds.get(key)
+    if (kind !== undefined) {
+      kind.more += 1
+      kind.last = fault
+      return
+    }
+    kinds.set(key, { more: 0, last: fault })
+    write(`bet-wallet: ${lineOf(fault)}`)
+    count(key)
+  }
+}
+
+function lineOf({ error, call }: Fault): string {
+  const [first, ...others] = causesOf(error)
+  const causes = others.map(cause => `; cause: ${textOf(cause)}`).join('')
+  return `${subjectOf(error, call)}${textOf(first)}${causes}${locationOf(others.at(-1) ?? first)}`
+}
+
+function subjectOf(error: unknown, call: string): string {
+  if (!(error instanceof WalletError) || error.call === null) return `${call}: `
+  const { operation, transactionId, betId, playerId } = error.call
+  if (transactionId === null) return `${operation}: `
+  const ids = { transactionId, betId, playerId }
+  return `${operation} ${Object.entries(ids)
+    .map(([name, id]) => `${name}=${JSON.stringify(plain(id))}`)
+    .join(' ')}: `
+}
+
+/** Repetitions have the same code, the same text apart from values, and the same last cause. */
+function kindOf(error: unknown): string {
+  const causes = causesOf(error)
+  const { message, code } = fieldsOf(causes[0])
+  const last = fieldsOf(causes.at(-1))
+  const text = plain(message).replace(/"[^"]*"|[0-9]+/g, '')
+  return `${plain(code)} ${text} ${plain(last.code ?? last.name)} ${locationOf(causes.at(-1))}`
+}
+
+/** The error, its cause, the cause of that, … */
+function causesOf(error: unknown): unknown[] {
+  const causes = [error]
+  for (const cause of causes) {
+    const { cause: deeper, errors } = fieldsOf(cause)
+    const next = Array.isArray(errors) ? errors : [deeper]
+    causes.push(...next.filter(item => item !== undefined && item !== null && !causes.includes(item)))
+    if (causes.length >= causesMax) return causes.slice(0, causesMax)
+  }
+  return causes
+}
+
+function textOf(error: unknown): string {
+  const { name, code, message } = fieldsOf(error)
+  const label = plain(code ?? name)
+  const text = plain(message ?? (typeof error === 'object' ? '' : error))
+  return [label, text].filter(part => part !== '').join(': ') || 'an error without text'
+}
+
+/** Where an error was thrown that has no code: a bug, in a hook say. */
+function locationOf(error: unknown): string {
+  const { code, stack } = fieldsOf(error)
+  if (code !== undefined || typeof stack !== 'string') return ''
+  const line = stack.split('\n').find(text => /^\s+at .*(?:\/|\\)/.test(text) && !text.includes('node:'))
+  return line === undefined ? '' : ` (${plain(line.trim())})`
+}
+
+type Fields = Partial<Record<'name' | 'code' | 'message' | 'stack' | 'cause' | 'errors', unknown>>
+
+/** Anything may be thrown; a property may throw when it is read. */
+function fieldsOf(error: unknown): Fields {
+  if (typeof error !== 'object' || error === null) return {}
+  const fields: Fields = {}
+  for (const name of ['name', 'code', 'message', 'stack', 'cause', 'errors'] as const) {
+    try {
+      fields[name] = Reflect.get(error, name)
+    } catch {
+      // The line goes without it.
+    }
+  }
+  return fields
+}
+
+/** On one line, of limited length. */
+function plain(value: unknown): string {
+  const text = typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+  return text.slice(0, textLengthMax).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+}
