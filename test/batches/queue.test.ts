@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { type BatchSettings, createBatches, type Entry } from '../../src/batches/index.js'
+import { recordEvents } from '../channel-events.js'
 
 interface Item {
   name: string
@@ -288,6 +289,39 @@ describe('a batch whose `perform` rejects', () => {
   })
 })
 
+describe('bet-wallet:batch', () => {
+  test('has the kind and size of a batch, and the longest time in the queue', async () => {
+    const { names, messages, events } = recordEvents('bet-wallet:batch')
+    const { batches, sent } = stage({ kind: 'commit' })
+    void batches.add({ item: { name: 'a' }, queuedAt: performance.now() - 500, resolve() {}, reject() {} })
+    void batches.submit({ name: 'b' })
+    await turn()
+    expect(names()).toEqual(['start', 'end'])
+    expect(events[0]?.[1]).toMatchObject({ kind: 'commit', size: 2, durationMs: 0, error: null })
+    expect(messages()[0]?.queuedMs).toBeGreaterThanOrEqual(500)
+    sent[0]?.end()
+    await turn()
+    expect(names()).toEqual(['start', 'end', 'asyncStart', 'asyncEnd'])
+    expect(messages()[0]?.durationMs).toBeGreaterThan(0)
+  })
+
+  test('has the error of a batch whose `perform` throws or rejects, and its slot is free again', async () => {
+    const { messages } = recordEvents('bet-wallet:batch')
+    const lost = new Error('lost')
+    const errors = [() => Promise.reject(lost), () => failing(lost)]
+    const { batches } = stage({ perform: () => (errors.shift() as () => Promise<void>)() })
+    for (const name of ['a', 'b']) await expect(batches.submit({ name })).rejects.toBe(lost)
+    expect(messages().map(({ kind, error }) => [kind, error])).toEqual([
+      ['batch', lost],
+      ['batch', lost],
+    ])
+  })
+})
+
+function failing(error: Error): never {
+  throw error
+}
+
 describe('settings that are wrong', () => {
   test.each([
     [{ slotsMax: 0 }, 'slotsMax must be a whole number of at least 1'],
@@ -297,6 +331,8 @@ describe('settings that are wrong', () => {
     [{ perform: undefined }, 'perform must be a function'],
     [{ onShed: 'shed' }, 'onShed must be a function'],
     [{ uniqueKeysOf: () => [] }, 'onDuplicateKey must be a function'],
+    [{ kind: '' }, 'kind must be text'],
+    [{ kind: 1 }, 'kind must be text'],
     [{ batchSize: 5 }, 'unknown option "batchSize"'],
   ])('%o: %s', (wrong, message) => {
     expect(() => stage(wrong as unknown as Partial<BatchSettings<Item, Answer>>)).toThrow(

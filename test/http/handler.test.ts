@@ -795,45 +795,6 @@ describe('given faults', () => {
     expect(onError).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ cause }), request)
   })
 
-  test('when there is no onError, then faults are logged with console.error', async () => {
-    const log = vi.spyOn(console, 'error').mockImplementation(() => {})
-    const handle = createHttpHandler(failing({ load: () => Promise.reject(cause) }), {
-      ...loadFirst,
-      authenticate: () => true,
-    })
-    await handle(placeBetRequest())
-    expect(log).toHaveBeenCalledExactlyOnceWith(expect.objectContaining({ cause }))
-    log.mockRestore()
-  })
-
-  test('when there is no onError, then of the 503 one per second is logged, and the others are counted', async () => {
-    vi.useFakeTimers({ toFake: ['performance'] })
-    const log = vi.spyOn(console, 'error').mockImplementation(() => {})
-    try {
-      const overloaded = failing({ commit: async () => ({ status: 'unavailable' }) })
-      const handle = createHttpHandler(overloaded, { authenticate: () => true })
-      const answer = () => handle(placeBetRequest())
-      const unavailable = expect.objectContaining({ code: 'UNAVAILABLE' })
-      for (let n = 0; n < 5; n += 1) await answer()
-      expect(log.mock.calls).toEqual([[unavailable]])
-      vi.advanceTimersByTime(999)
-      await answer()
-      expect(log.mock.calls).toEqual([[unavailable]])
-      vi.advanceTimersByTime(1)
-      await answer()
-      expect(log.mock.calls.slice(1)).toEqual([
-        [unavailable],
-        ['bet-wallet: 5 more 503 since the last one that was logged'],
-      ])
-      vi.advanceTimersByTime(1_000)
-      await answer()
-      expect(log.mock.calls.slice(3)).toEqual([[unavailable]])
-    } finally {
-      log.mockRestore()
-      vi.useRealTimers()
-    }
-  })
-
   test('when onError throws or rejects, then the answer is unchanged, and the error is reported once', async () => {
     const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
     for (const onError of [

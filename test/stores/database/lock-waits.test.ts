@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Entry } from '../../../src/batches/index.js'
 import { createLockWaits, type LockWaitSettings } from '../../../src/stores/database/lock-waits.js'
+import { recordEvents } from '../../channel-events.js'
 
 interface Item {
   name: string
@@ -156,4 +157,42 @@ test('attempts take at most half of the time', async () => {
   await pass(800)
   expect(attempts).toBeLessThanOrEqual(11)
   expect(attempts).toBeGreaterThan(8)
+})
+
+describe('bet-wallet:lock-wait', () => {
+  test('has each wait, with its player, attempts and time; each attempt is a batch', async () => {
+    const { names, messages, events } = recordEvents('bet-wallet:lock-wait')
+    const batches = recordEvents('bet-wallet:batch')
+    const { wait, locked, sent } = stage()
+    wait('a')
+    expect(names()).toEqual(['start', 'end'])
+    expect(events[0]?.[1]).toMatchObject({ playerId: 'a', attempts: 0, result: null, durationMs: 0 })
+    await pass(100)
+    locked.clear()
+    await pass(25)
+    expect(names()).toEqual(['start', 'end', 'asyncStart', 'asyncEnd'])
+    const [message] = messages()
+    expect(message).toMatchObject({ result: 'ended', attempts: sent.length })
+    expect(message?.durationMs).toBeGreaterThan(100)
+    expect(batches.messages()).toHaveLength(sent.length)
+    expect(batches.messages()[0]).toMatchObject({ kind: 'lock-wait', size: 1 })
+  })
+
+  test('says that a wait was given up, and has none for an entry that is shed', async () => {
+    const { messages } = recordEvents('bet-wallet:lock-wait')
+    const { wait } = stage({ queueMax: 1 })
+    wait('a')
+    wait('b')
+    await pass(1_100)
+    expect(messages()).toEqual([expect.objectContaining({ playerId: 'a', result: 'gave-up' })])
+  })
+
+  test('leaves out a wait that began without a subscriber', async () => {
+    const { wait, locked, answers } = stage()
+    wait('a')
+    const { events } = recordEvents('bet-wallet:lock-wait')
+    locked.clear()
+    await pass(25)
+    expect([answers, events]).toEqual([{ a: 'done' }, []])
+  })
 })
