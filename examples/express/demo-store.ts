@@ -1,12 +1,11 @@
 /** The store of `npm start`, with its players: on PGlite, PostgreSQL, MySQL or MariaDB, as DATABASE_URL says. */
-import type { WalletStore } from 'bet-wallet'
-import { createMysqlStore, migrateMysql } from 'bet-wallet/mysql'
-import { createPostgresStore, migratePostgres } from 'bet-wallet/postgres'
+import { createMysqlStore, type MysqlStore, migrateMysql } from 'bet-wallet/mysql'
+import { createPostgresStore, migratePostgres, type PostgresStore } from 'bet-wallet/postgres'
 import type { RowDataPacket } from 'mysql2'
 import { openDatabase } from '../database.js'
 
 export interface DemoStore {
-  store: WalletStore
+  store: PostgresStore | MysqlStore
   /** A line per player: `anna has 100.00 EUR`. */
   balances: string[]
   /** For messages: where the data is, and how to delete it. */

@@ -2,12 +2,16 @@
  * A wallet to experiment with: `npm start` prints sample curl commands.
  *
  * PORT (default 3000; 0: a free port) and HOST (default 127.0.0.1) set its address, DATABASE_URL or
- * DATA_FOLDER the place of its data (see examples/express/demo-store.ts).
+ * DATA_FOLDER the place of its data (see examples/express/demo-store.ts). With INTERNAL_PORT it serves `/livez`,
+ * `/readyz` and `/metrics` there.
  */
 import type { AddressInfo } from 'node:net'
 import { recordSettlement } from 'bet-wallet'
 import { basicAuth, createHttpHandler } from 'bet-wallet/http'
 import express from 'express'
+import { startHealthServer } from '../health.js'
+import { stopGracefully } from '../shutdown.js'
+import { logCalls } from './call-log.js'
 import { calls, curlLines } from './curl.js'
 import { openDemoStore } from './demo-store.js'
 import { walletRoutes } from './wallet.js'
@@ -17,19 +21,27 @@ const credentials = { username: 'platform', password: 'demo-secret' }
 // Not ??: with an empty HOST, the server would listen on every interface.
 const port = process.env.PORT || '3000'
 const host = process.env.HOST || '127.0.0.1'
-if (!/^[0-9]{1,5}$/.test(port) || Number(port) > 65_535) {
-  stop(`PORT must be a whole number from 0 to 65535, but is ${JSON.stringify(port)}`)
+const internalPort = process.env.INTERNAL_PORT
+for (const [name, value] of Object.entries({ PORT: port, INTERNAL_PORT: internalPort || '0' })) {
+  if (!/^[0-9]{1,5}$/.test(value) || Number(value) > 65_535) {
+    stop(`${name} must be a whole number from 0 to 65535, but is ${JSON.stringify(value)}`)
+  }
 }
 
 const { store, balances, location, resetHint, close } = await openDemoStore().catch((error: Error) =>
   stop(error.message),
 )
 
+logCalls()
+
 const handle = createHttpHandler(store, {
   authenticate: basicAuth(credentials),
   // Not part of the interface: stands for your own settlement code.
   routes: { '/settlement': body => recordSettlement(store, body) },
 })
+
+// Before the wallet listens: the first probe must not fail.
+const health = internalPort ? await openHealth(Number(internalPort)) : null
 
 const app = express()
 app.disable('x-powered-by')
@@ -50,6 +62,7 @@ const server = app.listen(Number(port), host, async (error?: Error) => {
   )
   console.log('first decision with the current balance.\n')
   for (const { title, line } of curlLines(calls, base, credentials)) console.log(`# ${title}\n${line}\n`)
+  if (health !== null) console.log(`Health and metrics: ${health.url}/livez, /readyz, /metrics\n`)
   console.log(`Ctrl+C stops the wallet; it keeps its data. To start over: ${resetHint}.`)
 })
 // Every call is short: a slower caller has disconnected, or attacks the server.
@@ -60,9 +73,21 @@ server.keepAliveTimeout = 65_000
 // Each connection has one call: more than the store can queue would only be answered 503 and rolled back.
 server.maxConnections = 1_000
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  // Calls in flight are answered first; then the process ends.
-  process.once(signal, () => server.close(() => close()))
+stopGracefully(server, {
+  begin: health?.stopping,
+  async close() {
+    console.log('Closing the database.')
+    await close()
+    health?.close()
+  },
+})
+
+async function openHealth(port: number) {
+  const { createMetrics } = await import('../prometheus/metrics.js')
+  const metrics = createMetrics(store)
+  return await startHealthServer({
+    ...{ port, host, check: () => store.ping(), metrics: () => metrics.metrics() },
+  }).catch((error: Error) => stop(`Cannot listen on INTERNAL_PORT ${port}: ${error.message}`))
 }
 
 function listenProblem(error: Error & { code?: string }): string {

@@ -1,0 +1,171 @@
+/** examples/prometheus: the metrics by the real library; dashboard and alerts name no other. */
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createMetrics } from '../../examples/prometheus/metrics.js'
+import { freshDatabase } from '../postgres/fresh-database.js'
+import { ids, openWallet } from './telemetry-calls.js'
+
+const folder = fileURLToPath(new URL('../../examples/prometheus/', import.meta.url))
+const alerts = readFileSync(`${folder}alerts.yml`, 'utf8')
+const dashboard = readFileSync(`${folder}dashboard.json`, 'utf8')
+
+interface Sample {
+  name: string
+  labels: Record<string, string>
+  value: number
+}
+
+/** The text format of Prometheus. */
+function samplesOf(text: string): Sample[] {
+  return text
+    .split('\n')
+    .filter(line => line !== '' && !line.startsWith('#'))
+    .map(line => {
+      const [, name = '', labels = '', value = ''] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? []
+      const pairs = [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, label, text]) => [label, text])
+      return { name, labels: Object.fromEntries(pairs), value: Number(value) }
+    })
+}
+
+let samples: Sample[] = []
+let close = async () => {}
+
+beforeAll(async () => {
+  const { pool, drop } = await freshDatabase()
+  close = drop
+  const { store, callAll, statuses } = await openWallet(pool)
+  const registry = createMetrics(store)
+  const before = samplesOf(await registry.metrics())
+  expect(before.filter(({ value }) => value !== 0)).toEqual([])
+  expect(await callAll()).toEqual(statuses)
+  samples = samplesOf(await registry.metrics())
+})
+afterAll(() => close())
+
+function valueOf(name: string, labels: Record<string, string>): number {
+  const found = samples.filter(
+    sample =>
+      sample.name === name && Object.entries(labels).every(([label, value]) => sample.labels[label] === value),
+  )
+  return found.reduce((sum, { value }) => sum + value, 0)
+}
+
+describe('the metrics', () => {
+  test.each<[string, Record<string, string>, number]>([
+    ['bet_wallet_requests_total', { operation: 'placebet', reason: 'ACCEPTED' }, 3],
+    ['bet_wallet_requests_total', { operation: 'placebet', reason: 'REPLAYED' }, 1],
+    ['bet_wallet_requests_total', { operation: 'placebet', reason: 'INSUFFICIENT_FUNDS' }, 1],
+    ['bet_wallet_requests_total', { operation: 'unsettlement', reason: 'INSUFFICIENT_FUNDS' }, 1],
+    ['bet_wallet_requests_total', { operation: 'rollbackbet', reason: 'TOMBSTONE_CREATED' }, 1],
+    ['bet_wallet_requests_total', { operation: 'placebet', reason: 'FAULT' }, 1],
+    ['bet_wallet_faults_total', { operation: 'placebet', code: 'COMMIT_UNKNOWN' }, 1],
+    ['bet_wallet_faults_total', {}, 1],
+    ['bet_wallet_commits_total', { operation: 'placebet', status: 'unknown' }, 1],
+    ['bet_wallet_request_duration_seconds_count', { operation: 'settlement' }, 1],
+    ['bet_wallet_http_responses_total', { route: '/wallet/placebet', status: '200', code: 'OK' }, 4],
+    ['bet_wallet_http_responses_total', { status: '500', code: 'INTERNAL_ERROR' }, 1],
+    ['bet_wallet_http_responses_total', { route: 'none', status: '404' }, 1],
+    ['bet_wallet_http_responses_total', {}, 14],
+    ['bet_wallet_http_rejections_total', { rejection: 'AUTHENTICATION_FAILED' }, 1],
+    ['bet_wallet_http_rejections_total', { rejection: 'INVALID_BODY' }, 1],
+    ['bet_wallet_http_rejections_total', {}, 5],
+    ['bet_wallet_lock_wait_seconds_count', { result: 'ended' }, 1],
+    ['bet_wallet_lock_wait_seconds_count', { result: 'gave-up' }, 0],
+    ['bet_wallet_queue_requests', { queue: 'commits', state: 'queued' }, 0],
+    ['bet_wallet_shed_total', { queue: 'commits' }, 0],
+  ])('%s %o', (name, labels, value) => {
+    expect(samples.some(sample => sample.name === name)).toBe(true)
+    expect(valueOf(name, labels)).toBe(value)
+  })
+
+  test('batches have the kinds of the store', () => {
+    const kinds = samples
+      .filter(({ name, value }) => name === 'bet_wallet_batch_size_count' && value > 0)
+      .map(({ labels }) => labels.kind)
+    expect(kinds.sort()).toEqual(['commit', 'load', 'load-confirmed', 'lock-wait'])
+  })
+
+  test('no label has an id, or other text of a caller', () => {
+    const values = samples.flatMap(({ labels }) => Object.values(labels))
+    expect(values.length).toBeGreaterThan(200)
+    for (const id of ids) expect(values.filter(value => value.includes(id))).toEqual([])
+  })
+})
+
+/** The selectors of PromQL expressions: a metric with its labels, and the labels of `by (…)`. */
+function usesOf(expressions: readonly string[]) {
+  return expressions.flatMap(expression => {
+    const grouped = [...expression.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/, */))
+    return [...expression.matchAll(/\b(bet_wallet_\w+)(?:\{([^}]*)\})?/g)].map(([, metric = '', selector = '']) => ({
+      expression,
+      metric,
+      matchers: [...selector.matchAll(/(\w+)(=~|!=|=)"([^"]*)"/g)].map(([, label = '', how = '', value = '']) => ({
+        label,
+        how,
+        value,
+      })),
+      grouped,
+    }))
+  })
+}
+
+const expressionsOf = {
+  'alerts.yml': [...alerts.matchAll(/^ +expr: (.+)$/gm)].map(([, expression = '']) => expression),
+  'dashboard.json': [...dashboard.matchAll(/"expr": ("(?:[^"\\]|\\.)*")/g)].map(
+    ([, text = '']) => JSON.parse(text) as string,
+  ),
+}
+
+describe.each(Object.entries(expressionsOf))('%s', (file, expressions) => {
+  const uses = usesOf(expressions)
+
+  test('has an expression for each alert or panel', () => {
+    const expected =
+      file === 'alerts.yml'
+        ? (alerts.match(/^ +- alert: /gm) ?? []).length
+        : (JSON.parse(dashboard) as { panels: { targets: unknown[] }[] }).panels.flatMap(({ targets }) => targets)
+            .length
+    expect(expressions).toHaveLength(expected)
+    expect(expressions.length).toBeGreaterThan(6)
+    for (const expression of expressions) expect(expression).toMatch(/bet_wallet_/)
+  })
+
+  test('names only metrics and labels that the example exports', () => {
+    for (const { metric, matchers, grouped } of uses) {
+      const exported = samples.filter(({ name }) => name === metric)
+      expect(exported.length, metric).toBeGreaterThan(0)
+      const labels = new Set(exported.flatMap(sample => Object.keys(sample.labels)))
+      for (const { label } of matchers) if (label !== 'instance') expect([...labels], metric).toContain(label)
+      for (const label of grouped) expect([...labels], metric).toContain(label)
+    }
+  })
+
+  test('compares labels only with values that there are', () => {
+    for (const { metric, matchers, expression } of uses) {
+      for (const { label, how, value } of matchers) {
+        if (label === 'instance') continue
+        const values = samples.filter(({ name }) => name === metric).map(({ labels }) => labels[label])
+        const known = [...values, 'UNAVAILABLE'] // no call of this test is answered 503
+        for (const one of how === '=~' ? value.split('|') : [value]) expect(known, expression).toContain(one)
+      }
+    }
+  })
+})
+
+const noPromtool = spawnSync('promtool', ['--version']).error === undefined ? null : 'apt-get install prometheus'
+
+describe.skipIf(noPromtool !== null)(
+  `promtool${noPromtool === null ? '' : ` (skipped: not installed, ${noPromtool})`}`,
+  () => {
+    test.each([
+      ['check', 'rules', '../../examples/prometheus/alerts.yml'],
+      ['test', 'rules', 'alerts.test.yml'],
+    ])('%s %s %s', (...args) => {
+      const cwd = fileURLToPath(new URL('.', import.meta.url))
+      const { status, stdout, stderr } = spawnSync('promtool', args, { cwd, encoding: 'utf8' })
+      expect({ status, output: status === 0 ? '' : stdout + stderr }).toEqual({ status: 0, output: '' })
+    })
+  },
+)

@@ -1,0 +1,168 @@
+/** examples/shutdown.ts and examples/health.ts in one process each: the ends of a server, and what probes are told. */
+import { EventEmitter, once } from 'node:events'
+import { Agent, createServer, request as httpRequest, type ServerResponse } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { startHealthServer } from '../../examples/health.js'
+import { type ShutdownOptions, stopGracefully } from '../../examples/shutdown.js'
+
+const ends: (() => void)[] = []
+afterEach(() => {
+  for (const end of ends.splice(0)) end()
+  vi.restoreAllMocks()
+})
+
+/** A server whose calls are answered by the test, and the signal that the process would receive. */
+async function stage(options: ShutdownOptions = {}) {
+  const signals = new EventEmitter()
+  vi.spyOn(process, 'once').mockImplementation((name, listener) => {
+    signals.once(name as string, listener)
+    return process
+  })
+  const calls: ServerResponse[] = []
+  const arrived = new EventEmitter()
+  const server = createServer((_request, response) => {
+    calls.push(response)
+    arrived.emit('call')
+  })
+  server.keepAliveTimeout = 600_000
+  server.headersTimeout = 600_000
+  const lines: string[] = []
+  const closed = new Promise<void>(resolve => {
+    stopGracefully(server, { log: line => void lines.push(line), ...options, close: () => resolve() })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const agent = new Agent({ keepAlive: true })
+  ends.push(() => {
+    agent.destroy()
+    server.closeAllConnections()
+    server.close()
+  })
+  /** The status of the answer, or the code of the error. */
+  const send = (path: string) =>
+    new Promise<number | string | undefined>(resolve => {
+      const sent = httpRequest({ port, host: '127.0.0.1', agent, path, method: 'POST' }, response => {
+        response.resume().once('end', () => resolve(response.statusCode))
+      })
+      sent.once('error', (error: NodeJS.ErrnoException) => resolve(error.code))
+      sent.end()
+    })
+  const next = () => once(arrived, 'call')
+  return { signals, calls, lines, closed, port, send, next, server }
+}
+
+describe('given SIGTERM', () => {
+  test('when connections are idle, or have sent nothing or half a call, then it ends at once', async () => {
+    const { signals, calls, lines, closed, port, send, next, server } = await stage()
+    const first = send('/wallet/placebet')
+    await next()
+    calls[0]?.end()
+    expect(await first).toBe(200)
+    for (const text of ['', 'POST /wallet/placebet HTTP/1.1\r\nHost: w']) {
+      const socket = connect(port, '127.0.0.1')
+      socket.on('error', () => {})
+      await once(server, 'connection')
+      if (text !== '') await new Promise(resolve => socket.write(text, resolve))
+    }
+    signals.emit('SIGTERM', 'SIGTERM')
+    await closed
+    expect(lines).toEqual(['SIGTERM: no new calls. None is in flight.'])
+  })
+
+  test('when calls are in flight, then it says which, and ends with the last answer', async () => {
+    const { signals, calls, lines, closed, send, next } = await stage()
+    const answers: Promise<unknown>[] = []
+    for (const path of ['/wallet/placebet', '/wallet/placebet', '/wallet/rollbackbet']) {
+      const arrived = next()
+      answers.push(send(path))
+      await arrived
+    }
+    signals.emit('SIGTERM', 'SIGTERM')
+    expect(lines).toEqual([
+      'SIGTERM: no new calls. Waiting for 3 in flight: POST /wallet/placebet (2), POST /wallet/rollbackbet.',
+    ])
+    // One has sent its head already: its connection would be kept.
+    calls[0]?.end()
+    expect(await answers[0]).toBe(200)
+    await vi.waitFor(() => expect(lines).toHaveLength(2))
+    expect(lines[1]).toBe('Waiting for 2 in flight: POST /wallet/placebet, POST /wallet/rollbackbet.')
+    for (const call of calls.slice(1)) call.end()
+    expect(await Promise.all(answers)).toEqual([200, 200, 200])
+    await closed
+    expect(lines.at(-1)).toBe('All calls are answered.')
+  })
+
+  test('when an answer has begun before the signal, then its connection is closed after it', async () => {
+    const { signals, calls, closed, send, next } = await stage()
+    const answer = send('/wallet/placebet')
+    await next()
+    calls[0]?.writeHead(200, { 'content-length': 2 }).write('1')
+    signals.emit('SIGINT', 'SIGINT')
+    calls[0]?.end('2')
+    expect(await answer).toBe(200)
+    await closed
+  })
+
+  test('when a call is not answered in time, then it is named, and the process ends', async () => {
+    const { signals, lines, closed, send, next } = await stage({ graceMs: 1 })
+    const answer = send('/wallet/placebet')
+    await next()
+    signals.emit('SIGTERM', 'SIGTERM')
+    await closed
+    expect(await answer).toBe('ECONNRESET')
+    expect(lines[1]).toBe(
+      'Not answered after 0.001 s: POST /wallet/placebet. The platform retries, or rolls back.',
+    )
+  })
+})
+
+describe('given the health server', () => {
+  const open = async (options: Partial<Parameters<typeof startHealthServer>[0]> = {}) => {
+    const health = await startHealthServer({ port: 0, host: '127.0.0.1', ...options })
+    ends.push(health.close)
+    const get = async (path: string) => {
+      const response = await fetch(health.url + path)
+      return [response.status, (await response.text()).trim()]
+    }
+    return { health, get }
+  }
+
+  test('when the check passes, then the process is alive and ready', async () => {
+    const { get } = await open({ check: async () => {}, metrics: async () => 'm 1' })
+    expect(await get('/livez')).toEqual([200, 'alive'])
+    expect(await get('/readyz')).toEqual([200, 'ready'])
+    expect(await get('/metrics')).toEqual([200, 'm 1'])
+    expect(await get('/')).toEqual([404, 'not found'])
+  })
+
+  test('when the database is down, then it is not ready and says why, but alive', async () => {
+    const { get } = await open({ check: () => Promise.reject(new Error('connect ECONNREFUSED')) })
+    expect(await get('/readyz')).toEqual([503, 'connect ECONNREFUSED'])
+    expect(await get('/livez')).toEqual([200, 'alive'])
+    expect(await get('/metrics')).toEqual([404, 'not found'])
+  })
+
+  test('when it stops, then it is not ready, whatever the database says, but alive', async () => {
+    const { health, get } = await open({ check: async () => {} })
+    health.stopping()
+    expect(await get('/readyz')).toEqual([503, 'stopping'])
+    expect(await get('/livez')).toEqual([200, 'alive'])
+  })
+
+  test('when probes come while a check runs, then they share it; the next probe checks anew', async () => {
+    const pending: (() => void)[] = []
+    const check = vi.fn(() => new Promise<void>(resolve => pending.push(resolve)))
+    const { get } = await open({ check })
+    const probes = [get('/readyz'), get('/readyz')]
+    await vi.waitFor(() => expect(pending).toHaveLength(1))
+    expect(await get('/livez')).toEqual([200, 'alive'])
+    // The second probe has arrived by now, or shares nothing: then it never ends.
+    pending[0]?.()
+    expect((await Promise.all(probes)).map(([status]) => status)).toEqual([200, 200])
+    void get('/readyz')
+    await vi.waitFor(() => expect(pending).toHaveLength(2))
+    pending[1]?.()
+  })
+})
