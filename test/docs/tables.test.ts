@@ -75,6 +75,34 @@ describe('options', () => {
   })
 })
 
+describe('docs/observability.md', () => {
+  const keys = ['DiagnosticMessage', 'WalletKeys']
+  const interfacesOf: Record<string, string[]> = {
+    'bet-wallet:request': ['OutcomeEvent'],
+    'bet-wallet:load': ['LoadMessage', ...keys],
+    'bet-wallet:decide': ['DecideMessage', ...keys],
+    'bet-wallet:commit': ['CommitMessage', ...keys],
+    'bet-wallet:batch': ['BatchMessage', 'DiagnosticMessage'],
+    'bet-wallet:lock-wait': ['LockWaitMessage', 'DiagnosticMessage'],
+    'bet-wallet:http': ['HttpMessage', 'DiagnosticMessage'],
+  }
+
+  test('lists every channel, and the fields of its messages', () => {
+    const channels = membersOf('WalletChannels').map(({ name }) => name.replaceAll("'", ''))
+    expect(listed('docs/observability.md', 'Channels')).toEqual(channels)
+    const rows = rowsOf(sectionOf(readPage('docs/observability.md'), 'Channels')).slice(1)
+    for (const [channel = '', , fields] of rows) {
+      const members = (interfacesOf[namesIn(channel)[0] ?? ''] ?? []).flatMap(membersOf).map(({ name }) => name)
+      expect(namesIn(fields).sort(), channel).toEqual(members.filter(name => !shared.includes(name)).sort())
+    }
+  })
+  const shared = ['durationMs', 'error']
+
+  test('lists every reason of an HTTP rejection', () => {
+    expect(listed('docs/observability.md', 'HTTP rejections').sort()).toEqual(literalsOf('HttpRejection').sort())
+  })
+})
+
 test('the pages name the numbers of cases that there are', () => {
   const kit = walletStoreCases({ open: () => ({ store: {} as never }) }).length
   for (const path of ['README.md', 'docs/audit.md', 'docs/testing.md']) {

@@ -233,6 +233,37 @@ describe('given npm start', () => {
     },
   )
 
+  test('when it runs with INTERNAL_PORT, then it answers probes, exports metrics, and logs each call in one line', async () => {
+    const DATA_FOLDER = freshFolder('bet_wallet_express')
+    const server = run('express/server.ts', { PORT: '0', INTERNAL_PORT: '0', DATA_FOLDER })
+    const { lines, printed } = await runAll(server)
+    const [, internal = ''] = /^Health and metrics: (http:\S+)\/livez,/m.exec(printed.join('\n')) ?? []
+    await runCommand((lines[0] ?? '').replace('demo-secret', 'wrong'))
+    const log = (await until(server, /AUTHENTICATION_FAILED/)).split('\n').filter(line => /^\d{4}-.*Z /.test(line))
+    const ids = (n: string) => `{"transactionId":"${n}-1","betId":"bet-1","playerId":"anna"}`
+    expect(log.map(line => line.replace(/^\S+ | [\d.]+ ms$/g, ''))).toEqual([
+      `placebet ${ids('place')} ACCEPTED, balance 70.00 EUR`,
+      `settlement ${ids('settle')} ACCEPTED, balance 125.50 EUR`,
+      `unsettlement ${ids('unsettle')} ACCEPTED, balance 70.00 EUR`,
+      `rollbackbet ${ids('rollback')} ACCEPTED, balance 100.00 EUR`,
+      'placebet {"transactionId":"place-2","betId":"bet-2","playerId":"anna"} INSUFFICIENT_FUNDS (INSUFFICIENT_FUNDS)',
+      'placebet {"transactionId":"place-3","betId":"bet-3","playerId":"kenji"} ACCEPTED, balance 3800 JPY',
+      '"POST /wallet/placebet" 401 AUTHENTICATION_FAILED (Authentication failed)',
+    ])
+    const get = async (path: string) => {
+      const response = await fetch(internal + path)
+      return { status: response.status, text: await response.text() }
+    }
+    expect(await get('/livez')).toMatchObject({ status: 200 })
+    expect(await get('/readyz')).toMatchObject({ status: 200, text: 'ready\n' })
+    expect((await get('/metrics')).text).toContain(
+      'bet_wallet_requests_total{operation="settlement",reason="ACCEPTED"} 1',
+    )
+    server.child.kill('SIGTERM')
+    expect(await server.closed).toEqual({ code: 0, signal: null })
+    expect(server.printed.out).toMatch(/SIGTERM: no new calls\. None is in flight\.\nClosing the database\.\n$/)
+  })
+
   test.each(['SIGINT', 'SIGTERM'] as const)(
     'when it receives %s, then it closes the database and exits with 0',
     async signal => {
@@ -327,8 +358,12 @@ describe.each(['koa/server.ts', 'node-http/server.ts'])('given examples/%s', exa
   test('when it is started, then it answers calls, and exits with 0 on SIGTERM', async () => {
     // With the build: this tsconfig has no paths to `src`.
     expect(existsSync(`${root}/dist/index.js`), 'run `npm test`, which builds first').toBe(true)
-    const server = run(example, { PORT: '0', TSX_TSCONFIG_PATH: 'examples/tsconfig.json' })
+    const server = run(example, {
+      ...{ PORT: '0', INTERNAL_PORT: '0', TSX_TSCONFIG_PATH: 'examples/tsconfig.json' },
+    })
     const [, port] = /port: (\d+)/.exec(await until(server, /port: \d+/)) ?? []
+    const [, health] = /^Health: (\S+)\/livez/m.exec(await until(server, /^Health: .*\n/m)) ?? []
+    expect((await fetch(`${health}/readyz`)).status).toBe(200)
     const response = await fetch(`http://127.0.0.1:${port}/wallet/placebet`)
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST'])
     await response.arrayBuffer()
