@@ -49,8 +49,12 @@ export async function startHealthServer({ port, host, check, metrics }: HealthOp
   }
 
   const server = createServer(async (request, response) => {
-    const [status, text] = await answer(request.url ?? '').catch((error: Error) => [500, error.message] as const)
-    response.writeHead(status, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }).end(`${text}\n`)
+    const [status, text] = await answer(request.url ?? '').catch(
+      (error: Error) => [500, error.message] as const,
+    )
+    response
+      .writeHead(status, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' })
+      .end(`${text}\n`)
   })
   server.listen(port, host)
   await once(server, 'listening')

@@ -92,14 +92,18 @@ describe('docs/observability.md', () => {
     expect(listed('docs/observability.md', 'Channels')).toEqual(channels)
     const rows = rowsOf(sectionOf(readPage('docs/observability.md'), 'Channels')).slice(1)
     for (const [channel = '', , fields] of rows) {
-      const members = (interfacesOf[namesIn(channel)[0] ?? ''] ?? []).flatMap(membersOf).map(({ name }) => name)
+      const members = (interfacesOf[namesIn(channel)[0] ?? ''] ?? [])
+        .flatMap(membersOf)
+        .map(({ name }) => name)
       expect(namesIn(fields).sort(), channel).toEqual(members.filter(name => !shared.includes(name)).sort())
     }
   })
   const shared = ['durationMs', 'error']
 
   test('lists every reason of an HTTP rejection', () => {
-    expect(listed('docs/observability.md', 'HTTP rejections').sort()).toEqual(literalsOf('HttpRejection').sort())
+    expect(listed('docs/observability.md', 'HTTP rejections').sort()).toEqual(
+      literalsOf('HttpRejection').sort(),
+    )
   })
 })
 

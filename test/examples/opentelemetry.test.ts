@@ -30,7 +30,10 @@ beforeAll(async () => {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
   const metricExporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE)
   // Exported by forceFlush alone.
-  const reader = new PeriodicExportingMetricReader({ exporter: metricExporter, exportIntervalMillis: 3_600_000 })
+  const reader = new PeriodicExportingMetricReader({
+    exporter: metricExporter,
+    exportIntervalMillis: 3_600_000,
+  })
   const meterProvider = new MeterProvider({ readers: [reader] })
   metrics.setGlobalMeterProvider(meterProvider)
   const { pool, drop } = await freshDatabase()
@@ -45,7 +48,9 @@ beforeAll(async () => {
   server.end()
   spans = spanExporter.getFinishedSpans()
   await reader.forceFlush()
-  exported = metricExporter.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap(({ metrics }) => metrics))
+  exported = metricExporter
+    .getMetrics()
+    .flatMap(({ scopeMetrics }) => scopeMetrics.flatMap(({ metrics }) => metrics))
 })
 afterAll(async () => {
   for (const close of closing) await close()
@@ -154,7 +159,9 @@ describe('metrics', () => {
   })
 
   test('no attribute has an id, or other text of a caller', () => {
-    const values = exported.flatMap(({ dataPoints }) => dataPoints.map(({ attributes }) => JSON.stringify(attributes)))
+    const values = exported.flatMap(({ dataPoints }) =>
+      dataPoints.map(({ attributes }) => JSON.stringify(attributes)),
+    )
     expect(values.length).toBeGreaterThan(30)
     for (const id of ids) expect(values.filter(value => value.includes(id))).toEqual([])
   })

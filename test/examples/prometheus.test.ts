@@ -44,10 +44,11 @@ beforeAll(async () => {
 })
 afterAll(() => close())
 
-function valueOf(name: string, labels: Record<string, string>): number {
+function sumOf(name: string, labels: Record<string, string>): number {
   const found = samples.filter(
     sample =>
-      sample.name === name && Object.entries(labels).every(([label, value]) => sample.labels[label] === value),
+      sample.name === name &&
+      Object.entries(labels).every(([label, value]) => sample.labels[label] === value),
   )
   return found.reduce((sum, { value }) => sum + value, 0)
 }
@@ -77,7 +78,7 @@ describe('the metrics', () => {
     ['bet_wallet_shed_total', { queue: 'commits' }, 0],
   ])('%s %o', (name, labels, value) => {
     expect(samples.some(sample => sample.name === name)).toBe(true)
-    expect(valueOf(name, labels)).toBe(value)
+    expect(sumOf(name, labels)).toBe(value)
   })
 
   test('batches have the kinds of the store', () => {
@@ -97,17 +98,23 @@ describe('the metrics', () => {
 /** The selectors of PromQL expressions: a metric with its labels, and the labels of `by (…)`. */
 function usesOf(expressions: readonly string[]) {
   return expressions.flatMap(expression => {
-    const grouped = [...expression.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/, */))
-    return [...expression.matchAll(/\b(bet_wallet_\w+)(?:\{([^}]*)\})?/g)].map(([, metric = '', selector = '']) => ({
-      expression,
-      metric,
-      matchers: [...selector.matchAll(/(\w+)(=~|!=|=)"([^"]*)"/g)].map(([, label = '', how = '', value = '']) => ({
-        label,
-        how,
-        value,
-      })),
-      grouped,
-    }))
+    const grouped = [...expression.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) =>
+      list.split(/, */),
+    )
+    return [...expression.matchAll(/\b(bet_wallet_\w+)(?:\{([^}]*)\})?/g)].map(
+      ([, metric = '', selector = '']) => ({
+        expression,
+        metric,
+        matchers: [...selector.matchAll(/(\w+)(=~|!=|=)"([^"]*)"/g)].map(
+          ([, label = '', how = '', value = '']) => ({
+            label,
+            how,
+            value,
+          }),
+        ),
+        grouped,
+      }),
+    )
   })
 }
 
@@ -125,8 +132,9 @@ describe.each(Object.entries(expressionsOf))('%s', (file, expressions) => {
     const expected =
       file === 'alerts.yml'
         ? (alerts.match(/^ +- alert: /gm) ?? []).length
-        : (JSON.parse(dashboard) as { panels: { targets: unknown[] }[] }).panels.flatMap(({ targets }) => targets)
-            .length
+        : (JSON.parse(dashboard) as { panels: { targets: unknown[] }[] }).panels.flatMap(
+            ({ targets }) => targets,
+          ).length
     expect(expressions).toHaveLength(expected)
     expect(expressions.length).toBeGreaterThan(6)
     for (const expression of expressions) expect(expression).toMatch(/bet_wallet_/)
@@ -154,7 +162,8 @@ describe.each(Object.entries(expressionsOf))('%s', (file, expressions) => {
   })
 })
 
-const noPromtool = spawnSync('promtool', ['--version']).error === undefined ? null : 'apt-get install prometheus'
+const noPromtool =
+  spawnSync('promtool', ['--version']).error === undefined ? null : 'apt-get install prometheus'
 
 describe.skipIf(noPromtool !== null)(
   `promtool${noPromtool === null ? '' : ` (skipped: not installed, ${noPromtool})`}`,

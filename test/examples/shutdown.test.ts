@@ -16,11 +16,13 @@ afterEach(() => {
 async function stage(options: ShutdownOptions = {}) {
   const signals = new EventEmitter()
   const { once: register } = process
-  vi.spyOn(process, 'once').mockImplementation((name: string | symbol, listener: (...args: never[]) => void) => {
-    if (name !== 'SIGINT' && name !== 'SIGTERM') return register.call(process, name, listener as () => void)
-    signals.once(name, listener as () => void)
-    return process
-  })
+  vi.spyOn(process, 'once').mockImplementation(
+    (name: string | symbol, listener: (...args: never[]) => void) => {
+      if (name !== 'SIGINT' && name !== 'SIGTERM') return register.call(process, name, listener as () => void)
+      signals.once(name, listener as () => void)
+      return process
+    },
+  )
   const calls: ServerResponse[] = []
   const arrived = new EventEmitter()
   const server = createServer((_request, response) => {

@@ -239,7 +239,9 @@ describe('given npm start', () => {
     const { lines, printed } = await runAll(server)
     const [, internal = ''] = /^Health and metrics: (http:\S+)\/livez,/m.exec(printed.join('\n')) ?? []
     await runCommand((lines[0] ?? '').replace('demo-secret', 'wrong'))
-    const log = (await until(server, /AUTHENTICATION_FAILED/)).split('\n').filter(line => /^\d{4}-.*Z /.test(line))
+    const log = (await until(server, /AUTHENTICATION_FAILED/))
+      .split('\n')
+      .filter(line => /^\d{4}-.*Z /.test(line))
     const ids = (n: string) => `{"transactionId":"${n}-1","betId":"bet-1","playerId":"anna"}`
     expect(log.map(line => line.replace(/^\S+ | [\d.]+ ms$/g, ''))).toEqual([
       `placebet ${ids('place')} ACCEPTED, balance 70.00 EUR`,
@@ -261,7 +263,9 @@ describe('given npm start', () => {
     )
     server.child.kill('SIGTERM')
     expect(await server.closed).toEqual({ code: 0, signal: null })
-    expect(server.printed.out).toMatch(/SIGTERM: no new calls\. None is in flight\.\nClosing the database\.\n$/)
+    expect(server.printed.out).toMatch(
+      /SIGTERM: no new calls\. None is in flight\.\nClosing the database\.\n$/,
+    )
   })
 
   test.each(['SIGINT', 'SIGTERM'] as const)(

@@ -13,7 +13,10 @@ export async function openWallet(pool: Pool) {
   await pool.query(`INSERT INTO bet_wallet.players VALUES ('anna-player', 'EUR', 100)`)
   const store = createPostgresStore(pool, { lockTimeoutMs: 60_000 })
   await store.ready()
-  const options = { authenticate: basicAuth({ username: 'platform', password: 'secret' }), basePath: '/wallet' }
+  const options = {
+    authenticate: basicAuth({ username: 'platform', password: 'secret' }),
+    basePath: '/wallet',
+  }
   const handle = createHttpHandler(store, {
     ...options,
     routes: { '/settlement': body => recordSettlement(store, body) },
@@ -25,13 +28,24 @@ export async function openWallet(pool: Pool) {
   )
   const authorization = `Basic ${btoa('platform:secret')}`
   const headers = { 'content-type': 'application/json', authorization }
-  const call = async (path: string, body: object | string, { handler = handle, method = 'POST', ...changed } = {}) => {
+  const call = async (
+    path: string,
+    body: object | string,
+    changes: Record<string, string> & { method?: string } = {},
+    handler = handle,
+  ) => {
+    const { method = 'POST', ...changed } = changes
     const text = typeof body === 'string' ? body : JSON.stringify(body)
     const request = { method, path: `/wallet${path}`, headers: { ...headers, ...changed }, body: text }
     return (await handler(request)).status
   }
 
-  const common = (n: number) => ({ transactionId: `transaction-${n}`, betId: 'bet-1', playerId: 'anna-player', transactionDate })
+  const common = (n: number) => ({
+    transactionId: `transaction-${n}`,
+    betId: 'bet-1',
+    playerId: 'anna-player',
+    transactionDate,
+  })
   const bet = (n: number, amount: string) => ({
     ...common(n),
     ...{ betId: `bet-${n}`, sessionId: 'session-1', amount, currency: 'EUR', betType: 'SINGLE' },
@@ -44,7 +58,8 @@ export async function openWallet(pool: Pool) {
       await other.query('BEGIN')
       await other.query(`SELECT FROM bet_wallet.players WHERE player_id = 'anna-player' FOR UPDATE`)
       const placed = call('/placebet', bet(n, '1'))
-      while (store.stats.lockWaits.queued + store.stats.lockWaits.inFlight === 0) await new Promise(setImmediate)
+      while (store.stats.lockWaits.queued + store.stats.lockWaits.inFlight === 0)
+        await new Promise(setImmediate)
       await other.query('ROLLBACK')
       return await placed
     } finally {
@@ -69,7 +84,7 @@ export async function openWallet(pool: Pool) {
         await call('/bet-9', bet(9, '1')), // 404
         await call('/placebet', bet(10, '1'), { method: 'bet-10' }), // 405
         await call('/placebet', bet(11, '1'), { 'content-type': 'text/bet-11' }), // 415
-        await call('/placebet', bet(12, '1'), { handler: broken }), // 500: COMMIT_UNKNOWN
+        await call('/placebet', bet(12, '1'), {}, broken), // 500: COMMIT_UNKNOWN
         await placeWhileLocked(13), // 200
       ]
     },

@@ -11,7 +11,7 @@ import {
   handleUnsettlement,
   recordSettlement,
 } from '../../../src/handlers.js'
-import type { OutcomeEvent } from '../../../src/outcomes.js'
+import type { OutcomeEvent } from '../../../src/index.js'
 import {
   createPostgresStore,
   migratePostgres,
