@@ -115,7 +115,10 @@ export type HttpRejection =
 export interface HttpMessage extends DiagnosticMessage {
   /** As the caller sent it. */
   method: string
-  /** As the caller sent it, without the query: anything at all, so never an attribute of a metric. */
+  /**
+   * As the caller sent it, without the query, and below the mount point of a framework: anything at all, so never an
+   * attribute of a metric.
+   */
   path: string
   /** The path of the route, `"/wallet/placebet"`; `null` if there is none. */
   route: string | null

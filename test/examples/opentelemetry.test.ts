@@ -1,5 +1,5 @@
 /** examples/opentelemetry: spans and metrics by the real SDK. */
-import { context, metrics, SpanStatusCode, trace } from '@opentelemetry/api'
+import { type Attributes, context, metrics, SpanStatusCode, trace } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import {
   AggregationTemporality,
@@ -119,8 +119,11 @@ describe('spans', () => {
   })
 })
 
-const pointsOf = (name: string) =>
-  exported.filter(({ descriptor }) => descriptor.name === name).flatMap(({ dataPoints }) => dataPoints)
+const attributesOf = (metrics: readonly MetricData[]) =>
+  metrics.flatMap(({ dataPoints }) =>
+    (dataPoints as { attributes: Attributes }[]).map(point => point.attributes),
+  )
+const pointsOf = (name: string) => attributesOf(exported.filter(({ descriptor }) => descriptor.name === name))
 
 describe('metrics', () => {
   test.each([
@@ -141,12 +144,12 @@ describe('metrics', () => {
     const names = new Set(exported.map(({ descriptor }) => descriptor.name))
     expect(names.size).toBe(8)
     for (const name of names) expect(name).toMatch(/^bet_wallet(?:\.[a-z]+(?:_[a-z]+)*)+$/)
-    for (const { attributes } of exported.flatMap(({ dataPoints }) => dataPoints as { attributes: object }[]))
-      for (const key of Object.keys(attributes)) expect(key).toMatch(/^(?:bet_wallet|http|error)\.[a-z_.]+$/)
+    for (const key of attributesOf(exported).flatMap(Object.keys))
+      expect(key).toMatch(/^(?:bet_wallet|http|error)\.[a-z_.]+$/)
   })
 
   test('a 401 and an unknown method are counted by status code, with bounded attributes', () => {
-    const attributes = pointsOf('bet_wallet.http.responses').map(point => point.attributes)
+    const attributes = pointsOf('bet_wallet.http.responses')
     expect(attributes).toContainEqual({
       'http.request.method': 'POST',
       'http.response.status_code': 401,
@@ -159,9 +162,7 @@ describe('metrics', () => {
   })
 
   test('no attribute has an id, or other text of a caller', () => {
-    const values = exported.flatMap(({ dataPoints }) =>
-      dataPoints.map(({ attributes }) => JSON.stringify(attributes)),
-    )
+    const values = attributesOf(exported).map(attributes => JSON.stringify(attributes))
     expect(values.length).toBeGreaterThan(30)
     for (const id of ids) expect(values.filter(value => value.includes(id))).toEqual([])
   })

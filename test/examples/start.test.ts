@@ -250,7 +250,7 @@ describe('given npm start', () => {
       `rollbackbet ${ids('rollback')} ACCEPTED, balance 100.00 EUR`,
       'placebet {"transactionId":"place-2","betId":"bet-2","playerId":"anna"} INSUFFICIENT_FUNDS (INSUFFICIENT_FUNDS)',
       'placebet {"transactionId":"place-3","betId":"bet-3","playerId":"kenji"} ACCEPTED, balance 3800 JPY',
-      '"POST /wallet/placebet" 401 AUTHENTICATION_FAILED (Authentication failed)',
+      '"POST /placebet" 401 AUTHENTICATION_FAILED (Authentication failed)',
     ])
     const get = async (path: string) => {
       const response = await fetch(internal + path)
