@@ -43,6 +43,7 @@ export function findingArticle(
 <dl class="finding">
 ${cause && html`<div><dt>Case</dt><dd>${title}</dd></div>`}
 <div><dt>Source</dt><dd>${source}</dd></div>
+${(failure?.quote ?? null) && html`<div><dt>Interface</dt><dd>“${failure.quote}”</dd></div>`}
 ${expectation(result)}
 </dl>
 ${decisiveCall(result)}
