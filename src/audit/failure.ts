@@ -39,6 +39,7 @@ export async function failureOf(
     expected,
     actual,
     impact: impactOf(item, kind, stage.exchanges[index ?? -1], change, amount => stage.money(amount)),
+    quote: item.quote ?? null,
     exchangeIndex: index,
   }
 }

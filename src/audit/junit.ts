@@ -63,6 +63,7 @@ function caseLines(result: AuditResult, { findings }: AuditReport): string[] {
     `expected:  ${failure.expected}`,
     `actual:    ${failure.actual}`,
     `impact:    ${failure.impact}`,
+    ...(failure.quote === null ? [] : [`interface: "${failure.quote}"`]),
     ...(sent === undefined
       ? []
       : [`request:   ${sent.label}`, ...(sent.curl === '' ? [] : [`reproduce: ${sent.curl}`])]),

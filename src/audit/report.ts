@@ -116,6 +116,8 @@ export interface AuditFailure {
   actual: string
   /** The damage in production, from what was found. */
   impact: string
+  /** The sentence of the interface (docs/interface.md) that the wallet breaks; `null`: the case quotes none. */
+  quote: string | null
   /**
    * Index into `exchanges` of the call to look at: of a wrong balance, the call that changed it, otherwise the
    * call with the wrong answer. `null` if it is no single call.

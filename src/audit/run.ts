@@ -173,6 +173,7 @@ async function play(item: AuditCase, stage: Stage, client: Client, opening: Deci
       expected: 'the wallet to continue to answer',
       actual: describeAnswer(last),
       impact: impactOf(item, 'no answer', last.exchange, null, amount => stage.money(amount)),
+      quote: item.quote ?? null,
       exchangeIndex: last.index,
     }
   }

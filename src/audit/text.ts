@@ -64,13 +64,14 @@ function findingLines(
   const result = results.find(candidate => candidate.id === id)
   if (result === undefined || result.failure === null) return []
   const { title, source, exchanges } = result
-  const { expected, actual, impact, exchangeIndex } = result.failure
+  const { expected, actual, impact, quote, exchangeIndex } = result.failure
   const sent = exchangeIndex === null ? undefined : exchanges[exchangeIndex]
   const head = `${number}. ${level}  ${cause ?? title}`
   const lines = [
     colours ? bold(head) : head,
     `  impact     ${plain(impact)}`,
     `  case       ${id}  ${title} (${source})`,
+    ...(quote === null ? [] : [`  interface  "${quote}"`]),
     `  expected   ${plain(expected)}`,
     `  actual     ${plain(actual)}`,
   ]

@@ -1,7 +1,7 @@
 /**
  * Coalescing: requests that arrive at the same time share a round trip. There is no timer: a batch is sent as
- * soon as a slot is free, with everything queued by then. A single request is not delayed; concurrent
- * requests form batches.
+ * soon as a slot is free, with its share of everything queued by then. A single request is not delayed;
+ * concurrent requests form batches.
  */
 import { type BatchMessage, channels, isTraced, trace } from '../diagnostics.js'
 import { WalletError } from '../errors.js'
@@ -10,7 +10,7 @@ import { type OptionChecks, optionChecks } from '../option-checks.js'
 export interface QueueSettings {
   /** Maximum number of batches in flight. */
   slotsMax: number
-  /** Maximum number of items in a batch. */
+  /** Maximum number of items in a batch. Free slots share the queue, in batches of at least 16 items. */
   batchMax: number
   /** Maximum number of queued items; for sheddable items, half of it. */
   queueMax: number
@@ -235,12 +235,24 @@ function takeBatch<Item, Result>(state: State<Item, Result>): Batch<Item, Result
   return batch
 }
 
+/**
+ * How many items a batch takes: the free slots share the queue. One batch with all of it would leave the other slots
+ * idle: the callers wait for that batch, and their next requests arrive together again.
+ */
+function shareOf<Item, Result>({ settings, slots }: State<Item, Result>, queued: number): number {
+  const { batchMax, slotsMax } = settings
+  return Math.min(batchMax, Math.max(shareMin, Math.ceil(queued / (slotsMax - slots))))
+}
+
+/** Smaller batches would cost more than they gain. */
+const shareMin = 16
+
 /** Half of the batch is for sheddable items; each half may be larger if the other one is short. */
 function takeFromAll<Item, Result>(
   state: State<Item, Result>,
   batch: Batch<Item, Result>,
 ): Batch<Item, Result> {
-  const { batchMax } = state.settings
+  const batchMax = shareOf(state, queuedIn(state))
   const most = Math.max(batchMax / 2, batchMax - state.sheddableQueue.length)
   state.priorityQueue = fill(state, batch, state.priorityQueue, most)
   const others = batch.entries.length
@@ -251,7 +263,7 @@ function takeFromAll<Item, Result>(
 }
 
 function takeOthers<Item, Result>(state: State<Item, Result>, batch: Batch<Item, Result>): void {
-  const { batchMax } = state.settings
+  const batchMax = shareOf(state, state.priorityQueue.length + state.sheddableQueue.length)
   const most = Math.max(batchMax / 2, batchMax - state.sheddableQueue.length)
   state.priorityQueue = fill(state, batch, state.priorityQueue, most)
   state.sheddableQueue = fill(state, batch, state.sheddableQueue, batchMax)

@@ -156,6 +156,7 @@ const report: AuditReport = {
         expected: '"70"',
         actual: 'NUL \u0000, ESC \u001b[31m, half \ud800 and ]]>',
         impact: 'Money.',
+        quote: 'It <works>.',
         exchangeIndex: 0,
       },
       exchanges: [
@@ -177,7 +178,7 @@ const report: AuditReport = {
       ...{ verdict: 'failed', reason: null, durationMs: 10, balance: null, exchanges: [] },
       failure: {
         ...{ kind: 'other', difference: null, expected: 'one', actual: 'two', impact: 'Time.' },
-        exchangeIndex: null,
+        ...{ quote: null, exchangeIndex: null },
       },
     },
     {
@@ -207,6 +208,7 @@ describe('JUnit XML', () => {
     expect(xml).toContain('NUL \\u0000, ESC \\u001b[31m, half \\ud800 and ]]&gt;')
     expect(xml).toContain('<testsuite name="http://wallet/?a&amp;b&lt;c&gt;&quot;d&quot;"')
     expect(xml).toContain('cause:     The &lt;cause&gt; &amp; more.\n')
+    expect(xml).toContain('interface: &quot;It &lt;works&gt;.&quot;\n')
     expect(xml).toContain('follows:   AU-101 (probably as AU-101)\n')
     expect(xml).toMatch(
       /<system-out>MUST AU-101: The &lt;cause&gt; &amp; more\. Money\. Also AU-104\.\nBalances were read by the smallest bet: a &amp; b\.\nWhat this audit cannot see:\nWhat &quot;no client&quot; &amp; no test sees\.<\/system-out>/,
@@ -241,10 +243,11 @@ describe('the table', () => {
 
   it('begins with what failed and what it costs, before the table of cases', () => {
     const text = formatReport(report, { colours: false, columns: null })
-    expect(text.split('\n').slice(0, 8)).toEqual([
+    expect(text.split('\n').slice(0, 9)).toEqual([
       '1. MUST  The <cause> & more.',
       '  impact     Money.',
       '  case       AU-101  It <works> & more (spec 4.1)',
+      '  interface  "It <works>."',
       '  expected   "70"',
       expect.stringContaining('  actual     NUL'),
       '  request    placebet',

@@ -67,6 +67,19 @@ describe('with no batch in flight', () => {
     await turn()
     expect(sent.map(({ names }) => names)).toEqual([['a', 'b', 'c', 'd'], ['e']])
   })
+
+  test.each([
+    [60, [30, 30]],
+    [61, [31, 30]],
+    // Two small batches would cost more than one.
+    [16, [16]],
+    [17, [16, 1]],
+  ])('the free slots share %i requests: %j', async (count, sizes) => {
+    const { sent, submit } = stage({ slotsMax: 2, batchMax: 128, queueMax: 200 })
+    submit(...Array.from({ length: count }, (_, number) => `${number}`))
+    await turn()
+    expect(sent.map(({ names }) => names.length)).toEqual(sizes)
+  })
 })
 
 describe('with a batch in flight', () => {

@@ -35,6 +35,7 @@ export function findingArticle(
   anchors: ReadonlyMap<string, string>,
 ): Markup {
   const { id, title, source, failure } = result
+  const quote = failure?.quote ?? null
   const outcome = outcomeOf({ verdict: 'failed', level })
   return html`<article class="case failed ${outcome.kind}" id="${anchor}">
 <header>${signOf(outcome)}<p class="origin"><b>Finding ${number}</b> ${level} <span class="source">${id} ${outcome.word}</span></p>
@@ -43,6 +44,7 @@ export function findingArticle(
 <dl class="finding">
 ${cause && html`<div><dt>Case</dt><dd>${title}</dd></div>`}
 <div><dt>Source</dt><dd>${source}</dd></div>
+${quote && html`<div><dt>Interface</dt><dd>“${quote}”</dd></div>`}
 ${expectation(result)}
 </dl>
 ${decisiveCall(result)}

@@ -231,7 +231,8 @@ describe('the page shows', () => {
     for (const { failure, exchanges } of failingReport.results) {
       if (failure === null) continue
       const call = exchanges[failure.exchangeIndex ?? -1]
-      for (const part of [failure.expected, failure.actual, failure.impact]) expect(failing).toContain(part)
+      for (const part of [failure.expected, failure.actual, failure.impact, failure.quote ?? ''])
+        expect(failing).toContain(part)
       const what = failure.kind === 'balance' ? 'changed the balance' : 'shows the failure'
       if (call)
         expect(failing).toContain(`call that ${what}: ${(failure.exchangeIndex ?? 0) + 1}. ${call.label}`)

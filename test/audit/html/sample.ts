@@ -294,6 +294,7 @@ const races: Case = {
     actual: '16 of 24 bets accepted, and a balance of -600.00',
     impact:
       'A player who sends bets in parallel stakes money that is not there. A script does it in a second, and what it wins is paid out.',
+    quote: null,
     exchangeIndex: 24,
   },
 }
@@ -320,6 +321,7 @@ const late: Case = {
     actual: '200, balance 970.00: 30.00 were debited for a cancelled bet',
     impact:
       'After every time-out that overtakes its bet the player loses the stake, and no call of the platform will ever return it.',
+    quote: 'If it fails or times out, the platform sends a rollback to correct the balance.',
     exchangeIndex: 1,
   },
 }
@@ -366,6 +368,7 @@ const outage: Case = {
     actual:
       'no answer within 5,000 ms; the calls beside it were answered with 502 and 500, then the port was closed',
     impact: 'Anyone who can reach the port can stop betting for all players.',
+    quote: null,
     exchangeIndex: null,
   },
 }
@@ -408,6 +411,7 @@ const lookalike: Case = {
     expected: '200: an id that was never sent before',
     actual: '409 TRANSACTION_CONFLICT',
     impact: 'Two bets of two players whose ids fold to the same letters become one. The platform asks which.',
+    quote: null,
     exchangeIndex: 2,
   },
 }
@@ -493,6 +497,7 @@ export const largeReport = reportOf(
       expected: 'the same answer: 402',
       actual: '200',
       impact: 'A stake is lost.',
+      quote: null,
       exchangeIndex: 3,
     }
     const title = 'What is promised, in one sentence of the usual length, give or take'
