@@ -102,9 +102,19 @@ function handle<O extends Operation>(
   body: unknown,
   options?: WalletOptions,
 ): Promise<WalletOutcome> {
+  return isTraced(channels.request)
+    ? handleTraced(rule, store, body, options)
+    : handleWithEvent(rule, store, body, options, emptyEvent(rule.operation))
+}
+
+function handleTraced<O extends Operation>(
+  rule: Rule<O>,
+  store: WalletStore,
+  body: unknown,
+  options: WalletOptions | undefined,
+): Promise<WalletOutcome> {
   const event = emptyEvent(rule.operation)
   const run = () => handleWithEvent(rule, store, body, options, event)
-  if (!isTraced(channels.request)) return run()
   return trace(channels.request, event, run, outcome => {
     // A copy: changes by a subscriber must not reach the answer.
     event.outcome = { ...outcome }
@@ -142,10 +152,11 @@ async function handleWithEvent<O extends Operation>(
     event.attempts = log.attempts
     event.commitError = log.commitError
     event.storeRefusal = log.storeRefusal
-    event.durationMs = performance.now() - started
-    // A copy: changes by the listener must not reach the answer.
-    if (onOutcome !== undefined)
+    if (onOutcome !== undefined) {
+      event.durationMs = performance.now() - started
+      // A copy: changes by the listener must not reach the answer.
       notify('onOutcome', () => onOutcome({ ...event, outcome: event.outcome && { ...event.outcome } }))
+    }
   }
 }
 

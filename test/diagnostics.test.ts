@@ -13,7 +13,7 @@ import {
 import type { CommitResult } from '../src/store.js'
 import { createMemoryStore } from '../src/stores/memory.js'
 import { recordEvents } from './channel-events.js'
-import { alice, bet, placeBet, rollbackBet, snapshot, transaction } from './fixtures.js'
+import { alice, bet, faultOf, placeBet, rollbackBet, snapshot, transaction } from './fixtures.js'
 import { scripted } from './scripted-store.js'
 
 const committed: CommitResult = { status: 'committed', balance: '70', walletTransactionId: 'W1' }
@@ -72,6 +72,33 @@ describe('bet-wallet:request', () => {
     answers.push(await handlePlaceBet(createMemoryStore([alice]), placeBet()))
     channel.asyncEnd.unsubscribe(change as never)
     expect(answers).toEqual([expect.objectContaining({ ok: true, balance: '70' })])
+  })
+})
+
+describe('a fault', () => {
+  test('names its call, also before the request could be parsed', async () => {
+    const unreachable = scripted([snapshot()], [{ status: 'unavailable' }])
+    const fault = await faultOf(handlePlaceBet(unreachable, placeBet()))
+    expect(fault.call).toEqual(keys)
+    const unparsed = { parseTransactionDate: () => 5 as never }
+    const early = await faultOf(handlePlaceBet(createMemoryStore([alice]), placeBet(), unparsed))
+    expect(early).toMatchObject({ code: 'HOOK_FAILED', call: { operation: 'placebet', betId: null } })
+    expect(new WalletError('INVALID_OPTIONS', 'wrong').call).toBeNull()
+  })
+
+  test('is a WalletError whatever was thrown: a record that cannot be read, say', async () => {
+    const cause = new Error('not connected any more')
+    const lazy = {
+      get player(): never {
+        throw cause
+      },
+    }
+    const events: OutcomeEvent[] = []
+    const onOutcome = (event: OutcomeEvent) => void events.push(event)
+    const store = scripted([lazy as never], [])
+    const fault = await faultOf(handleRollbackBet(store, rollbackBet(), { onOutcome }))
+    expect(fault).toMatchObject({ code: 'UNEXPECTED', retryable: false, cause })
+    expect(events).toEqual([expect.objectContaining({ reason: 'FAULT', error: fault })])
   })
 })
 
