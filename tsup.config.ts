@@ -59,7 +59,7 @@ export default defineConfig([
   },
   {
     ...shared,
-    entry: { ...tools, command: 'src/audit/command.ts' },
+    entry: { ...tools, command: 'src/command/command.ts' },
     format: 'cjs',
     minifyIdentifiers: true,
     // The command has no importers.

@@ -24,11 +24,13 @@ const layersUpTo = (module: string) =>
 const mayImport: Record<string, readonly string[]> = {
   ...Object.fromEntries(layers.flat().map(module => [module, layersUpTo(module)])),
   batches: ['errors', 'option-checks'],
-  stores: ['money', 'store', 'option-checks', 'timeout', 'batches'],
+  lookups: ['money', 'store', 'currencies', 'option-checks'],
+  stores: ['money', 'store', 'option-checks', 'timeout', 'batches', 'lookups'],
   index: layersUpTo('handlers'),
   testing: layersUpTo('handlers'),
   // It judges wallets that may be built with the library, so it shares no arithmetic, rules or readers with the core.
   audit: ['option-checks', 'timeout'],
+  command: ['money', 'store', 'option-checks', 'lookups', 'stores', 'audit'],
 }
 
 /** Modules of which only types may be imported. */
@@ -40,7 +42,7 @@ const moduleOfPackage: Record<string, string> = {
   zod: 'requests',
   'fast-check': 'testing',
 }
-const modulesOfBuiltins = ['http', 'audit']
+const modulesOfBuiltins = ['http', 'audit', 'command']
 
 const vagueNames = ['utils', 'helpers', 'common', 'types']
 
@@ -209,8 +211,8 @@ describe('the check itself', () => {
     ],
     ['big.js elsewhere', { 'decide/rules.ts': `import Big from 'big.js'` }, /only money may import/],
     ['zod elsewhere', { 'store.ts': `import type { z } from 'zod'` }, /only requests may import/],
-    ['a builtin elsewhere', { 'store.ts': `import 'node:fs'` }, /only http and audit may import/],
-    ['a builtin without its prefix', { 'store.ts': `import 'crypto'` }, /only http and audit may import/],
+    ['a builtin elsewhere', { 'store.ts': `import 'node:fs'` }, /only http and audit and command may import/],
+    ['a builtin without its prefix', { 'store.ts': `import 'crypto'` }, /only http and audit and command may import/],
     ['a part of a dependency', { 'requests.ts': `import 'zod/v4/core'` }, /not a dependency/],
     ['a framework', { 'http/body.ts': `import type { Request } from 'express'` }, /not a dependency/],
     ['a driver', { 'stores/pg.ts': `import { Pool } from 'pg'` }, /not a dependency/],

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 /** The command `bet-wallet`: `audit` and `simulate`, the platform's side from a terminal. */
-import { UsageError } from './command/arguments.js'
-import { audit } from './command/audit.js'
-import { commandHelp } from './command/help.js'
-import { overwriteLine } from './command/output.js'
-import { simulate } from './command/simulate.js'
-import { AuditError } from './errors.js'
+import { AuditError } from '../audit/errors.js'
+import { UsageError } from './arguments.js'
+import { audit } from './audit.js'
+import { commandHelp } from './help.js'
+import { overwriteLine } from './output.js'
+import { simulate } from './simulate.js'
 
 /** @returns the exit code */
 async function main(words: readonly string[]): Promise<number> {
