@@ -153,6 +153,8 @@ const transactionsTable = (schema: string) => sql`
     currency text,
     type text,
     delta numeric NOT NULL,
+    -- The player's balance right after it, in whole units of the currency. NULL where it was imported.
+    balance_after numeric,
     -- A final refusal (D6, D7). Both are NULL: a success.
     error_code text,
     description text,
