@@ -1,6 +1,7 @@
 /** Items and keys as JSON, and the rows that the server returns. */
 import type { WalletChanges, WalletKeys } from '../../store.js'
 import type { Columns } from '../database/columns.js'
+import type { LookupRow } from '../database/lookups.js'
 import {
   type CommitRow,
   creditFields,
@@ -12,6 +13,7 @@ import {
 } from '../database/rows.js'
 import { loadedBetColumns } from './sql/legacy-bets.js'
 import { loadedTransactionColumns } from './sql/load.js'
+import { lookedUpBetColumns, lookedUpTransactionColumns } from './sql/lookups.js'
 import { nextTransactionId } from './transaction-ids.js'
 
 /** A row as the driver returns it: an array of its columns. */

@@ -89,7 +89,7 @@ export const timeStatement = ({ schema }: Tables, limit: number) => sql`
   ORDER BY stored.recorded_at, stored.id
   LIMIT ${limit}`
 
-export const indexName = ({ name }: LookupIndex) => `wallet_transactions_${name}`
+const indexName = ({ name }: LookupIndex) => `wallet_transactions_${name}`
 
 /** Commits go on meanwhile. */
 export const createIndex = ({ schema }: Tables, index: LookupIndex) =>

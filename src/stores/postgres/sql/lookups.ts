@@ -122,10 +122,13 @@ export const transactionsTableStatement = sql`
       WHERE i.indrelid = to_regclass($1) AND i.indisvalid AND i.indpred IS NULL AND am.amname = 'btree'
     ) AS indexes`
 
-export const indexName = ({ name }: LookupIndex) => `transactions_${name}`
+const indexName = ({ name }: LookupIndex) => `transactions_${name}`
 
 /**
  * @param how `CONCURRENTLY`: commits go on meanwhile; it cannot be part of a database transaction
  */
 export const createIndex = ({ schema }: Tables, index: LookupIndex, how: 'CONCURRENTLY' | '' = '') =>
   `CREATE INDEX ${how === '' ? '' : `${how} `}IF NOT EXISTS ${quoted(indexName(index))} ON ${schema}.transactions (${index.columns.join(', ')})`
+
+export const dropIndex = ({ schema }: Tables, index: LookupIndex) =>
+  `DROP INDEX CONCURRENTLY IF EXISTS ${schema}.${quoted(indexName(index))}`
