@@ -55,7 +55,7 @@ export function formatTransaction(transactionId: string, found: readonly Recorde
 export function formatPlayer({ playerId, player, transactions, bets, next }: PlayerHistory): string {
   const currency = player?.currency ?? null
   const account =
-    player === null ? 'is not in the players’ table' : `has ${money(player.balance, player.currency)} now`
+    player === null ? "is not in the players' table" : `has ${money(player.balance, player.currency)} now`
   const columns: Column<RecordedTransaction>[] = [
     when,
     operation,
