@@ -9,7 +9,7 @@ import {
   type LookupRow,
   type OpenTables,
 } from '../database/lookups.js'
-import { registeredOptions } from '../database/option-set.js'
+import { registeredOptions } from '../database/registered-options.js'
 import type { Row } from '../database/rows.js'
 import { type Connections, connectionsFrom, type PostgresClient } from './client.js'
 import { serverErrorOf } from './driver-errors.js'
