@@ -459,7 +459,11 @@ BEGIN
         item.amount, item.currency, item.type, item.delta,
         item.error_code, item.description,
         timestamptz 'epoch' + item.transaction_date_ms * interval '1 millisecond',
-        item.wallet_transaction_id, (item.player_balance + coalesce(sum(item.balance_delta) OVER items_so_far, 0)) * 0.01, now() + item.item_index * interval '1 microsecond'
+        item.wallet_transaction_id,
+        (
+          item.player_balance + coalesce(sum(item.balance_delta) OVER items_so_far, 0)
+        ) * 0.01,
+        now() + item.item_index * interval '1 microsecond'
       FROM judged item
       WHERE item.verdict = 'committed'
       WINDOW items_so_far AS (
@@ -700,7 +704,11 @@ BEGIN
       item.amount, item.currency, item.type, item.delta,
       item.error_code, item.description,
       timestamptz 'epoch' + item.transaction_date_ms * interval '1 millisecond',
-      nextval('"bet_wallet".wallet_transaction_ids')::text, (coalesce(balance_after, balance_before)) * 0.01, now()
+      nextval('"bet_wallet".wallet_transaction_ids')::text,
+      (
+        coalesce(balance_after, balance_before)
+      ) * 0.01,
+      now()
     )
     RETURNING new_transaction.wallet_transaction_id INTO wallet_transaction_id;
 
