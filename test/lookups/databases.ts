@@ -40,6 +40,8 @@ export interface Opened {
   migrate(settings: { lookupIndexes?: boolean }): Promise<void>
   /** Any statement; `TRANSACTIONS` and `BETS` stand for the tables, `SCHEMA` for the schema. */
   run(text: string): Promise<void>
+  /** Of the operator's own players' table. */
+  setBalance(playerId: string, balance: number): Promise<void>
   importBets(bets: readonly Bet[]): Promise<unknown>
   importTransactions(transactions: readonly Transaction[]): Promise<unknown>
   /** For the command: a URL, where there is a server. */
@@ -92,6 +94,9 @@ async function openPostgres(
           .replaceAll('SCHEMA', schema),
       )
     },
+    setBalance: async (playerId, balance) => {
+      await client.query('UPDATE pam.accounts SET balance = $2 WHERE id = $1', [playerId, balance])
+    },
     importBets: bets => importBets(client, {}, bets),
     importTransactions: transactions => importTransactions(client, {}, transactions),
     ...{ url, schema, close },
@@ -133,6 +138,9 @@ async function openMariadb({ lookupIndexes = true, ownPlayersTable = false }: Se
           .replaceAll('BETS', 'wallet_bets')
           .replaceAll('SCHEMA', schema),
       )
+    },
+    setBalance: async (playerId, balance) => {
+      await pool.query('UPDATE accounts SET balance = ? WHERE id = ?', [balance, playerId])
     },
     importBets: bets => importMysqlBets(pool, { schema }, bets),
     importTransactions: transactions => importMysqlTransactions(pool, { schema }, transactions),

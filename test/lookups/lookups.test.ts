@@ -235,6 +235,27 @@ describe.each(testedDatabases)('balances and times on $name', ({ name, skipped, 
       expect(transactions.find(({ refusal }) => refusal !== null)?.balanceAfter).toBe('1')
     })
 
+    it('counts only the items of a batch that were committed', async () => {
+      // The first makes its own batch. The second lacks funds, and its batch has two bets of kenji.
+      const yen = { playerId: 'kenji', currency: 'JPY' }
+      const coin = { playerId: 'satoshi', currency: 'BTC' }
+      await Promise.all([
+        placeBet(wallet, 'mixed-0', 'mixed-0', '1', coin),
+        placeBet(wallet, 'mixed-1', 'mixed-1', '300', yen),
+        placeBet(wallet, 'mixed-2', 'mixed-2', '9', coin),
+        placeBet(wallet, 'mixed-3', 'mixed-3', '200', yen),
+      ])
+      const found = (await wallet.lookups.player('kenji'))?.transactions ?? []
+      expect(found.filter(({ refusal }) => refusal === null).map(short)).toEqual([
+        'placebet mixed-3 -200 4500',
+        'placebet mixed-1 -300 4700',
+      ])
+      await wallet.run("DELETE FROM TRANSACTIONS WHERE transaction_id LIKE 'mixed%'")
+      await wallet.run("DELETE FROM BETS WHERE bet_id LIKE 'mixed%'")
+      await wallet.setBalance('kenji', 5000)
+      await wallet.setBalance('satoshi', 200_000_000)
+    })
+
     it('keeps it in whole units of each currency', async () => {
       const other = { playerId: 'kenji', currency: 'JPY' }
       await placeBet(wallet, 'yen', 'yen', '1200', other)

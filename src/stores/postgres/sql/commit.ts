@@ -195,7 +195,20 @@ function judgedItems(tables: Tables, { balanceMax }: CommitInputs): string {
 
 function insertedRows(tables: Tables): string {
   const { schema } = tables
-  const balanceAfter = 'item.player_balance + coalesce(sum(item.balance_delta) OVER items_so_far, 0)'
+  // Without a window function, which would sort all items for the few players that have several.
+  const balanceAfter = sql`
+    item.player_balance + coalesce(item.balance_delta, 0) + CASE
+      WHEN item.debits_before IS NULL AND item.credits_before IS NULL THEN 0
+      WHEN NOT EXISTS (SELECT FROM judged other WHERE other.verdict <> 'committed')
+        THEN coalesce(item.debits_before, 0) + coalesce(item.credits_before, 0)
+      ELSE (
+        SELECT coalesce(sum(earlier.balance_delta), 0)
+        FROM judged earlier
+        WHERE earlier.player_id = item.player_id
+          AND earlier.item_index < item.item_index
+          AND earlier.verdict = 'committed'
+      )
+    END`
   return sql`
     -- The balance after the committed items of the player up to this one. The times differ, so that they keep the
     -- order in which the items were applied.
@@ -211,9 +224,6 @@ function insertedRows(tables: Tables): string {
         })}
       FROM judged item
       WHERE item.verdict = 'committed'
-      WINDOW items_so_far AS (
-        PARTITION BY item.player_id COLLATE "C" ORDER BY item.item_index ROWS UNBOUNDED PRECEDING
-      )
     ),
 
     new_bet AS (
