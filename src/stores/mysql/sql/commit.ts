@@ -14,6 +14,7 @@ import {
   defineProcedure,
   exactText,
   exceedsColumn,
+  inWholeUnits,
   isBelowFloor,
   isPlayer,
   itemFields,
@@ -46,7 +47,7 @@ export function commitProcedure(tables: Tables): Procedure {
       commits boolean`,
     body: sql`
       BEGIN
-        DECLARE bets_to_change, wrong_balances integer DEFAULT 0;
+        DECLARE bets_to_change, wrong_balances, rejected integer DEFAULT 0;
         ${commitHandler}
 
         ${refuseReadOnly}
@@ -142,13 +143,13 @@ function write(tables: Tables): string {
   const { balance } = players.columns
   const player = isPlayer(tables, 'player', 'locked.player_id')
   return sql`
-    INSERT INTO ${schema}.wallet_transactions (
-      ${transactionColumns}
-    )
-    SELECT
-      ${transactionValues('item.')}
-    FROM ${schema}.wallet_batch_items item
-    WHERE item.verdict = 'committed';
+    SELECT COUNT(*) INTO rejected FROM ${schema}.wallet_batch_items item WHERE item.verdict <> 'committed';
+    IF rejected = 0 THEN
+      ${insertTransactions(tables, 'COALESCE(item.debits_before, 0) + COALESCE(item.credits_before, 0) + COALESCE(item.balance_delta, 0)')}
+    ELSE
+      -- Only those that are committed count; a window function sorts all items.
+      ${insertTransactions(tables, 'COALESCE(SUM(item.balance_delta) OVER (PARTITION BY item.player_id ORDER BY item.item_index ROWS UNBOUNDED PRECEDING), 0)')}
+    END IF;
 
     INSERT INTO ${schema}.wallet_bets (
       ${betColumns}
@@ -193,6 +194,24 @@ function write(tables: Tables): string {
     IF wrong_balances > 0 THEN
       ${signalBalanceDiffers}
     END IF;`
+}
+
+/** @param changes of the player's balance by the items up to this one */
+function insertTransactions(tables: Tables, changes: string): string {
+  const { schema } = tables
+  return sql`
+    INSERT INTO ${schema}.wallet_transactions (
+      ${transactionColumns}
+    )
+    SELECT
+      ${transactionValues('item.', {
+        balanceAfter: inWholeUnits(tables, 'locked.currency', `locked.balance + ${changes}`),
+        // The times differ, so that they keep the order in which the items were applied.
+        recordedAt: 'UTC_TIMESTAMP(6) + INTERVAL item.item_index MICROSECOND',
+      })}
+    FROM ${schema}.wallet_batch_items item
+    JOIN ${schema}.wallet_batch_players locked ON locked.player_id = item.player_id
+    WHERE item.verdict = 'committed';`
 }
 
 function answer(tables: Tables): string {

@@ -16,6 +16,7 @@ import {
   exceedsColumn,
   fromStoredTransaction,
   functionName,
+  inWholeUnits,
   isBelowFloor,
   itemColumns,
   lookup,
@@ -192,14 +193,35 @@ function judgedItems(tables: Tables, { balanceMax }: CommitInputs): string {
     )`
 }
 
-function insertedRows({ schema }: Tables): string {
+function insertedRows(tables: Tables): string {
+  const { schema } = tables
+  // Without a window function, which would sort all items for the few players that have several.
+  const balanceAfter = sql`
+    item.player_balance + coalesce(item.balance_delta, 0) + CASE
+      WHEN item.debits_before IS NULL AND item.credits_before IS NULL THEN 0
+      WHEN NOT EXISTS (SELECT FROM judged other WHERE other.verdict <> 'committed')
+        THEN coalesce(item.debits_before, 0) + coalesce(item.credits_before, 0)
+      ELSE (
+        SELECT coalesce(sum(earlier.balance_delta), 0)
+        FROM judged earlier
+        WHERE earlier.player_id = item.player_id
+          AND earlier.item_index < item.item_index
+          AND earlier.verdict = 'committed'
+      )
+    END`
   return sql`
+    -- The balance after the committed items of the player up to this one. The times differ, so that they keep the
+    -- order in which the items were applied.
     new_transaction AS (
       INSERT INTO ${schema}.transactions (
         ${transactionColumns}
       )
       SELECT
-        ${transactionValues('item.wallet_transaction_id')}
+        ${transactionValues({
+          walletTransactionId: 'item.wallet_transaction_id',
+          balanceAfter: inWholeUnits(tables, 'item.player_currency', balanceAfter),
+          recordedAt: "now() + item.item_index * interval '1 microsecond'",
+        })}
       FROM judged item
       WHERE item.verdict = 'committed'
     ),

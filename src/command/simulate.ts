@@ -7,8 +7,8 @@ import {
   type SimulationOptions,
   type SimulationProgress,
   simulateSportsbook,
-} from '../simulator/index.js'
-import { formatSimulationProgress, formatSimulationReport } from '../simulator/progress.js'
+} from '../audit/simulator/index.js'
+import { formatSimulationProgress, formatSimulationReport } from '../audit/simulator/progress.js'
 import {
   authenticationOf,
   baseUrlOf,

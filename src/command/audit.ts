@@ -1,10 +1,10 @@
 /** `bet-wallet audit` */
 import type { ParseArgsConfig } from 'node:util'
-import { renderHtml } from '../html/render.js'
-import { type AuditOptions, auditCases, auditWallet } from '../index.js'
-import { renderJunit } from '../junit.js'
-import type { AuditReport } from '../report.js'
-import { formatCases, formatProgress, formatProgressLine, formatReport } from '../text.js'
+import { renderHtml } from '../audit/html/render.js'
+import { type AuditOptions, auditCases, auditWallet } from '../audit/index.js'
+import { renderJunit } from '../audit/junit.js'
+import type { AuditReport } from '../audit/report.js'
+import { formatCases, formatProgress, formatProgressLine, formatReport } from '../audit/text.js'
 import {
   authenticationOf,
   baseUrlOf,
