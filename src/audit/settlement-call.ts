@@ -1,7 +1,7 @@
 /** Settles a bet during an audit, and records how. */
 import type { SettlementRequest } from '../requests.js'
 import type { Client } from './client.js'
-import { quoted } from './curl.js'
+import { quoted } from '../curl.js'
 import type { AuditSettings } from './options.js'
 import type { AuditExchange } from './report.js'
 import { exchangeOf } from './request.js'
