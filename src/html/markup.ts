@@ -33,15 +33,18 @@ const invisible =
  * meaning.
  */
 export function escapeText(text: string): string {
-  return text
-    .replace(invisible, escapedUnits)
-    .replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
+  return escapeInvisible(text).replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
+}
+
+/** Text for a terminal: invisible characters are written as JSON escapes, and cannot control it. */
+export function escapeInvisible(text: string): string {
+  return text.replace(invisible, escapedUnits)
 }
 
 /** Escapes text for elements only: quotes stay, since JSON bodies are full of them. */
 export function content(text: string): Markup {
   return new Markup(
-    text.replace(invisible, escapedUnits).replace(/[&<>]/g, character => `&#${character.charCodeAt(0)};`),
+    escapeInvisible(text).replace(/[&<>]/g, character => `&#${character.charCodeAt(0)};`),
   )
 }
 

@@ -1,0 +1,253 @@
+/** The platform's report as rows that can be compared. */
+import { JsonNumber, parseDecimal } from '../money.js'
+import { parseDate } from '../requests.js'
+import { csvRecords } from './csv.js'
+import type { ReportRow } from './entry.js'
+import { invalidRow, ReconcileError, shown } from './errors.js'
+import { jsonRecords } from './json-lines.js'
+import { type Field, fields, type Mapping, operationTypes } from './mapping.js'
+import { type ReportSource, textChunks } from './text-chunks.js'
+
+/** The platform's report, opened: what it says, and its rows. */
+export interface OpenedReport {
+  /** Whether any row can have the field. */
+  has(field: Field): boolean
+  /** Whether any row can have a type: by its column, or by the word for its operation. */
+  hasTypes: boolean
+  /** Some rows at a time. Rows that the mapping ignores are counted only. */
+  rows: AsyncIterable<ReportRow[]>
+  ignored(): number
+}
+
+/** A row before its values are read: one value per field, `undefined` where there is none. */
+type Values = (field: Field) => unknown
+
+/**
+ * Opens the platform's report: JSON lines if it begins with `{`, otherwise CSV with a header.
+ *
+ * @throws {ReconcileError} `INVALID_REPORT`, `INVALID_MAPPING`; so do the rows, when they are read
+ */
+export async function openReport(
+  source: ReportSource,
+  mapping: Mapping,
+  isInRange: (date: string) => boolean,
+): Promise<OpenedReport> {
+  const { isJson, chunks } = await sniffed(textChunks(source))
+  const opened = isJson ? await openJson(chunks, mapping) : await openCsv(chunks, mapping)
+  const has = (field: Field) => mapping.constants.has(field) || opened.has(field)
+  let ignored = 0
+  async function* rows(): AsyncGenerator<ReportRow[]> {
+    const reader = rowReader(mapping, isInRange)
+    for await (const records of opened.records) {
+      const batch: ReportRow[] = []
+      for (const { line, values } of records) {
+        const row = reader(line, values)
+        if (row === null) ignored += 1
+        else batch.push(row)
+      }
+      yield batch
+    }
+  }
+  const typedWords = [...mapping.operations.values()].some(each => each !== null && each.type !== null)
+  return { has, hasTypes: has('type') || typedWords, rows: rows(), ignored: () => ignored }
+}
+
+interface Records {
+  has(field: Field): boolean
+  records: AsyncIterable<{ line: number; values: Values }[]>
+}
+
+/** Whether the first character that is no space is a `{`. */
+async function sniffed(chunks: AsyncGenerator<string>): Promise<{ isJson: boolean; chunks: AsyncIterable<string> }> {
+  let start = ''
+  let ended = false
+  while (start.trim() === '' && !ended) {
+    const { done, value } = await chunks.next()
+    if (done === true) ended = true
+    else start += value
+  }
+  if (start.trim() === '') throw new ReconcileError('INVALID_REPORT', "The platform's report is empty")
+  async function* all(): AsyncGenerator<string> {
+    yield start
+    yield* chunks
+  }
+  return { isJson: start.trimStart().startsWith('{'), chunks: all() }
+}
+
+async function openCsv(chunks: AsyncIterable<string>, mapping: Mapping): Promise<Records> {
+  const batches = csvRecords(chunks, mapping.delimiter)
+  let first = (await batches.next()).value ?? []
+  while (first.length === 0) {
+    const { done, value } = await batches.next()
+    if (done === true) break
+    first = value
+  }
+  const [head, ...others] = first
+  const header = (head?.cells ?? []).map(cell => cell.trim())
+  const twice = header.find((name, index) => name !== '' && header.indexOf(name) !== index)
+  const indexes = new Map<Field, number>()
+  for (const [field, column] of mapping.columns) {
+    const index = header.indexOf(column)
+    if (index === -1) missingColumn(field, column, mapping, header)
+    else if (column === twice) invalidRow(1, column, 'the header has this column twice')
+    else indexes.set(field, index)
+  }
+  const at = fields.map(field => indexes.get(field) ?? -1)
+  const values = (cells: readonly string[], line: number): Values => {
+    if (cells.length !== header.length) {
+      invalidRow(line, null, `it has ${cells.length} values, and the header has ${header.length} columns`)
+    }
+    return field => cells[at[fields.indexOf(field)] ?? -1]
+  }
+  async function* records() {
+    yield others.map(({ line, cells }) => ({ line, values: values(cells, line) }))
+    for await (const batch of batches) yield batch.map(({ line, cells }) => ({ line, values: values(cells, line) }))
+  }
+  return { has: field => indexes.has(field), records: records() }
+}
+
+async function openJson(chunks: AsyncIterable<string>, mapping: Mapping): Promise<Records> {
+  const batches = jsonRecords(chunks)
+  let first = (await batches.next()).value ?? []
+  while (first.length === 0) {
+    const { done, value } = await batches.next()
+    if (done === true) break
+    first = value
+  }
+  const keys = Object.keys(first[0]?.fields ?? {})
+  for (const [field, column] of mapping.columns) {
+    if (!keys.includes(column)) missingColumn(field, column, mapping, keys)
+  }
+  const named = new Map([...mapping.columns].filter(([, column]) => keys.includes(column)))
+  const valuesOf =
+    (record: Readonly<Record<string, unknown>>): Values =>
+    field => {
+      const column = named.get(field)
+      return column === undefined || !Object.hasOwn(record, column) ? undefined : record[column]
+    }
+  async function* records() {
+    yield first.map(({ line, fields: record }) => ({ line, values: valuesOf(record) }))
+    for await (const batch of batches) {
+      yield batch.map(({ line, fields: record }) => ({ line, values: valuesOf(record) }))
+    }
+  }
+  return { has: field => named.has(field), records: records() }
+}
+
+function missingColumn(field: Field, column: string, mapping: Mapping, found: readonly string[]): void {
+  if (!mapping.isRequired(field)) return
+  const names = found.map(name => JSON.stringify(name)).join(', ')
+  throw new ReconcileError(
+    'INVALID_MAPPING',
+    `The platform's report has no column ${JSON.stringify(column)} for ${field}. Its columns are ${names}. ` +
+      `Name the right one in the mapping: { "columns": { "${field}": "…" } }`,
+  )
+}
+
+/** Nearly every id; then the check of all others (D24). */
+const plainId = /^[\x20-\x7e]{1,255}$/
+const anyId = /^[^\p{Cc}\p{Cs}]{1,255}$/u
+const currencyText = /^[A-Za-z0-9._-]{1,16}$/
+
+/** @returns reads one row; `null` for a row that the mapping ignores */
+function rowReader(mapping: Mapping, isInRange: (date: string) => boolean) {
+  const columnOf = (field: Field) => mapping.columns.get(field) ?? field
+  const text = (line: number, field: Field, values: Values): string => {
+    const value = mapping.constants.get(field) ?? values(field)
+    if (typeof value === 'string') return value
+    if (value === undefined || value === null) return ''
+    // Ids that a report writes as whole numbers. A JsonNumber keeps every digit.
+    const digits = typeof value === 'number' || value instanceof JsonNumber ? String(value) : ''
+    if (/^-?[0-9]+$/.test(digits)) return digits
+    return invalidRow(line, columnOf(field), `must be text, not ${shown(value)}`)
+  }
+  const id = (line: number, field: Field, values: Values): string => {
+    const value = text(line, field, values)
+    if (plainId.test(value) || anyId.test(value)) return value
+    if (value === '') return invalidRow(line, columnOf(field), 'is empty')
+    return invalidRow(line, columnOf(field), 'must have 1 to 255 characters, and no control characters')
+  }
+  const word = <T>(line: number, field: Field, values: Values, words: ReadonlyMap<string, T>): T => {
+    const value = text(line, field, values)
+    const found = words.get(value)
+    if (found !== undefined) return found
+    const known = [...words.keys()].join(', ')
+    return invalidRow(line, columnOf(field), `${shown(value)} is none of ${known}; say in the mapping what it is`)
+  }
+  const amount = amountReader(mapping, columnOf)
+  const date = (line: number, values: Values): string | null => {
+    const value = text(line, 'transactionDate', values)
+    if (value === '') return null
+    const parsed = parseDate(value)
+    return parsed ?? invalidRow(line, columnOf('transactionDate'), `${shown(value)} is no ISO 8601 date and time`)
+  }
+  const type = (line: number, values: Values, types: readonly string[] | null): string | null => {
+    if (types === null || text(line, 'type', values) === '') return null
+    const found = word(line, 'type', values, mapping.types)
+    return types.includes(found)
+      ? found
+      : invalidRow(line, columnOf('type'), `${found} does not fit the operation: ${types.join(', ')}`)
+  }
+  const currency = (line: number, values: Values) => {
+    const value = text(line, 'currency', values)
+    return value === '' || currencyText.test(value)
+      ? value || null
+      : invalidRow(line, columnOf('currency'), `${shown(value)} is no currency code`)
+  }
+
+  return (line: number, values: Values): ReportRow | null => {
+    const meaning = word(line, 'operation', values, mapping.operations)
+    if (meaning === null) return null
+    const counts = text(line, 'status', values) === '' ? 'accepted' : word(line, 'status', values, mapping.statuses)
+    if (counts === null) return null
+    const { operation } = meaning
+    const accepted = counts === 'accepted'
+    const transactionDate = date(line, values)
+    const moved = accepted ? amount(line, operation, mapping.constants.get('amount') ?? values('amount')) : null
+    const code = currency(line, values)
+    if (moved !== null && code === null) invalidRow(line, columnOf('currency'), 'is empty')
+    return {
+      operation,
+      transactionId: id(line, 'transactionId', values),
+      betId: id(line, 'betId', values),
+      playerId: text(line, 'playerId', values) === '' ? null : id(line, 'playerId', values),
+      type: meaning.type ?? type(line, values, operationTypes(operation)),
+      ...{ accepted, amount: moved, currency: code },
+      day: transactionDate?.slice(0, 10) ?? '',
+      inRange: transactionDate === null || isInRange(transactionDate),
+      ...{ line, transactionDate },
+    }
+  }
+}
+
+/** Whether the operation may have no amount in a report: the interface's calls have none (spec 4.2, 4.3). */
+const mayBeEmpty = ['unsettlement', 'rollbackbet']
+
+function amountReader({ decimalPoint, signs }: Mapping, columnOf: (field: Field) => string) {
+  const debits = ['placebet', 'unsettlement']
+  return (line: number, operation: ReportRow['operation'], value: unknown): string | null => {
+    const invalid = (problem: string) => invalidRow(line, columnOf('amount'), problem)
+    if (value === undefined || value === null || value === '') {
+      return mayBeEmpty.includes(operation) ? null : invalid('is empty')
+    }
+    let text = String(value)
+    if (typeof value === 'number' && parseDecimal(value) === null) invalid(`${shown(text)} has too many digits`)
+    if (decimalPoint === ',' && typeof value === 'string') {
+      text = text.includes('.') ? '' : text.replace(',', '.')
+    }
+    const negative = text.startsWith('-')
+    const parsed = parseDecimal(negative ? text.slice(1) : text)
+    if (parsed === null || parsed.startsWith('-')) {
+      const point = decimalPoint === ',' ? 'a decimal comma' : 'a decimal point'
+      return invalid(`${shown(value)} is no decimal with ${point} and without separators of thousands`)
+    }
+    if (signs === 'unsigned' && negative) {
+      return invalid(`${shown(value)} has a minus; if debits have one, set "signs" in the mapping to "player" or "platform"`)
+    }
+    const isDebit = debits.includes(operation)
+    if (signs !== 'unsigned' && parsed !== '0' && negative !== (isDebit === (signs === 'player'))) {
+      return invalid(`${shown(value)} has the wrong sign for a ${operation}, with the signs of the ${signs}`)
+    }
+    return parsed
+  }
+}

@@ -1,0 +1,41 @@
+/** The wallet's transactions as records that can be compared. */
+import type { RecordedTransaction } from '../lookups/records.js'
+import { isNegative, negate, parseDecimal } from '../money.js'
+import type { WalletRecord } from './entry.js'
+import { ReconcileError, shown } from './errors.js'
+
+const operations: readonly string[] = ['placebet', 'settlement', 'unsettlement', 'rollbackbet']
+/** They separate values in the temporary file. No id has them (D24). */
+const controls = /\p{Cc}/u
+
+/** @throws {ReconcileError} `INVALID_RECORDS`: the look-ups are not those of this library's stores, say */
+export function recordOf(
+  transaction: RecordedTransaction,
+  isInRange: (date: string) => boolean,
+): WalletRecord {
+  const { operation, transactionId, betId, playerId, type, delta, refusal, recordedAt } = transaction
+  const moved = parseDecimal(delta)
+  const isRecord = moved !== null && operations.includes(operation) && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(recordedAt)
+  if (!isRecord || controls.test(transactionId + betId + playerId)) {
+    throw new ReconcileError(
+      'INVALID_RECORDS',
+      `The look-ups returned a transaction that is none of the wallet's: operation ${shown(operation)}, ` +
+        `transactionId ${shown(transactionId)}, delta ${shown(delta)}, recordedAt ${shown(recordedAt)}`,
+    )
+  }
+  const accepted = refusal === null
+  return {
+    ...{ operation, transactionId, betId, playerId },
+    // The type of a rollback is its reason.
+    type: operation === 'settlement' || operation === 'unsettlement' ? type : null,
+    accepted,
+    amount: accepted ? (isNegative(moved) ? negate(moved) : moved) : null,
+    currency: transaction.currency ?? transaction.betCurrency,
+    day: recordedAt.slice(0, 10),
+    inRange: isInRange(recordedAt),
+    recordedAt,
+    transactionDate: transaction.transactionDate,
+    errorCode: refusal?.errorCode ?? null,
+    walletTransactionId: transaction.walletTransactionId,
+  }
+}
