@@ -62,13 +62,13 @@ const differenceCell = (amount: string) =>
 function totalsTable({ totals }: Reconciliation): Markup {
   const side = ({ count, amount, refused }: SideTotal) =>
     html`<td class="none">${numberText(count)}</td><td class="none">${amount}</td><td class="${refused === 0 ? 'zero' : 'none'}">${numberText(refused)}</td>`
-  return html`<table><caption>Per day, operation and currency: how many, their sum, and refusals, which move nothing</caption>
+  return html`<div class="scroll"><table><caption>Per day, operation and currency: how many, their sum, and refusals, which move nothing</caption>
 <thead><tr><th scope="col">Day</th><th scope="col">Operation</th><th scope="col">Currency</th><th scope="col">Report</th><th scope="col">amount</th><th scope="col">refused</th><th scope="col">Wallet</th><th scope="col">amount</th><th scope="col">refused</th><th scope="col">difference</th></tr></thead>
 <tbody>${totals.map(
     total =>
       html`<tr><th scope="row">${total.day || 'all'}</th><th scope="row">${total.operation}</th><th scope="row">${total.currency ?? '?'}</th>${side(total.report)}${side(total.wallet)}${differenceCell(total.difference)}</tr>
 `,
-  )}</tbody></table>`
+  )}</tbody></table></div>`
 }
 
 function kindsTable({ kinds }: Reconciliation): Markup {
@@ -113,16 +113,16 @@ function groupSection(id: string, heading: string, groups: readonly GroupSum[], 
     groups.length > 0,
     id,
     `${heading} that differ most`,
-    html`<table><thead><tr><th scope="col">${heading.slice(0, -1)}</th><th scope="col">Currency</th><th scope="col">Differences</th><th scope="col">report</th><th scope="col">wallet</th><th scope="col">difference</th></tr></thead>
+    html`<div class="scroll"><table><thead><tr><th scope="col">${heading.slice(0, -1)}</th><th scope="col">Currency</th><th scope="col">Differences</th><th scope="col">report</th><th scope="col">wallet</th><th scope="col">difference</th></tr></thead>
 <tbody>${groups.map(
       group =>
         html`<tr><th scope="row">${group.id ?? 'unknown'}</th><td class="none">${group.currency ?? '?'}</td><td class="none">${numberText(group.count)}</td><td class="none">${signed(group.report)}</td><td class="none">${signed(group.wallet)}</td>${differenceCell(group.difference)}</tr>
 `,
-    )}</tbody></table>${more}`,
+    )}</tbody></table></div>${more}`,
   )
 }
 
 const foot = html`<footer><h2>How to read this</h2>
-<p>A positive amount: the player has that much more here than the platform counts. The report was compared with the wallet's records by operation and transactionId; amounts are exact. The differences listed here explain the totals to the last digit.</p>
+<p>A positive amount: the player has that much more here than the platform counts. The report was compared with the wallet's records by operation and transactionId; amounts are exact. All differences together explain the totals to the last digit.</p>
 <p>The calls read address and credentials from the environment: WALLET_URL, WALLET_USER and WALLET_PASSWORD. A call that was sent twice moves money once. This file loads nothing and runs no scripts.</p>
 </footer>`
