@@ -9,6 +9,7 @@ const library = {
   http: 'src/http/index.ts',
   batches: 'src/batches/index.ts',
   memory: 'src/stores/memory.ts',
+  lookups: 'src/lookups/index.ts',
 }
 
 /** What is large, and runs on servers. Built once, as CommonJS, with an ESM entry that re-exports it. */

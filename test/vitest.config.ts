@@ -15,6 +15,7 @@ export default defineConfig({
       { find: 'bet-wallet/testing', replacement: src('testing/index.ts') },
       { find: 'bet-wallet/audit', replacement: src('audit/index.ts') },
       { find: 'bet-wallet/batches', replacement: src('batches/index.ts') },
+      { find: 'bet-wallet/lookups', replacement: src('lookups/index.ts') },
       { find: 'bet-wallet/memory', replacement: src('stores/memory.ts') },
       { find: 'bet-wallet/postgres', replacement: src('stores/postgres/index.ts') },
       { find: 'bet-wallet/mysql', replacement: src('stores/mysql/index.ts') },

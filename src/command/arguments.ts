@@ -1,4 +1,4 @@
-/** Reads the arguments that audit and simulate have in common. */
+/** Reads the arguments that commands have in common. */
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 
 /** Wrong usage of the command. The message is for the user. */
@@ -6,7 +6,7 @@ export class UsageError extends Error {}
 
 export const passwordVariable = 'BET_WALLET_PASSWORD'
 
-/** The options of both commands. */
+/** The options of audit and simulate. */
 export const commonOptions = {
   user: { type: 'string' },
   password: { type: 'string' },
@@ -38,6 +38,15 @@ export function baseUrlOf(positionals: readonly string[]): string {
     throw new UsageError('The base URL is missing, for example http://127.0.0.1:3000/wallet')
   if (more.length > 0) throw new UsageError(`Only one base URL is allowed; unexpected: ${more.join(' ')}`)
   return baseUrl
+}
+
+/** The id after the name of the command. */
+export function idOf(what: string, positionals: readonly string[]): string {
+  const [id, ...more] = positionals
+  if (id === undefined || id === '') throw new UsageError(`The id of the ${what} is missing`)
+  if (more.length > 0)
+    throw new UsageError(`Only one id is allowed; unexpected: ${more.join(' ')}. Quote an id with spaces.`)
+  return id
 }
 
 export function required(name: string, value: string | undefined): string {

@@ -1,22 +1,31 @@
 #!/usr/bin/env node
-/** The command `bet-wallet`: `audit` and `simulate`, the platform's side from a terminal. */
+/** The command `bet-wallet`: the platform's side from a terminal, and look-ups in the operator's database. */
 import { AuditError } from '../audit/errors.js'
 import { UsageError } from './arguments.js'
 import { audit } from './audit.js'
+import { bet } from './bet.js'
 import { commandHelp } from './help.js'
+import { CannotLookUp } from './lookup-source.js'
 import { overwriteLine } from './output.js'
+import { player } from './player.js'
 import { simulate } from './simulate.js'
+import { transaction } from './transaction.js'
+
+/** Each is called with the words after its name, and resolves to the exit code. */
+const commands = new Map<string, (words: string[]) => Promise<number>>(
+  Object.entries({ audit, simulate, bet, transaction, player }),
+)
 
 /** @returns the exit code */
 async function main(words: readonly string[]): Promise<number> {
   const [command, ...rest] = words
-  if (command === 'audit') return await audit(rest)
-  if (command === 'simulate') return await simulate(rest)
+  const run = commands.get(command ?? '')
+  if (run !== undefined) return await run(rest)
   if (command === undefined || ['--help', '-h', 'help'].includes(command)) {
     console.log(commandHelp)
     return command === undefined ? 2 : 0
   }
-  throw new UsageError(`Unknown command ${JSON.stringify(command)}: the commands are audit and simulate`)
+  throw new UsageError(`Unknown command ${JSON.stringify(command)}: the commands are ${[...commands.keys()].join(', ')}`)
 }
 
 function printError(error: unknown): void {
@@ -24,16 +33,29 @@ function printError(error: unknown): void {
     console.error(`${error.message}\n\nSee bet-wallet --help.`)
   else if (error instanceof AuditError)
     console.error(`${error.code === 'SETTLEMENT_FAILED' ? 'Cannot judge' : 'Cannot start'}: ${error.message}`)
+  else if (error instanceof CannotLookUp) console.error(error.message)
+  else if (isStoreError(error)) console.error(`Cannot look up: ${error.message}${adviceFor(error)}`)
   else console.error(error)
 }
 
+/** By name: a config file may make its look-ups with another copy of the package. */
+const isStoreError = (error: unknown): error is Error & { code: string } =>
+  error instanceof Error && /^(?:Postgres|Mysql)StoreError$/.test(error.name)
+
+const adviceFor = ({ code }: { code: string }) =>
+  code === 'LOOKUP_INDEX_MISSING' ? ' (here: --scan)' : ''
+
+/** A config file may have left a pool open, which would keep the process. */
+function exit(code: number): void {
+  process.exitCode = code
+  process.stdout.write('', () => process.exit())
+}
+
 main(process.argv.slice(2)).then(
-  code => {
-    process.exitCode = code
-  },
+  exit,
   (error: unknown) => {
     if (process.stderr.isTTY) overwriteLine('')
-    process.exitCode = 2
     printError(error)
+    exit(2)
   },
 )

@@ -1,17 +1,53 @@
 /** The help texts of the command, at most 100 columns wide. */
 import { passwordVariable } from './arguments.js'
+import { databaseVariable } from './lookup-source.js'
 
 export const commandHelp = `Usage
   bet-wallet audit <base url> --player <id> --currency <code> [options]
   bet-wallet audit --list
   bet-wallet simulate <base url> --players <count, ids or file> [options]
+  bet-wallet bet <betId> --database-url <url>
+  bet-wallet transaction <transactionId> --database-url <url>
+  bet-wallet player <playerId> --database-url <url>
 
-  audit      sends the platform's calls to a running wallet, in whatever language it is
-             written, and judges the answers
-  simulate   simulates a sportsbook over an unreliable network, and reconciles the balances
-             to the cent
+  audit        sends the platform's calls to a running wallet, in whatever language it is
+               written, and judges the answers
+  simulate     simulates a sportsbook over an unreliable network, and reconciles the balances
+               to the cent
+  bet          tells the life of a bet from the database: each call, its rule, what holds now
+  transaction  shows every operation that has used a transactionId
+  player       shows an account with its transactions and bets
 
-See bet-wallet audit --help and bet-wallet simulate --help.`
+See bet-wallet <command> --help.`
+
+export const lookUpHelp = `Usage
+  bet-wallet bet <betId> [options]
+  bet-wallet transaction <transactionId> [options]
+  bet-wallet player <playerId> [options]
+
+Reads what the wallet has recorded, and changes nothing: a database user with SELECT is enough.
+Times are UTC. Ids are compared exactly.
+
+Database
+  --database-url <url>      postgres://… or mysql://…; better in the environment variable
+                            ${databaseVariable}, so that process lists do not show the
+                            password. The driver (pg or mysql2) is the one that is installed in
+                            the current folder. The players' table is known from the migration.
+  --schema <name>           the schema of the library's tables (bet_wallet)
+  --config <file.mjs>       instead: a module that exports lookups, as createPostgresLookups or
+                            createMysqlLookups return them, and maybe close, a function
+  --scan                    reads the whole table where an index is missing
+
+Player
+  --from <time>             recorded at or after: 2026-11-22 or 2026-11-22T10:00:00Z
+  --to <time>               recorded before
+  --limit <number>          transactions per page, at most 1000 (50)
+  --cursor <text>           the next page, as the page before has printed it
+
+Output
+  --json                    prints JSON
+
+The exit code is 0, 1 for an unknown id, and 2 if the look-up was not possible.`
 
 const authenticationHelp = `Authentication
   --user <name>             HTTP Basic; the password is read from the environment variable

@@ -24,6 +24,11 @@ export function writeReport(file: string | undefined, render: () => string): voi
   console.error(`Written: ${file}`)
 }
 
+/** To standard output. */
+export function printJson(value: unknown): void {
+  console.log(JSON.stringify(value, null, 2))
+}
+
 /** Replaces the last line of the terminal. */
 export function overwriteLine(line: string): void {
   process.stderr.write(`\r\u001b[2K${line}`)

@@ -44,9 +44,11 @@ const exportsOf: Record<string, string[]> = {
     'unsettlementRule',
   ],
   'bet-wallet/http': ['basicAuth', 'createHttpHandler', 'defaultStatusCodes'],
+  'bet-wallet/lookups': ['formatBet', 'formatPlayer', 'formatTransaction', 'tellBet'],
   'bet-wallet/memory': ['createMemoryStore'],
   'bet-wallet/mysql': [
     'MysqlStoreError',
+    'createMysqlLookups',
     'createMysqlStore',
     'importBets',
     'importTransactions',
@@ -55,6 +57,7 @@ const exportsOf: Record<string, string[]> = {
   ],
   'bet-wallet/postgres': [
     'PostgresStoreError',
+    'createPostgresLookups',
     'createPostgresStore',
     'importBets',
     'importTransactions',

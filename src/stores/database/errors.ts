@@ -7,6 +7,7 @@ export type SharedErrorCode =
   | 'AMOUNT_NOT_REPRESENTABLE'
   | 'COMMIT_UNKNOWN'
   | 'IMPORT_REJECTED'
+  | 'LOOKUP_INDEX_MISSING'
 
 /** Makes the error class of a store. */
 export type MakeError = (code: SharedErrorCode, message: string, options?: { cause?: unknown }) => Error

@@ -22,6 +22,10 @@ import { type ErrorClass, storeErrors } from '../database/errors.js'
  *
  * Of the cut-over:
  * - `IMPORT_REJECTED`: the tables reject a bet or a transaction; the message names it.
+ *
+ * Of look-ups:
+ * - `LOOKUP_INDEX_MISSING`: the look-up would read the whole table; the message has the statement that creates the
+ *   index.
  */
 export type MysqlErrorCode =
   | 'INVALID_OPTIONS'
@@ -37,6 +41,7 @@ export type MysqlErrorCode =
   | 'AMOUNT_NOT_REPRESENTABLE'
   | 'COMMIT_UNKNOWN'
   | 'IMPORT_REJECTED'
+  | 'LOOKUP_INDEX_MISSING'
 
 /** A fault of this store. `code` is stable; the message is for people. */
 export class MysqlStoreError extends Error {

@@ -1,11 +1,14 @@
 /** The migration: as a function, and as text for the operator's own migration tool. */
 
 import { QueryFailed } from '../database/deadline.js'
+import { lookupIndexes, missingIndexes } from '../database/lookup-indexes.js'
 import { sql } from '../database/sql-text.js'
 import { migrationProblem } from './check.js'
 import { connectionsFrom, type MysqlPool, type Session } from './client.js'
 import { MysqlStoreError } from './errors.js'
+import { transactionsTableOf } from './lookups.js'
 import { check } from './option-checks.js'
+import { createIndex, createMissingIndex } from './sql/lookups.js'
 import { literal } from './sql/quoting.js'
 import { createSchema, migrationLock, procedureMode, proceduresOf, tableStatements } from './sql/schema.js'
 import { schemaVersion } from './sql/version.js'
@@ -20,6 +23,14 @@ export interface MigrationSettings {
    * @default false
    */
   besideOtherOptions?: boolean
+  /**
+   * Whether the migration creates the indexes of look-ups too: of the transactions of a bet, of a player, and by time.
+   * On tables that exist already, commits go on meanwhile. Each commit writes to them: docs/lookups.md says what they
+   * cost.
+   *
+   * @default false
+   */
+  lookupIndexes?: boolean
 }
 
 /**
@@ -29,15 +40,24 @@ export interface MigrationSettings {
  * the schema was migrated with other options; `ready` of the store does.
  *
  * @param options `schema`, `players` and `legacyBets`, as for the store
+ * @param settings `lookupIndexes`
  * @throws {MysqlStoreError} `INVALID_OPTIONS`, naming the option
  */
-export function mysqlMigrationSql(options: MysqlTables = {}): string {
+export function mysqlMigrationSql(
+  options: MysqlTables = {},
+  settings: Pick<MigrationSettings, 'lookupIndexes'> = {},
+): string {
+  check.names(settings, ['lookupIndexes'])
+  const withIndexes = check.boolean('lookupIndexes', settings.lookupIndexes ?? false)
   const tables = tablesOf(options)
+  const indexes = withIndexes
+    ? Object.values(lookupIndexes).map(index => createMissingIndex(tables, index))
+    : []
   return [
     `-- Tables and procedures of bet-wallet, version ${schemaVersion}.`,
     '-- This file can be run again: tables and rows are kept, procedures are replaced.',
     `SET @bet_wallet_sql_mode = @@SESSION.sql_mode, SESSION sql_mode = ${literal(procedureMode)};`,
-    ...tableStatements(tables).map(statement => `${statement};`),
+    ...[...tableStatements(tables), ...indexes].map(statement => `${statement};`),
     'DELIMITER $$',
     ...procedureStatements(tables).map(statement => `${statement} $$`),
     'DELIMITER ;',
@@ -68,7 +88,8 @@ export async function migrateMysql(
   options: MysqlTables = {},
   settings: MigrationSettings = {},
 ): Promise<void> {
-  check.names(settings, ['besideOtherOptions'])
+  check.names(settings, ['besideOtherOptions', 'lookupIndexes'])
+  const withIndexes = check.boolean('lookupIndexes', settings.lookupIndexes ?? false)
   const beside = check.boolean('besideOtherOptions', settings.besideOtherOptions ?? false)
   const { schema, players, legacyBets } = options
   const tables = tablesOf({
@@ -78,7 +99,10 @@ export async function migrateMysql(
   })
   const connections = connectionsFrom(client, { timeoutMs: migrationMs, lockTimeoutMs: lockWaitMs })
   try {
-    await connections.onAny(database => migrate(database, tables, beside))
+    await connections.onAny(async database => {
+      await migrate(database, tables, beside)
+      if (withIndexes) await createLookupIndexes(database, tables)
+    })
   } catch (error) {
     throw error instanceof QueryFailed ? error.cause : error
   }
@@ -92,11 +116,7 @@ async function migrate(database: Session, tables: Tables, beside: boolean): Prom
   const problem = await migrationProblem(database, tables)
   if (problem === null) return
   if (problem.code === 'SCHEMA_OPTIONS' && !beside) throw problem
-  const lock = migrationLock(tables)
-  const [locked] = await database.rows(`SELECT GET_LOCK(${lock}, ${lockWaitMs / 1000})`)
-  if (String(locked?.[0]) !== '1')
-    throw new MysqlStoreError('UNAVAILABLE', 'Another migration of this schema has not ended')
-  try {
+  await alone(database, tables, async () => {
     // Another process may have migrated meanwhile.
     const left = await migrationProblem(database, tables)
     if (left === null) return
@@ -111,6 +131,26 @@ async function migrate(database: Session, tables: Tables, beside: boolean): Prom
     } finally {
       await database.run('SET SESSION sql_mode = @bet_wallet_sql_mode')
     }
+  })
+}
+
+async function createLookupIndexes(database: Session, tables: Tables): Promise<void> {
+  const missing = async () =>
+    missingIndexes(await transactionsTableOf((text, values) => database.rows(text, values), tables))
+  if ((await missing()).length === 0) return
+  await alone(database, tables, async () => {
+    for (const index of await missing()) await database.run(createIndex(tables, index))
+  })
+}
+
+/** Migrations of one schema wait for each other. */
+async function alone(database: Session, tables: Tables, work: () => Promise<void>): Promise<void> {
+  const lock = migrationLock(tables)
+  const [locked] = await database.rows(`SELECT GET_LOCK(${lock}, ${lockWaitMs / 1000})`)
+  if (String(locked?.[0]) !== '1')
+    throw new MysqlStoreError('UNAVAILABLE', 'Another migration of this schema has not ended')
+  try {
+    await work()
   } finally {
     await database.rows(`SELECT RELEASE_LOCK(${lock})`)
   }

@@ -1,6 +1,7 @@
 /** Items and keys as JSON, and the rows that the server returns. */
 import type { WalletChanges, WalletKeys } from '../../store.js'
 import type { Columns } from '../database/columns.js'
+import type { LookupRow } from '../database/lookups.js'
 import {
   type CommitRow,
   creditFields,
@@ -12,6 +13,7 @@ import {
 } from '../database/rows.js'
 import { loadedBetColumns } from './sql/legacy-bets.js'
 import { loadedTransactionColumns } from './sql/load.js'
+import { lookedUpBetColumns, lookedUpTransactionColumns } from './sql/lookups.js'
 import { nextTransactionId } from './transaction-ids.js'
 
 /** A row as the driver returns it: an array of its columns. */
@@ -73,21 +75,35 @@ const withoutZeros = (balance: string | null) =>
 export function loadRowOf(values: Values): LoadRow {
   const [index, , currency, balance, ...records] = values
   const bet = rowOf(loadedBetColumns, records)
-  const { transaction_date: date, ...transaction } = rowOf(
-    loadedTransactionColumns,
-    records.slice(loadedBetColumns.length),
-  )
+  const transaction = rowOf(loadedTransactionColumns, records.slice(loadedBetColumns.length))
   return {
     key_index: Number(index),
     currency: text(currency),
     balance: text(balance),
     bet: bet.player_id === null ? null : bet,
-    transaction:
-      date == null
-        ? null
-        : { ...transaction, transaction_date_ms: `${Date.parse(`${date.replace(' ', 'T')}Z`)}` },
+    transaction: transaction.player_id == null ? null : withDate(transaction),
   }
 }
+
+/** The date of the platform, from a DATETIME in UTC. */
+function withDate({ transaction_date: date, ...transaction }: Row): Row {
+  return { ...transaction, transaction_date_ms: `${Date.parse(`${date?.replace(' ', 'T')}Z`)}` }
+}
+
+/** A row of a look-up: a transaction, and where they were asked for, a bet and a player. */
+export function lookupRowOf(values: Values): LookupRow {
+  const transactionEnd = lookedUpTransactionColumns.length
+  const transaction = rowOf(lookedUpTransactionColumns, values)
+  const bet = rowOf(lookedUpBetColumns, values.slice(transactionEnd))
+  const [currency, balance] = values.slice(transactionEnd + lookedUpBetColumns.length)
+  return {
+    transaction: transaction.player_id == null ? null : withDate(withTime(transaction)),
+    bet: bet.player_id == null ? null : withTime(bet),
+    player: currency == null ? null : { currency: String(currency), balance: String(balance ?? '') },
+  }
+}
+
+const withTime = (row: Row): Row => ({ ...row, recorded_at: row.recorded_at?.replace(' ', 'T') ?? null })
 
 /** Whether the server of a loaded row is read-only: a replica. */
 export const isReadOnly = (values: Values) => !['0', 'OFF'].includes(String(values[1]))

@@ -28,6 +28,10 @@ import { describeError, serverErrorOf } from './driver-errors.js'
  *
  * Of the cut-over:
  * - `IMPORT_REJECTED`: the tables reject a bet or a transaction; the message names it.
+ *
+ * Of look-ups:
+ * - `LOOKUP_INDEX_MISSING`: the look-up would read the whole table; the message has the statement that creates the
+ *   index.
  */
 export type PostgresErrorCode =
   | 'INVALID_OPTIONS'
@@ -46,6 +50,7 @@ export type PostgresErrorCode =
   | 'AMOUNT_NOT_REPRESENTABLE'
   | 'COMMIT_UNKNOWN'
   | 'IMPORT_REJECTED'
+  | 'LOOKUP_INDEX_MISSING'
 
 /** A fault of this store. `code` is stable; the message is for people. */
 export class PostgresStoreError extends Error {

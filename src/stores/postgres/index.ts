@@ -6,6 +6,7 @@ export type { PendingCommit, Query } from '../database/within-transaction.js'
 export type { PostgresClient } from './client.js'
 export { type PostgresErrorCode, PostgresStoreError } from './errors.js'
 export { importBets, importTransactions } from './import.js'
+export { createPostgresLookups, type PostgresLookupOptions } from './lookups.js'
 export {
   type MigrationSettings,
   type MigrationSqlSettings,

@@ -1,13 +1,16 @@
 /** The migration: as a function, and as text for the operator's own migration tool. */
+import { lookupIndexes, missingIndexes } from '../database/lookup-indexes.js'
 import { migrationProblem } from './check.js'
 import type { PostgresClient } from './client.js'
 import { PostgresStoreError } from './errors.js'
+import { transactionsTableOf } from './lookups.js'
 import { check } from './option-checks.js'
+import { createIndex, dropIndex } from './sql/lookups.js'
 import { besideAdvice, isRefusedForOptions } from './sql/options.js'
 import { dollarQuoted } from './sql/quoting.js'
-import { migrationLock, migrationStatements } from './sql/schema.js'
+import { indexLock, migrationLock, migrationStatements } from './sql/schema.js'
 import { schemaVersion } from './sql/version.js'
-import { type PostgresTables, tablesOf } from './tables.js'
+import { type PostgresTables, type Tables, tablesOf } from './tables.js'
 
 export interface MigrationSettings {
   /**
@@ -18,6 +21,14 @@ export interface MigrationSettings {
    * @default false
    */
   besideOtherOptions?: boolean
+  /**
+   * Whether the migration creates the indexes of look-ups too: of the transactions of a bet, of a player, and by time.
+   * On tables that exist already, commits go on meanwhile. Each commit writes to them: docs/lookups.md says what they
+   * cost.
+   *
+   * @default false
+   */
+  lookupIndexes?: boolean
 }
 
 export interface MigrationSqlSettings extends MigrationSettings {
@@ -42,14 +53,16 @@ export function postgresMigrationSql(
   options: PostgresTables = {},
   settings: MigrationSqlSettings = {},
 ): string {
-  check.names(settings, ['besideOtherOptions', 'transaction'])
+  check.names(settings, ['besideOtherOptions', 'lookupIndexes', 'transaction'])
   const beside = check.boolean('besideOtherOptions', settings.besideOtherOptions ?? false)
   const transaction = check.boolean('transaction', settings.transaction ?? true)
+  const withIndexes = check.boolean('lookupIndexes', settings.lookupIndexes ?? false)
   const tables = tablesOf(options)
   return `${header}\n${[
     ...(transaction ? ['BEGIN'] : []),
     `-- Migrations of one schema wait for each other.\nSELECT ${migrationLock(tables)}`,
     ...migrationStatements(tables, beside),
+    ...(withIndexes ? Object.values(lookupIndexes).map(index => createIndex(tables, index)) : []),
     ...(transaction ? ['COMMIT'] : []),
   ]
     .map(statement => `${statement};\n`)
@@ -74,7 +87,8 @@ export async function migratePostgres(
   options: PostgresTables = {},
   settings: MigrationSettings = {},
 ): Promise<void> {
-  check.names(settings, ['besideOtherOptions'])
+  check.names(settings, ['besideOtherOptions', 'lookupIndexes'])
+  const withIndexes = check.boolean('lookupIndexes', settings.lookupIndexes ?? false)
   const beside = check.boolean('besideOtherOptions', settings.besideOtherOptions ?? false)
   const { schema, players, legacyBets } = options
   const tables = tablesOf({
@@ -82,12 +96,17 @@ export async function migratePostgres(
     ...(players === undefined ? {} : { players }),
     ...(legacyBets === undefined ? {} : { legacyBets }),
   })
-  const problem = await migrationProblem(
-    async (text, values) => (await client.query(text, values)).rows,
-    tables,
-  )
-  if (problem === null) return
-  if (problem.code === 'SCHEMA_OPTIONS' && !beside) throw problem
+  const ask: Ask = async (text, values) => (await client.query(text, values)).rows
+  const problem = await migrationProblem(ask, tables)
+  if (problem?.code === 'SCHEMA_OPTIONS' && !beside) throw problem
+  if (problem !== null) await migrate(client, tables, beside)
+  if (withIndexes && missingIndexes(await transactionsTableOf(ask, tables)).length > 0)
+    await onOneConnection(client, connection => createLookupIndexes(connection, tables))
+}
+
+type Ask = Parameters<typeof migrationProblem>[0]
+
+async function migrate(client: PostgresClient, tables: Tables, beside: boolean): Promise<void> {
   const statements = [`PERFORM ${migrationLock(tables)}`, ...migrationStatements(tables, beside)]
   const body = `BEGIN\n${statements.map(statement => `${statement};\n`).join('\n')}END`
   try {
@@ -96,5 +115,49 @@ export async function migratePostgres(
   } catch (cause) {
     if (!isRefusedForOptions(cause)) throw cause
     throw new PostgresStoreError('SCHEMA_OPTIONS', `${cause.message}. ${besideAdvice}`, { cause })
+  }
+}
+
+interface Connection {
+  query: PostgresClient['query']
+  release?(): void
+}
+
+async function onOneConnection(
+  client: PostgresClient,
+  work: (connection: Connection) => Promise<void>,
+): Promise<void> {
+  const isPool = typeof client.connect === 'function' && 'totalCount' in client
+  const connection = isPool ? ((await client.connect?.()) as Connection) : client
+  try {
+    await work(connection)
+  } finally {
+    if (isPool) (connection as Connection).release?.()
+  }
+}
+
+/** How long another process that creates the indexes is waited for between two looks. */
+const lookAgainMs = 500
+
+/**
+ * Statements of their own: CREATE INDEX CONCURRENTLY cannot be part of a database transaction. One process at a time,
+ * without a statement that waits: two of them would wait for each other.
+ */
+async function createLookupIndexes(connection: Connection, tables: Tables): Promise<void> {
+  const ask: Ask = async (text, values) => (await connection.query(text, values)).rows
+  const lock = indexLock(tables)
+  const isLocked = async () => {
+    const [row] = (await ask(`SELECT pg_try_advisory_lock(${lock}) AS locked`, [])) as { locked: boolean }[]
+    return row?.locked === true
+  }
+  while (!(await isLocked())) await new Promise(resolve => setTimeout(resolve, lookAgainMs))
+  try {
+    for (const index of missingIndexes(await transactionsTableOf(ask, tables))) {
+      // One of this name cannot be used: CREATE INDEX CONCURRENTLY was interrupted.
+      await ask(dropIndex(tables, index), [])
+      await ask(createIndex(tables, index, 'CONCURRENTLY'), [])
+    }
+  } finally {
+    await ask(`SELECT pg_advisory_unlock(${lock})`, [])
   }
 }

@@ -14,6 +14,7 @@ import {
   defineProcedure,
   exactText,
   exceedsColumn,
+  inWholeUnits,
   isBelowFloor,
   isPlayer,
   itemFields,
@@ -141,7 +142,10 @@ function write(tables: Tables): string {
       ${transactionColumns}
     )
     VALUES (
-      ${transactionValues('item_')}
+      ${transactionValues('item_', {
+        balanceAfter: inWholeUnits(tables, 'player_currency', 'COALESCE(balance_after, balance_before)'),
+        recordedAt: 'UTC_TIMESTAMP(6)',
+      })}
     );
 
     IF stored_revision IS NOT NULL THEN

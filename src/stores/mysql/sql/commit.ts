@@ -14,6 +14,7 @@ import {
   defineProcedure,
   exactText,
   exceedsColumn,
+  inWholeUnits,
   isBelowFloor,
   isPlayer,
   itemFields,
@@ -141,13 +142,21 @@ function write(tables: Tables): string {
   const { schema, players } = tables
   const { balance } = players.columns
   const player = isPlayer(tables, 'player', 'locked.player_id')
+  const itemsSoFar = 'PARTITION BY item.player_id ORDER BY item.item_index ROWS UNBOUNDED PRECEDING'
+  const balanceAfter = `locked.balance + COALESCE(SUM(item.balance_delta) OVER (${itemsSoFar}), 0)`
   return sql`
+    -- The balance after the committed items of the player up to this one. The times differ, so that they keep the
+    -- order in which the items were applied.
     INSERT INTO ${schema}.wallet_transactions (
       ${transactionColumns}
     )
     SELECT
-      ${transactionValues('item.')}
+      ${transactionValues('item.', {
+        balanceAfter: inWholeUnits(tables, 'locked.currency', balanceAfter),
+        recordedAt: 'UTC_TIMESTAMP(6) + INTERVAL item.item_index MICROSECOND',
+      })}
     FROM ${schema}.wallet_batch_items item
+    JOIN ${schema}.wallet_batch_players locked ON locked.player_id = item.player_id
     WHERE item.verdict = 'committed';
 
     INSERT INTO ${schema}.wallet_bets (

@@ -4,6 +4,7 @@
  */
 import { creditColumns } from '../../database/bet-columns.js'
 import { lines, sql } from '../../database/sql-text.js'
+import { unitFactor } from '../../database/unit-factor.js'
 import type { Tables } from '../tables.js'
 import { literal } from './quoting.js'
 import { schemaVersion } from './version.js'
@@ -176,10 +177,28 @@ const transactionColumnNames = [
   ...['error_code', 'description', 'transaction_date'],
 ]
 
-export const transactionColumns = lines(transactionColumnNames)
+export const transactionColumns = lines([...transactionColumnNames, 'balance_after', 'recorded_at'])
 
-/** @param item the prefix of its fields: `item.` or `item_` */
-export const transactionValues = (item: string) => lines(transactionColumnNames.map(name => `${item}${name}`))
+/**
+ * @param item the prefix of its fields: `item.` or `item_`
+ * @param recorded the SQL of what the statement itself makes
+ */
+export const transactionValues = (item: string, recorded: { balanceAfter: string; recordedAt: string }) =>
+  lines([
+    ...transactionColumnNames.map(name => `${item}${name}`),
+    recorded.balanceAfter,
+    recorded.recordedAt,
+  ])
+
+/**
+ * A balance in the column's unit, in whole units of the currency. NULL where `amountDecimal` cannot hold it: what is
+ * kept for people must not stop a commit.
+ */
+export function inWholeUnits({ players }: Pick<Tables, 'players'>, currency: string, balance: string): string {
+  const factor = unitFactor(players, currency, literal)
+  const value = factor === null ? `(${balance})` : `((${balance}) * ${factor})`
+  return `IF(ABS(${value}) < 100000000000000000000 AND ${value} = ROUND(${value}, 18), ${value}, NULL)`
+}
 
 /** The columns of `wallet_bets` that a commit writes, and the fields of the item that they come from. A bet has the id of its first transaction. */
 const betColumnNames = [

@@ -17,6 +17,12 @@ export const loadedTransactionColumns = [
   ...['transaction_date', 'wallet_transaction_id'],
 ]
 
+/** The SQL of a column of a stored transaction, as text. */
+export const transactionColumn = (column: string) =>
+  column === 'wallet_transaction_id'
+    ? 'COALESCE(stored.reference, CAST(stored.id AS char))'
+    : `CAST(stored.${column} AS char)`
+
 /**
  * A row per key: its index, whether the server is read-only, then player, bet and transaction. All values are
  * text: a driver may round numbers.
@@ -25,10 +31,6 @@ export const loadedTransactionColumns = [
  */
 export function loadQuery(tables: Tables, keys: string): string {
   const { schema, players } = tables
-  const transactionColumn = (column: string) =>
-    column === 'wallet_transaction_id'
-      ? 'COALESCE(stored.reference, CAST(stored.id AS char))'
-      : `CAST(stored.${column} AS char)`
   return sql`
     SELECT
       item.key_index - 1,

@@ -66,7 +66,8 @@ const betsTable = (schema: string) => sql`
     status varchar(11) NOT NULL,
     ${lines(creditColumns.map(column => `${column} ${amountDecimal}`))},
     revision integer NOT NULL,
-    recorded_at datetime(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3),
+    -- UTC, whatever the time zone of the session.
+    recorded_at datetime(6) NOT NULL DEFAULT (UTC_TIMESTAMP(6)),
     UNIQUE KEY wallet_bets_bet_id (bet_id),
     CONSTRAINT wallet_bets_valid CHECK (
       revision >= 1
@@ -99,12 +100,14 @@ const transactionsTable = (schema: string) => sql`
     currency varchar(16),
     type varchar(255),
     delta ${amountDecimal} NOT NULL,
+    -- The player's balance right after it, in whole units of the currency. NULL where it was imported.
+    balance_after ${amountDecimal},
     -- A final refusal (D6, D7). Both are NULL: a success.
     error_code varchar(64),
     description varchar(500),
     transaction_date datetime(3) NOT NULL,
     reference ${exactText(255)},
-    recorded_at datetime(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3),
+    recorded_at datetime(6) NOT NULL DEFAULT (UTC_TIMESTAMP(6)),
     UNIQUE KEY wallet_transactions_transaction_id (operation, transaction_id),
     UNIQUE KEY wallet_transactions_reference (reference),
     CONSTRAINT wallet_transactions_valid CHECK (

@@ -14,6 +14,7 @@ import {
   exceedsColumn,
   fromStoredTransaction,
   functionName,
+  inWholeUnits,
   isBelowFloor,
   itemColumns,
   nextWalletTransactionId,
@@ -139,7 +140,11 @@ function write(tables: Tables): string {
       ${transactionColumns}
     )
     VALUES (
-      ${transactionValues(nextWalletTransactionId(schema))}
+      ${transactionValues({
+        walletTransactionId: nextWalletTransactionId(schema),
+        balanceAfter: inWholeUnits(tables, 'currency', 'coalesce(balance_after, balance_before)'),
+        recordedAt: 'now()',
+      })}
     )
     RETURNING new_transaction.wallet_transaction_id INTO wallet_transaction_id;
 

@@ -16,6 +16,7 @@ import {
   exceedsColumn,
   fromStoredTransaction,
   functionName,
+  inWholeUnits,
   isBelowFloor,
   itemColumns,
   lookup,
@@ -192,16 +193,27 @@ function judgedItems(tables: Tables, { balanceMax }: CommitInputs): string {
     )`
 }
 
-function insertedRows({ schema }: Tables): string {
+function insertedRows(tables: Tables): string {
+  const { schema } = tables
+  const balanceAfter = 'item.player_balance + coalesce(sum(item.balance_delta) OVER items_so_far, 0)'
   return sql`
+    -- The balance after the committed items of the player up to this one. The times differ, so that they keep the
+    -- order in which the items were applied.
     new_transaction AS (
       INSERT INTO ${schema}.transactions (
         ${transactionColumns}
       )
       SELECT
-        ${transactionValues('item.wallet_transaction_id')}
+        ${transactionValues({
+          walletTransactionId: 'item.wallet_transaction_id',
+          balanceAfter: inWholeUnits(tables, 'item.player_currency', balanceAfter),
+          recordedAt: "now() + item.item_index * interval '1 microsecond'",
+        })}
       FROM judged item
       WHERE item.verdict = 'committed'
+      WINDOW items_so_far AS (
+        PARTITION BY item.player_id COLLATE "C" ORDER BY item.item_index ROWS UNBOUNDED PRECEDING
+      )
     ),
 
     new_bet AS (

@@ -9,6 +9,7 @@ import {
   settlementTypes,
 } from '../../database/bet-columns.js'
 import { lines, sql } from '../../database/sql-text.js'
+import { unitFactor } from '../../database/unit-factor.js'
 import type { Tables } from '../tables.js'
 import { dollarQuoted, literal } from './quoting.js'
 import { schemaVersion } from './version.js'
@@ -198,14 +199,22 @@ export const transactionColumns = sql`
   amount, currency, type, delta,
   error_code, description,
   transaction_date,
-  wallet_transaction_id`
+  wallet_transaction_id, balance_after, recorded_at`
 
-export const transactionValues = (walletTransactionId: string) => sql`
+/** The SQL of what the statement itself makes. */
+interface Recorded {
+  walletTransactionId: string
+  /** In whole units of the currency. */
+  balanceAfter: string
+  recordedAt: string
+}
+
+export const transactionValues = ({ walletTransactionId, balanceAfter, recordedAt }: Recorded) => sql`
   item.operation, item.transaction_id, item.player_id, item.bet_id,
   item.amount, item.currency, item.type, item.delta,
   item.error_code, item.description,
   timestamptz 'epoch' + item.transaction_date_ms * interval '1 millisecond',
-  ${walletTransactionId}`
+  ${walletTransactionId}, ${balanceAfter}, ${recordedAt}`
 
 /** The columns of `bets` that a commit writes; `item` has their values. */
 export const betColumns = lines(betColumnLines())
@@ -261,6 +270,12 @@ export const balancePlus = ({ players: { columns, balanceType } }: Tables, delta
     text: `(player.${columns.balance}::numeric + ${delta})::text`,
     'minor-units': `player.${columns.balance} + ${delta}::bigint`,
   })[balanceType]
+
+/** A balance in the column's unit, in whole units of the currency. */
+export function inWholeUnits({ players }: Pick<Tables, 'players'>, currency: string, balance: string): string {
+  const factor = unitFactor(players, currency, literal)
+  return factor === null ? balance : `(${balance}) * ${factor}`
+}
 
 /**
  * A writer that does not lock the player, such as SQL by hand, has changed the bet after its revision was

@@ -35,6 +35,10 @@ export function functionsOf(tables: Tables): DatabaseFunction[] {
 export const migrationLock = ({ schemaName }: Tables) =>
   `pg_advisory_xact_lock(hashtextextended('bet-wallet ' || ${literal(schemaName)}, 0))`
 
+/** An advisory lock of a session, for what cannot be part of a database transaction. */
+export const indexLock = ({ schemaName }: Tables) =>
+  `hashtextextended('bet-wallet indexes ' || ${literal(schemaName)}, 0)`
+
 /**
  * Every statement of the migration, in order. Each can be run again: it keeps tables and rows, and replaces
  * functions. None of them touches the players' table of a PAM.
@@ -153,6 +157,8 @@ const transactionsTable = (schema: string) => sql`
     currency text,
     type text,
     delta numeric NOT NULL,
+    -- The player's balance right after it, in whole units of the currency. NULL where it was imported.
+    balance_after numeric,
     -- A final refusal (D6, D7). Both are NULL: a success.
     error_code text,
     description text,

@@ -1,0 +1,134 @@
+/** The life of a bet, told from its records: each call with its rule, what holds now, and a verdict. */
+import { isoMinorUnits } from '../currencies.js'
+import { add, compare, type Decimal, format, isZero, negate, subtract } from '../money.js'
+import type { SettlementType } from '../store.js'
+import type { BetHistory, RecordedBet } from './records.js'
+import { type BetStep, isLegacy, stepsOf } from './steps.js'
+
+/** A bet, told for people. */
+export interface BetStory {
+  betId: string
+  /** Of the bet; where there is none, of its first transaction. */
+  playerId: string
+  currency: string | null
+  /** Whether the bet was taken, how often, and what became of it: one sentence. */
+  verdict: string
+  steps: readonly BetStep[]
+  /** What the bet holds now: a sentence each. */
+  now: readonly string[]
+  /** What the records do not explain, and what they cannot show: a sentence each. */
+  notes: readonly string[]
+}
+
+const settlementTypes = ['BET_PAID', 'VOIDED', 'CASHOUT'] as const satisfies SettlementType[]
+
+/** An amount with its currency: `"30.00 EUR"`. */
+export function money(amount: Decimal, currency: string | null): string {
+  return currency === null ? amount : `${format(amount, isoMinorUnits(currency))} ${currency}`
+}
+
+/** Tells what the records of a bet say, and claims nothing that they do not. */
+export function tellBet(history: BetHistory): BetStory {
+  const { betId, bet, transactions } = history
+  const steps = stepsOf(history)
+  return {
+    betId,
+    playerId: bet?.playerId ?? transactions[0]?.playerId ?? '',
+    currency: bet?.currency ?? transactions.find(({ currency }) => currency !== null)?.currency ?? null,
+    verdict: verdictOf(history, steps),
+    steps,
+    now: bet === null ? ['There is no bet of this id.'] : stateOf(bet),
+    notes: [...differencesOf(history), ...unrecorded],
+  }
+}
+
+const unrecorded = [
+  'Retries are not recorded: each was answered with the first decision, and changed nothing (D2).',
+  'Refusals that a retry may still turn into a success are not recorded either (D8), nor are faults (D9).',
+]
+
+function verdictOf(history: BetHistory, steps: readonly BetStep[]): string {
+  const { bet } = history
+  const bets = steps.filter(({ transaction }) => transaction.operation === 'placebet')
+  const taken = bets.filter(({ accepted }) => accepted)
+  const refused = bets.length - taken.length
+  if (taken.length > 1)
+    return `TAKEN ${taken.length} TIMES: more than one placebet was accepted, which the rules do not allow (D10).`
+  if (bet === null) return neverTaken(bets)
+  const isTombstone = taken.length === 0 && !isLegacy(history)
+  const others =
+    refused === 0
+      ? ''
+      : `; ${refused} ${isTombstone ? 'later' : 'other'} placebet${refused === 1 ? ' was' : 's were'} refused and debited nothing`
+  if (isTombstone) return `Never taken: its rollback came first, so nothing was debited${others}.`
+  const stake = money(bet.stake, bet.currency)
+  const start = taken.length === 1 ? `Taken once, for ${stake}` : `A bet of the legacy integration, for ${stake}`
+  return `${start}; ${outcomeOf(bet)}${others}.`
+}
+
+function neverTaken(bets: readonly BetStep[]): string {
+  const codes = [...new Set(bets.map(({ transaction }) => transaction.refusal?.errorCode))]
+  if (bets.length === 0) return 'Never taken: there is no bet and no placebet of this id.'
+  const which = bets.length === 1 ? 'its placebet was' : `each of its ${bets.length} placebets was`
+  return `Never taken: ${which} refused (${codes.join(', ')}) and debited nothing.`
+}
+
+/** What became of a bet that was taken. */
+function outcomeOf({ status, credits, currency }: RecordedBet): string {
+  if (status === 'ROLLED_BACK') return 'rolled back, the stake was returned'
+  const parts = settlementTypes.flatMap(type => {
+    const credit = credits[type]
+    if (credit === undefined) return []
+    const { live, reversed, owed } = credit
+    return [
+      ...(live === null ? [] : [`${money(live, currency)} credited as ${type}`]),
+      ...(isZero(reversed) ? [] : [`${money(reversed, currency)} of ${type} reversed`]),
+      ...(isZero(owed) ? [] : [`${money(owed, currency)} of ${type} uncollected, owed to the platform`]),
+    ]
+  })
+  const isSettled = settlementTypes.some(type => (credits[type]?.live ?? null) !== null)
+  const how = isSettled ? 'settled' : parts.length === 0 ? 'not settled' : 'not settled any more'
+  return parts.length === 0 ? how : `${how}: ${parts.join(', ')}`
+}
+
+function stateOf({ status, stake, currency, credits, revision }: RecordedBet): string[] {
+  return [
+    `${status}, stake ${money(stake, currency)}, revision ${revision}`,
+    ...settlementTypes.flatMap(type => {
+      const credit = credits[type]
+      if (credit === undefined) return []
+      const live = credit.live === null ? 'none' : money(credit.live, currency)
+      const [reversed, owed] = [credit.reversed, credit.owed].map(amount => money(amount, currency))
+      return `${type}: live ${live}, reversed ${reversed}, uncollected ${owed}`
+    }),
+  ]
+}
+
+/** What the bet holds and no recorded transaction accounts for. */
+function differencesOf(history: BetHistory): string[] {
+  const { bet, transactions } = history
+  if (bet === null) return []
+  const found: string[] = []
+  if (isLegacy(history))
+    found.push('No placebet of this bet is recorded: it was imported, or is read from the view of legacy bets (D27).')
+  if (transactions.some(({ balanceAfter }) => balanceAfter === null))
+    found.push('Transactions without a balance were imported: their time is that of the import.')
+  const accepted = transactions.filter(({ refusal }) => refusal === null)
+  for (const type of settlementTypes) {
+    const { live = null, reversed = '0', owed = '0' } = bet.credits[type] ?? {}
+    const held = add(add(live ?? '0', reversed), owed)
+    const credited = accepted
+      .filter(transaction => transaction.operation === 'settlement' && transaction.type === type)
+      .reduce((sum, { delta }) => add(sum, delta), '0')
+    const difference = subtract(held, credited)
+    if (compare(difference, '0') > 0)
+      found.push(
+        `${money(difference, bet.currency)} of ${type} is in no recorded settlement: the PAM's own code credited it, or it was imported.`,
+      )
+    if (compare(difference, '0') < 0)
+      found.push(
+        `Recorded settlements credited ${money(negate(difference), bet.currency)} more as ${type} than the bet holds: its row was changed by other code.`,
+      )
+  }
+  return found
+}

@@ -1,0 +1,160 @@
+/** Look-ups as text for a terminal. */
+import { isoMinorUnits } from '../currencies.js'
+import { type Decimal, format, isNegative, isZero } from '../money.js'
+import { type BetStory, money } from './bet-story.js'
+import type { PlayerHistory, RecordedBet, RecordedTransaction } from './records.js'
+
+interface Column<Row> {
+  title: string
+  /** Numbers are on the right. */
+  right?: boolean
+  text(row: Row): string
+}
+
+/** The verdict, a line per recorded call, what the bet holds now, and notes. */
+export function formatBet(story: BetStory): string {
+  const { betId, playerId, currency } = story
+  const rule = new Map(story.steps.map(step => [step.transaction, `${step.why} (${step.rule})`]))
+  const columns: Column<RecordedTransaction>[] = [
+    when,
+    operation,
+    transactionId,
+    ...changeColumns(currency),
+    { title: 'Decision', text: transaction => `${decisionOf(transaction)}: ${rule.get(transaction)}` },
+  ]
+  const transactions = story.steps.map(({ transaction }) => transaction)
+  const strangers = [...new Set(transactions.map(transaction => transaction.playerId))]
+    .filter(id => id !== playerId)
+    .map(id => `Player ${id} is named by a transaction too.`)
+  return [
+    `Bet ${betId} of player ${playerId}`,
+    story.verdict,
+    '',
+    ...table(columns, transactions),
+    '',
+    ...listed('Now', story.now),
+    ...listed('Notes', [...strangers, ...story.notes]),
+  ].join('\n')
+}
+
+/** A line per operation that has used the id. */
+export function formatTransaction(transactionId: string, found: readonly RecordedTransaction[]): string {
+  const columns: Column<RecordedTransaction>[] = [
+    when,
+    operation,
+    ...whose,
+    amount,
+    ...changeColumns(null),
+    { title: 'Wallet id', text: transaction => transaction.walletTransactionId },
+    { title: 'Decision', text: decisionWithWords },
+  ]
+  return [`Transaction ${transactionId}`, '', ...table(columns, found)].join('\n')
+}
+
+/** The account, a page of transactions, the newest first, and their bets. */
+export function formatPlayer({ playerId, player, transactions, bets, next }: PlayerHistory): string {
+  const currency = player?.currency ?? null
+  const account =
+    player === null ? "is not in the players' table" : `has ${money(player.balance, player.currency)} now`
+  const columns: Column<RecordedTransaction>[] = [
+    when,
+    operation,
+    transactionId,
+    { title: 'Bet', text: ({ betId }) => betId },
+    ...changeColumns(currency),
+    { title: 'Decision', text: decisionWithWords },
+  ]
+  return [
+    `Player ${playerId} ${account}`,
+    '',
+    ...(transactions.length === 0 ? ['No transactions.'] : table(columns, transactions)),
+    ...(bets.length === 0 ? [] : ['', ...table(betColumns, bets)]),
+    ...(next === null ? [] : ['', `Older transactions: --cursor ${next}`]),
+  ].join('\n')
+}
+
+const when: Column<RecordedTransaction> = {
+  title: 'Recorded (UTC)',
+  text: ({ recordedAt }) => recordedAt.replace('T', ' ').replace('Z', ''),
+}
+const operation: Column<RecordedTransaction> = {
+  title: 'Call',
+  text: ({ operation: name, type }) => (type === null ? name : `${name} ${type}`),
+}
+const transactionId: Column<RecordedTransaction> = {
+  title: 'Transaction',
+  text: transaction => transaction.transactionId,
+}
+const whose: Column<RecordedTransaction>[] = [
+  { title: 'Player', text: ({ playerId }) => playerId },
+  { title: 'Bet', text: ({ betId }) => betId },
+]
+const amount: Column<RecordedTransaction> = {
+  title: 'Amount',
+  right: true,
+  text: ({ amount: asked, currency }) => (asked === null ? '' : money(asked, currency)),
+}
+
+/** @param currency of all of them; `null`: of each transaction, as far as it names one */
+function changeColumns(currency: string | null): Column<RecordedTransaction>[] {
+  const plain = (value: Decimal, own: string | null) => {
+    const of = currency ?? own
+    return of === null ? value : format(value, isoMinorUnits(of))
+  }
+  return [
+    { title: 'Change', right: true, text: ({ delta, currency: own }) => signed(plain(delta, own)) },
+    {
+      title: 'Balance after',
+      right: true,
+      text: ({ balanceAfter, currency: own }) => (balanceAfter === null ? '?' : plain(balanceAfter, own)),
+    },
+  ]
+}
+
+const signed = (value: string) => (isNegative(value) || isZero(value) ? value : `+${value}`)
+
+const decisionOf = ({ refusal }: RecordedTransaction) =>
+  refusal === null ? 'accepted' : `refused ${refusal.errorCode}`
+
+const decisionWithWords = (transaction: RecordedTransaction) =>
+  transaction.refusal === null
+    ? decisionOf(transaction)
+    : `${decisionOf(transaction)} (${transaction.refusal.description})`
+
+const betColumns: Column<RecordedBet>[] = [
+  { title: 'Bet', text: ({ betId }) => betId },
+  { title: 'Status', text: ({ status }) => status },
+  { title: 'Stake', right: true, text: ({ stake, currency }) => money(stake, currency) },
+  { title: 'Live', text: bet => creditText(bet, credit => credit.live) },
+  { title: 'Reversed', text: bet => creditText(bet, credit => (isZero(credit.reversed) ? null : credit.reversed)) },
+  { title: 'Uncollected', text: bet => creditText(bet, credit => (isZero(credit.owed) ? null : credit.owed)) },
+]
+
+type CreditPart = (credit: NonNullable<RecordedBet['credits']['BET_PAID']>) => Decimal | null
+
+function creditText({ credits, currency }: RecordedBet, part: CreditPart): string {
+  return Object.entries(credits)
+    .flatMap(([type, credit]) => {
+      const value = part(credit)
+      return value === null ? [] : [`${money(value, currency)} ${type}`]
+    })
+    .join(', ')
+}
+
+function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string[] {
+  const cells = rows.map(row => columns.map(({ text }) => text(row)))
+  const widths = columns.map(({ title }, index) =>
+    Math.max(title.length, ...cells.map(row => row[index]?.length ?? 0)),
+  )
+  const line = (texts: readonly string[]) =>
+    texts
+      .map((text, index) =>
+        columns[index]?.right ? text.padStart(widths[index] ?? 0) : text.padEnd(widths[index] ?? 0),
+      )
+      .join('  ')
+      .trimEnd()
+  return [line(columns.map(({ title }) => title)), ...cells.map(line)]
+}
+
+const listed = (title: string, items: readonly string[]): string[] =>
+  items.map((item, index) => `${(index === 0 ? `${title}:` : '').padEnd(7)}${item}`)

@@ -1,0 +1,51 @@
+/** The indexes of the transactions that look-ups need. They are optional: each is written by every commit. */
+import type { MakeError } from './errors.js'
+
+export interface LookupIndex {
+  /** The end of its name, after the name of the table. */
+  name: string
+  /** Of the table of transactions. An index of the operator's that begins with them serves too. */
+  columns: readonly string[]
+}
+
+/** By what is looked up. A transaction is found by the unique index that guard 1 needs. */
+export const lookupIndexes = {
+  bet: { name: 'of_bet', columns: ['bet_id'] },
+  player: { name: 'of_player', columns: ['player_id', 'recorded_at'] },
+  time: { name: 'by_time', columns: ['recorded_at'] },
+} as const satisfies Record<string, LookupIndex>
+
+export type LookedUp = keyof typeof lookupIndexes
+
+/** What the catalog knows of the table of transactions. */
+export interface TransactionsTable {
+  /** Its indexes that can be used, each with its columns in order; `null` for an expression. */
+  indexes: readonly (readonly (string | null)[])[]
+  /** About how many rows it has; `null`: the server does not know. */
+  rows: number | null
+}
+
+export const hasIndex = ({ indexes }: TransactionsTable, { columns }: LookupIndex): boolean =>
+  indexes.some(index => columns.every((column, position) => index[position] === column))
+
+/** The indexes that look-ups still lack. */
+export const missingIndexes = (table: TransactionsTable): LookupIndex[] =>
+  Object.values(lookupIndexes).filter(index => !hasIndex(table, index))
+
+/**
+ * The error of a look-up that would read the whole table.
+ *
+ * @param statement that creates the index
+ */
+export function indexMissing(
+  makeError: MakeError,
+  { rows }: TransactionsTable,
+  { table, index, statement }: { table: string; index: LookupIndex; statement: string },
+): Error {
+  const size = rows === null ? 'the whole table' : `all of its rows (about ${rows.toLocaleString('en')})`
+  return makeError(
+    'LOOKUP_INDEX_MISSING',
+    `${table} has no index on (${index.columns.join(', ')}): this look-up would read ${size}. Create it, while the ` +
+      `wallet runs: ${statement}. Or read the table nevertheless: option allowScan`,
+  )
+}

@@ -1,0 +1,289 @@
+/** Look-ups over a database: pages, streams, and records from rows. Read only. */
+import {
+  type BetHistory,
+  type Page,
+  type PlayerHistory,
+  type RecordedBet,
+  type RecordedTransaction,
+  type TimeRange,
+  type WalletLookups,
+} from '../../lookups/records.js'
+import { microsecondsOf, millisecondsOf } from '../../lookups/times.js'
+import { type Decimal, parseDecimal } from '../../money.js'
+import type { OptionChecks } from '../../option-checks.js'
+import type { Operation, Player } from '../../store.js'
+import type { Columns } from './columns.js'
+import { hasIndex, type LookedUp, lookupIndexes, type TransactionsTable } from './lookup-indexes.js'
+import { betFromRow, type Row, transactionFromRow } from './rows.js'
+
+/**
+ * Where a page ended: the time of its last transaction, in microseconds, and what orders those of the same time.
+ */
+export type Position = readonly [at: string, ...tie: string[]]
+
+/** What a store reads. Times are UTC, `"2026-11-22T10:00:00.123456"`. */
+export type LookupQuery =
+  | { of: 'bet'; betId: string }
+  | { of: 'transaction'; transactionId: string }
+  /** The newest first: recorded in [from, to), and before the position. */
+  | {
+      of: 'player'
+      playerId: string
+      /** As the id column holds it; `null`: it cannot hold such an id. */
+      playerKey: string | null
+      from: string
+      to: string
+      before: Position
+      limit: number
+    }
+  /** The oldest first: recorded after the position, and before `to`. */
+  | { of: 'time'; to: string; after: Position; limit: number }
+
+/** A row of the result: player, bet and transaction, each `null` where there is none or none was asked for. */
+export interface LookupRow {
+  player: { currency: string; balance: string } | null
+  /** With `bet_id` and `recorded_at`. */
+  bet: Row | null
+  /** With `operation`, `transaction_id`, `recorded_at` and `balance_after`. */
+  transaction: Row | null
+}
+
+/** What a database does differently. */
+export interface LookupParts {
+  check: OptionChecks
+  /** Finds the tables. Called until it succeeds, and again while an index is missing. */
+  open(): Promise<OpenTables>
+  /** The error of a look-up without its index. */
+  indexMissing(table: TransactionsTable, of: LookedUp): Error
+  /** Whether a look-up without its index reads the whole table. */
+  allowScan: boolean
+  /** Orders the transactions of one time. */
+  tieOf(transaction: Row): readonly string[]
+  /** Comes before every tie. */
+  noTie: readonly string[]
+}
+
+export interface OpenTables {
+  transactions: TransactionsTable
+  columns: Columns
+  read(query: LookupQuery): Promise<LookupRow[]>
+}
+
+/** Rows of a page of a stream. */
+const streamedRows = 2_000
+const earliest = '0001-01-01T00:00:00.000000'
+const latest = '9999-12-31T23:59:59.999999'
+
+export function createDatabaseLookups(parts: LookupParts): WalletLookups {
+  const tablesFor = createOpening(parts)
+  return {
+    async bet(betId) {
+      const { read } = await tablesFor('bet')
+      return betHistoryOf(betId, await read({ of: 'bet', betId: idOf(parts, 'betId', betId) }))
+    },
+
+    async transaction(transactionId) {
+      const { read } = await tablesFor(null)
+      const rows = await read({
+        of: 'transaction',
+        transactionId: idOf(parts, 'transactionId', transactionId),
+      })
+      return inOrder(rows.flatMap(({ transaction }) => transaction ?? []))
+    },
+
+    async player(playerId, page = {}) {
+      const { from, to, cursor, limit } = pageOf(parts, page)
+      const { read, columns } = await tablesFor('player')
+      const rows = await read({
+        of: 'player',
+        playerId: idOf(parts, 'playerId', playerId),
+        playerKey: columns.idOf(playerId),
+        ...{ from, to, limit: limit + 1 },
+        before: cursor ?? [to, ...parts.noTie],
+      })
+      return playerHistoryOf(playerId, rows, { limit, parts, columns })
+    },
+
+    transactions: range => streamOf(parts, range, () => tablesFor('time')),
+  }
+}
+
+/** Opens the tables once; again while the index of a look-up is missing, for it may be created meanwhile. */
+function createOpening({ open, allowScan, indexMissing }: LookupParts) {
+  let opened: Promise<OpenTables> | null = null
+  const reopen = () => {
+    const opening = open()
+    opened = opening
+    opening.catch(() => {
+      if (opened === opening) opened = null
+    })
+    return opening
+  }
+  return async (of: LookedUp | null): Promise<OpenTables> => {
+    const known = await (opened ?? reopen())
+    if (of === null || allowScan || hasIndex(known.transactions, lookupIndexes[of])) return known
+    const now = await reopen()
+    if (hasIndex(now.transactions, lookupIndexes[of])) return now
+    throw indexMissing(now.transactions, of)
+  }
+}
+
+function idOf({ check }: LookupParts, name: string, value: unknown): string {
+  // A NUL cannot be sent to PostgreSQL, and no record has one (D24).
+  if (typeof value === 'string' && value !== '' && !value.includes('\0')) return value
+  return check.invalid(`${name} must be an id`)
+}
+
+function pageOf({ check, noTie }: LookupParts, page: Page) {
+  check.names(page, ['from', 'to', 'cursor', 'limit'])
+  const cursor = page.cursor === undefined ? null : positionOf(page.cursor, noTie.length)
+  if (page.cursor !== undefined && cursor === null)
+    check.invalid('cursor must be the `next` of a page before, unchanged')
+  return {
+    from: timeOf(check, 'from', page.from ?? earliest),
+    to: timeOf(check, 'to', page.to ?? latest),
+    cursor,
+    limit: check.whole('limit', page.limit ?? 50, 1, 1_000),
+  }
+}
+
+function timeOf(check: OptionChecks, name: string, value: unknown): string {
+  const time = microsecondsOf(value)
+  return time ?? check.invalid(`${name} must be a time in UTC, as in "2026-11-22T10:00:00Z"`)
+}
+
+const cursorOf = (position: Position): string => btoa(encodeURIComponent(JSON.stringify(position)))
+
+function positionOf(cursor: string, ties: number): Position | null {
+  try {
+    const position: unknown = JSON.parse(decodeURIComponent(atob(cursor)))
+    const isPosition =
+      Array.isArray(position) &&
+      position.length === 1 + ties &&
+      position.every(part => typeof part === 'string') &&
+      microsecondsOf(position[0]) === position[0]
+    return isPosition ? (position as unknown as Position) : null
+  } catch {
+    return null
+  }
+}
+
+const positionAfter = (parts: LookupParts, row: Row): Position => [row.recorded_at ?? '', ...parts.tieOf(row)]
+
+async function* streamOf(
+  parts: LookupParts,
+  range: TimeRange,
+  open: () => Promise<OpenTables>,
+): AsyncGenerator<RecordedTransaction> {
+  parts.check.names(range, ['from', 'to'])
+  const from = timeOf(parts.check, 'from', range.from)
+  const to = timeOf(parts.check, 'to', range.to)
+  const { read } = await open()
+  const pageAfter = (after: Position) => {
+    const page = read({ of: 'time', to, after, limit: streamedRows })
+    // Its error is thrown when the page is needed.
+    page.catch(() => {})
+    return page
+  }
+  // The next page is read while this one is used.
+  let next: Promise<LookupRow[]> | null = pageAfter([from, ...parts.noTie])
+  while (next !== null) {
+    const page: Row[] = (await next).flatMap(({ transaction }) => transaction ?? [])
+    const last = page.at(-1)
+    const isLast: boolean = last === undefined || page.length < streamedRows
+    next = isLast ? null : pageAfter(positionAfter(parts, last as Row))
+    for (const row of page) yield recordedTransactionOf(row)
+  }
+}
+
+function betHistoryOf(betId: string, rows: readonly LookupRow[]): BetHistory | null {
+  const row = rows[0]?.bet ?? null
+  const transactions = inOrder(rows.flatMap(({ transaction }) => transaction ?? []))
+  if (row === null && transactions.length === 0) return null
+  return { betId, bet: row === null ? null : recordedBetOf(row), transactions }
+}
+
+function playerHistoryOf(
+  playerId: string,
+  rows: readonly LookupRow[],
+  { limit, parts, columns }: { limit: number; parts: LookupParts; columns: Columns },
+): PlayerHistory | null {
+  const player = rows[0]?.player ?? null
+  const found = rows.flatMap(({ transaction }) => transaction ?? [])
+  if (player === null && found.length === 0) return null
+  const page = found.slice(0, limit)
+  const last = page.at(-1)
+  const bets = new Map<string, RecordedBet>()
+  for (const { bet } of rows.slice(0, limit)) {
+    if (bet !== null && !bets.has(bet.bet_id ?? '')) bets.set(bet.bet_id ?? '', recordedBetOf(bet))
+  }
+  return {
+    playerId,
+    player: player === null ? null : playerOf(playerId, player, columns),
+    transactions: page.map(recordedTransactionOf),
+    bets: [...bets.values()],
+    next: found.length > limit && last !== undefined ? cursorOf(positionAfter(parts, last)) : null,
+  }
+}
+
+function playerOf(
+  playerId: string,
+  { currency, balance }: { currency: string; balance: string },
+  columns: Columns,
+): Player {
+  return { playerId, currency, balance: amountOf(columns.fromColumn(balance, currency)) ?? balance }
+}
+
+/** Databases print a scale: `30.000000000000000000`. Look-ups show the same amount on each: `30`. */
+const amountOf = (text: string | null | undefined): Decimal | null => parseDecimal(text ?? null)
+
+function recordedBetOf(row: Row): RecordedBet {
+  const bet = betFromRow(row.bet_id ?? '', row)
+  const credits: RecordedBet['credits'] = {}
+  for (const [type, credit] of Object.entries(bet.credits))
+    credits[type as keyof RecordedBet['credits']] = {
+      live: amountOf(credit.live),
+      reversed: amountOf(credit.reversed) ?? credit.reversed,
+      owed: amountOf(credit.owed) ?? credit.owed,
+    }
+  const recordedAt = row.recorded_at == null ? null : millisecondsOf(row.recorded_at)
+  return { ...bet, stake: amountOf(bet.stake) ?? bet.stake, credits, recordedAt }
+}
+
+function recordedTransactionOf(row: Row): RecordedTransaction {
+  const { operation, transaction_id: transactionId } = row
+  const transaction = transactionFromRow(
+    { operation: operation as Operation, transactionId: transactionId ?? '' },
+    row,
+  )
+  return {
+    ...transaction,
+    amount: amountOf(transaction.amount),
+    delta: amountOf(transaction.delta) ?? transaction.delta,
+    walletTransactionId: transaction.walletTransactionId ?? '',
+    recordedAt: millisecondsOf(row.recorded_at ?? ''),
+    balanceAfter: amountOf(row.balance_after),
+  }
+}
+
+const operations: readonly string[] = ['placebet', 'settlement', 'unsettlement', 'rollbackbet']
+
+/** By time. Imported together: by the platform's date, then as the life of a bet goes. */
+function inOrder(rows: readonly Row[]): RecordedTransaction[] {
+  const ranked = rows.map(row => ({
+    at: row.recorded_at ?? '',
+    rank: operations.indexOf(row.operation ?? ''),
+    transaction: recordedTransactionOf(row),
+  }))
+  return ranked
+    .sort(
+      (a, b) =>
+        comparedText(a.at, b.at) ||
+        comparedText(a.transaction.transactionDate, b.transaction.transactionDate) ||
+        a.rank - b.rank ||
+        comparedText(a.transaction.transactionId, b.transaction.transactionId),
+    )
+    .map(({ transaction }) => transaction)
+}
+
+const comparedText = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1)

@@ -1,0 +1,197 @@
+/** `createMysqlLookups`: what happened to a bet, a transaction, a player. Read only. */
+import type { WalletLookups } from '../../lookups/records.js'
+import { columnsOf } from '../database/columns.js'
+import { QueryFailed } from '../database/deadline.js'
+import { indexMissing, lookupIndexes, type TransactionsTable } from '../database/lookup-indexes.js'
+import { createDatabaseLookups, type LookupQuery, type OpenTables } from '../database/lookups.js'
+import { registeredOptions } from '../database/option-set.js'
+import { connectionsFrom, type MysqlClient } from './client.js'
+import { errors, MysqlStoreError, serverErrorOf, startError } from './errors.js'
+import { check } from './option-checks.js'
+import { lookupRowOf, type Values } from './rows.js'
+import {
+  betStatement,
+  createIndex,
+  playerStatement,
+  timeStatement,
+  transactionStatement,
+} from './sql/lookups.js'
+import { type MysqlTables, type Tables, tablesOf } from './tables.js'
+
+export interface MysqlLookupOptions extends MysqlTables {
+  /**
+   * Whether a look-up without its index reads the whole table. `false`: it is an error, `LOOKUP_INDEX_MISSING`.
+   * @default false
+   */
+  allowScan?: boolean
+}
+
+/** For one statement, in milliseconds. */
+const statementMs = 120_000
+
+/** Runs a statement that reads. */
+type Ask = (text: string, values: unknown[]) => Promise<readonly Values[]>
+
+/**
+ * Creates look-ups over the tables of the store. They only read, also from a replica: a user with SELECT is enough.
+ * All but `transaction` need an index: migrate with `lookupIndexes: true`.
+ *
+ * @param client as for the store
+ * @param options those of the store. Without `players` and `legacyBets`, they are read from the procedures of the
+ *   schema, where the migration has registered them; that needs EXECUTE on one of them
+ * @throws {MysqlStoreError} `INVALID_OPTIONS` or `UNSUPPORTED_CLIENT`; each look-up rejects with the problems of the
+ *   database, and with `INVALID_OPTIONS` for an invalid id, page or time
+ */
+export function createMysqlLookups(client: MysqlClient, options: MysqlLookupOptions = {}): WalletLookups {
+  const given = tablesOf(options, ['allowScan'])
+  const allowScan = check.boolean('allowScan', options.allowScan ?? false)
+  const connections = connectionsFrom(client, { timeoutMs: statementMs, lockTimeoutMs: statementMs })
+  const namesTables = options.players !== undefined || options.legacyBets !== undefined
+  const ask: Ask = async (text, values) => {
+    try {
+      return await connections.read(text, values)
+    } catch (error) {
+      throw lookupError(error, given)
+    }
+  }
+  return createDatabaseLookups({
+    check,
+    allowScan,
+    async open() {
+      const transactions = await transactionsTableOf(ask, given)
+      const tables = namesTables ? given : await registeredTables(ask, given)
+      return openTables(ask, tables, transactions)
+    },
+    indexMissing(transactions, of) {
+      const index = lookupIndexes[of]
+      return indexMissing(errors.make, transactions, {
+        table: `${given.schemaName}.wallet_transactions`,
+        index,
+        statement: createIndex(given, index),
+      })
+    },
+    tieOf: ({ id }) => [id ?? ''],
+    noTie: ['0'],
+  })
+}
+
+function openTables(ask: Ask, tables: Tables, transactions: TransactionsTable): OpenTables {
+  return {
+    transactions,
+    columns: columnsOf(tables.players, { scale: null, max: null }, check),
+    async read(query) {
+      const [text, values] = statementOf(tables, query)
+      return (await ask(text, values)).map(lookupRowOf)
+    },
+  }
+}
+
+/** A time as a DATETIME. */
+const dateTimeOf = (time: string) => time.replace('T', ' ')
+
+function statementOf(tables: Tables, query: LookupQuery): [text: string, values: unknown[]] {
+  switch (query.of) {
+    case 'bet':
+      return [betStatement(tables), [JSON.stringify([query.betId])]]
+    case 'transaction':
+      return [transactionStatement(tables), [query.transactionId]]
+    case 'player': {
+      const { playerKey, playerId, limit } = query
+      const [from, to] = [dateTimeOf(query.from), dateTimeOf(query.to)]
+      const [at, id] = query.before
+      const before = [dateTimeOf(at), dateTimeOf(at), id]
+      return [playerStatement(tables, limit), [JSON.stringify([playerKey]), playerId, from, to, ...before]]
+    }
+    case 'time': {
+      const [at, id] = query.after
+      const after = [dateTimeOf(at), dateTimeOf(at), id]
+      return [timeStatement(tables, query.limit), [...after, dateTimeOf(query.to)]]
+    }
+  }
+}
+
+/** @throws {MysqlStoreError} `SCHEMA_MISSING`, or `SCHEMA_VERSION` for tables of an older version */
+export async function transactionsTableOf(ask: Ask, { schemaName }: Tables): Promise<TransactionsTable> {
+  const of = `TABLE_SCHEMA = ? AND TABLE_NAME = 'wallet_transactions'`
+  const [table] = await ask(`SELECT TABLE_ROWS FROM information_schema.TABLES WHERE ${of}`, [schemaName])
+  if (table === undefined) {
+    throw new MysqlStoreError(
+      'SCHEMA_MISSING',
+      `The schema ${schemaName} has no tables of bet-wallet: this is another database or schema, it was not migrated, ` +
+        'or this user may not see them',
+    )
+  }
+  const current = await ask(
+    `SELECT 1 FROM information_schema.COLUMNS WHERE ${of} AND COLUMN_NAME = 'balance_after'`,
+    [schemaName],
+  )
+  if (current.length === 0) {
+    throw new MysqlStoreError(
+      'SCHEMA_VERSION',
+      `${schemaName}.wallet_transactions is of an older version: it has no column balance_after, or this user may not see it`,
+    )
+  }
+  const parts = await ask(
+    `SELECT INDEX_NAME, COLUMN_NAME, SUB_PART FROM information_schema.STATISTICS
+      WHERE ${of} AND INDEX_TYPE = 'BTREE' ORDER BY INDEX_NAME, SEQ_IN_INDEX`,
+    [schemaName],
+  )
+  const indexes = new Map<string, (string | null)[]>()
+  for (const [index, column, prefix] of parts) {
+    const columns = indexes.get(String(index)) ?? []
+    indexes.set(String(index), [...columns, prefix === null ? String(column).toLowerCase() : null])
+  }
+  return { indexes: [...indexes.values()], rows: table[0] === null ? null : Number(table[0]) }
+}
+
+/** The tables of the options that the schema was migrated with. */
+async function registeredTables(ask: Ask, { schemaName }: Tables): Promise<Tables> {
+  const procedures = await ask(
+    `SELECT ROUTINE_NAME, ROUTINE_COMMENT FROM information_schema.ROUTINES
+      WHERE ROUTINE_SCHEMA = ? AND ROUTINE_TYPE = 'PROCEDURE'`,
+    [schemaName],
+  )
+  const sets = new Set(
+    procedures
+      .filter(([name]) => /^wallet_commit_v\d+_[0-9a-f]{8}$/.test(String(name)))
+      .map(([, comment]) => String(comment)),
+  )
+  const [registered] = sets
+  if (registered === undefined) {
+    throw new MysqlStoreError(
+      'INSUFFICIENT_PRIVILEGE',
+      `This user sees no procedure of the schema ${schemaName}, where the options of the migration are registered: ` +
+        'state players and legacyBets, as for the store, or grant EXECUTE on the schema',
+    )
+  }
+  if (sets.size > 1) {
+    throw new MysqlStoreError(
+      'SCHEMA_OPTIONS',
+      `The schema ${schemaName} was migrated with several options: state players and legacyBets, as for the store`,
+    )
+  }
+  return tablesOf({ schema: schemaName, ...registeredOptions(registered, `${schemaName}.wallet_players`) })
+}
+
+/** What the server or the driver has reported, in words. */
+function lookupError(error: unknown, { schema, players }: Tables): unknown {
+  if (!(error instanceof QueryFailed)) return error
+  const { cause } = error
+  const { number, message } = serverErrorOf(cause) ?? { number: 0, message: '' }
+  if ([1044, 1142, 1143, 1227].includes(number)) {
+    return new MysqlStoreError(
+      'INSUFFICIENT_PRIVILEGE',
+      `This user lacks privileges (${message}). Look-ups need SELECT ON ${schema}.wallet_transactions and ` +
+        `${schema}.wallet_bets; SELECT on the three columns of ${players.own ? "the players' table" : players.table}`,
+      { cause },
+    )
+  }
+  if (number === 1054 || number === 1146) {
+    return new MysqlStoreError(
+      'INVALID_PLAYERS_TABLE',
+      `The players' table or the view of legacy bets does not exist as the options name it (${message})`,
+      { cause },
+    )
+  }
+  return startError(cause)
+}

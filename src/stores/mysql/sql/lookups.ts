@@ -1,0 +1,112 @@
+/** Look-ups: read-only statements over bets and transactions. All values are text: a driver may round numbers. */
+import type { LookupIndex } from '../../database/lookup-indexes.js'
+import { lines, sql } from '../../database/sql-text.js'
+import type { Tables } from '../tables.js'
+import { currencyOf, exactText, isPlayer } from './fragments.js'
+import { betColumn, joinLegacyBet, loadedBetColumns } from './legacy-bets.js'
+import { loadedTransactionColumns, transactionColumn } from './load.js'
+import { literal } from './quoting.js'
+
+/** The columns of a transaction, in the order of every result. */
+export const lookedUpTransactionColumns = [
+  ...['operation', 'transaction_id', ...loadedTransactionColumns],
+  ...['balance_after', 'recorded_at', 'id'],
+]
+
+const transactionFields = lines(lookedUpTransactionColumns.map(transactionColumn))
+
+/** The columns of a bet, which come next. */
+export const lookedUpBetColumns = ['bet_id', ...loadedBetColumns, 'recorded_at']
+
+/** A legacy bet of the view has no time. */
+const betFields = (tables: Tables) =>
+  lines(
+    lookedUpBetColumns.map(column =>
+      column === 'recorded_at'
+        ? 'CAST(bet.recorded_at AS char)'
+        : `CAST(${betColumn(tables, column)} AS char)`,
+    ),
+  )
+
+/** Called with the betId in a JSON array. At least one row: the bet, beside each of its transactions. */
+export const betStatement = (tables: Tables) => sql`
+  SELECT
+    ${transactionFields},
+    ${betFields(tables)}
+  FROM JSON_TABLE(?, '$' COLUMNS (bet_id ${exactText(255)} PATH '$[0]')) item
+  LEFT JOIN ${tables.schema}.wallet_bets bet ON bet.bet_id = item.bet_id
+  ${joinLegacyBet(tables, 'item.bet_id')}
+  LEFT JOIN ${tables.schema}.wallet_transactions stored ON stored.bet_id = item.bet_id`
+
+/** Called with the transactionId. */
+export const transactionStatement = ({ schema }: Tables) => sql`
+  SELECT
+    ${transactionFields}
+  FROM ${schema}.wallet_transactions stored
+  WHERE stored.operation IN ('placebet', 'settlement', 'unsettlement', 'rollbackbet')
+    AND stored.transaction_id = ?`
+
+const time = 'CAST(? AS datetime(6))'
+
+/**
+ * Called with the id of the player in the players' table in a JSON array; the playerId, from, to; and a position: the
+ * time, twice, and the id. At least one row: the player, beside each transaction and its bet.
+ */
+export function playerStatement(tables: Tables, limit: number): string {
+  const { schema, players } = tables
+  return sql`
+    SELECT
+      ${transactionFields},
+      ${betFields(tables)},
+      IF(player.${players.columns.id} IS NULL, NULL, ${currencyOf(tables, 'player')}),
+      CAST(player.${players.columns.balance} AS char)
+    FROM JSON_TABLE(?, '$' COLUMNS (player_key ${exactText(255)} PATH '$[0]')) item
+    LEFT JOIN ${players.table} player ON ${isPlayer(tables, 'player', 'item.player_key')}
+    LEFT JOIN (
+      SELECT recorded.*
+      FROM ${schema}.wallet_transactions recorded
+      WHERE recorded.player_id = ?
+        AND recorded.recorded_at >= ${time}
+        AND recorded.recorded_at < ${time}
+        AND recorded.recorded_at <= ${time}
+        AND (recorded.recorded_at < ${time} OR recorded.id < CAST(? AS unsigned))
+      ORDER BY recorded.recorded_at DESC, recorded.id DESC
+      LIMIT ${limit}
+    ) stored ON 1 = 1
+    LEFT JOIN ${schema}.wallet_bets bet ON bet.bet_id = stored.bet_id
+    ${joinLegacyBet(tables, 'stored.bet_id')}
+    ORDER BY stored.recorded_at DESC, stored.id DESC`
+}
+
+/** Called with a position: the time, twice, and the id; then to. */
+export const timeStatement = ({ schema }: Tables, limit: number) => sql`
+  SELECT
+    ${transactionFields}
+  FROM ${schema}.wallet_transactions stored
+  WHERE stored.recorded_at >= ${time}
+    AND (stored.recorded_at > ${time} OR stored.id > CAST(? AS unsigned))
+    AND stored.recorded_at < ${time}
+  ORDER BY stored.recorded_at, stored.id
+  LIMIT ${limit}`
+
+const indexName = ({ name }: LookupIndex) => `wallet_transactions_${name}`
+
+/** Commits go on meanwhile. */
+export const createIndex = ({ schema }: Tables, index: LookupIndex) =>
+  `CREATE INDEX ${indexName(index)} ON ${schema}.wallet_transactions (${index.columns.join(', ')})`
+
+/** For SQL as text: MySQL has no CREATE INDEX IF NOT EXISTS. */
+export const createMissingIndex = (tables: Tables, index: LookupIndex) => sql`
+  SET @bet_wallet_index = IF(
+    EXISTS (
+      SELECT 1 FROM information_schema.STATISTICS
+      WHERE TABLE_SCHEMA = ${literal(tables.schemaName)}
+        AND TABLE_NAME = 'wallet_transactions'
+        AND INDEX_NAME = '${indexName(index)}'
+    ),
+    'DO 0',
+    ${literal(createIndex(tables, index))}
+  );
+  PREPARE bet_wallet_index FROM @bet_wallet_index;
+  EXECUTE bet_wallet_index;
+  DEALLOCATE PREPARE bet_wallet_index`

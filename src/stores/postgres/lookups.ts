@@ -1,0 +1,193 @@
+/** `createPostgresLookups`: what happened to a bet, a transaction, a player. Read only. */
+import type { WalletLookups } from '../../lookups/records.js'
+import { columnsOf } from '../database/columns.js'
+import { QueryFailed } from '../database/deadline.js'
+import { indexMissing, lookupIndexes, type TransactionsTable } from '../database/lookup-indexes.js'
+import { createDatabaseLookups, type LookupQuery, type LookupRow, type OpenTables } from '../database/lookups.js'
+import { registeredOptions } from '../database/option-set.js'
+import type { Row } from '../database/rows.js'
+import { type Connections, connectionsFrom, type PostgresClient } from './client.js'
+import { serverErrorOf } from './driver-errors.js'
+import { errors, PostgresStoreError, startError } from './errors.js'
+import { check } from './option-checks.js'
+import {
+  betStatement,
+  createIndex,
+  lookedUpBetColumns,
+  playerStatement,
+  timeStatement,
+  transactionStatement,
+  transactionsTableStatement,
+} from './sql/lookups.js'
+import { type PostgresTables, type Tables, tablesOf } from './tables.js'
+
+export interface PostgresLookupOptions extends PostgresTables {
+  /**
+   * Whether a look-up without its index reads the whole table. `false`: it is an error, `LOOKUP_INDEX_MISSING`.
+   * @default false
+   */
+  allowScan?: boolean
+}
+
+/** For one statement, in milliseconds. */
+const statementMs = 120_000
+
+/**
+ * Creates look-ups over the tables of the store. They only read, also from a standby: a role with SELECT is enough.
+ * All but `transaction` need an index: migrate with `lookupIndexes: true`.
+ *
+ * @param client as for the store
+ * @param options those of the store. Without `players` and `legacyBets`, they are read from the schema, where the
+ *   migration has registered them
+ * @throws {PostgresStoreError} `INVALID_OPTIONS` or `UNSUPPORTED_CLIENT`; each look-up rejects with the problems of
+ *   the database, and with `INVALID_OPTIONS` for an invalid id, page or time
+ */
+export function createPostgresLookups(
+  client: PostgresClient,
+  options: PostgresLookupOptions = {},
+): WalletLookups {
+  const given = tablesOf(options, ['allowScan'])
+  const allowScan = check.boolean('allowScan', options.allowScan ?? false)
+  const connections = connectionsFrom(client, statementMs, false)
+  const namesTables = options.players !== undefined || options.legacyBets !== undefined
+  const ask: Connections['statement'] = async (text, values) => {
+    try {
+      return await connections.statement(text, values)
+    } catch (error) {
+      throw lookupError(error, given)
+    }
+  }
+  return createDatabaseLookups({
+    check,
+    allowScan,
+    async open() {
+      const transactions = await transactionsTableOf(ask, given)
+      const tables = namesTables ? given : await registeredTables(ask, given)
+      return openTables(ask, tables, transactions)
+    },
+    indexMissing(transactions, of) {
+      const index = lookupIndexes[of]
+      const statement = createIndex(given, index, 'CONCURRENTLY')
+      return indexMissing(errors.make, transactions, {
+        ...{ table: `${given.schemaName}.transactions`, index, statement },
+      })
+    },
+    tieOf: ({ operation, transaction_id: transactionId }) => [operation ?? '', transactionId ?? ''],
+    noTie: ['', ''],
+  })
+}
+
+function openTables(
+  ask: Connections['statement'],
+  tables: Tables,
+  transactions: TransactionsTable,
+): OpenTables {
+  const statements = {
+    bet: betStatement(tables),
+    transaction: transactionStatement(tables),
+    player: playerStatement(tables),
+    time: timeStatement(tables),
+  }
+  return {
+    transactions,
+    columns: columnsOf(tables.players, { scale: null, max: null }, check),
+    async read(query) {
+      const rows = await ask(statements[query.of], valuesOf(query))
+      return (rows as Row[]).map(lookupRowOf)
+    },
+  }
+}
+
+function valuesOf(query: LookupQuery): unknown[] {
+  switch (query.of) {
+    case 'bet':
+      return [query.betId]
+    case 'transaction':
+      return [query.transactionId]
+    case 'player':
+      return [query.playerKey, query.playerId, query.from, query.to, ...query.before, query.limit]
+    case 'time':
+      return [...query.after, query.to, query.limit]
+  }
+}
+
+function lookupRowOf(row: Row): LookupRow {
+  return {
+    player: row.p_currency == null ? null : { currency: row.p_currency, balance: row.p_balance ?? '' },
+    bet:
+      row.b_bet_id == null
+        ? null
+        : Object.fromEntries(lookedUpBetColumns.map(column => [column, row[`b_${column}`]])),
+    transaction: row.transaction_id == null ? null : row,
+  }
+}
+
+/** @throws {PostgresStoreError} `SCHEMA_MISSING`, or `SCHEMA_VERSION` for tables of an older version */
+export async function transactionsTableOf(
+  ask: Connections['statement'],
+  { schema, schemaName }: Tables,
+): Promise<TransactionsTable> {
+  const [table] = (await ask(transactionsTableStatement, [`${schema}.transactions`])) as {
+    is_current: boolean
+    row_count: string | null
+    indexes: string | null
+  }[]
+  if (table == null || table.row_count === null) {
+    throw new PostgresStoreError(
+      'SCHEMA_MISSING',
+      `The schema ${schemaName} has no tables of bet-wallet: this is another database or schema, or it was not migrated`,
+    )
+  }
+  if (!table.is_current) {
+    throw new PostgresStoreError(
+      'SCHEMA_VERSION',
+      `${schemaName}.transactions is of an older version: it has no column balance_after`,
+    )
+  }
+  const rows = Number(table.row_count)
+  // -1: never counted.
+  return { indexes: JSON.parse(table.indexes ?? '[]'), rows: rows < 0 ? null : rows }
+}
+
+/** The tables of the options that the schema was migrated with. */
+async function registeredTables(ask: Connections['statement'], { schema, schemaName }: Tables): Promise<Tables> {
+  const rows = (await ask(`SELECT options::text AS options FROM ${schema}.options`, [])) as {
+    options: string
+  }[]
+  const [registered] = rows
+  if (registered === undefined || rows.length > 1) {
+    throw new PostgresStoreError(
+      'SCHEMA_OPTIONS',
+      `The schema ${schemaName} was migrated with ${rows.length === 0 ? 'no' : 'several'} options: state players and ` +
+        'legacyBets, as for the store',
+    )
+  }
+  return tablesOf({ schema: schemaName, ...registeredOptions(registered.options, `${schemaName}.players`) })
+}
+
+/** What the server or the driver has reported, in words. */
+function lookupError(error: unknown, { schema, schemaName }: Tables): unknown {
+  if (!(error instanceof QueryFailed)) return error
+  const { cause } = error
+  const { code, message } = serverErrorOf(cause) ?? { code: '', message: '' }
+  if (code === '42501') {
+    return new PostgresStoreError(
+      'INSUFFICIENT_PRIVILEGE',
+      `This role lacks privileges (${message}). Look-ups need USAGE ON SCHEMA ${schema} and on the schema of the ` +
+        `players' table; SELECT ON ${schema}.transactions, ${schema}.bets, ${schema}.options; SELECT on id, currency ` +
+        "and balance of the players' table",
+      { cause },
+    )
+  }
+  if (code === '3F000') {
+    return new PostgresStoreError('SCHEMA_MISSING', `The schema ${schemaName} does not exist`, { cause })
+  }
+  if (code === '42P01' || code === '42703') {
+    return new PostgresStoreError(
+      'INVALID_PLAYERS_TABLE',
+      `The players' table or the view of legacy bets does not exist as the options name it (${message})`,
+      { cause },
+    )
+  }
+  return startError(cause)
+}

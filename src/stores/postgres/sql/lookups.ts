@@ -1,0 +1,134 @@
+/** Look-ups: read-only statements over bets and transactions. All values are text: a driver may round numbers. */
+import { creditColumns } from '../../database/bet-columns.js'
+import type { LookupIndex } from '../../database/lookup-indexes.js'
+import { lines, sql } from '../../database/sql-text.js'
+import type { Tables } from '../tables.js'
+import { asPlayerId, betQuery, lookup } from './fragments.js'
+import { quoted } from './quoting.js'
+
+/** With microseconds, in UTC, whatever the settings of the session. */
+const timeText = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US')`
+
+/** A time from such a text. */
+const timeOf = (parameter: string) => `(${parameter}::text::timestamp AT TIME ZONE 'UTC')`
+
+const transactionFields = lines([
+  ...[
+    ...['operation', 'transaction_id', 'player_id', 'bet_id', 'amount', 'currency', 'type', 'delta'],
+    ...['error_code', 'description', 'wallet_transaction_id', 'balance_after'],
+  ].map(column => `stored.${column}::text AS ${column}`),
+  '(extract(epoch FROM stored.transaction_date) * 1000)::bigint::text AS transaction_date_ms',
+  `${timeText('stored.recorded_at')} AS recorded_at`,
+])
+
+/** The columns of a bet; in the result they begin with `b_`. */
+export const lookedUpBetColumns = [
+  ...['bet_id', 'player_id', 'currency', 'stake', 'status', ...creditColumns, 'revision'],
+  'recorded_at',
+]
+
+/** A legacy bet of the view has no time. */
+const betFields = ({ schema }: Tables) =>
+  lines([
+    ...lookedUpBetColumns.slice(0, -1).map(column => `bet.${column}::text AS b_${column}`),
+    sql`
+      (SELECT ${timeText('known.recorded_at')} FROM ${schema}.bets known WHERE known.bet_id = bet.bet_id)
+        AS b_recorded_at`,
+  ])
+
+/** Called with the betId. At least one row: the bet, beside each of its transactions. */
+export const betStatement = (tables: Tables) => sql`
+  SELECT
+    ${betFields(tables)},
+    ${transactionFields}
+  FROM (SELECT $1::text AS bet_id) key
+  ${lookup(betQuery(tables, 'key.bet_id'), 'bet')}
+  LEFT JOIN ${tables.schema}.transactions stored ON stored.bet_id = key.bet_id`
+
+/** Called with the transactionId. */
+export const transactionStatement = ({ schema }: Tables) => sql`
+  SELECT
+    ${transactionFields}
+  FROM ${schema}.transactions stored
+  WHERE stored.operation IN ('placebet', 'settlement', 'unsettlement', 'rollbackbet')
+    AND stored.transaction_id = $1`
+
+const position = (column: string) => `(${column}.recorded_at, ${column}.operation, ${column}.transaction_id)`
+
+/**
+ * Called with the id of the player in the players' table, the playerId, from, to, and a position: time, operation,
+ * transactionId; and the limit. At least one row: the player, beside each transaction and its bet.
+ */
+export function playerStatement(tables: Tables): string {
+  const { schema, players } = tables
+  const { id, currency, balance } = players.columns
+  return sql`
+    SELECT
+      player.p_currency,
+      player.p_balance,
+      ${betFields(tables)},
+      ${transactionFields}
+    FROM (SELECT $1::text AS player_key) key
+    ${lookup(
+      sql`
+        SELECT coalesce(account.${currency}::text, '') AS p_currency, account.${balance}::text AS p_balance
+        FROM ${players.table} account
+        WHERE account.${id} = ${asPlayerId(tables, 'key.player_key')}`,
+      'player',
+    )}
+    LEFT JOIN (
+      SELECT recorded.*
+      FROM ${schema}.transactions recorded
+      WHERE recorded.player_id = $2
+        AND recorded.recorded_at >= ${timeOf('$3')}
+        AND recorded.recorded_at < ${timeOf('$4')}
+        AND recorded.recorded_at <= ${timeOf('$5')}
+        AND ${position('recorded')} < (${timeOf('$5')}, $6::text, $7::text)
+      ORDER BY recorded.recorded_at DESC, recorded.operation DESC, recorded.transaction_id DESC
+      LIMIT $8::integer
+    ) stored ON true
+    ${lookup(betQuery(tables, 'stored.bet_id'), 'bet')}
+    ORDER BY stored.recorded_at DESC, stored.operation DESC, stored.transaction_id DESC`
+}
+
+/** Called with a position: time, operation, transactionId; then to, and the limit. */
+export const timeStatement = ({ schema }: Tables) => sql`
+  SELECT
+    ${transactionFields}
+  FROM ${schema}.transactions stored
+  WHERE stored.recorded_at >= ${timeOf('$1')}
+    AND ${position('stored')} > (${timeOf('$1')}, $2::text, $3::text)
+    AND stored.recorded_at < ${timeOf('$4')}
+  ORDER BY stored.recorded_at, stored.operation, stored.transaction_id
+  LIMIT $5::integer`
+
+/** Called with the name of the table of transactions. */
+export const transactionsTableStatement = sql`
+  SELECT
+    EXISTS (
+      SELECT FROM pg_catalog.pg_attribute a
+      WHERE a.attrelid = to_regclass($1) AND a.attname = 'balance_after'
+    ) AS is_current,
+    (SELECT c.reltuples::bigint::text FROM pg_catalog.pg_class c WHERE c.oid = to_regclass($1)) AS row_count,
+    (
+      SELECT json_agg((
+        SELECT json_agg(a.attname ORDER BY key.position)
+        FROM unnest(i.indkey::smallint[]) WITH ORDINALITY key (attribute, position)
+        LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = key.attribute
+      ))::text
+      FROM pg_catalog.pg_index i
+      JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
+      JOIN pg_catalog.pg_am am ON am.oid = c.relam
+      WHERE i.indrelid = to_regclass($1) AND i.indisvalid AND i.indpred IS NULL AND am.amname = 'btree'
+    ) AS indexes`
+
+const indexName = ({ name }: LookupIndex) => `transactions_${name}`
+
+/**
+ * @param how `CONCURRENTLY`: commits go on meanwhile; it cannot be part of a database transaction
+ */
+export const createIndex = ({ schema }: Tables, index: LookupIndex, how: 'CONCURRENTLY' | '' = '') =>
+  `CREATE INDEX ${how === '' ? '' : `${how} `}IF NOT EXISTS ${quoted(indexName(index))} ON ${schema}.transactions (${index.columns.join(', ')})`
+
+export const dropIndex = ({ schema }: Tables, index: LookupIndex) =>
+  `DROP INDEX CONCURRENTLY IF EXISTS ${schema}.${quoted(indexName(index))}`
