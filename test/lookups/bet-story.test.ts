@@ -1,0 +1,229 @@
+/** The life of a bet in words: a rule for each call, and a verdict that claims only what is recorded. */
+import { describe, expect, it } from 'vitest'
+import { type BetHistory, formatBet, type RecordedBet, type RecordedTransaction, tellBet } from '../../src/lookups/index.js'
+
+let minute = 0
+
+function transaction(fields: Partial<RecordedTransaction> = {}): RecordedTransaction {
+  minute += 1
+  const time = `2026-11-22T10:${String(minute % 60).padStart(2, '0')}:00.000Z`
+  return {
+    ...{ operation: 'placebet', transactionId: 't-1', playerId: 'anna', betId: 'b-1', amount: '30' },
+    ...{ currency: 'EUR', type: null, delta: '-30', refusal: null, walletTransactionId: '1' },
+    ...{ transactionDate: time, recordedAt: time, balanceAfter: '70' },
+    ...fields,
+  }
+}
+
+const of = (operation: RecordedTransaction['operation'], fields: Partial<RecordedTransaction>) =>
+  transaction({
+    ...{ operation, transactionId: `${operation}-1`, amount: null, currency: null, delta: '0' },
+    ...{ type: operation === 'rollbackbet' ? 'TECHNICAL_ERROR' : 'UNSCORED' },
+    ...fields,
+  })
+
+const settlement = (amount: string, type = 'BET_PAID') =>
+  of('settlement', { amount, delta: amount, currency: 'EUR', type })
+
+const refused = (errorCode: string, description: string, fields: Partial<RecordedTransaction> = {}) =>
+  transaction({ transactionId: 't-2', delta: '0', refusal: { errorCode, description }, ...fields })
+
+const bet = (fields: Partial<RecordedBet> = {}): RecordedBet => ({
+  ...{ betId: 'b-1', playerId: 'anna', currency: 'EUR', stake: '30', status: 'PLACED', credits: {} },
+  ...{ revision: 1, recordedAt: '2026-11-22T10:00:00.000Z' },
+  ...fields,
+})
+
+const history = (record: RecordedBet | null, ...transactions: RecordedTransaction[]): BetHistory => ({
+  ...{ betId: 'b-1', bet: record, transactions },
+})
+
+const tombstone = bet({ status: 'ROLLED_BACK', stake: '0' })
+const used = 'betId: already used by another transaction'
+
+describe('the verdict', () => {
+  it.each<[BetHistory, string]>([
+    [history(bet(), transaction()), 'Taken once, for 30.00 EUR; not settled.'],
+    [
+      history(bet(), transaction(), refused('INVALID_BET', used), refused('INVALID_BET', used)),
+      'Taken once, for 30.00 EUR; not settled; 2 other placebets were refused and debited nothing.',
+    ],
+    [
+      history(bet({ status: 'ROLLED_BACK' }), transaction(), of('rollbackbet', { delta: '30' })),
+      'Taken once, for 30.00 EUR; rolled back, the stake was returned.',
+    ],
+    [
+      history(tombstone, of('rollbackbet', {}), refused('INVALID_BET', 'betId: the bet was rolled back')),
+      'Never taken: its rollback came first, so nothing was debited; 1 later placebet was refused and debited nothing.',
+    ],
+    [
+      history(null, refused('INSUFFICIENT_FUNDS', 'amount: insufficient funds')),
+      'Never taken: its placebet was refused (INSUFFICIENT_FUNDS) and debited nothing.',
+    ],
+    [
+      history(null, refused('A', 'x'), refused('B', 'y', { transactionId: 't-3' })),
+      'Never taken: each of its 2 placebets was refused (A, B) and debited nothing.',
+    ],
+    [
+      history(
+        bet({ credits: { BET_PAID: { live: '75', reversed: '0', owed: '0' } } }),
+        transaction(),
+        settlement('75'),
+      ),
+      'Taken once, for 30.00 EUR; settled: 75.00 EUR credited as BET_PAID.',
+    ],
+    [
+      history(
+        bet({ credits: { BET_PAID: { live: null, reversed: '0', owed: '75' } } }),
+        ...[transaction(), settlement('75')],
+        of('unsettlement', { refusal: { errorCode: 'INSUFFICIENT_FUNDS', description: 'x' } }),
+      ),
+      'Taken once, for 30.00 EUR; not settled any more: 75.00 EUR of BET_PAID uncollected, owed to the platform.',
+    ],
+    [history(bet()), 'A bet of the legacy integration, for 30.00 EUR; not settled.'],
+    [
+      history(bet(), transaction(), transaction({ transactionId: 't-9' })),
+      'TAKEN 2 TIMES: more than one placebet was accepted, which the rules do not allow (D10).',
+    ],
+  ])('%#', (found, verdict) => {
+    expect(tellBet(found).verdict).toBe(verdict)
+  })
+})
+
+describe('the rule of each call', () => {
+  const before = transaction()
+  it.each<[string, BetHistory, string, RegExp]>([
+    ['an accepted bet', history(bet(), before), 'spec 4.1', /new bet, and the funds sufficed/],
+    ['no funds', history(null, refused('INSUFFICIENT_FUNDS', 'amount: x')), 'D6', /lower than the stake/],
+    ['currency', history(null, refused('INVALID_CURRENCY', 'currency: x')), 'D23', /currency of the player/],
+    ['a used betId', history(bet(), before, refused('INVALID_BET', used)), 'D10', /belongs to t-1/],
+    [
+      'another player',
+      history(bet(), before, refused('INVALID_BET', used, { playerId: 'kenji' })),
+      ...(['D15', /of another player/] as const),
+    ],
+    [
+      'a late bet',
+      history(tombstone, of('rollbackbet', {}), refused('INVALID_BET', 'betId: the bet was rolled back')),
+      ...(['D11', /tombstone/] as const),
+    ],
+    [
+      'a bet after its rollback',
+      history(
+        bet({ status: 'ROLLED_BACK' }),
+        ...[before, of('rollbackbet', { delta: '30' })],
+        refused('INVALID_BET', 'betId: the bet was rolled back'),
+      ),
+      ...(['D10', /was rolled back/] as const),
+    ],
+    ['the operator', history(null, refused('LIMIT_REACHED', 'the limit')), 'D6', /rule of the operator: the limit/],
+    ['a rule with a code of ours', history(null, refused('INVALID_BET', 'no cash-outs')), 'D6', /no cash-outs/],
+    ['a settlement', history(bet(), before, settlement('5', 'VOIDED')), 'D17', /credited as VOIDED/],
+    ['a clawback', history(bet(), before, of('unsettlement', { delta: '-5' })), 'D18', /whole live BET_PAID/],
+    [
+      'a clawback of 0',
+      history(bet(), before, of('unsettlement', { type: 'UNVOIDED' })),
+      ...(['D18', /VOIDED credit, which was 0/] as const),
+    ],
+    [
+      'uncollected',
+      history(
+        bet(),
+        before,
+        of('unsettlement', { refusal: { errorCode: 'INSUFFICIENT_FUNDS', description: 'betId: insufficient funds' } }),
+      ),
+      ...(['D7', /owed to the platform/] as const),
+    ],
+    [
+      'no clawbacks',
+      history(
+        bet(),
+        before,
+        of('unsettlement', {
+          refusal: {
+            errorCode: 'INSUFFICIENT_FUNDS',
+            description: 'betId: the amount of the settlement cannot be deducted',
+          },
+        }),
+      ),
+      ...(['D20', /owed to the platform/] as const),
+    ],
+    ['a rollback', history(bet(), before, of('rollbackbet', { delta: '30' })), 'spec 4.3', /stake was returned/],
+    ['a tombstone', history(tombstone, of('rollbackbet', {})), 'D11', /the bet was unknown/],
+    [
+      'a second rollback',
+      history(tombstone, of('rollbackbet', {}), of('rollbackbet', { transactionId: 'r-2' })),
+      ...(['D12', /rolled back already/] as const),
+    ],
+    [
+      'a rollback of a stake of 0',
+      history(bet({ status: 'ROLLED_BACK', stake: '0' }), transaction({ amount: '0', delta: '0' }), of('rollbackbet', {})),
+      ...(['spec 4.3', /stake of 0/] as const),
+    ],
+    ['a rollback of a legacy bet', history(bet(), of('rollbackbet', { delta: '30' })), 'spec 4.3', /returned/],
+  ])('%s', (_, found, rule, why) => {
+    const last = tellBet(found).steps.at(-1)
+    expect(last?.rule).toBe(rule)
+    expect(last?.why).toMatch(why)
+  })
+})
+
+describe('what the records do not explain', () => {
+  const notesOf = (found: BetHistory) => tellBet(found).notes.slice(0, -2)
+
+  it('a credit by other code', () => {
+    const credited = bet({ credits: { BET_PAID: { live: '75', reversed: '10', owed: '5' } } })
+    expect(notesOf(history(credited, transaction(), settlement('60')))).toEqual([
+      "30.00 EUR of BET_PAID is in no recorded settlement: the PAM's own code credited it, or it was imported.",
+    ])
+  })
+
+  it('a credit that was removed by other code', () => {
+    expect(notesOf(history(bet(), transaction(), settlement('60')))).toEqual([
+      'Recorded settlements credited 60.00 EUR more as BET_PAID than the bet holds: its row was changed by other code.',
+    ])
+  })
+
+  it('imports', () => {
+    expect(notesOf(history(bet()))).toEqual([
+      'No placebet of this bet is recorded: it was imported, or is read from the view of legacy bets (D27).',
+    ])
+    expect(notesOf(history(bet(), transaction({ balanceAfter: null })))).toEqual([
+      'Transactions without a balance were imported: their time is that of the import.',
+    ])
+  })
+
+  it('and it never claims to know retries', () => {
+    expect(tellBet(history(bet(), transaction())).notes).toEqual([
+      'Retries are not recorded: each was answered with the first decision, and changed nothing (D2).',
+      'Refusals that a retry may still turn into a success are not recorded either (D8), nor are faults (D9).',
+    ])
+  })
+})
+
+it('is printed as a table', () => {
+  minute = 0
+  const credited = bet({ credits: { BET_PAID: { live: '75', reversed: '0', owed: '0' } }, revision: 2 })
+  const story = tellBet(
+    history(
+      credited,
+      transaction(),
+      refused('INVALID_BET', used, { playerId: 'kenji', balanceAfter: null }),
+      of('settlement', { amount: '75', delta: '75', type: 'BET_PAID', balanceAfter: '145' }),
+    ),
+  )
+  expect(formatBet(story)).toBe(`Bet b-1 of player anna
+Taken once, for 30.00 EUR; settled: 75.00 EUR credited as BET_PAID; 1 other placebet was refused and debited nothing.
+
+Recorded (UTC)           Call                 Transaction   Change  Balance after  Decision
+2026-11-22 10:01:00.000  placebet             t-1           -30.00          70.00  accepted: a new bet, and the funds sufficed (spec 4.1)
+2026-11-22 10:02:00.000  placebet             t-2             0.00              ?  refused INVALID_BET: the betId belongs to a bet of another player; nothing was debited (D15)
+2026-11-22 10:03:00.000  settlement BET_PAID  settlement-1  +75.00         145.00  accepted: credited as BET_PAID (D17)
+
+Now:   PLACED, stake 30.00 EUR, revision 2
+       BET_PAID: live 75.00 EUR, reversed 0.00 EUR, uncollected 0.00 EUR
+Notes: Player kenji is named by a transaction too.
+       Transactions without a balance were imported: their time is that of the import.
+       Retries are not recorded: each was answered with the first decision, and changed nothing (D2).
+       Refusals that a retry may still turn into a success are not recorded either (D8), nor are faults (D9).`)
+})
