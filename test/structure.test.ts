@@ -219,8 +219,16 @@ describe('the check itself', () => {
     ],
     ['big.js elsewhere', { 'decide/rules.ts': `import Big from 'big.js'` }, /only money may import/],
     ['zod elsewhere', { 'store.ts': `import type { z } from 'zod'` }, /only requests may import/],
-    ['a builtin elsewhere', { 'store.ts': `import 'node:fs'` }, /only http and audit and command and reconcile may import/],
-    ['a builtin without its prefix', { 'store.ts': `import 'crypto'` }, /only http and audit and command and reconcile may import/],
+    [
+      'a builtin elsewhere',
+      { 'store.ts': `import 'node:fs'` },
+      /only http and audit and command and reconcile may import/,
+    ],
+    [
+      'a builtin without its prefix',
+      { 'store.ts': `import 'crypto'` },
+      /only http and audit and command and reconcile may import/,
+    ],
     ['a part of a dependency', { 'requests.ts': `import 'zod/v4/core'` }, /not a dependency/],
     ['a framework', { 'http/body.ts': `import type { Request } from 'express'` }, /not a dependency/],
     ['a driver', { 'stores/pg.ts': `import { Pool } from 'pg'` }, /not a dependency/],

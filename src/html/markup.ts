@@ -43,9 +43,7 @@ export function escapeInvisible(text: string): string {
 
 /** Escapes text for elements only: quotes stay, since JSON bodies are full of them. */
 export function content(text: string): Markup {
-  return new Markup(
-    escapeInvisible(text).replace(/[&<>]/g, character => `&#${character.charCodeAt(0)};`),
-  )
+  return new Markup(escapeInvisible(text).replace(/[&<>]/g, character => `&#${character.charCodeAt(0)};`))
 }
 
 function escapedUnits(character: string): string {

@@ -43,7 +43,11 @@ const groupsMax = 100
  * @param from the begin of the range
  * @param each is called with every difference
  */
-export function createCollection(max: number, from: string, each: (difference: Difference) => void): Collection {
+export function createCollection(
+  max: number,
+  from: string,
+  each: (difference: Difference) => void,
+): Collection {
   const kept = new Map<DifferenceKind, Difference[]>()
   const counts = new Map<DifferenceKind, { count: number; sums: Map<string | null, Decimal> }>()
   const bets = createGroups()
@@ -141,13 +145,20 @@ function group(
 
 /** The largest effects first; among equals, in the order of their ids. */
 function largest(differences: readonly Difference[], max: number): Difference[] {
-  const ranked = differences.map(difference => ({ difference, size: sizeOf(difference), id: idOf(difference) }))
+  const ranked = differences.map(difference => ({
+    difference,
+    size: sizeOf(difference),
+    id: idOf(difference),
+  }))
   ranked.sort((one, other) => compare(other.size, one.size) || (one.id < other.id ? -1 : 1))
   return ranked.slice(0, max).map(({ difference }) => difference)
 }
 
 const sizeOf = ({ effects }: Difference): Decimal =>
-  effects.reduce((most, { amount }) => (compare(magnitudeOf(amount), most) > 0 ? magnitudeOf(amount) : most), '0')
+  effects.reduce(
+    (most, { amount }) => (compare(magnitudeOf(amount), most) > 0 ? magnitudeOf(amount) : most),
+    '0',
+  )
 
 const idOf = ({ report, wallet }: Difference) =>
   `${(report ?? wallet)?.operation}\t${(report ?? wallet)?.transactionId}\t${report?.line ?? ''}`

@@ -106,7 +106,11 @@ function quotedRecord(text: string, start: number, line: number, delimiter: stri
     // The next chunk may begin with the rest of a line end, or with the second quote of a pair.
     if (at >= text.length || (text[at] === '\r' && at + 1 === text.length)) return null
     if (!text.startsWith(delimiter, at)) {
-      invalidRow(line, null, `after the quote of value ${cells.length}, a ${JSON.stringify(delimiter)} is missing`)
+      invalidRow(
+        line,
+        null,
+        `after the quote of value ${cells.length}, a ${JSON.stringify(delimiter)} is missing`,
+      )
     }
     at += delimiter.length
   }

@@ -27,7 +27,8 @@ export function dailyTotals(lookups: Pick<WalletLookups, 'transactions'>): Route
   const running = new Map<string, Promise<string>>()
   return async body => {
     const date = typeof body === 'object' && body !== null ? (body as { date?: unknown }).date : undefined
-    if (typeof date !== 'string' || !isDay(date)) return invalid('date: must be a day in UTC, such as 2026-11-22')
+    if (typeof date !== 'string' || !isDay(date))
+      return invalid('date: must be a day in UTC, such as 2026-11-22')
     if (Date.parse(date) + dayMs + settleMs > Date.now()) return invalid('date: the day is not over')
     let reading = running.get(date)
     if (reading === undefined) {

@@ -50,7 +50,12 @@ export interface Hidden {
   day: boolean
 }
 
-const letters: Record<Operation, string> = { placebet: 'P', settlement: 'S', unsettlement: 'U', rollbackbet: 'R' }
+const letters: Record<Operation, string> = {
+  placebet: 'P',
+  settlement: 'S',
+  unsettlement: 'U',
+  rollbackbet: 'R',
+}
 const operations: Record<string, Operation> = {
   ...{ P: 'placebet', S: 'settlement', U: 'unsettlement', R: 'rollbackbet' },
 }
@@ -111,7 +116,8 @@ export function rowOfLine(line: string): ReportRow {
 
 export function recordOfLine(line: string): WalletRecord {
   const { entry, more } = read(line)
-  const [recordedAt = '', transactionDate = '', errorCode, walletTransactionId = '', playerId = '', type] = more
+  const [recordedAt = '', transactionDate = '', errorCode, walletTransactionId = '', playerId = '', type] =
+    more
   return {
     ...entry,
     ...{ recordedAt, transactionDate, walletTransactionId, playerId },
@@ -124,6 +130,7 @@ export const isDebit = (operation: Operation) => debits.includes(operation)
 
 /** What this side counts for the player's balance within the range: `"-30"` for a stake of 30. */
 export function countedOf(entry: Entry | null): Decimal {
-  if (entry === null || !entry.inRange || !entry.accepted || entry.amount === null || isZero(entry.amount)) return '0'
+  if (entry === null || !entry.inRange || !entry.accepted || entry.amount === null || isZero(entry.amount))
+    return '0'
   return isDebit(entry.operation) ? negate(entry.amount) : entry.amount
 }

@@ -5,7 +5,8 @@ import type { Judged } from './repairs.js'
 
 export function explanationOf(judged: Judged): string {
   const { kind, row, record } = judged
-  const isAlsoAcross = kind !== 'midnight' && row !== null && record !== null && row.inRange !== record.inRange
+  const isAlsoAcross =
+    kind !== 'midnight' && row !== null && record !== null && row.inRange !== record.inRange
   return isAlsoAcross
     ? `${sentenceOf(judged)} It is also on the other side of midnight: recorded at ${record.recordedAt}.`
     : sentenceOf(judged)
@@ -56,10 +57,14 @@ function sentenceOf({ kind, row, record }: Judged): string {
 
 function tombstoneText(row: ReportRow | null, record: WalletRecord | null): string {
   if (row?.operation === 'placebet') {
-    const refused = record === null ? 'the bet never arrived' : `the bet came later and was refused with ${record.errorCode}`
+    const refused =
+      record === null
+        ? 'the bet never arrived'
+        : `the bet came later and was refused with ${record.errorCode}`
     return `The platform counts a stake of ${moneyText(row)}. Its rollback arrived first, and ${refused}: nothing was debited.`
   }
-  const counted = row === null ? 'The report does not have this rollback' : `The platform counts ${moneyText(row)}`
+  const counted =
+    row === null ? 'The report does not have this rollback' : `The platform counts ${moneyText(row)}`
   return `${counted}. The bet never arrived before its rollback, so there was no stake to return: nothing moved.`
 }
 
@@ -67,12 +72,18 @@ function midnightText(row: ReportRow | null, record: WalletRecord | null): strin
   if (row === null) {
     return `The wallet recorded it at ${record?.recordedAt}; the platform dates it ${record?.transactionDate}, outside of the range of this report.`
   }
-  const dated = row.transactionDate === null ? 'The report has it' : `The platform dates it ${row.transactionDate}`
+  const dated =
+    row.transactionDate === null ? 'The report has it' : `The platform dates it ${row.transactionDate}`
   const outside = record?.inRange && row.inRange ? '' : row.inRange ? ', outside of the range' : ''
   return `${dated}${row.inRange ? '' : ', outside of the range'}; the wallet recorded it at ${record?.recordedAt}${outside}.`
 }
 
 /** `30 EUR`. */
-export function moneyText({ amount, currency }: { amount: Decimal | null; currency: string | null } | Entry): string {
-  return amount === null ? 'an amount that the report does not state' : `${amount} ${currency ?? '(unknown currency)'}`
+export function moneyText({
+  amount,
+  currency,
+}: { amount: Decimal | null; currency: string | null } | Entry): string {
+  return amount === null
+    ? 'an amount that the report does not state'
+    : `${amount} ${currency ?? '(unknown currency)'}`
 }

@@ -1,5 +1,5 @@
 /** Sums of differences per bet or per player, of any number of them, in bounded memory. */
-import { add, type Decimal, isNegative, negate, subtract, compare } from '../money.js'
+import { add, compare, type Decimal, isNegative, negate, subtract } from '../money.js'
 import { createSpool, partitionOf, partitions } from './spool.js'
 
 /** The differences of one bet or player in one currency. */

@@ -32,7 +32,11 @@ export async function* jsonRecords(chunks: AsyncIterable<string>): AsyncGenerato
     rest = lines.pop() ?? ''
     yield read(lines)
     if (rest.length > lineLengthMax) {
-      invalidRow(line + 1, null, `the line has more than ${lineLengthMax} characters: one object per line is expected`)
+      invalidRow(
+        line + 1,
+        null,
+        `the line has more than ${lineLengthMax} characters: one object per line is expected`,
+      )
     }
   }
   yield read([rest])

@@ -75,7 +75,9 @@ function pairByContent(findings: readonly Finding[]): { paired: Judged[]; others
   for (const finding of findings) {
     if (finding.shape === 'record') continue
     const row = finding.row as ReportRow
-    const index = isCountedThere(finding) ? free.findIndex(({ record }) => isSame(row, record as WalletRecord)) : -1
+    const index = isCountedThere(finding)
+      ? free.findIndex(({ record }) => isSame(row, record as WalletRecord))
+      : -1
     const [same] = index === -1 ? [] : free.splice(index, 1)
     if (same === undefined) others.push(finding)
     else paired.push({ shape: 'pair', row, record: same.record, kind: 'other-transaction-id' })
@@ -146,7 +148,10 @@ async function judgeRow(
     const record = { ...judging.recordOf(elsewhere), inRange: false }
     return { shape: 'pair', row, record, kind: await kindOfPair(row, record, others, judging) }
   }
-  return { ...finding, kind: (await isTombstoned(row, null, others, judging)) ? 'tombstone' : 'never-arrived' }
+  return {
+    ...finding,
+    kind: (await isTombstoned(row, null, others, judging)) ? 'tombstone' : 'never-arrived',
+  }
 }
 
 async function kindOfRecord(
@@ -181,7 +186,8 @@ function isTombstone(history: BetHistory | null): boolean {
   return isZero(history.bet.stake) && !history.transactions.some(isTakenBet)
 }
 
-const isTakenBet = ({ operation, refusal }: RecordedTransaction) => operation === 'placebet' && refusal === null
+const isTakenBet = ({ operation, refusal }: RecordedTransaction) =>
+  operation === 'placebet' && refusal === null
 
 /**
  * A rollback that moved nothing: its bet never came (D11), or was rolled back before (D12).

@@ -101,7 +101,9 @@ export function mappingOf(given: ReportMapping = {}): Mapping {
     isRequired: field => requiredFields.includes(field) || typeof columns[field] === 'string',
     operations: new Map([
       ...operationNames.map(name => [name, { operation: name, type: null }] as const),
-      ...entriesOf('operations', given.operations).map(([word, to]) => [word, operationOf(word, to)] as const),
+      ...entriesOf('operations', given.operations).map(
+        ([word, to]) => [word, operationOf(word, to)] as const,
+      ),
     ]),
     types: new Map([
       ...allTypes.map(name => [name, name] as const),
@@ -112,7 +114,8 @@ export function mappingOf(given: ReportMapping = {}): Mapping {
     statuses: new Map([
       ...(['accepted', 'refused'] as const).map(name => [name, name] as const),
       ...entriesOf('statuses', given.statuses).map(
-        ([word, to]) => [word, to === null ? null : oneOf(`statuses.${word}`, to, ['accepted', 'refused'])] as const,
+        ([word, to]) =>
+          [word, to === null ? null : oneOf(`statuses.${word}`, to, ['accepted', 'refused'])] as const,
       ),
     ]),
     delimiter,
@@ -122,7 +125,8 @@ export function mappingOf(given: ReportMapping = {}): Mapping {
 }
 
 function constantOf(field: Field, column: unknown): string {
-  const value = typeof column === 'object' && column !== null ? (column as { value?: unknown }).value : undefined
+  const value =
+    typeof column === 'object' && column !== null ? (column as { value?: unknown }).value : undefined
   if (typeof value === 'string' && value !== '') return value
   return invalid(`columns.${field} must be the name of a column, or { "value": "…" }`)
 }
@@ -146,17 +150,22 @@ export function operationTypes(operation: Operation): readonly string[] | null {
 }
 
 function checkNames(part: string, value: unknown, known: readonly string[]): void {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) invalid(`${part} must be an object`)
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    invalid(`${part} must be an object`)
   const unknown = Object.keys(value as object).find(name => !known.includes(name))
   if (unknown !== undefined) invalid(`${part} has no ${shown(unknown)}; it has ${known.join(', ')}`)
 }
 
 function entriesOf<T>(part: string, value: Record<string, T> | undefined): [string, T][] {
   if (value === undefined) return []
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) invalid(`${part} must be an object`)
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    invalid(`${part} must be an object`)
   return Object.entries(value)
 }
 
 function oneOf<const T extends string>(part: string, value: unknown, known: readonly T[]): T {
-  return known.find(each => each === value) ?? invalid(`${part} must be one of ${known.join(', ')}, not ${shown(value)}`)
+  return (
+    known.find(each => each === value) ??
+    invalid(`${part} must be one of ${known.join(', ')}, not ${shown(value)}`)
+  )
 }

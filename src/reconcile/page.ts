@@ -95,8 +95,17 @@ function article(difference: Difference): Markup {
   const facts: (readonly [string, string])[] = [
     ['Bet', betId],
     ...(playerId === null ? [] : [['Player', playerId] as const]),
-    ...(report === null ? [] : [['Report', `line ${report.line}${report.transactionDate ? `, ${report.transactionDate}` : ''}`] as const]),
-    ...(wallet === null ? [] : [['Wallet', `${wallet.walletTransactionId}, recorded ${wallet.recordedAt}`] as const]),
+    ...(report === null
+      ? []
+      : [
+          [
+            'Report',
+            `line ${report.line}${report.transactionDate ? `, ${report.transactionDate}` : ''}`,
+          ] as const,
+        ]),
+    ...(wallet === null
+      ? []
+      : [['Wallet', `${wallet.walletTransactionId}, recorded ${wallet.recordedAt}`] as const]),
     [repair.by === 'nobody' ? 'To do' : repair.by === 'platform' ? 'Platform' : 'Operator', repair.text],
   ]
   return html`<article class="case failed ${isUrgent ? 'fail' : 'none'}">

@@ -43,7 +43,11 @@ export function isAcrossMidnight(row: ReportRow, record: WalletRecord): boolean 
   return row.inRange !== record.inRange || (row.inRange && row.day !== '' && row.day !== record.day)
 }
 
-export function comparePartition(rowLines: readonly string[], recordLines: readonly string[], sink: PairSink) {
+export function comparePartition(
+  rowLines: readonly string[],
+  recordLines: readonly string[],
+  sink: PairSink,
+) {
   const records = new Records(recordLines, sink)
 
   // Nearly all rows: their line begins as the record's does. They come first, so that of two rows with one key
@@ -69,7 +73,9 @@ export function comparePartition(rowLines: readonly string[], recordLines: reado
 
   for (const row of alone) {
     if (!row.inRange) continue
-    const key = row.accepted ? keysOfOtherOperations(row).find(other => records.agrees(other, row)) : undefined
+    const key = row.accepted
+      ? keysOfOtherOperations(row).find(other => records.agrees(other, row))
+      : undefined
     if (key !== undefined) {
       sink.found({ shape: 'operation', row, record: records.get(key).record })
       records.take(key)

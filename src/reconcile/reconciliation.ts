@@ -1,14 +1,15 @@
 /** `reconcile`: compares the platform's report with the wallet's transactions. */
-import { microsecondsOf, millisecondsOf } from '../lookups/times.js'
+
 import type { WalletLookups } from '../lookups/records.js'
+import { microsecondsOf, millisecondsOf } from '../lookups/times.js'
 import { add, type Decimal, isZero, subtract } from '../money.js'
 import { type OptionChecks, optionChecks } from '../option-checks.js'
 import { type Collected, type Collection, createCollection } from './collection.js'
 import type { Difference, Finding } from './difference.js'
 import { countedOf, type Hidden, lineOfRecord, lineOfRow, recordOfLine, rowOfLine } from './entry.js'
 import { ReconcileError } from './errors.js'
-import { judgeBet, type Judging, limitedLookups } from './judge.js'
-import { type ReportMapping, mappingOf } from './mapping.js'
+import { type Judging, judgeBet, limitedLookups } from './judge.js'
+import { mappingOf, type ReportMapping } from './mapping.js'
 import { comparePartition } from './pairs.js'
 import { type OpenedReport, openReport } from './report-rows.js'
 import { createSpool, partitionOf, partitions, type Spool } from './spool.js'
@@ -130,7 +131,13 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
     return {
       verdict: isEmpty ? 'nothing-compared' : isEqual ? 'equal' : 'different',
       ...{ from, to },
-      rows: { report: report.rows, ignored: opened.ignored(), outside, wallet: wallet.rows, ...compared.rows },
+      rows: {
+        report: report.rows,
+        ignored: opened.ignored(),
+        outside,
+        wallet: wallet.rows,
+        ...compared.rows,
+      },
       ...{ totals, currencies },
       ...collected,
       notes,
@@ -189,7 +196,8 @@ function hiddenBy({ has, hasTypes }: OpenedReport, notes: string[]): Hidden {
   const hidden = { playerId: !has('playerId'), type: !hasTypes, day: !has('transactionDate') }
   if (hidden.playerId) notes.push('The report has no players: they were not compared.')
   if (hidden.type) notes.push('The report has no types of settlements: they were not compared.')
-  if (hidden.day) notes.push('The report has no dates: all of its rows count in the range, and days are not compared.')
+  if (hidden.day)
+    notes.push('The report has no dates: all of its rows count in the range, and days are not compared.')
   if (!has('status')) notes.push('The report has no statuses: all of its rows count as accepted.')
   return hidden
 }
@@ -252,7 +260,15 @@ interface Compared {
 }
 
 /** Compares partition by partition. The findings go to a spool by bet. */
-function compareSides({ report, wallet, findings }: { report: Spool; wallet: Spool; findings: Spool }): Compared {
+function compareSides({
+  report,
+  wallet,
+  findings,
+}: {
+  report: Spool
+  wallet: Spool
+  findings: Spool
+}): Compared {
   const rows = { equal: 0, refusedAlone: 0 }
   const unstated = new Map<string | null, Decimal>()
   for (let partition = 0; partition < partitions; partition += 1) {
@@ -321,8 +337,9 @@ function checkSums(
     const explained = add(effects.get(currency) ?? '0', unstated.get(currency) ?? '0')
     const rest = subtract(difference, explained)
     if (!isZero(rest)) {
-      throw new Error(`The differences do not explain the totals: ${rest} ${currency} is left. Please report this.`)
+      throw new Error(
+        `The differences do not explain the totals: ${rest} ${currency} is left. Please report this.`,
+      )
     }
   }
 }
-

@@ -61,7 +61,9 @@ export function repairOf({ kind, row, record }: Judged, from: string): Repair {
         'The platform nets the amount off later winnings of the player (spec 4.2). Debit nothing by hand: the player would pay twice (D7).',
       )
     case 'other-transaction-id':
-      return platform('The money moved once. The platform names the transactionId under which it was answered with success.')
+      return platform(
+        'The money moved once. The platform names the transactionId under which it was answered with success.',
+      )
     case 'duplicate-there':
       return platform('The money moved once here. The platform counts the row once.')
     case 'conflict-there':
@@ -79,7 +81,14 @@ function neverArrived(row: ReportRow, from: string): Repair {
     case 'placebet':
       return operator(
         'Ask the platform first. If it keeps the bet, send the placebet: it is a retry, so it debits once, if funds suffice. Otherwise the platform cancels the bet.',
-        [callOf('/placebet', row, { ...moneyOf(row), sessionId: 'reconciliation', betType: 'SINGLE', ...date })],
+        [
+          callOf('/placebet', row, {
+            ...moneyOf(row),
+            sessionId: 'reconciliation',
+            betType: 'SINGLE',
+            ...date,
+          }),
+        ],
       )
     case 'settlement':
       return operator('Settle the bet, under the same transactionId: a retry credits once.', [
@@ -101,9 +110,10 @@ function missingThere(record: WalletRecord): Repair {
   const date = { transactionDate: recordedAt }
   switch (record.operation) {
     case 'placebet':
-      return operator(`${afterwards} If it does not know the bet, roll it back: the player gets the stake back.`, [
-        callOf('/rollbackbet', renamed(record), { type: 'TECHNICAL_ERROR', ...date }),
-      ])
+      return operator(
+        `${afterwards} If it does not know the bet, roll it back: the player gets the stake back.`,
+        [callOf('/rollbackbet', renamed(record), { type: 'TECHNICAL_ERROR', ...date })],
+      )
     case 'settlement':
       if (type === 'CASHOUT') return operator(`${afterwards} A cash-out cannot be reversed by a call (D18).`)
       return operator(
@@ -134,7 +144,9 @@ function otherAmount(row: ReportRow, record: WalletRecord): Repair {
         'An unsettlement debits the live credit that the wallet has recorded (D18): compare the settlements of the bet.',
       )
     case 'rollbackbet':
-      return operator('A rollback returns the stake that the wallet has recorded: compare the placebet of the bet.')
+      return operator(
+        'A rollback returns the stake that the wallet has recorded: compare the placebet of the bet.',
+      )
   }
 }
 
@@ -147,7 +159,8 @@ function otherSettlement(row: ReportRow, record: WalletRecord): Repair {
       [settlementOf(record, record.type, missing, 'rest')],
     )
   }
-  if (record.type === 'CASHOUT') return operator(`${afterwards} A cash-out cannot be reversed by a call (D18).`)
+  if (record.type === 'CASHOUT')
+    return operator(`${afterwards} A cash-out cannot be reversed by a call (D18).`)
   return operator(
     `If the platform is right, reverse the settlement, then settle the right amount. The first call reverses every live ${record.type} credit of the bet (D18).`,
     [reverse(record), ...(isZero(there) ? [] : [settlementOf(record, record.type, there, 'right')])],
@@ -156,7 +169,9 @@ function otherSettlement(row: ReportRow, record: WalletRecord): Repair {
 
 function otherType(row: ReportRow, record: WalletRecord): Repair {
   if (record.operation !== 'settlement' || record.type === 'CASHOUT') {
-    return operator('Compare the settlements of the bet with the platform: each type is reversed for itself (D18).')
+    return operator(
+      'Compare the settlements of the bet with the platform: each type is reversed for itself (D18).',
+    )
   }
   return operator(
     'If the platform is right, reverse the settlement, then settle with the right type. Or leave it: the amount is the same, and only a later unsettlement would differ.',
@@ -172,7 +187,12 @@ function reverse(record: WalletRecord): RepairCall | null {
   return callOf('/unsettlement', renamed(record), { type, transactionDate: record.recordedAt })
 }
 
-function settlementOf(record: WalletRecord, type: string | null, amount: Decimal, why: string): RepairCall | null {
+function settlementOf(
+  record: WalletRecord,
+  type: string | null,
+  amount: Decimal,
+  why: string,
+): RepairCall | null {
   const { currency, recordedAt } = record
   return callOf('/settlement', renamed(record, why), { type, amount, currency, transactionDate: recordedAt })
 }

@@ -1,10 +1,10 @@
 /** The platform's report as rows that can be compared. */
 import { JsonNumber, parseDecimal } from '../money.js'
 import { parseDate } from '../requests.js'
-import { csvRecords } from './csv.js'
+import { type CsvRecord, csvRecords } from './csv.js'
 import type { ReportRow } from './entry.js'
 import { invalidRow, ReconcileError, shown } from './errors.js'
-import { jsonRecords } from './json-lines.js'
+import { type JsonRecord, jsonRecords } from './json-lines.js'
 import { type Field, fields, type Mapping, operationTypes } from './mapping.js'
 import { type ReportSource, textChunks } from './text-chunks.js'
 
@@ -58,7 +58,9 @@ interface Records {
 }
 
 /** Whether the first character that is no space is a `{`. */
-async function sniffed(chunks: AsyncGenerator<string>): Promise<{ isJson: boolean; chunks: AsyncIterable<string> }> {
+async function sniffed(
+  chunks: AsyncGenerator<string>,
+): Promise<{ isJson: boolean; chunks: AsyncIterable<string> }> {
   let start = ''
   let ended = false
   while (start.trim() === '' && !ended) {
@@ -76,7 +78,7 @@ async function sniffed(chunks: AsyncGenerator<string>): Promise<{ isJson: boolea
 
 async function openCsv(chunks: AsyncIterable<string>, mapping: Mapping): Promise<Records> {
   const batches = csvRecords(chunks, mapping.delimiter)
-  let first = (await batches.next()).value ?? []
+  let first: CsvRecord[] = (await batches.next()).value ?? []
   while (first.length === 0) {
     const { done, value } = await batches.next()
     if (done === true) break
@@ -101,14 +103,15 @@ async function openCsv(chunks: AsyncIterable<string>, mapping: Mapping): Promise
   }
   async function* records() {
     yield others.map(({ line, cells }) => ({ line, values: values(cells, line) }))
-    for await (const batch of batches) yield batch.map(({ line, cells }) => ({ line, values: values(cells, line) }))
+    for await (const batch of batches)
+      yield batch.map(({ line, cells }) => ({ line, values: values(cells, line) }))
   }
   return { has: field => indexes.has(field), records: records() }
 }
 
 async function openJson(chunks: AsyncIterable<string>, mapping: Mapping): Promise<Records> {
   const batches = jsonRecords(chunks)
-  let first = (await batches.next()).value ?? []
+  let first: JsonRecord[] = (await batches.next()).value ?? []
   while (first.length === 0) {
     const { done, value } = await batches.next()
     if (done === true) break
@@ -151,72 +154,103 @@ const currencyText = /^[A-Za-z0-9._-]{1,16}$/
 
 /** @returns reads one row; `null` for a row that the mapping ignores */
 function rowReader(mapping: Mapping, isInRange: (date: string) => boolean) {
-  const columnOf = (field: Field) => mapping.columns.get(field) ?? field
-  const text = (line: number, field: Field, values: Values): string => {
-    const value = mapping.constants.get(field) ?? values(field)
+  const read = new ValueReader(mapping)
+  return (line: number, values: Values): ReportRow | null => {
+    const meaning = read.word(line, 'operation', values, mapping.operations)
+    if (meaning === null) return null
+    const status =
+      read.text(line, 'status', values) === ''
+        ? 'accepted'
+        : read.word(line, 'status', values, mapping.statuses)
+    if (status === null) return null
+    const { operation } = meaning
+    const accepted = status === 'accepted'
+    const transactionDate = read.date(line, values)
+    const amount = accepted ? read.amount(line, operation, values) : null
+    const currency = read.currency(line, values)
+    if (amount !== null && currency === null) invalidRow(line, read.columnOf('currency'), 'is empty')
+    return {
+      operation,
+      transactionId: read.id(line, 'transactionId', values),
+      betId: read.id(line, 'betId', values),
+      playerId: read.text(line, 'playerId', values) === '' ? null : read.id(line, 'playerId', values),
+      type: meaning.type ?? read.type(line, values, operationTypes(operation)),
+      ...{ accepted, amount, currency },
+      day: transactionDate?.slice(0, 10) ?? '',
+      inRange: transactionDate === null || isInRange(transactionDate),
+      ...{ line, transactionDate },
+    }
+  }
+}
+
+/** Reads single values of a row. Each method throws with the line and the column. */
+class ValueReader {
+  readonly #mapping: Mapping
+  readonly #readAmount: ReturnType<typeof amountReader>
+
+  constructor(mapping: Mapping) {
+    this.#mapping = mapping
+    this.#readAmount = amountReader(mapping, field => this.columnOf(field))
+  }
+
+  columnOf(field: Field): string {
+    return this.#mapping.columns.get(field) ?? field
+  }
+
+  #value(field: Field, values: Values): unknown {
+    return this.#mapping.constants.get(field) ?? values(field)
+  }
+
+  /** Empty where there is none. */
+  text(line: number, field: Field, values: Values): string {
+    const value = this.#value(field, values)
     if (typeof value === 'string') return value
     if (value === undefined || value === null) return ''
     // Ids that a report writes as whole numbers. A JsonNumber keeps every digit.
     const digits = typeof value === 'number' || value instanceof JsonNumber ? String(value) : ''
     if (/^-?[0-9]+$/.test(digits)) return digits
-    return invalidRow(line, columnOf(field), `must be text, not ${shown(value)}`)
-  }
-  const id = (line: number, field: Field, values: Values): string => {
-    const value = text(line, field, values)
-    if (plainId.test(value) || anyId.test(value)) return value
-    if (value === '') return invalidRow(line, columnOf(field), 'is empty')
-    return invalidRow(line, columnOf(field), 'must have 1 to 255 characters, and no control characters')
-  }
-  const word = <T>(line: number, field: Field, values: Values, words: ReadonlyMap<string, T>): T => {
-    const value = text(line, field, values)
-    const found = words.get(value)
-    if (found !== undefined) return found
-    const known = [...words.keys()].join(', ')
-    return invalidRow(line, columnOf(field), `${shown(value)} is none of ${known}; say in the mapping what it is`)
-  }
-  const amount = amountReader(mapping, columnOf)
-  const date = (line: number, values: Values): string | null => {
-    const value = text(line, 'transactionDate', values)
-    if (value === '') return null
-    const parsed = parseDate(value)
-    return parsed ?? invalidRow(line, columnOf('transactionDate'), `${shown(value)} is no ISO 8601 date and time`)
-  }
-  const type = (line: number, values: Values, types: readonly string[] | null): string | null => {
-    if (types === null || text(line, 'type', values) === '') return null
-    const found = word(line, 'type', values, mapping.types)
-    return types.includes(found)
-      ? found
-      : invalidRow(line, columnOf('type'), `${found} does not fit the operation: ${types.join(', ')}`)
-  }
-  const currency = (line: number, values: Values) => {
-    const value = text(line, 'currency', values)
-    return value === '' || currencyText.test(value)
-      ? value || null
-      : invalidRow(line, columnOf('currency'), `${shown(value)} is no currency code`)
+    return invalidRow(line, this.columnOf(field), `must be text, not ${shown(value)}`)
   }
 
-  return (line: number, values: Values): ReportRow | null => {
-    const meaning = word(line, 'operation', values, mapping.operations)
-    if (meaning === null) return null
-    const counts = text(line, 'status', values) === '' ? 'accepted' : word(line, 'status', values, mapping.statuses)
-    if (counts === null) return null
-    const { operation } = meaning
-    const accepted = counts === 'accepted'
-    const transactionDate = date(line, values)
-    const moved = accepted ? amount(line, operation, mapping.constants.get('amount') ?? values('amount')) : null
-    const code = currency(line, values)
-    if (moved !== null && code === null) invalidRow(line, columnOf('currency'), 'is empty')
-    return {
-      operation,
-      transactionId: id(line, 'transactionId', values),
-      betId: id(line, 'betId', values),
-      playerId: text(line, 'playerId', values) === '' ? null : id(line, 'playerId', values),
-      type: meaning.type ?? type(line, values, operationTypes(operation)),
-      ...{ accepted, amount: moved, currency: code },
-      day: transactionDate?.slice(0, 10) ?? '',
-      inRange: transactionDate === null || isInRange(transactionDate),
-      ...{ line, transactionDate },
-    }
+  id(line: number, field: Field, values: Values): string {
+    const value = this.text(line, field, values)
+    if (plainId.test(value) || anyId.test(value)) return value
+    if (value === '') return invalidRow(line, this.columnOf(field), 'is empty')
+    return invalidRow(line, this.columnOf(field), 'must have 1 to 255 characters, and no control characters')
+  }
+
+  word<T>(line: number, field: Field, values: Values, words: ReadonlyMap<string, T>): T {
+    const value = this.text(line, field, values)
+    const found = words.get(value)
+    if (found !== undefined) return found
+    const problem = `${shown(value)} is none of ${[...words.keys()].join(', ')}; say in the mapping what it is`
+    return invalidRow(line, this.columnOf(field), problem)
+  }
+
+  date(line: number, values: Values): string | null {
+    const value = this.text(line, 'transactionDate', values)
+    if (value === '') return null
+    const problem = `${shown(value)} is no ISO 8601 date and time`
+    return parseDate(value) ?? invalidRow(line, this.columnOf('transactionDate'), problem)
+  }
+
+  /** @param types those of the operation; `null`: it has none */
+  type(line: number, values: Values, types: readonly string[] | null): string | null {
+    if (types === null || this.text(line, 'type', values) === '') return null
+    const type = this.word(line, 'type', values, this.#mapping.types)
+    if (types.includes(type)) return type
+    return invalidRow(line, this.columnOf('type'), `${type} does not fit the operation: ${types.join(', ')}`)
+  }
+
+  currency(line: number, values: Values): string | null {
+    const value = this.text(line, 'currency', values)
+    if (value === '') return null
+    if (currencyText.test(value)) return value
+    return invalidRow(line, this.columnOf('currency'), `${shown(value)} is no currency code`)
+  }
+
+  amount(line: number, operation: ReportRow['operation'], values: Values): string | null {
+    return this.#readAmount(line, operation, this.#value('amount', values))
   }
 }
 
@@ -231,7 +265,8 @@ function amountReader({ decimalPoint, signs }: Mapping, columnOf: (field: Field)
       return mayBeEmpty.includes(operation) ? null : invalid('is empty')
     }
     let text = String(value)
-    if (typeof value === 'number' && parseDecimal(value) === null) invalid(`${shown(text)} has too many digits`)
+    if (typeof value === 'number' && parseDecimal(value) === null)
+      invalid(`${shown(text)} has too many digits`)
     if (decimalPoint === ',' && typeof value === 'string') {
       text = text.includes('.') ? '' : text.replace(',', '.')
     }
@@ -242,7 +277,9 @@ function amountReader({ decimalPoint, signs }: Mapping, columnOf: (field: Field)
       return invalid(`${shown(value)} is no decimal with ${point} and without separators of thousands`)
     }
     if (signs === 'unsigned' && negative) {
-      return invalid(`${shown(value)} has a minus; if debits have one, set "signs" in the mapping to "player" or "platform"`)
+      return invalid(
+        `${shown(value)} has a minus; if debits have one, set "signs" in the mapping to "player" or "platform"`,
+      )
     }
     const isDebit = debits.includes(operation)
     if (signs !== 'unsigned' && parsed !== '0' && negative !== (isDebit === (signs === 'player'))) {

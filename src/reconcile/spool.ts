@@ -35,7 +35,10 @@ export function partitionOf(key: string): number {
 /** Nothing is written to a file before a partition has collected a chunk. */
 export function createSpool(): Spool {
   const open = Array.from({ length: partitions }, () => '')
-  const places = Array.from({ length: partitions }, () => ({ offsets: [] as number[], sizes: [] as number[] }))
+  const places = Array.from({ length: partitions }, () => ({
+    offsets: [] as number[],
+    sizes: [] as number[],
+  }))
   let file: SpoolFile | null = null
   let end = 0
   const write = (partition: number) => {

@@ -22,7 +22,11 @@ export function formatReconciliation(reconciliation: Reconciliation): string {
     totals.length === 0 ? '' : totalsTable(reconciliation),
     kinds.length === 0 ? '' : kindsTable(reconciliation),
     ...kinds.map(({ kind, title, count }) =>
-      listOf(title, count, differences.filter(difference => difference.kind === kind)),
+      listOf(
+        title,
+        count,
+        differences.filter(difference => difference.kind === kind),
+      ),
     ),
     groupsTable('Bet', reconciliation.bets, reconciliation.betsOmitted),
     groupsTable('Player', reconciliation.players, reconciliation.playersOmitted),
@@ -41,7 +45,16 @@ function totalsTable({ totals, currencies }: Reconciliation): string {
         ...[numberText(wallet.count), wallet.amount, signed(difference)],
       ]),
       ...currencies.map(({ currency, report, wallet, difference }) => [
-        ...['', 'net for players', currency ?? '?', '', signed(report), '', signed(wallet), signed(difference)],
+        ...[
+          '',
+          'net for players',
+          currency ?? '?',
+          '',
+          signed(report),
+          '',
+          signed(wallet),
+          signed(difference),
+        ],
       ]),
     ],
     3,
@@ -77,7 +90,14 @@ function groupsTable(name: string, groups: readonly GroupSum[], omitted: number)
   if (groups.length === 0) return ''
   const shown = groups.slice(0, shownMax)
   const rows = shown.map(({ id, currency, count, report, wallet, difference }) => [
-    ...[id ?? '(unknown)', currency ?? '?', numberText(count), signed(report), signed(wallet), signed(difference)],
+    ...[
+      id ?? '(unknown)',
+      currency ?? '?',
+      numberText(count),
+      signed(report),
+      signed(wallet),
+      signed(difference),
+    ],
   ])
   const more = groups.length - shown.length + omitted
   const header = [name, 'Currency', 'Differences', 'Report', 'Wallet', 'Difference']
@@ -90,7 +110,9 @@ function table(rows: readonly (readonly string[])[], left: number): string {
   return rows
     .map(row =>
       row
-        .map((cell, index) => (index < left ? cell.padEnd(widths[index] ?? 0) : cell.padStart(widths[index] ?? 0)))
+        .map((cell, index) =>
+          index < left ? cell.padEnd(widths[index] ?? 0) : cell.padStart(widths[index] ?? 0),
+        )
         .join('  ')
         .trimEnd(),
     )

@@ -71,11 +71,19 @@ export function totalsOf(report: SideTotals, wallet: SideTotals): Total[] {
   const keys = new Set([...report.counters.keys(), ...wallet.counters.keys()])
   const totals = [...keys].map((key): Total => {
     const counters = [report.counters.get(key), wallet.counters.get(key)] as const
-    const { day, operation, currency } = (counters[0] ?? counters[1])?.entry as Counter['entry']
+    const { entry } = (counters[0] ?? counters[1]) as Counter
+    const { day, operation, currency } = entry
     const sides = { report: sideOf(counters[0]), wallet: sideOf(counters[1]) }
-    return { day, operation, currency, ...sides, difference: subtract(sides.wallet.amount, sides.report.amount) }
+    return {
+      day,
+      operation,
+      currency,
+      ...sides,
+      difference: subtract(sides.wallet.amount, sides.report.amount),
+    }
   })
-  const rank = ({ day, operation, currency }: Total) => `${day}\t${order.indexOf(operation)}\t${currency ?? ''}`
+  const rank = ({ day, operation, currency }: Total) =>
+    `${day}\t${order.indexOf(operation)}\t${currency ?? ''}`
   return totals.sort((one, other) => (rank(one) < rank(other) ? -1 : 1))
 }
 

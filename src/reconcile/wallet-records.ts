@@ -15,7 +15,8 @@ export function recordOf(
 ): WalletRecord {
   const { operation, transactionId, betId, playerId, type, delta, refusal, recordedAt } = transaction
   const moved = parseDecimal(delta)
-  const isRecord = moved !== null && operations.includes(operation) && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(recordedAt)
+  const isRecord =
+    moved !== null && operations.includes(operation) && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(recordedAt)
   if (!isRecord || controls.test(transactionId + betId + playerId)) {
     throw new ReconcileError(
       'INVALID_RECORDS',

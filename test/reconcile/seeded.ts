@@ -145,8 +145,20 @@ const values: Seeded[] = [
     ({ rows }, id) => change(find(rows, id), { currency: 'USD' }),
     what => ({ EUR: effectOf(what, 'EUR'), USD: negated(effectOf(what, 'EUR')) }),
   ),
-  ...each('other-player', all, ['EUR'], ({ rows }, id) => change(find(rows, id), { playerId: 'someone-else' }), none),
-  ...each('other-bet', all, ['EUR'], ({ rows }, id) => change(find(rows, id), { betId: 'another-bet' }), none),
+  ...each(
+    'other-player',
+    all,
+    ['EUR'],
+    ({ rows }, id) => change(find(rows, id), { playerId: 'someone-else' }),
+    none,
+  ),
+  ...each(
+    'other-bet',
+    all,
+    ['EUR'],
+    ({ rows }, id) => change(find(rows, id), { betId: 'another-bet' }),
+    none,
+  ),
   ...each(
     'other-type',
     ['BET_PAID', 'VOIDED', 'CASHOUT'],
@@ -315,14 +327,22 @@ const midnight: Seeded[] = [
   {
     name: 'midnight: recorded here just in time, dated there on the next day, in another report',
     seed: ({ records }) =>
-      void records.push(record('placebet', 'just', 'b', '5', { transactionDate: late, recordedAt: '2026-11-21T23:59:59.999Z' })),
+      void records.push(
+        record('placebet', 'just', 'b', '5', {
+          transactionDate: late,
+          recordedAt: '2026-11-21T23:59:59.999Z',
+        }),
+      ),
     expected: ['midnight: placebet just'],
     effects: { EUR: '-5' },
   },
   {
     name: 'midnight: recorded here at the first moment, dated there on the day before, in the same report',
     seed({ rows, records }) {
-      const first = record('settlement', 'just', 'b', '5', { transactionDate: early, recordedAt: '2026-11-21T00:00:00.000Z' })
+      const first = record('settlement', 'just', 'b', '5', {
+        transactionDate: early,
+        recordedAt: '2026-11-21T00:00:00.000Z',
+      })
       records.push(first)
       rows.push(rowOf(first))
     },
@@ -353,7 +373,8 @@ export const equalities: Seeded[] = [
     name: 'no amounts, currencies and types of unsettlements and rollbacks in the report',
     seed({ rows }) {
       for (const row of rows) {
-        if (['unsettlement', 'rollbackbet'].includes(row.operation)) change(row, { amount: '', currency: '', type: '' })
+        if (['unsettlement', 'rollbackbet'].includes(row.operation))
+          change(row, { amount: '', currency: '', type: '' })
       }
     },
     expected: [],
@@ -380,7 +401,10 @@ export const equalities: Seeded[] = [
   {
     name: 'what both sides count on other days',
     seed({ rows, records }) {
-      const outside = [record('placebet', 'before', 'b', '5', before(early)), record('placebet', 'after', 'c', '5', before(late))]
+      const outside = [
+        record('placebet', 'before', 'b', '5', before(early)),
+        record('placebet', 'after', 'c', '5', before(late)),
+      ]
       records.push(...outside)
       rows.push(...outside.map(rowOf))
     },

@@ -1,6 +1,11 @@
 /** A wallet with some days of transactions, the platform's report about it, and changes to both. */
-import type { BetHistory, RecordedBet, RecordedTransaction, WalletLookups } from '../../src/lookups/records.js'
-import { type Reconciliation, type ReconcileOptions, reconcile } from '../../src/reconcile/index.js'
+import type {
+  BetHistory,
+  RecordedBet,
+  RecordedTransaction,
+  WalletLookups,
+} from '../../src/lookups/records.js'
+import { type ReconcileOptions, type Reconciliation, reconcile } from '../../src/reconcile/index.js'
 import type { Operation } from '../../src/store.js'
 
 /** The day that is reconciled. */
@@ -37,7 +42,12 @@ export function record(
     amount: hasMoney ? amount : null,
     currency: hasMoney ? currency : null,
     betCurrency: currency,
-    type: { placebet: null, settlement: 'BET_PAID', unsettlement: 'UNSCORED', rollbackbet: 'TECHNICAL_ERROR' }[operation],
+    type: {
+      placebet: null,
+      settlement: 'BET_PAID',
+      unsettlement: 'UNSCORED',
+      rollbackbet: 'TECHNICAL_ERROR',
+    }[operation],
     // As a database writes it.
     delta: amount === '0' ? '0' : `${debits.includes(operation) ? '-' : ''}${amount}`,
     refusal: null,
@@ -148,5 +158,8 @@ export function reconcileWorld(
 /** What was found: kind, operation and transactionId of each difference. */
 export const foundIn = ({ differences }: Reconciliation) =>
   differences
-    .map(({ kind, report, wallet }) => `${kind}: ${(report ?? wallet)?.operation} ${(report ?? wallet)?.transactionId}`)
+    .map(
+      ({ kind, report, wallet }) =>
+        `${kind}: ${(report ?? wallet)?.operation} ${(report ?? wallet)?.transactionId}`,
+    )
     .sort()

@@ -1,4 +1,8 @@
 /** The report of an audit as one HTML page: for approval, for debugging and for the archive. */
+
+import { documentOf, factList, section, verdictBlock } from '../../html/document.js'
+import { countText, durationText, momentText, numberText } from '../../html/figures.js'
+import { html, type Markup } from '../../html/markup.js'
 import type { AuditReport, AuditResult, Level } from '../report.js'
 import { unusualReading } from '../text.js'
 import { auditCurve, type Band } from './balance.js'
@@ -10,9 +14,6 @@ import {
   followerCase,
   outcomeOf,
 } from './case.js'
-import { documentOf, factList, section, verdictBlock } from '../../html/document.js'
-import { countText, durationText, momentText, numberText } from '../../html/figures.js'
-import { html, type Markup } from '../../html/markup.js'
 import { timeSpan } from './timeline.js'
 
 /**

@@ -1,11 +1,11 @@
 /** The calls of a case, one row each on a common time axis, so that concurrent calls are visible. */
 
-import { callsOf } from '../excerpt.js'
-import type { AuditExchange, AuditResult } from '../report.js'
-import { caseCurve } from './balance.js'
 import { code } from '../../html/document.js'
 import { axisEnd, countText, durationText, percentText } from '../../html/figures.js'
 import { html, type Markup } from '../../html/markup.js'
+import { callsOf } from '../excerpt.js'
+import type { AuditExchange, AuditResult } from '../report.js'
+import { caseCurve } from './balance.js'
 
 /** The outcome of a call: shown by shape and word, not by colour alone. */
 type CallOutcome = 'success' | 'refusal' | 'fault' | 'unanswered'
