@@ -60,6 +60,13 @@ const operations: Record<string, Operation> = {
   ...{ P: 'placebet', S: 'settlement', U: 'unsettlement', R: 'rollbackbet' },
 }
 
+/** Nearly every id; then the check of all others (D24). */
+const plainId = /^[\x20-\x7e]{1,255}$/
+const anyId = /^[^\p{Cc}\p{Cs}]{1,255}$/u
+
+/** 1 to 255 characters without control characters, which separate the values of a line. */
+export const isId = (text: string) => plainId.test(text) || anyId.test(text)
+
 /** Between what is compared and what is only shown. No value has control characters (D24). */
 const afterCompared = '\u001e'
 

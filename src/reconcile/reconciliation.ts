@@ -116,6 +116,7 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
     const report = await read.report(opened, hidden, sides.report)
     const wallet = await read.wallet(settings, hidden, sides.wallet)
     const compared = compareSides(sides)
+    sides.findings.seal()
     await judgeFindings(sides.findings, collection, {
       isInRange,
       lookups: limitedLookups(options.lookups, settings.lookupsMax, note => notes.push(note)),
@@ -232,6 +233,7 @@ class Reading {
         this.#count('report')
       }
     }
+    spool.seal()
     return { totals, rows, outside }
   }
 
@@ -249,6 +251,7 @@ class Reading {
       }
       this.#count('wallet')
     }
+    spool.seal()
     return { totals, rows }
   }
 }

@@ -2,7 +2,7 @@
 import { JsonNumber, parseDecimal } from '../money.js'
 import { parseDate } from '../requests.js'
 import { type CsvRecord, csvRecords } from './csv.js'
-import type { ReportRow } from './entry.js'
+import { isId, type ReportRow } from './entry.js'
 import { invalidRow, ReconcileError, shown } from './errors.js'
 import { type JsonRecord, jsonRecords } from './json-lines.js'
 import { type Field, fields, type Mapping, operationTypes } from './mapping.js'
@@ -19,8 +19,10 @@ export interface OpenedReport {
   ignored(): number
 }
 
-/** A row before its values are read: one value per field, `undefined` where there is none. */
-type Values = (field: Field) => unknown
+/** A row before its values are read: a value per field, in their order; `undefined` where there is none. */
+type Values = readonly unknown[]
+
+const placeOf = Object.fromEntries(fields.map((field, place) => [field, place])) as Record<Field, number>
 
 /**
  * Opens the platform's report: JSON lines if it begins with `{`, otherwise CSV with a header.
@@ -76,15 +78,23 @@ async function sniffed(
   return { isJson: start.trimStart().startsWith('{'), chunks: all() }
 }
 
+/** The first batch that is not empty. */
+async function firstOf<T>(batches: AsyncGenerator<T[]>): Promise<T[]> {
+  for (;;) {
+    const { done, value } = await batches.next()
+    if (done === true) return []
+    if (value.length > 0) return value
+  }
+}
+
+async function* after<T>(first: T[], batches: AsyncGenerator<T[]>): AsyncGenerator<T[]> {
+  yield first
+  yield* batches
+}
+
 async function openCsv(chunks: AsyncIterable<string>, mapping: Mapping): Promise<Records> {
   const batches = csvRecords(chunks, mapping.delimiter)
-  let first: CsvRecord[] = (await batches.next()).value ?? []
-  while (first.length === 0) {
-    const { done, value } = await batches.next()
-    if (done === true) break
-    first = value
-  }
-  const [head, ...others] = first
+  const [head, ...others] = await firstOf(batches)
   const header = (head?.cells ?? []).map(cell => cell.trim())
   const twice = header.find((name, index) => name !== '' && header.indexOf(name) !== index)
   const indexes = new Map<Field, number>()
@@ -95,46 +105,41 @@ async function openCsv(chunks: AsyncIterable<string>, mapping: Mapping): Promise
     else indexes.set(field, index)
   }
   const at = fields.map(field => indexes.get(field) ?? -1)
-  const values = (cells: readonly string[], line: number): Values => {
+  const valuesOf = ({ line, cells }: CsvRecord) => {
     if (cells.length !== header.length) {
       invalidRow(line, null, `it has ${cells.length} values, and the header has ${header.length} columns`)
     }
-    return field => cells[at[fields.indexOf(field)] ?? -1]
+    return { line, values: at.map(index => cells[index]) }
   }
   async function* records() {
-    yield others.map(({ line, cells }) => ({ line, values: values(cells, line) }))
-    for await (const batch of batches)
-      yield batch.map(({ line, cells }) => ({ line, values: values(cells, line) }))
+    for await (const batch of after(others, batches)) yield batch.map(valuesOf)
   }
   return { has: field => indexes.has(field), records: records() }
 }
 
 async function openJson(chunks: AsyncIterable<string>, mapping: Mapping): Promise<Records> {
   const batches = jsonRecords(chunks)
-  let first: JsonRecord[] = (await batches.next()).value ?? []
-  while (first.length === 0) {
-    const { done, value } = await batches.next()
-    if (done === true) break
-    first = value
-  }
+  const first = await firstOf(batches)
   const keys = Object.keys(first[0]?.fields ?? {})
   for (const [field, column] of mapping.columns) {
     if (!keys.includes(column)) missingColumn(field, column, mapping, keys)
   }
-  const named = new Map([...mapping.columns].filter(([, column]) => keys.includes(column)))
-  const valuesOf =
-    (record: Readonly<Record<string, unknown>>): Values =>
-    field => {
-      const column = named.get(field)
-      return column === undefined || !Object.hasOwn(record, column) ? undefined : record[column]
-    }
-  async function* records() {
-    yield first.map(({ line, fields: record }) => ({ line, values: valuesOf(record) }))
-    for await (const batch of batches) {
-      yield batch.map(({ line, fields: record }) => ({ line, values: valuesOf(record) }))
-    }
+  const columns = fields.map(field => mapping.columns.get(field) ?? null)
+  const missing = columns.filter((column): column is string => column !== null && !keys.includes(column))
+  const valuesOf = ({ line, fields: record }: JsonRecord) => {
+    // What the first row lacks is not compared: a status that comes later must not be overlooked.
+    const late = missing.find(column => Object.hasOwn(record, column))
+    if (late !== undefined) invalidRow(line, late, 'the first row has no such key')
+    const values = columns.map(column =>
+      column === null || !Object.hasOwn(record, column) ? undefined : record[column],
+    )
+    return { line, values }
   }
-  return { has: field => named.has(field), records: records() }
+  async function* records() {
+    for await (const batch of after(first, batches)) yield batch.map(valuesOf)
+  }
+  const isKnown = (column: string | undefined) => column !== undefined && keys.includes(column)
+  return { has: field => isKnown(mapping.columns.get(field)), records: records() }
 }
 
 function missingColumn(field: Field, column: string, mapping: Mapping, found: readonly string[]): void {
@@ -147,9 +152,6 @@ function missingColumn(field: Field, column: string, mapping: Mapping, found: re
   )
 }
 
-/** Nearly every id; then the check of all others (D24). */
-const plainId = /^[\x20-\x7e]{1,255}$/
-const anyId = /^[^\p{Cc}\p{Cs}]{1,255}$/u
 const currencyText = /^[A-Za-z0-9._-]{1,16}$/
 
 /** @returns reads one row; `null` for a row that the mapping ignores */
@@ -175,10 +177,13 @@ function rowReader(mapping: Mapping, isInRange: (date: string) => boolean) {
       betId: read.id(line, 'betId', values),
       playerId: read.text(line, 'playerId', values) === '' ? null : read.id(line, 'playerId', values),
       type: meaning.type ?? read.type(line, values, operationTypes(operation)),
-      ...{ accepted, amount, currency },
+      accepted,
+      amount,
+      currency,
       day: transactionDate?.slice(0, 10) ?? '',
       inRange: transactionDate === null || isInRange(transactionDate),
-      ...{ line, transactionDate },
+      line,
+      transactionDate,
     }
   }
 }
@@ -186,10 +191,12 @@ function rowReader(mapping: Mapping, isInRange: (date: string) => boolean) {
 /** Reads single values of a row. Each method throws with the line and the column. */
 class ValueReader {
   readonly #mapping: Mapping
+  readonly #constants: Values
   readonly #readAmount: ReturnType<typeof amountReader>
 
   constructor(mapping: Mapping) {
     this.#mapping = mapping
+    this.#constants = fields.map(field => mapping.constants.get(field))
     this.#readAmount = amountReader(mapping, field => this.columnOf(field))
   }
 
@@ -198,7 +205,7 @@ class ValueReader {
   }
 
   #value(field: Field, values: Values): unknown {
-    return this.#mapping.constants.get(field) ?? values(field)
+    return this.#constants[placeOf[field]] ?? values[placeOf[field]]
   }
 
   /** Empty where there is none. */
@@ -214,7 +221,7 @@ class ValueReader {
 
   id(line: number, field: Field, values: Values): string {
     const value = this.text(line, field, values)
-    if (plainId.test(value) || anyId.test(value)) return value
+    if (isId(value)) return value
     if (value === '') return invalidRow(line, this.columnOf(field), 'is empty')
     return invalidRow(line, this.columnOf(field), 'must have 1 to 255 characters, and no control characters')
   }
@@ -230,8 +237,8 @@ class ValueReader {
   date(line: number, values: Values): string | null {
     const value = this.text(line, 'transactionDate', values)
     if (value === '') return null
-    const problem = `${shown(value)} is no ISO 8601 date and time`
-    return parseDate(value) ?? invalidRow(line, this.columnOf('transactionDate'), problem)
+    const column = this.columnOf('transactionDate')
+    return parseDate(value) ?? invalidRow(line, column, `${shown(value)} is no ISO 8601 date and time`)
   }
 
   /** @param types those of the operation; `null`: it has none */

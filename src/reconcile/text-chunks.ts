@@ -5,7 +5,7 @@ import { invalidRow, ReconcileError } from './errors.js'
 /** A path, or the content in chunks: bytes in UTF-8, or text. */
 export type ReportSource = string | AsyncIterable<Uint8Array | string>
 
-const chunkBytes = 256 * 1024
+const chunkBytes = 64 * 1024
 
 /** @throws {ReconcileError} `INVALID_REPORT` for a file that cannot be read, and for bytes that are not UTF-8 */
 export async function* textChunks(source: ReportSource): AsyncGenerator<string> {

@@ -1,12 +1,11 @@
 /** The wallet's transactions as records that can be compared. */
 import type { RecordedTransaction } from '../lookups/records.js'
 import { isNegative, negate, parseDecimal } from '../money.js'
-import type { WalletRecord } from './entry.js'
+import { isId, type WalletRecord } from './entry.js'
 import { ReconcileError, shown } from './errors.js'
 
 const operations: readonly string[] = ['placebet', 'settlement', 'unsettlement', 'rollbackbet']
-/** They separate values in the temporary file. No id has them (D24). */
-const controls = /\p{Cc}/u
+const time = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
 
 /** @throws {ReconcileError} `INVALID_RECORDS`: the look-ups are not those of this library's stores, say */
 export function recordOf(
@@ -16,8 +15,13 @@ export function recordOf(
   const { operation, transactionId, betId, playerId, type, delta, refusal, recordedAt } = transaction
   const moved = parseDecimal(delta)
   const isRecord =
-    moved !== null && operations.includes(operation) && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(recordedAt)
-  if (!isRecord || controls.test(transactionId + betId + playerId)) {
+    moved !== null &&
+    operations.includes(operation) &&
+    time.test(recordedAt) &&
+    isId(transactionId) &&
+    isId(betId) &&
+    isId(playerId)
+  if (!isRecord) {
     throw new ReconcileError(
       'INVALID_RECORDS',
       `The look-ups returned a transaction that is none of the wallet's: operation ${shown(operation)}, ` +
@@ -26,7 +30,10 @@ export function recordOf(
   }
   const accepted = refusal === null
   return {
-    ...{ operation, transactionId, betId, playerId },
+    operation,
+    transactionId,
+    betId,
+    playerId,
     // The type of a rollback is its reason.
     type: operation === 'settlement' || operation === 'unsettlement' ? type : null,
     accepted,
