@@ -27,7 +27,9 @@ async function main(words: readonly string[]): Promise<number> {
     console.log(commandHelp)
     return command === undefined ? 2 : 0
   }
-  throw new UsageError(`Unknown command ${JSON.stringify(command)}: the commands are ${[...commands.keys()].join(', ')}`)
+  throw new UsageError(
+    `Unknown command ${JSON.stringify(command)}: the commands are ${[...commands.keys()].join(', ')}`,
+  )
 }
 
 function printError(error: unknown): void {
@@ -48,8 +50,7 @@ const isToolError = (error: unknown): error is AuditError | ReconcileError =>
 const isStoreError = (error: unknown): error is Error & { code: string } =>
   error instanceof Error && /^(?:Postgres|Mysql)StoreError$/.test(error.name)
 
-const adviceFor = ({ code }: { code: string }) =>
-  code === 'LOOKUP_INDEX_MISSING' ? ' (here: --scan)' : ''
+const adviceFor = ({ code }: { code: string }) => (code === 'LOOKUP_INDEX_MISSING' ? ' (here: --scan)' : '')
 
 /** A config file may have left a pool open, which would keep the process. */
 function exit(code: number): void {
@@ -57,11 +58,8 @@ function exit(code: number): void {
   process.stdout.write('', () => process.exit())
 }
 
-main(process.argv.slice(2)).then(
-  exit,
-  (error: unknown) => {
-    if (process.stderr.isTTY) overwriteLine('')
-    printError(error)
-    exit(2)
-  },
-)
+main(process.argv.slice(2)).then(exit, (error: unknown) => {
+  if (process.stderr.isTTY) overwriteLine('')
+  printError(error)
+  exit(2)
+})

@@ -57,7 +57,9 @@ async function sourceOf(values: LookupValues): Promise<Source> {
   const { config, schema, scan } = values
   if (config !== undefined) {
     if (values['database-url'] !== undefined || schema !== undefined || scan !== undefined)
-      throw new UsageError('--config excludes --database-url, --schema and --scan: the file makes the look-ups')
+      throw new UsageError(
+        '--config excludes --database-url, --schema and --scan: the file makes the look-ups',
+      )
     return await configured(config)
   }
   const url = values['database-url'] ?? process.env[databaseVariable]
@@ -135,7 +137,9 @@ async function configured(file: string): Promise<Source> {
   }
   const lookups = module.lookups as Partial<WalletLookups> | undefined
   if (!lookupNames.every(name => typeof lookups?.[name] === 'function'))
-    throw new CannotLookUp(`${path} must export lookups, as createPostgresLookups or createMysqlLookups return them`)
+    throw new CannotLookUp(
+      `${path} must export lookups, as createPostgresLookups or createMysqlLookups return them`,
+    )
   const { close } = module
   return {
     lookups: lookups as WalletLookups,

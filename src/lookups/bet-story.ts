@@ -62,7 +62,8 @@ function verdictOf(history: BetHistory, steps: readonly BetStep[]): string {
       : `; ${refused} ${isTombstone ? 'later' : 'other'} placebet${refused === 1 ? ' was' : 's were'} refused and debited nothing`
   if (isTombstone) return `Never taken: its rollback came first, so nothing was debited${others}.`
   const stake = money(bet.stake, bet.currency)
-  const start = taken.length === 1 ? `Taken once, for ${stake}` : `A bet of the legacy integration, for ${stake}`
+  const start =
+    taken.length === 1 ? `Taken once, for ${stake}` : `A bet of the legacy integration, for ${stake}`
   return `${start}; ${outcomeOf(bet)}${others}.`
 }
 
@@ -110,7 +111,9 @@ function differencesOf(history: BetHistory): string[] {
   if (bet === null) return []
   const found: string[] = []
   if (isLegacy(history))
-    found.push('No placebet of this bet is recorded: it was imported, or is read from the view of legacy bets (D27).')
+    found.push(
+      'No placebet of this bet is recorded: it was imported, or is read from the view of legacy bets (D27).',
+    )
   if (transactions.some(({ balanceAfter }) => balanceAfter === null))
     found.push('Transactions without a balance were imported: their time is that of the import.')
   const accepted = transactions.filter(({ refusal }) => refusal === null)

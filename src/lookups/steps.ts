@@ -75,7 +75,10 @@ function refusedBet(
     return { rule: 'D23', why: 'not the currency of the player; final, nothing was debited' }
   // The library's own descriptions; a rule of the operator may answer INVALID_BET too.
   if (errorCode !== 'INVALID_BET' || !description.startsWith('betId: '))
-    return { rule: 'D6', why: `refused by a rule of the operator: ${description}; final, nothing was debited` }
+    return {
+      rule: 'D6',
+      why: `refused by a rule of the operator: ${description}; final, nothing was debited`,
+    }
   if (bet !== null && bet.playerId !== playerId)
     return { rule: 'D15', why: 'the betId belongs to a bet of another player; nothing was debited' }
   if (isTombstone)

@@ -126,8 +126,14 @@ const betColumns: Column<RecordedBet>[] = [
   { title: 'Status', text: ({ status }) => status },
   { title: 'Stake', right: true, text: ({ stake, currency }) => money(stake, currency) },
   { title: 'Live', text: bet => creditText(bet, credit => credit.live) },
-  { title: 'Reversed', text: bet => creditText(bet, credit => (isZero(credit.reversed) ? null : credit.reversed)) },
-  { title: 'Uncollected', text: bet => creditText(bet, credit => (isZero(credit.owed) ? null : credit.owed)) },
+  {
+    title: 'Reversed',
+    text: bet => creditText(bet, credit => (isZero(credit.reversed) ? null : credit.reversed)),
+  },
+  {
+    title: 'Uncollected',
+    text: bet => creditText(bet, credit => (isZero(credit.owed) ? null : credit.owed)),
+  },
 ]
 
 type CreditPart = (credit: NonNullable<RecordedBet['credits']['BET_PAID']>) => Decimal | null

@@ -1,7 +1,6 @@
 /** Times of look-ups: UTC, as text that sorts by time. */
 
-const iso =
-  /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?(?:Z|\+00:00)?)?$/
+const iso = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?(?:Z|\+00:00)?)?$/
 
 /**
  * A time in UTC with microseconds, as databases keep it: `"2026-11-22T10:00:00.123456"`.

@@ -20,7 +20,10 @@ interface Ran {
 }
 
 /** Runs the command until it ends, in the repository, where the drivers are installed. */
-function run(words: readonly string[], { cwd = root, url = '' }: { cwd?: string; url?: string } = {}): Promise<Ran> {
+function run(
+  words: readonly string[],
+  { cwd = root, url = '' }: { cwd?: string; url?: string } = {},
+): Promise<Ran> {
   const child = spawn(process.execPath, [command, ...words], {
     cwd,
     env: { ...process.env, NODE_OPTIONS: '', BET_WALLET_DATABASE_URL: url },
@@ -57,11 +60,21 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
       wallet = await open({ ownPlayersTable: true })
       url = wallet.url ?? ''
       options = ['--schema', wallet.schema]
-      const common = { playerId: 'anna', betId: 'b-123', currency: 'EUR', transactionDate: '2026-11-22T10:00:00Z' }
+      const common = {
+        playerId: 'anna',
+        betId: 'b-123',
+        currency: 'EUR',
+        transactionDate: '2026-11-22T10:00:00Z',
+      }
       const bet = { ...common, sessionId: 's', odds: '2', betType: 'SINGLE', amount: '30' }
       await handlePlaceBet(wallet.store, { ...bet, transactionId: 't-1' })
       await handlePlaceBet(wallet.store, { ...bet, transactionId: 't-2' })
-      await recordSettlement(wallet.store, { ...common, transactionId: 's-1', type: 'BET_PAID', amount: '75' })
+      await recordSettlement(wallet.store, {
+        ...common,
+        transactionId: 's-1',
+        type: 'BET_PAID',
+        amount: '75',
+      })
     })
     afterAll(() => wallet?.close())
 
@@ -96,13 +109,17 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
       expect(transaction.out.replace(times, 'TIME').split('\n')).toEqual([
         'Transaction s-1',
         '',
-        expect.stringMatching(/^Recorded \(UTC\) +Call +Player +Bet +Amount +Change +Balance after +Wallet id +Decision$/),
+        expect.stringMatching(
+          /^Recorded \(UTC\) +Call +Player +Bet +Amount +Change +Balance after +Wallet id +Decision$/,
+        ),
         expect.stringMatching(
           /^TIME {2}settlement BET_PAID {2}anna +b-123 +75\.00 EUR +\+75\.00 +145\.00 +\d+ +accepted$/,
         ),
         '',
       ])
-      const player = await run(['player', 'anna', '--limit', '1', '--from', '2020-01-01', ...options], { url })
+      const player = await run(['player', 'anna', '--limit', '1', '--from', '2020-01-01', ...options], {
+        url,
+      })
       expect(player.error).toBe('')
       expect(player.out).toMatch(/^Player anna has 145\.00 EUR now\n\n/)
       expect(player.out).toMatch(/settlement BET_PAID {2}s-1 .*\+75\.00 +145\.00 {2}accepted\n/)
@@ -147,7 +164,9 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
     it('says that the driver is missing, and what to do', async () => {
       const { code, error } = await run(['bet', 'b-123', ...options], { url, cwd: folder })
       expect(code).toBe(2)
-      expect(error).toMatch(/^The driver (?:pg|mysql2) is not installed in .*: npm install (?:pg|mysql2)\. Or .*--config\.\n$/)
+      expect(error).toMatch(
+        /^The driver (?:pg|mysql2) is not installed in .*: npm install (?:pg|mysql2)\. Or .*--config\.\n$/,
+      )
     })
 
     it('needs the index, or --scan', async () => {
@@ -156,7 +175,9 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
         const words = ['player', 'anna', '--schema', bare.schema]
         const { code, error } = await run(words, { url: bare.url ?? '' })
         expect(code).toBe(2)
-        expect(error).toMatch(/^Cannot look up: .* has no index on \(player_id, recorded_at\).*\(here: --scan\)\n$/)
+        expect(error).toMatch(
+          /^Cannot look up: .* has no index on \(player_id, recorded_at\).*\(here: --scan\)\n$/,
+        )
         expect((await run([...words, '--scan'], { url: bare.url ?? '' })).code).toBe(0)
       } finally {
         await bare.close()
@@ -190,8 +211,16 @@ describe('a config file', () => {
 
   it.each([
     ['missing', () => join(folder, 'missing.mjs'), /missing\.mjs cannot be loaded/],
-    ['broken', () => file('broken.mjs', 'throw new Error("no pool")'), /broken\.mjs cannot be loaded: no pool/],
-    ['without look-ups', () => file('empty.mjs', 'export const store = {}'), /empty\.mjs must export lookups/],
+    [
+      'broken',
+      () => file('broken.mjs', 'throw new Error("no pool")'),
+      /broken\.mjs cannot be loaded: no pool/,
+    ],
+    [
+      'without look-ups',
+      () => file('empty.mjs', 'export const store = {}'),
+      /empty\.mjs must export lookups/,
+    ],
   ])('that is %s is named', async (_, path, problem) => {
     const { code, error } = await run(['bet', 'b-1', '--config', path()])
     expect(code).toBe(2)
@@ -203,7 +232,10 @@ it.each([
   [['bet'], /The id of the bet is missing/],
   [['bet', 'b', '1'], /Only one id is allowed; unexpected: 1/],
   [['bet', 'b-1'], /The database is missing: --database-url/],
-  [['bet', 'b-1', '--database-url', 'http://user:secret@host/'], /must begin with postgres:\/\/ or mysql:\/\//],
+  [
+    ['bet', 'b-1', '--database-url', 'http://user:secret@host/'],
+    /must begin with postgres:\/\/ or mysql:\/\//,
+  ],
   [['bet', 'b-1', '--config', 'a.mjs', '--schema', 'x'], /--config excludes/],
   [['player', 'anna', '--from', 'yesterday'], /--from must be a time in UTC/],
   [['player', 'anna', '--limit', 'x'], /--limit must be a whole number/],

@@ -1,6 +1,12 @@
 /** The life of a bet in words: a rule for each call, and a verdict that claims only what is recorded. */
 import { describe, expect, it } from 'vitest'
-import { type BetHistory, formatBet, type RecordedBet, type RecordedTransaction, tellBet } from '../../src/lookups/index.js'
+import {
+  type BetHistory,
+  formatBet,
+  type RecordedBet,
+  type RecordedTransaction,
+  tellBet,
+} from '../../src/lookups/index.js'
 
 let minute = 0
 
@@ -116,8 +122,18 @@ describe('the rule of each call', () => {
       ),
       ...(['D10', /was rolled back/] as const),
     ],
-    ['the operator', history(null, refused('LIMIT_REACHED', 'the limit')), 'D6', /rule of the operator: the limit/],
-    ['a rule with a code of ours', history(null, refused('INVALID_BET', 'no cash-outs')), 'D6', /no cash-outs/],
+    [
+      'the operator',
+      history(null, refused('LIMIT_REACHED', 'the limit')),
+      'D6',
+      /rule of the operator: the limit/,
+    ],
+    [
+      'a rule with a code of ours',
+      history(null, refused('INVALID_BET', 'no cash-outs')),
+      'D6',
+      /no cash-outs/,
+    ],
     ['a settlement', history(bet(), before, settlement('5', 'VOIDED')), 'D17', /credited as VOIDED/],
     ['a clawback', history(bet(), before, of('unsettlement', { delta: '-5' })), 'D18', /whole live BET_PAID/],
     [
@@ -130,7 +146,9 @@ describe('the rule of each call', () => {
       history(
         bet(),
         before,
-        of('unsettlement', { refusal: { errorCode: 'INSUFFICIENT_FUNDS', description: 'betId: insufficient funds' } }),
+        of('unsettlement', {
+          refusal: { errorCode: 'INSUFFICIENT_FUNDS', description: 'betId: insufficient funds' },
+        }),
       ),
       ...(['D7', /owed to the platform/] as const),
     ],
@@ -148,7 +166,12 @@ describe('the rule of each call', () => {
       ),
       ...(['D20', /owed to the platform/] as const),
     ],
-    ['a rollback', history(bet(), before, of('rollbackbet', { delta: '30' })), 'spec 4.3', /stake was returned/],
+    [
+      'a rollback',
+      history(bet(), before, of('rollbackbet', { delta: '30' })),
+      'spec 4.3',
+      /stake was returned/,
+    ],
     ['a tombstone', history(tombstone, of('rollbackbet', {})), 'D11', /the bet was unknown/],
     [
       'a second rollback',
@@ -157,10 +180,19 @@ describe('the rule of each call', () => {
     ],
     [
       'a rollback of a stake of 0',
-      history(bet({ status: 'ROLLED_BACK', stake: '0' }), transaction({ amount: '0', delta: '0' }), of('rollbackbet', {})),
+      history(
+        bet({ status: 'ROLLED_BACK', stake: '0' }),
+        transaction({ amount: '0', delta: '0' }),
+        of('rollbackbet', {}),
+      ),
       ...(['spec 4.3', /stake of 0/] as const),
     ],
-    ['a rollback of a legacy bet', history(bet(), of('rollbackbet', { delta: '30' })), 'spec 4.3', /returned/],
+    [
+      'a rollback of a legacy bet',
+      history(bet(), of('rollbackbet', { delta: '30' })),
+      'spec 4.3',
+      /returned/,
+    ],
   ])('%s', (_, found, rule, why) => {
     const last = tellBet(found).steps.at(-1)
     expect(last?.rule).toBe(rule)

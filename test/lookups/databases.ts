@@ -2,6 +2,7 @@
 import { PGlite } from '@electric-sql/pglite'
 import type { WalletStore } from '../../src/index.js'
 import type { WalletLookups } from '../../src/lookups/index.js'
+import type { Bet, Transaction } from '../../src/store.js'
 import {
   createMysqlLookups,
   createMysqlStore,
@@ -17,7 +18,6 @@ import {
   migratePostgres,
   type PostgresClient,
 } from '../../src/stores/postgres/index.js'
-import type { Bet, Transaction } from '../../src/store.js'
 import { freshMariadb } from '../mariadb/fresh-database.js'
 import { noMariadb } from '../mariadb/installation.js'
 import { freshDatabase } from '../postgres/fresh-database.js'
@@ -66,7 +66,9 @@ async function openPostgres(
   const schema = 'bet_wallet'
   if (ownPlayersTable) {
     await client.query('CREATE SCHEMA pam')
-    await client.query('CREATE TABLE pam.accounts (id text PRIMARY KEY, currency text NOT NULL, balance bigint NOT NULL)')
+    await client.query(
+      'CREATE TABLE pam.accounts (id text PRIMARY KEY, currency text NOT NULL, balance bigint NOT NULL)',
+    )
   }
   const players = { ...columns, table: 'pam.accounts', balanceType: 'minor-units' as const }
   const options = ownPlayersTable ? { players } : {}
@@ -105,7 +107,11 @@ async function openMariadb({ lookupIndexes = true, ownPlayersTable = false }: Se
     )
   const players = {
     ...columns,
-    ...{ table: `${schema}.accounts`, idCollation: 'utf8mb4_general_ci', balanceType: 'minor-units' as const },
+    ...{
+      table: `${schema}.accounts`,
+      idCollation: 'utf8mb4_general_ci',
+      balanceType: 'minor-units' as const,
+    },
   }
   const options = { schema, ...(ownPlayersTable ? { players } : {}) }
   await migrateMysql(pool, options, { lookupIndexes })

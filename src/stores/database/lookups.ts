@@ -1,12 +1,12 @@
 /** Look-ups over a database: pages, streams, and records from rows. Read only. */
-import {
-  type BetHistory,
-  type Page,
-  type PlayerHistory,
-  type RecordedBet,
-  type RecordedTransaction,
-  type TimeRange,
-  type WalletLookups,
+import type {
+  BetHistory,
+  Page,
+  PlayerHistory,
+  RecordedBet,
+  RecordedTransaction,
+  TimeRange,
+  WalletLookups,
 } from '../../lookups/records.js'
 import { microsecondsOf, millisecondsOf } from '../../lookups/times.js'
 import { type Decimal, parseDecimal } from '../../money.js'
@@ -88,7 +88,7 @@ export function createDatabaseLookups(parts: LookupParts): WalletLookups {
         of: 'transaction',
         transactionId: idOf(parts, 'transactionId', transactionId),
       })
-      return inOrder(rows.flatMap(({ transaction }) => transaction ?? []))
+      return inOrder(transactionsOf(rows))
     },
 
     async player(playerId, page = {}) {
@@ -188,7 +188,7 @@ async function* streamOf(
   // The next page is read while this one is used.
   let next: Promise<LookupRow[]> | null = pageAfter([from, ...parts.noTie])
   while (next !== null) {
-    const page: Row[] = (await next).flatMap(({ transaction }) => transaction ?? [])
+    const page = transactionsOf(await next)
     const last = page.at(-1)
     const isLast: boolean = last === undefined || page.length < streamedRows
     next = isLast ? null : pageAfter(positionAfter(parts, last as Row))
@@ -196,9 +196,12 @@ async function* streamOf(
   }
 }
 
+const transactionsOf = (rows: readonly LookupRow[]): Row[] =>
+  rows.map(({ transaction }) => transaction).filter(row => row !== null)
+
 function betHistoryOf(betId: string, rows: readonly LookupRow[]): BetHistory | null {
   const row = rows[0]?.bet ?? null
-  const transactions = inOrder(rows.flatMap(({ transaction }) => transaction ?? []))
+  const transactions = inOrder(transactionsOf(rows))
   if (row === null && transactions.length === 0) return null
   return { betId, bet: row === null ? null : recordedBetOf(row), transactions }
 }
@@ -209,7 +212,7 @@ function playerHistoryOf(
   { limit, parts, columns }: { limit: number; parts: LookupParts; columns: Columns },
 ): PlayerHistory | null {
   const player = rows[0]?.player ?? null
-  const found = rows.flatMap(({ transaction }) => transaction ?? [])
+  const found = transactionsOf(rows)
   if (player === null && found.length === 0) return null
   const page = found.slice(0, limit)
   const last = page.at(-1)

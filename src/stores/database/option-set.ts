@@ -1,6 +1,5 @@
 /** The options that the functions of the store are bound to. */
 import { nameHash } from './name-hash.js'
-import type { PlayersTable } from './players-table.js'
 
 /**
  * The options that decide what the functions of the store do, and how the store reads their results. The
@@ -19,30 +18,6 @@ export type MinorUnits = number | ReadonlyMap<string, number>
 export function optionSetOf(options: Readonly<Record<string, string | MinorUnits | null>>): OptionSet {
   const json = JSON.stringify(options, (_, value) => (value instanceof Map ? sortedObject(value) : value), 2)
   return { hash: nameHash(json), json }
-}
-
-/** The options of a registered set that a store is created with, as far as they name tables. */
-export interface RegisteredOptions {
-  players?: PlayersTable & { idCollation?: string }
-  legacyBets?: string
-}
-
-/**
- * Reads {@link OptionSet.json}, the other way round.
- *
- * @param ownTable the library's own players' table, which no option names
- */
-export function registeredOptions(json: string, ownTable: string): RegisteredOptions {
-  const set = JSON.parse(json) as Readonly<Record<string, unknown>>
-  const players = Object.fromEntries(
-    Object.entries(set)
-      .filter(([name, value]) => name.startsWith('players.') && value !== null)
-      .map(([name, value]) => [name.slice('players.'.length), value]),
-  ) as unknown as PlayersTable & { idCollation?: string }
-  return {
-    ...(players.table === ownTable ? {} : { players }),
-    ...(typeof set.legacyBets === 'string' ? { legacyBets: set.legacyBets } : {}),
-  }
 }
 
 function sortedObject(units: ReadonlyMap<string, number>) {

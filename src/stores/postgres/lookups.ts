@@ -3,8 +3,13 @@ import type { WalletLookups } from '../../lookups/records.js'
 import { columnsOf } from '../database/columns.js'
 import { QueryFailed } from '../database/deadline.js'
 import { indexMissing, lookupIndexes, type TransactionsTable } from '../database/lookup-indexes.js'
-import { createDatabaseLookups, type LookupQuery, type LookupRow, type OpenTables } from '../database/lookups.js'
-import { registeredOptions } from '../database/option-set.js'
+import {
+  createDatabaseLookups,
+  type LookupQuery,
+  type LookupRow,
+  type OpenTables,
+} from '../database/lookups.js'
+import { registeredOptions } from '../database/registered-options.js'
 import type { Row } from '../database/rows.js'
 import { type Connections, connectionsFrom, type PostgresClient } from './client.js'
 import { serverErrorOf } from './driver-errors.js'
@@ -150,7 +155,10 @@ export async function transactionsTableOf(
 }
 
 /** The tables of the options that the schema was migrated with. */
-async function registeredTables(ask: Connections['statement'], { schema, schemaName }: Tables): Promise<Tables> {
+async function registeredTables(
+  ask: Connections['statement'],
+  { schema, schemaName }: Tables,
+): Promise<Tables> {
   const rows = (await ask(`SELECT options::text AS options FROM ${schema}.options`, [])) as {
     options: string
   }[]

@@ -184,17 +184,17 @@ export const transactionColumns = lines([...transactionColumnNames, 'balance_aft
  * @param recorded the SQL of what the statement itself makes
  */
 export const transactionValues = (item: string, recorded: { balanceAfter: string; recordedAt: string }) =>
-  lines([
-    ...transactionColumnNames.map(name => `${item}${name}`),
-    recorded.balanceAfter,
-    recorded.recordedAt,
-  ])
+  lines([...transactionColumnNames.map(name => `${item}${name}`), recorded.balanceAfter, recorded.recordedAt])
 
 /**
  * A balance in the column's unit, in whole units of the currency. NULL where `amountDecimal` cannot hold it: what is
  * kept for people must not stop a commit.
  */
-export function inWholeUnits({ players }: Pick<Tables, 'players'>, currency: string, balance: string): string {
+export function inWholeUnits(
+  { players }: Pick<Tables, 'players'>,
+  currency: string,
+  balance: string,
+): string {
   const factor = unitFactor(players, currency, literal)
   const value = factor === null ? `(${balance})` : `((${balance}) * ${factor})`
   return `IF(ABS(${value}) < 100000000000000000000 AND ${value} = ROUND(${value}, 18), ${value}, NULL)`

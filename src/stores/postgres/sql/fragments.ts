@@ -272,7 +272,11 @@ export const balancePlus = ({ players: { columns, balanceType } }: Tables, delta
   })[balanceType]
 
 /** A balance in the column's unit, in whole units of the currency. */
-export function inWholeUnits({ players }: Pick<Tables, 'players'>, currency: string, balance: string): string {
+export function inWholeUnits(
+  { players }: Pick<Tables, 'players'>,
+  currency: string,
+  balance: string,
+): string {
   const factor = unitFactor(players, currency, literal)
   return factor === null ? balance : `(${balance}) * ${factor}`
 }
