@@ -68,9 +68,9 @@ Scope
   --from <time>             the begin of the report: 2026-11-21 or 2026-11-21T00:00:00Z (required)
   --to <time>               its end, which is not part of it (required)
   --mapping <file.json>     the names of its columns, and its words for operations and statuses:
-                            { "columns": { "amount": "stake" }, "operations": { "BET": "placebet" } }
-  --margin <duration>       how far around the range the wallet is read too, for transactions on the
-                            other side of midnight (1h)
+                            { "columns": { "amount": "sum" }, "operations": { "BET": "placebet" } }
+  --margin <duration>       how far around the range the wallet is read too, for transactions on
+                            the other side of midnight (1h)
 
 ${databaseHelp}
 

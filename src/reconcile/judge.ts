@@ -192,7 +192,7 @@ const isTakenBet = ({ operation, refusal }: RecordedTransaction) =>
 /**
  * A rollback that moved nothing: its bet never came (D11), or was rolled back before (D12).
  *
- * @returns `null`: the bet had no stake
+ * @returns `null`: the bet had no stake, or it is not known
  */
 async function kindOfEmptyRollback(
   record: WalletRecord,
@@ -208,5 +208,5 @@ async function kindOfEmptyRollback(
   }
   // Without the bet: a placebet that the platform counts and the wallet did not take says that it never came.
   const isStake = (finding: Finding) => isCountedThere(finding) && finding.row?.operation === 'placebet'
-  return others.some(isStake) ? 'tombstone' : 'rolled-back-twice'
+  return others.some(isStake) ? 'tombstone' : null
 }

@@ -297,6 +297,30 @@ const rollbacks: Seeded[] = [
   })),
 ]
 
+/** A bet without a stake: its rollback moves nothing, and is neither early nor a second one. */
+function freeBet({ rows, records }: World): RecordedTransaction {
+  const free = record('placebet', 'free', 'free-bet', '0')
+  const rollback = record('rollbackbet', 'free-back', 'free-bet', '0')
+  records.push(free, rollback)
+  rows.push(rowOf(free))
+  return rollback
+}
+
+const freeBets: Seeded[] = [
+  {
+    name: 'missing-there: the rollback of a bet without a stake',
+    seed: world => void freeBet(world),
+    expected: ['missing-there: rollbackbet free-back'],
+    effects: {},
+  },
+  {
+    name: 'other-amount: the rollback of a bet without a stake',
+    seed: world => void world.rows.push({ ...rowOf(freeBet(world)), amount: '3' }),
+    expected: ['other-amount: rollbackbet free-back'],
+    effects: { EUR: '-3' },
+  },
+]
+
 const before = (time: string) => ({ recordedAt: time, transactionDate: time })
 const late = '2026-11-22T00:00:00.500Z'
 const early = '2026-11-20T23:59:59.500Z'
@@ -442,4 +466,12 @@ export const equalities: Seeded[] = [
   },
 ]
 
-export const seeded: Seeded[] = [...oneSided, ...values, ...copies, ...others, ...rollbacks, ...midnight]
+export const seeded: Seeded[] = [
+  ...oneSided,
+  ...values,
+  ...copies,
+  ...others,
+  ...rollbacks,
+  ...freeBets,
+  ...midnight,
+]
