@@ -1,7 +1,7 @@
 /** Per kind of difference, one sentence that says what happened, with the amounts. */
-import type { Decimal } from '../money.js'
-import type { Entry, ReportRow, WalletRecord } from './entry.js'
+import type { ReportRow, WalletRecord } from './entry.js'
 import type { Judged } from './repairs.js'
+import { moneyText } from './words.js'
 
 export function explanationOf(judged: Judged): string {
   const { kind, row, record } = judged
@@ -76,14 +76,4 @@ function midnightText(row: ReportRow | null, record: WalletRecord | null): strin
     row.transactionDate === null ? 'The report has it' : `The platform dates it ${row.transactionDate}`
   const outside = record?.inRange && row.inRange ? '' : row.inRange ? ', outside of the range' : ''
   return `${dated}${row.inRange ? '' : ', outside of the range'}; the wallet recorded it at ${record?.recordedAt}${outside}.`
-}
-
-/** `30 EUR`. */
-export function moneyText({
-  amount,
-  currency,
-}: { amount: Decimal | null; currency: string | null } | Entry): string {
-  return amount === null
-    ? 'an amount that the report does not state'
-    : `${amount} ${currency ?? '(unknown currency)'}`
 }

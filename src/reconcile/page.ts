@@ -2,12 +2,12 @@
 import { code, documentOf, factList, section, verdictBlock } from '../html/document.js'
 import { countText, durationText, momentText, numberText } from '../html/figures.js'
 import { html, type Markup } from '../html/markup.js'
-import { isZero } from '../money.js'
+import { type Decimal, isZero } from '../money.js'
 import type { Difference } from './difference.js'
 import type { GroupSum } from './groups.js'
 import type { Reconciliation } from './reconciliation.js'
 import type { SideTotal } from './totals.js'
-import { effectText, signed, subjectOf, verdictSentence, verdictWords } from './words.js'
+import { amountText, effectText, signed, subjectOf, verdictSentence, verdictWords } from './words.js'
 
 /** Of each kind: a page with more is too long to read. The JSON has them. */
 const shownMax = 100
@@ -52,21 +52,21 @@ ${verdictBlock(isEqual, verdictWords[verdict], verdictSentence(reconciliation))}
     ['Duration', durationText(durationMs)],
   ])}
 <table><caption>Net for players</caption><thead><tr><th scope="col">Currency</th><th scope="col">report</th><th scope="col">wallet</th><th scope="col">difference</th></tr></thead>
-<tbody>${currencies.map(({ currency, report, wallet, difference }) => html`<tr><th scope="row">${currency ?? '?'}</th><td>${signed(report)}</td><td>${signed(wallet)}</td>${differenceCell(difference)}</tr>`)}</tbody></table></div>
+<tbody>${currencies.map(({ currency, report, wallet, difference }) => html`<tr><th scope="row">${currency ?? '?'}</th><td>${signed(report, currency)}</td><td>${signed(wallet, currency)}</td>${differenceCell(difference, currency)}</tr>`)}</tbody></table></div>
 </header>`
 }
 
-const differenceCell = (amount: string) =>
-  html`<td class="${isZero(amount) ? 'zero' : 'fail'}">${signed(amount)}</td>`
+const differenceCell = (amount: Decimal, currency: string | null) =>
+  html`<td class="${isZero(amount) ? 'zero' : 'fail'}">${signed(amount, currency)}</td>`
 
 function totalsTable({ totals }: Reconciliation): Markup {
-  const side = ({ count, amount, refused }: SideTotal) =>
-    html`<td class="none">${numberText(count)}</td><td class="none">${amount}</td><td class="${refused === 0 ? 'zero' : 'none'}">${numberText(refused)}</td>`
+  const side = ({ count, amount, refused }: SideTotal, currency: string | null) =>
+    html`<td class="none">${numberText(count)}</td><td class="none">${amountText(amount, currency)}</td><td class="${refused === 0 ? 'zero' : 'none'}">${numberText(refused)}</td>`
   return html`<div class="scroll"><table><caption>Per day, operation and currency: how many, their sum, and refusals, which move nothing</caption>
 <thead><tr><th scope="col">Day</th><th scope="col">Operation</th><th scope="col">Currency</th><th scope="col">Report</th><th scope="col">amount</th><th scope="col">refused</th><th scope="col">Wallet</th><th scope="col">amount</th><th scope="col">refused</th><th scope="col">difference</th></tr></thead>
 <tbody>${totals.map(
     total =>
-      html`<tr><th scope="row">${total.day || 'all'}</th><th scope="row">${total.operation}</th><th scope="row">${total.currency ?? '?'}</th>${side(total.report)}${side(total.wallet)}${differenceCell(total.difference)}</tr>
+      html`<tr><th scope="row">${total.day || 'all'}</th><th scope="row">${total.operation}</th><th scope="row">${total.currency ?? '?'}</th>${side(total.report, total.currency)}${side(total.wallet, total.currency)}${differenceCell(total.difference, total.currency)}</tr>
 `,
   )}</tbody></table></div>`
 }
@@ -125,7 +125,7 @@ function groupSection(id: string, heading: string, groups: readonly GroupSum[], 
     html`<div class="scroll"><table><thead><tr><th scope="col">${heading.slice(0, -1)}</th><th scope="col">Currency</th><th scope="col">Differences</th><th scope="col">report</th><th scope="col">wallet</th><th scope="col">difference</th></tr></thead>
 <tbody>${groups.map(
       group =>
-        html`<tr><th scope="row">${group.id ?? 'unknown'}</th><td class="none">${group.currency ?? '?'}</td><td class="none">${numberText(group.count)}</td><td class="none">${signed(group.report)}</td><td class="none">${signed(group.wallet)}</td>${differenceCell(group.difference)}</tr>
+        html`<tr><th scope="row">${group.id ?? 'unknown'}</th><td class="none">${group.currency ?? '?'}</td><td class="none">${numberText(group.count)}</td><td class="none">${signed(group.report, group.currency)}</td><td class="none">${signed(group.wallet, group.currency)}</td>${differenceCell(group.difference, group.currency)}</tr>
 `,
     )}</tbody></table></div>${more}`,
   )

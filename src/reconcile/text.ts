@@ -1,10 +1,18 @@
 /** A reconciliation as text for a terminal. */
-import { durationText, numberText } from '../html/figures.js'
+import { countText, durationText, numberText } from '../html/figures.js'
 import { escapeInvisible } from '../html/markup.js'
 import type { Difference } from './difference.js'
 import type { GroupSum } from './groups.js'
 import type { Reconciliation } from './reconciliation.js'
-import { effectText, signed, subjectOf, timeText, verdictSentence, verdictWords } from './words.js'
+import {
+  amountText,
+  effectText,
+  signed,
+  subjectOf,
+  timeText,
+  verdictSentence,
+  verdictWords,
+} from './words.js'
 
 /** Differences per kind, and bets and players. */
 const shownMax = 10
@@ -16,7 +24,7 @@ const shownMax = 10
  */
 export function formatReconciliation(reconciliation: Reconciliation): string {
   const { from, to, rows, totals, kinds, differences, durationMs, notes, verdict } = reconciliation
-  const counts = `Report: ${numberText(rows.report)} rows; ${numberText(rows.outside)} outside of the range; ${numberText(rows.ignored)} ignored. Wallet: ${numberText(rows.wallet)} transactions.`
+  const counts = `Report: ${countText(rows.report, 'row')}; ${numberText(rows.outside)} outside of the range; ${numberText(rows.ignored)} ignored. Wallet: ${countText(rows.wallet, 'transaction')}.`
   const parts = [
     `From ${timeText(from)} to ${timeText(to)}. ${counts}`,
     totals.length === 0 ? '' : totalsTable(reconciliation),
@@ -41,8 +49,14 @@ function totalsTable({ totals, currencies }: Reconciliation): string {
     [
       ['Day', 'Operation', 'Currency', 'Report', 'Amount', 'Wallet', 'Amount', 'Difference'],
       ...totals.map(({ day, operation, currency, report, wallet, difference }) => [
-        ...[day || 'all', operation, currency ?? '?', numberText(report.count), report.amount],
-        ...[numberText(wallet.count), wallet.amount, signed(difference)],
+        ...[
+          day || 'all',
+          operation,
+          currency ?? '?',
+          numberText(report.count),
+          amountText(report.amount, currency),
+        ],
+        ...[numberText(wallet.count), amountText(wallet.amount, currency), signed(difference, currency)],
       ]),
       ...currencies.map(({ currency, report, wallet, difference }) => [
         ...[
@@ -50,10 +64,10 @@ function totalsTable({ totals, currencies }: Reconciliation): string {
           'net for players',
           currency ?? '?',
           '',
-          signed(report),
+          signed(report, currency),
           '',
-          signed(wallet),
-          signed(difference),
+          signed(wallet, currency),
+          signed(difference, currency),
         ],
       ]),
     ],
@@ -94,9 +108,9 @@ function groupsTable(name: string, groups: readonly GroupSum[], omitted: number)
       id ?? '(unknown)',
       currency ?? '?',
       numberText(count),
-      signed(report),
-      signed(wallet),
-      signed(difference),
+      signed(report, currency),
+      signed(wallet, currency),
+      signed(difference, currency),
     ],
   ])
   const more = groups.length - shown.length + omitted

@@ -1,6 +1,8 @@
 /** What a reconciliation found, in words that the table and the page share. */
+
+import { isoMinorUnits } from '../currencies.js'
 import { countText, numberText } from '../html/figures.js'
-import { isNegative, isZero } from '../money.js'
+import { type Decimal, format, isNegative, isZero } from '../money.js'
 import type { Difference } from './difference.js'
 import type { Reconciliation } from './reconciliation.js'
 
@@ -11,7 +13,7 @@ export function verdictSentence({ verdict, rows, kinds, currencies }: Reconcilia
   if (verdict === 'nothing-compared') {
     return 'Neither the report nor the wallet has a transaction in the range: nothing is proved.'
   }
-  const compared = `${numberText(rows.equal)} of ${countText(rows.report, 'row')} and ${countText(rows.wallet, 'transaction')} agree`
+  const compared = `${numberText(rows.equal)} agree, of ${countText(rows.report, 'row')} in the report and ${countText(rows.wallet, 'transaction')} of the wallet`
   if (verdict === 'equal') {
     const refused =
       rows.refusedAlone === 0
@@ -22,20 +24,34 @@ export function verdictSentence({ verdict, rows, kinds, currencies }: Reconcilia
   const count = kinds.reduce((sum, kind) => sum + kind.count, 0)
   const sums = currencies
     .filter(({ difference }) => !isZero(difference))
-    .map(({ currency, difference }) => `${signed(difference)} ${currency ?? '(unknown currency)'}`)
+    .map(({ currency, difference }) => `${signed(difference, currency)} ${currency ?? '(unknown currency)'}`)
   const money =
     sums.length === 0
       ? 'In sum they cancel out.'
       : `In sum, players have ${sums.join(', ')} here compared with the report.`
-  return `${countText(count, 'difference')}; ${compared}. ${money}`
+  const isMidnight = kinds.every(({ kind }) => kind === 'midnight')
+  return `${countText(count, 'difference')}${isMidnight ? ', none of which needs a repair' : ''}; ${compared}. ${money}`
 }
 
-/** `+12.50`, `-3`, `0`. */
-export const signed = (amount: string) => (isNegative(amount) || isZero(amount) ? amount : `+${amount}`)
+/** With the minor units of the currency: `12.50`. */
+export const amountText = (amount: Decimal, currency: string | null) =>
+  currency === null ? amount : format(amount, isoMinorUnits(currency))
+
+/** `30.00 EUR`. */
+export function moneyText({ amount, currency }: { amount: Decimal | null; currency: string | null }): string {
+  if (amount === null) return 'an amount that the report does not state'
+  return `${amountText(amount, currency)} ${currency ?? '(unknown currency)'}`
+}
+
+/** `+12.50`, `-3.00`, `0.00`. */
+export const signed = (amount: Decimal, currency: string | null) =>
+  `${isNegative(amount) || isZero(amount) ? '' : '+'}${amountText(amount, currency)}`
 
 /** `+12.50 EUR, -3 USD`; `0` without an effect. */
 export function effectText(effects: Difference['effects']): string {
-  return effects.map(({ currency, amount }) => `${signed(amount)} ${currency ?? '?'}`).join(', ') || '0'
+  return (
+    effects.map(({ currency, amount }) => `${signed(amount, currency)} ${currency ?? '?'}`).join(', ') || '0'
+  )
 }
 
 /** Which transaction a difference is about. */

@@ -79,8 +79,8 @@ describe('the table', () => {
       'From 2026-11-21T00:00:00Z to 2026-11-22T00:00:00Z. Report: 28 rows; 0 outside of the range; 0 ignored. Wallet: 26 transactions.',
       '',
       expect.stringMatching(/^Day +Operation +Currency +Report +Amount +Wallet +Amount +Difference$/),
-      expect.stringMatching(/^2026-11-21 {2}placebet +BTC +1 +0\.00012345 +1 +0\.00012345 +0$/),
-      expect.stringMatching(/^2026-11-21 {2}placebet +EUR +2 +17\.34 +0 +0 +-17\.34$/),
+      expect.stringMatching(/^2026-11-21 {2}placebet +BTC +1 +0\.00012345 +1 +0\.00012345 +0\.00000000$/),
+      expect.stringMatching(/^2026-11-21 {2}placebet +EUR +2 +17\.34 +0 +0\.00 +-17\.34$/),
       ...Array(7).fill(expect.stringMatching(/^2026-11-21 /)),
     ])
     expect(text).toContain('Counted there, never arrived here  ')
@@ -90,14 +90,14 @@ describe('the table', () => {
     )
     expect(text).toMatch(/^ {4}Nothing to do: /m)
     expect(text.split('\n').at(-1)).toBe(
-      'DIFFERENT: 3 differences; 25 of 28 rows and 26 transactions agree. In sum, players have +12.94 EUR here compared with the report. (12 ms)',
+      'DIFFERENT: 3 differences; 25 agree, of 28 rows in the report and 26 transactions of the wallet. In sum, players have +12.94 EUR here compared with the report. (12 ms)',
     )
   })
 
   test('says that there are no differences', async () => {
     const text = formatReconciliation(await reconcileWorld(createWorld(1)))
     expect(text.split('\n').at(-1)).toMatch(
-      /^EQUAL: No differences: 27 of 27 rows and 27 transactions agree\. \(/,
+      /^EQUAL: No differences: 27 agree, of 27 rows in the report and 27 transactions of the wallet\. \(/,
     )
   })
 
