@@ -14,7 +14,7 @@ const invalid = (description: string) =>
   ({ ok: false, replayed: false, errorCode: 'INVALID_REQUEST', description }) as const
 
 /**
- * Creates a path for `routes` of `createHttpHandler`: `{ '/dailytotals': dailyTotals(lookups) }`. It takes
+ * Creates a path for `routes` of `createHttpHandler`: `{ '/daily-totals': dailyTotals(lookups) }`. It takes
  * `{ "date": "2026-11-22" }`, a day in UTC that is over, and answers with counts and sums per operation and currency:
  *
  * ```json

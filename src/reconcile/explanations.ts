@@ -1,7 +1,7 @@
 /** Per kind of difference, one sentence that says what happened, with the amounts. */
+import { moneyText } from './amount-text.js'
 import type { ReportRow, WalletRecord } from './entry.js'
 import type { Judged } from './repairs.js'
-import { moneyText } from './words.js'
 
 export function explanationOf(judged: Judged): string {
   const { kind, row, record } = judged

@@ -3,11 +3,12 @@ import { code, documentOf, factList, section, verdictBlock } from '../html/docum
 import { countText, durationText, momentText, numberText } from '../html/figures.js'
 import { html, type Markup } from '../html/markup.js'
 import { type Decimal, isZero } from '../money.js'
+import { amountText, signed } from './amount-text.js'
 import type { Difference } from './difference.js'
 import type { GroupSum } from './groups.js'
 import type { Reconciliation } from './reconciliation.js'
 import type { SideTotal } from './totals.js'
-import { amountText, effectText, signed, subjectOf, verdictSentence, verdictWords } from './words.js'
+import { effectText, subjectOf, verdictSentence, verdictWords } from './words.js'
 
 /** Of each kind: a page with more is too long to read. The JSON has them. */
 const shownMax = 100

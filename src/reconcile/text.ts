@@ -1,18 +1,11 @@
 /** A reconciliation as text for a terminal. */
 import { countText, durationText, numberText } from '../html/figures.js'
 import { escapeInvisible } from '../html/markup.js'
+import { amountText, signed } from './amount-text.js'
 import type { Difference } from './difference.js'
 import type { GroupSum } from './groups.js'
 import type { Reconciliation } from './reconciliation.js'
-import {
-  amountText,
-  effectText,
-  signed,
-  subjectOf,
-  timeText,
-  verdictSentence,
-  verdictWords,
-} from './words.js'
+import { effectText, subjectOf, timeText, verdictSentence, verdictWords } from './words.js'
 
 /** Differences per kind, and bets and players. */
 const shownMax = 10

@@ -1,8 +1,8 @@
 /** What a reconciliation found, in words that the table and the page share. */
 
-import { isoMinorUnits } from '../currencies.js'
 import { countText, numberText } from '../html/figures.js'
-import { type Decimal, format, isNegative, isZero } from '../money.js'
+import { isZero } from '../money.js'
+import { signed } from './amount-text.js'
 import type { Difference } from './difference.js'
 import type { Reconciliation } from './reconciliation.js'
 
@@ -32,20 +32,6 @@ export function verdictSentence({ verdict, rows, kinds, currencies }: Reconcilia
   const isMidnight = kinds.every(({ kind }) => kind === 'midnight')
   return `${countText(count, 'difference')}${isMidnight ? ', none of which needs a repair' : ''}; ${compared}. ${money}`
 }
-
-/** With the minor units of the currency: `12.50`. */
-export const amountText = (amount: Decimal, currency: string | null) =>
-  currency === null ? amount : format(amount, isoMinorUnits(currency))
-
-/** `30.00 EUR`. */
-export function moneyText({ amount, currency }: { amount: Decimal | null; currency: string | null }): string {
-  if (amount === null) return 'an amount that the report does not state'
-  return `${amountText(amount, currency)} ${currency ?? '(unknown currency)'}`
-}
-
-/** `+12.50`, `-3.00`, `0.00`. */
-export const signed = (amount: Decimal, currency: string | null) =>
-  `${isNegative(amount) || isZero(amount) ? '' : '+'}${amountText(amount, currency)}`
 
 /** `+12.50 EUR, -3 USD`; `0` without an effect. */
 export function effectText(effects: Difference['effects']): string {

@@ -24,12 +24,12 @@ function askedWith(lookups = lookupsOf(records), authenticated = true) {
   const handle = createHttpHandler(createMemoryStore([]), {
     authenticate: () => authenticated,
     basePath: '/wallet',
-    routes: { '/dailytotals': dailyTotals(lookups) },
+    routes: { '/daily-totals': dailyTotals(lookups) },
     onError: () => undefined,
   })
   return (body: unknown) =>
     handle({
-      ...{ method: 'POST', path: '/wallet/dailytotals', headers: { 'content-type': 'application/json' } },
+      ...{ method: 'POST', path: '/wallet/daily-totals', headers: { 'content-type': 'application/json' } },
       body: JSON.stringify(body),
     })
 }

@@ -1,4 +1,5 @@
 /** The platform's report in every form that it may have, and every way in which it can be wrong. */
+// cspell:words Wette Betrag Einsatz Gewinn Rückruf Storno nein offen Spieler Stand Zeit
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -49,12 +49,12 @@ const negated = (amount: string) => (amount.startsWith('-') ? amount.slice(1) : 
 /** One case per kind of transaction and currency. */
 function each(
   kind: string,
-  whats: readonly What[],
+  kinds: readonly What[],
   of: readonly string[],
   seed: (world: World, id: string, what: What, currency: string) => void,
   effects: (what: What, currency: string) => Record<string, string>,
 ): Seeded[] {
-  return whats.flatMap(what =>
+  return kinds.flatMap(what =>
     of.map(currency => {
       const id = `${what}-${currency}-1`
       return {
@@ -431,6 +431,16 @@ export const equalities: Seeded[] = [
       ]
       records.push(...outside)
       rows.push(...outside.map(rowOf))
+    },
+    expected: [],
+    effects: {},
+  },
+  {
+    name: 'what differs on other days',
+    seed({ rows, records }) {
+      const outside = record('placebet', 'before', 'b', '5', before(early))
+      records.push(outside)
+      rows.push({ ...rowOf(outside), amount: '6' })
     },
     expected: [],
     effects: {},
