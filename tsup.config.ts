@@ -22,6 +22,7 @@ const servers = {
 /** Tools for wallets in any language, and their command: the largest part, and none of it runs in a wallet. */
 const tools = {
   audit: 'src/audit/index.ts',
+  reconcile: 'src/reconcile/index.ts',
 }
 
 const shared: Options = {
@@ -68,6 +69,7 @@ export default defineConfig([
     async onSuccess() {
       await writeEntries(Object.keys(tools))
       await writeTypes('audit')
+      await writeTypes('reconcile')
     },
   },
 ])

@@ -269,7 +269,7 @@ const canonicalDate =
   /^(?!0000)[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{3}Z$/
 
 /** Parses a date by D25. A leap second becomes the second after it. */
-function parseDate(value: unknown): string | null {
+export function parseDate(value: unknown): string | null {
   if (typeof value !== 'string') return null
   if (canonicalDate.test(value)) return value
   const parts = dateText.exec(value)

@@ -28,9 +28,13 @@ const mayImport: Record<string, readonly string[]> = {
   stores: ['money', 'store', 'diagnostics', 'option-checks', 'timeout', 'batches', 'lookups'],
   index: layersUpTo('handlers'),
   testing: layersUpTo('handlers'),
+  // What reports show, with no rule and no arithmetic.
+  html: [],
+  curl: [],
   // It judges wallets that may be built with the library, so it shares no arithmetic, rules or readers with the core.
-  audit: ['option-checks', 'timeout'],
-  command: ['money', 'store', 'option-checks', 'lookups', 'stores', 'audit'],
+  audit: ['option-checks', 'timeout', 'html', 'curl'],
+  reconcile: ['money', 'store', 'currencies', 'requests', 'option-checks', 'http', 'lookups', 'html', 'curl'],
+  command: ['money', 'store', 'option-checks', 'lookups', 'stores', 'audit', 'reconcile', 'html'],
 }
 
 /** Modules of which only types may be imported. */
@@ -42,7 +46,7 @@ const moduleOfPackage: Record<string, string> = {
   zod: 'requests',
   'fast-check': 'testing',
 }
-const modulesOfBuiltins = ['diagnostics', 'http', 'audit', 'command']
+const modulesOfBuiltins = ['diagnostics', 'http', 'audit', 'command', 'reconcile']
 
 /** The command imports the operator's config file. */
 const modulesOfImportsAtRunTime = ['command']
@@ -218,12 +222,12 @@ describe('the check itself', () => {
     [
       'a builtin elsewhere',
       { 'store.ts': `import 'node:fs'` },
-      /only diagnostics and http and audit and command may import/,
+      /only diagnostics and http and audit and command and reconcile may import/,
     ],
     [
       'a builtin without its prefix',
       { 'store.ts': `import 'crypto'` },
-      /only diagnostics and http and audit and command may import/,
+      /only diagnostics and http and audit and command and reconcile may import/,
     ],
     ['a part of a dependency', { 'requests.ts': `import 'zod/v4/core'` }, /not a dependency/],
     ['a framework', { 'http/body.ts': `import type { Request } from 'express'` }, /not a dependency/],

@@ -14,6 +14,7 @@ export default defineConfig({
       { find: 'bet-wallet/http', replacement: src('http/index.ts') },
       { find: 'bet-wallet/testing', replacement: src('testing/index.ts') },
       { find: 'bet-wallet/audit', replacement: src('audit/index.ts') },
+      { find: 'bet-wallet/reconcile', replacement: src('reconcile/index.ts') },
       { find: 'bet-wallet/batches', replacement: src('batches/index.ts') },
       { find: 'bet-wallet/lookups', replacement: src('lookups/index.ts') },
       { find: 'bet-wallet/memory', replacement: src('stores/memory.ts') },

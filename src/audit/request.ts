@@ -1,6 +1,7 @@
 /** Builds the request of a call: URL, headers, body, and the record of it for the report. Sends nothing. */
+
+import { curlLine } from '../curl.js'
 import { basicOf } from './checks.js'
-import { curlLine } from './curl.js'
 import type { AuditSettings } from './options.js'
 import type { AuditExchange } from './report.js'
 import { type WrongCredentials, wrongCredentials } from './wrong-credentials.js'

@@ -1,7 +1,8 @@
 /** Settles a bet during an audit, and records how. */
+
+import { quoted } from '../curl.js'
 import type { SettlementRequest } from '../requests.js'
 import type { Client } from './client.js'
-import { quoted } from './curl.js'
 import type { AuditSettings } from './options.js'
 import type { AuditExchange } from './report.js'
 import { exchangeOf } from './request.js'

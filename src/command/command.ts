@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The command `bet-wallet`: the platform's side from a terminal, and look-ups in the operator's database. */
 import { AuditError } from '../audit/errors.js'
+import { ReconcileError } from '../reconcile/errors.js'
 import { UsageError } from './arguments.js'
 import { audit } from './audit.js'
 import { bet } from './bet.js'
@@ -8,12 +9,13 @@ import { commandHelp } from './help.js'
 import { CannotLookUp } from './lookup-source.js'
 import { overwriteLine } from './output.js'
 import { player } from './player.js'
+import { reconcile } from './reconcile.js'
 import { simulate } from './simulate.js'
 import { transaction } from './transaction.js'
 
 /** Each is called with the words after its name, and resolves to the exit code. */
 const commands = new Map<string, (words: string[]) => Promise<number>>(
-  Object.entries({ audit, simulate, bet, transaction, player }),
+  Object.entries({ audit, simulate, bet, transaction, player, reconcile }),
 )
 
 /** @returns the exit code */
@@ -31,14 +33,18 @@ async function main(words: readonly string[]): Promise<number> {
 }
 
 function printError(error: unknown): void {
-  if (error instanceof UsageError || (error instanceof AuditError && error.code === 'INVALID_OPTIONS'))
+  if (error instanceof UsageError || (isToolError(error) && error.code === 'INVALID_OPTIONS'))
     console.error(`${error.message}\n\nSee bet-wallet --help.`)
   else if (error instanceof AuditError)
     console.error(`${error.code === 'SETTLEMENT_FAILED' ? 'Cannot judge' : 'Cannot start'}: ${error.message}`)
+  else if (error instanceof ReconcileError) console.error(`Cannot compare: ${error.message}`)
   else if (error instanceof CannotLookUp) console.error(error.message)
   else if (isStoreError(error)) console.error(`Cannot look up: ${error.message}${adviceFor(error)}`)
   else console.error(error)
 }
+
+const isToolError = (error: unknown): error is AuditError | ReconcileError =>
+  error instanceof AuditError || error instanceof ReconcileError
 
 /** By name: a config file may make its look-ups with another copy of the package. */
 const isStoreError = (error: unknown): error is Error & { code: string } =>

@@ -9,6 +9,7 @@ export const commandHelp = `Usage
   bet-wallet bet <betId> --database-url <url>
   bet-wallet transaction <transactionId> --database-url <url>
   bet-wallet player <playerId> --database-url <url>
+  bet-wallet reconcile <report> --from <time> --to <time> --database-url <url>
 
   audit        sends the platform's calls to a running wallet, in whatever language it is
                written, and judges the answers
@@ -17,8 +18,20 @@ export const commandHelp = `Usage
   bet          tells the life of a bet from the database: each call, its rule, what holds now
   transaction  shows every operation that has used a transactionId
   player       shows an account with its transactions and bets
+  reconcile    compares the platform's report with the wallet's transactions, explains each
+               difference, and shows the call that repairs it
 
 See bet-wallet <command> --help.`
+
+const databaseHelp = `Database
+  --database-url <url>      postgres://… or mysql://…; better in the environment variable
+                            ${databaseVariable}, so that process lists do not show the
+                            password. The driver (pg or mysql2) is the one that is installed in
+                            the current folder. The players' table is known from the migration.
+  --schema <name>           the schema of the library's tables (bet_wallet)
+  --config <file.mjs>       instead: a module that exports lookups, as createPostgresLookups or
+                            createMysqlLookups return them, and maybe close, a function
+  --scan                    reads the whole table where an index is missing`
 
 export const lookUpHelp = `Usage
   bet-wallet bet <betId> [options]
@@ -28,15 +41,7 @@ export const lookUpHelp = `Usage
 Reads what the wallet has recorded, and changes nothing: a database user with SELECT is enough.
 Times are UTC. Ids are compared exactly.
 
-Database
-  --database-url <url>      postgres://… or mysql://…; better in the environment variable
-                            ${databaseVariable}, so that process lists do not show the
-                            password. The driver (pg or mysql2) is the one that is installed in
-                            the current folder. The players' table is known from the migration.
-  --schema <name>           the schema of the library's tables (bet_wallet)
-  --config <file.mjs>       instead: a module that exports lookups, as createPostgresLookups or
-                            createMysqlLookups return them, and maybe close, a function
-  --scan                    reads the whole table where an index is missing
+${databaseHelp}
 
 Player
   --from <time>             recorded at or after: 2026-11-22 or 2026-11-22T10:00:00Z
@@ -48,6 +53,37 @@ Output
   --json                    prints JSON
 
 The exit code is 0, 1 for an unknown id, and 2 if the look-up was not possible.`
+
+export const reconcileHelp = `Usage
+  bet-wallet reconcile <report> --from <time> --to <time> [options]
+
+Compares the platform's report with what the wallet has recorded in the same time: CSV with a
+header, or JSON lines, in UTF-8, in any order and of any size. Changes nothing. Each difference is
+explained, with the call that repairs it.
+
+Scope
+  <report>                  a row per transaction, with the columns operation, transactionId, betId,
+                            amount and currency; and, if it has them, playerId, type, status and
+                            transactionDate
+  --from <time>             the begin of the report: 2026-11-21 or 2026-11-21T00:00:00Z (required)
+  --to <time>               its end, which is not part of it (required)
+  --mapping <file.json>     the names of its columns, and its words for operations and statuses:
+                            { "columns": { "amount": "sum" }, "operations": { "BET": "placebet" } }
+  --margin <duration>       how far around the range the wallet is read too, for transactions on
+                            the other side of midnight (1h)
+
+${databaseHelp}
+
+Output (in addition to the table)
+  --json <file>             the result as JSON, with up to 1,000 differences of each kind
+  --lines <file>            all differences, one JSON object per line
+  --html <file>             the result as an HTML page
+
+Both sides are sorted into a temporary file, in the folder that TMPDIR names: about 120 bytes per
+row.
+
+The exit code is 0 if there is no difference, 1 if there is one, and 2 if nothing was compared:
+a row that cannot be read, an error of the database, or no transaction on either side.`
 
 const authenticationHelp = `Authentication
   --user <name>             HTTP Basic; the password is read from the environment variable

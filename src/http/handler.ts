@@ -8,7 +8,7 @@ import type { WalletOutcome } from '../outcomes.js'
 import type { WalletStore } from '../store.js'
 import { readBody } from './body.js'
 import { type HttpRequest, type HttpResponse, headerOf } from './message.js'
-import { type HttpOptions, type HttpSettings, httpSettingsOf } from './options.js'
+import { type HttpOptions, type HttpSettings, httpSettingsOf, type JsonAnswer } from './options.js'
 
 /** The status code of the operator's own error codes. */
 const ownCodeStatus = 400
@@ -105,7 +105,9 @@ async function routed(call: Call): Promise<HttpResponse> {
   if ('problem' in read) return rejection(call, 'INVALID_BODY', read.problem)
 
   // 4. The rules.
-  const outcome = checkedOutcome(await route(read.body))
+  const answered = await route(read.body)
+  if (isJsonAnswer(answered)) return response(200, answered.json)
+  const outcome = checkedOutcome(answered)
   return outcome.ok
     ? success(outcome, request, settings)
     : refusal(call, outcome.errorCode, outcome.description)
@@ -203,12 +205,16 @@ function mediaTypeProblem(request: HttpRequest): string | null {
   return null
 }
 
+function isJsonAnswer(outcome: WalletOutcome | JsonAnswer): outcome is JsonAnswer {
+  return outcome?.ok === true && 'json' in outcome && typeof outcome.json === 'string'
+}
+
 /**
  * The operator's route may return anything; the response has the fields of the interface and no others (spec
  * 7.2).
  */
-function checkedOutcome(outcome: WalletOutcome): WalletOutcome {
-  const fields: Record<string, unknown> = outcome ?? {}
+function checkedOutcome(outcome: WalletOutcome | JsonAnswer): WalletOutcome {
+  const fields = (outcome ?? {}) as Record<string, unknown>
   const { ok, balance, currency, walletTransactionId, errorCode, description } = fields
   const isText = (value: unknown) => typeof value === 'string' && value !== ''
   const valid = ok
@@ -216,6 +222,6 @@ function checkedOutcome(outcome: WalletOutcome): WalletOutcome {
       isText(currency) &&
       (walletTransactionId === null || typeof walletTransactionId === 'string')
     : ok === false && isText(errorCode) && isText(description)
-  if (valid) return outcome
+  if (valid) return outcome as WalletOutcome
   throw new TypeError('A route must return a WalletOutcome with all of its fields')
 }

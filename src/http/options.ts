@@ -69,7 +69,14 @@ export interface HttpOptions extends WalletOptions {
 }
 
 /** Answers the parsed body of one path. */
-export type Route = (body: unknown) => Promise<WalletOutcome>
+export type Route = (body: unknown) => Promise<WalletOutcome | JsonAnswer>
+
+/** A success of your own path that is none of the wallet interface. */
+export interface JsonAnswer {
+  ok: true
+  /** The body of the answer, as it is sent. */
+  json: string
+}
 
 /** The HTTP status code of each error code. The operator's own error codes are answered with 400. */
 export const defaultStatusCodes: Readonly<Record<ErrorCode, number>> = {

@@ -15,6 +15,11 @@ export interface RecordedTransaction extends Transaction {
    * found. `null` for an imported transaction, where it is not known.
    */
   balanceAfter: Decimal | null
+  /**
+   * The currency of `delta` where the call names none (unsettlement, rollbackbet): that of the bet. `null` for the
+   * other operations, and without a bet.
+   */
+  betCurrency: string | null
 }
 
 /** A bet as it is now. */

@@ -33,6 +33,7 @@ describe('docs/errors.md', () => {
     ['PostgresStoreError codes', 'PostgresErrorCode'],
     ['MysqlStoreError codes', 'MysqlErrorCode'],
     ['AuditError codes', 'AuditErrorCode'],
+    ['ReconcileError codes', 'ReconcileErrorCode'],
   ])('%s: lists all of them, and no other', (heading, type) => {
     expect(listed('docs/errors.md', heading).sort()).toEqual(literalsOf(type).sort())
   })
@@ -50,6 +51,8 @@ describe('options', () => {
     ['docs/conformance.md', 'Options', ['CaseOptions']],
     ['docs/audit.md', 'Options', ['WalletTarget', 'AuditOptions']],
     ['docs/simulator.md', 'Options', ['WalletTarget', 'SimulationOptions']],
+    ['docs/reconciliation.md', 'Options', ['ReconcileOptions']],
+    ['docs/reconciliation.md', 'Mapping', ['ReportMapping']],
   ]
   /** An interface that extends another may declare a member again. */
   const membersOfAll = (interfaces: string[]): Member[] => [

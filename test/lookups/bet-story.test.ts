@@ -16,7 +16,7 @@ function transaction(fields: Partial<RecordedTransaction> = {}): RecordedTransac
   return {
     ...{ operation: 'placebet', transactionId: 't-1', playerId: 'anna', betId: 'b-1', amount: '30' },
     ...{ currency: 'EUR', type: null, delta: '-30', refusal: null, walletTransactionId: '1' },
-    ...{ transactionDate: time, recordedAt: time, balanceAfter: '70' },
+    ...{ transactionDate: time, recordedAt: time, balanceAfter: '70', betCurrency: null },
     ...fields,
   }
 }

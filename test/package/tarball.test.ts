@@ -64,6 +64,15 @@ const exportsOf: Record<string, string[]> = {
     'migratePostgres',
     'postgresMigrationSql',
   ],
+  'bet-wallet/reconcile': [
+    'ReconcileError',
+    'dailyTotals',
+    'differenceKinds',
+    'formatReconciliation',
+    'kindTitles',
+    'reconcile',
+    'renderReconciliation',
+  ],
   'bet-wallet/testing': [
     'checkWalletStore',
     'concurrentBurst',

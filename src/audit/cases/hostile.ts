@@ -1,6 +1,7 @@
 /** AU-8xx: hostile input, and unusual input that is valid. */
+
+import { quoted } from '../../curl.js'
 import type { AuditCase } from '../audit-case.js'
-import { quoted } from '../curl.js'
 import { add, compare, subtract, textOf } from '../decimal.js'
 import { type Json, raw, write } from '../json.js'
 import { type Answer, type Bet, describeAnswer, type Stage } from '../stage.js'

@@ -1,7 +1,8 @@
 /** The balances in the answers, as a curve over time. */
+
+import { countText, durationText, percentText, shortText } from '../../html/figures.js'
+import { html, type Markup } from '../../html/markup.js'
 import type { AuditExchange } from '../report.js'
-import { countText, durationText, percentText, shortText } from './figures.js'
-import { html, type Markup } from './markup.js'
 
 export interface BalancePoint {
   atMs: number

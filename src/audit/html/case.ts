@@ -1,9 +1,11 @@
 /** One case: complete if it shows a finding, otherwise folded to one line. */
+
+import { code } from '../../html/document.js'
+import { countText, durationText } from '../../html/figures.js'
+import { html, type Markup } from '../../html/markup.js'
 import { callsOf } from '../excerpt.js'
 import type { AuditFinding, AuditResult } from '../report.js'
-import { countText, durationText } from './figures.js'
-import { html, type Markup } from './markup.js'
-import { code, noAnswer, timeline } from './timeline.js'
+import { noAnswer, timeline } from './timeline.js'
 
 /** The result of a case as a shape and a word: colour is never the only sign. */
 export interface Outcome {

@@ -1,4 +1,8 @@
 /** The report of an audit as one HTML page: for approval, for debugging and for the archive. */
+
+import { documentOf, factList, section, verdictBlock } from '../../html/document.js'
+import { countText, durationText, momentText, numberText } from '../../html/figures.js'
+import { html, type Markup } from '../../html/markup.js'
 import type { AuditReport, AuditResult, Level } from '../report.js'
 import { unusualReading } from '../text.js'
 import { auditCurve, type Band } from './balance.js'
@@ -10,9 +14,6 @@ import {
   followerCase,
   outcomeOf,
 } from './case.js'
-import { countText, durationText, momentText, numberText } from './figures.js'
-import { html, type Markup } from './markup.js'
-import { style } from './style.js'
 import { timeSpan } from './timeline.js'
 
 /**
@@ -32,19 +33,7 @@ export function renderHtml(report: AuditReport): string {
   const passed = folded('passed')
   const skipped = folded('skipped')
   const title = `${verdictOf(report)}: wallet audit of ${report.target}`
-  return html`<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8"/>
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"/>
-<meta name="viewport" content="width=device-width, initial-scale=1"/>
-<meta name="color-scheme" content="light dark"/>
-<meta name="referrer" content="no-referrer"/>
-<title>${title}</title>
-<style>${style}</style>
-</head>
-<body>
-${hatching}
+  const body = html`${hatching}
 ${head(report)}
 <main>
 ${failures(report, cases)}
@@ -54,10 +43,8 @@ ${map(cases)}
 ${balances(report, cases)}
 ${section(passed.length > 0, 'passed', `${countText(passed.length, 'case')} passed`, html`${passed}`)}
 </main>
-${foot}
-</body>
-</html>
-`.text
+${foot}`
+  return documentOf(title, body)
 }
 
 const levels: readonly Level[] = ['MUST', 'SHOULD', 'MAY']
@@ -88,12 +75,6 @@ function failures({ findings }: AuditReport, cases: readonly Case[]): Markup {
 ${section(others.length > 0, 'followers', `${countText(others.length, 'more failed case')}`, html`${lead}${folded}`)}`
 }
 
-function section(wanted: boolean, id: string, heading: string, content: Markup): Markup | null {
-  return wanted
-    ? html`<section class="${id}" aria-labelledby="${id}"><h2 id="${id}">${heading}</h2>${content}</section>`
-    : null
-}
-
 function verdictOf({ passed, complete }: AuditReport): string {
   return passed ? (complete ? 'Passed' : 'Passed, incomplete') : 'Failed'
 }
@@ -115,9 +96,8 @@ function head(report: AuditReport): Markup {
   ]
   return html`<header class="head ${passed ? (complete ? 'pass' : 'warn') : 'fail'}">
 <p class="kind">Wallet audit <span>Wallet callback interface for bet transactions</span></p>
-<div class="verdict"><svg aria-hidden="true" width="64" height="64" viewBox="0 0 64 64"><circle cx="32" cy="32" r="29"/>${passed ? html`<path d="M18 33l10 10 18-21"/>` : html`<path d="M21 21l22 22m0-22l-22 22"/>`}</svg>
-<div><h1>${verdictOf(report)}</h1><p class="sentence">${sentences(report)}</p></div></div>
-<div class="protocol"><dl>${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+${verdictBlock(passed, verdictOf(report), sentences(report))}
+<div class="protocol">${factList(facts)}
 <table><caption>${countText(results.length, 'case')}</caption><thead><tr><th scope="col"><span class="visually-hidden">Level</span></th><th scope="col">passed</th><th scope="col">failed</th><th scope="col">skipped</th></tr></thead>
 <tbody>${levels.map(level => html`<tr><th scope="row">${level}</th>${countCell(counted(report, 'passed', level), 'pass')}${countCell(counted(report, 'failed', level), level === 'MUST' ? 'fail' : 'warn')}${countCell(counted(report, 'skipped', level), 'none')}</tr>`)}</tbody></table></div>
 </header>`

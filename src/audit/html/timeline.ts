@@ -1,10 +1,11 @@
 /** The calls of a case, one row each on a common time axis, so that concurrent calls are visible. */
 
+import { code } from '../../html/document.js'
+import { axisEnd, countText, durationText, percentText } from '../../html/figures.js'
+import { html, type Markup } from '../../html/markup.js'
 import { callsOf } from '../excerpt.js'
 import type { AuditExchange, AuditResult } from '../report.js'
 import { caseCurve } from './balance.js'
-import { axisEnd, countText, durationText, percentText } from './figures.js'
-import { content, html, type Markup } from './markup.js'
 
 /** The outcome of a call: shown by shape and word, not by colour alone. */
 type CallOutcome = 'success' | 'refusal' | 'fault' | 'unanswered'
@@ -85,13 +86,6 @@ ${withCurl ? html`<dt class="reproduce">Reproduce</dt><dd class="reproduce">${co
 
 /** The reason for a missing answer. */
 export const noAnswer = ({ error }: AuditExchange) => `no answer: ${error ?? 'unknown reason'}`
-
-/** A body as it was sent or received; one click selects all of it. */
-export function code(text: string | null, otherwise: string, kind = 'body'): Markup {
-  return text
-    ? html`<pre class="${kind}"><code>${content(text)}</code></pre>`
-    : html`<p class="quiet">${otherwise}</p>`
-}
 
 /** From the request to its answer. Without an answer: a dashed line to the end of the case, and a cross. */
 function bar({ sentAtMs, answeredAtMs }: AuditExchange, startMs: number, lengthMs: number): Markup {

@@ -266,6 +266,7 @@ function recordedTransactionOf(row: Row): RecordedTransaction {
     walletTransactionId: transaction.walletTransactionId ?? '',
     recordedAt: millisecondsOf(row.recorded_at ?? ''),
     balanceAfter: amountOf(row.balance_after),
+    betCurrency: row.bet_currency ?? null,
   }
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { renderHtml } from '../../../src/audit/html/render.js'
-import { palettes } from '../../../src/audit/html/style.js'
 import type { AuditReport } from '../../../src/audit/report.js'
-import { tagsOf } from './markup-reader.js'
+import { palettes } from '../../../src/html/style.js'
+import { tagsOf } from '../../html/markup-reader.js'
 import { failingReport, largeReport, passingReport, withEveryText } from './sample.js'
 
 const samples: [string, AuditReport][] = [

@@ -10,10 +10,18 @@ import { literal } from './quoting.js'
 /** The columns of a transaction, in the order of every result. */
 export const lookedUpTransactionColumns = [
   ...['operation', 'transaction_id', ...loadedTransactionColumns],
-  ...['balance_after', 'recorded_at', 'id'],
+  ...['balance_after', 'recorded_at', 'id', 'bet_currency'],
 ]
 
-const transactionFields = lines(lookedUpTransactionColumns.map(transactionColumn))
+const transactionFields = ({ schema }: Tables) =>
+  lines(
+    lookedUpTransactionColumns.map(column =>
+      column === 'bet_currency'
+        ? // Read for the few transactions only whose call names no currency.
+          `IF(stored.currency IS NULL, (SELECT known.currency FROM ${schema}.wallet_bets known WHERE known.bet_id = stored.bet_id), NULL)`
+        : transactionColumn(column),
+    ),
+  )
 
 /** The columns of a bet, which come next. */
 export const lookedUpBetColumns = ['bet_id', ...loadedBetColumns, 'recorded_at']
@@ -31,7 +39,7 @@ const betFields = (tables: Tables) =>
 /** Called with the betId in a JSON array. At least one row: the bet, beside each of its transactions. */
 export const betStatement = (tables: Tables) => sql`
   SELECT
-    ${transactionFields},
+    ${transactionFields(tables)},
     ${betFields(tables)}
   FROM JSON_TABLE(?, '$' COLUMNS (bet_id ${exactText(255)} PATH '$[0]')) item
   LEFT JOIN ${tables.schema}.wallet_bets bet ON bet.bet_id = item.bet_id
@@ -39,10 +47,10 @@ export const betStatement = (tables: Tables) => sql`
   LEFT JOIN ${tables.schema}.wallet_transactions stored ON stored.bet_id = item.bet_id`
 
 /** Called with the transactionId. */
-export const transactionStatement = ({ schema }: Tables) => sql`
+export const transactionStatement = (tables: Tables) => sql`
   SELECT
-    ${transactionFields}
-  FROM ${schema}.wallet_transactions stored
+    ${transactionFields(tables)}
+  FROM ${tables.schema}.wallet_transactions stored
   WHERE stored.operation IN ('placebet', 'settlement', 'unsettlement', 'rollbackbet')
     AND stored.transaction_id = ?`
 
@@ -56,7 +64,7 @@ export function playerStatement(tables: Tables, limit: number): string {
   const { schema, players } = tables
   return sql`
     SELECT
-      ${transactionFields},
+      ${transactionFields(tables)},
       ${betFields(tables)},
       IF(player.${players.columns.id} IS NULL, NULL, ${currencyOf(tables, 'player')}),
       CAST(player.${players.columns.balance} AS char)
@@ -79,10 +87,10 @@ export function playerStatement(tables: Tables, limit: number): string {
 }
 
 /** Called with a position: the time, twice, and the id; then to. */
-export const timeStatement = ({ schema }: Tables, limit: number) => sql`
+export const timeStatement = (tables: Tables, limit: number) => sql`
   SELECT
-    ${transactionFields}
-  FROM ${schema}.wallet_transactions stored
+    ${transactionFields(tables)}
+  FROM ${tables.schema}.wallet_transactions stored
   WHERE stored.recorded_at >= ${time}
     AND (stored.recorded_at > ${time} OR stored.id > CAST(? AS unsigned))
     AND stored.recorded_at < ${time}

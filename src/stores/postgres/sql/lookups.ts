@@ -12,13 +12,18 @@ const timeText = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYY
 /** A time from such a text. */
 const timeOf = (parameter: string) => `(${parameter}::text::timestamp AT TIME ZONE 'UTC')`
 
-const transactionFields = lines([
+const transactionFields = ({ schema }: Tables) => lines([
   ...[
     ...['operation', 'transaction_id', 'player_id', 'bet_id', 'amount', 'currency', 'type', 'delta'],
     ...['error_code', 'description', 'wallet_transaction_id', 'balance_after'],
   ].map(column => `stored.${column}::text AS ${column}`),
   '(extract(epoch FROM stored.transaction_date) * 1000)::bigint::text AS transaction_date_ms',
   `${timeText('stored.recorded_at')} AS recorded_at`,
+  // Read for the few transactions only whose call names no currency.
+  sql`
+    CASE WHEN stored.currency IS NULL
+      THEN (SELECT known.currency::text FROM ${schema}.bets known WHERE known.bet_id = stored.bet_id)
+    END AS bet_currency`,
 ])
 
 /** The columns of a bet; in the result they begin with `b_`. */
@@ -40,16 +45,16 @@ const betFields = ({ schema }: Tables) =>
 export const betStatement = (tables: Tables) => sql`
   SELECT
     ${betFields(tables)},
-    ${transactionFields}
+    ${transactionFields(tables)}
   FROM (SELECT $1::text AS bet_id) key
   ${lookup(betQuery(tables, 'key.bet_id'), 'bet')}
   LEFT JOIN ${tables.schema}.transactions stored ON stored.bet_id = key.bet_id`
 
 /** Called with the transactionId. */
-export const transactionStatement = ({ schema }: Tables) => sql`
+export const transactionStatement = (tables: Tables) => sql`
   SELECT
-    ${transactionFields}
-  FROM ${schema}.transactions stored
+    ${transactionFields(tables)}
+  FROM ${tables.schema}.transactions stored
   WHERE stored.operation IN ('placebet', 'settlement', 'unsettlement', 'rollbackbet')
     AND stored.transaction_id = $1`
 
@@ -67,7 +72,7 @@ export function playerStatement(tables: Tables): string {
       player.p_currency,
       player.p_balance,
       ${betFields(tables)},
-      ${transactionFields}
+      ${transactionFields(tables)}
     FROM (SELECT $1::text AS player_key) key
     ${lookup(
       sql`
@@ -92,10 +97,10 @@ export function playerStatement(tables: Tables): string {
 }
 
 /** Called with a position: time, operation, transactionId; then to, and the limit. */
-export const timeStatement = ({ schema }: Tables) => sql`
+export const timeStatement = (tables: Tables) => sql`
   SELECT
-    ${transactionFields}
-  FROM ${schema}.transactions stored
+    ${transactionFields(tables)}
+  FROM ${tables.schema}.transactions stored
   WHERE stored.recorded_at >= ${timeOf('$1')}
     AND ${position('stored')} > (${timeOf('$1')}, $2::text, $3::text)
     AND stored.recorded_at < ${timeOf('$4')}

@@ -33,16 +33,17 @@ const invisible =
  * meaning.
  */
 export function escapeText(text: string): string {
-  return text
-    .replace(invisible, escapedUnits)
-    .replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
+  return escapeInvisible(text).replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
+}
+
+/** Text for a terminal: invisible characters are written as JSON escapes, and cannot control it. */
+export function escapeInvisible(text: string): string {
+  return text.replace(invisible, escapedUnits)
 }
 
 /** Escapes text for elements only: quotes stay, since JSON bodies are full of them. */
 export function content(text: string): Markup {
-  return new Markup(
-    text.replace(invisible, escapedUnits).replace(/[&<>]/g, character => `&#${character.charCodeAt(0)};`),
-  )
+  return new Markup(escapeInvisible(text).replace(/[&<>]/g, character => `&#${character.charCodeAt(0)};`))
 }
 
 function escapedUnits(character: string): string {

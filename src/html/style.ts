@@ -54,6 +54,7 @@ tbody th { text-align: left; padding-left: 0; color: var(--ink) }
 td { text-align: right; border-top: 1px solid var(--line); font-weight: 600; color: var(--tone) }
 tbody th { border-top: 1px solid var(--line) }
 td.zero { font-weight: 400; color: var(--soft) }
+.scroll { overflow-x: auto }
 
 .group { margin-top: 1rem } .group p { font-size: .85rem; color: var(--soft); margin-bottom: .4rem } .group p b { color: var(--ink) }
 .group ul { display: grid; grid-template-columns: repeat(auto-fill, minmax(4.6rem, 1fr)); gap: .3rem }

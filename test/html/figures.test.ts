@@ -7,7 +7,7 @@ import {
   numberText,
   percentText,
   shortText,
-} from '../../../src/audit/html/figures.js'
+} from '../../src/html/figures.js'
 
 describe('figures', () => {
   it.each([

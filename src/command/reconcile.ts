@@ -1,0 +1,118 @@
+/** `bet-wallet reconcile`: the platform's report against the wallet's transactions. */
+import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import type { ParseArgsConfig } from 'node:util'
+import { countText } from '../html/figures.js'
+import type { ReportMapping } from '../reconcile/mapping.js'
+import { renderReconciliation } from '../reconcile/page.js'
+import { reconcile as compare, type Reconciliation } from '../reconcile/reconciliation.js'
+import { formatReconciliation } from '../reconcile/text.js'
+import { given, millisecondsOf, parseWords, required, UsageError } from './arguments.js'
+import { reconcileHelp } from './help.js'
+import { lookupArguments, withLookups } from './lookup-source.js'
+import { checkWritable, overwriteLine, writeReport } from './output.js'
+
+const reconcileArguments = {
+  ...lookupArguments,
+  from: { type: 'string' },
+  to: { type: 'string' },
+  mapping: { type: 'string' },
+  margin: { type: 'string' },
+  json: { type: 'string' },
+  lines: { type: 'string' },
+  html: { type: 'string' },
+} as const satisfies ParseArgsConfig['options']
+
+const exitCodes: Record<Reconciliation['verdict'], number> = { equal: 0, different: 1, 'nothing-compared': 2 }
+
+/** @returns the exit code */
+export async function reconcile(words: string[]): Promise<number> {
+  const { values, positionals } = parseWords(words, reconcileArguments)
+  if (values.help) {
+    console.log(reconcileHelp)
+    return 0
+  }
+  const options = {
+    report: reportOf(positionals),
+    from: required('--from', values.from),
+    to: required('--to', values.to),
+    ...given('mapping', mappingOf(values.mapping)),
+    ...given('marginMs', millisecondsOf('--margin', values.margin)),
+  }
+  for (const file of [values.json, values.lines, values.html]) checkWritable(file)
+  const lines = values.lines === undefined ? null : lineFile(values.lines)
+  const isTerminal = process.stderr.isTTY
+  try {
+    const result = await withLookups(values, lookups =>
+      compare({
+        ...options,
+        lookups,
+        ...(lines && { onDifference: difference => lines.write(JSON.stringify(difference)) }),
+        ...(isTerminal && {
+          onProgress: ({ report, wallet }) =>
+            overwriteLine(`${countText(report, 'row')} and ${countText(wallet, 'transaction')} read`),
+        }),
+      }),
+    )
+    if (isTerminal) overwriteLine('')
+    console.log(formatReconciliation(result))
+    lines?.finish()
+    writeReport(values.json, () => `${JSON.stringify(result, null, 2)}\n`)
+    writeReport(values.html, () => renderReconciliation(result))
+    return exitCodes[result.verdict]
+  } finally {
+    lines?.discard()
+  }
+}
+
+function reportOf(positionals: readonly string[]): string {
+  const [file, ...more] = positionals
+  if (file === undefined) throw new UsageError("The platform's report is missing, for example platform.csv")
+  if (more.length > 0) throw new UsageError(`Only one report is allowed; unexpected: ${more.join(' ')}`)
+  return file
+}
+
+function mappingOf(file: string | undefined): ReportMapping | undefined {
+  if (file === undefined) return undefined
+  try {
+    // The content is checked with the report.
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw new UsageError(`--mapping: ${file} cannot be read: ${(error as Error).message}`)
+  }
+}
+
+const bufferedCharacters = 65_536
+
+/** Lines in a file that has its name only when it is complete. */
+function lineFile(name: string) {
+  const part = `${name}.part`
+  const descriptor = openSync(part, 'w')
+  let open = true
+  let text = ''
+  const write = () => {
+    writeSync(descriptor, text)
+    text = ''
+  }
+  const close = () => {
+    open = false
+    closeSync(descriptor)
+  }
+  return {
+    write(line: string): void {
+      text += `${line}\n`
+      if (text.length > bufferedCharacters) write()
+    },
+    finish(): void {
+      write()
+      close()
+      renameSync(part, name)
+      console.error(`Written: ${name}`)
+    },
+    /** Unless it is finished. */
+    discard(): void {
+      if (!open) return
+      close()
+      rmSync(part, { force: true })
+    },
+  }
+}

@@ -1,0 +1,52 @@
+/** The frame of a report as one HTML page, and the parts that reports have in common. */
+import { content, html, type Markup } from './markup.js'
+import { style } from './style.js'
+
+/**
+ * A self-contained page without scripts and external resources: its Content Security Policy forbids both.
+ *
+ * @returns a complete document in UTF-8, which is also well-formed XML
+ */
+export function documentOf(title: string, body: Markup): string {
+  return html`<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8"/>
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"/>
+<meta name="viewport" content="width=device-width, initial-scale=1"/>
+<meta name="color-scheme" content="light dark"/>
+<meta name="referrer" content="no-referrer"/>
+<title>${title}</title>
+<style>${style}</style>
+</head>
+<body>
+${body}
+</body>
+</html>
+`.text
+}
+
+/** The verdict as a picture, a word and a sentence. */
+export function verdictBlock(passed: boolean, heading: string, sentence: Markup | string): Markup {
+  return html`<div class="verdict"><svg aria-hidden="true" width="64" height="64" viewBox="0 0 64 64"><circle cx="32" cy="32" r="29"/>${passed ? html`<path d="M18 33l10 10 18-21"/>` : html`<path d="M21 21l22 22m0-22l-22 22"/>`}</svg>
+<div><h1>${heading}</h1><p class="sentence">${sentence}</p></div></div>`
+}
+
+/** Names and values, in two columns. */
+export function factList(facts: readonly (readonly [name: string, value: Markup | string])[]): Markup {
+  return html`<dl>${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
+}
+
+/** A part of the page with a heading; `null` if it is not wanted. */
+export function section(wanted: boolean, id: string, heading: string, body: Markup): Markup | null {
+  return wanted
+    ? html`<section class="${id}" aria-labelledby="${id}"><h2 id="${id}">${heading}</h2>${body}</section>`
+    : null
+}
+
+/** A body as it was sent or received, or a command; one click selects all of it. */
+export function code(text: string | null, otherwise: string, kind = 'body'): Markup {
+  return text
+    ? html`<pre class="${kind}"><code>${content(text)}</code></pre>`
+    : html`<p class="quiet">${otherwise}</p>`
+}

@@ -1,0 +1,74 @@
+/** What a reconciliation can find: the kinds of differences, and one difference with its explanation. */
+import type { Decimal } from '../money.js'
+import type { ReportRow, WalletRecord } from './entry.js'
+
+/** Per kind, its title. In the order in which they are listed: the most urgent first. */
+export const kindTitles = {
+  'duplicate-here': "Twice in the wallet's records",
+  'other-player': 'Another player here',
+  'other-bet': 'Another bet here',
+  'other-currency': 'Another currency here',
+  'other-amount': 'Another amount here',
+  'other-type': 'Another type here',
+  'other-operation': 'Another operation here',
+  'never-arrived': 'Counted there, never arrived here',
+  'refused-here': 'Counted there, refused here',
+  tombstone: 'Rolled back before its bet arrived',
+  'rolled-back-twice': 'A second rollback of the same bet',
+  'missing-there': 'Counted here, missing there',
+  'refused-there': 'Counted here, refused there',
+  'uncollected-clawback': 'Clawback counted there, not collected here',
+  'other-transaction-id': 'The same under another transactionId',
+  'duplicate-there': "Twice in the platform's report",
+  'conflict-there': "Twice in the platform's report, with other content",
+  midnight: 'On the other side of midnight',
+} as const
+
+export type DifferenceKind = keyof typeof kindTitles
+export const differenceKinds = Object.keys(kindTitles) as DifferenceKind[]
+
+/** A call that repairs a difference. */
+export interface RepairCall {
+  /** Below the address of the wallet. A settlement has no path of the interface: it is the operator's own. */
+  path: '/placebet' | '/unsettlement' | '/rollbackbet' | '/settlement'
+  body: Readonly<Record<string, string>>
+  /** To paste into a shell. Address and credentials are environment variables. */
+  curl: string
+}
+
+export interface Repair {
+  /** Who has to act: `nobody`, the platform, or the operator (after an agreement with the platform). */
+  by: 'nobody' | 'platform' | 'operator'
+  text: string
+  /** In this order. Empty where no call repairs it. */
+  calls: readonly RepairCall[]
+}
+
+/** One difference between the platform's report and the wallet. */
+export interface Difference {
+  kind: DifferenceKind
+  /** `null`: the platform's report has no such row. */
+  report: ReportRow | null
+  /** `null`: the wallet has no such transaction. */
+  wallet: WalletRecord | null
+  /** The values that differ. */
+  fields: readonly { field: string; report: string; wallet: string }[]
+  /**
+   * What the player has here more (positive) or less (negative) than the report says, within the range.
+   * `currency` is `null` where it is unknown.
+   */
+  effects: readonly { currency: string | null; amount: Decimal }[]
+  explanation: string
+  repair: Repair
+}
+
+/** What was found by comparing one key, before its bet is looked at. */
+export interface Finding {
+  /**
+   * `pair`: both sides have it. `row`, `record`: one side has it. `twice`: a further row of the report;
+   * `twice-here`: a further record; `operation`: a row and a record of another operation with the same id.
+   */
+  shape: 'pair' | 'row' | 'record' | 'twice' | 'twice-here' | 'operation'
+  row: ReportRow | null
+  record: WalletRecord | null
+}

@@ -1,0 +1,38 @@
+/** Errors that prevent a reconciliation. Differences are in the report. */
+
+/**
+ * - `INVALID_OPTIONS`: an option is invalid; the message names it.
+ * - `INVALID_MAPPING`: the mapping of the columns is invalid, or does not fit the platform's report.
+ * - `INVALID_REPORT`: the platform's report cannot be read; the message names line and column.
+ * - `INVALID_RECORDS`: a look-up returned a record that is none of the wallet's.
+ * - `TEMPORARY_FILE`: the temporary file cannot be written: the disk is full, say.
+ */
+export type ReconcileErrorCode =
+  | 'INVALID_OPTIONS'
+  | 'INVALID_MAPPING'
+  | 'INVALID_REPORT'
+  | 'INVALID_RECORDS'
+  | 'TEMPORARY_FILE'
+
+/** Nothing was compared. Identified by `code`, which is stable; the message may change. */
+export class ReconcileError extends Error {
+  override readonly name = 'ReconcileError'
+  readonly code: ReconcileErrorCode
+
+  constructor(code: ReconcileErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+/** @throws {ReconcileError} `INVALID_REPORT`, naming the line, and the column if there is one */
+export function invalidRow(line: number, column: string | null, problem: string): never {
+  const place = column === null ? `line ${line}` : `line ${line}, column ${JSON.stringify(column)}`
+  throw new ReconcileError('INVALID_REPORT', `The platform's report, ${place}: ${problem}`)
+}
+
+/** A value in a message: quoted, and cut. */
+export function shown(value: unknown): string {
+  const text = typeof value === 'string' ? JSON.stringify(value) : String(value)
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text
+}

@@ -1,0 +1,79 @@
+/** Per kind of difference, one sentence that says what happened, with the amounts. */
+import { moneyText } from './amount-text.js'
+import type { ReportRow, WalletRecord } from './entry.js'
+import type { Judged } from './repairs.js'
+
+export function explanationOf(judged: Judged): string {
+  const { kind, row, record } = judged
+  const isAlsoAcross =
+    kind !== 'midnight' && row !== null && record !== null && row.inRange !== record.inRange
+  return isAlsoAcross
+    ? `${sentenceOf(judged)} It is also on the other side of midnight: recorded at ${record.recordedAt}.`
+    : sentenceOf(judged)
+}
+
+function sentenceOf({ kind, row, record }: Judged): string {
+  const there = row as ReportRow
+  const here = record as WalletRecord
+  switch (kind) {
+    case 'duplicate-here':
+      return `The wallet's records have this ${here.operation} twice.`
+    case 'other-player':
+      return `The platform names player ${there.playerId}; the wallet recorded it for player ${here.playerId}.`
+    case 'other-bet':
+      return `The platform names bet ${there.betId}; the wallet recorded it for bet ${here.betId}.`
+    case 'other-currency':
+      return `The platform counts ${moneyText(there)}; the wallet moved ${moneyText(here)}.`
+    case 'other-amount':
+      return `The platform counts ${moneyText(there)}; the wallet moved ${moneyText(here)}.`
+    case 'other-type':
+      return `The platform counts it as ${there.type}; the wallet recorded ${here.type}.`
+    case 'other-operation':
+      return `The platform counts a ${there.operation} of ${moneyText(there)}; the wallet recorded a ${here.operation} under this transactionId.`
+    case 'never-arrived':
+      return `The platform counts a ${there.operation} of ${moneyText(there)}. The wallet has no record of it: it never arrived, or was answered without a record (a fault, or a refusal by D8).`
+    case 'refused-here':
+      return `The platform counts ${moneyText(there)}; the wallet refused it with ${here.errorCode} and moved nothing.`
+    case 'tombstone':
+      return tombstoneText(row, record)
+    case 'rolled-back-twice':
+      return `${row === null ? 'The report does not have it' : `The platform counts ${moneyText(there)}`}; the bet was rolled back before, so this rollback moved nothing.`
+    case 'missing-there':
+      return `The wallet recorded a ${here.operation} of ${moneyText(here)} at ${here.recordedAt}; the report does not have it.`
+    case 'refused-there':
+      return `The wallet recorded a ${here.operation} of ${moneyText(here)} at ${here.recordedAt}; the platform counts it as refused.`
+    case 'uncollected-clawback':
+      return `The platform counts a clawback of ${moneyText(there)}. The player's funds did not cover it: the wallet refused it with ${here.errorCode} and moved nothing.`
+    case 'other-transaction-id':
+      return `The platform counts ${moneyText(there)} under ${there.transactionId}; the wallet moved it under ${here.transactionId}.`
+    case 'duplicate-there':
+      return `Line ${there.line} repeats the ${there.operation}: ${moneyText(there)} counted once more than it moved.`
+    case 'conflict-there':
+      return `Line ${there.line} has the transactionId of another row, with other content (${moneyText(there)}): only one of the two was executed.`
+    case 'midnight':
+      return midnightText(row, record)
+  }
+}
+
+function tombstoneText(row: ReportRow | null, record: WalletRecord | null): string {
+  if (row?.operation === 'placebet') {
+    const refused =
+      record === null
+        ? 'the bet never arrived'
+        : `the bet came later and was refused with ${record.errorCode}`
+    return `The platform counts a stake of ${moneyText(row)}. Its rollback arrived first, and ${refused}: nothing was debited.`
+  }
+  const counted =
+    row === null ? 'The report does not have this rollback' : `The platform counts ${moneyText(row)}`
+  return `${counted}. The bet never arrived before its rollback, so there was no stake to return: nothing moved.`
+}
+
+function midnightText(row: ReportRow | null, record: WalletRecord | null): string {
+  if (row === null) {
+    return `The wallet recorded it at ${record?.recordedAt}; the platform dates it ${record?.transactionDate}, outside of the range of this report.`
+  }
+  const dated =
+    row.transactionDate === null ? 'The report has it' : `The platform dates it ${row.transactionDate}`
+  const outside = record?.inRange && row.inRange ? '' : row.inRange ? ', outside of the range' : ''
+  return `${dated}${row.inRange ? '' : ', outside of the range'}; the wallet recorded it at ${record?.recordedAt}${outside}.`
+}

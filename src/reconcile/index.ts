@@ -1,0 +1,20 @@
+/** `bet-wallet/reconcile`: the platform's report against the wallet's transactions; daily totals. */
+
+export type { KindTotal } from './collection.js'
+export { dailyTotals } from './daily-totals.js'
+export {
+  type Difference,
+  type DifferenceKind,
+  differenceKinds,
+  kindTitles,
+  type Repair,
+  type RepairCall,
+} from './difference.js'
+export type { ReportRow, WalletRecord } from './entry.js'
+export { ReconcileError, type ReconcileErrorCode } from './errors.js'
+export type { GroupSum } from './groups.js'
+export type { ReportMapping } from './mapping.js'
+export { renderReconciliation } from './page.js'
+export { type ReconcileOptions, type Reconciliation, reconcile } from './reconciliation.js'
+export { formatReconciliation } from './text.js'
+export type { CurrencyTotal, SideTotal, Total } from './totals.js'

@@ -1,0 +1,138 @@
+/** A reconciliation as one HTML page: for finance, for the platform and for the archive. */
+import { code, documentOf, factList, section, verdictBlock } from '../html/document.js'
+import { countText, durationText, momentText, numberText } from '../html/figures.js'
+import { html, type Markup } from '../html/markup.js'
+import { type Decimal, isZero } from '../money.js'
+import { amountText, signed } from './amount-text.js'
+import type { Difference } from './difference.js'
+import type { GroupSum } from './groups.js'
+import type { Reconciliation } from './reconciliation.js'
+import type { SideTotal } from './totals.js'
+import { effectText, subjectOf, verdictSentence, verdictWords } from './words.js'
+
+/** Of each kind: a page with more is too long to read. The JSON has them. */
+const shownMax = 100
+
+/**
+ * Renders the result as one self-contained HTML file, without scripts and external resources: its Content Security
+ * Policy forbids both. All text is treated as hostile and escaped.
+ *
+ * @returns a complete document in UTF-8, which is also well-formed XML
+ */
+export function renderReconciliation(reconciliation: Reconciliation): string {
+  const { verdict, kinds, totals, notes, from, to } = reconciliation
+  const body = html`${head(reconciliation)}
+<main>
+${section(totals.length > 0, 'totals', 'Totals', totalsTable(reconciliation))}
+${section(kinds.length > 0, 'kinds', 'Differences by kind', kindsTable(reconciliation))}
+${kinds.map(kind => kindSection(kind, reconciliation.differences))}
+${groupSection('bets', 'Bets', reconciliation.bets, reconciliation.betsOmitted)}
+${groupSection('players', 'Players', reconciliation.players, reconciliation.playersOmitted)}
+${section(notes.length > 0, 'not-seen', 'What was not compared', html`<ul class="not-seen">${notes.map(note => html`<li>${note}</li>`)}</ul>`)}
+</main>
+${foot}`
+  return documentOf(`${verdictWords[verdict]}: reconciliation of ${from} to ${to}`, body)
+}
+
+function head(reconciliation: Reconciliation): Markup {
+  const { verdict, from, to, rows, durationMs, currencies } = reconciliation
+  const time = (iso: string) => html`<time datetime="${iso}">${momentText(iso)}</time>`
+  const isEqual = verdict === 'equal'
+  return html`<header class="head ${isEqual ? 'pass' : verdict === 'different' ? 'fail' : 'warn'}">
+<p class="kind">Reconciliation <span>Platform's report and wallet</span></p>
+${verdictBlock(isEqual, verdictWords[verdict], verdictSentence(reconciliation))}
+<div class="protocol">${factList([
+    ['From', time(from)],
+    ['To', time(to)],
+    [
+      'Report',
+      `${countText(rows.report, 'row')}, ${numberText(rows.outside)} more outside of the range, ${numberText(rows.ignored)} ignored`,
+    ],
+    ['Wallet', `${countText(rows.wallet, 'transaction')}`],
+    ['Agree', numberText(rows.equal)],
+    ['Duration', durationText(durationMs)],
+  ])}
+<table><caption>Net for players</caption><thead><tr><th scope="col">Currency</th><th scope="col">report</th><th scope="col">wallet</th><th scope="col">difference</th></tr></thead>
+<tbody>${currencies.map(({ currency, report, wallet, difference }) => html`<tr><th scope="row">${currency ?? '?'}</th><td>${signed(report, currency)}</td><td>${signed(wallet, currency)}</td>${differenceCell(difference, currency)}</tr>`)}</tbody></table></div>
+</header>`
+}
+
+const differenceCell = (amount: Decimal, currency: string | null) =>
+  html`<td class="${isZero(amount) ? 'zero' : 'fail'}">${signed(amount, currency)}</td>`
+
+function totalsTable({ totals }: Reconciliation): Markup {
+  const side = ({ count, amount, refused }: SideTotal, currency: string | null) =>
+    html`<td class="none">${numberText(count)}</td><td class="none">${amountText(amount, currency)}</td><td class="${refused === 0 ? 'zero' : 'none'}">${numberText(refused)}</td>`
+  return html`<div class="scroll"><table><caption>Per day, operation and currency: how many, their sum, and refusals, which move nothing</caption>
+<thead><tr><th scope="col">Day</th><th scope="col">Operation</th><th scope="col">Currency</th><th scope="col">Report</th><th scope="col">amount</th><th scope="col">refused</th><th scope="col">Wallet</th><th scope="col">amount</th><th scope="col">refused</th><th scope="col">difference</th></tr></thead>
+<tbody>${totals.map(
+    total =>
+      html`<tr><th scope="row">${total.day || 'all'}</th><th scope="row">${total.operation}</th><th scope="row">${total.currency ?? '?'}</th>${side(total.report, total.currency)}${side(total.wallet, total.currency)}${differenceCell(total.difference, total.currency)}</tr>
+`,
+  )}</tbody></table></div>`
+}
+
+function kindsTable({ kinds }: Reconciliation): Markup {
+  return html`<table><thead><tr><th scope="col">Kind</th><th scope="col">Count</th><th scope="col">Here compared with the report</th></tr></thead>
+<tbody>${kinds.map(({ kind, title, count, effects }) => html`<tr><th scope="row"><a href="#${kind}">${title}</a></th><td class="fail">${numberText(count)}</td><td class="none">${effectText(effects)}</td></tr>`)}</tbody></table>`
+}
+
+function kindSection({ kind, title, count }: Reconciliation['kinds'][number], all: readonly Difference[]) {
+  const shown = all.filter(difference => difference.kind === kind).slice(0, shownMax)
+  const more = count - shown.length
+  const rest = html`<p class="lead">… and ${numberText(more)} more, which the JSON or the lines have.</p>`
+  return section(
+    true,
+    kind,
+    `${title}: ${numberText(count)}`,
+    html`${shown.map(article)}${more > 0 ? rest : null}`,
+  )
+}
+
+function article(difference: Difference): Markup {
+  const { operation, transactionId, betId, playerId } = subjectOf(difference)
+  const { report, wallet, effects, explanation, repair } = difference
+  const isUrgent = repair.by !== 'nobody'
+  const facts: (readonly [string, string])[] = [
+    ['Bet', betId],
+    ...(playerId === null ? [] : [['Player', playerId] as const]),
+    ...(report === null
+      ? []
+      : [
+          [
+            'Report',
+            `line ${report.line}${report.transactionDate ? `, ${report.transactionDate}` : ''}`,
+          ] as const,
+        ]),
+    ...(wallet === null
+      ? []
+      : [['Wallet', `${wallet.walletTransactionId}, recorded ${wallet.recordedAt}`] as const]),
+    [repair.by === 'nobody' ? 'To do' : repair.by === 'platform' ? 'Platform' : 'Operator', repair.text],
+  ]
+  return html`<article class="case failed ${isUrgent ? 'fail' : 'none'}">
+<header><p class="origin"><b>${effectText(effects)}</b> <span class="source">${operation} ${transactionId}</span></p></header>
+<p class="impact">${explanation}</p>
+<dl class="finding">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+${repair.calls.map(({ curl }) => code(curl, '', 'curl'))}</article>
+`
+}
+
+function groupSection(id: string, heading: string, groups: readonly GroupSum[], omitted: number) {
+  const more = omitted === 0 ? null : html`<p class="lead">… and ${numberText(omitted)} more.</p>`
+  return section(
+    groups.length > 0,
+    id,
+    `${heading} that differ most`,
+    html`<div class="scroll"><table><thead><tr><th scope="col">${heading.slice(0, -1)}</th><th scope="col">Currency</th><th scope="col">Differences</th><th scope="col">report</th><th scope="col">wallet</th><th scope="col">difference</th></tr></thead>
+<tbody>${groups.map(
+      group =>
+        html`<tr><th scope="row">${group.id ?? 'unknown'}</th><td class="none">${group.currency ?? '?'}</td><td class="none">${numberText(group.count)}</td><td class="none">${signed(group.report, group.currency)}</td><td class="none">${signed(group.wallet, group.currency)}</td>${differenceCell(group.difference, group.currency)}</tr>
+`,
+    )}</tbody></table></div>${more}`,
+  )
+}
+
+const foot = html`<footer><h2>How to read this</h2>
+<p>A positive amount: the player has that much more here than the platform counts. The report was compared with the wallet's records by operation and transactionId; amounts are exact. All differences together explain the totals to the last digit.</p>
+<p>The calls read address and credentials from the environment: WALLET_URL, WALLET_USER and WALLET_PASSWORD. A call that was sent twice moves money once. This file loads nothing and runs no scripts.</p>
+</footer>`

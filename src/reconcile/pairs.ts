@@ -1,0 +1,166 @@
+/** Compares the rows and the records of one partition, by operation and transactionId (D1). */
+import type { Finding } from './difference.js'
+import {
+  comparedPart,
+  keyOfLine,
+  keysOfOtherOperations,
+  type ReportRow,
+  recordOfLine,
+  rowOfLine,
+  type WalletRecord,
+} from './entry.js'
+
+/** Takes what a comparison finds. */
+export interface PairSink {
+  found(finding: Finding): void
+  /** A row and a record agree, both within the range. */
+  equal(): void
+  /** One side refused it, and the other one does not have it: no money moved. */
+  refusalAlone(): void
+  /** A row that states no amount: it now has the amount and currency of its record. */
+  unstated(row: ReportRow): void
+}
+
+/** The values of a row and its record that differ. What one of them does not say is not compared. */
+export function differingFields(row: ReportRow, record: WalletRecord) {
+  const values = (
+    [
+      ['playerId', row.playerId, record.playerId],
+      ['betId', row.betId, record.betId],
+      ['type', row.type, record.type],
+      ['currency', row.currency, record.currency],
+      ['amount', row.amount, record.amount],
+    ] as const
+  ).flatMap(([field, report, wallet]) =>
+    report === null || wallet === null || report === wallet ? [] : [{ field, report, wallet }],
+  )
+  return values
+}
+
+/** Whether both count it, but on different days, or one of them outside of the range. */
+export function isAcrossMidnight(row: ReportRow, record: WalletRecord): boolean {
+  if (!row.accepted || !record.accepted) return false
+  return row.inRange !== record.inRange || (row.inRange && row.day !== '' && row.day !== record.day)
+}
+
+export function comparePartition(
+  rowLines: readonly string[],
+  recordLines: readonly string[],
+  sink: PairSink,
+) {
+  const records = new Records(recordLines, sink)
+
+  // Nearly all rows: their line begins as the record's does. They come first, so that of two rows with one key
+  // the one that agrees is the pair, and the other one the duplicate.
+  const others: string[] = []
+  for (const line of rowLines) {
+    const compared = comparedPart(line)
+    if (!records.takeEqual(keyOfLine(line), compared)) others.push(line)
+    else if (compared.endsWith('I')) sink.equal()
+  }
+
+  const alone: ReportRow[] = []
+  for (const line of others) {
+    const row = rowOfLine(line)
+    const { record, isTaken } = records.get(keyOfLine(line))
+    if (record === null) alone.push(row)
+    else if (isTaken) foundTwice(row, record, sink)
+    else {
+      records.take(keyOfLine(line))
+      comparePair(row, record, sink)
+    }
+  }
+
+  for (const row of alone) {
+    if (!row.inRange) continue
+    const key = row.accepted
+      ? keysOfOtherOperations(row).find(other => records.agrees(other, row))
+      : undefined
+    if (key !== undefined) {
+      sink.found({ shape: 'operation', row, record: records.get(key).record })
+      records.take(key)
+    } else if (row.accepted) sink.found({ shape: 'row', row, record: null })
+    else sink.refusalAlone()
+  }
+
+  for (const record of records.rest()) {
+    if (!record.inRange) continue
+    if (record.accepted) sink.found({ shape: 'record', row: null, record })
+    else sink.refusalAlone()
+  }
+}
+
+function comparePair(row: ReportRow, record: WalletRecord, sink: PairSink): void {
+  if (!row.inRange && !record.inRange) return
+  if (row.accepted && row.amount === null && record.accepted) {
+    row.amount = record.amount
+    row.currency = record.currency
+    if (row.inRange) sink.unstated(row)
+  }
+  const agrees = row.accepted === record.accepted && differingFields(row, record).length === 0
+  if (!agrees || isAcrossMidnight(row, record)) sink.found({ shape: 'pair', row, record })
+  else if (row.inRange && record.inRange) sink.equal()
+}
+
+function foundTwice(row: ReportRow, record: WalletRecord, sink: PairSink): void {
+  if (!row.inRange) return
+  if (!row.accepted) sink.refusalAlone()
+  else sink.found({ shape: 'twice', row, record })
+}
+
+/** The records of a partition, each taken by one row at most. */
+class Records {
+  readonly #lines: readonly string[]
+  readonly #indexes = new Map<string, number>()
+  readonly #taken: Uint8Array
+
+  constructor(lines: readonly string[], sink: PairSink) {
+    this.#lines = lines
+    this.#taken = new Uint8Array(lines.length)
+    for (const [index, line] of lines.entries()) {
+      const key = keyOfLine(line)
+      if (!this.#indexes.has(key)) {
+        this.#indexes.set(key, index)
+        continue
+      }
+      this.#taken[index] = 1
+      const record = recordOfLine(line)
+      if (record.inRange) sink.found({ shape: 'twice-here', row: null, record })
+    }
+  }
+
+  /** Takes the record with this key if it is free and its line begins like this. */
+  takeEqual(key: string, compared: string): boolean {
+    const index = this.#indexes.get(key)
+    if (index === undefined || this.#taken[index] === 1) return false
+    if (comparedPart(this.#lines[index] as string) !== compared) return false
+    this.#taken[index] = 1
+    return true
+  }
+
+  get(key: string): { record: WalletRecord | null; isTaken: boolean } {
+    const index = this.#indexes.get(key)
+    if (index === undefined) return { record: null, isTaken: false }
+    return { record: recordOfLine(this.#lines[index] as string), isTaken: this.#taken[index] === 1 }
+  }
+
+  take(key: string): void {
+    const index = this.#indexes.get(key)
+    if (index !== undefined) this.#taken[index] = 1
+  }
+
+  /** Whether a free record has this key, and differs from the row in its operation only. */
+  agrees(key: string, row: ReportRow): boolean {
+    const { record, isTaken } = this.get(key)
+    if (record === null || isTaken || !record.inRange || !record.accepted) return false
+    // The types belong to the operations.
+    return differingFields({ ...row, type: null }, record).length === 0
+  }
+
+  /** Those that no row has taken. */
+  *rest(): Generator<WalletRecord> {
+    for (const [index, line] of this.#lines.entries()) {
+      if (this.#taken[index] === 0) yield recordOfLine(line)
+    }
+  }
+}

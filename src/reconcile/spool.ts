@@ -1,0 +1,154 @@
+/**
+ * Lines of text in partitions, in a temporary file: what two sides have to compare is larger than the memory.
+ * All lines of a partition fit into it.
+ */
+import { closeSync, mkdtempSync, openSync, readSync, rmSync, unlinkSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ReconcileError } from './errors.js'
+
+/** A partition of 10,000,000 lines has about two megabytes. A power of two. */
+export const partitions = 512
+
+/** What a partition collects before it is written. Times the partitions, that is the memory taken. */
+const chunkBytes = 16_384
+const firstBytes = 512
+/** A character of a JavaScript string takes at most three bytes in UTF-8. */
+const bytesPerCharacter = 3
+
+export interface Spool {
+  /** @param line without line ends */
+  add(partition: number, line: string): void
+  /** No line is added any more: what was collected for the file is written to it, and its memory is free. */
+  seal(): void
+  /** The lines of a partition, in the order in which they were added. */
+  lines(partition: number): string[]
+  /** Deletes the file. */
+  close(): void
+}
+
+/** FNV-1a, 32 bits: which partition a key belongs to. The same keys are always in the same partition. */
+export function partitionOf(key: string): number {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < key.length; index += 1) {
+    hash = Math.imul(hash ^ key.charCodeAt(index), 0x01000193)
+  }
+  // The low bits of FNV depend on few characters: all bits are folded in.
+  return (hash ^ (hash >>> 15) ^ (hash >>> 23)) & (partitions - 1)
+}
+
+/** Nothing is written to a file before a partition has collected a chunk. */
+export function createSpool(): Spool {
+  const collected = Array.from({ length: partitions }, () => new Partition())
+  let file: SpoolFile | null = null
+  let end = 0
+  /** For the bytes of a partition, one after the other. */
+  let all = Buffer.alloc(0)
+  const flush = (partition: Partition) => {
+    file ??= createFile()
+    writeAll(file.descriptor, partition.bytes.subarray(0, partition.filled), end)
+    partition.written.push(end, partition.filled)
+    end += partition.filled
+    partition.filled = 0
+  }
+  return {
+    add(partition, line) {
+      const into = collected[partition] as Partition
+      const needed = line.length * bytesPerCharacter + 1
+      if (into.filled + needed > chunkBytes && into.filled > 0) flush(into)
+      into.add(line, needed)
+    },
+    seal() {
+      if (file === null) return
+      for (const partition of collected) {
+        if (partition.filled > 0) flush(partition)
+        partition.bytes = Buffer.alloc(0)
+      }
+    },
+    lines(partition) {
+      const { bytes, filled, written } = collected[partition] as Partition
+      const size = written.reduce((sum, value, index) => (index % 2 === 0 ? sum : sum + value), filled)
+      if (all.length < size) all = Buffer.allocUnsafeSlow(Math.ceil(size * 1.2))
+      const end = readChunks(file, written, all)
+      bytes.copy(all, end, 0, filled)
+      // Without the last line end.
+      return size === 0 ? [] : all.toString('utf8', 0, size - 1).split('\n')
+    },
+    close() {
+      file?.close()
+      file = null
+    },
+  }
+}
+
+/** Lines are bytes at once: as strings, they would keep the text that they were cut from. */
+class Partition {
+  bytes: Buffer = Buffer.alloc(0)
+  filled = 0
+  /** Position and size of each chunk in the file, in turn. */
+  readonly written: number[] = []
+
+  add(line: string, needed: number): void {
+    if (this.filled + needed > this.bytes.length) {
+      const size = Math.max(this.filled + needed, Math.min(2 * this.bytes.length, chunkBytes), firstBytes)
+      const larger = Buffer.allocUnsafeSlow(size)
+      this.bytes.copy(larger, 0, 0, this.filled)
+      this.bytes = larger
+    }
+    this.filled += this.bytes.write(line, this.filled)
+    this.bytes[this.filled] = newline
+    this.filled += 1
+  }
+}
+
+const newline = 10
+
+/** @returns how many bytes were read into the buffer */
+function readChunks(file: SpoolFile | null, written: readonly number[], into: Buffer): number {
+  let filled = 0
+  for (let index = 0; index < written.length; index += 2) {
+    const [position, size] = [written[index] as number, written[index + 1] as number]
+    for (let done = 0; done < size; ) {
+      const count = readSync((file as SpoolFile).descriptor, into, filled, size - done, position + done)
+      if (count === 0) throw new Error('the temporary file is shorter than what was written to it')
+      done += count
+      filled += count
+    }
+  }
+  return filled
+}
+
+function writeAll(descriptor: number, bytes: Buffer, position: number): void {
+  try {
+    for (let done = 0; done < bytes.length; ) {
+      done += writeSync(descriptor, bytes, done, bytes.length - done, position + done)
+    }
+  } catch (cause) {
+    const problem = `The temporary file in ${tmpdir()} cannot be written (TMPDIR names another folder): `
+    throw new ReconcileError('TEMPORARY_FILE', problem + (cause as Error).message, { cause })
+  }
+}
+
+interface SpoolFile {
+  descriptor: number
+  close(): void
+}
+
+/** In the folder for temporary files (TMPDIR), readable by this user only. */
+function createFile(): SpoolFile {
+  const folder = mkdtempSync(join(tmpdir(), 'bet-wallet-reconcile-'))
+  const descriptor = openSync(join(folder, 'lines'), 'wx+', 0o600)
+  // Without its name, the file is gone when the process ends, however it ends. Windows keeps it until then.
+  const isUnnamed = process.platform !== 'win32'
+  if (isUnnamed) {
+    unlinkSync(join(folder, 'lines'))
+    rmSync(folder, { recursive: true })
+  }
+  return {
+    descriptor,
+    close() {
+      closeSync(descriptor)
+      if (!isUnnamed) rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
