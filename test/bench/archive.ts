@@ -1,7 +1,7 @@
 /**
  * What a bet costs in bytes, and what the guards of archived bets would cost: for the decision in docs/retention.md.
  *
- * `npx tsx --tsconfig examples/tsconfig.json test/bench/archive.ts --bets 300000`, after `npm run build`. The
+ * `npx tsx test/bench/archive.ts --bets 300000`, after `npm run build`. The
  * prototypes are tables of this script alone.
  */
 import { parseArgs } from 'node:util'
