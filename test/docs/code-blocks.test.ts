@@ -103,9 +103,13 @@ describe('sh blocks', () => {
         '--help',
         ...((await run(process.execPath, [commandFile, command, '--help'])).stdout.match(/--[a-z-]+/g) ?? []),
       ])
-    const known = { audit: await help('audit'), simulate: await help('simulate') }
+    const lookups = await help('bet')
+    const known = {
+      ...{ audit: await help('audit'), simulate: await help('simulate') },
+      ...{ bet: lookups, transaction: lookups, player: lookups },
+    }
     for (const { path, text } of pages) {
-      const used = [...text.matchAll(/npx bet-wallet (audit|simulate)((?:[^`\n]|\\\n)*)/g)]
+      const used = [...text.matchAll(/npx bet-wallet (audit|simulate|bet|transaction|player)((?:[^`\n]|\\\n)*)/g)]
       for (const [, command, flags = ''] of used) {
         for (const [flag] of flags.matchAll(/--[a-z-]+/g))
           expect([...known[command as keyof typeof known]], path).toContain(flag)
@@ -114,6 +118,7 @@ describe('sh blocks', () => {
     for (const [page, flags] of [
       ['docs/audit.md', known.audit] as const,
       ['docs/simulator.md', known.simulate] as const,
+      ['docs/lookups.md', known.bet] as const,
     ]) {
       const text = pages.find(({ path }) => path === page)?.text ?? ''
       for (const [, flag = ''] of text.matchAll(/`(--[a-z-]+)/g)) expect([...flags], page).toContain(flag)

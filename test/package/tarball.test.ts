@@ -390,6 +390,9 @@ describe('the types', () => {
       })
       await mysql.ping().catch(error => (error as MysqlStoreError).code === 'UNAVAILABLE')
       await postgres.ready().catch(error => (error as PostgresStoreError).code === 'SCHEMA_MISSING')
+      const lookups: WalletLookups = createPostgresLookups({ query: async () => ({ rows: [] }) })
+      const history = await lookups.bet('b-1')
+      if (history !== null) return tellBet(history).verdict
       // @ts-expect-error authenticate is required
       createHttpHandler(store, {})
       // @ts-expect-error amounts are text
@@ -407,9 +410,10 @@ describe('the types', () => {
     import { type Batches, createBatches } from 'bet-wallet/batches'
     import { createRequestParser, decidePlaceBet } from 'bet-wallet/decide'
     import { basicAuth, createHttpHandler } from 'bet-wallet/http'
+    import { tellBet, type WalletLookups } from 'bet-wallet/lookups'
     import { createMemoryStore } from 'bet-wallet/memory'
     import { createMysqlStore, type MysqlStore, type MysqlStoreError } from 'bet-wallet/mysql'
-    import { createPostgresStore, type PostgresStore, type PostgresStoreError } from 'bet-wallet/postgres'
+    import { createPostgresLookups, createPostgresStore, type PostgresStore, type PostgresStoreError } from 'bet-wallet/postgres'
     import { checkWalletStore, walletStoreCases } from 'bet-wallet/testing'`
 
   it.each(['consumer.mts', 'consumer.cts'])('serve a strict %s, with nothing else installed', async name => {

@@ -1,5 +1,6 @@
 /** The unit of the balance column, as SQL. */
 import type { Players } from './players-table.js'
+import { sql } from './sql-text.js'
 
 /**
  * The SQL of what a balance in the column's unit is multiplied by, to be in whole units of the currency; NULL for a
@@ -19,7 +20,11 @@ export function unitFactor(
   const cases = [...minorUnits]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([code, units]) => `WHEN ${literal(code)} THEN ${factorOf(units)}`)
-  return cases.length === 0 ? 'NULL' : `CASE ${currency} ${cases.join(' ')} END`
+  if (cases.length === 0) return 'NULL'
+  return sql`
+    CASE ${currency}
+      ${cases.join('\n')}
+    END`
 }
 
 /** `0.01` for 2. */

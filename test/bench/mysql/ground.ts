@@ -22,6 +22,7 @@ export interface Ground {
 export const opening = '1000000000'
 
 export interface BenchDatabase {
+  schema: string
   pool: mysql.Pool
   store: MysqlStore
   options: BenchOptions
@@ -51,7 +52,7 @@ export async function withDatabase<Result>(
     }
     const store = createMysqlStore(pool, { ...tables, ...options.store })
     await store.ready()
-    return await work({ pool, store, options, serverTime: await serverTimeOf(pool) })
+    return await work({ ...tables, pool, store, options, serverTime: await serverTimeOf(pool) })
   } finally {
     await drop()
   }

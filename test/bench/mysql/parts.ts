@@ -1,4 +1,5 @@
 /** The parts of the bench, by their names for `--only`, in the order in which they run. */
+import { migrateMysql } from 'bet-wallet/mysql'
 import { startGalera } from '../../mariadb/cluster.js'
 import { noGalera } from '../../mariadb/installation.js'
 import { inTurn, type Measured, ratioOf } from '../measure.js'
@@ -88,6 +89,34 @@ function growth(ground: Ground): Promise<PartResult> {
   )
 }
 
+/** What the indexes of look-ups cost a placebet: the same store, with them and without. */
+function lookupIndexes(ground: Ground): Promise<PartResult> {
+  const storedTransactions = 200_000
+  return withDatabase(ground, plain =>
+    withDatabase(ground, async indexed => {
+      await migrateMysql(indexed.pool, { schema: indexed.schema }, { lookupIndexes: true })
+      await loadPast(indexed, storedTransactions)
+      await loadPast(plain, storedTransactions)
+      const [ofIndexed, ofPlain] = [tally(), tally()]
+      const measured = await inTurn(
+        [
+          library(indexed, crowdPlacing, ofIndexed, 'with the indexes of look-ups'),
+          library(plain, crowdPlacing, ofPlain, 'without them'),
+        ],
+        ground.options,
+      )
+      await checkBooks(indexed, 'wallet', storedTransactions + ofIndexed.accepted)
+      await checkBooks(plain, 'wallet', storedTransactions + ofPlain.accepted)
+      return {
+        title: `The indexes of look-ups: 64 concurrent callers, ids ${ground.options.ids}`,
+        measured,
+        ratios: [times(measured, 0.95)],
+        notes: [],
+      }
+    }),
+  )
+}
+
 /** What a commit costs on a cluster of three nodes on this machine. */
 async function cluster(ground: Ground): Promise<PartResult> {
   const title = 'Three Galera nodes on this machine: 64 concurrent callers, and a lone one'
@@ -130,5 +159,6 @@ export const parts: ReadonlyMap<string, (ground: Ground) => Promise<PartResult>>
   ['lone', lone],
   ['hot-player', hotPlayer],
   ['growth', growth],
+  ['lookup-indexes', lookupIndexes],
   ['cluster', cluster],
 ])

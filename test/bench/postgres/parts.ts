@@ -7,6 +7,7 @@ import { floor } from './floor.js'
 import type { Ground } from './ground.js'
 import { growth } from './growth.js'
 import { locks } from './locks.js'
+import { lookupIndexes } from './lookup-indexes.js'
 import { operations } from './operations.js'
 import { procedure } from './procedure.js'
 import { refusals } from './refusals.js'
@@ -19,6 +20,7 @@ export const parts: ReadonlyMap<string, (ground: Ground) => Promise<PartResult>>
   ['lone', lone],
   ['hot-player', hotPlayer],
   ['growth', growth],
+  ['lookup-indexes', lookupIndexes],
   ['bursts', bursts],
   ['locks', locks],
   ['refusals', refusals],

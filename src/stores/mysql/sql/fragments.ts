@@ -196,8 +196,14 @@ export function inWholeUnits(
   balance: string,
 ): string {
   const factor = unitFactor(players, currency, literal)
-  const value = factor === null ? `(${balance})` : `((${balance}) * ${factor})`
-  return `IF(ABS(${value}) < 100000000000000000000 AND ${value} = ROUND(${value}, 18), ${value}, NULL)`
+  const value = factor === null ? balance : `(${balance}) * ${factor}`
+  return sql`
+    IF(
+      ABS(${value}) < 100000000000000000000
+        AND ROUND(${value}, 18) = ${value},
+      ${value},
+      NULL
+    )`
 }
 
 /** The columns of `wallet_bets` that a commit writes, and the fields of the item that they come from. A bet has the id of its first transaction. */

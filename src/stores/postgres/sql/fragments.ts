@@ -214,7 +214,7 @@ export const transactionValues = ({ walletTransactionId, balanceAfter, recordedA
   item.amount, item.currency, item.type, item.delta,
   item.error_code, item.description,
   timestamptz 'epoch' + item.transaction_date_ms * interval '1 millisecond',
-  ${walletTransactionId}, ${balanceAfter}, ${recordedAt}`
+  ${lines([walletTransactionId, balanceAfter, recordedAt])}`
 
 /** The columns of `bets` that a commit writes; `item` has their values. */
 export const betColumns = lines(betColumnLines())
@@ -278,7 +278,11 @@ export function inWholeUnits(
   balance: string,
 ): string {
   const factor = unitFactor(players, currency, literal)
-  return factor === null ? balance : `(${balance}) * ${factor}`
+  if (factor === null) return balance
+  return sql`
+    (
+      ${balance}
+    ) * ${factor}`
 }
 
 /**
