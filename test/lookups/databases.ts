@@ -6,6 +6,7 @@ import type { Bet, Transaction } from '../../src/store.js'
 import {
   createMysqlLookups,
   createMysqlStore,
+  forgetPlayer as forgetMysqlPlayer,
   importBets as importMysqlBets,
   importTransactions as importMysqlTransactions,
   migrateMysql,
@@ -13,6 +14,8 @@ import {
 import {
   createPostgresLookups,
   createPostgresStore,
+  type ForgottenPlayer,
+  forgetPlayer,
   importBets,
   importTransactions,
   migratePostgres,
@@ -36,9 +39,12 @@ export interface Opened {
   lookups: WalletLookups
   /** Look-ups with other options. */
   lookupsWith(options: { schema?: string; allowScan?: boolean }): WalletLookups
+  forgetPlayer(playerId: string): Promise<ForgottenPlayer>
+  /** The rows of a query, with the placeholders of `run`. */
+  rows(text: string): Promise<readonly object[]>
   /** Runs the migration again. */
   migrate(settings: { lookupIndexes?: boolean }): Promise<void>
-  /** Any statement; `TRANSACTIONS` and `BETS` stand for the tables, `SCHEMA` for the schema. */
+  /** Any statement; `TRANSACTIONS`, `BETS` and `PLAYERS` stand for the tables, `SCHEMA` for the schema. */
   run(text: string): Promise<void>
   /** Of the operator's own players' table. */
   setBalance(playerId: string, balance: number): Promise<void>
@@ -66,6 +72,12 @@ async function openPostgres(
   { url, close }: { url: string | null; close(): Promise<void> },
 ): Promise<Opened> {
   const schema = 'bet_wallet'
+  const named = (text: string) =>
+    text
+      .replaceAll('TRANSACTIONS', 'bet_wallet.transactions')
+      .replaceAll('BETS', 'bet_wallet.bets')
+      .replaceAll('PLAYERS', 'bet_wallet.players')
+      .replaceAll('SCHEMA', schema)
   if (ownPlayersTable) {
     await client.query('CREATE SCHEMA pam')
     await client.query(
@@ -87,16 +99,13 @@ async function openPostgres(
     lookupsWith: other => createPostgresLookups(client, other),
     migrate: settings => migratePostgres(client, options, settings),
     run: async text => {
-      await client.query(
-        text
-          .replaceAll('TRANSACTIONS', 'bet_wallet.transactions')
-          .replaceAll('BETS', 'bet_wallet.bets')
-          .replaceAll('SCHEMA', schema),
-      )
+      await client.query(named(text))
     },
     setBalance: async (playerId, balance) => {
       await client.query('UPDATE pam.accounts SET balance = $2 WHERE id = $1', [playerId, balance])
     },
+    forgetPlayer: playerId => forgetPlayer(client, {}, playerId),
+    rows: async text => (await client.query(named(text))).rows as object[],
     importBets: bets => importBets(client, {}, bets),
     importTransactions: transactions => importTransactions(client, {}, transactions),
     ...{ url, schema, close },
@@ -106,6 +115,12 @@ async function openPostgres(
 async function openMariadb({ lookupIndexes = true, ownPlayersTable = false }: Setup): Promise<Opened> {
   const { config, pool, drop } = await freshMariadb()
   const schema = config.database
+  const named = (text: string) =>
+    text
+      .replaceAll('TRANSACTIONS', 'wallet_transactions')
+      .replaceAll('BETS', 'wallet_bets')
+      .replaceAll('PLAYERS', 'wallet_players')
+      .replaceAll('SCHEMA', schema)
   if (ownPlayersTable)
     await pool.query(
       'CREATE TABLE accounts (id varchar(64) COLLATE utf8mb4_general_ci PRIMARY KEY, currency char(3) NOT NULL, balance bigint NOT NULL)',
@@ -132,16 +147,13 @@ async function openMariadb({ lookupIndexes = true, ownPlayersTable = false }: Se
     lookupsWith: other => createMysqlLookups(pool, { schema, ...other }),
     migrate: settings => migrateMysql(pool, options, settings),
     run: async text => {
-      await pool.query(
-        text
-          .replaceAll('TRANSACTIONS', 'wallet_transactions')
-          .replaceAll('BETS', 'wallet_bets')
-          .replaceAll('SCHEMA', schema),
-      )
+      await pool.query(named(text))
     },
     setBalance: async (playerId, balance) => {
       await pool.query('UPDATE accounts SET balance = ? WHERE id = ?', [balance, playerId])
     },
+    forgetPlayer: playerId => forgetMysqlPlayer(pool, { schema }, playerId),
+    rows: async text => (await pool.query(named(text)))[0] as object[],
     importBets: bets => importMysqlBets(pool, { schema }, bets),
     importTransactions: transactions => importMysqlTransactions(pool, { schema }, transactions),
     url: `mysql://${user}:${password}@${host}:${port}/${schema}`,

@@ -1,10 +1,12 @@
 /** `bet-wallet/postgres`: the store over PostgreSQL, with your own players' table. */
 export type { QueueStats } from '../../batches/index.js'
+export type { ForgottenPlayer } from '../database/forget-player.js'
 export type { ImportReport } from '../database/import.js'
 export type { PlayersTable } from '../database/players-table.js'
 export type { PendingCommit, Query } from '../database/within-transaction.js'
 export type { PostgresClient } from './client.js'
 export { type PostgresErrorCode, PostgresStoreError } from './errors.js'
+export { forgetPlayer } from './forget-player.js'
 export { importBets, importTransactions } from './import.js'
 export { createPostgresLookups, type PostgresLookupOptions } from './lookups.js'
 export {

@@ -1,0 +1,20 @@
+/** A player who must be forgotten by law: what the library's tables know of a player is the id alone. */
+import type { OptionChecks } from '../../option-checks.js'
+
+export interface ForgottenPlayer {
+  /** What stands for the player from now on: `forgotten-` and a random UUID. No one can compute it from the id. */
+  pseudonym: string
+  /** How many bets and transactions had the id. */
+  bets: number
+  transactions: number
+}
+
+/** @throws `INVALID_OPTIONS` */
+export function pseudonymFor(check: OptionChecks, playerId: unknown): string {
+  if (typeof playerId !== 'string' || playerId === '' || playerId.includes('\0'))
+    check.invalid('playerId must be an id')
+  return `forgotten-${crypto.randomUUID()}`
+}
+
+/** The tables are read as a whole, since the bets have no index on the player. In milliseconds. */
+export const forgettingMs = 3_600_000
