@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import { type AuditReport, auditWallet, renderJunit } from 'bet-wallet/audit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { curlLine, quoted } from '../../src/curl.js'
 import { formatProgressLine, formatReport } from '../../src/audit/text.js'
+import { curlLine, quoted } from '../../src/curl.js'
 import { startPlainWallet } from './wallets/plain.js'
 
 const hasCurl = await promisify(execFile)('curl', ['--version']).then(

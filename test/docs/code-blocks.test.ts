@@ -109,7 +109,9 @@ describe('sh blocks', () => {
       ...{ bet: lookups, transaction: lookups, player: lookups },
     }
     for (const { path, text } of pages) {
-      const used = [...text.matchAll(/npx bet-wallet (audit|simulate|bet|transaction|player)((?:[^`\n]|\\\n)*)/g)]
+      const used = [
+        ...text.matchAll(/npx bet-wallet (audit|simulate|bet|transaction|player)((?:[^`\n]|\\\n)*)/g),
+      ]
       for (const [, command, flags = ''] of used) {
         for (const [flag] of flags.matchAll(/--[a-z-]+/g))
           expect([...known[command as keyof typeof known]], path).toContain(flag)

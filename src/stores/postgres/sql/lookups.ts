@@ -12,19 +12,20 @@ const timeText = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYY
 /** A time from such a text. */
 const timeOf = (parameter: string) => `(${parameter}::text::timestamp AT TIME ZONE 'UTC')`
 
-const transactionFields = ({ schema }: Tables) => lines([
-  ...[
-    ...['operation', 'transaction_id', 'player_id', 'bet_id', 'amount', 'currency', 'type', 'delta'],
-    ...['error_code', 'description', 'wallet_transaction_id', 'balance_after'],
-  ].map(column => `stored.${column}::text AS ${column}`),
-  '(extract(epoch FROM stored.transaction_date) * 1000)::bigint::text AS transaction_date_ms',
-  `${timeText('stored.recorded_at')} AS recorded_at`,
-  // Read for the few transactions only whose call names no currency.
-  sql`
+const transactionFields = ({ schema }: Tables) =>
+  lines([
+    ...[
+      ...['operation', 'transaction_id', 'player_id', 'bet_id', 'amount', 'currency', 'type', 'delta'],
+      ...['error_code', 'description', 'wallet_transaction_id', 'balance_after'],
+    ].map(column => `stored.${column}::text AS ${column}`),
+    '(extract(epoch FROM stored.transaction_date) * 1000)::bigint::text AS transaction_date_ms',
+    `${timeText('stored.recorded_at')} AS recorded_at`,
+    // Read for the few transactions only whose call names no currency.
+    sql`
     CASE WHEN stored.currency IS NULL
       THEN (SELECT known.currency::text FROM ${schema}.bets known WHERE known.bet_id = stored.bet_id)
     END AS bet_currency`,
-])
+  ])
 
 /** The columns of a bet; in the result they begin with `b_`. */
 export const lookedUpBetColumns = [
