@@ -9,6 +9,7 @@ import { migrateMysql } from 'bet-wallet/mysql'
 import mysql from 'mysql2/promise'
 import { type Call, curlLines } from '../express/curl.js'
 import { walletRoutes } from '../node-http/wallet.js'
+import { stopGracefully } from '../shutdown.js'
 import { createPam, openAccount } from './pam.js'
 import { createPamWallet, options } from './wallet.js'
 
@@ -44,9 +45,7 @@ server.requestTimeout = 20_000
 server.keepAliveTimeout = 65_000
 server.maxConnections = 1_000
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => server.close(() => Promise.all([pool.end(), walletPool.end()])))
-}
+stopGracefully(server, { close: () => Promise.all([pool.end(), walletPool.end()]) })
 
 function calls(): Call[] {
   const common = { playerId: 'A-1001', transactionDate: '2026-11-22T18:00:00Z' }

@@ -9,6 +9,7 @@ import { basicAuth, createHttpHandler } from 'bet-wallet/http'
 import { openDatabase } from '../database.js'
 import { type Call, curlLines } from '../express/curl.js'
 import { walletRoutes } from '../node-http/wallet.js'
+import { stopGracefully } from '../shutdown.js'
 import { migratePam, openAccount, type PamSettlement, settle } from './pam.js'
 import { createPamWallet } from './wallet.js'
 
@@ -51,9 +52,7 @@ server.requestTimeout = 20_000
 server.keepAliveTimeout = 65_000
 server.maxConnections = 1_000
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => server.close(() => database.close()))
-}
+stopGracefully(server, { close: () => database.close() })
 
 async function settleManually(body: unknown): Promise<WalletOutcome> {
   const { cents, ...result } = Object(body) as Omit<PamSettlement, 'cents'> & { cents?: unknown }
