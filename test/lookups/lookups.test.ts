@@ -250,6 +250,15 @@ describe.each(testedDatabases)('balances and times on $name', ({ name, skipped, 
         'placebet mixed-3 -200 4500',
         'placebet mixed-1 -300 4700',
       ])
+      // And a batch of which all are committed.
+      await Promise.all([
+        placeBet(wallet, 'mixed-4', 'mixed-4', '1', coin),
+        placeBet(wallet, 'mixed-5', 'mixed-5', '10', yen),
+        placeBet(wallet, 'mixed-6', 'mixed-6', '20', yen),
+        placeBet(wallet, 'mixed-7', 'mixed-7', '30', yen),
+      ])
+      const later = (await wallet.lookups.player('kenji', { limit: 3 }))?.transactions ?? []
+      expect(later.map(({ balanceAfter }) => balanceAfter)).toEqual(['4440', '4470', '4490'])
       await wallet.run("DELETE FROM TRANSACTIONS WHERE transaction_id LIKE 'mixed%'")
       await wallet.run("DELETE FROM BETS WHERE bet_id LIKE 'mixed%'")
       await wallet.setBalance('kenji', 5000)

@@ -461,14 +461,22 @@ BEGIN
         timestamptz 'epoch' + item.transaction_date_ms * interval '1 millisecond',
         item.wallet_transaction_id,
         (
-          item.player_balance + coalesce(sum(item.balance_delta) OVER items_so_far, 0)
+          item.player_balance + coalesce(item.balance_delta, 0) + CASE
+            WHEN item.debits_before IS NULL AND item.credits_before IS NULL THEN 0
+            WHEN NOT EXISTS (SELECT FROM judged other WHERE other.verdict <> 'committed')
+              THEN coalesce(item.debits_before, 0) + coalesce(item.credits_before, 0)
+            ELSE (
+              SELECT coalesce(sum(earlier.balance_delta), 0)
+              FROM judged earlier
+              WHERE earlier.player_id = item.player_id
+                AND earlier.item_index < item.item_index
+                AND earlier.verdict = 'committed'
+            )
+          END
         ) * 0.01,
         now() + item.item_index * interval '1 microsecond'
       FROM judged item
       WHERE item.verdict = 'committed'
-      WINDOW items_so_far AS (
-        PARTITION BY item.player_id COLLATE "C" ORDER BY item.item_index ROWS UNBOUNDED PRECEDING
-      )
     ),
 
     new_bet AS (
