@@ -45,7 +45,7 @@ export function createSpool(): Spool {
   /** For the bytes of a partition, one after the other. */
   let all = Buffer.alloc(0)
   const flush = (partition: Partition) => {
-    file ??= createFile()
+    file ??= namingFolder(createFile)
     writeAll(file.descriptor, partition.bytes.subarray(0, partition.filled), end)
     partition.written.push(end, partition.filled)
     end += partition.filled
@@ -119,10 +119,14 @@ function readChunks(file: SpoolFile | null, written: readonly number[], into: Bu
 }
 
 function writeAll(descriptor: number, bytes: Buffer, position: number): void {
+  for (let done = 0; done < bytes.length; ) {
+    done += namingFolder(() => writeSync(descriptor, bytes, done, bytes.length - done, position + done))
+  }
+}
+
+function namingFolder<T>(work: () => T): T {
   try {
-    for (let done = 0; done < bytes.length; ) {
-      done += writeSync(descriptor, bytes, done, bytes.length - done, position + done)
-    }
+    return work()
   } catch (cause) {
     const problem = `The temporary file in ${tmpdir()} cannot be written (TMPDIR names another folder): `
     throw new ReconcileError('TEMPORARY_FILE', problem + (cause as Error).message, { cause })
