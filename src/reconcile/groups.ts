@@ -1,6 +1,6 @@
 /** Sums of differences per bet or per player, of any number of them, in bounded memory. */
 import { add, compare, type Decimal, isNegative, negate, subtract } from '../money.js'
-import { createSpool, partitionOf, partitions } from './spool.js'
+import { createSpool, linesOf, partitionOf, partitions } from './spool.js'
 
 /** The differences of one bet or player in one currency. */
 export interface GroupSum {
@@ -38,7 +38,7 @@ export function createGroups(): Groups {
       let kept: GroupSum[] = []
       let count = 0
       for (let partition = 0; partition < partitions; partition += 1) {
-        const groups = groupsOf(spool.lines(partition))
+        const groups = groupsOf(linesOf(spool, partition))
         count += groups.length
         kept = [...kept, ...groups].sort(bySize).slice(0, max)
       }
@@ -48,7 +48,7 @@ export function createGroups(): Groups {
   }
 }
 
-function groupsOf(lines: readonly string[]): GroupSum[] {
+function groupsOf(lines: Iterable<string>): GroupSum[] {
   const groups = new Map<string, GroupSum>()
   for (const line of lines) {
     const [id = '', currency = '', report = '0', wallet = '0'] = line.split('\t')

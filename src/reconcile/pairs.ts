@@ -44,19 +44,21 @@ export function isAcrossMidnight(row: ReportRow, record: WalletRecord): boolean 
 }
 
 export function comparePartition(
-  rowLines: readonly string[],
-  recordLines: readonly string[],
+  rowChunks: Iterable<readonly string[]>,
+  recordChunks: Iterable<readonly string[]>,
   sink: PairSink,
 ) {
-  const records = new Records(recordLines, sink)
+  const records = new Records(recordChunks, sink)
 
   // Nearly all rows: their line begins as the record's does. They come first, so that of two rows with one key
   // the one that agrees is the pair, and the other one the duplicate.
   const others: string[] = []
-  for (const line of rowLines) {
-    const compared = comparedPart(line)
-    if (!records.takeEqual(keyOfLine(line), compared)) others.push(line)
-    else if (compared.endsWith('I')) sink.equal()
+  for (const lines of rowChunks) {
+    for (const line of lines) {
+      const compared = comparedPart(line)
+      if (!records.takeEqual(keyOfLine(line), compared)) others.push(line)
+      else if (compared.endsWith('I')) sink.equal()
+    }
   }
 
   const alone: ReportRow[] = []
@@ -110,14 +112,14 @@ function foundTwice(row: ReportRow, record: WalletRecord, sink: PairSink): void 
 
 /** The records of a partition, each taken by one row at most. */
 class Records {
-  readonly #lines: readonly string[]
+  readonly #lines: string[] = []
   readonly #indexes = new Map<string, number>()
   readonly #taken: Uint8Array
 
-  constructor(lines: readonly string[], sink: PairSink) {
-    this.#lines = lines
-    this.#taken = new Uint8Array(lines.length)
-    for (const [index, line] of lines.entries()) {
+  constructor(chunks: Iterable<readonly string[]>, sink: PairSink) {
+    for (const lines of chunks) this.#lines.push(...lines)
+    this.#taken = new Uint8Array(this.#lines.length)
+    for (const [index, line] of this.#lines.entries()) {
       const key = keyOfLine(line)
       if (!this.#indexes.has(key)) {
         this.#indexes.set(key, index)

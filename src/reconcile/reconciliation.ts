@@ -12,7 +12,7 @@ import { type Judging, judgeBet, limitedLookups } from './judge.js'
 import { mappingOf, type ReportMapping } from './mapping.js'
 import { comparePartition } from './pairs.js'
 import { type OpenedReport, openReport } from './report-rows.js'
-import { createSpool, partitionOf, partitions, type Spool } from './spool.js'
+import { createSpool, linesOf, partitionOf, partitions, type Spool } from './spool.js'
 import type { ReportSource } from './text-chunks.js'
 import { type CurrencyTotal, currencyTotalsOf, SideTotals, type Total, totalsOf } from './totals.js'
 import { recordOf } from './wallet-records.js'
@@ -275,7 +275,7 @@ function compareSides({
   const rows = { equal: 0, refusedAlone: 0 }
   const unstated = new Map<string | null, Decimal>()
   for (let partition = 0; partition < partitions; partition += 1) {
-    comparePartition(report.lines(partition), wallet.lines(partition), {
+    comparePartition(report.chunks(partition), wallet.chunks(partition), {
       found: finding => findings.add(partitionOf(betIdOf(finding)), lineOfFinding(finding)),
       equal: () => {
         rows.equal += 1
@@ -315,7 +315,7 @@ function findingOfLine(line: string): Finding {
 async function judgeFindings(spool: Spool, collection: Collection, judging: Judging): Promise<void> {
   for (let partition = 0; partition < partitions; partition += 1) {
     const bets = new Map<string, Finding[]>()
-    for (const line of spool.lines(partition)) {
+    for (const line of linesOf(spool, partition)) {
       const finding = findingOfLine(line)
       const ofBet = bets.get(betIdOf(finding))
       if (ofBet === undefined) bets.set(betIdOf(finding), [finding])

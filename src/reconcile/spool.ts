@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ReconcileError } from './errors.js'
 
-/** A partition of 10,000,000 lines has about two megabytes. A power of two. */
-export const partitions = 512
+/** A partition of 10,000,000 lines has about a megabyte. A power of two. */
+export const partitions = 1024
 
 /** What a partition collects before it is written. Times the partitions, that is the memory taken. */
 const chunkBytes = 16_384
@@ -21,8 +21,8 @@ export interface Spool {
   add(partition: number, line: string): void
   /** No line is added any more: what was collected for the file is written to it, and its memory is free. */
   seal(): void
-  /** The lines of a partition, in the order in which they were added. */
-  lines(partition: number): string[]
+  /** The lines of a partition, in the order in which they were added, some at a time. */
+  chunks(partition: number): Iterable<string[]>
   /** Deletes the file. */
   close(): void
 }
@@ -37,15 +37,20 @@ export function partitionOf(key: string): number {
   return (hash ^ (hash >>> 15) ^ (hash >>> 23)) & (partitions - 1)
 }
 
+/** The lines of a partition, in the order in which they were added. */
+export function* linesOf(spool: Spool, partition: number): Generator<string> {
+  for (const lines of spool.chunks(partition)) yield* lines
+}
+
 /** Nothing is written to a file before a partition has collected a chunk. */
 export function createSpool(): Spool {
   const collected = Array.from({ length: partitions }, () => new Partition())
   let file: SpoolFile | null = null
   let end = 0
-  /** For the bytes of a partition, one after the other. */
-  let all = Buffer.alloc(0)
+  /** For the chunks that are read, one after the other. */
+  let chunk = Buffer.alloc(0)
   const flush = (partition: Partition) => {
-    file ??= createFile()
+    file ??= namingFolder(createFile)
     writeAll(file.descriptor, partition.bytes.subarray(0, partition.filled), end)
     partition.written.push(end, partition.filled)
     end += partition.filled
@@ -65,14 +70,15 @@ export function createSpool(): Spool {
         partition.bytes = Buffer.alloc(0)
       }
     },
-    lines(partition) {
+    *chunks(partition) {
       const { bytes, filled, written } = collected[partition] as Partition
-      const size = written.reduce((sum, value, index) => (index % 2 === 0 ? sum : sum + value), filled)
-      if (all.length < size) all = Buffer.allocUnsafeSlow(Math.ceil(size * 1.2))
-      const end = readChunks(file, written, all)
-      bytes.copy(all, end, 0, filled)
-      // Without the last line end.
-      return size === 0 ? [] : all.toString('utf8', 0, size - 1).split('\n')
+      for (let index = 0; index < written.length; index += 2) {
+        const [position, size] = [written[index] as number, written[index + 1] as number]
+        if (chunk.length < size) chunk = Buffer.allocUnsafeSlow(size)
+        readAll((file as SpoolFile).descriptor, chunk, size, position)
+        yield linesIn(chunk, size)
+      }
+      if (filled > 0) yield linesIn(bytes, filled)
     },
     close() {
       file?.close()
@@ -103,26 +109,26 @@ class Partition {
 
 const newline = 10
 
-/** @returns how many bytes were read into the buffer */
-function readChunks(file: SpoolFile | null, written: readonly number[], into: Buffer): number {
-  let filled = 0
-  for (let index = 0; index < written.length; index += 2) {
-    const [position, size] = [written[index] as number, written[index + 1] as number]
-    for (let done = 0; done < size; ) {
-      const count = readSync((file as SpoolFile).descriptor, into, filled, size - done, position + done)
-      if (count === 0) throw new Error('the temporary file is shorter than what was written to it')
-      done += count
-      filled += count
-    }
+/** Each line ends with a line end. Short texts: the engine frees them early, and one of megabytes late. */
+const linesIn = (bytes: Buffer, size: number) => bytes.toString('utf8', 0, size - 1).split('\n')
+
+function readAll(descriptor: number, into: Buffer, size: number, position: number): void {
+  for (let done = 0; done < size; ) {
+    const count = readSync(descriptor, into, done, size - done, position + done)
+    if (count === 0) throw new Error('the temporary file is shorter than what was written to it')
+    done += count
   }
-  return filled
 }
 
 function writeAll(descriptor: number, bytes: Buffer, position: number): void {
+  for (let done = 0; done < bytes.length; ) {
+    done += namingFolder(() => writeSync(descriptor, bytes, done, bytes.length - done, position + done))
+  }
+}
+
+function namingFolder<T>(work: () => T): T {
   try {
-    for (let done = 0; done < bytes.length; ) {
-      done += writeSync(descriptor, bytes, done, bytes.length - done, position + done)
-    }
+    return work()
   } catch (cause) {
     const problem = `The temporary file in ${tmpdir()} cannot be written (TMPDIR names another folder): `
     throw new ReconcileError('TEMPORARY_FILE', problem + (cause as Error).message, { cause })

@@ -36,21 +36,30 @@ interface Counter {
 /** Counts one side. */
 export class SideTotals {
   readonly #counters = new Map<string, Counter>()
+  /** The same counters: by day, then by operation, then by currency. A joined key for every entry is slow. */
+  readonly #byDay = new Map<string, Record<Operation, Map<string | null, Counter>>>()
 
   /** Only of entries within the range. */
   add(entry: Entry): void {
     const { day, operation, currency } = entry
-    const key = `${day}\t${operation}\t${currency ?? ''}`
-    let counter = this.#counters.get(key)
-    if (counter === undefined) {
-      counter = { entry: { day, operation, currency }, count: 0, refused: 0, sum: createSum() }
-      this.#counters.set(key, counter)
-    }
+    const counter = this.#byDay.get(day)?.[operation].get(currency) ?? this.#create(day, operation, currency)
     if (!entry.accepted) counter.refused += 1
     else {
       counter.count += 1
       if (entry.amount !== null) counter.sum.add(entry.amount)
     }
+  }
+
+  #create(day: string, operation: Operation, currency: string | null): Counter {
+    const counter = { entry: { day, operation, currency }, count: 0, refused: 0, sum: createSum() }
+    let ofDay = this.#byDay.get(day)
+    if (ofDay === undefined) {
+      ofDay = { placebet: new Map(), settlement: new Map(), unsettlement: new Map(), rollbackbet: new Map() }
+      this.#byDay.set(day, ofDay)
+    }
+    ofDay[operation].set(currency, counter)
+    this.#counters.set(`${day}\t${operation}\t${currency ?? ''}`, counter)
+    return counter
   }
 
   get counters(): ReadonlyMap<string, Counter> {

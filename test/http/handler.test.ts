@@ -542,6 +542,7 @@ describe('given the option routes', () => {
           currency: 'EUR',
           walletTransactionId: null,
         })) as never,
+        '/no-json': (async () => ({ ok: true, json: { a: 1 } })) as never,
         '/timeout': () => Promise.reject(timeout),
         '/retryable': () => Promise.reject(retryable),
         '/second-copy': () => Promise.reject(ofSecondCopy),
@@ -556,6 +557,7 @@ describe('given the option routes', () => {
       '/no-outcome',
       '/incomplete',
       '/invalid-balance',
+      '/no-json',
       '/timeout',
       '/retryable',
       '/second-copy',
@@ -564,12 +566,13 @@ describe('given the option routes', () => {
       expect(response.body).not.toContain('secret')
       answers.push(errorOf(response).join(' '))
     }
-    expect(answers).toEqual([...Array(8).fill('500 INTERNAL_ERROR'), ...Array(2).fill('503 UNAVAILABLE')])
+    expect(answers).toEqual([...Array(9).fill('500 INTERNAL_ERROR'), ...Array(2).fill('503 UNAVAILABLE')])
     expect(errors).toEqual([
       thrown,
       thrown,
       'secret',
       undefined,
+      expect.any(TypeError),
       expect.any(TypeError),
       expect.any(TypeError),
       expect.any(TypeError),
