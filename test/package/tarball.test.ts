@@ -50,6 +50,7 @@ const exportsOf: Record<string, string[]> = {
     'MysqlStoreError',
     'createMysqlLookups',
     'createMysqlStore',
+    'forgetPlayer',
     'importBets',
     'importTransactions',
     'migrateMysql',
@@ -59,6 +60,7 @@ const exportsOf: Record<string, string[]> = {
     'PostgresStoreError',
     'createPostgresLookups',
     'createPostgresStore',
+    'forgetPlayer',
     'importBets',
     'importTransactions',
     'migratePostgres',
@@ -131,8 +133,8 @@ describe('the tarball', () => {
   })
 
   // 250 kB were enough before there was a second store over a database.
-  it('has at most 300 kB packed', () => {
-    expect(statSync(tarball).size).toBeLessThanOrEqual(300_000)
+  it('has at most 370 kB packed', () => {
+    expect(statSync(tarball).size).toBeLessThanOrEqual(370_000)
   })
 
   it('has no entry point beside those that are listed here', () => {
@@ -402,6 +404,8 @@ describe('the types', () => {
       const lookups: WalletLookups = createPostgresLookups({ query: async () => ({ rows: [] }) })
       const history = await lookups.bet('b-1')
       if (history !== null) return tellBet(history).verdict
+      const totals = dailyTotals(lookups)
+      void totals
       // @ts-expect-error authenticate is required
       createHttpHandler(store, {})
       // @ts-expect-error amounts are text
@@ -423,6 +427,7 @@ describe('the types', () => {
     import { createMemoryStore } from 'bet-wallet/memory'
     import { createMysqlStore, type MysqlStore, type MysqlStoreError } from 'bet-wallet/mysql'
     import { createPostgresLookups, createPostgresStore, type PostgresStore, type PostgresStoreError } from 'bet-wallet/postgres'
+    import { dailyTotals } from 'bet-wallet/reconcile'
     import { checkWalletStore, walletStoreCases } from 'bet-wallet/testing'`
 
   it.each(['consumer.mts', 'consumer.cts'])('serve a strict %s, with nothing else installed', async name => {
