@@ -173,7 +173,9 @@ async function commitDecision<O extends Operation>(
     case 'committed':
       return { ...decision, outcome: withCommitResult(decision, result) }
     case 'unavailable':
-      throw new WalletError('UNAVAILABLE', 'The store is unavailable; no changes were made')
+      throw new WalletError('UNAVAILABLE', 'The store is unavailable; no changes were made', {
+        cause: result.cause,
+      })
     case 'unknown':
       log.commitError = result.cause
       return await recoverUnknownCommit(store, keys, transactionOf(rule.operation, request), result.cause)

@@ -293,5 +293,5 @@ export type CommitResult =
    * to 500 characters.
    */
   | { status: 'refused'; errorCode: string; description: string }
-  /** No changes were made: overloaded, not connected. */
-  | { status: 'unavailable' }
+  /** No changes were made: overloaded, not connected. `cause`: why, for the operator's log. */
+  | { status: 'unavailable'; cause?: unknown }

@@ -1,9 +1,11 @@
 /** The default of onError: what an operator reads when something fails, and how much of it. */
+import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createFaultLog } from '../../src/http/fault-log.js'
 import { createHttpHandler } from '../../src/http/index.js'
 import { WalletError } from '../../src/index.js'
 import type { WalletStore } from '../../src/store.js'
+import { createPostgresStore } from '../../src/stores/postgres/index.js'
 import { anna, placeBetRequest } from './calls.js'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
@@ -46,6 +48,16 @@ describe('a fault', () => {
       'bet-wallet: placebet transactionId="t-1" betId="b-1" playerId="anna": ' +
         'COMMIT_UNKNOWN: commit failed and its transaction is not recorded; cause: ECONNRESET: read ECONNRESET',
     ])
+  })
+
+  test('has the cause why a store is unavailable: a server that does not listen', async () => {
+    const pool = new pg.Pool({ connectionString: 'postgres://127.0.0.1:1/x' })
+    const [line, ...others] = await linesOf(createPostgresStore(pool), 3)
+    expect(others).toEqual([])
+    expect(line).toMatch(
+      /^bet-wallet: placebet transactionId="t-1" .*: UNAVAILABLE: .*; cause: ECONNREFUSED: connect ECONNREFUSED 127\.0\.0\.1:1$/,
+    )
+    await pool.end()
   })
 
   test('of a hook names the place where it was thrown', async () => {

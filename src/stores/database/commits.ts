@@ -13,7 +13,7 @@ import {
 } from '../../batches/index.js'
 import type { CommitResult, WalletChanges } from '../../store.js'
 import type { Columns } from './columns.js'
-import type { Failure, StoreErrors } from './errors.js'
+import { type Failure, type StoreErrors, unavailableFor } from './errors.js'
 import { createLockWaits, type LockWaits } from './lock-waits.js'
 import { notRepresentable } from './refusals.js'
 import type { CommitRow } from './rows.js'
@@ -63,7 +63,8 @@ interface Attempt {
 }
 
 export function createCommits(settings: CommitSettings): Commits {
-  const giveUp = (entry: CommitEntry) => settle(context, entry, { status: 'unavailable' })
+  const giveUp = (entry: CommitEntry) =>
+    settle(context, entry, unavailableFor(settings.errors.unavailable(null)))
   const shared = {
     ...settings.queue,
     sheddable: ({ transaction }: WalletChanges) => transaction.operation === 'placebet',
@@ -84,7 +85,7 @@ export function createCommits(settings: CommitSettings): Commits {
   const lockWaits = createLockWaits<WalletChanges, CommitResult>({
     ...shared,
     lockTimeoutMs: settings.lockTimeoutMs,
-    onGivenUp: giveUp,
+    onGivenUp: entry => settle(context, entry, { status: 'unavailable' }),
   })
   const alone: Context['alone'] = createBatches({
     ...shared,
@@ -199,7 +200,8 @@ async function resultOfFailure(
   changes: WalletChanges,
   { kind, cause }: Pick<Failure, 'kind' | 'cause'>,
 ): Promise<CommitResult> {
-  if (kind === 'conflict' || kind === 'unavailable') return { status: kind }
+  if (kind === 'conflict') return { status: kind }
+  if (kind === 'unavailable') return unavailableFor(cause)
   if (kind === 'unknown') throw unknownOutcome(errors, cause)
   // A statement of the hook has failed: a fault, whatever its error code (D9).
   if (isErrorOfHook(cause)) throw cause

@@ -1,4 +1,5 @@
 /** Errors that the stores over databases have in common. Their class is the one of the entry point. */
+import type { CommitResult } from '../../store.js'
 
 /** The codes that shared code uses; each store adds its own. */
 export type SharedErrorCode =
@@ -59,4 +60,9 @@ export interface Failure {
   timedOut: boolean
   /** Whether the connection is lost, or must be closed. */
   lost: boolean
+}
+
+/** The result with its cause: not enumerable, as that of an error. */
+export function unavailableFor(cause: unknown): CommitResult {
+  return Object.defineProperty({ status: 'unavailable' }, 'cause', { value: cause }) as CommitResult
 }

@@ -4,7 +4,7 @@ import type { Decimal } from '../../money.js'
 import type { CommitResult, WalletChanges, WalletKeys, WalletStore } from '../../store.js'
 import type { Columns } from './columns.js'
 import { type CommitSettings, createCommits } from './commits.js'
-import type { MakeError } from './errors.js'
+import { type MakeError, unavailableFor } from './errors.js'
 import { createLoads, type LoadSettings } from './loads.js'
 import { notRepresentable } from './refusals.js'
 import { createStartCheck } from './start-check.js'
@@ -90,7 +90,7 @@ export function createDatabaseStore(parts: DatabaseParts): DatabaseStore {
       } catch (error) {
         // Nothing was done. After a conflict the core loads, and the load reports the problem.
         const isUnavailable = (error as { code?: unknown } | null)?.code === 'UNAVAILABLE'
-        return { status: isUnavailable ? 'unavailable' : 'conflict' }
+        return isUnavailable ? unavailableFor(error) : { status: 'conflict' }
       }
       return resultWithoutDatabase(changes, columns(), errors.make) ?? (await commits.submit(changes))
     },

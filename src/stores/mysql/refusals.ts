@@ -1,5 +1,6 @@
 /** Refusals by the players' table: a balance that its rules forbid. */
 import type { CommitResult, WalletChanges } from '../../store.js'
+import { unavailableFor } from '../database/errors.js'
 import { belowMinimum, isDebit } from '../database/refusals.js'
 import { type Connections, classify } from './client.js'
 import { type FailedCheck, failedCheckOf } from './errors.js'
@@ -32,7 +33,7 @@ export async function refusalByRule(
     return String(row?.[0]) === '1' ? belowMinimum : null
   } catch (error) {
     // The debit is rolled back, whatever happened to this statement. A retry may find out.
-    return classify(error).kind === 'rejected' ? null : { status: 'unavailable' }
+    return classify(error).kind === 'rejected' ? null : unavailableFor(error)
   }
 }
 

@@ -1,5 +1,6 @@
 /** Refusals by the players' table: a balance that its rules forbid. */
 import type { CommitResult, WalletChanges } from '../../store.js'
+import { unavailableFor } from '../database/errors.js'
 import { belowMinimum, isDebit } from '../database/refusals.js'
 import { type Connections, classify } from './client.js'
 import { failedCheckOf } from './errors.js'
@@ -26,7 +27,7 @@ export async function refusalByRule(
     return row?.answer ? belowMinimum : null
   } catch (error) {
     // The debit is rolled back, whatever happened to this statement. A retry may find out.
-    return classify(error).kind === 'rejected' ? null : { status: 'unavailable' }
+    return classify(error).kind === 'rejected' ? null : unavailableFor(error)
   }
 }
 
