@@ -38,6 +38,17 @@ const shared: Options = {
   minifySyntax: true,
 }
 
+/** The command loads the stores from their entries: the package has each of them once. */
+const storesFromEntries: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'stores-from-entries',
+  setup(build) {
+    build.onResolve({ filter: /\/stores\/(?:postgres|mysql)\/index\.js$/ }, ({ path }) => ({
+      path: `./${path.split('/').at(-2)}.cjs`,
+      external: true,
+    }))
+  },
+}
+
 const require = createRequire(import.meta.url)
 
 export default defineConfig([
@@ -64,6 +75,7 @@ export default defineConfig([
     entry: { ...tools, command: 'src/command/command.ts' },
     format: 'cjs',
     minifyIdentifiers: true,
+    esbuildPlugins: [storesFromEntries],
     // The command has no importers.
     dts: { entry: tools },
     async onSuccess() {
