@@ -71,7 +71,14 @@ describe.each(testedDatabases)('look-ups on $name', ({ name, skipped, open }) =>
       const [first] = history?.transactions ?? []
       expect(first).toEqual({
         ...{ operation: 'placebet', transactionId: 'life-1', playerId: 'anna', betId: 'life', type: null },
-        ...{ amount: '30', currency: 'EUR', delta: '-30', refusal: null, balanceAfter: '70' },
+        ...{
+          amount: '30',
+          currency: 'EUR',
+          delta: '-30',
+          refusal: null,
+          balanceAfter: '70',
+          betCurrency: null,
+        },
         transactionDate: date,
         walletTransactionId: expect.stringMatching(/^\d+$/),
         recordedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),

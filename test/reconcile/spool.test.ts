@@ -1,4 +1,5 @@
 /** Lines in partitions, in memory and in the temporary file. */
+// cspell:words unstub
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
