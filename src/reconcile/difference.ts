@@ -37,8 +37,8 @@ export interface RepairCall {
 }
 
 export interface Repair {
-  /** Who has to act: `nobody`, the platform, or the operator (after an agreement with the platform). */
-  by: 'nobody' | 'platform' | 'operator'
+  /** Who has to act: `none`, the platform, or the operator (after an agreement with the platform). */
+  by: 'none' | 'platform' | 'operator'
   text: string
   /** In this order. Empty where no call repairs it. */
   calls: readonly RepairCall[]

@@ -92,7 +92,7 @@ function kindSection({ kind, title, count }: Reconciliation['kinds'][number], al
 function article(difference: Difference): Markup {
   const { operation, transactionId, betId, playerId } = subjectOf(difference)
   const { report, wallet, effects, explanation, repair } = difference
-  const isUrgent = repair.by !== 'nobody'
+  const isUrgent = repair.by !== 'none'
   const facts: (readonly [string, string])[] = [
     ['Bet', betId],
     ...(playerId === null ? [] : [['Player', playerId] as const]),
@@ -107,7 +107,7 @@ function article(difference: Difference): Markup {
     ...(wallet === null
       ? []
       : [['Wallet', `${wallet.walletTransactionId}, recorded ${wallet.recordedAt}`] as const]),
-    [repair.by === 'nobody' ? 'To do' : repair.by === 'platform' ? 'Platform' : 'Operator', repair.text],
+    [repair.by === 'none' ? 'To do' : repair.by === 'platform' ? 'Platform' : 'Operator', repair.text],
   ]
   return html`<article class="case failed ${isUrgent ? 'fail' : 'none'}">
 <header><p class="origin"><b>${effectText(effects)}</b> <span class="source">${operation} ${transactionId}</span></p></header>

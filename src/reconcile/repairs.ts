@@ -11,7 +11,7 @@ export interface Judged extends Finding {
 
 const idLengthMax = 255
 
-const nobody = (text: string): Repair => ({ by: 'nobody', text, calls: [] })
+const noRepair = (text: string): Repair => ({ by: 'none', text, calls: [] })
 const platform = (text: string): Repair => ({ by: 'platform', text, calls: [] })
 const operator = (text: string, calls: readonly (RepairCall | null)[] = []): Repair => {
   // Half of the calls would not repair it.
@@ -71,7 +71,7 @@ export function repairOf({ kind, row, record }: Judged, from: string): Repair {
         'A transactionId with other content is refused with TRANSACTION_CONFLICT (D4). The platform sends the second one under a transactionId of its own, or takes it out of its report.',
       )
     case 'midnight':
-      return nobody('The sums of both days together agree. Check the report of the other day.')
+      return noRepair('The sums of both days together agree. Check the report of the other day.')
   }
 }
 

@@ -84,7 +84,7 @@ function entryOf(difference: Difference): string {
   const { operation, transactionId, betId, playerId } = subjectOf(difference)
   const { effects, explanation, repair } = difference
   const player = playerId === null ? '' : `, player ${playerId}`
-  const by = repair.by === 'nobody' ? 'Nothing to do' : repair.by === 'platform' ? 'Platform' : 'Operator'
+  const by = repair.by === 'none' ? 'Nothing to do' : repair.by === 'platform' ? 'Platform' : 'Operator'
   return [
     `  ${operation} ${transactionId}, bet ${betId}${player}: ${effectText(effects)}`,
     `    ${explanation}`,
