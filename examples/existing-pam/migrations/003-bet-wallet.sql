@@ -200,6 +200,8 @@ CREATE TABLE IF NOT EXISTS "bet_wallet".transactions (
   currency text,
   type text,
   delta numeric NOT NULL,
+  -- The player's balance right after it, in whole units of the currency. NULL where it was imported.
+  balance_after numeric,
   -- A final refusal (D6, D7). Both are NULL: a success.
   error_code text,
   description text,
@@ -442,20 +444,37 @@ BEGIN
       LEFT JOIN locked player ON player.player_id = item.player_id
     ),
 
+    -- The balance after the committed items of the player up to this one. The times differ, so that they keep the
+    -- order in which the items were applied.
     new_transaction AS (
       INSERT INTO "bet_wallet".transactions (
         operation, transaction_id, player_id, bet_id,
         amount, currency, type, delta,
         error_code, description,
         transaction_date,
-        wallet_transaction_id
+        wallet_transaction_id, balance_after, recorded_at
       )
       SELECT
         item.operation, item.transaction_id, item.player_id, item.bet_id,
         item.amount, item.currency, item.type, item.delta,
         item.error_code, item.description,
         timestamptz 'epoch' + item.transaction_date_ms * interval '1 millisecond',
-        item.wallet_transaction_id
+        item.wallet_transaction_id,
+        (
+          item.player_balance + coalesce(item.balance_delta, 0) + CASE
+            WHEN item.debits_before IS NULL AND item.credits_before IS NULL THEN 0
+            WHEN NOT EXISTS (SELECT FROM judged other WHERE other.verdict <> 'committed')
+              THEN coalesce(item.debits_before, 0) + coalesce(item.credits_before, 0)
+            ELSE (
+              SELECT coalesce(sum(earlier.balance_delta), 0)
+              FROM judged earlier
+              WHERE earlier.player_id = item.player_id
+                AND earlier.item_index < item.item_index
+                AND earlier.verdict = 'committed'
+            )
+          END
+        ) * 0.01,
+        now() + item.item_index * interval '1 microsecond'
       FROM judged item
       WHERE item.verdict = 'committed'
     ),
@@ -686,14 +705,18 @@ BEGIN
       amount, currency, type, delta,
       error_code, description,
       transaction_date,
-      wallet_transaction_id
+      wallet_transaction_id, balance_after, recorded_at
     )
     VALUES (
       item.operation, item.transaction_id, item.player_id, item.bet_id,
       item.amount, item.currency, item.type, item.delta,
       item.error_code, item.description,
       timestamptz 'epoch' + item.transaction_date_ms * interval '1 millisecond',
-      nextval('"bet_wallet".wallet_transaction_ids')::text
+      nextval('"bet_wallet".wallet_transaction_ids')::text,
+      (
+        coalesce(balance_after, balance_before)
+      ) * 0.01,
+      now()
     )
     RETURNING new_transaction.wallet_transaction_id INTO wallet_transaction_id;
 

@@ -134,25 +134,21 @@ const betsTable = (schema: string) => sql`
   -- Every bet with its credits. A betId is unique across all players (D1).
   -- Per settlement type (D18): the live credit, or NULL; the sum of reversed credits; the sum of uncollected
   -- clawbacks, owed to the platform. All three are NULL where the bet was never credited with this type.
-  -- Columns of fixed width come first: between texts they would be padded.
   CREATE TABLE IF NOT EXISTS ${schema}.bets (
-    recorded_at timestamptz NOT NULL DEFAULT now(),
-    revision integer NOT NULL,
     bet_id ${schema}.identifier PRIMARY KEY,
     player_id ${schema}.identifier NOT NULL,
     currency ${schema}.identifier NOT NULL,
     stake ${schema}.amount NOT NULL,
     status text NOT NULL,
     ${lines(creditColumns.map(column => `${column} ${schema}.amount`))},
+    revision integer NOT NULL,
+    recorded_at timestamptz NOT NULL DEFAULT now(),
     CONSTRAINT bets_valid ${betCheck(schema)}
   )`
 
 const transactionsTable = (schema: string) => sql`
   -- Every decided transaction of the platform: the idempotency record, by operation and transactionId (D1).
-  -- Columns of fixed width come first: between texts they would be padded.
   CREATE TABLE IF NOT EXISTS ${schema}.transactions (
-    transaction_date timestamptz NOT NULL,
-    recorded_at timestamptz NOT NULL DEFAULT now(),
     operation text NOT NULL,
     transaction_id ${schema}.identifier NOT NULL,
     player_id ${schema}.identifier NOT NULL,
@@ -166,8 +162,10 @@ const transactionsTable = (schema: string) => sql`
     -- A final refusal (D6, D7). Both are NULL: a success.
     error_code text,
     description text,
+    transaction_date timestamptz NOT NULL,
     -- From the sequence, or imported from the legacy integration.
     wallet_transaction_id text COLLATE "C" NOT NULL UNIQUE DEFAULT ${nextWalletTransactionId(schema)},
+    recorded_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (operation, transaction_id),
     CONSTRAINT transactions_valid ${transactionCheck(schema)}
   )`
