@@ -4,9 +4,14 @@ import { readJson } from './json.js'
 /**
  * The body that an adapter provides. A stream is not read before the call is authenticated. `{ parsed }` is
  * the result of the application's own body parser: its numbers are JavaScript numbers already, so amounts are
- * accepted up to 15 digits only (D21). Text or bytes in it are the raw body.
+ * accepted up to 15 digits only (D21). Text or bytes in it are the raw body. With `raw`, the bytes that the
+ * parser has kept, these are parsed instead, exactly.
  */
-export type HttpBody = string | Uint8Array | AsyncIterable<Uint8Array> | { parsed: unknown }
+export type HttpBody =
+  | string
+  | Uint8Array
+  | AsyncIterable<Uint8Array>
+  | { parsed: unknown; raw?: Uint8Array }
 
 export type BodyResult = { body: unknown } | { problem: string } | 'too large'
 
@@ -16,7 +21,8 @@ export async function readBody(body: HttpBody, bytesMax: number): Promise<BodyRe
   if (body === undefined || body === null) return parseRaw('', bytesMax)
   if (typeof body === 'string' || isBytes(body)) return parseRaw(body, bytesMax)
   if (!(Symbol.asyncIterator in body)) {
-    const { parsed } = body
+    const { parsed, raw } = body
+    if (raw !== undefined) return parseRaw(raw, bytesMax)
     return typeof parsed === 'string' || isBytes(parsed) ? parseRaw(parsed, bytesMax) : { body: parsed }
   }
   try {
