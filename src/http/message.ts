@@ -27,6 +27,14 @@ export function headerOf({ headers }: HttpRequest, name: string): string | undef
   return value?.length === 1 ? value[0] : undefined
 }
 
+/** Why {@link headerOf} returns nothing; `null` if it returns a value. */
+export function headerProblem(request: HttpRequest, name: string): string | null {
+  if (headerOf(request, name) !== undefined) return null
+  const { headers } = request
+  const values = headers[name] ?? headers[keyOf(headers, name)] ?? []
+  return values.length === 0 ? `there is no header ${name}` : `there are several headers ${name}`
+}
+
 /** Node.js sends names in lower case; other adapters may not. */
 function keyOf(headers: HttpRequest['headers'], name: string): string {
   for (const key in headers) {

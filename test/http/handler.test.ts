@@ -259,7 +259,7 @@ describe('given the option authenticate', () => {
     const authenticate = vi.fn(() => true)
     const request = placeBetRequest()
     await wallet({ authenticate }).handle(request)
-    expect(authenticate).toHaveBeenCalledExactlyOnceWith(request)
+    expect(authenticate).toHaveBeenCalledExactlyOnceWith(request, expect.anything())
   })
 
   test.each([undefined, null, true, 'basic'])(
