@@ -1,6 +1,12 @@
 /** `bet-wallet/http`: the wallet over HTTP, without a framework. */
-export { basicAuth } from './basic-auth.js'
+export { allowAddresses } from './allow-addresses.js'
+export { type Authenticate, type AuthenticationCall, allOf, anyOf } from './authentication.js'
+export { type BasicCredentials, basicAuth } from './basic-auth.js'
 export type { HttpBody } from './body.js'
 export { createHttpHandler } from './handler.js'
 export type { HttpRequest, HttpResponse } from './message.js'
 export { defaultStatusCodes, type HttpOptions, type JsonAnswer, type Route } from './options.js'
+export { signature } from './signature.js'
+export type { SignatureEncoding, SignatureOptions, SignatureTimestamp } from './signature-options.js'
+export type { TimeFormat } from './signature-time.js'
+export type { SignatureAlgorithm } from './signature-verifier.js'
