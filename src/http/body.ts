@@ -13,9 +13,21 @@ export type HttpBody =
   | AsyncIterable<Uint8Array>
   | { parsed: unknown; raw?: Uint8Array }
 
+/** The body was read before the wallet could, and was not kept: a fault of the server, not of the caller. */
+export class LostBodyError extends Error {
+  /** @param where it is looked for */
+  constructor(where: string) {
+    super(`The body was read before the wallet, and is not in ${where}: let the wallet read it first`)
+  }
+}
+
 export type BodyResult = { body: unknown } | { problem: string } | 'too large'
 
-/** Reads and parses the body. An invalid body is a result, never a throw. */
+/**
+ * Reads and parses the body. An invalid body is a result, never a throw.
+ *
+ * @throws {LostBodyError}
+ */
 export async function readBody(body: HttpBody, bytesMax: number): Promise<BodyResult> {
   // Some frameworks represent an empty body as undefined or null.
   if (body === undefined || body === null) return parseRaw('', bytesMax)
@@ -28,7 +40,8 @@ export async function readBody(body: HttpBody, bytesMax: number): Promise<BodyRe
   try {
     const raw = await collect(body, bytesMax)
     return raw === 'too large' ? raw : parseRaw(raw, bytesMax)
-  } catch {
+  } catch (error) {
+    if (error instanceof LostBodyError) throw error
     // The caller closed the connection, or it broke: the request is incomplete, and no answer will be
     // received.
     return { problem: 'the body ended before it was complete' }
