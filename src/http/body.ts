@@ -9,6 +9,14 @@ import { readJson } from './json.js'
  */
 export type HttpBody = string | Uint8Array | AsyncIterable<Uint8Array> | { parsed: unknown; raw?: Uint8Array }
 
+/** The body was read before the wallet could, and was not kept: a fault of the server, not of the caller. */
+export class LostBodyError extends Error {
+  /** @param where it is looked for */
+  constructor(where: string) {
+    super(`The body was read before the wallet, and is not in ${where}: let the wallet read it first`)
+  }
+}
+
 /** The body as it was sent; or what a body parser made of it, if the parser kept no bytes. */
 export type ReceivedBody = { raw: string | Uint8Array } | { parsed: unknown }
 
@@ -22,7 +30,10 @@ export class BodyError extends Error {
   }
 }
 
-/** @throws {BodyError} if it has more bytes, or ends before it is complete */
+/**
+ * @throws {BodyError} if it has more bytes, or ends before it is complete
+ * @throws {LostBodyError}
+ */
 export async function receiveBody(body: HttpBody, bytesMax: number): Promise<ReceivedBody> {
   // Some frameworks represent an empty body as undefined or null.
   if (body === undefined || body === null) return { raw: '' }
@@ -35,7 +46,8 @@ export async function receiveBody(body: HttpBody, bytesMax: number): Promise<Rec
   let raw: Uint8Array | 'too large'
   try {
     raw = await collect(body, bytesMax)
-  } catch {
+  } catch (error) {
+    if (error instanceof LostBodyError) throw error
     // The caller closed the connection, or it broke: the request is incomplete, and no answer will be
     // received.
     throw new BodyError('INVALID_BODY', 'the body ended before it was complete')
