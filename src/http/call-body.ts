@@ -7,6 +7,7 @@ export interface CallBody {
    * The bytes as they were received.
    *
    * @throws {BodyError} if they cannot be used
+   * @throws {LostBodyError}
    * @throws {BytesDropped} if the application's body parser kept none
    */
   bytes(): Promise<Uint8Array>
@@ -23,7 +24,7 @@ export class BytesDropped extends Error {
   override readonly name = 'BytesDropped'
   constructor() {
     super(
-      "the body parser in front of the wallet kept no raw bytes: mount the wallet before it, or keep the bytes (express.json's option verify) and pass them as body.raw",
+      'the body parser in front of the wallet kept no raw bytes: mount the wallet before it, or keep them in request.rawBody (express.json has the option verify)',
     )
   }
 }

@@ -71,9 +71,7 @@ function asymmetric(hash: string | null, pss: boolean, keys: readonly KeyObject[
   const scheme =
     hash === null ? {} : pss ? { padding, saltLength: constants.RSA_PSS_SALTLEN_AUTO } : { padding }
   return {
-    lengths: new Set(
-      keys.map(({ asymmetricKeyDetails }) => (asymmetricKeyDetails?.modulusLength ?? 512) / 8),
-    ),
+    lengths: new Set(keys.map(signatureLengthOf)),
     accepts(signature, signed) {
       const bytes = Buffer.concat(signed)
       return keys.some(key => verify(hash, bytes, { key, ...scheme }, signature))
@@ -81,12 +79,17 @@ function asymmetric(hash: string | null, pss: boolean, keys: readonly KeyObject[
   }
 }
 
+/** A signature of RSA is as long as its modulus, one of Ed25519 has 64 bytes. */
+function signatureLengthOf({ asymmetricKeyDetails: details }: KeyObject): number {
+  return details?.modulusLength === undefined ? 64 : Math.ceil(details.modulusLength / 8)
+}
+
 function secretOf(secret: unknown, index: number, invalid: (problem: string) => never): KeyObject {
   const bytes = typeof secret === 'string' ? Buffer.from(secret) : secret
   if (!ArrayBuffer.isView(bytes) || bytes.byteLength === 0) {
     invalid(`secrets[${index}] must be non-empty text or bytes`)
   }
-  return createSecretKey(Buffer.from(bytes as Uint8Array)) // a copy: later changes have no effect
+  return createSecretKey(bytes as Uint8Array) // a copy: later changes have no effect
 }
 
 const modulusLengthMin = 2_048
