@@ -6,9 +6,12 @@ import {
   type SignKeyObjectInput,
   sign,
 } from 'node:crypto'
+import { Agent, createServer, request as httpRequest } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import {
+  createNodeListener,
   type HttpRequest,
   type SignatureOptions,
   type SignatureTimestamp,
@@ -521,5 +524,39 @@ describe('given the options', () => {
   ])('when there is %s, then a TypeError names it', (_, options, message) => {
     expect(() => signature(options as SignatureOptions)).toThrow(TypeError)
     expect(() => signature(options as SignatureOptions)).toThrow(message)
+  })
+})
+
+describe('given one connection', () => {
+  test('when signed calls are sent in chunks, one of them too large, then each has its answer', async () => {
+    const authenticate = signature(basic)
+    const options = { authenticate, bodyBytesMax: 1_000, onAuthenticationFailed() {} }
+    const server = createServer(createNodeListener(anna(), options))
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const send = (body: string, signed = body) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const headers = { 'content-type': 'application/json', 'x-signature': hex(signed) }
+        const { port } = server.address() as AddressInfo
+        const outgoing = httpRequest({
+          port,
+          host: '127.0.0.1',
+          path: '/placebet',
+          method: 'POST',
+          agent,
+          headers,
+        })
+        outgoing.on('error', reject)
+        outgoing.on('response', response => response.resume().on('end', () => resolve(response.statusCode)))
+        // Without a Content-Length: in chunks.
+        outgoing.write(body.slice(0, 50))
+        outgoing.end(body.slice(50))
+      })
+    const statuses: unknown[] = []
+    statuses.push(await send(text), await send(text.replace('30', '31'), text))
+    statuses.push(await send(text + ' '.repeat(100_000)), await send(text))
+    expect(statuses).toEqual([200, 401, 413, 200])
+    agent.destroy()
+    await new Promise(resolve => server.close(resolve))
   })
 })
