@@ -21,12 +21,11 @@ export function allowAddresses(
   const allowed = new BlockList()
   for (const address of addresses) add(allowed, address)
   return ({ address }, call) => {
-    // The zone of a link-local address names an interface of this machine: fe80::1%eth0.
-    const plain = typeof address === 'string' ? address.replace(/%.*$/s, '') : ''
-    const version = isIP(plain)
-    if (version !== 0 && allowed.check(plain, version === 4 ? 'ipv4' : 'ipv6')) return true
+    const given = typeof address === 'string' ? address : ''
+    const version = isIP(given)
+    if (version !== 0 && allowed.check(given, version === 4 ? 'ipv4' : 'ipv6')) return true
     call?.refuse(
-      `allowAddresses: ${version === 0 ? 'the adapter passed no IP address' : `"${plain}" is not in the list`}`,
+      `allowAddresses: ${version === 0 ? 'the adapter passed no IP address' : `"${given}" is not in the list`}`,
     )
     return false
   }
