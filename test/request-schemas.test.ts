@@ -32,6 +32,18 @@ test('values are enumerated', () => {
   ])
 })
 
+test('ids, currencies and dates are text of a form', () => {
+  for (const field of ['transactionId', 'betId', 'playerId', 'sessionId']) {
+    const pattern = '^[^\\p{Cc}\\p{Cs}]{1,255}$'
+    expect(formOf('placebet', field)).toEqual({ type: 'string', pattern })
+  }
+  expect(formOf('placebet', 'currency')).toEqual({ type: 'string', pattern: '^[A-Za-z0-9._-]{1,16}$' })
+  for (const operation of Object.keys(fields) as (keyof Requests)[]) {
+    const pattern = expect.stringMatching(/^\^\(\[0-9\]\{4\}\)-.*\$$/)
+    expect(formOf(operation, 'transactionDate')).toEqual({ type: 'string', pattern })
+  }
+})
+
 test('decimals are numbers or text', () => {
   const text = '(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]{1,3})?$'
   const amount = { type: ['number', 'string'], minimum: 0, exclusiveMaximum: 1e15, pattern: `^${text}` }
