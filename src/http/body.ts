@@ -7,11 +7,7 @@ import { readJson } from './json.js'
  * accepted up to 15 digits only (D21). Text or bytes in it are the raw body. With `raw`, the bytes that the
  * parser has kept, these are parsed instead, exactly.
  */
-export type HttpBody =
-  | string
-  | Uint8Array
-  | AsyncIterable<Uint8Array>
-  | { parsed: unknown; raw?: Uint8Array }
+export type HttpBody = string | Uint8Array | AsyncIterable<Uint8Array> | { parsed: unknown; raw?: Uint8Array }
 
 /** The body was read before the wallet could, and was not kept: a fault of the server, not of the caller. */
 export class LostBodyError extends Error {
