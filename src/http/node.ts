@@ -28,7 +28,9 @@ export interface NodeResponse {
 /**
  * `createHttpHandler` as a listener for `node:http`, Express, Connect, NestJS, and the raw requests of Fastify.
  *
- * Under `app.use('/wallet', listener)`, Express and Connect remove `/wallet` from the path: leave `basePath` empty.
+ * Under `app.use('/wallet', listener)`, Express and Connect remove `/wallet` from `request.url`: leave `basePath` empty.
+ * Where the remaining path is none of the wallet's, the whole path counts, of `request.originalUrl`: NestJS on Fastify
+ * removes all of it.
  *
  * A body that a parser has read is taken from `request.rawBody` (text or bytes, exactly as they were sent), or else from
  * `request.body`, where amounts are accepted up to 15 digits only (D21). Any other body is read after authentication.
@@ -45,10 +47,10 @@ export function createNodeListener(
   const settings = httpSettingsOf(store, options)
   const handle = handlerOf(settings)
   return async (request, response) => {
-    const { method = '', url = '', headers } = request
+    const { method = '', headers } = request
     const address = request.socket.remoteAddress
     const call: HttpRequest = {
-      ...{ method, path: url, headers, body: bodyOf(request) },
+      ...{ method, path: pathOf(request, settings.routes), headers, body: bodyOf(request) },
       ...(address !== undefined && { address }),
     }
     const answer = await handle(call)
@@ -60,6 +62,12 @@ export function createNodeListener(
       response.destroy()
     }
   }
+}
+
+function pathOf(request: NodeRequest, routes: ReadonlyMap<string, unknown>): string {
+  const { url = '', originalUrl } = request as { url?: string; originalUrl?: unknown }
+  const isRoute = (path: string) => routes.has(path.split('?', 1)[0] ?? '')
+  return typeof originalUrl === 'string' && !isRoute(url) && isRoute(originalUrl) ? originalUrl : url
 }
 
 function bodyOf(request: NodeRequest): HttpBody {

@@ -276,9 +276,12 @@ describe('given a value to write', () => {
     [{ a: [new JsonNumber('-0.10'), 1, '1'] }, '{"a":[-0.10,1,"1"]}'],
     [{ b: undefined, c: null, d: new Date(0) }, '{"c":null,"d":"1970-01-01T00:00:00.000Z"}'],
     [JSON.parse('{"__proto__":1}'), '{"__proto__":1}'],
-  ])('when it is %j, then exact numbers are numbers, and the rest is as of JSON.stringify', (value, expected) => {
-    expect(writeJson(value)).toBe(expected)
-  })
+  ])(
+    'when it is %j, then exact numbers are numbers, and the rest is as of JSON.stringify',
+    (value, expected) => {
+      expect(writeJson(value)).toBe(expected)
+    },
+  )
 
   test.each([
     ['undefined', undefined],

@@ -1,5 +1,5 @@
 /** The listener with requests and responses that misbehave. In real servers: test/examples/servers.test.ts. */
-import { createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from 'node:http'
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -29,12 +29,15 @@ function wallet(options: Partial<HttpOptions> = {}) {
 
 /** A request of which a parser has read the body, unless `readableDidRead` says otherwise. */
 function requestOf(fields: object): NodeRequest {
-  return Object.assign(Readable.from([]), {
+  return {
     ...{ method: 'POST', url: '/placebet', socket: { remoteAddress: '10.1.2.3' } },
     headers: { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(text)) },
     readableDidRead: true,
+    [Symbol.asyncIterator]() {
+      throw new Error('the body was read before')
+    },
     ...fields,
-  }) as unknown as NodeRequest
+  }
 }
 
 function responseOf(fields: Partial<NodeResponse> = {}) {
@@ -125,6 +128,24 @@ describe('given a request whose body a parser has read', () => {
     await listener(requestOf({}), response)
     expect(sent.status).toBe(401)
     expect(errors).toEqual([])
+  })
+})
+
+describe('given a mount point', () => {
+  test.each([
+    ['', '/placebet', undefined, 200],
+    ['', '/placebet?a', '/wallet/placebet?a', 200],
+    ['/wallet', '/placebet', '/wallet/placebet', 200],
+    ['/wallet', '/', '/wallet/placebet?a=/b', 200],
+    ['/wallet', '/wallet/placebet', '/api/wallet/placebet', 200],
+    ['/wallet', '/', '/placebet', 404],
+    ['', '/', '/wallet/placebet', 404],
+    ['', '', undefined, 404],
+  ])('when basePath is %j, url is %j and originalUrl is %j, then %i', async (basePath, url, originalUrl, status) => {
+    const { listener } = wallet({ basePath })
+    const { response, sent } = responseOf()
+    await listener(requestOf({ url, originalUrl, body: bet }), response)
+    expect(sent.status).toBe(status)
   })
 })
 
