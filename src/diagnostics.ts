@@ -124,6 +124,8 @@ export interface HttpMessage extends DiagnosticMessage {
   route: string | null
   /** Why it reached no handler; `null` if it did. */
   rejection: HttpRejection | null
+  /** Why the authentication failed, for the operator: the caller is not told. `null` for every other call. */
+  reason: string | null
   /** The status code of the answer; `null` until then. */
   status: number | null
   /** Of the answer; `null` for a success. */

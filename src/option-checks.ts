@@ -4,7 +4,7 @@
  */
 
 export interface OptionChecks {
-  /** Throws the error of the entry point: `Invalid options: <problem>`. */
+  /** Throws the error of the entry point: `Invalid options: <problem>`, or with another subject. */
   invalid(problem: string): never
   /**
    * Rejects a value that is not an object, and unknown names: a misspelt option would otherwise be ignored.
@@ -22,8 +22,8 @@ export interface OptionChecks {
  *
  * @param fail throws the error class of the entry point with this message
  */
-export function optionChecks(fail: (message: string) => never): OptionChecks {
-  const invalid = (problem: string): never => fail(`Invalid options: ${problem}`)
+export function optionChecks(fail: (message: string) => never, subject = 'Invalid options'): OptionChecks {
+  const invalid = (problem: string): never => fail(`${subject}: ${problem}`)
   return {
     invalid,
     names(options, supported, prefix = '') {

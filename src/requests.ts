@@ -125,16 +125,26 @@ const currency = z
   .string({ error: missingOr('a string') })
   .regex(currencyText, 'must be a currency code: 1 to 16 letters, digits, ".", "_" or "-"')
 
-/** A field that `read` parses, or rejects with `null`. */
-function field<T>(what: string, read: (value: unknown) => T | null) {
-  return z.unknown().transform((value, context): T => {
-    const result = value === undefined ? null : read(value)
-    if (result === null) {
-      context.addIssue(missingOr(what)({ input: value }))
-      return z.NEVER
-    }
-    return result
-  })
+/** JSON Schema, for what a function checks. */
+type Form = Readonly<Record<string, unknown>>
+
+/**
+ * A field that `read` parses, or rejects with `null`.
+ *
+ * @param form what `read` accepts, as far as JSON Schema can say it
+ */
+function field<T>(what: string, read: (value: unknown) => T | null, form: Form) {
+  return z
+    .unknown()
+    .transform((value, context): T => {
+      const result = value === undefined ? null : read(value)
+      if (result === null) {
+        context.addIssue(missingOr(what)({ input: value }))
+        return z.NEVER
+      }
+      return result
+    })
+    .meta(form)
 }
 
 function readAmount(value: unknown): Decimal | null {
@@ -146,6 +156,12 @@ const amount = field(
   `a decimal of at least 0 with at most ${wholeDigitsMax} digits before the point ` +
     '(as a JavaScript number: at most 15 digits in all)',
   readAmount,
+  {
+    type: ['number', 'string'],
+    minimum: 0,
+    exclusiveMaximum: 10 ** wholeDigitsMax,
+    pattern: '^(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]{1,3})?$',
+  },
 )
 
 const odds = z
@@ -159,18 +175,47 @@ const odds = z
     context.addIssue('must be a decimal')
     return z.NEVER
   })
+  .meta({
+    type: ['number', 'string', 'null'],
+    pattern: '^-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]{1,3})?$',
+  })
 
 function oneOf<const T extends string>(values: readonly T[]) {
   return z.enum(values as readonly [T, ...T[]], { error: missingOr(`one of ${values.join(', ')}`) })
 }
 
-/** Creates the parser for these options. Create it once: schemas are costly to build. */
-export function createRequestParser(options: RequestOptions = {}): RequestParser {
+/** The schemas of the requests, apart from the decimals of an amount, which depend on its currency. */
+export function requestSchemas(options: RequestOptions = {}) {
   const betTypes = options.betTypes ?? ['SINGLE', 'MULTIPLE', 'TEASER']
   const rollbackTypes = options.rollbackTypes ?? ['TECHNICAL_ERROR']
   const ids = { transactionId: id, betId: id, playerId: id }
-  const transactionDate = field('a valid ISO 8601 date and time', dateParser(options))
+  const form = { type: 'string', pattern: dateText.source }
+  const transactionDate = field('a valid ISO 8601 date and time', dateParser(options), form)
+  return {
+    placebet: z.object({
+      ...ids,
+      sessionId: id,
+      amount,
+      currency,
+      odds,
+      betType: oneOf(betTypes),
+      transactionDate,
+    }),
+    unsettlement: z.object({ ...ids, type: oneOf(['UNVOIDED', 'UNSCORED']), transactionDate }),
+    rollbackbet: z.object({ ...ids, type: oneOf(rollbackTypes), transactionDate }),
+    settlement: z.object({
+      ...ids,
+      type: oneOf(['BET_PAID', 'VOIDED', 'CASHOUT']),
+      amount,
+      currency,
+      transactionDate,
+    }),
+  }
+}
 
+/** Creates the parser for these options. Create it once: schemas are costly to build. */
+export function createRequestParser(options: RequestOptions = {}): RequestParser {
+  const schemas = requestSchemas(options)
   const money = z.object({ amount, currency })
   const scaleIssue = (read: z.output<typeof money>): string | null => {
     const decimals = minorUnitsOf(read.currency, options)
@@ -178,24 +223,12 @@ export function createRequestParser(options: RequestOptions = {}): RequestParser
       ? null
       : `amount: must have at most ${decimals} decimals in this currency`
   }
-
+  const whole = { part: money, issueOf: scaleIssue }
   return {
-    placebet: parser(
-      z.object({ ...ids, sessionId: id, amount, currency, odds, betType: oneOf(betTypes), transactionDate }),
-      { part: money, issueOf: scaleIssue },
-    ),
-    unsettlement: parser(z.object({ ...ids, type: oneOf(['UNVOIDED', 'UNSCORED']), transactionDate })),
-    rollbackbet: parser(z.object({ ...ids, type: oneOf(rollbackTypes), transactionDate })),
-    settlement: parser(
-      z.object({
-        ...ids,
-        type: oneOf(['BET_PAID', 'VOIDED', 'CASHOUT']),
-        amount,
-        currency,
-        transactionDate,
-      }),
-      { part: money, issueOf: scaleIssue },
-    ),
+    placebet: parser(schemas.placebet, whole),
+    unsettlement: parser(schemas.unsettlement),
+    rollbackbet: parser(schemas.rollbackbet),
+    settlement: parser(schemas.settlement, whole),
   }
 }
 

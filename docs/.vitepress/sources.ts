@@ -18,7 +18,7 @@ export function linkSources(md: MarkdownRenderer, docs: string): void {
     if (/^(?:[a-z]+:|#|\/)/.test(href)) return href
     if (/\.(?:png|svg)$/.test(href)) return null
     const path = posix.join('docs', posix.dirname(page), href)
-    if (path.startsWith('docs/')) return href
+    if (path.startsWith('docs/') && !path.endsWith('.json')) return href
     return address === '' ? null : `${address}/blob/main/${path}`
   }
 

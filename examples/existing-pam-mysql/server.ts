@@ -4,11 +4,10 @@
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { basicAuth, createHttpHandler } from 'bet-wallet/http'
+import { basicAuth, createNodeListener } from 'bet-wallet/http'
 import { migrateMysql } from 'bet-wallet/mysql'
 import mysql from 'mysql2/promise'
 import { type Call, curlLines } from '../express/curl.js'
-import { walletRoutes } from '../node-http/wallet.js'
 import { stopGracefully } from '../shutdown.js'
 import { createPam, openAccount } from './pam.js'
 import { createPamWallet, options } from './wallet.js'
@@ -30,7 +29,7 @@ const walletPool = mysql.createPool({ uri, connectTimeout: 5_000 })
 const store = createPamWallet(walletPool)
 await store.ready()
 
-const server = createServer(walletRoutes(createHttpHandler(store, { authenticate: basicAuth(credentials) })))
+const server = createServer(createNodeListener(store, { authenticate: basicAuth(credentials) }))
 server.listen(port, host, () => {
   const { port: actual } = server.address() as AddressInfo
   console.log(`The wallet listens on http://${host}:${actual} and keeps its data in the schema pam.\n`)

@@ -5,10 +5,9 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { WalletOutcome } from 'bet-wallet'
-import { basicAuth, createHttpHandler } from 'bet-wallet/http'
+import { basicAuth, createNodeListener } from 'bet-wallet/http'
 import { openDatabase } from '../database.js'
 import { type Call, curlLines } from '../express/curl.js'
-import { walletRoutes } from '../node-http/wallet.js'
 import { stopGracefully } from '../shutdown.js'
 import { migratePam, openAccount, type PamSettlement, settle } from './pam.js'
 import { createPamWallet } from './wallet.js'
@@ -23,13 +22,13 @@ await openAccount(database, { accountNo: 'A-1001', currency: 'EUR', cents: 100_0
 
 const store = createPamWallet(database.client)
 await store.ready()
-const handle = createHttpHandler(store, {
+const wallet = createNodeListener(store, {
   authenticate: basicAuth(credentials),
   // Stands for the PAM's queue of results. The wallet is not involved.
   routes: { '/pam/settle': settleManually },
 })
 
-const server = createServer(walletRoutes(handle))
+const server = createServer(wallet)
 server.listen(port, host, async () => {
   const { port: actual } = server.address() as AddressInfo
   console.log(`The wallet listens on http://${host}:${actual} and keeps its data in ${database.location}.\n`)

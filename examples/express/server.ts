@@ -7,14 +7,13 @@
  */
 import type { AddressInfo } from 'node:net'
 import { recordSettlement } from 'bet-wallet'
-import { basicAuth, createHttpHandler } from 'bet-wallet/http'
+import { basicAuth, createNodeListener } from 'bet-wallet/http'
 import express from 'express'
 import { startHealthServer } from '../health.js'
 import { stopGracefully } from '../shutdown.js'
 import { logCalls } from './call-log.js'
 import { calls, curlLines } from './curl.js'
 import { openDemoStore } from './demo-store.js'
-import { walletRoutes } from './wallet.js'
 
 const credentials = { username: 'platform', password: 'demo-secret' }
 
@@ -34,7 +33,7 @@ const { store, balances, location, resetHint, close } = await openDemoStore().ca
 
 logCalls()
 
-const handle = createHttpHandler(store, {
+const wallet = createNodeListener(store, {
   authenticate: basicAuth(credentials),
   // Not part of the interface: stands for your own settlement code.
   routes: { '/settlement': body => recordSettlement(store, body) },
@@ -46,7 +45,7 @@ const health = internalPort ? await openHealth(Number(internalPort)) : null
 const app = express()
 app.disable('x-powered-by')
 // Before any body parser: the wallet reads the body itself, after authentication, without losing a digit.
-app.use('/wallet', walletRoutes(handle))
+app.use('/wallet', wallet)
 
 const server = app.listen(Number(port), host, async (error?: Error) => {
   if (error) {

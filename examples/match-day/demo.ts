@@ -7,10 +7,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Player, recordSettlement } from 'bet-wallet'
 import { simulateSportsbook } from 'bet-wallet/audit'
-import { basicAuth, createHttpHandler } from 'bet-wallet/http'
+import { basicAuth, createNodeListener } from 'bet-wallet/http'
 import { createPostgresStore, migratePostgres } from 'bet-wallet/postgres'
 import { openDatabase } from '../database.js'
-import { walletRoutes } from '../node-http/wallet.js'
 import { balanceSheet } from './books.js'
 
 const credentials = { username: 'platform', password: 'demo-secret' }
@@ -228,11 +227,12 @@ async function startWallet(fresh: boolean) {
       await client.query(`INSERT INTO ${schema}.players VALUES ($1, $2, $3)`, Object.values(player))
   }
   const store = createPostgresStore(client, { schema })
-  const handle = createHttpHandler(store, {
+  const listener = createNodeListener(store, {
     authenticate: basicAuth(credentials),
+    onAuthenticationFailed() {}, // the audit calls with wrong credentials too
     routes: { '/settlement': body => recordSettlement(store, body) },
   })
-  const server = createServer(walletRoutes(handle))
+  const server = createServer(listener)
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   return {
     client,

@@ -3,22 +3,21 @@
  * INTERNAL_PORT it serves `/livez` and `/readyz` there.
  */
 import { createServer } from 'node:http'
-import { basicAuth, createHttpHandler } from 'bet-wallet/http'
+import { basicAuth, createNodeListener } from 'bet-wallet/http'
 import { createMemoryStore } from 'bet-wallet/memory'
 import { startHealthServer } from '../health.js'
 import { stopGracefully } from '../shutdown.js'
-import { walletRoutes } from './wallet.js'
 
 const port = Number(process.env.PORT || 3000)
 const host = process.env.HOST || '127.0.0.1'
 
 const store = createMemoryStore([{ playerId: 'anna', currency: 'EUR', balance: '100.00' }])
-const handle = createHttpHandler(store, {
+const wallet = createNodeListener(store, {
   authenticate: basicAuth({ username: 'platform', password: 'demo-secret' }),
   basePath: '/wallet',
 })
 
-const server = createServer(walletRoutes(handle))
+const server = createServer(wallet)
 server.listen(port, host, () => console.log('The wallet listens on', server.address()))
 // Every call is short: a slower caller has disconnected, or attacks the server.
 server.headersTimeout = 10_000

@@ -4,39 +4,80 @@ import { readJson } from './json.js'
 /**
  * The body that an adapter provides. A stream is not read before the call is authenticated. `{ parsed }` is
  * the result of the application's own body parser: its numbers are JavaScript numbers already, so amounts are
- * accepted up to 15 digits only (D21). Text or bytes in it are the raw body.
+ * accepted up to 15 digits only (D21). Text or bytes in it are the raw body. With `raw`, the bytes that the
+ * parser has kept, these are parsed instead, exactly.
  */
-export type HttpBody = string | Uint8Array | AsyncIterable<Uint8Array> | { parsed: unknown }
+export type HttpBody = string | Uint8Array | AsyncIterable<Uint8Array> | { parsed: unknown; raw?: Uint8Array }
 
-export type BodyResult = { body: unknown } | { problem: string } | 'too large'
-
-/** Reads and parses the body. An invalid body is a result, never a throw. */
-export async function readBody(body: HttpBody, bytesMax: number): Promise<BodyResult> {
-  // Some frameworks represent an empty body as undefined or null.
-  if (body === undefined || body === null) return parseRaw('', bytesMax)
-  if (typeof body === 'string' || isBytes(body)) return parseRaw(body, bytesMax)
-  if (!(Symbol.asyncIterator in body)) {
-    const { parsed } = body
-    return typeof parsed === 'string' || isBytes(parsed) ? parseRaw(parsed, bytesMax) : { body: parsed }
-  }
-  try {
-    const raw = await collect(body, bytesMax)
-    return raw === 'too large' ? raw : parseRaw(raw, bytesMax)
-  } catch {
-    // The caller closed the connection, or it broke: the request is incomplete, and no answer will be
-    // received.
-    return { problem: 'the body ended before it was complete' }
+/** The body was read before the wallet could, and was not kept: a fault of the server, not of the caller. */
+export class LostBodyError extends Error {
+  /** @param where it is looked for */
+  constructor(where: string) {
+    super(`The body was read before the wallet, and is not in ${where}: let the wallet read it first`)
   }
 }
 
-function parseRaw(raw: string | Uint8Array, bytesMax: number): BodyResult {
-  // A text of n characters has at least n bytes: the bytes of a huge text are not counted.
-  if (raw.length > bytesMax || Buffer.byteLength(raw) > bytesMax) return 'too large'
-  try {
-    return { body: readJson(typeof raw === 'string' ? raw : utf8.decode(raw)) }
-  } catch {
-    return { problem: 'the body must be well-formed JSON in UTF-8, without a byte order mark' }
+/** The body as it was sent; or what a body parser made of it, if the parser kept no bytes. */
+export type ReceivedBody = { raw: string | Uint8Array } | { parsed: unknown }
+
+/** The body cannot be used. The message is the description of the answer. */
+export class BodyError extends Error {
+  override readonly name = 'BodyError'
+  readonly rejection: 'PAYLOAD_TOO_LARGE' | 'INVALID_BODY'
+  constructor(rejection: BodyError['rejection'], message: string) {
+    super(message)
+    this.rejection = rejection
   }
+}
+
+/**
+ * @throws {BodyError} if it has more bytes, or ends before it is complete
+ * @throws {LostBodyError}
+ */
+export async function receiveBody(body: HttpBody, bytesMax: number): Promise<ReceivedBody> {
+  // Some frameworks represent an empty body as undefined or null.
+  if (body === undefined || body === null) return { raw: '' }
+  if (typeof body === 'string' || isBytes(body)) return limited(body, bytesMax)
+  if (!(Symbol.asyncIterator in body)) {
+    const { parsed } = body
+    const raw = body.raw ?? parsed
+    return typeof raw === 'string' || isBytes(raw) ? limited(raw, bytesMax) : { parsed }
+  }
+  let raw: Uint8Array | 'too large'
+  try {
+    raw = await collect(body, bytesMax)
+  } catch (error) {
+    if (error instanceof LostBodyError) throw error
+    // The caller closed the connection, or it broke: the request is incomplete, and no answer will be
+    // received.
+    throw new BodyError('INVALID_BODY', 'the body ended before it was complete')
+  }
+  if (raw === 'too large') throw tooLarge(bytesMax)
+  return { raw }
+}
+
+/** @throws {BodyError} if it is not JSON in UTF-8 */
+export function parseBody(received: ReceivedBody): unknown {
+  if ('parsed' in received) return received.parsed
+  const { raw } = received
+  try {
+    return readJson(typeof raw === 'string' ? raw : utf8.decode(raw))
+  } catch {
+    throw new BodyError(
+      'INVALID_BODY',
+      'the body must be well-formed JSON in UTF-8, without a byte order mark',
+    )
+  }
+}
+
+export function tooLarge(bytesMax: number): BodyError {
+  return new BodyError('PAYLOAD_TOO_LARGE', `The body must have at most ${bytesMax} bytes`)
+}
+
+function limited(raw: string | Uint8Array, bytesMax: number): ReceivedBody {
+  // A text of n characters has at least n bytes: the bytes of a huge text are not counted.
+  if (raw.length > bytesMax || Buffer.byteLength(raw) > bytesMax) throw tooLarge(bytesMax)
+  return { raw }
 }
 
 /** Not by class: a test runner's realm has its own Uint8Array. */

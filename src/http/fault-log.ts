@@ -1,13 +1,9 @@
 /** The default of `onError`: one line for a fault, and a number for its repetitions. */
 import { WalletError } from '../errors.js'
+import { createCountedLog, plain, withoutValues } from './counted-log.js'
 import type { HttpRequest } from './message.js'
 
-/** For how long a fault is counted after it was logged, in milliseconds. */
-const countMs = 10_000
-/** Faults that are told apart at a time. All others count as one. */
-const kindsMax = 20
 const causesMax = 4
-const textLengthMax = 300
 
 interface Fault {
   error: unknown
@@ -22,38 +18,12 @@ interface Fault {
  * @param write is called with one line
  */
 export function createFaultLog(
-  write: (line: string) => void = line => console.error(line),
+  write?: (line: string) => void,
 ): (error: unknown, request: HttpRequest) => void {
-  const kinds = new Map<string, { more: number; last: Fault }>()
-
-  function count(key: string): void {
-    const timer = setTimeout(() => {
-      const kind = kinds.get(key)
-      if (kind === undefined) return
-      if (kind.more === 0) {
-        kinds.delete(key)
-        return
-      }
-      write(`bet-wallet: ${kind.more} more in ${countMs / 1_000} s, the last: ${lineOf(kind.last)}`)
-      kind.more = 0
-      count(key)
-    }, countMs)
-    timer.unref() // a process that has nothing else to do may end
-  }
-
+  const log = createCountedLog(write)
   return (error, request) => {
     const fault = { error, call: `${plain(request?.method)} ${plain(request?.path)}` }
-    const own = kindOf(error)
-    const key = kinds.has(own) || kinds.size < kindsMax ? own : 'other'
-    const kind = kinds.get(key)
-    if (kind !== undefined) {
-      kind.more += 1
-      kind.last = fault
-      return
-    }
-    kinds.set(key, { more: 0, last: fault })
-    write(`bet-wallet: ${lineOf(fault)}`)
-    count(key)
+    log(kindOf(error), () => lineOf(fault))
   }
 }
 
@@ -78,8 +48,7 @@ function kindOf(error: unknown): string {
   const causes = causesOf(error)
   const { message, code } = fieldsOf(causes[0])
   const last = fieldsOf(causes.at(-1))
-  const text = plain(message).replace(/"[^"]*"|[0-9]+/g, '')
-  return `${plain(code)} ${text} ${plain(last.code ?? last.name)} ${locationOf(causes.at(-1))}`
+  return `${plain(code)} ${withoutValues(plain(message))} ${plain(last.code ?? last.name)} ${locationOf(causes.at(-1))}`
 }
 
 /** The error, its cause, the cause of that, … */
@@ -123,10 +92,4 @@ function fieldsOf(error: unknown): Fields {
     }
   }
   return fields
-}
-
-/** On one line, of limited length. */
-function plain(value: unknown): string {
-  const text = typeof value === 'string' || typeof value === 'number' ? String(value) : ''
-  return text.slice(0, textLengthMax).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
 }

@@ -6,7 +6,10 @@ import { format, isDecimal } from '../money.js'
 import { notify } from '../notify.js'
 import type { WalletOutcome } from '../outcomes.js'
 import type { WalletStore } from '../store.js'
-import { readBody } from './body.js'
+import { refusalOf } from './authentication.js'
+import { BodyError } from './body.js'
+import { callBody } from './call-body.js'
+import { writeJson } from './json.js'
 import { type HttpRequest, type HttpResponse, headerOf } from './message.js'
 import { type HttpOptions, type HttpSettings, httpSettingsOf, type JsonAnswer } from './options.js'
 
@@ -27,7 +30,10 @@ export function createHttpHandler(
   store: WalletStore,
   options: HttpOptions,
 ): (request: HttpRequest) => Promise<HttpResponse> {
-  const settings = httpSettingsOf(store, options)
+  return handlerOf(httpSettingsOf(store, options))
+}
+
+export function handlerOf(settings: HttpSettings): (request: HttpRequest) => Promise<HttpResponse> {
   return request => {
     if (!isTraced(channels.http)) return answer({ request, settings, message: null })
     const message = messageOf(request)
@@ -50,6 +56,7 @@ function messageOf(request: Partial<HttpRequest> | undefined): HttpMessage {
     path: pathOf(textOf(request?.path)),
     route: null,
     rejection: null,
+    reason: null,
     status: null,
     errorCode: null,
     description: null,
@@ -68,7 +75,8 @@ async function answer(call: Call): Promise<HttpResponse> {
   try {
     response = await routed(call)
   } catch (error) {
-    response = fault(error, call)
+    response =
+      error instanceof BodyError ? rejection(call, error.rejection, error.message) : fault(error, call)
   }
   if (message !== null) message.status = response.status
   return response
@@ -85,28 +93,19 @@ async function routed(call: Call): Promise<HttpResponse> {
     return rejection(call, 'METHOD_NOT_ALLOWED', 'Only POST is allowed', { allow: 'POST' })
   }
 
-  // 2. Authentication, before anything else of the message is looked at.
-  if ((await settings.authenticate(request)) !== true) {
-    const headers = { 'www-authenticate': settings.challenge }
-    return rejection(call, 'AUTHENTICATION_FAILED', 'Authentication failed', headers)
-  }
+  // 2. Authentication, before anything else of the message is looked at. It may need the body.
+  const body = callBody(request, settings.bodyBytesMax)
+  const reason = await refusalOf(settings.authenticate, request, body)
+  if (reason !== null) return notAuthenticated(call, reason)
 
-  // 3. The media type, then the body. It is not read if its Content-Length exceeds the limit.
+  // 3. The media type, then the body.
   const problem = mediaTypeProblem(request)
   if (problem !== null) return rejection(call, 'UNSUPPORTED_MEDIA_TYPE', problem)
-  const { bodyBytesMax } = settings
-  const read =
-    Number(headerOf(request, 'content-length') ?? 0) > bodyBytesMax
-      ? 'too large'
-      : await readBody(request.body, bodyBytesMax)
-  if (read === 'too large') {
-    return rejection(call, 'PAYLOAD_TOO_LARGE', `The body must have at most ${bodyBytesMax} bytes`)
-  }
-  if ('problem' in read) return rejection(call, 'INVALID_BODY', read.problem)
+  const parsed = await body.parsed()
 
   // 4. The rules.
-  const answered = await route(read.body)
-  if (isJsonAnswer(answered)) return response(200, answered.json)
+  const answered = await route(parsed)
+  if (isJsonAnswer(answered)) return jsonResponse(answered)
   const outcome = checkedOutcome(answered)
   return outcome.ok
     ? success(outcome, request, settings)
@@ -145,6 +144,15 @@ function fault(error: unknown, call: Call): HttpResponse {
   return isRetryable(error)
     ? refusal(call, 'UNAVAILABLE', 'Temporarily unavailable; no changes were made')
     : refusal(call, 'INTERNAL_ERROR', 'Internal error')
+}
+
+/** @param reason for the operator: the caller is not told */
+function notAuthenticated(call: Call, reason: string): HttpResponse {
+  const { request, settings, message } = call
+  notify('onAuthenticationFailed', () => settings.onAuthenticationFailed(reason, request))
+  if (message !== null) message.reason = reason
+  const headers = { 'www-authenticate': settings.challenge }
+  return rejection(call, 'AUTHENTICATION_FAILED', 'Authentication failed', headers)
 }
 
 /** The answer to a call that reaches no route. */
@@ -205,15 +213,25 @@ function mediaTypeProblem(request: HttpRequest): string | null {
   return null
 }
 
-function isJsonAnswer(outcome: WalletOutcome | JsonAnswer): outcome is JsonAnswer {
-  return outcome?.ok === true && 'json' in outcome && typeof outcome.json === 'string'
+/** A WalletOutcome has no such field. */
+function isJsonAnswer(answered: WalletOutcome | JsonAnswer): answered is JsonAnswer {
+  return typeof answered === 'object' && answered !== null && 'json' in answered
+}
+
+const statusesWithoutBody = [204, 205, 304]
+
+function jsonResponse({ json, status = 200 }: JsonAnswer): HttpResponse {
+  if (!Number.isInteger(status) || status < 200 || status > 599 || statusesWithoutBody.includes(status)) {
+    throw new TypeError(`A route must return a status code from 200 to 599 that allows a body, not ${status}`)
+  }
+  return response(status, writeJson(json))
 }
 
 /**
  * The operator's route may return anything; the response has the fields of the interface and no others (spec
  * 7.2).
  */
-function checkedOutcome(outcome: WalletOutcome | JsonAnswer): WalletOutcome {
+function checkedOutcome(outcome: WalletOutcome): WalletOutcome {
   const fields = (outcome ?? {}) as Record<string, unknown>
   const { ok, balance, currency, walletTransactionId, errorCode, description } = fields
   const isText = (value: unknown) => typeof value === 'string' && value !== ''
@@ -223,5 +241,5 @@ function checkedOutcome(outcome: WalletOutcome | JsonAnswer): WalletOutcome {
       (walletTransactionId === null || typeof walletTransactionId === 'string')
     : ok === false && isText(errorCode) && isText(description)
   if (valid) return outcome as WalletOutcome
-  throw new TypeError('A route must return a WalletOutcome with all of its fields')
+  throw new TypeError('A route must return a WalletOutcome with all of its fields, or { json }')
 }

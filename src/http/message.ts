@@ -9,6 +9,8 @@ export interface HttpRequest {
   /** As in Node.js: names in lower case. */
   headers: Record<string, string | string[] | undefined>
   body: HttpBody
+  /** The caller's IP address, where the adapter knows it. Behind a proxy it is the proxy's. */
+  address?: string
 }
 
 export interface HttpResponse {
@@ -23,6 +25,14 @@ export function headerOf({ headers }: HttpRequest, name: string): string | undef
   const value = headers[name] ?? headers[keyOf(headers, name)]
   if (typeof value === 'string') return value
   return value?.length === 1 ? value[0] : undefined
+}
+
+/** Why {@link headerOf} returns nothing; `null` if it returns a value. */
+export function headerProblem(request: HttpRequest, name: string): string | null {
+  if (headerOf(request, name) !== undefined) return null
+  const { headers } = request
+  const values = headers[name] ?? headers[keyOf(headers, name)] ?? []
+  return values.length === 0 ? `there is no header ${name}` : `there are several headers ${name}`
 }
 
 /** Node.js sends names in lower case; other adapters may not. */

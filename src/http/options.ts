@@ -12,17 +12,19 @@ import {
 import { type ErrorCode, errorCodes, type WalletOutcome } from '../outcomes.js'
 import type { WalletStore } from '../store.js'
 import { checkStore } from '../store-checks.js'
+import type { Authenticate } from './authentication.js'
+import { createAuthenticationLog } from './authentication-log.js'
 import { createFaultLog } from './fault-log.js'
 import type { HttpRequest } from './message.js'
 
 /** Options of `createHttpHandler`, beside those of the handlers. */
 export interface HttpOptions extends WalletOptions {
   /**
-   * Returns `true` if the call comes from the platform; any other value is a 401. Required: there is no
-   * default that would accept every call. `basicAuth` creates one. Called before the body is read. If it
-   * throws: 500.
+   * Returns `true` if the call comes from the platform; any other value is a 401, and a text is its reason. Required:
+   * there is no default that would accept every call. `basicAuth` and `signature` create one. Called before the body is
+   * read; `call.rawBody()` reads it. If it throws: 500.
    */
-  authenticate(request: HttpRequest): boolean | Promise<boolean>
+  authenticate: Authenticate
   /**
    * The header `WWW-Authenticate` of a 401.
    *
@@ -50,11 +52,20 @@ export interface HttpOptions extends WalletOptions {
   statusCodes?: { [code in ErrorCode | (string & {})]?: number }
   /**
    * Your own paths below the base path, each with its function, with the same authentication, body parser and
-   * errors: `{ '/settlement': body => recordSettlement(store, body, walletOptions) }`. A JSON number that a
-   * JavaScript number cannot hold exactly arrives as an object whose `String()` is the original text; the
-   * handlers accept it.
+   * errors: `{ '/settlement': body => recordSettlement(store, body, walletOptions) }`. A function returns the outcome
+   * of a handler, or any JSON: `{ '/health': async () => ({ json: { up: true } }) }` ({@link JsonAnswer}).
+   *
+   * A JSON number that a JavaScript number cannot hold exactly arrives as a {@link JsonNumber}; the handlers
+   * accept it.
    */
   routes?: Record<string, Route>
+  /**
+   * Called with the reason of every 401, which the caller is not told. Errors of the hook are ignored, and reported
+   * once as a warning.
+   *
+   * @default console.error, with one line: the first 401 of a reason, then every 10 seconds the number of others
+   */
+  onAuthenticationFailed?(reason: string, request: HttpRequest): void
   /**
    * Called with the cause of every fault (500, 503). A `WalletError` names its `call`: operation and ids. Under
    * load there are thousands of 503 per second: count them, and log few. Errors of the hook are ignored, and
@@ -71,11 +82,19 @@ export interface HttpOptions extends WalletOptions {
 /** Answers the parsed body of one path. */
 export type Route = (body: unknown) => Promise<WalletOutcome | JsonAnswer>
 
-/** A success of your own path that is none of the wallet interface. */
+/** An answer of your own path that is none of the wallet interface. */
 export interface JsonAnswer {
-  ok: true
-  /** The body of the answer, as it is sent. */
-  json: string
+  /**
+   * The body, for `JSON.stringify`: any value except `undefined`. A {@link JsonNumber} in it is written with every
+   * digit: `{ balance: new JsonNumber('100.00') }` is sent as `{"balance":100.00}`.
+   */
+  json: unknown
+  /**
+   * The status code: 200 to 599, but none that forbids a body (204, 205, 304).
+   *
+   * @default 200
+   */
+  status?: number
 }
 
 /** The HTTP status code of each error code. The operator's own error codes are answered with 400. */
@@ -99,18 +118,20 @@ export const defaultStatusCodes: Readonly<Record<ErrorCode, number>> = {
 
 const optionNames = [
   ...['authenticate', 'challenge', 'basePath', 'bodyBytesMax', 'statusCodes', 'routes', 'onError'],
+  'onAuthenticationFailed',
 ]
 
 /** The options with every default filled in. */
 export interface HttpSettings {
   wallet: Settings
-  authenticate: HttpOptions['authenticate']
+  authenticate: Authenticate
   challenge: string
   bodyBytesMax: number
   statusCodes: ReadonlyMap<string, number>
   /** By full path: `"/wallet/placebet"`. */
   routes: ReadonlyMap<string, Route>
   onError(error: unknown, request: HttpRequest): void
+  onAuthenticationFailed(reason: string, request: HttpRequest): void
 }
 
 /** @throws {WalletError} `INVALID_OPTIONS`, naming the option */
@@ -123,11 +144,12 @@ export function httpSettingsOf(store: WalletStore, options: HttpOptions): HttpSe
     throw new WalletError('INVALID_OPTIONS', `Invalid store: ${(cause as Error).message}`, { cause })
   }
   const { authenticate, challenge = 'Basic realm="wallet", charset="UTF-8"', onError } = options
-  const { bodyBytesMax = 65_536 } = options
+  const { bodyBytesMax = 65_536, onAuthenticationFailed } = options
   if (typeof authenticate !== 'function') {
     check.invalid('authenticate must be a function; there is no default that accepts every call')
   }
   check.func('onError', onError)
+  check.func('onAuthenticationFailed', onAuthenticationFailed)
   if (typeof challenge !== 'string' || !/^[\x20-\x7e]+$/.test(challenge)) {
     check.invalid('challenge must be printable ASCII')
   }
@@ -139,6 +161,7 @@ export function httpSettingsOf(store: WalletStore, options: HttpOptions): HttpSe
     statusCodes: statusCodesOf(options),
     routes: routesOf(store, options, walletOptions),
     onError: onError?.bind(options) ?? createFaultLog(),
+    onAuthenticationFailed: onAuthenticationFailed?.bind(options) ?? createAuthenticationLog(),
   }
 }
 

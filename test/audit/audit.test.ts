@@ -16,7 +16,8 @@ import {
 } from 'bet-wallet/audit'
 import { afterEach, describe, expect, it } from 'vitest'
 import { basePath, credentials } from '../examples/exchanges.js'
-import { setups, start } from '../examples/servers.js'
+import { start } from '../examples/running.js'
+import { setups } from '../examples/servers.js'
 import { cert } from './certificate.js'
 import { startTlsFront } from './tls-front.js'
 import { startPlainWallet } from './wallets/plain.js'
@@ -73,10 +74,10 @@ describe('a correct wallet passes without a single warning, nothing skipped', ()
   it.each(['Express 5', 'Koa 3', 'node:http'])('the example in %s', async name => {
     const setup = setups.find(candidate => candidate.name === name)
     if (setup === undefined) throw new Error(`there is no setup ${name}`)
-    const wallet = await start(setup)
-    closing.push(() => wallet.stop())
+    const { port, inside, stop } = await start(setup)
+    closing.push(stop)
     const report = await auditWallet({
-      baseUrl: `http://127.0.0.1:${wallet.port}${basePath}`,
+      baseUrl: `http://127.0.0.1:${port}${basePath}`,
       credentials,
       playerId: 'anna',
       otherPlayerId: 'kenji',
@@ -88,10 +89,10 @@ describe('a correct wallet passes without a single warning, nothing skipped', ()
     expect(warningsOf(report)).toEqual([])
     expect(report).toMatchObject({ formatVersion: 1, passed: true, complete: true })
     expect(report.results.map(({ id }) => id)).toEqual(auditCases.map(({ id }) => id))
-    expect(wallet.errors).toEqual([])
+    expect(inside.errors).toEqual([])
     // All stakes were returned, and the credits that settlements left were staked.
-    expect(wallet.store.player('anna')?.balance).toBe('100')
-    expect(wallet.store.player('kenji')?.balance).toBe('5000')
+    expect(inside.store.player('anna')?.balance).toBe('100')
+    expect(inside.store.player('kenji')?.balance).toBe('5000')
     // Thousands of calls are shortened to a report that a browser opens at once.
     expect(report.requests).toBeGreaterThan(3_500)
     expect(Buffer.byteLength(renderHtml(report))).toBeLessThan(1_900_000)

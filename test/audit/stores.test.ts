@@ -11,11 +11,12 @@ import {
   type SimulationReport,
   simulateSportsbook,
 } from 'bet-wallet/audit'
-import { basicAuth, createHttpHandler } from 'bet-wallet/http'
+import { basicAuth } from 'bet-wallet/http'
 import { createMysqlStore, migrateMysql } from 'bet-wallet/mysql'
 import { createPostgresStore, migratePostgres, type PostgresClient } from 'bet-wallet/postgres'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { basePath, credentials } from '../examples/exchanges.js'
+import { watchCalls } from '../examples/running.js'
 import { setups } from '../examples/servers.js'
 import { freshMariadb } from '../mariadb/fresh-database.js'
 import { noMariadb } from '../mariadb/installation.js'
@@ -102,26 +103,20 @@ async function serve(name: string, database: string) {
   if (setup === undefined || opened === undefined) throw new Error(`there is no ${name} on ${database}`)
   const { store, query, balances } = opened
   const errors: unknown[] = []
-  const handle = createHttpHandler(store, {
+  const listener = await setup.serve(store, {
     authenticate: basicAuth(credentials),
     basePath: setup.mounted ? '' : basePath,
     routes: { '/settlement': body => recordSettlement(store, body) },
     onError: error => errors.push(error),
   })
   // The call of a caller that has disconnected must end before the database is dropped.
-  const calls = new Set<Promise<unknown>>()
-  const server = createServer(
-    setup.listener(request => {
-      const call = handle(request)
-      calls.add(call)
-      return call.finally(() => calls.delete(call))
-    }),
-  )
+  const ended = watchCalls()
+  const server = typeof listener === 'function' ? createServer(listener) : listener
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   closing.push(async () => {
     server.closeAllConnections()
     await new Promise(resolve => server.close(resolve))
-    await Promise.allSettled(calls)
+    await ended()
   })
   const { port } = server.address() as AddressInfo
   return { baseUrl: `http://127.0.0.1:${port}${basePath}`, query, balances, errors }

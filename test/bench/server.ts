@@ -6,11 +6,10 @@ import { timingSafeEqual } from 'node:crypto'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Player, recordSettlement, type WalletStore } from 'bet-wallet'
-import { basicAuth, createHttpHandler } from 'bet-wallet/http'
+import { basicAuth, createNodeListener } from 'bet-wallet/http'
 import { createMemoryStore } from 'bet-wallet/memory'
 import { createPostgresStore } from 'bet-wallet/postgres'
 import pg from 'pg'
-import { walletRoutes } from '../../examples/node-http/wallet.js'
 import { credentials } from './load.js'
 import { plainPlaceBet, plainRollbackBet } from './plain-schema.js'
 
@@ -36,12 +35,10 @@ function storeOf(settings: Exclude<ServerSettings, { kind: 'bare' }>): WalletSto
 }
 
 function wallet(store: WalletStore): RequestListener {
-  return walletRoutes(
-    createHttpHandler(store, {
-      authenticate: basicAuth(credentials),
-      routes: { '/settlement': body => recordSettlement(store, body) },
-    }),
-  )
+  return createNodeListener(store, {
+    authenticate: basicAuth(credentials),
+    routes: { '/settlement': body => recordSettlement(store, body) },
+  })
 }
 
 /**

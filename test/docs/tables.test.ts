@@ -44,6 +44,7 @@ describe('options', () => {
   const optionTables: [path: string, heading: string, interfaces: string[]][] = [
     ['docs/configuration.md', 'Wallet options', ['WalletOptions', 'RequestOptions']],
     ['docs/configuration.md', 'HTTP options', ['HttpOptions']],
+    ['docs/authentication.md', 'Options', ['SignatureOptions']],
     ['docs/configuration.md', 'PostgreSQL options', ['DatabaseStoreOptions', 'PostgresTables']],
     ['docs/configuration.md', 'MySQL options', ['MysqlTables', 'MysqlPlayersTable']],
     ['docs/configuration.md', 'Players table', ['PlayersTable']],

@@ -19,8 +19,11 @@ export const initialPlayers: readonly Player[] = [
   { playerId: 'spare', currency: 'EUR', balance: '1000000.00' },
 ]
 
-/** The body parser in front of the wallet; `none`: the wallet reads the body itself. */
-export type Front = 'none' | 'json' | 'text' | 'raw'
+/**
+ * The body parser in front of the wallet; `none`: the wallet reads the body itself; `kept`: a parser of JSON that keeps
+ * the raw body too.
+ */
+export type Front = 'none' | 'json' | 'kept' | 'text' | 'raw'
 
 export interface Exchange {
   name: string
@@ -193,6 +196,7 @@ export const exchanges: readonly Exchange[] = [
     error(400, 'INVALID_REQUEST', /^amount: /),
     {
       json: { status: 200, because: 'the parser has already rounded it to 1' },
+      kept: { ...error(400, 'INVALID_REQUEST', /^amount: /), because: 'the raw body has every digit' },
     },
   ),
   exchange('the rollback of that bet, if it was accepted', rollbackbet('r-7', 'b-7'), { status: 200 }),
@@ -351,6 +355,7 @@ export const exchanges: readonly Exchange[] = [
   exchange('bytes that are not UTF-8', { ...bet1, body: notUtf8(spare('utf-8').body) }, malformed, {
     json: parserAnswers(200, 'parsers decode leniently: the sessionId is a U+FFFD'),
     text: parserAnswers(200, 'express.text decodes leniently: the sessionId is a U+FFFD'),
+    kept: parserAnswers([200, 400], 'some parsers keep the bytes, some the text, decoded leniently'),
   }),
   exchange('deeply nested, unclosed JSON', { ...bet1, body: '['.repeat(60_000) }, malformed, {
     json: parserAnswers(400, 'the parser answers malformed JSON itself'),
@@ -503,3 +508,16 @@ export const exchanges: readonly Exchange[] = [
     ok('79.00', 'EUR', 'rollback 60'),
   ),
 ]
+
+/** Without `body` and `error`: the parser may answer. */
+export function isFromParser({ body, error }: Expected): boolean {
+  return body === undefined && error === undefined
+}
+
+export function expectedBehind(front: Front, { expected, behind }: Exchange): Expected {
+  if (front === 'none') return expected
+  const { json } = behind
+  // What the parser answers itself, it also answers when it keeps the body. All else is judged by the raw body.
+  if (front === 'kept') return behind.kept ?? (json !== undefined && isFromParser(json) ? json : expected)
+  return behind[front] ?? expected
+}

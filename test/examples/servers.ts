@@ -1,27 +1,13 @@
-/** The adapters of the examples in real servers on the loopback address, with and without a body parser. */
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+/** The wallet in Express, Koa and `node:http`, with and without a body parser. Other frameworks: test/frameworks. */
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { bodyParser } from '@koa/bodyparser'
-import { recordSettlement } from 'bet-wallet'
-import { basicAuth, createHttpHandler, type HttpRequest, type HttpResponse } from 'bet-wallet/http'
-import { createMemoryStore } from 'bet-wallet/memory'
+import { createHttpHandler, createNodeListener } from 'bet-wallet/http'
 import express from 'express'
 import express4 from 'express4'
 import Koa from 'koa'
-import { walletRoutes as walletInExpress } from '../../examples/express/wallet.js'
-import { walletRoutes as walletInKoa } from '../../examples/koa/wallet.js'
-import { walletRoutes as walletInNode } from '../../examples/node-http/wallet.js'
-import { basePath, credentials, type Front, initialPlayers } from './exchanges.js'
-
-type Handle = (request: HttpRequest) => Promise<HttpResponse>
-
-export interface Setup {
-  name: string
-  front: Front
-  /** The framework mounts the wallet at the base path, so the wallet itself has none. */
-  mounted: boolean
-  listener(handle: Handle): RequestListener
-}
+import { walletRoutes } from '../../examples/koa/wallet.js'
+import { basePath, type Front } from './exchanges.js'
+import type { Setup } from './running.js'
 
 function inExpress(
   name: string,
@@ -30,14 +16,12 @@ function inExpress(
   parser?: (framework: typeof express) => express.Handler,
 ): Setup {
   return {
-    name,
-    front,
-    mounted: true,
-    listener(handle) {
+    ...{ name, front, mounted: true },
+    serve(store, options) {
       const app = framework()
       app.set('env', 'test') // does not log the errors of parsers
       if (parser !== undefined) app.use(parser(framework))
-      app.use(basePath, walletInExpress(handle))
+      app.use(basePath, createNodeListener(store, options))
       return app as RequestListener
     },
   }
@@ -45,102 +29,77 @@ function inExpress(
 
 function inKoa(name: string, front: Front, parser?: Koa.Middleware): Setup {
   return {
-    name,
-    front,
-    mounted: false,
-    listener(handle) {
+    ...{ name, front },
+    serve(store, options) {
       const app = new Koa()
       app.silent = true // does not log the errors of parsers
       if (parser !== undefined) app.use(parser)
-      app.use(walletInKoa(handle))
+      app.use(walletRoutes(createHttpHandler(store, options)))
       return app.callback()
     },
   }
 }
 
+const forgetting: Koa.Middleware = (ctx, next) =>
+  bodyParser()(ctx, () => {
+    Object.assign(ctx.request, { rawBody: undefined })
+    return next()
+  })
+
 const bytesMaxOfParser = 100_000
 
 /** A typical parser without a framework: reads the whole body, parses it, passes the result on. */
-function behindOwnParser(handle: Handle) {
-  return async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
-    const { method = '', url = '', headers } = req
-    const chunks: Uint8Array[] = []
-    let bytes = 0
-    let parsed: unknown
-    try {
-      for await (const chunk of req as AsyncIterable<Uint8Array>) {
-        bytes += chunk.length
-        if (bytes <= bytesMaxOfParser) chunks.push(chunk)
-      }
-      const isJson = bytes > 0 && /^application\/json/i.test(headers['content-type'] ?? '')
-      if (isJson) parsed = JSON.parse(String(Buffer.concat(chunks)))
-    } catch {
-      res.writeHead(bytes > bytesMaxOfParser ? 413 : 400).end('not JSON')
-      return
+async function parse(req: IncomingMessage, res: ServerResponse, next: () => Promise<void>): Promise<void> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of req as AsyncIterable<Uint8Array>) {
+      bytes += chunk.length
+      if (bytes <= bytesMaxOfParser) chunks.push(chunk)
     }
-    const answer = await handle({ method, path: url, headers, body: { parsed } })
-    res.writeHead(answer.status, answer.headers).end(answer.body)
+    const isJson = bytes > 0 && /^application\/json/i.test(req.headers['content-type'] ?? '')
+    Object.assign(req, { body: isJson ? JSON.parse(String(Buffer.concat(chunks))) : null })
+  } catch {
+    res.writeHead(bytes > bytesMaxOfParser ? 413 : 400).end('not JSON')
+    return
   }
+  await next()
 }
 
 const onlyForms = (framework: typeof express) => framework.urlencoded({ extended: false })
-
-export const setups: readonly Setup[] = [
-  inExpress('Express 5', 'none', express),
-  inExpress('Express 5 behind express.json()', 'json', express, framework => framework.json()),
-  inExpress('Express 5 behind express.text()', 'text', express, framework => framework.text({ type: '*/*' })),
-  inExpress('Express 5 behind express.raw()', 'raw', express, framework => framework.raw({ type: '*/*' })),
-  inExpress('Express 5 behind a parser that skips JSON', 'none', express, onlyForms),
-  inExpress('Express 4', 'none', express4),
-  inExpress('Express 4 behind express.json()', 'json', express4, framework => framework.json()),
-  inExpress('Express 4 behind express.text()', 'text', express4, framework =>
-    framework.text({ type: '*/*' }),
-  ),
-  inExpress('Express 4 behind express.raw()', 'raw', express4, framework => framework.raw({ type: '*/*' })),
-  inExpress('Express 4 behind a parser that skips JSON', 'none', express4, onlyForms),
-  inKoa('Koa 3', 'none'),
-  inKoa('Koa 3 behind @koa/bodyparser', 'json', bodyParser()),
-  inKoa('Koa 3 behind a parser that skips JSON', 'none', bodyParser({ enableTypes: [] })),
-  { name: 'node:http', front: 'none', mounted: false, listener: walletInNode },
-  { name: 'node:http behind a parser', front: 'json', mounted: false, listener: behindOwnParser },
-]
-
-/** Starts a wallet with the initial players. */
-export async function start({ listener, mounted }: Setup) {
-  const store = createMemoryStore(initialPlayers)
-  const errors: unknown[] = []
-  const inner = createHttpHandler(store, {
-    authenticate: basicAuth(credentials),
-    basePath: mounted ? '' : basePath,
-    routes: { '/settlement': body => recordSettlement(store, body) },
-    onError: error => errors.push(error),
+const json = (framework: typeof express) => framework.json()
+const text = (framework: typeof express) => framework.text({ type: '*/*' })
+const raw = (framework: typeof express) => framework.raw({ type: '*/*' })
+/** As the documentation of Express and of body-parser shows it, for signatures. */
+const keeping = (framework: typeof express) =>
+  framework.json({
+    verify(req, _res, bytes) {
+      Object.assign(req, { rawBody: bytes })
+    },
   })
 
-  // A call in flight can be awaited, also after its caller has disconnected.
-  const calls: Promise<HttpResponse>[] = []
-  let called: () => void = () => {}
-  const handle: Handle = request => {
-    const call = inner(request)
-    calls.push(call)
-    called()
-    return call
-  }
-
-  const server = createServer(listener(handle))
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  return {
-    store,
-    errors,
-    server,
-    port: (server.address() as AddressInfo).port,
-    /** The next call that reaches the wallet, perhaps not answered yet. */
-    nextCall: () =>
-      new Promise<{ answered: Promise<HttpResponse> }>(resolve => {
-        called = () => resolve({ answered: calls.at(-1) as Promise<HttpResponse> })
-      }),
-    async stop(): Promise<void> {
-      server.closeAllConnections()
-      await new Promise(resolve => server.close(resolve))
+export const setups: readonly Setup[] = [
+  ...([express, express4] as const).flatMap((framework, index) => {
+    const name = `Express ${5 - index}`
+    return [
+      inExpress(name, 'none', framework),
+      inExpress(`${name} behind express.json()`, 'json', framework, json),
+      inExpress(`${name} behind express.json({ verify })`, 'kept', framework, keeping),
+      inExpress(`${name} behind express.text()`, 'text', framework, text),
+      inExpress(`${name} behind express.raw()`, 'raw', framework, raw),
+      inExpress(`${name} behind a parser that skips JSON`, 'none', framework, onlyForms),
+    ]
+  }),
+  inKoa('Koa 3', 'none'),
+  inKoa('Koa 3 behind @koa/bodyparser', 'kept', bodyParser()),
+  inKoa('Koa 3 behind a parser that keeps no text', 'json', forgetting),
+  inKoa('Koa 3 behind a parser that skips JSON', 'none', bodyParser({ enableTypes: [] })),
+  { name: 'node:http', front: 'none', serve: createNodeListener },
+  {
+    ...{ name: 'node:http behind a parser', front: 'json' },
+    serve(store, options) {
+      const listener = createNodeListener(store, options)
+      return (req, res) => parse(req, res, () => listener(req, res))
     },
-  }
-}
+  },
+]

@@ -105,6 +105,27 @@ describe('given basicAuth', () => {
     expect(new Set(compared.map(([, expected]) => expected)).size).toBe(1)
   })
 
+  test('when two are accepted while one is changed, then each of them is, and both are always compared', () => {
+    const check = basicAuth({ username: 'new', password: 'longer secret' }, platform)
+    const ask = (sent: string) => {
+      compared.length = 0
+      const accepted = check(placeBetRequest({ headers: { authorization: `Basic ${base64(sent)}` } }))
+      expect(compared.map(pair => pair.map(bytes => bytes.byteLength))).toEqual([
+        [17, 17],
+        [15, 15],
+      ])
+      return accepted
+    }
+    expect([ask('new:longer secret'), ask('platform:secret')]).toEqual([true, true])
+    expect([ask('new:secret'), ask('platform:longer secret'), ask('')]).toEqual([false, false, false])
+  })
+
+  test('when it is created without credentials, then it throws', () => {
+    expect(() => basicAuth()).toThrow(
+      new TypeError('basicAuth: at least one user name and password is required'),
+    )
+  })
+
   test('when its credentials object is changed later, then the change has no effect', () => {
     const credentials = { ...platform }
     const check = basicAuth(credentials)

@@ -35,12 +35,13 @@ export function anna() {
   return createMemoryStore([{ playerId: 'anna', currency: 'EUR', balance: '100.00' }])
 }
 
-/** A handler that by default authenticates every call and collects the errors passed to onError. */
+/** A handler that by default authenticates every call, collects the errors passed to onError, and logs nothing. */
 export function wallet(options: Partial<HttpOptions> = {}, store: WalletStore = anna()) {
   const errors: unknown[] = []
   const handle = createHttpHandler(store, {
     authenticate: () => true,
     onError: error => void errors.push(error),
+    onAuthenticationFailed() {},
     ...options,
   })
   return { handle, errors }

@@ -43,7 +43,18 @@ const exportsOf: Record<string, string[]> = {
     'settlementRule',
     'unsettlementRule',
   ],
-  'bet-wallet/http': ['basicAuth', 'createHttpHandler', 'defaultStatusCodes'],
+  'bet-wallet/http': [
+    'JsonNumber',
+    'allOf',
+    'allowAddresses',
+    'anyOf',
+    'basicAuth',
+    'createFetchHandler',
+    'createHttpHandler',
+    'createNodeListener',
+    'defaultStatusCodes',
+    'signature',
+  ],
   'bet-wallet/lookups': ['formatBet', 'formatPlayer', 'formatTransaction', 'tellBet'],
   'bet-wallet/memory': ['createMemoryStore'],
   'bet-wallet/mysql': [
@@ -121,6 +132,7 @@ describe('the tarball', () => {
       'CHANGELOG.md',
       'LICENSE',
       'README.md',
+      'docs/openapi.json',
       'examples/stores/template.ts',
       'package.json',
     ])
@@ -139,7 +151,8 @@ describe('the tarball', () => {
 
   it('has no entry point beside those that are listed here', () => {
     const entries = Object.keys(manifest.exports).map(path => path.replace(/^\./, 'bet-wallet'))
-    expect(entries.sort()).toEqual([...subpaths, 'bet-wallet/package.json'].sort())
+    const files = ['bet-wallet/openapi.json', 'bet-wallet/package.json']
+    expect(entries.sort()).toEqual([...subpaths, ...files].sort())
   })
 
   it('passes publint', async () => {

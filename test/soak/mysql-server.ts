@@ -1,10 +1,9 @@
 /** A wallet process of the soak: bet-wallet over the nodes of a cluster, as an operator would run it. */
 import { createServer } from 'node:http'
 import { recordSettlement } from 'bet-wallet'
-import { basicAuth, createHttpHandler } from 'bet-wallet/http'
+import { basicAuth, createNodeListener } from 'bet-wallet/http'
 import { createMysqlStore, type MysqlPool } from 'bet-wallet/mysql'
 import mysql from 'mysql2/promise'
-import { walletRoutes } from '../../examples/node-http/wallet.js'
 import type { Fault } from './faults.js'
 import { credentials, type Limits, listen, reportFault, settings } from './server-child.js'
 
@@ -35,9 +34,9 @@ const store = createMysqlStore(nodes.map(poolOf), {
   allowNotDurable: fault !== null,
 })
 await store.ready()
-const handle = createHttpHandler(store, {
+const wallet = createNodeListener(store, {
   authenticate: basicAuth(credentials),
   routes: { '/settlement': body => recordSettlement(store, body) },
   onError: reportFault,
 })
-await listen(createServer(walletRoutes(handle)), given)
+await listen(createServer(wallet), given)

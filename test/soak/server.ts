@@ -1,10 +1,9 @@
 /** A wallet process of the soak: bet-wallet over PostgreSQL, as an operator would run it. */
 import { createServer } from 'node:http'
 import { recordSettlement } from 'bet-wallet'
-import { basicAuth, createHttpHandler } from 'bet-wallet/http'
+import { basicAuth, createNodeListener } from 'bet-wallet/http'
 import { createPostgresStore } from 'bet-wallet/postgres'
 import pg from 'pg'
-import { walletRoutes } from '../../examples/node-http/wallet.js'
 import { faultyClient, faultyOptions, faultyStore } from './faults.js'
 import { credentials, listen, reportFault, settings } from './server-child.js'
 
@@ -27,9 +26,9 @@ const store = faultyStore(
     ...faultyOptions(fault),
   }),
 )
-const handle = createHttpHandler(store, {
+const wallet = createNodeListener(store, {
   authenticate: basicAuth(credentials),
   routes: { '/settlement': body => recordSettlement(store, body) },
   onError: reportFault,
 })
-await listen(createServer(walletRoutes(handle)), given)
+await listen(createServer(wallet), given)

@@ -1,7 +1,6 @@
 /** A wallet behind real sockets, correct or with one defect. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { walletRoutes } from '../../../examples/node-http/wallet.js'
 import type { SimulationOptions, SimulationReport } from '../../../src/audit/simulator/index.js'
 import { type SimulatorClock, simulateSportsbook } from '../../../src/audit/simulator/index.js'
 import { basicAuth, createHttpHandler, type HttpRequest, type HttpResponse } from '../../../src/http/index.js'
@@ -85,7 +84,11 @@ async function serve(
       text,
     })
   }
-  const server = createServer(walletRoutes(broken))
+  const server = createServer(async (req, res) => {
+    const { method = '', url: path = '', headers } = req
+    const answer = await broken({ method, path, headers, body: req })
+    res.writeHead(answer.status, answer.headers).end(answer.body)
+  })
   await new Promise<void>(resolve => server.listen(portWanted, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return {

@@ -1,0 +1,19 @@
+/** The default of `onAuthenticationFailed`. */
+import { createCountedLog, plain, withoutValues } from './counted-log.js'
+import type { HttpRequest } from './message.js'
+
+/**
+ * Logs the first 401 of a reason in one line, then every 10 seconds how many more there were. A log of its own: an
+ * attacker who causes many reasons hides no fault.
+ *
+ * @param write is called with one line
+ */
+export function createAuthenticationLog(
+  write?: (line: string) => void,
+): (reason: string, request: HttpRequest) => void {
+  const log = createCountedLog(write)
+  return (reason, { method, path, address }) => {
+    const from = address === undefined ? '' : ` from ${plain(address)}`
+    log(withoutValues(plain(reason)), () => `${plain(method)} ${plain(path)}${from}: 401: ${plain(reason)}`)
+  }
+}

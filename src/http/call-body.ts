@@ -1,0 +1,55 @@
+/** The body of one call, read at most once: for the signature over it and for the rules, the same bytes. */
+import { parseBody, type ReceivedBody, receiveBody, tooLarge } from './body.js'
+import { type HttpRequest, headerOf } from './message.js'
+
+export interface CallBody {
+  /**
+   * The bytes as they were received.
+   *
+   * @throws {BodyError} if they cannot be used
+   * @throws {LostBodyError}
+   * @throws {BytesDropped} if the application's body parser kept none
+   */
+  bytes(): Promise<Uint8Array>
+  /**
+   * The parsed body, with exact numbers.
+   *
+   * @throws {BodyError} if it cannot be used
+   */
+  parsed(): Promise<unknown>
+}
+
+/** A signature cannot be checked behind a body parser that kept no bytes. The message is for the operator. */
+export class BytesDropped extends Error {
+  override readonly name = 'BytesDropped'
+  constructor() {
+    super(
+      'the body parser in front of the wallet kept no raw bytes: mount the wallet before it, or keep them in request.rawBody (express.json has the option verify)',
+    )
+  }
+}
+
+/** Nothing is read before it is asked for. */
+export function callBody(request: HttpRequest, bytesMax: number): CallBody {
+  let receiving: Promise<ReceivedBody> | null = null
+  const received = () => {
+    receiving ??= receive(request, bytesMax)
+    return receiving
+  }
+  return {
+    async bytes() {
+      const body = await received()
+      if ('parsed' in body) throw new BytesDropped()
+      return typeof body.raw === 'string' ? Buffer.from(body.raw) : body.raw
+    },
+    async parsed() {
+      return parseBody(await received())
+    },
+  }
+}
+
+/** A body is not read if its Content-Length exceeds the limit. */
+async function receive(request: HttpRequest, bytesMax: number): Promise<ReceivedBody> {
+  if (Number(headerOf(request, 'content-length') ?? 0) > bytesMax) throw tooLarge(bytesMax)
+  return receiveBody(request.body, bytesMax)
+}

@@ -1,0 +1,7 @@
+import { basicAuth, type HttpOptions } from 'bet-wallet/http'
+import { createMemoryStore } from 'bet-wallet/memory'
+
+export const store = createMemoryStore([{ playerId: 'anna', currency: 'EUR', balance: '100.00' }])
+export const options: HttpOptions = {
+  authenticate: basicAuth({ username: 'platform', password: 'secret' }),
+}
