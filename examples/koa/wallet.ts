@@ -6,8 +6,7 @@ import type { Context } from 'koa'
 export function walletRoutes(handle: (request: HttpRequest) => Promise<HttpResponse>) {
   return async (ctx: Context): Promise<void> => {
     const { method, path, headers, ip: address, req } = ctx
-    // What a parser has read. Without one, or if it did not read the body, the wallet reads it, after authentication.
-    const { body: parsed, rawBody } = ctx.request as { body?: unknown; rawBody?: string }
+    const { body: parsed, rawBody } = ctx.request as { body?: unknown; rawBody?: string } // of a body parser
     const body = req.readableDidRead ? { parsed: rawBody ?? parsed } : req
     const answer = await handle({ method, path, headers, address, body })
     ctx.status = answer.status

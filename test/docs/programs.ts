@@ -18,10 +18,16 @@ export interface Ran {
   stderr: string
 }
 
-/** Every ts block of these pages, written to a file. */
+/** Their ts blocks are files of tests that have packages of their own. */
+const testedElsewhere = ['docs/frameworks.md']
+
+/** Every other ts block of these pages, written to a file. */
 export function writePrograms(pages: readonly Page[]): Program[] {
   mkdirSync(folder, { recursive: true })
-  const programs = pages.flatMap(codeBlocksOf).filter(({ language }) => language === 'ts')
+  const programs = pages
+    .filter(({ path }) => !testedElsewhere.includes(path))
+    .flatMap(codeBlocksOf)
+    .filter(({ language }) => language === 'ts')
   return programs.map(block => {
     const name = `${block.page}, block ${block.number}`
     const file = join(folder, `${block.page.replace(/[^a-zA-Z]+/g, '-')}-${block.number}.ts`)

@@ -30,7 +30,11 @@ async function inFastify(app: FastifyInstance) {
 }
 
 async function onExpress(module: object, options: object, mount?: (app: NestExpressApplication) => void) {
-  const app = await NestFactory.create<NestExpressApplication>(module as never, { logger: false, abortOnError: false, ...options })
+  const app = await NestFactory.create<NestExpressApplication>(module as never, {
+    logger: false,
+    abortOnError: false,
+    ...options,
+  })
   mount?.(app)
   await app.init()
   return app.getHttpServer()

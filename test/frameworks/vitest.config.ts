@@ -4,5 +4,7 @@ import base from '../vitest.config.js'
 
 export default mergeConfig(
   { root: base.root, resolve: base.resolve },
-  { test: { include: ['test/frameworks/*.test.ts'], testTimeout: 60_000, hookTimeout: 60_000 } },
+  {
+    test: { include: ['test/frameworks/*.test.ts'], maxWorkers: 2, testTimeout: 60_000, hookTimeout: 60_000 },
+  },
 )

@@ -3,7 +3,9 @@ import { recordSettlement } from 'bet-wallet'
 import { basicAuth, type HttpOptions } from 'bet-wallet/http'
 import { createMemoryStore } from 'bet-wallet/memory'
 
-const { players, credentials } = JSON.parse(process.env.TEST_WALLET ?? '{"players":[],"credentials":{"username":"u","password":"p"}}')
+const { players, credentials } = JSON.parse(
+  process.env.TEST_WALLET ?? '{"players":[],"credentials":{"username":"u","password":"p"}}',
+)
 
 export const store = createMemoryStore(players)
 export const options: HttpOptions = {
