@@ -8,6 +8,7 @@ import type { WalletOutcome } from 'bet-wallet'
 import { basicAuth, createHttpHandler } from 'bet-wallet/http'
 import { openDatabase } from '../database.js'
 import { type Call, curlLines } from '../express/curl.js'
+import { exposureWarning } from '../listen-address.js'
 import { walletRoutes } from '../node-http/wallet.js'
 import { stopGracefully } from '../shutdown.js'
 import { migratePam, openAccount, type PamSettlement, settle } from './pam.js'
@@ -31,7 +32,9 @@ const handle = createHttpHandler(store, {
 
 const server = createServer(walletRoutes(handle))
 server.listen(port, host, async () => {
-  const { port: actual } = server.address() as AddressInfo
+  const { address, port: actual } = server.address() as AddressInfo
+  const warning = exposureWarning(address)
+  if (warning !== null) console.error(`${warning}\n`)
   console.log(`The wallet listens on http://${host}:${actual} and keeps its data in ${database.location}.\n`)
   const { rows } = await database.client.query(
     `SELECT concat_ws(' ', account_no, 'has', balance_cents * 0.01, currency, 'by', count(entry.*), 'bookings') AS line

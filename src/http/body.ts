@@ -4,23 +4,38 @@ import { readJson } from './json.js'
 /**
  * The body that an adapter provides. A stream is not read before the call is authenticated. `{ parsed }` is
  * the result of the application's own body parser: its numbers are JavaScript numbers already, so amounts are
- * accepted up to 15 digits only (D21). Text or bytes in it are the raw body.
+ * accepted up to 15 digits only (D21). Text or bytes in it are the raw body. `null` and `undefined` are the
+ * empty body of some frameworks.
  */
-export type HttpBody = string | Uint8Array | AsyncIterable<Uint8Array> | { parsed: unknown }
+export type HttpBody =
+  | string
+  | Uint8Array
+  | AsyncIterable<Uint8Array>
+  | WebStream
+  | { parsed: unknown }
+  | null
+  | undefined
+
+/** The body of a Fetch `Request`. The DOM types of TypeScript before 6 do not say that it can be iterated. */
+export interface WebStream {
+  getReader(): {
+    read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>
+    cancel(): Promise<unknown>
+  }
+}
 
 export type BodyResult = { body: unknown } | { problem: string } | 'too large'
 
 /** Reads and parses the body. An invalid body is a result, never a throw. */
 export async function readBody(body: HttpBody, bytesMax: number): Promise<BodyResult> {
-  // Some frameworks represent an empty body as undefined or null.
   if (body === undefined || body === null) return parseRaw('', bytesMax)
   if (typeof body === 'string' || isBytes(body)) return parseRaw(body, bytesMax)
-  if (!(Symbol.asyncIterator in body)) {
+  if (!(Symbol.asyncIterator in body) && !('getReader' in body)) {
     const { parsed } = body
     return typeof parsed === 'string' || isBytes(parsed) ? parseRaw(parsed, bytesMax) : { body: parsed }
   }
   try {
-    const raw = await collect(body, bytesMax)
+    const raw = await collect(Symbol.asyncIterator in body ? body : chunksOf(body), bytesMax)
     return raw === 'too large' ? raw : parseRaw(raw, bytesMax)
   } catch {
     // The caller closed the connection, or it broke: the request is incomplete, and no answer will be
@@ -99,6 +114,20 @@ function collectEvents(stream: NodeReadable, bytesMax: number): Promise<Uint8Arr
       if (!ended) reject(new Error('the stream was closed before its end'))
     })
   })
+}
+
+/** For runtimes whose web streams cannot be iterated. */
+async function* chunksOf(stream: WebStream): AsyncGenerator<Uint8Array> {
+  const reader = stream.getReader()
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      if (value !== undefined) yield value
+    }
+  } finally {
+    await reader.cancel()
+  }
 }
 
 async function collectIterable(
