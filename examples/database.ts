@@ -121,7 +121,8 @@ function lockWritable(folder: string): () => void {
     // Of the file system: read-only, not ours, full, a file where a folder should be.
     const { code } = error as NodeJS.ErrnoException
     if (code === undefined) throw error
-    const advice = 'Name a folder that this user may write to in DATA_FOLDER: DATA_FOLDER=/tmp/wallet-data npm start'
+    const advice =
+      'Name a folder that this user may write to in DATA_FOLDER: DATA_FOLDER=/tmp/wallet-data npm start'
     throw new Error(`Cannot write to the folder ${folder} (${code}). ${advice}`, { cause: error })
   }
 }

@@ -18,9 +18,7 @@ export async function readListenAddress(): Promise<ListenAddress> {
   // Not ??: with an empty HOST, the server would listen on every interface.
   const port = portOf('PORT', process.env.PORT || '3000')
   const host = process.env.HOST || '127.0.0.1'
-  const internalPort = process.env.INTERNAL_PORT
-    ? portOf('INTERNAL_PORT', process.env.INTERNAL_PORT)
-    : null
+  const internalPort = process.env.INTERNAL_PORT ? portOf('INTERNAL_PORT', process.env.INTERNAL_PORT) : null
   await mustBeFree('PORT', port, host)
   if (internalPort !== null) await mustBeFree('INTERNAL_PORT', internalPort, host)
   return { port, host, internalPort }

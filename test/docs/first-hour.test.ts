@@ -2,7 +2,7 @@
  * docs/first-hour.md, played: its blocks in their order, in an empty folder, on the packed tarball and a real
  * PostgreSQL. Only addresses are replaced, and what `npm install` would download.
  */
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
@@ -61,9 +61,16 @@ const exported: string[] = []
 
 function shell(code: string) {
   const script = [...exported, addressed(offline(code))].join('\n')
-  exported.push(...addressed(code).split('\n').filter(line => line.startsWith('export ')))
+  exported.push(
+    ...addressed(code)
+      .split('\n')
+      .filter(line => line.startsWith('export ')),
+  )
   const { NODE_OPTIONS: _, VITEST: __, ...environment } = process.env
-  return [['-e', '-c', script], { cwd: folder, env: { ...environment, NO_COLOR: '1', npm_config_update_notifier: 'false' } }] as const
+  return [
+    ['-e', '-c', script],
+    { cwd: folder, env: { ...environment, NO_COLOR: '1', npm_config_userconfig: join(outer, 'none'), npm_config_update_notifier: 'false' } },
+  ] as const
 }
 
 /** Starts a server, and resolves when it has printed the text of the page. */
@@ -91,8 +98,7 @@ async function play(block: CodeBlock): Promise<void> {
     const [args, options] = shell(code)
     const { status, stdout, stderr } = spawnSync('sh', args, { ...options, encoding: 'utf8' })
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
-    if (output !== null)
-      expect(withoutNumbers(excerptLike(output, stdout))).toBe(withoutNumbers(output))
+    if (output !== null) expect(withoutNumbers(excerptLike(output, stdout))).toBe(withoutNumbers(output))
   }
 }
 
@@ -130,7 +136,9 @@ describe('the first hour', () => {
   })
 
   test('leaves every account with what the books say', async () => {
-    const { rows } = await database.pool.query('SELECT account_no, balance_cents FROM pam.accounts ORDER BY 1')
+    const { rows } = await database.pool.query(
+      'SELECT account_no, balance_cents FROM pam.accounts ORDER BY 1',
+    )
     expect(rows.map(({ account_no }) => account_no)).toEqual(['anna', 'ben'])
     expect(readFileSync(join(folder, 'audit.html'), 'utf8')).toContain('PASSED')
   })

@@ -439,49 +439,66 @@ describe.skipIf(noMariadb !== null)(
   },
 )
 
-describe.each(['express/server.ts', 'match-day/demo.ts'])('given %s and an address that is wrong', example => {
-  test('when the data folder cannot be written, then the error names DATA_FOLDER', async () => {
-    const DATA_FOLDER = join(emptyFolder(), 'a-file')
-    writeFileSync(DATA_FOLDER, '')
-    const { closed, printed } = run(example, { PORT: '0', DATA_FOLDER })
-    expect((await closed).code).toBe(1)
-    expect(printed.out).toBe('')
-    expect(printed.error).toMatch(
-      /^Cannot write to the folder \S+a-file.\w+ \(ENOTDIR\)\. Name a folder that this user may write to in DATA_FOLDER: DATA_FOLDER=\S+ npm start\n$/,
+describe.each(['express/server.ts', 'match-day/demo.ts'])(
+  'given %s and an address that is wrong',
+  example => {
+    test('when the data folder cannot be written, then the error names DATA_FOLDER', async () => {
+      const DATA_FOLDER = join(emptyFolder(), 'a-file')
+      writeFileSync(DATA_FOLDER, '')
+      const { closed, printed } = run(example, { PORT: '0', DATA_FOLDER })
+      expect((await closed).code).toBe(1)
+      expect(printed.out).toBe('')
+      expect(printed.error).toMatch(
+        /^Cannot write to the folder \S+a-file.\w+ \(ENOTDIR\)\. Name a folder that this user may write to in DATA_FOLDER: DATA_FOLDER=\S+ npm start\n$/,
+      )
+    })
+
+    const escaped =
+      /^DATABASE_URL cannot be read as (?:postgres|mysql):\/\/user:password@host:\d+\/database\. A special character in the user or the password must be escaped: @ as %40, .*\n$/
+    type Case = [name: string, url: string, error: RegExp]
+    const urlsOfMysql: Case[] = [
+      ['of MySQL, with / in the password', 'mysql://anna:hid/den@127.0.0.1:1/casino', escaped],
+      ['of MySQL, with @ and /', 'mysql://anna:hid@d/en@127.0.0.1:1/casino', escaped],
+      ['of MySQL, with %', 'mysql://anna:hidden%@127.0.0.1:1/casino', escaped],
+      ['of no MySQL server', 'mysql://anna:hidden@127.0.0.1:1/casino', /^The server .* cannot be used: .*ECONNREFUSED/],
+    ]
+    const urlsOfPostgresOnly: Case[] = [
+      ['of MySQL', 'mysql://anna:hidden@127.0.0.1:1/casino', /^DATABASE_URL must be a URL here/],
+    ]
+    const urls: Case[] = [
+      [
+        'no URL',
+        'banana',
+        /^DATABASE_URL must be a URL here, such as postgres:\/\/user:password@host:5432\//,
+      ],
+      ['of another database', 'redis://127.0.0.1/0', /^DATABASE_URL must be a URL here/],
+      ['without slashes', 'postgres:anna@127.0.0.1', /^DATABASE_URL must be a URL here/],
+      ['with @ and / in the password', 'postgres://anna:hid@d/en@127.0.0.1:1/casino', escaped],
+      ['with / in the password', 'postgres://anna:hid/den@127.0.0.1:1/casino', escaped],
+      ['with / in a password of digits', 'postgres://anna:12/hidden@127.0.0.1:1/casino', escaped],
+      ['with # in the password', 'postgres://anna:hid#den@127.0.0.1:1/casino', escaped],
+      ['with ? in a password of digits', 'postgres://anna:12?hidden@127.0.0.1:1/casino', escaped],
+      ['with % in the password', 'postgres://anna:hidden%@127.0.0.1:1/casino', escaped],
+      [
+        'of no server',
+        'postgres://anna:hidden@127.0.0.1:1/casino',
+        /^The server .* cannot be used: .*ECONNREFUSED/,
+      ],
+      ...(example === 'express/server.ts' ? urlsOfMysql : urlsOfPostgresOnly),
+    ]
+
+    test.each(urls)(
+      'when DATABASE_URL is %s, then the error says so without the password',
+      async (_, DATABASE_URL, error) => {
+        const { closed, printed } = run(example, { PORT: '0', DATABASE_URL })
+        expect((await closed).code).toBe(1)
+        expect(printed.out).toBe('')
+        expect(printed.error).toMatch(error)
+        expect(printed.error).not.toMatch(/hid|\n\s+at /)
+      },
     )
-  })
-
-  const escaped =
-    /^DATABASE_URL cannot be read as (?:postgres|mysql):\/\/user:password@host:\d+\/database\. A special character in the user or the password must be escaped: @ as %40, .*\n$/
-  const urls = [
-    ['no URL', 'banana', /^DATABASE_URL must be a URL here, such as postgres:\/\/user:password@host:5432\//],
-    ['of another database', 'redis://127.0.0.1/0', /^DATABASE_URL must be a URL here/],
-    ['without slashes', 'postgres:anna@127.0.0.1', /^DATABASE_URL must be a URL here/],
-    ['with @ and / in the password', 'postgres://anna:hid@d/en@127.0.0.1:1/casino', escaped],
-    ['with / in the password', 'postgres://anna:hid/den@127.0.0.1:1/casino', escaped],
-    ['with / in a password of digits', 'postgres://anna:12/hidden@127.0.0.1:1/casino', escaped],
-    ['with # in the password', 'postgres://anna:hid#den@127.0.0.1:1/casino', escaped],
-    ['with ? in a password of digits', 'postgres://anna:12?hidden@127.0.0.1:1/casino', escaped],
-    ['with % in the password', 'postgres://anna:hidden%@127.0.0.1:1/casino', escaped],
-    ['of no server', 'postgres://anna:hidden@127.0.0.1:1/casino', /^The server .* cannot be used: .*ECONNREFUSED/],
-    ...(example === 'express/server.ts'
-      ? ([
-          ['of MySQL, with / in the password', 'mysql://anna:hid/den@127.0.0.1:1/casino', escaped],
-          ['of MySQL, with @ and /', 'mysql://anna:hid@d/en@127.0.0.1:1/casino', escaped],
-          ['of MySQL, with %', 'mysql://anna:hidden%@127.0.0.1:1/casino', escaped],
-          ['of no MySQL server', 'mysql://anna:hidden@127.0.0.1:1/casino', /^The server .* cannot be used: .*ECONNREFUSED/],
-        ] as const)
-      : ([['of MySQL', 'mysql://anna:hidden@127.0.0.1:1/casino', /^DATABASE_URL must be a URL here/]] as const)),
-  ] as const
-
-  test.each(urls)('when DATABASE_URL is %s, then the error says so without the password', async (_, DATABASE_URL, error) => {
-    const { closed, printed } = run(example, { PORT: '0', DATABASE_URL })
-    expect((await closed).code).toBe(1)
-    expect(printed.out).toBe('')
-    expect(printed.error).toMatch(error)
-    expect(printed.error).not.toMatch(/hid|\n\s+at /)
-  })
-})
+  },
+)
 
 test('given npm start and a password with @, when it is not escaped, then the server is found', async () => {
   const { url, pool, drop } = await freshDatabase()
@@ -489,7 +506,10 @@ test('given npm start and a password with @, when it is not escaped, then the se
   const name = `anna_${pathname.slice(1)}`
   try {
     await pool.query(`CREATE ROLE ${name} LOGIN SUPERUSER PASSWORD 'p@ss'`)
-    const server = run('express/server.ts', { PORT: '0', DATABASE_URL: `postgres://${name}:p@ss@${host}${pathname}` })
+    const server = run('express/server.ts', {
+      PORT: '0',
+      DATABASE_URL: `postgres://${name}:p@ss@${host}${pathname}`,
+    })
     await until(server, /Ctrl\+C/)
     server.child.kill('SIGKILL')
     await server.closed

@@ -31,7 +31,12 @@ function npm(command: 'npm' | 'npx', args: readonly string[], cwd: string) {
   const { status, stdout, stderr } = spawnSync(command, args, {
     cwd,
     encoding: 'utf8',
-    env: { ...Object.fromEntries(outside), npm_config_cache: cache, npm_config_offline: 'true', NO_COLOR: '1' },
+    env: {
+      ...Object.fromEntries(outside),
+      npm_config_cache: cache, npm_config_userconfig: join(outer, 'none'),
+      npm_config_offline: 'true',
+      NO_COLOR: '1',
+    },
   })
   return { status, stdout, stderr }
 }
@@ -79,7 +84,8 @@ describe.skipIf(noGit !== null)('a clone after npm ci, without a build', () => {
     const packed = execFileSync('tar', ['-tzf', join(outer, tarball)], { encoding: 'utf8' }).split('\n')
     const built = readdirSync(join(root, 'dist'), { recursive: true, encoding: 'utf8' })
     // Chunks are named by their content.
-    const names = (files: readonly string[]) => files.map(file => file.replace(/-[A-Z0-9]{8}\./, '-*.')).sort()
+    const names = (files: readonly string[]) =>
+      files.map(file => file.replace(/-[A-Z0-9]{8}\./, '-*.')).sort()
     const inDist = packed.filter(file => file.startsWith('package/dist/') && !file.endsWith('/'))
     expect(names(inDist.map(file => file.slice('package/dist/'.length)))).toEqual(names(built))
   })
@@ -98,11 +104,19 @@ describe.skipIf(noGit !== null)('an installation by git', () => {
     const folder = createClone('repository')
     rmSync(join(folder, 'package-lock.json'))
     const file = join(folder, 'package.json')
-    const { dependencies: _, peerDependencies: __, devDependencies: ___, ...manifest } = JSON.parse(readFileSync(file, 'utf8'))
+    const {
+      dependencies: _,
+      peerDependencies: __,
+      devDependencies: ___,
+      ...manifest
+    } = JSON.parse(readFileSync(file, 'utf8'))
     const build = `node -e "fs.mkdirSync('dist'); fs.writeFileSync('dist/index.cjs', 'module.exports = 4711')"`
     writeFileSync(file, JSON.stringify({ ...manifest, scripts: { ...manifest.scripts, build } }))
     const git = (...args: string[]) =>
-      execFileSync('git', ['-c', 'user.name=test', '-c', 'user.email=test@localhost', ...args], { cwd: folder, stdio: 'pipe' })
+      execFileSync('git', ['-c', 'user.name=test', '-c', 'user.email=test@localhost', ...args], {
+        cwd: folder,
+        stdio: 'pipe',
+      })
     git('init', '--quiet')
     git('add', '--all')
     git('commit', '--quiet', '--message', 'A clone')

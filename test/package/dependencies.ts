@@ -26,11 +26,15 @@ const problems: string[] = []
 for (const [path, { version }] of installed) {
   const { name, license = 'none' } = JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8'))
   console.log(`${name} ${version}: licence ${license}`)
-  if (!allowedLicences.includes(license)) problems.push(`the licence of ${name}, ${license}, is not on the list`)
+  if (!allowedLicences.includes(license))
+    problems.push(`the licence of ${name}, ${license}, is not on the list`)
 }
 if (installed.length === 0) problems.push('package-lock.json names no dependency at all')
 
-const { stdout, stderr } = spawnSync('npm', ['audit', '--omit=dev', '--json'], { cwd: root, encoding: 'utf8' })
+const { stdout, stderr } = spawnSync('npm', ['audit', '--omit=dev', '--json'], {
+  cwd: root,
+  encoding: 'utf8',
+})
 const audit = parsed(stdout) as { vulnerabilities?: Record<string, { severity: string }>; message?: string }
 if (audit.vulnerabilities === undefined) {
   const reason = audit.message ?? stderr.trim().split('\n').at(-1)
@@ -38,7 +42,8 @@ if (audit.vulnerabilities === undefined) {
 } else {
   const found = Object.entries(audit.vulnerabilities)
   console.log(`${found.length} vulnerabilities known to the registry`)
-  for (const [name, { severity }] of found) problems.push(`${name} has a vulnerability (${severity}): npm audit --omit=dev`)
+  for (const [name, { severity }] of found)
+    problems.push(`${name} has a vulnerability (${severity}): npm audit --omit=dev`)
 }
 
 for (const problem of problems) console.error(`FAILED: ${problem}`)

@@ -26,7 +26,13 @@ const windows = process.platform === 'win32' ? '.exe' : ''
 const runtimes: Record<string, string[]> = {
   Node: [process.execPath],
   Bun: [binaryOf('@oven', `bin/bun${windows}`), 'run'],
-  Deno: [binaryOf('@deno', `deno${windows}`), 'run', '--allow-all', '--no-prompt', '--node-modules-dir=manual'],
+  Deno: [
+    binaryOf('@deno', `deno${windows}`),
+    'run',
+    '--allow-all',
+    '--no-prompt',
+    '--node-modules-dir=manual',
+  ],
 }
 
 const { folder, remove } = createProject(['fast-check'])

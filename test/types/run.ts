@@ -52,6 +52,21 @@ function writeConfig(folder: string, compiler: string, resolution: string, libra
   return { name, compiler, config }
 }
 
+/** fast-check 4, which `bet-wallet/testing` needs, has no types for node10: its own files do not find their imports. */
+const isOfFastCheck = (line: string) => /fast-check\/lib\/\S+: error TS2307: .*'pure-rand\//.test(line)
+
+/** What the compiler reports: `''` without an error. */
+function errorsIn(printed: string, { name }: Compilation): string {
+  const lines = printed.split('\n')
+  const known = name.includes('node10') ? isOfFastCheck : () => false
+  // An indented line belongs to the one before.
+  const starts = lines.map((line, index) => (/^\s/.test(line) ? -1 : index))
+  return lines
+    .filter((_, index) => !known(lines[starts.slice(0, index + 1).findLast(start => start >= 0) ?? 0] ?? ''))
+    .join('\n')
+    .trim()
+}
+
 /** What the compiler prints: `''` without an error. */
 function compile({ compiler, config }: Compilation): Promise<string> {
   const tsc = join(here, 'node_modules', compiler, 'bin', 'tsc')
@@ -68,7 +83,10 @@ function createUser() {
   const project = createProject(['fast-check'])
   const modules = join(project.folder, 'node_modules')
   mkdirSync(join(modules, '@types'))
-  for (const name of ['mysql2', ...readdirSync(join(here, 'node_modules/@types')).map(type => `@types/${type}`)])
+  for (const name of [
+    'mysql2',
+    ...readdirSync(join(here, 'node_modules/@types')).map(type => `@types/${type}`),
+  ])
     symlinkSync(join(here, 'node_modules', name), join(modules, name), 'junction')
   for (const file of ['user.ts', 'user.mts', 'user.cts'])
     copyFileSync(join(here, 'user.ts'), join(project.folder, file))
@@ -89,7 +107,7 @@ let failed = 0
 
 async function work(): Promise<void> {
   for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-    const printed = await compile(next)
+    const printed = errorsIn(await compile(next), next)
     if (printed !== '') failed += 1
     console.log(`${printed === '' ? 'passed' : 'FAILED'}  ${next.name}`)
     if (printed !== '') console.log(printed)

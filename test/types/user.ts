@@ -13,13 +13,25 @@ import {
   WalletRefusal,
   type WalletStore,
 } from 'bet-wallet'
-import { type AuditReport, auditWallet, renderHtml, type SimulationReport, simulateSportsbook } from 'bet-wallet/audit'
+import {
+  type AuditReport,
+  auditWallet,
+  renderHtml,
+  type SimulationReport,
+  simulateSportsbook,
+} from 'bet-wallet/audit'
 import { type Batches, createBatches } from 'bet-wallet/batches'
 import { createRequestParser, decidePlaceBet } from 'bet-wallet/decide'
 import { basicAuth, createHttpHandler, type HttpRequest } from 'bet-wallet/http'
 import { formatBet, tellBet, type WalletLookups } from 'bet-wallet/lookups'
 import { createMemoryStore } from 'bet-wallet/memory'
-import { createMysqlLookups, createMysqlStore, type MysqlStore, MysqlStoreError, migrateMysql } from 'bet-wallet/mysql'
+import {
+  createMysqlLookups,
+  createMysqlStore,
+  type MysqlStore,
+  type MysqlStoreError,
+  migrateMysql,
+} from 'bet-wallet/mysql'
 import {
   createPostgresLookups,
   createPostgresStore,
@@ -54,7 +66,7 @@ const players: PlayersTable = {
 }
 export async function postgres(pool: Pool, client: Client): Promise<PostgresStore> {
   await migratePostgres(client, { players })
-  await importBets(pool, { players }, [])
+  await importBets(pool, {}, [])
   const store = createPostgresStore(pool, {
     players,
     async withinTransaction(query, pending) {
@@ -72,7 +84,13 @@ export async function postgres(pool: Pool, client: Client): Promise<PostgresStor
 
 // MySQL, by both kinds of pools of mysql2.
 export async function mysql(pool: PromisePool, callbacks: CallbackPool): Promise<MysqlStore> {
-  const table = { table: 'pam.accounts', id: 'id', idCollation: 'utf8mb4_general_ci', currency: 'c', balance: 'b' }
+  const table = {
+    table: 'pam.accounts',
+    id: 'id',
+    idCollation: 'utf8mb4_general_ci',
+    currency: 'c',
+    balance: 'b',
+  }
   await migrateMysql(pool, { players: table })
   const store = createMysqlStore([pool, callbacks], { players: table })
   await store.ping().catch(error => console.error((error as MysqlStoreError).code))
@@ -145,7 +163,11 @@ export async function judged(pool: Pool, mysqlPool: PromisePool): Promise<boolea
   const harness: StoreHarness = { open: list => ({ store: createMemoryStore(list) }) }
   for (const { id, run } of walletStoreCases(harness)) void [id, run]
   const { passed, complete } = await checkWalletStore(harness, { runs: 10, print: null })
-  const audit: AuditReport = await auditWallet({ baseUrl: 'http://127.0.0.1/', playerId: 'p1', currency: 'EUR' })
+  const audit: AuditReport = await auditWallet({
+    baseUrl: 'http://127.0.0.1/',
+    playerId: 'p1',
+    currency: 'EUR',
+  })
   const season: SimulationReport = await simulateSportsbook({ baseUrl: audit.target, players: ['p1'] })
   const lookups: WalletLookups = createPostgresLookups(pool)
   const history = (await lookups.bet('b-1')) ?? (await createMysqlLookups(mysqlPool).bet('b-1'))
