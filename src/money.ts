@@ -32,11 +32,12 @@ export function isDecimal(value: unknown): value is Decimal {
 const brand = Symbol.for('bet-wallet.JsonNumber')
 
 /**
- * A number in JSON text that a JavaScript number cannot hold exactly, with its original text.
- * `String(number)` returns that text.
+ * A number of JSON text with all of its digits: one that was received and that a JavaScript number cannot hold
+ * exactly, or one to send. `String(number)` returns its text, as does `number.text`.
  */
 export class JsonNumber {
   readonly text: string
+  /** @param text as in JSON: `"100.00"` */
   constructor(text: string) {
     this.text = text
     Object.defineProperty(this, brand, { value: true })
@@ -50,7 +51,7 @@ export class JsonNumber {
 }
 
 /** By brand and not by class: the package may be loaded twice, as ESM and as CommonJS. */
-function isJsonNumber(value: unknown): value is JsonNumber {
+export function isJsonNumber(value: unknown): value is JsonNumber {
   return typeof value === 'object' && value !== null && Reflect.get(value, brand) === true
 }
 

@@ -1,43 +1,51 @@
 /** The request body: read up to a limit, decoded strictly, parsed exactly. */
 import { readJson } from './json.js'
+import { chunksOf, type WebStream } from './web-stream.js'
 
 /**
  * The body that an adapter provides. A stream is not read before the call is authenticated. `{ parsed }` is
  * the result of the application's own body parser: its numbers are JavaScript numbers already, so amounts are
- * accepted up to 15 digits only (D21). Text or bytes in it are the raw body. `null` and `undefined` are the
- * empty body of some frameworks.
+ * accepted up to 15 digits only (D21). Text or bytes in it are the raw body. With `raw`, the bytes that the
+ * parser has kept, these are parsed instead, exactly. `null` and `undefined` are the empty body of some
+ * frameworks.
  */
 export type HttpBody =
   | string
   | Uint8Array
   | AsyncIterable<Uint8Array>
   | WebStream
-  | { parsed: unknown }
+  | { parsed: unknown; raw?: Uint8Array }
   | null
   | undefined
 
-/** The body of a Fetch `Request`. The DOM types of TypeScript before 6 do not say that it can be iterated. */
-export interface WebStream {
-  getReader(): {
-    read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>
-    cancel(): Promise<unknown>
+/** The body was read before the wallet could, and was not kept: a fault of the server, not of the caller. */
+export class LostBodyError extends Error {
+  /** @param where it is looked for */
+  constructor(where: string) {
+    super(`The body was read before the wallet, and is not in ${where}: let the wallet read it first`)
   }
 }
 
 export type BodyResult = { body: unknown } | { problem: string } | 'too large'
 
-/** Reads and parses the body. An invalid body is a result, never a throw. */
+/**
+ * Reads and parses the body. An invalid body is a result, never a throw.
+ *
+ * @throws {LostBodyError}
+ */
 export async function readBody(body: HttpBody, bytesMax: number): Promise<BodyResult> {
   if (body === undefined || body === null) return parseRaw('', bytesMax)
   if (typeof body === 'string' || isBytes(body)) return parseRaw(body, bytesMax)
   if (!(Symbol.asyncIterator in body) && !('getReader' in body)) {
-    const { parsed } = body
+    const { parsed, raw } = body
+    if (raw !== undefined) return parseRaw(raw, bytesMax)
     return typeof parsed === 'string' || isBytes(parsed) ? parseRaw(parsed, bytesMax) : { body: parsed }
   }
   try {
     const raw = await collect(Symbol.asyncIterator in body ? body : chunksOf(body), bytesMax)
     return raw === 'too large' ? raw : parseRaw(raw, bytesMax)
-  } catch {
+  } catch (error) {
+    if (error instanceof LostBodyError) throw error
     // The caller closed the connection, or it broke: the request is incomplete, and no answer will be
     // received.
     return { problem: 'the body ended before it was complete' }
@@ -114,20 +122,6 @@ function collectEvents(stream: NodeReadable, bytesMax: number): Promise<Uint8Arr
       if (!ended) reject(new Error('the stream was closed before its end'))
     })
   })
-}
-
-/** For runtimes whose web streams cannot be iterated. */
-async function* chunksOf(stream: WebStream): AsyncGenerator<Uint8Array> {
-  const reader = stream.getReader()
-  try {
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (done) return
-      if (value !== undefined) yield value
-    }
-  } finally {
-    await reader.cancel()
-  }
 }
 
 async function collectIterable(

@@ -7,6 +7,7 @@ import { notify } from '../notify.js'
 import type { WalletOutcome } from '../outcomes.js'
 import type { WalletStore } from '../store.js'
 import { readBody } from './body.js'
+import { writeJson } from './json.js'
 import { type HttpRequest, type HttpResponse, headerOf } from './message.js'
 import { type HttpOptions, type HttpSettings, httpSettingsOf, type JsonAnswer } from './options.js'
 
@@ -27,7 +28,10 @@ export function createHttpHandler(
   store: WalletStore,
   options: HttpOptions,
 ): (request: HttpRequest) => Promise<HttpResponse> {
-  const settings = httpSettingsOf(store, options)
+  return handlerOf(httpSettingsOf(store, options))
+}
+
+export function handlerOf(settings: HttpSettings): (request: HttpRequest) => Promise<HttpResponse> {
   return request => {
     if (!isTraced(channels.http)) return answer({ request, settings, message: null })
     const message = messageOf(request)
@@ -106,7 +110,7 @@ async function routed(call: Call): Promise<HttpResponse> {
 
   // 4. The rules.
   const answered = await route(read.body)
-  if (isJsonAnswer(answered)) return response(200, answered.json)
+  if (isJsonAnswer(answered)) return jsonResponse(answered)
   const outcome = checkedOutcome(answered)
   return outcome.ok
     ? success(outcome, request, settings)
@@ -205,15 +209,25 @@ function mediaTypeProblem(request: HttpRequest): string | null {
   return null
 }
 
-function isJsonAnswer(outcome: WalletOutcome | JsonAnswer): outcome is JsonAnswer {
-  return outcome?.ok === true && 'json' in outcome && typeof outcome.json === 'string'
+/** A WalletOutcome has no such field. */
+function isJsonAnswer(answered: WalletOutcome | JsonAnswer): answered is JsonAnswer {
+  return typeof answered === 'object' && answered !== null && 'json' in answered
+}
+
+const statusesWithoutBody = [204, 205, 304]
+
+function jsonResponse({ json, status = 200 }: JsonAnswer): HttpResponse {
+  if (!Number.isInteger(status) || status < 200 || status > 599 || statusesWithoutBody.includes(status)) {
+    throw new TypeError(`A route must return a status code from 200 to 599 that allows a body, not ${status}`)
+  }
+  return response(status, writeJson(json))
 }
 
 /**
  * The operator's route may return anything; the response has the fields of the interface and no others (spec
  * 7.2).
  */
-function checkedOutcome(outcome: WalletOutcome | JsonAnswer): WalletOutcome {
+function checkedOutcome(outcome: WalletOutcome): WalletOutcome {
   const fields = (outcome ?? {}) as Record<string, unknown>
   const { ok, balance, currency, walletTransactionId, errorCode, description } = fields
   const isText = (value: unknown) => typeof value === 'string' && value !== ''
@@ -223,5 +237,5 @@ function checkedOutcome(outcome: WalletOutcome | JsonAnswer): WalletOutcome {
       (walletTransactionId === null || typeof walletTransactionId === 'string')
     : ok === false && isText(errorCode) && isText(description)
   if (valid) return outcome as WalletOutcome
-  throw new TypeError('A route must return a WalletOutcome with all of its fields')
+  throw new TypeError('A route must return a WalletOutcome with all of its fields, or { json }')
 }

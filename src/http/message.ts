@@ -9,6 +9,8 @@ export interface HttpRequest {
   /** As in Node.js: names in lower case. */
   headers: Record<string, string | string[] | undefined>
   body: HttpBody
+  /** The caller's IP address, where the adapter knows it. Behind a proxy it is the proxy's. */
+  address?: string
 }
 
 export interface HttpResponse {

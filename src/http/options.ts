@@ -50,9 +50,11 @@ export interface HttpOptions extends WalletOptions {
   statusCodes?: { [code in ErrorCode | (string & {})]?: number }
   /**
    * Your own paths below the base path, each with its function, with the same authentication, body parser and
-   * errors: `{ '/settlement': body => recordSettlement(store, body, walletOptions) }`. A JSON number that a
-   * JavaScript number cannot hold exactly arrives as an object whose `String()` is the original text; the
-   * handlers accept it.
+   * errors: `{ '/settlement': body => recordSettlement(store, body, walletOptions) }`. A function returns the outcome
+   * of a handler, or any JSON: `{ '/health': async () => ({ json: { up: true } }) }` ({@link JsonAnswer}).
+   *
+   * A JSON number that a JavaScript number cannot hold exactly arrives as a {@link JsonNumber}; the handlers
+   * accept it.
    */
   routes?: Record<string, Route>
   /**
@@ -71,11 +73,19 @@ export interface HttpOptions extends WalletOptions {
 /** Answers the parsed body of one path. */
 export type Route = (body: unknown) => Promise<WalletOutcome | JsonAnswer>
 
-/** A success of your own path that is none of the wallet interface. */
+/** An answer of your own path that is none of the wallet interface. */
 export interface JsonAnswer {
-  ok: true
-  /** The body of the answer, as it is sent. */
-  json: string
+  /**
+   * The body, for `JSON.stringify`: any value except `undefined`. A {@link JsonNumber} in it is written with every
+   * digit: `{ balance: new JsonNumber('100.00') }` is sent as `{"balance":100.00}`.
+   */
+  json: unknown
+  /**
+   * The status code: 200 to 599, but none that forbids a body (204, 205, 304).
+   *
+   * @default 200
+   */
+  status?: number
 }
 
 /** The HTTP status code of each error code. The operator's own error codes are answered with 400. */

@@ -2,7 +2,7 @@
 import { isoMinorUnits } from '../currencies.js'
 import type { Route } from '../http/options.js'
 import type { WalletLookups } from '../lookups/records.js'
-import { format } from '../money.js'
+import { format, JsonNumber } from '../money.js'
 import { SideTotals, totalsOf } from './totals.js'
 import { recordOf } from './wallet-records.js'
 
@@ -24,7 +24,7 @@ const invalid = (description: string) =>
  * It reads every transaction of the day. Calls for the same day at the same time share one reading.
  */
 export function dailyTotals(lookups: Pick<WalletLookups, 'transactions'>): Route {
-  const running = new Map<string, Promise<string>>()
+  const running = new Map<string, Promise<object>>()
   return async body => {
     const date = typeof body === 'object' && body !== null ? (body as { date?: unknown }).date : undefined
     if (typeof date !== 'string' || !isDay(date))
@@ -35,7 +35,7 @@ export function dailyTotals(lookups: Pick<WalletLookups, 'transactions'>): Route
       reading = totalsOfDay(lookups, date).finally(() => running.delete(date))
       running.set(date, reading)
     }
-    return { ok: true, json: await reading }
+    return { json: await reading }
   }
 }
 
@@ -45,7 +45,7 @@ function isDay(text: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
 }
 
-async function totalsOfDay(lookups: Pick<WalletLookups, 'transactions'>, date: string): Promise<string> {
+async function totalsOfDay(lookups: Pick<WalletLookups, 'transactions'>, date: string): Promise<object> {
   const from = `${date}T00:00:00.000Z`
   const to = new Date(Date.parse(from) + dayMs).toISOString()
   const totals = new SideTotals()
@@ -54,9 +54,8 @@ async function totalsOfDay(lookups: Pick<WalletLookups, 'transactions'>, date: s
   }
   const rows = totalsOf(new SideTotals(), totals).map(({ operation, currency, wallet }) => {
     const { count, amount, refused } = wallet
-    // Written by hand: the amount is a JSON number with all of its digits (D21).
     const text = currency === null ? amount : format(amount, isoMinorUnits(currency))
-    return `{"operation":"${operation}","currency":${JSON.stringify(currency)},"count":${count},"amount":${text},"refused":${refused}}`
+    return { operation, currency, count, amount: new JsonNumber(text), refused }
   })
-  return `{"date":"${date}","totals":[${rows.join(',')}]}`
+  return { date, totals: rows }
 }

@@ -69,7 +69,15 @@ function shell(code: string) {
   const { NODE_OPTIONS: _, VITEST: __, ...environment } = process.env
   return [
     ['-e', '-c', script],
-    { cwd: folder, env: { ...environment, NO_COLOR: '1', npm_config_userconfig: join(outer, 'none'), npm_config_update_notifier: 'false' } },
+    {
+      cwd: folder,
+      env: {
+        ...environment,
+        NO_COLOR: '1',
+        npm_config_userconfig: join(outer, 'none'),
+        npm_config_update_notifier: 'false',
+      },
+    },
   ] as const
 }
 

@@ -460,7 +460,11 @@ describe.each(['express/server.ts', 'match-day/demo.ts'])(
       ['of MySQL, with / in the password', 'mysql://anna:hid/den@127.0.0.1:1/casino', escaped],
       ['of MySQL, with @ and /', 'mysql://anna:hid@d/en@127.0.0.1:1/casino', escaped],
       ['of MySQL, with %', 'mysql://anna:hidden%@127.0.0.1:1/casino', escaped],
-      ['of no MySQL server', 'mysql://anna:hidden@127.0.0.1:1/casino', /^The server .* cannot be used: .*ECONNREFUSED/],
+      [
+        'of no MySQL server',
+        'mysql://anna:hidden@127.0.0.1:1/casino',
+        /^The server .* cannot be used: .*ECONNREFUSED/,
+      ],
     ]
     const urlsOfPostgresOnly: Case[] = [
       ['of MySQL', 'mysql://anna:hidden@127.0.0.1:1/casino', /^DATABASE_URL must be a URL here/],

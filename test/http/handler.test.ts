@@ -7,6 +7,7 @@ import {
   defaultStatusCodes,
   type HttpOptions,
   type HttpRequest,
+  JsonNumber,
 } from '../../src/http/index.js'
 import { errorCodes } from '../../src/outcomes.js'
 import type { WalletStore } from '../../src/store.js'
@@ -526,6 +527,49 @@ describe('given the option routes', () => {
     expect(seen).toEqual(['0.12345678901234567'])
   })
 
+  test('when a route answers any JSON of its own, then amounts keep every digit, and the checks are the same', async () => {
+    let authenticated = true
+    const { handle, errors } = wallet({
+      authenticate: () => authenticated,
+      routes: {
+        '/balance': async body => {
+          const { playerId } = body as { playerId: string }
+          if (playerId !== 'anna') return { status: 404, json: { errorCode: 'NO_PLAYER' } }
+          return { json: { playerId, balance: new JsonNumber('923456789.123456780'), bonus: null } }
+        },
+        '/echo': async body => ({ json: body }),
+      },
+    })
+    const asked = (path: string, body: string) => handle(placeBetRequest({ path, body }))
+    expect(await asked('/balance', '{"playerId":"anna"}')).toEqual({
+      status: 200,
+      headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' },
+      body: '{"playerId":"anna","balance":923456789.123456780,"bonus":null}',
+    })
+    expect(await asked('/balance', '{"playerId":"ben"}')).toMatchObject({
+      status: 404,
+      body: '{"errorCode":"NO_PLAYER"}',
+    })
+    for (const body of ['[12345678901234567.1,{"a":1e2}]', '"text"', 'null', 'false']) {
+      expect(await asked('/echo', body)).toMatchObject({ status: 200, body })
+    }
+    expect(errorOf(await asked('/balance', '{'))).toEqual([400, 'INVALID_REQUEST'])
+    authenticated = false
+    expect(errorOf(await asked('/balance', '{'))).toEqual([401, 'AUTHENTICATION_FAILED'])
+    expect(errors).toEqual([])
+  })
+
+  test.each([199, 204, 205, 304, 600, 200.5, '200', null])(
+    'when a route answers with the status %j, then it is a fault',
+    async status => {
+      const { handle, errors } = wallet({
+        routes: { '/own': async () => ({ status: status as number, json: {} }) },
+      })
+      expect(errorOf(await handle(placeBetRequest({ path: '/own' })))).toEqual([500, 'INTERNAL_ERROR'])
+      expect(errors).toEqual([expect.objectContaining({ message: expect.stringContaining('status code') })])
+    },
+  )
+
   test('when a route throws or returns no outcome, then it is a fault', async () => {
     const thrown = new Error('select * from secrets')
     const retryable = new WalletError('CONFLICT', 'secret')
@@ -547,7 +591,7 @@ describe('given the option routes', () => {
           currency: 'EUR',
           walletTransactionId: null,
         })) as never,
-        '/no-json': (async () => ({ ok: true, json: { a: 1 } })) as never,
+        '/no-json': async () => ({ json: undefined }),
         '/timeout': () => Promise.reject(timeout),
         '/retryable': () => Promise.reject(retryable),
         '/second-copy': () => Promise.reject(ofSecondCopy),

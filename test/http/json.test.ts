@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readJson } from '../../src/http/json.js'
+import { readJson, writeJson } from '../../src/http/json.js'
 import { JsonNumber, parseDecimal } from '../../src/money.js'
 
 /** A JSON document as a model, before it is serialised. */
@@ -245,5 +245,49 @@ describe('given a JSON document', () => {
   test('when it is nested so deep that the parser fails, then it throws, and the process does not crash', () => {
     expect(() => readJson(arrays(1_000_000, long))).toThrow()
     expect(() => readJson('{"a":'.repeat(200_000))).toThrow(SyntaxError)
+  })
+})
+
+describe('given a value to write', () => {
+  test('when it was read, then the same JSON is written', () => {
+    const plain = (json: string) => JSON.stringify(JSON.parse(json))
+    fc.assert(
+      fc.property(document, model => {
+        const json = serialise(model, '')
+        expect(plain(writeJson(readJson(json)))).toBe(plain(json))
+      }),
+      { numRuns: 2000, seed: 20261122 },
+    )
+  })
+
+  test('when it has numbers that were read, then they are written with every digit', () => {
+    const long = numberText.filter(number => /^-?[0-9.]{16}|e/i.test(number))
+    fc.assert(
+      fc.property(fc.array(long), text, (numbers, key) => {
+        const json = `{${JSON.stringify(key)}:[${numbers.join(',')}]}`
+        expect(writeJson(readJson(json))).toBe(json)
+      }),
+      { numRuns: 2000, seed: 20261122 },
+    )
+  })
+
+  test.each([
+    [new JsonNumber('100.00'), '100.00'],
+    [{ a: [new JsonNumber('-0.10'), 1, '1'] }, '{"a":[-0.10,1,"1"]}'],
+    [{ b: undefined, c: null, d: new Date(0) }, '{"c":null,"d":"1970-01-01T00:00:00.000Z"}'],
+    [JSON.parse('{"__proto__":1}'), '{"__proto__":1}'],
+  ])('when it is %j, then exact numbers are numbers, and the rest is as of JSON.stringify', (value, expected) => {
+    expect(writeJson(value)).toBe(expected)
+  })
+
+  test.each([
+    ['undefined', undefined],
+    ['a function', () => {}],
+    ['a BigInt', 1n],
+    ['a number with other text', { a: new JsonNumber('1,"admin":true') }],
+    ['an empty number', new JsonNumber('')],
+    ['a number with a plus', new JsonNumber('+1')],
+  ])('when it is %s, then a TypeError is thrown', (_, value) => {
+    expect(() => writeJson(value)).toThrow(TypeError)
   })
 })

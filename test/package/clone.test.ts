@@ -33,7 +33,8 @@ function npm(command: 'npm' | 'npx', args: readonly string[], cwd: string) {
     encoding: 'utf8',
     env: {
       ...Object.fromEntries(outside),
-      npm_config_cache: cache, npm_config_userconfig: join(outer, 'none'),
+      npm_config_cache: cache,
+      npm_config_userconfig: join(outer, 'none'),
       npm_config_offline: 'true',
       NO_COLOR: '1',
     },

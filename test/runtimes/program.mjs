@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import process from 'node:process'
 import { handlePlaceBet } from 'bet-wallet'
-import { basicAuth, createHttpHandler } from 'bet-wallet/http'
+import { basicAuth, createFetchHandler, createNodeListener } from 'bet-wallet/http'
 import { createMemoryStore } from 'bet-wallet/memory'
 import { checkWalletStore } from 'bet-wallet/testing'
 
@@ -24,18 +24,13 @@ async function core() {
   return outcomes.map(({ ok, replayed, balance }) => ({ ok, replayed, balance }))
 }
 
-const handle = createHttpHandler(createMemoryStore(players()), {
+const store = createMemoryStore(players())
+const options = {
   authenticate: basicAuth({ username: 'platform', password: 'secret' }),
   basePath: '/wallet',
   bodyBytesMax: 1_000,
-})
-
-async function fetchHandler(request) {
-  const { pathname: path } = new URL(request.url)
-  const headers = Object.fromEntries(request.headers)
-  const answer = await handle({ method: request.method, path, headers, body: request.body })
-  return new Response(answer.body, { status: answer.status, headers: answer.headers })
 }
+const fetchHandler = createFetchHandler(store, options)
 
 /** The address of the runtime's own server, and its end. */
 async function serve() {
@@ -52,11 +47,7 @@ async function serve() {
 
 /** node:http, which Bun and Deno have too. */
 async function serveNode() {
-  const server = createServer(async (request, response) => {
-    const { method = '', url: path = '', headers } = request
-    const answer = await handle({ method, path, headers, body: request })
-    response.writeHead(answer.status, answer.headers).end(answer.body)
-  })
+  const server = createServer(createNodeListener(store, options))
   await new Promise(resolve => server.listen(0, '127.0.0.1', resolve))
   return { port: server.address().port, stop: () => void server.close() }
 }

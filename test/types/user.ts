@@ -1,5 +1,5 @@
 /** A program of an operator that uses every entry point. Compiled, never run: see run.ts. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import {
   handlePlaceBet,
   handleRollbackBet,
@@ -22,7 +22,13 @@ import {
 } from 'bet-wallet/audit'
 import { type Batches, createBatches } from 'bet-wallet/batches'
 import { createRequestParser, decidePlaceBet } from 'bet-wallet/decide'
-import { basicAuth, createHttpHandler, type HttpRequest } from 'bet-wallet/http'
+import {
+  basicAuth,
+  createFetchHandler,
+  createHttpHandler,
+  createNodeListener,
+  type HttpRequest,
+} from 'bet-wallet/http'
 import { formatBet, tellBet, type WalletLookups } from 'bet-wallet/lookups'
 import { createMemoryStore } from 'bet-wallet/memory'
 import {
@@ -119,7 +125,13 @@ export function http(store: WalletStore) {
     const answer = await handle({ method, path, headers, body: request })
     response.writeHead(answer.status, answer.headers).end(answer.body)
   }
-  return { fetchHandler, nodeListener }
+  const authenticate = basicAuth({ username: 'platform', password: 'secret' })
+  const POST: (request: Request) => Promise<Response> = createFetchHandler(store, {
+    ...options,
+    authenticate,
+  })
+  const server = createServer(createNodeListener(store, { ...options, authenticate }))
+  return { fetchHandler, nodeListener, POST, server }
 }
 
 // The core, and the pure rules.
