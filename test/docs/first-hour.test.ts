@@ -66,7 +66,11 @@ function shell(code: string) {
       .split('\n')
       .filter(line => line.startsWith('export ')),
   )
-  const { NODE_OPTIONS: _, VITEST: __, ...environment } = process.env
+  // Without what npm and the test runner have set for this process.
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !/^npm_|^NODE_OPTIONS$|^VITEST/i.test(name),
+  )
+  const environment = Object.fromEntries(inherited)
   return [
     ['-e', '-c', script],
     {
@@ -148,6 +152,6 @@ describe('the first hour', () => {
       'SELECT account_no, balance_cents FROM pam.accounts ORDER BY 1',
     )
     expect(rows.map(({ account_no }) => account_no)).toEqual(['anna', 'ben'])
-    expect(readFileSync(join(folder, 'audit.html'), 'utf8')).toContain('PASSED')
+    expect(readFileSync(join(folder, 'audit.html'), 'utf8').includes('AU-991')).toBe(true)
   })
 })

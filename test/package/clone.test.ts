@@ -26,13 +26,14 @@ const cache = join(outer, 'npm-cache')
 
 /** npm or npx as a user calls it. Its own scripts get a clean environment, without that of the test runner. */
 function npm(command: 'npm' | 'npx', args: readonly string[], cwd: string) {
-  const { NODE_OPTIONS: _, VITEST: __, INIT_CWD: ___, ...environment } = process.env
-  const outside = Object.entries(environment).filter(([name]) => !/^npm_/i.test(name))
+  const inherited = Object.entries(process.env).filter(
+    ([name]) => !/^npm_|^NODE_OPTIONS$|^VITEST|^INIT_CWD$/i.test(name),
+  )
   const { status, stdout, stderr } = spawnSync(command, args, {
     cwd,
     encoding: 'utf8',
     env: {
-      ...Object.fromEntries(outside),
+      ...Object.fromEntries(inherited),
       npm_config_cache: cache,
       npm_config_userconfig: join(outer, 'none'),
       npm_config_offline: 'true',
