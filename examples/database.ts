@@ -5,6 +5,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PostgresClient, Query } from 'bet-wallet/postgres'
+import { mustBeDatabaseUrl, serverProblem } from './database-url.js'
 
 export interface Database {
   /** For `createPostgresStore` and `migratePostgres`, and for other statements. */
@@ -25,10 +26,9 @@ export interface Database {
  */
 export async function openDatabase(name: string, schemas = name): Promise<Database> {
   const { DATABASE_URL, DATA_FOLDER } = process.env
-  if (DATABASE_URL && !/^postgres(?:ql)?:/i.test(DATABASE_URL))
-    throw new Error('DATABASE_URL must begin with "postgres://" here')
-  if (DATABASE_URL) return openServer(DATABASE_URL, schemas)
-  return openFolder(join(DATA_FOLDER || 'wallet-data', name))
+  if (!DATABASE_URL) return openFolder(join(DATA_FOLDER || 'wallet-data', name))
+  mustBeDatabaseUrl(DATABASE_URL, ['postgres', 'postgresql'])
+  return openServer(DATABASE_URL, schemas)
 }
 
 async function openServer(url: string, schemas: string): Promise<Database> {
@@ -40,8 +40,7 @@ async function openServer(url: string, schemas: string): Promise<Database> {
     await pool.query('SELECT')
   } catch (error) {
     await pool.end()
-    const { code, message } = error as Error & { code?: string }
-    throw new Error(`The server that DATABASE_URL names cannot be used: ${message || code}`, { cause: error })
+    throw serverProblem(error)
   }
   return databaseOf(pool, {
     location: `${schemas} on the server that DATABASE_URL names`,
@@ -84,8 +83,7 @@ export function databaseOf(
  * Commits survive the death of the process (kill -9), but not a power cut: PGlite does not wait for the disk.
  */
 async function openFolder(folder: string): Promise<Database> {
-  mkdirSync(folder, { recursive: true })
-  const unlock = lock(folder)
+  const unlock = lockWritable(folder)
   const data = join(folder, 'pglite')
   const complete = join(folder, 'complete')
   try {
@@ -112,6 +110,20 @@ async function openFolder(folder: string): Promise<Database> {
   } catch (error) {
     unlock()
     throw error
+  }
+}
+
+function lockWritable(folder: string): () => void {
+  try {
+    mkdirSync(folder, { recursive: true })
+    return lock(folder)
+  } catch (error) {
+    // Of the file system: read-only, not ours, full, a file where a folder should be.
+    const { code } = error as NodeJS.ErrnoException
+    if (code === undefined) throw error
+    const advice =
+      'Name a folder that this user may write to in DATA_FOLDER: DATA_FOLDER=/tmp/wallet-data npm start'
+    throw new Error(`Cannot write to the folder ${folder} (${code}). ${advice}`, { cause: error })
   }
 }
 

@@ -8,6 +8,7 @@ import { basicAuth, createNodeListener } from 'bet-wallet/http'
 import { migrateMysql } from 'bet-wallet/mysql'
 import mysql from 'mysql2/promise'
 import { type Call, curlLines } from '../express/curl.js'
+import { exposureWarning } from '../listen-address.js'
 import { stopGracefully } from '../shutdown.js'
 import { createPam, openAccount } from './pam.js'
 import { createPamWallet, options } from './wallet.js'
@@ -31,7 +32,9 @@ await store.ready()
 
 const server = createServer(createNodeListener(store, { authenticate: basicAuth(credentials) }))
 server.listen(port, host, () => {
-  const { port: actual } = server.address() as AddressInfo
+  const { address, port: actual } = server.address() as AddressInfo
+  const warning = exposureWarning(address)
+  if (warning !== null) console.error(`${warning}\n`)
   console.log(`The wallet listens on http://${host}:${actual} and keeps its data in the schema pam.\n`)
   for (const { title, line } of curlLines(calls(), `http://${host}:${actual}`, credentials))
     console.log(`# ${title}\n${line}\n`)

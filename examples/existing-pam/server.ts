@@ -8,6 +8,7 @@ import type { WalletOutcome } from 'bet-wallet'
 import { basicAuth, createNodeListener } from 'bet-wallet/http'
 import { openDatabase } from '../database.js'
 import { type Call, curlLines } from '../express/curl.js'
+import { exposureWarning } from '../listen-address.js'
 import { stopGracefully } from '../shutdown.js'
 import { migratePam, openAccount, type PamSettlement, settle } from './pam.js'
 import { createPamWallet } from './wallet.js'
@@ -30,7 +31,9 @@ const wallet = createNodeListener(store, {
 
 const server = createServer(wallet)
 server.listen(port, host, async () => {
-  const { port: actual } = server.address() as AddressInfo
+  const { address, port: actual } = server.address() as AddressInfo
+  const warning = exposureWarning(address)
+  if (warning !== null) console.error(`${warning}\n`)
   console.log(`The wallet listens on http://${host}:${actual} and keeps its data in ${database.location}.\n`)
   const { rows } = await database.client.query(
     `SELECT concat_ws(' ', account_no, 'has', balance_cents * 0.01, currency, 'by', count(entry.*), 'bookings') AS line

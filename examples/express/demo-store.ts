@@ -3,6 +3,7 @@ import { createMysqlStore, type MysqlStore, migrateMysql } from 'bet-wallet/mysq
 import { createPostgresStore, migratePostgres, type PostgresStore } from 'bet-wallet/postgres'
 import type { RowDataPacket } from 'mysql2'
 import { openDatabase } from '../database.js'
+import { mustBeDatabaseUrl, serverProblem } from '../database-url.js'
 
 export interface DemoStore {
   store: PostgresStore | MysqlStore
@@ -21,10 +22,11 @@ const players = [
 ] as const
 
 // Your store uses your own players' table: see examples/existing-pam.
-export const openDemoStore = (): Promise<DemoStore> =>
-  /^mysql:/i.test(process.env.DATABASE_URL ?? '')
-    ? openMysql(process.env.DATABASE_URL as string)
-    : openPostgres()
+export async function openDemoStore(): Promise<DemoStore> {
+  const { DATABASE_URL = '' } = process.env
+  if (DATABASE_URL !== '') mustBeDatabaseUrl(DATABASE_URL, ['postgres', 'postgresql', 'mysql'])
+  return /^mysql:/i.test(DATABASE_URL) ? openMysql(DATABASE_URL) : openPostgres()
+}
 
 async function openPostgres(): Promise<DemoStore> {
   const { client, location, resetHint, close } = await openDatabase(schema)
@@ -50,8 +52,7 @@ async function openMysql(uri: string): Promise<DemoStore> {
     await pool.query('SELECT 1')
   } catch (error) {
     await pool.end()
-    const { code, message } = error as Error & { code?: string }
-    throw new Error(`The server that DATABASE_URL names cannot be used: ${message || code}`, { cause: error })
+    throw serverProblem(error)
   }
   await migrateMysql(pool, { schema })
   for (const player of players) {

@@ -10,6 +10,7 @@ import { recordSettlement } from 'bet-wallet'
 import { basicAuth, createNodeListener } from 'bet-wallet/http'
 import express from 'express'
 import { startHealthServer } from '../health.js'
+import { exposureWarning, readListenAddress } from '../listen-address.js'
 import { stopGracefully } from '../shutdown.js'
 import { logCalls } from './call-log.js'
 import { calls, curlLines } from './curl.js'
@@ -17,19 +18,9 @@ import { openDemoStore } from './demo-store.js'
 
 const credentials = { username: 'platform', password: 'demo-secret' }
 
-// Not ??: with an empty HOST, the server would listen on every interface.
-const port = process.env.PORT || '3000'
-const host = process.env.HOST || '127.0.0.1'
-const internalPort = process.env.INTERNAL_PORT
-for (const [name, value] of Object.entries({ PORT: port, INTERNAL_PORT: internalPort || '0' })) {
-  if (!/^[0-9]{1,5}$/.test(value) || Number(value) > 65_535) {
-    stop(`${name} must be a whole number from 0 to 65535, but is ${JSON.stringify(value)}`)
-  }
-}
-
-const { store, balances, location, resetHint, close } = await openDemoStore().catch((error: Error) =>
-  stop(error.message),
-)
+// First: a database takes seconds to be made.
+const { port, host, internalPort } = await readListenAddress().catch(stop)
+const { store, balances, location, resetHint, close } = await openDemoStore().catch(stop)
 
 logCalls()
 
@@ -40,19 +31,21 @@ const wallet = createNodeListener(store, {
 })
 
 // Before the wallet listens: the first probe must not fail.
-const health = internalPort ? await openHealth(Number(internalPort)) : null
+const health = internalPort === null ? null : await openHealth(internalPort)
 
 const app = express()
 app.disable('x-powered-by')
 // Before any body parser: the wallet reads the body itself, after authentication, without losing a digit.
 app.use('/wallet', wallet)
 
-const server = app.listen(Number(port), host, async (error?: Error) => {
+const server = app.listen(port, host, async (error?: Error) => {
   if (error) {
     await close()
-    stop(listenProblem(error))
+    stop(error)
   }
   const { address, family, port: actual } = server.address() as AddressInfo
+  const warning = exposureWarning(address)
+  if (warning !== null) console.error(`${warning}\n`)
   const base = `http://${family === 'IPv6' ? `[${address}]` : address}:${actual}/wallet`
   console.log(`The wallet listens on ${base} and keeps its data in ${location}.\n`)
   for (const line of balances) console.log(`  ${line}`)
@@ -86,17 +79,10 @@ async function openHealth(port: number) {
   const metrics = createMetrics(store)
   return await startHealthServer({
     ...{ port, host, check: () => store.ping(), metrics: () => metrics.metrics() },
-  }).catch((error: Error) => stop(`Cannot listen on INTERNAL_PORT ${port}: ${error.message}`))
+  }).catch(stop)
 }
 
-function listenProblem(error: Error & { code?: string }): string {
-  if (error.code === 'EADDRINUSE') return `Port ${port} is in use. Choose another: PORT=3001 npm start`
-  if (error.code === 'EACCES')
-    return `Port ${port} is not allowed for this user. Choose another: PORT=3001 npm start`
-  return `Cannot listen on ${host}, port ${port}: ${error.message}`
-}
-
-function stop(reason: string): never {
-  console.error(reason)
+function stop({ message }: Error): never {
+  console.error(message)
   process.exit(1)
 }

@@ -135,7 +135,10 @@ const matchDay: Step[] = [
 ]
 
 const schema = 'bet_wallet_match_day'
-let wallet = await startWallet(true)
+let wallet = await startWallet(true).catch(({ message }: Error) => {
+  console.error(message)
+  process.exit(1)
+})
 try {
   row(' #', 'Event', 'Call', 'Answer', 'Balance')
   row('──', '─'.repeat(49), '─'.repeat(16), '─'.repeat(25), '─'.repeat(10))

@@ -1,13 +1,22 @@
 /** The request body: read up to a limit, decoded strictly, parsed exactly. */
 import { readJson } from './json.js'
+import { chunksOf, type WebStream } from './web-stream.js'
 
 /**
  * The body that an adapter provides. A stream is not read before the call is authenticated. `{ parsed }` is
  * the result of the application's own body parser: its numbers are JavaScript numbers already, so amounts are
  * accepted up to 15 digits only (D21). Text or bytes in it are the raw body. With `raw`, the bytes that the
- * parser has kept, these are parsed instead, exactly.
+ * parser has kept, these are parsed instead, exactly. `null` and `undefined` are the empty body of some
+ * frameworks.
  */
-export type HttpBody = string | Uint8Array | AsyncIterable<Uint8Array> | { parsed: unknown; raw?: Uint8Array }
+export type HttpBody =
+  | string
+  | Uint8Array
+  | AsyncIterable<Uint8Array>
+  | WebStream
+  | { parsed: unknown; raw?: Uint8Array }
+  | null
+  | undefined
 
 /** The body was read before the wallet could, and was not kept: a fault of the server, not of the caller. */
 export class LostBodyError extends Error {
@@ -35,17 +44,16 @@ export class BodyError extends Error {
  * @throws {LostBodyError}
  */
 export async function receiveBody(body: HttpBody, bytesMax: number): Promise<ReceivedBody> {
-  // Some frameworks represent an empty body as undefined or null.
   if (body === undefined || body === null) return { raw: '' }
   if (typeof body === 'string' || isBytes(body)) return limited(body, bytesMax)
-  if (!(Symbol.asyncIterator in body)) {
+  if (!(Symbol.asyncIterator in body) && !('getReader' in body)) {
     const { parsed } = body
     const raw = body.raw ?? parsed
     return typeof raw === 'string' || isBytes(raw) ? limited(raw, bytesMax) : { parsed }
   }
   let raw: Uint8Array | 'too large'
   try {
-    raw = await collect(body, bytesMax)
+    raw = await collect(Symbol.asyncIterator in body ? body : chunksOf(body), bytesMax)
   } catch (error) {
     if (error instanceof LostBodyError) throw error
     // The caller closed the connection, or it broke: the request is incomplete, and no answer will be

@@ -3,13 +3,14 @@ import type { WalletStore } from '../store.js'
 import { LostBodyError } from './body.js'
 import { createHttpHandler } from './handler.js'
 import type { HttpOptions } from './options.js'
+import { chunksOf, type WebStream } from './web-stream.js'
 
 /** What the handler reads of a `Request`: the type of every runtime and of every version fits. */
 export interface FetchRequest {
   readonly method: string
   readonly url: string
   readonly headers: { forEach(callback: (value: string, name: string) => void): void }
-  readonly body: { getReader(): unknown } | null
+  readonly body: WebStream | null
   readonly bodyUsed: boolean
 }
 
@@ -44,7 +45,7 @@ export function createFetchHandler(
     request.headers.forEach((value, name) => {
       headers[name] = value
     })
-    const body = { [Symbol.asyncIterator]: () => chunksOf(request) }
+    const body = { [Symbol.asyncIterator]: () => chunksOfBody(request) }
     const answer = await handle({ method, path: pathOf(url), headers, body })
     return new Response(answer.body, { status: answer.status, headers: answer.headers })
   }
@@ -55,34 +56,8 @@ function pathOf(url: string): string {
   return url.slice(url.indexOf('/', url.indexOf('://') + 3))
 }
 
-interface Reader {
-  read(): Promise<{ done: boolean; value?: Uint8Array }>
-}
-
 /** `body` is not touched before: servers create the stream when it is asked for. */
-async function* chunksOf(request: FetchRequest): AsyncGenerator<Uint8Array, void> {
+async function* chunksOfBody(request: FetchRequest): AsyncGenerator<Uint8Array, void> {
   if (request.bodyUsed) throw new LostBodyError('the request any more')
-  if (request.body === null) return
-  const reader = request.body.getReader() as Reader
-  let last = false
-  try {
-    for (;;) {
-      const { done, value } = await reader.read()
-      last = done
-      if (value === undefined) return
-      yield value
-    }
-  } finally {
-    // Too large. The answer does not wait for the rest, which the server's time limit bounds.
-    if (!last) drain(reader)
-  }
-}
-
-function drain(reader: Reader): void {
-  reader.read().then(
-    ({ done }) => {
-      if (!done) drain(reader)
-    },
-    () => undefined, // the caller closed the connection
-  )
+  if (request.body !== null) yield* chunksOf(request.body)
 }

@@ -17,7 +17,10 @@ import { commandFile, excerptLike, runSample, samplesOf, withoutNumbers } from '
 import { codeBlocksOf, readPages, root } from './pages.js'
 import { folder, type Ran, run, runProgram, startAll, writePrograms } from './programs.js'
 
-const pages = readPages()
+/** A test of its own runs its blocks as one story: first-hour.test.ts. */
+const played = 'docs/first-hour.md'
+
+const pages = readPages().filter(({ path }) => path !== played)
 const blocks = pages.flatMap(codeBlocksOf)
 const programs = writePrograms(pages)
 const samples = samplesOf(pages)

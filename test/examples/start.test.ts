@@ -1,13 +1,14 @@
 /** `npm start`, `npm run demo` and the servers of the examples, as processes. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { exposureWarning } from '../../examples/listen-address.js'
 import { noMariadb } from '../mariadb/installation.js'
 import { startMariadb } from '../mariadb/server.js'
 import { freshDatabase } from '../postgres/fresh-database.js'
@@ -314,14 +315,32 @@ describe('given npm start', () => {
     creationMsMax,
   )
 
-  test('when no server answers at DATABASE_URL, then the error says so without the password', async () => {
-    const server = run('express/server.ts', {
-      PORT: '0',
-      DATABASE_URL: 'postgres://anna:hidden@127.0.0.1:1/x',
-    })
-    expect((await server.closed).code).toBe(1)
-    expect(server.printed.error).toMatch(/^The server that DATABASE_URL names cannot be used: .*ECONNREFUSED/)
-    expect(server.printed.error).not.toContain('hidden')
+  test.each([
+    ['127.0.0.1', null],
+    ['127.1.2.3', null],
+    ['::1', null],
+    ['::ffff:127.0.0.1', null],
+    ['0.0.0.0', /listens on 0\.0\.0\.0, and its password is public: demo-secret/],
+    ['::', /listens on ::, and/],
+    ['1.127.0.0', /listens on 1\.127\.0\.0, and/],
+  ])('when it listens on %s, then it warns if others can reach it', (address, warning) => {
+    if (warning === null) expect(exposureWarning(address)).toBeNull()
+    else expect(exposureWarning(address)).toMatch(warning)
+  })
+
+  /** Servers that listen on a loopback address, and believe that it is another one. */
+  const exposed = `--import data:text/javascript,${encodeURIComponent(`
+    import { Server } from 'node:net'
+    const { address } = Server.prototype
+    Server.prototype.address = function () { return { ...address.call(this), address: '0.0.0.0' } }`)}`
+
+  test.each([
+    ['express/server.ts', 'bet_wallet_express'],
+    ['existing-pam/server.ts', 'existing_pam'],
+  ])('when others can reach it, then %s warns before it prints its calls', async (example, name) => {
+    const server = run(example, { PORT: '0', DATA_FOLDER: freshFolder(name), NODE_OPTIONS: exposed })
+    await until(server, /Ctrl\+C/)
+    expect(server.printed.error).toBe(`${exposureWarning('0.0.0.0')}\n\n`)
   })
 
   test.each(['abc', '-1', '65536', '3000.5', ' ', '1e3'])(
@@ -336,16 +355,24 @@ describe('given npm start', () => {
     },
   )
 
-  test('when the port is in use, then the error says so', async () => {
-    const other = createServer()
-    other.listen(0, '127.0.0.1')
-    await once(other, 'listening')
-    const { port } = other.address() as AddressInfo
-    const server = run('express/server.ts', { PORT: `${port}`, DATA_FOLDER: join(folders, 'template') })
-    expect((await server.closed).code).toBe(1)
-    expect(server.printed.error).toBe(`Port ${port} is in use. Choose another: PORT=3001 npm start\n`)
-    other.close()
-  })
+  test.each(['PORT', 'INTERNAL_PORT'])(
+    'when %s is in use, then the error says so, and no database was made',
+    async name => {
+      const other = createServer()
+      other.listen(0, '127.0.0.1')
+      await once(other, 'listening')
+      const { port } = other.address() as AddressInfo
+      const DATA_FOLDER = emptyFolder()
+      const server = run('express/server.ts', { PORT: '0', [name]: `${port}`, DATA_FOLDER })
+      expect((await server.closed).code).toBe(1)
+      const another = name === 'PORT' ? 3001 : 9464
+      expect(server.printed).toEqual({
+        ...{ out: '', error: `Port ${port} is in use. Choose another: ${name}=${another} npm start\n` },
+      })
+      expect(readdirSync(DATA_FOLDER)).toEqual([])
+      other.close()
+    },
+  )
 
   test('when the host does not exist, then the error says so', async () => {
     const server = run('express/server.ts', {
@@ -411,6 +438,90 @@ describe.skipIf(noMariadb !== null)(
     })
   },
 )
+
+describe.each(['express/server.ts', 'match-day/demo.ts'])(
+  'given %s and an address that is wrong',
+  example => {
+    test('when the data folder cannot be written, then the error names DATA_FOLDER', async () => {
+      const DATA_FOLDER = join(emptyFolder(), 'a-file')
+      writeFileSync(DATA_FOLDER, '')
+      const { closed, printed } = run(example, { PORT: '0', DATA_FOLDER })
+      expect((await closed).code).toBe(1)
+      expect(printed.out).toBe('')
+      expect(printed.error).toMatch(
+        /^Cannot write to the folder \S+a-file.\w+ \(ENOTDIR\)\. Name a folder that this user may write to in DATA_FOLDER: DATA_FOLDER=\S+ npm start\n$/,
+      )
+    })
+
+    const escaped =
+      /^DATABASE_URL cannot be read as (?:postgres|mysql):\/\/user:password@host:\d+\/database\. A special character in the user or the password must be escaped: @ as %40, .*\n$/
+    type Case = [name: string, url: string, error: RegExp]
+    const urlsOfMysql: Case[] = [
+      ['of MySQL, with / in the password', 'mysql://anna:hid/den@127.0.0.1:1/casino', escaped],
+      ['of MySQL, with @ and /', 'mysql://anna:hid@d/en@127.0.0.1:1/casino', escaped],
+      ['of MySQL, with %', 'mysql://anna:hidden%@127.0.0.1:1/casino', escaped],
+      [
+        'of no MySQL server',
+        'mysql://anna:hidden@127.0.0.1:1/casino',
+        /^The server .* cannot be used: .*ECONNREFUSED/,
+      ],
+    ]
+    const urlsOfPostgresOnly: Case[] = [
+      ['of MySQL', 'mysql://anna:hidden@127.0.0.1:1/casino', /^DATABASE_URL must be a URL here/],
+    ]
+    const urls: Case[] = [
+      [
+        'no URL',
+        'banana',
+        /^DATABASE_URL must be a URL here, such as postgres:\/\/user:password@host:5432\//,
+      ],
+      ['of another database', 'redis://127.0.0.1/0', /^DATABASE_URL must be a URL here/],
+      ['without slashes', 'postgres:anna@127.0.0.1', /^DATABASE_URL must be a URL here/],
+      ['with @ and / in the password', 'postgres://anna:hid@d/en@127.0.0.1:1/casino', escaped],
+      ['with / in the password', 'postgres://anna:hid/den@127.0.0.1:1/casino', escaped],
+      ['with / in a password of digits', 'postgres://anna:12/hidden@127.0.0.1:1/casino', escaped],
+      ['with # in the password', 'postgres://anna:hid#den@127.0.0.1:1/casino', escaped],
+      ['with ? in a password of digits', 'postgres://anna:12?hidden@127.0.0.1:1/casino', escaped],
+      ['with % in the password', 'postgres://anna:hidden%@127.0.0.1:1/casino', escaped],
+      [
+        'of no server',
+        'postgres://anna:hidden@127.0.0.1:1/casino',
+        /^The server .* cannot be used: .*ECONNREFUSED/,
+      ],
+      ...(example === 'express/server.ts' ? urlsOfMysql : urlsOfPostgresOnly),
+    ]
+
+    test.each(urls)(
+      'when DATABASE_URL is %s, then the error says so without the password',
+      async (_, DATABASE_URL, error) => {
+        const { closed, printed } = run(example, { PORT: '0', DATABASE_URL })
+        expect((await closed).code).toBe(1)
+        expect(printed.out).toBe('')
+        expect(printed.error).toMatch(error)
+        expect(printed.error).not.toMatch(/hid|\n\s+at /)
+      },
+    )
+  },
+)
+
+test('given npm start and a password with @, when it is not escaped, then the server is found', async () => {
+  const { url, pool, drop } = await freshDatabase()
+  const { host, pathname } = new URL(url)
+  const name = `anna_${pathname.slice(1)}`
+  try {
+    await pool.query(`CREATE ROLE ${name} LOGIN SUPERUSER PASSWORD 'p@ss'`)
+    const server = run('express/server.ts', {
+      PORT: '0',
+      DATABASE_URL: `postgres://${name}:p@ss@${host}${pathname}`,
+    })
+    await until(server, /Ctrl\+C/)
+    server.child.kill('SIGKILL')
+    await server.closed
+    await pool.query(`REASSIGN OWNED BY ${name} TO CURRENT_USER; DROP ROLE ${name}`)
+  } finally {
+    await drop()
+  }
+})
 
 describe('given npm run demo', () => {
   test('when it runs twice, then both runs print the same, and the books balance', async () => {

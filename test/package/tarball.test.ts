@@ -135,6 +135,7 @@ describe('the tarball', () => {
       'docs/openapi.json',
       'examples/stores/template.ts',
       'package.json',
+      'src/command/bin.cjs',
     ])
     expect(files.filter(file => file.startsWith('dist/'))).toEqual(
       filesOf(join(root, 'dist')).map(file => `dist/${file}`),
@@ -155,6 +156,15 @@ describe('the tarball', () => {
     expect(entries.sort()).toEqual([...subpaths, ...files].sort())
   })
 
+  it('names the types of each entry point again for moduleResolution node10, which does not read exports', () => {
+    const types = Object.fromEntries(
+      Object.entries(manifest.exports).flatMap(([path, entry]) =>
+        typeof entry === 'string' || path === '.' ? [] : [[path.slice(2), [entry.require.types]]],
+      ),
+    )
+    expect(manifest.typesVersions).toEqual({ '*': types })
+  })
+
   it('passes publint', async () => {
     const bytes = readFileSync(tarball)
     const data = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer
@@ -172,7 +182,7 @@ describe('the tarball', () => {
         entrypoints: Record<string, { resolutions: Record<string, { resolution: unknown }> }>
       }
     }
-    // Node 10 has no subpaths; the profile leaves it out.
+    // Node 10 has no subpaths; the profile leaves it out. Compilers that are set to it find the types: test/types.
     expect(analysis.problems.filter(({ resolutionKind }) => resolutionKind !== 'node10')).toEqual([])
     expect(status).toBe(0)
     for (const path of subpaths) {
