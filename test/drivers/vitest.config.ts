@@ -1,0 +1,18 @@
+/** `npm run test:drivers`: the pages of drivers with the real libraries, on real servers. */
+import { mergeConfig } from 'vitest/config'
+import base from '../vitest.config.js'
+
+export default mergeConfig(
+  { root: base.root, resolve: base.resolve },
+  {
+    test: {
+      include: ['test/drivers/*.test.ts'],
+      globalSetup: [...(base.test?.globalSetup ?? []), 'test/drivers/global-setup.ts'],
+      maxWorkers: 3,
+      // More would need more connections than the server has.
+      maxConcurrency: 4,
+      testTimeout: 120_000,
+      hookTimeout: 120_000,
+    },
+  },
+)
