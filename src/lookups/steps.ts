@@ -38,11 +38,17 @@ export function stepsOf(history: BetHistory): BetStep[] {
   })
 }
 
+/** Whether there is a bet, and no recorded placebet has debited its stake. */
+const isUnplaced = ({ bet, transactions }: BetHistory): boolean =>
+  bet !== null && !transactions.some(({ operation, refusal }) => operation === 'placebet' && refusal === null)
+
+const isStopped = ({ bet }: BetHistory) => bet?.status === 'ROLLED_BACK' && isZero(bet.stake)
+
 /** Whether the bet came from the legacy integration: it has a stake, and no recorded placebet has debited it. */
-export const isLegacy = ({ bet, transactions }: BetHistory): boolean =>
-  bet !== null &&
-  !(bet.status === 'ROLLED_BACK' && isZero(bet.stake)) &&
-  !transactions.some(({ operation, refusal }) => operation === 'placebet' && refusal === null)
+export const isLegacy = (history: BetHistory): boolean => isUnplaced(history) && !isStopped(history)
+
+/** Whether the rollback of the bet came before the bet (D11). */
+export const isTombstone = (history: BetHistory): boolean => isUnplaced(history) && isStopped(history)
 
 function explanationOf(transaction: RecordedTransaction, before: Before, history: BetHistory): Explanation {
   switch (transaction.operation) {
