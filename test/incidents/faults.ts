@@ -68,35 +68,34 @@ export const faultIncidents: readonly Incident[] = [
     ids: {},
     async arise(scene) {
       const down = (scene.database.url ?? '').replace(/@[^/]+/, '@127.0.0.1:9')
-      await unavailable(scene, down, '441')
+      await callAt(scene, down, '441', 503)
     },
     solution: 'Start the database',
     notOn: { PGlite: 'it runs in the process of the wallet' },
   },
   {
     title: 'a database that only reads',
-    alarm: ({ log }) => `Alert BetWalletUnavailable: 97 % of the calls are answered 503.\n${lastLine(log)}`,
-    symptom: '`BetWalletUnavailable`',
+    alarm: ({ log }) => `Alert BetWalletStoreFault: placebet: LOAD_FAILED. Every call is answered 500.\n${lastLine(log)}`,
+    symptom: '`BetWalletStoreFault`',
     ids: {},
     async arise(scene) {
-      const { database, platform, atEnd, keep } = scene
+      const { database, keep } = scene
       const setting = 'default_transaction_read_only'
-      if (database.url === null) {
-        await database.run(`SET ${setting} = on`)
-        atEnd(async () => void (await database.run(`SET ${setting} = off`)))
-        return await platform.placebet({ transactionId: 't-451', betId: 'b-451' }, 503)
-      }
-      // For new sessions, as those of on-call are.
-      const name = decodeURIComponent(new URL(database.url).pathname.slice(1))
+      // For new sessions: those of a wallet that starts now.
+      const url = database.url ?? ''
+      const name = decodeURIComponent(new URL(url).pathname.slice(1))
       await database.run(`ALTER DATABASE "${name}" SET ${setting} = on`)
       keep(
         async () =>
           void (await database.run(`BEGIN READ WRITE; ALTER DATABASE "${name}" RESET ${setting}; COMMIT`)),
       )
-      await unavailable(scene, database.url, '451')
+      await callAt(scene, url, '451', 500)
     },
-    solution: 'It is not the primary',
-    notOn: { MariaDB: 'read_only is a setting of the whole server, which other tests use' },
+    solution: 'Undo that change',
+    notOn: {
+      PGlite: 'its one session is older than the change',
+      MariaDB: 'read_only is a setting of the whole server, which other tests use',
+    },
   },
   {
     title: 'a hook that fails',
@@ -140,12 +139,17 @@ export const faultIncidents: readonly Incident[] = [
 ]
 
 /** A wallet that reaches the database by this address alone. On-call reads the database by the same address. */
-async function unavailable(scene: Parameters<Incident['arise']>[0], url: string, id: string): Promise<void> {
+async function callAt(
+  scene: Parameters<Incident['arise']>[0],
+  url: string,
+  id: string,
+  expected: number,
+): Promise<void> {
   const other = scene.database.storeAt(url)
   scene.atEnd(other.close)
   scene.commandUrl = url
   const platform = await scene.platformOn(other.store)
-  await platform.placebet({ transactionId: `t-${id}`, betId: `b-${id}` }, 503)
+  await platform.placebet({ transactionId: `t-${id}`, betId: `b-${id}` }, expected)
 }
 
 function failingTrigger({ name, schema }: IncidentDatabase): string[] {

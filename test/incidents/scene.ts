@@ -70,7 +70,7 @@ export async function openScene(database: IncidentDatabase, folder: string): Pro
   const log: string[] = []
   let isKept = false
   const platformOn = async (store: WalletStore, options: WalletOptions = {}) => {
-    const wallet = await openWallet(store, options, line => log.push(line))
+    const wallet = await openWallet(store, options, log)
     ends.push(wallet.close)
     return wallet.platform
   }
@@ -105,14 +105,14 @@ export async function openScene(database: IncidentDatabase, folder: string): Pro
   }
 }
 
-async function openWallet(store: WalletStore, options: WalletOptions, write: (line: string) => void) {
+async function openWallet(store: WalletStore, options: WalletOptions, log: string[]) {
   let losesAnswer = false
   const handle = createHttpHandler(store, {
     ...options,
     authenticate: basicAuth(credentials),
     basePath: '/wallet',
     routes: { '/settlement': body => recordSettlement(store, body, options) },
-    onError: createFaultLog(write),
+    onError: createFaultLog(line => log.push(line)),
   })
   const server = createServer(async (request, response) => {
     const { method = '', url: path = '', headers } = request
@@ -140,7 +140,7 @@ async function openWallet(store: WalletStore, options: WalletOptions, write: (li
       () => ['lost', ''] as const,
     )
     if (actual[0] !== expected)
-      throw new Error(`${path} ${JSON.stringify(body)} was answered ${actual.join(' ')}, not ${expected}`)
+      throw new Error(`${path} ${JSON.stringify(body)} was answered ${actual.join(' ')}, not ${expected}. ${log.at(-1) ?? ''}`)
   }
 
   const dated = (call: Placebet) => ({
