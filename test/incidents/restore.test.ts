@@ -218,7 +218,9 @@ describe.skipIf(noPostgres !== null)(`PostgreSQL${noPostgres === null ? '' : ` (
       await pool.end()
       await stop(data)
 
-      await runBlock(restore, { ...paths, '2026-11-22 14:00:00+00': rows[0].time }, second)
+      await runBlock(restore, { ...paths, '2026-11-22 14:00:00+00': rows[0].time }, second).catch((cause: Error) => {
+        throw new Error(readFileSync(join(restored, 'log'), 'utf8'), { cause })
+      })
       const restoredPool = new pg.Pool({ connectionString: urlOf(ports[1]) })
       restoredPool.on('error', () => {})
       // Promoted: it accepts writes.
@@ -255,7 +257,7 @@ describe.skipIf(noMariadbPrograms !== null)(
   `MariaDB${noMariadbPrograms === null ? '' : ` (skipped: ${noMariadbPrograms})`}`,
   () => {
     it('is restored to a point in time, and repaired', async () => {
-      const settings = { log_bin: 'bin', binlog_format: 'ROW' }
+      const settings = { log_bin: 'bin', binlog_format: 'ROW', sync_binlog: '1' }
       const [lost, restored] = [await startMariadb({ settings }), await startMariadb({ settings })]
       const backup = join(folder, 'mariadb')
       try {

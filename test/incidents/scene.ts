@@ -39,6 +39,8 @@ export type ReportRow = Placebet & { operation: string; type?: string }
 export interface Scene {
   readonly database: IncidentDatabase
   readonly platform: Platform
+  /** Of the wallet, with the path below which the calls are. */
+  readonly url: string
   /** What the wallet has logged. */
   readonly log: readonly string[]
   /** The range of the platform's report: UTC. */
@@ -69,15 +71,16 @@ export async function openScene(database: IncidentDatabase, folder: string): Pro
   const ends: (() => Promise<void>)[] = []
   const log: string[] = []
   let isKept = false
-  const platformOn = async (store: WalletStore, options: WalletOptions = {}) => {
+  const walletOn = async (store: WalletStore, options: WalletOptions = {}) => {
     const wallet = await openWallet(store, options, log)
     ends.push(wallet.close)
-    return wallet.platform
+    return wallet
   }
+  const { platform, url } = await walletOn(database.store)
   const now = Date.now()
   return {
-    ...{ database, log, folder, platformOn, commandUrl: database.url },
-    platform: await platformOn(database.store),
+    ...{ database, log, folder, platform, url, commandUrl: database.url },
+    platformOn: async (...store) => (await walletOn(...store)).platform,
     range: { from: withoutMs(now - hourMs), to: withoutMs(now + hourMs) },
     report(rows) {
       const columns = ['operation', 'transactionId', 'betId', 'playerId', 'type', 'amount', 'currency'] as const
@@ -157,7 +160,7 @@ async function openWallet(store: WalletStore, options: WalletOptions, log: strin
       send('/rollbackbet', { type: 'TECHNICAL_ERROR', ...dated(call) }, expected),
   }
   return {
-    platform,
+    ...{ platform, url: base },
     async close() {
       server.close()
       server.closeAllConnections()
