@@ -4,6 +4,7 @@ import mysql from 'mysql2/promise'
 import pg from 'pg'
 import type { WalletStore } from '../../src/index.js'
 import type { WalletLookups } from '../../src/lookups/index.js'
+import type { DatabaseStoreOptions } from '../../src/stores/database/store-options.js'
 import {
   createMysqlLookups,
   createMysqlStore,
@@ -31,7 +32,9 @@ export interface IncidentDatabase {
   reset(): Promise<void>
   /** The rows of a statement. `TRANSACTIONS`, `BETS` and `PLAYERS` stand for the tables. */
   run(statement: string): Promise<readonly object[]>
-  /** For another wallet on the same database, whose network is cut: its store, by another address. */
+  /** Of another wallet on the same database. */
+  storeWith(options: DatabaseStoreOptions): WalletStore
+  /** Of another wallet that reaches the database by another address. */
   storeAt(url: string): { store: WalletStore; close(): Promise<void> }
   forgetPlayer(playerId: string): Promise<unknown>
   /** Another program locks the player's row, until the returned function is called or its session is ended. */
@@ -61,6 +64,7 @@ function onPostgres(client: PostgresClient) {
   return {
     schema: 'bet_wallet',
     store: createPostgresStore(client, limits),
+    storeWith: (options: DatabaseStoreOptions) => createPostgresStore(client, { ...limits, ...options }),
     lookups: createPostgresLookups(client),
     run,
     async reset() {
@@ -134,6 +138,7 @@ export async function openMariadb(url: string): Promise<IncidentDatabase> {
   return {
     ...{ name: 'MariaDB', url, schema, run },
     store: createMysqlStore(pool, options),
+    storeWith: more => createMysqlStore(pool, { ...options, ...more }),
     lookups: createMysqlLookups(pool, { schema }),
     async reset() {
       await run(`DROP DATABASE IF EXISTS ${schema}`)

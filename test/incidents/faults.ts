@@ -62,6 +62,26 @@ export const faultIncidents: readonly Incident[] = [
     },
   },
   {
+    title: 'the same lock, seen by the calls that it fails',
+    alarm: ({ log }) => `Alert BetWalletUnavailable: 3 % of the calls are answered 503.\n${lastLine(log)}`,
+    symptom: '`BetWalletUnavailable`',
+    ids: {},
+    async arise({ platform, database, keep }) {
+      keep(await database.lockPlayer('anna'))
+      await platform.placebet({ transactionId: 't-433', betId: 'b-433' }, 503)
+    },
+    solution: 'As `BetWalletLockWaits`',
+    notOn: { PGlite: 'it has one connection: no other program can lock a row' },
+  },
+  {
+    title: 'more calls than the database commits',
+    alarm: ({ log }) => `Alert BetWalletShedding: overload, the queue of commits is full.\n${lastLine(log)}`,
+    symptom: '`BetWalletShedding`',
+    ids: {},
+    arise: overload,
+    solution: 'faster than the database commits',
+  },
+  {
     title: 'a database that is down',
     alarm: ({ log }) => `Alert BetWalletUnavailable: 100 % of the calls are answered 503.\n${lastLine(log)}`,
     symptom: '`BetWalletUnavailable`',
@@ -137,6 +157,23 @@ export const faultIncidents: readonly Incident[] = [
     },
   },
 ]
+
+/** A commit takes long, and more calls come than the queue holds. */
+async function overload({ platformOn, database }: Parameters<Incident['arise']>[0]): Promise<void> {
+  let goOn = () => {}
+  const slow = new Promise<void>(resolve => {
+    goOn = resolve
+  })
+  const store = database.storeWith({ queueMax: 2, connectionsMax: 1, withinTransaction: () => slow })
+  const platform = await platformOn(store)
+  const calls = Array.from({ length: 8 }, (_, index) =>
+    platform.placebet({ transactionId: `t-48${index}`, betId: `b-48${index}`, amount: '1' }, 503),
+  )
+  await Promise.any(calls)
+  goOn()
+  const results = await Promise.allSettled(calls)
+  if (results.every(({ status }) => status === 'fulfilled')) throw new Error('Every call was shed')
+}
 
 /** A wallet that reaches the database by this address alone. On-call reads the database by the same address. */
 async function callAt(

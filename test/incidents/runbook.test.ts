@@ -57,8 +57,8 @@ describe('the page', () => {
   it('has an incident for every symptom but these', () => {
     const tried = new Set(incidents.map(({ symptom }) => symptom))
     const others = [...new Set(runbookRows.map(({ symptom }) => symptom))].filter(symptom => !tried.has(symptom))
-    // Tested below, and by the benchmark of overload.
-    expect(others).toEqual(['`BetWalletShedding`', '`BetWalletUnauthorized`'])
+    // Tested below.
+    expect(others).toEqual(['`BetWalletUnauthorized`'])
   })
 })
 
