@@ -1,4 +1,5 @@
 /** Incidents about one bet, one player, or one call that is refused. */
+import { hasBalance, uncollected } from './accounts.js'
 import type { Incident } from './incident.js'
 
 export const betIncidents: readonly Incident[] = [
@@ -16,7 +17,8 @@ export const betIncidents: readonly Incident[] = [
   },
   {
     title: 'two transactions for one bet',
-    alarm: () => 'The platform: our transactions t-21 and t-22 are both for bet b-21. Did you take the stake twice?',
+    alarm: () =>
+      'The platform: our transactions t-21 and t-22 are both for bet b-21. Did you take the stake twice?',
     symptom: 'A bet was taken twice; its betId is known',
     ids: { bet: 'b-21' },
     async arise({ platform }) {
@@ -26,8 +28,21 @@ export const betIncidents: readonly Incident[] = [
     solution: 'The stake was debited once',
   },
   {
+    title: 'a store that breaks its contract',
+    alarm: () => 'The platform: bet b-25 was taken twice, by t-25 and t-26. Both were answered 200.',
+    symptom: 'A bet was taken twice; its betId is known',
+    ids: { bet: 'b-25' },
+    async arise({ platform, database }) {
+      await platform.placebet({ transactionId: 't-25', betId: 'b-25' })
+      await platform.placebet({ transactionId: 't-26', betId: 'b-26' })
+      await database.run("UPDATE TRANSACTIONS SET bet_id = 'b-25' WHERE transaction_id = 't-26'")
+    },
+    solution: 'breaks its contract',
+  },
+  {
     title: 'two bets with two betIds',
-    alarm: () => 'Player anna says that 60.00 EUR are missing, but she placed one bet of 30.00 EUR. She knows no betId.',
+    alarm: () =>
+      'Player anna says that 60.00 EUR are missing, but she placed one bet of 30.00 EUR. She knows no betId.',
     symptom: 'Money of a player is missing, or there is too much; no betId is known',
     ids: { player: 'anna' },
     async arise({ platform }) {
@@ -50,7 +65,8 @@ export const betIncidents: readonly Incident[] = [
   },
   {
     title: 'a late bet after its rollback',
-    alarm: () => 'The platform: you refused the placebet of bet b-51 with INVALID_BET, and player anna has the funds. Why?',
+    alarm: () =>
+      'The platform: you refused the placebet of bet b-51 with INVALID_BET, and player anna has the funds. Why?',
     symptom: 'A placebet was refused, and the platform or the player asks why',
     ids: { bet: 'b-51' },
     async arise({ platform }) {
@@ -65,7 +81,10 @@ export const betIncidents: readonly Incident[] = [
     symptom: 'A placebet was refused, and the platform or the player asks why',
     ids: { bet: 'b-61' },
     async arise({ platform }) {
-      await platform.placebet({ transactionId: 't-61', betId: 'b-61', playerId: 'kenji', amount: '12.50' }, 400)
+      await platform.placebet(
+        { transactionId: 't-61', betId: 'b-61', playerId: 'kenji', amount: '12.50' },
+        400,
+      )
     },
     solution: 'nothing is converted',
   },
@@ -95,7 +114,8 @@ export const betIncidents: readonly Incident[] = [
   },
   {
     title: "a settlement of an old integration's bet, which was not imported",
-    alarm: () => 'Our settlement code: the settlement of bet b-91 is refused with INVALID_BET. The player has waited for two days.',
+    alarm: () =>
+      'Our settlement code: the settlement of bet b-91 is refused with INVALID_BET. The player has waited for two days.',
     symptom: 'A bet is over, and nothing was credited',
     ids: { bet: 'b-91' },
     arise: ({ platform }) => platform.settle({ transactionId: 's-91', betId: 'b-91' }, 400),
@@ -103,7 +123,8 @@ export const betIncidents: readonly Incident[] = [
   },
   {
     title: "a rollback of an old integration's bet, which was not imported",
-    alarm: () => 'Player anna: bet b-101 was cancelled, and I did not get my 30.00 EUR back. The platform: your answer to our rollback was 200.',
+    alarm: () =>
+      'Player anna: bet b-101 was cancelled, and I did not get my 30.00 EUR back. The platform: your answer to our rollback was 200.',
     symptom: 'A rollback was answered 200, and the balance did not change',
     ids: { bet: 'b-101' },
     arise: ({ platform }) => platform.rollback({ transactionId: 'r-101', betId: 'b-101' }),
@@ -111,7 +132,8 @@ export const betIncidents: readonly Incident[] = [
   },
   {
     title: 'a second rollback',
-    alarm: () => 'The platform: rollback r-112 of bet b-111 was answered 200, but the balance in the answer did not rise.',
+    alarm: () =>
+      'The platform: rollback r-112 of bet b-111 was answered 200, but the balance in the answer did not rise.',
     symptom: 'A rollback was answered 200, and the balance did not change',
     ids: { bet: 'b-111' },
     async arise({ platform }) {
@@ -140,7 +162,8 @@ export const betIncidents: readonly Incident[] = [
   },
   {
     title: 'a player whose currency the PAM changed while bets were open',
-    alarm: () => 'The platform: rollback r-131 of bet b-131 (player anna) has been refused with INVALID_CURRENCY for an hour.',
+    alarm: () =>
+      'The platform: rollback r-131 of bet b-131 (player anna) has been refused with INVALID_CURRENCY for an hour.',
     symptom: 'A call for a bet that was taken is refused: `INVALID_CURRENCY`',
     ids: { bet: 'b-131', player: 'anna' },
     async arise({ platform, database }) {
@@ -157,10 +180,12 @@ export const betIncidents: readonly Incident[] = [
   },
   {
     title: 'a player whom the wallet does not know',
-    alarm: () => 'The platform: every call for player Anna is refused with INVALID_PLAYER; the last was bet b-141.',
+    alarm: () =>
+      'The platform: every call for player Anna is refused with INVALID_PLAYER; the last was bet b-141.',
     symptom: 'A call is refused: `INVALID_PLAYER`',
     ids: { bet: 'b-141', player: 'Anna' },
-    arise: ({ platform }) => platform.placebet({ transactionId: 't-141', betId: 'b-141', playerId: 'Anna' }, 400),
+    arise: ({ platform }) =>
+      platform.placebet({ transactionId: 't-141', betId: 'b-141', playerId: 'Anna' }, 400),
     solution: 'Compare the id',
   },
   {
@@ -202,7 +227,8 @@ export const betIncidents: readonly Incident[] = [
   },
   {
     title: 'an unsettlement that overtook its settlement',
-    alarm: () => 'The platform: unsettlement u-181 of bet b-181 is answered 503 SETTLEMENT_NOT_FOUND, again and again.',
+    alarm: () =>
+      'The platform: unsettlement u-181 of bet b-181 is answered 503 SETTLEMENT_NOT_FOUND, again and again.',
     symptom: 'An unsettlement is answered 503: `SETTLEMENT_NOT_FOUND`',
     ids: { bet: 'b-181' },
     async arise({ platform }) {
@@ -241,14 +267,16 @@ export const betIncidents: readonly Incident[] = [
     },
     solution: 'may have several settlements',
   },
+  {
+    title: 'a win from which the platform has netted off an uncollected clawback',
+    alarm: () => 'Player anna won 80.00 EUR with bet b-212 and got 5.00 EUR.',
+    symptom: 'A win was credited too low',
+    ids: { player: 'anna' },
+    async arise({ platform, database }) {
+      await uncollected({ platform, database }, '211')
+      await platform.placebet({ transactionId: 't-212', betId: 'b-212', amount: '5' })
+      await platform.settle({ transactionId: 's-212', betId: 'b-212', amount: '5' })
+    },
+    solution: 'nets it off',
+  },
 ]
-
-/** @throws Error if the player has another balance */
-export async function hasBalance(
-  { run }: { run(statement: string): Promise<readonly object[]> },
-  playerId: string,
-  balance: number,
-): Promise<void> {
-  const rows = (await run(`SELECT balance FROM PLAYERS WHERE player_id = '${playerId}'`)) as { balance: string }[]
-  if (Number(rows[0]?.balance) !== balance) throw new Error(`${playerId} has ${rows[0]?.balance}, not ${balance}`)
-}

@@ -1,8 +1,8 @@
 /** Incidents that an alert reports: the database, a lock, code around the wallet. */
 import type { WalletStore } from '../../src/index.js'
+import { uncollected } from './accounts.js'
 import type { IncidentDatabase } from './databases.js'
 import type { Incident } from './incident.js'
-import { uncollected } from './totals.js'
 
 const lastLine = (log: readonly string[]) => `The log: ${log.at(-1) ?? ''}`
 
@@ -95,7 +95,8 @@ export const faultIncidents: readonly Incident[] = [
   },
   {
     title: 'a database that only reads',
-    alarm: ({ log }) => `Alert BetWalletStoreFault: placebet: LOAD_FAILED. Every call is answered 500.\n${lastLine(log)}`,
+    alarm: ({ log }) =>
+      `Alert BetWalletStoreFault: placebet: LOAD_FAILED. Every call is answered 500.\n${lastLine(log)}`,
     symptom: '`BetWalletStoreFault`',
     ids: {},
     async arise(scene) {
@@ -128,7 +129,8 @@ export const faultIncidents: readonly Incident[] = [
       const platform = await platformOn(database.store, {
         authorizeRequest(request) {
           // The bug: a player without a limit of their own.
-          if (Number(request.amount) > (limits.get(request.playerId) as { stake: number }).stake) throw new Error()
+          if (Number(request.amount) > (limits.get(request.playerId) as { stake: number }).stake)
+            throw new Error()
         },
       })
       await platform.placebet({ transactionId: 't-471', betId: 'b-471' }, 500)

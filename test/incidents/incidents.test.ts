@@ -47,9 +47,7 @@ const runHere: RunCommand = async ([name = '', ...words], { database, commandUrl
   writeFileSync(config, 'export const lookups = globalThis.lookupsOfIncident\n')
   Object.assign(globalThis, { lookupsOfIncident: database.lookups })
   const where =
-    commandUrl === null
-      ? ['--config', config]
-      : ['--database-url', commandUrl, '--schema', database.schema]
+    commandUrl === null ? ['--config', config] : ['--database-url', commandUrl, '--schema', database.schema]
   const lines: string[] = []
   const spies = (['log', 'error'] as const).map(stream =>
     vi.spyOn(console, stream).mockImplementation((text: unknown) => void lines.push(String(text))),
@@ -137,7 +135,10 @@ describe.each(tested)('on $name', ({ name, skipped, open, run }) => {
         expect(incident.alarm(scene)).not.toBe('')
         const output = await lookAround(incident, scene, run)
         const rows = rowsOfSymptom(incident.symptom).filter(row => isOutputOf(row, output))
-        expect(rows.length, `The rows that fit:\n${rows.map(({ says }) => says).join('\n')}\n\n${output}`).toBe(1)
+        expect(
+          rows.length,
+          `The rows that fit:\n${rows.map(({ says }) => says).join('\n')}\n\n${output}`,
+        ).toBe(1)
         expect(rows[0]?.whatToDo).toContain(incident.solution)
         await incident.solve?.(scene, output)
       } finally {

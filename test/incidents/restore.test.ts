@@ -4,7 +4,18 @@
  */
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -54,7 +65,14 @@ async function runBlock(
 
 const dated = () => ({ playerId: 'anna', transactionDate: new Date().toISOString() })
 const placebet = (id: string, amount: string) => ({
-  ...{ transactionId: `t-${id}`, betId: `b-${id}`, amount, currency: 'EUR', sessionId: 's', betType: 'SINGLE' },
+  ...{
+    transactionId: `t-${id}`,
+    betId: `b-${id}`,
+    amount,
+    currency: 'EUR',
+    sessionId: 's',
+    betType: 'SINGLE',
+  },
   ...dated(),
 })
 const settlement = (id: string, amount: string) => ({
@@ -72,7 +90,9 @@ const after = [
 
 async function playAfter(store: WalletStore): Promise<void> {
   for (const [operation, call] of after)
-    expect(await (operation === 'placebet' ? handlePlaceBet : recordSettlement)(store, call)).toMatchObject({ ok: true })
+    expect(await (operation === 'placebet' ? handlePlaceBet : recordSettlement)(store, call)).toMatchObject({
+      ok: true,
+    })
   const rollback = { transactionId: 'r-3', betId: 'b-3', type: 'TECHNICAL_ERROR', ...dated() }
   expect(await handleRollbackBet(store, rollback)).toMatchObject({ ok: true })
 }
@@ -83,7 +103,10 @@ function writeReport(): void {
   const rows = [
     ...before.map(call => ['placebet', call] as const),
     ...after,
-    ['rollbackbet', { transactionId: 'r-3', betId: 'b-3', type: 'TECHNICAL_ERROR', amount: '5', currency: 'EUR' }] as const,
+    [
+      'rollbackbet',
+      { transactionId: 'r-3', betId: 'b-3', type: 'TECHNICAL_ERROR', amount: '5', currency: 'EUR' },
+    ] as const,
   ].map(([operation, call]) => {
     const { transactionId, betId, amount, currency } = call
     const type = operation === 'settlement' ? 'BET_PAID' : ''
@@ -134,7 +157,10 @@ async function repair(store: WalletStore, url: string, balance: () => Promise<nu
     for (const [, body = '', path = ''] of [...sorted, ...sorted]) {
       const answer = await fetch(`${base}${path}`, {
         ...{ method: 'POST', body },
-        headers: { 'content-type': 'application/json', authorization: `Basic ${btoa('platform:demo-secret')}` },
+        headers: {
+          'content-type': 'application/json',
+          authorization: `Basic ${btoa('platform:demo-secret')}`,
+        },
       })
       expect([path, answer.status, await answer.text()]).toMatchObject([path, 200, expect.anything()])
     }
@@ -159,99 +185,122 @@ const noPostgres =
     ? `${programs.join(', ')} not found in ${debianFolder}. To install: apt-get install -y --no-install-recommends postgresql`
     : null
 
-describe.skipIf(noPostgres !== null)(`PostgreSQL${noPostgres === null ? '' : ` (skipped: ${noPostgres})`}`, () => {
-  it('is restored to a point in time, and repaired', async () => {
-    const account = unprivileged()
-    const own = (path: string) => {
-      mkdirSync(path, { mode: 0o700 })
-      if (account !== null) chownSync(path, account.uid, account.gid)
-      return path
-    }
-    chmodSync(folder, 0o755)
-    const home = own(join(folder, 'postgres'))
-    const backup = own(join(home, 'backup'))
-    own(join(backup, 'wal'))
-    const [data, restored] = [join(home, 'data'), join(home, 'restored')]
-    const ports = [await freePort(), await freePort()] as const
-    const urlOf = (port: number) => `postgres://postgres@127.0.0.1:${port}/postgres`
-    const as = (port: number) => ({
-      ...spawnAs(account),
-      env: { PATH: `${postgresFolder}:${process.env.PATH}`, PGPORT: String(port), DATABASE_URL: urlOf(port) },
+describe.skipIf(noPostgres !== null)(
+  `PostgreSQL${noPostgres === null ? '' : ` (skipped: ${noPostgres})`}`,
+  () => {
+    it('is restored to a point in time, and repaired', async () => {
+      const account = unprivileged()
+      const own = (path: string) => {
+        mkdirSync(path, { mode: 0o700 })
+        if (account !== null) chownSync(path, account.uid, account.gid)
+        return path
+      }
+      chmodSync(folder, 0o755)
+      const home = own(join(folder, 'postgres'))
+      const backup = own(join(home, 'backup'))
+      own(join(backup, 'wal'))
+      const [data, restored] = [join(home, 'data'), join(home, 'restored')]
+      const ports = [await freePort(), await freePort()] as const
+      const urlOf = (port: number) => `postgres://postgres@127.0.0.1:${port}/postgres`
+      const as = (port: number) => ({
+        ...spawnAs(account),
+        env: {
+          PATH: `${postgresFolder}:${process.env.PATH}`,
+          PGPORT: String(port),
+          DATABASE_URL: urlOf(port),
+        },
+      })
+      const paths = { '/backup': backup, '/restored': restored }
+      const [first, second] = [as(ports[0]), as(ports[1])]
+      const stop = (where: string) =>
+        runBlock(
+          `test ! -e ${where}/postmaster.pid || pg_ctl stop --pgdata ${where} --mode immediate --silent`,
+          {},
+          first,
+        )
+      const start = () =>
+        runBlock(`pg_ctl start --pgdata ${data} --wait --silent --log ${home}/log`, {}, first)
+      try {
+        await runBlock(
+          `initdb --pgdata=${data} --username=postgres --auth=trust --no-sync >${home}/initdb.log`,
+          {},
+          first,
+        )
+        await runBlock(
+          `printf "listen_addresses = '127.0.0.1'\\nunix_socket_directories = ''\\n" >>${data}/postgresql.conf`,
+          {},
+          first,
+        )
+        await start()
+        await withClient(urlOf(ports[0]), async client => {
+          const [settings = ''] = blocksOf('PostgreSQL', 'sql')
+          for (const statement of settings.replaceAll('/backup', backup).split(/;\n/).filter(Boolean))
+            await client.query(statement)
+        })
+        await stop(data)
+        await start()
+
+        const [backUp, restore] = blocksOf('PostgreSQL', 'sh')
+        const pool = new pg.Pool({ connectionString: urlOf(ports[0]) })
+        pool.on('error', () => {})
+        await migratePostgres(pool, {}, { lookupIndexes: true })
+        await pool.query("INSERT INTO bet_wallet.players VALUES ('anna', 'EUR', 100)")
+        const store = createPostgresStore(pool)
+        await runBlock(backUp, paths, first)
+        for (const call of before) expect(await handlePlaceBet(store, call)).toMatchObject({ ok: true })
+        const { rows } = await pool.query('SELECT clock_timestamp()::text AS time')
+        await playAfter(store)
+        // The last of the WAL, as an archive has it a little later.
+        const { rows: switched } = await pool.query('SELECT pg_walfile_name(pg_switch_wal()) AS name')
+        await expect
+          .poll(() => existsSync(join(backup, 'wal', switched[0].name)), { timeout: 60_000, interval: 50 })
+          .toBe(true)
+        const last = await pool.query(
+          'SELECT max(wallet_transaction_id::bigint)::int AS id FROM bet_wallet.transactions',
+        )
+        await pool.end()
+        await stop(data)
+
+        await runBlock(restore, { ...paths, '2026-11-22 14:00:00+00': rows[0].time }, second).catch(
+          (cause: Error) => {
+            throw new Error(readFileSync(join(restored, 'log'), 'utf8'), { cause })
+          },
+        )
+        const restoredPool = new pg.Pool({ connectionString: urlOf(ports[1]) })
+        restoredPool.on('error', () => {})
+        // Promoted: it accepts writes.
+        await expect
+          .poll(async () => (await restoredPool.query('SELECT pg_is_in_recovery() AS it')).rows[0].it, {
+            timeout: 60_000,
+          })
+          .toBe(false)
+        const { rows: kept } = await restoredPool.query('SELECT transaction_id FROM bet_wallet.transactions')
+        expect(kept).toEqual([{ transaction_id: 't-1' }])
+        await restoredPool.query(blocksOf('After it', 'sql')[0] ?? '')
+        const again = createPostgresStore(restoredPool)
+        await again.ready()
+        await repair(again, urlOf(ports[1]), async () => {
+          const found = await restoredPool.query('SELECT balance::float FROM bet_wallet.players')
+          return found.rows[0].balance
+        })
+        const { rows: references } = await restoredPool.query(
+          "SELECT wallet_transaction_id::int AS id FROM bet_wallet.transactions WHERE transaction_id <> 't-1'",
+        )
+        for (const { id } of references) expect(id).toBeGreaterThan(last.rows[0].id)
+        await restoredPool.end()
+      } finally {
+        for (const where of [data, restored]) await stop(where).catch(() => '')
+      }
     })
-    const paths = { '/backup': backup, '/restored': restored }
-    const [first, second] = [as(ports[0]), as(ports[1])]
-    const stop = (where: string) =>
-      runBlock(`test ! -e ${where}/postmaster.pid || pg_ctl stop --pgdata ${where} --mode immediate --silent`, {}, first)
-    const start = () => runBlock(`pg_ctl start --pgdata ${data} --wait --silent --log ${home}/log`, {}, first)
-    try {
-      await runBlock(`initdb --pgdata=${data} --username=postgres --auth=trust --no-sync >${home}/initdb.log`, {}, first)
-      await runBlock(
-        `printf "listen_addresses = '127.0.0.1'\\nunix_socket_directories = ''\\n" >>${data}/postgresql.conf`,
-        {},
-        first,
-      )
-      await start()
-      await withClient(urlOf(ports[0]), async client => {
-        const [settings = ''] = blocksOf('PostgreSQL', 'sql')
-        for (const statement of settings.replaceAll('/backup', backup).split(/;\n/).filter(Boolean))
-          await client.query(statement)
-      })
-      await stop(data)
-      await start()
-
-      const [backUp, restore] = blocksOf('PostgreSQL', 'sh')
-      const pool = new pg.Pool({ connectionString: urlOf(ports[0]) })
-      pool.on('error', () => {})
-      await migratePostgres(pool, {}, { lookupIndexes: true })
-      await pool.query("INSERT INTO bet_wallet.players VALUES ('anna', 'EUR', 100)")
-      const store = createPostgresStore(pool)
-      await runBlock(backUp, paths, first)
-      for (const call of before) expect(await handlePlaceBet(store, call)).toMatchObject({ ok: true })
-      const { rows } = await pool.query('SELECT clock_timestamp()::text AS time')
-      await playAfter(store)
-      // The last of the WAL, as an archive has it a little later.
-      const { rows: switched } = await pool.query('SELECT pg_walfile_name(pg_switch_wal()) AS name')
-      await expect
-        .poll(() => existsSync(join(backup, 'wal', switched[0].name)), { timeout: 60_000, interval: 50 })
-        .toBe(true)
-      const last = await pool.query('SELECT max(wallet_transaction_id::bigint)::int AS id FROM bet_wallet.transactions')
-      await pool.end()
-      await stop(data)
-
-      await runBlock(restore, { ...paths, '2026-11-22 14:00:00+00': rows[0].time }, second).catch((cause: Error) => {
-        throw new Error(readFileSync(join(restored, 'log'), 'utf8'), { cause })
-      })
-      const restoredPool = new pg.Pool({ connectionString: urlOf(ports[1]) })
-      restoredPool.on('error', () => {})
-      // Promoted: it accepts writes.
-      await expect
-        .poll(async () => (await restoredPool.query('SELECT pg_is_in_recovery() AS it')).rows[0].it, { timeout: 60_000 })
-        .toBe(false)
-      const { rows: kept } = await restoredPool.query('SELECT transaction_id FROM bet_wallet.transactions')
-      expect(kept).toEqual([{ transaction_id: 't-1' }])
-      await restoredPool.query(blocksOf('After it', 'sql')[0] ?? '')
-      const again = createPostgresStore(restoredPool)
-      await again.ready()
-      await repair(again, urlOf(ports[1]), async () => {
-        const found = await restoredPool.query('SELECT balance::float FROM bet_wallet.players')
-        return found.rows[0].balance
-      })
-      const { rows: references } = await restoredPool.query(
-        "SELECT wallet_transaction_id::int AS id FROM bet_wallet.transactions WHERE transaction_id <> 't-1'",
-      )
-      for (const { id } of references) expect(id).toBeGreaterThan(last.rows[0].id)
-      await restoredPool.end()
-    } finally {
-      for (const where of [data, restored]) await stop(where).catch(() => '')
-    }
-  })
-})
+  },
+)
 
 const clients = ['mariadb', 'mariadb-dump', 'mariadb-binlog'].filter(
   name => !(process.env.PATH ?? '').split(':').some(path => existsSync(join(path, name))),
 )
 const noMariadbPrograms =
-  noMariadb ?? (clients.length === 0 ? null : `${clients.join(', ')} not found here. To install: ${installCommand}`)
+  noMariadb ??
+  (clients.length === 0 ? null : `${clients.join(', ')} not found here. To install: ${installCommand}`)
 
 describe.skipIf(noMariadbPrograms !== null)(
   `MariaDB${noMariadbPrograms === null ? '' : ` (skipped: ${noMariadbPrograms})`}`,

@@ -56,7 +56,9 @@ describe('the page', () => {
 
   it('has an incident for every symptom but these', () => {
     const tried = new Set(incidents.map(({ symptom }) => symptom))
-    const others = [...new Set(runbookRows.map(({ symptom }) => symptom))].filter(symptom => !tried.has(symptom))
+    const others = [...new Set(runbookRows.map(({ symptom }) => symptom))].filter(
+      symptom => !tried.has(symptom),
+    )
     // Tested below.
     expect(others).toEqual(['`BetWalletUnauthorized`'])
   })
@@ -154,26 +156,29 @@ const noCurl = (process.env.PATH ?? '').split(delimiter).some(path => existsSync
   ? null
   : 'curl is not installed here: apt-get install -y --no-install-recommends curl'
 
-describe.skipIf(noCurl !== null)(`the call of "Credentials"${noCurl === null ? '' : ` (skipped: ${noCurl})`}`, () => {
-  it('tells a right password from a wrong one, and records nothing', async () => {
-    const { url, drop } = await freshDatabase()
-    const database = openPostgres(url)
-    await database.reset()
-    const scene = await openScene(database, folder)
-    try {
-      const [block] = codeBlocksOf(sectionOf(runbook, 'Credentials'))
-      const env = { WALLET_URL: scene.url, WALLET_USER: 'platform' }
-      const statusOf = async (password: string) => {
-        const { text } = await runBlock(block?.code ?? '', {}, { ...env, WALLET_PASSWORD: password })
-        return /^HTTP\/1\.1 (\d+)/m.exec(text)?.[1]
+describe.skipIf(noCurl !== null)(
+  `the call of "Credentials"${noCurl === null ? '' : ` (skipped: ${noCurl})`}`,
+  () => {
+    it('tells a right password from a wrong one, and records nothing', async () => {
+      const { url, drop } = await freshDatabase()
+      const database = openPostgres(url)
+      await database.reset()
+      const scene = await openScene(database, folder)
+      try {
+        const [block] = codeBlocksOf(sectionOf(runbook, 'Credentials'))
+        const env = { WALLET_URL: scene.url, WALLET_USER: 'platform' }
+        const statusOf = async (password: string) => {
+          const { text } = await runBlock(block?.code ?? '', {}, { ...env, WALLET_PASSWORD: password })
+          return /^HTTP\/1\.1 (\d+)/m.exec(text)?.[1]
+        }
+        expect(await statusOf('demo-secret')).toBe('400')
+        expect(await statusOf('the-old-one')).toBe('401')
+        expect(await database.run('SELECT 1 FROM TRANSACTIONS')).toEqual([])
+      } finally {
+        await scene.close()
+        await database.close()
+        await drop()
       }
-      expect(await statusOf('demo-secret')).toBe('400')
-      expect(await statusOf('the-old-one')).toBe('401')
-      expect(await database.run('SELECT 1 FROM TRANSACTIONS')).toEqual([])
-    } finally {
-      await scene.close()
-      await database.close()
-      await drop()
-    }
-  })
-})
+    })
+  },
+)

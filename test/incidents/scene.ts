@@ -83,11 +83,26 @@ export async function openScene(database: IncidentDatabase, folder: string): Pro
     platformOn: async (...store) => (await walletOn(...store)).platform,
     range: { from: withoutMs(now - hourMs), to: withoutMs(now + hourMs) },
     report(rows) {
-      const columns = ['operation', 'transactionId', 'betId', 'playerId', 'type', 'amount', 'currency'] as const
+      const columns = [
+        'operation',
+        'transactionId',
+        'betId',
+        'playerId',
+        'type',
+        'amount',
+        'currency',
+      ] as const
       const isDated = rows.some(({ transactionDate }) => transactionDate !== undefined)
       const names = isDated ? ([...columns, 'transactionDate'] as const) : columns
       const lines = rows.map(row => {
-        const full = { playerId: 'anna', type: '', amount: '30', currency: 'EUR', transactionDate: '', ...row }
+        const full = {
+          playerId: 'anna',
+          type: '',
+          amount: '30',
+          currency: 'EUR',
+          transactionDate: '',
+          ...row,
+        }
         return names.map(name => full[name]).join(',')
       })
       writeFileSync(join(folder, 'platform.csv'), `${[names.join(','), ...lines].join('\n')}\n`)
@@ -143,7 +158,9 @@ async function openWallet(store: WalletStore, options: WalletOptions, log: strin
       () => ['lost', ''] as const,
     )
     if (actual[0] !== expected)
-      throw new Error(`${path} ${JSON.stringify(body)} was answered ${actual.join(' ')}, not ${expected}. ${log.at(-1) ?? ''}`)
+      throw new Error(
+        `${path} ${JSON.stringify(body)} was answered ${actual.join(' ')}, not ${expected}. ${log.at(-1) ?? ''}`,
+      )
   }
 
   const dated = (call: Placebet) => ({

@@ -1,5 +1,5 @@
 /** Incidents about totals: the platform's report, and what the wallet has recorded. */
-import { hasBalance } from './bets.js'
+import { hasBalance, uncollected } from './accounts.js'
 import type { Incident } from './incident.js'
 
 const differ = (amount: string) => () =>
@@ -30,7 +30,13 @@ export const totalIncidents: readonly Incident[] = [
       await platform.settle({ transactionId: 's-311', betId: 'b-311', amount: '10' })
       report([
         { operation: 'placebet', transactionId: 't-311', betId: 'b-311' },
-        { operation: 'settlement', transactionId: 's-311', betId: 'b-311', type: 'BET_PAID', amount: '51.50' },
+        {
+          operation: 'settlement',
+          transactionId: 's-311',
+          betId: 'b-311',
+          type: 'BET_PAID',
+          amount: '51.50',
+        },
       ])
     },
     solution: 'Agree with the platform which amount is right',
@@ -48,7 +54,8 @@ export const totalIncidents: readonly Incident[] = [
   },
   {
     title: 'a transaction on the other side of midnight',
-    alarm: () => "Finance: the total of 21 November differs by 41.50 EUR. The platform's report of that day is platform.csv.",
+    alarm: () =>
+      "Finance: the total of 21 November differs by 41.50 EUR. The platform's report of that day is platform.csv.",
     ...{ symptom, ids: {} },
     async arise(scene) {
       const { platform, report, database } = scene
@@ -57,7 +64,10 @@ export const totalIncidents: readonly Incident[] = [
       await platform.settle({ transactionId: 's-331', betId: 'b-331', amount: '41.5', transactionDate })
       const [day, next] = ['2026-11-21 12:00:00', '2026-11-22 00:00:00.1']
       const zone = database.name === 'MariaDB' ? '' : '+00'
-      for (const [id, time] of [['t-331', day], ['s-331', next]])
+      for (const [id, time] of [
+        ['t-331', day],
+        ['s-331', next],
+      ])
         await database.run(
           `UPDATE TRANSACTIONS SET recorded_at = '${time}${zone}' WHERE transaction_id = '${id}'`,
         )
@@ -101,12 +111,20 @@ export const totalIncidents: readonly Incident[] = [
       await platform.settle({ transactionId: 's-351', betId: 'b-351', amount: '55.5' })
       await database.run("DELETE FROM TRANSACTIONS WHERE transaction_id IN ('t-352', 's-351')")
       await database.run("DELETE FROM BETS WHERE bet_id = 'b-352'")
-      await database.run("UPDATE BETS SET bet_paid_live = NULL, bet_paid_reversed = NULL, bet_paid_owed = NULL, revision = 1 WHERE bet_id = 'b-351'")
+      await database.run(
+        "UPDATE BETS SET bet_paid_live = NULL, bet_paid_reversed = NULL, bet_paid_owed = NULL, revision = 1 WHERE bet_id = 'b-351'",
+      )
       await database.run("UPDATE PLAYERS SET balance = 70 WHERE player_id = 'anna'")
       report([
         { operation: 'placebet', transactionId: 't-351', betId: 'b-351' },
         { operation: 'placebet', transactionId: 't-352', betId: 'b-352', amount: '10' },
-        { operation: 'settlement', transactionId: 's-351', betId: 'b-351', type: 'BET_PAID', amount: '55.50' },
+        {
+          operation: 'settlement',
+          transactionId: 's-351',
+          betId: 'b-351',
+          type: 'BET_PAID',
+          amount: '55.50',
+        },
       ])
     },
     solution: 'Send each call',
@@ -122,15 +140,3 @@ export const totalIncidents: readonly Incident[] = [
     },
   },
 ]
-
-/** A clawback of 75 EUR from anna, who has bet the money away. */
-export async function uncollected(
-  { platform, database }: Pick<Parameters<Incident['arise']>[0], 'platform' | 'database'>,
-  id: string,
-): Promise<void> {
-  const bet = { betId: `b-${id}` }
-  await platform.placebet({ transactionId: `t-${id}`, ...bet })
-  await platform.settle({ transactionId: `s-${id}`, ...bet, amount: '75' })
-  await database.run("UPDATE PLAYERS SET balance = 5 WHERE player_id = 'anna'")
-  await platform.unsettle({ transactionId: `u-${id}`, ...bet }, 402)
-}
