@@ -1,7 +1,7 @@
 /** The life of a bet, told from its records: each call with its rule, what holds now, and a verdict. */
-import { isoMinorUnits } from '../currencies.js'
-import { add, compare, type Decimal, format, isZero, negate, subtract } from '../money.js'
+import { add, compare, isZero, negate, subtract } from '../money.js'
 import type { SettlementType } from '../store.js'
+import { money } from './money-text.js'
 import type { BetHistory, RecordedBet } from './records.js'
 import { type BetStep, isLegacy, isTombstone, stepsOf } from './steps.js'
 
@@ -21,11 +21,6 @@ export interface BetStory {
 }
 
 const settlementTypes = ['BET_PAID', 'VOIDED', 'CASHOUT'] as const satisfies SettlementType[]
-
-/** An amount with its currency: `"30.00 EUR"`. */
-export function money(amount: Decimal, currency: string | null): string {
-  return currency === null ? amount : `${format(amount, isoMinorUnits(currency))} ${currency}`
-}
 
 /** Tells what the records of a bet say, and claims nothing that they do not. */
 export function tellBet(history: BetHistory): BetStory {

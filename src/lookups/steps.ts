@@ -1,5 +1,6 @@
 /** Why a recorded transaction was decided as it was: the rule, in words. */
 import { isZero } from '../money.js'
+import { money } from './money-text.js'
 import type { BetHistory, RecordedTransaction } from './records.js'
 
 /** One recorded call in the life of a bet. */
@@ -70,15 +71,18 @@ const placed = ({ amount }: RecordedTransaction): Explanation => ({
 })
 
 function refusedBet(
-  { refusal, playerId }: RecordedTransaction,
+  { refusal, playerId, amount, currency }: RecordedTransaction,
   { placed: first, isTombstone, isRolledBack }: Before,
   { bet }: BetHistory,
 ): Explanation {
   const { errorCode = '', description = '' } = refusal ?? {}
   if (errorCode === 'INSUFFICIENT_FUNDS')
-    return { rule: 'D6', why: 'the balance was lower than the stake; final, nothing was debited' }
+    return {
+      rule: 'D6',
+      why: `the balance was lower than the stake of ${money(amount ?? '', currency)}; final, nothing was debited`,
+    }
   if (errorCode === 'INVALID_CURRENCY')
-    return { rule: 'D23', why: 'not the currency of the player; final, nothing was debited' }
+    return { rule: 'D23', why: `${currency} is not the currency of the player; final, nothing was debited` }
   // The library's own descriptions; a rule of the operator may answer INVALID_BET too.
   if (errorCode !== 'INVALID_BET' || !description.startsWith('betId: '))
     return {

@@ -1,7 +1,8 @@
 /** Look-ups as text for a terminal. */
 import { isoMinorUnits } from '../currencies.js'
 import { type Decimal, format, isNegative, isZero, subtract } from '../money.js'
-import { type BetStory, money } from './bet-story.js'
+import type { BetStory } from './bet-story.js'
+import { money } from './money-text.js'
 import type { PlayerHistory, RecordedBet, RecordedTransaction } from './records.js'
 
 interface Column<Row> {
@@ -107,7 +108,11 @@ function changeColumns(currency: string | null): Column<RecordedTransaction>[] {
     {
       title: 'Balance after',
       right: true,
-      text: ({ balanceAfter, currency: own }) => (balanceAfter === null ? '?' : plain(balanceAfter, own)),
+      text: ({ balanceAfter, currency: own, refusal }) => {
+        if (balanceAfter === null) return '?'
+        // The balance is in another currency than the call.
+        return refusal?.errorCode === 'INVALID_CURRENCY' ? balanceAfter : plain(balanceAfter, own)
+      },
     },
   ]
 }

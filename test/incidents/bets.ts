@@ -76,6 +76,18 @@ export const betIncidents: readonly Incident[] = [
     solution: 'overtook',
   },
   {
+    title: 'a bet without the funds for it',
+    alarm: () => 'Player anna: my bet b-55 was refused, and I have 100.00 EUR.',
+    symptom: 'A placebet was refused, and the platform or the player asks why',
+    ids: { bet: 'b-55' },
+    async arise({ platform, database }) {
+      await database.run("UPDATE PLAYERS SET balance = 10 WHERE player_id = 'anna'")
+      await platform.placebet({ transactionId: 't-55', betId: 'b-55' }, 402)
+      await database.run("UPDATE PLAYERS SET balance = 100 WHERE player_id = 'anna'")
+    },
+    solution: 'lower than the stake at that moment',
+  },
+  {
     title: "a bet in a currency that is not the player's",
     alarm: () => "The platform: all of player kenji's bets are refused since this evening, b-61 for example.",
     symptom: 'A placebet was refused, and the platform or the player asks why',

@@ -2,9 +2,12 @@
  * The incidents, solved as on-call would: the alarm names a symptom of docs/runbook.md; what its rows say to run is
  * run; the output must be that of exactly one of them, and that row must have the solution.
  */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { bet } from '../../src/command/bet.js'
 import { player } from '../../src/command/player.js'
@@ -19,13 +22,15 @@ import {
   openMariadb,
   openPglite,
   openPostgres,
+  otherProgram,
 } from './databases.js'
 import type { Incident } from './incident.js'
 import { incidents } from './incidents.js'
 import { commandFile, outputOf, type RunCommand, runBuiltCommand } from './looking.js'
-import { isOutputOf, type LookAt, lookAtsOf, rowsOfSymptom, runbookRows } from './page.js'
+import { isOutputOf, type LookAt, lookAtsOf, rowsOfSymptom, runbookRows, statementsOf } from './page.js'
 import { openScene, type Scene } from './scene.js'
 
+const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'bet-wallet-incidents-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -155,3 +160,51 @@ async function lookAround(incident: Incident, scene: Scene, run: RunCommand): Pr
     for (const look of lookAtsOf(row)) looks.set(JSON.stringify(look), look)
   return await outputOf([...looks.values()], incident, scene, run)
 }
+
+describe('prepare.ts', () => {
+  let url = ''
+  let drop = async () => {}
+  beforeAll(async () => {
+    const database = await freshDatabase()
+    url = database.url
+    drop = database.drop
+  })
+  afterAll(() => drop())
+
+  const prepare = (number: number) =>
+    spawn(
+      process.execPath,
+      ['--import', 'tsx', join(root, 'test/incidents/prepare.ts'), String(number), '--database-url', url],
+      {
+        cwd: root,
+        env: { ...process.env, NODE_OPTIONS: '', TSX_TSCONFIG_PATH: join(root, 'examples/tsconfig.json') },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    )
+
+  it('prints the alarm and nothing else', async () => {
+    const child = prepare(1)
+    let printed = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      printed += text
+    })
+    const [code] = await once(child, 'close')
+    expect([code, printed]).toEqual([0, `${incidents[0]?.alarm({} as Scene)}\n`])
+  })
+
+  it('keeps a lock until it is interrupted', async () => {
+    const child = prepare(incidents.findIndex(({ title }) => title.startsWith('a row of a player')) + 1)
+    let printed = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      printed += text
+    })
+    await expect.poll(() => printed, { timeout: 60_000 }).toContain('Ctrl+C')
+    const [find = ''] = statementsOf('Locks', 'PostgreSQL')
+    const database = openPostgres(url)
+    expect(await database.run(find)).toMatchObject([{ application_name: otherProgram }])
+    child.kill('SIGINT')
+    expect(await once(child, 'close')).toEqual([0, null])
+    await expect.poll(() => database.run(find)).toEqual([])
+    await database.close()
+  })
+})

@@ -101,8 +101,18 @@ describe('the rule of each call', () => {
   const before = transaction()
   it.each<[string, BetHistory, string, RegExp]>([
     ['an accepted bet', history(bet(), before), 'spec 4.1', /new bet, and the funds sufficed/],
-    ['no funds', history(null, refused('INSUFFICIENT_FUNDS', 'amount: x')), 'D6', /lower than the stake/],
-    ['currency', history(null, refused('INVALID_CURRENCY', 'currency: x')), 'D23', /currency of the player/],
+    [
+      'no funds',
+      history(null, refused('INSUFFICIENT_FUNDS', 'amount: x')),
+      'D6',
+      /lower than the stake of 30\.00 EUR/,
+    ],
+    [
+      'currency',
+      history(null, refused('INVALID_CURRENCY', 'currency: x')),
+      'D23',
+      /^EUR is not the currency of the player/,
+    ],
     ['a used betId', history(bet(), before, refused('INVALID_BET', used)), 'D10', /belongs to t-1/],
     [
       'another player',
@@ -248,6 +258,11 @@ describe('what the records do not explain', () => {
       'Refusals that a retry may still turn into a success are not recorded either (D8), nor are faults (D9).',
     ])
   })
+})
+
+it('prints the balance of another currency than that of the call as it is', () => {
+  const found = refused('INVALID_CURRENCY', 'currency: x', { playerId: 'kenji', balanceAfter: '5000' })
+  expect(formatBet(tellBet(history(null, found)))).toMatch(/ 0\.00 +5000 {2}refused INVALID_CURRENCY/)
 })
 
 describe('a player', () => {
