@@ -97,7 +97,8 @@ describe('a fault', () => {
     const onOutcome = (event: OutcomeEvent) => void events.push(event)
     const store = scripted([lazy as never], [])
     const fault = await faultOf(handleRollbackBet(store, rollbackBet(), { onOutcome }))
-    expect(fault).toMatchObject({ code: 'UNEXPECTED', retryable: false, cause })
+    const message = 'An unexpected error; changes may have been made'
+    expect(fault).toMatchObject({ code: 'UNEXPECTED', message, retryable: false, cause })
     expect(events).toEqual([expect.objectContaining({ reason: 'FAULT', error: fault })])
   })
 })
@@ -168,6 +169,14 @@ describe('bet-wallet:load, bet-wallet:decide and bet-wallet:commit', () => {
     expect(messages()[0]?.status).toBe(result.status)
   })
 
+  test('when commit returns nothing, then it is reported as the fault of the store that it is', async () => {
+    const { messages } = recordEvents('bet-wallet:commit')
+    const store = scripted([snapshot({ bet: bet() })], [() => undefined as never])
+    const fault = await faultOf(handlePlaceBet(store, placeBet()))
+    expect(fault).toMatchObject({ code: 'STORE_CONTRACT' })
+    expect(messages()).toEqual([expect.objectContaining({ status: null, error: null })])
+  })
+
   test('when load throws at once, then there is an error event', async () => {
     const { names, messages } = recordEvents('bet-wallet:load')
     const store = scripted(
@@ -212,6 +221,12 @@ test('a store that is bound to the start of a request is seen by its parts', asy
 describe('without a subscriber', () => {
   const prototype = Object.getPrototypeOf(tracingChannel('any')) as ReturnType<typeof tracingChannel>
   afterEach(() => void vi.restoreAllMocks())
+
+  test('when there is no onOutcome either, then nothing is reported as a failed hook', async () => {
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+    await handlePlaceBet(createMemoryStore([alice]), placeBet())
+    expect(warn).not.toHaveBeenCalled()
+  })
 
   test('when calls are answered, then no channel is used', async () => {
     const used = [vi.spyOn(prototype, 'tracePromise'), vi.spyOn(prototype, 'traceSync')]

@@ -89,6 +89,81 @@ export const survivors: readonly KnownSurvivor[] = [
   ),
   ...because(
     'equivalent',
+    'A fraction of a unit is no safe integer: big.js compares.',
+    'src/money.ts',
+    'const decimals = Math.max(writtenDecimalsOf(a), writtenDecimalsOf(b))',
+    [
+      [
+        'Math.max(writtenDecimalsOf(a), writtenDecimalsOf(b))',
+        'Math.min(writtenDecimalsOf(a), writtenDecimalsOf(b))',
+      ],
+    ],
+  ),
+  ...because(
+    'equivalent',
+    'The fast path of a comparison, switched off: big.js has the same result.',
+    'src/money.ts',
+    'return Number.isSafeInteger(units) ? (Math.sign(units) as -1 | 0 | 1) : new Big(a).cmp(b)',
+    [['Number.isSafeInteger(units)', 'false']],
+  ),
+  ...because(
+    'equivalent',
+    'It carries more often, which is slower and as exact.',
+    'src/money.ts',
+    'if (written > decimals) {',
+    [
+      ['written > decimals', 'true'],
+      ['written > decimals', 'written >= decimals'],
+    ],
+  ),
+  ...because(
+    'equivalent',
+    'The fast path of a long sum, switched off: every amount is carried, which is slower and as exact.',
+    'src/money.ts',
+    'if (Number.isSafeInteger(next)) {',
+    [
+      ['Number.isSafeInteger(next)', 'false'],
+      ['{ units = next return }', '{}'],
+    ],
+  ),
+  ...because(
+    'equivalent',
+    'The fast path, switched off: NaN or undefined is no safe integer, and big.js has the same result.',
+    'src/money.ts',
+    'function unitsOf(value: Decimal, decimals: number): number {',
+    [
+      [
+        "{ const missing = decimals - writtenDecimalsOf(value) if (value.length + missing > numberDigitsMax) return Number.NaN return Number(value.replace('.', '')) * 10 ** missing }",
+        '{}',
+      ],
+    ],
+  ),
+  ...because(
+    'equivalent',
+    'The fast path for fewer amounts: big.js has the same result.',
+    'src/money.ts',
+    'if (value.length + missing > numberDigitsMax) return Number.NaN',
+    [
+      ['value.length + missing > numberDigitsMax', 'true'],
+      ['value.length + missing > numberDigitsMax', 'value.length + missing >= numberDigitsMax'],
+    ],
+  ),
+  ...because(
+    'equivalent',
+    'Such units are a multiple of 10, so exact up to 2^54. Beyond, no sum is a safe integer, and big.js adds.',
+    'src/money.ts',
+    'if (value.length + missing > numberDigitsMax) return Number.NaN',
+    [['value.length + missing', 'value.length - missing']],
+  ),
+  ...because(
+    'equivalent',
+    'Such a text is no number: NaN, and big.js has the same result.',
+    'src/money.ts',
+    "return Number(value.replace('.', '')) * 10 ** missing",
+    [["''", '"Stryker was here!"']],
+  ),
+  ...because(
+    'equivalent',
     'The fast path for most dates, switched off: the other path has the same result.',
     'src/requests.ts',
     'if (canonicalDate.test(value)) return value',

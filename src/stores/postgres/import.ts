@@ -5,7 +5,7 @@ import { betToRow, type ImportReport, importInChunks, transactionToRow } from '.
 import { lines, sql } from '../database/sql-text.js'
 import type { PostgresClient } from './client.js'
 import { errors } from './errors.js'
-import { nextWalletTransactionId } from './sql/fragments.js'
+import { emptyCommit, nextWalletTransactionId } from './sql/fragments.js'
 import { literal } from './sql/quoting.js'
 import { type PostgresTables, type Tables, tablesOf } from './tables.js'
 
@@ -119,13 +119,13 @@ interface RowsOf<Item> {
   rowOf(item: Item): object
 }
 
-function importRows<Item>(
+async function importRows<Item>(
   client: PostgresClient,
   items: Iterable<Item> | AsyncIterable<Item>,
   { text, schema, describe, rowOf }: RowsOf<Item>,
 ): Promise<ImportReport> {
   const statement = text(tablesOf(schema === undefined ? {} : { schema }))
-  return importInChunks(items, {
+  const report = await importInChunks(items, {
     describe,
     makeError: errors.make,
     async insert(chunk) {
@@ -133,4 +133,6 @@ function importRows<Item>(
       return (rows as { imported: number }[])[0]?.imported ?? 0
     },
   })
+  await client.query(`SELECT ${emptyCommit}`)
+  return report
 }

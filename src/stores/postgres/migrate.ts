@@ -5,6 +5,7 @@ import type { PostgresClient } from './client.js'
 import { PostgresStoreError } from './errors.js'
 import { transactionsTableOf } from './lookups.js'
 import { check } from './option-checks.js'
+import { emptyCommit } from './sql/fragments.js'
 import { createIndex, dropIndex } from './sql/lookups.js'
 import { besideAdvice, isRefusedForOptions } from './sql/options.js'
 import { dollarQuoted } from './sql/quoting.js'
@@ -112,6 +113,7 @@ async function migrate(client: PostgresClient, tables: Tables, beside: boolean):
   try {
     // One statement, and so one database transaction with any client.
     await client.query(`DO ${dollarQuoted('migration', body)}`)
+    await client.query(`SELECT ${emptyCommit}`)
   } catch (cause) {
     if (!isRefusedForOptions(cause)) throw cause
     throw new PostgresStoreError('SCHEMA_OPTIONS', `${cause.message}. ${besideAdvice}`, { cause })

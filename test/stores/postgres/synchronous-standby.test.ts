@@ -3,7 +3,13 @@
  * failover would lose it. It must not be answered as committed.
  */
 import { EventEmitter } from 'node:events'
-import { createPostgresStore, type PostgresClient, type PostgresStoreOptions } from 'bet-wallet/postgres'
+import {
+  createPostgresStore,
+  importBets,
+  migratePostgres,
+  type PostgresClient,
+  type PostgresStoreOptions,
+} from 'bet-wallet/postgres'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type Connections, connectionsFrom } from '../../../src/stores/postgres/client.js'
@@ -64,6 +70,14 @@ describe.skipIf(noServerOfOurOwn !== null)('with a synchronous standby that does
       )
       if (rows.length >= count) return rows.map(({ pid }) => Number(pid))
     }
+  }
+  async function waitsInEmptyCommit({ schema }: { schema: string }): Promise<boolean> {
+    const { rowCount } = await admin.query(
+      `SELECT FROM pg_stat_activity
+      WHERE application_name = $1 AND wait_event = 'SyncRep' AND query LIKE 'SELECT pg_logical_emit_message%'`,
+      [schema],
+    )
+    return rowCount === 1
   }
   const cancel = (pid: number | undefined) => admin.query('SELECT pg_cancel_backend($1)', [pid])
 
@@ -167,6 +181,31 @@ describe.skipIf(noServerOfOurOwn !== null)('with a synchronous standby that does
     await cancel(pid)
     expect(await result).toEqual(unknown)
   })
+
+  const old = { betId: 'old-1', playerId: 'alice', currency: 'EUR', stake: '5', status: 'PLACED' } as const
+
+  it.each<[string, (wallet: Wallet) => Promise<unknown>]>([
+    [
+      'importBets',
+      ({ pool, schema }) => importBets(pool, { schema }, [{ ...old, credits: {}, revision: 1 }]),
+    ],
+    ['migratePostgres', ({ pool, schema }) => migratePostgres(pool, { schema: `${schema}_2` })],
+  ])(
+    '%s: after a wait that was cancelled, it waits for a commit that the standby confirms',
+    async (_, run) => {
+      const made = await wallet({ pool: { max: 1 } })
+      let ended = false
+      const end = endOf(run(made)).finally(() => {
+        ended = true
+      })
+      const [first] = await waitingFor(made)
+      await cancel(first)
+      // On the same connection: the next statement waits as well.
+      while (!(await waitsInEmptyCommit(made))) expect(ended).toBe(false)
+      await cancel(first)
+      expect(await end).not.toBeInstanceOf(Error)
+    },
+  )
 
   describe('a statement that only proves that a commit is durable', () => {
     async function proof(work: (pid: number | undefined) => Promise<unknown>): Promise<unknown> {

@@ -34,6 +34,12 @@ const functionSettings = sql`
   SET plan_cache_mode = force_generic_plan
   SET enable_seqscan = off`
 
+/**
+ * A commit that changes nothing. Standbys confirm commits in order: its answer confirms all before it, also one whose
+ * wait for the standby was cancelled.
+ */
+export const emptyCommit = "pg_logical_emit_message(true, 'bet-wallet', '')"
+
 /** A function of the library's schema. */
 export interface DatabaseFunction {
   name: string

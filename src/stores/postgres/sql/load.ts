@@ -8,6 +8,7 @@ import {
   betQuery,
   type DatabaseFunction,
   defineFunction,
+  emptyCommit,
   fromStoredTransaction,
   functionName,
   lookup,
@@ -59,7 +60,7 @@ export function loadConfirmedFunction(tables: Tables): DatabaseFunction {
         RETURN QUERY
           SELECT loaded.* FROM ${tables.schema}.${functionName(tables, 'load')}(keys) loaded;
         IF found THEN
-          PERFORM pg_logical_emit_message(true, 'bet-wallet', '');
+          PERFORM ${emptyCommit};
         END IF;
       END`,
   })
