@@ -35,4 +35,4 @@ function withStory(history: BetHistory) {
 const unknownBet = (betId: string) =>
   `Bet ${betId} is unknown: there is no bet and no recorded transaction of this id. Ids are compared exactly (D24).
 A placebet leaves no record if it did not arrive, was answered with a fault (5xx), failed authentication,
-was malformed, or named an unknown player.`
+was malformed, or named an unknown player. A bet from before the cut-over is known only if it was imported (D27).`

@@ -1,9 +1,9 @@
 /** The life of a bet, told from its records: each call with its rule, what holds now, and a verdict. */
-import { isoMinorUnits } from '../currencies.js'
-import { add, compare, type Decimal, format, isZero, negate, subtract } from '../money.js'
+import { add, compare, isZero, negate, subtract } from '../money.js'
 import type { SettlementType } from '../store.js'
+import { money } from './money-text.js'
 import type { BetHistory, RecordedBet } from './records.js'
-import { type BetStep, isLegacy, stepsOf } from './steps.js'
+import { type BetStep, isLegacy, isTombstone, stepsOf } from './steps.js'
 
 /** A bet, told for people. */
 export interface BetStory {
@@ -22,11 +22,6 @@ export interface BetStory {
 
 const settlementTypes = ['BET_PAID', 'VOIDED', 'CASHOUT'] as const satisfies SettlementType[]
 
-/** An amount with its currency: `"30.00 EUR"`. */
-export function money(amount: Decimal, currency: string | null): string {
-  return currency === null ? amount : `${format(amount, isoMinorUnits(currency))} ${currency}`
-}
-
 /** Tells what the records of a bet say, and claims nothing that they do not. */
 export function tellBet(history: BetHistory): BetStory {
   const { betId, bet, transactions } = history
@@ -42,6 +37,9 @@ export function tellBet(history: BetHistory): BetStory {
   }
 }
 
+/** As `forgetPlayer` makes them. */
+const isPseudonym = (playerId: string) => /^forgotten-[0-9a-f-]{36}$/.test(playerId)
+
 const unrecorded = [
   'Retries are not recorded: each was answered with the first decision, and changed nothing (D2).',
   'Refusals that a retry may still turn into a success are not recorded either (D8), nor are faults (D9).',
@@ -55,12 +53,12 @@ function verdictOf(history: BetHistory, steps: readonly BetStep[]): string {
   if (taken.length > 1)
     return `TAKEN ${taken.length} TIMES: more than one placebet was accepted, which the rules do not allow (D10).`
   if (bet === null) return neverTaken(bets)
-  const isTombstone = taken.length === 0 && !isLegacy(history)
+  const isStopped = isTombstone(history)
   const others =
     refused === 0
       ? ''
-      : `; ${refused} ${isTombstone ? 'later' : 'other'} placebet${refused === 1 ? ' was' : 's were'} refused and debited nothing`
-  if (isTombstone) return `Never taken: its rollback came first, so nothing was debited${others}.`
+      : `; ${refused} ${isStopped ? 'later' : 'other'} placebet${refused === 1 ? ' was' : 's were'} refused and debited nothing`
+  if (isStopped) return `Never taken: its rollback came first, so nothing was debited${others}.`
   const stake = money(bet.stake, bet.currency)
   const start =
     taken.length === 1 ? `Taken once, for ${stake}` : `A bet of the legacy integration, for ${stake}`
@@ -110,6 +108,12 @@ function differencesOf(history: BetHistory): string[] {
   const { bet, transactions } = history
   if (bet === null) return []
   const found: string[] = []
+  if (isPseudonym(bet.playerId))
+    found.push('The player was forgotten: every later call for this bet is refused with INVALID_PLAYER.')
+  if (isTombstone(history) && !transactions.some(({ operation }) => operation === 'placebet'))
+    found.push(
+      'If the stake was debited before the cut-over, the bet was not imported (D27): its rollback found no bet, and returned nothing.',
+    )
   if (isLegacy(history))
     found.push(
       'No placebet of this bet is recorded: it was imported, or is read from the view of legacy bets (D27).',

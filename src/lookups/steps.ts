@@ -1,5 +1,6 @@
 /** Why a recorded transaction was decided as it was: the rule, in words. */
 import { isZero } from '../money.js'
+import { money } from './money-text.js'
 import type { BetHistory, RecordedTransaction } from './records.js'
 
 /** One recorded call in the life of a bet. */
@@ -38,11 +39,17 @@ export function stepsOf(history: BetHistory): BetStep[] {
   })
 }
 
+/** Whether there is a bet, and no recorded placebet has debited its stake. */
+const isUnplaced = ({ bet, transactions }: BetHistory): boolean =>
+  bet !== null && !transactions.some(({ operation, refusal }) => operation === 'placebet' && refusal === null)
+
+const isStopped = ({ bet }: BetHistory) => bet?.status === 'ROLLED_BACK' && isZero(bet.stake)
+
 /** Whether the bet came from the legacy integration: it has a stake, and no recorded placebet has debited it. */
-export const isLegacy = ({ bet, transactions }: BetHistory): boolean =>
-  bet !== null &&
-  !(bet.status === 'ROLLED_BACK' && isZero(bet.stake)) &&
-  !transactions.some(({ operation, refusal }) => operation === 'placebet' && refusal === null)
+export const isLegacy = (history: BetHistory): boolean => isUnplaced(history) && !isStopped(history)
+
+/** Whether the rollback of the bet came before the bet (D11). */
+export const isTombstone = (history: BetHistory): boolean => isUnplaced(history) && isStopped(history)
 
 function explanationOf(transaction: RecordedTransaction, before: Before, history: BetHistory): Explanation {
   switch (transaction.operation) {
@@ -64,15 +71,18 @@ const placed = ({ amount }: RecordedTransaction): Explanation => ({
 })
 
 function refusedBet(
-  { refusal, playerId }: RecordedTransaction,
+  { refusal, playerId, amount, currency }: RecordedTransaction,
   { placed: first, isTombstone, isRolledBack }: Before,
   { bet }: BetHistory,
 ): Explanation {
   const { errorCode = '', description = '' } = refusal ?? {}
   if (errorCode === 'INSUFFICIENT_FUNDS')
-    return { rule: 'D6', why: 'the balance was lower than the stake; final, nothing was debited' }
+    return {
+      rule: 'D6',
+      why: `the balance was lower than the stake of ${money(amount ?? '', currency)}; final, nothing was debited`,
+    }
   if (errorCode === 'INVALID_CURRENCY')
-    return { rule: 'D23', why: 'not the currency of the player; final, nothing was debited' }
+    return { rule: 'D23', why: `${currency} is not the currency of the player; final, nothing was debited` }
   // The library's own descriptions; a rule of the operator may answer INVALID_BET too.
   if (errorCode !== 'INVALID_BET' || !description.startsWith('betId: '))
     return {

@@ -1,7 +1,8 @@
 /** Look-ups as text for a terminal. */
 import { isoMinorUnits } from '../currencies.js'
-import { type Decimal, format, isNegative, isZero } from '../money.js'
-import { type BetStory, money } from './bet-story.js'
+import { type Decimal, format, isNegative, isZero, subtract } from '../money.js'
+import type { BetStory } from './bet-story.js'
+import { money } from './money-text.js'
 import type { PlayerHistory, RecordedBet, RecordedTransaction } from './records.js'
 
 interface Column<Row> {
@@ -61,6 +62,7 @@ export function formatPlayer({ playerId, player, transactions, bets, next }: Pla
     operation,
     transactionId,
     { title: 'Bet', text: ({ betId }) => betId },
+    ...otherChanges(transactions, currency),
     ...changeColumns(currency),
     { title: 'Decision', text: decisionWithWords },
   ]
@@ -106,9 +108,36 @@ function changeColumns(currency: string | null): Column<RecordedTransaction>[] {
     {
       title: 'Balance after',
       right: true,
-      text: ({ balanceAfter, currency: own }) => (balanceAfter === null ? '?' : plain(balanceAfter, own)),
+      text: ({ balanceAfter, currency: own, refusal }) => {
+        if (balanceAfter === null) return '?'
+        // The balance is in another currency than the call.
+        return refusal?.errorCode === 'INVALID_CURRENCY' ? balanceAfter : plain(balanceAfter, own)
+      },
     },
   ]
+}
+
+/**
+ * What changed the balance between a transaction and the one before it: deposits, casino games, a correction. No column
+ * where nothing did.
+ *
+ * @param transactions of one player, the newest first
+ */
+function otherChanges(
+  transactions: readonly RecordedTransaction[],
+  currency: string | null,
+): Column<RecordedTransaction>[] {
+  const changes = new Map<RecordedTransaction, string>()
+  for (const [index, transaction] of transactions.entries()) {
+    const before = transactions[index + 1]?.balanceAfter ?? null
+    const { balanceAfter, delta } = transaction
+    if (before === null || balanceAfter === null) continue
+    const change = subtract(subtract(balanceAfter, delta), before)
+    if (!isZero(change))
+      changes.set(transaction, signed(currency === null ? change : format(change, isoMinorUnits(currency))))
+  }
+  if (changes.size === 0) return []
+  return [{ title: 'Other changes', right: true, text: transaction => changes.get(transaction) ?? '' }]
 }
 
 const signed = (value: string) => (isNegative(value) || isZero(value) ? value : `+${value}`)

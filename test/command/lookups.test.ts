@@ -131,7 +131,10 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
     })
 
     it.each([
-      [['bet', 'b-9'], /^Bet b-9 is unknown: .*\(D24\)\.\nA placebet leaves no record if it did not arrive/],
+      [
+        ['bet', 'b-9'],
+        /^Bet b-9 is unknown: .*\(D24\)\.\nA placebet leaves no record if it did not arrive.*\n.*before the cut-over is known only if it was imported \(D27\)/,
+      ],
       [['transaction', 't-9'], /^Transaction t-9 is unknown: no operation has recorded this id/],
       [['player', 'nobody'], /^Player nobody is unknown/],
     ])('says what an unknown id means, with exit code 1: %j', async (words, message) => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import {
   type BetHistory,
   formatBet,
+  formatPlayer,
   type RecordedBet,
   type RecordedTransaction,
   tellBet,
@@ -100,8 +101,18 @@ describe('the rule of each call', () => {
   const before = transaction()
   it.each<[string, BetHistory, string, RegExp]>([
     ['an accepted bet', history(bet(), before), 'spec 4.1', /new bet, and the funds sufficed/],
-    ['no funds', history(null, refused('INSUFFICIENT_FUNDS', 'amount: x')), 'D6', /lower than the stake/],
-    ['currency', history(null, refused('INVALID_CURRENCY', 'currency: x')), 'D23', /currency of the player/],
+    [
+      'no funds',
+      history(null, refused('INSUFFICIENT_FUNDS', 'amount: x')),
+      'D6',
+      /lower than the stake of 30\.00 EUR/,
+    ],
+    [
+      'currency',
+      history(null, refused('INVALID_CURRENCY', 'currency: x')),
+      'D23',
+      /^EUR is not the currency of the player/,
+    ],
     ['a used betId', history(bet(), before, refused('INVALID_BET', used)), 'D10', /belongs to t-1/],
     [
       'another player',
@@ -225,11 +236,70 @@ describe('what the records do not explain', () => {
     ])
   })
 
+  it('a rollback without a bet, which may be of a bet that was not imported', () => {
+    const note =
+      'If the stake was debited before the cut-over, the bet was not imported (D27): its rollback found no bet, and returned nothing.'
+    expect(notesOf(history(tombstone, of('rollbackbet', {})))).toEqual([note])
+    const late = refused('INVALID_BET', 'betId: the bet was rolled back')
+    expect(notesOf(history(tombstone, of('rollbackbet', {}), late))).toEqual([])
+  })
+
+  it('a player who was forgotten', () => {
+    const playerId = 'forgotten-0189d3a2-7d1c-4a8e-9f00-4b6c1d2e3f40'
+    expect(notesOf(history(bet({ playerId }), transaction({ playerId })))).toEqual([
+      'The player was forgotten: every later call for this bet is refused with INVALID_PLAYER.',
+    ])
+    expect(notesOf(history(bet({ playerId: 'forgotten-joe' }), transaction()))).toEqual([])
+  })
+
   it('and it never claims to know retries', () => {
     expect(tellBet(history(bet(), transaction())).notes).toEqual([
       'Retries are not recorded: each was answered with the first decision, and changed nothing (D2).',
       'Refusals that a retry may still turn into a success are not recorded either (D8), nor are faults (D9).',
     ])
+  })
+})
+
+it('prints the balance of another currency than that of the call as it is', () => {
+  const found = refused('INVALID_CURRENCY', 'currency: x', { playerId: 'kenji', balanceAfter: '5000' })
+  expect(formatBet(tellBet(history(null, found)))).toMatch(/ 0\.00 +5000 {2}refused INVALID_CURRENCY/)
+})
+
+describe('a player', () => {
+  const account = (currency = 'EUR') => ({ playerId: 'anna', currency, balance: '50' })
+  const page = (...transactions: RecordedTransaction[]) => ({
+    ...{ playerId: 'anna', player: account(), bets: [], next: null },
+    transactions: transactions.reverse(),
+  })
+  const lines = (text: string) =>
+    text
+      .split('\n')
+      .slice(2)
+      .map(line => line.replace(/^.{25}/, ''))
+
+  it('has a column for what other code changed between two transactions', () => {
+    const found = page(
+      transaction({ balanceAfter: '70' }),
+      refused('INSUFFICIENT_FUNDS', 'amount: insufficient funds', { balanceAfter: '70' }),
+      transaction({ transactionId: 't-3', balanceAfter: '20' }),
+      transaction({ transactionId: 't-4', balanceAfter: null }),
+      transaction({ transactionId: 't-5', balanceAfter: '1' }),
+      settlement('75'),
+    )
+    expect(lines(formatPlayer(found))).toEqual([
+      'Call                 Transaction   Bet  Other changes  Change  Balance after  Decision',
+      'settlement BET_PAID  settlement-1  b-1          -6.00  +75.00          70.00  accepted',
+      'placebet             t-5           b-1                 -30.00           1.00  accepted',
+      'placebet             t-4           b-1                 -30.00              ?  accepted',
+      'placebet             t-3           b-1         -20.00  -30.00          20.00  accepted',
+      'placebet             t-2           b-1                   0.00          70.00  refused INSUFFICIENT_FUNDS (amount: insufficient funds)',
+      'placebet             t-1           b-1                 -30.00          70.00  accepted',
+    ])
+  })
+
+  it('has no such column if nothing did', () => {
+    const found = page(transaction(), transaction({ transactionId: 't-2', balanceAfter: '40' }))
+    expect(lines(formatPlayer(found))[0]).toBe('Call      Transaction  Bet  Change  Balance after  Decision')
   })
 })
 

@@ -85,7 +85,7 @@ export function createCommits(settings: CommitSettings): Commits {
   const lockWaits = createLockWaits<WalletChanges, CommitResult>({
     ...shared,
     lockTimeoutMs: settings.lockTimeoutMs,
-    onGivenUp: entry => settle(context, entry, { status: 'unavailable' }),
+    onGivenUp: entry => settle(context, entry, unavailableFor(settings.errors.locked)),
   })
   const alone: Context['alone'] = createBatches({
     ...shared,

@@ -21,19 +21,26 @@ export interface StoreErrors {
    * @param cause the error of the driver; `null`: the request was shed
    */
   unavailable(cause: unknown): Error
+  /** Of a commit that another writer's row lock has delayed for too long. */
+  locked: Error
   /** The error of a request for which the statement returned no row. */
   noRow(): Error
 }
 
 export function storeErrors(make: MakeError): StoreErrors {
   /**
-   * One for all: to record the stack of a new error takes several times as long as to shed the request, when the
+   * One error for all requests: to record the stack of a new error takes several times as long as to shed the request, when the
    * process is overloaded.
    */
-  const shed = make('UNAVAILABLE', 'Overloaded: the request was shed; no changes were made')
-  shed.stack = `${shed.name}: ${shed.message}`
+  const shared = (message: string) => {
+    const error = make('UNAVAILABLE', message)
+    error.stack = `${error.name}: ${error.message}`
+    return error
+  }
+  const shed = shared('Overloaded: the request was shed; no changes were made')
   return {
     make,
+    locked: shared('Another writer holds the row lock of the player; no changes were made'),
     unavailable: cause =>
       cause === null
         ? shed
