@@ -37,6 +37,7 @@ function npm(command: 'npm' | 'npx', args: readonly string[], cwd: string) {
       npm_config_cache: cache,
       npm_config_userconfig: join(outer, 'none'),
       npm_config_offline: 'true',
+      npm_config_update_notifier: 'false',
       NO_COLOR: '1',
     },
   })

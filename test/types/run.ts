@@ -1,7 +1,8 @@
 /**
  * `npm run test:types`: compiles a program that uses every entry point of the packed tarball (user.ts), as its users
  * do: by each version of TypeScript, way to resolve modules, and set of libraries. `skipLibCheck` is off: the types
- * of the package are checked themselves. Exit code 1 if any of them has an error.
+ * of the package are checked themselves. Exit code 1 if any of them has an error. With an argument, only those whose
+ * name has it: `npm run test:types -- "typescript-7 bundler"`.
  */
 import { execFile } from 'node:child_process'
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -95,13 +96,15 @@ function createUser() {
 
 const started = performance.now()
 const { folder, remove } = createUser()
-const queue = compilers.flatMap(compiler =>
-  Object.keys(resolutions)
-    .filter(resolution => knows(compiler, resolution))
-    .flatMap(resolution =>
-      Object.keys(libraries).map(library => writeConfig(folder, compiler, resolution, library)),
-    ),
-)
+const queue = compilers
+  .flatMap(compiler =>
+    Object.keys(resolutions)
+      .filter(resolution => knows(compiler, resolution))
+      .flatMap(resolution =>
+        Object.keys(libraries).map(library => writeConfig(folder, compiler, resolution, library)),
+      ),
+  )
+  .filter(({ name }) => name.includes(process.argv[2] ?? ''))
 const count = queue.length
 let failed = 0
 
