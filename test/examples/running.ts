@@ -15,7 +15,10 @@ export interface Setup {
   /** Exchanges that the framework answers itself, and the status. */
   answersItself?: Readonly<Record<string, number>>
   /** The framework with a wallet in it: a server that does not listen yet, or its listener. */
-  serve(store: WalletStore, options: HttpOptions): Server | RequestListener | Promise<Server | RequestListener>
+  serve(
+    store: WalletStore,
+    options: HttpOptions,
+  ): Server | RequestListener | Promise<Server | RequestListener>
 }
 
 /** A wallet that listens on a port of the loopback address. */

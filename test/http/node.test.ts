@@ -141,12 +141,15 @@ describe('given a mount point', () => {
     ['/wallet', '/', '/placebet', 404],
     ['', '/', '/wallet/placebet', 404],
     ['', '', undefined, 404],
-  ])('when basePath is %j, url is %j and originalUrl is %j, then %i', async (basePath, url, originalUrl, status) => {
-    const { listener } = wallet({ basePath })
-    const { response, sent } = responseOf()
-    await listener(requestOf({ url, originalUrl, body: bet }), response)
-    expect(sent.status).toBe(status)
-  })
+  ])(
+    'when basePath is %j, url is %j and originalUrl is %j, then %i',
+    async (basePath, url, originalUrl, status) => {
+      const { listener } = wallet({ basePath })
+      const { response, sent } = responseOf()
+      await listener(requestOf({ url, originalUrl, body: bet }), response)
+      expect(sent.status).toBe(status)
+    },
+  )
 })
 
 describe('given a response that cannot be sent', () => {
