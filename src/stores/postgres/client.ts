@@ -13,14 +13,16 @@ import {
 } from './prepared-statements.js'
 
 /**
- * Anything that runs a statement: a `Pool` of pg, a PGlite, or a wrapper of a few lines around another
- * driver.
+ * Anything that runs a statement: a `Pool` of pg, a PGlite, what `fromPostgresJs`, `fromKnex`, `fromTypeOrm` or
+ * `fromSlonik` returns, or a wrapper of a few lines around another driver.
  */
 export interface PostgresClient {
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
   /** Of a pool: borrows a connection. With it, a connection that hangs is closed after `timeoutMs`. */
   connect?(): Promise<unknown>
-  /** Of PGlite: runs a function between BEGIN and COMMIT, and ROLLBACK when it throws. */
+  /** Of a pool: the number of its connections. It tells a pool from a single connection, which has connect() too. */
+  readonly totalCount?: number
+  /** Of PGlite and wrappers: runs a function between BEGIN and COMMIT, and ROLLBACK when it throws. */
   transaction?(work: (connection: { query: Query }) => Promise<unknown>): Promise<unknown>
   /** Of a single connection of pg, from 8.17: `I` outside a transaction block, `null` before it is connected. */
   getTransactionStatus?(): string | null
@@ -44,8 +46,8 @@ interface Connection extends CanPrepare {
 
 interface Pool {
   connect(): Promise<unknown>
-  /** Of pg: emitted for every new connection, before a caller gets it. */
-  on?(event: 'connect', listener: (connection: Partial<Connection>) => void): unknown
+  /** Of pg. 'connect' is emitted for every new connection, before a caller gets it. */
+  on?(event: 'connect' | 'error', listener: (connection: Partial<Connection>) => void): unknown
 }
 
 export interface Connections {
@@ -80,17 +82,18 @@ export function connectionsFrom(
     const what = client === null ? 'null' : typeof client
     throw new PostgresStoreError(
       'UNSUPPORTED_CLIENT',
-      `The client must be an object with query(text, values): a Pool of pg, a PGlite, or a wrapper of another driver, ` +
-        `like { query: async (text, values) => ({ rows: await sql.unsafe(text, values) }) } of postgres.js; it is ${what}`,
+      `The client must be an object with query(text, values): a Pool of pg, a PGlite, or what fromPostgresJs, fromKnex, ` +
+        `fromTypeOrm or fromSlonik returns; it is ${what}`,
     )
   }
   // A single Client of pg has connect() too, but it lends no connections.
-  const isPool = typeof client.connect === 'function' && 'totalCount' in client
+  const isPool = typeof client.connect === 'function' && client.totalCount !== undefined
   if (isPool) return connectionsOfPool(client as PostgresClient & Pool, timeoutMs)
   if (transactions && typeof client.transaction !== 'function') {
     throw new PostgresStoreError(
       'UNSUPPORTED_CLIENT',
-      'withinTransaction needs a client that lends connections: a Pool of pg, or a PGlite',
+      'withinTransaction needs a client with database transactions: a Pool of pg, a PGlite, or what fromPostgresJs, ' +
+        'fromKnex, fromTypeOrm or fromSlonik returns',
     )
   }
   return connectionsOfClient(client, timeoutMs)
@@ -132,17 +135,19 @@ function connectionsOfPool(pool: Pool, timeoutMs: number): Connections {
   }
 }
 
-/** Pools that have the listener below: one per pool, however many stores share it. */
-const poolsWithListener = new WeakSet<object>()
+/** Pools that have the listeners below: one of each per pool, however many stores share it. */
+const poolsWithListeners = new WeakSet<object>()
 
 /**
- * A server that shuts down may close a connection in the same packet that makes it ready: before it is lent,
- * and when the pool no longer listens. An 'error' without a listener would end the process.
+ * An 'error' without a listener would end the process. A pool emits it when an idle connection breaks, which it has
+ * closed by then. A server that shuts down may close a connection in the same packet that makes it ready: before it is
+ * lent, and when the pool no longer listens to it.
  */
 function listenForErrors(pool: Pool): void {
-  if (poolsWithListener.has(pool)) return
-  poolsWithListener.add(pool)
+  if (poolsWithListeners.has(pool)) return
+  poolsWithListeners.add(pool)
   pool.on?.('connect', reportsOfConnection)
+  pool.on?.('error', () => {})
 }
 
 /**

@@ -5,6 +5,14 @@ export type { ImportReport } from '../database/import.js'
 export type { PlayersTable } from '../database/players-table.js'
 export type { PendingCommit, Query } from '../database/within-transaction.js'
 export type { PostgresClient } from './client.js'
+export {
+  fromKnex,
+  fromPostgresJs,
+  fromSlonik,
+  fromTypeOrm,
+  type PostgresJsSql,
+  type SlonikPool,
+} from './driver-clients.js'
 export { type PostgresErrorCode, PostgresStoreError } from './errors.js'
 export { forgetPlayer } from './forget-player.js'
 export { importBets, importTransactions } from './import.js'

@@ -127,7 +127,7 @@ async function onOneConnection(
   client: PostgresClient,
   work: (connection: Connection) => Promise<void>,
 ): Promise<void> {
-  const isPool = typeof client.connect === 'function' && 'totalCount' in client
+  const isPool = typeof client.connect === 'function' && client.totalCount !== undefined
   const connection = isPool ? ((await client.connect?.()) as Connection) : client
   try {
     await work(connection)

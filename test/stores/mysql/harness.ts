@@ -96,12 +96,19 @@ export const minorUnitAccounts: Accounts = {
 
 export const everyAccounts = [ownTable, decimalAccounts, textAccounts, minorUnitAccounts]
 
+/** A store with connections of its own. */
+export interface StoreOnServer {
+  store: MysqlStore
+  /** The numbers of its connections. */
+  connections(): Promise<readonly number[]>
+  /** Closes them. */
+  end(): Promise<unknown>
+}
+
 export interface Opened {
   store: MysqlStore
   schema: string
-  pools: Pool[]
-  /** The numbers of the connections, by store. */
-  connections: Set<number>[]
+  onServer: StoreOnServer[]
 }
 
 export interface HarnessOptions {
@@ -114,6 +121,19 @@ export interface HarnessOptions {
   accounts: Accounts
   /** Options of the store, beside schema and players. */
   options?: Omit<MysqlStoreOptions, 'schema' | 'players'>
+  /** Opens a store. Default: over a pool of mysql2. */
+  openStore?: (config: PoolOptions, options: MysqlStoreOptions) => StoreOnServer | Promise<StoreOnServer>
+}
+
+function openOverPool(config: PoolOptions, options: MysqlStoreOptions): StoreOnServer {
+  const pool = mysql.createPool({ connectionLimit: 8, ...config })
+  const connections = new Set<number>()
+  pool.pool.on('connection', connection => connections.add(connection.threadId))
+  return {
+    store: createMysqlStore(pool, options),
+    connections: async () => [...connections],
+    end: () => pool.end().catch(() => {}),
+  }
 }
 
 let schemas = 0
@@ -128,14 +148,12 @@ export function mysqlHarness({
   configOf,
   accounts,
   options = {},
+  openStore = openOverPool,
 }: HarnessOptions): StoreHarness<Opened> {
-  const connect = (opened: Pick<Opened, 'pools' | 'connections'>): Pool => {
-    const pool = mysql.createPool({ connectionLimit: 8, ...configOf(opened.pools.length) })
-    const own = new Set<number>()
-    pool.pool.on('connection', connection => own.add(connection.threadId))
-    opened.connections.push(own)
-    opened.pools.push(pool)
-    return pool
+  async function connect({ schema, onServer }: Pick<Opened, 'schema' | 'onServer'>): Promise<MysqlStore> {
+    const opened = await openStore(configOf(onServer.length), optionsOf(schema))
+    onServer.push(opened)
+    return opened.store
   }
 
   const optionsOf = (schema: string): MysqlStoreOptions => ({
@@ -174,11 +192,9 @@ export function mysqlHarness({
     const rows = players.map(player => [player.playerId, player.currency, accounts.columnOf(player.balance)])
     if (rows.length > 0)
       await admin.query(`INSERT INTO ${table} (${id}, ${currency}, ${balance}) VALUES ?`, [rows])
-    const opened = { schema, pools: [], connections: [] }
-    return { ...opened, store: createMysqlStore(connect(opened), optionsOf(schema)) }
+    const opened = { schema, onServer: [] }
+    return { ...opened, store: await connect(opened) }
   }
-
-  const reopen = (opened: Opened): MysqlStore => createMysqlStore(connect(opened), optionsOf(opened.schema))
 
   function columnOf(amount: Decimal): string {
     return amount.startsWith('-') ? `-${accounts.columnOf(amount.slice(1))}` : accounts.columnOf(amount)
@@ -186,12 +202,12 @@ export function mysqlHarness({
 
   return {
     open,
-    reopen,
+    reopen: connect,
 
     async close(opened) {
-      const { schema, pools } = opened
+      const { schema, onServer } = opened
       await terminate(opened)
-      await Promise.all(pools.map(pool => pool.end().catch(() => {})))
+      await Promise.all(onServer.map(({ end }) => end()))
       const { table } = tableOf(schema)
       await admin.query(`ALTER TABLE ${table} DROP CONSTRAINT IF EXISTS kit`)
       // Not DELETE: an INSERT of an id that was deleted and not purged yet locks the gap beside it until its COMMIT.
@@ -202,7 +218,7 @@ export function mysqlHarness({
 
     async crash(opened) {
       await terminate(opened)
-      return reopen(opened)
+      return await connect(opened)
     },
 
     async depositExternally(opened, playerId, amount) {
@@ -261,20 +277,19 @@ export function mysqlHarness({
   }
 
   /** Terminates every connection of the store, and waits until the server has rolled back. */
-  async function terminate({ connections }: Opened): Promise<void> {
-    for (const [number, own] of connections.entries()) {
+  async function terminate({ onServer }: Opened): Promise<void> {
+    for (const [number, { connections }] of onServer.entries()) {
       const server = adminOf(number)
       const isConnected = async () => {
         const [rows] = await server.query(
           { sql: 'SELECT ID FROM information_schema.PROCESSLIST WHERE ID IN (?)', rowsAsArray: true },
-          [[0, ...own]],
+          [[0, ...(await connections())]],
         )
         return (rows as unknown as [number][]).map(([id]) => id)
       }
       // A commit that loses its connection may open another one.
       for (let ids = await isConnected(); ids.length > 0; ids = await isConnected())
         for (const id of ids) await server.query(`KILL ${id}`).catch(() => {})
-      own.clear()
     }
   }
 }

@@ -86,10 +86,17 @@ export const minorUnitAccounts: Accounts = {
 
 export const everyAccounts = [ownTable, numericAccounts, textAccounts, minorUnitAccounts]
 
+/** A store with connections of its own. */
+export interface StoreOnServer {
+  store: PostgresStore
+  /** Closes its connections. */
+  end(): Promise<unknown>
+}
+
 export interface Opened {
   store: PostgresStore
   schema: string
-  pools: pg.Pool[]
+  onServer: StoreOnServer[]
 }
 
 export interface HarnessOptions {
@@ -101,6 +108,13 @@ export interface HarnessOptions {
   options?: Omit<PostgresStoreOptions, 'schema' | 'players'>
   /** Of every connection: `-c default_transaction_isolation=serializable`. */
   settings?: string
+  /** Opens a store. Default: over a `Pool` of pg. */
+  openStore?: (url: string, options: PostgresStoreOptions) => StoreOnServer | Promise<StoreOnServer>
+}
+
+function openOverPool(connectionString: string, options: PostgresStoreOptions): StoreOnServer {
+  const pool = new pg.Pool({ connectionString, max: 8 })
+  return { store: createPostgresStore(pool, options), end: () => pool.end() }
 }
 
 let schemas = 0
@@ -115,17 +129,13 @@ export function postgresHarness({
   accounts,
   options = {},
   settings,
+  openStore = openOverPool,
 }: HarnessOptions): StoreHarness<Opened> {
-  const connect = (schema: string): pg.Pool => {
-    const pool = new pg.Pool({
-      connectionString: url,
-      max: 8,
-      application_name: schema,
-      ...(settings === undefined ? {} : { options: settings }),
-    })
-    // Of the connections that `crash` terminates.
-    pool.on('error', () => {})
-    return pool
+  async function connect(schema: string): Promise<StoreOnServer> {
+    const location = new URL(url)
+    location.searchParams.set('application_name', schema)
+    if (settings !== undefined) location.searchParams.set('options', settings)
+    return await openStore(location.href, optionsOf(schema))
   }
 
   const optionsOf = (schema: string): PostgresStoreOptions => ({
@@ -175,14 +185,14 @@ export function postgresHarness({
         ),
       ],
     )
-    const pool = connect(schema)
-    return { store: createPostgresStore(pool, optionsOf(schema)), schema, pools: [pool] }
+    const opened = await connect(schema)
+    return { store: opened.store, schema, onServer: [opened] }
   }
 
-  function reopen({ schema, pools }: Opened): PostgresStore {
-    const pool = connect(schema)
-    pools.push(pool)
-    return createPostgresStore(pool, optionsOf(schema))
+  async function reopen({ schema, onServer }: Opened): Promise<PostgresStore> {
+    const opened = await connect(schema)
+    onServer.push(opened)
+    return opened.store
   }
 
   function columnOf(amount: Decimal): string {
@@ -193,9 +203,9 @@ export function postgresHarness({
     open,
     reopen,
 
-    async close({ schema, pools }) {
+    async close({ schema, onServer }) {
       await terminate(schema)
-      await Promise.all(pools.map(pool => pool.end()))
+      await Promise.all(onServer.map(({ end }) => end()))
       await admin.query(`ALTER TABLE ${tableOf(schema).table} DROP CONSTRAINT IF EXISTS kit`)
       await admin.query(`TRUNCATE ${schema}.transactions, ${schema}.bets, ${tableOf(schema).table}`)
       free.push(schema)
@@ -203,7 +213,7 @@ export function postgresHarness({
 
     async crash(opened) {
       await terminate(opened.schema)
-      return reopen(opened)
+      return await reopen(opened)
     },
 
     async depositExternally(opened, playerId, amount) {

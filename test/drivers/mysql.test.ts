@@ -1,0 +1,97 @@
+/** The blocks of docs/drivers-mysql.md pass the kit on a real MariaDB: with the real library, and rows of their own. */
+import type { MysqlStore, MysqlStoreOptions } from 'bet-wallet/mysql'
+import type { StoreHarness } from 'bet-wallet/testing'
+import mysql from 'mysql2/promise'
+import { afterAll, describe, expect } from 'vitest'
+import { freshMariadb } from '../mariadb/fresh-database.js'
+import { noMariadb } from '../mariadb/installation.js'
+import { judge } from '../stores/kit-on-stores.js'
+import { type Accounts, mysqlHarness, type Opened } from '../stores/mysql/harness.js'
+import { blockOf, type Opener, openerOf } from './blocks.js'
+
+const page = 'docs/drivers-mysql.md'
+
+const drivers: [name: string, end: string][] = [
+  ['mysql2', 'await pool.end()'],
+  ['Drizzle', ''],
+  ['Kysely', 'await db.destroy()'],
+  ['Knex', 'await knex.destroy()'],
+  ['TypeORM', 'await dataSource.destroy()'],
+]
+
+/** The players' table of the page. */
+const accounts: Accounts = {
+  name: 'decimal',
+  ddl: `CREATE TABLE SCHEMA.accounts (account_no varchar(255) PRIMARY KEY, currency varchar(16) NOT NULL,
+    balance decimal(20,4) NOT NULL) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci`,
+  players: schema => ({
+    ...{ table: `${schema}.accounts`, id: 'account_no', idCollation: 'utf8mb4_general_ci' },
+    ...{ currency: 'currency', balance: 'balance' },
+  }),
+  columnOf: amount => amount,
+  add: 'UPDATE SCHEMA.accounts SET balance = balance + CAST(? AS decimal(20,4)) WHERE account_no = ?',
+  limits: { digits: 20, scale: 4 },
+  playerIds: 'plain',
+}
+
+/** Of the randomised cases. The store's own tests run more of them: here the query builder is what differs. */
+const runs = 3
+
+const reason = noMariadb === null ? '' : ` (skipped: ${noMariadb})`
+
+describe.skipIf(noMariadb !== null).each(drivers)(`%s${reason}`, async (name, end) => {
+  if (noMariadb !== null) return
+  const { pool, config, drop } = await freshMariadb({ pool: { connectionLimit: 20 } })
+  afterAll(drop)
+  const open: Opener<MysqlStore, MysqlStoreOptions> = await openerOf(page, name, blockOf(page, name), end)
+  await pool.query('CREATE TABLE ledger (reference varchar(255), player_id varchar(255), amount decimal(38,18))')
+  let users = 0
+
+  const harness = mysqlHarness({
+    ...{ pool, configOf: () => config, accounts },
+    // A user per store: its connections are known by it.
+    async openStore(server, options) {
+      users += 1
+      const user = `${config.database.slice(-16)}_${users}`
+      await pool.query(`CREATE USER ${user} IDENTIFIED BY 'x'`)
+      await pool.query(`GRANT ALL ON *.* TO ${user}`)
+      const url = `mysql://${user}:x@${server.host}:${server.port}/${config.database}`
+      const opened = await open({ url, options })
+      return {
+        store: opened.store,
+        async connections() {
+          const [rows] = await pool.query<mysql.RowDataPacket[]>(
+            'SELECT ID FROM information_schema.PROCESSLIST WHERE USER = ?',
+            [user],
+          )
+          return rows.map(({ ID }) => ID)
+        },
+        async end() {
+          await opened.end()
+          await pool.query(`DROP USER ${user}`)
+        },
+      }
+    },
+  })
+
+  describe('the kit', () => judge(withLedger(harness), runs))
+
+  /** Every recorded transaction has its row of the ledger, and no other has one. */
+  function withLedger(inner: StoreHarness<Opened>): StoreHarness<Opened> {
+    return {
+      ...inner,
+      async close(opened) {
+        const transactions = `SELECT CAST(id AS char) COLLATE utf8mb4_bin, CAST(player_id AS char) COLLATE utf8mb4_bin,
+          CAST(delta AS decimal(38,18)) FROM ${opened.schema}.wallet_transactions`
+        const ledger = `SELECT CAST(reference AS char) COLLATE utf8mb4_bin, CAST(player_id AS char) COLLATE utf8mb4_bin,
+          amount FROM ledger`
+        const [rows] = await pool.query(
+          `(${transactions} EXCEPT ALL ${ledger}) UNION ALL (${ledger} EXCEPT ALL ${transactions})`,
+        )
+        await pool.query('TRUNCATE ledger')
+        await inner.close?.(opened)
+        expect(rows).toEqual([])
+      },
+    }
+  }
+})
