@@ -6,18 +6,25 @@ import { promisify } from 'node:util'
 import { createPostgresStore, type PostgresStoreOptions } from 'bet-wallet/postgres'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { namesIn, readPage, root, rowsOf } from '../docs/pages.js'
-import { createDatabase, type Database } from '../postgres/server.js'
 import { sharedPostgres } from '../postgres/fresh-database.js'
+import { createDatabase, type Database } from '../postgres/server.js'
 import { folderOf, writeNamedBlocks } from './blocks.js'
 
 const page = 'docs/migrations.md'
 const folder = folderOf(page)
-const files = Object.fromEntries(rowsOf(readPage(page)).map(([tool = '', file]) => [tool, namesIn(file)[0] ?? '']))
+const files = Object.fromEntries(
+  rowsOf(readPage(page)).map(([tool = '', file]) => [tool, namesIn(file)[0] ?? '']),
+)
 const program = (path: string) => join(root, 'test/drivers/node_modules', path)
 
 /** Per tool: what `Then` runs, in the folder that the names of the page begin in. */
 const tools: Record<string, (url: string) => string[]> = {
-  'node-pg-migrate': () => [program('node-pg-migrate/bin/node-pg-migrate.js'), 'up', '--migrations-dir', 'migrations'],
+  'node-pg-migrate': () => [
+    program('node-pg-migrate/bin/node-pg-migrate.js'),
+    'up',
+    '--migrations-dir',
+    'migrations',
+  ],
   Knex: url => [
     ...[program('knex/bin/cli.js'), 'migrate:latest', '--client', 'pg', '--connection', url],
     ...['--migrations-directory', 'migrations'],

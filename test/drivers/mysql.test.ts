@@ -1,13 +1,14 @@
 /** The blocks of docs/drivers-mysql.md pass the kit on a real MariaDB: with the real library, and rows of their own. */
 import type { MysqlStore, MysqlStoreOptions } from 'bet-wallet/mysql'
-import type { StoreHarness } from 'bet-wallet/testing'
-import mysql from 'mysql2/promise'
-import { afterAll, describe, expect } from 'vitest'
+import { checkWalletStore, type StoreHarness } from 'bet-wallet/testing'
+import type { RowDataPacket } from 'mysql2/promise'
+import { afterAll, describe, expect, test } from 'vitest'
+import type { MariadbDatabase } from '../mariadb/database.js'
 import { freshMariadb } from '../mariadb/fresh-database.js'
 import { noMariadb } from '../mariadb/installation.js'
-import { judge } from '../stores/kit-on-stores.js'
 import { type Accounts, mysqlHarness, type Opened } from '../stores/mysql/harness.js'
 import { blockOf, type Opener, openerOf } from './blocks.js'
+import { failuresOf, withLedger } from './with-ledger.js'
 
 const page = 'docs/drivers-mysql.md'
 
@@ -37,16 +38,18 @@ const accounts: Accounts = {
 /** Of the randomised cases. The store's own tests run more of them: here the query builder is what differs. */
 const runs = 3
 
-const reason = noMariadb === null ? '' : ` (skipped: ${noMariadb})`
+const databases: MariadbDatabase[] = []
+afterAll(() => Promise.all(databases.map(({ drop }) => drop())))
 
-describe.skipIf(noMariadb !== null).each(drivers)(`%s${reason}`, async (name, end) => {
-  if (noMariadb !== null) return
-  const { pool, config, drop } = await freshMariadb({ pool: { connectionLimit: 20 } })
-  afterAll(drop)
+async function harnessOf(name: string, end: string): Promise<StoreHarness<Opened>> {
   const open: Opener<MysqlStore, MysqlStoreOptions> = await openerOf(page, name, blockOf(page, name), end)
-  await pool.query('CREATE TABLE ledger (reference varchar(255), player_id varchar(255), amount decimal(38,18))')
+  const database = await freshMariadb({ pool: { connectionLimit: 20 } })
+  databases.push(database)
+  const { pool, config } = database
+  await pool.query(
+    'CREATE TABLE ledger (reference varchar(255), player_id varchar(255), amount decimal(38,18))',
+  )
   let users = 0
-
   const harness = mysqlHarness({
     ...{ pool, configOf: () => config, accounts },
     // A user per store: its connections are known by it.
@@ -60,7 +63,7 @@ describe.skipIf(noMariadb !== null).each(drivers)(`%s${reason}`, async (name, en
       return {
         store: opened.store,
         async connections() {
-          const [rows] = await pool.query<mysql.RowDataPacket[]>(
+          const [rows] = await pool.query<RowDataPacket[]>(
             'SELECT ID FROM information_schema.PROCESSLIST WHERE USER = ?',
             [user],
           )
@@ -73,25 +76,30 @@ describe.skipIf(noMariadb !== null).each(drivers)(`%s${reason}`, async (name, en
       }
     },
   })
+  const text = (column: string) => `CAST(${column} AS char) COLLATE utf8mb4_bin`
+  const transactionsOf = ({ schema }: Opened) =>
+    `SELECT ${text('id')}, ${text('player_id')}, CAST(delta AS decimal(38,18)) FROM ${schema}.wallet_transactions`
+  const ledger = `SELECT ${text('reference')}, ${text('player_id')}, amount FROM ledger`
+  return withLedger(harness, {
+    async differences(opened) {
+      const transactions = opened.map(transactionsOf).join(' UNION ALL ')
+      const [rows] = await pool.query<RowDataPacket[]>(
+        `((${transactions}) EXCEPT ALL ${ledger}) UNION ALL (${ledger} EXCEPT ALL (${transactions}))`,
+      )
+      return rows
+    },
+    clear: () => pool.query('TRUNCATE ledger'),
+  })
+}
 
-  describe('the kit', () => judge(withLedger(harness), runs))
+const reason = noMariadb === null ? '' : ` (skipped: ${noMariadb})`
 
-  /** Every recorded transaction has its row of the ledger, and no other has one. */
-  function withLedger(inner: StoreHarness<Opened>): StoreHarness<Opened> {
-    return {
-      ...inner,
-      async close(opened) {
-        const transactions = `SELECT CAST(id AS char) COLLATE utf8mb4_bin, CAST(player_id AS char) COLLATE utf8mb4_bin,
-          CAST(delta AS decimal(38,18)) FROM ${opened.schema}.wallet_transactions`
-        const ledger = `SELECT CAST(reference AS char) COLLATE utf8mb4_bin, CAST(player_id AS char) COLLATE utf8mb4_bin,
-          amount FROM ledger`
-        const [rows] = await pool.query(
-          `(${transactions} EXCEPT ALL ${ledger}) UNION ALL (${ledger} EXCEPT ALL ${transactions})`,
-        )
-        await pool.query('TRUNCATE ledger')
-        await inner.close?.(opened)
-        expect(rows).toEqual([])
-      },
-    }
-  }
+// Several at once: each mostly waits for the server.
+describe.skipIf(noMariadb !== null)(`with the lines of the page${reason}`, () => {
+  test.concurrent.each(drivers)('%s passes the kit', { timeout: 600_000 }, async (name, end) => {
+    const harness = await harnessOf(name, end)
+    const report = await checkWalletStore(harness, { runs, print: null, timeoutMs: 60_000 })
+    expect(failuresOf(report)).toEqual([])
+    expect(report).toMatchObject({ passed: true, complete: true })
+  })
 })

@@ -17,7 +17,10 @@ describe.each(['docs/drivers.md', 'docs/drivers-mysql.md', 'docs/migrations.md']
   })
 
   test('every block compiles', () => {
-    const named = [...(path === 'docs/migrations.md' ? writeNamedBlocks('docs/drivers.md', path) : []), ...writeNamedBlocks(path)]
+    const named = [
+      ...(path === 'docs/migrations.md' ? writeNamedBlocks('docs/drivers.md', path) : []),
+      ...writeNamedBlocks(path),
+    ]
     const files = blocks
       .filter(({ code }) => !code.startsWith('// '))
       .map(({ number, code }) => write(path, `block-${number}.ts`, code))

@@ -1,12 +1,15 @@
 /** The blocks of docs/drivers.md pass the kit on a real server: with the real library, and rows of their own. */
 import type { PostgresStore, PostgresStoreOptions } from 'bet-wallet/postgres'
-import type { StoreHarness } from 'bet-wallet/testing'
+import { checkWalletStore, type StoreHarness } from 'bet-wallet/testing'
 import { afterAll, describe, expect, test } from 'vitest'
+import { describeError } from '../../src/stores/postgres/driver-errors.js'
 import { freshDatabase } from '../postgres/fresh-database.js'
-import { judge } from '../stores/kit-on-stores.js'
+import type { Database } from '../postgres/server.js'
 import { type Accounts, type Opened, postgresHarness } from '../stores/postgres/harness.js'
 import { placing, until } from '../stores/postgres/wallet.js'
 import { blockOf, type Opener, openerOf } from './blocks.js'
+import { generatePrismaClient } from './prisma-client.js'
+import { failuresOf, withLedger } from './with-ledger.js'
 
 const page = 'docs/drivers.md'
 
@@ -16,10 +19,11 @@ const overPostgresJs = blockOf(page, 'Drizzle')
   .replace('drizzle-orm/node-postgres', 'drizzle-orm/postgres-js')
   .replace('createPostgresStore(db.$client,', 'createPostgresStore(fromPostgresJs(db.$client),')
 
+/** And what closes the connections that the block has opened. */
 const drivers: [name: string, code: string, end: string][] = [
-  ['postgres.js', blockOf(page, 'postgres.js'), 'await sql.end()'],
+  ['postgres.js', blockOf(page, 'postgres.js'), 'await sql.end({ timeout: 1 })'],
   ['Drizzle over pg', blockOf(page, 'Drizzle'), 'await db.$client.end()'],
-  ['Drizzle over postgres.js', overPostgresJs, 'await db.$client.end()'],
+  ['Drizzle over postgres.js', overPostgresJs, 'await db.$client.end({ timeout: 1 })'],
   ['Kysely', blockOf(page, 'Kysely'), 'await db.destroy()'],
   ['Knex', blockOf(page, 'Knex'), 'await knex.destroy()'],
   ['TypeORM', blockOf(page, 'TypeORM'), 'await dataSource.destroy()'],
@@ -42,62 +46,98 @@ const accounts: Accounts = {
 /** Of the randomised cases. The store's own tests run more of them: here the driver is what differs. */
 const runs = 3
 
-describe.each(drivers)('%s', async (name, code, end) => {
-  const { pool, url, drop } = await freshDatabase()
-  afterAll(drop)
-  await pool.query('CREATE TABLE ledger (reference text, player_id text, amount numeric)')
+const databases: Database[] = []
+afterAll(() => Promise.all(databases.map(({ drop }) => drop())))
+
+interface Driver {
+  database: Database
+  harness: StoreHarness<Opened>
+}
+
+const driversByName = new Map<string, Promise<Driver>>()
+
+/** The same for all tests of a driver. */
+function driverOf(name: string, code: string, end: string): Promise<Driver> {
+  const made = driversByName.get(name) ?? openDriver(name, code, end)
+  driversByName.set(name, made)
+  return made
+}
+
+async function openDriver(name: string, code: string, end: string): Promise<Driver> {
+  if (name === 'Prisma') await generatePrismaClient()
   const open: Opener<PostgresStore, PostgresStoreOptions> = await openerOf(page, name, code, end)
+  const database = await freshDatabase()
+  databases.push(database)
+  const { pool, url } = database
+  await pool.query('CREATE TABLE ledger (reference text, player_id text, amount numeric)')
   const harness = postgresHarness({
     ...{ pool, url, accounts },
     openStore: (at, options) => open({ url: at, options }),
   })
-
-  describe('the kit', () => judge(withLedger(harness), runs))
-
-  /** Every recorded transaction has its row of the ledger, and no other has one. */
-  function withLedger(inner: StoreHarness<Opened>): StoreHarness<Opened> {
-    return {
-      ...inner,
-      async close(opened) {
-        const transactions = `SELECT wallet_transaction_id, player_id, delta FROM ${opened.schema}.transactions`
-        const { rows } = await pool.query(`(${transactions} EXCEPT ALL TABLE ledger)
-          UNION ALL (TABLE ledger EXCEPT ALL ${transactions})`)
-        await pool.query('TRUNCATE ledger')
-        await inner.close?.(opened)
-        expect(rows).toEqual([])
+  const transactionsOf = ({ schema }: Opened) =>
+    `SELECT wallet_transaction_id, player_id, delta FROM ${schema}.transactions`
+  return {
+    database,
+    harness: withLedger(harness, {
+      async differences(opened) {
+        const transactions = opened.map(transactionsOf).join(' UNION ALL ')
+        const { rows } = await pool.query(
+          `((${transactions}) EXCEPT ALL TABLE ledger) UNION ALL (TABLE ledger EXCEPT ALL (${transactions}))`,
+        )
+        return rows
       },
-    }
+      clear: () => pool.query('TRUNCATE ledger'),
+    }),
   }
+}
 
-  test('idle connections that the server closes: the next bet is taken', async () => {
-    const opened = await harness.open([{ playerId: 'alice', currency: 'EUR', balance: '100' }])
-    const connections = `FROM pg_stat_activity WHERE application_name = '${opened.schema}'`
-    await opened.store.ready()
-    expect(await opened.store.commit(placing({ n: 1 }))).toMatchObject({ status: 'committed' })
-    await pool.query(`SELECT pg_terminate_backend(pid, 10000) ${connections}`)
-    // The driver may not have read it yet: then the outcome is unknown, or nothing was done.
-    const first = await opened.store.commit(placing({ n: 2 })).catch((error: { code?: string }) => error.code)
-    expect(['COMMIT_UNKNOWN', expect.objectContaining({ status: expect.any(String) })]).toContainEqual(first)
-    await until(async () => {
-      const result = await opened.store.commit(placing({ n: 3 })).catch(() => null)
-      return result?.status === 'committed' || result?.status === 'conflict'
-    })
-    expect((await opened.store.load({ ...keys, transactionId: 'place-3', betId: 'bet-3' })).bet).not.toBeNull()
-    await harness.close?.(opened)
-    await pool.query('TRUNCATE ledger')
+const players = [{ playerId: 'alice', currency: 'EUR', balance: '100' }]
+
+// Several drivers at once: each mostly waits for the server.
+describe('with the lines of the page', () => {
+  test.concurrent.each(drivers)('%s passes the kit', { timeout: 600_000 }, async (...driver) => {
+    const { harness } = await driverOf(...driver)
+    const report = await checkWalletStore(harness, { runs, print: null, timeoutMs: 60_000 })
+    expect(failuresOf(report)).toEqual([])
+    expect(report).toMatchObject({ passed: true, complete: true })
   })
 
-  test('an error of the server in the hook is a fault, and nothing is recorded', async () => {
-    const opened = await harness.open([{ playerId: 'alice', currency: 'EUR', balance: '100' }])
-    await pool.query('ALTER TABLE ledger ADD CONSTRAINT limited CHECK (amount > -50)')
-    await expect(opened.store.commit(placing({ n: 1, amount: '60' }))).rejects.toThrow()
-    expect(await opened.store.commit(placing({ n: 2, amount: '40' }))).toMatchObject({ status: 'committed' })
-    const { rows } = await pool.query(`SELECT transaction_id FROM ${opened.schema}.transactions`)
-    expect(rows).toEqual([{ transaction_id: 'place-2' }])
-    await pool.query('ALTER TABLE ledger DROP CONSTRAINT limited')
-    await harness.close?.(opened)
-    await pool.query('TRUNCATE ledger')
-  })
+  test.concurrent.each(drivers)(
+    '%s takes the next bet after the server has closed its connections',
+    async (...driver) => {
+      const { harness, database } = await driverOf(...driver)
+      const opened = await harness.open(players)
+      const { store, schema } = opened
+      await store.ready()
+      expect(await store.commit(placing({ n: 1 }))).toMatchObject({ status: 'committed' })
+      await database.pool.query(
+        'SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = $1',
+        [schema],
+      )
+      // Some drivers have not read it yet, and send it to a connection that is closed: its outcome is unknown.
+      await until(async () => (await store.commit(placing({ n: 2 })).catch(() => null)) !== null)
+      const { bet } = await store.load({
+        ...{ operation: 'placebet', transactionId: 'place-2', playerId: 'alice', betId: 'bet-2' },
+      })
+      expect(bet?.stake).toBe('30')
+      await harness.close?.(opened)
+    },
+  )
+
+  test.concurrent.each(drivers)(
+    '%s: an error of the server in the hook is a fault, and nothing is recorded',
+    async (...driver) => {
+      const { harness, database } = await driverOf(...driver)
+      const opened = await harness.open(players)
+      const { store, schema } = opened
+      await database.pool.query('ALTER TABLE ledger ADD CONSTRAINT limited CHECK (amount > -50)')
+      const failed = await store.commit(placing({ n: 1, amount: '60' })).then(null, (error: unknown) => error)
+      expect(describeError(failed)).toMatch(/"limited" \(SQLSTATE 23514\)/)
+      expect(await store.commit(placing({ n: 2, amount: '40' }))).toMatchObject({ status: 'committed' })
+      const { rows } = await database.pool.query(`SELECT transaction_id FROM ${schema}.transactions`)
+      expect(rows).toEqual([{ transaction_id: 'place-2' }])
+      await database.pool.query('ALTER TABLE ledger DROP CONSTRAINT limited')
+      await harness.close?.(opened)
+    },
+  )
 })
-
-const keys = { operation: 'placebet', playerId: 'alice' } as const

@@ -8,9 +8,10 @@ export default mergeConfig(
     test: {
       include: ['test/drivers/*.test.ts'],
       globalSetup: base.test?.globalSetup,
-      // Each file mostly waits for a server.
-      maxWorkers: 4,
-      testTimeout: 60_000,
+      maxWorkers: 3,
+      // More would need more connections than the server has.
+      maxConcurrency: 4,
+      testTimeout: 120_000,
       hookTimeout: 120_000,
     },
   },

@@ -45,7 +45,10 @@ export function fromPostgresJs(
 export function fromKnex(knex: { readonly client: unknown }): PostgresClient {
   const { client } = knex as { client: Partial<KnexClient> | null }
   if (client?.driverName !== 'pg' || !isKnexClient(client)) {
-    throw new PostgresStoreError('UNSUPPORTED_CLIENT', "fromKnex needs what knex({ client: 'pg', … }) returns")
+    throw new PostgresStoreError(
+      'UNSUPPORTED_CLIENT',
+      "fromKnex needs what knex({ client: 'pg', … }) returns",
+    )
   }
   const connect = async (): Promise<KnexConnection> => {
     const connection = await client.acquireConnection()
@@ -134,14 +137,12 @@ export function fromSlonik(
   const queryOf =
     (connection: Pick<SlonikPool, 'query'>): Query =>
     async (text, values = []) => {
-      const query = sql.unsafe(Object.assign([text], { raw: [text] }))
-      const { rows } = await connection.query({ ...query, values: values.map(nullFor) })
+      const { rows } = await connection.query({ ...sql.unsafe``, sql: text, values: values.map(nullFor) })
       return { rows: [...rows] }
     }
   return {
     query: queryOf(pool),
-    transaction: work =>
-      pool.transaction((connection: SlonikPool) => work({ query: queryOf(connection) })),
+    transaction: work => pool.transaction((connection: SlonikPool) => work({ query: queryOf(connection) })),
   }
 }
 

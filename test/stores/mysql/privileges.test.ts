@@ -82,11 +82,14 @@ describe.skipIf(noMariadb !== null)(`the rights of the page${reason}`, () => {
   describe.each(Object.entries(uses))('the user %s', (user, use) => {
     test('with exactly the rights of the page: works', () => asUser(user, use))
 
-    test.each(rights.filter(({ role }) => role === user).map(({ text }) => text))('not without %s', async text => {
-      await admin.query(`REVOKE ${text} FROM ${user}`)
-      await expect(asUser(user, use)).rejects.toThrow()
-      await admin.query(`GRANT ${text} TO ${user}`)
-      await asUser(user, use)
-    })
+    test.each(rights.filter(({ role }) => role === user).map(({ text }) => text))(
+      'not without %s',
+      async text => {
+        await admin.query(`REVOKE ${text} FROM ${user}`)
+        await expect(asUser(user, use)).rejects.toThrow()
+        await admin.query(`GRANT ${text} TO ${user}`)
+        await asUser(user, use)
+      },
+    )
   })
 })

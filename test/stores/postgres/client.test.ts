@@ -3,7 +3,7 @@ import { createPostgresStore } from 'bet-wallet/postgres'
 import pg from 'pg'
 import { expect, test } from 'vitest'
 
-test('stores that share a pool add one listener to it, and Node.js warns of no leak', async () => {
+test('stores that share a pool add one listener per event to it, and Node.js warns of no leak', async () => {
   const pool = new pg.Pool()
   const warnings: string[] = []
   const onWarning = ({ name }: Error) => warnings.push(name)
@@ -14,5 +14,7 @@ test('stores that share a pool add one listener to it, and Node.js warns of no l
   process.off('warning', onWarning)
   expect(warnings).toEqual([])
   expect(pool.listenerCount('connect')).toBe(1)
+  // Without a listener, an idle connection that breaks would end the process.
+  expect(pool.listenerCount('error')).toBe(1)
   await pool.end()
 })

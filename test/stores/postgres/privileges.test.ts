@@ -89,12 +89,15 @@ describe.each(Object.entries(uses))('the role %s', (name, use) => {
 
   test('with exactly the rights of the page: works', () => asRole(role, use))
 
-  test.each(rights.filter(right => right.role === role).map(({ text }) => text))('not without %s', async text => {
-    await pool.query(`REVOKE ${text} FROM ${role}`)
-    await expect(asRole(role, use)).rejects.toThrow()
-    await pool.query(`GRANT ${text} TO ${role}`)
-    await asRole(role, use)
-  })
+  test.each(rights.filter(right => right.role === role).map(({ text }) => text))(
+    'not without %s',
+    async text => {
+      await pool.query(`REVOKE ${text} FROM ${role}`)
+      await expect(asRole(role, use)).rejects.toThrow()
+      await pool.query(`GRANT ${text} TO ${role}`)
+      await asRole(role, use)
+    },
+  )
 })
 
 test('where EXECUTE is revoked from PUBLIC, it is granted on the functions of the schema', async () => {
