@@ -3,6 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { codeBlocksOf, readPage, root, sectionOf } from '../docs/pages.js'
 
+export const pages = ['docs/drivers.md', 'docs/drivers-mysql.md', 'docs/migrations.md']
+
 /** Inside the sub-project, so that the blocks import its packages. */
 export const folderOf = (path: string) => join(root, 'test/drivers/.blocks', basename(path, '.md'))
 
@@ -23,16 +25,19 @@ export function write(path: string, name: string, text: string): string {
   return file
 }
 
+/** The file that a block shows, as its first line names it: `// wallet.ts`. */
+export const nameOf = (code: string): string | null => /^\/\/ ([\w-]+\.ts)\n/.exec(code)?.[1] ?? null
+
 /**
- * Writes the blocks of a page that begin with the name of their file: `// wallet.ts`.
+ * Writes the files that a page shows.
  *
  * @param into the page whose folder they are written to
  */
-export function writeNamedBlocks(path: string, into = path): string[] {
-  return codeBlocksOf(readPage(path)).flatMap(({ code }) => {
-    const [, name] = /^\/\/ ([\w-]+\.ts)\n/.exec(code) ?? []
-    return name === undefined ? [] : [write(into, name, code)]
-  })
+export function writeNamedBlocks(path: string, into = path): void {
+  for (const { code } of codeBlocksOf(readPage(path))) {
+    const name = nameOf(code)
+    if (name !== null) write(into, name, code)
+  }
 }
 
 /** Opens what a block opens, on a server and with options of the test. */
@@ -52,7 +57,6 @@ export async function openerOf<Store, Options>(
   code: string,
   end: string,
 ): Promise<Opener<Store, Options>> {
-  writeNamedBlocks(path)
   const lines = code.trimEnd().split('\n')
   const file = write(
     path,

@@ -95,7 +95,7 @@ async function harnessOf(name: string, end: string): Promise<StoreHarness<Opened
 const reason = noMariadb === null ? '' : ` (skipped: ${noMariadb})`
 
 // Several at once: each mostly waits for the server.
-describe.skipIf(noMariadb !== null)(`with the lines of the page${reason}`, () => {
+describe.skipIf(noMariadb !== null)(`the kit${reason}`, () => {
   test.concurrent.each(drivers)('%s passes the kit', { timeout: 600_000 }, async (name, end) => {
     const harness = await harnessOf(name, end)
     const report = await checkWalletStore(harness, { runs, print: null, timeoutMs: 60_000 })

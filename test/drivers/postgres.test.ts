@@ -8,7 +8,6 @@ import type { Database } from '../postgres/server.js'
 import { type Accounts, type Opened, postgresHarness } from '../stores/postgres/harness.js'
 import { placing, until } from '../stores/postgres/wallet.js'
 import { blockOf, type Opener, openerOf } from './blocks.js'
-import { generatePrismaClient } from './prisma-client.js'
 import { failuresOf, withLedger } from './with-ledger.js'
 
 const page = 'docs/drivers.md'
@@ -64,7 +63,6 @@ function driverOf(name: string, code: string, end: string): Promise<Driver> {
 }
 
 async function openDriver(name: string, code: string, end: string): Promise<Driver> {
-  if (name === 'Prisma') await generatePrismaClient()
   const open: Opener<PostgresStore, PostgresStoreOptions> = await openerOf(page, name, code, end)
   const database = await freshDatabase()
   databases.push(database)
@@ -93,15 +91,17 @@ async function openDriver(name: string, code: string, end: string): Promise<Driv
 
 const players = [{ playerId: 'alice', currency: 'EUR', balance: '100' }]
 
-// Several drivers at once: each mostly waits for the server.
-describe('with the lines of the page', () => {
+// Several drivers at once: each mostly waits for the server. One test of a driver after the other.
+describe('the kit', () => {
   test.concurrent.each(drivers)('%s passes the kit', { timeout: 600_000 }, async (...driver) => {
     const { harness } = await driverOf(...driver)
     const report = await checkWalletStore(harness, { runs, print: null, timeoutMs: 60_000 })
     expect(failuresOf(report)).toEqual([])
     expect(report).toMatchObject({ passed: true, complete: true })
   })
+})
 
+describe('a lost connection', () => {
   test.concurrent.each(drivers)(
     '%s takes the next bet after the server has closed its connections',
     async (...driver) => {
@@ -123,21 +123,20 @@ describe('with the lines of the page', () => {
       await harness.close?.(opened)
     },
   )
+})
 
-  test.concurrent.each(drivers)(
-    '%s: an error of the server in the hook is a fault, and nothing is recorded',
-    async (...driver) => {
-      const { harness, database } = await driverOf(...driver)
-      const opened = await harness.open(players)
-      const { store, schema } = opened
-      await database.pool.query('ALTER TABLE ledger ADD CONSTRAINT limited CHECK (amount > -50)')
-      const failed = await store.commit(placing({ n: 1, amount: '60' })).then(null, (error: unknown) => error)
-      expect(describeError(failed)).toMatch(/"limited" \(SQLSTATE 23514\)/)
-      expect(await store.commit(placing({ n: 2, amount: '40' }))).toMatchObject({ status: 'committed' })
-      const { rows } = await database.pool.query(`SELECT transaction_id FROM ${schema}.transactions`)
-      expect(rows).toEqual([{ transaction_id: 'place-2' }])
-      await database.pool.query('ALTER TABLE ledger DROP CONSTRAINT limited')
-      await harness.close?.(opened)
-    },
-  )
+describe('an error of the server in the hook', () => {
+  test.concurrent.each(drivers)('%s: a fault, and nothing is recorded', async (...driver) => {
+    const { harness, database } = await driverOf(...driver)
+    const opened = await harness.open(players)
+    const { store, schema } = opened
+    await database.pool.query('ALTER TABLE ledger ADD CONSTRAINT limited CHECK (amount > -50)')
+    const failed = await store.commit(placing({ n: 1, amount: '60' })).then(null, (error: unknown) => error)
+    expect(describeError(failed)).toMatch(/"limited" \(SQLSTATE 23514\)/)
+    expect(await store.commit(placing({ n: 2, amount: '40' }))).toMatchObject({ status: 'committed' })
+    const { rows } = await database.pool.query(`SELECT transaction_id FROM ${schema}.transactions`)
+    expect(rows).toEqual([{ transaction_id: 'place-2' }])
+    await database.pool.query('ALTER TABLE ledger DROP CONSTRAINT limited')
+    await harness.close?.(opened)
+  })
 })

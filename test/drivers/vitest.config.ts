@@ -7,7 +7,7 @@ export default mergeConfig(
   {
     test: {
       include: ['test/drivers/*.test.ts'],
-      globalSetup: base.test?.globalSetup,
+      globalSetup: [...(base.test?.globalSetup ?? []), 'test/drivers/global-setup.ts'],
       maxWorkers: 3,
       // More would need more connections than the server has.
       maxConcurrency: 4,
