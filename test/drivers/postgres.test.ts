@@ -1,12 +1,21 @@
 /** The blocks of docs/drivers.md pass the kit on a real server: with the real library, and rows of their own. */
-import type { PostgresStore, PostgresStoreOptions } from 'bet-wallet/postgres'
+
+import { join } from 'node:path'
+import {
+  createPostgresStore,
+  fromKnex,
+  type PostgresStore,
+  type PostgresStoreOptions,
+} from 'bet-wallet/postgres'
 import { checkWalletStore, type StoreHarness } from 'bet-wallet/testing'
 import { afterAll, describe, expect, test } from 'vitest'
 import { describeError } from '../../src/stores/postgres/driver-errors.js'
+import { root } from '../docs/pages.js'
 import { freshDatabase } from '../postgres/fresh-database.js'
 import type { Database } from '../postgres/server.js'
 import { type Accounts, type Opened, postgresHarness } from '../stores/postgres/harness.js'
-import { placing, until } from '../stores/postgres/wallet.js'
+import { openProxy } from '../stores/postgres/proxy.js'
+import { longTimeouts, outOfTime, placing, until } from '../stores/postgres/wallet.js'
 import { blockOf, type Opener, openerOf } from './blocks.js'
 import { failuresOf, withLedger } from './with-ledger.js'
 
@@ -123,6 +132,26 @@ describe('a lost connection', () => {
       await harness.close?.(opened)
     },
   )
+
+  test('Knex closes one that hangs, and does not lend it again', async () => {
+    const { database } = await driverOf(...(drivers.find(([name]) => name === 'Knex') ?? ['', '', '']))
+    const proxy = await openProxy(database.url)
+    const { default: createKnex } = await import(join(root, 'test/drivers/node_modules/knex/knex.mjs'))
+    const knex = createKnex({ client: 'pg', connection: proxy.url, pool: { min: 0, max: 1 } })
+    const client = fromKnex(knex)
+    const store = createPostgresStore(client, longTimeouts)
+    await store.ping()
+    proxy.goDark()
+    const end = await outOfTime(
+      () => store.ping(),
+      () => knex.client.pool.numUsed() === 1,
+    )
+    expect(end).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringContaining('No answer within') })
+    await store.ping()
+    expect(client.totalCount).toBe(1)
+    await knex.destroy()
+    await proxy.close()
+  })
 })
 
 describe('an error of the server in the hook', () => {

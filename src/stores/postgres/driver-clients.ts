@@ -54,8 +54,8 @@ export function fromKnex(knex: { readonly client: unknown }): PostgresClient {
     const connection = await client.acquireConnection()
     connection.release = error => {
       if (error) {
-        // Knex closes such a connection before it lends it again, but only then.
-        connection.__knex__disposed = error
+        // Knex closes such a connection instead of lending it again, but only then. It logs the text.
+        connection.__knex__disposed = 'closed by the wallet store'
         connection.end().catch(() => {})
       }
       void client.releaseConnection(connection)

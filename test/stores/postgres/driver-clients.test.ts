@@ -80,7 +80,7 @@ describe('fromKnex', () => {
     const lent = (await fromKnex(knex).connect?.()) as { release(error?: boolean): void }
     lent.release(true)
     expect(connection.end).toHaveBeenCalled()
-    expect(connection).toMatchObject({ __knex__disposed: true })
+    expect(connection).toMatchObject({ __knex__disposed: 'closed by the wallet store' })
     expect(client.releaseConnection).toHaveBeenCalledWith(connection)
   })
 
