@@ -133,6 +133,39 @@ describe('a lost connection', () => {
     },
   )
 
+  // Without withinTransaction a commit is one statement, and these drivers do not tell whether they have sent it.
+  const unknown = ['postgres.js', 'Drizzle over postgres.js', 'Slonik']
+
+  test.concurrent.each(drivers)(
+    '%s: a bet that meets a database that is down is unavailable, or its outcome is unknown',
+    async (...driver) => {
+      const [name, code, end] = driver
+      const { harness, database } = await driverOf(...driver)
+      const withoutHook = code.replace(/ {2}async withinTransaction[\s\S]*?\n {2}},\n/, '')
+      const open: Opener<PostgresStore, PostgresStoreOptions> = await openerOf(
+        ...([page, `${name} without hook`, withoutHook, end] as const),
+      )
+      const prepared = await harness.open(players)
+      const { schema } = prepared
+      const proxy = await openProxy(database.url)
+      const { store, end: close } = await open({
+        url: proxy.url,
+        options: { schema, ...(accounts.players && { players: accounts.players(schema) }) },
+      })
+      await store.ready()
+      await proxy.close()
+      // The driver may still send it to a connection that is closed.
+      await store
+        .load({ operation: 'placebet', transactionId: 't', playerId: 'alice', betId: 'b' })
+        .catch(() => {})
+      const result = await store.commit(placing()).catch((error: { code?: string }) => error.code)
+      expect(result).toEqual(unknown.includes(name) ? 'COMMIT_UNKNOWN' : { status: 'unavailable' })
+      // Slonik reports the lost connections once more.
+      await close().catch(() => {})
+      await harness.close?.(prepared)
+    },
+  )
+
   test('Knex closes one that hangs, and does not lend it again', async () => {
     const { database } = await driverOf(...(drivers.find(([name]) => name === 'Knex') ?? ['', '', '']))
     const proxy = await openProxy(database.url)
