@@ -14,7 +14,7 @@ const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.u
 function next(...args: string[]): ChildProcess {
   const env = {
     ...process.env,
-    ...{ NEXT_TELEMETRY_DISABLED: '1', NEXT_IGNORE_INCORRECT_LOCKFILE: '1', NODE_ENV: 'production' },
+    ...{ NEXT_TELEMETRY_DISABLED: '1', NEXT_IGNORE_INCORRECT_LOCKFILE: '1', NODE_ENV: 'production' as const },
     TEST_WALLET: JSON.stringify({ players: initialPlayers, credentials }),
   }
   const command = [path('node_modules/next/dist/bin/next'), ...args]
