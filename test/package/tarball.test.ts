@@ -43,7 +43,14 @@ const exportsOf: Record<string, string[]> = {
     'settlementRule',
     'unsettlementRule',
   ],
-  'bet-wallet/http': ['basicAuth', 'createHttpHandler', 'defaultStatusCodes'],
+  'bet-wallet/http': [
+    'JsonNumber',
+    'basicAuth',
+    'createFetchHandler',
+    'createHttpHandler',
+    'createNodeListener',
+    'defaultStatusCodes',
+  ],
   'bet-wallet/lookups': ['formatBet', 'formatPlayer', 'formatTransaction', 'tellBet'],
   'bet-wallet/memory': ['createMemoryStore'],
   'bet-wallet/mysql': [
