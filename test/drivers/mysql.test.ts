@@ -55,7 +55,7 @@ async function harnessOf(name: string, end: string): Promise<StoreHarness<Opened
     // A user per store: its connections are known by it.
     async openStore(server, options) {
       users += 1
-      const user = `${config.database.slice(-16)}_${users}`
+      const user = `u${config.database.slice(-16)}_${users}`
       await pool.query(`CREATE USER ${user} IDENTIFIED BY 'x'`)
       await pool.query(`GRANT ALL ON *.* TO ${user}`)
       const url = `mysql://${user}:x@${server.host}:${server.port}/${config.database}`
