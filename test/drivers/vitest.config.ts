@@ -14,7 +14,8 @@ export default mergeConfig(
       testTimeout: 120_000,
       hookTimeout: 120_000,
       // A known fault of postgres.js (porsager/postgres#1208), which docs/drivers.md names. No other error is ignored.
-      onUnhandledError: (error: { stack?: string }) => !(error.stack ?? '').includes('/postgres/src/connection.js'),
+      onUnhandledError: (error: { stack?: string }) =>
+        !(error.stack ?? '').includes('/postgres/src/connection.js'),
     },
   },
 )
