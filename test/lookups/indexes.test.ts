@@ -71,6 +71,14 @@ it('may be an index of the operator that begins with the same columns', async ()
   ).rejects.toMatchObject({ code: 'LOOKUP_INDEX_MISSING' })
 })
 
+it('are no option of the store: they belong into the next argument', async () => {
+  const misplaced = { schema: 'misplaced', lookupIndexes: true }
+  await expect(migratePostgres(database.pool, misplaced)).rejects.toThrow(
+    /lookupIndexes belongs into the third/,
+  )
+  await expect(migrateMysql({} as never, misplaced)).rejects.toThrow(/lookupIndexes belongs into the third/)
+})
+
 it('are rejected as an option that is no boolean', async () => {
   const wrong = { lookupIndexes: 'yes' } as never
   expect(() => postgresMigrationSql({}, wrong)).toThrow(/lookupIndexes must be true or false/)

@@ -167,7 +167,8 @@ async function registeredTables(ask: Ask, { schemaName }: Tables): Promise<Table
   if (sets.size > 1) {
     throw new MysqlStoreError(
       'SCHEMA_OPTIONS',
-      `The schema ${schemaName} was migrated with several options: state players and legacyBets, as for the store`,
+      `The schema ${schemaName} was migrated with several options: state players and legacyBets, as for the store ` +
+        '(the command: in a module, --config)',
     )
   }
   return tablesOf({ schema: schemaName, ...registeredOptions(registered, `${schemaName}.wallet_players`) })

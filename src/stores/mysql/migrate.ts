@@ -2,6 +2,7 @@
 
 import { QueryFailed } from '../database/deadline.js'
 import { lookupIndexes, missingIndexes } from '../database/lookup-indexes.js'
+import { rejectSettingsIn } from '../database/migration-settings.js'
 import { sql } from '../database/sql-text.js'
 import { migrationProblem } from './check.js'
 import { connectionsFrom, type MysqlPool, type Session } from './client.js'
@@ -66,11 +67,17 @@ export function mysqlMigrationSql(
   ].join('\n\n')
 }
 
-/** A procedure cannot be replaced in one step on MySQL. Those with the hash of the options are replaced only if they were changed. */
+/**
+ * MariaDB replaces a procedure and keeps the rights on it. MySQL cannot: it drops the procedure first, and with it what
+ * was granted on it. Each server takes the comments of the other for comments.
+ */
 function procedureStatements(tables: Tables, only: (name: string) => boolean = () => true): string[] {
   return proceduresOf(tables)
     .filter(({ name }) => only(name))
-    .flatMap(({ name, definition }) => [`DROP PROCEDURE IF EXISTS ${tables.schema}.${name}`, definition])
+    .flatMap(({ name, definition }) => [
+      `/*!80000 DROP PROCEDURE IF EXISTS ${tables.schema}.${name} */ /*M!100001 DO 0 */`,
+      definition,
+    ])
 }
 
 /**
@@ -88,6 +95,7 @@ export async function migrateMysql(
   options: MysqlTables = {},
   settings: MigrationSettings = {},
 ): Promise<void> {
+  rejectSettingsIn(options, check)
   check.names(settings, ['besideOtherOptions', 'lookupIndexes'])
   const withIndexes = check.boolean('lookupIndexes', settings.lookupIndexes ?? false)
   const beside = check.boolean('besideOtherOptions', settings.besideOtherOptions ?? false)

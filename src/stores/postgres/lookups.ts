@@ -167,7 +167,7 @@ async function registeredTables(
     throw new PostgresStoreError(
       'SCHEMA_OPTIONS',
       `The schema ${schemaName} was migrated with ${rows.length === 0 ? 'no' : 'several'} options: state players and ` +
-        'legacyBets, as for the store',
+        'legacyBets, as for the store (the command: in a module, --config)',
     )
   }
   return tablesOf({ schema: schemaName, ...registeredOptions(registered.options, `${schemaName}.players`) })

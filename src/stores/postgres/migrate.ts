@@ -1,5 +1,6 @@
 /** The migration: as a function, and as text for the operator's own migration tool. */
 import { lookupIndexes, missingIndexes } from '../database/lookup-indexes.js'
+import { rejectSettingsIn } from '../database/migration-settings.js'
 import { migrationProblem } from './check.js'
 import type { PostgresClient } from './client.js'
 import { PostgresStoreError } from './errors.js'
@@ -88,6 +89,7 @@ export async function migratePostgres(
   options: PostgresTables = {},
   settings: MigrationSettings = {},
 ): Promise<void> {
+  rejectSettingsIn(options, check)
   check.names(settings, ['besideOtherOptions', 'lookupIndexes'])
   const withIndexes = check.boolean('lookupIndexes', settings.lookupIndexes ?? false)
   const beside = check.boolean('besideOtherOptions', settings.besideOtherOptions ?? false)

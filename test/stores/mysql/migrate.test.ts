@@ -81,6 +81,29 @@ describe.skipIf(noMariadb !== null)(`on a real server${reason}`, () => {
     expect(await store.commit(placeBet(1, 'anna'))).toMatchObject({ status: 'committed' })
   })
 
+  test('keeps what was granted on a procedure that it replaces', async () => {
+    const schema = newSchema()
+    await migrateMysql(admin, { schema })
+    await admin.query(`CREATE TABLE ${schema}.accounts LIKE ${schema}.wallet_players`)
+    const user = `settler_${schemas}@'127.%'`
+    await admin.query(`CREATE USER ${user} IDENTIFIED BY 'x'`)
+    try {
+      await admin.query(`GRANT EXECUTE ON PROCEDURE ${schema}.credit_bet_v1 TO ${user}`)
+      const columns = {
+        id: 'player_id',
+        idCollation: 'utf8mb4_nopad_bin',
+        currency: 'currency',
+        balance: 'balance',
+      }
+      const players = { table: `${schema}.accounts`, ...columns }
+      await migrateMysql(admin, { schema, players }, { besideOtherOptions: true })
+      const [rows] = await admin.query(`SHOW GRANTS FOR ${user}`)
+      expect(JSON.stringify(rows)).toContain('credit_bet_v1')
+    } finally {
+      await admin.query(`DROP USER ${user}`)
+    }
+  })
+
   describe('settlements by PAM code', () => {
     test('are recorded on the bet, and a commit on the older revision is a conflict', async () => {
       const wallet = await open()

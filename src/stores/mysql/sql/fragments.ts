@@ -52,7 +52,7 @@ export function defineProcedure(
     body,
     definition: sql`
       ${comment}
-      CREATE PROCEDURE ${schema}.${name}(
+      CREATE /*M!100001 OR REPLACE */ PROCEDURE ${schema}.${name}(
         ${parameters}
       )
       MODIFIES SQL DATA

@@ -42,7 +42,8 @@ export const optionsProblem = ({ schema, schemaName, optionSet }: Tables) => sql
   HAVING count(*) > 0`
 
 export const besideAdvice =
-  'Use the same options, or migrate with besideOtherOptions: running processes then keep their functions'
+  'Use the same options, or migrate with besideOtherOptions: running processes then keep their functions. ' +
+  'If the first options were wrong and no call has been recorded, drop the tables and functions of bet-wallet and migrate again'
 
 export const refuseOtherOptions = (tables: Tables) => sql`
   -- Other options mean another players' table or another unit: a migration to them must be stated on purpose.

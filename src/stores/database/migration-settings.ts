@@ -1,0 +1,10 @@
+/** The settings of a migration are an argument of their own. */
+import type { OptionChecks } from '../../option-checks.js'
+
+/** The options of the store may have other names, which a migration does not need: only these are looked for. */
+export function rejectSettingsIn(options: object, check: OptionChecks): void {
+  for (const name of ['besideOtherOptions', 'lookupIndexes']) {
+    if (name in options)
+      check.invalid(`${name} belongs into the third argument: migrate(client, options, { ${name} })`)
+  }
+}
