@@ -24,8 +24,14 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts'],
-    // Copies of the repository, by the mutation tests; and sub-projects with packages of their own.
-    exclude: [...configDefaults.exclude, 'test/.tmp/**', 'test/drivers/**', 'test/frameworks/**'],
+    // Copies of the repository, by the mutation tests; and what has a script of its own.
+    exclude: [
+      ...configDefaults.exclude,
+      'test/.tmp/**',
+      'test/clone/**',
+      'test/drivers/**',
+      'test/frameworks/**',
+    ],
     // The default on two cores is one worker. Workers mostly wait: for servers, locks and sockets.
     maxWorkers: Math.max(3, availableParallelism() - 1),
     // For what hangs. A busy machine takes several times as long as an idle one.

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, it, test } from 'vitest'
-import { bin, root } from './project.js'
+import { bin, root } from '../package/project.js'
 
 const outer = mkdtempSync(join(tmpdir(), 'bet-wallet-clone-'))
 afterAll(() => rmSync(outer, { recursive: true, force: true, maxRetries: 10 }))
