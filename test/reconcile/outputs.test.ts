@@ -113,28 +113,64 @@ describe('the table', () => {
 
 describe('the list of differences', () => {
   test('keeps the largest of each kind, counts all, and passes every one to onDifference', async () => {
-    const rows = Array.from({ length: 40 }, (_, index) =>
-      rowOf(
-        record(
-          'placebet',
-          `t-${String(index).padStart(2, '0')}`,
-          `b-${index % 7}`,
-          String(((index * 17) % 40) + 1),
-        ),
+    const records = Array.from({ length: 40 }, (_, index) =>
+      record(
+        'placebet',
+        `t-${String(index).padStart(2, '0')}`,
+        `b-${index % 7}`,
+        String(((index * 17) % 40) + 1),
       ),
     )
     const all: Difference[] = []
     const result = await reconcileWorld(
-      { rows, records: [] },
+      { rows: [], records },
       { differencesMax: 3, onDifference: each => void all.push(each) },
     )
-    expect(result.differences.map(({ report }) => report?.amount)).toEqual(['40', '39', '38'])
+    expect(result.differences.map(({ wallet }) => wallet?.amount)).toEqual(['40', '39', '38'])
     expect(result.differencesOmitted).toBe(37)
-    expect(result.kinds).toMatchObject([{ count: 40, effects: [{ currency: 'EUR', amount: '820' }] }])
+    expect(result.kinds).toMatchObject([{ count: 40, effects: [{ currency: 'EUR', amount: '-820' }] }])
     expect(all).toHaveLength(40)
     expect(result.bets).toHaveLength(7)
-    expect(result.bets.reduce((sum, { difference }) => sum + Number(difference), 0)).toBe(820)
+    expect(result.bets.reduce((sum, { difference }) => sum + Number(difference), 0)).toBe(-820)
     expect(result.players).toHaveLength(7)
+  })
+
+  describe('of what never arrived', () => {
+    // Sent in another order, a stake that was paid from a win is refused, finally.
+    const missing = [
+      record('placebet', 'late-stake', 'b-2', '90', { transactionDate: '2026-11-21T12:02:00.000Z' }),
+      record('settlement', 'win', 'b-1', '80', { transactionDate: '2026-11-21T12:01:00.000Z' }),
+      record('unsettlement', 'reversal', 'b-1', '80', { transactionDate: '2026-11-21T12:03:00.000Z' }),
+      record('settlement', 'lost-bet', 'b-3', '0', { transactionDate: '2026-11-21T12:00:00.000Z' }),
+      record('placebet', 'stake', 'b-1', '10', { transactionDate: '2026-11-21T12:00:00.000Z' }),
+      record('rollbackbet', 'last', 'b-2', '90', { transactionDate: '2026-11-21T12:04:00.000Z' }),
+    ].map(rowOf)
+    const idsOf = ({ differences }: Reconciliation) => differences.map(({ report }) => report?.transactionId)
+
+    test('is in the order in which it must be sent: that of the dates', async () => {
+      const result = await reconcileWorld({ rows: missing, records: [] })
+      expect(idsOf(result)).toEqual(['stake', 'lost-bet', 'win', 'late-stake', 'reversal', 'last'])
+      const text = 'Send the calls in this order, by their dates.'
+      expect(formatReconciliation(result)).toContain(`Counted there, never arrived here\n  ${text}`)
+      expect(renderReconciliation(result)).toContain(text)
+    })
+
+    test('keeps the first of them, not the largest', async () => {
+      const result = await reconcileWorld({ rows: missing, records: [] }, { differencesMax: 2 })
+      expect(idsOf(result)).toEqual(['stake', 'lost-bet'])
+    })
+
+    test('is by operation where the report has no dates, which both outputs say', async () => {
+      const columns = ['operation', 'transactionId', 'betId', 'playerId', 'type', 'amount', 'currency'] as const
+      async function* report() {
+        yield csvOf(missing, columns)
+      }
+      const result = await reconcileWorld({ rows: [], records: [] }, { report: report() })
+      expect(idsOf(result)).toEqual(['late-stake', 'stake', 'win', 'lost-bet', 'reversal', 'last'])
+      const text = 'The report has no dates, so these are by operation, placebets first. Get one with dates:'
+      expect(formatReconciliation(result)).toContain(text)
+      expect(renderReconciliation(result)).toContain(text)
+    })
   })
 
   test('sums bets and players of both sides, where they differ', async () => {
