@@ -7,8 +7,8 @@ import { amountText, signed } from './amount-text.js'
 import type { Difference } from './difference.js'
 import type { GroupSum } from './groups.js'
 import type { Reconciliation } from './reconciliation.js'
-import type { SideTotal } from './totals.js'
 import { orderText } from './sending-order.js'
+import type { SideTotal } from './totals.js'
 import { effectText, subjectOf, verdictSentence, verdictWords } from './words.js'
 
 /** Of each kind: a page with more is too long to read. The JSON has them. */

@@ -65,6 +65,15 @@ describe('the calls of repairs', () => {
     for (const { repair } of missing) expect(repair.calls).toEqual([])
   })
 
+  test('of a placebet name the sessionId that the hook must let pass', async () => {
+    const result = await reconcileWorld({ rows: [rowOf(record('placebet', 't', 'b', '5'))], records: [] })
+    const [{ repair } = {}] = result.differences
+    expect(repair?.calls[0]?.body.sessionId).toBe('reconciliation')
+    expect(repair?.text).toBe(
+      'If the platform keeps the bet, send the placebet: it is a retry, so it debits once, if funds suffice. Otherwise the platform cancels the bet. Ask it, unless you have restored the database: then it keeps what it counts. Let the sessionId "reconciliation" pass your authorizeRequest first: its refusal would be final (D6).',
+    )
+  })
+
   test('keep a quote of an id inside of its word of the shell', async () => {
     const odd = record('settlement', "it's", 'b', '5')
     const result = await reconcileWorld({ rows: [rowOf(odd)], records: [] })
@@ -161,7 +170,15 @@ describe('the list of differences', () => {
     })
 
     test('is by operation where the report has no dates, which both outputs say', async () => {
-      const columns = ['operation', 'transactionId', 'betId', 'playerId', 'type', 'amount', 'currency'] as const
+      const columns = [
+        'operation',
+        'transactionId',
+        'betId',
+        'playerId',
+        'type',
+        'amount',
+        'currency',
+      ] as const
       async function* report() {
         yield csvOf(missing, columns)
       }
@@ -170,6 +187,44 @@ describe('the list of differences', () => {
       const text = 'The report has no dates, so these are by operation, placebets first. Get one with dates:'
       expect(formatReconciliation(result)).toContain(text)
       expect(renderReconciliation(result)).toContain(text)
+    })
+  })
+
+  describe('of what one side has outside of the range', () => {
+    const dates = { transactionDate: '2026-11-21T23:59:59.900Z', recordedAt: '2026-11-22T00:00:00.100Z' }
+    const late = record('placebet', 'late', 'b', '5', dates)
+    const title = 'Outside of the range on one side'
+
+    test('says that both sides have it', async () => {
+      const { kinds, differences } = await reconcileWorld({ rows: [rowOf(late)], records: [late] })
+      expect(kinds).toMatchObject([{ kind: 'midnight', title }])
+      expect(differences[0]?.repair.text).toBe(
+        'Both sides have it: the sums of this range and its neighbour together agree.',
+      )
+    })
+
+    test('says to widen the range where the report has no dates', async () => {
+      const columns = ['operation', 'transactionId', 'betId', 'amount', 'currency'] as const
+      async function* report() {
+        yield csvOf([rowOf(late)], columns)
+      }
+      const { kinds, differences } = await reconcileWorld({ rows: [], records: [late] }, { report: report() })
+      expect(kinds).toMatchObject([{ kind: 'midnight', title }])
+      expect(differences[0]?.repair.text).toBe(
+        'Both sides have it. Widen the range (--from, --to), and compare again.',
+      )
+    })
+
+    test('says to look into the other report where this one does not have it', async () => {
+      const early = record('placebet', 'early', 'b', '5', {
+        transactionDate: '2026-11-20T23:59:59.900Z',
+        recordedAt: '2026-11-21T00:00:00.100Z',
+      })
+      const { kinds, differences } = await reconcileWorld({ rows: [], records: [early] })
+      expect(kinds).toMatchObject([{ kind: 'midnight', title }])
+      expect(differences[0]?.repair.text).toBe(
+        'Check that the report of the other range has it: then the sums of both ranges together agree.',
+      )
     })
   })
 
