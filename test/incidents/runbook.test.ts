@@ -114,6 +114,9 @@ describe('the rows of a lock', () => {
       expect(doFor(session, { pid: 8, ...waiting })).toEqual([
         expect.stringContaining('End nothing (rule 4)'),
       ])
+    // Without pg_monitor nobody sees whether it is such a commit.
+    const hidden = { pid: 8, wait_event: null, last_statement: '<insufficient privilege>' }
+    expect(doFor(hidden)).toEqual([expect.stringContaining('End nothing yet')])
     expect(doFor()).toEqual([expect.stringContaining('The lock is gone')])
   })
 })
