@@ -77,8 +77,10 @@ function kindsTable({ kinds }: Reconciliation): string {
 function listOf(title: string, count: number, differences: readonly Difference[]): string {
   const shown = differences.slice(0, shownMax)
   const more = count - shown.length
-  const rest = more === 0 ? [] : [`  … and ${numberText(more)} more: --json and --lines have them`]
   const order = orderText(differences)
+  const where =
+    order === '' ? '--json and --lines have them' : '--json has them in this order, --lines in none'
+  const rest = more === 0 ? [] : [`  … and ${numberText(more)} more: ${where}`]
   return [title, ...(order === '' ? [] : [`  ${order}`]), ...shown.map(entryOf), ...rest].join('\n')
 }
 

@@ -115,7 +115,10 @@ describe('the table', () => {
       rowOf(record('placebet', `t-${index}`, 'b\u200b', '5')),
     )
     const text = formatReconciliation(await reconcileWorld({ rows, records: [] }))
-    expect(text).toContain('… and 20 more')
+    expect(text).toContain('… and 20 more: --json has them in this order, --lines in none\n')
+    const others = Array.from({ length: 30 }, (_, index) => record('placebet', `t-${index}`, 'b', '5'))
+    const otherText = formatReconciliation(await reconcileWorld({ rows: [], records: others }))
+    expect(otherText).toContain('… and 20 more: --json and --lines have them\n')
     expect(text).toContain('bet b\\u200b')
   })
 })
