@@ -37,7 +37,7 @@ export async function player(words: string[]): Promise<number> {
     return 1
   }
   if (values.json) printJson(history)
-  else console.log(formatPlayer(history))
+  else console.log(formatPlayer(history, page))
   return 0
 }
 

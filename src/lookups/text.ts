@@ -3,7 +3,7 @@ import { isoMinorUnits } from '../currencies.js'
 import { type Decimal, format, isNegative, isZero, subtract } from '../money.js'
 import type { BetStory } from './bet-story.js'
 import { money } from './money-text.js'
-import type { PlayerHistory, RecordedBet, RecordedTransaction } from './records.js'
+import type { Page, PlayerHistory, RecordedBet, RecordedTransaction } from './records.js'
 
 interface Column<Row> {
   title: string
@@ -52,8 +52,13 @@ export function formatTransaction(transactionId: string, found: readonly Recorde
   return [`Transaction ${transactionId}`, '', ...table(columns, found)].join('\n')
 }
 
-/** The account, a page of transactions, the newest first, and their bets. */
-export function formatPlayer({ playerId, player, transactions, bets, next }: PlayerHistory): string {
+/**
+ * The account, a page of transactions, the newest first, and their bets.
+ *
+ * @param page as it was given to `player`: whether the newest transaction is the player's last is known from it
+ */
+export function formatPlayer(history: PlayerHistory, page: Page = {}): string {
+  const { playerId, player, transactions, bets, next } = history
   const currency = player?.currency ?? null
   const account =
     player === null ? "is not in the players' table" : `has ${money(player.balance, player.currency)} now`
@@ -70,6 +75,7 @@ export function formatPlayer({ playerId, player, transactions, bets, next }: Pla
     `Player ${playerId} ${account}`,
     '',
     ...(transactions.length === 0 ? ['No transactions.'] : table(columns, transactions)),
+    ...balancesAround(history, page),
     ...(bets.length === 0 ? [] : ['', ...table(betColumns, bets)]),
     ...(next === null ? [] : ['', `Older transactions: --cursor ${next}`]),
   ].join('\n')
@@ -138,6 +144,23 @@ function otherChanges(
   }
   if (changes.size === 0) return []
   return [{ title: 'Other changes', right: true, text: transaction => changes.get(transaction) ?? '' }]
+}
+
+/** What other code changed after these transactions, and the balance that the first of them found. */
+function balancesAround({ player, transactions }: PlayerHistory, { to, cursor }: Page): string[] {
+  const [newest, oldest] = [transactions[0], transactions.at(-1)]
+  const lines: string[] = []
+  const isLast = to === undefined && cursor === undefined
+  if (isLast && player !== null && newest !== undefined && newest.balanceAfter !== null) {
+    const change = subtract(player.balance, newest.balanceAfter)
+    if (!isZero(change))
+      lines.push(`Other changes since the newest line: ${signed(money(change, player.currency))}.`)
+  }
+  if (oldest !== undefined && oldest.balanceAfter !== null) {
+    const before = subtract(oldest.balanceAfter, oldest.delta)
+    lines.push(`Before the oldest line the balance was ${money(before, player?.currency ?? null)}.`)
+  }
+  return lines.length === 0 ? [] : ['', ...lines]
 }
 
 const signed = (value: string) => (isNegative(value) || isZero(value) ? value : `+${value}`)

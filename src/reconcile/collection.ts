@@ -1,4 +1,4 @@
-/** Collects differences: counts all of them, keeps the largest of each kind, and sums them per bet and player. */
+/** Collects differences: counts all of them, keeps the first of each kind, and sums them per bet and player. */
 import { add, compare, type Decimal, isZero, subtract } from '../money.js'
 import { type Difference, type DifferenceKind, differenceKinds, kindTitles } from './difference.js'
 import { countedOf } from './entry.js'
@@ -6,6 +6,7 @@ import { explanationOf } from './explanations.js'
 import { createGroups, type GroupSum, magnitudeOf } from './groups.js'
 import { differingFields } from './pairs.js'
 import { type Judged, repairOf } from './repairs.js'
+import { sendingOrder } from './sending-order.js'
 
 /** All differences of one kind. */
 export interface KindTotal {
@@ -39,7 +40,7 @@ export interface Collection {
 const groupsMax = 100
 
 /**
- * @param max how many differences are kept of each kind
+ * @param max how many differences are kept of each kind: the largest, and of what never arrived the first to be sent
  * @param from the begin of the range
  * @param each is called with every difference
  */
@@ -67,7 +68,7 @@ export function createCollection(
       group(players, difference, 'playerId')
       const list = kept.get(kind) ?? []
       list.push(difference)
-      kept.set(kind, list.length >= 2 * max ? largest(list, max) : list)
+      kept.set(kind, list.length >= 2 * max ? firstOf(kind, list, max) : list)
     },
     result() {
       const kinds = differenceKinds.flatMap((kind): KindTotal[] => {
@@ -76,7 +77,7 @@ export function createCollection(
         const effects = [...total.sums].map(([currency, amount]) => ({ currency, amount }))
         return [{ kind, title: kindTitles[kind], count: total.count, effects }]
       })
-      const differences = differenceKinds.flatMap(kind => largest(kept.get(kind) ?? [], max))
+      const differences = differenceKinds.flatMap(kind => firstOf(kind, kept.get(kind) ?? [], max))
       const count = kinds.reduce((sum, kind) => sum + kind.count, 0)
       const [ofBets, ofPlayers] = [bets.largest(groupsMax), players.largest(groupsMax)]
       return {
@@ -142,6 +143,12 @@ function group(
     groups.add(here.id, here.currency, '0', countedOf(record))
   }
 }
+
+/** Calls that are sent again are listed in the order of sending; everything else by its effect. */
+const firstOf = (kind: DifferenceKind, differences: Difference[], max: number): Difference[] =>
+  kind === 'never-arrived'
+    ? differences.sort(({ report: one }, { report: other }) => sendingOrder(one, other)).slice(0, max)
+    : largest(differences, max)
 
 /** The largest effects first; among equals, in the order of their ids. */
 function largest(differences: readonly Difference[], max: number): Difference[] {

@@ -21,7 +21,7 @@ export const kindTitles = {
   'other-transaction-id': 'The same under another transactionId',
   'duplicate-there': "Twice in the platform's report",
   'conflict-there': "Twice in the platform's report, with other content",
-  midnight: 'On the other side of midnight',
+  midnight: 'Outside of the range on one side',
 } as const
 
 export type DifferenceKind = keyof typeof kindTitles

@@ -8,7 +8,7 @@ export function explanationOf(judged: Judged): string {
   const isAlsoAcross =
     kind !== 'midnight' && row !== null && record !== null && row.inRange !== record.inRange
   return isAlsoAcross
-    ? `${sentenceOf(judged)} It is also on the other side of midnight: recorded at ${record.recordedAt}.`
+    ? `${sentenceOf(judged)} It is also outside of the range on one side: recorded at ${record.recordedAt}.`
     : sentenceOf(judged)
 }
 

@@ -7,6 +7,7 @@ import { amountText, signed } from './amount-text.js'
 import type { Difference } from './difference.js'
 import type { GroupSum } from './groups.js'
 import type { Reconciliation } from './reconciliation.js'
+import { orderText } from './sending-order.js'
 import type { SideTotal } from './totals.js'
 import { effectText, subjectOf, verdictSentence, verdictWords } from './words.js'
 
@@ -78,14 +79,16 @@ function kindsTable({ kinds }: Reconciliation): Markup {
 }
 
 function kindSection({ kind, title, count }: Reconciliation['kinds'][number], all: readonly Difference[]) {
-  const shown = all.filter(difference => difference.kind === kind).slice(0, shownMax)
+  const ofKind = all.filter(difference => difference.kind === kind)
+  const shown = ofKind.slice(0, shownMax)
+  const order = orderText(ofKind)
   const more = count - shown.length
   const rest = html`<p class="lead">… and ${numberText(more)} more, which the JSON or the lines have.</p>`
   return section(
     true,
     kind,
     `${title}: ${numberText(count)}`,
-    html`${shown.map(article)}${more > 0 ? rest : null}`,
+    html`${order === '' ? null : html`<p class="lead">${order}</p>`}${shown.map(article)}${more > 0 ? rest : null}`,
   )
 }
 

@@ -41,7 +41,8 @@ export interface ReconcileOptions {
    */
   marginMs?: number
   /**
-   * How many differences of each kind the result lists, the largest first. All are counted.
+   * How many differences of each kind the result lists, the largest first; of what never arrived, the first to be
+   * sent. All are counted.
    *
    * @default 1_000
    */

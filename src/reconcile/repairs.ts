@@ -71,20 +71,31 @@ export function repairOf({ kind, row, record }: Judged, from: string): Repair {
         'A transactionId with other content is refused with TRANSACTION_CONFLICT (D4). The platform sends the second one under a transactionId of its own, or takes it out of its report.',
       )
     case 'midnight':
-      return noRepair('The sums of both days together agree. Check the report of the other day.')
+      return noRepair(outsideText(row))
   }
 }
+
+function outsideText(row: ReportRow | null): string {
+  if (row === null)
+    return 'Check that the report of the other range has it: then the sums of both ranges together agree.'
+  return row.transactionDate === null
+    ? 'Both sides have it. Widen the range (--from, --to), and compare again.'
+    : 'Both sides have it: the sums of this range and its neighbour together agree.'
+}
+
+/** Of placebets that are sent for the platform: no session of a player is known. */
+const sessionId = 'reconciliation'
 
 function neverArrived(row: ReportRow, from: string): Repair {
   const date = { transactionDate: row.transactionDate ?? from }
   switch (row.operation) {
     case 'placebet':
       return operator(
-        'Ask the platform first. If it keeps the bet, send the placebet: it is a retry, so it debits once, if funds suffice. Otherwise the platform cancels the bet.',
+        `If the platform keeps the bet, send the placebet: it is a retry, so it debits once, if funds suffice. Otherwise the platform cancels the bet. Ask it, unless you have restored the database: then it keeps what it counts. Let the sessionId "${sessionId}" pass your authorizeRequest first: its refusal would be final (D6).`,
         [
           callOf('/placebet', row, {
             ...moneyOf(row),
-            sessionId: 'reconciliation',
+            sessionId,
             betType: 'SINGLE',
             ...date,
           }),

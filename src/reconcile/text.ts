@@ -5,6 +5,7 @@ import { amountText, signed } from './amount-text.js'
 import type { Difference } from './difference.js'
 import type { GroupSum } from './groups.js'
 import type { Reconciliation } from './reconciliation.js'
+import { orderText } from './sending-order.js'
 import { effectText, subjectOf, timeText, verdictSentence, verdictWords } from './words.js'
 
 /** Differences per kind, and bets and players. */
@@ -76,8 +77,11 @@ function kindsTable({ kinds }: Reconciliation): string {
 function listOf(title: string, count: number, differences: readonly Difference[]): string {
   const shown = differences.slice(0, shownMax)
   const more = count - shown.length
-  const rest = more === 0 ? [] : [`  … and ${numberText(more)} more: --json and --lines have them`]
-  return [title, ...shown.map(entryOf), ...rest].join('\n')
+  const order = orderText(differences)
+  const where =
+    order === '' ? '--json and --lines have them' : '--json has them in this order, --lines in none'
+  const rest = more === 0 ? [] : [`  … and ${numberText(more)} more: ${where}`]
+  return [title, ...(order === '' ? [] : [`  ${order}`]), ...shown.map(entryOf), ...rest].join('\n')
 }
 
 function entryOf(difference: Difference): string {

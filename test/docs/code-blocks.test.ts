@@ -28,7 +28,8 @@ const programs = writePrograms(pages.filter(({ path }) => !pagesOfDrivers.includ
 const samples = samplesOf(pages)
 
 /** Their commands and statements are run by test/incidents, on servers that they restore, lock and fill. */
-const isRunElsewhere = ({ page }: { page: string }) => ['docs/runbook.md', 'docs/restore.md'].includes(page)
+const isRunElsewhere = ({ page }: { page: string }) =>
+  ['docs/runbook.md', 'docs/runbook-database.md', 'docs/restore.md'].includes(page)
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 

@@ -1,4 +1,5 @@
 /** Incidents about one bet, one player, or one call that is refused. */
+import { WalletRefusal } from '../../src/index.js'
 import { hasBalance, uncollected } from './accounts.js'
 import type { Incident } from './incident.js'
 
@@ -64,6 +65,32 @@ export const betIncidents: readonly Incident[] = [
     solution: "Look in the PAM's own ledger",
   },
   {
+    title: 'other code changed the balance after the last bet',
+    alarm: () => 'Player lena says that 20.00 EUR are missing. She placed one bet of 30.00 EUR.',
+    symptom: 'Money of a player is missing, or there is too much; no betId is known',
+    ids: { player: 'lena' },
+    async arise({ platform, database }) {
+      await platform.placebet({ transactionId: 't-45', betId: 'b-45', playerId: 'lena' })
+      await database.run("UPDATE PLAYERS SET balance = balance - 20 WHERE player_id = 'lena'")
+    },
+    solution: "Look in the PAM's own ledger",
+  },
+  {
+    title: 'a bet that a rule of the operator refused',
+    alarm: () => 'The platform: placebet t-57 of bet b-57 was refused with LIMIT_EXCEEDED. Why?',
+    symptom: 'A placebet was refused, and the platform or the player asks why',
+    ids: { bet: 'b-57' },
+    async arise({ platformOn, database }) {
+      const platform = await platformOn(database.store, {
+        authorizeRequest() {
+          throw new WalletRefusal('LIMIT_EXCEEDED', 'the limit of the day is reached')
+        },
+      })
+      await platform.placebet({ transactionId: 't-57', betId: 'b-57' }, 400)
+    },
+    solution: 'your own rule refused it',
+  },
+  {
     title: 'a late bet after its rollback',
     alarm: () =>
       'The platform: you refused the placebet of bet b-51 with INVALID_BET, and player anna has the funds. Why?',
@@ -123,6 +150,17 @@ export const betIncidents: readonly Incident[] = [
       await platform.settle({ transactionId: 's-81', betId: 'b-81', amount: '55.50' })
       await hasBalance(database, 'anna', 125.5)
     },
+  },
+  {
+    title: 'a settlement of a bet that was refused',
+    alarm: () => 'Our settlement code: the settlement of bet b-85 is refused with INVALID_BET.',
+    symptom: 'A bet is over, and nothing was credited',
+    ids: { bet: 'b-85' },
+    async arise({ platform }) {
+      await platform.placebet({ transactionId: 't-85', betId: 'b-85', amount: '500' }, 402)
+      await platform.settle({ transactionId: 's-85', betId: 'b-85' }, 400)
+    },
+    solution: 'nothing is owed. The platform must not settle it',
   },
   {
     title: "a settlement of an old integration's bet, which was not imported",
@@ -288,6 +326,20 @@ export const betIncidents: readonly Incident[] = [
       await uncollected({ platform, database }, '211')
       await platform.placebet({ transactionId: 't-212', betId: 'b-212', amount: '5' })
       await platform.settle({ transactionId: 's-212', betId: 'b-212', amount: '5' })
+    },
+    solution: 'nets it off',
+  },
+  {
+    title: 'the same, more than one page ago',
+    alarm: () => 'Player anna won 80.00 EUR with bet b-222 and got 5.00 EUR. She plays a lot.',
+    symptom: 'A win was credited too low',
+    ids: { player: 'anna' },
+    async arise({ platform, database }) {
+      await uncollected({ platform, database }, '221')
+      for (let bet = 1000; bet < 1060; bet += 1)
+        await platform.placebet({ transactionId: `t-${bet}`, betId: `b-${bet}`, amount: '0.01' })
+      await platform.placebet({ transactionId: 't-222', betId: 'b-222', amount: '1' })
+      await platform.settle({ transactionId: 's-222', betId: 'b-222', amount: '5' })
     },
     solution: 'nets it off',
   },

@@ -53,6 +53,7 @@ export async function outputOf(
 function wordsFor(words: readonly string[], { ids }: Incident, { range, folder }: Scene): string[] {
   const values: Record<string, string | undefined> = {
     ...{ 'b-123': ids.bet, 't-1': ids.transaction, anna: ids.player },
+    ...{ '2026-11-22T13:00:00Z': range.from, '2026-11-22T14:30:00Z': range.to },
     ...{ '2026-11-21': range.from, '2026-11-22': range.to, 'platform.csv': join(folder, 'platform.csv') },
   }
   return words.map(word => {
@@ -65,7 +66,7 @@ function wordsFor(words: readonly string[], { ids }: Incident, { range, folder }
 
 async function outputOfStatements(heading: string, scene: Scene): Promise<string> {
   const { database } = scene
-  const statements = statementsOf(heading, database.name).filter(text => !text.includes(placeholder))
+  const statements = statementsOf(heading, database.name).filter(text => !placeholder.test(text))
   const ask = await session(scene)
   try {
     const parts: string[] = []

@@ -1,8 +1,9 @@
-/** docs/runbook.md as a person uses it: the rows of a symptom, what to run, and whether the output is that of the row. */
-import { readPage, sectionOf } from '../docs/pages.js'
+/** docs/runbook.md, with its second page, as a person uses it: the rows of a symptom, what to run, and whether the output is that of the row. */
+import { anchorsOf, type Page, readPage, sectionOf } from '../docs/pages.js'
 import type { DatabaseName } from './databases.js'
 
 export const runbook = readPage('docs/runbook.md')
+export const databaseRunbook = readPage('docs/runbook-database.md')
 
 export interface RunbookRow {
   symptom: string
@@ -31,15 +32,23 @@ export type LookAt =
   | { kind: 'log' }
 
 export function lookAtsOf({ run }: RunbookRow): LookAt[] {
-  const parts = [...run.matchAll(/`npx bet-wallet ([^`]+)`|\[([^\]]+)\]\(#[^)]+\)|\bthe log\b/g)]
+  const parts = [
+    ...run.matchAll(/`npx bet-wallet ([^`]+)`|\[([^\]]+)\]\((?:runbook-database\.md)?#[^)]+\)|\bthe log\b/g),
+  ]
   return parts.map(([, words, heading]) => {
     if (words !== undefined) return { kind: 'command', words: words.split(' ') }
     return heading === undefined ? { kind: 'log' } : { kind: 'section', heading }
   })
 }
 
-/** Whether the output is what "It says" describes: each part is in it, one of those with "or", none of those with "no". */
+const atLeastOneRow = /^\([1-9]\d* rows?\)$/m
+
+/**
+ * Whether the output is what "It says" describes: each part is in it, one of those with "or", none of those with "no";
+ * "a row" is that the statement has found one.
+ */
 export function isOutputOf({ says }: RunbookRow, output: string): boolean {
+  if (/\ba row\b/.test(says) && !atLeastOneRow.test(output)) return false
   const needed: string[][] = []
   for (const [, word, part = ''] of says.matchAll(/(\bno |\bor )?`([^`]+)`/g)) {
     if (word === 'no ') {
@@ -51,12 +60,18 @@ export function isOutputOf({ says }: RunbookRow, output: string): boolean {
 }
 
 /** An id in place of which an operator writes that of the session to end. */
-export const placeholder = '12345'
+export const placeholder = /<(?:pid|thread)>/
+
+/** A section of either page. */
+export function runbookSection(heading: string): Page {
+  const isHere = anchorsOf(runbook).has(heading.toLowerCase().replaceAll(' ', '-'))
+  return sectionOf(isHere ? runbook : databaseRunbook, heading)
+}
 
 /** The statements of a section's block for this database. */
 export function statementsOf(heading: string, name: DatabaseName): string[] {
   const first = name === 'MariaDB' ? '-- MySQL and MariaDB' : '-- PostgreSQL'
-  const blocks = [...sectionOf(runbook, heading).text.matchAll(/^```sql\n([\s\S]*?)^```$/gm)]
+  const blocks = [...runbookSection(heading).text.matchAll(/^```sql\n([\s\S]*?)^```$/gm)]
   const block = blocks.map(([, code = '']) => code).find(code => code.startsWith(`${first}\n`))
   if (block === undefined) throw new Error(`The section ${heading} has no block that begins with ${first}`)
   return block
@@ -66,14 +81,13 @@ export function statementsOf(heading: string, name: DatabaseName): string[] {
     .filter(statement => statement !== '')
 }
 
-/** Rows as psql and mariadb print them in their long forms: a line per value. */
+/** Rows as psql and mariadb print them in their long forms: a line per value, then how many. */
 export const printed = (rows: readonly object[]): string =>
-  rows.length === 0
-    ? '(no rows)'
-    : rows
-        .map(row =>
-          Object.entries(row)
-            .map(([name, value]) => `${name}: ${value instanceof Date ? value.toISOString() : value}`)
-            .join('\n'),
-        )
-        .join('\n\n')
+  [
+    ...rows.map(row =>
+      Object.entries(row)
+        .map(([name, value]) => `${name}: ${value instanceof Date ? value.toISOString() : value}`)
+        .join('\n'),
+    ),
+    `(${rows.length} row${rows.length === 1 ? '' : 's'})`,
+  ].join('\n\n')

@@ -1,6 +1,7 @@
 /** Incidents about totals: the platform's report, and what the wallet has recorded. */
 import { hasBalance, uncollected } from './accounts.js'
 import type { Incident } from './incident.js'
+import type { Scene } from './scene.js'
 
 const differ = (amount: string) => () =>
   `Finance: our total of the day differs from the platform's by ${amount}. Its report is platform.csv.`
@@ -81,7 +82,7 @@ export const totalIncidents: readonly Incident[] = [
       ])
       scene.range = { from: '2026-11-21', to: '2026-11-22' }
     },
-    solution: 'Nothing',
+    solution: 'Nothing: no money is missing',
   },
   {
     title: 'a clawback that was not collected and is counted by the platform',
@@ -104,31 +105,11 @@ export const totalIncidents: readonly Incident[] = [
       'The database was restored to 14:00 after its disk failed at 14:20. The wallet runs again, for us alone. platform.csv is what the platform counts since 13:00. What is missing?',
     symptom: 'The database was restored to an earlier time',
     ids: {},
-    async arise({ platform, report, database }) {
-      await platform.placebet({ transactionId: 't-351', betId: 'b-351' })
-      // After the point in time.
-      await platform.placebet({ transactionId: 't-352', betId: 'b-352', amount: '10' })
-      await platform.settle({ transactionId: 's-351', betId: 'b-351', amount: '55.5' })
-      await database.run("DELETE FROM TRANSACTIONS WHERE transaction_id IN ('t-352', 's-351')")
-      await database.run("DELETE FROM BETS WHERE bet_id = 'b-352'")
-      await database.run(
-        "UPDATE BETS SET bet_paid_live = NULL, bet_paid_reversed = NULL, bet_paid_owed = NULL, revision = 1 WHERE bet_id = 'b-351'",
-      )
-      await database.run("UPDATE PLAYERS SET balance = 70 WHERE player_id = 'anna'")
-      report([
-        { operation: 'placebet', transactionId: 't-351', betId: 'b-351' },
-        { operation: 'placebet', transactionId: 't-352', betId: 'b-352', amount: '10' },
-        {
-          operation: 'settlement',
-          transactionId: 's-351',
-          betId: 'b-351',
-          type: 'BET_PAID',
-          amount: '55.50',
-        },
-      ])
+    async arise(scene) {
+      await restored(scene, new Date().toISOString())
     },
-    solution: 'Send each call',
-    /** The bodies of the printed curl commands. */
+    solution: 'in the printed order',
+    /** The bodies of the printed curl commands, in their order: a stake that was paid from the win, sent first, is refused. */
     async solve({ platform, database }, output) {
       const bodies = [...output.matchAll(/--data-binary '(\{.*?\})' "\$WALLET_URL\/(\w+)"/g)]
       for (const [, body = '', path] of bodies) {
@@ -136,7 +117,66 @@ export const totalIncidents: readonly Incident[] = [
         await (path === 'placebet' ? platform.placebet(call) : platform.settle(call))
       }
       if (bodies.length !== 2) throw new Error(`${bodies.length} calls repair it`)
-      await hasBalance(database, 'anna', 115.5)
+      await hasBalance(database, 'anna', 5.5)
     },
   },
+  {
+    title: "a restored database, and a platform's report without dates",
+    alarm: () =>
+      'The database was restored to 14:00. The wallet runs again, for us alone. platform.csv is what the platform counts since 13:00.',
+    symptom: 'The database was restored to an earlier time',
+    ids: {},
+    async arise(scene) {
+      await restored(scene, undefined)
+    },
+    solution: 'Get a report with dates',
+  },
+  {
+    title: 'a placebet that the platform counts and the wallet has never seen',
+    alarm: differ('30.00 EUR'),
+    ...{ symptom, ids: {} },
+    async arise({ report }) {
+      report([{ operation: 'placebet', transactionId: 't-361', betId: 'b-361' }])
+    },
+    solution: 'Ask the platform first',
+  },
+  {
+    title: 'a transaction shortly before the range, in a report without dates',
+    alarm: () => "Finance: the platform's report of the last 90 minutes differs by 30.00 EUR.",
+    ...{ symptom, ids: {} },
+    async arise(scene) {
+      await scene.platform.placebet({ transactionId: 't-371', betId: 'b-371' })
+      scene.report([{ operation: 'placebet', transactionId: 't-371', betId: 'b-371' }])
+      const inMinutes = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString()
+      scene.range = { from: inMinutes(1), to: inMinutes(91) }
+    },
+    solution: 'a wider range',
+  },
 ]
+
+/** Forgotten: the win of a bet, and the stake that was paid from it. The platform's report has it in another order. */
+async function restored(
+  { platform, report, database }: Scene,
+  transactionDate: string | undefined,
+): Promise<void> {
+  await platform.placebet({ transactionId: 't-351', betId: 'b-351' })
+  // After the point in time.
+  await platform.settle({ transactionId: 's-351', betId: 'b-351', amount: '55.5' })
+  await platform.placebet({ transactionId: 't-352', betId: 'b-352', amount: '120' })
+  await database.run("DELETE FROM TRANSACTIONS WHERE transaction_id IN ('t-352', 's-351')")
+  await database.run("DELETE FROM BETS WHERE bet_id = 'b-352'")
+  await database.run(
+    "UPDATE BETS SET bet_paid_live = NULL, bet_paid_reversed = NULL, bet_paid_owed = NULL, revision = 1 WHERE bet_id = 'b-351'",
+  )
+  await database.run("UPDATE PLAYERS SET balance = 70 WHERE player_id = 'anna'")
+  const dated = (ms: number) =>
+    transactionDate === undefined
+      ? {}
+      : { transactionDate: new Date(Date.parse(transactionDate) + ms).toISOString() }
+  const win = { operation: 'settlement', transactionId: 's-351', betId: 'b-351', type: 'BET_PAID' }
+  report([
+    { operation: 'placebet', transactionId: 't-352', betId: 'b-352', amount: '120', ...dated(2) },
+    { operation: 'placebet', transactionId: 't-351', betId: 'b-351', ...dated(0) },
+    { ...win, amount: '55.50', ...dated(1) },
+  ])
+}

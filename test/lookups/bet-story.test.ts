@@ -272,10 +272,7 @@ describe('a player', () => {
     transactions: transactions.reverse(),
   })
   const lines = (text: string) =>
-    text
-      .split('\n')
-      .slice(2)
-      .map(line => line.replace(/^.{25}/, ''))
+    (text.split('\n\n')[1] ?? '').split('\n').map(line => line.replace(/^.{25}/, ''))
 
   it('has a column for what other code changed between two transactions', () => {
     const found = page(
@@ -295,6 +292,34 @@ describe('a player', () => {
       'placebet             t-2           b-1                   0.00          70.00  refused INSUFFICIENT_FUNDS (amount: insufficient funds)',
       'placebet             t-1           b-1                 -30.00          70.00  accepted',
     ])
+  })
+
+  const changesOf = (text: string) => text.split('\n').filter(line => /^Other changes|^Before/.test(line))
+
+  it('says what other code changed after the newest line, and the balance before the oldest', () => {
+    const found = page(
+      transaction({ balanceAfter: '70' }),
+      transaction({ transactionId: 't-2', balanceAfter: '40' }),
+    )
+    expect(changesOf(formatPlayer(found))).toEqual([
+      'Other changes since the newest line: +10.00 EUR.',
+      'Before the oldest line the balance was 100.00 EUR.',
+    ])
+  })
+
+  it('says nothing about changes since lines that are not the newest, or without a balance', () => {
+    const before = 'Before the oldest line the balance was 100.00 EUR.'
+    const found = page(transaction({ balanceAfter: '70' }))
+    expect(changesOf(formatPlayer(found, { cursor: 'x' }))).toEqual([before])
+    expect(changesOf(formatPlayer(found, { to: '2026-11-22' }))).toEqual([before])
+    expect(changesOf(formatPlayer({ ...found, player: null }))).toEqual([before.replace('.00 EUR', '')])
+    expect(changesOf(formatPlayer(page(transaction({ balanceAfter: null }))))).toEqual([])
+    expect(changesOf(formatPlayer(page()))).toEqual([])
+  })
+
+  it('says nothing about changes if the account has what the newest line left', () => {
+    const found = page(transaction({ balanceAfter: '50.00' }))
+    expect(changesOf(formatPlayer(found))).toEqual(['Before the oldest line the balance was 80.00 EUR.'])
   })
 
   it('has no such column if nothing did', () => {

@@ -65,6 +65,15 @@ describe('the calls of repairs', () => {
     for (const { repair } of missing) expect(repair.calls).toEqual([])
   })
 
+  test('of a placebet name the sessionId that the hook must let pass', async () => {
+    const result = await reconcileWorld({ rows: [rowOf(record('placebet', 't', 'b', '5'))], records: [] })
+    const [{ repair } = {}] = result.differences
+    expect(repair?.calls[0]?.body.sessionId).toBe('reconciliation')
+    expect(repair?.text).toBe(
+      'If the platform keeps the bet, send the placebet: it is a retry, so it debits once, if funds suffice. Otherwise the platform cancels the bet. Ask it, unless you have restored the database: then it keeps what it counts. Let the sessionId "reconciliation" pass your authorizeRequest first: its refusal would be final (D6).',
+    )
+  })
+
   test('keep a quote of an id inside of its word of the shell', async () => {
     const odd = record('settlement', "it's", 'b', '5')
     const result = await reconcileWorld({ rows: [rowOf(odd)], records: [] })
@@ -106,35 +115,120 @@ describe('the table', () => {
       rowOf(record('placebet', `t-${index}`, 'b\u200b', '5')),
     )
     const text = formatReconciliation(await reconcileWorld({ rows, records: [] }))
-    expect(text).toContain('… and 20 more')
+    expect(text).toContain('… and 20 more: --json has them in this order, --lines in none\n')
+    const others = Array.from({ length: 30 }, (_, index) => record('placebet', `t-${index}`, 'b', '5'))
+    const otherText = formatReconciliation(await reconcileWorld({ rows: [], records: others }))
+    expect(otherText).toContain('… and 20 more: --json and --lines have them\n')
     expect(text).toContain('bet b\\u200b')
   })
 })
 
 describe('the list of differences', () => {
   test('keeps the largest of each kind, counts all, and passes every one to onDifference', async () => {
-    const rows = Array.from({ length: 40 }, (_, index) =>
-      rowOf(
-        record(
-          'placebet',
-          `t-${String(index).padStart(2, '0')}`,
-          `b-${index % 7}`,
-          String(((index * 17) % 40) + 1),
-        ),
+    const records = Array.from({ length: 40 }, (_, index) =>
+      record(
+        'placebet',
+        `t-${String(index).padStart(2, '0')}`,
+        `b-${index % 7}`,
+        String(((index * 17) % 40) + 1),
       ),
     )
     const all: Difference[] = []
     const result = await reconcileWorld(
-      { rows, records: [] },
+      { rows: [], records },
       { differencesMax: 3, onDifference: each => void all.push(each) },
     )
-    expect(result.differences.map(({ report }) => report?.amount)).toEqual(['40', '39', '38'])
+    expect(result.differences.map(({ wallet }) => wallet?.amount)).toEqual(['40', '39', '38'])
     expect(result.differencesOmitted).toBe(37)
-    expect(result.kinds).toMatchObject([{ count: 40, effects: [{ currency: 'EUR', amount: '820' }] }])
+    expect(result.kinds).toMatchObject([{ count: 40, effects: [{ currency: 'EUR', amount: '-820' }] }])
     expect(all).toHaveLength(40)
     expect(result.bets).toHaveLength(7)
-    expect(result.bets.reduce((sum, { difference }) => sum + Number(difference), 0)).toBe(820)
+    expect(result.bets.reduce((sum, { difference }) => sum + Number(difference), 0)).toBe(-820)
     expect(result.players).toHaveLength(7)
+  })
+
+  describe('of what never arrived', () => {
+    // Sent in another order, a stake that was paid from a win is refused, finally.
+    const missing = [
+      record('placebet', 'late-stake', 'b-2', '90', { transactionDate: '2026-11-21T12:02:00.000Z' }),
+      record('settlement', 'win', 'b-1', '80', { transactionDate: '2026-11-21T12:01:00.000Z' }),
+      record('unsettlement', 'reversal', 'b-1', '80', { transactionDate: '2026-11-21T12:03:00.000Z' }),
+      record('settlement', 'lost-bet', 'b-3', '0', { transactionDate: '2026-11-21T12:00:00.000Z' }),
+      record('placebet', 'stake', 'b-1', '10', { transactionDate: '2026-11-21T12:00:00.000Z' }),
+      record('rollbackbet', 'last', 'b-2', '90', { transactionDate: '2026-11-21T12:04:00.000Z' }),
+    ].map(rowOf)
+    const idsOf = ({ differences }: Reconciliation) => differences.map(({ report }) => report?.transactionId)
+
+    test('is in the order in which it must be sent: that of the dates', async () => {
+      const result = await reconcileWorld({ rows: missing, records: [] })
+      expect(idsOf(result)).toEqual(['stake', 'lost-bet', 'win', 'late-stake', 'reversal', 'last'])
+      const text = 'Send the calls in this order, by their dates.'
+      expect(formatReconciliation(result)).toContain(`Counted there, never arrived here\n  ${text}`)
+      expect(renderReconciliation(result)).toContain(text)
+    })
+
+    test('keeps the first of them, not the largest', async () => {
+      const result = await reconcileWorld({ rows: missing, records: [] }, { differencesMax: 2 })
+      expect(idsOf(result)).toEqual(['stake', 'lost-bet'])
+    })
+
+    test('is by operation where the report has no dates, which both outputs say', async () => {
+      const columns = [
+        'operation',
+        'transactionId',
+        'betId',
+        'playerId',
+        'type',
+        'amount',
+        'currency',
+      ] as const
+      async function* report() {
+        yield csvOf(missing, columns)
+      }
+      const result = await reconcileWorld({ rows: [], records: [] }, { report: report() })
+      expect(idsOf(result)).toEqual(['late-stake', 'stake', 'win', 'lost-bet', 'reversal', 'last'])
+      const text = 'The report has no dates, so these are by operation, placebets first. Get one with dates:'
+      expect(formatReconciliation(result)).toContain(text)
+      expect(renderReconciliation(result)).toContain(text)
+    })
+  })
+
+  describe('of what one side has outside of the range', () => {
+    const dates = { transactionDate: '2026-11-21T23:59:59.900Z', recordedAt: '2026-11-22T00:00:00.100Z' }
+    const late = record('placebet', 'late', 'b', '5', dates)
+    const title = 'Outside of the range on one side'
+
+    test('says that both sides have it', async () => {
+      const { kinds, differences } = await reconcileWorld({ rows: [rowOf(late)], records: [late] })
+      expect(kinds).toMatchObject([{ kind: 'midnight', title }])
+      expect(differences[0]?.repair.text).toBe(
+        'Both sides have it: the sums of this range and its neighbour together agree.',
+      )
+    })
+
+    test('says to widen the range where the report has no dates', async () => {
+      const columns = ['operation', 'transactionId', 'betId', 'amount', 'currency'] as const
+      async function* report() {
+        yield csvOf([rowOf(late)], columns)
+      }
+      const { kinds, differences } = await reconcileWorld({ rows: [], records: [late] }, { report: report() })
+      expect(kinds).toMatchObject([{ kind: 'midnight', title }])
+      expect(differences[0]?.repair.text).toBe(
+        'Both sides have it. Widen the range (--from, --to), and compare again.',
+      )
+    })
+
+    test('says to look into the other report where this one does not have it', async () => {
+      const early = record('placebet', 'early', 'b', '5', {
+        transactionDate: '2026-11-20T23:59:59.900Z',
+        recordedAt: '2026-11-21T00:00:00.100Z',
+      })
+      const { kinds, differences } = await reconcileWorld({ rows: [], records: [early] })
+      expect(kinds).toMatchObject([{ kind: 'midnight', title }])
+      expect(differences[0]?.repair.text).toBe(
+        'Check that the report of the other range has it: then the sums of both ranges together agree.',
+      )
+    })
   })
 
   test('sums bets and players of both sides, where they differ', async () => {
