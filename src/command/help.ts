@@ -70,7 +70,7 @@ Scope
   --mapping <file.json>     the names of its columns, and its words for operations and statuses:
                             { "columns": { "amount": "sum" }, "operations": { "BET": "placebet" } }
   --margin <duration>       how far around the range the wallet is read too, for transactions on
-                            the other side of midnight (1h)
+                            outside of the range on one side (1h)
 
 ${databaseHelp}
 

@@ -38,7 +38,7 @@ export interface IncidentDatabase {
   storeAt(url: string): { store: WalletStore; close(): Promise<void> }
   forgetPlayer(playerId: string): Promise<unknown>
   /** Another program locks the player's row, until the returned function is called or its session is ended. */
-  lockPlayer(playerId: string): Promise<() => Promise<void>>
+  lockPlayer(playerId: string): Promise<{ session: number; unlock(): Promise<void> }>
   close(): Promise<void>
 }
 
@@ -98,7 +98,8 @@ export function openPostgres(url: string): IncidentDatabase {
       await program.connect()
       await program.query('BEGIN')
       await program.query('SELECT FROM bet_wallet.players WHERE player_id = $1 FOR UPDATE', [playerId])
-      return () => program.end()
+      const { rows } = await program.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+      return { session: rows[0]?.pid ?? 0, unlock: () => program.end() }
     },
     close: () => pool.end(),
   }
@@ -158,7 +159,7 @@ export async function openMariadb(url: string): Promise<IncidentDatabase> {
       program.on('error', () => {})
       await program.query('BEGIN')
       await program.query(`SELECT player_id FROM ${names.PLAYERS} WHERE player_id = ? FOR UPDATE`, [playerId])
-      return async () => program.destroy()
+      return { session: program.threadId, unlock: async () => program.destroy() }
     },
     close: () => pool.end(),
   }

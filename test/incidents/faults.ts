@@ -50,7 +50,7 @@ export const faultIncidents: readonly Incident[] = [
     symptom: '`BetWalletLockWaits`',
     ids: {},
     async arise({ platform, database, keep }) {
-      keep(await database.lockPlayer('anna'))
+      keep((await database.lockPlayer('anna')).unlock)
       await platform.placebet({ transactionId: 't-431', betId: 'b-431' }, 503)
     },
     solution: 'End its session',
@@ -83,7 +83,7 @@ export const faultIncidents: readonly Incident[] = [
     symptom: '`BetWalletUnavailable`',
     ids: {},
     async arise({ platform, database, keep }) {
-      keep(await database.lockPlayer('anna'))
+      keep((await database.lockPlayer('anna')).unlock)
       await platform.placebet({ transactionId: 't-433', betId: 'b-433' }, 503)
     },
     solution: 'As `BetWalletLockWaits`',
