@@ -41,9 +41,11 @@ export const optionsProblem = ({ schema, schemaName, optionSet }: Tables) => sql
     AND NOT EXISTS (SELECT FROM ${schema}.options other WHERE other.options = given.options)
   HAVING count(*) > 0`
 
-export const besideAdvice =
-  'Use the same options, or migrate with besideOtherOptions: running processes then keep their functions. ' +
-  'If the first options were wrong and no call has been recorded, drop the tables and functions of bet-wallet and migrate again'
+/** One line of the migration. */
+const besideHint =
+  'Use the same options, or migrate with besideOtherOptions: running processes then keep their functions'
+
+export const besideAdvice = `${besideHint}. If the first options were wrong and no call has been recorded, drop the tables and functions of bet-wallet and migrate again`
 
 export const refuseOtherOptions = (tables: Tables) => sql`
   -- Other options mean another players' table or another unit: a migration to them must be stated on purpose.
@@ -59,7 +61,7 @@ export const refuseOtherOptions = (tables: Tables) => sql`
           RAISE EXCEPTION USING
             ERRCODE = 'object_not_in_prerequisite_state',
             MESSAGE = problem,
-            HINT = ${literal(besideAdvice)};
+            HINT = ${literal(besideHint)};
         END IF;
       END`,
   )}`
