@@ -122,7 +122,7 @@ function lockWritable(folder: string): () => void {
     const { code } = error as NodeJS.ErrnoException
     if (code === undefined) throw error
     const advice =
-      'Name a folder that this user may write to in DATA_FOLDER: DATA_FOLDER=/tmp/wallet-data npm start'
+      'Name a folder that this user may write to in DATA_FOLDER: DATA_FOLDER=$HOME/wallet-data npm start'
     throw new Error(`Cannot write to the folder ${folder} (${code}). ${advice}`, { cause: error })
   }
 }
