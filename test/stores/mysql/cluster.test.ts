@@ -6,7 +6,13 @@ import mysql, { type Pool } from 'mysql2/promise'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { isRetryable, WalletError } from '../../../src/errors.js'
 import { handlePlaceBet } from '../../../src/handlers.js'
-import { createMysqlStore, type MysqlStore, migrateMysql } from '../../../src/stores/mysql/index.js'
+import type { WalletChanges } from '../../../src/store.js'
+import {
+  createMysqlStore,
+  type MysqlStore,
+  type MysqlStoreOptions,
+  migrateMysql,
+} from '../../../src/stores/mysql/index.js'
 import { bet, live, placeBet } from '../../fixtures.js'
 import { type GaleraCluster, type GaleraNode, startGalera } from '../../mariadb/cluster.js'
 import { noGalera } from '../../mariadb/installation.js'
@@ -53,8 +59,10 @@ describe.skipIf(cluster === null)(`a store over the nodes of a cluster${reason}`
   let bets = 0
   const opened: Pool[] = []
 
-  const storeOver = (...nodes: GaleraNode[]) => storeWithin(timeoutMs, nodes)
+  const storeOver = (...nodes: GaleraNode[]) => storeWith(nodes)
   const storeWithin = (limitMs: number, nodes: readonly GaleraNode[]) =>
+    storeWith(nodes, { timeoutMs: limitMs })
+  const storeWith = (nodes: readonly GaleraNode[], options: MysqlStoreOptions = {}) =>
     createMysqlStore(
       nodes.map(node => {
         const pool = mysql.createPool(node.config)
@@ -67,7 +75,7 @@ describe.skipIf(cluster === null)(`a store over the nodes of a cluster${reason}`
           },
         }
       }),
-      { schema, timeoutMs: limitMs },
+      { schema, timeoutMs, ...options },
     )
 
   beforeAll(async () => {
@@ -318,5 +326,73 @@ describe.skipIf(cluster === null)(`a store over the nodes of a cluster${reason}`
     })
     for (const node of cluster.nodes) expect(await recordedOn(node)).toContain(transactionId)
     expect(Number((await load(store, bets)).player?.balance)).toBe(before + 5)
+  })
+
+  describe('when the server fails the COMMIT itself', () => {
+    const paused = async () => {
+      comeBack = async () => {
+        comeBack = async () => {}
+        for (const node of [second, third]) node.resume()
+        await cluster.consistsOf()
+      }
+      for (const node of [second, third]) node.pause()
+    }
+    const limitWriteSets = (bytes: number) =>
+      withConnection(first.config, connection => connection.query(`SET GLOBAL wsrep_max_ws_size = ${bytes}`))
+    const isRecorded = async ({ transaction: { transactionId } }: WalletChanges) =>
+      Promise.all(cluster.nodes.map(async node => (await recordedOn(node)).has(transactionId)))
+    const reasonOf = (commit: Promise<unknown>) =>
+      commit.then(
+        () => null,
+        reason => reason,
+      )
+
+    it('with 1180, as the majority is lost: the outcome is unknown, and a retry is recorded once', async () => {
+      let hook = async () => {}
+      const single = storeWith([first], { timeoutMs: 60_000, withinTransaction: () => hook() })
+      await single.ready()
+      const changes = placementOf('majority-lost', 'alice', '1')
+      hook = paused // everything is written, COMMIT comes next
+      const reason = await reasonOf(single.commit(changes))
+      // The store gives every error of COMMIT this number; behind it is the server's own.
+      expect(reason).toMatchObject({ code: 'COMMIT_UNKNOWN', cause: { errno: 1180, cause: { errno: 1180 } } })
+      await comeBack()
+      hook = async () => {}
+      await expect.poll(() => single.commit(changes).catch(() => null), patience).not.toBeNull()
+      expect(await isRecorded(changes)).toEqual([true, true, true])
+    })
+
+    /** Above the limit of their node: the server sees it at COMMIT. */
+    it.each([
+      ['of one bet', 1],
+      ['of a batch', 3],
+    ])(
+      'by a write set that is too large, %s: the outcome is unknown, and nothing is kept',
+      async (_, count) => {
+        const single = storeOver(first)
+        await single.ready()
+        await withConnection(first.config, async connection => {
+          await connection.query(`CREATE TABLE IF NOT EXISTS ${schema}.notes (note text)`)
+          await connection.query(`CREATE TRIGGER ${schema}.large AFTER INSERT ON ${schema}.wallet_transactions
+          FOR EACH ROW INSERT INTO ${schema}.notes VALUES (REPEAT('x', 4096))`)
+        })
+        const all = Array.from({ length: count }, (_, index) =>
+          placementOf(`large-${count}-${index}`, 'alice', '1'),
+        )
+        const commits = () => all.map(changes => single.commit(changes))
+        await limitWriteSets(1_024)
+        try {
+          for (const reason of await Promise.all(commits().map(reasonOf)))
+            expect(reason).toMatchObject({ code: 'COMMIT_UNKNOWN', cause: { errno: 1180 } })
+        } finally {
+          await limitWriteSets(2_147_483_647)
+        }
+        await withConnection(first.config, connection => connection.query(`DROP TRIGGER ${schema}.large`))
+        await single.commit(placementOf(`small-${count}`, 'alice', '1'))
+        for (const changes of all) expect(await isRecorded(changes)).toEqual([false, false, false])
+        for (const commit of commits()) expect(await commit).toMatchObject({ status: 'committed' })
+        for (const changes of all) expect(await isRecorded(changes)).toEqual([true, true, true])
+      },
+    )
   })
 })
