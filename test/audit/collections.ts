@@ -2,11 +2,12 @@
  * Both judges of wallets, side by side: what the audit and the simulator say of every broken and every correct wallet
  * of the tests, with their default settings:
  *
- *     npx tsx test/audit/collections.ts [part of a name]
+ *     npx tsx test/audit/collections.ts [--only <part of a name>] [--shard 1/4]
  *
- * Not a test: it takes half an hour. Exits 1 if no judge finds a broken wallet, or if one fails a correct one. The
- * stores and the kit have `npm run test:matrix`.
+ * Not a test: it takes an hour, and four shards at once a quarter of it. Exits 1 if no judge
+ * finds a broken wallet, or if one fails a correct one. The stores and the kit have `npm run test:matrix`.
  */
+import { parseArgs } from 'node:util'
 import { auditWallet, simulateSportsbook } from '../../src/audit/index.js'
 import type { SimulationOptions } from '../../src/audit/simulator/index.js'
 import { type Fault, fronts, startFront } from './broken-wallets.js'
@@ -127,10 +128,17 @@ async function simulationOf({ start, options }: Specimen): Promise<{ passed: boo
 const outcomeOf = (judged: Promise<{ passed: boolean; says: string }>) =>
   judged.catch((error: Error) => ({ passed: false, says: error.message.split('\n')[0] as string }))
 
-const part = process.argv[2] ?? ''
+const { values } = parseArgs({
+  options: { only: { type: 'string', default: '' }, shard: { type: 'string', default: '1/1' } },
+})
+const [shard = 1, shards = 1] = values.shard.split('/').map(Number)
+const chosen = specimens
+  .filter(({ name }) => name.includes(values.only))
+  .filter((_, index) => index % shards === shard - 1)
+
 let wrong = 0
 console.log(['wallet', 'audit', 'simulator', 'together'].join(' | '))
-for (const specimen of specimens.filter(({ name }) => name.includes(part))) {
+for (const specimen of chosen) {
   const audit = await outcomeOf(auditOf(specimen))
   const simulation = await outcomeOf(simulationOf(specimen))
   const passed = audit.passed && simulation.passed

@@ -16,7 +16,7 @@ export interface Delivery {
 }
 
 const recentMax = 12
-const alone: Flight = { meetings: 0, answers: 0 }
+const alone: Flight = { meetings: 0, answers: 0, early: false }
 
 /** The transaction whose range a success decides: a rollback undoes the change of its placebet. */
 export function ownerOf(transaction: Transaction): Transaction {

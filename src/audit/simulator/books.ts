@@ -87,13 +87,14 @@ export interface Transaction {
   faults: number
 }
 
-/**
- * A request in flight: how often requests of its bet had met when it was sent, and how many answers to any request
- * had arrived.
- */
+/** A request in flight, as things were when it was sent. */
 export interface Flight {
+  /** How often requests of its bet had met. */
   readonly meetings: number
+  /** How many answers to any request had arrived. */
   readonly answers: number
+  /** Whether it follows a transaction of its bet that had no answer yet. */
+  readonly early: boolean
 }
 
 /** A bet as far as the balance is concerned. */

@@ -25,12 +25,14 @@ export function createContention(): Contention {
   let answers = 0
   let last: { about: Transaction; actual: string } | null = null
   return {
-    sent({ bet, transactionId }) {
+    sent(transaction) {
+      const { bet, transactionId } = transaction
       const { meetings } = bet
+      const early = isEarly(transaction)
       if (bet.inFlight > 0 && bet.inFlightId !== transactionId) bet.meetings += 1
       bet.inFlight += 1
       bet.inFlightId = transactionId
-      return { meetings, answers }
+      return { meetings, answers, early }
     },
     answered(transaction, flight, reading) {
       const { bet } = transaction
@@ -42,8 +44,9 @@ export function createContention(): Contention {
         answers += 1
         return
       }
-      // While nothing else was answered, the whole wallet failed: a restart, a failover.
-      if (answers === flight.answers || !isFailure(reading)) return
+      // While nothing else was answered, the whole wallet failed: a restart, a failover. A call that came too early
+      // may be told so with any status.
+      if (answers === flight.answers || flight.early || !isFailure(reading)) return
       failed.all += 1
       if (!hasMet) return
       failed.met += 1
@@ -65,6 +68,13 @@ export function createContention(): Contention {
       }
     },
   }
+}
+
+/** Whether an earlier settlement or placebet that it follows has no answer yet: the wallet may not know of it. */
+function isEarly({ operation, bet: { transactions }, transactionId }: Transaction): boolean {
+  if (operation === 'placebet' || operation === 'rollbackbet') return false
+  const own = transactions.findIndex(other => other.transactionId === transactionId)
+  return transactions.slice(0, own).some(({ first }) => first === null)
 }
 
 function isFailure(reading: Reading): boolean {

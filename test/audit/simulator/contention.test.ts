@@ -69,6 +69,27 @@ describe('contention', () => {
     expect(contention.finding()).toBeNull()
   })
 
+  const answer = { ok: true, status: 200, errorCode: '', reference: null, at: 1 }
+  test.each([
+    ['is not found if unsettlements fail before their settlement is answered', null, undefined],
+    ['is found if they fail after that', answer, 'contention'],
+  ])('%s', (_, first, kind) => {
+    const contention = createContention()
+    const account = openedAccount()
+    for (let index = 0; index < 400; index += 1) {
+      const { bet, placed } = newBet(account, 1n)
+      placed.first = answer
+      const settlement = Object.assign(transactionOf(bet, 'settlement'), { first })
+      const unsettlement = transactionOf(bet, 'unsettlement')
+      const isPair = index % 20 === 0
+      const flight = contention.sent(unsettlement)
+      const other = isPair ? settlement : newBet(account, 1n).placed
+      contention.answered(other, contention.sent(other), success())
+      contention.answered(unsettlement, flight, isPair ? fault(500) : success())
+    }
+    expect(contention.finding()?.finding.kind).toBe(kind)
+  })
+
   test('does not take the duplicates of one transaction for a meeting', () => {
     const contention = createContention()
     const { placed } = newBet(openedAccount(), 1n)
