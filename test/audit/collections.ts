@@ -8,7 +8,7 @@
  * finds a broken wallet, or if one fails a correct one. The stores and the kit have `npm run test:matrix`.
  */
 import { parseArgs } from 'node:util'
-import { auditWallet, simulateSportsbook } from '../../src/audit/index.js'
+import { type AuditOptions, auditWallet, simulateSportsbook } from '../../src/audit/index.js'
 import type { SimulationOptions } from '../../src/audit/simulator/index.js'
 import { type Fault, fronts, startFront } from './broken-wallets.js'
 import { correct } from './correct-wallets.js'
@@ -28,9 +28,20 @@ interface Target {
 
 interface Specimen {
   name: string
-  isCorrect: boolean
+  /** `tolerated`: neither judge fails it, on purpose. */
+  kind: 'correct' | 'broken' | 'tolerated'
   start(): Promise<Target>
+  /** What this wallet needs beside the defaults. */
   options?: Partial<SimulationOptions>
+  audit?: Partial<AuditOptions>
+}
+
+/** Defects that no platform meets; test/audit/broken.test.ts says why the audit leaves them alone. */
+const tolerated: readonly string[] = ['ids-in-plain-object', 'oversize-body-kills-connection']
+/** Defects that appear only with certain currencies. */
+const currencies: Readonly<Record<string, { currency: string; balance: string }>> = {
+  'yen-with-decimals': { currency: 'JPY', balance: '10000' },
+  'dinar-with-two-decimals': { currency: 'KWD', balance: '100.000' },
 }
 
 /** Players that only the simulator uses, with enough funds for a whole run. */
@@ -41,8 +52,9 @@ const audited = ['player-1', 'player-2'] as const
 const known = [...audited.map(playerId => ({ playerId, currency: 'EUR', balance: '100.00' })), ...rich]
 
 async function plain(fault?: FaultName): Promise<Target> {
+  const funds = currencies[fault ?? '']
   const { url, credentials, close } = await startPlainWallet({
-    players: known,
+    players: known.map(player => ({ ...player, ...funds })),
     ...(fault === undefined ? {} : { fault }),
   })
   return { baseUrl: url, credentials, audited, simulated: known.map(({ playerId }) => playerId), close }
@@ -69,25 +81,40 @@ async function ofSimulator(
 }
 
 const specimens: Specimen[] = [
-  { name: 'the plain wallet', isCorrect: true, start: () => plain() },
-  ...Object.entries(correct).map(([name, fault]) => ({ name, isCorrect: true, start: () => front(fault()) })),
-  ...correctWallets.map(({ name, breakage }) => ({
-    ...{ name, isCorrect: true, start: () => ofSimulator(breakage()) },
-  })),
-  ...(Object.keys(faults) as FaultName[]).map(name => ({ name, isCorrect: false, start: () => plain(name) })),
-  ...Object.entries(fronts).map(([name, fault]) => ({ name, isCorrect: false, start: () => front(fault) })),
-  ...brokenWallets.map(({ name, break: breakIt, options = {}, players }) => ({
-    ...{ name, isCorrect: false, options },
-    start: () =>
-      ofSimulator(
-        breakIt(() => {}, Date.now),
-        players,
-      ),
-  })),
+  { name: 'the plain wallet', kind: 'correct', start: () => plain() },
+  ...Object.entries(correct).map(
+    ([name, fault]): Specimen => ({ name, kind: 'correct', start: () => front(fault()) }),
+  ),
+  ...correctWallets.map(
+    ({ breakage, ...others }): Specimen => ({
+      ...others,
+      kind: 'correct',
+      start: () => ofSimulator(breakage()),
+    }),
+  ),
+  ...(Object.keys(faults) as FaultName[]).map(
+    (name): Specimen => ({
+      ...{ name, kind: tolerated.includes(name) ? 'tolerated' : 'broken', start: () => plain(name) },
+      audit: { currency: currencies[name]?.currency ?? 'EUR' },
+    }),
+  ),
+  ...Object.entries(fronts).map(
+    ([name, fault]): Specimen => ({ name, kind: 'broken', start: () => front(fault) }),
+  ),
+  ...brokenWallets.map(
+    ({ name, break: breakIt, options = {}, players }): Specimen => ({
+      ...{ name, kind: 'broken', options },
+      start: () =>
+        ofSimulator(
+          breakIt(() => {}, Date.now),
+          players,
+        ),
+    }),
+  ),
 ]
 
 /** The failed cases of an audit: the MUSTs, or the others if there are none. */
-async function auditOf({ start }: Specimen): Promise<{ passed: boolean; says: string }> {
+async function auditOf({ start, audit }: Specimen): Promise<{ passed: boolean; says: string }> {
   const {
     baseUrl,
     credentials,
@@ -98,6 +125,7 @@ async function auditOf({ start }: Specimen): Promise<{ passed: boolean; says: st
     const { passed, results } = await auditWallet({
       ...{ baseUrl, credentials, playerId, otherPlayerId, currency: 'EUR', seed: 1 },
       settle: { url: '/settlement' },
+      ...audit,
     })
     const failed = results.filter(({ verdict }) => verdict === 'failed')
     const level = ['MUST', 'SHOULD', 'MAY'].find(one => failed.some(result => result.level === one))
@@ -143,10 +171,10 @@ for (const specimen of chosen) {
   const simulation = await outcomeOf(simulationOf(specimen))
   const passed = audit.passed && simulation.passed
   const found = !passed ? 'found' : audit.says === 'passed' ? 'not found' : 'a warning only'
-  const together = specimen.isCorrect ? (passed ? 'passed' : 'WRONG: failed') : found
-  if (together.startsWith('WRONG') || together === 'not found') wrong += 1
-  const name = `${specimen.isCorrect ? 'correct' : 'broken'}: ${specimen.name}`
-  console.log([name, audit.says, simulation.says, together].join(' | '))
+  const isRight = specimen.kind === 'broken' ? found !== 'not found' : passed
+  if (!isRight) wrong += 1
+  const together = specimen.kind === 'broken' ? found : passed ? 'passed' : 'WRONG: failed'
+  console.log([`${specimen.kind}: ${specimen.name}`, audit.says, simulation.says, together].join(' | '))
 }
 console.log(wrong === 0 ? 'Both judges are right.' : `${wrong} wallets are judged wrongly by both.`)
 if (wrong > 0) process.exitCode = 1

@@ -1,4 +1,5 @@
 /** Wallets that move money correctly, and answer differently from this library's: none may be failed. */
+import type { AuditOptions } from '../../../src/audit/index.js'
 import type { HttpResponse } from '../../../src/http/index.js'
 import { answer, roundTrip, storeWith } from './broken-wallet.js'
 import type { Breakage } from './wallet.js'
@@ -6,6 +7,8 @@ import type { Breakage } from './wallet.js'
 export interface CorrectWallet {
   name: string
   breakage(): Breakage
+  /** What its operator tells the audit. */
+  audit?: Partial<AuditOptions>
 }
 
 /** Other statuses and codes than those of this library, in the same form. */
@@ -146,6 +149,7 @@ export const correctWallets: CorrectWallet[] = [
   },
   {
     name: 'cannot deduct: all unsettlements are refused',
+    audit: { clawbacks: false },
     breakage: () => ({
       store: memory =>
         storeWith(memory, async changes =>

@@ -105,10 +105,22 @@ async function serve(
   }
 }
 
-/** The fields with the amount as text, or `null`: the audit sends broken JSON too, and amounts such as 1.5e0. */
+const texts = [
+  'transactionId',
+  'betId',
+  'playerId',
+  'sessionId',
+  'currency',
+  'amount',
+  'type',
+  'transactionDate',
+]
+
+/** The fields with the amount as text, or `null`: the audit sends broken JSON too, and fields of other types. */
 function bodyOf(text: string): Record<string, string> | null {
   try {
-    return JSON.parse(text.replace(/"amount":([0-9.]+)(?=[,}])/, '"amount":"$1"'))
+    const body = JSON.parse(text.replace(/"amount":([0-9.]+)(?=[,}])/, '"amount":"$1"'))
+    return texts.every(name => ['string', 'undefined'].includes(typeof body[name])) ? body : null
   } catch {
     return null
   }

@@ -4,11 +4,10 @@ import { options, store } from './wallet.js'
 
 const wallet = createNodeListener(store, { ...options, basePath: '/wallet' })
 export const app = Fastify()
-app.register(async routes => {
-  routes.removeAllContentTypeParsers()
-  routes.addContentTypeParser('*', (_request, _payload, done) => done(null)) // the wallet reads the body
-  routes.all('/wallet/*', (request, reply) => {
-    reply.hijack()
-    return wallet(request.raw, reply.raw)
-  })
+app.all('/wallet/*', {
+  async onRequest(request, reply) {
+    reply.hijack() // before the body is read: the wallet reads it
+    await wallet(request.raw, reply.raw)
+  },
+  handler() {},
 })
