@@ -31,6 +31,7 @@ export default defineConfig({
       'test/clone/**',
       'test/drivers/**',
       'test/frameworks/**',
+      'test/stacks/**',
     ],
     // The default on two cores is one worker. Workers mostly wait: for servers, locks and sockets.
     maxWorkers: Math.max(3, availableParallelism() - 1),

@@ -22,8 +22,8 @@ const played = 'docs/first-hour.md'
 
 const pages = readPages().filter(({ path }) => path !== played)
 const blocks = pages.flatMap(codeBlocksOf)
-/** The blocks of these pages import drivers: test/drivers compiles and runs them. */
-const pagesOfDrivers = ['docs/drivers.md', 'docs/drivers-mysql.md', 'docs/migrations.md']
+/** The blocks of these pages import drivers: test/drivers and test/stacks run them. */
+const pagesOfDrivers = ['docs/drivers.md', 'docs/drivers-mysql.md', 'docs/migrations.md', 'docs/stacks.md']
 const programs = writePrograms(pages.filter(({ path }) => !pagesOfDrivers.includes(path)))
 const samples = samplesOf(pages)
 
@@ -34,7 +34,8 @@ const isRunElsewhere = ({ page }: { page: string }) =>
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 test('every block is in a language that is tested here', () => {
-  const tested = ['ts', 'sh', 'sql', 'json', 'text']
+  // cjs is the last block of docs/stacks.md.
+  const tested = ['ts', 'sh', 'sql', 'json', 'text', 'cjs']
   expect(blocks.filter(({ language }) => !tested.includes(language))).toEqual([])
 })
 

@@ -16,6 +16,8 @@ const files = Object.fromEntries(
 )
 const program = (path: string) => join(root, 'test/drivers/node_modules', path)
 
+const script = (code: string) => ['--input-type=module', '--eval', code]
+
 /** Per tool: what `Then` runs, in the folder that the names of the page begin in. */
 const tools: Record<string, (url: string) => string[]> = {
   'node-pg-migrate': () => [
@@ -28,6 +30,43 @@ const tools: Record<string, (url: string) => string[]> = {
     ...[program('knex/bin/cli.js'), 'migrate:latest', '--client', 'pg', '--connection', url],
     ...['--migrations-directory', 'migrations'],
   ],
+  Drizzle: () =>
+    script(`
+      import { drizzle } from 'drizzle-orm/node-postgres'
+      import { migrate } from 'drizzle-orm/node-postgres/migrator'
+      const db = drizzle(process.env.DATABASE_URL)
+      await migrate(db, { migrationsFolder: 'drizzle' }).finally(() => db.$client.end())`),
+  Kysely: () =>
+    script(`
+      import { promises as fs } from 'node:fs'
+      import path from 'node:path'
+      import { FileMigrationProvider, Kysely, Migrator, PostgresDialect } from 'kysely'
+      import pg from 'pg'
+      const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL })
+      const db = new Kysely({ dialect: new PostgresDialect({ pool }) })
+      const provider = new FileMigrationProvider({ fs, path, migrationFolder: path.resolve('migrations') })
+      const { error } = await new Migrator({ db, provider }).migrateToLatest()
+      await db.destroy()
+      if (error) throw error`),
+  TypeORM: () =>
+    script(`
+      import { DataSource } from 'typeorm'
+      const url = process.env.DATABASE_URL
+      const source = await new DataSource({ type: 'postgres', url, migrations: ['migrations/*.ts'] }).initialize()
+      await source.runMigrations().finally(() => source.destroy())`),
+}
+
+/** What drizzle-kit generates beside the SQL. */
+const journal = {
+  ...{ version: '7', dialect: 'postgresql' },
+  entries: [{ idx: 1, version: '7', when: 1_763_800_000_000, tag: '0001_bet_wallet', breakpoints: true }],
+}
+
+/** Other files of the page that a tool needs, by their names. */
+const others: Record<string, string> = {
+  Knex: '20261122000000_bet_wallet.ts',
+  Kysely: '20261122-bet-wallet.ts',
+  TypeORM: '1763800000000-bet-wallet.ts',
 }
 
 async function run(args: readonly string[], url: string, cwd: string): Promise<void> {
@@ -47,8 +86,12 @@ async function prepare(tool: string) {
   mkdirSync(dirname(file), { recursive: true })
   for (const name of ['wallet.ts', 'write-migration.ts'])
     copyFileSync(join(folderOf(page), name), join(folder, name))
-  const migration = '20261122000000_bet_wallet.ts'
-  if (tool === 'Knex') copyFileSync(join(folderOf(page), migration), join(folder, 'migrations', migration))
+  const other = others[tool]
+  if (other !== undefined) copyFileSync(join(folderOf(page), other), join(folder, 'migrations', other))
+  if (tool === 'Drizzle') {
+    mkdirSync(join(folder, 'drizzle/meta'))
+    writeFileSync(join(folder, 'drizzle/meta/_journal.json'), JSON.stringify(journal))
+  }
   const database = await freshDatabase()
   databases.push(database)
   await database.pool.query(`CREATE SCHEMA pam;

@@ -38,7 +38,6 @@ const next = join(root, 'test/frameworks/node_modules/next/dist/bin/next')
 const run = ['--import', 'tsx', 'server.ts']
 
 const stacks: readonly Stack[] = [
-  { heading: 'Express 5 and pg', packages: ['express', 'pg'], run },
   {
     heading: 'NestJS and TypeORM',
     packages: [
@@ -240,7 +239,9 @@ describe.each(stacks)('$heading', stack => {
         settle: { url: '/settlement' },
         seed: 1,
       })
-      expect(results.filter(({ verdict }) => verdict === 'failed').map(({ id }) => id)).toEqual(stack.fails ?? [])
+      expect(results.filter(({ verdict }) => verdict === 'failed').map(({ id }) => id)).toEqual(
+        stack.fails ?? [],
+      )
       expect(passed).toBe(true)
     },
   )
