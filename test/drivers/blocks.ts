@@ -25,7 +25,7 @@ export function write(path: string, name: string, text: string): string {
   return file
 }
 
-/** The file that a block shows, as its first line names it: `// wallet.ts`. */
+/** The file that a block shows, as its first line names it: `// database.ts`. */
 export const nameOf = (code: string): string | null => /^\/\/ ([\w-]+\.ts)\n/.exec(code)?.[1] ?? null
 
 /**

@@ -84,7 +84,7 @@ async function prepare(tool: string) {
   const folder = mkdtempSync(join(folderOf(page), `${tool}-`))
   const file = join(folder, files[tool] ?? '')
   mkdirSync(dirname(file), { recursive: true })
-  for (const name of ['wallet.ts', 'write-migration.ts'])
+  for (const name of ['database.ts', 'write-migration.ts'])
     copyFileSync(join(folderOf(page), name), join(folder, name))
   const other = others[tool]
   if (other !== undefined) copyFileSync(join(folderOf(page), other), join(folder, 'migrations', other))
@@ -97,7 +97,7 @@ async function prepare(tool: string) {
   await database.pool.query(`CREATE SCHEMA pam;
     CREATE TABLE pam.accounts (account_no text PRIMARY KEY, currency text NOT NULL, balance numeric(20,2) NOT NULL)`)
   await run(['write-migration.ts', file], database.url, folder)
-  const { options }: { options: PostgresStoreOptions } = await import(join(folder, 'wallet.ts'))
+  const { options }: { options: PostgresStoreOptions } = await import(join(folder, 'database.ts'))
   return { folder, file, database, options }
 }
 
