@@ -3,7 +3,6 @@
  * transaction is retried until it is answered; a 4xx is final.
  */
 import type { SettlementType } from '../../store.js'
-import { isUncollected } from './bookkeeping.js'
 import type { Bet, Transaction } from './books.js'
 import { type Course, mistakeOf, type Slice } from './courses.js'
 import type { Network } from './network.js'
@@ -330,7 +329,7 @@ function reverse(
     if (bet.state.kind === 'closed') return
     if (answer?.kind === 'success') {
       account.debt += sum(({ settlement }) => settlement.recovered) // withheld for older debts: owed again
-    } else if (answer?.kind === 'refusal' && isUncollected(unsettlement, answer)) {
+    } else if (unsettlement.first?.ok === false) {
       counts.clawbacksRefused += 1
       account.debt += sum(({ gross }) => gross)
       bet.uncollected = true

@@ -82,29 +82,33 @@ export function recordSuccess(delivery: Delivery, answer: Definite, moment: numb
 const otherThanFunds: readonly string[] = [...neverForBets, '']
 
 /**
- * Whether a refused unsettlement is a clawback that stays uncollected (D7). A wallet that cannot deduct answers
- * INSUFFICIENT_FUNDS always; another code is accepted where the funds may be missing.
+ * Whether the refusal of an unsettlement says that the clawback stays uncollected (D7). A wallet that cannot deduct
+ * answers INSUFFICIENT_FUNDS always; another code is accepted where the funds may have been missing. For a retry they
+ * may: the wallet repeats what it decided when the funds were different.
  */
-export function isUncollected(
-  { operation, first, amount, account, low }: Transaction,
-  { errorCode }: Definite & { kind: 'refusal' },
-): boolean {
+export function isUncollected(delivery: Delivery, { errorCode }: Definite & { kind: 'refusal' }): boolean {
+  const { operation, amount, sentAt } = delivery.transaction
   if (operation !== 'unsettlement') return false
-  if (first !== null) return !first.ok
-  return (
-    errorCode === 'INSUFFICIENT_FUNDS' || (account.low - low < amount && !otherThanFunds.includes(errorCode))
-  )
+  if (errorCode === 'INSUFFICIENT_FUNDS') return true
+  if (otherThanFunds.includes(errorCode)) return false
+  return delivery.sentAt !== sentAt || fundsLeast(delivery) < amount
+}
+
+/** The least funds that the wallet may have seen for this delivery, without its own effect. */
+export function fundsLeast({ transaction: { account }, low, ownLow, widenedDown }: Delivery): bigint {
+  return low - ownLow - (account.widenedDown - widenedDown)
 }
 
 /** Enters a refusal: the balance did not change. Final refusals (D6, D7) are remembered for replays. */
 export function recordRefusal(
-  { transaction }: Delivery,
+  delivery: Delivery,
   answer: Definite & { kind: 'refusal' },
   moment: number,
 ): void {
+  const { transaction } = delivery
   const { operation, bet } = transaction
   if (answer.errorCode === 'TRANSACTION_CONFLICT') return
-  if (operation === 'placebet' || isUncollected(transaction, answer)) recordFirst(transaction, answer, moment)
+  if (operation === 'placebet' || isUncollected(delivery, answer)) recordFirst(transaction, answer, moment)
   if (operation !== 'rollbackbet') setRange(transaction, 0n, 0n)
   else if (bet.placed?.first?.ok === true) setRange(bet.placed, -bet.stake, -bet.stake)
 }

@@ -1,6 +1,6 @@
 /** Judges one answer by the books: pure functions that return differences. */
 import { textOf, toUnits } from '../decimal.js'
-import { type Delivery, isLate, isRollbackSent, isUncollected, ownerOf } from './bookkeeping.js'
+import { type Delivery, fundsLeast, isLate, isRollbackSent, isUncollected, ownerOf } from './bookkeeping.js'
 import { type FirstAnswer, isValidAmount, shown, shownRange, type Transaction } from './books.js'
 import { type Definite, type Fault, neverForBets, type Refusal, type Success, shortOf } from './reading.js'
 import type { Difference } from './report.js'
@@ -129,7 +129,7 @@ export function judgeRefusal(delivery: Delivery, reading: Refusal): Finding[] {
   if (errorCode === 'TRANSACTION_CONFLICT')
     return [{ kind: 'refused', expected: 'no conflict: every delivery has the same body', actual }]
   if (operation === 'placebet') return judgeRefusedBet(delivery, reading)
-  if (isUncollected(transaction, reading)) return [] // D7
+  if (isUncollected(delivery, reading)) return [] // D7
 
   const allowed = operation === 'unsettlement' ? 'success or INSUFFICIENT_FUNDS' : 'success'
   const expected = `${allowed}: ${reasonFor(transaction)}`
@@ -148,7 +148,7 @@ function judgeRefusedBet(delivery: Delivery, reading: Refusal): Finding[] {
     return [{ kind: 'refused', expected, actual }]
   }
   if (reading.errorCode !== 'INSUFFICIENT_FUNDS') return []
-  const least = delivery.low - delivery.ownLow - (account.widenedDown - delivery.widenedDown)
+  const least = fundsLeast(delivery)
   if (least < amount || !isFirstDelivery(delivery) || account.drift !== 0n) return []
   const expected = `accepted: a stake of ${shown(amount, account)}, and funds of at least ${shown(least, account)}`
   return [{ kind: 'refused', expected, actual }]

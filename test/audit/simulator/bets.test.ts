@@ -9,6 +9,7 @@ import {
   place,
   settle,
 } from '../../../src/audit/simulator/bets.js'
+import { recordDelivery, recordRefusal } from '../../../src/audit/simulator/bookkeeping.js'
 import { createBet, type Transaction } from '../../../src/audit/simulator/books.js'
 import type { Course } from '../../../src/audit/simulator/courses.js'
 import type { Match } from '../../../src/audit/simulator/matches.js'
@@ -66,7 +67,11 @@ function newGame({ happening = [] as string[], offer = 'none' as Offer, course =
     credits: [],
     uncollected: false,
   }
-  const answer = (index: number, definite: Definite | null) => sent[index]?.onAnswer(definite)
+  const answer = (index: number, definite: Definite | null) => {
+    const { transaction, onAnswer } = sent[index] as (typeof sent)[number]
+    if (definite?.kind === 'refusal') recordRefusal(recordDelivery(transaction, 1), definite, 2)
+    onAnswer(definite)
+  }
   const requests = () =>
     sent.map(({ transaction: { operation, type, amount } }) => [operation, type, amount].join(' '))
   return { account, answer, bet, closed, context, counts, match, requests, spent }

@@ -106,11 +106,25 @@ describe('a clawback', () => {
   ])('with funds of %s, refused with %s: uncollected %s', (opening, errorCode, uncollected) => {
     const delivery = clawback(opening)
     const answer = refusal(errorCode)
-    expect(isUncollected(delivery.transaction, answer)).toBe(uncollected)
+    expect(isUncollected(delivery, answer)).toBe(uncollected)
     expect(judgeRefusal(delivery, answer)).toHaveLength(uncollected ? 0 : 1)
-    // And it stays so after the refusal was entered
     recordRefusal(delivery, answer, 2)
-    expect(isUncollected(delivery.transaction, answer)).toBe(uncollected)
+    expect(delivery.transaction.first?.ok).toBe(uncollected ? false : undefined)
+  })
+
+  test('refused once its funds have come is uncollected: the answer to an earlier delivery was lost', () => {
+    const { transaction } = clawback('5.00')
+    const retry = recordDelivery(transaction, 2)
+    expect(isUncollected(retry, refusal('NOT_ENOUGH_MONEY'))).toBe(true)
+    expect(judgeRefusal(retry, refusal('NOT_ENOUGH_MONEY'))).toEqual([])
+    expect(judgeRefusal(retry, refusal('INVALID_BET'))).toHaveLength(1)
+  })
+
+  test('refused while its funds are in doubt is uncollected', () => {
+    const delivery = clawback('5.00')
+    const { account } = delivery.transaction
+    recordDelivery(newBet(account, 1n).placed, 2)
+    expect(isUncollected(delivery, refusal('NOT_ENOUGH_MONEY'))).toBe(true)
   })
 })
 
