@@ -6,7 +6,7 @@ import type { ReportRow } from './entry.js'
 const operations: readonly Operation[] = ['placebet', 'settlement', 'unsettlement', 'rollbackbet']
 
 /**
- * The order of the platform's dates: a stake that was paid from a win, sent before it, would be refused, finally (D6).
+ * By the platform's dates: a stake that was paid from a win and is sent before it would get a final refusal (D6).
  * At the same moment, and without dates, by operation: a settlement of a bet that is missing is refused too, though
  * not finally. Then by line.
  */

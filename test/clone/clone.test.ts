@@ -126,7 +126,7 @@ describe.skipIf(noGit !== null)('an installation by git', () => {
     return folder
   }
 
-  it('gives a package with a build', () => {
+  it('makes a package with its build', () => {
     const project = join(outer, 'project')
     mkdirSync(project)
     writeFileSync(join(project, 'package.json'), '{ "name": "pam", "private": true }')

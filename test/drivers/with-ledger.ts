@@ -1,4 +1,4 @@
-/** A harness that also checks the rows of the operator's own, which `withinTransaction` writes. */
+/** A harness that also checks the operator's rows that `withinTransaction` writes. */
 import type { StoreHarness, StoreReport } from 'bet-wallet/testing'
 import type { WalletStore } from '../../src/store.js'
 

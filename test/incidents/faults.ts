@@ -70,7 +70,7 @@ export const faultIncidents: readonly Incident[] = [
     ids: {},
     async arise({ platform, database }) {
       await platform.placebet({ transactionId: 't-434', betId: 'b-434' })
-      // Of the incident before. MariaDB shows the same to whoever looks more often than every 0.1 s.
+      // Of the incident before. MariaDB renews this view every 0.1 s at most.
       const [find = ''] = statementsOf('Locks', database.name)
       const statement = find.replaceAll('bet_wallet.', `${database.schema}.`)
       while ((await database.run(statement)).length > 0) await delay(200)

@@ -114,7 +114,7 @@ describe('the rows of a lock', () => {
       expect(doFor(session, { pid: 8, ...waiting })).toEqual([
         expect.stringContaining('End nothing (rule 4)'),
       ])
-    // Without pg_monitor nobody sees whether it is such a commit.
+    // Only a role with pg_monitor sees whether it is such a commit.
     const hidden = { pid: 8, wait_event: null, last_statement: '<insufficient privilege>' }
     expect(doFor(hidden)).toEqual([expect.stringContaining('End nothing yet')])
     expect(doFor()).toEqual([expect.stringContaining('The lock is gone')])
@@ -158,7 +158,7 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
       try {
         const find = inSchema(statementsOf('Locks', name)[0])
         const [end = ''] = statementsOf('End a session', name)
-        // As it stands it ends nothing, if somebody pastes it.
+        // Pasted without an id, it ends nothing.
         await expect(database.run(end)).rejects.toThrow(/syntax/)
         // MariaDB shows what is at most 0.1 s old, counted from the last look.
         // Other tests lock rows of the same server: their sessions may be shown too.
