@@ -141,7 +141,7 @@ const success: Json = {
 
 function errorSchema(codes: readonly ErrorCode[], ownCodes: boolean): Json {
   const known = { type: 'string', enum: codes }
-  const own = { type: 'string', minLength: 1, description: "A code that the operator has added." }
+  const own = { type: 'string', minLength: 1, description: 'A code that the operator has added.' }
   return {
     type: 'object',
     required: ['errorCode', 'description'],
@@ -169,7 +169,7 @@ function byStatus(codes: readonly ErrorCode[]): Map<number, ErrorCode[]> {
 
 function errorResponse(status: number, codes: readonly ErrorCode[], ownCodes = false): Json {
   const lines = codes.map(code => `- \`${code}\`: ${meanings[code]}`)
-  if (ownCodes) lines.push("- a code that the operator has added, for a limit or an exclusion")
+  if (ownCodes) lines.push('- a code that the operator has added, for a limit or an exclusion')
   const headers = headersOf[status]
   return {
     description: lines.join('\n'),
@@ -228,7 +228,7 @@ export function openApiDocument(): Json {
       { url: 'https://wallet.example.com/wallet', description: "The operator's address and base path." },
     ],
     tags: [
-      { name: 'platform', description: "The calls that the platform makes." },
+      { name: 'platform', description: 'The calls that the platform makes.' },
       { name: 'operator', description: "The operator's own path." },
     ],
     security: [{ basic: [] }],
