@@ -36,6 +36,10 @@ const shared: Options = {
   // The package has a limit of size. Names of what runs in a wallet stay: they are in stack traces.
   minifyWhitespace: true,
   minifySyntax: true,
+  // Node prints the line of an error that ends the process: it must not fill the terminal.
+  esbuildOptions(options) {
+    options.lineLimit = 160
+  },
 }
 
 /** The command loads the stores from their entries: the package has each of them once. */

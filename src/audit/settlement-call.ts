@@ -14,6 +14,11 @@ export interface SettlementResult {
   outage: string | null
 }
 
+/** A controller of a framework may answer 2xx with the outcome of `recordSettlement` as it is. */
+function refusalIn(text: string): string | null {
+  return /^\s*\{\s*"ok"\s*:\s*false\b/.test(text) ? `refused, with a 2xx: ${text.slice(0, 200)}` : null
+}
+
 /** @param record is called with the call before it is sent */
 export async function settleBet(
   settings: AuditSettings,
@@ -32,7 +37,7 @@ export async function settleBet(
     record(exchange)
     const { status, text } = await reply
     if (status === null) return { problem: exchange.error ?? 'no answer', outage: 'no answer' }
-    if (status >= 200 && status <= 299) return { problem: null, outage: null }
+    if (status >= 200 && status <= 299) return { problem: refusalIn(text), outage: null }
     return {
       problem: `${status} ${text.slice(0, 200)}`.trim(),
       outage: status >= 500 ? String(status) : null,

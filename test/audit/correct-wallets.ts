@@ -119,6 +119,13 @@ export const correct = {
     says: 'Every refusal has another status and another code',
     answer: renamed,
   }),
+  'narrow-balance': (): Fault => ({
+    says: 'The balance column has 12 digits: a settlement beyond it is answered 500',
+    pass: (message, forward) =>
+      message.path === '/settlement' && Number(fieldsOf(message)?.amount) > 1e10
+        ? Promise.resolve(refusal(500, 'INTERNAL_ERROR'))
+        : forward(message),
+  }),
   'unknown-bets-404': (): Fault => ({
     says: 'A settlement or an unsettlement of an unknown bet is answered 404, with an error record',
     answer: (reply, { path }) =>

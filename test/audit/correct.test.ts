@@ -61,6 +61,7 @@ const findings: Record<CorrectName, readonly string[]> = {
     ...['AU-519', 'AU-610', 'AU-621', 'AU-622', 'AU-623', 'AU-624'],
     ...['AU-614', 'AU-704', 'AU-802', 'AU-812'],
   ],
+  'narrow-balance': [],
   'unknown-bets-404': ['AU-621'],
 }
 

@@ -893,6 +893,10 @@ BEGIN
     RAISE EXCEPTION 'bet-wallet: unknown bet %', settled_bet_id
       USING ERRCODE = 'no_data_found';
   END IF;
+  IF (amount % 0.01 <> 0) THEN -- in brackets: a CASE has a THEN of its own
+    RAISE EXCEPTION 'bet-wallet: amount must not have more decimals than the balance, not %', amount
+      USING ERRCODE = 'invalid_parameter_value';
+  END IF;
 
   -- Lock order: the player, then the bet, as in every commit. To settle bets of several players in one database
   -- transaction, call this function in the order of the players' ids.

@@ -2,7 +2,7 @@
 import type { AuditCase } from '../audit-case.js'
 import { add, compare, type Decimal, parseDecimal, subtract, textOf, times, zero } from '../decimal.js'
 import { type Json, raw, write } from '../json.js'
-import { type Answer, type Bet, describeAnswer, type Stage, sumOf } from '../stage.js'
+import { type Answer, type Bet, describeAnswer, Skipped, type Stage, sumOf } from '../stage.js'
 
 /** Sends concurrent bets of which about a third are covered by the funds. */
 async function overspend(stage: Stage, round: number) {
@@ -268,7 +268,12 @@ export const funds: readonly AuditCase[] = [
       const payout = stage.units(
         stage.settings.minorUnits === 0 ? 900_719_925_474_099n : 9_007_199_254_740_993n,
       )
-      await stage.settle(bet, 'BET_PAID', payout)
+      // Only a balance column with room for 16 digits can hold it: a fault is no outage then.
+      const problem = await stage.trySettle(bet, 'BET_PAID', payout)
+      if (problem !== null)
+        throw new Skipped(
+          `a payout of ${stage.money(payout)} could not be settled: ${problem}. Too narrow a column?`,
+        )
       await stage.expectBalance(add(after, payout), `after a payout of ${stage.money(payout)}`)
       stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED'), after)
       await stage.expectBalance(after, 'after its clawback')

@@ -46,6 +46,39 @@ describe.skipIf(noMariadb !== null)(`players' tables${reason}`, () => {
     expect(await wallet.store.commit(placeBet(4, unknown))).toEqual({ status: 'conflict' })
   }
 
+  test('credit_bet_v1 refuses fractions of a minor unit: no unsettlement could debit them', async () => {
+    await open({
+      ddl: [
+        table('varchar(64)', 'bigint'),
+        `INSERT INTO SCHEMA.accounts VALUES ('alice', 'EUR', 10000), ('ken', 'JPY', 10000)`,
+      ],
+      options: {
+        players: {
+          ...columns,
+          ...{
+            idCollation: 'utf8mb4_general_ci',
+            balanceType: 'minor-units',
+            minorUnits: { EUR: 2, JPY: 0 },
+          },
+        },
+      },
+    })
+    await wallet.store.commit(placeBet(1, 'alice'))
+    const yen = placeBet(2, 'ken', '100')
+    yen.balance = { currency: 'JPY', delta: '-100', floor: '0' }
+    await wallet.store.commit(yen)
+    const credit = (bet: string, amount: string) =>
+      wallet.run(`CALL SCHEMA.credit_bet_v1('${bet}', 'BET_PAID', ${amount})`)
+    const refusal = /amount must not have more decimals than the balance/
+    await expect(credit('b-1', '1.005')).rejects.toThrow(refusal)
+    await expect(credit('b-2', '0.5')).rejects.toThrow(refusal)
+    await credit('b-1', '1.050')
+    await credit('b-2', '7')
+    const live = async (changes: typeof yen) =>
+      (await wallet.store.load(keysOf(changes))).bet?.credits.BET_PAID?.live
+    expect([Number(await live(placeBet(1, 'alice'))), Number(await live(yen))]).toEqual([1.05, 7])
+  })
+
   test.each([
     ['bigint unsigned', '17', '18'],
     ['int', '17', '017'],

@@ -172,6 +172,29 @@ describe('a migration with other options under a running store', () => {
   })
 })
 
+describe('credit_bet_v1 on a balance of minor units', () => {
+  test('refuses fractions of a minor unit: no unsettlement could debit them', async () => {
+    await freshPlayers()
+    const schema = 'fractions'
+    await migratePostgres(pool, { schema, players: points })
+    const store = createPostgresStore(pool, { schema, players: points })
+    expect(await handlePlaceBet(store, bet(1))).toMatchObject({ ok: false })
+    await pool.query('UPDATE pam.bonus_accounts SET cents = 100000')
+    expect(await handlePlaceBet(store, bet(2))).toMatchObject({ ok: true })
+    const credit = (amount: string) =>
+      pool.query(`SELECT ${schema}.credit_bet_v1($1, 'BET_PAID', $2)`, ['b-2', amount])
+    await expect(credit('1.0005')).rejects.toMatchObject({
+      ...{
+        code: '22023',
+        message: 'bet-wallet: amount must not have more decimals than the balance, not 1.0005',
+      },
+    })
+    await credit('1.0050')
+    const { rows } = await pool.query(`SELECT bet_paid_live::text AS live FROM ${schema}.bets`)
+    expect(rows).toEqual([{ live: '1.0050' }])
+  })
+})
+
 describe('an option set', () => {
   const hashOf = (options: PostgresTables) => tablesOf(options).optionSet.hash
 

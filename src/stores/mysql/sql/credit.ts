@@ -1,6 +1,7 @@
 /** `credit_bet_v1`: for settlements by PAM code (D17), in the database transaction that credits the player. */
 import { creditColumnsOf, settlementTypes } from '../../database/bet-columns.js'
 import { lines, sql } from '../../database/sql-text.js'
+import { unitFactor } from '../../database/unit-factor.js'
 import type { Tables } from '../tables.js'
 import {
   betColumns,
@@ -12,6 +13,7 @@ import {
   unitDecimal,
 } from './fragments.js'
 import { legacyBetColumns } from './legacy-bets.js'
+import { literal } from './quoting.js'
 
 export function creditProcedure(tables: Tables): Procedure {
   const { schema, players } = tables
@@ -28,6 +30,7 @@ export function creditProcedure(tables: Tables): Procedure {
       BEGIN
         DECLARE known_player_id ${exactText(255)};
         DECLARE is_locked boolean;
+        DECLARE is_exact boolean;
         DECLARE problem varchar(128);
         IF settlement_type IS NULL OR settlement_type NOT IN ('BET_PAID', 'VOIDED', 'CASHOUT') THEN
           SIGNAL SQLSTATE '45000'
@@ -50,9 +53,12 @@ export function creditProcedure(tables: Tables): Procedure {
 
         -- Lock order: the player, then the bet, as in every commit. To settle bets of several players in one database
         -- transaction, call this procedure in the order of the players' ids.
-        SELECT true INTO is_locked FROM ${players.table} player
+        SELECT true, ${isWhole(tables)} INTO is_locked, is_exact FROM ${players.table} player
         WHERE ${isPlayer(tables, 'player', 'known_player_id')}
         FOR UPDATE;
+        IF NOT is_exact THEN
+          SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'bet-wallet: amount must not have more decimals than the balance';
+        END IF;
 
         ${storeLegacyBet(tables)}
         UPDATE ${schema}.wallet_bets bet
@@ -62,6 +68,12 @@ export function creditProcedure(tables: Tables): Procedure {
         WHERE bet.bet_id = settled_bet_id;
       END`,
   })
+}
+
+/** What the balance cannot hold, no unsettlement could debit. The decimals of a column are not known here. */
+function isWhole({ players }: Tables): string {
+  const unit = unitFactor(players, `player.${players.columns.currency}`, literal)
+  return unit === null ? 'true' : `MOD(amount, ${unit}) = 0`
 }
 
 /** Adds the amount to the live credit. The other two parts become 0 with the first credit of the type. */

@@ -2,6 +2,7 @@
 
 import { betColumnLines, settlementTypes } from '../../database/bet-columns.js'
 import { lines, sql } from '../../database/sql-text.js'
+import { unitFactor } from '../../database/unit-factor.js'
 import type { Tables } from '../tables.js'
 import {
   asPlayerId,
@@ -11,6 +12,7 @@ import {
   type DatabaseFunction,
   defineFunction,
 } from './fragments.js'
+import { literal } from './quoting.js'
 
 export function creditFunction(tables: Tables): DatabaseFunction {
   const { schema, players } = tables
@@ -47,6 +49,7 @@ export function creditFunction(tables: Tables): DatabaseFunction {
           RAISE EXCEPTION 'bet-wallet: unknown bet %', settled_bet_id
             USING ERRCODE = 'no_data_found';
         END IF;
+        ${refuseFractions(tables)}
 
         -- Lock order: the player, then the bet, as in every commit. To settle bets of several players in one database
         -- transaction, call this function in the order of the players' ids.
@@ -71,6 +74,17 @@ export function creditFunction(tables: Tables): DatabaseFunction {
         WHERE bet.bet_id = settled_bet_id;
       END`,
   })
+}
+
+/** What the balance cannot hold, no unsettlement could debit. */
+function refuseFractions({ players }: Tables): string {
+  const unit = unitFactor(players, 'known_bet.currency', literal)
+  if (unit === null) return '-- The decimals of the balance are those of its column: credit no more of them.'
+  return sql`
+    IF (amount % ${unit} <> 0) THEN -- in brackets: a CASE has a THEN of its own
+      RAISE EXCEPTION 'bet-wallet: amount must not have more decimals than the balance, not %', amount
+        USING ERRCODE = 'invalid_parameter_value';
+    END IF;`
 }
 
 /** Adds the amount to the live credit. The other two parts become 0 with the first credit of the type. */
