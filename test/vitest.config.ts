@@ -34,7 +34,7 @@ export default defineConfig({
       'test/stacks/**',
     ],
     // The default on two cores is one worker. Workers mostly wait: for servers, locks and sockets.
-    maxWorkers: Math.max(3, availableParallelism() - 1),
+    maxWorkers: Math.max(4, availableParallelism()),
     // For what hangs. A busy machine takes several times as long as an idle one.
     testTimeout: 180_000,
     hookTimeout: 180_000,
