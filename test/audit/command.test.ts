@@ -255,7 +255,9 @@ describe('exit code 2, with a message that says what to do', () => {
   it('wrong credentials', async () => {
     const { url } = await plain()
     const message = await messageOf(usual(url), { BET_WALLET_PASSWORD: 'wrong' })
-    expect(message).toMatch(/^Cannot start: .*401: the credentials are missing or wrong\n$/)
+    expect(message).toMatch(
+      /^Cannot start: .*401: the credentials are missing or wrong\. If the wallet checks signatures, .*`sign`\n$/,
+    )
   })
 
   it('an unknown player', async () => {

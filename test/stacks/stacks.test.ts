@@ -204,8 +204,8 @@ describe.each(stacks)('$heading', stack => {
       const port = await freePort()
       const env = {
         DATABASE_URL: url,
-        WALLET_PASSWORD: password,
-        WALLET_SECRET: password,
+        BET_WALLET_PASSWORD: password,
+        BET_WALLET_SECRET: password,
         PORT: String(port),
       }
       if (stack.build !== undefined) await ended(start(folder, stack.build, env))
