@@ -38,7 +38,7 @@ const shared: Options = {
   minifySyntax: true,
   // Node prints the line of an error that ends the process: it must not fill the terminal.
   esbuildOptions(options) {
-    options.lineLimit = 160
+    options.lineLimit = 400
   },
 }
 
