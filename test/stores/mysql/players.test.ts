@@ -46,6 +46,7 @@ describe.skipIf(noMariadb !== null)(`players' tables${reason}`, () => {
     expect(await wallet.store.commit(placeBet(4, unknown))).toEqual({ status: 'conflict' })
   }
 
+  // The currency of the bet counts: the role that settles may not read that of the player.
   test('credit_bet_v1 refuses fractions of a minor unit: no unsettlement could debit them', async () => {
     await open({
       ddl: [
@@ -66,6 +67,7 @@ describe.skipIf(noMariadb !== null)(`players' tables${reason}`, () => {
     await wallet.store.commit(placeBet(1, 'alice'))
     const yen = placeBet(2, 'ken', '100')
     yen.balance = { currency: 'JPY', delta: '-100', floor: '0' }
+    Object.assign(yen.bet ?? {}, { currency: 'JPY' })
     await wallet.store.commit(yen)
     const credit = (bet: string, amount: string) =>
       wallet.run(`CALL SCHEMA.credit_bet_v1('${bet}', 'BET_PAID', ${amount})`)

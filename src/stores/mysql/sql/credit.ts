@@ -30,7 +30,7 @@ export function creditProcedure(tables: Tables): Procedure {
       BEGIN
         DECLARE known_player_id ${exactText(255)};
         DECLARE is_locked boolean;
-        DECLARE is_exact boolean;
+        DECLARE unit decimal(19, 18);
         DECLARE problem varchar(128);
         IF settlement_type IS NULL OR settlement_type NOT IN ('BET_PAID', 'VOIDED', 'CASHOUT') THEN
           SIGNAL SQLSTATE '45000'
@@ -53,14 +53,12 @@ export function creditProcedure(tables: Tables): Procedure {
 
         -- Lock order: the player, then the bet, as in every commit. To settle bets of several players in one database
         -- transaction, call this procedure in the order of the players' ids.
-        SELECT true, ${isWhole(tables)} INTO is_locked, is_exact FROM ${players.table} player
+        SELECT true INTO is_locked FROM ${players.table} player
         WHERE ${isPlayer(tables, 'player', 'known_player_id')}
         FOR UPDATE;
-        IF NOT is_exact THEN
-          SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'bet-wallet: amount must not have more decimals than the balance';
-        END IF;
 
         ${storeLegacyBet(tables)}
+        ${refuseFractions(tables)}
         UPDATE ${schema}.wallet_bets bet
         SET
           ${lines(settlementTypes.map(creditAssignments))},
@@ -70,10 +68,15 @@ export function creditProcedure(tables: Tables): Procedure {
   })
 }
 
-/** What the balance cannot hold, no unsettlement could debit. The decimals of a column are not known here. */
-function isWhole({ players }: Tables): string {
-  const unit = unitFactor(players, `player.${players.columns.currency}`, literal)
-  return unit === null ? 'true' : `MOD(amount, ${unit}) = 0`
+/** What the balance cannot hold, no unsettlement could debit. */
+function refuseFractions({ schema, players }: Tables): string {
+  const unit = unitFactor(players, 'bet.currency', literal)
+  if (unit === null) return '-- The decimals of the balance are those of its column: credit no more of them.'
+  return sql`
+    SET unit = (SELECT ${unit} FROM ${schema}.wallet_bets bet WHERE bet.bet_id = settled_bet_id);
+    IF MOD(amount, unit) <> 0 THEN
+      SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'bet-wallet: amount must not have more decimals than the balance';
+    END IF;`
 }
 
 /** Adds the amount to the live credit. The other two parts become 0 with the first credit of the type. */
