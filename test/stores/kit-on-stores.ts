@@ -19,6 +19,9 @@ export function judge<Opened extends { store: WalletStore }>(
   }
 }
 
+/** The player whose commits share the batches of {@link inBatches}. The hook `holdCommit` lets them pass. */
+export const neighbourId = 'neighbour'
+
 type ReadyStore = WalletStore & { ready(): Promise<void> }
 
 /**
@@ -65,7 +68,7 @@ export function inBatches<Store extends ReadyStore, Opened extends { store: Stor
     async open(players) {
       const opened = await harness.open([
         ...players,
-        { playerId: 'neighbour', currency: 'EUR', balance: '0' },
+        { playerId: neighbourId, currency: 'EUR', balance: '0' },
       ])
       return { ...opened, store: withNeighbour(opened.store) }
     },
@@ -76,7 +79,7 @@ export function inBatches<Store extends ReadyStore, Opened extends { store: Stor
 
 /** A recorded refusal. */
 function neighbour(number: number): WalletChanges {
-  const ids = { transactionId: `neighbour-${number}`, playerId: 'neighbour', betId: `neighbour-${number}` }
+  const ids = { transactionId: `neighbour-${number}`, playerId: neighbourId, betId: `neighbour-${number}` }
   const refusal = { errorCode: 'INSUFFICIENT_FUNDS', description: 'amount: insufficient funds' }
   const transaction: WalletChanges['transaction'] = {
     ...{ operation: 'placebet', ...ids, amount: '1', currency: 'EUR', type: null, delta: '0', refusal },

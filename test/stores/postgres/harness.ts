@@ -10,6 +10,7 @@ import type { StoreHarness } from 'bet-wallet/testing'
 import pg from 'pg'
 import { holdCommit, holdPlayer, installHold } from '../../../examples/stores/hold-commit.js'
 import type { Decimal, Player } from '../../../src/store.js'
+import { neighbourId } from '../kit-on-stores.js'
 
 /** A players' table: the library's own, or one of a PAM. */
 export interface Accounts {
@@ -165,6 +166,10 @@ export function postgresHarness({
     if (accounts.ddl !== null) await admin.query(inSchema(accounts.ddl, schema))
     await migratePostgres(admin, optionsOf(schema))
     await installHold(admin, schema, `${schema}.transactions`)
+    // A batch that fails is divided: the commit that shared it must not be the one that stops.
+    await admin.query(`
+      CREATE OR REPLACE TRIGGER hold AFTER INSERT ON ${schema}.transactions FOR EACH ROW
+      WHEN (NEW.player_id <> '${neighbourId}') EXECUTE FUNCTION ${schema}.hold()`)
     return schema
   }
 
