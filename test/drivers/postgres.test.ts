@@ -36,7 +36,11 @@ const drivers: [name: string, code: string, end: string][] = [
   ['Knex', blockOf(page, 'Knex'), 'await knex.destroy()'],
   ['TypeORM', blockOf(page, 'TypeORM'), 'await dataSource.destroy()'],
   ['Slonik', blockOf(page, 'Slonik'), 'await pool.end()'],
-  ['Prisma', blockOf(page, 'Prisma'), 'await prisma.$disconnect(); await pool.end()'],
+  [
+    'Prisma',
+    blockOf(page, 'Prisma'),
+    'await prisma.$queryRaw`SELECT 1`; await prisma.$disconnect(); await pool.end()',
+  ],
 ]
 
 /** The players' table of the page, with other names of its columns. */

@@ -2,7 +2,7 @@
 import type { Decimal } from '../../money.js'
 import type { BalanceColumn } from '../database/columns.js'
 import type { Session } from './client.js'
-import { MysqlStoreError } from './errors.js'
+import { hasNumber, MysqlStoreError, privilegeNumbers } from './errors.js'
 import type { Tables } from './tables.js'
 
 /** A column, as the catalog describes it. */
@@ -32,15 +32,13 @@ export async function checkPlayersTable(database: Session, { players }: Tables):
   const columns = await columnsIn(database, players.tableName)
   if (columns.length === 0)
     fail('it does not exist, or this user may not see it (names are compared as the catalog spells them)')
-  const column = (option: 'id' | 'currency' | 'balance'): Column => {
+  const column = async (option: 'id' | 'currency' | 'balance'): Promise<Column> => {
     const name = players.columnNames[option]
     const names = columns.map(each => each.name).join(', ')
-    return (
-      columns.find(each => each.name === name) ??
-      fail(
-        `there is no column ${name} (players.${option}), or this user may not see it; its columns are ${names}`,
-      )
-    )
+    const found = columns.find(each => each.name === name)
+    if (found !== undefined) return found
+    await tryColumn(database, players, players.columns[option])
+    return fail(`there is no column ${name} (players.${option}); its columns are ${names}`)
   }
   const engine = await engineOf(database, players.tableName)
   if (engine !== null && engine !== 'InnoDB')
@@ -48,10 +46,19 @@ export async function checkPlayersTable(database: Session, { players }: Tables):
       'NOT_DURABLE',
       `${players.tableName.join('.')} is a table of ${engine}, without database transactions; it must be InnoDB`,
     )
-  checkId(column('id'), players, fail)
+  checkId(await column('id'), players, fail)
   if (engine !== null) await checkUnique(database, players, fail)
-  checkCurrency(column('currency'), fail)
-  return checkBalance(column('balance'), players, fail)
+  checkCurrency(await column('currency'), fail)
+  return checkBalance(await column('balance'), players, fail)
+}
+
+/** The catalog hides a column that this user may not read, as if it did not exist. @throws the server's error */
+async function tryColumn(database: Session, { table }: Tables['players'], column: string): Promise<void> {
+  try {
+    await database.rows(`SELECT ${column} FROM ${table} WHERE FALSE`)
+  } catch (error) {
+    if (hasNumber(error, ...privilegeNumbers)) throw error
+  }
 }
 
 async function columnsIn(database: Session, tableName: readonly [string, string]): Promise<Column[]> {

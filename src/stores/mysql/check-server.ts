@@ -6,19 +6,24 @@ import { MysqlStoreError } from './errors.js'
 const names = [
   ...['version', 'character_set_client', 'character_set_connection', 'character_set_results', 'sql_mode'],
   ...['innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog', 'binlog_format'],
-  ...['wsrep_on', 'wsrep_dirty_reads', 'wsrep_sync_wait'],
+  ...['wsrep_on', 'wsrep_sync_wait'],
 ]
 
 type Variables = ReadonlyMap<string, string>
 
 /** @throws {MysqlStoreError} `UNAVAILABLE`, `DATABASE_REJECTED`, `UNSUPPORTED_CLIENT`, `NOT_DURABLE` */
 export async function checkServer(database: Session, allowNotDurable: boolean): Promise<void> {
-  const rows = await database.rows(
-    `SHOW VARIABLES WHERE Variable_name IN (${names.map(name => `'${name}'`).join(', ')})`,
-  )
+  const rows = [
+    ...(await database.rows(
+      `SHOW VARIABLES WHERE Variable_name IN (${names.map(name => `'${name}'`).join(', ')})`,
+    )),
+    // The store's own sessions have it OFF; the sessions of other code begin with the global value.
+    ...(await database.rows(`SHOW GLOBAL VARIABLES WHERE Variable_name = 'wsrep_dirty_reads'`)),
+  ]
   const variables: Variables = new Map(rows.map(([name, value]) => [String(name), String(value)]))
   checkVersion(variables)
   checkCharacterSet(variables)
+  checkMode(variables)
   await checkWritable(database)
   checkBinaryLog(variables)
   if (!allowNotDurable) checkDurability(variables)
@@ -52,6 +57,19 @@ function checkCharacterSet(variables: Variables): void {
   }
 }
 
+/** The procedures have a mode of their own; what a hook of the operator writes has the session's. */
+function checkMode(variables: Variables): void {
+  const mode = variables.get('sql_mode') ?? ''
+  if (/\bSTRICT_(TRANS|ALL)_TABLES\b/.test(mode)) return
+  const statement = "SET SESSION sql_mode = CONCAT(@@sql_mode, ',STRICT_TRANS_TABLES')"
+  throw new MysqlStoreError(
+    'UNSUPPORTED_CLIENT',
+    `sql_mode of the connection is '${mode}', without STRICT_TRANS_TABLES: rows of withinTransaction would be cut ` +
+      'without an error. Add it to the sql_mode of the server, or of the pool: ' +
+      `pool.on('connection', connection => connection.query("${statement}"))`,
+  )
+}
+
 /** The server rejects every commit in READ COMMITTED with it. */
 function checkBinaryLog(variables: Variables): void {
   if (variables.get('log_bin') === 'ON' && variables.get('binlog_format') === 'STATEMENT')
@@ -77,7 +95,10 @@ function checkDurability(variables: Variables): void {
     )
   if (!isCluster) return
   if (variables.get('wsrep_dirty_reads') === 'ON')
-    notDurable('wsrep_dirty_reads is ON: a node without a majority would return old records. Set it to OFF')
+    notDurable(
+      'the global wsrep_dirty_reads is ON: your own code would read old records from a node without a majority. Set it ' +
+        'to OFF',
+    )
   if (!(Number(variables.get('wsrep_sync_wait')) & 1))
     notDurable('wsrep_sync_wait of the session does not contain 1: a load would return old records')
   if (variables.get('binlog_format') !== 'ROW')

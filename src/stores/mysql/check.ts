@@ -4,7 +4,8 @@ import { QueryFailed } from '../database/deadline.js'
 import { checkPlayersTable } from './check-players-table.js'
 import { checkServer } from './check-server.js'
 import type { Connections, Session } from './client.js'
-import { MysqlStoreError, serverErrorOf, startError } from './errors.js'
+import { hasNumber, MysqlStoreError, privilegeNumbers, serverErrorOf, startError } from './errors.js'
+import { proofId } from './loads.js'
 import { creditProcedureName, itemFields, procedureName } from './sql/fragments.js'
 import { loadQuery } from './sql/load.js'
 import { proceduresOf } from './sql/schema.js'
@@ -47,25 +48,32 @@ async function checkDatabase(
   allowNotDurable: boolean,
 ): Promise<BalanceColumn> {
   await checkServer(database, allowNotDurable)
-  await checkSchema(database, tables)
-  const column = await checkPlayersTable(database, tables)
+  await checkTables(database, tables)
+  await checkCollations(database, tables)
   try {
+    await checkProcedures(database, tables).catch(async (error: unknown) => {
+      await tryProcedures(database, tables)
+      throw error
+    })
+    const column = await checkPlayersTable(database, tables)
     await tryStatements(database, tables)
+    return column
   } catch (error) {
     throw withAdvice(error, tables)
   }
-  return column
 }
 
 /** Problems that show only when a statement runs: missing privileges, and tables that do not exist. */
-function withAdvice(error: unknown, { schema, players }: Tables): unknown {
+function withAdvice(error: unknown, { schema, players, legacyBets }: Tables): unknown {
+  if (error instanceof MysqlStoreError) return error
   const { number, message } = serverErrorOf(error) ?? { number: 0, message: '' }
-  if ([1044, 1142, 1143, 1227, 1370].includes(number)) {
+  if (privilegeNumbers.includes(number)) {
     return new MysqlStoreError(
       'INSUFFICIENT_PRIVILEGE',
       `This user lacks privileges (${message}). It needs EXECUTE, CREATE TEMPORARY TABLES ON ${schema}.*; SELECT, ` +
         `INSERT ON ${schema}.wallet_transactions; SELECT, INSERT, UPDATE ON ${schema}.wallet_bets; SELECT, INSERT, ` +
-        `DELETE ON ${schema}.wallet_proofs; SELECT on the three columns of ${players.table}, and UPDATE on its balance`,
+        `DELETE ON ${schema}.wallet_proofs; SELECT on the three columns of ${players.table}, and UPDATE on its balance` +
+        (legacyBets === null ? '' : `; SELECT ON ${legacyBets}`),
       { cause: error },
     )
   }
@@ -87,7 +95,8 @@ const besideAdvice =
 /** What the migration is needed for; `null`: there is nothing to do. */
 export async function migrationProblem(database: Session, tables: Tables): Promise<MysqlStoreError | null> {
   try {
-    await checkSchema(database, tables)
+    await checkTables(database, tables)
+    await checkProcedures(database, tables)
     return null
   } catch (error) {
     if (error instanceof MysqlStoreError) return error
@@ -95,15 +104,18 @@ export async function migrationProblem(database: Session, tables: Tables): Promi
   }
 }
 
-const ownTables = ['wallet_bets', 'wallet_transactions', 'wallet_proofs']
+const ownTablesOf = ({ players }: Tables) => [
+  ...['wallet_bets', 'wallet_transactions', 'wallet_proofs'],
+  ...(players.own ? ['wallet_players'] : []),
+]
 
-async function checkSchema(database: Session, tables: Tables): Promise<void> {
-  const { schemaName, players } = tables
+async function checkTables(database: Session, tables: Tables): Promise<void> {
+  const { schemaName } = tables
   const stored = await database.rows(
     `SELECT TABLE_NAME, TABLE_COMMENT, ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA = ?`,
     [schemaName],
   )
-  for (const name of [...ownTables, ...(players.own ? ['wallet_players'] : [])]) {
+  for (const name of ownTablesOf(tables)) {
     const table = stored.find(([each]) => String(each).toLowerCase() === name)
     if (table === undefined) {
       throw new MysqlStoreError(
@@ -123,7 +135,31 @@ async function checkSchema(database: Session, tables: Tables): Promise<void> {
         `${schemaName}.${name} is a table of ${table[2]}; it must be InnoDB`,
       )
   }
-  await checkProcedures(database, tables)
+}
+
+/** Columns that are compared: in another collation, `B-1` and `b-1` would be one bet. */
+const comparedColumns = ['bet_id', 'player_id', 'operation', 'transaction_id', 'reference']
+
+/** An ALTER TABLE … CONVERT TO changes all columns. The migration does not change them back: it may take long. */
+async function checkCollations(database: Session, tables: Tables): Promise<void> {
+  const { schema, schemaName } = tables
+  const list = (names: readonly string[]) => names.map(name => `'${name}'`).join(', ')
+  const [converted] = await database.rows(
+    `SELECT TABLE_NAME, COLUMN_NAME, COLLATION_NAME, exact.collation
+      FROM (SELECT IF(VERSION() LIKE '%MariaDB%', 'utf8mb4_nopad_bin', 'utf8mb4_0900_bin') AS collation) exact
+      JOIN information_schema.COLUMNS
+      WHERE TABLE_SCHEMA = ? AND TABLE_NAME IN (${list(ownTablesOf(tables))})
+        AND COLUMN_NAME IN (${list(comparedColumns)}) AND COLLATION_NAME <> exact.collation
+      ORDER BY TABLE_NAME, ORDINAL_POSITION`,
+    [schemaName],
+  )
+  if (converted === undefined) return
+  const [table, column, collation, exact] = converted.map(String)
+  throw new MysqlStoreError(
+    'SCHEMA_VERSION',
+    `${schemaName}.${table}.${column} has the collation ${collation}, which takes different ids for the same. Convert ` +
+      `the table: ALTER TABLE ${schema}.${table} CONVERT TO CHARACTER SET utf8mb4 COLLATE ${exact}`,
+  )
 }
 
 /** Compares the procedures with the catalog: SQL by hand may have replaced them. */
@@ -184,6 +220,20 @@ function differencesOf(registered: Options, given: Options): string {
     .join('; ')
 }
 
+/**
+ * The catalog hides a procedure that this user may not execute, as if it did not exist. Without arguments, no procedure
+ * runs: 1318 says that it exists, 1305 that it does not.
+ */
+async function tryProcedures(database: Session, tables: Tables): Promise<void> {
+  for (const { name } of proceduresOf(tables)) {
+    try {
+      await database.rows(`CALL ${tables.schema}.${name}()`)
+    } catch (error) {
+      if (!hasNumber(error, 1305, 1318)) throw error
+    }
+  }
+}
+
 /** Runs every statement once, without changes: the server reports the problems that are left. */
 async function tryStatements(database: Session, tables: Tables): Promise<void> {
   const { schema } = tables
@@ -193,7 +243,9 @@ async function tryStatements(database: Session, tables: Tables): Promise<void> {
       values,
     )
   await database.rows(loadQuery(tables, '?'), ['[["placebet", "", null, ""]]'])
-  await call('load_confirmed', ['[]', '0'])
+  await call('load_confirmed', ['[]', proofId()])
   await call('commit', ['[]', '[]', null, 1])
   await call('commit_one', [...itemFields.map(() => null), null, 1])
+  // A commit without items comes to no UPDATE of a bet.
+  await database.run(`UPDATE ${schema}.wallet_bets SET revision = revision WHERE FALSE`)
 }

@@ -4,7 +4,8 @@ import { type ErrorClass, storeErrors } from '../database/errors.js'
 /**
  * At start, before any request is served:
  * - `INVALID_OPTIONS`: an option is invalid; the message names it.
- * - `UNSUPPORTED_CLIENT`: the client is no pool of mysql2, or its connections are not utf8mb4.
+ * - `UNSUPPORTED_CLIENT`: the client is no pool of mysql2, or its connections are not utf8mb4 or not
+ *   strict.
  * - `DATABASE_REJECTED`: the server rejects the connection or a statement, and a retry would not help: wrong
  *   password, unknown database, too old, an unsupported setting.
  * - `SCHEMA_MISSING`: the library's tables do not exist: run the migration.
@@ -138,8 +139,17 @@ export function isOutOfRange(error: unknown): boolean {
   return hasNumber(error, 1264, 1406, 1690)
 }
 
-/** 1044, 1045, 1049, 1698: wrong password or database. 1142, 1143, 1227, 1370: missing privileges. */
-const lastingNumbers = [1044, 1045, 1049, 1698, 1142, 1143, 1227, 1370]
+/** Of a schema, a table, a column, the server, a procedure. */
+export const privilegeNumbers = [1044, 1142, 1143, 1227, 1370]
+
+/** 1045, 1049, 1698: wrong password or database. */
+const lastingNumbers = [1045, 1049, 1698, ...privilegeNumbers]
+
+/** A server without TLS, or a certificate that is not trusted: no retry mends it. */
+const isOfTls = (error: unknown) =>
+  /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|ERR_SSL|HANDSHAKE_NO_SSL/.test(
+    String((error as { code?: unknown } | null)?.code),
+  )
 
 /** @returns the error of the check at start, which says in words what the driver or the server has reported */
 export function startError(cause: unknown): MysqlStoreError {
@@ -147,6 +157,7 @@ export function startError(cause: unknown): MysqlStoreError {
   const words = describeError(cause)
   const isLasting =
     hasNumber(cause, ...lastingNumbers) ||
+    isOfTls(cause) ||
     (serverErrorOf(cause) !== null && classifyError(cause, false) === 'rejected')
   if (isLasting)
     return new MysqlStoreError('DATABASE_REJECTED', `The database rejects this client: ${words}`, { cause })

@@ -29,7 +29,7 @@ export function createConfirmedReader(connections: Connections, { schema, ...tab
 }
 
 /** Two processes that prove something at the same time have different ids. */
-const proofId = () => String(Math.floor(Math.random() * Number.MAX_SAFE_INTEGER))
+export const proofId = () => String(Math.floor(Math.random() * Number.MAX_SAFE_INTEGER))
 
 function rowsOf(keys: readonly WalletKeys[], rows: readonly Values[]): LoadRow[] {
   if (rows.length > keys.length)

@@ -2,7 +2,7 @@
 import { CallbackFailed, type Deadline, QueryFailed, withDeadline } from '../database/deadline.js'
 import type { Failure } from '../database/errors.js'
 import type { Query } from '../database/within-transaction.js'
-import { type Notice, reportsOfClient, reportsOfConnection } from './connection-events.js'
+import { type EventSource, type Notice, reportsOfClient, reportsOfConnection } from './connection-events.js'
 import { classifyError, errors, hasCode, isConnectionLost, PostgresStoreError } from './errors.js'
 import {
   type CanPrepare,
@@ -11,6 +11,7 @@ import {
   type PreparedStatement,
   type Send,
 } from './prepared-statements.js'
+import { emptyCommit } from './sql/fragments.js'
 
 /**
  * Anything that runs a statement: a `Pool` of pg, a PGlite, what `fromPostgresJs`, `fromKnex`, `fromTypeOrm` or
@@ -50,6 +51,37 @@ interface Pool {
   on?(event: 'connect' | 'error', listener: (connection: Partial<Connection>) => void): unknown
 }
 
+/**
+ * Waits until the synchronous standby has confirmed every earlier commit of this client, by a commit that changes
+ * nothing: standbys confirm commits in order.
+ *
+ * @throws {PostgresStoreError} `COMMIT_UNKNOWN` when that wait was cancelled
+ */
+export async function confirmCommits(client: PostgresClient): Promise<void> {
+  const reportsOf = isPool(client) ? reportsOfConnection : reportsOfClient
+  await onOneConnection(client, connection =>
+    replicated(reportsOf(connection), () => connection.query(`SELECT ${emptyCommit}`)),
+  )
+}
+
+/** Borrows a connection of a pool for `work`; any other client is one connection. */
+export async function onOneConnection<T>(
+  client: PostgresClient,
+  work: (connection: Pick<PostgresClient, 'query'> & EventSource) => Promise<T>,
+): Promise<T> {
+  if (!isPool(client)) return await work(client)
+  const connection = (await client.connect()) as Connection
+  try {
+    return await work(connection)
+  } finally {
+    connection.release()
+  }
+}
+
+/** A single Client of pg has connect() too, but it lends no connections. */
+const isPool = (client: PostgresClient): client is PostgresClient & Pool =>
+  typeof client.connect === 'function' && client.totalCount !== undefined
+
 export interface Connections {
   /** Runs one statement as a database transaction of its own. @throws {QueryFailed} */
   statement(text: string, values: unknown[]): Promise<unknown[]>
@@ -86,9 +118,7 @@ export function connectionsFrom(
         `fromTypeOrm or fromSlonik returns; it is ${what}`,
     )
   }
-  // A single Client of pg has connect() too, but it lends no connections.
-  const isPool = typeof client.connect === 'function' && client.totalCount !== undefined
-  if (isPool) return connectionsOfPool(client as PostgresClient & Pool, timeoutMs)
+  if (isPool(client)) return connectionsOfPool(client, timeoutMs)
   if (transactions && typeof client.transaction !== 'function') {
     throw new PostgresStoreError(
       'UNSUPPORTED_CLIENT',

@@ -71,13 +71,25 @@ export function startError(cause: unknown): PostgresStoreError {
   if (cause instanceof PostgresStoreError && cause.code === 'UNSUPPORTED_CLIENT') return cause
   const words = describeError(cause)
   const answer = serverErrorOf(cause)
-  if (answer !== null && !passes.test(answer.code))
+  if (answer === null ? isOfConfiguration(cause) : !passes.test(answer.code))
     return new PostgresStoreError('DATABASE_REJECTED', `The database rejects this client: ${words}`, {
       cause,
     })
   if (cause instanceof TypeError)
     return new PostgresStoreError('UNSUPPORTED_CLIENT', `client.query threw: ${words}`, { cause })
   return new PostgresStoreError('UNAVAILABLE', `The database is unavailable: ${words}`, { cause })
+}
+
+/**
+ * Errors of drivers and of TLS that no retry mends: no password, a server without TLS, a certificate that is not
+ * trusted. Other errors without an answer of the server are of the network.
+ */
+function isOfConfiguration(error: unknown): boolean {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
+  return (
+    /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|ERR_SSL/.test(String(code)) ||
+    /^SASL|does not support SSL/.test(String(message))
+  )
 }
 
 /**

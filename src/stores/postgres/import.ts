@@ -3,9 +3,9 @@ import type { Bet, Transaction } from '../../store.js'
 import { creditColumns } from '../database/bet-columns.js'
 import { betToRow, type ImportReport, importInChunks, transactionToRow } from '../database/import.js'
 import { lines, sql } from '../database/sql-text.js'
-import type { PostgresClient } from './client.js'
+import { confirmCommits, type PostgresClient } from './client.js'
 import { errors } from './errors.js'
-import { emptyCommit, nextWalletTransactionId } from './sql/fragments.js'
+import { nextWalletTransactionId } from './sql/fragments.js'
 import { literal } from './sql/quoting.js'
 import { type PostgresTables, type Tables, tablesOf } from './tables.js'
 
@@ -17,7 +17,7 @@ import { type PostgresTables, type Tables, tablesOf } from './tables.js'
  * @param bets with revision 1, and `credits` as they are now
  * @returns how many were imported
  * @throws {PostgresStoreError} `IMPORT_REJECTED`, naming the bet that the tables reject. The chunks of 1,000
- *   before it are imported
+ *   before it are imported. `COMMIT_UNKNOWN`: the wait for the synchronous standby was cancelled; import them again
  */
 export function importBets(
   client: PostgresClient,
@@ -44,7 +44,7 @@ export function importBets(
  *   new one (`import-17`)
  * @returns how many were imported
  * @throws {PostgresStoreError} `IMPORT_REJECTED`, naming the transaction: also where its `walletTransactionId`
- *   belongs to another one
+ *   belongs to another one. `COMMIT_UNKNOWN` as for {@link importBets}
  */
 export function importTransactions(
   client: PostgresClient,
@@ -133,6 +133,6 @@ async function importRows<Item>(
       return (rows as { imported: number }[])[0]?.imported ?? 0
     },
   })
-  await client.query(`SELECT ${emptyCommit}`)
+  await confirmCommits(client)
   return report
 }

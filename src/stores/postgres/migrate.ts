@@ -2,11 +2,10 @@
 import { lookupIndexes, missingIndexes } from '../database/lookup-indexes.js'
 import { rejectSettingsIn } from '../database/migration-settings.js'
 import { migrationProblem } from './check.js'
-import type { PostgresClient } from './client.js'
+import { confirmCommits, onOneConnection, type PostgresClient } from './client.js'
 import { PostgresStoreError } from './errors.js'
 import { transactionsTableOf } from './lookups.js'
 import { check } from './option-checks.js'
-import { emptyCommit } from './sql/fragments.js'
 import { createIndex, dropIndex } from './sql/lookups.js'
 import { besideAdvice, isRefusedForOptions } from './sql/options.js'
 import { dollarQuoted } from './sql/quoting.js'
@@ -82,7 +81,8 @@ const header = `-- Tables and functions of bet-wallet, version ${schemaVersion}.
  *
  * @param options those of the store; only `schema`, `players` and `legacyBets` are used
  * @throws {PostgresStoreError} `INVALID_OPTIONS`, naming the option; `SCHEMA_OPTIONS` when the schema was
- *   migrated with other options, naming each difference; and the errors of the client
+ *   migrated with other options, naming each difference; `COMMIT_UNKNOWN` when the wait for the synchronous
+ *   standby was cancelled: migrate again; and the errors of the client
  */
 export async function migratePostgres(
   client: PostgresClient,
@@ -115,28 +115,10 @@ async function migrate(client: PostgresClient, tables: Tables, beside: boolean):
   try {
     // One statement, and so one database transaction with any client.
     await client.query(`DO ${dollarQuoted('migration', body)}`)
-    await client.query(`SELECT ${emptyCommit}`)
+    await confirmCommits(client)
   } catch (cause) {
     if (!isRefusedForOptions(cause)) throw cause
     throw new PostgresStoreError('SCHEMA_OPTIONS', `${cause.message}. ${besideAdvice}`, { cause })
-  }
-}
-
-interface Connection {
-  query: PostgresClient['query']
-  release?(): void
-}
-
-async function onOneConnection(
-  client: PostgresClient,
-  work: (connection: Connection) => Promise<void>,
-): Promise<void> {
-  const isPool = typeof client.connect === 'function' && client.totalCount !== undefined
-  const connection = isPool ? ((await client.connect?.()) as Connection) : client
-  try {
-    await work(connection)
-  } finally {
-    if (isPool) (connection as Connection).release?.()
   }
 }
 
@@ -147,7 +129,7 @@ const lookAgainMs = 500
  * Statements of their own: CREATE INDEX CONCURRENTLY cannot be part of a database transaction. One process at a time,
  * without a statement that waits: two of them would wait for each other.
  */
-async function createLookupIndexes(connection: Connection, tables: Tables): Promise<void> {
+async function createLookupIndexes(connection: Pick<PostgresClient, 'query'>, tables: Tables): Promise<void> {
   const ask: Ask = async (text, values) => (await connection.query(text, values)).rows
   const lock = indexLock(tables)
   const isLocked = async () => {

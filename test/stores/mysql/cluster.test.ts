@@ -231,6 +231,28 @@ describe.skipIf(cluster === null)(`a store over the nodes of a cluster${reason}`
     }
   })
 
+  it('when stores start on several nodes at once, then each is ready', async () => {
+    const single = cluster.nodes.map(node => storeOver(node))
+    for (let round = 0; round < 20; round += 1) await Promise.all(single.map(each => each.ready()))
+  })
+
+  it('when a node gives old data to the sessions of others, then it is refused at start', async () => {
+    // The store's own sessions have the variable OFF; those of PAM code take over the global value.
+    await withConnection(second.config, connection => connection.query('SET GLOBAL wsrep_dirty_reads = ON'))
+    try {
+      await expect(storeOver(first, second, third).ready()).rejects.toMatchObject({
+        code: 'NOT_DURABLE',
+        message: expect.stringMatching(/^Server 2 of the list: .*wsrep_dirty_reads/),
+      })
+      await storeWith([second], { allowNotDurable: true }).ready()
+    } finally {
+      await withConnection(second.config, connection =>
+        connection.query('SET GLOBAL wsrep_dirty_reads = OFF'),
+      )
+    }
+    await storeOver(first, second, third).ready()
+  })
+
   it('when bets come without loads, the store leaves a node without a majority', async () => {
     await accept()
     await die('cut off, and out of the majority')
@@ -392,6 +414,108 @@ describe.skipIf(cluster === null)(`a store over the nodes of a cluster${reason}`
         for (const changes of all) expect(await isRecorded(changes)).toEqual([false, false, false])
         for (const commit of commits()) expect(await commit).toMatchObject({ status: 'committed' })
         for (const changes of all) expect(await isRecorded(changes)).toEqual([true, true, true])
+      },
+    )
+
+    /** A pool of the first node. `errors` lists what the server answers with an error: the statement and its number. */
+    const observedPool = (beforeCommit: () => Promise<unknown> = async () => {}) => {
+      const pool = mysql.createPool(first.config)
+      opened.push(pool)
+      const errors: [statement: string, errno: number][] = []
+      pool.pool.on('connection', connection => {
+        for (const method of ['query', 'execute'] as const) {
+          const run = connection[method].bind(connection) as (...all: unknown[]) => void
+          const observed = (options: { sql: string }, ...others: unknown[]) => {
+            const callback = others.pop() as (error: { errno: number } | null, result: unknown) => void
+            const send = () => {
+              run(options, ...others, (error: { errno: number } | null, result: unknown) => {
+                if (error !== null) errors.push([options.sql.replace(/[ (].*/s, ''), error.errno])
+                callback(error, result)
+              })
+            }
+            if (options.sql === 'COMMIT') void beforeCommit().then(send)
+            else send()
+          }
+          Object.assign(connection, { [method]: observed })
+        }
+      })
+      return { pool, errors }
+    }
+
+    it('with 1213, as another node has changed the player since: a conflict, and a retry is recorded', async () => {
+      const elsewhere = storeOver(second)
+      const others = [placementOf('changed-since', 'alice', '1')]
+      const { pool, errors } = observedPool(async () => {
+        const other = others.pop()
+        if (other === undefined) return
+        // The row is changed here and not committed yet, when the other node commits a change of it.
+        expect(await elsewhere.commit(other)).toMatchObject({ status: 'committed' })
+        expect(await recordedOn(first)).toContain(other.transaction.transactionId)
+      })
+      const single = createMysqlStore(pool, { schema, timeoutMs, withinTransaction: async () => {} })
+      await single.ready()
+      const before = Number((await load(single, 1)).player?.balance)
+      const changes = placementOf('certified', 'alice', '1')
+      expect(await single.commit(changes)).toEqual({ status: 'conflict' })
+      expect(errors).toEqual([['COMMIT', 1213]])
+      expect(await isRecorded(changes)).toEqual([false, false, false])
+      expect(await single.commit(changes)).toMatchObject({ status: 'committed' })
+      expect(await isRecorded(changes)).toEqual([true, true, true])
+      expect(Number((await load(single, 1)).player?.balance)).toBe(before - 2)
+    })
+
+    /** The items of a batch are committed again, one by one. */
+    it.each([
+      ['of one bet', 1, 'conflict'],
+      ['of a batch', 3, 'committed'],
+    ])(
+      'with 1213 in the procedure, %s, as another node has changed the player since: reloaded or committed again',
+      async (_, count, expected) => {
+        const elsewhere = storeOver(second)
+        const { pool, errors } = observedPool()
+        const single = createMysqlStore(pool, { schema, timeoutMs })
+        await Promise.all([elsewhere.ready(), single.ready()])
+        const before = Number((await load(single, 1)).player?.balance)
+        const all = Array.from({ length: count }, (_, index) =>
+          placementOf(`in-procedure-${count}-${index}`, 'alice', '1'),
+        )
+        const lock = `${schema} hold`
+        const isSeen = (connection: mysql.Connection, condition: string) =>
+          until(async () => {
+            const [rows] = await connection.query(
+              `SELECT 1 FROM information_schema.PROCESSLIST WHERE ${condition} AND ID <> CONNECTION_ID()`,
+            )
+            return (rows as unknown[]).length > 0
+          })
+        await withConnection(first.config, async holder => {
+          await holder.query(
+            `CREATE TABLE IF NOT EXISTS ${schema}.queued (id bigint AUTO_INCREMENT PRIMARY KEY)`,
+          )
+          await holder.query(`CREATE TRIGGER ${schema}.hold AFTER INSERT ON ${schema}.wallet_transactions FOR EACH ROW
+          DO IF(NEW.transaction_id LIKE 't-in-procedure-%' AND IS_USED_LOCK('${lock}') IS NOT NULL, GET_LOCK('${lock}', 600), 0)`)
+          await holder.query(`DO GET_LOCK('${lock}', 0)`)
+          const commits = all.map(changes => single.commit(changes))
+          await isSeen(holder, "STATE = 'User lock'")
+          await withConnection(first.config, async blocker => {
+            // The node applies in order: what the other one commits behind this row waits for the table.
+            await blocker.query(`LOCK TABLES ${schema}.queued WRITE`)
+            await withConnection(second.config, connection =>
+              connection.query(`INSERT INTO ${schema}.queued VALUES ()`),
+            )
+            const other = placementOf(`elsewhere-${count}`, 'alice', '1')
+            expect(await elsewhere.commit(other)).toMatchObject({ status: 'committed' })
+            await holder.query(`DO RELEASE_LOCK('${lock}')`)
+            await isSeen(holder, "INFO = 'COMMIT' AND STATE = 'Waiting for certification'")
+            await blocker.query('UNLOCK TABLES')
+          })
+          for (const commit of commits) expect(await commit).toMatchObject({ status: expected })
+          await holder.query(`DROP TRIGGER ${schema}.hold`)
+        })
+        expect(errors).toEqual([['CALL', 1213]])
+        for (const changes of all)
+          expect(new Set(await isRecorded(changes))).toEqual(new Set([expected === 'committed']))
+        const debits = 1 + (expected === 'committed' ? count : 0)
+        expect(Number((await load(single, 1)).player?.balance)).toBe(before - debits)
       },
     )
   })

@@ -2,35 +2,71 @@
 import mysql, { type Pool } from 'mysql2/promise'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { classifyError } from '../../../src/stores/mysql/errors.js'
+import { readPage, rowsOf, sectionOf } from '../../docs/pages.js'
 import { sharedMariadb } from '../../mariadb/fresh-database.js'
 import { noMariadb } from '../../mariadb/installation.js'
 import { openWallet, placeBet, settle, until, type Wallet, type WalletSetup } from './wallet.js'
 
 const reason = noMariadb === null ? '' : ` (skipped: ${noMariadb})`
 
-/** Every error of the table of outcomes. */
-const outcomes = [
+type Outcome = readonly [
+  name: string,
+  errno: number,
+  outcome: 'conflict' | 'unavailable' | 'unknown' | 'rejected',
+]
+
+/** The errors of the table of outcomes. */
+const outcomes: readonly Outcome[] = [
   ['a deadlock, or a conflict with another node', 1213, 'conflict'],
   ['a row that has changed', 1020, 'conflict'],
   ['a duplicate key', 1062, 'conflict'],
+  ['a duplicate key, by its name', 1586, 'conflict'],
   ['a conflict of Group Replication', 3101, 'conflict'],
   ['a lock wait', 1205, 'unavailable'],
   ['a read-only server', 1290, 'unavailable'],
   ['a read-only engine', 1836, 'unavailable'],
+  ['a read-only database transaction', 1792, 'unavailable'],
   ['a full table', 1114, 'unavailable'],
+  ['a full disk', 1021, 'unavailable'],
+  ['no room for locks', 1206, 'unavailable'],
+  ['no room for database transactions', 1637, 'unavailable'],
+  ['too many connections', 1040, 'unavailable'],
+  ['too many connections of the user', 1203, 'unavailable'],
+  ['a user that has used up a resource', 1226, 'unavailable'],
   ['an error of a COMMIT', 1180, 'unknown'],
+  ['an error of a ROLLBACK', 1181, 'unknown'],
   ['a node without a majority', 1047, 'unknown'],
   ['an interrupted statement', 1317, 'unknown'],
   ['a statement that took too long', 1969, 'unknown'],
+  ['a statement that took too long, on MySQL', 3024, 'unknown'],
   ['a server that shuts down', 1053, 'unknown'],
+  ['a connection that was killed', 1927, 'unknown'],
+  ['a connection that was idle for too long, on MySQL', 4031, 'unknown'],
+  ['a hook of Group Replication', 3100, 'unknown'],
+  ['an error without a number of its own', 1105, 'unknown'],
+  ...Array.from({ length: 10 }, (_, index): Outcome => ['a broken packet', 1152 + index, 'unknown']),
   ["a SIGNAL of the PAM's trigger", 1644, 'rejected'],
   ['a missing privilege', 1142, 'rejected'],
-] as const
+]
 
 test.each(outcomes)('%s (%i): %s', (_, errno, expected) => {
   const error = Object.assign(new Error('injected'), { errno, sqlState: 'HY000' })
   expect(classifyError(error, true)).toBe(expected)
   expect(classifyError(new Error('wrapped', { cause: error }), true)).toBe(expected)
+})
+
+/** Rows of the page's table: the numbers in the first cell, and the outcome. */
+const rowsOfPage = rowsOf(sectionOf(readPage('docs/mysql.md'), 'What becomes of an error'))
+const outcomeWords = { conflict: /^conflict/, unavailable: /^unavailable/, unknown: /^unknown/ }
+
+test.each(Object.entries(outcomeWords))('the page names every error that is %s', (outcome, words) => {
+  const cells = rowsOfPage.filter(([, cell = '']) => words.test(cell)).map(([cell = '']) => cell)
+  const numbers = [...cells.join(' ').matchAll(/(\d{4})(?: to (\d{4}))?/g)].flatMap(
+    ([, first, last = first]) =>
+      Array.from({ length: Number(last) - Number(first) + 1 }, (_, index) => Number(first) + index),
+  )
+  const tested = outcomes.filter(([, , each]) => each === outcome).map(([, errno]) => errno)
+  expect(numbers.sort()).toEqual(tested.sort())
 })
 
 test('an error of the network is unknown once something was sent', () => {
@@ -69,7 +105,10 @@ describe.skipIf(noMariadb !== null)(`on a real server${reason}`, () => {
       (error: { code?: string; message: string }) => error.code ?? error.message,
     )
 
-  describe.each(outcomes)('%s (%i)', (_, errno, outcome) => {
+  /** One broken packet is enough. */
+  const injected = outcomes.filter(([, errno]) => errno <= 1152 || errno > 1161)
+
+  describe.each(injected)('%s (%i)', (_, errno, outcome) => {
     const expected = {
       conflict: 'conflict',
       unavailable: 'unavailable',
@@ -100,8 +139,8 @@ describe.skipIf(noMariadb !== null)(`on a real server${reason}`, () => {
         expect(await resultOf(wallet.store.commit(placeBet(4, 'alice')))).toBe('committed')
         expect(await wallet.recorded()).toEqual(['placebet t-4 -30'])
       } else if (outcome === 'unavailable' && results[0] === 'unavailable') {
-        // The server itself is read-only: no user's commit can succeed.
-        expect([1290, 1836]).toContain(errno)
+        // The server itself is read-only or full of connections: no user's commit can succeed.
+        expect([1290, 1836, 1040, 1203, 1226]).toContain(errno)
         expect(await wallet.recorded()).toEqual([])
       } else {
         expect(results).toEqual(['committed', expected, 'committed'])

@@ -1,23 +1,49 @@
-/** The GRANT block of docs/mysql.md: with exactly these rights everything works, and without any one of them not. */
+/**
+ * The GRANT block of docs/mysql.md: with exactly these rights everything works, and without any one of them not; what
+ * the store lacks, `ready` reports. With a view of legacy bets, the same with the rights that the page adds for it.
+ */
 import { createMysqlLookups, createMysqlStore, type MysqlTables, migrateMysql } from 'bet-wallet/mysql'
 import mysql, { type Pool } from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readPage, sectionOf } from '../../docs/pages.js'
 import { noMariadb } from '../../mariadb/installation.js'
 import { type MariadbServer, startMariadb } from '../../mariadb/server.js'
-import { rightsOf, useStore } from '../grants.js'
+import { type Right, rightsOf, useStore } from '../grants.js'
 
-const tables: MysqlTables = {
+const accounts: MysqlTables = {
   players: {
     ...{ table: 'pam.accounts', id: 'account_no', idCollation: 'utf8mb4_general_ci', currency: 'currency' },
     ...{ balance: 'balance_cents', balanceType: 'minor-units', minorUnits: 2 },
   },
 }
-const rights = rightsOf('docs/mysql.md')
-const users = [...new Set(rights.map(({ role }) => role))]
+const rightsOfPage = rightsOf('docs/mysql.md')
+const users = [...new Set(rightsOfPage.map(({ role }) => role))]
+
+/** What the page adds in a sentence. */
+const sentence =
+  'With `legacyBets` all three users need SELECT on the view, and `settlements` needs INSERT on `wallet_bets`'
+const rightsOfView: Right[] = [
+  ...users.map(role => ({ role, text: 'SELECT ON pam.legacy_bets' })),
+  { role: 'settlements', text: 'INSERT ON bet_wallet.wallet_bets' },
+]
+
+const setups: { name: string; tables: MysqlTables; rights: Right[]; settled: string }[] = [
+  { name: 'the rights of the page', tables: accounts, rights: rightsOfPage, settled: 'stored' },
+  {
+    name: 'the rights of the page, with a view of legacy bets',
+    tables: { ...accounts, legacyBets: 'pam.legacy_bets' },
+    rights: [...rightsOfPage, ...rightsOfView],
+    settled: 'legacy',
+  },
+]
 
 const reason = noMariadb === null ? '' : ` (skipped: ${noMariadb})`
 
-describe.skipIf(noMariadb !== null)(`the rights of the page${reason}`, () => {
+test('the page says what a view of legacy bets needs', () => {
+  expect(sectionOf(readPage('docs/mysql.md'), 'Privileges').text).toContain(sentence)
+})
+
+describe.skipIf(noMariadb !== null).each(setups)(`$name${reason}`, ({ tables, rights, settled }) => {
   let server: MariadbServer
   let admin: Pool
   beforeAll(async () => {
@@ -26,10 +52,16 @@ describe.skipIf(noMariadb !== null)(`the rights of the page${reason}`, () => {
     await admin.query(`CREATE DATABASE pam CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci;
       CREATE TABLE pam.accounts (account_no varchar(64) PRIMARY KEY, currency char(3) NOT NULL,
         balance_cents bigint NOT NULL, secret text, CHECK (account_no <> 'bob' OR balance_cents >= 9000));
-      INSERT INTO pam.accounts (account_no, currency, balance_cents) VALUES ('alice', 'EUR', 1000000), ('bob', 'EUR', 10000)`)
+      INSERT INTO pam.accounts (account_no, currency, balance_cents) VALUES ('alice', 'EUR', 1000000), ('bob', 'EUR', 10000);
+      CREATE TABLE pam.old_bets (bet_no varchar(64) PRIMARY KEY);
+      INSERT INTO pam.old_bets VALUES ('legacy');
+      CREATE VIEW pam.legacy_bets AS SELECT bet_no AS bet_id, 'alice' AS player_id, 'EUR' AS currency, 1 AS stake,
+        'PLACED' AS status, NULL AS bet_paid_live, NULL AS bet_paid_reversed, NULL AS bet_paid_owed, NULL AS voided_live,
+        NULL AS voided_reversed, NULL AS voided_owed, NULL AS cashout_live, NULL AS cashout_reversed, NULL AS cashout_owed
+        FROM pam.old_bets`)
     await migrateMysql(admin, tables)
     await admin.query(`INSERT INTO bet_wallet.wallet_bets (id, bet_id, player_id, currency, stake, status, revision)
-      VALUES (1, 'settled', 'alice', 'EUR', 1, 'PLACED', 1)`)
+      VALUES (1, 'stored', 'alice', 'EUR', 1, 'PLACED', 1)`)
     for (const user of users) await admin.query(`CREATE USER ${user} IDENTIFIED BY 'x'`)
     for (const { role, text } of rights) await admin.query(`GRANT ${text} TO ${role}`)
   })
@@ -67,7 +99,7 @@ describe.skipIf(noMariadb !== null)(`the rights of the page${reason}`, () => {
       try {
         await connection.query(`BEGIN;
           UPDATE pam.accounts SET balance_cents = balance_cents + 100 WHERE account_no = 'alice';
-          CALL bet_wallet.credit_bet_v1('settled', 'BET_PAID', 1);
+          CALL bet_wallet.credit_bet_v1('${settled}', 'BET_PAID', 1);
           COMMIT`)
       } finally {
         connection.destroy()
@@ -79,17 +111,38 @@ describe.skipIf(noMariadb !== null)(`the rights of the page${reason}`, () => {
     expect([...users].sort()).toEqual(Object.keys(uses).sort())
   })
 
+  const without = async (user: string, text: string, work: () => Promise<void>) => {
+    await admin.query(`REVOKE ${text} FROM ${user}`)
+    try {
+      await work()
+    } finally {
+      await admin.query(`GRANT ${text} TO ${user}`)
+    }
+  }
+
   describe.each(Object.entries(uses))('the user %s', (user, use) => {
     test('with exactly the rights of the page: works', () => asUser(user, use))
 
     test.each(rights.filter(({ role }) => role === user).map(({ text }) => text))(
       'not without %s',
       async text => {
-        await admin.query(`REVOKE ${text} FROM ${user}`)
-        await expect(asUser(user, use)).rejects.toThrow()
-        await admin.query(`GRANT ${text} TO ${user}`)
+        await without(user, text, () => expect(asUser(user, use)).rejects.toThrow())
         await asUser(user, use)
       },
     )
   })
+
+  test.each(rights.filter(({ role }) => role === 'wallet').map(({ text }) => text))(
+    'ready reports that the store lacks %s',
+    async text => {
+      const ready = () => asUser('wallet', own => createMysqlStore(own, tables).ready())
+      await without('wallet', text, () =>
+        expect(ready()).rejects.toMatchObject({
+          code: 'INSUFFICIENT_PRIVILEGE',
+          message: expect.stringMatching(/It needs EXECUTE/),
+        }),
+      )
+      await ready()
+    },
+  )
 })

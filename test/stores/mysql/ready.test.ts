@@ -233,7 +233,61 @@ describe.skipIf(noMariadb !== null)(`on a real server${reason}`, () => {
     await createMysqlStore(admin, options).ready()
     await fails(options, 'UNSUPPORTED_CLIENT', /must be utf8mb4/, poolWith({ charset: 'latin1' }))
     await fails(options, 'DATABASE_REJECTED', /Access denied/, poolWith({ password: 'wrong' }))
+    await fails(options, 'DATABASE_REJECTED', /does not support secure connection/, poolWith({ ssl: {} }))
   })
+
+  test('a session that would shorten what the hook writes', async () => {
+    const schema = 'modes'
+    await migrateMysql(admin, { schema })
+    const withMode = (mode: string) => {
+      const pool = poolWith()
+      pool.pool.on('connection', connection => connection.query(`SET SESSION sql_mode = ${mode}`))
+      return pool
+    }
+    for (const mode of ["''", "'NO_ENGINE_SUBSTITUTION,ANSI_QUOTES'"])
+      await fails({ schema }, 'UNSUPPORTED_CLIENT', /sql_mode of the connection is .*STRICT/, withMode(mode))
+    for (const mode of ["'STRICT_ALL_TABLES'", "'TRADITIONAL'"])
+      await createMysqlStore(withMode(mode), { schema }).ready()
+    // As the message says.
+    await admin.query("SET GLOBAL sql_mode = ''")
+    try {
+      await fails({ schema }, 'UNSUPPORTED_CLIENT', /STRICT_TRANS_TABLES/, poolWith())
+      await createMysqlStore(withMode("CONCAT(@@sql_mode, ',STRICT_TRANS_TABLES')"), { schema }).ready()
+    } finally {
+      await admin.query('SET GLOBAL sql_mode = DEFAULT')
+    }
+  })
+
+  test.each([
+    ['wallet_bets', 'bet_id'],
+    ['wallet_transactions', 'operation'],
+    ['wallet_players', 'player_id'],
+  ])(
+    '%s was converted to another collation: refused, and the message says how to mend it',
+    async (table, column) => {
+      const schema = `converted_${table}`
+      await migrateMysql(admin, { schema })
+      await createMysqlStore(admin, { schema }).ready()
+      await admin.query(
+        `ALTER TABLE ${schema}.${table} CONVERT TO CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci`,
+      )
+      let statement = ''
+      await createMysqlStore(admin, { schema })
+        .ready()
+        .then(
+          () => expect.unreachable(),
+          error => {
+            expect(error).toMatchObject({
+              code: 'SCHEMA_VERSION',
+              message: expect.stringContaining(`${table}.${column} has the collation utf8mb4_general_ci`),
+            })
+            statement = /ALTER TABLE .*/.exec(error.message)?.[0] ?? ''
+          },
+        )
+      await admin.query(statement)
+      await createMysqlStore(admin, { schema }).ready()
+    },
+  )
 
   test('a problem of one server of a list is said, although the others are right', async () => {
     const schema = 'lists'

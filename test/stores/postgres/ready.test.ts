@@ -30,7 +30,7 @@ const committed = expect.objectContaining({ status: 'committed' })
 
 /** @param changes of the URL: `{ password: 'wrong' }` */
 function poolAt(
-  changes: Partial<Pick<URL, 'username' | 'password' | 'port' | 'hostname' | 'pathname'>> = {},
+  changes: Partial<Pick<URL, 'username' | 'password' | 'port' | 'hostname' | 'pathname' | 'search'>> = {},
 ) {
   const location = Object.assign(new URL(url), changes)
   const pool = new pg.Pool({ connectionString: location.href, max: 1 })
@@ -71,6 +71,23 @@ describe('a problem that does not pass', () => {
       message: expect.stringMatching(/password authentication failed for user "postgres" \(SQLSTATE 28P01\)/),
     })
     expect(ping).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringContaining('28P01') })
+  })
+
+  it.each<[string, Parameters<typeof poolAt>[0], RegExp]>([
+    ['no password', { password: '' }, /client password must be a.* string/],
+    ['TLS, which the server does not have', { search: '?sslmode=verify-full' }, /does not support SSL/],
+  ])('%s: DATABASE_REJECTED, with the words of the driver', async (_, changes, words) => {
+    const { ready } = await problemsOf(poolAt(changes))
+    expect(ready).toMatchObject({ code: 'DATABASE_REJECTED', message: expect.stringMatching(words) })
+  })
+
+  it('a certificate that is not trusted: DATABASE_REJECTED', async () => {
+    const error = Object.assign(new Error('self-signed certificate'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })
+    const { ready } = await problemsOf({ query: () => Promise.reject(error) })
+    expect(ready).toMatchObject({
+      code: 'DATABASE_REJECTED',
+      message: expect.stringContaining('self-signed'),
+    })
   })
 
   it('an unknown database: DATABASE_REJECTED', async () => {
