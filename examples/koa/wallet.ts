@@ -5,12 +5,12 @@ import type { Context } from 'koa'
 /** For `app.use(walletRoutes(handle))`, with the option `basePath`. It answers every request: use it last. */
 export function walletRoutes(handle: (request: HttpRequest) => Promise<HttpResponse>) {
   return async (ctx: Context): Promise<void> => {
-    const { method, path, headers, ip: address, req } = ctx
+    const { method, path, originalUrl: originalPath, headers, req } = ctx
     const { body: parsed, rawBody } = ctx.request as { body?: unknown; rawBody?: string } // of a body parser
     const body = req.readableDidRead ? { parsed: rawBody ?? parsed } : req
-    const answer = await handle({ method, path, headers, address, body })
-    ctx.status = answer.status
+    const address = req.socket.remoteAddress // ctx.ip is what the caller writes, with app.proxy
+    const answer = await handle({ method, path, originalPath, headers, address, body })
     ctx.set(answer.headers)
-    ctx.body = answer.body
+    Object.assign(ctx, { status: answer.status, body: answer.body })
   }
 }

@@ -48,10 +48,9 @@ export function createNodeListener(
   const handle = handlerOf(settings)
   return async (request, response) => {
     const { method = '', headers } = request
-    const address = request.socket.remoteAddress
     const call: HttpRequest = {
-      ...{ method, path: pathOf(request, settings.routes), headers, body: bodyOf(request) },
-      ...(address !== undefined && { address }),
+      ...pathsOf(request, settings.routes),
+      ...{ method, headers, address: request.socket.remoteAddress, body: bodyOf(request) },
     }
     const answer = await handle(call)
     try {
@@ -64,10 +63,14 @@ export function createNodeListener(
   }
 }
 
-function pathOf(request: NodeRequest, routes: ReadonlyMap<string, unknown>): string {
+function pathsOf(
+  request: NodeRequest,
+  routes: ReadonlyMap<string, unknown>,
+): Pick<HttpRequest, 'path' | 'originalPath'> {
   const { url = '', originalUrl } = request as { url?: string; originalUrl?: unknown }
+  if (typeof originalUrl !== 'string') return { path: url }
   const isRoute = (path: string) => routes.has(path.split('?', 1)[0] ?? '')
-  return typeof originalUrl === 'string' && !isRoute(url) && isRoute(originalUrl) ? originalUrl : url
+  return { path: !isRoute(url) && isRoute(originalUrl) ? originalUrl : url, originalPath: originalUrl }
 }
 
 function bodyOf(request: NodeRequest): HttpBody {

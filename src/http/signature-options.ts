@@ -45,7 +45,7 @@ export interface SignatureOptions {
   timestamp?: SignatureTimestamp
   /**
    * What is signed: a text with `{body}`, the bytes of the body, and if needed `{timestamp}` as it was sent,
-   * `{method}`, `{path}` (as the adapter passes it, with the query), `{header:x-request-id}`.
+   * `{method}`, `{path}` (as the caller sent it, with the query), `{header:x-request-id}`.
    *
    * @default '{body}', or '{timestamp}.{body}' with a timestamp
    */

@@ -55,7 +55,7 @@ export function signedBytes(
     if (part === 'body') return body
     if (part === 'timestamp') return bytes(timestamp)
     if (part === 'method') return bytes(request.method)
-    if (part === 'path') return bytes(request.path)
+    if (part === 'path') return bytes(request.originalPath ?? request.path)
     return 'header' in part ? bytes(headerOf(request, part.header) ?? '') : part
   })
 }

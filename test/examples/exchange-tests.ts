@@ -53,6 +53,18 @@ export function testRunning(
     expect(wallet.inside?.errors ?? []).toEqual([])
   })
 
+  test('when a call is authenticated, then its path is the one that was sent, and its address that of the socket', async context => {
+    if (wallet.inside === null) return context.skip('the wallet runs in another process')
+    const [call] = exchanges
+    const path = '/wallet/placebet?key=%2F1'
+    const headers = { 'x-forwarded-for': '203.0.113.7', 'x-real-ip': '203.0.113.7' }
+    await send(wallet.port, agent, { ...(call as Exchange).request, path, headers, body: '{}' })
+    const seen = wallet.inside.seen.at(-1)
+    expect(seen?.originalPath ?? seen?.path).toBe(path)
+    // A `Request` has no address.
+    expect([undefined, '127.0.0.1']).toContain(seen?.address)
+  })
+
   test('when a caller disconnects in the middle of the body, then nothing is written', async context => {
     if (wallet.inside === null) return context.skip('the wallet runs in another process')
     const { store, errors, server } = wallet.inside

@@ -3,7 +3,7 @@ import { channel } from 'node:diagnostics_channel'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { recordSettlement, type WalletStore } from 'bet-wallet'
-import { basicAuth, type HttpOptions } from 'bet-wallet/http'
+import { basicAuth, type HttpOptions, type HttpRequest } from 'bet-wallet/http'
 import { createMemoryStore, type MemoryStore } from 'bet-wallet/memory'
 import { basePath, credentials, type Front, initialPlayers } from './exchanges.js'
 
@@ -25,31 +25,39 @@ export interface Setup {
 export interface RunningWallet {
   port: number
   /** `null`: it runs in another process. */
-  inside: { store: MemoryStore; errors: readonly unknown[]; server: Server } | null
+  inside: { store: MemoryStore; errors: readonly unknown[]; seen: readonly Seen[]; server: Server } | null
   stop(): Promise<void>
 }
+
+/** What `authenticate` was called with. */
+type Seen = Pick<HttpRequest, 'path' | 'originalPath' | 'address'>
 
 /** The wallet's side of every setup. */
 export function createTestWallet(mounted = false) {
   const store = createMemoryStore(initialPlayers)
   const errors: unknown[] = []
+  const seen: Seen[] = []
+  const checkPassword = basicAuth(credentials)
   const options: HttpOptions = {
-    authenticate: basicAuth(credentials),
+    authenticate(request, call) {
+      seen.push(request)
+      return checkPassword(request, call)
+    },
     basePath: mounted ? '' : basePath,
     routes: { '/settlement': body => recordSettlement(store, body) },
     onError: error => void errors.push(error),
   }
-  return { store, errors, options }
+  return { store, errors, seen, options }
 }
 
 export async function start({ serve, mounted }: Setup) {
-  const { store, errors, options } = createTestWallet(mounted)
+  const { store, errors, seen, options } = createTestWallet(mounted)
   const served = await serve(store, options)
   const server = typeof served === 'function' ? createServer(served) : served
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   return {
     port: (server.address() as AddressInfo).port,
-    inside: { store, errors, server },
+    inside: { store, errors, seen, server },
     async stop() {
       server.closeAllConnections()
       await new Promise(resolve => server.close(resolve))

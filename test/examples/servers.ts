@@ -33,6 +33,7 @@ function inKoa(name: string, front: Front, parser?: Koa.Middleware): Setup {
     serve(store, options) {
       const app = new Koa()
       app.silent = true // does not log the errors of parsers
+      app.proxy = true // ctx.ip is then what the caller wrote
       if (parser !== undefined) app.use(parser)
       app.use(walletRoutes(createHttpHandler(store, options)))
       return app.callback()

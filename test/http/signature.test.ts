@@ -430,6 +430,12 @@ describe('given what is signed', () => {
     expect((await call({ signed }, { ...headers, 'x-signature': hex() }, request)).status).toBe(401)
   })
 
+  test('when a router has removed the beginning of the path, then the path that was sent is signed', async () => {
+    const request = { path: '/placebet', originalPath: '/wallet/placebet?a=1' }
+    const header = { 'x-signature': hex(`/wallet/placebet?a=1${text}`) }
+    expect((await call({ signed: '{path}{body}' }, header, request)).status).toBe(200)
+  })
+
   test('when a signed header is missing, then 401', async () => {
     const options = { signed: '{header:x-id}{body}' }
     expect((await call(options, { 'x-signature': hex() })).reason).toBe('signature: there is no header x-id')
