@@ -55,7 +55,7 @@ export const causes: readonly Cause[] = [
     says: 'A retried placebet is not recognised by its transactionId.',
     explains: [
       ...[120, 202, 203, 209, 210, 211, 212, 213, 215, 217, 218, 219, 221, 231, 232, 233, 234, 241, 622],
-      ...[303, 308, 532, 611, 803, 902, 907],
+      ...[303, 308, 532, 551, 611, 803, 902, 907],
     ],
   },
   {
@@ -63,7 +63,7 @@ export const causes: readonly Cause[] = [
     as: 'refused',
     says: 'Retries are refused instead of answered like the first call.',
     explains: [
-      ...[202, 203, 204, 205, 211, 213, 219, 220, 221, 231, 232, 233, 234, 305, 308, 510, 511, 530, 532],
+      ...[202, 203, 204, 205, 211, 213, 219, 220, 221, 231, 232, 233, 234, 305, 308, 510, 511, 530, 551],
       ...[803, 902, 903, 904, 907],
     ],
   },
@@ -119,7 +119,7 @@ export const causes: readonly Cause[] = [
     shownBy: 209,
     as: 'executed',
     says: 'A refused placebet is decided anew when it is retried.',
-    explains: [210, 601],
+    explains: [210, 601, 925, 945],
   },
   {
     shownBy: 214,
@@ -190,7 +190,7 @@ export const causes: readonly Cause[] = [
     says: 'UNSCORED does not debit the payout.',
     explains: [
       ...[503, 505, 507, 508, 510, 511, 512, 513, 514, 515, 516, 518, 522, 527, 528, 529, 530, 534, 540, 543],
-      ...[413, 904],
+      ...[413, 550, 904],
     ],
   },
   {
@@ -199,7 +199,12 @@ export const causes: readonly Cause[] = [
     says: 'A retried settlement is not recognised by its transactionId.',
     explains: [241, 541],
   },
-  { shownBy: 503, as: 'too much', says: 'UNVOIDED does not debit the void.', explains: [538, 539, 540] },
+  {
+    shownBy: 503,
+    as: 'too much',
+    says: 'UNVOIDED does not debit the void.',
+    explains: [512, 513, 538, 539, 540, 550],
+  },
   {
     shownBy: 516,
     as: 'too much',
@@ -209,7 +214,7 @@ export const causes: readonly Cause[] = [
   {
     shownBy: 512,
     as: 'too little',
-    says: 'A payout that was clawed back is clawed back again.',
+    says: 'A credit that was clawed back is clawed back again.',
     explains: [507, 508, 511, 513, 514, 534, 904],
   },
   {
@@ -246,7 +251,13 @@ export const causes: readonly Cause[] = [
     shownBy: 520,
     as: 'too much',
     says: 'A settled bet can be rolled back.',
-    explains: [509, 521, 534, 537, 621],
+    explains: [509, 521, 534, 537, 546, 548, 549, 550, 621],
+  },
+  {
+    shownBy: 533,
+    as: 'too much',
+    says: 'A settlement of a rolled-back bet is credited.',
+    explains: [548, 552],
   },
   {
     shownBy: 517,

@@ -4,6 +4,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { isDeepStrictEqual } from 'node:util'
 import { type PlainWalletOptions, startPlainWallet } from './wallets/plain.js'
 
 export interface Message {
@@ -56,11 +57,13 @@ function withFields(message: Message, fields: Fields): Message {
   return { ...message, body: Buffer.from(JSON.stringify(fields)) }
 }
 
-/** Changes the fields of a body that is an object. */
+/** Changes the fields of a body that is an object. If none changes, the amounts keep their digits. */
 function changing(change: (fields: Fields, message: Message, memory: Memory) => Fields) {
   return (message: Message, memory: Memory): Message => {
     const fields = fieldsOf(message)
-    return fields === null ? message : withFields(message, change(fields, message, memory))
+    if (fields === null) return message
+    const changed = change(fields, message, memory)
+    return isDeepStrictEqual(changed, fields) ? message : withFields(message, changed)
   }
 }
 
@@ -317,12 +320,12 @@ export const fronts = {
     ),
   },
   'ids-coerced': {
-    says: 'An id that is a number is made text',
+    says: 'An id that is a number, a list or an object is made text',
     call: changing(fields =>
       Object.fromEntries(
         Object.entries(fields).map(([name, value]) => [
           name,
-          name.endsWith('Id') && typeof value === 'number' ? String(value) : value,
+          name.endsWith('Id') && value !== null ? String(value) : value,
         ]),
       ),
     ),

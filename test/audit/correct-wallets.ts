@@ -2,6 +2,7 @@
  * Correct wallets that differ from this library's: a proxy in front of a correct wallet locks, gives up, fails or
  * names its refusals as other wallets do. No money is lost by any of it.
  */
+import { createHash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Fault, fieldsOf, type Message, type Reply, refusal } from './broken-wallets.js'
 
@@ -102,6 +103,25 @@ const renamed = (reply: Reply): Reply => {
   return { ...reply, status, body: reply.body.replace(code, errorCode) }
 }
 
+type Fields = Record<string, unknown>
+
+/** Replaces fields. A body that needs none replaced stays byte for byte: amounts keep their digits. */
+const replacing = (replace: (fields: Fields, message: Message) => Fields) => (message: Message) => {
+  const fields = fieldsOf(message)
+  if (fields === null) return message
+  const replaced = replace(fields, message)
+  if (Object.entries(replaced).every(([name, value]) => fields[name] === value)) return message
+  return { ...message, body: Buffer.from(JSON.stringify({ ...fields, ...replaced })) }
+}
+
+const hashOf = (id: string) => createHash('sha256').update(id, 'utf16le').digest('hex')
+
+const isLong = (id: unknown) => typeof id === 'string' && [...id].length > 64
+
+/** Unlike the wallet behind the proxy, a text column keeps an id of any length, and control characters too. */
+const isBeyondOurs = (id: unknown): id is string =>
+  typeof id === 'string' && ([...id].length > 255 || /^$|[\p{Cc}\p{Surrogate}]/u.test(id))
+
 /** Each starts from nothing: a proxy counts its calls. */
 export const correct = {
   'locks-without-waiting': lockedAtOnce,
@@ -132,6 +152,29 @@ export const correct = {
       /settlement$/.test(path) && reply.body.includes('There is no such bet')
         ? { ...reply, status: 404 }
         : reply,
+  }),
+  'rollback-type-ignored': (): Fault => ({
+    says: 'The type of a rollback is not read: there is only one',
+    call: replacing((_, { path }) => (path === '/rollbackbet' ? { type: 'TECHNICAL_ERROR' } : {})),
+  }),
+  'bet-ids-as-text': (): Fault => ({
+    says: 'A betId that is a number, a list or an object is made text, as by str() in Python',
+    call: replacing(({ betId }) =>
+      typeof betId === 'string' || betId === null || betId === undefined
+        ? {}
+        : { betId: JSON.stringify(betId) },
+    ),
+  }),
+  'bet-ids-of-any-length': (): Fault => ({
+    says: 'The betId is any text, of any length',
+    call: replacing(({ betId }) => (isBeyondOurs(betId) ? { betId: hashOf(betId) } : {})),
+  }),
+  'ids-of-64': (): Fault => ({
+    says: 'The columns of transactionId and betId have 64 characters: a longer one is answered 500',
+    call(message) {
+      const { transactionId, betId } = fieldsOf(message) ?? {}
+      return isLong(transactionId) || isLong(betId) ? refusal(500, 'INTERNAL_ERROR') : message
+    },
   }),
 } satisfies Record<string, () => Fault>
 

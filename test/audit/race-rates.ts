@@ -28,6 +28,7 @@ export const races: Record<number, readonly FaultName[]> = {
   542: ['race-settlement-lost-update'],
   543: ['race-settlement-of-bet'],
   545: ['race-unsettlement-of-settlement'],
+  548: ['race-settlement-of-rollback', 'race-rollback'],
   902: ['disconnect-forgets-record', 'disconnect-forgets-debit'],
   909: ['locks-crossed-by-rollback', 'locks-crossed-by-unsettlement', 'locks-crossed-by-settlement'],
 }

@@ -1,7 +1,11 @@
 /** AU-5xx: settlements and their reversal, the unsettlement (spec 4.2, D7, D13, D17 to D20). */
 import type { AuditCase } from '../audit-case.js'
 import { add, compare, type Decimal, subtract, textOf, zero } from '../decimal.js'
-import { type Bet, describeAnswer, type Stage, type UnsettlementType } from '../stage.js'
+import { type Bet, describeAnswer, type Stage } from '../stage.js'
+
+/** The credits that can be reversed: a wallet may keep them in different tables, with different guards. */
+const reversible = ['BET_PAID', 'VOIDED'] as const
+const reversalOf = { BET_PAID: 'UNSCORED', VOIDED: 'UNVOIDED' } as const
 
 /** Places a bet and settles it as paid or voided. */
 async function settledBet(
@@ -24,7 +28,7 @@ async function uncollectedBet(stage: Stage, type: 'BET_PAID' | 'VOIDED' = 'BET_P
   const rest = subtract(payout, stage.units(1))
   const spent = await stage.spendDownTo(rest, balance)
   const transactionId = stage.id()
-  const reversal: UnsettlementType = type === 'VOIDED' ? 'UNVOIDED' : 'UNSCORED'
+  const reversal = reversalOf[type]
   const refusal = await stage.unsettle(bet, reversal, transactionId)
   stage.expectRefusal(refusal)
   await stage.expectBalance(rest, 'after a clawback that exceeds the funds')
@@ -129,12 +133,15 @@ export const clawbacks: readonly AuditCase[] = [
     impact:
       'The platform nets the amount off later winnings, and the wallet collects it too: the player pays twice.',
     async play(stage) {
-      const { bet, spent, balance, transactionId, reversal } = await uncollectedBet(stage)
-      stage.expectSuccess(await stage.rollback(spent), balance)
-      const label = 'retry of the refused unsettlement, with sufficient funds'
-      const retry = await stage.unsettle(bet, reversal, transactionId, { label })
-      await stage.expectBalance(balance, 'after the retry of a refused clawback')
-      stage.expectRefusal(retry)
+      for (const type of reversible) {
+        const { bet, spent, balance, transactionId, reversal } = await uncollectedBet(stage, type)
+        stage.expectSuccess(await stage.rollback(spent), balance)
+        const label = `retry of the refused ${reversal}, with sufficient funds`
+        const retry = await stage.unsettle(bet, reversal, transactionId, { label })
+        await stage.expectBalance(balance, `after the ${label}`)
+        stage.expectRefusal(retry)
+        stage.opening = balance
+      }
     },
   },
   {
@@ -148,14 +155,17 @@ export const clawbacks: readonly AuditCase[] = [
     impact:
       'As in AU-506: a second unsettlement of the same bet collects an amount that the platform already nets off.',
     async play(stage) {
-      const { bet, spent, balance, reversal } = await uncollectedBet(stage)
-      stage.expectSuccess(await stage.rollback(spent), balance)
-      const answer = await stage.unsettle(bet, reversal, undefined, {
-        label: 'unsettlement under another transactionId',
-        mayFail: true,
-      })
-      await stage.expectBalance(balance, 'after another unsettlement of a refused clawback')
-      stage.expectError(answer)
+      for (const type of reversible) {
+        const { bet, spent, balance, reversal } = await uncollectedBet(stage, type)
+        stage.expectSuccess(await stage.rollback(spent), balance)
+        const answer = await stage.unsettle(bet, reversal, undefined, {
+          label: `${reversal} under another transactionId`,
+          mayFail: true,
+        })
+        await stage.expectBalance(balance, `after another ${reversal} of a refused clawback`)
+        stage.expectError(answer)
+        stage.opening = balance
+      }
     },
   },
   {
@@ -253,27 +263,31 @@ export const clawbacks: readonly AuditCase[] = [
   {
     id: 'AU-512',
     level: 'MUST',
-    title: 'Further unsettlements of a payout under other transactionIds debit nothing',
+    title: 'Further unsettlements of a payout or a void under other transactionIds debit nothing',
     source: 'spec 4.2, D18, D19',
     quote:
       'the wallet debits what the BET_PAID settlement of the bet credited, or answers INSUFFICIENT_FUNDS',
     needs: bothNeeds,
-    impact: 'Two corrections of one result debit the payout twice.',
+    impact: 'Two corrections of one result debit the credit twice.',
     async play(stage) {
-      const { bet, staked } = await settledBet(stage)
-      stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED'), staked)
-      const retry = await stage.unsettle(bet, 'UNSCORED', undefined, {
-        label: 'unsettlement under another transactionId',
-        mayFail: true,
-      })
-      await stage.expectBalance(staked, 'after a second unsettlement')
-      stage.expectError(retry)
+      for (const type of reversible) {
+        const { bet, staked } = await settledBet(stage, type)
+        const reversal = reversalOf[type]
+        stage.expectSuccess(await stage.unsettle(bet, reversal), staked)
+        const retry = await stage.unsettle(bet, reversal, undefined, {
+          label: `${reversal} under another transactionId`,
+          mayFail: true,
+        })
+        await stage.expectBalance(staked, `after a second ${reversal}`)
+        stage.expectError(retry)
+        stage.opening = staked
+      }
     },
   },
   {
     id: 'AU-513',
     level: 'MUST',
-    title: 'Concurrent unsettlements of one bet under different transactionIds debit the payout once',
+    title: 'Concurrent unsettlements of one bet under different transactionIds debit its credit once',
     source: 'spec 4.2, D18',
     quote:
       'the wallet debits what the BET_PAID settlement of the bet credited, or answers INSUFFICIENT_FUNDS',
@@ -282,16 +296,18 @@ export const clawbacks: readonly AuditCase[] = [
       'As in AU-512, if the calls arrive within milliseconds, before the wallet has recorded the first one.',
     async play(stage) {
       for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
-        const { bet, staked } = await settledBet(stage, 'BET_PAID', stage.units(20))
-        await stage.concurrently(stage.settings.concurrency, copy =>
-          stage.unsettle(bet, 'UNSCORED', undefined, {
-            label: `unsettlement ${copy + 1} under its own transactionId (round ${round})`,
-            mayFail: true,
-          }),
-        )
-        await stage.expectBalance(staked, 'after concurrent unsettlements of one bet')
-        await stage.rollback(bet)
-        await stage.expectBalance(stage.opening, 'after the bet itself was rolled back')
+        for (const type of reversible) {
+          const { bet, staked } = await settledBet(stage, type, stage.units(20))
+          await stage.concurrently(stage.settings.concurrency, copy =>
+            stage.unsettle(bet, reversalOf[type], undefined, {
+              label: `${reversalOf[type]} ${copy + 1} under its own transactionId (round ${round})`,
+              mayFail: true,
+            }),
+          )
+          await stage.expectBalance(staked, `after concurrent ${reversalOf[type]} of one bet`)
+          await stage.rollback(bet)
+          await stage.expectBalance(stage.opening, 'after the bet itself was rolled back')
+        }
       }
     },
   },
@@ -450,14 +466,11 @@ export const clawbacks: readonly AuditCase[] = [
     needs: bothNeeds,
     impact: 'The stake of a cancelled bet stays in the wallet.',
     async play(stage) {
-      for (const [type, reversal] of [
-        ['BET_PAID', 'UNSCORED'],
-        ['VOIDED', 'UNVOIDED'],
-      ] as const) {
+      for (const type of reversible) {
         const { bet } = await settledBet(stage, type)
-        stage.expectSuccess(await stage.unsettle(bet, reversal))
+        stage.expectSuccess(await stage.unsettle(bet, reversalOf[type]))
         stage.expectSuccess(await stage.rollback(bet), stage.opening)
-        await stage.expectBalance(stage.opening, `after ${reversal} and rollback`)
+        await stage.expectBalance(stage.opening, `after ${reversalOf[type]} and rollback`)
       }
     },
   },
@@ -655,27 +668,47 @@ export const clawbacks: readonly AuditCase[] = [
     impact: 'A late duplicate reopens a bet that is already paid.',
     async play(stage) {
       const { bet, balance } = await settledBet(stage)
-      stage.expectSuccess(
-        await stage.place(bet, { label: 'retry of the placebet after its settlement' }),
-        balance,
-      )
+      await stage.place(bet, { label: 'retry of the placebet after its settlement' })
       await stage.expectBalance(balance, 'after the retry of a placebet that was settled')
     },
   },
   {
-    id: 'AU-533',
+    id: 'AU-551',
     level: 'SHOULD',
-    title: 'A settlement of a bet that is unknown or rolled back credits nothing',
-    source: 'D17',
+    title: 'The retry of a placebet whose bet was settled gets the first answer',
+    source: 'D2',
     needs: ['settle'],
-    impact: 'A payout is credited for a bet without a stake.',
+    impact: 'With a refusal, the placebet seems to have failed, and the platform rolls back a settled bet.',
     async play(stage) {
-      const [bet, unknown] = [stage.bet(), stage.bet()]
+      const { bet, balance } = await settledBet(stage)
+      stage.expectSuccess(await stage.place(bet), balance)
+    },
+  },
+  {
+    id: 'AU-533',
+    level: 'MUST',
+    title: 'A settlement of a bet that was rolled back credits nothing',
+    source: 'spec 3, D17',
+    needs: ['settle'],
+    impact: 'The player has the stake back, and a payout in addition.',
+    async play(stage) {
+      const bet = stage.bet()
       stage.expectSuccess(await stage.place(bet))
       stage.expectSuccess(await stage.rollback(bet))
       await stage.trySettle(bet, 'BET_PAID', stage.units(150))
       await stage.expectBalance(stage.opening, 'after a settlement of a rolled-back bet')
-      await stage.trySettle(unknown, 'BET_PAID', stage.units(150))
+    },
+  },
+  {
+    id: 'AU-552',
+    // No MUST: after a restore from a backup, an operator may pay bets that the wallet has lost.
+    level: 'SHOULD',
+    title: 'A settlement of an unknown bet credits nothing',
+    source: 'D17',
+    needs: ['settle'],
+    impact: 'A payout is credited for a bet without a stake.',
+    async play(stage) {
+      await stage.trySettle(stage.bet(), 'BET_PAID', stage.units(150))
       await stage.expectBalance(stage.opening, 'after a settlement of an unknown bet')
     },
   },

@@ -28,6 +28,29 @@ async function placedBet(stage: Stage, before = stage.opening): Promise<{ bet: B
   return { bet, staked: await stage.placeSuccessfully(bet, before) }
 }
 
+/** Settles a bet, as paid or as voided, and rolls it back almost at the same time. */
+async function settleAndRollBack(stage: Stage, bet: Bet, index: number, round: number): Promise<void> {
+  const isPaid = index % 2 === 0
+  const calls = [
+    () =>
+      stage.trySettle(
+        bet,
+        isPaid ? 'BET_PAID' : 'VOIDED',
+        isPaid ? add(bet.amount, stage.units(1)) : bet.amount,
+      ),
+    () => stage.rollback(bet, undefined, { label: `concurrent rollbackbet ${index + 1} (round ${round})` }),
+  ]
+  if (round % 2 === 0) calls.reverse()
+  // Half of the pairs are sent in one moment.
+  const afterMs = index % 4 < 2 ? 0 : stage.random.between(1, 3)
+  await Promise.all(
+    calls.map(async (call, place) => {
+      if (place > 0 && afterMs > 0) await stage.wait(afterMs)
+      await call()
+    }),
+  )
+}
+
 export const settlements: readonly AuditCase[] = [
   {
     id: 'AU-538',
@@ -244,6 +267,7 @@ export const settlements: readonly AuditCase[] = [
   },
   {
     id: 'AU-547',
+    // No MUST: a 4xx is final for the platform, which rolls back under a new transactionId then (AU-522).
     level: 'SHOULD',
     title: 'A rollback that was refused because of a payout succeeds when it is retried after the reversal',
     source: 'D8, D13',
@@ -257,6 +281,75 @@ export const settlements: readonly AuditCase[] = [
       stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED'))
       stage.expectSuccess(await stage.rollback(bet, transactionId, { label: 'its retry' }), stage.opening)
       await stage.expectBalance(stage.opening, 'after the retry of the rollback')
+    },
+  },
+  {
+    id: 'AU-548',
+    level: 'MUST',
+    title: 'Of a concurrent settlement and rollback of one bet, one is applied, and not both',
+    source: 'spec 3, 4.3, D13, D17',
+    needs: ['settle'],
+    impact: 'The stake is returned, and the payout or the void is credited as well.',
+    async play(stage) {
+      const { concurrency, raceRounds } = stage.settings
+      let least = stage.opening
+      for (let round = 1; round <= raceRounds; round += 1) {
+        const bets = Array.from({ length: Math.min(concurrency, 8) }, () => stage.bet(stage.units(20)))
+        let staked = least
+        for (const bet of bets) staked = await stage.placeSuccessfully(bet, staked)
+        await stage.concurrently(bets.length, index =>
+          settleAndRollBack(stage, bets[index] as Bet, index, round),
+        )
+        // A bet that was paid is one smallest unit more than its stake, and any other one is its stake.
+        const most = add(least, stage.units(bets.length))
+        const seen = await stage.balance()
+        const due = compare(seen, least) < 0 ? least : compare(seen, most) > 0 ? most : seen
+        await stage.expectBalance(due, `after ${bets.length} bets were settled and rolled back concurrently`)
+        least = due
+      }
+    },
+  },
+  {
+    id: 'AU-549',
+    level: 'MUST',
+    title: 'A rollback of a bet that was voided in part does not return that part again',
+    source: 'spec 4.3, D13',
+    needs: ['settle'],
+    impact: 'One leg of a multiple bet is voided, and a rollback returns the whole stake in addition.',
+    async play(stage) {
+      const { bet, staked } = await placedBet(stage)
+      const balance = await credit(stage, bet, 'VOIDED', stage.units(stage.random.between(60, 90)), staked)
+      await stage.rollback(bet, undefined, { label: 'rollbackbet of a bet that was voided in part' })
+      // A wallet that returns the rest of the stake has corrected the balance too.
+      const isRest = compare(await stage.balance(), stage.opening) === 0
+      await stage.expectBalance(
+        isRest ? stage.opening : balance,
+        'after the rollback of a bet that was voided in part',
+      )
+    },
+  },
+  {
+    id: 'AU-550',
+    level: 'MUST',
+    title: 'A rollback of a bet that was settled, unsettled and settled again credits nothing',
+    source: 'spec 4.3, D13, D18',
+    needs: bothNeeds,
+    impact: 'After a corrected result, the player has both the second payout and the stake.',
+    async play(stage) {
+      let before = stage.opening
+      for (const [type, reversal] of [
+        ['BET_PAID', 'UNSCORED'],
+        ['VOIDED', 'UNVOIDED'],
+      ] as const) {
+        const { bet, staked } = await placedBet(stage, before)
+        const amount = type === 'VOIDED' ? bet.amount : stage.units(130)
+        await credit(stage, bet, type, amount, staked)
+        stage.expectSuccess(await stage.unsettle(bet, reversal), staked)
+        before = await credit(stage, bet, type, amount, staked)
+        const label = `rollbackbet after ${type}, ${reversal} and ${type}`
+        await stage.rollback(bet, undefined, { label })
+        await stage.expectBalance(before, `after the ${label}`)
+      }
     },
   },
 ]

@@ -103,6 +103,7 @@ const settlementRaces = [
   'race-settlement-retry',
   'race-settlement-lost-update',
   'race-settlement-of-bet',
+  'race-settlement-of-rollback',
 ] as const
 
 /**
@@ -227,7 +228,11 @@ export class Book {
   }
 
   private async settle(request: Settlement, player: Player, bet: Bet | undefined): Promise<Answer> {
-    if (bet === undefined) return betUnknown
+    if (bet === undefined) {
+      if (!this.has('settlement-of-unknown-pays')) return betUnknown
+      this.move(player, request.amount)
+      return this.accept(request, player)
+    }
     if (bet.playerId !== request.playerId) return otherPlayer
     if (bet.rolledBack && !this.has('settlement-of-rolled-back-pays')) return betRolledBack
     if (request.currency !== player.currency) return otherCurrency
@@ -237,7 +242,7 @@ export class Book {
       const meanwhile = this.records.get(this.key(request))
       if (meanwhile !== undefined && !this.has('race-settlement-retry'))
         return this.repeat(meanwhile, request)
-      if (bet.rolledBack) return betRolledBack
+      if (bet.rolledBack && !this.has('race-settlement-of-rollback')) return betRolledBack
     }
     const credit = this.has('race-settlement-of-bet') ? read.credit : bet.credits.get(request.type)
     bet.credits.set(request.type, {
@@ -266,8 +271,7 @@ export class Book {
       if (this.has('settlement-not-found-is-final')) return this.refuse(request, neverSettled)
       return neverSettled
     }
-    const again = this.has('unsettlement-retry-deducts-again') && this.records.has(this.key(request))
-    const live = again ? credit.reversed : credit.live
+    const live = this.creditLeft(request, credit)
     if (live === undefined) return alreadyUnsettled
     if (this.has('unsettlement-of-lost-refused') && live === 0n) return alreadyUnsettled
     if (this.has('resettlement-not-unsettled') && credit.unsettled) return alreadyUnsettled
@@ -281,6 +285,7 @@ export class Book {
     }
     if (!collectable && !this.has('unsettlement-goes-negative')) {
       if (this.has('refused-unsettlement-collects-later')) return noFunds
+      if (this.has('refused-unvoided-collects-later') && request.type === 'UNVOIDED') return noFunds
       if (this.has('uncollected-credit-collected-again')) return this.refuse(request, noFunds)
       credit.live = undefined
       credit.parts = []
@@ -321,7 +326,7 @@ export class Book {
         this.move(player, bet.stake)
       return this.accept(request, player)
     }
-    if ([...bet.credits].some(([type, credit]) => this.forbidsRollback(type, credit)))
+    if ([...bet.credits].some(([type, credit]) => this.forbidsRollback(type, credit, bet.stake)))
       return this.has('refused-rollback-recorded') ? this.refuse(request, betSettled) : betSettled
     if (this.has('race-rollback')) await this.lookAway()
     bet.rolledBack = true
@@ -335,6 +340,13 @@ export class Book {
     if (type === 'UNVOIDED') return credits.get('VOIDED')
     const paid = credits.get('BET_PAID')
     return paid === undefined && this.has('unscored-reverses-void') ? credits.get('VOIDED') : paid
+  }
+
+  /** What is left to reverse. */
+  private creditLeft(request: Unsettlement, { live, reversed, owed }: Credit): Units | undefined {
+    if (this.has('unsettlement-retry-deducts-again') && this.records.has(this.key(request))) return reversed
+    if (this.has('unvoided-debits-again') && request.type === 'UNVOIDED') return live ?? reversed + owed
+    return live
   }
 
   private amountDue({ type }: Unsettlement, bet: Bet, credit: Credit, live: Units): Units {
@@ -356,8 +368,10 @@ export class Book {
     credit.unsettled = true
   }
 
-  private forbidsRollback(type: CreditType, { live, owed, unsettled }: Credit): boolean {
+  private forbidsRollback(type: CreditType, { live, owed, unsettled }: Credit, stake: Units): boolean {
     if (this.has('rollback-of-settled-pays')) return false
+    if (this.has('rollback-after-resettlement-pays') && unsettled) return false
+    if (this.has('rollback-of-part-voided-pays') && type === 'VOIDED') return (live ?? 0n) + owed >= stake
     if (this.has('rollback-of-voided-pays') && type === 'VOIDED') return false
     if (this.has('rollback-of-cashed-out-pays') && type === 'CASHOUT') return false
     if (this.has('rollback-of-lost-pays') && live === 0n) return false

@@ -53,6 +53,10 @@ export const faults = {
   'rollback-of-lost-pays': 'A bet settled with 0 counts as unsettled, so its rollback credits the stake',
   'rollback-of-uncollected-pays': 'The rollback of a bet with an uncollected clawback credits the stake',
   'rollback-of-cashed-out-pays': 'A bet that was cashed out can be rolled back',
+  'rollback-of-part-voided-pays':
+    'Only a void of the whole stake counts: a bet that was voided in part can be rolled back',
+  'rollback-after-resettlement-pays':
+    'A bet that was unsettled once can be rolled back, even when settled again',
   'refused-rollback-recorded': 'A refused rollback is recorded: its retry is always refused',
   'rollback-after-reversal-refused':
     'A bet that was settled once can never be rolled back, even when unsettled',
@@ -64,6 +68,7 @@ export const faults = {
   // Settlement and unsettlement
   'settlement-retry-pays-again': 'A retried settlement is credited again',
   'settlement-of-rolled-back-pays': 'A settlement of a rolled-back bet is credited',
+  'settlement-of-unknown-pays': 'A settlement of an unknown bet is credited',
   'unsettlement-retry-deducts-again': 'A retried unsettlement is debited again',
   'unsettlement-deducts-partially': 'An unsettlement debits as much as the balance covers and succeeds',
   'unsettlement-goes-negative': 'An unsettlement debits the whole amount and the balance becomes negative',
@@ -72,6 +77,9 @@ export const faults = {
   'refused-unsettlement-not-recorded': 'The retry of an unsettlement refused for insufficient funds is a 400',
   'uncollected-credit-collected-again': 'An uncollected clawback is collected under a new transactionId',
   'unsettlement-reverses-twice': 'A reversed credit is reversed again under a new transactionId',
+  'refused-unvoided-collects-later':
+    'An UNVOIDED refused for insufficient funds succeeds when it is retried later',
+  'unvoided-debits-again': 'A void that was reversed, or is owed, is debited by another UNVOIDED',
   'unvoided-reverses-paid': 'UNVOIDED reverses the credit of BET_PAID',
   'unscored-reverses-void': 'UNSCORED reverses the credit of VOIDED too',
   'unscored-reverses-both': 'UNSCORED of a bet with a payout and a void debits both',
@@ -163,6 +171,8 @@ export const faults = {
     'A settlement computes the new balance from a value read before other requests',
   'race-settlement-of-bet':
     'A settlement writes the credits of its bet as they were read before other settlements of the bet',
+  'race-settlement-of-rollback':
+    'A rollback between the check of the bet and the credit of a settlement is not seen by the settlement',
   'locks-crossed-by-rollback':
     'A rollback locks the bet and then the player, all other calls the player first',
   'locks-crossed-by-unsettlement':

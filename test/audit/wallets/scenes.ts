@@ -591,7 +591,11 @@ export const decided: Scene[] = [
   },
   {
     title: 'D17 D19 only a live bet can be settled and unsettled',
-    catches: ['settlement-of-rolled-back-pays', 'unsettlement-of-unknown-succeeds'],
+    catches: [
+      'settlement-of-rolled-back-pays',
+      'settlement-of-unknown-pays',
+      'unsettlement-of-unknown-succeeds',
+    ],
     play: async w => [
       [await w.settle('60'), noBet],
       [await w.unsettle(), noBet],
@@ -1029,6 +1033,70 @@ export const decided: Scene[] = [
       return [
         [await w.rollBack(), '400 INVALID_BET'],
         [await w.balance(), '200 80.00'],
+      ]
+    },
+  },
+  {
+    title: 'D13 a bet of which a part was voided is not rolled back',
+    catches: ['rollback-of-part-voided-pays'],
+    play: async w => {
+      await w.place('30')
+      await w.settle('10', { type: 'VOIDED' })
+      return [
+        [await w.rollBack(), '400 INVALID_BET'],
+        [await w.balance(), '200 80.00'],
+      ]
+    },
+  },
+  {
+    title: 'D13 a bet that was unsettled and settled again is not rolled back',
+    catches: ['rollback-after-resettlement-pays'],
+    play: async w => {
+      await w.place('30')
+      await w.settle('10')
+      await w.unsettle()
+      await w.settle('10')
+      return [
+        [await w.rollBack(), '400 INVALID_BET'],
+        [await w.balance(), '200 80.00'],
+      ]
+    },
+  },
+  {
+    title: 'D13 a settlement and a rollback at once are one of them',
+    catches: ['race-settlement-of-rollback'],
+    play: async w => {
+      await w.place('30')
+      await Promise.all([w.settle('40'), w.rollBack()])
+      const balance = await w.balance()
+      return [[['200 110.00', '200 100.00'].includes(balance) || balance, true]]
+    },
+  },
+  {
+    title: 'D18 a void is reversed once',
+    catches: ['unvoided-debits-again'],
+    play: async w => {
+      await w.place('30')
+      await w.settle('30', { type: 'VOIDED' })
+      return [
+        [await w.unsettle({ type: 'UNVOIDED' }), '200 70.00'],
+        [await w.unsettle({ type: 'UNVOIDED' }), '400 INVALID_BET'],
+        [await w.balance(), '200 70.00'],
+      ]
+    },
+  },
+  {
+    title: 'D7 a refused UNVOIDED stays refused',
+    catches: ['refused-unvoided-collects-later'],
+    play: async w => {
+      await w.place('30')
+      await w.settle('30', { type: 'VOIDED' })
+      await w.place('90', { betId: 'b2' })
+      const unsettlement = { type: 'UNVOIDED', transactionId: 'u' }
+      return [
+        [await w.unsettle(unsettlement), '402 INSUFFICIENT_FUNDS'],
+        [await w.rollBack({ betId: 'b2' }), '200 100.00'],
+        [await w.unsettle(unsettlement), '402 INSUFFICIENT_FUNDS'],
       ]
     },
   },
