@@ -12,6 +12,7 @@ import type {
   InitialPlayer,
   InjectedFault,
   ModelRequest,
+  SessionHook,
   WalletPolicy,
 } from './model.js'
 
@@ -82,6 +83,14 @@ const fault: fc.Arbitrary<InjectedFault> = fc.oneof(
   },
 )
 
+/** Half of the placebets are committed without a load. */
+export const hook: fc.Arbitrary<SessionHook> = fc.constantFrom(
+  'none',
+  'authorizeRequest',
+  'authorizeBet',
+  'authorizeBet',
+)
+
 /** `null`: a unique id, assigned by `concrete`. */
 const transactionId = fc.oneof(
   { weight: 4, arbitrary: fc.constant(null) },
@@ -150,9 +159,16 @@ const requestFor = (betId: string): fc.Arbitrary<Unidentified> => {
 /** The one field in which a repeated request differs from an earlier one (D1, D3). */
 type Change = 'nothing' | 'player' | 'bet' | 'amount' | 'currency' | 'type' | 'operation'
 
+/** How a request is sent: a retry may be sent in another way. */
+interface Sending {
+  fault: InjectedFault
+  format: AmountFormat
+  hook: SessionHook
+}
+
 type Move =
-  | { move: 'call'; request: Unidentified; defect: BodyDefect; fault: InjectedFault; format: AmountFormat }
-  | { move: 'retry'; of: number; change: Change; fault: InjectedFault; format: AmountFormat }
+  | (Sending & { move: 'call'; request: Unidentified; defect: BodyDefect })
+  | (Sending & { move: 'retry'; of: number; change: Change })
   | { move: 'other'; step: HistoryStep }
 
 const betId = fc.constantFrom('b1', 'b1', 'b1', 'b1', 'b1', 'b1', 'b2', 'b2', 'b2', 'b3', 'b4', 'b5')
@@ -197,11 +213,19 @@ const call = (faults: fc.Arbitrary<InjectedFault>, defects: fc.Arbitrary<BodyDef
     defect: defects,
     fault: faults,
     format,
+    hook,
   })
 
 /** Repeats one of the earlier requests, unchanged or with one field changed. */
 const retry = (faults: fc.Arbitrary<InjectedFault>): fc.Arbitrary<Move> =>
-  fc.record({ move: fc.constant('retry' as const), of: fc.nat({ max: 30 }), change, fault: faults, format })
+  fc.record({
+    move: fc.constant('retry' as const),
+    of: fc.nat({ max: 30 }),
+    change,
+    fault: faults,
+    format,
+    hook,
+  })
 
 const other = (steps: fc.Arbitrary<HistoryStep>): fc.Arbitrary<Move> =>
   fc.record({ move: fc.constant('other' as const), step: steps })
@@ -233,7 +257,7 @@ function ownerOf(betId: string) {
 }
 
 function plainCall(request: Unidentified): Move {
-  return { move: 'call', request, defect: 'none', fault: 'none', format: 'text' }
+  return { move: 'call', request, defect: 'none', fault: 'none', format: 'text', hook: 'none' }
 }
 
 function placed(betId: string, amount: Cents): Move {
@@ -312,9 +336,19 @@ function concrete(moves: readonly Move[], prefix = 'f'): HistoryStep[] {
     if (request === undefined) continue
     earlier.push(request)
     const { fault, format } = move
-    steps.push({ step: 'call', request, defect: move.move === 'call' ? move.defect : 'none', fault, format })
+    const defect = move.move === 'call' ? move.defect : 'none'
+    steps.push({ step: 'call', request, defect, fault, format, hook: possibleHook(request, move) })
   }
   return steps
+}
+
+/** A hook with which the model knows the answer. */
+function possibleHook(request: ModelRequest, { fault, hook }: Sending): SessionHook {
+  if (request.operation !== 'placebet') return 'none'
+  // The model has no loads and commits: it knows what a fault prevents only if the load comes first. The
+  // exhaustive search judges these faults of a commit without a load.
+  if (fault !== 'none' && fault !== 'lost-after-commit') return 'authorizeBet'
+  return request.sessionEnded && hook === 'none' ? 'authorizeRequest' : hook
 }
 
 function changed(request: ModelRequest | undefined, change: Change): ModelRequest | undefined {

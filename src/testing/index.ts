@@ -29,6 +29,7 @@ export {
   type ModelAnswer,
   type ModelBet,
   type ModelRequest,
+  type SessionHook,
   type WalletModel,
   type WalletPolicy,
 } from './model.js'

@@ -36,9 +36,24 @@ export type InjectedFault =
   | 'lost-before-commit'
   | 'lost-after-commit'
 
+/**
+ * The wallet option that refuses an ended session. With `authorizeBet` the wallet loads the player first;
+ * otherwise it commits a placebet without a load. The answers are the same, and so the model ignores it. Only
+ * `none` cannot refuse: the request must not say that the session has ended.
+ */
+export type SessionHook = 'none' | 'authorizeRequest' | 'authorizeBet'
+
 /** One event of a history. Nothing else happens at the same time. */
 export type HistoryStep =
-  | { step: 'call'; request: ModelRequest; defect: BodyDefect; fault: InjectedFault; format: AmountFormat }
+  | {
+      step: 'call'
+      request: ModelRequest
+      defect: BodyDefect
+      fault: InjectedFault
+      format: AmountFormat
+      /** Of the wallet that receives this call; without it, `authorizeBet`. */
+      hook?: SessionHook
+    }
   | { step: 'deposit' | 'withdraw'; playerId: string; amount: Cents }
   | { step: 'remove-player' | 'restore-player'; playerId: string }
   | { step: 'change-currency'; playerId: string; currency: string }

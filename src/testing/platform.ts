@@ -3,7 +3,8 @@ import { WalletRefusal } from '../errors.js'
 import { handlePlaceBet, handleRollbackBet, handleUnsettlement, recordSettlement } from '../handlers.js'
 import type { WalletOptions } from '../options.js'
 import type { WalletOutcome } from '../outcomes.js'
-import type { AmountFormat, BodyDefect, Cents, ModelAnswer, ModelRequest } from './model.js'
+import type { PlaceBetRequest } from '../requests.js'
+import type { AmountFormat, BodyDefect, Cents, ModelAnswer, ModelRequest, SessionHook } from './model.js'
 
 /**
  * Parses decimal text as whole cents. This arithmetic is independent of `money.ts` on purpose: a bug there
@@ -69,14 +70,25 @@ export const retrySettings = {
   backOff: () => new Promise<void>(resolve => setImmediate(resolve)),
 }
 
-/** The options of the wallet in the histories: sessions can end, and rollbacks have a second type. */
-export const platformOptions: WalletOptions = {
-  rollbackTypes: ['TECHNICAL_ERROR', 'MANUAL'],
-  authorizeBet({ sessionId }) {
-    if (sessionId === 'ended')
-      throw new WalletRefusal('INVALID_SESSION_TOKEN', 'sessionId: session has ended')
-  },
-  ...retrySettings,
+function refuseEndedSession({ sessionId }: PlaceBetRequest): void {
+  if (sessionId === 'ended') throw new WalletRefusal('INVALID_SESSION_TOKEN', 'sessionId: session has ended')
+}
+
+const withoutHook: WalletOptions = { rollbackTypes: ['TECHNICAL_ERROR', 'MANUAL'], ...retrySettings }
+
+const optionsByHook: Record<SessionHook, WalletOptions> = {
+  none: withoutHook,
+  authorizeRequest: { ...withoutHook, authorizeRequest: refuseEndedSession },
+  authorizeBet: { ...withoutHook, authorizeBet: refuseEndedSession },
+}
+
+/**
+ * The options of the wallet in the histories: sessions can end, and rollbacks have a second type.
+ *
+ * @param hook of the step: it refuses ended sessions
+ */
+export function platformOptions(hook: SessionHook = 'authorizeBet'): WalletOptions {
+  return optionsByHook[hook]
 }
 
 /** An answer in the shape of the model, and the walletTransactionId of a success. */

@@ -6,7 +6,7 @@ import { WalletError } from '../errors.js'
 import type { WalletStore } from '../store.js'
 import { initialPlayers } from './arbitraries.js'
 import type { CaseContext } from './case-context.js'
-import { type CommitFault, faultyStore } from './faulty-store.js'
+import { faultyStore, InjectedFaultError } from './faulty-store.js'
 import { callHook } from './hook-calls.js'
 import type {
   Cents,
@@ -29,6 +29,7 @@ import {
 } from './platform.js'
 import { shown } from './trace.js'
 import type { Wallet } from './wallet.js'
+import { withLoadConfirmed } from './with-load-confirmed.js'
 
 const sandboxesPerStore = 50
 
@@ -77,10 +78,30 @@ export function finalStateOf(model: WalletModel, idScope: IdScope): FinalState {
   }
 }
 
-/** The commit fault of each injected fault that a sandbox can inject; it skips the others. */
-export const commitFaultOf: Partial<Record<InjectedFault, CommitFault>> = {
-  'lost-before-commit': 'lost-request',
-  'lost-after-commit': 'lost-answer',
+/** The faults that a sandbox can inject; it skips the others. */
+export const canInject = (fault: InjectedFault) =>
+  fault === 'lost-before-commit' || fault === 'lost-after-commit'
+
+/**
+ * The answer `committed` is lost, and `conflict` is not: a placebet that is committed without a load may need a
+ * second commit, and the model knows only the last.
+ */
+function losingCommitted(store: WalletStore): WalletStore {
+  return {
+    contractVersion: store.contractVersion,
+    load: keys => store.load(keys),
+    ...withLoadConfirmed(store, (keys, loadConfirmed) => loadConfirmed(keys)),
+    async commit(changes) {
+      const result = await store.commit(changes)
+      if (result.status !== 'committed') return result
+      throw new InjectedFaultError('Injected fault: lost-answer')
+    },
+  }
+}
+
+function withFault(store: WalletStore, fault: InjectedFault): WalletStore {
+  if (fault === 'lost-after-commit') return losingCommitted(store)
+  return faultyStore(store, fault === 'lost-before-commit' ? ['lost-request'] : [])
 }
 
 /** Opens stores, and creates sandboxes in them. */
@@ -149,13 +170,13 @@ export class Sandbox {
       return turn(`${step.step} ${step.playerId}`, () => this.moveExternally(step))
     }
     if (step.step !== 'call') return { answer: 'done', walletTransactionId: null }
-    const { request, fault, defect, format } = step
-    const faulty = faultyStore(store, [commitFaultOf[fault] ?? null])
+    const { request, fault, defect, format, hook } = step
+    const faulty = withFault(store, fault)
     const body = requestBody(this.withOwnIds(request), defect, format)
     const subject = `${request.operation} ${request.transactionId}, ${request.betId}`
-    const answered = this.context.trace.start('platform', shownRequest(request), subject)
+    const answered = this.context.trace.start('platform', shownCall(step), subject)
     try {
-      const observed = observe(await handlers[request.operation](faulty, body, platformOptions))
+      const observed = observe(await handlers[request.operation](faulty, body, platformOptions(hook)))
       answered(shownAnswer(observed.answer))
       return observed
     } catch (error) {
@@ -304,6 +325,11 @@ function isFinal({ operation }: ModelRequest, errorCode: string): boolean {
   if (operation === 'unsettlement') return errorCode === 'INSUFFICIENT_FUNDS'
   const notRecorded = ['INVALID_PLAYER', 'INVALID_REQUEST', 'TRANSACTION_CONFLICT']
   return operation === 'placebet' && !notRecorded.includes(errorCode)
+}
+
+function shownCall({ request, hook }: HistoryStep & { step: 'call' }): string {
+  const withHook = request.operation === 'placebet' && hook !== 'none'
+  return `${shownRequest(request)}${withHook ? `, with ${hook ?? 'authorizeBet'}` : ''}`
 }
 
 function shownRequest(request: ModelRequest): string {

@@ -6,7 +6,15 @@ import type { CommitResult, WalletChanges, WalletSnapshot, WalletStore } from 'b
 import { type Call, isCall, keysOf, type Letter, letters, send } from './alphabet.js'
 import { faults } from './checker.js'
 import type { Findings, Step } from './explorer.js'
-import { type Ending, endingOf, endingOfError, endingOfMove, optionsOf, settled } from './handler.js'
+import {
+  type Ending,
+  endingOf,
+  endingOfError,
+  endingOfMove,
+  optionsOf,
+  type Placebets,
+  settled,
+} from './handler.js'
 import { ObservedStore, unchanged, type Variant } from './observed-store.js'
 import type { Start } from './starts.js'
 import { attemptsThatSuffice } from './state-space.js'
@@ -40,8 +48,9 @@ class Execution {
     this.endings = word.map(() => null)
   }
 
-  async begin(start: Start, attemptsMax: number): Promise<void> {
+  async begin(start: Start, attemptsMax: number, placebets: Placebets): Promise<void> {
     const { observed } = this
+    const options = optionsOf(attemptsMax, placebets)
     const direct: WalletStore = {
       contractVersion: 1,
       load: keys => observed.load(keys),
@@ -49,7 +58,7 @@ class Execution {
       commit: changes => observed.commit(changes),
     }
     for (const letter of start.before) {
-      if (isCall(letter)) await send(letter, direct, optionsOf(attemptsMax))
+      if (isCall(letter)) await send(letter, direct, options)
       else observed.move(letter.step, letter.amount)
     }
     const old: (WalletSnapshot | null)[] = []
@@ -74,7 +83,7 @@ class Execution {
             this.#waiting[slot] = { at: 'commit', changes, resolve, reject }
           }),
       }
-      send(letter, store, optionsOf(attemptsMax)).then(
+      send(letter, store, options).then(
         outcome => this.#end(slot, endingOf(letter, outcome)),
         error => this.#end(slot, endingOfError(error)),
       )
@@ -186,7 +195,8 @@ export async function executeAll(
   {
     variant = unchanged,
     attemptsMax = attemptsThatSuffice,
-  }: { variant?: Variant; attemptsMax?: number } = {},
+    placebets = 'commit-first',
+  }: { variant?: Variant; attemptsMax?: number; placebets?: Placebets } = {},
 ): Promise<Pick<Findings, 'schedules'> & { ends: Set<string> }> {
   const ends = new Set<string>()
   let schedules = 0
@@ -194,7 +204,7 @@ export async function executeAll(
   const taken: { step: number; of: number }[] = []
   do {
     const execution = new Execution(start, variant, word)
-    await execution.begin(start, attemptsMax)
+    await execution.begin(start, attemptsMax, placebets)
     for (let depth = 0; ; depth += 1) {
       const possible = await execution.possible()
       if (possible.length === 0) break

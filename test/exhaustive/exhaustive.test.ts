@@ -55,6 +55,17 @@ describe('every schedule of two concurrent requests on a store without loadConfi
   })
 })
 
+describe('every schedule of two concurrent requests, with placebets that load first', () => {
+  // Seen red with a refusal that is decided on a stale load.
+  test.each(starts)('from "$name"', async start => {
+    const { totals, violated } = await search(start, { sizes: [1, 2], placebets: 'load-first' })
+    expect(tracesOf(violated)).toBe('')
+    // Of the 17 letters 6 are placebets; the words without them are explored above.
+    expect(totals.get(1)?.configurations).toBe(6)
+    expect(totals.get(2)?.configurations).toBe((17 * 18 - 11 * 12) / 2)
+  })
+})
+
 describe('every faulty variant is detected', () => {
   test.each(faultyVariants)('$name: $violates', async ({ variant, violates }) => {
     const seen = new Set<string>()
@@ -168,6 +179,12 @@ describe('the explorer', () => {
     )
   })
 
+  test('counts the schedules of a placebet that loads first', async () => {
+    const { totals } = await search(startNamed('no bet'), { sizes: [1], placebets: 'load-first' })
+    // Its load throws, or is unavailable; then the commit and its faults. Each letter begins in the same way.
+    expect(totals.get(1)?.schedules).toBe(6 * (1 + 2 + faultsOfPlacebet.length))
+  })
+
   test('counts the schedules with stale loads', async () => {
     // The load is stale only after the deposit; then the commit follows.
     expect(await schedulesWith('replicated', 'no bet', 'rollback', 'deposit')).toBe(
@@ -188,10 +205,13 @@ describe('the explorer', () => {
     expect(new Set(words(3).map(word => word.join())).size).toBe(words(3).length)
   })
 
-  test.each(['low balance', 'uncollected'])(
-    'reaches from "%s" exactly the ends of direct execution, which never merges states',
-    async name => {
-      const { schedules, differences } = await compare(startNamed(name), 2)
+  test.each([
+    ['low balance', 'load-first'],
+    ['uncollected', 'commit-first'],
+  ] as const)(
+    'reaches from "%s", %s, exactly the ends of direct execution, which never merges states',
+    async (name, placebets) => {
+      const { schedules, differences } = await compare(startNamed(name), 2, placebets)
       expect(differences).toEqual([])
       expect(schedules).toBeGreaterThan(1000)
     },

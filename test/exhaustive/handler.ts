@@ -52,7 +52,18 @@ export interface Ending {
   fault: 'no-changes' | 'unknown' | null
 }
 
-export const optionsOf = (attemptsMax: number): WalletOptions => ({ attemptsMax, backOff: async () => {} })
+/**
+ * How placebets begin.
+ * - `commit-first`: without a hook, they are committed without a load.
+ * - `load-first`: `authorizeBet` needs the player, and grants every bet.
+ */
+export type Placebets = 'commit-first' | 'load-first'
+
+export const optionsOf = (attemptsMax: number, placebets: Placebets): WalletOptions => ({
+  attemptsMax,
+  backOff: async () => {},
+  ...(placebets === 'load-first' ? { authorizeBet() {} } : {}),
+})
 
 /** Waits until the handlers can do no more without another reply. They use promises, and no timers. */
 export const settled = () => new Promise<void>(resolve => setImmediate(resolve))

@@ -6,8 +6,7 @@ import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { letters } from './alphabet.js'
 import { starts } from './starts.js'
-import { attemptsThatSuffice } from './state-space.js'
-import type { Comparison, Exploration } from './tasks.js'
+import type { Comparison, Exploration, ExploreOptions } from './tasks.js'
 import type { Task } from './worker.js'
 
 const processes = 2
@@ -79,13 +78,16 @@ function report(title: string, explorations: readonly Exploration[]): boolean {
 
 async function main(): Promise<boolean> {
   console.log(`${starts.length} starts, ${letters.length} letters, at most one fault in a schedule`)
-  const explore = (attemptsMax: number): Task[] =>
-    everyStart.map(start => ({ start, explore: { attemptsMax } }))
-
-  const all = (await inParallel(explore(attemptsThatSuffice))) as Exploration[]
-  if (!report('Every schedule', all)) return false
-  const singleAttempt = (await inParallel(explore(1))) as Exploration[]
-  if (!report('Every schedule, with a single attempt per request', singleAttempt)) return false
+  const sizes = [0, 1, 2, 3]
+  const searches: [title: string, of: ExploreOptions][] = [
+    ['Every schedule', { sizes }],
+    ['Every schedule with a placebet that loads first', { sizes, placebets: 'load-first' }],
+    ['Every schedule, with a single attempt per request', { sizes, attemptsMax: 1 }],
+  ]
+  for (const [title, explore] of searches) {
+    const found = (await inParallel(everyStart.map(start => ({ start, explore })))) as Exploration[]
+    if (!report(title, found)) return false
+  }
 
   const compared = (await inParallel(
     everyStart.map(start => ({ start, compare: { size: 2 } })),

@@ -2,9 +2,9 @@
  * Explores all words of some sizes from one start: totals, and the shortest trace of every violated
  * invariant.
  */
-import { letters } from './alphabet.js'
+import { isCall, letters } from './alphabet.js'
 import { Explorer } from './explorer.js'
-import type { Reads } from './handler.js'
+import type { Placebets, Reads } from './handler.js'
 import { unchanged, type Variant } from './observed-store.js'
 import type { Start } from './starts.js'
 import { attemptsThatSuffice, StateSpace } from './state-space.js'
@@ -34,19 +34,34 @@ export function words(size: number, from = 0): number[][] {
   return result
 }
 
-/** @param of after a violation, sizes above 2 are skipped: they would only give longer traces */
-export async function search(
-  start: Start,
-  of: { sizes: readonly number[]; variant?: Variant; attemptsMax?: number; reads?: Reads },
-): Promise<SearchResult> {
-  const { sizes, variant = unchanged, attemptsMax = attemptsThatSuffice } = of
-  const space = await StateSpace.from(start, variant, attemptsMax, of.reads)
+const placebetLetters = new Set(
+  letters.flatMap((letter, number) =>
+    isCall(letter) && letter.request.operation === 'placebet' ? [number] : [],
+  ),
+)
+
+export interface SearchOptions {
+  sizes: readonly number[]
+  variant?: Variant
+  attemptsMax?: number
+  reads?: Reads
+  placebets?: Placebets
+}
+
+/**
+ * @param of after a violation, sizes above 2 are skipped: they would only give longer traces. With
+ *   `load-first`, so are words without a placebet: they are the same as with `commit-first`
+ */
+export async function search(start: Start, of: SearchOptions): Promise<SearchResult> {
+  const { sizes, variant = unchanged, attemptsMax = attemptsThatSuffice, placebets } = of
+  const space = await StateSpace.from(start, variant, attemptsMax, of.reads, placebets)
   const explorer = new Explorer(space)
   const result: SearchResult = { totals: new Map(), violated: new Map() }
   for (const size of sizes) {
     const totals: Totals = { configurations: 0, schedules: 0, states: 0, ends: 0 }
     result.totals.set(size, totals)
     for (const word of words(size)) {
+      if (placebets === 'load-first' && !word.some(letter => placebetLetters.has(letter))) continue
       const { schedules, states, ends, violated } = await explorer.explore(word)
       totals.configurations += 1
       totals.schedules += schedules

@@ -5,7 +5,15 @@
  */
 import type { WalletChanges, WalletOptions } from 'bet-wallet'
 import { isCall, keysOf, type Letter, letters, type Move } from './alphabet.js'
-import { type Ending, endingOfMove, optionsOf, type Reads, type Reply, runHandler } from './handler.js'
+import {
+  type Ending,
+  endingOfMove,
+  optionsOf,
+  type Placebets,
+  type Reads,
+  type Reply,
+  runHandler,
+} from './handler.js'
 import { type Movement, ObservedStore, unchanged, type Variant } from './observed-store.js'
 import type { Start } from './starts.js'
 
@@ -93,12 +101,18 @@ export class StateSpace {
   readonly #missingWrites: [store: number, write: number][] = []
   readonly #missingReplies: [handler: number, reply: number][] = []
 
-  private constructor(start: Start, variant: Variant, attemptsMax: number, reads: Reads) {
+  private constructor(
+    start: Start,
+    variant: Variant,
+    attemptsMax: number,
+    reads: Reads,
+    placebets: Placebets,
+  ) {
     this.start = start
     this.variant = variant
     this.reads = reads
     this.conflictsMayEnd = attemptsMax < attemptsThatSuffice
-    this.#options = optionsOf(attemptsMax)
+    this.#options = optionsOf(attemptsMax, placebets)
   }
 
   static async from(
@@ -106,8 +120,9 @@ export class StateSpace {
     variant: Variant = unchanged,
     attemptsMax = attemptsThatSuffice,
     reads: Reads = 'replicated',
+    placebets: Placebets = 'commit-first',
   ): Promise<StateSpace> {
-    const space = new StateSpace(start, variant, attemptsMax, reads)
+    const space = new StateSpace(start, variant, attemptsMax, reads, placebets)
     await space.#begin()
     return space
   }

@@ -2,9 +2,11 @@
 
 import { endText, executeAll } from './direct-execution.js'
 import { Explorer } from './explorer.js'
-import { search, type Totals, words } from './search.js'
+import type { Placebets } from './handler.js'
+import { unchanged } from './observed-store.js'
+import { type SearchOptions, search, type Totals, words } from './search.js'
 import type { Start } from './starts.js'
-import { StateSpace, type StoreState } from './state-space.js'
+import { attemptsThatSuffice, StateSpace, type StoreState } from './state-space.js'
 
 export interface Exploration {
   start: string
@@ -12,8 +14,10 @@ export interface Exploration {
   violated: [name: string, trace: { text: string; steps: number }][]
 }
 
-export async function explore(start: Start, attemptsMax: number): Promise<Exploration> {
-  const { totals, violated } = await search(start, { sizes: [0, 1, 2, 3], attemptsMax })
+export type ExploreOptions = Pick<SearchOptions, 'sizes' | 'attemptsMax' | 'placebets'>
+
+export async function explore(start: Start, of: ExploreOptions): Promise<Exploration> {
+  const { totals, violated } = await search(start, of)
   return { start: start.name, totals: [...totals], violated: [...violated] }
 }
 
@@ -26,8 +30,12 @@ export interface Comparison {
 /**
  * Executes every schedule of all words of this size, one by one, and compares the ends with the exploration.
  */
-export async function compare(start: Start, size: number): Promise<Comparison> {
-  const space = await StateSpace.from(start)
+export async function compare(
+  start: Start,
+  size: number,
+  placebets: Placebets = 'commit-first',
+): Promise<Comparison> {
+  const space = await StateSpace.from(start, unchanged, attemptsThatSuffice, 'replicated', placebets)
   const explorer = new Explorer(space)
   const comparison: Comparison = { schedules: 0, differences: [] }
   for (const word of words(size)) {
@@ -35,7 +43,7 @@ export async function compare(start: Start, size: number): Promise<Comparison> {
     const explored = await explorer.explore(word, ({ endings, fault, before, store }) => {
       ends.add(endText(endings, fault, before, (space.stores[store] as StoreState).text))
     })
-    const executed = await executeAll(start, word)
+    const executed = await executeAll(start, word, { placebets })
     comparison.schedules += executed.schedules
     const same = ends.size === executed.ends.size && [...ends].every(end => executed.ends.has(end))
     if (!same || explored.schedules !== executed.schedules) {

@@ -1,14 +1,13 @@
 /** A worker process: performs one task after the other, as it receives them. */
 
 import { type Start, starts } from './starts.js'
-import { compare, explore } from './tasks.js'
+import { compare, type ExploreOptions, explore } from './tasks.js'
 
-export type Task = { start: number } & ({ explore: { attemptsMax: number } } | { compare: { size: number } })
+export type Task = { start: number } & ({ explore: ExploreOptions } | { compare: { size: number } })
 
 process.on('message', (task: Task) => {
   const start = starts[task.start] as Start
-  const work =
-    'explore' in task ? explore(start, task.explore.attemptsMax) : compare(start, task.compare.size)
+  const work = 'explore' in task ? explore(start, task.explore) : compare(start, task.compare.size)
   work.then(
     result => process.send?.({ result }),
     error =>

@@ -9,6 +9,7 @@ import { describe, expect, test } from 'vitest'
 import {
   amount,
   concurrentBurst,
+  hook,
   initialPlayers,
   permissivePolicy,
   start,
@@ -19,6 +20,7 @@ import {
   Model,
   type ModelAnswer,
   type ModelRequest,
+  type SessionHook,
 } from '../../src/testing/model.js'
 import {
   sameAnswer,
@@ -123,12 +125,13 @@ function isFinalStateOf(wallet: Wallet) {
     ) && bets.every(betId => sameModelBet(toModelBet(wallet.memory.bet(betId)), model.bet(betId)))
 }
 
-const callOf = (request: ModelRequest): HistoryStep => ({
+const callOf = (request: ModelRequest, hook: SessionHook = 'none'): HistoryStep => ({
   step: 'call',
   request,
   defect: 'none',
   fault: 'none',
   format: 'text',
+  hook,
 })
 
 function netOf(wallet: Wallet, betId: string, operation?: ModelRequest['operation']): Cents {
@@ -210,17 +213,12 @@ describe.each(Object.keys(loadKinds) as (keyof typeof loadKinds)[])('concurrent 
               maxLength: 3,
             }),
             placedBefore: fc.boolean(),
+            hook,
           }),
-          async (s, before, { stake, placebets, rollbacks, placedBefore }) => {
+          async (s, before, { stake, placebets, rollbacks, placedBefore, hook }) => {
             const ids = { betId: 'x', playerId: 'ann' }
-            const place = callOf({
-              operation: 'placebet',
-              transactionId: 'x-place',
-              ...ids,
-              amount: stake,
-              currency: 'EUR',
-              sessionEnded: false,
-            })
+            const placed = { transactionId: 'x-place', ...ids, amount: stake, currency: 'EUR' }
+            const place = callOf({ operation: 'placebet', ...placed, sessionEnded: false }, hook)
             const rollback = (transactionId: string) =>
               callOf({ operation: 'rollbackbet', transactionId, ...ids, type: 'TECHNICAL_ERROR' })
             const concurrent = [...Array<HistoryStep>(placebets).fill(place), ...rollbacks.map(rollback)]
@@ -256,17 +254,13 @@ describe.each(Object.keys(loadKinds) as (keyof typeof loadKinds)[])('concurrent 
           start,
           fc.constantFrom(20_00n, 30_00n, 60_00n, 10n),
           fc.integer({ min: 2, max: 6 }),
-          async (s, before, stake, count) => {
-            const bet = (number: number) =>
-              callOf({
-                operation: 'placebet',
-                transactionId: `x${number}`,
-                betId: `x${number}`,
-                playerId: 'ann',
-                amount: stake,
-                currency: 'EUR',
-                sessionEnded: false,
-              })
+          fc.array(hook, { minLength: 6, maxLength: 6 }),
+          async (s, before, stake, count, hooks) => {
+            const bet = (number: number) => {
+              const ids = { transactionId: `x${number}`, betId: `x${number}`, playerId: 'ann' }
+              const placed = { operation: 'placebet', ...ids, amount: stake, currency: 'EUR' } as const
+              return callOf({ ...placed, sessionEnded: false }, hooks[number])
+            }
             const model = new Model(initialPlayers, permissivePolicy)
             for (const step of before) model.perform(step)
             const affordable = model.balance('ann') / stake
@@ -375,7 +369,8 @@ test(
       fc.asyncProperty(
         fc.scheduler(),
         fc.constantFrom('placebet', 'settlement', 'unsettlement', 'rollbackbet'),
-        async (s, operation) => {
+        hook,
+        async (s, operation, hook) => {
           const ids = { betId: 'x', playerId: 'ann' }
           const money = { ...ids, amount: 30_00n, currency: 'EUR' }
           const place: ModelRequest = {
@@ -403,7 +398,7 @@ test(
               { operation: 'rollbackbet', transactionId: 'r', ...ids, type: 'TECHNICAL_ERROR' },
             ],
           }
-          const steps = requests[operation].map(callOf)
+          const steps = requests[operation].map(request => callOf(request, hook))
           const before = steps.slice(0, -1)
           const concurrent: HistoryStep[] = [
             ...steps.slice(-1),

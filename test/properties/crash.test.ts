@@ -8,11 +8,13 @@ import { type Transaction, WalletError, type WalletOutcome, type WalletStore } f
 import type { MemoryStore } from 'bet-wallet/memory'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { hook } from '../../src/testing/arbitraries.js'
 import {
   type Cents,
   type InitialPlayer,
   keyOf,
   type ModelRequest,
+  type SessionHook,
   type WalletPolicy,
 } from '../../src/testing/model.js'
 import { toCents } from '../../src/testing/platform.js'
@@ -159,6 +161,9 @@ function unreliableStore(
   }
 }
 
+/** The hook decides whether placebets are committed without a load. */
+type Policy = WalletPolicy & { hook: SessionHook }
+
 /** An outcome that some caller received. A fault is not an answer. */
 interface Received {
   request: ModelRequest
@@ -168,7 +173,7 @@ interface Received {
 /** Sends requests to the wallet over a network with injected faults. */
 function unreliableNetwork(
   store: WalletStore,
-  policy: WalletPolicy,
+  policy: Policy,
   schedule: Schedule,
   faults: Iterator<NetworkFault>,
   received: Received[],
@@ -176,7 +181,7 @@ function unreliableNetwork(
   async function deliver(request: ModelRequest): Promise<WalletOutcome | WalletError> {
     let outcome: WalletOutcome | WalletError
     try {
-      outcome = await send(store, request, policy)
+      outcome = await send(store, request, policy, { hook: policy.hook })
     } catch (error) {
       if (!(error instanceof WalletError) || error.code === 'STORE_CONTRACT') throw error
       outcome = error
@@ -428,11 +433,12 @@ describe('with commits that are lost or delayed', () => {
           fc.array(plan, { minLength: 1, maxLength: 3 }),
           externalMoves,
           fc.constantFrom(true, true, true, false),
-          async (s, faults, plans, moves, clawbacks) => {
+          hook,
+          async (s, faults, plans, moves, clawbacks, hook) => {
             const memory = openMemory(players)
             const schedule = new Schedule(s)
             const received: Received[] = []
-            const policy: WalletPolicy = { clawbacks, debitMax: 10n ** 30n }
+            const policy: Policy = { clawbacks, debitMax: 10n ** 30n, hook }
             const store = unreliableStore(memory, schedule, faults)
             const platform = new Platform(
               unreliableNetwork(store, policy, schedule, faults.network.values(), received),
@@ -483,10 +489,11 @@ describe('with commits that are lost or delayed', () => {
           fc.scheduler(),
           fc.array(commitFault, { minLength: 1, maxLength: 6 }),
           fc.boolean(),
-          async (s, commits, sameId) => {
+          hook,
+          async (s, commits, sameId, hook) => {
             const memory = openMemory(players)
             const schedule = new Schedule(s)
-            const policy: WalletPolicy = { clawbacks: true, debitMax: 10n ** 30n }
+            const policy: Policy = { clawbacks: true, debitMax: 10n ** 30n, hook }
             const store = unreliableStore(memory, schedule, { commits, loads: [] })
             const ids = { betId: 'x', playerId: 'ann' }
             const placed = {
@@ -498,7 +505,7 @@ describe('with commits that are lost or delayed', () => {
             }
             const transactionId = sameId ? 'p' : 'r'
             const attempt = (request: ModelRequest) =>
-              send(store, request, policy).catch((fault: WalletError) => {
+              send(store, request, policy, { hook: policy.hook }).catch((fault: WalletError) => {
                 if (fault.code === 'STORE_CONTRACT') throw fault
                 return fault
               })
@@ -542,10 +549,11 @@ describe('with commits that are lost or delayed', () => {
           fc.constantFrom('placebet' as const, 'unsettlement' as const),
           fc.integer({ min: 2, max: 4 }),
           externalMoves,
-          async (s, faults, operation, copies, moves) => {
+          hook,
+          async (s, faults, operation, copies, moves, hook) => {
             const memory = openMemory(players)
             const schedule = new Schedule(s)
-            const policy: WalletPolicy = { clawbacks: true, debitMax: 10n ** 30n }
+            const policy: Policy = { clawbacks: true, debitMax: 10n ** 30n, hook }
             const money = { betId: 'x', playerId: 'ann', currency: 'EUR', amount: 60_00n }
             const place: ModelRequest = {
               operation: 'placebet',
@@ -603,10 +611,10 @@ describe('with commits that are lost or delayed', () => {
     'a fault that reports no changes is true, and stays true',
     () =>
       fc.assert(
-        fc.asyncProperty(fc.scheduler(), faults, async (s, faults) => {
+        fc.asyncProperty(fc.scheduler(), faults, hook, async (s, faults, hook) => {
           const memory = openMemory(players)
           const schedule = new Schedule(s)
-          const policy: WalletPolicy = { clawbacks: true, debitMax: 10n ** 30n }
+          const policy: Policy = { clawbacks: true, debitMax: 10n ** 30n, hook }
           const received: Received[] = []
           const store = unreliableStore(memory, schedule, faults)
           const sendOnce = unreliableNetwork(store, policy, schedule, [].values(), received)

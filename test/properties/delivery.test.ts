@@ -1,8 +1,8 @@
 /** Reordered and duplicated requests. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { amount, initialPlayers, permissivePolicy, start } from '../../src/testing/arbitraries.js'
-import type { Cents, HistoryStep, ModelRequest } from '../../src/testing/model.js'
+import { amount, hook, initialPlayers, permissivePolicy, start } from '../../src/testing/arbitraries.js'
+import type { Cents, HistoryStep, ModelRequest, SessionHook } from '../../src/testing/model.js'
 import { toCents } from '../../src/testing/platform.js'
 import { expectBalancesToAddUp, expectBetsToAddUp, sumOf } from './money.js'
 import { runs, timeoutMs } from './runs.js'
@@ -10,12 +10,13 @@ import { openWallet, type Wallet } from './wallet.js'
 
 const ann = { playerId: 'ann', currency: 'EUR' }
 
-const callOf = (request: ModelRequest): HistoryStep => ({
+const callOf = (request: ModelRequest, hook: SessionHook = 'none'): HistoryStep => ({
   step: 'call',
   request,
   defect: 'none',
   fault: 'none',
   format: 'text',
+  hook,
 })
 
 const moneyStep: fc.Arbitrary<HistoryStep> = fc.record({
@@ -40,16 +41,11 @@ describe('a placebet and its rollback', () => {
       rollbacks: fc.integer({ min: 1, max: 3 }),
       underAnotherId: fc.nat({ max: 1 }),
       external: fc.array(moneyStep, { maxLength: 3 }),
+      hook,
     })
-    .chain(({ stake, sessionEnded, rollbackId, placebets, rollbacks, underAnotherId, external }) => {
-      const place = callOf({
-        operation: 'placebet',
-        transactionId: 'x-place',
-        betId: 'x',
-        ...ann,
-        amount: stake,
-        sessionEnded,
-      })
+    .chain(({ stake, sessionEnded, rollbackId, placebets, rollbacks, underAnotherId, external, hook }) => {
+      const ids = { transactionId: 'x-place', betId: 'x', ...ann }
+      const place = callOf({ operation: 'placebet', ...ids, amount: stake, sessionEnded }, hook)
       const rollback = (transactionId: string) =>
         callOf({
           operation: 'rollbackbet',

@@ -115,7 +115,9 @@ describe('any sequence of the four operations', () => {
             for (const index of order) {
               const [step, expected] = [steps[index], first.get(index)]
               if (step?.step !== 'call' || expected === undefined) continue
-              const { answer, walletTransactionId } = observe(await send(memory, step.request, rules))
+              const { answer, walletTransactionId } = observe(
+                await send(memory, step.request, rules, { hook: step.hook ?? 'none' }),
+              )
               if (typeof answer === 'string') throw new Error(answer)
               const result = answer.ok ? walletTransactionId : answer.errorCode
               expect({ ok: answer.ok, result }).toEqual(expected)

@@ -20,6 +20,7 @@ import type {
   InjectedFault,
   ModelAnswer,
   ModelRequest,
+  SessionHook,
   WalletPolicy,
 } from '../../src/testing/model.js'
 import {
@@ -41,26 +42,33 @@ function withFourDecimals(text: string): string {
 /** Listeners for every outcome. */
 export const listeners = new Set<(event: OutcomeEvent) => void>()
 
-const base: WalletOptions = {
-  ...platformOptions,
+const optionsOf = (hook: SessionHook, clawbacks: boolean): WalletOptions => ({
+  ...platformOptions(hook),
   backOff: async () => {}, // nothing here depends on time
   onOutcome(event) {
     for (const listener of listeners) listener(event)
   },
-}
-const optionsOf = { true: { ...base }, false: { ...base, clawbacks: false } }
+  ...(clawbacks ? {} : { clawbacks }),
+})
+const bothWays = (clawbacks: boolean): Record<SessionHook, WalletOptions> => ({
+  none: optionsOf('none', clawbacks),
+  authorizeRequest: optionsOf('authorizeRequest', clawbacks),
+  authorizeBet: optionsOf('authorizeBet', clawbacks),
+})
+// Not per call: the library reads the options of the same object once.
+const options = { true: bothWays(true), false: bothWays(false) }
 
 /** Sends one request. Faults are thrown. */
 export function send(
   store: WalletStore,
   request: ModelRequest,
   policy: WalletPolicy,
-  body: { defect?: BodyDefect; format?: AmountFormat } = {},
+  of: { defect?: BodyDefect; format?: AmountFormat; hook?: SessionHook } = {},
 ): Promise<WalletOutcome> {
   return handlers[request.operation](
     store,
-    requestBody(request, body.defect, body.format),
-    optionsOf[`${policy.clawbacks}`],
+    requestBody(request, of.defect, of.format),
+    options[`${policy.clawbacks}`][of.hook ?? 'authorizeBet'],
   )
 }
 

@@ -8,7 +8,7 @@ import type { StoreHarness } from '../harness.js'
 import { type Cents, type HistoryStep, keyOf, Model, type ModelAnswer, type ModelRequest } from '../model.js'
 import { sameAnswer, sameModelBet, someOrderExplains } from '../model-comparison.js'
 import {
-  commitFaultOf,
+  canInject,
   type FinalState,
   finalStateOf,
   inScope,
@@ -217,7 +217,7 @@ function supported(context: CaseContext, steps: readonly HistoryStep[]): History
       return depositExternally !== undefined && fits(step.amount) ? [step] : []
     }
     if (step.step !== 'call' || ('amount' in step.request && !fits(step.request.amount))) return []
-    return [inScope(commitFaultOf[step.fault] === undefined ? withoutFault(step) : step, idScope)]
+    return [inScope(canInject(step.fault) ? step : withoutFault(step), idScope)]
   })
 }
 

@@ -113,16 +113,22 @@ async function expectCreditsToBeCommitted(wallet: Wallet): Promise<void> {
 
 /** The library records the refusal by a second commit, and replays it to a retry. */
 async function expectFinalRefusal(context: CaseContext, { store }: Wallet): Promise<void> {
-  const changes = placeBet({ transactionId: 't-9', betId: 'b-9', stake: '1' })
-  const refused: CommitResult = checkResult(await store.commit(changes), changes)
-  context.check(refused.status === 'refused', 'refused by the rule of the store', shownResult(refused))
-  const { transactionId, playerId, betId, transactionDate } = changes.transaction
-  const stake = { amount: '1', currency: 'EUR', betType: 'SINGLE', sessionId: 'session' }
-  for (const replayed of [false, true]) {
-    const request = { transactionId, playerId, betId, transactionDate, ...stake }
-    const outcome = await handlers.placebet(store, request, platformOptions)
-    const isFinal = !outcome.ok && outcome.replayed === replayed && outcome.errorCode === refused.errorCode
-    const expected = `the refusal ${refused.errorCode}${replayed ? ', replayed' : ''}`
-    context.check(isFinal, expected, shown(outcome))
+  // Both ways: the refused commit comes after a load, or before it.
+  for (const [hook, ids] of [
+    ['authorizeBet', { transactionId: 't-9', betId: 'b-9' }],
+    ['none', { transactionId: 't-10', betId: 'b-10' }],
+  ] as const) {
+    const changes = placeBet({ ...ids, stake: '1' })
+    const refused: CommitResult = checkResult(await store.commit(changes), changes)
+    context.check(refused.status === 'refused', 'refused by the rule of the store', shownResult(refused))
+    const { transactionId, playerId, betId, transactionDate } = changes.transaction
+    const stake = { amount: '1', currency: 'EUR', betType: 'SINGLE', sessionId: 'session' }
+    for (const replayed of [false, true]) {
+      const request = { transactionId, playerId, betId, transactionDate, ...stake }
+      const outcome = await handlers.placebet(store, request, platformOptions(hook))
+      const isFinal = !outcome.ok && outcome.replayed === replayed && outcome.errorCode === refused.errorCode
+      const expected = `the refusal ${refused.errorCode}${replayed ? ', replayed' : ''}`
+      context.check(isFinal, expected, shown(outcome))
+    }
   }
 }
