@@ -11,6 +11,8 @@ import { parts } from './parts.js'
 
 // The cluster has its own tests: three more servers for a few bets would be too much here.
 const names = [...parts.keys()].filter(name => name !== 'cluster')
+/** Random ids differ in one option of every part: one part is enough. */
+const orders = (name: string) => (name === names[0] ? (['rising', 'random'] as const) : (['rising'] as const))
 const tiny = ['--rounds', '1', '--seconds', '0.05', '--transactions', '1000']
 const reason = noMariadb === null ? '' : ` (skipped: ${noMariadb})`
 
@@ -21,7 +23,7 @@ describe.skipIf(noMariadb !== null)(`the bench of the MySQL store${reason}`, () 
   })
 
   describe.each(names)('%s', name => {
-    it.each(['rising', 'random'] as const)('runs with %s ids, and its books balance', async ids => {
+    it.each(orders(name))('runs with %s ids, and its books balance', async ids => {
       const result = await parts.get(name)?.({ ...ground, options: { ...ground.options, ids } })
       if (result === undefined) throw new Error(`There is no part ${name}`)
       expect(result.ratios).toHaveLength(1)

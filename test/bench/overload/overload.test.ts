@@ -4,6 +4,7 @@ import { sharedPostgres } from '../../postgres/fresh-database.js'
 import type { ServerAddress } from '../../postgres/global-setup.js'
 import { optionsFrom } from '../options.js'
 import { type BenchDatabase, withDatabase } from '../postgres/ground.js'
+import { exceededOf } from './limits.js'
 import { overload } from './overload.js'
 import { createPlatform } from './platform.js'
 import { inProcess, overHttp, type Target } from './targets.js'
@@ -50,6 +51,27 @@ describe('given three times the capacity', () => {
     const result = await run(100, 0.5, ({ url }) => overHttp(url, 100))
     expect(result).toMatchObject({ failed: 0, differences: [] })
     expect(result.goodput).toBeGreaterThan(0)
+  })
+})
+
+describe('given the limits of the benchmark', () => {
+  const normal = { goodput: 0.9, recoverySeconds: 1 }
+  const late = 'as before within 5 s'
+
+  it.each([
+    ['all calls fit', 1_000, normal, []],
+    [
+      'too few bets are accepted, although all calls fit',
+      1_000,
+      { ...normal, goodput: 0.1 },
+      ['a goodput of at least 0.7'],
+    ],
+    ['too few bets are accepted, because most are shed', 4_000, { ...normal, goodput: 0.1 }, []],
+    ['it recovers late', 1_000, { ...normal, recoverySeconds: 6 }, [late]],
+    ['it recovers late after shedding', 4_000, { ...normal, recoverySeconds: 6 }, [late]],
+    ['it does not recover', 4_000, { ...normal, recoverySeconds: null }, [late]],
+  ])('when %s, then the exceeded limits are known', (_, connections, result, exceeded) => {
+    expect(exceededOf(result, connections)).toEqual(exceeded)
   })
 })
 

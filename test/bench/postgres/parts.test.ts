@@ -12,6 +12,8 @@ import { placeBetByHand } from './hand-written.js'
 import { parts } from './parts.js'
 
 const names = [...parts.keys()]
+/** Random ids differ in one option of every part: one part is enough. */
+const orders = (name: string) => (name === names[0] ? (['rising', 'random'] as const) : (['rising'] as const))
 const tiny = ['--rounds', '1', '--seconds', '0.05', '--transactions', '1000', '--settlements', '200']
 
 let ground: Ground
@@ -20,7 +22,7 @@ beforeAll(async () => {
 })
 
 describe.each(names)('%s', name => {
-  it.each(['rising', 'random'] as const)('runs with %s ids, and its books balance', async ids => {
+  it.each(orders(name))('runs with %s ids, and its books balance', async ids => {
     const result = await parts.get(name)?.({ ...ground, options: { ...ground.options, ids } })
     if (result === undefined) throw new Error(`There is no part ${name}`)
     if (result.measured.length === 0) {
