@@ -116,6 +116,13 @@ async function play(block: CodeBlock): Promise<void> {
 
 const fileOf = ({ code }: CodeBlock) => /^\/\/ (\S+\.ts)\n/.exec(code)?.[1] ?? 'unnamed'
 
+/** Lines of code, without the mapping of the players' table. */
+const linesOf = ({ code }: CodeBlock) =>
+  code
+    .replace(/^export const players[\s\S]*?^\}\n/m, '')
+    .split('\n')
+    .filter(line => /^(?!\s*\/\/)\s*\S/.test(line))
+
 describe('the first hour', () => {
   const steps = blocks.map(block => ({
     name: block.language === 'ts' ? fileOf(block) : (block.code.split('\n')[0] ?? ''),
@@ -139,12 +146,15 @@ describe('the first hour', () => {
     expect({ status, stdout }).toEqual({ status: 0, stdout: '' })
   })
 
-  test('beside the mapping of the table, no file has more than fifteen lines of code', () => {
-    for (const block of blocks.filter(({ language }) => language === 'ts')) {
-      const code = block.code.replace(/: PlayersTable = \{[\s\S]*?^\}\n/m, '\n')
-      const lines = code.split('\n').filter(line => /^(?!\s*\/\/)\s*\S/.test(line))
-      expect(lines.length, fileOf(block)).toBeLessThanOrEqual(fileOf(block) === 'kit.ts' ? 20 : 15)
-    }
+  test('the whole wallet has at most fifteen lines, beside the mapping and what every service has', () => {
+    const had = /^import (?:pg|express) |^console|new pg\.Pool|express\(\)|app\.listen/
+    const files = ['store.ts', 'migrate.ts', 'server.ts']
+    const own = blocks
+      .filter(block => files.includes(fileOf(block)))
+      .flatMap(block => linesOf(block))
+      .filter(line => !had.test(line))
+    expect(own.length, own.join('\n')).toBeLessThanOrEqual(15)
+    expect(own.length).toBeGreaterThan(10)
   })
 
   test('leaves every account with what the books say', async () => {
