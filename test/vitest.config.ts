@@ -1,9 +1,11 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { configDefaults, defineConfig } from 'vitest/config'
+import { LongestFirst } from './long-tests.js'
 
 const src = (path: string) => fileURLToPath(new URL(`../src/${path}`, import.meta.url))
 
+/** Every test. For one file: `npx vitest run --config test/vitest.config.ts <file>`. */
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
   resolve: {
@@ -38,6 +40,7 @@ export default defineConfig({
     // For what hangs. A busy machine takes several times as long as an idle one.
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    sequence: { sequencer: LongestFirst },
     globalSetup: ['test/postgres/global-setup.ts', 'test/mariadb/global-setup.ts'],
   },
 })

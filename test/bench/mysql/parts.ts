@@ -48,11 +48,13 @@ const hotPlayer = compared(
 )
 
 const crowdPlacing = { callers: 64, player: anyPlayer }
-const fewTransactions = 10_000
+/** Of the small database of `growth`, and of both of `lookup-indexes`. Fewer with a small `--transactions`. */
+const storedAtMost = { growth: 10_000, lookupIndexes: 200_000 }
 
 /** Time per placebet with many stored transactions, compared with few. */
 function growth(ground: Ground): Promise<PartResult> {
   const { transactions, ids } = ground.options
+  const fewTransactions = Math.min(storedAtMost.growth, transactions)
   const named = (count: number) => `${count.toLocaleString('en')} stored`
   return withDatabase(ground, few =>
     withDatabase(ground, async many => {
@@ -91,7 +93,7 @@ function growth(ground: Ground): Promise<PartResult> {
 
 /** What the indexes of look-ups cost a placebet: the same store, with them and without. */
 function lookupIndexes(ground: Ground): Promise<PartResult> {
-  const storedTransactions = 200_000
+  const storedTransactions = Math.min(storedAtMost.lookupIndexes, ground.options.transactions)
   return withDatabase(ground, plain =>
     withDatabase(ground, async indexed => {
       await migrateMysql(indexed.pool, { schema: indexed.schema }, { lookupIndexes: true })

@@ -14,10 +14,12 @@ import {
   withDatabase,
 } from './ground.js'
 
-const fewTransactions = 10_000
+/** Of the small database, unless the large one has fewer. */
+const fewAtMost = 10_000
 
 export function growth(ground: Ground): Promise<PartResult> {
   const { transactions, ids } = ground.options
+  const fewTransactions = Math.min(fewAtMost, transactions)
   const random = ids === 'random'
   const placing = { callers: 64, player: anyPlayer }
   const named = (count: number) => `${count.toLocaleString('en')} stored`

@@ -6,11 +6,12 @@ import { anyPlayer } from '../requests.js'
 import { tally } from '../tally.js'
 import { checkBooks, type Ground, library, loadPast, withDatabase } from './ground.js'
 
-/** So many that the indexes have their usual depth. */
-const storedTransactions = 200_000
+/** So many that the indexes have their usual depth. Fewer with a small `--transactions`. */
+const storedAtMost = 200_000
 
 export function lookupIndexes(ground: Ground): Promise<PartResult> {
-  const { ids } = ground.options
+  const { ids, transactions } = ground.options
+  const storedTransactions = Math.min(storedAtMost, transactions)
   const placing = { callers: 64, player: anyPlayer }
   const past = { count: storedTransactions, random: ids === 'random' }
   return withDatabase(ground, plain =>

@@ -1,0 +1,44 @@
+/** The test files that take half a minute or more, and the order in which files start. */
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+const files = (...names: string[]) => names.map(name => `test/${name}.test.ts`)
+
+/** `npm run test:long` runs these, and `npm test` the others. The longest first. */
+export const longTests = [
+  ...files('audit/correct', 'examples/start', 'audit/stores', 'audit/audit', 'stores/postgres/pgbouncer'),
+  ...files(
+    'docs/code-blocks',
+    'exhaustive/exhaustive',
+    'docs/first-hour',
+    'audit/findings',
+    'incidents/incidents',
+  ),
+  ...files(
+    'stores/postgres/pglite',
+    'audit/command',
+    'soak/failover',
+    'stores/postgres/failover',
+    'postgres/server',
+  ),
+  ...files(
+    'soak/soak',
+    'bench/postgres/parts',
+    'lookups/lookups',
+    'audit/simulator/simulation',
+    'audit/html/browser',
+  ),
+  ...files('bench/mysql/parts', 'command/lookups', 'http/fuzz', 'mariadb/cluster', 'lookups/forget-player'),
+]
+
+const first = [...longTests, ...files('stores/postgres/kit', 'stores/mysql/cluster', 'stores/mysql/kit')]
+
+/** So that no worker is left with a long file at the end. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
+    const placeOf = ({ moduleId }: TestSpecification) => {
+      const place = first.findIndex(path => moduleId.endsWith(`/${path}`))
+      return place === -1 ? first.length : place
+    }
+    return (await super.sort(specifications)).sort((one, other) => placeOf(one) - placeOf(other))
+  }
+}
