@@ -67,7 +67,7 @@ const movesNoMoney: readonly string[] = [
 /** Money, where the interface is silent and a decision of this library says what is right. */
 const openInTheInterface: readonly string[] = [
   ...['changed-amount-taken-as-retry', 'changed-currency-taken-as-retry', 'changed-player-taken-as-retry'],
-  ...['changed-bet-taken-as-retry', 'one-id-space', 'second-placebet-taken-as-retry', 'date-decides-order'],
+  ...['changed-bet-taken-as-retry', 'one-id-space', 'second-placebet-taken-as-retry'],
   ...['refused-rollback-recorded', 'settlement-of-unknown-pays'],
 ]
 
