@@ -13,13 +13,11 @@ import { bet } from '../../src/command/bet.js'
 import { player } from '../../src/command/player.js'
 import { reconcile } from '../../src/command/reconcile.js'
 import { transaction } from '../../src/command/transaction.js'
-import { freshMariadb } from '../mariadb/fresh-database.js'
 import { noMariadb } from '../mariadb/installation.js'
 import { freshDatabase } from '../postgres/fresh-database.js'
 import {
   type DatabaseName,
   type IncidentDatabase,
-  openMariadb,
   openPglite,
   openPostgres,
   otherProgram,
@@ -27,6 +25,7 @@ import {
 import type { Incident } from './incident.js'
 import { incidents } from './incidents.js'
 import { commandFile, outputOf, type RunCommand, runBuiltCommand } from './looking.js'
+import { openOwnMariadb } from './own-mariadb.js'
 import { isOutputOf, type LookAt, lookAtsOf, rowsOfSymptom, runbookRows, statementsOf } from './page.js'
 import { openScene, type Scene } from './scene.js'
 
@@ -100,11 +99,7 @@ const tested: readonly Tested[] = [
   },
   {
     ...{ name: 'MariaDB', skipped: noMariadb, run: runHere },
-    async open() {
-      const { config, drop } = await freshMariadb()
-      const { host, port, user, password, database } = config
-      return { database: await openMariadb(`mysql://${user}:${password}@${host}:${port}/${database}`), drop }
-    },
+    open: openOwnMariadb,
   },
 ]
 

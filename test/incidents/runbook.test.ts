@@ -7,12 +7,12 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { codeBlocksOf, sectionOf } from '../docs/pages.js'
-import { freshMariadb } from '../mariadb/fresh-database.js'
 import { noMariadb } from '../mariadb/installation.js'
 import { freshDatabase } from '../postgres/fresh-database.js'
-import { type IncidentDatabase, openMariadb, openPostgres } from './databases.js'
+import { type IncidentDatabase, openPostgres } from './databases.js'
 import { incidents } from './incidents.js'
 import { commandFile } from './looking.js'
+import { openOwnMariadb } from './own-mariadb.js'
 import {
   databaseRunbook,
   isOutputOf,
@@ -86,11 +86,7 @@ const servers = [
   },
   {
     ...{ name: 'MariaDB' as const, skipped: noMariadb },
-    async open() {
-      const { config, drop } = await freshMariadb()
-      const { host, port, user, password, database } = config
-      return { database: await openMariadb(`mysql://${user}:${password}@${host}:${port}/${database}`), drop }
-    },
+    open: openOwnMariadb,
   },
 ]
 
@@ -161,7 +157,6 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
         // Pasted without an id, it ends nothing.
         await expect(database.run(end)).rejects.toThrow(/syntax/)
         // MariaDB shows what is at most 0.1 s old, counted from the last look.
-        // Other tests lock rows of the same server: their sessions may be shown too.
         const isShown = async () =>
           ((await database.run(find)) as { pid?: number; thread?: number }[]).some(
             ({ pid, thread }) => (pid ?? thread) === session,
