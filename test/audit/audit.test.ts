@@ -33,6 +33,9 @@ async function plain(options: Parameters<typeof startPlainWallet>[0] = {}) {
   return wallet
 }
 
+/** AU-241 is most of the calls. */
+const withoutOldTransactions = auditCases.map(({ id }) => id).filter(id => id !== 'AU-241')
+
 /** Starts a server and returns its address. */
 async function server(answer: (req: IncomingMessage, res: ServerResponse) => void): Promise<string> {
   const listening = createServer(answer)
@@ -107,9 +110,9 @@ describe('a correct wallet passes without a single warning, nothing skipped', ()
   ])('the independent wallet, written from the interface alone, in %s', async (currency, balance) => {
     const players = ['player-1', 'player-2'].map(playerId => ({ playerId, currency, balance }))
     const wallet = await plain({ players })
-    // One round is enough for the effects of another currency.
-    const raceRounds = currency === 'EUR' ? 6 : 1
-    const report = await auditWallet({ ...optionsFor(wallet), currency, raceRounds })
+    // One round without old transactions is enough for the effects of another currency.
+    const short = currency === 'EUR' ? { raceRounds: 6 } : { raceRounds: 1, only: withoutOldTransactions }
+    const report = await auditWallet({ ...optionsFor(wallet), currency, ...short })
     expect(warningsOf(report)).toEqual([])
     expect(report.complete).toBe(true)
     expect(report.funds?.after).toBe(report.funds?.before)
@@ -127,7 +130,8 @@ describe('a correct wallet passes without a single warning, nothing skipped', ()
   it('the same player several times, with any seed', async () => {
     const wallet = await plain()
     for (const seed of [1, 1, 77]) {
-      const report = await auditWallet({ ...optionsFor(wallet), seed, raceRounds: 1 })
+      const options = { ...optionsFor(wallet), seed, raceRounds: 1, only: withoutOldTransactions }
+      const report = await auditWallet(options)
       expect(warningsOf(report)).toEqual([])
       expect(report.funds).toEqual({ before: '100.00', after: '100.00' })
     }
@@ -334,7 +338,7 @@ describe('the report', () => {
   it('is the same for the same seed, except for ids and times', async () => {
     const callsOf = async () => {
       const wallet = await plain()
-      const only = ['AU-1*', 'AU-2*', 'AU-502']
+      const only = ['AU-1*', 'AU-20*', 'AU-21*', 'AU-502']
       const report = await auditWallet({
         ...optionsFor(wallet),
         seed: 5,

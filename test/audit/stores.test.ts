@@ -126,7 +126,6 @@ describe('the examples pass the audit without a single warning, nothing skipped'
   // PGlite is a single connection in this process: real races need PostgreSQL, and fewer rounds are enough here.
   const ways: [string, string, Partial<AuditOptions>][] = [
     ['Express 5', 'PostgreSQL', {}],
-    ['Koa 3', 'PostgreSQL', { raceRounds: 2 }],
     ['Express 5', 'PGlite', { raceRounds: 1, concurrency: 4 }],
     ...(noMariadb === null ? [['Express 5', 'MariaDB', { raceRounds: 2 }] as [string, string, object]] : []),
   ]
