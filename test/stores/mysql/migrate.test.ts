@@ -12,7 +12,7 @@ import {
 } from '../../../src/stores/mysql/index.js'
 import { sharedMariadb } from '../../mariadb/fresh-database.js'
 import { noMariadb } from '../../mariadb/installation.js'
-import { bet, keysOf, openWallet, placeBet, settle, transaction, until, type Wallet } from './wallet.js'
+import { bet, keysOf, openWallet, placeBet, settle, transaction, type Wallet } from './wallet.js'
 
 const reason = noMariadb === null ? '' : ` (skipped: ${noMariadb})`
 
@@ -133,13 +133,13 @@ describe.skipIf(noMariadb !== null)(`on a real server${reason}`, () => {
       await holder.query(`SELECT 1 FROM ${wallet.schema}.wallet_players WHERE player_id = 'alice' FOR UPDATE`)
       await settling.query('BEGIN')
       const credited = settling.query(`CALL ${wallet.schema}.credit_bet_v1('b-1', 'BET_PAID', 1)`)
-      await until(async () => {
-        const waiting = await wallet.rows(
+      const waits = () =>
+        wallet.rows(
           "SELECT 1 FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT' AND trx_mysql_thread_id = ?",
           [settling.threadId],
         )
-        return waiting.length > 0
-      })
+      // The server repeats what it showed, until 0.1 s have passed without a look.
+      await expect.poll(waits, { interval: 300, timeout: 60_000 }).toHaveLength(1)
       await holder.query(`SELECT 1 FROM ${wallet.schema}.wallet_bets WHERE bet_id = 'b-1' FOR UPDATE NOWAIT`)
       await holder.query('COMMIT')
       await credited
