@@ -1,11 +1,10 @@
-/** The check of the server and the session: version, character set, durability, cluster. */
+/** The check of the server and the session: version, mode, durability, cluster. */
 import type { Session } from './client.js'
 import { checkWritable } from './client.js'
 import { MysqlStoreError } from './errors.js'
 
 const names = [
-  ...['version', 'character_set_client', 'character_set_connection', 'character_set_results', 'sql_mode'],
-  ...['innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog', 'binlog_format'],
+  ...['version', 'sql_mode', 'innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog', 'binlog_format'],
   ...['wsrep_on', 'wsrep_sync_wait'],
 ]
 
@@ -22,7 +21,6 @@ export async function checkServer(database: Session, allowNotDurable: boolean): 
   ]
   const variables: Variables = new Map(rows.map(([name, value]) => [String(name), String(value)]))
   checkVersion(variables)
-  checkCharacterSet(variables)
   checkMode(variables)
   await checkWritable(database)
   checkBinaryLog(variables)
@@ -43,17 +41,6 @@ function checkVersion(variables: Variables): void {
       'DATABASE_REJECTED',
       `MariaDB 10.6 or MySQL 8.0.21 or newer is required; this is ${version}`,
     )
-  }
-}
-
-function checkCharacterSet(variables: Variables): void {
-  for (const name of ['character_set_client', 'character_set_connection', 'character_set_results']) {
-    const value = variables.get(name)
-    if (value !== 'utf8mb4')
-      throw new MysqlStoreError(
-        'UNSUPPORTED_CLIENT',
-        `${name} of the connection is ${value}; it must be utf8mb4, or ids are changed on the way: use the pool's default charset`,
-      )
   }
 }
 

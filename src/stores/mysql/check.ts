@@ -6,6 +6,7 @@ import { checkServer } from './check-server.js'
 import type { Connections, Session } from './client.js'
 import { hasNumber, MysqlStoreError, privilegeNumbers, serverErrorOf, startError } from './errors.js'
 import { proofId } from './loads.js'
+import type { Values } from './rows.js'
 import { creditProcedureName, itemFields, procedureName } from './sql/fragments.js'
 import { loadQuery } from './sql/load.js'
 import { proceduresOf } from './sql/schema.js'
@@ -166,7 +167,8 @@ async function checkCollations(database: Session, tables: Tables): Promise<void>
 async function checkProcedures(database: Session, tables: Tables): Promise<void> {
   const { schemaName, optionSet } = tables
   const stored = await database.rows(
-    `SELECT ROUTINE_NAME, ROUTINE_COMMENT, ROUTINE_DEFINITION, SQL_MODE FROM information_schema.ROUTINES
+    `SELECT ROUTINE_NAME, ROUTINE_COMMENT, ROUTINE_DEFINITION, SQL_MODE, CHARACTER_SET_CLIENT, COLLATION_CONNECTION
+      FROM information_schema.ROUTINES
       WHERE ROUTINE_SCHEMA = ? AND ROUTINE_TYPE = 'PROCEDURE' ORDER BY CREATED DESC`,
     [schemaName],
   )
@@ -184,19 +186,27 @@ async function checkProcedures(database: Session, tables: Tables): Promise<void>
   }
   const optionSets = stored.filter(([name]) => /^wallet_commit_v/.test(String(name))).length
   for (const { name, body } of proceduresOf(tables)) {
-    const procedure = find(name)
-    const definition = procedure?.[2]
     // PAM code calls this one. Beside other options, it may belong to those.
     const isOfOthers = name === creditProcedureName && optionSets > 1
-    const isSame = isOfOthers || definition == null || withoutSpace(String(definition)) === withoutSpace(body)
-    const isStrict = /STRICT_ALL_TABLES/.test(String(procedure?.[3]))
-    if (procedure === undefined || !isSame || !isStrict) {
+    const problem = problemOfProcedure(find(name), isOfOthers ? null : body)
+    if (problem !== null)
       throw new MysqlStoreError(
         'SCHEMA_VERSION',
-        `The procedure ${schemaName}.${name} ${procedure === undefined ? 'does not exist, or this user may not execute it' : 'was changed'}: ${migrateAdvice}`,
+        `The procedure ${schemaName}.${name} ${problem}: ${migrateAdvice}`,
       )
-    }
   }
+}
+
+/** @param body `null`: whatever it is */
+function problemOfProcedure(procedure: Values | undefined, body: string | null): string | null {
+  if (procedure === undefined) return 'does not exist, or this user may not execute it'
+  const [, , definition, mode, characterSet, collation] = procedure
+  const isSame =
+    body === null || definition == null || withoutSpace(String(definition)) === withoutSpace(body)
+  if (!isSame || !/STRICT_ALL_TABLES/.test(String(mode))) return 'was changed'
+  // A procedure keeps both, and converts its literals and results by them.
+  if (characterSet === 'utf8mb4' && /^utf8mb4_/.test(String(collation))) return null
+  return `was created by a session in ${characterSet} (${collation}), not utf8mb4`
 }
 
 /** Servers keep the body with or without its comments, and of `exactCollation` what they have executed. */

@@ -12,6 +12,7 @@ import {
   serverErrorOf,
 } from './errors.js'
 import type { Values } from './rows.js'
+import { literal } from './sql/quoting.js'
 
 /** A pool of mysql2, with promises or with callbacks. It is for the store alone: its sessions get their own settings. */
 export interface MysqlPool {
@@ -286,21 +287,42 @@ function acquire(pool: CallbackPool): Promise<Connection> {
 /** Connections that have their settings. */
 const preparedSessions = new WeakSet<Connection>()
 
+/** Settings of a session that the server may begin with otherwise, and that change what a statement does. */
+const plainSettings = [
+  'autocommit = 1',
+  'completion_type = 0',
+  // Loads, look-ups and `forgetPlayer` need all rows. DEFAULT would be the server's value.
+  'sql_select_limit = 18446744073709551615',
+  'sql_safe_updates = 0',
+]
+
+const characterSets = ['character_set_client', 'character_set_connection', 'character_set_results']
+
 /**
  * READ COMMITTED: a commit judges the rows as they are when it holds their locks, and takes no locks of gaps. Joins
  * without buffers: with a small table the optimizer would read and lock all of it. On a cluster a read waits until
  * the node has what the others have committed.
+ *
+ * @throws {MysqlStoreError} `UNSUPPORTED_CLIENT`: the connection is not utf8mb4, so that ids change on the way
  */
 async function prepareSession(connection: Connection, { lockTimeoutMs }: Limits): Promise<void> {
   if (preparedSessions.has(connection)) return
   const variables = await query(
     connection,
-    `SHOW VARIABLES WHERE Variable_name IN ('version', 'wsrep_on', 'innodb_lock_wait_timeout')`,
+    `SHOW VARIABLES WHERE Variable_name IN ('version', 'wsrep_on', ${characterSets.map(literal).join(', ')})`,
   )
   const settingOf = (name: string) => String(variables.find(([key]) => key === name)?.[1] ?? '')
+  for (const name of characterSets) {
+    if (settingOf(name) === 'utf8mb4') continue
+    throw new MysqlStoreError(
+      'UNSUPPORTED_CLIENT',
+      `${name} of the connection is ${settingOf(name)}; it must be utf8mb4, or ids are changed on the way: use the ` +
+        "pool's default charset",
+    )
+  }
   const isMaria = /mariadb/i.test(settingOf('version'))
   const settings = [
-    'autocommit = 1',
+    ...plainSettings,
     `innodb_lock_wait_timeout = ${Math.max(1, Math.round(lockTimeoutMs / 1000))}`,
     ...(isMaria
       ? ["tx_isolation = 'READ-COMMITTED'", 'join_cache_level = 0']

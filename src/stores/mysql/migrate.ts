@@ -57,15 +57,21 @@ export function mysqlMigrationSql(
   return [
     `-- Tables and procedures of bet-wallet, version ${schemaVersion}.`,
     '-- This file can be run again: tables and rows are kept, procedures are replaced.',
-    `SET @bet_wallet_sql_mode = @@SESSION.sql_mode, SESSION sql_mode = ${literal(procedureMode)};`,
+    `SET ${sessionVariables.map(name => `@bet_wallet_${name} = @@SESSION.${name}`).join(', ')};`,
+    `SET SESSION sql_mode = ${literal(procedureMode)};`,
+    '-- The character set of this file; procedures keep that of the session.',
+    'SET NAMES utf8mb4;',
     ...[...tableStatements(tables), ...indexes].map(statement => `${statement};`),
     'DELIMITER $$',
     ...procedureStatements(tables).map(statement => `${statement} $$`),
     'DELIMITER ;',
-    'SET SESSION sql_mode = @bet_wallet_sql_mode;',
+    `SET ${sessionVariables.map(name => `SESSION ${name} = @bet_wallet_${name}`).join(', ')};`,
     '',
   ].join('\n\n')
 }
+
+/** What the SQL changes in its session, and changes back. */
+const sessionVariables = ['sql_mode', 'character_set_client', 'character_set_results', 'collation_connection']
 
 /**
  * MariaDB replaces a procedure and keeps the rights on it. MySQL cannot: it drops the procedure first, and with it what

@@ -2,6 +2,7 @@
 import { lines, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import {
+  asText,
   balanceIsValid,
   balanceOf,
   balancePlus,
@@ -70,7 +71,7 @@ export function commitOneProcedure(tables: Tables): Procedure {
           SET verdict = 'committed';
         END;
 
-        SELECT 0, verdict, player_currency, balance_text, CAST(item_id AS char);
+        SELECT 0, verdict, player_currency, balance_text, ${asText('item_id')};
         ${commitNow}
       END`,
   })
@@ -106,7 +107,7 @@ function lockPlayer(tables: Tables): string {
   return sql`
     -- Lock order: the player, then the bet, in every commit. It does not wait for a locked player.
     SELECT true, ${currencyOf(tables, 'player')}, ${balanceOf(tables, 'player')},
-      CAST(player.${tables.players.columns.balance} AS char)
+      ${asText(`player.${tables.players.columns.balance}`)}
     INTO is_locked, player_currency, balance_before, balance_text
     FROM ${table} player
     WHERE ${player}
@@ -177,7 +178,7 @@ function write(tables: Tables): string {
       UPDATE ${players.table} player
       SET player.${balance} = ${balancePlus(tables, 'player', 'item_balance_delta')}
       WHERE ${player};
-      SELECT ${balanceOf(tables, 'player')}, CAST(player.${balance} AS char)
+      SELECT ${balanceOf(tables, 'player')}, ${asText(`player.${balance}`)}
       INTO balance_before, balance_text
       FROM ${players.table} player
       WHERE ${player};

@@ -2,6 +2,7 @@
 import { lines, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import {
+  asText,
   balanceIsValid,
   balanceOf,
   balancePlus,
@@ -218,7 +219,7 @@ function answer(tables: Tables): string {
   const { schema } = tables
   return sql`
     SELECT item.item_index, item.verdict, locked.currency,
-      CAST(locked.balance + COALESCE(locked.delta, 0) AS char), CAST(item.id AS char)
+      ${asText('locked.balance + COALESCE(locked.delta, 0)')}, ${asText('item.id')}
     FROM ${schema}.wallet_batch_items item
     LEFT JOIN ${schema}.wallet_batch_players locked ON locked.player_id = item.player_id;`
 }

@@ -19,6 +19,12 @@ export const exactCollation = '/*!80017 utf8mb4_0900_bin *//*M! utf8mb4_nopad_bi
 export const exactText = (length: number) =>
   `varchar(${length}) CHARACTER SET utf8mb4 COLLATE ${exactCollation}`
 
+/**
+ * A value as text. With its character set: otherwise a procedure returns text in that of the session that created it,
+ * which holds other ids as `????`.
+ */
+export const asText = (value: string) => `CAST(${value} AS char CHARACTER SET utf8mb4)`
+
 /** A change of a balance, in the unit of the column. */
 export const unitDecimal = 'decimal(65,20)'
 

@@ -2,6 +2,7 @@
 import { lines, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import {
+  asText,
   currencyOf,
   defineProcedure,
   exactText,
@@ -20,8 +21,8 @@ export const loadedTransactionColumns = [
 /** The SQL of a column of a stored transaction, as text. */
 export const transactionColumn = (column: string) =>
   column === 'wallet_transaction_id'
-    ? 'COALESCE(stored.reference, CAST(stored.id AS char))'
-    : `CAST(stored.${column} AS char)`
+    ? `COALESCE(stored.reference, ${asText('stored.id')})`
+    : asText(`stored.${column}`)
 
 /**
  * A row per key: its index, whether the server is read-only, then player, bet and transaction. All values are
@@ -36,8 +37,8 @@ export function loadQuery(tables: Tables, keys: string): string {
       item.key_index - 1,
       @@GLOBAL.read_only,
       IF(player.${players.columns.id} IS NULL, NULL, ${currencyOf(tables, 'player')}),
-      CAST(player.${players.columns.balance} AS char),
-      ${lines(loadedBetColumns.map(column => `CAST(${betColumn(tables, column)} AS char)`))},
+      ${asText(`player.${players.columns.balance}`)},
+      ${lines(loadedBetColumns.map(column => asText(betColumn(tables, column))))},
       ${lines(loadedTransactionColumns.map(transactionColumn))}
     FROM JSON_TABLE(${keys}, '$[*]' COLUMNS (
       key_index FOR ORDINALITY,

@@ -2,7 +2,7 @@
 import type { LookupIndex } from '../../database/lookup-indexes.js'
 import { lines, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
-import { currencyOf, exactText, isPlayer } from './fragments.js'
+import { asText, currencyOf, exactText, isPlayer } from './fragments.js'
 import { betColumn, joinLegacyBet, loadedBetColumns } from './legacy-bets.js'
 import { loadedTransactionColumns, transactionColumn } from './load.js'
 import { literal } from './quoting.js'
@@ -30,9 +30,7 @@ export const lookedUpBetColumns = ['bet_id', ...loadedBetColumns, 'recorded_at']
 const betFields = (tables: Tables) =>
   lines(
     lookedUpBetColumns.map(column =>
-      column === 'recorded_at'
-        ? 'CAST(bet.recorded_at AS char)'
-        : `CAST(${betColumn(tables, column)} AS char)`,
+      asText(column === 'recorded_at' ? 'bet.recorded_at' : betColumn(tables, column)),
     ),
   )
 
@@ -67,7 +65,7 @@ export function playerStatement(tables: Tables, limit: number): string {
       ${transactionFields(tables)},
       ${betFields(tables)},
       IF(player.${players.columns.id} IS NULL, NULL, ${currencyOf(tables, 'player')}),
-      CAST(player.${players.columns.balance} AS char)
+      ${asText(`player.${players.columns.balance}`)}
     FROM JSON_TABLE(?, '$' COLUMNS (player_key ${exactText(255)} PATH '$[0]')) item
     LEFT JOIN ${players.table} player ON ${isPlayer(tables, 'player', 'item.player_key')}
     LEFT JOIN (
