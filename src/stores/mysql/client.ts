@@ -366,10 +366,12 @@ async function inTransaction<T>(
   await query(connection, 'START TRANSACTION')
   let result: T
   try {
-    // It marks our database transaction: gone, if the hook has ended it, or a deadlock that the hook swallowed.
-    await query(connection, 'SAVEPOINT bet_wallet')
+    // It marks our database transaction: gone, if the hook has ended it, or a deadlock that the hook swallowed. A name
+    // that no hook can know: one that rolls back to it, or makes it again, would not be noticed.
+    const savepoint = `bet_wallet_${crypto.randomUUID().replaceAll('-', '')}`
+    await query(connection, `SAVEPOINT ${savepoint}`)
     result = await work(sessionOf(connection))
-    await query(connection, 'RELEASE SAVEPOINT bet_wallet').catch((error: unknown) => {
+    await query(connection, `RELEASE SAVEPOINT ${savepoint}`).catch((error: unknown) => {
       throw hasNumber(error, 1305)
         ? new CallbackFailed('withinTransaction swallowed a deadlock or ended the database transaction', {
             cause: error,

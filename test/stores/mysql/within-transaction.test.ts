@@ -125,6 +125,19 @@ describe.skipIf(noMariadb !== null)(`withinTransaction${reason}`, () => {
     expect(await wallet.balanceOf('alice')).toBe('100')
   })
 
+  test.each<[string, readonly string[]]>([
+    ['rolls back to a savepoint of our name', ['ROLLBACK TO SAVEPOINT bet_wallet']],
+    ['begins anew with a savepoint of our name', ['ROLLBACK', 'START TRANSACTION', 'SAVEPOINT bet_wallet']],
+  ])('that %s: nothing is answered as committed', async (_, statements) => {
+    await open(() => async query => {
+      for (const statement of statements) await query(statement)
+    })
+    const placed = wallet.store.commit(placeBet(1))
+    await expect(placed).rejects.toThrow()
+    expect(await wallet.recorded()).toEqual([])
+    expect(await wallet.balanceOf('alice')).toBe('100')
+  })
+
   test('its query does not work afterwards', async () => {
     let late: Parameters<Hook>[0] | null = null
     await open(() => async query => {

@@ -25,10 +25,10 @@ export const migrationLock = ({ schemaName }: Tables) => literal(`bet-wallet ${s
 
 /**
  * Procedures keep the sql_mode that they are created in: amounts that do not fit must be errors, whatever the mode of
- * the session or of PAM code that calls them.
+ * the session or of PAM code that calls them. Without NO_ENGINE_SUBSTITUTION: where the server allows InnoDB alone
+ * (`enforce_storage_engine`, `disabled_storage_engines`), the temporary tables of a batch are of InnoDB.
  */
-export const procedureMode =
-  'STRICT_TRANS_TABLES,STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'
+export const procedureMode = 'STRICT_TRANS_TABLES,STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO'
 
 /** The tables; each statement can be run again. None of them touches the players' table of a PAM. */
 export function tableStatements(tables: Tables): string[] {

@@ -1,0 +1,77 @@
+/** Settings that the sessions of a server begin with: none of them cuts or stops what the store does. */
+import mysql, { type Pool } from 'mysql2/promise'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createMysqlLookups, forgetPlayer } from '../../../src/stores/mysql/index.js'
+import { noMariadb } from '../../mariadb/installation.js'
+import { type MariadbServer, startMariadb } from '../../mariadb/server.js'
+import { keysOf, openWallet, placeBet, settle } from './wallet.js'
+
+const reason = noMariadb === null ? '' : ` (skipped: ${noMariadb})`
+
+const idOf = (number: number) => `player-${number}`
+const numbers = Array.from({ length: 30 }, (_, index) => index + 1)
+
+describe.skipIf(noMariadb !== null)(`settings of the server${reason}`, () => {
+  let server: MariadbServer
+  let admin: Pool
+  beforeAll(async () => {
+    server = await startMariadb()
+    admin = mysql.createPool(server.config)
+  })
+  afterAll(async () => {
+    await admin.end()
+    await server.stop()
+  })
+
+  test.each([
+    ['sql_select_limit', '20'],
+    ['sql_safe_updates', 'ON'],
+    ['completion_type', '1'],
+    ['completion_type', '2'],
+    ['enforce_storage_engine', 'InnoDB'],
+  ])('%s = %s', async (name, value) => {
+    const wallet = await opened()
+    await admin.query(`SET GLOBAL ${name} = ${value}`)
+    try {
+      await wallet.store.ready()
+      // In a batch with several items of each player.
+      const placed = await Promise.all(
+        [...numbers, ...numbers].map((player, index) =>
+          wallet.store.commit(placeBet(index, idOf(player), '10')),
+        ),
+      )
+      expect(placed.filter(({ status }) => status !== 'committed')).toEqual([])
+      for (const player of numbers) expect(await wallet.balanceOf(idOf(player))).toBe('80')
+
+      // More transactions of one bet, and of one player, than the limit.
+      await wallet.store.commit(placeBet('many', 'alice', '10'))
+      for (const number of numbers) {
+        const changes = settle('many', 'alice', '1')
+        changes.transaction.transactionId = `s-${number}`
+        if (changes.bet !== null) changes.bet.revision = number + 1
+        expect(await wallet.store.commit(changes)).toMatchObject({ status: 'committed' })
+      }
+      const lookups = createMysqlLookups(wallet.pool, { schema: wallet.schema, allowScan: true })
+      expect((await lookups.bet('b-many'))?.transactions).toHaveLength(31)
+      expect((await lookups.player('alice', { limit: 25 }))?.transactions).toHaveLength(25)
+      expect((await wallet.store.loadConfirmed(keysOf(placeBet(1, idOf(2))))).player?.balance).toMatch(/^80/)
+      expect(await forgetPlayer(wallet.pool, { schema: wallet.schema }, 'alice')).toMatchObject({
+        transactions: 31,
+      })
+      expect(
+        await wallet.rows("SELECT COUNT(*) FROM SCHEMA.wallet_transactions WHERE player_id = 'alice'"),
+      ).toEqual([[0]])
+    } finally {
+      await admin.query(`SET GLOBAL ${name} = DEFAULT`)
+      await wallet.close()
+    }
+  })
+
+  async function opened() {
+    const wallet = await openWallet({ admin, config: server.config, options: { connectionsMax: 1 } })
+    await admin.query(`INSERT INTO ${wallet.schema}.wallet_players VALUES ?`, [
+      numbers.map(number => [idOf(number), 'EUR', 100]),
+    ])
+    return wallet
+  }
+})
