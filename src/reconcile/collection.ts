@@ -5,7 +5,7 @@ import { countedOf } from './entry.js'
 import { explanationOf } from './explanations.js'
 import { createGroups, type GroupSum, magnitudeOf } from './groups.js'
 import { differingFields } from './pairs.js'
-import { type Judged, repairOf } from './repairs.js'
+import { type Judgement, repairOf } from './repairs.js'
 import { sendingOrder } from './sending-order.js'
 
 /** All differences of one kind. */
@@ -29,7 +29,7 @@ export interface Collected {
 }
 
 export interface Collection {
-  add(judged: Judged): void
+  add(judged: Judgement): void
   result(): Collected
   /** Per currency, the sum of the effects of all differences. */
   effects(): ReadonlyMap<string | null, Decimal>
@@ -41,7 +41,7 @@ const groupsMax = 100
 
 /**
  * @param max how many differences are kept of each kind: the largest, and of what never arrived the first to be sent
- * @param from the begin of the range
+ * @param from the start of the range
  * @param each is called with every difference
  */
 export function createCollection(
@@ -100,7 +100,7 @@ export function createCollection(
   }
 }
 
-function differenceOf(judged: Judged, from: string): Difference {
+function differenceOf(judged: Judgement, from: string): Difference {
   const { kind, row, record } = judged
   return {
     kind,
@@ -113,7 +113,8 @@ function differenceOf(judged: Judged, from: string): Difference {
   }
 }
 
-const isDuplicate = (kind: DifferenceKind) => kind === 'duplicate-there' || kind === 'conflict-there'
+const isDuplicate = (kind: DifferenceKind) =>
+  kind === 'duplicate-in-report' || kind === 'conflicting-in-report'
 
 /** What the wallet counts minus what the report counts; of a duplicate, the wallet has counted the first one. */
 function effectsOf(row: Difference['report'], record: Difference['wallet']): Difference['effects'] {

@@ -4,7 +4,7 @@ import type { ReportRow, WalletRecord } from './entry.js'
 
 /** Per kind, its title. In the order in which they are listed: the most urgent first. */
 export const kindTitles = {
-  'duplicate-here': "Twice in the wallet's records",
+  'duplicate-in-wallet': "Twice in the wallet's records",
   'other-player': 'Another player here',
   'other-bet': 'Another bet here',
   'other-currency': 'Another currency here',
@@ -12,16 +12,16 @@ export const kindTitles = {
   'other-type': 'Another type here',
   'other-operation': 'Another operation here',
   'never-arrived': 'Counted there, never arrived here',
-  'refused-here': 'Counted there, refused here',
+  'refused-by-wallet': 'Counted there, refused here',
   tombstone: 'Rolled back before its bet arrived',
   'rolled-back-twice': 'A second rollback of the same bet',
-  'missing-there': 'Counted here, missing there',
-  'refused-there': 'Counted here, refused there',
+  'missing-in-report': 'Counted here, missing there',
+  'refused-by-platform': 'Counted here, refused there',
   'uncollected-clawback': 'Clawback counted there, not collected here',
   'other-transaction-id': 'The same under another transactionId',
-  'duplicate-there': "Twice in the platform's report",
-  'conflict-there': "Twice in the platform's report, with other content",
-  midnight: 'Outside of the range on one side',
+  'duplicate-in-report': "Twice in the platform's report",
+  'conflicting-in-report': "Twice in the platform's report, with other content",
+  'out-of-range': 'Outside of the range on one side',
 } as const
 
 export type DifferenceKind = keyof typeof kindTitles
@@ -66,9 +66,9 @@ export interface Difference {
 export interface Finding {
   /**
    * `pair`: both sides have it. `row`, `record`: one side has it. `twice`: a further row of the report;
-   * `twice-here`: a further record; `operation`: a row and a record of another operation with the same id.
+   * `twice-in-wallet`: a further record; `operation`: a row and a record of another operation with the same id.
    */
-  shape: 'pair' | 'row' | 'record' | 'twice' | 'twice-here' | 'operation'
+  shape: 'pair' | 'row' | 'record' | 'twice' | 'twice-in-wallet' | 'operation'
   row: ReportRow | null
   record: WalletRecord | null
 }

@@ -44,7 +44,7 @@ export interface WalletRecord extends Entry {
 }
 
 /** What the wallet must not write, since the platform's report cannot say it. */
-export interface Hidden {
+export interface NotCompared {
   playerId: boolean
   type: boolean
   day: boolean
@@ -77,26 +77,28 @@ export function isId(text: string): boolean {
 const afterCompared = '\u001e'
 
 /** `P`, the transactionId, a tab: the key (D1). Then everything that is compared. Equal lines are equal rows. */
-function comparedOf(entry: Entry, hidden: Hidden): string {
+function comparedOf(entry: Entry, notCompared: NotCompared): string {
   const { operation, transactionId, betId, playerId, type, currency, amount, day, accepted, inRange } = entry
-  return `${letters[operation]}${transactionId}\t${betId}\t${hidden.playerId ? '' : (playerId ?? '')}\t${
-    hidden.type ? '' : (type ?? '')
-  }\t${accepted ? (currency ?? '') : ''}\t${amount ?? ''}\t${hidden.day ? '' : day}\t${accepted ? 'A' : 'R'}${inRange ? 'I' : 'O'}${afterCompared}`
+  return `${letters[operation]}${transactionId}\t${betId}\t${notCompared.playerId ? '' : (playerId ?? '')}\t${
+    notCompared.type ? '' : (type ?? '')
+  }\t${accepted ? (currency ?? '') : ''}\t${amount ?? ''}\t${notCompared.day ? '' : day}\t${accepted ? 'A' : 'R'}${inRange ? 'I' : 'O'}${afterCompared}`
 }
 
-export function lineOfRow(row: ReportRow, hidden: Hidden): string {
-  return `${comparedOf(row, hidden)}${row.line}\t${row.transactionDate ?? ''}`
+export function lineOfRow(row: ReportRow, notCompared: NotCompared): string {
+  return `${comparedOf(row, notCompared)}${row.line}\t${row.transactionDate ?? ''}`
 }
 
-export function lineOfRecord(record: WalletRecord, hidden: Hidden): string {
+export function lineOfRecord(record: WalletRecord, notCompared: NotCompared): string {
   const { recordedAt, transactionDate, errorCode, walletTransactionId, playerId, type } = record
-  return `${comparedOf(record, hidden)}${recordedAt}\t${transactionDate}\t${errorCode ?? ''}\t${walletTransactionId}\t${playerId}\t${type ?? ''}`
+  return `${comparedOf(record, notCompared)}${recordedAt}\t${transactionDate}\t${errorCode ?? ''}\t${walletTransactionId}\t${playerId}\t${type ?? ''}`
 }
 
 /** The part of a line that both sides write alike. */
 export const comparedPart = (line: string) => line.slice(0, line.indexOf(afterCompared))
 /** The key of a line: operation and transactionId. */
 export const keyOfLine = (line: string) => line.slice(0, line.indexOf('\t'))
+
+export const keyOf = ({ operation, transactionId }: Entry) => letters[operation] + transactionId
 
 /** Another operation may have used the same transactionId (D1). */
 export const keysOfOtherOperations = ({ operation, transactionId }: Entry) =>

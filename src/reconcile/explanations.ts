@@ -1,22 +1,22 @@
 /** Per kind of difference, one sentence that says what happened, with the amounts. */
 import { moneyText } from './amount-text.js'
 import type { ReportRow, WalletRecord } from './entry.js'
-import type { Judged } from './repairs.js'
+import type { Judgement } from './repairs.js'
 
-export function explanationOf(judged: Judged): string {
+export function explanationOf(judged: Judgement): string {
   const { kind, row, record } = judged
   const isAlsoAcross =
-    kind !== 'midnight' && row !== null && record !== null && row.inRange !== record.inRange
+    kind !== 'out-of-range' && row !== null && record !== null && row.inRange !== record.inRange
   return isAlsoAcross
     ? `${sentenceOf(judged)} It is also outside of the range on one side: recorded at ${record.recordedAt}.`
     : sentenceOf(judged)
 }
 
-function sentenceOf({ kind, row, record }: Judged): string {
+function sentenceOf({ kind, row, record }: Judgement): string {
   const there = row as ReportRow
   const here = record as WalletRecord
   switch (kind) {
-    case 'duplicate-here':
+    case 'duplicate-in-wallet':
       return `The wallet's records have this ${here.operation} twice.`
     case 'other-player':
       return `The platform names player ${there.playerId}; the wallet recorded it for player ${here.playerId}.`
@@ -32,25 +32,25 @@ function sentenceOf({ kind, row, record }: Judged): string {
       return `The platform counts a ${there.operation} of ${moneyText(there)}; the wallet recorded a ${here.operation} under this transactionId.`
     case 'never-arrived':
       return `The platform counts a ${there.operation} of ${moneyText(there)}. The wallet has no record of it: it never arrived, or was answered without a record (a fault, or a refusal by D8).`
-    case 'refused-here':
+    case 'refused-by-wallet':
       return `The platform counts ${moneyText(there)}; the wallet refused it with ${here.errorCode} and moved nothing.`
     case 'tombstone':
       return tombstoneText(row, record)
     case 'rolled-back-twice':
       return `${row === null ? 'The report does not have it' : `The platform counts ${moneyText(there)}`}; the bet was rolled back before, so this rollback moved nothing.`
-    case 'missing-there':
+    case 'missing-in-report':
       return `The wallet recorded a ${here.operation} of ${moneyText(here)} at ${here.recordedAt}; the report does not have it.`
-    case 'refused-there':
+    case 'refused-by-platform':
       return `The wallet recorded a ${here.operation} of ${moneyText(here)} at ${here.recordedAt}; the platform counts it as refused.`
     case 'uncollected-clawback':
       return `The platform counts a clawback of ${moneyText(there)}. The player's funds did not cover it: the wallet refused it with ${here.errorCode} and moved nothing.`
     case 'other-transaction-id':
       return `The platform counts ${moneyText(there)} under ${there.transactionId}; the wallet moved it under ${here.transactionId}.`
-    case 'duplicate-there':
+    case 'duplicate-in-report':
       return `Line ${there.line} repeats the ${there.operation}: ${moneyText(there)} counted once more than it moved.`
-    case 'conflict-there':
+    case 'conflicting-in-report':
       return `Line ${there.line} has the transactionId of another row, with other content (${moneyText(there)}): only one of the two was executed.`
-    case 'midnight':
+    case 'out-of-range':
       return midnightText(row, record)
   }
 }

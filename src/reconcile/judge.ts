@@ -4,7 +4,7 @@ import { isZero } from '../money.js'
 import type { DifferenceKind, Finding } from './difference.js'
 import type { ReportRow, WalletRecord } from './entry.js'
 import { differingFields } from './pairs.js'
-import type { Judged } from './repairs.js'
+import type { Judgement } from './repairs.js'
 
 /** The look-ups that a judge uses, with the limit and the missing index behind them. */
 export interface JudgeLookups {
@@ -50,17 +50,17 @@ export function limitedLookups(
 }
 
 /** What a judge needs to know of the reconciliation. */
-export interface Judging {
+export interface JudgeContext {
   lookups: JudgeLookups
   isInRange(date: string): boolean
   recordOf(transaction: RecordedTransaction): WalletRecord
 }
 
 /** @param findings all of one bet */
-export async function judgeBet(findings: readonly Finding[], judging: Judging): Promise<Judged[]> {
+export async function judgeBet(findings: readonly Finding[], context: JudgeContext): Promise<Judgement[]> {
   const { paired, others } = pairByContent(findings)
-  const judged: Judged[] = [...paired]
-  for (const finding of others) judged.push(await judge(finding, others, judging))
+  const judged: Judgement[] = [...paired]
+  for (const finding of others) judged.push(await judge(finding, others, context))
   return judged
 }
 
@@ -68,8 +68,8 @@ const isCountedThere = ({ shape, row, record }: Finding) =>
   shape === 'row' || (shape === 'pair' && row?.accepted === true && record?.accepted === false)
 
 /** A row that the wallet did not execute, and a record that the report does not have: the same but for the id. */
-function pairByContent(findings: readonly Finding[]): { paired: Judged[]; others: Finding[] } {
-  const paired: Judged[] = []
+function pairByContent(findings: readonly Finding[]): { paired: Judgement[]; others: Finding[] } {
+  const paired: Judgement[] = []
   const others: Finding[] = []
   const free = findings.filter(({ shape }) => shape === 'record')
   for (const finding of findings) {
@@ -88,23 +88,27 @@ function pairByContent(findings: readonly Finding[]): { paired: Judged[]; others
 const isSame = (row: ReportRow, record: WalletRecord) =>
   row.operation === record.operation && row.amount !== null && differingFields(row, record).length === 0
 
-async function judge(finding: Finding, others: readonly Finding[], judging: Judging): Promise<Judged> {
+async function judge(
+  finding: Finding,
+  others: readonly Finding[],
+  context: JudgeContext,
+): Promise<Judgement> {
   const { shape, row, record } = finding
   switch (shape) {
-    case 'twice-here':
-      return { ...finding, kind: 'duplicate-here' }
+    case 'twice-in-wallet':
+      return { ...finding, kind: 'duplicate-in-wallet' }
     case 'operation':
       return { ...finding, kind: 'other-operation' }
     case 'twice': {
       const isSameContent = differingFields(row as ReportRow, record as WalletRecord).length === 0
-      return { ...finding, kind: isSameContent ? 'duplicate-there' : 'conflict-there' }
+      return { ...finding, kind: isSameContent ? 'duplicate-in-report' : 'conflicting-in-report' }
     }
     case 'pair':
-      return { ...finding, kind: await kindOfPair(row as ReportRow, record as WalletRecord, others, judging) }
+      return { ...finding, kind: await kindOfPair(row as ReportRow, record as WalletRecord, others, context) }
     case 'row':
-      return await judgeRow(finding, row as ReportRow, others, judging)
+      return await judgeRow(finding, row as ReportRow, others, context)
     case 'record':
-      return { ...finding, kind: await kindOfRecord(record as WalletRecord, others, judging) }
+      return { ...finding, kind: await kindOfRecord(record as WalletRecord, others, context) }
   }
 }
 
@@ -121,49 +125,49 @@ async function kindOfPair(
   row: ReportRow,
   record: WalletRecord,
   others: readonly Finding[],
-  judging: Judging,
+  context: JudgeContext,
 ): Promise<DifferenceKind> {
   if (row.accepted && !record.accepted) {
     if (record.operation === 'unsettlement') return 'uncollected-clawback'
-    return (await isTombstoned(row, record, others, judging)) ? 'tombstone' : 'refused-here'
+    return (await isTombstoned(row, record, others, context)) ? 'tombstone' : 'refused-by-wallet'
   }
-  if (!row.accepted && record.accepted) return 'refused-there'
+  if (!row.accepted && record.accepted) return 'refused-by-platform'
   const fields = differingFields(row, record).map(({ field }) => field)
   const [, kind] = kindOfField.find(([field]) => fields.includes(field as (typeof fields)[number])) ?? []
   if (kind === 'other-amount' && record.operation === 'rollbackbet' && isZero(record.amount ?? '0')) {
-    return (await kindOfEmptyRollback(record, others, judging)) ?? kind
+    return (await kindOfEmptyRollback(record, others, context)) ?? kind
   }
-  return kind ?? 'midnight'
+  return kind ?? 'out-of-range'
 }
 
 async function judgeRow(
   finding: Finding,
   row: ReportRow,
   others: readonly Finding[],
-  judging: Judging,
-): Promise<Judged> {
-  const recorded = (await judging.lookups.transaction(row.transactionId)) ?? []
+  context: JudgeContext,
+): Promise<Judgement> {
+  const recorded = (await context.lookups.transaction(row.transactionId)) ?? []
   const elsewhere = recorded.find(({ operation }) => operation === row.operation)
   if (elsewhere !== undefined) {
-    const record = { ...judging.recordOf(elsewhere), inRange: false }
-    return { shape: 'pair', row, record, kind: await kindOfPair(row, record, others, judging) }
+    const record = { ...context.recordOf(elsewhere), inRange: false }
+    return { shape: 'pair', row, record, kind: await kindOfPair(row, record, others, context) }
   }
   return {
     ...finding,
-    kind: (await isTombstoned(row, null, others, judging)) ? 'tombstone' : 'never-arrived',
+    kind: (await isTombstoned(row, null, others, context)) ? 'tombstone' : 'never-arrived',
   }
 }
 
 async function kindOfRecord(
   record: WalletRecord,
   others: readonly Finding[],
-  judging: Judging,
+  context: JudgeContext,
 ): Promise<DifferenceKind> {
-  if (!judging.isInRange(record.transactionDate)) return 'midnight'
+  if (!context.isInRange(record.transactionDate)) return 'out-of-range'
   if (record.operation === 'rollbackbet' && isZero(record.amount ?? '0')) {
-    return (await kindOfEmptyRollback(record, others, judging)) ?? 'missing-there'
+    return (await kindOfEmptyRollback(record, others, context)) ?? 'missing-in-report'
   }
-  return 'missing-there'
+  return 'missing-in-report'
 }
 
 /** Whether this placebet is one that was rolled back before it arrived (D11). */
@@ -171,7 +175,7 @@ async function isTombstoned(
   row: ReportRow,
   record: WalletRecord | null,
   others: readonly Finding[],
-  { lookups }: Judging,
+  { lookups }: JudgeContext,
 ): Promise<boolean> {
   if (row.operation !== 'placebet') return false
   // A late placebet is refused with INVALID_BET; any other refusal has a reason of its own.
@@ -197,7 +201,7 @@ const isTakenBet = ({ operation, refusal }: RecordedTransaction) =>
 async function kindOfEmptyRollback(
   record: WalletRecord,
   others: readonly Finding[],
-  { lookups }: Judging,
+  { lookups }: JudgeContext,
 ): Promise<DifferenceKind | null> {
   const history = await lookups.bet(record.betId)
   if (history !== null) {

@@ -51,13 +51,20 @@ export interface ReportMapping {
   signs?: 'unsigned' | 'player' | 'platform'
 }
 
+/** What a word for an operation means. */
+export interface Meaning {
+  operation: Operation
+  /** The type that the word implies; `null`: none. */
+  type: string | null
+}
+
 /** A mapping with its defaults. */
 export interface Mapping {
   columns: ReadonlyMap<Field, string>
   constants: ReadonlyMap<Field, string>
   /** Columns that the mapping names must exist, as the required ones must. */
   isRequired(field: Field): boolean
-  operations: ReadonlyMap<string, { operation: Operation; type: string | null } | null>
+  operations: ReadonlyMap<string, Meaning | null>
   types: ReadonlyMap<string, string>
   statuses: ReadonlyMap<string, 'accepted' | 'refused' | null>
   delimiter: string | undefined
@@ -131,7 +138,7 @@ function constantOf(field: Field, column: unknown): string {
   return invalid(`columns.${field} must be the name of a column, or { "value": "…" }`)
 }
 
-function operationOf(word: string, to: unknown): { operation: Operation; type: string | null } | null {
+function operationOf(word: string, to: unknown): Meaning | null {
   if (to === null) return null
   const [name = '', type = null, ...more] = typeof to === 'string' ? to.split(' ') : []
   const operation = oneOf(`operations.${word}`, name, operationNames)

@@ -2,6 +2,7 @@
 import type { Finding } from './difference.js'
 import {
   comparedPart,
+  keyOf,
   keyOfLine,
   keysOfOtherOperations,
   type ReportRow,
@@ -17,8 +18,10 @@ export interface PairSink {
   equal(): void
   /** One side refused it, and the other one does not have it: no money moved. */
   refusalAlone(): void
-  /** A row that states no amount: it now has the amount and currency of its record. */
-  unstated(row: ReportRow): void
+  /** A row that states no amount: it now has that of its record, and its currency unless it states one. */
+  withoutAmount(row: ReportRow): void
+  /** A record without a currency: it now has that of its row. */
+  withoutCurrency(record: WalletRecord): void
 }
 
 /** The values of a row and its record that differ. What one of them does not say is not compared. */
@@ -38,7 +41,7 @@ export function differingFields(row: ReportRow, record: WalletRecord) {
 }
 
 /** Whether both count it, but on different days, or one of them outside of the range. */
-export function isAcrossMidnight(row: ReportRow, record: WalletRecord): boolean {
+export function isOnOtherDay(row: ReportRow, record: WalletRecord): boolean {
   if (!row.accepted || !record.accepted) return false
   return row.inRange !== record.inRange || (row.inRange && row.day !== '' && row.day !== record.day)
 }
@@ -62,25 +65,27 @@ export function comparePartition(
   }
 
   const alone: ReportRow[] = []
-  for (const line of others) {
-    const row = rowOfLine(line)
-    const { record, isTaken } = records.get(keyOfLine(line))
+  // Of two rows with one key, a refused one must not take the record from an accepted one.
+  const rows = others.map(rowOfLine).sort((one, other) => Number(other.accepted) - Number(one.accepted))
+  for (const row of rows) {
+    const key = keyOf(row)
+    const { record, isTaken } = records.get(key)
     if (record === null) alone.push(row)
     else if (isTaken) foundTwice(row, record, sink)
     else {
-      records.take(keyOfLine(line))
+      records.take(key)
       comparePair(row, record, sink)
     }
   }
 
   for (const row of alone) {
     if (!row.inRange) continue
-    const key = row.accepted
+    const otherKey = row.accepted
       ? keysOfOtherOperations(row).find(other => records.agrees(other, row))
       : undefined
-    if (key !== undefined) {
-      sink.found({ shape: 'operation', row, record: records.get(key).record })
-      records.take(key)
+    if (otherKey !== undefined) {
+      sink.found({ shape: 'operation', row, record: records.get(otherKey).record })
+      records.take(otherKey)
     } else if (row.accepted) sink.found({ shape: 'row', row, record: null })
     else sink.refusalAlone()
   }
@@ -94,20 +99,25 @@ export function comparePartition(
 
 function comparePair(row: ReportRow, record: WalletRecord, sink: PairSink): void {
   if (!row.inRange && !record.inRange) return
+  if (record.currency === null && row.currency !== null) {
+    record.currency = row.currency
+    if (record.inRange) sink.withoutCurrency(record)
+  }
   if (row.accepted && row.amount === null && record.accepted) {
     row.amount = record.amount
-    row.currency = record.currency
-    if (row.inRange) sink.unstated(row)
+    row.currency ??= record.currency
+    if (row.inRange) sink.withoutAmount(row)
   }
   const agrees = row.accepted === record.accepted && differingFields(row, record).length === 0
-  if (!agrees || isAcrossMidnight(row, record)) sink.found({ shape: 'pair', row, record })
+  if (!agrees || isOnOtherDay(row, record)) sink.found({ shape: 'pair', row, record })
   else if (row.inRange && record.inRange) sink.equal()
 }
 
 function foundTwice(row: ReportRow, record: WalletRecord, sink: PairSink): void {
   if (!row.inRange) return
   if (!row.accepted) sink.refusalAlone()
-  else sink.found({ shape: 'twice', row, record })
+  // The record is a refusal that a refused row of this key has taken: this row was never executed.
+  else sink.found({ shape: record.accepted ? 'twice' : 'pair', row, record })
 }
 
 /** The records of a partition, each taken by one row at most. */
@@ -127,7 +137,7 @@ class Records {
       }
       this.#taken[index] = 1
       const record = recordOfLine(line)
-      if (record.inRange) sink.found({ shape: 'twice-here', row: null, record })
+      if (record.inRange) sink.found({ shape: 'twice-in-wallet', row: null, record })
     }
   }
 

@@ -6,9 +6,17 @@ import { add, type Decimal, isZero, subtract } from '../money.js'
 import { type OptionChecks, optionChecks } from '../option-checks.js'
 import { type Collected, type Collection, createCollection } from './collection.js'
 import type { Difference, Finding } from './difference.js'
-import { countedOf, type Hidden, lineOfRecord, lineOfRow, recordOfLine, rowOfLine } from './entry.js'
+import {
+  countedOf,
+  lineOfRecord,
+  lineOfRow,
+  type NotCompared,
+  recordOfLine,
+  rowOfLine,
+  type WalletRecord,
+} from './entry.js'
 import { ReconcileError } from './errors.js'
-import { type Judging, judgeBet, limitedLookups } from './judge.js'
+import { type JudgeContext, judgeBet, limitedLookups } from './judge.js'
 import { mappingOf, type ReportMapping } from './mapping.js'
 import { comparePartition } from './pairs.js'
 import { type OpenedReport, openReport } from './report-rows.js'
@@ -112,11 +120,11 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
   )
   try {
     const opened = await openReport(options.report, mappingOf(options.mapping), isInRange)
-    const hidden = hiddenBy(opened, notes)
+    const notCompared = notComparedBy(opened, notes)
     const read = new Reading(options)
-    const report = await read.report(opened, hidden, sides.report)
-    const wallet = await read.wallet(settings, hidden, sides.wallet)
-    const compared = compareSides(sides)
+    const report = await read.report(opened, notCompared, sides.report)
+    const wallet = await read.wallet(settings, notCompared, sides.wallet)
+    const compared = compareSides(sides, record => wallet.totals.moveToCurrency(dayOf(record, notCompared)))
     sides.findings.seal()
     await judgeFindings(sides.findings, collection, {
       isInRange,
@@ -125,7 +133,7 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
     })
     const totals = totalsOf(report.totals, wallet.totals)
     const currencies = currencyTotalsOf(totals)
-    checkSums(currencies, collection, compared.unstated)
+    checkSums(currencies, collection, compared.withoutAmount)
     const collected = collection.result()
     const isEqual = collected.kinds.length === 0
     const isEmpty = report.rows + wallet.rows === 0
@@ -194,15 +202,18 @@ function timeOf(name: string, value: string): string {
 }
 
 /** What the report does not say is not compared, and the result says so. */
-function hiddenBy({ has, hasTypes }: OpenedReport, notes: string[]): Hidden {
-  const hidden = { playerId: !has('playerId'), type: !hasTypes, day: !has('transactionDate') }
-  if (hidden.playerId) notes.push('The report has no players: they were not compared.')
-  if (hidden.type) notes.push('The report has no types of settlements: they were not compared.')
-  if (hidden.day)
+function notComparedBy({ has, hasTypes }: OpenedReport, notes: string[]): NotCompared {
+  const notCompared = { playerId: !has('playerId'), type: !hasTypes, day: !has('transactionDate') }
+  if (notCompared.playerId) notes.push('The report has no players: they were not compared.')
+  if (notCompared.type) notes.push('The report has no types of settlements: they were not compared.')
+  if (notCompared.day)
     notes.push('The report has no dates: all of its rows count in the range, and days are not compared.')
   if (!has('status')) notes.push('The report has no statuses: all of its rows count as accepted.')
-  return hidden
+  return notCompared
 }
+
+const dayOf = (record: WalletRecord, notCompared: NotCompared): WalletRecord =>
+  notCompared.day ? { ...record, day: '' } : record
 
 const progressEvery = 100_000
 
@@ -220,13 +231,13 @@ class Reading {
     if (this.#progress[side] % progressEvery === 0) this.#options.onProgress?.({ ...this.#progress })
   }
 
-  async report(opened: OpenedReport, hidden: Hidden, spool: Spool) {
+  async report(opened: OpenedReport, notCompared: NotCompared, spool: Spool) {
     const totals = new SideTotals()
     let rows = 0
     let outside = 0
     for await (const batch of opened.rows) {
       for (const row of batch) {
-        spool.add(partitionOf(row.transactionId), lineOfRow(row, hidden))
+        spool.add(partitionOf(row.transactionId), lineOfRow(row, notCompared))
         if (row.inRange) {
           totals.add(row)
           rows += 1
@@ -238,16 +249,16 @@ class Reading {
     return { totals, rows, outside }
   }
 
-  async wallet({ from, to, marginMs, isInRange }: Settings, hidden: Hidden, spool: Spool) {
+  async wallet({ from, to, marginMs, isInRange }: Settings, notCompared: NotCompared, spool: Spool) {
     const totals = new SideTotals()
     let rows = 0
     const moved = (time: string, ms: number) => new Date(Date.parse(time) + ms).toISOString()
     const range = { from: moved(from, -marginMs), to: moved(to, marginMs) }
     for await (const transaction of this.#options.lookups.transactions(range)) {
       const record = recordOf(transaction, isInRange)
-      spool.add(partitionOf(record.transactionId), lineOfRecord(record, hidden))
+      spool.add(partitionOf(record.transactionId), lineOfRecord(record, notCompared))
       if (record.inRange) {
-        totals.add(hidden.day ? { ...record, day: '' } : record)
+        totals.add(dayOf(record, notCompared))
         rows += 1
       }
       this.#count('wallet')
@@ -260,21 +271,16 @@ class Reading {
 interface Compared {
   rows: { equal: number; refusedAlone: number }
   /** Per currency, what rows without an amount have moved. */
-  unstated: ReadonlyMap<string | null, Decimal>
+  withoutAmount: ReadonlyMap<string | null, Decimal>
 }
 
 /** Compares partition by partition. The findings go to a spool by bet. */
-function compareSides({
-  report,
-  wallet,
-  findings,
-}: {
-  report: Spool
-  wallet: Spool
-  findings: Spool
-}): Compared {
+function compareSides(
+  { report, wallet, findings }: { report: Spool; wallet: Spool; findings: Spool },
+  withoutCurrency: (record: WalletRecord) => void,
+): Compared {
   const rows = { equal: 0, refusedAlone: 0 }
-  const unstated = new Map<string | null, Decimal>()
+  const withoutAmount = new Map<string | null, Decimal>()
   for (let partition = 0; partition < partitions; partition += 1) {
     comparePartition(report.chunks(partition), wallet.chunks(partition), {
       found: finding => findings.add(partitionOf(betIdOf(finding)), lineOfFinding(finding)),
@@ -284,16 +290,18 @@ function compareSides({
       refusalAlone: () => {
         rows.refusedAlone += 1
       },
-      unstated: row => unstated.set(row.currency, add(unstated.get(row.currency) ?? '0', countedOf(row))),
+      withoutCurrency,
+      withoutAmount: row =>
+        withoutAmount.set(row.currency, add(withoutAmount.get(row.currency) ?? '0', countedOf(row))),
     })
   }
-  return { rows, unstated }
+  return { rows, withoutAmount }
 }
 
 const betIdOf = ({ row, record }: Finding) => (row ?? record)?.betId ?? ''
 
-/** Nothing is hidden in a finding: the judge and the reader need all of it. */
-const allShown: Hidden = { playerId: false, type: false, day: false }
+/** Nothing is notCompared in a finding: the judge and the reader need all of it. */
+const allShown: NotCompared = { playerId: false, type: false, day: false }
 /** Between row and record. No value has control characters. */
 const beforeRecord = '\u001d'
 
@@ -313,7 +321,7 @@ function findingOfLine(line: string): Finding {
   }
 }
 
-async function judgeFindings(spool: Spool, collection: Collection, judging: Judging): Promise<void> {
+async function judgeFindings(spool: Spool, collection: Collection, context: JudgeContext): Promise<void> {
   for (let partition = 0; partition < partitions; partition += 1) {
     const bets = new Map<string, Finding[]>()
     for (const line of linesOf(spool, partition)) {
@@ -323,7 +331,7 @@ async function judgeFindings(spool: Spool, collection: Collection, judging: Judg
       else ofBet.push(finding)
     }
     for (const findings of bets.values()) {
-      for (const judged of await judgeBet(findings, judging)) collection.add(judged)
+      for (const judged of await judgeBet(findings, context)) collection.add(judged)
     }
   }
 }
@@ -332,13 +340,17 @@ async function judgeFindings(spool: Spool, collection: Collection, judging: Judg
 function checkSums(
   currencies: readonly CurrencyTotal[],
   collection: Collection,
-  unstated: ReadonlyMap<string | null, Decimal>,
+  withoutAmount: ReadonlyMap<string | null, Decimal>,
 ): void {
   const effects = collection.effects()
-  const all = new Set([...currencies.map(({ currency }) => currency), ...effects.keys(), ...unstated.keys()])
+  const all = new Set([
+    ...currencies.map(({ currency }) => currency),
+    ...effects.keys(),
+    ...withoutAmount.keys(),
+  ])
   for (const currency of all) {
     const difference = currencies.find(total => total.currency === currency)?.difference ?? '0'
-    const explained = add(effects.get(currency) ?? '0', unstated.get(currency) ?? '0')
+    const explained = add(effects.get(currency) ?? '0', withoutAmount.get(currency) ?? '0')
     const rest = subtract(difference, explained)
     if (!isZero(rest)) {
       throw new Error(

@@ -5,7 +5,7 @@ import type { DifferenceKind, Finding, Repair, RepairCall } from './difference.j
 import type { Entry, ReportRow, WalletRecord } from './entry.js'
 
 /** A finding whose kind is known. */
-export interface Judged extends Finding {
+export interface Judgement extends Finding {
   kind: DifferenceKind
 }
 
@@ -20,10 +20,10 @@ const operator = (text: string, calls: readonly (RepairCall | null)[] = []): Rep
 
 const afterwards = 'Ask the platform first.'
 
-/** @param from the begin of the range: the date of a call for a row without one */
-export function repairOf({ kind, row, record }: Judged, from: string): Repair {
+/** @param from the start of the range: the date of a call for a row without one */
+export function repairOf({ kind, row, record }: Judgement, from: string): Repair {
   switch (kind) {
-    case 'duplicate-here':
+    case 'duplicate-in-wallet':
       return operator(
         'Guard 1 of the store contract is violated: the transaction is recorded twice. Stop the wallet, and check the primary key of the transactions.',
       )
@@ -43,7 +43,7 @@ export function repairOf({ kind, row, record }: Judged, from: string): Repair {
       return otherType(row as ReportRow, record as WalletRecord)
     case 'never-arrived':
       return neverArrived(row as ReportRow, from)
-    case 'refused-here':
+    case 'refused-by-wallet':
       return platform(
         'The refusal is final and is replayed to every retry (D6): no call can change it. The platform cancels it.',
       )
@@ -53,8 +53,8 @@ export function repairOf({ kind, row, record }: Judged, from: string): Repair {
       )
     case 'rolled-back-twice':
       return platform('The stake is returned once (D12). The platform counts one rollback of the bet.')
-    case 'missing-there':
-    case 'refused-there':
+    case 'missing-in-report':
+    case 'refused-by-platform':
       return missingThere(record as WalletRecord)
     case 'uncollected-clawback':
       return platform(
@@ -64,13 +64,13 @@ export function repairOf({ kind, row, record }: Judged, from: string): Repair {
       return platform(
         'The money moved once. The platform names the transactionId under which it was answered with success.',
       )
-    case 'duplicate-there':
+    case 'duplicate-in-report':
       return platform('The money moved once here. The platform counts the row once.')
-    case 'conflict-there':
+    case 'conflicting-in-report':
       return platform(
         'A transactionId with other content is refused with TRANSACTION_CONFLICT (D4). The platform sends the second one under a transactionId of its own, or takes it out of its report.',
       )
-    case 'midnight':
+    case 'out-of-range':
       return noRepair(outsideText(row))
   }
 }

@@ -1,11 +1,11 @@
 /** The platform's report as rows that can be compared. */
-import { JsonNumber, parseDecimal } from '../money.js'
+import { decimalsOf, JsonNumber, parseDecimal, wholeDigitsOf } from '../money.js'
 import { parseDate } from '../requests.js'
 import { type CsvRecord, csvRecords } from './csv.js'
 import { isId, type ReportRow } from './entry.js'
 import { invalidRow, ReconcileError, shown } from './errors.js'
 import { type JsonRecord, jsonRecords } from './json-lines.js'
-import { type Field, fields, type Mapping, operationTypes } from './mapping.js'
+import { type Field, fields, type Mapping, type Meaning, operationTypes } from './mapping.js'
 import { type ReportSource, textChunks } from './text-chunks.js'
 
 /** The platform's report, opened: what it says, and its rows. */
@@ -22,7 +22,7 @@ export interface OpenedReport {
 /** A row before its values are read: a value per field, in their order; `undefined` where there is none. */
 type Values = readonly unknown[]
 
-const placeOf = Object.fromEntries(fields.map((field, place) => [field, place])) as Record<Field, number>
+const indexOf = Object.fromEntries(fields.map((field, place) => [field, place])) as Record<Field, number>
 
 /**
  * Opens the platform's report: JSON lines if it begins with `{`, otherwise CSV with a header.
@@ -39,7 +39,7 @@ export async function openReport(
   const has = (field: Field) => mapping.constants.has(field) || opened.has(field)
   let ignored = 0
   async function* rows(): AsyncGenerator<ReportRow[]> {
-    const reader = rowReader(mapping, isInRange)
+    const reader = rowReader(mapping, isInRange, has('status'))
     for await (const records of opened.records) {
       const batch: ReportRow[] = []
       for (const { line, values } of records) {
@@ -96,12 +96,11 @@ async function openCsv(chunks: AsyncIterable<string>, mapping: Mapping): Promise
   const batches = csvRecords(chunks, mapping.delimiter)
   const [head, ...others] = await firstOf(batches)
   const header = (head?.cells ?? []).map(cell => cell.trim())
-  const twice = header.find((name, index) => name !== '' && header.indexOf(name) !== index)
   const indexes = new Map<Field, number>()
   for (const [field, column] of mapping.columns) {
     const index = header.indexOf(column)
     if (index === -1) missingColumn(field, column, mapping, header)
-    else if (column === twice) invalidRow(1, column, 'the header has this column twice')
+    else if (header.includes(column, index + 1)) invalidRow(1, column, 'the header has this column twice')
     else indexes.set(field, index)
   }
   const at = fields.map(field => indexes.get(field) ?? -1)
@@ -155,15 +154,13 @@ function missingColumn(field: Field, column: string, mapping: Mapping, found: re
 const currencyText = /^[A-Za-z0-9._-]{1,16}$/
 
 /** @returns reads one row; `null` for a row that the mapping ignores */
-function rowReader(mapping: Mapping, isInRange: (date: string) => boolean) {
+function rowReader(mapping: Mapping, isInRange: (date: string) => boolean, hasStatuses: boolean) {
   const read = new ValueReader(mapping)
   return (line: number, values: Values): ReportRow | null => {
     const meaning = read.word(line, 'operation', values, mapping.operations)
     if (meaning === null) return null
-    const status =
-      read.text(line, 'status', values) === ''
-        ? 'accepted'
-        : read.word(line, 'status', values, mapping.statuses)
+    // An empty status is a word as any other: platforms write it for what failed, or for what did not.
+    const status = hasStatuses ? read.word(line, 'status', values, mapping.statuses) : 'accepted'
     if (status === null) return null
     const { operation } = meaning
     const accepted = status === 'accepted'
@@ -176,7 +173,7 @@ function rowReader(mapping: Mapping, isInRange: (date: string) => boolean) {
       transactionId: read.id(line, 'transactionId', values),
       betId: read.id(line, 'betId', values),
       playerId: read.text(line, 'playerId', values) === '' ? null : read.id(line, 'playerId', values),
-      type: meaning.type ?? read.type(line, values, operationTypes(operation)),
+      type: read.type(line, values, meaning),
       accepted,
       amount,
       currency,
@@ -205,7 +202,7 @@ class ValueReader {
   }
 
   #value(field: Field, values: Values): unknown {
-    return this.#constants[placeOf[field]] ?? values[placeOf[field]]
+    return this.#constants[indexOf[field]] ?? values[indexOf[field]]
   }
 
   /** Empty where there is none. */
@@ -241,12 +238,23 @@ class ValueReader {
     return parseDate(value) ?? invalidRow(line, column, `${shown(value)} is no ISO 8601 date and time`)
   }
 
-  /** @param types those of the operation; `null`: it has none */
-  type(line: number, values: Values, types: readonly string[] | null): string | null {
-    if (types === null || this.text(line, 'type', values) === '') return null
+  /** @param meaning of the operation's word, which may imply a type */
+  type(line: number, values: Values, { operation, type: implied }: Meaning): string | null {
+    const types = operationTypes(operation)
+    const isEmpty = this.text(line, 'type', values) === ''
+    if (types === null || (isEmpty && (implied !== null || !this.#mapping.types.has('')))) return implied
     const type = this.word(line, 'type', values, this.#mapping.types)
-    if (types.includes(type)) return type
-    return invalidRow(line, this.columnOf('type'), `${type} does not fit the operation: ${types.join(', ')}`)
+    if (!types.includes(type)) {
+      return invalidRow(
+        line,
+        this.columnOf('type'),
+        `${type} does not fit the operation: ${types.join(', ')}`,
+      )
+    }
+    if (implied === null || implied === type) return type
+    const word = shown(this.text(line, 'operation', values))
+    const problem = `${type} contradicts the operation ${word}, which is ${operation} ${implied}`
+    return invalidRow(line, this.columnOf('type'), problem)
   }
 
   currency(line: number, values: Values): string | null {
@@ -261,6 +269,10 @@ class ValueReader {
   }
 }
 
+/** Those of the wallet's amounts (D22). Sums of millions of them stay below the 40 digits of a decimal. */
+const wholeDigitsMax = 15
+const decimalsMax = 18
+
 /** Whether the operation may have no amount in a report: the interface's calls have none (spec 4.2, 4.3). */
 const mayBeEmpty = ['unsettlement', 'rollbackbet']
 
@@ -270,6 +282,9 @@ function amountReader({ decimalPoint, signs }: Mapping, columnOf: (field: Field)
     const invalid = (problem: string) => invalidRow(line, columnOf('amount'), problem)
     if (value === undefined || value === null || value === '') {
       return mayBeEmpty.includes(operation) ? null : invalid('is empty')
+    }
+    if (typeof value !== 'string' && typeof value !== 'number' && !(value instanceof JsonNumber)) {
+      return invalid(`must be a number or text, not ${shown(value)}`)
     }
     let text = String(value)
     if (typeof value === 'number' && parseDecimal(value) === null)
@@ -282,6 +297,10 @@ function amountReader({ decimalPoint, signs }: Mapping, columnOf: (field: Field)
     if (parsed === null || parsed.startsWith('-')) {
       const point = decimalPoint === ',' ? 'a decimal comma' : 'a decimal point'
       return invalid(`${shown(value)} is no decimal with ${point} and without separators of thousands`)
+    }
+    if (wholeDigitsOf(parsed) > wholeDigitsMax || decimalsOf(parsed) > decimalsMax) {
+      const limits = `${wholeDigitsMax} digits before the point, or ${decimalsMax} after it`
+      return invalid(`${shown(value)} has more than ${limits}`)
     }
     if (signs === 'unsigned' && negative) {
       return invalid(

@@ -50,6 +50,18 @@ export class SideTotals {
     }
   }
 
+  /** Counts an entry under its currency that was counted under none, when it was not known. */
+  moveToCurrency(entry: Entry): void {
+    const unknown = this.#byDay.get(entry.day)?.[entry.operation].get(null)
+    if (unknown === undefined) return
+    if (!entry.accepted) unknown.refused -= 1
+    else {
+      unknown.count -= 1
+      if (entry.amount !== null) unknown.sum.add(negated(entry.amount))
+    }
+    this.add(entry)
+  }
+
   #create(day: string, operation: Operation, currency: string | null): Counter {
     const counter = { entry: { day, operation, currency }, count: 0, refused: 0, sum: createSum() }
     let ofDay = this.#byDay.get(day)
@@ -75,6 +87,9 @@ function sideOf(counter: Counter | undefined): SideTotal {
   return { count: counter.count, amount: counter.sum.total(), refused: counter.refused }
 }
 
+const negated = (amount: Decimal) => (isZero(amount) ? amount : negate(amount))
+const isEmpty = ({ count, refused }: SideTotal) => count + refused === 0
+
 /** By day, operation and currency. */
 export function totalsOf(report: SideTotals, wallet: SideTotals): Total[] {
   const keys = new Set([...report.counters.keys(), ...wallet.counters.keys()])
@@ -93,7 +108,8 @@ export function totalsOf(report: SideTotals, wallet: SideTotals): Total[] {
   })
   const rank = ({ day, operation, currency }: Total) =>
     `${day}\t${order.indexOf(operation)}\t${currency ?? ''}`
-  return totals.sort((one, other) => (rank(one) < rank(other) ? -1 : 1))
+  const counted = totals.filter(({ report, wallet }) => !isEmpty(report) || !isEmpty(wallet))
+  return counted.sort((one, other) => (rank(one) < rank(other) ? -1 : 1))
 }
 
 /** A change of the players' balances in one currency, as each side counts it. */

@@ -29,7 +29,7 @@ export function verdictSentence({ verdict, rows, kinds, currencies }: Reconcilia
     sums.length === 0
       ? 'In sum they cancel out.'
       : `In sum, players have ${sums.join(', ')} here compared with the report.`
-  const isMidnight = kinds.every(({ kind }) => kind === 'midnight')
+  const isMidnight = kinds.every(({ kind }) => kind === 'out-of-range')
   return `${countText(count, 'difference')}${isMidnight ? ', none of which needs a repair' : ''}; ${compared}. ${money}`
 }
 

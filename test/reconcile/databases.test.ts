@@ -103,11 +103,11 @@ describe.each(testedDatabases)('on $name', ({ name, skipped, open }) => {
     it('names each difference', async () => {
       const result = await compare()
       expect(found(result)).toEqual([
-        'missing-there p-4',
+        'missing-in-report p-4',
         'never-arrived p-11',
         'other-amount s-3',
         'other-currency r-8',
-        'refused-here p-9',
+        'refused-by-wallet p-9',
         'tombstone r-10',
       ])
       const jpy = result.currencies.find(({ currency }) => currency === 'JPY')

@@ -200,7 +200,7 @@ describe('the list of differences', () => {
 
     test('says that both sides have it', async () => {
       const { kinds, differences } = await reconcileWorld({ rows: [rowOf(late)], records: [late] })
-      expect(kinds).toMatchObject([{ kind: 'midnight', title }])
+      expect(kinds).toMatchObject([{ kind: 'out-of-range', title }])
       expect(differences[0]?.repair.text).toBe(
         'Both sides have it: the sums of this range and its neighbour together agree.',
       )
@@ -212,7 +212,7 @@ describe('the list of differences', () => {
         yield csvOf([rowOf(late)], columns)
       }
       const { kinds, differences } = await reconcileWorld({ rows: [], records: [late] }, { report: report() })
-      expect(kinds).toMatchObject([{ kind: 'midnight', title }])
+      expect(kinds).toMatchObject([{ kind: 'out-of-range', title }])
       expect(differences[0]?.repair.text).toBe(
         'Both sides have it. Widen the range (--from, --to), and compare again.',
       )
@@ -224,7 +224,7 @@ describe('the list of differences', () => {
         recordedAt: '2026-11-21T00:00:00.100Z',
       })
       const { kinds, differences } = await reconcileWorld({ rows: [], records: [early] })
-      expect(kinds).toMatchObject([{ kind: 'midnight', title }])
+      expect(kinds).toMatchObject([{ kind: 'out-of-range', title }])
       expect(differences[0]?.repair.text).toBe(
         'Check that the report of the other range has it: then the sums of both ranges together agree.',
       )

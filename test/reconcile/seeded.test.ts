@@ -82,7 +82,7 @@ describe('among other differences', () => {
 describe('without what a report or a wallet may lack', () => {
   const lookUpCases = seeded.filter(
     ({ name }) =>
-      !name.startsWith('midnight: BET_PAID in BTC') && !name.startsWith('midnight: UNSCORED in BTC'),
+      !name.startsWith('out-of-range: BET_PAID in BTC') && !name.startsWith('out-of-range: UNSCORED in BTC'),
   )
 
   test.each(lookUpCases)('without single look-ups: $name', async each => {
@@ -90,7 +90,7 @@ describe('without what a report or a wallet may lack', () => {
     const { transactions } = lookupsOf(world.records)
     const found = foundIn(await reconcileWorld(world, { lookups: { transactions } }))
     // Only the bet says whether it ever came, and was rolled back before. Without it, the facts are named.
-    const facts = ['tombstone', 'never-arrived', 'refused-here', 'missing-there', 'other-amount']
+    const facts = ['tombstone', 'never-arrived', 'refused-by-wallet', 'missing-in-report', 'other-amount']
     const expected = each.expected.toSorted().map(name => {
       const [kind = '', rest = ''] = name.split(': ')
       const needsBet = ['tombstone', 'rolled-back-twice'].includes(kind)

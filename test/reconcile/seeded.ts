@@ -84,21 +84,21 @@ const oneSided: Seeded[] = [
     (what, currency) => ({ [currency]: negated(effectOf(what, currency)) }),
   ),
   ...each(
-    'missing-there',
+    'missing-in-report',
     all,
     currencies,
     ({ rows }, id) => void remove(rows, id),
     (what, currency) => ({ [currency]: effectOf(what, currency) }),
   ),
   ...each(
-    'refused-there',
+    'refused-by-platform',
     all,
     ['EUR', 'JPY'],
     ({ rows }, id) => change(find(rows, id), { status: 'refused' }),
     (what, currency) => ({ [currency]: effectOf(what, currency) }),
   ),
   ...each(
-    'refused-here',
+    'refused-by-wallet',
     ['placebet'],
     currencies,
     ({ records }, id) => change(find(records, id), refusal('INSUFFICIENT_FUNDS')),
@@ -177,21 +177,21 @@ const values: Seeded[] = [
 
 const copies: Seeded[] = [
   ...each(
-    'duplicate-there',
+    'duplicate-in-report',
     all,
     ['EUR', 'BTC'],
     ({ rows }, id) => void rows.push({ ...find(rows, id) }),
     (what, currency) => ({ [currency]: negated(effectOf(what, currency)) }),
   ),
   ...each(
-    'conflict-there',
+    'conflicting-in-report',
     all,
     ['EUR'],
     ({ rows }, id) => void rows.unshift({ ...find(rows, id), amount: '1' }),
     what => ({ EUR: effectOf(what, 'EUR').startsWith('-') ? '1' : '-1' }),
   ),
   ...each(
-    'duplicate-here',
+    'duplicate-in-wallet',
     ['placebet', 'BET_PAID'],
     ['EUR'],
     ({ records }, id) => void records.push({ ...find(records, id) }),
@@ -308,9 +308,9 @@ function freeBet({ rows, records }: World): RecordedTransaction {
 
 const freeBets: Seeded[] = [
   {
-    name: 'missing-there: the rollback of a bet without a stake',
+    name: 'missing-in-report: the rollback of a bet without a stake',
     seed: world => void freeBet(world),
-    expected: ['missing-there: rollbackbet free-back'],
+    expected: ['missing-in-report: rollbackbet free-back'],
     effects: {},
   },
   {
@@ -327,21 +327,21 @@ const early = '2026-11-20T23:59:59.500Z'
 
 const midnight: Seeded[] = [
   ...each(
-    'midnight',
+    'out-of-range',
     all,
     ['EUR'],
     ({ records }, id) => change(find(records, id), { recordedAt: late }),
     (what, currency) => ({ [currency]: negated(effectOf(what, currency)) }),
   ),
   ...each(
-    'midnight',
+    'out-of-range',
     ['placebet', 'rollbackbet'],
     ['JPY'],
     ({ records }, id) => change(find(records, id), { recordedAt: early }),
     (what, currency) => ({ [currency]: negated(effectOf(what, currency)) }),
   ),
   ...each(
-    'midnight',
+    'out-of-range',
     ['BET_PAID', 'UNSCORED'],
     ['BTC'],
     // Beyond what is read around the range: found by its id.
@@ -349,7 +349,7 @@ const midnight: Seeded[] = [
     (what, currency) => ({ [currency]: negated(effectOf(what, currency)) }),
   ),
   {
-    name: 'midnight: recorded here just in time, dated there on the next day, in another report',
+    name: 'out-of-range: recorded here just in time, dated there on the next day, in another report',
     seed: ({ records }) =>
       void records.push(
         record('placebet', 'just', 'b', '5', {
@@ -357,11 +357,11 @@ const midnight: Seeded[] = [
           recordedAt: '2026-11-21T23:59:59.999Z',
         }),
       ),
-    expected: ['midnight: placebet just'],
+    expected: ['out-of-range: placebet just'],
     effects: { EUR: '-5' },
   },
   {
-    name: 'midnight: recorded here at the first moment, dated there on the day before, in the same report',
+    name: 'out-of-range: recorded here at the first moment, dated there on the day before, in the same report',
     seed({ rows, records }) {
       const first = record('settlement', 'just', 'b', '5', {
         transactionDate: early,
@@ -370,7 +370,7 @@ const midnight: Seeded[] = [
       records.push(first)
       rows.push(rowOf(first))
     },
-    expected: ['midnight: settlement just'],
+    expected: ['out-of-range: settlement just'],
     effects: { EUR: '5' },
   },
 ]

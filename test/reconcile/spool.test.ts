@@ -95,7 +95,7 @@ test('a reconciliation through the file names what a small one names', { timeout
   const missing = records.pop()
   const result = await reconcile({ report, lookups: lookupsOf(records), ...day })
   expect(foundIn(result)).toEqual([
-    `duplicate-there: placebet ${second.transactionId}`,
+    `duplicate-in-report: placebet ${second.transactionId}`,
     `never-arrived: placebet ${missing?.transactionId}`,
   ])
   expect(result.rows).toMatchObject({ report: 120_001, wallet: 119_999, equal: 119_999 })
