@@ -83,7 +83,7 @@ function textOfNumber(value: number): string | null {
   if (!Number.isFinite(value) || Object.is(value, -0)) return null
   const text = String(value)
   const mantissa = text.replace(/e.*/, '').replace(/[-.]/g, '')
-  const significant = mantissa.replace(/^0+/, '').replace(/0+$/, '')
+  const significant = mantissa.replace(/^0+/, '').replace(/(?<!0)0+$/, '')
   return significant.length <= numberDigitsMax ? text : null
 }
 

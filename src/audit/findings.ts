@@ -266,7 +266,7 @@ function answerOf(exchange: AuditExchange | undefined) {
     status: exchange?.status ?? null,
     errorCode: textOf('errorCode'),
     // Without ids and amounts.
-    description: textOf('description')?.replace(/\S*\d\S*/g, '#') ?? null,
+    description: textOf('description')?.replace(/\S+/g, word => (/\d/.test(word) ? '#' : word)) ?? null,
     shape: fields === null ? 'no JSON object' : [...fields.keys()].sort().join(', '),
   }
 }

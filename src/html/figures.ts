@@ -28,7 +28,7 @@ export function countText(count: number, singular: string, plural = `${singular}
 
 /** `12,345`. */
 export function numberText(number: number): string {
-  return String(number).replace(/\B(?=(\d{3})+$)/g, ',')
+  return number.toLocaleString('en')
 }
 
 /** A position on an axis for an SVG attribute, within the axis: `12.5%`. */

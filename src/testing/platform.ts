@@ -23,7 +23,7 @@ export function toCents(text: string): Cents {
 /** Formats whole cents as decimal text without trailing zeros. */
 export function fromCents(cents: Cents): string {
   const digits = String(cents < 0n ? -cents : cents).padStart(3, '0')
-  const text = `${digits.slice(0, -2)}.${digits.slice(-2)}`.replace(/\.?0+$/, '')
+  const text = `${digits.slice(0, -2)}.${digits.slice(-2)}`.replace(/(?:\.|(?<![.0]))0+$/, '')
   return cents < 0n ? `-${text}` : text
 }
 

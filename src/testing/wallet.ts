@@ -158,5 +158,5 @@ export class Wallet {
 }
 
 function withoutTrailingZeros(amount: unknown): unknown {
-  return isDecimal(amount) && amount.includes('.') ? amount.replace(/\.?0+$/, '') : amount
+  return isDecimal(amount) && amount.includes('.') ? amount.replace(/(?:\.|(?<![.0]))0+$/, '') : amount
 }

@@ -23,7 +23,7 @@ function exactError(stage: Stage, answer: Answer): void {
 
 /** Text that a description must not contain. */
 const insides =
-  /\bat (?:async )?[\w.<>[\] ]+ \(?(?:file:|node:|\/|[A-Z]:\\)|node_modules|\b(?:SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM)\b|\b(?:TypeError|SyntaxError|ReferenceError|NullPointerException|Traceback|PSQLException|SQLSTATE|SqlException|ORA-\d+)\b|\/(?:usr|home|var|app|opt|srv)\/|Unexpected token|in JSON at position/
+  /\bat (?:async )?[\w.<>[\] ]{1,200} \(?(?:file:|node:|\/|[A-Z]:\\)|node_modules|\b(?:SELECT|INSERT INTO|UPDATE \w+ SET|DELETE FROM)\b|\b(?:TypeError|SyntaxError|ReferenceError|NullPointerException|Traceback|PSQLException|SQLSTATE|SqlException|ORA-\d+)\b|\/(?:usr|home|var|app|opt|srv)\/|Unexpected token|in JSON at position/
 
 async function malformed(stage: Stage): Promise<Answer[]> {
   const bodies = ['', '{', 'not json', '[]', '"text"', 'null', '42', '{"transactionId":"t",}', "{'a':1}"]

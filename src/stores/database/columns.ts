@@ -81,7 +81,7 @@ function shiftedUp(amount: Decimal, decimals: number): string {
   const sign = amount.startsWith('-') ? '-' : ''
   const [whole = '0', fraction = ''] = amount.slice(sign.length).split('.')
   const digits = `${whole}${fraction.slice(0, decimals).padEnd(decimals, '0')}`.replace(/^0+(?=[0-9])/, '')
-  const rest = fraction.slice(decimals).replace(/0+$/, '')
+  const rest = fraction.slice(decimals).replace(/(?<!0)0+$/, '')
   return rest === '' ? `${sign}${digits}` : `${sign}${digits}.${rest}`
 }
 

@@ -69,7 +69,7 @@ export function commitRowOf([index, verdict, currency, balance, id]: Values): Co
 
 /** Sums have more decimals than the column: `10050.00000000000000000000`. */
 const withoutZeros = (balance: string | null) =>
-  balance?.includes('.') ? balance.replace(/[.]?0+$/, '') : balance
+  balance?.includes('.') ? balance.replace(/(?:[.]|(?<![.0]))0+$/, '') : balance
 
 /** @see loadQuery */
 export function loadRowOf(values: Values): LoadRow {
