@@ -165,7 +165,7 @@ describe.each([
     expect(calls).toHaveLength(1)
     const references = outcomes.map(outcome => outcome.ok && outcome.walletTransactionId)
     expect(await rows('SELECT * FROM SCHEMA.ledger ORDER BY 1')).toEqual([
-      ['place-0', references[0], '1.85', '40'],
+      ['place-0', references[0], '1.85', '70'],
       ['place-1', references[1], '1.85', '70'],
       ['place-2', references[2], '1.85', '40'],
     ])
