@@ -9,7 +9,7 @@ export interface PlayersTable {
   /** The column of the playerId. It must have a unique index. */
   id: string
   /**
-   * `text` (also varchar), `bigint` (any integer type) or `uuid` (on MySQL and MariaDB: `BINARY(16)`).
+   * `text` (also varchar), `bigint` (any integer type) or `uuid` (MariaDB: `UUID` or `BINARY(16)`; MySQL: `BINARY(16)`).
    * @default 'text'
    */
   idType?: 'text' | 'bigint' | 'uuid'

@@ -1,6 +1,7 @@
 /** The check of the players' table: its columns must match the options. */
 import type { Decimal } from '../../money.js'
 import type { BalanceColumn } from '../database/columns.js'
+import { baseTablesOf } from './base-tables.js'
 import type { Session } from './client.js'
 import { hasNumber, MysqlStoreError, privilegeNumbers } from './errors.js'
 import type { Tables } from './tables.js'
@@ -40,14 +41,16 @@ export async function checkPlayersTable(database: Session, { players }: Tables):
     await tryColumn(database, players, players.columns[option])
     return fail(`there is no column ${name} (players.${option}); its columns are ${names}`)
   }
-  const engine = await engineOf(database, players.tableName)
-  if (engine !== null && engine !== 'InnoDB')
+  const baseTables = await baseTablesOf(database, players.tableName)
+  const other = baseTables.find(({ engine }) => engine !== 'InnoDB')
+  if (other !== undefined)
     throw new MysqlStoreError(
       'NOT_DURABLE',
-      `${players.tableName.join('.')} is a table of ${engine}, without database transactions; it must be InnoDB`,
+      `${other.name.join('.')} is a table of ${other.engine}, without database transactions; it must be InnoDB`,
     )
   checkId(await column('id'), players, fail)
-  if (engine !== null) await checkUnique(database, players, fail)
+  const isView = baseTables.some(({ name }) => name !== players.tableName)
+  if (!isView) await checkUnique(database, players, fail)
   checkCurrency(await column('currency'), fail)
   return checkBalance(await column('balance'), players, fail)
 }
@@ -78,27 +81,18 @@ async function columnsIn(database: Session, tableName: readonly [string, string]
   }))
 }
 
-/** `null`: of a view. */
-async function engineOf(database: Session, tableName: readonly [string, string]): Promise<string | null> {
-  const [row] = await database.rows(
-    'SELECT ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?',
-    [...tableName],
-  )
-  return row?.[0] == null ? null : String(row[0])
-}
-
 const idTypes = {
   text: ['varchar', 'char', 'varbinary'],
   bigint: ['tinyint', 'smallint', 'mediumint', 'int', 'bigint'],
-  uuid: ['binary'],
+  uuid: ['binary', 'uuid'],
 }
 
 function checkId(id: Column, { idType, idCollation, own }: Tables['players'], fail: Fail): void {
   const types = idTypes[idType]
-  if (!types.includes(id.type) || (idType === 'uuid' && id.declared !== 'binary(16)')) {
+  if (!types.includes(id.type) || (id.type === 'binary' && id.declared !== 'binary(16)')) {
     fail(
       `players.idType is ${idType}, but the column ${id.name} is ${id.declared}; it must be ` +
-        `${idType === 'uuid' ? 'binary(16)' : types.join(' or ')}`,
+        `${idType === 'uuid' ? 'uuid (MariaDB) or binary(16)' : types.join(' or ')}`,
     )
   }
   if (idType !== 'text' || own) return
@@ -133,6 +127,8 @@ const balanceTypes = {
   'minor-units': ['tinyint', 'smallint', 'mediumint', 'int', 'bigint'],
 }
 
+const digitsMax = 40
+
 /** Sums are computed with this many decimals. */
 const scaleMax = 20
 
@@ -140,6 +136,9 @@ function checkBalance(balance: Column, players: Tables['players'], fail: Fail): 
   const { balanceType, decimalsMin } = players
   const { name, type, declared, precision, scale } = balance
   if (balance.generated) fail(`the column ${name} (players.balance) cannot be updated`)
+  // Its text has leading zeros, and is no decimal.
+  if (declared.includes('zerofill'))
+    fail(`the column ${name} is ${declared}: remove ZEROFILL from players.balance`)
   const types = balanceTypes[balanceType]
   if (!types.includes(type)) {
     const why = /float|double|real/.test(type) ? ', which rounds' : ''
@@ -156,7 +155,8 @@ function checkBalance(balance: Column, players: Tables['players'], fail: Fail): 
         'widen it, or set players.decimalsMin if no amount has more decimals',
     )
   }
-  const whole = '9'.repeat(Math.max(precision - scale, 0)) || '0'
+  // A decimal of the contract has at most 40 digits: a balance beyond cannot be loaded, and is not changed.
+  const whole = '9'.repeat(Math.max(Math.min(precision, digitsMax) - scale, 0)) || '0'
   return { scale, max: scale === 0 ? whole : `${whole}.${'9'.repeat(scale)}` }
 }
 

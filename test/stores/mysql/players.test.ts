@@ -1,5 +1,5 @@
 /** Players' tables of a PAM: kinds of ids and collations, text balances, views. */
-// cspell:ignore ánna anná änna Änna
+// cspell:ignore ánna anná änna Änna LPAD
 import mysql, { type Pool } from 'mysql2/promise'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { sharedMariadb } from '../../mariadb/fresh-database.js'
@@ -105,6 +105,15 @@ describe.skipIf(noMariadb !== null)(`players' tables${reason}`, () => {
     await plays(playerId, playerId.toUpperCase())
   })
 
+  test("ids of MariaDB's type uuid", async () => {
+    const playerId = 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'
+    await open({
+      ddl: [table('uuid'), `INSERT INTO SCHEMA.accounts VALUES ('${playerId.toUpperCase()}', 'EUR', 100)`],
+      options: { players: { ...columns, idType: 'uuid' } },
+    })
+    await plays(playerId, playerId.toUpperCase())
+  })
+
   test.each([
     ['utf8mb4_general_ci', 'ANNA'],
     ['utf8mb4_general_ci', 'ánna'],
@@ -132,16 +141,23 @@ describe.skipIf(noMariadb !== null)(`players' tables${reason}`, () => {
     await plays('änna', 'Änna')
   })
 
-  test('players are found by the index, not by reading the table', async () => {
+  test.each([
+    ['varchar(64)', "CONCAT('p-', seq)", (number: number) => `p-${number}`],
+    [
+      'uuid',
+      "CONCAT('00000000-0000-0000-0000-', LPAD(seq, 12, '0'))",
+      (number: number) => `00000000-0000-0000-0000-${String(number).padStart(12, '0')}`,
+    ],
+  ])('players are found by the index, not by reading the table: %s', async (type, ids, idOf) => {
     /** Rows that the session has read by scans, at the end of each batch. */
     const scanned: number[] = []
     await open({
-      ddl: [
-        table('varchar(64)'),
-        "INSERT INTO SCHEMA.accounts SELECT CONCAT('p-', seq), 'EUR', 100 FROM SCHEMA.seq_1_to_2000",
-      ],
+      ddl: [table(type), `INSERT INTO SCHEMA.accounts SELECT ${ids}, 'EUR', 100 FROM SCHEMA.seq_1_to_2000`],
       options: {
-        players: { ...columns, idCollation: 'utf8mb4_general_ci' },
+        players: {
+          ...columns,
+          ...(type === 'uuid' ? { idType: 'uuid' } : { idCollation: 'utf8mb4_general_ci' }),
+        },
         connectionsMax: 1,
         async withinTransaction(query) {
           const { rows } = await query("SHOW SESSION STATUS LIKE 'Handler_read_rnd_next'")
@@ -149,9 +165,9 @@ describe.skipIf(noMariadb !== null)(`players' tables${reason}`, () => {
         },
       },
     })
-    const ids = Array.from({ length: 20 }, (_, index) => `p-${index + 100}`)
+    const players = Array.from({ length: 20 }, (_, index) => idOf(index + 100))
     for (const round of ['a', 'b'])
-      await Promise.all(ids.map(id => wallet.store.commit(placeBet(`${round}-${id}`, id))))
+      await Promise.all(players.map(id => wallet.store.commit(placeBet(`${round}-${id}`, id))))
     // The items of the batch itself are scanned a few times.
     expect(scanned).toHaveLength(2)
     expect(Number(scanned[1]) - Number(scanned[0])).toBeLessThan(1_000)
@@ -185,6 +201,51 @@ describe.skipIf(noMariadb !== null)(`players' tables${reason}`, () => {
     })
     expect(await wallet.store.commit(placeBet(1, 'a', '1'))).toEqual({ status: 'conflict' })
     expect(await wallet.rows('SELECT balance FROM SCHEMA.accounts')).toEqual([['1e3']])
+  })
+
+  describe.each<[string, string, string, 'numeric' | 'text']>([
+    ['a decimal of 42 digits', 'decimal(65,20)', `1${'0'.repeat(21)}.5`, 'numeric'],
+    ['a negative decimal of 42 digits', 'decimal(65,20)', `-1${'0'.repeat(21)}.5`, 'numeric'],
+    ['a text of 41 digits', 'varchar(60)', `1${'0'.repeat(40)}`, 'text'],
+    ['a text of 41 digits, with decimals', 'varchar(60)', `1${'0'.repeat(21)}.${'1'.repeat(19)}`, 'text'],
+    ['a text with leading zeros', 'varchar(60)', '0100.50', 'text'],
+    ['a text of minus zero', 'varchar(60)', '-0.00', 'text'],
+  ])('a balance that a load cannot read is not changed: %s', (_, type, balance, balanceType) => {
+    test.each(['alone', 'in a batch'])('%s', async how => {
+      await open({
+        ddl: [
+          table('varchar(64)', type),
+          `INSERT INTO SCHEMA.accounts VALUES ('a', 'EUR', '${balance}'), ('b', 'EUR', '100')`,
+        ],
+        options: { players: { ...columns, idCollation: 'utf8mb4_general_ci', balanceType } },
+      })
+      const [before] = await wallet.rows("SELECT balance FROM SCHEMA.accounts WHERE id = 'a'")
+      const changes = placeBet(1, 'a', '1')
+      // As for a debit without a minimum.
+      changes.balance = { currency: 'EUR', delta: '-1', floor: null }
+      const others = how === 'alone' ? [] : [placeBet(2, 'b', '1')]
+      const [result] = await Promise.all([changes, ...others].map(each => wallet.store.commit(each)))
+      expect(result).toEqual({ status: 'conflict' })
+      expect(await wallet.rows("SELECT balance FROM SCHEMA.accounts WHERE id = 'a'")).toEqual([before])
+    })
+  })
+
+  test('a credit does not make a balance that a load cannot read', async () => {
+    await open({
+      ddl: [
+        table('varchar(64)', 'decimal(65,20)'),
+        `INSERT INTO SCHEMA.accounts VALUES ('a', 'EUR', '${'9'.repeat(20)}')`,
+      ],
+      options: { players: { ...columns, idCollation: 'utf8mb4_general_ci' } },
+    })
+    const after = { balance: `${'9'.repeat(19)}8` }
+    expect(await wallet.store.commit(placeBet(1, 'a', '1'))).toMatchObject(after)
+    await expect(wallet.store.commit(settle(1, 'a', '3'))).rejects.toMatchObject({
+      code: 'AMOUNT_NOT_REPRESENTABLE',
+    })
+    expect((await wallet.store.load(keysOf(placeBet(1, 'a')))).player?.balance).toBe(
+      `${after.balance}.${'0'.repeat(20)}`,
+    )
   })
 
   test('an updatable view', async () => {

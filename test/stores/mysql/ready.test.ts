@@ -189,6 +189,78 @@ describe.skipIf(noMariadb !== null)(`on a real server${reason}`, () => {
     await fails({ schema, players: table }, code, message)
   })
 
+  test.each(['int(10) unsigned zerofill', 'decimal(20,2) zerofill'])(
+    'a balance of %s: its text has leading zeros, and cannot be loaded',
+    async type => {
+      const name = type.startsWith('int') ? 'zerofill_int' : 'zerofill_decimal'
+      await admin.query(
+        `CREATE TABLE pam.${name} (id varchar(64) PRIMARY KEY, currency char(3), balance ${type}) ENGINE = InnoDB`,
+      )
+      const table: MysqlPlayersTable = { ...players, table: `pam.${name}` }
+      const units = type.startsWith('int') ? { balanceType: 'minor-units' as const, minorUnits: 2 } : {}
+      const options = { schema: name, players: { ...table, ...units } }
+      await migrateMysql(admin, options)
+      await fails(options, 'INVALID_PLAYERS_TABLE', /balance is .*zerofill: remove ZEROFILL/)
+    },
+  )
+
+  describe('a view as the players’ table', () => {
+    const of = (name: string) => ({ schema: `view_${name}`, players: { ...players, table: `pam.${name}` } })
+    const tableOf = (name: string, engine: string) =>
+      `CREATE TABLE pam.${name} (id varchar(64) PRIMARY KEY, currency char(3), balance decimal(20,2)) ENGINE = ${engine}`
+
+    beforeAll(() =>
+      admin.query(`${['MyISAM', 'Aria', 'MEMORY', 'InnoDB'].map(engine => tableOf(`of_${engine}`, engine)).join(';')};
+        CREATE VIEW pam.direct AS SELECT * FROM pam.of_MyISAM;
+        CREATE VIEW pam.renamed AS SELECT a.id, a.currency, a.balance FROM pam.of_Aria a WHERE a.id <> 'from \`x\`.\`y\`';
+        CREATE VIEW pam.of_view AS SELECT * FROM pam.renamed WHERE balance >= 0;
+        CREATE VIEW pam.joined AS SELECT i.id, i.currency, m.balance FROM (pam.of_InnoDB i, pam.accounts) JOIN pam.of_MEMORY m ON m.id = i.id;
+        CREATE VIEW pam.filtered AS SELECT * FROM pam.of_InnoDB
+          WHERE NOT EXISTS (SELECT 1 FROM pam.of_MyISAM other WHERE other.id = of_InnoDB.id);
+        CREATE VIEW pam.right_one AS SELECT * FROM pam.of_InnoDB;
+        CREATE VIEW pam.right_two AS SELECT v.* FROM pam.right_one v;
+        CREATE USER viewer@'127.%' IDENTIFIED BY 'x'`),
+    )
+
+    test.each([
+      ['direct', 'of_MyISAM'],
+      ['renamed', 'of_Aria'],
+      ['of_view', 'of_Aria'],
+      ['joined', 'of_MEMORY'],
+      ['filtered', 'of_MyISAM'],
+    ])('%s reads pam.%s: refused', async (name, table) => {
+      await migrateMysql(admin, of(name))
+      await fails(of(name), 'NOT_DURABLE', new RegExp(`pam.${table} is a table of .*must be InnoDB`))
+    })
+
+    test('of InnoDB: the rights that it needs are named', async () => {
+      const options = of('right_two')
+      await migrateMysql(admin, options)
+      await createMysqlStore(admin, options).ready()
+      const user = poolWith({ user: 'viewer', password: 'x' })
+      const { schema } = options
+      for (const right of [
+        `EXECUTE, CREATE TEMPORARY TABLES ON ${schema}.*`,
+        `SELECT, INSERT ON ${schema}.wallet_transactions`,
+        `SELECT, INSERT, UPDATE ON ${schema}.wallet_bets`,
+        `SELECT, INSERT, DELETE ON ${schema}.wallet_proofs`,
+        'SELECT (id, currency, balance), UPDATE (balance) ON pam.right_two',
+      ])
+        await admin.query(`GRANT ${right} TO viewer@'127.%'`)
+      for (const right of [
+        'SELECT, SHOW VIEW ON pam.right_two',
+        'SELECT (id) ON pam.right_one',
+        'SELECT, SHOW VIEW ON pam.right_one',
+        'SELECT (id) ON pam.of_InnoDB',
+      ]) {
+        const asked = right.replace('SELECT (id)', 'SELECT on a column of').replace('of ON', 'of')
+        await fails(options, 'INSUFFICIENT_PRIVILEGE', new RegExp(`It needs ${asked}`), user)
+        await admin.query(`GRANT ${right} TO viewer@'127.%'`)
+      }
+      await createMysqlStore(user, options).ready()
+    })
+  })
+
   test('a user with the privileges of the page, and with one less', async () => {
     const schema = 'granted'
     const options = { schema, players }

@@ -122,11 +122,14 @@ export function isPlayer({ players }: Pick<Tables, 'players'>, player: string, k
     AND ${exact} COLLATE ${exactCollation} = ${key}`
 }
 
+/** Decimal text that a load can read: at most 40 digits, no leading zeros, no -0; and that sums can be computed of. */
+const decimalPattern = '^(?!-[0.]*$)-?(?=([0-9][.]?){1,40}$)(0|[1-9][0-9]*)([.][0-9]{1,20})?$'
+
 /** The balance as a decimal; NULL where a text is none. */
 export function balanceOf({ players }: Pick<Tables, 'players'>, player: string): string {
   const column = `${player}.${players.columns.balance}`
   if (players.balanceType !== 'text') return column
-  return `(CASE WHEN ${column} REGEXP '^-?[0-9]{1,40}([.][0-9]{1,20})?$' THEN CAST(${column} AS ${unitDecimal}) END)`
+  return `(CASE WHEN ${column} REGEXP '${decimalPattern}' THEN CAST(${column} AS ${unitDecimal}) END)`
 }
 
 /** The currency of a player that exists; never NULL. */
@@ -244,9 +247,11 @@ export const betAssignments = (item: string) =>
     ...creditColumns.map((column, index) => `bet.${column} = ${creditValue(item, index)}`),
   ])
 
-/** Guard 3, of an item that changes the balance. A balance that is NULL cannot be changed. */
+/**
+ * Guard 3, of an item that changes the balance. A balance that is NULL, or that a load could not read, cannot be changed.
+ */
 export const balanceIsValid = (item: string, currency: string, balance: string) =>
-  `(${currency} = ${item}balance_currency AND ${balance} IS NOT NULL) IS TRUE`
+  `(${currency} = ${item}balance_currency AND ABS(${balance}) <= COALESCE(balance_max, ABS(${balance}))) IS TRUE`
 
 /** Guard 3: the floor. */
 export const isBelowFloor = (item: string, balanceAfter: string) =>

@@ -1,0 +1,61 @@
+/** The tables behind a view. The catalog tells the engine of a table alone, and a failed CHECK names a table. */
+import type { Session } from './client.js'
+import { MysqlStoreError } from './errors.js'
+
+type Name = readonly [schema: string, table: string]
+
+export interface BaseTable {
+  /** As the catalog spells it. */
+  name: Name
+  engine: string
+}
+
+/**
+ * @returns the tables that a view reads, through views over views; of a table, itself. Empty: there is no such table, or
+ *   this user may not see it. A CHECK about the balance is one of the only table, or of any of several: the catalog does
+ *   not tell which of them has the column
+ * @throws {MysqlStoreError} `INSUFFICIENT_PRIVILEGE`: this user may not see what a view reads
+ */
+export async function baseTablesOf(database: Session, name: Name): Promise<readonly BaseTable[]> {
+  const [table] = await database.rows(
+    `SELECT TABLE_TYPE, ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?`,
+    [...name],
+  )
+  if (table === undefined) return []
+  const [type, engine] = table
+  if (type !== 'VIEW') return [{ name, engine: String(engine) }]
+  const [view] = await database.rows(
+    'SELECT VIEW_DEFINITION FROM information_schema.VIEWS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?',
+    [...name],
+  )
+  const definition = String(view?.[0] ?? '')
+  // SELECT on some of its columns is not enough.
+  if (definition === '') throw hidden(name, `SELECT, SHOW VIEW ON ${name.join('.')}`)
+  const found: BaseTable[] = []
+  for (const source of sourcesIn(definition)) {
+    const tables = await baseTablesOf(database, source)
+    if (tables.length === 0)
+      throw hidden(name, `SELECT on a column of ${source.join('.')}, so that it sees this table`)
+    found.push(...tables)
+  }
+  return found
+}
+
+const quotedName = '`((?:[^`]|``)+)`'
+const sourcePattern = new RegExp(`\\b(?:from|(?:straight_)?join)\\s+\\(*${quotedName}\\.${quotedName}`, 'gi')
+
+/** The catalog has the statement of a view in one form: each table with its schema, both quoted. */
+function sourcesIn(definition: string): Name[] {
+  const withoutTexts = definition.replace(/'(?:[^'\\]|\\.|'')*'/gs, "''")
+  return [...withoutTexts.matchAll(sourcePattern)].map(([, schema = '', table = '']) => [
+    schema.replaceAll('``', '`'),
+    table.replaceAll('``', '`'),
+  ])
+}
+
+const hidden = (view: Name, need: string) =>
+  new MysqlStoreError(
+    'INSUFFICIENT_PRIVILEGE',
+    `This user may not see which tables the view ${view.join('.')} reads, and so not whether a debit can be rolled ` +
+      `back. It needs ${need}`,
+  )
