@@ -211,6 +211,33 @@ describe.skipIf(noMariadb !== null)(`the example PAM on MariaDB${reason}`, async
         expect(unsettled).toMatchObject({ ok: true, balance: '70.00' })
       }))
 
+    // As a server reports them: a deadlock, a lock wait, and a row that was changed since it was read.
+    test.each([1213, 1205, 1020])('when a settlement meets the conflict %i, then it is booked once', errno =>
+      withAnna(async store => {
+        await handlePlaceBet(store, bet(1))
+        // Not transactional: it counts attempts that are rolled back.
+        await pool.query('CREATE TABLE pam.attempts (number integer) ENGINE = MEMORY')
+        await pool.query('INSERT INTO pam.attempts VALUES (0)')
+        await pool.query(`CREATE TRIGGER pam.conflict BEFORE INSERT ON pam.ledger FOR EACH ROW
+          BEGIN
+            UPDATE pam.attempts SET number = number + 1;
+            IF (SELECT number FROM pam.attempts) < 3 THEN
+              SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = ${errno};
+            END IF;
+          END`)
+        try {
+          await settle(pool, settlement)
+          const [attempts] = await pool.query('SELECT number FROM pam.attempts')
+          expect(attempts).toEqual([{ number: 3 }])
+        } finally {
+          await pool.query('DROP TRIGGER pam.conflict')
+          await pool.query('DROP TABLE pam.attempts')
+        }
+        const [entries] = await pool.query("SELECT cents FROM pam.ledger WHERE reason = 'settlement'")
+        expect(entries).toEqual([{ cents: 5550 }])
+      }),
+    )
+
     test('when the account is blocked, then a bet is refused, and its retry too, after it is open again', () =>
       withAnna(async store => {
         await block(pool, 'anna')

@@ -125,6 +125,33 @@ describe.skipIf(noMariadb !== null)(`on a real server${reason}`, () => {
       expect((await wallet.store.load(keysOf(placeBet(1)))).bet).toMatchObject({ revision: 1, credits: {} })
     })
 
+    test('with innodb_snapshot_isolation, a bet that changed since the PAM’s snapshot is 1020, and nothing is left', async () => {
+      const wallet = await open()
+      await wallet.store.commit(placeBet(1))
+      const session = await wallet.otherSession()
+      await session.query("SET SESSION innodb_snapshot_isolation = ON, tx_isolation = 'REPEATABLE-READ'")
+      const credit = async () => {
+        await session.query(
+          `UPDATE ${wallet.schema}.wallet_players SET balance = balance + 5 WHERE player_id = 'bob'`,
+        )
+        await session.query(`CALL ${wallet.schema}.credit_bet_v1('b-1', 'BET_PAID', 5)`)
+        await session.query('COMMIT')
+      }
+      await session.query('START TRANSACTION WITH CONSISTENT SNAPSHOT')
+      await wallet.store.commit(settle(1))
+      await expect(credit()).rejects.toMatchObject({ errno: 1020 })
+      // The server has rolled back all of it.
+      await session.query('COMMIT')
+      expect(await wallet.balanceOf('bob')).toBe('100')
+      await session.query('START TRANSACTION')
+      await credit()
+      expect((await wallet.store.load(keysOf(placeBet(1)))).bet).toMatchObject({
+        revision: 3,
+        credits: { BET_PAID: { live: '65.000000000000000000' } },
+      })
+      expect(await wallet.balanceOf('bob')).toBe('105')
+    })
+
     test('wait for the player without holding the bet: a commit locks both in this order', async () => {
       const wallet = await open()
       await wallet.store.commit(placeBet(1))
@@ -145,15 +172,81 @@ describe.skipIf(noMariadb !== null)(`on a real server${reason}`, () => {
       await credited
     })
 
-    test.each([
+    const modes = ['', 'STRICT_ALL_TABLES', 'ORACLE', 'NO_BACKSLASH_ESCAPES,ANSI_QUOTES']
+    const longId = 'b'.repeat(255)
+    const amounts = [
+      ...[
+        "'55,50'",
+        "'1.234,56'",
+        "'abc'",
+        "''",
+        "' '",
+        "'NaN'",
+        "'0x10'",
+        "'12.5abc'",
+        "'1e3'",
+        "'1e-19'",
+        "'-0.01'",
+      ],
+      ...[
+        '1e-22',
+        '-1',
+        'NULL',
+        "'+1'",
+        "'.5'",
+        "'5.'",
+        "'1 000'",
+        "'0.0000000000000000001'",
+        '123456789012345678901',
+      ],
+    ]
+    const rejected: [string, RegExp][] = [
+      ...amounts.map((amount): [string, RegExp] => [
+        `'b-1', 'BET_PAID', ${amount}`,
+        /amount must be at least 0/,
+      ]),
       ["'b-1', 'LOST', 1", /must be BET_PAID, VOIDED or CASHOUT/],
-      ["'b-1', 'BET_PAID', -1", /amount must be at least 0/],
-      ["'b-1', 'BET_PAID', NULL", /amount must be at least 0/],
+      ["'b-1', 'BET_PAIDX', 1", /must be BET_PAID, VOIDED or CASHOUT/],
+      [`'b-1', '${'BET_PAID'.padEnd(40, 'X')}', 1`, /must be BET_PAID, VOIDED or CASHOUT/],
       ["'B-1', 'BET_PAID', 1", /unknown bet B-1/],
-    ])('are rejected: %s', async (parameters, message) => {
+      ["'', 'BET_PAID', 1", /unknown bet/],
+      ["'b-1🎲', 'BET_PAID', 1", /unknown bet b-1/],
+      [`'${longId}12345678', 'BET_PAID', 1`, /at most 255 characters/],
+      [`'${longId.padEnd(400, 'b')}', 'BET_PAID', 1`, /at most 255 characters/],
+      ["NULL, 'BET_PAID', 1", /at most 255 characters/],
+    ]
+
+    // The server converts parameters by the mode of the caller, before the procedure's own holds.
+    test.each(modes)('are rejected, and change no bet, in the sql_mode "%s"', async mode => {
+      const wallet = await open()
+      for (const betId of ['b-1', longId]) {
+        const changes = placeBet(betId)
+        changes.transaction.betId = betId
+        Object.assign(changes.bet ?? {}, { betId })
+        changes.transaction.transactionId = betId.slice(0, 10)
+        expect(await wallet.store.commit(changes)).toMatchObject({ status: 'committed' })
+      }
+      const session = await wallet.otherSession()
+      await session.query(`SET SESSION sql_mode = '${mode}'`)
+      for (const [parameters, message] of rejected)
+        await expect(
+          session.query(`CALL ${wallet.schema}.credit_bet_v1(${parameters})`).then(() => 'accepted'),
+          parameters,
+        ).rejects.toThrow(mode.includes('STRICT') ? /bet-wallet: |Data too long/ : message)
+      expect(await wallet.rows('SELECT MAX(revision) FROM SCHEMA.wallet_bets')).toEqual([[1]])
+    })
+
+    test.each(modes)('are accepted in the sql_mode "%s": decimals, and numbers as decimals', async mode => {
       const wallet = await open()
       await wallet.store.commit(placeBet(1))
-      await expect(wallet.run(`CALL SCHEMA.credit_bet_v1(${parameters})`)).rejects.toThrow(message)
+      const session = await wallet.otherSession()
+      await session.query(`SET SESSION sql_mode = '${mode}'`)
+      for (const amount of ["'12.50'", '12.5', "'0'", '0', '7', "'0.000000000000000001000'", "'007.5'"])
+        await session.query(`CALL ${wallet.schema}.credit_bet_v1('b-1', 'BET_PAID', ${amount})`)
+      await session.execute(`CALL ${wallet.schema}.credit_bet_v1(?, ?, ?)`, ['b-1', 'BET_PAID', 1.25])
+      expect((await wallet.store.load(keysOf(placeBet(1)))).bet?.credits.BET_PAID?.live).toBe(
+        '40.750000000000000001',
+      )
     })
 
     test('are rejected for a bet that is rolled back', async () => {

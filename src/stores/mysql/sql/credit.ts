@@ -4,13 +4,13 @@ import { lines, sql } from '../../database/sql-text.js'
 import { unitFactor } from '../../database/unit-factor.js'
 import type { Tables } from '../tables.js'
 import {
+  amountDecimal,
   betColumns,
   creditProcedureName,
   defineProcedure,
   exactText,
   isPlayer,
   type Procedure,
-  unitDecimal,
 } from './fragments.js'
 import { legacyBetColumns } from './legacy-bets.js'
 import { literal } from './quoting.js'
@@ -22,22 +22,30 @@ export function creditProcedure(tables: Tables): Procedure {
     comment: sql`
       -- For PAM code that settles bets (D17): records the credit on the bet. Call it in the database transaction
       -- that credits the player.`,
+    // Texts, longer than what is valid. The server converts and cuts parameters by the sql_mode of the caller, where
+    // '55,50' may be 55, and a long betId that of another bet.
     parameters: sql`
-      settled_bet_id ${exactText(255)},
-      settlement_type ${exactText(8)},
-      amount ${unitDecimal}`,
+      settled_bet_id ${exactText(300)},
+      settlement_type ${exactText(20)},
+      amount ${exactText(100)}`,
     body: sql`
       BEGIN
         DECLARE known_player_id ${exactText(255)};
         DECLARE is_locked boolean;
         DECLARE unit decimal(19, 18);
-        DECLARE problem varchar(128);
+        DECLARE credit ${amountDecimal};
+        DECLARE problem varchar(128) CHARACTER SET utf8mb4;
         IF settlement_type IS NULL OR settlement_type NOT IN ('BET_PAID', 'VOIDED', 'CASHOUT') THEN
           SIGNAL SQLSTATE '45000'
             SET MESSAGE_TEXT = 'bet-wallet: settlement_type must be BET_PAID, VOIDED or CASHOUT';
         END IF;
-        IF amount IS NULL OR amount < 0 THEN
-          SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'bet-wallet: amount must be at least 0';
+        IF amount IS NULL OR amount NOT REGEXP '^[0-9]{1,20}([.][0-9]{1,18}0*)?$' THEN
+          SIGNAL SQLSTATE '45000'
+            SET MESSAGE_TEXT = 'bet-wallet: amount must be at least 0, as a decimal: at most 20 digits, 18 decimals, no exponent';
+        END IF;
+        SET credit = CAST(amount AS ${amountDecimal});
+        IF settled_bet_id IS NULL OR CHAR_LENGTH(settled_bet_id) > 255 THEN
+          SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'bet-wallet: settled_bet_id must have at most 255 characters';
         END IF;
         -- SELECT … INTO locks nothing. SET … = (SELECT …) locks the bet, and sees one that is newer than the snapshot of a
         -- database transaction in REPEATABLE READ.
@@ -74,7 +82,7 @@ function refuseFractions({ schema, players }: Tables): string {
   if (unit === null) return '-- The decimals of the balance are those of its column: credit no more of them.'
   return sql`
     SET unit = (SELECT ${unit} FROM ${schema}.wallet_bets bet WHERE bet.bet_id = settled_bet_id);
-    IF MOD(amount, unit) <> 0 THEN
+    IF MOD(credit, unit) <> 0 THEN
       SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'bet-wallet: amount must not have more decimals than the balance';
     END IF;`
 }
@@ -83,7 +91,7 @@ function refuseFractions({ schema, players }: Tables): string {
 function creditAssignments(type: (typeof settlementTypes)[number]): string {
   return lines(
     creditColumnsOf(type).map(column => {
-      const credited = `COALESCE(bet.${column}, 0)${column.endsWith('_live') ? ' + amount' : ''}`
+      const credited = `COALESCE(bet.${column}, 0)${column.endsWith('_live') ? ' + credit' : ''}`
       return `bet.${column} = IF(settlement_type = '${type.toUpperCase()}', ${credited}, bet.${column})`
     }),
   )
