@@ -10,8 +10,11 @@ const names = [
 
 type Variables = ReadonlyMap<string, string>
 
-/** @throws {MysqlStoreError} `UNAVAILABLE`, `DATABASE_REJECTED`, `UNSUPPORTED_CLIENT`, `NOT_DURABLE` */
-export async function checkServer(database: Session, allowNotDurable: boolean): Promise<void> {
+/**
+ * @returns what a commit on this server reaches: its cluster, or itself
+ * @throws {MysqlStoreError} `UNAVAILABLE`, `DATABASE_REJECTED`, `UNSUPPORTED_CLIENT`, `NOT_DURABLE`
+ */
+export async function checkServer(database: Session, allowNotDurable: boolean): Promise<string> {
   const rows = [
     ...(await database.rows(
       `SHOW VARIABLES WHERE Variable_name IN (${names.map(name => `'${name}'`).join(', ')})`,
@@ -22,9 +25,10 @@ export async function checkServer(database: Session, allowNotDurable: boolean): 
   const variables: Variables = new Map(rows.map(([name, value]) => [String(name), String(value)]))
   checkVersion(variables)
   checkMode(variables)
-  await checkWritable(database)
+  const cluster = await checkWritable(database)
   checkBinaryLog(variables)
   if (!allowNotDurable) checkDurability(variables)
+  return cluster
 }
 
 function checkVersion(variables: Variables): void {
@@ -69,13 +73,13 @@ function checkBinaryLog(variables: Variables): void {
 function checkDurability(variables: Variables): void {
   const isCluster = variables.get('wsrep_on') === 'ON'
   const flush = variables.get('innodb_flush_log_at_trx_commit')
-  // On a cluster a commit is in the memory of all nodes: it is lost only if all of them fail at once.
-  if (flush !== '1' && !isCluster)
+  // On a cluster too: nodes that crash one soon after the other lose commits that only their memory has.
+  if (flush !== '1')
     notDurable(
       `innodb_flush_log_at_trx_commit is ${flush}: a crash could lose commits that were answered. Set it to 1`,
     )
   const sync = variables.get('sync_binlog')
-  if (variables.get('log_bin') === 'ON' && sync !== '1' && !isCluster)
+  if (variables.get('log_bin') === 'ON' && sync !== '1')
     notDurable(
       `sync_binlog is ${sync}: after a crash the replicas and the server could differ by commits that were answered. Set ` +
         'it to 1',

@@ -25,14 +25,23 @@ export async function checkServers(
 ): Promise<BalanceColumn> {
   const checks = connections.onEach(database => checkDatabase(database, tables, allowNotDurable))
   const results = await Promise.allSettled(checks)
-  const columns = results.flatMap(result => (result.status === 'fulfilled' ? [result.value] : []))
+  const checked = results.flatMap((result, index) =>
+    result.status === 'fulfilled' ? [{ ...result.value, number: index + 1 }] : [],
+  )
   const problems = results.flatMap((result, index) =>
     result.status === 'fulfilled' ? [] : [problemOf(result.reason, index, results.length)],
   )
   const lasting = problems.find(({ code }) => code !== 'UNAVAILABLE')
-  const [column] = columns
-  if (lasting === undefined && column !== undefined) return column
-  throw lasting ?? problems[0]
+  const [first] = checked
+  if (lasting !== undefined || first === undefined) throw lasting ?? problems[0]
+  const other = checked.find(({ cluster }) => cluster !== first.cluster)
+  if (other !== undefined)
+    throw new MysqlStoreError(
+      'UNSUPPORTED_CLIENT',
+      `Servers ${first.number} and ${other.number} of the list are both writable, and are not members of one cluster: a ` +
+        'call whose answer is lost would be recorded on both. Set read_only on all but one',
+    )
+  return first.column
 }
 
 function problemOf(reason: unknown, index: number, servers: number): MysqlStoreError {
@@ -47,8 +56,8 @@ async function checkDatabase(
   database: Session,
   tables: Tables,
   allowNotDurable: boolean,
-): Promise<BalanceColumn> {
-  await checkServer(database, allowNotDurable)
+): Promise<{ column: BalanceColumn; cluster: string }> {
+  const cluster = await checkServer(database, allowNotDurable)
   await checkTables(database, tables)
   await checkCollations(database, tables)
   try {
@@ -58,7 +67,7 @@ async function checkDatabase(
     })
     const column = await checkPlayersTable(database, tables)
     await tryStatements(database, tables)
-    return column
+    return { column, cluster }
   } catch (error) {
     throw withAdvice(error, tables)
   }

@@ -42,6 +42,11 @@ interface Node {
   readonly pool: CallbackPool
   /** A failed server is asked last, until a probe has found that it is back. */
   failed: boolean
+  /**
+   * It came back writable, and is no member of one cluster with the server that took over: a former primary. Each of the
+   * two would record the same call. It is not asked until one of them is read-only.
+   */
+  apart: boolean
   /** When it may be probed again: a time of `performance.now()`. */
   probeAt: number
 }
@@ -130,7 +135,7 @@ function nodeOf(pool: MysqlPool): Node {
     )
   // A pool with promises is a wrapper around one with callbacks, whose connections are known by identity.
   const callbackPool = typeof candidate.pool?.getConnection === 'function' ? candidate.pool : candidate
-  return { pool: callbackPool as CallbackPool, failed: false, probeAt: 0 }
+  return { pool: callbackPool as CallbackPool, failed: false, apart: false, probeAt: 0 }
 }
 
 type Borrow = <T>(node: Node, work: (connection: Connection, deadline: Deadline) => Promise<T>) => Promise<T>
@@ -148,7 +153,7 @@ function connectionsOf(nodes: readonly Node[], borrow: Borrow): Connections {
         if (failure.lost || failure.timedOut || moveOn) markFailed(node)
         if (!moveOn) {
           // A wait for a lock may also be how a node without a majority answers.
-          if (failure.kind === 'unavailable' && nodes.length > 1) void probe(node, borrow)
+          if (failure.kind === 'unavailable' && nodes.length > 1) void probe(node, nodes, borrow)
           throw error
         }
         last = error
@@ -202,19 +207,20 @@ function markFailed(node: Node): void {
 function inOrder(nodes: readonly Node[], borrow: Borrow): readonly Node[] {
   if (nodes.every(({ failed }) => !failed)) return nodes
   for (const node of nodes) {
-    if (node.failed && nodes.length > 1) void probe(node, borrow)
+    if (node.failed && nodes.length > 1) void probe(node, nodes, borrow)
   }
-  return [...nodes.filter(({ failed }) => !failed), ...nodes.filter(({ failed }) => failed)]
+  return [...nodes.filter(({ failed }) => !failed), ...nodes.filter(({ failed, apart }) => failed && !apart)]
 }
 
 /** Finds out whether a server can commit, unless that was found out just now. */
-async function probe(node: Node, borrow: Borrow): Promise<void> {
+async function probe(node: Node, nodes: readonly Node[], borrow: Borrow): Promise<void> {
   if (node.probeAt > performance.now()) return
   // Until this probe has ended, there is no other.
   node.probeAt = Number.POSITIVE_INFINITY
   try {
-    await borrow(node, connection => checkWritable(sessionOf(connection)))
-    node.failed = false
+    const { problem, cluster } = await stateOf(node, borrow)
+    node.apart = problem === null && (await isApart(node, cluster, nodes, borrow))
+    node.failed = problem !== null || node.apart
   } catch {
     // It stays last, and the next probe is later.
     node.failed = true
@@ -222,24 +228,66 @@ async function probe(node: Node, borrow: Borrow): Promise<void> {
   node.probeAt = performance.now() + restMs
 }
 
-/** @throws {MysqlStoreError} `UNAVAILABLE`: the server is read-only, or no member of its cluster's majority */
-export async function checkWritable(database: Session): Promise<void> {
-  const variables = new Map(
-    (await database.rows(`SHOW GLOBAL VARIABLES WHERE Variable_name IN ('read_only', 'wsrep_on')`)) as [
-      string,
-      string,
-    ][],
-  )
-  if (variables.get('read_only') !== 'OFF') notWritable('this server is read-only')
-  if (variables.get('wsrep_on') !== 'ON') return
-  const status = await database.rows(
-    `SHOW GLOBAL STATUS WHERE Variable_name IN ('wsrep_cluster_status', 'wsrep_ready')`,
-  )
-  const problem = status.find(([, value]) => value !== 'ON' && value !== 'Primary')
-  if (problem !== undefined) notWritable(`${problem[0]} of this node is ${problem[1]}`)
+const stateOf = (node: Node, borrow: Borrow) => borrow(node, connection => serverState(sessionOf(connection)))
+
+/** Whether a server that is back is writable beside the one that took over, and they are no cluster. */
+async function isApart(
+  node: Node,
+  cluster: string,
+  nodes: readonly Node[],
+  borrow: Borrow,
+): Promise<boolean> {
+  if (!node.failed) return false
+  // Those in use. A server that was apart waits for the answer of any other.
+  const others = nodes.filter(each => each !== node && (node.apart || !each.failed))
+  const states = await Promise.allSettled(others.map(each => stateOf(each, borrow)))
+  const answers = states.flatMap(state => (state.status === 'fulfilled' ? [state.value] : []))
+  if (answers.length === 0) return node.apart
+  return answers.some(other => other.problem === null && other.cluster !== cluster)
 }
 
-function notWritable(problem: string): never {
+export interface ServerState {
+  /** Why it cannot be written to now; `null`: it can. */
+  problem: string | null
+  /** What a commit on it reaches: its cluster, or itself. */
+  cluster: string
+}
+
+const stateNames = [
+  ...['read_only', 'wsrep_on', 'group_replication_group_name'],
+  // MySQL, MariaDB since 10.10, and what older ones have instead.
+  ...['server_uuid', 'server_uid', 'hostname', 'port', 'datadir', 'server_id'],
+]
+
+export async function serverState(database: Session): Promise<ServerState> {
+  const valuesOf = async (kind: 'VARIABLES' | 'STATUS', names: readonly string[]) =>
+    new Map(
+      (await database.rows(
+        `SHOW GLOBAL ${kind} WHERE Variable_name IN (${names.map(literal).join(', ')})`,
+      )) as [string, string][],
+    )
+  const {
+    read_only: readOnly,
+    wsrep_on: isGalera,
+    group_replication_group_name: group,
+    ...ids
+  } = Object.fromEntries(await valuesOf('VARIABLES', stateNames))
+  const problem = readOnly === 'OFF' ? null : 'this server is read-only'
+  if (isGalera !== 'ON') return { problem, cluster: group || JSON.stringify(ids) }
+  const status = await valuesOf('STATUS', ['wsrep_cluster_status', 'wsrep_ready', 'wsrep_cluster_state_uuid'])
+  const cluster = status.get('wsrep_cluster_state_uuid') ?? ''
+  status.delete('wsrep_cluster_state_uuid')
+  const wrong = [...status].find(([, value]) => value !== 'ON' && value !== 'Primary')
+  return { problem: problem ?? (wrong ? `${wrong[0]} of this node is ${wrong[1]}` : null), cluster }
+}
+
+/**
+ * @returns what a commit reaches: @see {@link ServerState}
+ * @throws {MysqlStoreError} `UNAVAILABLE`: the server is read-only, or no member of its cluster's majority
+ */
+export async function checkWritable(database: Session): Promise<string> {
+  const { problem, cluster } = await serverState(database)
+  if (problem === null) return cluster
   throw new MysqlStoreError('UNAVAILABLE', `The database is unavailable: ${problem}`)
 }
 

@@ -253,6 +253,27 @@ describe.skipIf(cluster === null)(`a store over the nodes of a cluster${reason}`
     await storeOver(first, second, third).ready()
   })
 
+  it.each(['0', '2'])(
+    'when a node has innodb_flush_log_at_trx_commit = %s, then it is refused at start',
+    async flush => {
+      const set = (value: string) =>
+        withConnection(third.config, connection =>
+          connection.query(`SET GLOBAL innodb_flush_log_at_trx_commit = ${value}`),
+        )
+      await set(flush)
+      try {
+        await expect(storeOver(first, second, third).ready()).rejects.toMatchObject({
+          code: 'NOT_DURABLE',
+          message: expect.stringMatching(`^Server 3 of the list: innodb_flush_log_at_trx_commit is ${flush}`),
+        })
+        await storeWith([third], { allowNotDurable: true }).ready()
+      } finally {
+        await set('1')
+      }
+      await storeOver(first, second, third).ready()
+    },
+  )
+
   it('when bets come without loads, the store leaves a node without a majority', async () => {
     await accept()
     await die('cut off, and out of the majority')

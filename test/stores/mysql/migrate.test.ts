@@ -1,4 +1,5 @@
 /** The migration as function and as text; the cut-over: imports and legacy bets; settlements by PAM code. */
+// cspell:ignore PAIDX
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import mysql, { type Pool } from 'mysql2/promise'

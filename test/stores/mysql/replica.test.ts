@@ -67,9 +67,40 @@ describe.skipIf(noMariadb !== null)(`a primary and a replica${reason}`, () => {
     const store = storeOn(['primary'], { timeoutMs: 3_000 })
     await store.ready()
     await store.loadConfirmed(keysOf(placeBet()))
-    await servers.replica.shutDown()
+    servers.replica.pause()
     expect((await store.load(keysOf(placeBet()))).player?.playerId).toBe('alice')
     await expect(store.loadConfirmed(keysOf(placeBet()))).rejects.toMatchObject({ code: 'UNAVAILABLE' })
     await expect(store.commit(placeBet('waits'))).rejects.toMatchObject({ code: 'COMMIT_UNKNOWN' })
+    servers.replica.resume()
+  })
+
+  // Why docs/mysql.md says: KILL CONNECTION, never KILL QUERY.
+  test.each([
+    ['CONNECTION', 'unknown'],
+    ['QUERY', 'answered with success'],
+  ])('a commit that waits for the replica and is ended by KILL %s is %s', async (kind, outcome) => {
+    const pool = poolOn('primary')
+    const store = createMysqlStore(pool, { timeoutMs: 60_000 })
+    await store.ready()
+    const admin = poolOn('primary')
+    servers.replica.pause()
+    try {
+      const committed = store.commit(placeBet(`killed-${kind}`)).then(
+        ({ status }) => status,
+        ({ code }) => code,
+      )
+      const waiting = async () => {
+        const [rows] = await admin.query(
+          "SELECT ID FROM information_schema.PROCESSLIST WHERE STATE LIKE 'Waiting for semi-sync%'",
+        )
+        return rows as { ID: number }[]
+      }
+      await expect.poll(waiting, { timeout: 60_000 }).toHaveLength(1)
+      for (const { ID } of await waiting()) await admin.query(`KILL ${kind} ${ID}`)
+      expect(await committed).toBe(outcome === 'unknown' ? 'COMMIT_UNKNOWN' : 'committed')
+    } finally {
+      servers.replica.resume()
+    }
+    await servers.caughtUp()
   })
 })

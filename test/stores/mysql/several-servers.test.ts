@@ -1,0 +1,120 @@
+/** A list of servers that are no cluster: only one of them may be writable. */
+import mysql, { type Pool } from 'mysql2/promise'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createMysqlStore, type MysqlStore, migrateMysql } from '../../../src/stores/mysql/index.js'
+import { noMariadb } from '../../mariadb/installation.js'
+import { type MariadbServer, startMariadb } from '../../mariadb/server.js'
+import { placeBet } from './wallet.js'
+
+const reason = noMariadb === null ? '' : ` (skipped: ${noMariadb})`
+
+describe.skipIf(noMariadb !== null)(`two servers${reason}`, () => {
+  let servers: MariadbServer[] = []
+  let admins: Pool[] = []
+  const pools: Pool[] = []
+  /** How often the store has borrowed a connection to each server. */
+  let borrowed = [0, 0]
+  let bets = 0
+
+  const setWritable = async (...writable: boolean[]) => {
+    for (const [index, admin] of admins.entries())
+      await admin.query(`SET GLOBAL read_only = ${writable[index] ? 'OFF' : 'ON'}`)
+  }
+  beforeAll(async () => {
+    servers = await Promise.all([startMariadb(), startMariadb()])
+    admins = servers.map(({ config }) => mysql.createPool(config))
+    for (const admin of admins) {
+      await migrateMysql(admin)
+      await admin.query("INSERT INTO bet_wallet.wallet_players VALUES ('alice', 'EUR', 1000)")
+    }
+  })
+  beforeEach(() => setWritable(true, false))
+  afterEach(async () => {
+    await Promise.all(pools.splice(0).map(pool => pool.end()))
+  })
+  afterAll(async () => {
+    await Promise.all(admins.map(admin => admin.end()))
+    await Promise.all(servers.map(server => server.stop()))
+  })
+
+  function storeOver(...order: number[]): MysqlStore {
+    return createMysqlStore(
+      order.map(index => {
+        const pool = mysql.createPool({ ...servers[index]?.config })
+        pools.push(pool)
+        return {
+          getConnection(callback: Parameters<typeof pool.pool.getConnection>[0]) {
+            borrowed = borrowed.map((count, each) => count + Number(each === index))
+            pool.pool.getConnection(callback)
+          },
+        }
+      }),
+    )
+  }
+  /** @returns the server that has recorded the next placebet */
+  async function recordedOn(store: MysqlStore): Promise<number | string> {
+    bets += 1
+    const { status } = await store.commit(placeBet(bets, 'alice', '1'))
+    if (status !== 'committed') return status
+    const found = await Promise.all(
+      admins.map(async (admin, index) => {
+        const [rows] = await admin.query(
+          'SELECT 1 FROM bet_wallet.wallet_transactions WHERE transaction_id = ?',
+          [`t-${bets}`],
+        )
+        return (rows as unknown[]).length > 0 ? [index] : []
+      }),
+    )
+    return found.flat().join(' and ')
+  }
+  /** Resolves when the store has asked a server a few times more. */
+  const isAsked = async (store: MysqlStore, index: number) => {
+    const before = borrowed[index] as number
+    await expect
+      .poll(
+        async () => {
+          bets += 1
+          await store.commit(placeBet(bets, 'alice', '0.01'))
+          return borrowed[index] as number
+        },
+        { timeout: 60_000, interval: 100 },
+      )
+      .toBeGreaterThan(before + 2)
+  }
+
+  test('one of which is read-only: accepted', async () => {
+    await storeOver(0, 1).ready()
+    await storeOver(1, 0).ready()
+  })
+
+  test('the same one twice, as by two proxies: accepted', () => storeOver(0, 0).ready())
+
+  test('that are writable both: refused', async () => {
+    await setWritable(true, true)
+    for (const order of [
+      [0, 1],
+      [1, 0],
+    ])
+      await expect(storeOver(...order).ready()).rejects.toMatchObject({
+        code: 'UNSUPPORTED_CLIENT',
+        message: expect.stringMatching(/^Servers 1 and 2 of the list are both writable.* one cluster/),
+      })
+  })
+
+  test('a former primary that comes back writable is not asked, until one of the two is read-only', async () => {
+    const store = storeOver(0, 1)
+    await store.ready()
+    expect(await recordedOn(store)).toBe('0')
+    await setWritable(false, true)
+    expect(await recordedOn(store)).toBe('1')
+    await setWritable(true, true)
+    await isAsked(store, 0)
+    expect(await recordedOn(store)).toBe('1')
+    // The other one is gone: what it has recorded is not here.
+    await servers[1]?.kill()
+    expect(await recordedOn(store)).toBe('unavailable')
+    await servers[1]?.start()
+    await setWritable(true, false)
+    await expect.poll(() => recordedOn(store), { timeout: 60_000, interval: 100 }).toBe('0')
+  })
+})
