@@ -92,6 +92,14 @@ const defaults = {
   max_connections: '300',
 }
 
+/** Of every server of this run: `MARIADB_SETTINGS=innodb_snapshot_isolation=ON`, as MariaDB has it since 11.6.2. */
+const settingsOfRun: Readonly<Record<string, string>> = Object.fromEntries(
+  (process.env.MARIADB_SETTINGS ?? '')
+    .split(',')
+    .filter(setting => setting !== '')
+    .map(setting => setting.split('=')),
+)
+
 /** A loopback address of its own: no other program's connections take its ports between `kill` and `start`. */
 export const ownAddress = (): string =>
   process.platform === 'linux' ? `127.1.${randomInt(1, 255)}.${randomInt(1, 255)}` : '127.0.0.1'
@@ -141,6 +149,7 @@ export async function startMariadb(options: MariadbOptions = {}): Promise<Mariad
     '--no-defaults',
     ...Object.entries({
       ...defaults,
+      ...settingsOfRun,
       ...options.settings,
       datadir: dataFolder,
       tmpdir: folder,

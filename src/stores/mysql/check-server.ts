@@ -5,7 +5,7 @@ import { MysqlStoreError } from './errors.js'
 
 const names = [
   ...['version', 'sql_mode', 'innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog', 'binlog_format'],
-  ...['wsrep_on', 'wsrep_sync_wait'],
+  ...['wsrep_on', 'wsrep_sync_wait', 'max_allowed_packet'],
 ]
 
 type Variables = ReadonlyMap<string, string>
@@ -27,6 +27,7 @@ export async function checkServer(database: Session, allowNotDurable: boolean): 
   checkMode(variables)
   const cluster = await checkWritable(database)
   checkBinaryLog(variables)
+  checkPackets(variables)
   if (!allowNotDurable) checkDurability(variables)
   return cluster
 }
@@ -67,6 +68,19 @@ function checkBinaryLog(variables: Variables): void {
     throw new MysqlStoreError(
       'DATABASE_REJECTED',
       'binlog_format is STATEMENT: replicas would not get the same rows. Set binlog_format = ROW',
+    )
+}
+
+/** One call: five ids of 255 characters with four bytes each, a type, a description, amounts. */
+const packetMin = 16_384
+
+/** A batch is divided, a single call cannot be. */
+function checkPackets(variables: Variables): void {
+  const bytes = variables.get('max_allowed_packet')
+  if (Number(bytes) < packetMin)
+    throw new MysqlStoreError(
+      'DATABASE_REJECTED',
+      `max_allowed_packet is ${bytes} bytes, and one call may have ${packetMin}. Raise it, also for the speed of batches`,
     )
 }
 

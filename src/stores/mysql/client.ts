@@ -332,8 +332,8 @@ function acquire(pool: CallbackPool): Promise<Connection> {
   })
 }
 
-/** Connections that have their settings. */
-const preparedSessions = new WeakSet<Connection>()
+/** Connections that have their settings, and the greatest packet in bytes that their server reads. */
+const preparedSessions = new WeakMap<Connection, number>()
 
 /** Settings of a session that the server may begin with otherwise, and that change what a statement does. */
 const plainSettings = [
@@ -357,7 +357,7 @@ async function prepareSession(connection: Connection, { lockTimeoutMs }: Limits)
   if (preparedSessions.has(connection)) return
   const variables = await query(
     connection,
-    `SHOW VARIABLES WHERE Variable_name IN ('version', 'wsrep_on', ${characterSets.map(literal).join(', ')})`,
+    `SHOW VARIABLES WHERE Variable_name IN ('version', 'wsrep_on', 'max_allowed_packet', ${characterSets.map(literal).join(', ')})`,
   )
   const settingOf = (name: string) => String(variables.find(([key]) => key === name)?.[1] ?? '')
   for (const name of characterSets) {
@@ -379,7 +379,7 @@ async function prepareSession(connection: Connection, { lockTimeoutMs }: Limits)
     ...(settingOf('wsrep_on') === 'ON' && isMaria ? ['wsrep_dirty_reads = OFF'] : []),
   ]
   await query(connection, `SET SESSION ${settings.join(', SESSION ')}`)
-  preparedSessions.add(connection)
+  preparedSessions.set(connection, Number(settingOf('max_allowed_packet')))
 }
 
 /**
@@ -485,7 +485,30 @@ function query(connection: Connection, text: string): Promise<readonly Values[]>
   return promiseOf(callback => connection.query({ sql: text, ...rowFormat }, callback as Callback<unknown>))
 }
 
-function execute(connection: Connection, text: string, values: unknown[]): Promise<readonly Values[]> {
+/** Of a packet beside the values. */
+const overheadBytes = 1_024
+
+/**
+ * A batch that the server would not read is divided before anything is sent: the server would close the connection, and
+ * of a commit nobody would know the outcome.
+ *
+ * @throws {CallbackFailed}
+ */
+function checkPacket(connection: Connection, values: readonly unknown[]): void {
+  const bytesMax = (preparedSessions.get(connection) ?? Number.POSITIVE_INFINITY) - overheadBytes
+  const texts = values.filter(value => typeof value === 'string')
+  const length = texts.reduce((sum, text) => sum + text.length, 0)
+  // Of a code unit, UTF-8 makes three bytes at most.
+  if (length * 3 <= bytesMax) return
+  const bytes = texts.reduce((sum, text) => sum + new TextEncoder().encode(text).length, 0)
+  if (bytes > bytesMax)
+    throw new CallbackFailed(
+      `max_allowed_packet of the server is ${bytesMax + overheadBytes} bytes, too few for a statement of ${bytes}`,
+    )
+}
+
+async function execute(connection: Connection, text: string, values: unknown[]): Promise<readonly Values[]> {
+  checkPacket(connection, values)
   return promiseOf(callback =>
     connection.execute({ sql: text, ...rowFormat }, values, callback as Callback<unknown>),
   )

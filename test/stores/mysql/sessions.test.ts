@@ -29,6 +29,9 @@ describe.skipIf(noMariadb !== null)(`settings of the server${reason}`, () => {
     ['completion_type', '1'],
     ['completion_type', '2'],
     ['enforce_storage_engine', 'InnoDB'],
+    // Less than the batch of this test, and more than one of its calls.
+    ['max_allowed_packet', '16384'],
+    ['max_heap_table_size', '16384'],
   ])('%s = %s', async (name, value) => {
     const wallet = await opened()
     await admin.query(`SET GLOBAL ${name} = ${value}`)
@@ -63,6 +66,50 @@ describe.skipIf(noMariadb !== null)(`settings of the server${reason}`, () => {
       ).toEqual([[0]])
     } finally {
       await admin.query(`SET GLOBAL ${name} = DEFAULT`)
+      await wallet.close()
+    }
+  })
+
+  test.each(['placebets', 'loads'])(
+    '%s with the longest ids fit into the least max_allowed_packet',
+    async kind => {
+      const wallet = await opened()
+      await admin.query('SET GLOBAL max_allowed_packet = 16384')
+      try {
+        await wallet.store.ready()
+        const longest = numbers.map(number => {
+          const changes = placeBet(number, 'alice', '1')
+          const id = `${String(number).padStart(3, '0')}${'🎲'.repeat(252)}`
+          const ids = { transactionId: id, betId: id }
+          Object.assign(changes.transaction, ids)
+          Object.assign(changes.bet ?? {}, { betId: ids.betId })
+          return changes
+        })
+        if (kind === 'placebets') {
+          const results = await Promise.all(longest.map(changes => wallet.store.commit(changes)))
+          expect(results.filter(({ status }) => status !== 'committed')).toEqual([])
+          expect(await wallet.balanceOf('alice')).toBe('70')
+        } else {
+          const results = await Promise.all(longest.map(changes => wallet.store.load(keysOf(changes))))
+          expect(results.filter(({ player }) => player === null)).toEqual([])
+        }
+      } finally {
+        await admin.query('SET GLOBAL max_allowed_packet = DEFAULT')
+        await wallet.close()
+      }
+    },
+  )
+
+  test('a max_allowed_packet that the longest call does not fit into: refused', async () => {
+    const wallet = await opened()
+    await admin.query('SET GLOBAL max_allowed_packet = 15360')
+    try {
+      await expect(wallet.store.ready()).rejects.toMatchObject({
+        code: 'DATABASE_REJECTED',
+        message: expect.stringContaining('max_allowed_packet is 15360'),
+      })
+    } finally {
+      await admin.query('SET GLOBAL max_allowed_packet = DEFAULT')
       await wallet.close()
     }
   })
