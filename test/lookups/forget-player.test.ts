@@ -51,7 +51,7 @@ describe.each(testedDatabases)('forgetPlayer on $name', ({ name, skipped, open }
       const forgotten = await wallet.forgetPlayer('anna')
       expect(forgotten).toEqual({
         pseudonym: expect.stringMatching(/^forgotten-[0-9a-f-]{36}$/),
-        ...{ bets: 4, transactions: 7 },
+        ...{ bets: 4, transactions: 7, remaining: 0 },
       })
       expect(JSON.stringify(await stored())).not.toContain('anna')
       expect(await stored()).toEqual(

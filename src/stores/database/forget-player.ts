@@ -7,6 +7,11 @@ export interface ForgottenPlayer {
   /** How many bets and transactions had the id. */
   bets: number
   transactions: number
+  /**
+   * How many of them have the id again, counted after the COMMIT: calls in flight wrote it. Above 0: run it again, when
+   * the account is closed and its last calls have ended.
+   */
+  remaining: number
 }
 
 /** @throws `INVALID_OPTIONS` */

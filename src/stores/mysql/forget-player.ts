@@ -24,12 +24,21 @@ export async function forgetPlayer(
   const tables = tablesOf(schema === undefined ? {} : { schema })
   const pseudonym = pseudonymFor(check, playerId)
   const connections = connectionsFrom(pool, { timeoutMs: forgettingMs, lockTimeoutMs: forgettingMs })
+  const [transactionsTable, betsTable] = ['wallet_transactions', 'wallet_bets'].map(
+    name => `${tables.schema}.${name}`,
+  ) as [string, string]
   try {
-    return await connections.transaction(async database => ({
+    const replaced = await connections.transaction(async database => ({
       pseudonym,
-      transactions: await replace(database, `${tables.schema}.wallet_transactions`, playerId, pseudonym),
-      bets: await replace(database, `${tables.schema}.wallet_bets`, playerId, pseudonym),
+      transactions: await replace(database, transactionsTable, playerId, pseudonym),
+      bets: await replace(database, betsTable, playerId, pseudonym),
     }))
+    const count = (table: string) => `(SELECT COUNT(*) FROM ${table} WHERE player_id = ?)`
+    const [rows] = await connections.read(`SELECT ${count(transactionsTable)} + ${count(betsTable)}`, [
+      playerId,
+      playerId,
+    ])
+    return { ...replaced, remaining: Number(rows?.[0]) }
   } catch (error) {
     throw error instanceof QueryFailed ? error.cause : error
   }

@@ -24,8 +24,16 @@ export async function forgetPlayer(
   const pseudonym = pseudonymFor(check, playerId)
   const { rows } = await client.query(forgetSql(tables), [playerId, pseudonym])
   const [counts] = rows as { bets: number; transactions: number }[]
-  return { pseudonym, bets: counts?.bets ?? 0, transactions: counts?.transactions ?? 0 }
+  const { rows: after } = await client.query(remainingSql(tables), [playerId])
+  const [{ remaining } = { remaining: 0 }] = after as { remaining: number }[]
+  return { pseudonym, bets: counts?.bets ?? 0, transactions: counts?.transactions ?? 0, remaining }
 }
+
+const remainingSql = ({ schema }: { schema: string }) => sql`
+  SELECT (
+    (SELECT count(*) FROM ${schema}.transactions WHERE player_id = $1::text)
+    + (SELECT count(*) FROM ${schema}.bets WHERE player_id = $1::text)
+  )::integer AS remaining`
 
 const forgetSql = ({ schema }: { schema: string }) => sql`
   WITH forgotten_transactions AS (

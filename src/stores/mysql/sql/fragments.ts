@@ -240,10 +240,10 @@ export const betValues = (item: string) =>
     ...creditColumns.map((_, index) => creditValue(item, index)),
   ])
 
-/** The assignments of an UPDATE of `bet`. */
+/** The assignments of an UPDATE of `bet`. Its player stays: `forgetPlayer` may have replaced the id since the load. */
 export const betAssignments = (item: string) =>
   lines([
-    ...betColumnNames.slice(2).map(([column, field]) => `bet.${column} = ${item}${field}`),
+    ...betColumnNames.slice(3).map(([column, field]) => `bet.${column} = ${item}${field}`),
     ...creditColumns.map((column, index) => `bet.${column} = ${creditValue(item, index)}`),
   ])
 

@@ -1,0 +1,71 @@
+/** `forgetPlayer` while calls of that player are in flight: what was loaded before does not bring the id back unnoticed. */
+import mysql, { type Pool } from 'mysql2/promise'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { forgetPlayer } from '../../../src/stores/mysql/index.js'
+import { sharedMariadb } from '../../mariadb/fresh-database.js'
+import { noMariadb } from '../../mariadb/installation.js'
+import { openWallet, placeBet, settle, type Wallet } from './wallet.js'
+
+const reason = noMariadb === null ? '' : ` (skipped: ${noMariadb})`
+
+describe.skipIf(noMariadb !== null)(`forgetPlayer and calls in flight${reason}`, () => {
+  let admin: Pool
+  let config: mysql.PoolOptions
+  let wallet: Wallet
+  beforeAll(async () => {
+    config = (await sharedMariadb()).config
+    admin = mysql.createPool(config)
+  })
+  beforeEach(async () => {
+    wallet = await openWallet({ admin, config })
+    await wallet.store.ready()
+  })
+  afterEach(() => wallet.close())
+  afterAll(() => admin.end())
+
+  const bets = () => wallet.rows('SELECT bet_id, player_id, revision FROM SCHEMA.wallet_bets ORDER BY bet_id')
+
+  test.each(['alone', 'in a batch'])(
+    'a commit that loaded the bet before leaves its pseudonym, %s',
+    async how => {
+      const numbers = how === 'alone' ? [1] : [1, 2]
+      for (const number of numbers) await wallet.store.commit(placeBet(number, 'alice', '10'))
+      const { pseudonym } = await forgetPlayer(admin, { schema: wallet.schema }, 'alice')
+      const results = await Promise.all(
+        numbers.map(number => wallet.store.commit(settle(number, 'alice', '20'))),
+      )
+      expect(results.map(({ status }) => status)).toEqual(numbers.map(() => 'committed'))
+      expect(await bets()).toEqual(numbers.map(number => [`b-${number}`, pseudonym, 2]))
+    },
+  )
+
+  test('rows that are written before it ends are counted, and the next one replaces them', async () => {
+    await wallet.store.commit(placeBet(1))
+    const own = mysql.createPool(config)
+    const late = {
+      getConnection(callback: (error: unknown, connection: unknown) => void) {
+        own.pool.getConnection((error, connection) => {
+          const query = connection?.query.bind(connection)
+          const intercepted = (options: { sql: string }, done: (...results: unknown[]) => void) =>
+            query?.(options, (...results: unknown[]) => {
+              if (options.sql !== 'COMMIT') return done(...results)
+              void wallet.store.commit(placeBet(2)).then(() => done(...results))
+            })
+          callback(error, connection && Object.assign(connection, { query: intercepted }))
+        })
+      },
+    }
+    const { schema } = wallet
+    expect(await forgetPlayer(late, { schema }, 'alice')).toMatchObject({
+      bets: 1,
+      transactions: 1,
+      remaining: 2,
+    })
+    await own.end()
+    expect(await forgetPlayer(admin, { schema }, 'alice')).toMatchObject({
+      bets: 1,
+      transactions: 1,
+      remaining: 0,
+    })
+  })
+})
