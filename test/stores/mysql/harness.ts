@@ -94,6 +94,23 @@ export const minorUnitAccounts: Accounts = {
   playerIds: 'plain',
 }
 
+/** For {@link withUuids}: each of the kit's players has a UUID. */
+export const uuidAccounts: Accounts = {
+  name: "decimal(20,4), keyed by MariaDB's type uuid",
+  ddl: `CREATE TABLE SCHEMA.accounts (id uuid PRIMARY KEY, currency varchar(16) NOT NULL, balance decimal(20,4) NOT NULL)
+    ENGINE = InnoDB`,
+  players: schema => ({
+    table: `${schema}.accounts`,
+    id: 'id',
+    idType: 'uuid',
+    currency: 'currency',
+    balance: 'balance',
+  }),
+  columnOf: unchanged,
+  add: 'UPDATE SCHEMA.accounts SET balance = balance + CAST(? AS decimal(20,4)) WHERE id = ?',
+  limits: { digits: 20, scale: 4 },
+}
+
 export const everyAccounts = [ownTable, decimalAccounts, textAccounts, minorUnitAccounts]
 
 /** A store with connections of its own. */

@@ -10,7 +10,9 @@ import {
   type HarnessOptions,
   minorUnitAccounts,
   mysqlHarness,
+  uuidAccounts,
 } from './harness.js'
+import { withUuids } from './uuid-players.js'
 
 const reason = noMariadb === null ? '' : ` (skipped: ${noMariadb})`
 
@@ -23,6 +25,10 @@ describe.skipIf(noMariadb !== null)(`the kit${reason}`, async () => {
 
   describe.each(everyAccounts)('on $name', accounts => {
     judge(mysqlHarness({ ...shared, accounts }), 10)
+  })
+
+  describe(`on ${uuidAccounts.name}`, () => {
+    judge(withUuids(mysqlHarness({ ...shared, accounts: uuidAccounts })), 5)
   })
 
   describe('with withinTransaction', () => {

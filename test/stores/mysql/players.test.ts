@@ -114,6 +114,16 @@ describe.skipIf(noMariadb !== null)(`players' tables${reason}`, () => {
     await plays(playerId, playerId.toUpperCase())
   })
 
+  // Its version and variant are none: the column cannot hold it.
+  test("a UUID that MariaDB's type cannot hold is an unknown player", async () => {
+    const playerId = 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'
+    await open({
+      ddl: [table('uuid'), `INSERT INTO SCHEMA.accounts VALUES ('${playerId}', 'EUR', 100)`],
+      options: { players: { ...columns, idType: 'uuid' } },
+    })
+    await plays(playerId, 'a463bb56-4c82-fdd2-7cbc-7ffab7a920f2')
+  })
+
   test.each([
     ['utf8mb4_general_ci', 'ANNA'],
     ['utf8mb4_general_ci', 'ánna'],
