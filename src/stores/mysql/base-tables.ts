@@ -14,7 +14,8 @@ export interface BaseTable {
  * @returns the tables that a view reads, through views over views; of a table, itself. Empty: there is no such table, or
  *   this user may not see it. A CHECK about the balance is one of the only table, or of any of several: the catalog does
  *   not tell which of them has the column
- * @throws {MysqlStoreError} `INSUFFICIENT_PRIVILEGE`: this user may not see what a view reads
+ * @throws {MysqlStoreError} `INSUFFICIENT_PRIVILEGE`: this user may not see what a view reads;
+ *   `INVALID_PLAYERS_TABLE`: a view reads no table
  */
 export async function baseTablesOf(database: Session, name: Name): Promise<readonly BaseTable[]> {
   const [table] = await database.rows(
@@ -31,8 +32,14 @@ export async function baseTablesOf(database: Session, name: Name): Promise<reado
   const definition = String(view?.[0] ?? '')
   // SELECT on some of its columns is not enough.
   if (definition === '') throw hidden(name, `SELECT, SHOW VIEW ON ${name.join('.')}`)
+  const sources = sourcesIn(definition)
+  if (sources.length === 0)
+    throw new MysqlStoreError(
+      'INVALID_PLAYERS_TABLE',
+      `The view ${name.join('.')} reads no table: ${definition}`,
+    )
   const found: BaseTable[] = []
-  for (const source of sourcesIn(definition)) {
+  for (const source of sources) {
     const tables = await baseTablesOf(database, source)
     if (tables.length === 0)
       throw hidden(name, `SELECT on a column of ${source.join('.')}, so that it sees this table`)

@@ -9,7 +9,7 @@ import { proofId } from './loads.js'
 import type { Values } from './rows.js'
 import { creditProcedureName, itemFields, procedureName } from './sql/fragments.js'
 import { loadQuery } from './sql/load.js'
-import { proceduresOf } from './sql/schema.js'
+import { procedureMode, proceduresOf } from './sql/schema.js'
 import { schemaVersion } from './sql/version.js'
 import type { Tables } from './tables.js'
 
@@ -212,7 +212,7 @@ function problemOfProcedure(procedure: Values | undefined, body: string | null):
   const [, , definition, mode, characterSet, collation] = procedure
   const isSame =
     body === null || definition == null || withoutSpace(String(definition)) === withoutSpace(body)
-  if (!isSame || !/STRICT_ALL_TABLES/.test(String(mode))) return 'was changed'
+  if (!isSame || String(mode) !== procedureMode) return 'was changed'
   // A procedure keeps both, and converts its literals and results by them.
   if (characterSet === 'utf8mb4' && /^utf8mb4_/.test(String(collation))) return null
   return `was created by a session in ${characterSet} (${collation}), not utf8mb4`

@@ -4,8 +4,8 @@ import { type ErrorClass, storeErrors } from '../database/errors.js'
 /**
  * At start, before any request is served:
  * - `INVALID_OPTIONS`: an option is invalid; the message names it.
- * - `UNSUPPORTED_CLIENT`: the client is no pool of mysql2, or its connections are not utf8mb4 or not
- *   strict.
+ * - `UNSUPPORTED_CLIENT`: the client is no pool of mysql2; its connections are not utf8mb4 or not strict; two
+ *   servers of a list are writable and are not one cluster.
  * - `DATABASE_REJECTED`: the server rejects the connection or a statement, and a retry would not help: wrong
  *   password, unknown database, too old, an unsupported setting.
  * - `SCHEMA_MISSING`: the library's tables do not exist: run the migration.

@@ -130,6 +130,23 @@ describe.skipIf(noMariadb !== null)(`character sets${reason}`, () => {
     },
   )
 
+  // Each of them changes what the same text of a procedure does.
+  test.each(['PAD_CHAR_TO_FULL_LENGTH', 'HIGH_NOT_PRECEDENCE', 'NO_UNSIGNED_SUBTRACTION'])(
+    'procedures of a session with the sql_mode %s: ready reports them, and the migration replaces them',
+    async mode => {
+      const schema = await newSchema()
+      const text = mysqlMigrationSql({ schema }).replace(/SET SESSION sql_mode = '/, `$&${mode},`)
+      await byClient(schema, text, 'C.UTF-8')
+      const store = createMysqlStore(poolWith(), { schema })
+      await expect(store.ready()).rejects.toMatchObject({
+        code: 'SCHEMA_VERSION',
+        message: expect.stringContaining('was changed'),
+      })
+      await migrateMysql(poolWith(), { schema })
+      await store.ready()
+    },
+  )
+
   test('the session has its own character set again after the SQL of the migration', async () => {
     const schema = await newSchema()
     const check = `SET SESSION sql_mode = 'ANSI';

@@ -233,6 +233,13 @@ describe.skipIf(noMariadb !== null)(`on a real server${reason}`, () => {
       await fails(of(name), 'NOT_DURABLE', new RegExp(`pam.${table} is a table of .*must be InnoDB`))
     })
 
+    test('that reads no table: refused', async () => {
+      await admin.query("CREATE VIEW pam.constant AS SELECT 'anna' AS id, 'EUR' AS currency, 1.00 AS balance")
+      const options = of('constant')
+      await migrateMysql(admin, options)
+      await fails(options, 'INVALID_PLAYERS_TABLE', /pam.constant reads no table/)
+    })
+
     test('of InnoDB: the rights that it needs are named', async () => {
       const options = of('right_two')
       await migrateMysql(admin, options)
