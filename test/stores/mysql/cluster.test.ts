@@ -16,7 +16,7 @@ import {
 import { bet, live, placeBet } from '../../fixtures.js'
 import { type GaleraCluster, type GaleraNode, startGalera } from '../../mariadb/cluster.js'
 import { noGalera } from '../../mariadb/installation.js'
-import { withConnection } from '../../mariadb/server.js'
+import { startMariadb, withConnection } from '../../mariadb/server.js'
 import { judge } from '../kit-on-stores.js'
 import { mysqlHarness, ownTable } from './harness.js'
 import { placeBet as placementOf, settle, until } from './wallet.js'
@@ -251,6 +251,23 @@ describe.skipIf(cluster === null)(`a store over the nodes of a cluster${reason}`
       )
     }
     await storeOver(first, second, third).ready()
+  })
+
+  it('when a list has a server that is no member of the cluster, then it is refused at start', async () => {
+    const alone = await startMariadb()
+    const pool = mysql.createPool(alone.config)
+    try {
+      await migrateMysql(pool, { schema })
+      const member = mysql.createPool(second.config)
+      opened.push(member)
+      await expect(createMysqlStore([member, pool], { schema }).ready()).rejects.toMatchObject({
+        code: 'UNSUPPORTED_CLIENT',
+        message: expect.stringMatching(/^Servers 1 and 2 .* not members of one cluster/),
+      })
+    } finally {
+      await pool.end()
+      await alone.stop()
+    }
   })
 
   it.each(['0', '2'])(
