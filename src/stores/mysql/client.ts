@@ -459,9 +459,11 @@ function sessionOf(connection: Connection): Session {
       const result = values === undefined ? query(connection, text) : execute(connection, text, values)
       return Number(((await result) as { affectedRows?: number }).affectedRows ?? 0)
     },
-    query: (text, values = []) =>
+    query(text, values = []) {
+      // A hook that changes the session, such as SET NAMES, must not change what the next request reads.
+      if (/^\s*set\b/i.test(text)) preparedSessions.delete(connection)
       // mysql2 rejects undefined, and pg takes it as NULL.
-      promiseOf<unknown>(callback =>
+      return promiseOf<unknown>(callback =>
         connection.execute(
           { sql: text },
           values.map(value => value ?? null),
@@ -469,7 +471,8 @@ function sessionOf(connection: Connection): Session {
         ),
       ).then(result => ({
         rows: Array.isArray(result) ? result : [],
-      })),
+      }))
+    },
   }
 }
 

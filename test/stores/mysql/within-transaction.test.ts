@@ -1,7 +1,10 @@
 /** `withinTransaction`: rows of the operator in the same database transaction, refusals, and hooks that fail. */
+// cspell:ignore жанна
 import mysql, { type Pool } from 'mysql2/promise'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { handlePlaceBet } from '../../../src/index.js'
 import type { MysqlStoreOptions } from '../../../src/stores/mysql/index.js'
+import { placeBet as placement } from '../../fixtures.js'
 import { sharedMariadb } from '../../mariadb/fresh-database.js'
 import { noMariadb } from '../../mariadb/installation.js'
 import { openWallet, placeBet, settle, type Wallet } from './wallet.js'
@@ -136,6 +139,27 @@ describe.skipIf(noMariadb !== null)(`withinTransaction${reason}`, () => {
     await expect(placed).rejects.toThrow()
     expect(await wallet.recorded()).toEqual([])
     expect(await wallet.balanceOf('alice')).toBe('100')
+  })
+
+  test.each([
+    'SET NAMES latin1',
+    ' set session character_set_results = latin1',
+    'SET SESSION character_set_client = latin1',
+  ])('that runs %s changes no later answer', async statement => {
+    let runs = true
+    await open(() => async query => {
+      if (runs) await query(statement)
+      runs = false
+    })
+    await wallet.rows("UPDATE SCHEMA.wallet_players SET player_id = 'жанна' WHERE player_id = 'alice'")
+    const bet = placement({ playerId: 'жанна', amount: '30' })
+    const place = () => handlePlaceBet(wallet.store, bet)
+    const first = await place()
+    expect(first).toMatchObject({ ok: true, replayed: false })
+    // A session in another character set is closed: a fault.
+    await place().catch(() => {})
+    expect(await place()).toMatchObject({ ...first, balance: expect.stringMatching(/^70/), replayed: true })
+    expect(await wallet.recorded()).toHaveLength(1)
   })
 
   test('its query does not work afterwards', async () => {
