@@ -18,7 +18,14 @@ import {
   wholeNumberOf,
 } from './arguments.js'
 import { auditHelp } from './help.js'
-import { checkWritable, columnsOf, interruptSignal, overwriteLine, writeReport } from './output.js'
+import {
+  checkWritable,
+  columnsOf,
+  forTerminal,
+  interruptSignal,
+  overwriteLine,
+  writeReport,
+} from './output.js'
 
 const auditArguments = {
   ...commonOptions,
@@ -130,5 +137,7 @@ function errorCodesOf({ code, codes }: { code?: string[]; codes?: string }): Aud
 function print(report: AuditReport): void {
   const { isTTY } = process.stdout
   const colours = isTTY && process.env.NO_COLOR === undefined
-  console.log(formatReport(report, { colours, columns: isTTY ? columnsOf(process.stdout) : null }))
+  console.log(
+    formatReport(forTerminal(report), { colours, columns: isTTY ? columnsOf(process.stdout) : null }),
+  )
 }

@@ -5,7 +5,7 @@ import { formatBet } from '../lookups/text.js'
 import { idOf, parseWords } from './arguments.js'
 import { lookUpHelp } from './help.js'
 import { lookupArguments, withLookups } from './lookup-source.js'
-import { printJson } from './output.js'
+import { forTerminal, printJson } from './output.js'
 
 /** @returns the exit code: 1 for an unknown bet */
 export async function bet(words: string[]): Promise<number> {
@@ -17,11 +17,11 @@ export async function bet(words: string[]): Promise<number> {
   const betId = idOf('bet', positionals)
   const history = await withLookups(values, lookups => lookups.bet(betId))
   if (history === null) {
-    console.error(unknownBet(betId))
+    console.error(unknownBet(forTerminal(betId)))
     return 1
   }
   if (values.json) printJson(withStory(history))
-  else console.log(formatBet(tellBet(history)))
+  else console.log(formatBet(forTerminal(tellBet(history))))
   return 0
 }
 

@@ -6,8 +6,7 @@ import { UsageError } from './arguments.js'
 import { audit } from './audit.js'
 import { bet } from './bet.js'
 import { commandHelp } from './help.js'
-import { CannotLookUp } from './lookup-source.js'
-import { overwriteLine } from './output.js'
+import { messageOf, overwriteLine } from './output.js'
 import { player } from './player.js'
 import { reconcile } from './reconcile.js'
 import { simulate } from './simulate.js'
@@ -34,13 +33,15 @@ async function main(words: readonly string[]): Promise<number> {
 
 function printError(error: unknown): void {
   if (error instanceof UsageError || (isToolError(error) && error.code === 'INVALID_OPTIONS'))
-    console.error(`${error.message}\n\nSee bet-wallet --help.`)
+    console.error(`${messageOf(error)}\n\nSee bet-wallet --help.`)
   else if (error instanceof AuditError)
-    console.error(`${error.code === 'SETTLEMENT_FAILED' ? 'Cannot judge' : 'Cannot start'}: ${error.message}`)
-  else if (error instanceof ReconcileError) console.error(`Cannot compare: ${error.message}`)
-  else if (error instanceof CannotLookUp) console.error(error.message)
-  else if (isStoreError(error)) console.error(`Cannot look up: ${error.message}${adviceFor(error)}`)
-  else console.error(error)
+    console.error(
+      `${error.code === 'SETTLEMENT_FAILED' ? 'Cannot judge' : 'Cannot start'}: ${messageOf(error)}`,
+    )
+  else if (error instanceof ReconcileError) console.error(`Cannot compare: ${messageOf(error)}`)
+  else if (isStoreError(error)) console.error(`Cannot look up: ${messageOf(error)}${adviceFor(error)}`)
+  // Never the error itself: drivers put what they were given into its properties.
+  else console.error(messageOf(error))
 }
 
 const isToolError = (error: unknown): error is AuditError | ReconcileError =>
@@ -58,8 +59,11 @@ function exit(code: number): void {
   process.stdout.write('', () => process.exit())
 }
 
-main(process.argv.slice(2)).then(exit, (error: unknown) => {
+function fail(error: unknown): void {
   if (process.stderr.isTTY) overwriteLine('')
   printError(error)
   exit(2)
-})
+}
+
+process.on('uncaughtException', fail)
+main(process.argv.slice(2)).then(exit, fail)

@@ -1,4 +1,5 @@
 /** Where the look-ups of a command come from: a database URL with the operator's own driver, or a config file. */
+import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -7,6 +8,7 @@ import type { WalletLookups } from '../lookups/records.js'
 import { createMysqlLookups } from '../stores/mysql/index.js'
 import { createPostgresLookups } from '../stores/postgres/index.js'
 import { given, UsageError } from './arguments.js'
+import { schemeOf, withoutPassword } from './database-url.js'
 
 export const databaseVariable = 'BET_WALLET_DATABASE_URL'
 
@@ -32,6 +34,8 @@ export class CannotLookUp extends Error {}
 
 interface Source {
   lookups: WalletLookups
+  /** Of the database, if it is known. */
+  url?: string
   close(): Promise<void>
 }
 
@@ -48,6 +52,10 @@ export async function withLookups<T>(
   const source = await sourceOf(values)
   try {
     return await work(source.lookups)
+  } catch (error) {
+    if (error instanceof Error && source.url !== undefined)
+      error.message = withoutPassword(error.message, source.url)
+    throw error
   } finally {
     await source.close()
   }
@@ -68,17 +76,25 @@ async function sourceOf(values: LookupValues): Promise<Source> {
       `The database is missing: --database-url postgres://… or mysql://…, or ${databaseVariable} (environment), or --config`,
     )
   const options = { ...given('schema', schema), allowScan: scan ?? false }
-  const scheme = /^([a-z]+):\/\//i.exec(url)?.[1]?.toLowerCase()
+  return openSource(url, options)
+}
+
+function openSource(url: string, options: { schema?: string; allowScan: boolean }): Source {
+  const scheme = schemeOf(url)
   if (scheme === 'postgres' || scheme === 'postgresql') {
     const pool = postgresPool(url)
-    return { lookups: createPostgresLookups(pool, options), close: () => pool.end() }
+    return { lookups: createPostgresLookups(pool, options), url, close: () => pool.end() }
   }
   if (scheme === 'mysql' || scheme === 'mariadb') {
     const pool = mysqlPool(url.replace(/^mariadb:/i, 'mysql:'))
-    return { lookups: createMysqlLookups(pool, options), close: () => pool.promise().end() }
+    return { lookups: createMysqlLookups(pool, options), url, close: () => pool.promise().end() }
   }
   // Never its value: it contains a password.
-  throw new UsageError('--database-url must begin with postgres:// or mysql://')
+  throw new UsageError(
+    scheme === null
+      ? 'The database URL cannot be read: postgres://user:password@host/database, with characters such as / ? # @ % in the password percent-encoded'
+      : '--database-url must begin with postgres:// or mysql://',
+  )
 }
 
 /** Beside a statement, one that reads the next page. */
@@ -108,21 +124,25 @@ interface MysqlPool {
 
 function mysqlPool(uri: string): MysqlPool {
   const { createPool } = driver('mysql2') as { createPool(options: object): MysqlPool }
-  return createPool({ uri, connectionLimit: connectionsMax, connectTimeout: connectMs, charset: 'utf8mb4' })
+  try {
+    return createPool({ uri, connectionLimit: connectionsMax, connectTimeout: connectMs, charset: 'utf8mb4' })
+  } catch {
+    // Its errors quote the URL.
+    throw new CannotLookUp('The options of the database URL are not supported by mysql2')
+  }
 }
 
-/** The driver that is installed where the command is called: the operator's own. */
+/**
+ * The driver that is installed in the current folder: the operator's own. Not that of a folder above, as Node.js would
+ * look for it: other users may write there, and it is called with the password.
+ */
 function driver(name: 'pg' | 'mysql2'): unknown {
   const folder = process.cwd()
-  const load = createRequire(join(folder, 'package.json'))
-  try {
-    return load(name)
-  } catch (error) {
-    if ((error as { code?: unknown }).code !== 'MODULE_NOT_FOUND') throw error
+  if (!existsSync(join(folder, 'node_modules', name)))
     throw new CannotLookUp(
       `The driver ${name} is not installed in ${folder}: npm install ${name}. Or state look-ups of your own by --config.`,
     )
-  }
+  return createRequire(join(folder, 'package.json'))(name)
 }
 
 const lookupNames = ['bet', 'transaction', 'player', 'transactions'] as const

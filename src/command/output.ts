@@ -1,6 +1,8 @@
 /** Writes to the terminal and to files. */
-import { accessSync, constants, statSync, writeFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { accessSync, closeSync, constants, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { escapeInvisible } from '../html/markup.js'
 import { UsageError } from './arguments.js'
 
 /**
@@ -12,7 +14,10 @@ export function checkWritable(file: string | undefined): void {
   if (file === undefined) return
   try {
     accessSync(dirname(resolve(file)), constants.W_OK)
-    if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw new Error('it is a directory')
+    const found = statSync(file, { throwIfNoEntry: false })
+    if (found?.isDirectory()) throw new Error('it is a directory')
+    // It would be replaced.
+    if (found !== undefined && !found.isFile()) throw new Error('it is not a file')
   } catch (error) {
     throw new UsageError(`${file} cannot be written: ${(error as Error).message}`)
   }
@@ -20,14 +25,74 @@ export function checkWritable(file: string | undefined): void {
 
 export function writeReport(file: string | undefined, render: () => string): void {
   if (file === undefined) return
-  writeFileSync(file, render())
-  console.error(`Written: ${file}`)
+  const report = openReport(file)
+  try {
+    report.write(render())
+    report.finish()
+  } finally {
+    report.discard()
+  }
+}
+
+/**
+ * A file that has its name only when it is complete. Reports hold players' data: only their owner may read them. The
+ * name until then is random and new, and a link of the final name is replaced: nobody can have the content written
+ * elsewhere.
+ */
+export function openReport(name: string) {
+  const part = `${name}.${randomBytes(8).toString('hex')}.part`
+  const descriptor = openSync(part, 'wx', 0o600)
+  let open = true
+  const close = () => {
+    open = false
+    closeSync(descriptor)
+  }
+  return {
+    write: (text: string): void => void writeSync(descriptor, text),
+    finish(): void {
+      close()
+      renameSync(part, name)
+      console.error(`Written: ${name}`)
+    },
+    /** Unless it is finished. */
+    discard(): void {
+      if (!open) return
+      close()
+      rmSync(part, { force: true })
+    },
+  }
 }
 
 /** To standard output. */
 export function printJson(value: unknown): void {
-  console.log(JSON.stringify(value, null, 2))
+  console.log(escapeInvisible(JSON.stringify(value, null, 2)))
 }
+
+/** Of one value in a text, and of a message. */
+const textMax = 10_000
+const messageMax = 2_000
+
+/**
+ * What others have written, for the terminal: a copy in which each text is on one line, cut, and has no character that
+ * is invisible or controls a terminal. Formats are applied to it, so that only they set lines and colours.
+ */
+export function forTerminal<T>(value: T): T {
+  if (typeof value === 'string') return onOneLine(cut(value, textMax)) as T
+  if (Array.isArray(value)) return value.map(forTerminal) as T
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [forTerminal(key), forTerminal(item)]),
+  ) as T
+}
+
+/** An error message for the terminal. It shows no credentials of a URL. */
+export function messageOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  return onOneLine(cut(message, messageMax)).replace(/:\/\/[^\s@]{0,500}@/g, '://***@')
+}
+
+const onOneLine = (text: string) => escapeInvisible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t')
+const cut = (text: string, length: number) => (text.length <= length ? text : `${text.slice(0, length)}…`)
 
 /** Replaces the last line of the terminal. */
 export function overwriteLine(line: string): void {

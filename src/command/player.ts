@@ -5,7 +5,7 @@ import { microsecondsOf } from '../lookups/times.js'
 import { given, idOf, parseWords, UsageError, wholeNumberOf } from './arguments.js'
 import { lookUpHelp } from './help.js'
 import { lookupArguments, withLookups } from './lookup-source.js'
-import { printJson } from './output.js'
+import { forTerminal, printJson } from './output.js'
 
 const playerArguments = {
   ...lookupArguments,
@@ -32,12 +32,12 @@ export async function player(words: string[]): Promise<number> {
   const history = await withLookups(values, lookups => lookups.player(playerId, page))
   if (history === null) {
     console.error(
-      `Player ${playerId} is unknown: neither the players' table nor a transaction has this id. Ids are compared exactly (D24).`,
+      `Player ${forTerminal(playerId)} is unknown: neither the players' table nor a transaction has this id. Ids are compared exactly (D24).`,
     )
     return 1
   }
   if (values.json) printJson(history)
-  else console.log(formatPlayer(history, page))
+  else console.log(formatPlayer(forTerminal(history), page))
   return 0
 }
 

@@ -1,5 +1,5 @@
 /** `bet-wallet reconcile`: the platform's report against the wallet's transactions. */
-import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import type { ParseArgsConfig } from 'node:util'
 import { countText } from '../html/figures.js'
 import type { ReportMapping } from '../reconcile/mapping.js'
@@ -9,7 +9,7 @@ import { formatReconciliation } from '../reconcile/text.js'
 import { given, millisecondsOf, parseWords, required, UsageError } from './arguments.js'
 import { reconcileHelp } from './help.js'
 import { lookupArguments, withLookups } from './lookup-source.js'
-import { checkWritable, overwriteLine, writeReport } from './output.js'
+import { checkWritable, openReport, overwriteLine, writeReport } from './output.js'
 
 const reconcileArguments = {
   ...lookupArguments,
@@ -83,19 +83,12 @@ function mappingOf(file: string | undefined): ReportMapping | undefined {
 
 const bufferedCharacters = 65_536
 
-/** Lines in a file that has its name only when it is complete. */
 function lineFile(name: string) {
-  const part = `${name}.part`
-  const descriptor = openSync(part, 'w')
-  let open = true
+  const file = openReport(name)
   let text = ''
   const write = () => {
-    writeSync(descriptor, text)
+    file.write(text)
     text = ''
-  }
-  const close = () => {
-    open = false
-    closeSync(descriptor)
   }
   return {
     write(line: string): void {
@@ -104,15 +97,8 @@ function lineFile(name: string) {
     },
     finish(): void {
       write()
-      close()
-      renameSync(part, name)
-      console.error(`Written: ${name}`)
+      file.finish()
     },
-    /** Unless it is finished. */
-    discard(): void {
-      if (!open) return
-      close()
-      rmSync(part, { force: true })
-    },
+    discard: file.discard,
   }
 }

@@ -23,7 +23,14 @@ import {
   wholeNumberOf,
 } from './arguments.js'
 import { simulateHelp } from './help.js'
-import { checkWritable, columnsOf, interruptSignal, overwriteLine, writeReport } from './output.js'
+import {
+  checkWritable,
+  columnsOf,
+  forTerminal,
+  interruptSignal,
+  overwriteLine,
+  writeReport,
+} from './output.js'
 
 const simulateArguments = {
   ...commonOptions,
@@ -58,7 +65,7 @@ export async function simulate(words: string[]): Promise<number> {
     onProgress: progress => printProgress(progress, isTerminal),
   })
   if (isTerminal) overwriteLine('')
-  console.log(formatSimulationReport(report))
+  console.log(formatSimulationReport(forTerminal(report)))
   writeReport(values.json, () => `${JSON.stringify(report, null, 2)}\n`)
   return report.passed ? 0 : 1
 }

@@ -3,7 +3,7 @@ import { formatTransaction } from '../lookups/text.js'
 import { idOf, parseWords } from './arguments.js'
 import { lookUpHelp } from './help.js'
 import { lookupArguments, withLookups } from './lookup-source.js'
-import { printJson } from './output.js'
+import { forTerminal, printJson } from './output.js'
 
 /** @returns the exit code: 1 for an unknown id */
 export async function transaction(words: string[]): Promise<number> {
@@ -15,11 +15,11 @@ export async function transaction(words: string[]): Promise<number> {
   const transactionId = idOf('transaction', positionals)
   const found = await withLookups(values, lookups => lookups.transaction(transactionId))
   if (found.length === 0) {
-    console.error(unknownTransaction(transactionId))
+    console.error(unknownTransaction(forTerminal(transactionId)))
     return 1
   }
   if (values.json) printJson(found)
-  else console.log(formatTransaction(transactionId, found))
+  else console.log(formatTransaction(forTerminal(transactionId), forTerminal(found)))
   return 0
 }
 

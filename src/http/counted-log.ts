@@ -16,6 +16,15 @@ export function createCountedLog(
 ): (kind: string, lineOf: () => string) => void {
   const kinds = new Map<string, { more: number; lastLineOf: () => string }>()
 
+  /** What writes may throw, on a broken pipe say: no call and no timer may end by it. */
+  const tryWrite = (line: string) => {
+    try {
+      write(line)
+    } catch {
+      // The next line may get through.
+    }
+  }
+
   function count(key: string): void {
     const timer = setTimeout(() => {
       const kind = kinds.get(key)
@@ -24,7 +33,7 @@ export function createCountedLog(
         kinds.delete(key)
         return
       }
-      write(`bet-wallet: ${kind.more} more in ${countMs / 1_000} s, the last: ${kind.lastLineOf()}`)
+      tryWrite(`bet-wallet: ${kind.more} more in ${countMs / 1_000} s, the last: ${kind.lastLineOf()}`)
       kind.more = 0
       count(key)
     }, countMs)
@@ -40,8 +49,8 @@ export function createCountedLog(
       return
     }
     kinds.set(key, { more: 0, lastLineOf: lineOf })
-    write(`bet-wallet: ${lineOf()}`)
     count(key)
+    tryWrite(`bet-wallet: ${lineOf()}`)
   }
 }
 

@@ -33,6 +33,7 @@ export function signature(
     const claim = claimOf(request, settings)
     if (typeof claim === 'string') return call.refuse(`signature: ${claim}`)
     const bytes = signedBytes(signed, request, claim.timestamp, await call.rawBody())
+    if (bytes === null) return call.refuse('signature: a signed part has a character above U+00FF')
     let accepted = false
     for (const sent of claim.signatures) {
       const valid = verifier.accepts(sent, bytes)

@@ -42,20 +42,30 @@ export function signedHeaders(parts: readonly SignedPart[]): string[] {
   return parts.flatMap(part => (typeof part === 'object' && 'header' in part ? [part.header] : []))
 }
 
-/** The signed bytes of one call. Of a missing header: none. */
+/**
+ * The signed bytes of one call. Of a missing header: none.
+ *
+ * @returns `null` for a character that no byte of a header or URL stands for: an adapter has decoded them, and the bytes
+ *   that were signed are not known. Cut to a byte, another text would pass for the signed one.
+ */
 export function signedBytes(
   parts: readonly SignedPart[],
   request: HttpRequest,
   timestamp: string,
   body: Uint8Array,
-): Uint8Array[] {
+): Uint8Array[] | null {
   // Node.js reads headers and URLs as Latin-1: these are the bytes that were sent.
-  const bytes = (text: string) => Buffer.from(text, 'latin1')
-  return parts.map(part => {
+  let isLatin1 = true
+  const bytes = (text: string) => {
+    isLatin1 &&= !/[\u0100-\uffff]/.test(text)
+    return Buffer.from(text, 'latin1')
+  }
+  const signed = parts.map(part => {
     if (part === 'body') return body
     if (part === 'timestamp') return bytes(timestamp)
     if (part === 'method') return bytes(request.method)
     if (part === 'path') return bytes(request.originalPath ?? request.path)
     return 'header' in part ? bytes(headerOf(request, part.header) ?? '') : part
   })
+  return isLatin1 ? signed : null
 }

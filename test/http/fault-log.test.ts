@@ -41,6 +41,25 @@ async function linesOf(store: Partial<WalletStore>, calls = 1, options = {}): Pr
   return lines
 }
 
+describe('given a console that throws', () => {
+  test.each([1, 2])('on line %d, then no call and no timer fails, and later lines are written', failing => {
+    const lines: string[] = []
+    let written = 0
+    const log = createFaultLog(line => {
+      written += 1
+      if (written === failing) throw new Error('EPIPE')
+      lines.push(line)
+    })
+    log(fault('UNAVAILABLE', 1), request)
+    log(fault('UNAVAILABLE', 2), request)
+    vi.advanceTimersByTime(10_000)
+    log(fault('UNAVAILABLE', 3), request)
+    vi.advanceTimersByTime(10_000)
+    expect(written).toBe(3)
+    expect(lines).toHaveLength(2)
+  })
+})
+
 describe('a fault', () => {
   test('is one line with operation, ids, code and cause', async () => {
     const cause = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })

@@ -436,6 +436,26 @@ describe('given what is signed', () => {
     expect((await call({ signed: '{path}{body}' }, header, request)).status).toBe(200)
   })
 
+  test.each([
+    ['{header:x-tenant}{body}', { 'x-tenant': 'acm\u0165' }, {}],
+    ['{path}{body}', {}, { path: '/placebet?a=acm\u0165' }],
+  ])(
+    'when %s has a character that is no byte, then 401: cut to one, it is another text',
+    async (signed, headers, request) => {
+      const bytes = Buffer.from(
+        `${Object.values(headers)}${Object.values(request)}${text}`.replace(/\u0165/g, character =>
+          String.fromCharCode(character.charCodeAt(0) & 0xff),
+        ),
+        'latin1',
+      )
+      const answer = await call({ signed }, { ...headers, 'x-signature': hex(bytes) }, request)
+      expect([answer.status, answer.reason]).toEqual([
+        401,
+        'signature: a signed part has a character above U+00FF',
+      ])
+    },
+  )
+
   test('when a signed header is missing, then 401', async () => {
     const options = { signed: '{header:x-id}{body}' }
     expect((await call(options, { 'x-signature': hex() })).reason).toBe('signature: there is no header x-id')

@@ -141,6 +141,8 @@ export function nameOf(dialect: Dialect, option: string, value: unknown): string
   const { check, nameMax, lengthOf, lengthUnit } = dialect
   if (typeof value !== 'string' || value === '' || value.includes('\0'))
     return check.invalid(`${option} must be a name`)
+  // It would end a comment of the SQL in which the name stands.
+  if (value.includes('*/')) return check.invalid(`${option} must not have "*/" in it`)
   if (lengthOf(value) > nameMax) check.invalid(`${option} is longer than ${nameMax} ${lengthUnit}`)
   return value
 }

@@ -32,6 +32,7 @@ describe('with invalid options', () => {
     [{ schemas: 'x' }, 'unknown option "schemas"'],
     [{ schema: '' }, 'schema must be a name'],
     [{ schema: 7 }, 'schema must be a name'],
+    [{ schema: 'x*/y' }, 'schema must not have "*/" in it'],
     [{ schema: 'x'.repeat(64) }, 'schema is longer than 63 bytes'],
     [{ players: 'accounts' }, 'players must be an object'],
     [{ players: { ...accounts, table: 'accounts' } }, 'players.table must be a table with its schema'],

@@ -1,0 +1,69 @@
+/** Reports hold players' data: only their owner reads them, and they are written nowhere else. */
+import { execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { runCommand } from './running.js'
+
+const parent = mkdtempSync(join(tmpdir(), 'bet-wallet-files-'))
+afterAll(() => rmSync(parent, { recursive: true, force: true }))
+
+const lookups = join(parent, 'lookups.mjs')
+writeFileSync(
+  lookups,
+  `export const lookups = { bet: async () => null, transaction: async () => [], player: async () => null,
+    transactions: async function* () {} }`,
+)
+const platform = join(parent, 'platform.csv')
+writeFileSync(
+  platform,
+  `transactionId,betId,playerId,operation,type,amount,currency,transactionDate
+t-1,b-1,anna,placebet,,1,EUR,2026-11-22T10:00:00Z\n`,
+)
+const reconcile = (folder: string, ...words: string[]) =>
+  runCommand(
+    ['reconcile', platform, '--from', '2026-11-22', '--to', '2026-11-23', '--config', lookups, ...words],
+    { cwd: folder },
+  )
+
+const options = { '--json': 'a.json', '--html': 'a.html', '--lines': 'a.jsonl' }
+
+it.each(Object.entries(options))(
+  '%s: 0600, in place of a link, with nothing beside it',
+  async (option, name) => {
+    const folder = join(parent, name)
+    mkdirSync(folder)
+    const other = join(folder, 'other')
+    writeFileSync(other, 'kept')
+    chmodSync(other, 0o644)
+    for (const link of [name, `${name}.part`]) symlinkSync(other, join(folder, link))
+    const { code, error } = await reconcile(folder, option, name)
+    expect([code, error]).toEqual([1, `Written: ${name}\n`])
+    expect(readFileSync(other, 'utf8')).toBe('kept')
+    expect(lstatSync(join(folder, name)).isSymbolicLink()).toBe(false)
+    expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600)
+    expect(readFileSync(join(folder, name), 'utf8')).toContain('t-1')
+    expect(readdirSync(folder).sort()).toEqual([name, `${name}.part`, 'other'].sort())
+  },
+)
+
+it.each(Object.keys(options))('%s: what is no file is refused before the run', async option => {
+  const pipe = join(parent, `pipe${option}`)
+  execFileSync('mkfifo', [pipe]) // cspell:disable-line
+  const { code, error } = await reconcile(parent, option, pipe)
+  expect(code).toBe(2)
+  expect(error).toMatch(/pipe--\w+ cannot be written: it is not a file\n/)
+  expect(statSync(pipe).isFIFO()).toBe(true)
+})
