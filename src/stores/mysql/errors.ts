@@ -148,10 +148,12 @@ export const privilegeNumbers = [1044, 1142, 1143, 1227, 1370]
 const lastingNumbers = [1045, 1049, 1698, ...privilegeNumbers]
 
 /** A server without TLS, or a certificate that is not trusted: no retry mends it. */
-const isOfTls = (error: unknown) =>
-  /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|ERR_SSL|HANDSHAKE_NO_SSL/.test(
-    String((error as { code?: unknown } | null)?.code),
-  )
+const isOfTls = (error: unknown) => {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
+  // mysql2 replaces the code of a certificate's error.
+  if (code === 'HANDSHAKE_SSL_ERROR') return /certificate/i.test(String(message))
+  return /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|ERR_SSL|HANDSHAKE_NO_SSL/.test(String(code))
+}
 
 /** @returns the error of the check at start, which says in words what the driver or the server has reported */
 export function startError(cause: unknown): MysqlStoreError {

@@ -3,6 +3,7 @@ import type { MysqlErrorCode } from 'bet-wallet/mysql'
 import mysqlCallbacks from 'mysql2'
 import mysql, { type Pool } from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startError } from '../../../src/stores/mysql/errors.js'
 import {
   createMysqlStore,
   type MysqlPlayersTable,
@@ -70,6 +71,14 @@ describe('options', () => {
   })
 })
 
+test.each([
+  ['HANDSHAKE_SSL_ERROR', 'self-signed certificate', 'DATABASE_REJECTED'],
+  ['HANDSHAKE_SSL_ERROR', 'read ECONNRESET', 'UNAVAILABLE'],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'self-signed certificate', 'DATABASE_REJECTED'],
+])('the TLS error %s, "%s", of the driver is %s at start', (code, message, expected) => {
+  expect(startError(Object.assign(new Error(message), { code }))).toMatchObject({ code: expected })
+})
+
 test('a server that cannot be reached: unavailable, and ready says why', async () => {
   const pool = mysql.createPool({ host: '127.0.0.1', port: 1, user: 'root' })
   const store = createMysqlStore(pool)
@@ -91,7 +100,7 @@ describe.skipIf(noMariadb !== null)(`on a real server${reason}`, () => {
   beforeAll(async () => {
     server = await startMariadb()
     admin = poolWith({ multipleStatements: true })
-    await admin.query(`CREATE DATABASE pam CHARACTER SET utf8mb4;
+    await admin.query(`CREATE DATABASE pam CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci;
       CREATE TABLE pam.accounts (id varchar(64) PRIMARY KEY, currency char(3) NOT NULL, balance decimal(20,2) NOT NULL,
         owed double, tiny decimal(20,1), email varchar(64), cents bigint) ENGINE = InnoDB;
       CREATE TABLE pam.myisam (id varchar(64) PRIMARY KEY, currency char(3), balance decimal(20,2)) ENGINE = MyISAM;
@@ -314,7 +323,13 @@ describe.skipIf(noMariadb !== null)(`on a real server${reason}`, () => {
     await createMysqlStore(admin, options).ready()
     await fails(options, 'UNSUPPORTED_CLIENT', /must be utf8mb4/, poolWith({ charset: 'latin1' }))
     await fails(options, 'DATABASE_REJECTED', /Access denied/, poolWith({ password: 'wrong' }))
-    await fails(options, 'DATABASE_REJECTED', /does not support secure connection/, poolWith({ ssl: {} }))
+    // Since MariaDB 11.4 a server has a certificate of its own, which no client trusts.
+    await fails(
+      options,
+      'DATABASE_REJECTED',
+      /does not support secure connection|certificate/,
+      poolWith({ ssl: {} }),
+    )
   })
 
   test('a session that would shorten what the hook writes', async () => {
