@@ -69,9 +69,9 @@ export function withoutSuccess({ status }: Answer): { kind: FailureKind } {
 }
 
 /** The failure of an answer that should be a refusal, or another one. */
-export function withoutRefusal({ status, balance, errorCode }: Answer): { kind: FailureKind } {
+export function withoutRefusal({ status, success, errorCode }: Answer): { kind: FailureKind } {
   if (status === null) return { kind: 'no answer' }
   if (status >= 500) return { kind: 'fault' }
   if (status >= 400) return { kind: errorCode === null ? 'form' : 'other refusal' }
-  return { kind: balance === null ? 'form' : 'accepted' }
+  return { kind: success === null ? 'form' : 'accepted' }
 }

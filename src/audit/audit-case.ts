@@ -1,5 +1,5 @@
 /** The form of an audit case. */
-import type { Level } from './report.js'
+import type { FailureKind, Level } from './report.js'
 import type { Stage } from './stage.js'
 
 /** A condition without which a case is skipped. */
@@ -20,6 +20,9 @@ export type Need =
 /** What lies between the two acts of a case: a long pause, or a restart of the wallet. */
 export type Later = 'patience' | 'restart'
 
+/** A failure by its kind; of a wrong balance, by its direction. */
+export type Described = Exclude<FailureKind, 'balance'> | 'too much' | 'too little'
+
 export interface AuditCase {
   /** Its meaning never changes, and it is never reused. */
   id: `AU-${number}`
@@ -35,6 +38,8 @@ export interface AuditCase {
   quote?: string
   /** The damage in production if a wallet fails. */
   impact: string
+  /** The failures whose damage `impact` describes. Of any other, the report says only what was found. */
+  describes?: readonly Described[]
   needs?: readonly Need[]
   /** Of a case in two acts. */
   later?: Later

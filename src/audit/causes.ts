@@ -23,7 +23,7 @@ export const causes: readonly Cause[] = [
     shownBy: 102,
     as: 'accepted',
     says: 'Funds are not checked: a stake above the funds is accepted.',
-    explains: [103, 113, 209, 210, 401, 402, 411, 531, 601, 610, 611, 612],
+    explains: [103, 113, 209, 210, 238, 310, 401, 402, 411, 531, 601, 610, 611, 612],
   },
   {
     shownBy: 104,
@@ -35,7 +35,7 @@ export const causes: readonly Cause[] = [
     shownBy: 106,
     as: 'accepted',
     says: 'Calls for unknown players succeed.',
-    explains: [107, 108, 601, 610, 611],
+    explains: [107, 108, 122, 601, 610, 611, 626],
   },
   {
     shownBy: 111,
@@ -47,15 +47,15 @@ export const causes: readonly Cause[] = [
     shownBy: 301,
     as: 'too little',
     says: 'The rollback of an unknown bet leaves no tombstone: a placebet that arrives later is executed.',
-    explains: [302, 303, 304, 305, 306, 307, 308, 309, 901, 621],
+    explains: [242, 302, 303, 304, 305, 306, 307, 308, 309, 310, 311, 901, 621],
   },
   {
     shownBy: 201,
     as: 'too little',
     says: 'A retried placebet is not recognised by its transactionId.',
     explains: [
-      ...[120, 202, 203, 209, 210, 211, 212, 213, 215, 217, 218, 219, 221, 231, 232, 233, 234, 241, 622],
-      ...[303, 308, 532, 551, 611, 803, 902, 907],
+      ...[120, 202, 203, 209, 210, 211, 212, 213, 215, 217, 218, 219, 221, 231, 232, 233, 234, 238, 241, 622],
+      ...[236, 237, 303, 308, 532, 551, 611, 803, 902, 907],
     ],
   },
   {
@@ -64,20 +64,20 @@ export const causes: readonly Cause[] = [
     says: 'Retries are refused instead of answered like the first call.',
     explains: [
       ...[202, 203, 204, 205, 211, 213, 219, 220, 221, 231, 232, 233, 234, 305, 308, 510, 511, 530, 551],
-      ...[803, 902, 903, 904, 907],
+      ...[236, 237, 554, 803, 902, 903, 904, 907],
     ],
   },
   {
     shownBy: 204,
     as: 'too much',
     says: 'A retried rollbackbet is not recognised by its transactionId.',
-    explains: [205, 206, 208, 211, 220, 235, 305, 308, 903, 241, 622],
+    explains: [205, 206, 208, 211, 220, 235, 237, 305, 308, 903, 241, 622],
   },
   {
     shownBy: 510,
     as: 'too little',
     says: 'A retried unsettlement is not recognised by its transactionId.',
-    explains: [511, 529, 530, 904, 241, 544, 571, 622],
+    explains: [511, 529, 530, 554, 556, 904, 241, 544, 571, 622],
   },
   {
     shownBy: 218,
@@ -119,7 +119,7 @@ export const causes: readonly Cause[] = [
     shownBy: 209,
     as: 'executed',
     says: 'A refused placebet is decided anew when it is retried.',
-    explains: [210, 601, 925, 945],
+    explains: [210, 238, 601, 925, 945],
   },
   {
     shownBy: 214,
@@ -215,7 +215,7 @@ export const causes: readonly Cause[] = [
     shownBy: 512,
     as: 'too little',
     says: 'A credit that was clawed back is clawed back again.',
-    explains: [507, 508, 511, 513, 514, 534, 904],
+    explains: [507, 508, 511, 513, 514, 534, 556, 904],
   },
   {
     shownBy: 511,
@@ -291,7 +291,7 @@ export const causes: readonly Cause[] = [
     shownBy: 701,
     as: 'executed',
     says: 'Calls without credentials are executed.',
-    explains: [702, 703, 704, 706, 707, 708, 709],
+    explains: [702, 703, 704, 706, 707, 708, 709, 710],
   },
   { shownBy: 702, as: 'executed', says: 'Wrong credentials are accepted.', explains: [703, 704, 708] },
   {

@@ -1,9 +1,8 @@
 /** The damage of a failure, from what was found. The text of a case is used only where it describes that. */
+
+import type { AuditCase, Described } from './audit-case.js'
 import { type Decimal, subtract, zero } from './decimal.js'
 import type { AuditExchange, FailureKind } from './report.js'
-
-/** What the text of a case can describe. */
-type Described = Exclude<FailureKind, 'balance'> | 'too much' | 'too little'
 
 const numbersIn = (text: string) => new Set(text.trim().split(/\s+/))
 
@@ -41,7 +40,7 @@ export const describedIn: Partial<Record<Described, ReadonlySet<string>>> = {
  * @param money writes an amount with the currency
  */
 export function impactOf(
-  { id, impact }: { id: string; impact: string },
+  { id, impact, describes = [] }: Pick<AuditCase, 'impact' | 'describes'> & { id: string },
   kind: FailureKind,
   exchange: AuditExchange | undefined,
   difference: Decimal | null,
@@ -49,7 +48,8 @@ export function impactOf(
 ): string {
   const [sign, size] = difference === null ? [0, ''] : sizeOf(difference, money)
   const described = kind !== 'balance' ? kind : sign > 0 ? 'too much' : 'too little'
-  const fits = kind === 'other' || describedIn[described]?.has(id.replace('AU-', ''))
+  const fits =
+    kind === 'other' || describes.includes(described) || describedIn[described]?.has(id.replace('AU-', ''))
   const found = foundText(kind, exchange, sign, size)
   return [found, fits ? impact : null].filter(text => text !== null).join(' ')
 }

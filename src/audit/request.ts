@@ -4,7 +4,7 @@ import { curlLine } from '../curl.js'
 import { basicOf } from './checks.js'
 import type { AuditSettings } from './options.js'
 import type { AuditExchange } from './report.js'
-import { type WrongCredentials, wrongCredentials } from './wrong-credentials.js'
+import { type Wrong, type WrongCredentials, wrongCredentials, wrongHeader } from './wrong-credentials.js'
 
 export interface Call {
   /** For the report: `placebet b-3 of 30`. */
@@ -71,11 +71,14 @@ export function buildRequest(call: Call, settings: AuditSettings, sentAtMs: numb
   const isAuthenticated = url.origin === settings.base.origin && credentials !== 'none'
   const basic = isAuthenticated ? settings.credentials : null
   const secrets = isAuthenticated ? { ...settings.headers } : {}
-  const wrong = credentials === 'given' || credentials === 'none' ? null : wrongCredentials[credentials]
-  if (wrong !== null) for (const name in secrets) secrets[name] = wrong.secret(secrets[name] ?? '')
+  const wrong: Wrong | null =
+    credentials === 'given' || credentials === 'none' ? null : wrongCredentials[credentials]
+  if (wrong !== null)
+    for (const name in secrets) secrets[name] = wrongHeader(wrong, name, secrets[name] ?? '')
 
   const body = call.body === undefined ? null : Buffer.from(call.body)
-  const isTampered = settings.sign !== null && wrong !== null && body !== null
+  const isTampered =
+    settings.sign !== null && wrong !== null && wrong.only !== 'Authorization' && body !== null
   const sentBody = isTampered ? Buffer.concat([body, Buffer.from(' ')]) : body
 
   const headers: Record<string, string> = { ...secrets }

@@ -428,12 +428,17 @@ export class Stage {
     this.fail('a refusal (4xx)', describeAnswer(answer), answer, withoutRefusal(answer))
   }
 
-  /** Expects the agreed error code and status. For the cases about codes and statuses only. */
-  expectAgreedRefusal(answer: Answer, code: string): void {
+  /** Expects the agreed error code, with any status from 400 to 599. For the cases about codes only. */
+  expectAgreedCode(answer: Answer, code: string): void {
     this.expectError(answer)
     const codes = this.codesOf(code)
     if (!codes.includes(anyAgreed) && !codes.some(agreed => agreed === answer.errorCode))
       this.fail(`a refusal ${codes.join(' or ')}`, describeAnswer(answer), answer, withoutRefusal(answer))
+  }
+
+  /** Expects the agreed error code and status. For the cases about codes and statuses only. */
+  expectAgreedRefusal(answer: Answer, code: string): void {
+    this.expectAgreedCode(answer, code)
     const statuses = this.settings.statusCodes.get(code) ?? []
     if (!statuses.includes(anyAgreed) && !statuses.includes(answer.status ?? 0))
       this.fail(

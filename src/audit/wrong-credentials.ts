@@ -2,19 +2,21 @@
 
 import type { TargetSettings } from './target.js'
 
-interface Change {
+export interface Wrong {
   username(given: string): string
   /** Of a password, or of the value of a secret header. */
   secret(given: string): string
   /** The user of curl, in the syntax of the shell. */
   curlUser: string
+  /** The scheme that is wrong, while the others stay right. Without one, all of them are wrong. */
+  only?: 'Authorization' | 'signature'
 }
 
 const user = '$WALLET_USER'
 const same = (given: string) => given
 const characters = (text: string) => Array.from(text)
 
-function shortened(keep: (length: number) => number, shell: string): Change {
+function shortened(keep: (length: number) => number, shell: string): Wrong {
   return {
     username: same,
     secret: given =>
@@ -31,6 +33,18 @@ export const wrongCredentials = {
     username: same,
     secret: given => `${given}x`,
     curlUser: `"${user}:not-the-password"`,
+  },
+  'another Authorization': {
+    username: same,
+    secret: given => `${given}x`,
+    curlUser: `"${user}:not-the-password"`,
+    only: 'Authorization',
+  },
+  'a body that was changed after signing': {
+    username: same,
+    secret: same,
+    curlUser: `"${user}:$WALLET_PASSWORD"`,
+    only: 'signature',
   },
   'an empty password': shortened(() => 0, ''),
   'the first character of the password': shortened(() => 1, '$(printf %.1s "$WALLET_PASSWORD")'),
@@ -56,9 +70,35 @@ export const wrongCredentials = {
     secret: same,
     curlUser: `"${user}-unknown:$WALLET_PASSWORD"`,
   },
-} as const satisfies Record<string, Change>
+} as const satisfies Record<string, Wrong>
 
 export type WrongCredentials = keyof typeof wrongCredentials
+
+/**
+ * The wrong credentials for all schemes at once, and for those that must not be replaced by another one: a wallet may
+ * check only a header beside them, which is no secret.
+ */
+export function schemesOf(
+  settings: Pick<TargetSettings, 'credentials' | 'headers' | 'sign'>,
+): WrongCredentials[] {
+  const { credentials, headers, sign } = settings
+  const others = Object.keys(headers).filter(name => name !== 'authorization').length
+  const hasAuthorization = credentials !== null || headers.authorization !== undefined
+  return [
+    'wrong credentials',
+    ...(hasAuthorization && (others > 0 || sign !== null) ? (['another Authorization'] as const) : []),
+    ...(sign !== null && (hasAuthorization || others > 0)
+      ? (['a body that was changed after signing'] as const)
+      : []),
+  ]
+}
+
+/** The value of a header with its secret changed: of an Authorization, the scheme stays. */
+export function wrongHeader(wrong: Wrong, name: string, given: string): string {
+  if (wrong.only !== undefined && (wrong.only === 'signature' || name !== 'authorization')) return given
+  const [, scheme = '', secret = given] = (name === 'authorization' && /^(\S+ +)(.+)$/.exec(given)) || []
+  return `${scheme}${wrong.secret(secret)}`
+}
 
 /**
  * Whether these credentials must be refused. A password of digits has no other case; the value of a header

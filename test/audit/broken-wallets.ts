@@ -360,6 +360,70 @@ export const fronts = {
       return await forward(withFields(message, { ...fields, betId: `${fields.betId}-unseen` }))
     },
   },
+  'rollback-refused-when-old': {
+    says: 'A rollback whose transactionDate is more than 12 hours ago is refused',
+    call: message => {
+      const { transactionDate } = fieldsOf(message) ?? {}
+      const isOld = Date.now() - Date.parse(String(transactionDate)) > 12 * 3_600_000
+      return message.path === '/rollbackbet' && isOld ? refusal(400, 'TOO_LATE') : message
+    },
+  },
+  'rollback-refused-a-day-later': {
+    says: 'A rollback that is dated more than a day after its placebet is refused',
+    call: (message, { inherited }) => {
+      const { transactionDate, betId } = fieldsOf(message) ?? {}
+      const date = Date.parse(String(transactionDate))
+      if (message.path === '/placebet') inherited[String(betId)] = date
+      const isLate = date - Number(inherited[String(betId)] ?? date) > 24 * 3_600_000
+      return message.path === '/rollbackbet' && isLate ? refusal(400, 'TOO_LATE') : message
+    },
+  },
+  'stakes-of-14-digits': {
+    says: 'A stake is read with 14 digits, as by PHP',
+    call: message => ({
+      ...message,
+      body: Buffer.from(
+        message.body.toString('utf8').replace(/("amount":)([0-9]{10,}(?:\.[0-9]+)?)/, (_, name, amount) => {
+          return message.path === '/placebet' ? `${name}${Number(Number(amount).toPrecision(14))}` : _
+        }),
+      ),
+    }),
+  },
+  'tombstones-for-singles': {
+    says: 'The tombstone of a bet refuses a late single bet only',
+    call: (message, memory) => {
+      const fields = fieldsOf(message) ?? {}
+      const known = memory.betIds.includes(String(fields.betId))
+      if (message.path === '/rollbackbet') memory.betIds.push(String(fields.betId))
+      if (message.path !== '/placebet' || !known || fields.betType === 'SINGLE') return message
+      return withFields(message, { ...fields, betId: `${fields.betId}-late` })
+    },
+  },
+  'clawback-refused-under-another-code': {
+    says: 'A clawback that exceeds the funds is refused with LIMIT_REACHED',
+    answer: (reply, { path }) =>
+      path === '/unsettlement'
+        ? { ...reply, body: reply.body.replace('INSUFFICIENT_FUNDS', 'LIMIT_REACHED') }
+        : reply,
+  },
+  'unknown-player-under-another-code': {
+    says: 'An unknown player is refused with ACCOUNT_MISSING',
+    answer: reply => ({ ...reply, body: reply.body.replace('INVALID_PLAYER', 'ACCOUNT_MISSING') }),
+  },
+  'unsettled-bet-503': {
+    says: 'A second unsettlement of a bet is answered 503, always',
+    answer: reply => (reply.body.includes('was reversed before') ? refusal(503, 'UNAVAILABLE') : reply),
+  },
+  'replay-under-another-status': {
+    says: 'A success that is repeated has the status 208',
+    pass: async (message, forward, memory) => {
+      const reply = await forward(message)
+      const key = `${message.path} ${fieldsOf(message)?.transactionId}`
+      const isReplay = memory.betIds.includes(key)
+      memory.betIds.push(key)
+      return isReplay && reply.status === 200 ? { ...reply, status: 208 } : reply
+    },
+  },
   'lost-answer-work-done-twice': {
     says: 'When the caller has gone, the call is queued again under another id',
     pass: async (message, forward) => {

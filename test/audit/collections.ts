@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util'
 import { type AuditOptions, auditWallet, simulateSportsbook } from '../../src/audit/index.js'
 import type { SimulationOptions } from '../../src/audit/simulator/index.js'
 import { type Fault, fronts, startFront } from './broken-wallets.js'
-import { correct } from './correct-wallets.js'
+import { codesAgreed, correct } from './correct-wallets.js'
 import { forgetfulWallets } from './forgetful-wallets.js'
 import { brokenWallets } from './simulator/broken.js'
 import { correctWallets } from './simulator/correct.js'
@@ -52,14 +52,17 @@ const movesNoMoney: readonly string[] = [
   ...['changed-date-refused', 'amounts-compared-as-text', 'player-checked-before-retry'],
   ...['duplicate-refused-otherwise'],
   // Valid calls
+  ...['rollback-of-free-bet-refused', 'dates-of-six-decimals'],
   ...['zero-stake-needs-funds', 'trailing-zeros-refused', 'amount-text-refused', 'dates-need-zone'],
   ...['dates-need-utc', 'null-odds-refused', 'extra-fields-refused', 'length-required', 'ascii-only'],
   ...['one-call-at-a-time', 'every-seventh-call-fails'],
   // Invalid calls
+  'players-created-by-bets',
   ...['dates-unchecked', 'bet-type-unchecked', 'half-body-accepted', 'yen-with-decimals'],
   ...['any-content-type', 'keys-folded', 'ids-coerced', 'exponent-500', 'nul-500', 'half-surrogate-500'],
   ...['long-id-500', 'malformed-json-500', 'missing-field-500', 'not-an-object-500', 'oversize-body-500'],
   // Answers
+  ...['unsettled-bet-503', 'replay-under-another-status', 'reference-never-changes'],
   ...['unknown-player-404', 'balance-as-text', 'success-with-more'],
   ...['authentication-after-body', 'no-www-authenticate'],
 ]
@@ -68,6 +71,7 @@ const movesNoMoney: readonly string[] = [
 const openInTheInterface: readonly string[] = [
   ...['changed-amount-taken-as-retry', 'changed-currency-taken-as-retry', 'changed-player-taken-as-retry'],
   ...['changed-bet-taken-as-retry', 'one-id-space', 'second-placebet-taken-as-retry'],
+  'refused-id-reused',
   ...['refused-rollback-recorded', 'settlement-of-unknown-pays'],
 ]
 
@@ -121,7 +125,10 @@ async function ofSimulator(
 const specimens: Specimen[] = [
   { name: 'the plain wallet', kind: 'correct', start: () => plain() },
   ...Object.entries(correct).map(
-    ([name, fault]): Specimen => ({ name, kind: 'correct', start: () => front(fault()) }),
+    ([name, fault]): Specimen => ({
+      ...{ name, kind: 'correct', start: () => front(fault()) },
+      ...(name === 'other-statuses-and-codes' ? { audit: { errorCodes: codesAgreed } } : {}),
+    }),
   ),
   ...correctWallets.map(
     ({ breakage, ...others }): Specimen => ({

@@ -96,6 +96,9 @@ const otherRefusals: Record<string, [number, string]> = {
   UNSUPPORTED_MEDIA_TYPE: [400, 'E-83 type'],
 }
 
+/** The codes by which a platform acts: an operator agrees on them with it (`--code`). */
+export const codesAgreed = { INVALID_PLAYER: 'E-20 no such account', INSUFFICIENT_FUNDS: 'E-40 balance' }
+
 const renamed = (reply: Reply): Reply => {
   const code = /"errorCode":"([A-Z_]+)"/.exec(reply.body)?.[1] ?? ''
   const [status, errorCode] = otherRefusals[code] ?? []

@@ -194,7 +194,10 @@ describe('the tables', () => {
 
   it('say of every MUST which failures its text describes', () => {
     const described = new Set(Object.values(describedIn).flatMap(numbers => [...numbers]))
-    const missing = cases.filter(({ id, level }) => level === 'MUST' && !described.has(id.replace('AU-', '')))
+    const missing = cases.filter(
+      ({ id, level, describes }) =>
+        level === 'MUST' && describes === undefined && !described.has(id.replace('AU-', '')),
+    )
     // Failures that a case describes in its own words are always described.
     expect(missing.map(({ id }) => id)).toEqual(['AU-401'])
   })

@@ -40,11 +40,13 @@ const moneyAtStake: Record<string, string> = {
   'AU-548': 'operator: the player has both payout and stake',
   'AU-549': 'operator: a part of a stake is returned twice',
   'AU-550': 'operator: the player has both payout and stake',
+  'AU-555': 'operator: a payout for a bet without a stake',
   'AU-701': 'everybody: anyone changes balances',
   'AU-702': 'everybody: anyone changes balances',
   'AU-703': 'player: anyone cancels bets before they arrive',
   'AU-708': 'everybody: anyone changes balances',
   'AU-709': 'everybody: a user without rights changes balances',
+  'AU-710': 'everybody: anyone changes balances',
   'AU-801': 'everybody: the calls in flight are lost with the process',
   'AU-803': 'player: two stakes for one bet',
   'AU-816': 'operator: one call returns all stakes',
@@ -71,6 +73,8 @@ describe('a quote', () => {
 
 describe('the order of the cases', () => {
   it('has the enormous amounts last, before availability and the books', () => {
-    expect(cases.slice(-4).map(({ id }) => id)).toEqual(['AU-411', 'AU-413', 'AU-981', 'AU-991'])
+    expect(cases.slice(-5).map(({ id }) => id)).toEqual([
+      ...['AU-411', 'AU-413', 'AU-418', 'AU-981', 'AU-991'],
+    ])
   })
 })

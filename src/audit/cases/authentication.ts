@@ -1,28 +1,48 @@
 /** AU-7xx: authentication. The interface leaves only the scheme open (spec 5). */
 import type { AuditCase } from '../audit-case.js'
 import { subtract } from '../decimal.js'
-import { type Answer, describeAnswer, Skipped, type Stage } from '../stage.js'
-import { changesSecrets, type WrongCredentials } from '../wrong-credentials.js'
+import { type Answer, type Change, describeAnswer, Skipped, type Stage } from '../stage.js'
+import { changesSecrets, schemesOf, type WrongCredentials } from '../wrong-credentials.js'
 
 const needs = ['authentication'] as const
 
-/** Expects that calls with each of these credentials are refused and change no balance. */
-async function expectNoEntrance(stage: Stage, all: readonly WrongCredentials[]): Promise<void> {
-  if (stage.settings.sign !== null) throw new Skipped('calls are signed, and a valid signature may be enough')
-  const wrong = all.filter(name => changesSecrets(name, stage.settings))
-  if (wrong.length === 0) throw new Skipped('calls have no user name and password')
+/** Credentials that a wallet must refuse, and how the report names them. */
+interface Wrong extends Pick<Change, 'credentials' | 'headers'> {
+  name: string
+}
+
+/**
+ * Expects that calls with each of these credentials are refused and change no balance, where the same calls with the
+ * given ones would: of an unsettlement, only if bets can be settled and payouts clawed back.
+ */
+async function expectNoEntrance(stage: Stage, all: readonly Wrong[]): Promise<void> {
+  const { settle, clawbacks } = stage.settings
   const bet = stage.bet()
-  const after = await stage.placeSuccessfully(bet, stage.opening)
-  for (const credentials of wrong) {
-    const change = (operation: string) => ({ credentials, label: `${operation} with ${credentials}` })
+  let balance = await stage.placeSuccessfully(bet, stage.opening)
+  const paid = stage.bet()
+  if (settle !== 'unsupported' && clawbacks) {
+    balance = await stage.placeSuccessfully(paid, balance)
+    await stage.trySettle(paid, 'BET_PAID', stage.units(150))
+    balance = await stage.balance()
+  }
+  for (const { name, ...credentials } of all) {
+    const change = (operation: string) => ({ ...credentials, label: `${operation} ${name}` })
     const answers: Answer[] = [
       await stage.place(stage.bet(), change('placebet')),
       await stage.rollback(bet, undefined, change('rollbackbet')),
-      await stage.unsettle(bet, 'UNSCORED', undefined, change('unsettlement')),
+      await stage.unsettle(paid, 'UNSCORED', undefined, change('unsettlement')),
     ]
-    await stage.expectBalance(after, `after calls with ${credentials}`)
+    await stage.expectBalance(balance, `after calls ${name}`)
     for (const answer of answers) stage.expectError(answer)
   }
+}
+
+/** Those of the given credentials that this wrong one changes. */
+function changed(stage: Stage, names: readonly WrongCredentials[]): Wrong[] {
+  if (stage.settings.sign !== null) throw new Skipped('calls are signed, and a valid signature may be enough')
+  const wrong = names.filter(name => changesSecrets(name, stage.settings))
+  if (wrong.length === 0) throw new Skipped('calls have no user name and password')
+  return wrong.map(name => ({ name: `with ${name}`, credentials: name }))
 }
 
 export const authentication: readonly AuditCase[] = [
@@ -33,19 +53,7 @@ export const authentication: readonly AuditCase[] = [
     source: 'spec 5, A01',
     needs,
     impact: 'Anyone who finds the address can change the players’ balances.',
-    async play(stage) {
-      const bet = stage.bet()
-      const after = await stage.placeSuccessfully(bet, stage.opening)
-      const change = { credentials: 'none' } as const
-      const label = (operation: string) => `${operation} without credentials`
-      const answers = [
-        await stage.place(stage.bet(), { ...change, label: label('placebet') }),
-        await stage.rollback(bet, undefined, { ...change, label: label('rollbackbet') }),
-        await stage.unsettle(bet, 'UNSCORED', undefined, { ...change, label: label('unsettlement') }),
-      ]
-      await stage.expectBalance(after, 'after calls without credentials')
-      for (const answer of answers) stage.expectError(answer)
-    },
+    play: stage => expectNoEntrance(stage, [{ name: 'without credentials', credentials: 'none' }]),
   },
   {
     id: 'AU-702',
@@ -55,21 +63,11 @@ export const authentication: readonly AuditCase[] = [
     source: 'spec 5, A01',
     needs,
     impact: 'Any guess is as good as the secret.',
-    async play(stage) {
-      const bet = stage.bet()
-      const after = await stage.placeSuccessfully(bet, stage.opening)
-      const change = { credentials: 'wrong credentials' } as const
-      const answers = [
-        await stage.place(stage.bet(), { ...change, label: 'placebet with wrong credentials' }),
-        await stage.rollback(bet, undefined, { ...change, label: 'rollbackbet with wrong credentials' }),
-        await stage.unsettle(bet, 'UNSCORED', undefined, {
-          ...change,
-          label: 'unsettlement with wrong credentials',
-        }),
-      ]
-      await stage.expectBalance(after, 'after calls with wrong credentials')
-      for (const answer of answers) stage.expectError(answer)
-    },
+    play: stage =>
+      expectNoEntrance(
+        stage,
+        schemesOf(stage.settings).map(name => ({ name: `with ${name}`, credentials: name })),
+      ),
   },
   {
     id: 'AU-703',
@@ -100,11 +98,21 @@ export const authentication: readonly AuditCase[] = [
     impact: 'A wrong password looks like a refused bet, or like a fault.',
     async play(stage) {
       for (const credentials of ['none', 'wrong credentials'] as const) {
-        const label = `rollbackbet with ${credentials === 'none' ? 'no' : 'wrong'} credentials`
-        const answer = await stage.rollback(stage.bet(), undefined, { credentials, label })
-        stage.expectAgreedRefusal(answer, 'AUTHENTICATION_FAILED')
-        const names = [...(answer.fields?.keys() ?? [])].sort().join(', ')
-        if (names !== 'description, errorCode') stage.fail('exactly errorCode and description', names, answer)
+        const change = (operation: string) => ({
+          credentials,
+          label: `${operation} with ${credentials === 'none' ? 'no' : 'wrong'} credentials`,
+        })
+        const answers = [
+          await stage.rollback(stage.bet(), undefined, change('rollbackbet')),
+          await stage.place(stage.bet(), change('placebet')),
+          await stage.unsettle(stage.bet(), 'UNSCORED', undefined, change('unsettlement')),
+        ]
+        for (const answer of answers) {
+          stage.expectAgreedRefusal(answer, 'AUTHENTICATION_FAILED')
+          const names = [...(answer.fields?.keys() ?? [])].sort().join(', ')
+          if (names !== 'description, errorCode')
+            stage.fail('exactly errorCode and description', names, answer)
+        }
       }
     },
   },
@@ -154,13 +162,16 @@ export const authentication: readonly AuditCase[] = [
     needs,
     impact: 'A caller who guesses one character of the password, or none, can change the players’ balances.',
     play: stage =>
-      expectNoEntrance(stage, [
-        'an empty password',
-        'the first character of the password',
-        'the first half of the password',
-        'all but the last character of the password',
-        'the password in the other case',
-      ]),
+      expectNoEntrance(
+        stage,
+        changed(stage, [
+          'an empty password',
+          'the first character of the password',
+          'the first half of the password',
+          'all but the last character of the password',
+          'the password in the other case',
+        ]),
+      ),
   },
   {
     id: 'AU-709',
@@ -170,7 +181,31 @@ export const authentication: readonly AuditCase[] = [
     needs,
     impact:
       'A user who was removed can still change balances, and the password of one platform opens the account of another.',
-    play: stage => expectNoEntrance(stage, ['another user name']),
+    play: stage => expectNoEntrance(stage, changed(stage, ['another user name'])),
+  },
+  {
+    id: 'AU-710',
+    level: 'MUST',
+    title:
+      'A made-up Bearer token, and a JSON Web Token without a signature, are refused and change no balance',
+    source: 'spec 5, A01',
+    needs,
+    impact: 'A caller who invents a token can change the players’ balances.',
+    describes: ['too much', 'too little', 'accepted'],
+    async play(stage) {
+      const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+      const unsigned = `${part({ alg: 'none', typ: 'JWT' })}.${part({ sub: 'platform', scope: 'wallet' })}.`
+      await expectNoEntrance(
+        stage,
+        Object.entries({ 'a made-up Bearer token': 'made-up', 'an unsigned token': unsigned }).map(
+          ([name, token]) => ({
+            name: `with ${name}`,
+            credentials: 'none',
+            headers: { authorization: `Bearer ${token}` },
+          }),
+        ),
+      )
+    },
   },
   {
     id: 'AU-707',

@@ -1,6 +1,6 @@
 /** AU-1xx: each of the three operations alone (spec 1 to 4). */
 import type { AuditCase } from '../audit-case.js'
-import { add, compare, subtract, textOf, zero } from '../decimal.js'
+import { add, compare, type Decimal, subtract, textOf, zero } from '../decimal.js'
 import { numberText, raw } from '../json.js'
 import { type Answer, describeAnswer, Skipped, type Stage, sumOf } from '../stage.js'
 
@@ -108,6 +108,19 @@ export const basics: readonly AuditCase[] = [
     async play(stage) {
       const bet = stage.bet(stage.units(1), `${stage.id()}-${unknownPlayer}`)
       stage.expectRefusal(await stage.unsettle(bet, 'UNSCORED'))
+    },
+  },
+  {
+    id: 'AU-122',
+    level: 'SHOULD',
+    title: 'Calls for an unknown player do not create the player: each of them is refused, however often',
+    source: 'spec 7, D16',
+    impact: 'A mistyped playerId becomes an account, and later calls for it succeed.',
+    async play(stage) {
+      const playerId = `${stage.id()}-${unknownPlayer}`
+      for (let time = 1; time <= 2; time += 1)
+        for (const answer of await callsForUnknownPlayer(stage, playerId)) stage.expectRefusal(answer)
+      stage.expectRefusal(await stage.place(stage.bet(zero, playerId), { label: 'placebet of 0' }))
     },
   },
   {
@@ -260,7 +273,7 @@ export const basics: readonly AuditCase[] = [
   },
   {
     id: 'AU-116',
-    level: 'MAY',
+    level: 'SHOULD',
     title: 'Different transactions have different walletTransactionIds',
     source: 'spec 2',
     impact: 'Two transactions share one reference, and a dispute cannot be traced.',
@@ -290,6 +303,23 @@ export const basics: readonly AuditCase[] = [
     },
   },
   {
+    id: 'AU-123',
+    level: 'SHOULD',
+    title: 'A free bet (a stake of 0) can be rolled back, also once more',
+    source: 'spec 4.3, D12, D22',
+    impact: 'The platform retries the rollback until it receives a success, which never comes.',
+    async play(stage) {
+      const bet = stage.bet(zero)
+      const answer = await stage.place(bet)
+      if (answer.success === null)
+        throw new Skipped(`a stake of 0 is answered with ${describeAnswer(answer)}`)
+      const transactionId = stage.id()
+      const label = 'rollbackbet of the free bet'
+      for (const id of [transactionId, transactionId, stage.id()])
+        stage.expectSuccess(await stage.rollback(bet, id, { label }), stage.opening)
+    },
+  },
+  {
     id: 'AU-118',
     level: 'MUST',
     title: 'A call for one player does not change the bet or the balance of another',
@@ -305,9 +335,7 @@ export const basics: readonly AuditCase[] = [
       const label = 'rollbackbet for the other player'
       await stage.rollback({ betId: bet.betId, playerId: other }, undefined, { label })
       await stage.expectBalance(after, 'after a rollback for another player')
-      const theirs = await stage.balance(other)
-      if (compare(theirs, others) !== 0)
-        stage.fail(`no change of the other player’s balance, ${textOf(others)}`, textOf(theirs))
+      await expectOthersUnchanged(stage, others)
       stage.expectSuccess(await stage.rollback(bet), stage.opening)
     },
   },
@@ -344,9 +372,7 @@ export const basics: readonly AuditCase[] = [
       const label = 'placebet of the other player with a known transactionId'
       await stage.place(theirs, { fields: { currency }, label })
       await stage.expectBalance(after, `after a ${label}`)
-      const now = await stage.balance(other)
-      if (compare(now, others) !== 0)
-        stage.fail(`no change of the other player’s balance, ${textOf(others)}`, textOf(now))
+      await expectOthersUnchanged(stage, others)
     },
   },
   {
@@ -366,6 +392,22 @@ export const basics: readonly AuditCase[] = [
     },
   },
 ]
+
+/** Expects that the other player still has this balance. */
+export async function expectOthersUnchanged(stage: Stage, before: Decimal): Promise<void> {
+  const now = await stage.balance(stage.settings.otherPlayerId ?? '')
+  if (compare(now, before) !== 0)
+    stage.fail(`no change of the other player’s balance, ${textOf(before)}`, textOf(now))
+}
+
+/** Each operation once, for a player whom the wallet does not know: the answers. */
+export async function callsForUnknownPlayer(
+  stage: Stage,
+  playerId = `${stage.id()}-${unknownPlayer}`,
+): Promise<Answer[]> {
+  const bet = stage.bet(stage.units(1), playerId)
+  return [await stage.place(bet), await stage.rollback(bet), await stage.unsettle(bet, 'UNSCORED')]
+}
 
 /** Each operation for the bet of a player, in the name of another player: the answers. */
 export async function callForOtherPlayer(

@@ -1,7 +1,8 @@
 /** AU-5xx: settlements and their reversal, the unsettlement (spec 4.2, D7, D13, D17 to D20). */
 import type { AuditCase } from '../audit-case.js'
-import { add, compare, type Decimal, subtract, textOf, zero } from '../decimal.js'
-import { type Bet, describeAnswer, type Stage } from '../stage.js'
+import { add, type Decimal, subtract, zero } from '../decimal.js'
+import { type Answer, type Bet, describeAnswer, type Stage } from '../stage.js'
+import { expectOthersUnchanged } from './basics.js'
 
 /** The credits that can be reversed: a wallet may keep them in different tables, with different guards. */
 const reversible = ['BET_PAID', 'VOIDED'] as const
@@ -23,7 +24,7 @@ async function settledBet(
 }
 
 /** Settles a bet, spends most of the credit, and has the clawback refused for insufficient funds. */
-async function uncollectedBet(stage: Stage, type: 'BET_PAID' | 'VOIDED' = 'BET_PAID') {
+export async function uncollectedBet(stage: Stage, type: 'BET_PAID' | 'VOIDED' = 'BET_PAID') {
   const { bet, balance, payout } = await settledBet(stage, type)
   const rest = subtract(payout, stage.units(1))
   const spent = await stage.spendDownTo(rest, balance)
@@ -33,6 +34,22 @@ async function uncollectedBet(stage: Stage, type: 'BET_PAID' | 'VOIDED' = 'BET_P
   stage.expectRefusal(refusal)
   await stage.expectBalance(rest, 'after a clawback that exceeds the funds')
   return { bet, spent, balance, transactionId, reversal, refusal }
+}
+
+/** Expects that no unsettlement of a bet that was cashed out changes the balance. @returns the answers */
+async function unsettleCashout(stage: Stage): Promise<Answer[]> {
+  const bet = stage.bet()
+  const staked = await stage.placeSuccessfully(bet, stage.opening)
+  await stage.settle(bet, 'CASHOUT', stage.units(50))
+  const balance = add(staked, stage.units(50))
+  await stage.expectBalance(balance, 'after a cash-out')
+  const answers: Answer[] = []
+  for (const type of ['UNSCORED', 'UNVOIDED'] as const) {
+    const label = `${type} of a bet that was cashed out`
+    answers.push(await stage.unsettle(bet, type, undefined, { label, mayFail: true }))
+    await stage.expectBalance(balance, `after ${label}`)
+  }
+  return answers
 }
 
 const bothNeeds = ['settle', 'clawbacks'] as const
@@ -754,14 +771,80 @@ export const clawbacks: readonly AuditCase[] = [
     needs: ['settle'],
     impact: 'The player has sold the bet, and loses the price when the result is corrected.',
     async play(stage) {
-      const bet = stage.bet()
-      const staked = await stage.placeSuccessfully(bet, stage.opening)
-      await stage.settle(bet, 'CASHOUT', stage.units(50))
-      const balance = add(staked, stage.units(50))
-      await stage.expectBalance(balance, 'after a cash-out')
-      for (const type of ['UNSCORED', 'UNVOIDED'] as const) {
-        stage.expectError(await stage.unsettle(bet, type, undefined, { mayFail: true }))
-        await stage.expectBalance(balance, `after ${type} of a bet that was cashed out`)
+      for (const answer of await unsettleCashout(stage)) stage.expectError(answer)
+    },
+  },
+  {
+    id: 'AU-553',
+    level: 'MUST',
+    title: 'UNSCORED and UNVOIDED debit nothing of a cash-out',
+    source: 'spec 4.2, D18',
+    quote:
+      'the wallet debits what the BET_PAID settlement of the bet credited, or answers INSUFFICIENT_FUNDS',
+    needs: ['settle'],
+    impact: 'The player has sold the bet, and loses the price when the result is corrected.',
+    describes: ['too little'],
+    async play(stage) {
+      await unsettleCashout(stage)
+    },
+  },
+  {
+    id: 'AU-554',
+    level: 'MUST',
+    title: 'The retry of an unsettlement succeeds when the funds are spent by then',
+    source: 'spec 1.5, D2',
+    quote:
+      'A second request with the same transactionId is the same transaction, and the balance changes at most once.',
+    needs: bothNeeds,
+    impact:
+      'The platform books a debt for an amount that the wallet has already collected: the player pays twice.',
+    describes: ['refused'],
+    async play(stage) {
+      const { bet, staked } = await settledBet(stage)
+      const transactionId = stage.id()
+      stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED', transactionId), staked)
+      await stage.spendDownTo(zero, staked)
+      const label = 'retry of the unsettlement, without funds'
+      stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED', transactionId, { label }), zero)
+    },
+  },
+  {
+    id: 'AU-555',
+    level: 'MUST',
+    title: 'A settlement of a bet that was rolled back before it arrived credits nothing, whatever its type',
+    source: 'spec 4.3, D11, D17',
+    needs: ['settle'],
+    impact: 'A payout is credited for a bet without a stake, which the platform has cancelled.',
+    describes: ['too much'],
+    async play(stage) {
+      for (const type of ['BET_PAID', 'VOIDED', 'CASHOUT'] as const) {
+        const bet = stage.bet()
+        stage.expectSuccess(await stage.rollback(bet), stage.opening)
+        await stage.trySettle(bet, type, bet.amount)
+        await stage.expectBalance(
+          stage.opening,
+          `after ${type} of a bet that was rolled back before it arrived`,
+        )
+      }
+    },
+  },
+  {
+    id: 'AU-556',
+    level: 'SHOULD',
+    title:
+      'An unsettlement of a credit that was reversed is refused with a 4xx, and not answered 5xx again and again',
+    source: 'D19',
+    needs: bothNeeds,
+    impact: 'The platform retries the call indefinitely, and each retry raises an alarm.',
+    async play(stage) {
+      for (const type of reversible) {
+        const { bet, staked } = await settledBet(stage, type)
+        stage.expectSuccess(await stage.unsettle(bet, reversalOf[type]), staked)
+        const label = `${reversalOf[type]} of a credit that was reversed`
+        stage.expectFinalRefusal(
+          await stage.unsettle(bet, reversalOf[type], undefined, { label, mayFail: true }),
+        )
+        stage.opening = staked
       }
     },
   },
@@ -782,9 +865,7 @@ export const clawbacks: readonly AuditCase[] = [
         mayFail: true,
       })
       await stage.expectBalance(balance, `after an ${label}`)
-      const theirs = await stage.balance(other)
-      if (compare(theirs, others) !== 0)
-        stage.fail(`no change of the other player’s balance, ${textOf(others)}`, textOf(theirs))
+      await expectOthersUnchanged(stage, others)
       stage.expectError(answer)
     },
   },

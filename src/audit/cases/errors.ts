@@ -3,7 +3,8 @@ import type { AuditCase } from '../audit-case.js'
 import { add, subtract, textOf } from '../decimal.js'
 import { type Json, raw, write } from '../json.js'
 import { type Answer, describeAnswer, type Stage } from '../stage.js'
-import { callForOtherPlayer } from './basics.js'
+import { callForOtherPlayer, callsForUnknownPlayer } from './basics.js'
+import { uncollectedBet } from './clawbacks.js'
 
 /** Expects exactly errorCode and description, both non-empty strings (spec 7.2). */
 function exactError(stage: Stage, answer: Answer): void {
@@ -237,13 +238,14 @@ export const errors: readonly AuditCase[] = [
     id: 'AU-609',
     level: 'SHOULD',
     title:
-      'ISO 8601 dates are accepted with Z, with an offset, without a zone, and with a space instead of the T',
+      'ISO 8601 dates are accepted with Z, with an offset, without a zone, with a space instead of the T, and with up to seven decimals',
     source: 'D25',
     impact:
       'A rollback that is refused for its date leaves a stake in the wallet. Compare the platform’s samples first.',
     async play(stage) {
-      const dates = ['2026-11-21T18:00:00Z', '2026-11-21T18:00:00.123456Z', '2026-11-21T19:00:00+01:00']
-      for (const transactionDate of [...dates, '2026-11-21T18:00:00', '2026-11-21 18:00:00']) {
+      const fractions = ['', '.123456', '.1234567'].map(fraction => `2026-11-21T18:00:00${fraction}Z`)
+      const zones = ['2026-11-21T19:00:00+01:00', '2026-11-21T18:00:00', '2026-11-21 18:00:00']
+      for (const transactionDate of [...fractions, ...zones]) {
         const label = `rollbackbet of ${transactionDate}`
         const answer = await stage.rollback(stage.bet(), undefined, { fields: { transactionDate }, label })
         stage.expectSuccess(answer, stage.opening)
@@ -267,6 +269,35 @@ export const errors: readonly AuditCase[] = [
         label: `placebet in ${currency}`,
       })
       stage.expectAgreedRefusal(foreign, 'INVALID_CURRENCY')
+    },
+  },
+  {
+    id: 'AU-625',
+    level: 'MUST',
+    title: 'A clawback that exceeds the funds is refused with INSUFFICIENT_FUNDS, or the code agreed for it',
+    source: 'spec 4.2, 7',
+    quote: 'the answer is INSUFFICIENT_FUNDS.',
+    needs: ['settle', 'clawbacks'],
+    impact:
+      'The platform books the amount as a debt of the player for this code only: under another one it is never collected.',
+    describes: ['other refusal'],
+    async play(stage) {
+      const { refusal } = await uncollectedBet(stage)
+      stage.expectAgreedCode(refusal, 'INSUFFICIENT_FUNDS')
+    },
+  },
+  {
+    id: 'AU-626',
+    level: 'MUST',
+    title: 'A call for an unknown player is refused with INVALID_PLAYER, or the code agreed for it',
+    source: 'spec 7',
+    quote: 'rollbackbet, and any call that names a player | the player is unknown or invalid',
+    impact:
+      'The platform cannot tell an unknown player from a fault, and repeats rollbacks that cannot succeed.',
+    describes: ['other refusal'],
+    async play(stage) {
+      for (const answer of await callsForUnknownPlayer(stage))
+        stage.expectAgreedCode(answer, 'INVALID_PLAYER')
     },
   },
   {

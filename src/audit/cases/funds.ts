@@ -43,6 +43,16 @@ async function allRefused(stage: Stage, amounts: readonly Json[]): Promise<void>
   }
 }
 
+/** Only a wide balance column can hold it: a fault is no outage then, and the case is skipped. */
+async function settleLarge(stage: Stage, bet: Bet, payout: Decimal, before: Decimal): Promise<void> {
+  const problem = await stage.trySettle(bet, 'BET_PAID', payout)
+  if (problem !== null)
+    throw new Skipped(
+      `a payout of ${stage.money(payout)} could not be settled: ${problem}. Too narrow a column?`,
+    )
+  await stage.expectBalance(add(before, payout), `after a payout of ${stage.money(payout)}`)
+}
+
 export const funds: readonly AuditCase[] = [
   {
     id: 'AU-401',
@@ -268,15 +278,30 @@ export const funds: readonly AuditCase[] = [
       const payout = stage.units(
         stage.settings.minorUnits === 0 ? 900_719_925_474_099n : 9_007_199_254_740_993n,
       )
-      // Only a balance column with room for 16 digits can hold it: a fault is no outage then.
-      const problem = await stage.trySettle(bet, 'BET_PAID', payout)
-      if (problem !== null)
-        throw new Skipped(
-          `a payout of ${stage.money(payout)} could not be settled: ${problem}. Too narrow a column?`,
-        )
-      await stage.expectBalance(add(after, payout), `after a payout of ${stage.money(payout)}`)
+      await settleLarge(stage, bet, payout, after)
       stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED'), after)
       await stage.expectBalance(after, 'after its clawback')
+    },
+  },
+  {
+    id: 'AU-418',
+    level: 'MUST',
+    title: 'A stake of 15 digits is debited and returned to the last digit: 9876543210123.47',
+    source: 'spec 2, 4.1, D21, D22',
+    quote: 'funds suffice | the stake is debited',
+    needs: ['settle', 'clawbacks'],
+    impact: 'Numbers of 14 digits, as PHP writes them: large stakes lose cents.',
+    describes: ['too much', 'too little'],
+    async play(stage) {
+      const bet = stage.bet()
+      const after = await stage.placeSuccessfully(bet, stage.opening)
+      const stake = stage.units(987_654_321_012_347n)
+      await settleLarge(stage, bet, stake, after)
+      const large = stage.bet(stake)
+      await stage.placeSuccessfully(large, add(after, stake))
+      stage.expectSuccess(await stage.rollback(large), add(after, stake))
+      stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED'), after)
+      await stage.expectBalance(after, 'after the rollback of a stake of 15 digits')
     },
   },
   {

@@ -258,6 +258,28 @@ export const hostile: readonly AuditCase[] = [
     },
   },
   {
+    id: 'AU-817',
+    level: 'MUST',
+    title: 'Ids that differ only in characters outside Latin-1 are distinct, or answered with an error',
+    source: 'spec 1.5, D24',
+    quote: 'identifies the transaction; the key of idempotency',
+    impact: 'A column that cannot store them writes a question mark for each: two bets become one.',
+    describes: ['too much', 'too little'],
+    async play(stage) {
+      const pairs = [
+        ['\u0416', '\u0429', 'a Cyrillic letter'],
+        ['\u{1f600}', '\u{1f601}', 'an emoji'],
+        // The low bytes are equal.
+        ['\u0141', 'A', 'a Polish letter'],
+      ] as const
+      for (const name of ['transactionId', 'betId'] as const)
+        for (const [one, two, what] of pairs) {
+          const id = stage.id()
+          await expectDistinct(stage, name, `${id}-${one}`, `${id}-${two}`, what)
+        }
+    },
+  },
+  {
     id: 'AU-808',
     level: 'MUST',
     title:
@@ -343,7 +365,8 @@ export const hostile: readonly AuditCase[] = [
   },
   {
     id: 'AU-812',
-    level: 'SHOULD',
+    // The interface says what the platform sends, and not that a wallet must check it.
+    level: 'MAY',
     title:
       'A missing Content-Type, or one other than application/json, is refused with UNSUPPORTED_MEDIA_TYPE',
     source: 'spec 1.3, docs/errors.md',

@@ -1,6 +1,8 @@
 /** AU-3xx: rollbacks that arrive before their bets, or concurrently (D11). */
 import type { AuditCase } from '../audit-case.js'
+import { add } from '../decimal.js'
 import type { Stage } from '../stage.js'
+import { expectOthersUnchanged } from './basics.js'
 
 /** Pairs of calls per round: more than one, since the gap in a wallet may be shorter than a millisecond. */
 const pairs = 4
@@ -170,6 +172,55 @@ export const lateBets: readonly AuditCase[] = [
       await stage.expectBalance(after, 'after a late placebet and another bet')
       stage.expectSuccess(await stage.rollback(other), stage.opening)
       await stage.expectBalance(stage.opening, 'after the other bet was rolled back')
+    },
+  },
+  {
+    id: 'AU-310',
+    level: 'MUST',
+    title:
+      'A placebet after its rollback debits nothing, whatever its betType, and also if the bet was refused before',
+    source: 'spec 4.1, 4.3, D11',
+    quote: 'If it fails or times out, the platform sends a rollback to correct the balance.',
+    impact: 'The tombstone holds for some bets only: of the others, the player loses the stake.',
+    describes: ['too little'],
+    async play(stage) {
+      for (const betType of ['SINGLE', 'MULTIPLE', 'TEASER']) {
+        const bet = stage.bet()
+        stage.expectSuccess(await stage.rollback(bet), stage.opening)
+        const label = `placebet of a ${betType} after its rollback`
+        await stage.place(bet, { fields: { betType, odds: undefined }, label })
+        await stage.expectBalance(stage.opening, `after a ${label}`)
+      }
+      const refused = stage.bet(add(stage.opening, stage.units(1)))
+      stage.expectRefusal(await stage.place(refused))
+      stage.expectSuccess(await stage.rollback(refused), stage.opening)
+      const again = { ...refused, transactionId: stage.id(), amount: stage.units(100) }
+      const label = 'placebet of the refused bet after its rollback, under another transactionId'
+      await stage.place(again, { label })
+      await stage.expectBalance(stage.opening, `after a ${label}`)
+    },
+  },
+  {
+    id: 'AU-311',
+    level: 'MUST',
+    title: 'A placebet of each player that arrives after its rollback debits nothing',
+    source: 'spec 4.1, 4.3, D11',
+    quote: 'If it fails or times out, the platform sends a rollback to correct the balance.',
+    needs: ['other-player'],
+    impact: 'Tombstones are kept for some players only: the others lose the stakes of cancelled bets.',
+    describes: ['too little'],
+    async play(stage) {
+      const other = stage.settings.otherPlayerId ?? ''
+      const currency = await stage.currencyOf(other)
+      const others = await stage.balance(other)
+      // 1 is an amount in every currency.
+      const late = [stage.bet({ units: 1n, scale: 0 }, other), stage.bet()] as const
+      for (const bet of late) await stage.rollback(bet)
+      const label = 'placebet of the other player after its rollback'
+      await stage.place(late[0], { fields: { currency }, label })
+      await expectOthersUnchanged(stage, others)
+      await stage.place(late[1], { label: 'placebet after the rollbacks of two players' })
+      await stage.expectBalance(stage.opening, 'after late placebets of two players')
     },
   },
 ]

@@ -123,4 +123,33 @@ export const oldTransactionCases: readonly AuditCase[] = [
       }
     },
   },
+  {
+    id: 'AU-242',
+    level: 'MUST',
+    title:
+      'A placebet that arrives after its rollback and 1,000 rollbacks of other unknown bets debits nothing',
+    source: 'spec 4.1, 4.3, D5, D11',
+    quote: 'If it fails or times out, the platform sends a rollback to correct the balance.',
+    impact:
+      'Only the last tombstones are kept. After an outage of the platform, the player loses the stakes of cancelled bets.',
+    describes: ['too little'],
+    async play(stage) {
+      const late = [stage.bet(), stage.bet()]
+      for (const bet of late) stage.expectSuccess(await stage.rollback(bet), stage.opening)
+      let sent = 0
+      await stage.concurrently(lanes, async () => {
+        while (sent < transactionsBetween) {
+          sent += 1
+          await stage.rollback(stage.bet(), undefined, {
+            label: `rollbackbet ${sent} of unknown bets`,
+            attempts,
+          })
+        }
+      })
+      for (const bet of late) {
+        await stage.place(bet, { label: `placebet after its rollback and ${sent} others` })
+        await stage.expectBalance(stage.opening, 'after a placebet that arrived after its rollback')
+      }
+    },
+  },
 ]

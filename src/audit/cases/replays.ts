@@ -1,6 +1,6 @@
 /** AU-2xx: retries, at once, later and concurrent; and known ids with a different content (spec 1.5). */
 import type { AuditCase } from '../audit-case.js'
-import { subtract, textOf } from '../decimal.js'
+import { add, subtract, textOf, zero } from '../decimal.js'
 import { type Json, raw } from '../json.js'
 import { type Answer, type Bet, describeAnswer, type Stage, sumOf } from '../stage.js'
 
@@ -487,7 +487,100 @@ export const replays: readonly AuditCase[] = [
       stage.expectSuccess(await stage.rollback(bet, undefined, { fields, label }), stage.opening)
     },
   },
+  {
+    id: 'AU-226',
+    level: 'MUST',
+    title:
+      'A rollbackbet is executed whatever the dates of bet and rollback are: hours, a day or a month ago',
+    source: 'spec 4.3, D25',
+    quote: 'the bet exists | the placebet is undone',
+    impact:
+      'After an outage, the platform’s rollbacks are refused as too late, and the stakes stay in the wallet.',
+    describes: ['too little', 'refused'],
+    async play(stage) {
+      for (const hours of [2, 26, 24 * 32]) {
+        const transactionDate = stage.settings.formatDate(new Date(Date.now() - hours * 3_600_000))
+        for (const isRollbackOld of [true, false]) {
+          const bet = stage.bet()
+          const when = `${hours} hours ago`
+          const label = `placebet dated ${when}`
+          // A wallet may refuse an old bet.
+          const placed = await stage.place(bet, { fields: { transactionDate }, label })
+          if (placed.errorCode !== null) continue
+          stage.expectSuccess(placed)
+          const change = isRollbackOld ? { fields: { transactionDate } } : {}
+          const undone = `rollbackbet dated ${isRollbackOld ? when : 'now'} of a bet of ${when}`
+          stage.expectSuccess(
+            await stage.rollback(bet, undefined, { ...change, label: undone }),
+            stage.opening,
+          )
+        }
+      }
+      await stage.expectBalance(stage.opening, 'after late rollbacks')
+    },
+  },
   ...conflicts,
+  {
+    id: 'AU-236',
+    level: 'MUST',
+    title: 'The retry of an accepted placebet succeeds when the funds are spent by then',
+    source: 'spec 1.5, D2',
+    quote:
+      'A second request with the same transactionId is the same transaction, and the balance changes at most once.',
+    impact:
+      'The stake is debited, and the platform has the bet as refused: no settlement and no rollback follows.',
+    describes: ['refused', 'too little'],
+    async play(stage) {
+      const bet = stage.bet()
+      const after = await stage.placeSuccessfully(bet, stage.opening)
+      stage.expectSuccess(await stage.place(bet, { label: 'retry of the placebet' }), after)
+      await stage.spendDownTo(zero, after)
+      const label = 'retry of the placebet, without funds'
+      stage.expectSuccess(await stage.place(bet, { label }), zero)
+    },
+  },
+  {
+    id: 'AU-237',
+    level: 'SHOULD',
+    title: 'A replayed success has the status of the first answer',
+    source: 'spec 1.5, D2',
+    impact: 'The platform may take another status for another outcome.',
+    async play(stage) {
+      const bet = stage.bet()
+      const rollbackId = stage.id()
+      const calls = [() => stage.place(bet), () => stage.rollback(bet, rollbackId)]
+      for (const call of calls) {
+        const [first, second] = [await call(), await call()]
+        for (const answer of [first, second]) stage.expectSuccess(answer)
+        if (first.status !== second.status)
+          stage.fail(`the same status: ${first.status}`, String(second.status), second)
+      }
+    },
+  },
+  {
+    id: 'AU-238',
+    level: 'SHOULD',
+    title: 'The transactionId of a refused placebet with another bet, amount or currency is refused',
+    source: 'D3, D4, D6',
+    impact: 'One id stands for a refused and for an accepted bet: the books differ from then on.',
+    async play(stage) {
+      const amount = raw(textOf(stage.units(100)))
+      const changes: Record<string, Json>[] = [
+        { amount },
+        { amount, betId: `${stage.id()}-b` },
+        { amount, currency: stage.foreignCurrency() },
+      ]
+      for (const fields of changes) {
+        const refused = stage.bet(add(stage.opening, stage.units(100)))
+        stage.expectRefusal(await stage.place(refused))
+        if (typeof fields.betId === 'string') stage.track({ ...refused, betId: fields.betId })
+        const label = `placebet with the transactionId of a refused one and another ${Object.keys(fields).join(' and ')}`
+        const answer = await stage.place(refused, { fields, label })
+        await stage.expectBalance(stage.opening, `after a ${label}`)
+        stage.expectRefusal(answer)
+      }
+    },
+  },
   {
     id: 'AU-235',
     level: 'SHOULD',

@@ -120,6 +120,7 @@ export class Book {
   private readonly locks = new Locks()
   private readonly lookAway: () => Promise<void>
   private references = 0
+  private readonly tombstones: string[] = []
 
   /** @throws RangeError if a balance is no amount that the wallet can hold */
   constructor(
@@ -161,6 +162,10 @@ export class Book {
     if (record !== undefined && !this.repeatIsDecidedAfresh(request, record))
       return this.repeat(record, request)
     if (player === undefined) {
+      if (this.has('players-created-by-bets') && request.operation === 'placebet') {
+        this.players.set(request.playerId, { currency: request.currency, balance: 0n, float: 0 })
+        return request.amount === 0n ? unknownPlayer : noFunds
+      }
       if (this.has('unknown-player-success')) return { balance: '0.00', currency: 'EUR', reference: 'W0' }
       return unknownPlayer
     }
@@ -234,7 +239,8 @@ export class Book {
       return this.accept(request, player)
     }
     if (bet.playerId !== request.playerId) return otherPlayer
-    if (bet.rolledBack && !this.has('settlement-of-rolled-back-pays')) return betRolledBack
+    const isTombstone = bet.stake === 0n && this.has('settlement-of-tombstone-pays')
+    if (bet.rolledBack && !isTombstone && !this.has('settlement-of-rolled-back-pays')) return betRolledBack
     if (request.currency !== player.currency) return otherCurrency
     const read = { balance: player.balance, credit: bet.credits.get(request.type) }
     if (settlementRaces.some(race => this.has(race))) {
@@ -316,11 +322,13 @@ export class Book {
     if (bet === undefined) {
       if (this.has('rollback-of-unknown-refused')) return betUnknown
       if (this.has('race-rollback')) await this.lookAway()
-      if (!this.has('no-tombstone')) this.open(request, 0n).rolledBack = true
+      if (!this.forgetsTombstone(request)) this.open(request, 0n).rolledBack = true
+      if (this.has('last-300-tombstones')) this.forgetOldestTombstone(request.betId)
       return this.accept(request, player)
     }
     if (bet.playerId !== request.playerId && !this.has('rollback-of-other-player-pays')) return otherPlayer
     if (bet.rolledBack && this.has('rollback-of-rolled-back-refused')) return betRolledBack
+    if (!bet.rolledBack && bet.stake === 0n && this.has('rollback-of-free-bet-refused')) return betUnknown
     if (bet.rolledBack && !this.has('rollback-new-id-pays-again')) {
       if (this.has('rollback-retry-pays-again') && this.records.has(this.key(request)))
         this.move(player, bet.stake)
@@ -333,6 +341,18 @@ export class Book {
     if (this.has('retry-after-rollback-debits')) this.forgetPlacebet(request.betId)
     if (!this.has('rollback-pays-nothing')) this.move(player, bet.stake)
     return this.accept(request, player)
+  }
+
+  private forgetsTombstone({ betId, playerId }: Rollback): boolean {
+    if (this.has('no-tombstone')) return true
+    if (this.has('tombstones-of-first-player')) return playerId !== [...this.players.keys()][0]
+    const wasRefused = ({ request, refusal }: Recorded) => request.betId === betId && refusal !== undefined
+    return this.has('no-tombstone-of-refused') && [...this.records.values()].some(wasRefused)
+  }
+
+  private forgetOldestTombstone(betId: string): void {
+    this.tombstones.push(betId)
+    if (this.tombstones.length > 300) this.bets.delete(this.tombstones.shift() as string)
   }
 
   private creditToReverse({ type }: Unsettlement, { credits }: Bet): Credit | undefined {
@@ -442,6 +462,7 @@ export class Book {
     const otherOperation = record.request.operation !== request.operation
     if (!otherOperation && this.meaning(record.request) !== this.meaning(request)) return conflict
     if (refusal !== undefined) return refusal
+    if (this.checksFundsAgain(request)) return noFunds
     if (this.has('retry-refused')) return conflict
     const player = this.players.get(record.request.playerId)
     if (player === undefined) return unknownPlayer
@@ -452,7 +473,11 @@ export class Book {
     return this.has('retry-answers-old-balance') ? { ...success, balance: record.balanceThen } : success
   }
 
-  private repeatIsDecidedAfresh({ operation, betId }: Request, { refusal }: Recorded): boolean {
+  private repeatIsDecidedAfresh(
+    { operation, betId }: Request,
+    { refusal, request: record }: Recorded,
+  ): boolean {
+    if (refusal !== undefined && this.has('refused-id-reused') && betId !== record.betId) return true
     if (operation === 'placebet') return this.has('retry-debits-again')
     if (operation === 'settlement') return this.has('settlement-retry-pays-again')
     if (operation === 'unsettlement') {
@@ -462,6 +487,19 @@ export class Book {
       return this.has('unsettlement-retry-deducts-again')
     }
     return this.has('rollback-retry-pays-again')
+  }
+
+  private checksFundsAgain(request: Request): boolean {
+    const player = this.players.get(request.playerId)
+    if (player === undefined) return false
+    if (request.operation === 'placebet')
+      return this.has('retry-checks-funds') && player.balance < request.amount
+    const reversed = this.bets.get(request.betId)?.credits.get('BET_PAID')?.reversed ?? 0n
+    return (
+      request.operation === 'unsettlement' &&
+      this.has('unsettlement-retry-checks-funds') &&
+      player.balance < reversed
+    )
   }
 
   private isSameCurrency(code: string, { currency }: Player): boolean {
@@ -510,6 +548,7 @@ export class Book {
   }
 
   private nextReference(): string {
+    if (this.has('reference-never-changes')) return 'W'
     this.references += 1
     return `W${this.references}`
   }

@@ -22,6 +22,10 @@ export const faults = {
     'Two players may use the same transactionId, so a changed player is a new transaction',
   'ids-unique-per-bet': 'Two bets may use the same transactionId, so a changed bet is a new transaction',
   'one-id-space': 'A rollback with the id of its placebet is treated as its retry and credits nothing',
+  'retry-checks-funds': 'The retry of an accepted placebet is refused when the funds are spent by then',
+  'unsettlement-retry-checks-funds':
+    'The retry of a collected unsettlement is refused when the funds are spent by then',
+  'refused-id-reused': 'The transactionId of a refused placebet may be used for another bet',
   'last-1000-remembered': 'Only the last 1,000 transactions are remembered: an older retry is executed again',
   'last-1000-settlements-remembered':
     'Only the last 1,000 settlements and the last 1,000 unsettlements are remembered: an older retry is executed again',
@@ -32,6 +36,10 @@ export const faults = {
   'second-placebet-debits': 'A placebet of a known bet under a new transactionId is debited too',
   'second-placebet-taken-as-retry': 'A placebet of a known bet under a new transactionId is answered 200',
   'no-tombstone': 'The rollback of an unknown bet leaves no tombstone, so the late placebet is debited',
+  'last-300-tombstones': 'Only the last 300 tombstones are kept',
+  'tombstones-of-first-player': 'Tombstones are kept for the first player only',
+  'no-tombstone-of-refused':
+    'The rollback of a refused placebet leaves no tombstone: the bet can be placed under a new transactionId',
   'rolled-back-bet-placed-again': 'A rolled-back bet can be placed again under a new transactionId',
   'retry-after-rollback-debits': 'The rollback deletes the placebet, so a retry of the placebet is debited',
   'funds-not-checked': 'A stake above the balance is debited and the balance becomes negative',
@@ -40,6 +48,7 @@ export const faults = {
   'refusal-debits': 'A stake is debited before the funds are checked and not returned on the refusal',
   'currency-mismatch-accepted': 'A placebet in a currency other than the player’s is debited one to one',
   'currency-case-folded': 'Currency codes are compared without case: a placebet in eur is debited in EUR',
+  'players-created-by-bets': 'A placebet of an unknown player creates the player with a balance of 0',
   'unknown-player-404': 'An unknown player is answered 404 instead of 400',
   'unknown-player-success': 'An unknown player is answered 200 with a balance of 0',
 
@@ -63,11 +72,13 @@ export const faults = {
   'rollback-after-unvoided-refused': 'A bet whose void was reversed can never be rolled back',
   'rollback-of-unknown-refused': 'The rollback of an unknown bet is refused with 400',
   'rollback-of-refused-pays': 'The rollback of a placebet refused for insufficient funds credits the stake',
+  'rollback-of-free-bet-refused': 'A bet with a stake of 0 cannot be rolled back',
   'rollback-of-other-player-pays': 'A rollback that names another player credits that player',
 
   // Settlement and unsettlement
   'settlement-retry-pays-again': 'A retried settlement is credited again',
   'settlement-of-rolled-back-pays': 'A settlement of a rolled-back bet is credited',
+  'settlement-of-tombstone-pays': 'A settlement of a bet that was rolled back before it arrived is credited',
   'settlement-of-unknown-pays': 'A settlement of an unknown bet is credited',
   'unsettlement-retry-deducts-again': 'A retried unsettlement is debited again',
   'unsettlement-deducts-partially': 'An unsettlement debits as much as the balance covers and succeeds',
@@ -110,6 +121,8 @@ export const faults = {
   'ids-trimmed': 'Spaces around an id are ignored',
   'ids-case-folded': 'Upper and lower case of an id are equal',
   'ids-normalised': 'Ids are normalised to one Unicode form',
+  'ids-as-latin1': 'Ids are stored in Latin-1: every other character becomes a question mark',
+  'ids-as-low-bytes': 'Of each character of an id, only the low byte is stored',
   'ids-as-numbers': 'Ids of digits are stored as numbers, so 007 is 7',
   'ids-truncated': 'Ids are cut to 64 characters',
   'ids-in-plain-object': 'Bets are stored in an object literal, so a bet called constructor already exists',
@@ -118,6 +131,7 @@ export const faults = {
   'long-id-500': 'An id of more than 255 characters is answered 500',
   'dates-need-zone': 'A transactionDate without a zone is refused',
   'dates-need-utc': 'A transactionDate with an offset other than Z is refused',
+  'dates-of-six-decimals': 'A transactionDate with seven decimals is refused',
   'dates-unchecked': 'A transactionDate may be anything',
   'bet-type-unchecked': 'A betType may be anything',
   'unsettlement-type-unchecked': 'Every unknown unsettlement type is treated as UNSCORED',
@@ -132,11 +146,14 @@ export const faults = {
   'funds-refusal-as-500': 'A refusal for insufficient funds is answered as 500',
   'balance-as-text': 'The balance is a JSON string',
   'success-without-currency': 'A success has no currency',
+  'reference-never-changes': 'Every success has the same walletTransactionId',
   'balance-of-first-player': 'Every success has the balance of the first player',
 
   // Authentication
   'no-authentication': 'Every call is accepted without authentication',
   'authentication-after-body': 'The body is read and checked before the credentials',
+  'unsettlement-unauthenticated': 'An unsettlement needs no authentication',
+  'any-bearer-accepted': 'Any Bearer token is accepted instead of the password',
   'authentication-by-name': 'Only the user name is compared',
   'authentication-by-password': 'Only the password is compared',
   'password-empty-accepted': 'An empty password is accepted',

@@ -113,7 +113,10 @@ export const startPlainWallet = async (options: PlainWalletOptions = {}): Promis
       return refuse(415, 'UNSUPPORTED_MEDIA_TYPE', 'The body has to be application/json in UTF-8')
     }
 
-    const admitted = fault === 'no-authentication' || isAuthenticated(request, credentials, fault)
+    const isOpen =
+      fault === 'no-authentication' ||
+      (fault === 'unsettlement-unauthenticated' && operation === 'unsettlement')
+    const admitted = isOpen || isAuthenticated(request, credentials, fault)
     const early = fault !== 'authentication-after-body' && fault !== 'authentication-after-effect'
     const challenge =
       fault === 'no-www-authenticate' ? {} : { 'www-authenticate': 'Basic realm="wallet", charset="UTF-8"' }
@@ -249,6 +252,7 @@ const isAuthenticated = (
   fault: FaultName | undefined,
 ): boolean => {
   const [, token] = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(headers.authorization ?? '') ?? []
+  if (fault === 'any-bearer-accepted' && /^bearer +\S/i.test(headers.authorization ?? '')) return true
   if (token === undefined) return false
   const given = Buffer.from(token, 'base64').toString('utf8')
   const password = given.slice(given.indexOf(':') + 1)

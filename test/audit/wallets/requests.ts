@@ -169,6 +169,10 @@ class Form {
         return id.normalize()
       case 'ids-as-numbers':
         return /^\d+$/.test(id) ? String(Number(id)) : id
+      case 'ids-as-latin1':
+        return Array.from(id, character => (character > '\u00ff' ? '?' : character)).join('')
+      case 'ids-as-low-bytes':
+        return Buffer.from(id, 'latin1').toString('latin1')
       case 'ids-truncated':
         return id.slice(0, 64)
       default:
@@ -215,6 +219,7 @@ class Form {
       .map(part => Number(part ?? 0))
     const [, , , , , , , fraction = '', zulu, sign, offsetHours = '0', offsetMinutes = '0'] = parts
     if (this.fault === 'dates-need-zone' && zulu === undefined && sign === undefined) return undefined
+    if (this.fault === 'dates-of-six-decimals' && fraction.length > 6) return undefined
     if (this.fault === 'dates-need-utc' && sign !== undefined) return undefined
     const midnight = new Date(0)
     midnight.setUTCFullYear(year, month - 1, day)

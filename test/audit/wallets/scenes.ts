@@ -1134,4 +1134,110 @@ export const decided: Scene[] = [
       return [[await w.balance(), '200 65.00']]
     },
   },
+  {
+    title: 'D2 a retry of an accepted call needs no funds',
+    catches: ['retry-checks-funds', 'unsettlement-retry-checks-funds'],
+    play: async w => {
+      const placebet = w.placebet('30')
+      await w.call('/placebet', placebet)
+      await w.settle('10')
+      await w.unsettle({ transactionId: 'u' })
+      await w.place('70', { betId: 'b2' })
+      return [
+        [await w.call('/placebet', placebet), '200 0.00'],
+        [await w.unsettle({ transactionId: 'u' }), '200 0.00'],
+      ]
+    },
+  },
+  {
+    title: 'D4 the transactionId of a refused placebet stands for that bet',
+    catches: ['refused-id-reused'],
+    play: async w => [
+      [await w.place('100.01', { transactionId: 't' }), noFunds],
+      [await w.place('1', { transactionId: 't', betId: 'b2' }), conflict],
+    ],
+  },
+  {
+    title: 'D11 every tombstone holds: of each player, of a refused bet, and after hundreds of others',
+    catches: [
+      ...(['last-300-tombstones', 'tombstones-of-first-player', 'no-tombstone-of-refused'] as const),
+      'settlement-of-tombstone-pays',
+    ],
+    play: async w => {
+      const other = { playerId: 'q', betId: 'b-q' }
+      await w.rollBack()
+      await w.rollBack(other)
+      await w.place('100.01', { betId: 'b-refused' })
+      await w.rollBack({ betId: 'b-refused' })
+      for (let n = 1; n <= 300; n += 1) await w.rollBack({ betId: `b${n}` })
+      return [
+        [await w.place('30'), noBet],
+        [await w.place('30', other), noBet],
+        [await w.place('30', { betId: 'b-refused' }), noBet],
+        [await w.settle('10', { betId: 'b300' }), noBet],
+        [await w.balance(), '200 100.00'],
+      ]
+    },
+  },
+  {
+    title: 'D16 a call creates no player',
+    catches: ['players-created-by-bets'],
+    play: async w => {
+      const unknown = { playerId: 'nobody' }
+      await w.place('1', unknown)
+      return [[await w.rollBack(unknown), '400 INVALID_PLAYER']]
+    },
+  },
+  {
+    title: 'D22 a free bet is rolled back like any other',
+    catches: ['rollback-of-free-bet-refused'],
+    play: async w => {
+      await w.place('0')
+      return [[await w.rollBack(), '200 100.00']]
+    },
+  },
+  {
+    title: 'D24 ids differ in any character',
+    catches: ['ids-as-latin1', 'ids-as-low-bytes'],
+    play: async w => {
+      const seen: [string, string][] = []
+      for (const [one, two] of [
+        ['\u0416', '\u0429'],
+        ['\u0141', 'A'],
+      ] as const) {
+        await w.place('1', { betId: one })
+        seen.push([await w.place('0', { betId: two }), `200 ${99 - seen.length}.00`])
+      }
+      return seen
+    },
+  },
+  {
+    title: 'D25 a date has any number of decimals',
+    catches: ['dates-of-six-decimals'],
+    play: async w => [
+      [await w.place('0', { transactionDate: '2026-11-21T10:00:00.1234567Z' }), '200 100.00'],
+    ],
+  },
+  {
+    title: 'A01 every path is authenticated, and by one scheme only',
+    catches: ['unsettlement-unauthenticated', 'any-bearer-accepted'],
+    play: async w => {
+      const headers = (authorization: string) => ({ headers: { authorization } })
+      const refused = '401 AUTHENTICATION_FAILED'
+      return [
+        [await w.call('/unsettlement', w.placebet('1'), headers('')), refused],
+        [await w.call('/placebet', w.placebet('1'), headers('Bearer x')), refused],
+      ]
+    },
+  },
+  {
+    title: 'Each transaction has a reference of its own',
+    catches: ['reference-never-changes'],
+    play: async w => {
+      await w.place('1')
+      const { reference } = w
+      await w.place('1', { betId: 'b2' })
+      return [[w.reference === reference, false]]
+    },
+  },
 ]
