@@ -244,7 +244,8 @@ export function isInexact({ kind, difference }: AuditFailure, minorUnits: number
 function causeOf({ id, failure }: Failed, minorUnits: number, usesTable: boolean): string | null {
   if (isInexact(failure, minorUnits))
     return 'Balances are not exact: they are wrong by fractions of the smallest unit, as in floating point.'
-  if (failure.kind === 'shown balance') return 'Answers show a balance that is not the current one.'
+  if (failure.kind === 'shown balance')
+    return 'Answers show a balance that is not the current one. No money moves.'
   if (!usesTable) return null
   const cause = causes.find(({ shownBy, as }) => idOf(shownBy) === id && shows(failure, as))
   return cause?.says ?? null

@@ -40,6 +40,8 @@ export class FirstActs {
       const group = this.cases.filter(other => other.later === later && this.skipReason(other) === null)
       for (const each of group) now = await this.play(each, now)
       const stage = this.stageFor(later)
+      if (later === 'restart')
+        for (const id of [later, ...group.map(one => one.id)]) stage.outages.excused.add(id)
       const problem = await passTime(later, this.settings, this.client, stage)
       if (problem !== null) for (const { id } of group) this.leaveOut(id, problem)
       now = (await stage.readBalance()).balance ?? now

@@ -20,7 +20,6 @@ export const describedIn: Partial<Record<Described, ReadonlySet<string>>> = {
     411 413 414 416 502 504 506 507 510 511 512 513 514 515 522 523 524 526 527 531 532 535 536 538 540 542
     544 604 608 701 702 703 708 709 803 804 805 807 808 814 815 901 902 903 904 905 907 921 922 924 925 926 928
     941 942 944 945 946 948 991`),
-  'shown balance': numbersIn('101 202 404 405'),
   accepted: numbersIn(`
     102 103 106 107 108 111 118 121 209 215 224 231 232 233 234 235 302 407 409 410 411 506 507 512 517 521
     529 532 604 605 606 607 622 624 701 702 708 709 802 805 811 812 815 925 928 945 948`),
@@ -70,7 +69,7 @@ function foundText(
     case 'balance':
       return `The player has ${size} too ${sign > 0 ? 'much' : 'little'}.`
     case 'shown balance':
-      return 'The balance is right, but the sportsbook shows the player another one.'
+      return 'No money moves: the balance is right. But the answer shows another one than the current balance, and so does the sportsbook.'
     case 'accepted':
       if (sign === 0)
         return 'A success where a refusal was due: the platform believes that the call was executed.'

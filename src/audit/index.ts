@@ -3,9 +3,8 @@
  * language it is written, and judges the answers.
  */
 
-import type { AuditCase } from './audit-case.js'
 import { cases } from './cases.js'
-import { type AuditOptions, type AuditSettings, settingsOf } from './options.js'
+import { type AuditOptions, settingsOf } from './options.js'
 import type { AuditReport, Level } from './report.js'
 import { runAudit } from './run.js'
 
@@ -60,13 +59,6 @@ export async function auditWallet(options: AuditOptions): Promise<AuditReport> {
   const settings = settingsOf(options, ids)
   return await runAudit(
     settings,
-    cases.filter(item => settings.only?.includes(item.id) ?? isAskedFor(item, settings)),
-  )
-}
-
-/** Cases that wait or restart the wallet take long: they are played if their option is given. */
-function isAskedFor({ needs = [] }: AuditCase, { patienceMs, restart }: AuditSettings): boolean {
-  return (
-    !(patienceMs === null && needs.includes('patience')) && !(restart === null && needs.includes('restart'))
+    cases.filter(({ id }) => settings.only?.includes(id) ?? true),
   )
 }

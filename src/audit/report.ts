@@ -36,7 +36,7 @@ export interface AuditReport {
   results: AuditResult[]
   /** No MUST failed, and the wallet answered until the end. */
   passed: boolean
-  /** No case of this audit was skipped. Cases that need `patienceMs` or `restart` belong to it if these are given. */
+  /** No case of this audit was skipped. */
   complete: boolean
 }
 

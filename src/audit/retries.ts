@@ -25,6 +25,8 @@ const wastedMsMax = 15_000
 /** Of the whole audit. */
 export interface OutageLog {
   all: Outage[]
+  /** The cases whose calls do not count any more: they may be lost in the restart that the audit has ordered. */
+  readonly excused: Set<string>
   /** Time spent on usual calls that failed in all their attempts. */
   wastedMs: number
 }
@@ -76,7 +78,7 @@ export class Retries {
           this.log.wastedMs += performance.now() - beganAt
         if (outage === noAnswer && most > 1) this.isGone = true
         // A fault that stays is the answer of the wallet to an unusual call: that is for the cases.
-        if (outage === null || isUsual)
+        if ((outage === null || isUsual) && !this.log.excused.has(this.caseId))
           this.log.all.push(...outages.map(what => ({ caseId: this.caseId, what })))
         return result
       }

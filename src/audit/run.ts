@@ -30,7 +30,7 @@ export async function runAudit(settings: AuditSettings, cases: readonly AuditCas
   try {
     const ids = idsOfRun()
     const reading: BalanceReading = { by: 'rollback', reason: null, last: null }
-    const outages: OutageLog = { all: [], wastedMs: 0 }
+    const outages: OutageLog = { all: [], excused: new Set(), wastedMs: 0 }
     const balances: CaseBalances[] = []
     const stageFor = (id: string) =>
       new Stage(balances, settings, client, createRandom(settings.seed, id), ids, reading, id, outages)

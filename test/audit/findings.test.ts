@@ -117,7 +117,9 @@ describe('the call to paste and the impact', () => {
   it('tell a wrong answer from a wrong balance', async () => {
     const failure = await failureOf('retry-answers-old-balance', 'AU-202')
     expect(failure).toMatchObject({ kind: 'shown balance', difference: null })
-    expect(failure.impact).toMatch(/^The balance is right, but the sportsbook shows the player another one\./)
+    expect(failure.impact).toBe(
+      'No money moves: the balance is right. But the answer shows another one than the current balance, and so does the sportsbook.',
+    )
   })
 
   it('say what was debited by a success where a refusal was due', async () => {

@@ -1,5 +1,5 @@
 /** Wallets that forget after a while, or when they are restarted, fail the cases in two acts. */
-import { type AuditOptions, type AuditReport, auditWallet } from 'bet-wallet/audit'
+import { type AuditOptions, type AuditReport, auditCases, auditWallet } from 'bet-wallet/audit'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Fault, fieldsOf, type Message, refusal, startFront } from './broken-wallets.js'
 
@@ -79,6 +79,19 @@ describe('without the options', () => {
   })
 })
 
+describe('an audit of all cases', () => {
+  it('counts those that need an option as skipped, and is incomplete', async () => {
+    const wallet = await startFront(correct)
+    closing.push(() => wallet.close())
+    const { results, complete } = await auditWallet({
+      ...{ baseUrl: wallet.url, credentials: wallet.credentials, playerId: 'player-1', currency: 'EUR' },
+      timeBudgetMs: 1,
+    })
+    expect(results.map(({ id }) => id)).toEqual(auditCases.map(({ id }) => id))
+    expect(complete).toBe(false)
+  })
+})
+
 describe('with the options', () => {
   it('a wallet that forgets nothing passes, after one pause and one restart', async () => {
     let restarts = 0
@@ -112,6 +125,38 @@ describe('with the options', () => {
     )
     expect(idsOf(report, 'failed')).toContain(first[what][1])
     expect(idsOf(report, 'failed')).not.toContain(first[what][0])
+  })
+
+  it('calls that are lost in the restart are no fault, and those before it are', async () => {
+    let isDown = false
+    let lost = 0
+    const restarting: Fault = {
+      says: 'The wallet is down for some calls, as long as it restarts',
+      call(message) {
+        if (!isDown) return message
+        lost += 1
+        isDown = lost < 3
+        return refusal(503, 'STARTING')
+      },
+    }
+    const options: Partial<AuditOptions> = { only: ['AU-94*', 'AU-981'] }
+    const restart = () => {
+      isDown = true
+    }
+    const report = await audited(restarting, { ...options, restart })
+    expect(lost).toBe(3)
+    expect(idsOf(report, 'failed')).toEqual([])
+
+    let calls = 0
+    const failing: Fault = {
+      says: 'One call before the restart fails',
+      call(message) {
+        calls += 1
+        return calls === 5 ? refusal(503, 'UNAVAILABLE') : message
+      },
+    }
+    const before = await audited(failing, { ...options, restart: () => {} })
+    expect(idsOf(before, 'failed')).toEqual(['AU-981'])
   })
 
   it('a restart that fails skips its cases, with the reason', async () => {
