@@ -10,8 +10,12 @@ import type { Players } from './players-table.js'
 export interface BalanceColumn {
   /** How many decimals it holds; `null`: any number. */
   scale: number | null
-  /** The greatest amount that it holds, in the column's unit; `null`: any. The least is its negative. */
+  /** The greatest amount that it holds, in the column's unit; `null`: any. */
   max: Decimal | null
+  /** Whether the least is 0; otherwise it is the negative of the greatest. */
+  isUnsigned: boolean
+  /** Of a text column: the most characters; `null`: any number. */
+  length: number | null
 }
 
 export interface Columns {
@@ -33,7 +37,7 @@ export interface Columns {
  */
 export function columnsOf(
   { idType, balanceType, minorUnits }: Pick<Players, 'idType' | 'balanceType' | 'minorUnits'>,
-  column: BalanceColumn,
+  column: Pick<BalanceColumn, 'scale'>,
   check: OptionChecks,
 ): Columns {
   const decimals = (currency: string): number => {

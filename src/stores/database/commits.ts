@@ -27,10 +27,11 @@ export interface CommitSettings {
   /** Commits the entries in one database transaction. */
   execute(entries: readonly CommitEntry[], columns: Columns): Promise<readonly CommitRow[]>
   classify(error: unknown): Failure
-  /** Whether the error says that a column cannot hold a value. */
-  isOutOfRange(cause: unknown): boolean
-  /** The refusal of a debit that a rule of the PAM about the balance has rejected; `null`: it is no such rule. */
-  refusalOf(changes: WalletChanges, cause: unknown): Promise<CommitResult | null>
+  /**
+   * The refusal of a debit that a rule of the PAM about the balance rejects, as the store finds out by itself: the error
+   * may come from the operator's own code. `null`: it is a fault.
+   */
+  refusalOf(changes: WalletChanges, cause: unknown, columns: Columns): Promise<CommitResult | null>
   /** Whether changes whose outcome is unknown are committed once more, on another server: guard 1 allows it. */
   retryUnknown: boolean
   errors: StoreErrors
@@ -134,7 +135,7 @@ function answer(context: Context, entry: CommitEntry, row: CommitRow): void {
   } else if (verdict === 'busy') {
     context.lockWaits.wait(entry)
   } else if (verdict === 'out-of-range' && !context.unknown.has(entry)) {
-    entry.resolve(notRepresentable(entry.item, null, context.errors.make))
+    entry.resolve(notRepresentable(entry.item, context.errors.make))
   } else {
     settle(context, entry, { status: 'conflict' })
   }
@@ -156,7 +157,7 @@ async function recover(
   attempt: Attempt,
   error: unknown,
 ): Promise<void> {
-  const { kind, cause, timedOut, lost } = context.classify(error)
+  const { kind, cause, timedOut, lost, answer } = context.classify(error)
   const retry = (some: readonly CommitEntry[]) => perform(context, some, { ...attempt, retry: true })
   if (cause instanceof RefusedByHook) {
     for (const [entry, refusal] of cause.refusals) settle(context, entry, refusal)
@@ -177,6 +178,11 @@ async function recover(
       for (const entry of entries) context.alone.add(entry)
       return
     }
+    if (answer !== null && (kind === 'unknown' || lost)) {
+      // Guard 1 lets them be recorded only once.
+      if (answer === 'unclear') for (const entry of entries) context.unknown.set(entry, cause)
+      return await bisect(entries, some => perform(context, some, { ...attempt, retry: false }))
+    }
   }
   for (const entry of entries) await answerFailed(context, entry, { kind, cause })
 }
@@ -196,7 +202,7 @@ async function answerFailed(
 
 /** @throws the fault, where the failure is no result of the contract */
 async function resultOfFailure(
-  { errors, isOutOfRange, refusalOf }: Context,
+  { errors, refusalOf, columns }: Context,
   changes: WalletChanges,
   { kind, cause }: Pick<Failure, 'kind' | 'cause'>,
 ): Promise<CommitResult> {
@@ -205,8 +211,7 @@ async function resultOfFailure(
   if (kind === 'unknown') throw unknownOutcome(errors, cause)
   // A statement of the hook has failed: a fault, whatever its error code (D9).
   if (isErrorOfHook(cause)) throw cause
-  if (isOutOfRange(cause)) return notRepresentable(changes, cause, errors.make)
-  const refusal = await refusalOf(changes, cause)
+  const refusal = await refusalOf(changes, cause, columns())
   if (refusal !== null) return refusal
   throw cause
 }

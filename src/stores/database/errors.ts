@@ -67,6 +67,12 @@ export interface Failure {
   timedOut: boolean
   /** Whether the connection is lost, or must be closed. */
   lost: boolean
+  /**
+   * The server's answer to the statement: one request of a batch may be the cause, as by a trigger for one player.
+   * `rolled-back`: nothing of the batch is recorded. `unclear`: that is not certain. `null`: there is no answer, or it is
+   * about the server and not about the statement.
+   */
+  answer: 'rolled-back' | 'unclear' | null
 }
 
 /** The result with its cause: not enumerable, as that of an error. */

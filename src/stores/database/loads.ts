@@ -36,10 +36,12 @@ export function createLoads(settings: LoadSettings): Batches<WalletKeys, WalletS
         columns(),
       )
     } catch (error) {
-      const { kind, cause, timedOut } = classify(error)
+      const { kind, cause, timedOut, answer } = classify(error)
       // A read can be repeated: once, on another connection.
       if (retry && !timedOut && kind !== 'rejected') return await perform(entries, false)
-      if (kind === 'rejected' && entries.length > 1) return await bisect(entries, half => perform(half))
+      // One key caused it, as by a broken page of its row. The others must not fail with it.
+      if ((kind === 'rejected' || (answer !== null && !timedOut)) && entries.length > 1)
+        return await bisect(entries, half => perform(half, kind === 'rejected'))
       for (const entry of entries) entry.reject(kind === 'rejected' ? cause : errors.unavailable(cause))
       return
     }

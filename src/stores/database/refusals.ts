@@ -13,12 +13,12 @@ export function isDebit({ balance }: WalletChanges): boolean {
  *
  * @throws `AMOUNT_NOT_REPRESENTABLE` for a credit: money that is due must not be refused
  */
-export function notRepresentable(changes: WalletChanges, cause: unknown, makeError: MakeError): CommitResult {
+export function notRepresentable(changes: WalletChanges, makeError: MakeError): CommitResult {
   const problem = 'not representable in the balance column'
   if (isDebit(changes))
     return { status: 'refused', errorCode: 'INVALID_AMOUNT', description: `amount: ${problem}` }
   const amount = changes.balance?.delta ?? 'The amount'
-  throw makeError('AMOUNT_NOT_REPRESENTABLE', `${amount}: ${problem}`, { cause })
+  throw makeError('AMOUNT_NOT_REPRESENTABLE', `${amount}: ${problem}`)
 }
 
 /** A debit that a rule of the players' table about the balance rejects: a minimum that the PAM set. */

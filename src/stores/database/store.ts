@@ -1,8 +1,7 @@
 /** The contract over a database: wires the check at start, loads and commits. */
 import type { QueueStats } from '../../batches/index.js'
-import type { Decimal } from '../../money.js'
 import type { CommitResult, WalletChanges, WalletKeys, WalletStore } from '../../store.js'
-import type { Columns } from './columns.js'
+import type { BalanceColumn, Columns } from './columns.js'
 import { type CommitSettings, createCommits } from './commits.js'
 import { type MakeError, unavailableFor } from './errors.js'
 import { createLoads, type LoadSettings } from './loads.js'
@@ -36,8 +35,7 @@ export interface DatabaseStore extends WalletStore {
 /** The results of the check of the database. */
 export interface Found {
   columns: Columns
-  /** The greatest balance that the column holds; `null`: any. */
-  balanceMax: Decimal | null
+  column: BalanceColumn
 }
 
 /** What a database does differently. */
@@ -120,7 +118,7 @@ function resultWithoutDatabase(
   if (balance !== null) {
     if (!columns.hasCurrency(balance.currency)) return { status: 'conflict' } // no player has it
     if (columns.toColumn(balance.delta, balance.currency) === null)
-      return notRepresentable(changes, null, makeError)
+      return notRepresentable(changes, makeError)
   }
   // No row of the players' table has such an id.
   return columns.idOf(transaction.playerId) === null ? { status: 'conflict' } : null

@@ -15,6 +15,8 @@ interface Column {
   declared: string
   precision: number
   scale: number
+  /** In characters. */
+  length: number | null
   collation: string | null
   generated: boolean
 }
@@ -66,16 +68,18 @@ async function tryColumn(database: Session, { table }: Tables['players'], column
 
 async function columnsIn(database: Session, tableName: readonly [string, string]): Promise<Column[]> {
   const rows = await database.rows(
-    `SELECT COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, NUMERIC_PRECISION, NUMERIC_SCALE, COLLATION_NAME, EXTRA
+    `SELECT COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, NUMERIC_PRECISION, NUMERIC_SCALE, COLLATION_NAME, EXTRA,
+        CHARACTER_MAXIMUM_LENGTH
       FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? ORDER BY ORDINAL_POSITION`,
     [...tableName],
   )
-  return rows.map(([name, type, declared, precision, scale, collation, extra]) => ({
+  return rows.map(([name, type, declared, precision, scale, collation, extra, length]) => ({
     name: String(name),
     type: String(type).toLowerCase(),
     declared: String(declared).toLowerCase(),
     precision: Number(precision ?? 0),
     scale: Number(scale ?? 0),
+    length: length === null ? null : Number(length),
     collation: collation === null ? null : String(collation),
     generated: /GENERATED/i.test(String(extra)) && !/DEFAULT_GENERATED/i.test(String(extra)),
   }))
@@ -146,8 +150,10 @@ function checkBalance(balance: Column, players: Tables['players'], fail: Fail): 
       `players.balanceType is ${balanceType}, but the column ${name} is ${declared}${why}; it must be ${types.join(' or ')}`,
     )
   }
-  if (balanceType === 'minor-units') return { scale: null, max: maxOfInteger(type, declared) }
-  if (balanceType === 'text') return { scale: null, max: null }
+  const isUnsigned = declared.includes('unsigned')
+  if (balanceType === 'minor-units')
+    return { scale: null, max: maxOfInteger(type, declared), isUnsigned, length: null }
+  if (balanceType === 'text') return { scale: null, max: null, isUnsigned: false, length: balance.length }
   if (scale > scaleMax) fail(`${declared} of ${name} has more than ${scaleMax} decimals`)
   if (scale < decimalsMin) {
     fail(
@@ -157,7 +163,7 @@ function checkBalance(balance: Column, players: Tables['players'], fail: Fail): 
   }
   // A decimal of the contract has at most 40 digits: a balance beyond cannot be loaded, and is not changed.
   const whole = '9'.repeat(Math.max(Math.min(precision, digitsMax) - scale, 0)) || '0'
-  return { scale, max: scale === 0 ? whole : `${whole}.${'9'.repeat(scale)}` }
+  return { scale, max: scale === 0 ? whole : `${whole}.${'9'.repeat(scale)}`, isUnsigned, length: null }
 }
 
 const bitsOf: Readonly<Record<string, bigint>> = {

@@ -263,8 +263,8 @@ async function tryStatements(database: Session, tables: Tables): Promise<void> {
     )
   await database.rows(loadQuery(tables, '?'), ['[["placebet", "", null, ""]]'])
   await call('load_confirmed', ['[]', proofId()])
-  await call('commit', ['[]', '[]', null, 1])
-  await call('commit_one', [...itemFields.map(() => null), null, 1])
+  await call('commit', ['[]', '[]', null, null, 1])
+  await call('commit_one', [...itemFields.map(() => null), null, null, null, 1])
   // A commit without items comes to no UPDATE of a bet.
   await database.run(`UPDATE ${schema}.wallet_bets SET revision = revision WHERE FALSE`)
 }

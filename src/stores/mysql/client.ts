@@ -3,6 +3,7 @@ import { CallbackFailed, type Deadline, QueryFailed, withDeadline } from '../dat
 import type { Failure } from '../database/errors.js'
 import type { Query } from '../database/within-transaction.js'
 import {
+  answerOf,
   classifyError,
   conflictNumbers,
   errors,
@@ -88,14 +89,16 @@ export interface Session {
 
 /** @param error thrown by {@link Connections} */
 export function classify(error: unknown): Failure {
-  if (!(error instanceof QueryFailed)) return { kind: 'rejected', cause: error, timedOut: false, lost: false }
+  if (!(error instanceof QueryFailed))
+    return { kind: 'rejected', cause: error, timedOut: false, lost: false, answer: null }
   const { cause, sent, timedOut } = error
   const lost = isOfServer(cause)
   // A problem that the check at start has found: another server of the list does not mend it.
   if (cause instanceof MysqlStoreError && cause.code !== 'UNAVAILABLE')
-    return { kind: 'rejected', cause, timedOut, lost: false }
+    return { kind: 'rejected', cause, timedOut, lost: false, answer: null }
   const kind = cause instanceof CallbackFailed ? 'rejected' : classifyError(cause, sent)
-  return { kind, cause, timedOut, lost: lost && !(cause instanceof CallbackFailed) }
+  const answer = timedOut ? null : answerOf(cause)
+  return { kind, cause, timedOut, lost: lost && !(cause instanceof CallbackFailed), answer }
 }
 
 /** @throws {MysqlStoreError} `UNSUPPORTED_CLIENT` */

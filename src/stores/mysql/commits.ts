@@ -23,11 +23,11 @@ export interface CommitterSettings {
 export function createCommitter({ connections, tables, withinTransaction }: CommitterSettings) {
   const call = (name: string, parameters: number) =>
     `CALL ${tables.schema}.${procedureName(tables, name)}(${Array.from({ length: parameters }, () => '?').join(', ')})`
-  const commitMany = call('commit', 4)
-  const commitOne = call('commit_one', itemFields.length + 2)
+  const commitMany = call('commit', 5)
+  const commitOne = call('commit_one', itemFields.length + 4)
 
   /** @throws {QueryFailed} */
-  return async (entries: readonly CommitEntry[], { columns, balanceMax }: Found): Promise<CommitRow[]> => {
+  return async (entries: readonly CommitEntry[], { columns, column }: Found): Promise<CommitRow[]> => {
     const items = entries.map(({ item }) => item)
     const commits = withinTransaction === undefined
     const [text, values] = callOf()
@@ -39,12 +39,14 @@ export function createCommitter({ connections, tables, withinTransaction }: Comm
     })
 
     function callOf(): [string, unknown[]] {
-      const settings = [balanceMax, commits ? 1 : 0]
+      const { max, isUnsigned, length } = column
+      const range = [isUnsigned ? '0' : max && `-${max}`, max]
+      const commitsItself = commits ? 1 : 0
       const [first] = items
       if (first !== undefined && items.length === 1)
-        return [commitOne, [...itemOf(first, columns), ...settings]]
+        return [commitOne, [...itemOf(first, columns), ...range, length, commitsItself]]
       const { items: fields, players } = itemsOf(items, columns)
-      return [commitMany, [fields, players, ...settings]]
+      return [commitMany, [fields, players, ...range, commitsItself]]
     }
   }
 }

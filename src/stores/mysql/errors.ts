@@ -1,5 +1,5 @@
 /** Errors of the store, and the class of an error of the driver. */
-import { type ErrorClass, storeErrors } from '../database/errors.js'
+import { type ErrorClass, type Failure, storeErrors } from '../database/errors.js'
 
 /**
  * At start, before any request is served:
@@ -97,11 +97,12 @@ export function hasNumber(error: unknown, ...numbers: readonly number[]): boolea
 }
 
 /**
- * 1213 deadlock, and on a cluster the conflict with a commit of another node; 1020 the same for a changed row; 3101
- * the same in Group Replication; 1062 and 1586 a duplicate key. The database transaction is rolled back by the
+ * 1213 deadlock, and on a cluster the conflict with a commit of another node; 1020 the same for a changed row, and what
+ * the procedures make of a duplicate key in the library's own tables; 3101 the same in Group Replication. A duplicate key
+ * elsewhere (1062, 1586) comes from the operator's own trigger or hook, and is a fault. The database transaction is rolled back by the
  * server, or by the handler of the procedure.
  */
-export const conflictNumbers = [1213, 1020, 3101, 1062, 1586]
+export const conflictNumbers = [1213, 1020, 3101]
 
 /**
  * Before COMMIT: 1205 lock_wait_timeout; 1290 and 1836 a read-only server; 1792 a read-only database transaction;
@@ -131,14 +132,17 @@ export function classifyError(error: unknown, sent: boolean): ErrorClass {
   return temporaryNumbers.includes(answer.number) ? 'unavailable' : 'rejected'
 }
 
+/** 1153: nothing was executed. 1105 and interrupted statements may come from a trigger for one player. */
+const unclearNumbers = [1105, 1153, 1317, 1969, 3024]
+
+/** What the server's answer says of a batch that failed. */
+export function answerOf(error: unknown): Failure['answer'] {
+  return hasNumber(error, ...unclearNumbers) ? 'unclear' : null
+}
+
 /** Whether another server may answer: this one is read-only, or no member of a majority, or cannot be reached. */
 export function isOfServer(error: unknown): boolean {
   return serverErrorOf(error) === null || hasNumber(error, ...unknownNumbers, 1290, 1836, 1040, 1203, 1226)
-}
-
-/** Whether a column cannot hold a value: 1264 out of range, 1406 too long, 1690 out of range in an expression. */
-export function isOutOfRange(error: unknown): boolean {
-  return hasNumber(error, 1264, 1406, 1690)
 }
 
 /** Of a schema, a table, a column, the server, a procedure. */
@@ -175,6 +179,8 @@ export interface FailedCheck {
   name: string
   /** Schema and table; `null`: MySQL does not tell. */
   table: readonly [string, string] | null
+  /** Where the CHECK is part of a column: its name. */
+  column: string | null
 }
 
 /**
@@ -187,8 +193,8 @@ export function failedCheckOf(error: unknown): FailedCheck | null {
     const [, name, schema, table] = /`([^`]+)` failed for `([^`]+)`\.`([^`]+)`/.exec(message) ?? []
     if (name === undefined || schema === undefined || table === undefined) return null
     const ofColumn = name.startsWith(`${table}.`)
-    return { name: ofColumn ? name.slice(table.length + 1) : name, table: [schema, table] }
+    return { name, table: [schema, table], column: ofColumn ? name.slice(table.length + 1) : null }
   }
   const name = number === 3819 ? /Check constraint '([^']+)' is violated/i.exec(message)?.[1] : undefined
-  return name === undefined ? null : { name, table: null }
+  return name === undefined ? null : { name, table: null, column: null }
 }

@@ -78,7 +78,7 @@ export function createMysqlLookups(client: MysqlClient, options: MysqlLookupOpti
 function openTables(ask: Ask, tables: Tables, transactions: TransactionsTable): OpenTables {
   return {
     transactions,
-    columns: columnsOf(tables.players, { scale: null, max: null }, check),
+    columns: columnsOf(tables.players, { scale: null }, check),
     async read(query) {
       const [text, values] = statementOf(tables, query)
       return (await ask(text, values)).map(lookupRowOf)

@@ -10,7 +10,7 @@ import {
 import { checkServers } from './check.js'
 import { checkWritable, classify, connectionsFrom, type MysqlClient } from './client.js'
 import { createCommitter } from './commits.js'
-import { describeError, errors, isOutOfRange, MysqlStoreError } from './errors.js'
+import { describeError, errors, MysqlStoreError } from './errors.js'
 import { createConfirmedReader, createReader } from './loads.js'
 import { check } from './option-checks.js'
 import { refusalByRule } from './refusals.js'
@@ -41,11 +41,11 @@ export function createMysqlStore(client: MysqlClient, options: MysqlStoreOptions
 
   async function checkStart(): Promise<Found> {
     const column = await checkServers(connections, tables, allowNotDurable)
-    return { columns: columnsOf(tables.players, column, check), balanceMax: column.max }
+    return { columns: columnsOf(tables.players, column, check), column }
   }
 
   return createDatabaseStore({
-    ...{ queue, lockTimeoutMs, classify, isOutOfRange, errors },
+    ...{ queue, lockTimeoutMs, classify, errors },
     check: checkStart,
     async ping() {
       try {
@@ -59,7 +59,7 @@ export function createMysqlStore(client: MysqlClient, options: MysqlStoreOptions
     read: createReader(connections, tables),
     readConfirmed: createConfirmedReader(connections, tables),
     execute: createCommitter({ connections, tables, withinTransaction }),
-    refusalOf: (changes, cause) => refusalByRule(changes, cause, { connections, tables }),
+    refusalOf: (changes, cause, columns) => refusalByRule(changes, cause, { connections, tables, columns }),
     retryUnknown: connections.isCluster,
   })
 }

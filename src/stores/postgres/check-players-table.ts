@@ -13,6 +13,8 @@ interface Column {
   type: string
   precision: number | null
   scale: number | null
+  /** In characters. */
+  length: number | null
   deterministic: boolean
   updatable: boolean
   unique: boolean
@@ -67,6 +69,7 @@ async function columnsIn(ask: Ask, tableName: readonly [schema: string, table: s
       replace(format_type(base.type, NULL), '"', '') AS type,
       information_schema._pg_numeric_precision(base.type, base.typmod)::integer AS precision,
       information_schema._pg_numeric_scale(base.type, base.typmod)::integer AS scale,
+      information_schema._pg_char_max_length(base.type, base.typmod)::integer AS length,
       coalesce(l.collisdeterministic, true) AS deterministic,
       c.is_updatable = 'YES' AND c.is_generated = 'NEVER' AS updatable,
       r.relkind::text AS kind,
@@ -119,6 +122,9 @@ const balanceTypes = {
   'minor-units': ['smallint', 'integer', 'bigint'],
 }
 
+/** A column that holds any balance. */
+const any: BalanceColumn = { scale: null, max: null, isUnsigned: false, length: null }
+
 function checkBalance(balance: Column, players: Tables['players'], fail: Fail): BalanceColumn {
   const { balanceType, decimalsMin } = players
   const { name, type, precision, scale } = balance
@@ -130,15 +136,16 @@ function checkBalance(balance: Column, players: Tables['players'], fail: Fail): 
       `players.balanceType is ${balanceType}, but the column ${name} is ${type}${why}; it must be ${types.join(' or ')}`,
     )
   }
-  if (balanceType === 'minor-units') return { scale: null, max: maxOfInteger(type) }
-  if (balanceType === 'text' || precision === null || scale === null) return { scale: null, max: null }
+  if (balanceType === 'minor-units') return { ...any, max: maxOfInteger(type) }
+  if (balanceType === 'text') return { ...any, length: balance.length }
+  if (precision === null || scale === null) return any
   if (scale < decimalsMin) {
     fail(
       `numeric(${precision},${scale}) of ${name} would round amounts of ${decimalsMin} decimals; ` +
         'widen it, or set players.decimalsMin if no amount has more decimals',
     )
   }
-  return { scale, max: maxOfNumeric(precision, scale) }
+  return { ...any, scale, max: maxOfNumeric(precision, scale) }
 }
 
 function maxOfInteger(type: string): Decimal {

@@ -218,8 +218,8 @@ async function tryFunctions(ask: Ask, tables: Tables): Promise<void> {
   // Of no keys: it must not wait for a standby.
   await ask(call('load_confirmed', '$1'), ['[]'])
   await ask(call('commit', '$1, NULL, 1000'), ['{}'])
-  await ask(call('commit_one', '$1, NULL, 1000'), ['{}'])
-  await ask(call('is_balance_rule', "'', NULL, NULL, NULL, 1000"), [])
+  await ask(call('commit_one', '$1, NULL, NULL, 1000'), ['{}'])
+  await ask(call('is_balance_rule', 'NULL, NULL, 1000'), [])
   const [sequence] = (await ask('SELECT has_sequence_privilege($1, $2) AS usable', [
     `${schema}.wallet_transaction_ids`,
     'USAGE',

@@ -3,7 +3,7 @@ import { CallbackFailed, type Deadline, QueryFailed, withDeadline } from '../dat
 import type { Failure } from '../database/errors.js'
 import type { Query } from '../database/within-transaction.js'
 import { type EventSource, type Notice, reportsOfClient, reportsOfConnection } from './connection-events.js'
-import { classifyError, errors, hasCode, isConnectionLost, PostgresStoreError } from './errors.js'
+import { answerOf, classifyError, errors, hasCode, isConnectionLost, PostgresStoreError } from './errors.js'
 import {
   type CanPrepare,
   createPreparing,
@@ -94,10 +94,10 @@ export interface Connections {
 /** @param error thrown by {@link Connections} */
 export function classify(error: unknown): Failure {
   if (!(error instanceof QueryFailed))
-    return { kind: 'rejected', cause: error, timedOut: false, lost: isConnectionLost(error) }
+    return { kind: 'rejected', cause: error, timedOut: false, lost: isConnectionLost(error), answer: null }
   const { cause, sent, timedOut } = error
   const kind = cause instanceof CallbackFailed ? 'rejected' : classifyError(cause, sent)
-  return { kind, cause, timedOut, lost: isConnectionLost(cause) }
+  return { kind, cause, timedOut, lost: isConnectionLost(cause), answer: timedOut ? null : answerOf(cause) }
 }
 
 /**

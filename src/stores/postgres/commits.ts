@@ -30,17 +30,17 @@ export function createCommitter({
 }: CommitterSettings) {
   const columns = 'item_index, verdict, currency, balance, wallet_transaction_id'
   const commitMany = functionCall(tables, { name: 'commit', columns, values: 3 })
-  const commitOne = functionCall(tables, { name: 'commit_one', columns, values: 3 })
+  const commitOne = functionCall(tables, { name: 'commit_one', columns, values: 4 })
 
   /** @throws {QueryFailed} */
   return async (entries: readonly CommitEntry[], found: Found): Promise<CommitRow[]> => {
     const items = entries.map(({ item }) => item)
-    const settings = [found.balanceMax, lockTimeoutMs]
+    const { max, length } = found.column
     const [first] = items
     const [call, values] =
       first !== undefined && items.length === 1
-        ? [commitOne, [itemOf(first, found.columns), ...settings]]
-        : [commitMany, [itemsOf(items, found.columns), ...settings]]
+        ? [commitOne, [itemOf(first, found.columns), max, length, lockTimeoutMs]]
+        : [commitMany, [itemsOf(items, found.columns), max, lockTimeoutMs]]
     if (withinTransaction === undefined) return (await connections.call(call, values)) as CommitRow[]
     return await connections.transaction(async query => {
       const rows = (await query(call.text, values)).rows as CommitRow[]

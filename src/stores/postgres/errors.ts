@@ -1,6 +1,6 @@
 /** Errors of the store, and the class of an error of the driver. */
-import { type ErrorClass, storeErrors } from '../database/errors.js'
-import { describeError, serverErrorOf } from './driver-errors.js'
+import { type ErrorClass, type Failure, storeErrors } from '../database/errors.js'
+import { describeError, type ServerError, serverErrorOf } from './driver-errors.js'
 
 /**
  * At start, before any request is served:
@@ -98,7 +98,7 @@ function isOfConfiguration(error: unknown): boolean {
  */
 const passes = /^(?:08|25|40|53|55|57|58|F0|XX)/
 
-const conflicts = new Set(['40001', '40P01', '23505', '23P01'])
+const conflicts = new Set(['40001', '40P01'])
 /**
  * 55P03 lock_timeout, 57014 statement_timeout, 25006 a standby, 25P02 a failed transaction block of other
  * code.
@@ -117,34 +117,38 @@ export function classifyError(error: unknown, sent: boolean): ErrorClass {
   // A full disk can stop the server in the middle of COMMIT. Where messages are translated, severity is not
   // ERROR.
   if (code.startsWith('53')) return sent && severity !== 'ERROR' ? 'unknown' : 'unavailable'
-  if (conflicts.has(code)) return 'conflict'
+  if (conflicts.has(code) || isDuplicate(answer)) return 'conflict'
   return temporary.has(code) ? 'unavailable' : 'rejected'
 }
+
+/**
+ * A duplicate in one of the library's own tables: 23505 unique_violation. One in another table comes from the operator's
+ * own trigger or hook, and is a fault. Prisma does not say which table it is.
+ */
+function isDuplicate({ code, table, message }: ServerError): boolean {
+  return code === '23505' && (table === undefined ? ownIndex.test(message) : ownTables.includes(table))
+}
+
+const ownTables = ['transactions', 'bets']
+const ownIndex = /"(?:transactions|bets)_/
+
+/**
+ * What the server's answer says of a batch that failed. An ERROR rolls back its statement. Those of class 08 and 08P01
+ * may also come from a pooler, which has lost the server.
+ */
+export function answerOf(error: unknown): Failure['answer'] {
+  const answer = serverErrorOf(error)
+  if (answer?.severity !== 'ERROR' || answer.code === '08P01' || isOfReadOnlyServer(answer)) return null
+  return /^(?:08|40003)/.test(answer.code) ? 'unclear' : 'rolled-back'
+}
+
+/** Raised by our functions: every request of this server fails so. */
+const isOfReadOnlyServer = ({ code, message }: ServerError) =>
+  code === '25006' && message.includes('bet-wallet: ')
 
 /** Whether the connection that the error came from must be closed. */
 export function isConnectionLost(error: unknown): boolean {
   return classifyError(error, true) === 'unknown' || hasCode(error, '25006', '25P02')
-}
-
-/**
- * Whether a column cannot hold a value: 22003 numeric_value_out_of_range, 22001 string_data_right_truncation.
- */
-export function isOutOfRange(error: unknown): boolean {
-  return hasCode(error, '22003', '22001')
-}
-
-/** A CHECK that failed, as the error names it: of a table, or of a domain. */
-export interface FailedCheck {
-  schema: string
-  table: string | null
-  domain: string | null
-}
-
-/** The CHECK of a 23514 check_violation; `null` for other errors, and where the error does not name it. */
-export function failedCheckOf(error: unknown): FailedCheck | null {
-  const answer = serverErrorOf(error)
-  if (answer?.code !== '23514' || answer.schema === undefined) return null
-  return { schema: answer.schema, table: answer.table ?? null, domain: answer.dataType ?? null }
 }
 
 /** Whether the server has answered with one of these SQLSTATEs. */

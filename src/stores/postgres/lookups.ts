@@ -95,7 +95,7 @@ function openTables(
   }
   return {
     transactions,
-    columns: columnsOf(tables.players, { scale: null, max: null }, check),
+    columns: columnsOf(tables.players, { scale: null }, check),
     async read(query) {
       const rows = await ask(statements[query.of], valuesOf(query))
       return (rows as Row[]).map(lookupRowOf)

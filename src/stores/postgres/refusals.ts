@@ -1,28 +1,29 @@
 /** Refusals by the players' table: a balance that its rules forbid. */
 import type { CommitResult, WalletChanges } from '../../store.js'
+import type { Columns } from '../database/columns.js'
 import { unavailableFor } from '../database/errors.js'
-import { belowMinimum, isDebit } from '../database/refusals.js'
+import { belowMinimum } from '../database/refusals.js'
 import { type Connections, classify } from './client.js'
-import { failedCheckOf } from './errors.js'
+import { hasCode } from './errors.js'
 import { functionName } from './sql/fragments.js'
 import type { Tables } from './tables.js'
 
 /**
- * The result for a debit that a CHECK of the players' table rejects, if that is a rule about the balance: a
- * minimum of the PAM. `null` otherwise: a rule about another column that an old row does not meet is a fault,
- * and says nothing about funds.
+ * The result for a debit that a CHECK of the players' table about the balance rejects: a minimum of the PAM. `null`
+ * otherwise. A CHECK of a trigger's own table, or about another column, is a fault, and says nothing about funds: so the
+ * error is only the occasion for `is_balance_rule`, which finds out by itself.
  */
 export async function refusalByRule(
-  changes: WalletChanges,
+  { transaction, balance }: WalletChanges,
   cause: unknown,
-  { connections, tables, lockTimeoutMs }: BalanceRules,
+  { connections, tables, columns, lockTimeoutMs }: BalanceRules,
 ): Promise<CommitResult | null> {
-  const rule = failedCheckOf(cause)
-  if (!isDebit(changes) || rule === null) return null
+  const debit = balance && columns.toColumn(balance.delta, balance.currency)
+  if (!debit?.startsWith('-') || !hasCode(cause, '23514')) return null
   try {
     const [row] = (await connections.statement(
-      `SELECT ${tables.schema}.${functionName(tables, 'is_balance_rule')}($1, $2, $3, $4, $5) AS answer`,
-      [changes.transaction.playerId, rule.schema, rule.table, rule.domain, lockTimeoutMs],
+      `SELECT ${tables.schema}.${functionName(tables, 'is_balance_rule')}($1, $2, $3) AS answer`,
+      [transaction.playerId, debit, lockTimeoutMs],
     )) as { answer: boolean }[]
     return row?.answer ? belowMinimum : null
   } catch (error) {
@@ -34,5 +35,6 @@ export async function refusalByRule(
 interface BalanceRules {
   connections: Connections
   tables: Tables
+  columns: Columns
   lockTimeoutMs: number
 }

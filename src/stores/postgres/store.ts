@@ -11,7 +11,7 @@ import { checkDatabase } from './check.js'
 import { checkClient, ping } from './check-client.js'
 import { type Connections, classify, connectionsFrom, type PostgresClient } from './client.js'
 import { createCommitter } from './commits.js'
-import { errors, isOutOfRange, startError } from './errors.js'
+import { errors, startError } from './errors.js'
 import { createReader } from './loads.js'
 import { check } from './option-checks.js'
 import { refusalByRule } from './refusals.js'
@@ -44,20 +44,21 @@ export function createPostgresStore(
       await checkClient(connections, transactions)
       const ask: Connections['statement'] = (text, values) => connections.statement(text, values)
       const column = await checkDatabase(ask, tables, allowNotDurable)
-      return { columns: columnsOf(tables.players, column, check), balanceMax: column.max }
+      return { columns: columnsOf(tables.players, column, check), column }
     } catch (error) {
       throw error instanceof QueryFailed ? startError(error.cause) : error
     }
   }
 
   return createDatabaseStore({
-    ...{ queue, lockTimeoutMs, classify, isOutOfRange, errors },
+    ...{ queue, lockTimeoutMs, classify, errors },
     check: checkStart,
     ping: () => ping(connections),
     read: createReader(connections, tables, false),
     readConfirmed: createReader(connections, tables, true),
     execute: createCommitter({ connections, tables, lockTimeoutMs, withinTransaction }),
-    refusalOf: (changes, cause) => refusalByRule(changes, cause, { connections, tables, lockTimeoutMs }),
+    refusalOf: (changes, cause, columns) =>
+      refusalByRule(changes, cause, { connections, tables, columns, lockTimeoutMs }),
     // The client has one address: the same commit would most likely meet the same server.
     retryUnknown: false,
   })

@@ -7,9 +7,7 @@ import { describeError, serverErrorOf } from '../../../src/stores/postgres/drive
 import {
   classifyError,
   errors,
-  failedCheckOf,
   isConnectionLost,
-  isOutOfRange,
   PostgresStoreError,
   startError,
 } from '../../../src/stores/postgres/errors.js'
@@ -96,7 +94,7 @@ const shapes: [name: string, (answer: Answer) => Error][] = [
 
 describe.each(shapes)('an error in the shape of %s', (name, shape) => {
   it.each([
-    ['23505', 'ERROR', 'conflict'],
+    ['23505', 'ERROR', 'rejected'],
     ['40P01', 'ERROR', 'conflict'],
     ['40001', 'ERROR', 'conflict'],
     ['55P03', 'ERROR', 'unavailable'],
@@ -116,7 +114,18 @@ describe.each(shapes)('an error in the shape of %s', (name, shape) => {
       true,
       false,
     ])
-    expect(isOutOfRange(shape({ code: '22003', message: 'm' }))).toBe(true)
+  })
+
+  it('a duplicate is a conflict in the library’s own tables, and nowhere else', () => {
+    const duplicateOf = (table: string) =>
+      classifyError(
+        shape({
+          ...{ code: '23505', schema: 'bet_wallet', table, constraint: `${table}_pkey` },
+          message: `duplicate key value violates unique constraint "${table}_pkey"`,
+        }),
+        true,
+      )
+    expect(['transactions', 'bets', 'ledger'].map(duplicateOf)).toEqual(['conflict', 'conflict', 'rejected'])
   })
 
   // Prisma does not say which table it is.
@@ -124,7 +133,6 @@ describe.each(shapes)('an error in the shape of %s', (name, shape) => {
     const answer = { schema: 'pam', table: 'accounts', constraint: 'minimum' }
     const failed = shape({ code: '23514', message: 'm', ...answer })
     expect(serverErrorOf(failed)).toMatchObject({ code: '23514', severity: 'ERROR', ...answer })
-    expect(failedCheckOf(failed)).toEqual({ schema: 'pam', table: 'accounts', domain: null })
   })
 
   it('is described by the message of the server and its SQLSTATE', () => {
@@ -136,7 +144,7 @@ describe.each(shapes)('an error in the shape of %s', (name, shape) => {
 
 describe('an error of Prisma that has no severity', () => {
   it.each([
-    ['23505', 'UniqueConstraintViolation', 'conflict'],
+    ['23505', 'UniqueConstraintViolation', 'rejected'],
     ['22003', 'ValueOutOfRange', 'rejected'],
   ])('%s %s is classified by its SQLSTATE', (code, kind, expected) => {
     expect(classifyError(ofPrisma({ code, message: 'm' }, kind), true)).toBe(expected)

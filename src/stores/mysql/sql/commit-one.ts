@@ -43,7 +43,9 @@ export function commitOneProcedure(tables: Tables): Procedure {
     comment: '-- Commits one item: the same guards, by small statements.',
     parameters: lines([
       ...itemFields.map(([name, type]) => `item_${name} ${type}`),
+      `balance_min ${unitDecimal}`,
       `balance_max ${unitDecimal}`,
+      'balance_length integer',
       'commits boolean',
     ]),
     body: sql`
@@ -101,6 +103,18 @@ export function commitOneProcedure(tables: Tables): Procedure {
   }
 }
 
+/** Of a text column. A batch with a balance that is too long fails in its UPDATE, and is divided. */
+function isTooLong(tables: Tables): string {
+  if (tables.players.balanceType !== 'text') return ''
+  const { table } = tables.players
+  return sql`
+    OR (
+      SELECT CHAR_LENGTH(${balancePlus(tables, 'player', 'item_balance_delta')}) > balance_length
+      FROM ${table} player
+      WHERE ${isPlayer(tables, 'player', 'item_player_id')}
+    )`
+}
+
 function lockPlayer(tables: Tables): string {
   const { table } = tables.players
   const player = isPlayer(tables, 'player', 'item_player_id')
@@ -127,7 +141,7 @@ function lockPlayer(tables: Tables): string {
         OR ${isBelowFloor('item_', 'balance_after')} THEN
         LEAVE guards_and_writes;
       END IF;
-      IF ${exceedsColumn('item_', { credit: 'balance_after', debit: 'balance_after' })} THEN
+      IF ${exceedsColumn('item_', { credit: 'balance_after', debit: 'balance_after' })} ${isTooLong(tables)} THEN
         SET verdict = 'out-of-range';
         LEAVE guards_and_writes;
       END IF;
@@ -139,6 +153,7 @@ function write(tables: Tables): string {
   const { balance } = players.columns
   const player = isPlayer(tables, 'player', 'item_player_id')
   return sql`
+    SET is_of_library = true;
     INSERT INTO ${schema}.wallet_transactions (
       ${transactionColumns}
     )
@@ -174,6 +189,7 @@ function write(tables: Tables): string {
       );
     END IF;
 
+    SET is_of_library = false;
     IF item_balance_delta IS NOT NULL THEN
       UPDATE ${players.table} player
       SET player.${balance} = ${balancePlus(tables, 'player', 'item_balance_delta')}

@@ -44,6 +44,7 @@ export function commitProcedure(tables: Tables): Procedure {
     parameters: sql`
       items longtext CHARACTER SET utf8mb4,
       player_ids longtext CHARACTER SET utf8mb4,
+      balance_min ${unitDecimal},
       balance_max ${unitDecimal},
       commits boolean`,
     body: sql`
@@ -144,6 +145,7 @@ function write(tables: Tables): string {
   const { balance } = players.columns
   const player = isPlayer(tables, 'player', 'locked.player_id')
   return sql`
+    SET is_of_library = true;
     SELECT COUNT(*) INTO rejected FROM ${schema}.wallet_batch_items item WHERE item.verdict <> 'committed';
     IF rejected = 0 THEN
       ${insertTransactions(tables, 'COALESCE(item.debits_before, 0) + COALESCE(item.credits_before, 0) + COALESCE(item.balance_delta, 0)')}
@@ -177,6 +179,7 @@ function write(tables: Tables): string {
       END IF;
     END IF;
 
+    SET is_of_library = false;
     INSERT INTO ${schema}.wallet_batch_players (player_id, delta)
     SELECT item.player_id, SUM(item.balance_delta) AS delta
     FROM ${schema}.wallet_batch_items item

@@ -73,12 +73,26 @@ export function defineProcedure(
  * conflict: the store must know whether the commit may be recorded. An error before it undoes everything.
  */
 export const commitHandler = sql`
-  DECLARE is_committing boolean DEFAULT false;
+  DECLARE is_committing, is_of_library boolean DEFAULT false;
   -- MySQL undoes only the statement that failed. The rest would be committed by the next BEGIN.
   DECLARE EXIT HANDLER FOR 1213, 1020, 3101
   BEGIN
     IF commits THEN
       ROLLBACK;
+    END IF;
+    RESIGNAL;
+  END;
+  -- A duplicate key is a conflict only in the library's own tables.
+  DECLARE EXIT HANDLER FOR 1062, 1586
+  BEGIN
+    IF commits THEN
+      ROLLBACK;
+    END IF;
+    IF is_committing THEN
+      RESIGNAL SET MYSQL_ERRNO = 1180;
+    END IF;
+    IF is_of_library THEN
+      RESIGNAL SET MYSQL_ERRNO = 1020;
     END IF;
     RESIGNAL;
   END;
@@ -259,7 +273,7 @@ export const isBelowFloor = (item: string, balanceAfter: string) =>
 
 /** Whether the balance column cannot hold the new balance. */
 export const exceedsColumn = (item: string, after: { credit: string; debit: string }) => sql`
-  (IF(${item}balance_delta > 0, ${after.credit}, -(${after.debit})) > balance_max) IS TRUE`
+  IF(${item}balance_delta > 0, ${after.credit} > balance_max, ${after.debit} < balance_min) IS TRUE`
 
 /** A writer that does not lock the player, such as SQL by hand, has changed the bet: a conflict. */
 export const signalBetChanged = sql`

@@ -20,6 +20,7 @@ import {
   nextWalletTransactionId,
   raiseBalanceDiffers,
   raiseBetChanged,
+  refuseReadOnly,
   revisionMatches,
   transactionColumns,
   transactionValues,
@@ -36,6 +37,7 @@ export function commitOneFunction(tables: Tables): DatabaseFunction {
     parameters: sql`
       fields_text text,
       balance_max numeric,
+      balance_length integer,
       lock_timeout_ms integer`,
     returns: sql`
       TABLE (item_index integer, verdict text, currency text, balance text, wallet_transaction_id text)
@@ -52,6 +54,7 @@ export function commitOneFunction(tables: Tables): DatabaseFunction {
         balance_written numeric;
       BEGIN
         PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
+        ${refuseReadOnly}
         SELECT
           ${itemColumns((index, type) => `fields[${index}]${type === 'text' ? '' : `::${type}`}`)}
         INTO item;
@@ -126,7 +129,7 @@ function lockPlayer(tables: Tables): string {
       afterCredit: 'balance_after',
       afterDebit: 'balance_after',
       balanceMax: 'balance_max',
-    })} THEN
+    })} OR item.balance_delta IS NOT NULL AND length(balance_after::text) > balance_length THEN
       verdict := 'out-of-range';
       EXIT guards_and_writes;
     END IF;`

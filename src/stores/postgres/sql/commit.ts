@@ -23,6 +23,7 @@ import {
   nextWalletTransactionId,
   raiseBalanceDiffers,
   raiseBetChanged,
+  refuseReadOnly,
   revisionMatches,
   transactionColumns,
   transactionValues,
@@ -58,6 +59,7 @@ export function commitFunction(tables: Tables): DatabaseFunction {
       BEGIN
         -- For all other locks. It does not wait for a locked player.
         PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
+        ${refuseReadOnly}
 
         FOR result IN
           ${commitQuery(tables, { fields: 'fields', balanceMax: 'balance_max' })}

@@ -304,3 +304,13 @@ export const raiseBalanceDiffers = sql`
   -- The row is locked: the difference comes from a trigger that rounds, replaces or suppresses the update.
   RAISE EXCEPTION 'bet-wallet: the balance in the players'' table is not the one written: see its triggers'
     USING ERRCODE = 'triggered_data_change_violation';`
+
+/**
+ * The same error of one statement may come from a trigger of one player. This one is about the server: the store does
+ * not look for the request that causes it.
+ */
+export const refuseReadOnly = sql`
+  IF current_setting('transaction_read_only')::boolean THEN
+    RAISE EXCEPTION 'bet-wallet: this server is read-only'
+      USING ERRCODE = 'read_only_sql_transaction';
+  END IF;`

@@ -1,0 +1,93 @@
+/** What the balance column can hold is known at start: a debit beyond is refused, without an error of the server. */
+import { existsSync } from 'node:fs'
+import mysql from 'mysql2/promise'
+import { afterAll, describe, expect, it } from 'vitest'
+import type { CommitResult, WalletChanges, WalletStore } from '../../src/store.js'
+import { linksOf, readPage } from '../docs/pages.js'
+import { sharedMariadb } from '../mariadb/fresh-database.js'
+import { noMariadb } from '../mariadb/installation.js'
+import { freshDatabase } from '../postgres/fresh-database.js'
+import { openWallet as openMysql } from './mysql/wallet.js'
+import { endOf, openWallet, placing } from './postgres/wallet.js'
+
+const players = { table: 'SCHEMA.accounts', id: 'id', currency: 'currency', balance: 'balance' }
+const inText = { ...players, balanceType: 'text' as const }
+const refused = {
+  ...{ status: 'refused', errorCode: 'INVALID_AMOUNT' },
+  description: 'amount: not representable in the balance column',
+}
+
+/** Without a floor, as a credit account of the PAM has none. */
+const debiting = (n: number, amount: string, playerId = 'alice'): WalletChanges => ({
+  ...placing({ n, amount, playerId }),
+  balance: { currency: 'EUR', delta: `-${amount}`, floor: null },
+})
+
+/** Alone, and in a batch with another player. */
+async function expectRefused(store: WalletStore, amount: string): Promise<void> {
+  expect(await endOf<CommitResult>(store.commit(debiting(1, amount)))).toEqual(refused)
+  const batch = [debiting(2, amount), debiting(3, '1', 'bob')].map(each =>
+    endOf<CommitResult>(store.commit(each)),
+  )
+  expect(await Promise.all(batch)).toMatchObject([refused, { status: 'committed' }])
+}
+
+const { pool: admin, url, drop } = await freshDatabase()
+afterAll(drop)
+
+describe('on PostgreSQL', () => {
+  it.each([
+    ['numeric(5,2)', players, '2000'],
+    ['varchar(6)', inText, '0.0001'],
+    ['varchar(4)', inText, '10000.25'],
+  ])('%s', async (type, table, amount) => {
+    const wallet = await openWallet({
+      admin,
+      url,
+      ddl: `CREATE TABLE SCHEMA.accounts (id text PRIMARY KEY, currency text, balance ${type});
+        INSERT INTO SCHEMA.accounts VALUES ('alice', 'EUR', '100'), ('bob', 'EUR', '100')`,
+      options: { players: table, connectionsMax: 1 },
+    })
+    try {
+      await expectRefused(wallet.store, amount)
+    } finally {
+      await wallet.close()
+    }
+  })
+})
+
+const reason = noMariadb === null ? '' : ` (skipped: ${noMariadb})`
+describe.skipIf(noMariadb !== null)(`on MariaDB${reason}`, () => {
+  it.each([
+    ['decimal(5,2)', players, '2000'],
+    ['decimal(5,2) unsigned', players, '100.5'],
+    ['varchar(6)', inText, '0.0001'],
+    ['char(4)', inText, '10000.25'],
+  ])('%s', async (type, table, amount) => {
+    const { config } = await sharedMariadb()
+    const pool = mysql.createPool(config)
+    const wallet = await openMysql({
+      admin: pool,
+      config,
+      ddl: [
+        `CREATE TABLE SCHEMA.accounts (id varchar(64) PRIMARY KEY, currency char(3), balance ${type})
+          ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci`,
+        "INSERT INTO SCHEMA.accounts VALUES ('alice', 'EUR', '100'), ('bob', 'EUR', '100')",
+      ],
+      options: { players: { ...table, idCollation: 'utf8mb4_general_ci' }, connectionsMax: 1 },
+    })
+    try {
+      await expectRefused(wallet.store, amount)
+    } finally {
+      await wallet.close()
+      await pool.end()
+    }
+  })
+})
+
+it('every test that docs/what-may-refuse.md names exists', () => {
+  const tests = linksOf(readPage('docs/what-may-refuse.md')).filter(target => target.includes('/test/'))
+  expect(tests.length).toBeGreaterThan(8)
+  for (const target of tests)
+    expect(existsSync(new URL(`../../docs/${target}`, import.meta.url)), target).toBe(true)
+})
