@@ -2,7 +2,13 @@
  * The GRANT block of docs/mysql.md: with exactly these rights everything works, and without any one of them not; what
  * the store lacks, `ready` reports. With a view of legacy bets, the same with the rights that the page adds for it.
  */
-import { createMysqlLookups, createMysqlStore, type MysqlTables, migrateMysql } from 'bet-wallet/mysql'
+import {
+  createMysqlLookups,
+  createMysqlStore,
+  type MysqlPlayersTable,
+  type MysqlTables,
+  migrateMysql,
+} from 'bet-wallet/mysql'
 import mysql, { type Pool } from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readPage, sectionOf } from '../../docs/pages.js'
@@ -10,12 +16,11 @@ import { noMariadb } from '../../mariadb/installation.js'
 import { type MariadbServer, startMariadb } from '../../mariadb/server.js'
 import { type Right, rightsOf, useStore } from '../grants.js'
 
-const accounts: MysqlTables = {
-  players: {
-    ...{ table: 'pam.accounts', id: 'account_no', idCollation: 'utf8mb4_general_ci', currency: 'currency' },
-    ...{ balance: 'balance_cents', balanceType: 'minor-units', minorUnits: 2 },
-  },
+const players: MysqlPlayersTable = {
+  ...{ table: 'pam.accounts', id: 'account_no', idCollation: 'utf8mb4_general_ci', currency: 'currency' },
+  ...{ balance: 'balance_cents', balanceType: 'minor-units', minorUnits: 2 },
 }
+const accounts: MysqlTables = { players }
 const rightsOfPage = rightsOf('docs/mysql.md')
 const users = [...new Set(rightsOfPage.map(({ role }) => role))]
 
@@ -27,6 +32,23 @@ const rightsOfView: Right[] = [
   { role: 'settlements', text: 'INSERT ON bet_wallet.wallet_bets' },
 ]
 
+/** The same: it reads pam.accounts. */
+const sentenceOfPlayersView =
+  'Where `players` names a view, `wallet` needs SELECT and SHOW VIEW on it and on each view below it, and SELECT on any column of its base tables'
+const rightsOfPlayersView: Right[] = [
+  ...rightsOfPage
+    .filter(({ role, text }) => !(role === 'wallet' && /^SELECT .* ON pam[.]accounts/.test(text)))
+    // To add to a column of a view needs no SELECT on it.
+    .filter(
+      ({ role, text }) => !(role === 'settlements' && text === 'SELECT (balance_cents) ON pam.accounts'),
+    )
+    .map(right => ({ ...right, text: right.text.replace('pam.accounts', 'pam.players') })),
+  ...['SELECT ON pam.players', 'SHOW VIEW ON pam.players', 'SELECT (secret) ON pam.accounts'].map(text => ({
+    role: 'wallet',
+    text,
+  })),
+]
+
 const setups: { name: string; tables: MysqlTables; rights: Right[]; settled: string }[] = [
   { name: 'the rights of the page', tables: accounts, rights: rightsOfPage, settled: 'stored' },
   {
@@ -35,12 +57,21 @@ const setups: { name: string; tables: MysqlTables; rights: Right[]; settled: str
     rights: [...rightsOfPage, ...rightsOfView],
     settled: 'legacy',
   },
+  {
+    name: 'the rights of the page, with a view as the players’ table',
+    tables: { players: { ...players, table: 'pam.players' } },
+    rights: rightsOfPlayersView,
+    settled: 'stored',
+  },
 ]
 
 const reason = noMariadb === null ? '' : ` (skipped: ${noMariadb})`
 
-test('the page says what a view of legacy bets needs', () => {
-  expect(sectionOf(readPage('docs/mysql.md'), 'Privileges').text).toContain(sentence)
+test.each([
+  ['of legacy bets', sentence],
+  ['as the players’ table', sentenceOfPlayersView],
+])('the page says what a view %s needs', (_, words) => {
+  expect(sectionOf(readPage('docs/mysql.md'), 'Privileges').text).toContain(words)
 })
 
 describe.skipIf(noMariadb !== null).each(setups)(`$name${reason}`, ({ tables, rights, settled }) => {
@@ -53,6 +84,7 @@ describe.skipIf(noMariadb !== null).each(setups)(`$name${reason}`, ({ tables, ri
       CREATE TABLE pam.accounts (account_no varchar(64) PRIMARY KEY, currency char(3) NOT NULL,
         balance_cents bigint NOT NULL, secret text, CHECK (account_no <> 'bob' OR balance_cents >= 9000));
       INSERT INTO pam.accounts (account_no, currency, balance_cents) VALUES ('alice', 'EUR', 1000000), ('bob', 'EUR', 10000);
+      CREATE VIEW pam.players AS SELECT account_no, currency, balance_cents FROM pam.accounts;
       CREATE TABLE pam.old_bets (bet_no varchar(64) PRIMARY KEY);
       INSERT INTO pam.old_bets VALUES ('legacy');
       CREATE VIEW pam.legacy_bets AS SELECT bet_no AS bet_id, 'alice' AS player_id, 'EUR' AS currency, 1 AS stake,
@@ -98,7 +130,7 @@ describe.skipIf(noMariadb !== null).each(setups)(`$name${reason}`, ({ tables, ri
       const connection = await own.getConnection()
       try {
         await connection.query(`BEGIN;
-          UPDATE pam.accounts SET balance_cents = balance_cents + 100 WHERE account_no = 'alice';
+          UPDATE ${tables.players?.table} SET balance_cents = balance_cents + 100 WHERE account_no = 'alice';
           CALL bet_wallet.credit_bet_v1('${settled}', 'BET_PAID', 1);
           COMMIT`)
       } finally {
@@ -139,7 +171,7 @@ describe.skipIf(noMariadb !== null).each(setups)(`$name${reason}`, ({ tables, ri
       await without('wallet', text, () =>
         expect(ready()).rejects.toMatchObject({
           code: 'INSUFFICIENT_PRIVILEGE',
-          message: expect.stringMatching(/It needs EXECUTE/),
+          message: expect.stringMatching(/It needs (EXECUTE|SELECT)/),
         }),
       )
       await ready()
