@@ -42,8 +42,8 @@ const definitions: readonly CaseDefinition[] = [
  * Returns every case of the kit as a separate test for your test runner:
  *
  * ```ts
- * for (const { id, name, skip, run } of walletStoreCases({ open: players => ({ store: openMyStore(players) }) })) {
- *   test(`${id} ${name}`, { skip: skip ?? false }, run)
+ * for (const { title, skip, run } of walletStoreCases({ open: players => ({ store: openMyStore(players) }) })) {
+ *   (skip ? test.skip : test)(title, run)
  * }
  * ```
  *
@@ -71,7 +71,6 @@ const neverNull: readonly (keyof StoreHarness)[] = [
   'reopen',
   'crash',
   'depositExternally',
-  'holdCommit',
   'limits',
   'stopPartition',
 ]
@@ -93,6 +92,7 @@ function caseFor(
     id,
     level,
     name,
+    title: skip === null ? `${id} ${name}` : `${id} ${name} (skipped: ${skip})`,
     skip,
     applies,
     get remark() {
@@ -143,8 +143,18 @@ function failureOf({ id, level, name }: CaseDefinition, context: CaseContext, er
     `  expected: ${failed?.expected ?? 'no fault'}`,
     `  actual:   ${failed?.actual ?? shown(error)}`,
     `  rerun:    checkWalletStore(harness, { only: ['${id}'], seed: ${seed}, runs: ${runs} })`,
+    ...linesOfRunner(`'${id} '`),
   ].join('\n')
   return Object.assign(new Error(message, { cause: error }), { name: 'StoreCaseFailed' })
+}
+
+/** How the test runner of this process runs a case again, if it can be known. */
+function linesOfRunner(pattern: string): string[] {
+  const { VITEST, JEST_WORKER_ID, NODE_TEST_CONTEXT } = process.env
+  if (VITEST) return [`  here:     npx vitest run -t ${pattern}`]
+  if (JEST_WORKER_ID) return [`  here:     npx jest -t ${pattern}`]
+  if (NODE_TEST_CONTEXT) return [`  here:     node --test --test-name-pattern=${pattern}`]
+  return /\bmocha\b/.test(process.argv[1] ?? '') ? [`  here:     npx mocha -g ${pattern}`] : []
 }
 
 const firstStepsMax = 12

@@ -18,11 +18,18 @@ export interface StoreHarness<Opened extends { store: WalletStore } = { store: W
   /**
    * Opens a second, independent connection to the same data. The connections must share nothing in memory: a
    * mutex or a cache of the process would hide the races of two processes.
+   *
+   * @returns the store itself, not `{ store }` as `open` does; `close(opened)` must release it too
    */
   reopen?(opened: Opened): WalletStore | Promise<WalletStore>
   /**
    * Stops the store without a clean shutdown (kill the process, drop the connections), and opens the same
    * data again.
+   *
+   * The hooks after a crash, and `close`, are called with the same `opened` as before it: put handles that are new
+   * into it. It may crash more than once.
+   *
+   * @returns the store itself, not `{ store }` as `open` does
    */
   crash?(opened: Opened): WalletStore | Promise<WalletStore>
   /** Deposits `amount`, or withdraws it if it is negative, by PAM code and not through the store. */
@@ -52,8 +59,11 @@ export interface StoreHarness<Opened extends { store: WalletStore } = { store: W
    * answers `refused`. `null`: the store has no such rule.
    */
   refuseBets?: ((opened: Opened, playerId: string) => void | Promise<void>) | null
-  /** Makes the next commit stop midway: after it has read what its guards need, before it is durable. */
-  holdCommit?(opened: Opened): HeldCommit | Promise<HeldCommit>
+  /**
+   * Makes the next commit stop midway: after it has read what its guards need, before it is durable. `null`: a commit
+   * cannot stop midway, because its driver is synchronous: nothing else runs in the process until it ends.
+   */
+  holdCommit?: ((opened: Opened) => HeldCommit | Promise<HeldCommit>) | null
   /**
    * Makes the database unable to commit durably, while reads still work: stops its synchronous replicas, or
    * cuts it off from the majority of its cluster. `null`: the database has no replicas.
@@ -145,6 +155,8 @@ export interface WalletStoreCase {
   readonly level: 'MUST' | 'SHOULD'
   /** The requirement in one sentence. */
   readonly name: string
+  /** For a test runner: the id, the name, and why the case is skipped. */
+  readonly title: string
   /** Why this harness cannot run the case; `null`: it can. */
   readonly skip: string | null
   /** `false`: the harness says by the `null` of a hook that the case does not apply to its store. */

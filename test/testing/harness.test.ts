@@ -1,5 +1,5 @@
 /** Hooks that are null, hooks that fail, plain ids of players, and remarks on passed cases. */
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { walletStoreCases } from '../../src/testing/cases.js'
 import type { StoreHarness } from '../../src/testing/harness.js'
 import { checkWalletStore } from '../../src/testing/report.js'
@@ -21,6 +21,7 @@ describe('a hook that is null', () => {
     'closePlayer',
     'changeCurrency',
     'refuseBets',
+    'holdCommit',
     'stopReplication',
     'advanceClock',
   ] as const
@@ -35,13 +36,16 @@ describe('a hook that is null', () => {
     expect(report).toMatchObject({ passed: true, complete: true })
     const skipped = report.results.filter(({ result }) => result === 'skipped')
     expect(skipped.map(({ id }) => id)).toEqual([
+      'WS-46',
       'WS-47',
+      'WS-48',
       'WS-49',
       'WS-54',
       'WS-56',
       'WS-57',
       'WS-58',
       'WS-59',
+      'WS-79',
       'WS-80',
       'WS-81',
       'WS-82',
@@ -61,13 +65,66 @@ describe('a hook that is null', () => {
     expect(report).toMatchObject({ passed: true, complete: false })
   })
 
-  test.each(['close', 'reopen', 'crash', 'depositExternally', 'holdCommit', 'limits'] as const)(
+  test.each(['close', 'reopen', 'crash', 'depositExternally', 'limits'] as const)(
     'is invalid for %s, which every store can have',
     hook => {
       const harness = { ...referenceHarness(), [hook]: null } as unknown as StoreHarness<OpenedReference>
       expect(() => walletStoreCases(harness)).toThrow(`${hook} of the harness may be left out, but not null`)
     },
   )
+})
+
+test('a table with minor units per currency is correct: no case deposits a fraction of a yen', async () => {
+  const reference = referenceHarness()
+  const checked = (currency: string | undefined, amount: string) => {
+    if (currency === 'JPY' && amount.includes('.')) throw new Error(`${amount} JPY does not fit`)
+  }
+  const harness: StoreHarness<OpenedReference> = {
+    ...reference,
+    open(players) {
+      for (const { currency, balance } of players) checked(currency, balance)
+      return reference.open(players)
+    },
+    async depositExternally(opened, playerId, amount) {
+      const keys = { operation: 'placebet', transactionId: 'x', betId: 'x', playerId } as const
+      checked((await opened.store.load(keys)).player?.currency, amount)
+      await reference.depositExternally?.(opened, playerId, amount)
+    },
+  }
+  const { results } = await checkWalletStore(harness, { print: null })
+  expect(results.filter(({ result }) => result === 'failed').map(({ id, detail }) => [id, detail])).toEqual(
+    [],
+  )
+})
+
+describe('under a test runner', () => {
+  afterEach(() => vi.unstubAllEnvs())
+  const reopenCase = () => {
+    const { reopen: _, ...without } = referenceHarness()
+    return walletStoreCases(without, { only: ['WS-43'] })[0]
+  }
+
+  test('the title of a skipped case has the reason', () => {
+    expect(reopenCase()?.title).toMatch(/^WS-43 .+ \(skipped: the harness has no reopen\)$/)
+    const [judged] = walletStoreCases(referenceHarness(), { only: ['WS-43'] })
+    expect(judged?.title).toBe(`WS-43 ${judged?.name}`)
+  })
+
+  test.each([
+    [{ VITEST: 'true' }, "npx vitest run -t 'WS-01 '"],
+    [{ VITEST: '', JEST_WORKER_ID: '1' }, "npx jest -t 'WS-01 '"],
+    [
+      { VITEST: '', JEST_WORKER_ID: '', NODE_TEST_CONTEXT: 'child-v8' },
+      "node --test --test-name-pattern='WS-01 '",
+    ],
+  ])('a failed case has the line that repeats it: %j', async (environment, line) => {
+    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
+    const failure = await failureOf(
+      { ...referenceHarness(), open: () => Promise.reject(new Error()) },
+      'WS-01',
+    )
+    expect(failure?.message).toContain(`\n  here:     ${line}`)
+  })
 })
 
 describe("a harness whose own hook fails: the report says so, and quotes the hook's error", () => {
