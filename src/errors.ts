@@ -1,4 +1,4 @@
-/** Faults, which a handler throws, and refusals, which the operator's `authorizeBet` throws. */
+/** Faults, which a handler throws, and refusals, which the operator's `authorizeBet` and `authorizeRequest` throw. */
 import type { ErrorCode } from './outcomes.js'
 import type { Operation } from './store.js'
 
@@ -11,7 +11,7 @@ import type { Operation } from './store.js'
  * - `LOAD_FAILED`: `load` threw.
  * - `STORE_CONTRACT`: the store returned a value that the contract does not allow; the message names the
  *   field.
- * - `HOOK_FAILED`: `authorizeBet`, `minorUnits`, `parseTransactionDate` or `backOff` threw or returned an
+ * - `HOOK_FAILED`: `authorizeBet`, `authorizeRequest`, `minorUnits`, `parseTransactionDate` or `backOff` threw or returned an
  *   invalid value.
  * - `INVALID_OPTIONS`: an option is invalid; the message names it.
  * - `UNEXPECTED`: anything else was thrown, see `cause`: a property of a record or of the body that cannot be read,
@@ -93,7 +93,7 @@ const reservedCodes: readonly string[] = [
 const descriptionLengthMax = 500
 
 /**
- * Checks a refusal from `authorizeBet` or the store before it is recorded and answered.
+ * Checks a refusal from `authorizeBet`, `authorizeRequest` or the store before it is recorded and answered.
  *
  * @param errorCode valid: 1 to 64 letters, digits, `_`, `-` or `.`, and none of the library's reserved codes
  * @param description valid: 1 to 500 well-formed characters without control characters

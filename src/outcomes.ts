@@ -2,7 +2,7 @@
 import type { Decimal } from './store.js'
 
 /**
- * Every error code that this library answers with. The operator's own codes, from `authorizeBet` and from a
+ * Every error code that this library answers with. The operator's own codes, from `authorizeBet`, `authorizeRequest` and a
  * store's `refused`, are additional.
  */
 export const errorCodes = [

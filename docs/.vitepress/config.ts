@@ -22,7 +22,10 @@ function sections() {
   return found.filter(({ items }) => items.length > 0)
 }
 
-const modules = ['', '/http', '/postgres', '/mysql', '/memory', '/testing', '/audit', '/decide']
+const modules = [
+  ...['', '/http', '/postgres', '/mysql', '/batches', '/memory', '/decide', '/testing', '/audit', '/lookups'],
+  '/reconcile',
+]
 const api = {
   text: 'API',
   collapsed: true,

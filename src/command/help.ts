@@ -65,12 +65,12 @@ Scope
   <report>                  a row per transaction, with the columns operation, transactionId, betId,
                             amount and currency; and, if it has them, playerId, type, status and
                             transactionDate
-  --from <time>             the begin of the report: 2026-11-21 or 2026-11-21T00:00:00Z (required)
+  --from <time>             the start of the report: 2026-11-21 or 2026-11-21T00:00:00Z (required)
   --to <time>               its end, which is not part of it (required)
   --mapping <file.json>     the names of its columns, and its words for operations and statuses:
                             { "columns": { "amount": "sum" }, "operations": { "BET": "placebet" } }
-  --margin <duration>       how far around the range the wallet is read too, for transactions on
-                            outside of the range on one side (1h)
+  --margin <duration>       how far around the range the wallet is read too, for transactions that
+                            one side dates outside of the range (1h)
 
 ${databaseHelp}
 

@@ -19,7 +19,8 @@ interface Claim {
  * Authenticates calls that are signed with one of the keys. The headers and the timestamp are checked before the body is
  * read, up to `bodyBytesMax`. HMACs are compared in constant time.
  *
- * A repeated call within the tolerance is accepted: it is a retry, and changes nothing.
+ * A repeated call within the tolerance is accepted. On the wallet's paths it is a retry, and changes nothing. Where own
+ * `routes` are signed, sign `{method}{path}{body}`: a body signed for one route is accepted at another otherwise.
  *
  * @returns a function for the option `authenticate`
  * @throws {TypeError} for an invalid option, naming it

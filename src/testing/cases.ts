@@ -57,12 +57,21 @@ export function walletStoreCases<O extends { store: WalletStore }>(
   harness: StoreHarness<O>,
   options: CaseOptions = {},
 ): readonly WalletStoreCase[] {
+  return casesFor(harness, options, runnerLine)
+}
+
+/** @param again how a case is run again beside `checkWalletStore`; `null`: in no other way */
+export function casesFor<O extends { store: WalletStore }>(
+  harness: StoreHarness<O>,
+  options: CaseOptions,
+  again: (id: string) => string | null,
+): readonly WalletStoreCase[] {
   const contextOptions = checkedOptions(options)
   const hooks = harness as unknown as StoreHarness<Opened>
   checkHarness(hooks)
   return definitions
     .filter(({ id }) => options.only === undefined || options.only.includes(id))
-    .map(definition => caseFor(definition, hooks, contextOptions))
+    .map(definition => caseFor(definition, hooks, contextOptions, again(definition.id)))
 }
 
 /** What they are about exists in every system. Another hook may be `null`: then it does not. */
@@ -79,6 +88,7 @@ function caseFor(
   definition: CaseDefinition,
   harness: StoreHarness<Opened>,
   options: ContextOptions,
+  again: string | null,
 ): WalletStoreCase {
   const { id, level, name, needs = [] } = definition
   const otherScope = scopeProblem(definition, harness)
@@ -101,7 +111,7 @@ function caseFor(
     async run() {
       if (skip !== null) throw new Error(`${id} cannot run: ${skip}`)
       const context = new CaseContext(harness, options)
-      await runCase(definition, context)
+      await runCase(definition, context, again)
       remark = context.remark
     },
   }
@@ -115,25 +125,34 @@ function scopeProblem({ idScope }: CaseDefinition, harness: StoreHarness<Opened>
     : "two players may have the same id: idScope is 'player'"
 }
 
-async function runCase(definition: CaseDefinition, context: CaseContext): Promise<void> {
+async function runCase(
+  definition: CaseDefinition,
+  context: CaseContext,
+  again: string | null,
+): Promise<void> {
   const caseTimeoutMs = caseTimeoutFactor * context.options.timeoutMs
   let failure: Error | null = null
   try {
     await context.withTimeout('the case to end', definition.run(context), caseTimeoutMs)
   } catch (error) {
-    failure = failureOf(definition, context, error)
+    failure = failureOf(definition, context, error, again)
   }
   context.over = true
   try {
     await context.withTimeout('close(opened) to end', context.closeAll())
   } catch (error) {
-    failure ??= failureOf(definition, context, error)
+    failure ??= failureOf(definition, context, error, again)
   }
   if (failure !== null) throw failure
 }
 
 /** The report of a failed case: its requirement, the steps, expected and actual, and how to run it again. */
-function failureOf({ id, level, name }: CaseDefinition, context: CaseContext, error: unknown): Error {
+function failureOf(
+  { id, level, name }: CaseDefinition,
+  context: CaseContext,
+  error: unknown,
+  again: string | null,
+): Error {
   const failed = error instanceof CaseFailed ? error : null
   const steps = failed?.steps ?? context.trace.steps
   const { seed, runs } = context.options
@@ -143,18 +162,18 @@ function failureOf({ id, level, name }: CaseDefinition, context: CaseContext, er
     `  expected: ${failed?.expected ?? 'no fault'}`,
     `  actual:   ${failed?.actual ?? shown(error)}`,
     `  rerun:    checkWalletStore(harness, { only: ['${id}'], seed: ${seed}, runs: ${runs} })`,
-    ...linesOfRunner(`'${id} '`),
+    ...(again === null ? [] : [`  here:     ${again}`]),
   ].join('\n')
   return Object.assign(new Error(message, { cause: error }), { name: 'StoreCaseFailed' })
 }
 
-/** How the test runner of this process runs a case again, if it can be known. */
-function linesOfRunner(pattern: string): string[] {
+/** How the test runner of this process runs a case again, if the runner can be known. */
+function runnerLine(id: string): string | null {
   const { VITEST, JEST_WORKER_ID, NODE_TEST_CONTEXT } = process.env
-  if (VITEST) return [`  here:     npx vitest run -t ${pattern}`]
-  if (JEST_WORKER_ID) return [`  here:     npx jest -t ${pattern}`]
-  if (NODE_TEST_CONTEXT) return [`  here:     node --test --test-name-pattern=${pattern}`]
-  return /\bmocha\b/.test(process.argv[1] ?? '') ? [`  here:     npx mocha -g ${pattern}`] : []
+  if (VITEST) return `npx vitest run -t '${id} '`
+  if (JEST_WORKER_ID) return `npx jest -t '${id} '`
+  if (NODE_TEST_CONTEXT) return `node --test --test-name-pattern='${id} '`
+  return /\bmocha\b/.test(process.argv[1] ?? '') ? `npx mocha -g '${id} '` : null
 }
 
 const firstStepsMax = 12
