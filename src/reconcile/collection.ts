@@ -1,11 +1,16 @@
 /** Collects differences: counts all of them, keeps the first of each kind, and sums them per bet and player. */
 import { add, compare, type Decimal, isZero, subtract } from '../money.js'
-import { type Difference, type DifferenceKind, differenceKinds, kindTitles } from './difference.js'
+import {
+  type Difference,
+  type DifferenceKind,
+  differenceKinds,
+  kindTitles,
+  type Planned,
+} from './difference.js'
 import { countedOf } from './entry.js'
 import { explanationOf } from './explanations.js'
 import { createGroups, type GroupSum, magnitudeOf } from './groups.js'
 import { differingFields } from './pairs.js'
-import { type Judgement, repairOf } from './repairs.js'
 import { sendingOrder } from './sending-order.js'
 
 /** All differences of one kind. */
@@ -13,6 +18,8 @@ export interface KindTotal {
   kind: DifferenceKind
   title: string
   count: number
+  /** For how many of them somebody has to act. */
+  open: number
   /** Per currency, the sum of their effects. */
   effects: readonly { currency: string | null; amount: Decimal }[]
 }
@@ -29,7 +36,7 @@ export interface Collected {
 }
 
 export interface Collection {
-  add(judged: Judgement): void
+  add(planned: Planned): void
   result(): Collected
   /** Per currency, the sum of the effects of all differences. */
   effects(): ReadonlyMap<string | null, Decimal>
@@ -41,26 +48,26 @@ const groupsMax = 100
 
 /**
  * @param max how many differences are kept of each kind: the largest, and of what never arrived the first to be sent
- * @param from the start of the range
  * @param each is called with every difference
  */
-export function createCollection(
-  max: number,
-  from: string,
-  each: (difference: Difference) => void,
-): Collection {
+export function createCollection(max: number, each: (difference: Difference) => void): Collection {
   const kept = new Map<DifferenceKind, Difference[]>()
-  const counts = new Map<DifferenceKind, { count: number; sums: Map<string | null, Decimal> }>()
+  const counts = new Map<
+    DifferenceKind,
+    { count: number; open: number; gross: Decimal; sums: Map<string | null, Decimal> }
+  >()
   const bets = createGroups()
   const players = createGroups()
   return {
-    add(judged) {
-      const difference = differenceOf(judged, from)
+    add(planned) {
+      const difference = differenceOf(planned)
       const { kind, effects } = difference
       each(difference)
-      const total = counts.get(kind) ?? { count: 0, sums: new Map() }
+      const total = counts.get(kind) ?? { count: 0, open: 0, gross: '0', sums: new Map() }
       total.count += 1
+      if (difference.repair.by !== 'none') total.open += 1
       for (const { currency, amount } of effects) {
+        total.gross = add(total.gross, magnitudeOf(amount))
         total.sums.set(currency, add(total.sums.get(currency) ?? '0', amount))
       }
       counts.set(kind, total)
@@ -75,9 +82,11 @@ export function createCollection(
         const total = counts.get(kind)
         if (total === undefined) return []
         const effects = [...total.sums].map(([currency, amount]) => ({ currency, amount }))
-        return [{ kind, title: kindTitles[kind], count: total.count, effects }]
+        return [{ kind, title: kindTitles[kind], count: total.count, open: total.open, effects }]
       })
-      const differences = differenceKinds.flatMap(kind => firstOf(kind, kept.get(kind) ?? [], max))
+      const gross = ({ kind }: KindTotal) => counts.get(kind)?.gross ?? '0'
+      kinds.sort((one, other) => compare(gross(other), gross(one)))
+      const differences = kinds.flatMap(({ kind }) => firstOf(kind, kept.get(kind) ?? [], max))
       const count = kinds.reduce((sum, kind) => sum + kind.count, 0)
       const [ofBets, ofPlayers] = [bets.largest(groupsMax), players.largest(groupsMax)]
       return {
@@ -100,16 +109,16 @@ export function createCollection(
   }
 }
 
-function differenceOf(judged: Judgement, from: string): Difference {
-  const { kind, row, record } = judged
+function differenceOf(planned: Planned): Difference {
+  const { kind, row, record, repair } = planned
   return {
     kind,
     report: row,
     wallet: record,
     fields: row === null || record === null ? [] : differingFields(row, record),
     effects: effectsOf(row, isDuplicate(kind) ? null : record),
-    explanation: explanationOf(judged),
-    repair: repairOf(judged, from),
+    explanation: explanationOf(planned),
+    repair,
   }
 }
 

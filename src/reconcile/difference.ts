@@ -2,26 +2,28 @@
 import type { Decimal } from '../money.js'
 import type { ReportRow, WalletRecord } from './entry.js'
 
-/** Per kind, its title. In the order in which they are listed: the most urgent first. */
+/** Per kind, its title. Kinds are listed by their money; with equal money in this order, the most urgent first. */
 export const kindTitles = {
-  'duplicate-in-wallet': "Twice in the wallet's records",
-  'other-player': 'Another player here',
-  'other-bet': 'Another bet here',
-  'other-currency': 'Another currency here',
-  'other-amount': 'Another amount here',
-  'other-type': 'Another type here',
-  'other-operation': 'Another operation here',
-  'never-arrived': 'Counted there, never arrived here',
-  'refused-by-wallet': 'Counted there, refused here',
+  'duplicate-in-wallet': 'Twice in the wallet',
+  'other-player': 'Another player in the wallet',
+  'other-bet': 'Another bet in the wallet',
+  'other-currency': 'Another currency in the wallet',
+  'other-amount': 'Another amount in the wallet',
+  'other-type': 'Another type in the wallet',
+  'other-operation': 'Another operation in the wallet',
+  'never-arrived': 'In the report, never arrived in the wallet',
+  'refused-by-wallet': 'In the report, refused by the wallet',
+  'lost-refusal': 'Refused clawback that is missing in the wallet',
   tombstone: 'Rolled back before its bet arrived',
   'rolled-back-twice': 'A second rollback of the same bet',
-  'missing-in-report': 'Counted here, missing there',
-  'refused-by-platform': 'Counted here, refused there',
-  'uncollected-clawback': 'Clawback counted there, not collected here',
+  'missing-in-report': 'In the wallet, missing in the report',
+  'refused-by-platform': 'In the wallet, refused by the platform',
+  'uncollected-clawback': 'Clawback in the report, not collected by the wallet',
   'other-transaction-id': 'The same under another transactionId',
-  'duplicate-in-report': "Twice in the platform's report",
-  'conflicting-in-report': "Twice in the platform's report, with other content",
-  'out-of-range': 'Outside of the range on one side',
+  'duplicate-in-report': 'Twice in the report',
+  'conflicting-in-report': 'Twice in the report, with other content',
+  repaired: 'Repaired by calls of an earlier reconciliation',
+  'out-of-range': 'On another day, or outside of the range',
 } as const
 
 export type DifferenceKind = keyof typeof kindTitles
@@ -54,7 +56,7 @@ export interface Difference {
   /** The values that differ. */
   fields: readonly { field: string; report: string; wallet: string }[]
   /**
-   * What the player has here more (positive) or less (negative) than the report says, within the range.
+   * What the player has in the wallet more (positive) or less (negative) than the report says, within the range.
    * `currency` is `null` where it is unknown.
    */
   effects: readonly { currency: string | null; amount: Decimal }[]
@@ -71,4 +73,14 @@ export interface Finding {
   shape: 'pair' | 'row' | 'record' | 'twice' | 'twice-in-wallet' | 'operation'
   row: ReportRow | null
   record: WalletRecord | null
+}
+
+/** A finding whose kind is known. */
+export interface Judgement extends Finding {
+  kind: DifferenceKind
+}
+
+/** With who has to act, and the calls. */
+export interface Planned extends Judgement {
+  repair: Repair
 }

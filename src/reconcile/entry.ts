@@ -98,7 +98,8 @@ export const comparedPart = (line: string) => line.slice(0, line.indexOf(afterCo
 /** The key of a line: operation and transactionId. */
 export const keyOfLine = (line: string) => line.slice(0, line.indexOf('\t'))
 
-export const keyOf = ({ operation, transactionId }: Entry) => letters[operation] + transactionId
+export const keyOf = ({ operation, transactionId }: Pick<Entry, 'operation' | 'transactionId'>) =>
+  letters[operation] + transactionId
 
 /** Another operation may have used the same transactionId (D1). */
 export const keysOfOtherOperations = ({ operation, transactionId }: Entry) =>

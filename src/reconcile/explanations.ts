@@ -1,7 +1,7 @@
 /** Per kind of difference, one sentence that says what happened, with the amounts. */
 import { moneyText } from './amount-text.js'
+import type { Judgement } from './difference.js'
 import type { ReportRow, WalletRecord } from './entry.js'
-import type { Judgement } from './repairs.js'
 
 export function explanationOf(judged: Judgement): string {
   const { kind, row, record } = judged
@@ -19,11 +19,11 @@ function sentenceOf({ kind, row, record }: Judgement): string {
     case 'duplicate-in-wallet':
       return `The wallet's records have this ${here.operation} twice.`
     case 'other-player':
-      return `The platform names player ${there.playerId}; the wallet recorded it for player ${here.playerId}.`
+      return `The platform names player ${there.playerId}; the wallet recorded it for player ${here.playerId}.${caseText(there.playerId, here.playerId)}`
     case 'other-bet':
-      return `The platform names bet ${there.betId}; the wallet recorded it for bet ${here.betId}.`
+      return `The platform names bet ${there.betId}; the wallet recorded it for bet ${here.betId}.${caseText(there.betId, here.betId)}`
     case 'other-currency':
-      return `The platform counts ${moneyText(there)}; the wallet moved ${moneyText(here)}.`
+      return `The platform counts ${moneyText(there)}; the wallet moved ${moneyText(here)}.${caseText(there.currency, here.currency)}`
     case 'other-amount':
       return `The platform counts ${moneyText(there)}; the wallet moved ${moneyText(here)}.`
     case 'other-type':
@@ -31,7 +31,9 @@ function sentenceOf({ kind, row, record }: Judgement): string {
     case 'other-operation':
       return `The platform counts a ${there.operation} of ${moneyText(there)}; the wallet recorded a ${here.operation} under this transactionId.`
     case 'never-arrived':
-      return `The platform counts a ${there.operation} of ${moneyText(there)}. The wallet has no record of it: it never arrived, or was answered without a record (a fault, or a refusal by D8).`
+      return `The platform counts a ${there.operation} of ${moneyText(there)}. The wallet has no record of it: it never arrived, or was answered without a record (a fault, or a refusal that is not final).`
+    case 'lost-refusal':
+      return `The platform knows this clawback as refused, so it nets the amount off later winnings. The wallet has no record of it: a restore or a failover lost it, say.`
     case 'refused-by-wallet':
       return `The platform counts ${moneyText(there)}; the wallet refused it with ${here.errorCode} and moved nothing.`
     case 'tombstone':
@@ -39,19 +41,23 @@ function sentenceOf({ kind, row, record }: Judgement): string {
     case 'rolled-back-twice':
       return `${row === null ? 'The report does not have it' : `The platform counts ${moneyText(there)}`}; the bet was rolled back before, so this rollback moved nothing.`
     case 'missing-in-report':
-      return `The wallet recorded a ${here.operation} of ${moneyText(here)} at ${here.recordedAt}; the report does not have it.`
+      return `The wallet recorded a ${here.operation} of ${moneyText(here)} at ${here.recordedAt}, dated ${here.transactionDate}; the report does not have it.`
     case 'refused-by-platform':
       return `The wallet recorded a ${here.operation} of ${moneyText(here)} at ${here.recordedAt}; the platform counts it as refused.`
     case 'uncollected-clawback':
       return `The platform counts a clawback of ${moneyText(there)}. The player's funds did not cover it: the wallet refused it with ${here.errorCode} and moved nothing.`
     case 'other-transaction-id':
-      return `The platform counts ${moneyText(there)} under ${there.transactionId}; the wallet moved it under ${here.transactionId}.`
+      return `The platform counts ${moneyText(there)} under ${there.transactionId}; the wallet moved it under ${here.transactionId}.${caseText(there.transactionId, here.transactionId)}`
     case 'duplicate-in-report':
       return `Line ${there.line} repeats the ${there.operation}: ${moneyText(there)} counted once more than it moved.`
     case 'conflicting-in-report':
       return `Line ${there.line} has the transactionId of another row, with other content (${moneyText(there)}): only one of the two was executed.`
+    case 'repaired':
+      return row === null
+        ? `The wallet recorded a ${here.operation} of ${moneyText(here)} at ${here.recordedAt}; the report does not have it.`
+        : `The platform counts ${moneyText(there)}${there.type === null ? '' : ` as ${there.type}`}; the wallet moved ${moneyText(here)}${here.type === null ? '' : ` as ${here.type}`}.`
     case 'out-of-range':
-      return midnightText(row, record)
+      return outsideText(there, here)
   }
 }
 
@@ -68,12 +74,14 @@ function tombstoneText(row: ReportRow | null, record: WalletRecord | null): stri
   return `${counted}. The bet never arrived before its rollback, so there was no stake to return: nothing moved.`
 }
 
-function midnightText(row: ReportRow | null, record: WalletRecord | null): string {
-  if (row === null) {
-    return `The wallet recorded it at ${record?.recordedAt}; the platform dates it ${record?.transactionDate}, outside of the range of this report.`
-  }
+function outsideText(row: ReportRow, record: WalletRecord): string {
   const dated =
     row.transactionDate === null ? 'The report has it' : `The platform dates it ${row.transactionDate}`
-  const outside = record?.inRange && row.inRange ? '' : row.inRange ? ', outside of the range' : ''
-  return `${dated}${row.inRange ? '' : ', outside of the range'}; the wallet recorded it at ${record?.recordedAt}${outside}.`
+  const outside = record.inRange || !row.inRange ? '' : ', outside of the range'
+  return `${dated}${row.inRange ? '' : ', outside of the range'}; the wallet recorded it at ${record.recordedAt}${outside}.`
 }
+
+const caseText = (one: string | null, other: string | null) =>
+  one !== other && one?.toLowerCase() === other?.toLowerCase()
+    ? ' They differ in upper and lower case only.'
+    : ''

@@ -13,7 +13,7 @@ export interface GroupSum {
   /** The change of the player's balance that the platform counts in these differences. */
   report: Decimal
   wallet: Decimal
-  /** What the player has here more (positive) or less than the report says. */
+  /** What the player has in the wallet more (positive) or less than the report says. */
   difference: Decimal
 }
 

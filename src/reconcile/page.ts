@@ -74,7 +74,7 @@ function totalsTable({ totals }: Reconciliation): Markup {
 }
 
 function kindsTable({ kinds }: Reconciliation): Markup {
-  return html`<table><thead><tr><th scope="col">Kind</th><th scope="col">Count</th><th scope="col">Here compared with the report</th></tr></thead>
+  return html`<table><thead><tr><th scope="col">Kind</th><th scope="col">Count</th><th scope="col">Wallet compared with the report</th></tr></thead>
 <tbody>${kinds.map(({ kind, title, count, effects }) => html`<tr><th scope="row"><a href="#${kind}">${title}</a></th><td class="fail">${numberText(count)}</td><td class="none">${effectText(effects)}</td></tr>`)}</tbody></table>`
 }
 
@@ -136,6 +136,6 @@ function groupSection(id: string, heading: string, groups: readonly GroupSum[], 
 }
 
 const foot = html`<footer><h2>How to read this</h2>
-<p>A positive amount: the player has that much more here than the platform counts. The report was compared with the wallet's records by operation and transactionId; amounts are exact. All differences together explain the totals to the last digit.</p>
+<p>A positive amount: the player has that much more in the wallet than the platform counts. The report was compared with the wallet's records by operation and transactionId; amounts are exact. All differences together explain the totals to the last digit.</p>
 <p>The calls read address and credentials from the environment: WALLET_URL, WALLET_USER and WALLET_PASSWORD. A call that was sent twice moves money once. This file loads nothing and runs no scripts.</p>
 </footer>`

@@ -86,7 +86,8 @@ export function comparePartition(
     if (otherKey !== undefined) {
       sink.found({ shape: 'operation', row, record: records.get(otherKey).record })
       records.take(otherKey)
-    } else if (row.accepted) sink.found({ shape: 'row', row, record: null })
+    } else if (row.accepted || row.operation === 'unsettlement')
+      sink.found({ shape: 'row', row, record: null })
     else sink.refusalAlone()
   }
 

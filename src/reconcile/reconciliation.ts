@@ -115,7 +115,7 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
   const { from, to, isInRange } = settings
   const notes: string[] = []
   const sides = { report: createSpool(), wallet: createSpool(), findings: createSpool() }
-  const collection = createCollection(settings.differencesMax, from, difference =>
+  const collection = createCollection(settings.differencesMax, difference =>
     options.onDifference?.(difference),
   )
   try {
@@ -127,7 +127,11 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
     const compared = compareSides(sides, record => wallet.totals.moveToCurrency(dayOf(record, notCompared)))
     sides.findings.seal()
     await judgeFindings(sides.findings, collection, {
+      from,
       isInRange,
+      refusalAlone: () => {
+        compared.rows.refusedAlone += 1
+      },
       lookups: limitedLookups(options.lookups, settings.lookupsMax, note => notes.push(note)),
       recordOf: transaction => recordOf(transaction, isInRange),
     })
@@ -331,7 +335,7 @@ async function judgeFindings(spool: Spool, collection: Collection, context: Judg
       else ofBet.push(finding)
     }
     for (const findings of bets.values()) {
-      for (const judged of await judgeBet(findings, context)) collection.add(judged)
+      for (const planned of await judgeBet(findings, context)) collection.add(planned)
     }
   }
 }

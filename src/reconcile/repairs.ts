@@ -1,31 +1,74 @@
-/** Per kind of difference, who has to act, and the calls that repair it. */
+/** Per kind of difference, who has to act, and the call for a row that never arrived. */
 import { quoted } from '../curl.js'
-import { compare, type Decimal, isZero, subtract } from '../money.js'
-import type { DifferenceKind, Finding, Repair, RepairCall } from './difference.js'
-import type { Entry, ReportRow, WalletRecord } from './entry.js'
-
-/** A finding whose kind is known. */
-export interface Judgement extends Finding {
-  kind: DifferenceKind
-}
+import type { Difference, Finding, Repair, RepairCall } from './difference.js'
+import type { Entry, ReportRow } from './entry.js'
 
 const idLengthMax = 255
 
-const noRepair = (text: string): Repair => ({ by: 'none', text, calls: [] })
-const platform = (text: string): Repair => ({ by: 'platform', text, calls: [] })
-const operator = (text: string, calls: readonly (RepairCall | null)[] = []): Repair => {
-  // Half of the calls would not repair it.
-  return { by: 'operator', text, calls: calls.some(call => call === null) ? [] : (calls as RepairCall[]) }
+/** What people read about a bet as a whole. */
+export const texts = {
+  askPlatform: 'Ask the platform first.',
+  fundsMayLack:
+    'If the player has not enough funds, a debit is refused, and no later call can make it: book the amount by hand then.',
+  repaired: 'Repaired',
+  inSum: 'with it, the bet is what the platform counts. Nothing to do.',
+  repairOfOtherRange:
+    'Repaired: this call of an earlier reconciliation repaired a difference outside of this range. Nothing to do. To check the bet as a whole, compare a range with all of its transactions.',
+  evenOut: 'The differences of the bet cancel out: the player has what the platform counts. Nothing to do.',
+  undone:
+    'The report has neither the bet nor its rollback. Together they moved nothing. Nothing to do, unless the platform should know the bet.',
+  incomplete:
+    'The platform counts other transactions of this bet, so its report is incomplete: it sends a complete one. Do not roll the bet back.',
+  unclear:
+    'First clear up with the platform what else differs about this bet: until then, every call could be wrong.',
+  notLookedUp:
+    'The bet could not be looked up, so no call is proposed. Run it with the index on bets, or for a shorter range.',
+  returned:
+    'Ask the platform first. If it keeps the bet, the player has the stake back: a bet that is rolled back stays so. The platform cancels the bet, or places it again under new ids.',
+  byHand:
+    'No call can repair this. Agree with the platform which amount is right, and book the difference by hand.',
+  cashOut:
+    'A cash-out cannot be reversed by a call. Agree with the platform which amount is right, and book the difference by hand.',
+  otherStake:
+    'No call changes a stake. If the amount in the wallet is wrong, the platform rolls the bet back and places it again under new ids.',
+  otherReturn:
+    'A rollback returns the stake that the wallet has recorded: compare the placebet of the bet with the platform.',
+  repairRefused:
+    "A call to repair this was refused, because the player's funds did not cover it. Refusals are final: no other call can repair it. Book the amount by hand, or write it off. The platform owes nothing.",
+  betExists:
+    'The wallet has this bet under another transactionId: it debits one stake per bet. The platform cancels this one.',
+  rolledBack:
+    'The bet is rolled back in the wallet, which stays so. The platform cancels the bet, and this with it.',
+  betRefused: 'The wallet refused the bet, finally. The platform cancels the bet, and this with it.',
+  betUnknown:
+    'The wallet does not know the bet, and this report does not have its placebet. Compare the range in which it was placed first.',
+  settledRollback:
+    'The wallet cannot roll back a bet that is settled. Ask the platform which of the two is right: if the rollback is, it reverses the settlement first.',
+  reversedBefore: 'The wallet has reversed the settlement already, once. The platform counts it once.',
+  creditUnknown:
+    'The wallet has no such settlement to reverse. Compare the range in which the bet was settled first.',
+  notStated:
+    'The report does not state all that the call needs, such as the player or the type. Get one that does.',
+  otherDay:
+    "Its date is outside of this range, so the platform's report of that day may have it. Compare a range with both days, and give the report of that day too: if it has it, this is no difference; if not, the call that repairs it is known.",
+  creditedSince:
+    'The wallet has credited the bet again since. Agree with the platform what it nets off, and book it by hand.',
 }
 
-const afterwards = 'Ask the platform first.'
+export const noRepair = (text: string): Repair => ({ by: 'none', text, calls: [] })
+export const platform = (text: string): Repair => ({ by: 'platform', text, calls: [] })
+export const operator = (text: string, call: RepairCall | null = null): Repair => ({
+  by: 'operator',
+  text,
+  calls: call === null ? [] : [call],
+})
 
-/** @param from the start of the range: the date of a call for a row without one */
-export function repairOf({ kind, row, record }: Judgement, from: string): Repair {
+/** Of what no plan of the bet covers. */
+export function repairOf({ kind, row, record }: Finding & Pick<Difference, 'kind'>, from: string): Repair {
   switch (kind) {
     case 'duplicate-in-wallet':
       return operator(
-        'Guard 1 of the store contract is violated: the transaction is recorded twice. Stop the wallet, and check the primary key of the transactions.',
+        'The store has recorded a transaction twice, which must be impossible. Stop the wallet, and check the primary key of the transactions (guard 1 of the store contract).',
       )
     case 'other-player':
     case 'other-bet':
@@ -35,197 +78,98 @@ export function repairOf({ kind, row, record }: Judgement, from: string): Repair
       )
     case 'other-currency':
       return operator(
-        'The wallet never converts (D23). The platform corrects its report, or both sides agree on the amount and the operator books it.',
+        'The wallet never converts currencies. The platform corrects its report, or both sides agree on the amount and the operator books it.',
       )
-    case 'other-amount':
-      return otherAmount(row as ReportRow, record as WalletRecord)
-    case 'other-type':
-      return otherType(row as ReportRow, record as WalletRecord)
-    case 'never-arrived':
-      return neverArrived(row as ReportRow, from)
     case 'refused-by-wallet':
       return platform(
-        'The refusal is final and is replayed to every retry (D6): no call can change it. The platform cancels it.',
+        'The refusal is final, and every retry is refused too: no call can change it. The platform cancels it.',
       )
     case 'tombstone':
-      return platform(
-        'The bet was given up by its rollback: the wallet debited nothing and owes nothing (D11). The platform cancels the bet, or takes it out of its report.',
-      )
+      return row === null
+        ? noRepair('Nothing moved. If the platform counts the bet in another report, it cancels the bet.')
+        : platform(
+            'The rollback cancelled the bet before it arrived: the wallet debited nothing and owes nothing. The platform cancels the bet, or takes it out of its report.',
+          )
     case 'rolled-back-twice':
-      return platform('The stake is returned once (D12). The platform counts one rollback of the bet.')
-    case 'missing-in-report':
-    case 'refused-by-platform':
-      return missingThere(record as WalletRecord)
+      return row === null
+        ? noRepair('Nothing moved: the stake was returned once, by the first rollback.')
+        : platform('The stake is returned once. The platform counts one rollback of the bet.')
     case 'uncollected-clawback':
       return platform(
-        'The platform nets the amount off later winnings of the player (spec 4.2). Debit nothing by hand: the player would pay twice (D7).',
+        'The platform nets the amount off later winnings of the player. Debit nothing by hand: the player would pay twice.',
       )
     case 'other-transaction-id':
       return platform(
         'The money moved once. The platform names the transactionId under which it was answered with success.',
       )
     case 'duplicate-in-report':
-      return platform('The money moved once here. The platform counts the row once.')
+      return platform('The money moved once in the wallet. The platform counts the row once.')
     case 'conflicting-in-report':
       return platform(
-        'A transactionId with other content is refused with TRANSACTION_CONFLICT (D4). The platform sends the second one under a transactionId of its own, or takes it out of its report.',
+        'The wallet executes a transactionId once, with its first content. The platform sends the second one under a transactionId of its own, or takes it out of its report.',
       )
     case 'out-of-range':
       return noRepair(outsideText(row))
+    default:
+      return row === null || record !== null ? operator(texts.byHand) : callOfRow(row, from)
   }
 }
 
-function outsideText(row: ReportRow | null): string {
-  if (row === null)
-    return 'Check that the report of the other range has it: then the sums of both ranges together agree.'
-  return row.transactionDate === null
+const outsideText = (row: ReportRow | null) =>
+  row?.transactionDate === null
     ? 'Both sides have it. Widen the range (--from, --to), and compare again.'
     : 'Both sides have it: the sums of this range and its neighbour together agree.'
-}
 
 /** Of placebets that are sent for the platform: no session of a player is known. */
 const sessionId = 'reconciliation'
 
-function neverArrived(row: ReportRow, from: string): Repair {
+/** A call that the platform counts and the wallet has no record of: under its own id, it is a retry. */
+export function callOfRow(row: ReportRow, from: string): Repair {
   const date = { transactionDate: row.transactionDate ?? from }
+  const money = { amount: row.amount, currency: row.currency }
   switch (row.operation) {
     case 'placebet':
       return operator(
-        `If the platform keeps the bet, send the placebet: it is a retry, so it debits once, if funds suffice. Otherwise the platform cancels the bet. Ask it, unless you have restored the database: then it keeps what it counts. Let the sessionId "${sessionId}" pass your authorizeRequest first: its refusal would be final (D6).`,
-        [
-          callOf('/placebet', row, {
-            ...moneyOf(row),
-            sessionId,
-            betType: 'SINGLE',
-            ...date,
-          }),
-        ],
+        `If the platform keeps the bet, send the placebet: it is a retry, so it debits once, if funds suffice. Otherwise the platform cancels the bet. Ask it, unless you have restored the database: then it keeps what it counts. Let the sessionId "${sessionId}" pass your authorizeRequest first: its refusal would be final.`,
+        callOf('/placebet', row, { ...money, sessionId, betType: 'SINGLE', ...date }),
       )
     case 'settlement':
-      return operator('Settle the bet, under the same transactionId: a retry credits once.', [
-        callOf('/settlement', row, { type: row.type, ...moneyOf(row), ...date }),
-      ])
+      return operator(
+        'Settle the bet, under the same transactionId: a retry credits once.',
+        callOf('/settlement', row, { type: row.type, ...money, ...date }),
+      )
     case 'unsettlement':
-      return operator('Send the unsettlement, under the same transactionId: a retry debits once.', [
-        callOf('/unsettlement', row, { type: row.type, ...date }),
-      ])
+      return row.accepted
+        ? operator(
+            'Send the unsettlement, under the same transactionId: a retry debits once.',
+            callOf('/unsettlement', row, { type: row.type, ...date }),
+          )
+        : operator(
+            'Send it to a wallet with the option clawbacks: false, before the platform can reach the wallet: it debits nothing, and records that the platform nets the amount off. Without it, a later unsettlement would collect the same amount again.',
+            callOf('/unsettlement', row, { type: row.type, ...date }, 'WALLET_URL_WITHOUT_CLAWBACKS'),
+          )
     case 'rollbackbet':
-      return operator('Send the rollback, under the same transactionId: a retry credits once.', [
+      return operator(
+        'Send the rollback, under the same transactionId: a retry credits once.',
         callOf('/rollbackbet', row, { type: 'TECHNICAL_ERROR', ...date }),
-      ])
-  }
-}
-
-function missingThere(record: WalletRecord): Repair {
-  const { recordedAt, type } = record
-  const date = { transactionDate: recordedAt }
-  switch (record.operation) {
-    case 'placebet':
-      return operator(
-        `${afterwards} If it does not know the bet, roll it back: the player gets the stake back.`,
-        [callOf('/rollbackbet', renamed(record), { type: 'TECHNICAL_ERROR', ...date })],
-      )
-    case 'settlement':
-      if (type === 'CASHOUT') return operator(`${afterwards} A cash-out cannot be reversed by a call (D18).`)
-      return operator(
-        `${afterwards} If it did not settle the bet so, reverse it. This reverses every live ${type} credit of the bet (D18): settle those that are right again, under new transactionIds.`,
-        [callOf('/unsettlement', renamed(record), { type: reversalOf(type), ...date })],
-      )
-    case 'unsettlement':
-      return operator(`${afterwards} If it did not reverse the settlement, settle the bet again.`, [
-        callOf('/settlement', renamed(record), { type: reversedBy(type), ...moneyOf(record), ...date }),
-      ])
-    case 'rollbackbet':
-      return operator(
-        `${afterwards} If it keeps the bet, the player has got the stake back: a bet that is rolled back stays so, and the platform places it again under new ids.`,
       )
   }
 }
 
-function otherAmount(row: ReportRow, record: WalletRecord): Repair {
-  switch (record.operation) {
-    case 'placebet':
-      return operator(
-        'No call changes a stake. If the amount here is wrong, the platform rolls the bet back and places it again under new ids.',
-      )
-    case 'settlement':
-      return otherSettlement(row, record)
-    case 'unsettlement':
-      return operator(
-        'An unsettlement debits the live credit that the wallet has recorded (D18): compare the settlements of the bet.',
-      )
-    case 'rollbackbet':
-      return operator(
-        'A rollback returns the stake that the wallet has recorded: compare the placebet of the bet.',
-      )
-  }
-}
-
-function otherSettlement(row: ReportRow, record: WalletRecord): Repair {
-  const [there, here] = [row.amount ?? '0', record.amount ?? '0']
-  if (compare(there, here) > 0) {
-    const missing = subtract(there, here)
-    return operator(
-      `If the platform is right, settle the rest, ${missing} ${record.currency ?? ''}: a bet may have several settlements (D17).`,
-      [settlementOf(record, record.type, missing, 'rest')],
-    )
-  }
-  if (record.type === 'CASHOUT')
-    return operator(`${afterwards} A cash-out cannot be reversed by a call (D18).`)
-  return operator(
-    `If the platform is right, reverse the settlement, then settle the right amount. The first call reverses every live ${record.type} credit of the bet (D18).`,
-    [reverse(record), ...(isZero(there) ? [] : [settlementOf(record, record.type, there, 'right')])],
-  )
-}
-
-function otherType(row: ReportRow, record: WalletRecord): Repair {
-  if (record.operation !== 'settlement' || record.type === 'CASHOUT') {
-    return operator(
-      'Compare the settlements of the bet with the platform: each type is reversed for itself (D18).',
-    )
-  }
-  return operator(
-    'If the platform is right, reverse the settlement, then settle with the right type. Or leave it: the amount is the same, and only a later unsettlement would differ.',
-    [reverse(record), settlementOf(record, row.type, record.amount ?? '0', 'right')],
-  )
-}
-
-const reversalOf = (type: string | null) => (type === 'VOIDED' ? 'UNVOIDED' : 'UNSCORED')
-const reversedBy = (type: string | null) => (type === 'UNVOIDED' ? 'VOIDED' : 'BET_PAID')
-
-function reverse(record: WalletRecord): RepairCall | null {
-  const type = reversalOf(record.type)
-  return callOf('/unsettlement', renamed(record), { type, transactionDate: record.recordedAt })
-}
-
-function settlementOf(
-  record: WalletRecord,
-  type: string | null,
-  amount: Decimal,
-  why: string,
-): RepairCall | null {
-  const { currency, recordedAt } = record
-  return callOf('/settlement', renamed(record, why), { type, amount, currency, transactionDate: recordedAt })
-}
-
-/** A transaction of its own for the repair; sent twice, it is still one. */
-const renamed = <T extends Entry>(entry: T, why = 'repair') => ({
-  ...entry,
-  transactionId: `${why}-${entry.transactionId}`,
-})
-
-const moneyOf = ({ amount, currency }: Entry) => ({ amount, currency })
-
-/** @returns `null` if a value of the call is unknown: a call with a guess could move money wrongly */
-function callOf(
+/**
+ * @param url the environment variable with the address
+ * @returns `null` if a value of the call is unknown: a call with a guess could move money wrongly
+ */
+export function callOf(
   path: RepairCall['path'],
-  { transactionId, betId, playerId }: Entry,
+  { transactionId, betId, playerId }: Pick<Entry, 'transactionId' | 'betId' | 'playerId'>,
   values: Record<string, string | null>,
+  url = 'WALLET_URL',
 ): RepairCall | null {
   const body: Record<string, string | null> = { transactionId, betId, playerId, ...values }
   if (transactionId.length > idLengthMax || Object.values(body).includes(null)) return null
   const known = body as Record<string, string>
   const user = '-u "$WALLET_USER:$WALLET_PASSWORD"'
-  const curl = `curl -i ${user} -H 'Content-Type: application/json' --data-binary ${quoted(JSON.stringify(known))} "$WALLET_URL${path}"`
+  const curl = `curl -i ${user} -H 'Content-Type: application/json' --data-binary ${quoted(JSON.stringify(known))} "$${url}${path}"`
   return { path, body: known, curl }
 }

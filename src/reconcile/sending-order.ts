@@ -23,6 +23,6 @@ export function orderText(differences: readonly Difference[]): string {
   if (differences[0]?.kind !== 'never-arrived') return ''
   const isDated = differences.every(({ report }) => report?.transactionDate)
   return isDated
-    ? 'Send the calls in this order, by their dates. A settlement that is refused because its bet is missing is sent again at the end.'
-    : 'The report has no dates, so these are by operation, placebets first. Get one with dates: a stake that was paid from a win is refused, finally, if it is sent before the win (D6).'
+    ? 'Send these calls before those of other differences, in this order, by their dates. A settlement that is refused because its bet is missing is sent again at the end.'
+    : 'The report has no dates, so these are by operation, placebets first. Get one with dates: a stake that was paid from a win is refused, finally, if it is sent before the win.'
 }

@@ -71,7 +71,7 @@ function totalsTable({ totals, currencies }: Reconciliation): string {
 
 function kindsTable({ kinds }: Reconciliation): string {
   const rows = kinds.map(({ title, count, effects }) => [title, numberText(count), effectText(effects)])
-  return table([['Differences', 'Count', 'Here compared with the report'], ...rows], 1)
+  return table([['Differences', 'Count', 'Wallet compared with the report'], ...rows], 1)
 }
 
 function listOf(title: string, count: number, differences: readonly Difference[]): string {

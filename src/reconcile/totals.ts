@@ -118,7 +118,7 @@ export interface CurrencyTotal {
   /** Positive: the players got more than they paid. */
   report: Decimal
   wallet: Decimal
-  /** What the players have here more (positive) or less than the report says. */
+  /** What the players have in the wallet more (positive) or less than the report says. */
   difference: Decimal
 }
 

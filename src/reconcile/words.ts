@@ -28,9 +28,11 @@ export function verdictSentence({ verdict, rows, kinds, currencies }: Reconcilia
   const money =
     sums.length === 0
       ? 'In sum they cancel out.'
-      : `In sum, players have ${sums.join(', ')} here compared with the report.`
-  const isMidnight = kinds.every(({ kind }) => kind === 'out-of-range')
-  return `${countText(count, 'difference')}${isMidnight ? ', none of which needs a repair' : ''}; ${compared}. ${money}`
+      : `In sum, players have ${sums.join(', ')} in the wallet compared with the report.`
+  const open = kinds.reduce((sum, kind) => sum + kind.open, 0)
+  const toDo =
+    open === 0 ? ', none of which needs a repair' : open === count ? '' : `, ${numberText(open)} to clear up`
+  return `${countText(count, 'difference')}${toDo}; ${compared}. ${money}`
 }
 
 /** `+12.50 EUR, -3 USD`; `0` without an effect. */

@@ -134,7 +134,7 @@ async function repair(store: WalletStore, url: string, balance: () => Promise<nu
     })
   }
   const first = await compare()
-  expect(first).toMatch(/Counted there, never arrived here +4 /)
+  expect(first).toMatch(/In the report, never arrived in the wallet +4 /)
 
   const handle = createHttpHandler(store, {
     authenticate: basicAuth({ username: 'platform', password: 'demo-secret' }),

@@ -46,7 +46,7 @@ describe('the calls of repairs', () => {
         expect(repair.text).not.toMatch(/undefined|null|NaN/)
         for (const { path, body, curl } of repair.calls) {
           expect(parser[operationOf[path]](body)).toHaveProperty('request')
-          expect(curl).toContain(`"$WALLET_URL${path}"`)
+          expect(curl).toMatch(new RegExp(`"\\$WALLET_URL(?:_WITHOUT_CLAWBACKS)?${path}"`))
           expect(curl).toContain(`'${JSON.stringify(body)}'`)
         }
       }
@@ -70,12 +70,12 @@ describe('the calls of repairs', () => {
     const [{ repair } = {}] = result.differences
     expect(repair?.calls[0]?.body.sessionId).toBe('reconciliation')
     expect(repair?.text).toBe(
-      'If the platform keeps the bet, send the placebet: it is a retry, so it debits once, if funds suffice. Otherwise the platform cancels the bet. Ask it, unless you have restored the database: then it keeps what it counts. Let the sessionId "reconciliation" pass your authorizeRequest first: its refusal would be final (D6).',
+      'If the platform keeps the bet, send the placebet: it is a retry, so it debits once, if funds suffice. Otherwise the platform cancels the bet. Ask it, unless you have restored the database: then it keeps what it counts. Let the sessionId "reconciliation" pass your authorizeRequest first: its refusal would be final.',
     )
   })
 
   test('keep a quote of an id inside of its word of the shell', async () => {
-    const odd = record('settlement', "it's", 'b', '5')
+    const odd = record('placebet', "it's", 'b', '5')
     const result = await reconcileWorld({ rows: [rowOf(odd)], records: [] })
     expect(result.differences[0]?.repair.calls[0]?.curl).toContain(`"it'\\''s"`)
   })
@@ -92,14 +92,14 @@ describe('the table', () => {
       expect.stringMatching(/^2026-11-21 {2}placebet +EUR +2 +17\.34 +0 +0\.00 +-17\.34$/),
       ...Array(7).fill(expect.stringMatching(/^2026-11-21 /)),
     ])
-    expect(text).toContain('Counted there, never arrived here  ')
+    expect(text).toContain('In the report, never arrived in the wallet  ')
     expect(text).toMatch(/^ {2}placebet placebet-EUR-0, bet bet-placebet-EUR-0, player \S+: \+12\.34 EUR$/m)
     expect(text).toMatch(
       /^ {4}curl -i -u "\$WALLET_USER:\$WALLET_PASSWORD" -H 'Content-Type: application\/json' --data-binary/m,
     )
     expect(text).toMatch(/^ {4}Nothing to do: /m)
     expect(text.split('\n').at(-1)).toBe(
-      'DIFFERENT: 3 differences; 25 agree, of 28 rows in the report and 26 transactions of the wallet. In sum, players have +12.94 EUR here compared with the report. (12 ms)',
+      'DIFFERENT: 3 differences, 2 to clear up; 25 agree, of 28 rows in the report and 26 transactions of the wallet. In sum, players have +12.94 EUR in the wallet compared with the report. (12 ms)',
     )
   })
 
@@ -162,8 +162,8 @@ describe('the list of differences', () => {
     test('is in the order in which it must be sent: that of the dates', async () => {
       const result = await reconcileWorld({ rows: missing, records: [] })
       expect(idsOf(result)).toEqual(['stake', 'lost-bet', 'win', 'late-stake', 'reversal', 'last'])
-      const text = 'Send the calls in this order, by their dates.'
-      expect(formatReconciliation(result)).toContain(`Counted there, never arrived here\n  ${text}`)
+      const text = 'Send these calls before those of other differences, in this order, by their dates.'
+      expect(formatReconciliation(result)).toContain(`In the report, never arrived in the wallet\n  ${text}`)
       expect(renderReconciliation(result)).toContain(text)
     })
 
@@ -196,7 +196,7 @@ describe('the list of differences', () => {
   describe('of what one side has outside of the range', () => {
     const dates = { transactionDate: '2026-11-21T23:59:59.900Z', recordedAt: '2026-11-22T00:00:00.100Z' }
     const late = record('placebet', 'late', 'b', '5', dates)
-    const title = 'Outside of the range on one side'
+    const title = 'On another day, or outside of the range'
 
     test('says that both sides have it', async () => {
       const { kinds, differences } = await reconcileWorld({ rows: [rowOf(late)], records: [late] })
@@ -224,10 +224,13 @@ describe('the list of differences', () => {
         recordedAt: '2026-11-21T00:00:00.100Z',
       })
       const { kinds, differences } = await reconcileWorld({ rows: [], records: [early] })
-      expect(kinds).toMatchObject([{ kind: 'out-of-range', title }])
-      expect(differences[0]?.repair.text).toBe(
-        'Check that the report of the other range has it: then the sums of both ranges together agree.',
-      )
+      expect(kinds).toMatchObject([{ kind: 'missing-in-report', open: 1 }])
+      expect(differences[0]?.explanation).not.toContain('the platform dates it')
+      expect(differences[0]?.repair).toMatchObject({
+        by: 'operator',
+        text: expect.stringMatching(/^Its date is outside of this range/),
+        calls: [],
+      })
     })
   })
 
@@ -291,7 +294,7 @@ describe('the page', () => {
   test('has the verdict, the totals, each difference with its call, and what was not compared', async () => {
     const page = renderReconciliation(await sample())
     expect(page).toContain('<h1>Different</h1>')
-    expect(page).toContain('Counted there, never arrived here: 1')
+    expect(page).toContain('In the report, never arrived in the wallet: 1')
     expect(page).toContain('$WALLET_URL/placebet')
     expect(page).toContain('<title>Different: reconciliation of 2026-11-21T00:00:00.000Z to')
     const equal = renderReconciliation(await reconcileWorld(createWorld(1)))

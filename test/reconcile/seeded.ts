@@ -297,6 +297,29 @@ const rollbacks: Seeded[] = [
   })),
 ]
 
+const ofEarlierRuns: Seeded[] = [
+  {
+    name: 'lost-refusal: a clawback that the platform knows as refused, and the wallet does not have',
+    seed({ rows, records }) {
+      const bet = [record('placebet', 'lr-p', 'lr', '5'), record('settlement', 'lr-s', 'lr', '5')]
+      records.push(...bet)
+      rows.push(...bet.map(rowOf), {
+        ...rowOf(record('unsettlement', 'lr-u', 'lr', '5')),
+        status: 'refused',
+      })
+    },
+    expected: ['lost-refusal: unsettlement lr-u'],
+    effects: {},
+  },
+  {
+    name: 'repaired: a bet that only the wallet has was rolled back by a printed call',
+    seed: ({ records }) =>
+      void records.push(record('placebet', 'rp', 'rb', '5'), record('rollbackbet', 'repair-rb-1', 'rb', '5')),
+    expected: ['repaired: placebet rp', 'repaired: rollbackbet repair-rb-1'],
+    effects: {},
+  },
+]
+
 /** A bet without a stake: its rollback moves nothing, and is neither early nor a second one. */
 function freeBet({ rows, records }: World): RecordedTransaction {
   const free = record('placebet', 'free', 'free-bet', '0')
@@ -349,7 +372,7 @@ const midnight: Seeded[] = [
     (what, currency) => ({ [currency]: negated(effectOf(what, currency)) }),
   ),
   {
-    name: 'out-of-range: recorded here just in time, dated there on the next day, in another report',
+    name: 'missing-in-report: recorded just in time, dated on the next day, and in no report',
     seed: ({ records }) =>
       void records.push(
         record('placebet', 'just', 'b', '5', {
@@ -357,7 +380,7 @@ const midnight: Seeded[] = [
           recordedAt: '2026-11-21T23:59:59.999Z',
         }),
       ),
-    expected: ['out-of-range: placebet just'],
+    expected: ['missing-in-report: placebet just'],
     effects: { EUR: '-5' },
   },
   {
@@ -484,4 +507,5 @@ export const seeded: Seeded[] = [
   ...rollbacks,
   ...freeBets,
   ...midnight,
+  ...ofEarlierRuns,
 ]

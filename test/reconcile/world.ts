@@ -138,9 +138,25 @@ function historyOf(betId: string, records: readonly RecordedTransaction[]): BetH
     ...{ betId, playerId: transactions[0]?.playerId ?? '', currency: transactions[0]?.betCurrency ?? 'EUR' },
     stake: stake?.amount ?? '0',
     status: isRolledBack ? 'ROLLED_BACK' : 'PLACED',
-    ...{ credits: {}, revision: 1, recordedAt: null },
+    ...{ credits: creditsOf(accepted), revision: 1, recordedAt: null },
   }
   return { betId, bet: stake === undefined && !isRolledBack ? null : bet, transactions }
+}
+
+function creditsOf(accepted: readonly RecordedTransaction[]): RecordedBet['credits'] {
+  const credits: RecordedBet['credits'] = {}
+  for (const { operation, type, delta } of accepted) {
+    if (operation === 'settlement') {
+      const credit = type as 'BET_PAID' | 'VOIDED' | 'CASHOUT'
+      const live = String(Number(credits[credit]?.live ?? '0') + Number(delta))
+      credits[credit] = { live, reversed: '0', owed: '0' }
+    }
+    if (operation === 'unsettlement') {
+      const credit = type === 'UNSCORED' ? 'BET_PAID' : 'VOIDED'
+      credits[credit] = { live: null, reversed: delta.slice(1), owed: '0' }
+    }
+  }
+  return credits
 }
 
 export async function* chunksOf(text: string, size = 50): AsyncGenerator<string> {
