@@ -1,6 +1,7 @@
-/** The tables of all cases of the kit and the audit, as the pages show them. Made from the cases themselves. */
+/** The tables that are made from data: the cases of the kit and the audit, and the versions that were tested. */
 import { cases as auditCases } from '../../src/audit/cases.js'
 import { walletStoreCases } from '../../src/testing/index.js'
+import { readResults, requirements } from '../versions/requirements.js'
 import { membersOf } from './declarations.js'
 import { type Page, readPage } from './pages.js'
 
@@ -66,6 +67,7 @@ function auditTable(): string {
 }
 
 const tables: Record<string, () => string> = {
+  'README.md': () => requirements(readResults()),
   'docs/conformance.md': kitTable,
   'docs/audit-cases.md': auditTable,
 }

@@ -18,14 +18,13 @@ export interface MariadbInstallation {
 
 export const installCommand = 'apt-get install -y --no-install-recommends mariadb-server galera-4 rsync'
 
+/** A folder with another version than this machine's, unpacked by test/versions/unpack.sh. */
+const unpacked = process.env.MARIADB_FOLDER
+
 /** Distributions keep servers outside an ordinary user's PATH. */
-const folders = [
-  ...(process.env.PATH ?? '').split(delimiter),
-  '/usr/sbin',
-  '/usr/local/sbin',
-  '/usr/libexec',
-  '/usr/bin',
-]
+const folders = unpacked
+  ? [unpacked]
+  : [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin', '/usr/libexec', '/usr/bin']
 
 const libraries = [
   '/usr/lib/galera',

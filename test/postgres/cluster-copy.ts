@@ -19,7 +19,7 @@ const notInCopy = ['postmaster.pid', 'postmaster.opts', 'standby.signal', 'backu
  * @param conninfo of the replication connection: `host=127.0.0.1 port=20000 user=postgres password=…`
  */
 export async function copyForStandby(
-  { url, dataFolder: from }: PostgresServer,
+  { url, dataFolder: from, version }: PostgresServer,
   to: string,
   conninfo: string,
 ): Promise<void> {
@@ -29,12 +29,15 @@ export async function copyForStandby(
     writeFileSync(join(to, name), text, { mode: 0o600, flag })
     own(join(to, name))
   }
+  // PostgreSQL 15 has renamed the functions.
+  const [start, stop] =
+    Number.parseInt(version, 10) < 15
+      ? ["pg_start_backup('standby', true, false)", 'pg_stop_backup(false, false)']
+      : ["pg_backup_start('standby', true)", 'pg_backup_stop(wait_for_archive => false)']
   await withClient(url, async client => {
-    await client.query("SELECT pg_backup_start('standby', true)")
+    await client.query(`SELECT ${start}`)
     copyFolder(from, to, own)
-    const { rows } = await client.query<{ labelfile: string }>(
-      'SELECT labelfile FROM pg_backup_stop(wait_for_archive => false)',
-    )
+    const { rows } = await client.query<{ labelfile: string }>(`SELECT labelfile FROM ${stop}`)
     write('backup_label', rows[0]?.labelfile ?? '')
   })
   mkdirSync(join(to, 'pg_wal', 'archive_status'), { mode: 0o700 })

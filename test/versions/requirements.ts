@@ -1,0 +1,70 @@
+/** The README's table of requirements: what it says of versions comes from the last run of `npm run test:versions`. */
+import { readFileSync } from 'node:fs'
+import { type Engine, endOfLifeSources, type Result, versions } from './versions.js'
+
+export const resultsFile = new URL('results.json', import.meta.url)
+
+export const readResults = (): Result[] => JSON.parse(readFileSync(resultsFile, 'utf8')) as Result[]
+
+/** What is in the table besides. */
+const others = [
+  ['PGlite, for `bet-wallet/postgres`', 'yes', 'in CI'],
+  ['MySQL, for `bet-wallet/mysql`', '8.0.21 and newer', 'not run'],
+  [
+    'Express, Fastify, NestJS, Koa, Hono, Next.js, `node:http`',
+    '[one line each](docs/frameworks.md); others by a few',
+    'Express 4 and 5, Koa 3, Fastify 5, NestJS 12, Hono 4, Next.js 16',
+  ],
+  [
+    'pg, postgres.js, Drizzle, Kysely, Knex, TypeORM, Slonik, Prisma, mysql2',
+    '[a few lines each](docs/drivers.md)',
+    'all of them, with the kit',
+  ],
+  ['TypeScript', '5.4 to 7, also with `skipLibCheck: false`', '5.4, 5.9, 6, 7'],
+  ['Other databases', 'any, by a store that you write', 'by you, with the [kit](docs/conformance.md)'],
+]
+
+/** The releases of an engine that passed, and which of them are no longer maintained. */
+export function testedOf(engine: Engine, results: readonly Result[], today: string): string {
+  const tested = versions.flatMap(({ engine: its, version, endOfLife }) => {
+    const result = results.find(run => run.engine === engine && run.version === version)
+    if (its !== engine || result === undefined || result.failed > 0 || result.passed === 0) return []
+    const marks = [
+      ...(result.suite === 'quick' ? ['*'] : []),
+      ...(endOfLife < today ? [` (end of life ${endOfLife})`] : []),
+    ]
+    return `${result.release}${marks.join('')}`
+  })
+  return tested.length === 0 ? 'not run' : tested.join(', ')
+}
+
+/** The table, and the line below it, as of the day of the last run. */
+export function requirements(results: readonly Result[]): string {
+  const today =
+    results
+      .map(({ date }) => date)
+      .sort()
+      .at(-1) ?? ''
+  /** With what CI runs in any case. */
+  const tested = (engine: Engine, inCi: string) =>
+    [testedOf(engine, results, today), inCi].filter(text => text !== 'not run').join('; ')
+  const rows = [
+    ['Node.js', '20 and newer', tested('Node.js', 'in CI 20, 22, 24')],
+    ['PostgreSQL, for `bet-wallet/postgres`', '14 and newer', tested('PostgreSQL', 'in CI 18')],
+    [
+      'MariaDB, for `bet-wallet/mysql`',
+      '10.6 and newer',
+      tested('MariaDB', 'in CI 10.11, also three nodes of a Galera cluster'),
+    ],
+    ...others,
+  ]
+  const links = Object.entries(endOfLifeSources).map(([engine, source]) => `[${engine}](${source})`)
+  return [
+    '| | Supported | Tested |',
+    '|---|---|---|',
+    ...rows.map(cells => `| ${cells.join(' | ')} |`),
+    '',
+    `Versions of the last run of \`npm run test:versions\`, ${today}; * marks the short suite that CI runs. ` +
+      `Ends of life by ${links.join(', ')}.`,
+  ].join('\n')
+}
