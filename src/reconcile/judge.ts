@@ -139,7 +139,9 @@ class FreeRecords {
       // The last of a list is taken first.
       for (const finding of this.#findings.toReversed()) {
         const content = contentOf(finding.record as WalletRecord)
-        index.set(content, [...(index.get(content) ?? []), finding])
+        const same = index.get(content)
+        if (same === undefined) index.set(content, [finding])
+        else same.push(finding)
       }
       this.#indexes.set(stated.join(), index)
     }
