@@ -463,8 +463,9 @@ function sessionOf(connection: Connection): Session {
       return Number(((await result) as { affectedRows?: number }).affectedRows ?? 0)
     },
     query(text, values = []) {
-      // A hook that changes the session, such as SET NAMES, must not change what the next request reads.
-      if (/^\s*set\b/i.test(text)) preparedSessions.delete(connection)
+      // A hook that changes the session, by SET NAMES or in a procedure, must not change what the next request reads.
+      if (!/^\s*(?:insert|replace|update|delete|select|with)\b/i.test(text))
+        preparedSessions.delete(connection)
       // mysql2 rejects undefined, and pg takes it as NULL.
       return promiseOf<unknown>(callback =>
         connection.execute(

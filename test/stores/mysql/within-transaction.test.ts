@@ -145,12 +145,17 @@ describe.skipIf(noMariadb !== null)(`withinTransaction${reason}`, () => {
     'SET NAMES latin1',
     ' set session character_set_results = latin1',
     'SET SESSION character_set_client = latin1',
+    '/* pam */ SET NAMES latin1',
+    '-- pam\nSET NAMES latin1',
+    'CALL SCHEMA.set_names()',
+    'BEGIN NOT ATOMIC SET NAMES latin1; END',
   ])('that runs %s changes no later answer', async statement => {
     let runs = true
     await open(() => async query => {
-      if (runs) await query(statement)
+      if (runs) await query(statement.replace('SCHEMA', wallet.schema))
       runs = false
     })
+    await wallet.run('CREATE PROCEDURE SCHEMA.set_names() SET NAMES latin1')
     await wallet.rows("UPDATE SCHEMA.wallet_players SET player_id = 'жанна' WHERE player_id = 'alice'")
     const bet = placement({ playerId: 'жанна', amount: '30' })
     const place = () => handlePlaceBet(wallet.store, bet)
