@@ -117,4 +117,22 @@ describe.skipIf(noMariadb !== null)(`two servers${reason}`, () => {
     await setWritable(true, false)
     await expect.poll(() => recordedOn(store), { timeout: 60_000, interval: 100 }).toBe('0')
   })
+
+  test.each(['down', 'read-only'])(
+    'one that was %s at the start and becomes writable is not asked beside the other, nor after it',
+    async state => {
+      if (state === 'down') await servers[1]?.kill()
+      const store = storeOver(0, 1)
+      await store.ready()
+      if (state === 'down') await servers[1]?.start()
+      await setWritable(true, true)
+      await isAsked(store, 1)
+      await servers[0]?.kill()
+      bets += 1
+      expect(await store.commit(placeBet(bets, 'alice', '1'))).toMatchObject({ status: 'unavailable' })
+      await servers[0]?.start()
+      await setWritable(true, false)
+      await expect.poll(() => recordedOn(store), { timeout: 60_000, interval: 100 }).toBe('0')
+    },
+  )
 })
