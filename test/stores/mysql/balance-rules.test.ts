@@ -67,6 +67,20 @@ describe.skipIf(noMariadb !== null)(`rules of the players' table${reason}`, () =
     expect(await wallet.store.commit(placeBet(1, 'alice', '30'))).toEqual(refused)
   })
 
+  test.each([
+    'available decimal(20,2) CHECK (available >= 80)',
+    'available decimal(20,2), CHECK (available >= 80)',
+  ])('a minimum balance of the base table of a view (%s): a debit below it is refused', async column => {
+    await open([
+      `CREATE TABLE SCHEMA.base (id varchar(64) PRIMARY KEY, ccy char(3), ${column})
+          ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci`,
+      'CREATE VIEW SCHEMA.accounts AS SELECT id, ccy AS currency, available AS balance FROM SCHEMA.base',
+      "INSERT INTO SCHEMA.accounts VALUES ('alice', 'EUR', 100)",
+    ])
+    expect(await wallet.store.commit(placeBet(1, 'alice', '30'))).toEqual(refused)
+    expect(await wallet.store.commit(placeBet(2, 'alice', '20'))).toMatchObject({ balance: '80' })
+  })
+
   test('a rule of a table that a trigger writes, with the name of the one about the balance: a fault', async () => {
     await open([
       ...tableWith('balance decimal(20,2) NOT NULL', ', CHECK (balance >= 0)'),
