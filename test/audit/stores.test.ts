@@ -19,7 +19,7 @@ import { basePath, credentials } from '../examples/exchanges.js'
 import { watchCalls } from '../examples/running.js'
 import { setups } from '../examples/servers.js'
 import { freshMariadb } from '../mariadb/fresh-database.js'
-import { noMariadb } from '../mariadb/installation.js'
+import { noServer } from '../mysql/engine.js'
 import { freshDatabase } from '../postgres/fresh-database.js'
 
 const closing: (() => Promise<void>)[] = []
@@ -127,10 +127,10 @@ describe('the examples pass the audit without a single warning, nothing skipped'
   const ways: [string, string, Partial<AuditOptions>][] = [
     ['Express 5', 'PostgreSQL', {}],
     ['Express 5', 'PGlite', { raceRounds: 1, concurrency: 4 }],
-    ...(noMariadb === null ? [['Express 5', 'MariaDB', { raceRounds: 2 }] as [string, string, object]] : []),
+    ...(noServer === null ? [['Express 5', 'MariaDB', { raceRounds: 2 }] as [string, string, object]] : []),
   ]
 
-  if (noMariadb !== null) it.skip(`Express 5 on MariaDB (skipped: ${noMariadb})`)
+  if (noServer !== null) it.skip(`Express 5 on MariaDB (skipped: ${noServer})`)
 
   it.each(ways)('%s on %s', { timeout: 180_000 }, async (name, database, options) => {
     const { baseUrl, query, balances, errors } = await serve(name, database)

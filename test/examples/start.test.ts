@@ -9,8 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { exposureWarning } from '../../examples/listen-address.js'
-import { noMariadb } from '../mariadb/installation.js'
-import { startMariadb } from '../mariadb/server.js'
+import { noServer, startServer } from '../mysql/engine.js'
 import { freshDatabase } from '../postgres/fresh-database.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -181,12 +180,12 @@ describe('given npm start', () => {
       },
     },
     // A server of its own: the schema has a fixed name.
-    ...(noMariadb === null ? [{ name: 'on MariaDB', open: openMariadb }] : []),
+    ...(noServer === null ? [{ name: 'on MariaDB', open: openMariadb }] : []),
   ]
-  if (noMariadb !== null) test.skip(`when it runs on MariaDB (skipped: ${noMariadb})`)
+  if (noServer !== null) test.skip(`when it runs on MariaDB (skipped: ${noServer})`)
 
   async function openMariadb() {
-    const server = await startMariadb()
+    const server = await startServer()
     drops.push(() => server.stop())
     const { host, port, user, password } = server.config
     return {
@@ -420,11 +419,11 @@ describe('given examples/existing-pam', () => {
   })
 })
 
-describe.skipIf(noMariadb !== null)(
-  `given examples/existing-pam-mysql${noMariadb === null ? '' : ` (skipped: ${noMariadb})`}`,
+describe.skipIf(noServer !== null)(
+  `given examples/existing-pam-mysql${noServer === null ? '' : ` (skipped: ${noServer})`}`,
   () => {
     test('when it runs on MariaDB, then the calls are answered as announced', async () => {
-      const server = await startMariadb()
+      const server = await startServer()
       try {
         const { host, port, user, password } = server.config
         const DATABASE_URL = `mysql://${user}:${password}@${host}:${port}/`

@@ -22,7 +22,7 @@ import {
   type PostgresClient,
 } from '../../src/stores/postgres/index.js'
 import { freshMariadb } from '../mariadb/fresh-database.js'
-import { noMariadb } from '../mariadb/installation.js'
+import { noServer } from '../mysql/engine.js'
 import { freshDatabase } from '../postgres/fresh-database.js'
 
 /** How the wallet's tables are set up. */
@@ -179,5 +179,5 @@ export const testedDatabases: readonly TestedDatabase[] = [
       return await openPostgres(client, setup, { url: null, close: () => client.close() })
     },
   },
-  { name: 'MariaDB', skipped: noMariadb, open: (setup = {}) => openMariadb(setup) },
+  { name: 'MariaDB', skipped: noServer, open: (setup = {}) => openMariadb(setup) },
 ]

@@ -7,7 +7,7 @@ import {
   postgresMigrationSql,
 } from '../../src/stores/postgres/index.js'
 import { freshMariadb } from '../mariadb/fresh-database.js'
-import { noMariadb } from '../mariadb/installation.js'
+import { noServer } from '../mysql/engine.js'
 import { freshDatabase } from '../postgres/fresh-database.js'
 
 let database: Awaited<ReturnType<typeof freshDatabase>>
@@ -86,8 +86,8 @@ it('are rejected as an option that is no boolean', async () => {
   await expect(migratePostgres(database.pool, {}, wrong)).rejects.toThrow(/lookupIndexes/)
 })
 
-it.skipIf(noMariadb !== null)(
-  `are in the SQL of MySQL, and it can be run again${noMariadb === null ? '' : ` (skipped: ${noMariadb})`}`,
+it.skipIf(noServer !== null)(
+  `are in the SQL of MySQL, and it can be run again${noServer === null ? '' : ` (skipped: ${noServer})`}`,
   async () => {
     const { config, pool, drop } = await freshMariadb({ pool: { multipleStatements: true } })
     try {

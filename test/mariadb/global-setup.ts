@@ -1,7 +1,8 @@
-/** The MariaDB of a whole run of the tests. Tests request it by `freshMariadb`. */
+/** The server of a whole run of the tests: MariaDB or MySQL. Tests request it by `freshMariadb`. */
 import type { TestProject } from 'vitest/node'
+import { fastSettings, startServer } from '../mysql/engine.js'
 import { shareServer } from '../shared-server.js'
-import { type MariadbServer, startMariadb } from './server.js'
+import type { MariadbServer } from './server.js'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -15,8 +16,7 @@ export type MariadbAddress = Pick<MariadbServer, 'config' | 'version'>
 
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   const shared = await shareServer(
-    // No test cuts the power of this server: its pages cannot be torn.
-    () => startMariadb({ settings: { innodb_doublewrite: 'OFF' } }),
+    () => startServer({ settings: fastSettings }),
     ({ config, version }): MariadbAddress => ({ config, version }),
   )
   provide('mariadb', shared.url)

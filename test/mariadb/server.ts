@@ -1,5 +1,5 @@
 /**
- * A real MariaDB for tests, benchmarks and soaks. It is started in its own folder and on its own loopback
+ * A real MariaDB or MySQL for tests, benchmarks and soaks. It is started in its own folder and on its own loopback
  * address, can be killed, paused and restarted, and is removed at the end, also when the process that started
  * it is killed.
  */
@@ -21,10 +21,10 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import mysql from 'mysql2/promise'
-import { environment, spawnAs } from '../postgres/installation.js'
+import { type Account, environment, spawnAs } from '../postgres/installation.js'
 import { freePort } from '../postgres/server.js'
 import { exitOf, isAlive, processes, signalTo, startWatchdog } from '../processes.js'
-import { type MariadbInstallation, mariadbInstallation } from './installation.js'
+import { mariadbInstallation } from './installation.js'
 
 const startMsMax = 60_000
 const pollMs = 20
@@ -82,14 +82,50 @@ export interface MariadbOptions {
   isReady?(connection: mysql.Connection): Promise<boolean>
 }
 
+/** A program that is a server of MariaDB or MySQL. */
+export interface Engine {
+  name: 'MariaDB' | 'MySQL'
+  /** The path of its program, and the account that runs it; `null`: our own. Both refuse to run as root. */
+  program: string
+  account: Account | null
+  /** Server settings by name. */
+  defaults: Readonly<Record<string, string>>
+  /** Creates new data, and executes a file of SQL on them. */
+  initialise(dataFolder: string, sqlFile: string): { program: string; parameters: string[] }
+  /** SQL that removes the users that new data have. */
+  withoutUsers: string
+}
+
 /** Small, and durable. Names as in Debian's package; what they leave out is MariaDB's own default. */
-const defaults = {
-  character_set_server: 'utf8mb4',
-  collation_server: 'utf8mb4_general_ci',
-  innodb_flush_log_at_trx_commit: '1',
-  innodb_buffer_pool_size: '64M',
-  innodb_log_file_size: '16M',
-  max_connections: '300',
+const mariadb = (): Engine => {
+  const { mariadbd, installDb, account } = mariadbInstallation()
+  const logFileSize = '16M'
+  return {
+    name: 'MariaDB',
+    program: mariadbd,
+    account,
+    defaults: {
+      character_set_server: 'utf8mb4',
+      collation_server: 'utf8mb4_general_ci',
+      innodb_flush_log_at_trx_commit: '1',
+      innodb_buffer_pool_size: '64M',
+      innodb_log_file_size: logFileSize,
+      max_connections: '300',
+    },
+    initialise: (dataFolder, sqlFile) => ({
+      program: installDb,
+      parameters: [
+        '--no-defaults',
+        `--datadir=${dataFolder}`,
+        `--extra-file=${sqlFile}`,
+        '--auth-root-authentication-method=normal',
+        '--skip-test-db',
+        `--innodb_log_file_size=${logFileSize}`,
+      ],
+    }),
+    // A line per statement.
+    withoutUsers: 'DELETE FROM mysql.global_priv;\nFLUSH PRIVILEGES;',
+  }
 }
 
 /** Of every server of this run: `MARIADB_SETTINGS=innodb_snapshot_isolation=ON`, as MariaDB has it since 11.6.2. */
@@ -125,9 +161,13 @@ export async function withConnection<T>(
  *
  * @throws Error when MariaDB is not installed, or does not start, with its log
  */
-export async function startMariadb(options: MariadbOptions = {}): Promise<MariadbServer> {
-  const installation = mariadbInstallation()
-  const folder = mkdtempSync(join(options.parentFolder ?? tmpdir(), 'bet-wallet-mariadb-'))
+export const startMariadb = async (options: MariadbOptions = {}): Promise<MariadbServer> =>
+  startEngine(mariadb(), options)
+
+/** The same of any engine. */
+export async function startEngine(engine: Engine, options: MariadbOptions = {}): Promise<MariadbServer> {
+  const { name, account } = engine
+  const folder = mkdtempSync(join(options.parentFolder ?? tmpdir(), `bet-wallet-${name.toLowerCase()}-`))
   const dataFolder = join(folder, 'data')
   const logFile = join(folder, 'log')
   const watchdog = startWatchdog(folder, 'kill -s KILL -- $pids')
@@ -148,7 +188,7 @@ export async function startMariadb(options: MariadbOptions = {}): Promise<Mariad
   const argumentsOf = (): string[] => [
     '--no-defaults',
     ...Object.entries({
-      ...defaults,
+      ...engine.defaults,
       ...settingsOfRun,
       ...options.settings,
       datadir: dataFolder,
@@ -165,13 +205,13 @@ export async function startMariadb(options: MariadbOptions = {}): Promise<Mariad
     const more = starts === 0 ? (options.firstArguments ?? []) : []
     starts += 1
     const output = openSync(logFile, 'a')
-    const launched = spawn(installation.mariadbd, [...argumentsOf(), ...more], {
+    const launched = spawn(engine.program, [...argumentsOf(), ...more], {
       cwd: folder,
       env: environment,
       stdio: ['ignore', output, output],
       // Its own session: Ctrl+C at the terminal reaches only us, and its programs for transfers end with it.
       detached: true,
-      ...spawnAs(installation.account),
+      ...spawnAs(account),
     })
     closeSync(output)
     // The whole group.
@@ -192,8 +232,8 @@ export async function startMariadb(options: MariadbOptions = {}): Promise<Mariad
     })
 
   async function start(): Promise<void> {
-    if (stopping !== null) throw new Error('MariaDB is stopped')
-    if (child !== null && isAlive(child)) throw new Error('MariaDB is running')
+    if (stopping !== null) throw new Error(`${name} is stopped`)
+    if (child !== null && isAlive(child)) throw new Error(`${name} is running`)
     const logged = log().length
     const until = Date.now() + startMsMax
     child = launch()
@@ -207,11 +247,11 @@ export async function startMariadb(options: MariadbOptions = {}): Promise<Mariad
       await sleep(pollMs)
     }
     if (isAlive(child)) await kill()
-    throw new Error(`MariaDB did not start:\n${log().slice(logged)}`, { cause: last })
+    throw new Error(`${name} did not start:\n${log().slice(logged)}`, { cause: last })
   }
 
   function running(): ChildProcess & { pid: number } {
-    if (child?.pid === undefined || !isAlive(child)) throw new Error('MariaDB is not running')
+    if (child?.pid === undefined || !isAlive(child)) throw new Error(`${name} is not running`)
     return child as ChildProcess & { pid: number }
   }
 
@@ -234,11 +274,11 @@ export async function startMariadb(options: MariadbOptions = {}): Promise<Mariad
 
   try {
     chmodSync(folder, 0o711)
-    own(folder, installation)
+    own(folder, account)
     writeFileSync(logFile, '')
     mkdirSync(dataFolder, { mode: 0o700 })
-    own(dataFolder, installation)
-    if (options.transferredPassword === undefined) await initialise(installation, folder, dataFolder, config)
+    own(dataFolder, account)
+    if (options.transferredPassword === undefined) await initialise(engine, folder, dataFolder, config)
     Object.assign(config, { port: options.port ?? (await freePort(config.host)) })
     await start()
   } catch (error) {
@@ -263,14 +303,14 @@ export async function startMariadb(options: MariadbOptions = {}): Promise<Mariad
 
     pause() {
       const server = running()
-      if (paused) throw new Error('MariaDB is paused')
+      if (paused) throw new Error(`${name} is paused`)
       signalTo(-server.pid, 'SIGSTOP')
       paused = true
     },
 
     resume() {
       const server = running()
-      if (!paused) throw new Error('MariaDB is not paused')
+      if (!paused) throw new Error(`${name} is not paused`)
       signalTo(-server.pid, 'SIGCONT')
       paused = false
     },
@@ -282,40 +322,34 @@ export async function startMariadb(options: MariadbOptions = {}): Promise<Mariad
   }
 }
 
-function own(path: string, { account }: MariadbInstallation): void {
+function own(path: string, account: Account | null): void {
   if (account !== null) chownSync(path, account.uid, account.gid)
 }
 
 /** New data, with one user, who has a password. */
 async function initialise(
-  installation: MariadbInstallation,
+  { initialise: create, withoutUsers, account }: Engine,
   folder: string,
   dataFolder: string,
   { user, password }: MariadbConfig,
 ): Promise<void> {
   const users = join(folder, 'users.sql')
-  const account = `'${user}'@'127.%'`
+  const name = `'${user}'@'127.%'`
   writeFileSync(
     users,
-    `DELETE FROM mysql.global_priv;
-     FLUSH PRIVILEGES;
-     CREATE USER ${account} IDENTIFIED BY '${password}';
-     GRANT ALL ON *.* TO ${account} WITH GRANT OPTION;\n`,
+    `${withoutUsers}
+     CREATE USER ${name} IDENTIFIED BY '${password}';
+     GRANT ALL ON *.* TO ${name} WITH GRANT OPTION;\n`,
     { mode: 0o600 },
   )
-  own(users, installation)
-  await promisify(execFile)(
-    installation.installDb,
-    [
-      '--no-defaults',
-      `--datadir=${dataFolder}`,
-      `--extra-file=${users}`,
-      '--auth-root-authentication-method=normal',
-      '--skip-test-db',
-      `--innodb_log_file_size=${defaults.innodb_log_file_size}`,
-    ],
-    // Its own folder for temporary files: a server that starts removes the temporary tables of others in /tmp.
-    { cwd: folder, env: { ...environment, TMPDIR: folder }, ...spawnAs(installation.account) },
-  )
+  own(users, account)
+  const { program, parameters } = create(dataFolder, users)
+  // Its own folder for temporary files: a server that starts removes the temporary tables of others in /tmp.
+  const environmentOfFolder = { ...environment, TMPDIR: folder }
+  await promisify(execFile)(program, parameters, {
+    cwd: folder,
+    env: environmentOfFolder,
+    ...spawnAs(account),
+  })
   rmSync(users)
 }

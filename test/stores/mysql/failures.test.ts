@@ -4,10 +4,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { classifyError } from '../../../src/stores/mysql/errors.js'
 import { readPage, rowsOf, sectionOf } from '../../docs/pages.js'
 import { sharedMariadb } from '../../mariadb/fresh-database.js'
-import { noMariadb } from '../../mariadb/installation.js'
+import { noServer } from '../../mysql/engine.js'
 import { openWallet, placeBet, settle, until, type Wallet, type WalletSetup } from './wallet.js'
 
-const reason = noMariadb === null ? '' : ` (skipped: ${noMariadb})`
+const reason = noServer === null ? '' : ` (skipped: ${noServer})`
 
 type Outcome = readonly [
   name: string,
@@ -75,7 +75,7 @@ test('an error of the network is unknown once something was sent', () => {
   expect(classifyError(error, false)).toBe('unavailable')
 })
 
-describe.skipIf(noMariadb !== null)(`on a real server${reason}`, () => {
+describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
   let admin: Pool
   let config: mysql.PoolOptions
   const wallets: Wallet[] = []

@@ -3,12 +3,12 @@ import mysql, { type Pool } from 'mysql2/promise'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { forgetPlayer } from '../../../src/stores/mysql/index.js'
 import { sharedMariadb } from '../../mariadb/fresh-database.js'
-import { noMariadb } from '../../mariadb/installation.js'
+import { noServer } from '../../mysql/engine.js'
 import { openWallet, placeBet, settle, type Wallet } from './wallet.js'
 
-const reason = noMariadb === null ? '' : ` (skipped: ${noMariadb})`
+const reason = noServer === null ? '' : ` (skipped: ${noServer})`
 
-describe.skipIf(noMariadb !== null)(`forgetPlayer and calls in flight${reason}`, () => {
+describe.skipIf(noServer !== null)(`forgetPlayer and calls in flight${reason}`, () => {
   let admin: Pool
   let config: mysql.PoolOptions
   let wallet: Wallet

@@ -2,7 +2,7 @@
 import mysql from 'mysql2/promise'
 import { afterAll, describe } from 'vitest'
 import { sharedMariadb } from '../../mariadb/fresh-database.js'
-import { noMariadb } from '../../mariadb/installation.js'
+import { isMysql, noServer, withoutOnMysql } from '../../mysql/engine.js'
 import { inBatches, judge } from '../kit-on-stores.js'
 import {
   decimalAccounts,
@@ -14,10 +14,10 @@ import {
 } from './harness.js'
 import { withUuids } from './uuid-players.js'
 
-const reason = noMariadb === null ? '' : ` (skipped: ${noMariadb})`
+const reason = noServer === null ? '' : ` (skipped: ${noServer})`
 
-describe.skipIf(noMariadb !== null)(`the kit${reason}`, async () => {
-  if (noMariadb !== null) return
+describe.skipIf(noServer !== null)(`the kit${reason}`, async () => {
+  if (noServer !== null) return
   const { config } = await sharedMariadb()
   const pool = mysql.createPool({ ...config, connectionLimit: 20 })
   afterAll(() => pool.end())
@@ -27,7 +27,7 @@ describe.skipIf(noMariadb !== null)(`the kit${reason}`, async () => {
     judge(mysqlHarness({ ...shared, accounts }), 10)
   })
 
-  describe(`on ${uuidAccounts.name}`, () => {
+  describe.skipIf(isMysql)(`on ${uuidAccounts.name}${withoutOnMysql('type uuid')}`, () => {
     judge(withUuids(mysqlHarness({ ...shared, accounts: uuidAccounts })), 5)
   })
 

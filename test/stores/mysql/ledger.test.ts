@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import mysql, { type Pool } from 'mysql2/promise'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { sharedMariadb } from '../../mariadb/fresh-database.js'
-import { noMariadb } from '../../mariadb/installation.js'
+import { noServer } from '../../mysql/engine.js'
 import { runs, timeoutMs } from '../../properties/runs.js'
 import {
   commitAll,
@@ -14,9 +14,9 @@ import {
 } from '../hook-ledger.js'
 import { openWallet, placeBet, type Wallet } from './wallet.js'
 
-const reason = noMariadb === null ? '' : ` (skipped: ${noMariadb})`
+const reason = noServer === null ? '' : ` (skipped: ${noServer})`
 
-describe.skipIf(noMariadb !== null)(`a ledger of withinTransaction${reason}`, () => {
+describe.skipIf(noServer !== null)(`a ledger of withinTransaction${reason}`, () => {
   let admin: Pool
   let config: mysql.PoolOptions
   let wallet: Wallet

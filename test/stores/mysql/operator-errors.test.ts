@@ -10,10 +10,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { serverErrorOf } from '../../../src/stores/mysql/errors.js'
 import { placeBet as placeBetRequest, settlement, unsettlement } from '../../fixtures.js'
 import { sharedMariadb } from '../../mariadb/fresh-database.js'
-import { noMariadb } from '../../mariadb/installation.js'
+import { noServer } from '../../mysql/engine.js'
 import { openWallet, placeBet, settle, type Wallet } from './wallet.js'
 
-const reason = noMariadb === null ? '' : ` (skipped: ${noMariadb})`
+const reason = noServer === null ? '' : ` (skipped: ${noServer})`
 
 type Operation = 'placebet' | 'unsettlement' | 'settlement'
 const operations: readonly Operation[] = ['placebet', 'unsettlement', 'settlement']
@@ -152,7 +152,7 @@ const causes: [name: string, cause: Cause][] = [
   ]),
 ]
 
-describe.skipIf(noMariadb !== null)(`errors of the operator's code${reason}`, () => {
+describe.skipIf(noServer !== null)(`errors of the operator's code${reason}`, () => {
   let admin: Pool
   let config: mysql.PoolOptions
   let wallet: Wallet

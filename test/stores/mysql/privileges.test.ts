@@ -12,8 +12,8 @@ import {
 import mysql, { type Pool } from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readPage, sectionOf } from '../../docs/pages.js'
-import { noMariadb } from '../../mariadb/installation.js'
-import { type MariadbServer, startMariadb } from '../../mariadb/server.js'
+import type { MariadbServer } from '../../mariadb/server.js'
+import { noServer, startServer } from '../../mysql/engine.js'
 import { type Right, rightsOf, useStore } from '../grants.js'
 
 const players: MysqlPlayersTable = {
@@ -65,7 +65,7 @@ const setups: { name: string; tables: MysqlTables; rights: Right[]; settled: str
   },
 ]
 
-const reason = noMariadb === null ? '' : ` (skipped: ${noMariadb})`
+const reason = noServer === null ? '' : ` (skipped: ${noServer})`
 
 test.each([
   ['of legacy bets', sentence],
@@ -74,11 +74,11 @@ test.each([
   expect(sectionOf(readPage('docs/mysql.md'), 'Privileges').text).toContain(words)
 })
 
-describe.skipIf(noMariadb !== null).each(setups)(`$name${reason}`, ({ tables, rights, settled }) => {
+describe.skipIf(noServer !== null).each(setups)(`$name${reason}`, ({ tables, rights, settled }) => {
   let server: MariadbServer
   let admin: Pool
   beforeAll(async () => {
-    server = await startMariadb()
+    server = await startServer()
     admin = mysql.createPool({ ...server.config, multipleStatements: true })
     await admin.query(`CREATE DATABASE pam CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci;
       CREATE TABLE pam.accounts (account_no varchar(64) PRIMARY KEY, currency char(3) NOT NULL,

@@ -10,11 +10,11 @@ import {
   type MysqlStoreOptions,
   migrateMysql,
 } from '../../../src/stores/mysql/index.js'
-import { noMariadb } from '../../mariadb/installation.js'
-import { type MariadbServer, startMariadb } from '../../mariadb/server.js'
+import type { MariadbServer } from '../../mariadb/server.js'
+import { isMysql, noServer, startServer } from '../../mysql/engine.js'
 import { keysOf, placeBet } from './wallet.js'
 
-const reason = noMariadb === null ? '' : ` (skipped: ${noMariadb})`
+const reason = noServer === null ? '' : ` (skipped: ${noServer})`
 
 const players: MysqlPlayersTable = {
   table: 'pam.accounts',
@@ -88,7 +88,7 @@ test('a server that cannot be reached: unavailable, and ready says why', async (
   await pool.end()
 })
 
-describe.skipIf(noMariadb !== null)(`on a real server${reason}`, () => {
+describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
   let server: MariadbServer
   let admin: Pool
   const pools: { end(): unknown }[] = []
@@ -98,7 +98,7 @@ describe.skipIf(noMariadb !== null)(`on a real server${reason}`, () => {
     return pool
   }
   beforeAll(async () => {
-    server = await startMariadb()
+    server = await startServer()
     admin = poolWith({ multipleStatements: true })
     await admin.query(`CREATE DATABASE pam CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci;
       CREATE TABLE pam.accounts (id varchar(64) PRIMARY KEY, currency char(3) NOT NULL, balance decimal(20,2) NOT NULL,
@@ -221,7 +221,7 @@ describe.skipIf(noMariadb !== null)(`on a real server${reason}`, () => {
       `CREATE TABLE pam.${name} (id varchar(64) PRIMARY KEY, currency char(3), balance decimal(20,2)) ENGINE = ${engine}`
 
     beforeAll(() =>
-      admin.query(`${['MyISAM', 'Aria', 'MEMORY', 'InnoDB'].map(engine => tableOf(`of_${engine}`, engine)).join(';')};
+      admin.query(`${['MyISAM', 'Aria', 'MEMORY', 'InnoDB'].map(engine => tableOf(`of_${engine}`, isMysql && engine === 'Aria' ? 'MyISAM' : engine)).join(';')};
         CREATE VIEW pam.direct AS SELECT * FROM pam.of_MyISAM;
         CREATE VIEW pam.renamed AS SELECT a.id, a.currency, a.balance FROM pam.of_Aria a WHERE a.id <> 'from \`x\`.\`y\`';
         CREATE VIEW pam.of_view AS SELECT * FROM pam.renamed WHERE balance >= 0;

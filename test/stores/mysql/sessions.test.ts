@@ -2,20 +2,20 @@
 import mysql, { type Pool } from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createMysqlLookups, forgetPlayer } from '../../../src/stores/mysql/index.js'
-import { noMariadb } from '../../mariadb/installation.js'
-import { type MariadbServer, startMariadb } from '../../mariadb/server.js'
+import type { MariadbServer } from '../../mariadb/server.js'
+import { isMysql, noServer, startServer } from '../../mysql/engine.js'
 import { keysOf, openWallet, placeBet, settle } from './wallet.js'
 
-const reason = noMariadb === null ? '' : ` (skipped: ${noMariadb})`
+const reason = noServer === null ? '' : ` (skipped: ${noServer})`
 
 const idOf = (number: number) => `player-${number}`
 const numbers = Array.from({ length: 30 }, (_, index) => index + 1)
 
-describe.skipIf(noMariadb !== null)(`settings of the server${reason}`, () => {
+describe.skipIf(noServer !== null)(`settings of the server${reason}`, () => {
   let server: MariadbServer
   let admin: Pool
   beforeAll(async () => {
-    server = await startMariadb()
+    server = await startServer()
     admin = mysql.createPool(server.config)
   })
   afterAll(async () => {
@@ -28,7 +28,12 @@ describe.skipIf(noMariadb !== null)(`settings of the server${reason}`, () => {
     ['sql_safe_updates', 'ON'],
     ['completion_type', '1'],
     ['completion_type', '2'],
-    ['enforce_storage_engine', 'InnoDB'],
+    ...(isMysql
+      ? [
+          ['sql_require_primary_key', 'ON'],
+          ['sql_generate_invisible_primary_key', 'ON'],
+        ]
+      : [['enforce_storage_engine', 'InnoDB']]),
     // Less than the batch of this test, and more than one of its calls.
     ['max_allowed_packet', '16384'],
     ['max_heap_table_size', '16384'],

@@ -2,13 +2,13 @@
 import mysql, { type Pool } from 'mysql2/promise'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createMysqlStore, type MysqlStore, migrateMysql } from '../../../src/stores/mysql/index.js'
-import { noMariadb } from '../../mariadb/installation.js'
-import { type MariadbServer, startMariadb } from '../../mariadb/server.js'
+import type { MariadbServer } from '../../mariadb/server.js'
+import { noServer, startServer } from '../../mysql/engine.js'
 import { placeBet } from './wallet.js'
 
-const reason = noMariadb === null ? '' : ` (skipped: ${noMariadb})`
+const reason = noServer === null ? '' : ` (skipped: ${noServer})`
 
-describe.skipIf(noMariadb !== null)(`two servers${reason}`, () => {
+describe.skipIf(noServer !== null)(`two servers${reason}`, () => {
   let servers: MariadbServer[] = []
   let admins: Pool[] = []
   const pools: Pool[] = []
@@ -21,7 +21,7 @@ describe.skipIf(noMariadb !== null)(`two servers${reason}`, () => {
       await admin.query(`SET GLOBAL read_only = ${writable[index] ? 'OFF' : 'ON'}`)
   }
   beforeAll(async () => {
-    servers = await Promise.all([startMariadb(), startMariadb()])
+    servers = await Promise.all([startServer(), startServer()])
     admins = servers.map(({ config }) => mysql.createPool(config))
     for (const admin of admins) {
       await migrateMysql(admin)
@@ -117,22 +117,4 @@ describe.skipIf(noMariadb !== null)(`two servers${reason}`, () => {
     await setWritable(true, false)
     await expect.poll(() => recordedOn(store), { timeout: 60_000, interval: 100 }).toBe('0')
   })
-
-  test.each(['down', 'read-only'])(
-    'one that was %s at the start and becomes writable is not asked beside the other, nor after it',
-    async state => {
-      if (state === 'down') await servers[1]?.kill()
-      const store = storeOver(0, 1)
-      await store.ready()
-      if (state === 'down') await servers[1]?.start()
-      await setWritable(true, true)
-      await isAsked(store, 1)
-      await servers[0]?.kill()
-      bets += 1
-      expect(await store.commit(placeBet(bets, 'alice', '1'))).toMatchObject({ status: 'unavailable' })
-      await servers[0]?.start()
-      await setWritable(true, false)
-      await expect.poll(() => recordedOn(store), { timeout: 60_000, interval: 100 }).toBe('0')
-    },
-  )
 })

@@ -8,10 +8,10 @@ import mysql, { type Pool } from 'mysql2/promise'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import type { MysqlStore, MysqlTables } from '../../../src/stores/mysql/index.js'
 import { sharedMariadb } from '../../mariadb/fresh-database.js'
-import { noMariadb } from '../../mariadb/installation.js'
+import { noServer } from '../../mysql/engine.js'
 import { playerIds, startLoad } from '../upgrade-load.js'
 
-const reason = noMariadb === null ? '' : ` (skipped: ${noMariadb})`
+const reason = noServer === null ? '' : ` (skipped: ${noServer})`
 
 type Release = typeof import('../../../src/stores/mysql/index.js')
 
@@ -21,8 +21,8 @@ async function releaseOf(version: number): Promise<Release> {
   return await import('../../../src/stores/mysql/index.js')
 }
 
-describe.skipIf(noMariadb !== null)(`upgrades${reason}`, async () => {
-  if (noMariadb !== null) return
+describe.skipIf(noServer !== null)(`upgrades${reason}`, async () => {
+  if (noServer !== null) return
   const { config } = await sharedMariadb()
   const schema = `upgraded_${process.pid}`
   const options: MysqlTables = { schema }
