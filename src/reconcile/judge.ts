@@ -139,9 +139,7 @@ class FreeRecords {
       // The last of a list is taken first.
       for (const finding of this.#findings.toReversed()) {
         const content = contentOf(finding.record as WalletRecord)
-        const same = index.get(content)
-        if (same === undefined) index.set(content, [finding])
-        else same.push(finding)
+        index.set(content, [...(index.get(content) ?? []), finding])
       }
       this.#indexes.set(stated.join(), index)
     }

@@ -66,7 +66,7 @@ class BetPlan {
     const isUnclear = this.#judgements.some(({ kind }) => unclear.includes(kind))
     const toSend = this.#judgements.filter(({ kind }) => toBeSent.includes(kind)).sort(bySending)
     const rollbacks = toSend.filter(({ row }) => row?.operation === 'rollbackbet')
-    for (const each of toSend) if (each.row?.operation !== 'rollbackbet') this.#send(each, isUnclear)
+    for (const each of toSend) if (!rollbacks.includes(each)) this.#send(each, isUnclear)
     const differing = this.#judgements.filter(({ kind }) => correctable.includes(kind))
     const sentAlone = this.#calls.length
     const correction = isUnclear ? unclearRepair : this.#correction(differing, rollbacks.length > 0)
@@ -82,10 +82,9 @@ class BetPlan {
       if (each === holder) {
         return { ...each, repair: { ...correction, calls: this.#isIncomplete ? [] : this.#calls } }
       }
-      const isDiffering = correctable.includes(each.kind)
-      const isPart = isDiffering || (own !== undefined && own.calls.length > 0)
+      const isPart = differing.includes(each) || (own !== undefined && own.calls.length > 0)
       if (holder !== undefined && isPart) return withRepair(each, elsewhere(holder), this.#context.from)
-      return withRepair(each, own ?? (isDiffering ? correction : null), this.#context.from)
+      return withRepair(each, own ?? (differing.includes(each) ? correction : null), this.#context.from)
     })
   }
 

@@ -218,10 +218,14 @@ function problemOfProcedure(procedure: Values | undefined, body: string | null):
   return `was created by a session in ${characterSet} (${collation}), not utf8mb4`
 }
 
-/** Servers keep the body with or without its comments, and of `exactCollation` what they have executed. */
+/**
+ * Servers keep the body with or without its comments, and of version comments what they have executed. MySQL keeps a
+ * quote in a text as one.
+ */
 const withoutSpace = (text: string) =>
   text
-    .replace(/\/\*M?!(?:80017)?|\*\/|utf8mb4_0900_bin|utf8mb4_nopad_bin/g, '')
+    .replace(/\/\*M?!\d*|\*\/|utf8mb4_0900_bin|utf8mb4_nopad_bin|OF player/g, '')
+    .replaceAll("''", "'")
     .replace(/--[^\n]*/g, '')
     .replace(/\s+/g, ' ')
     .trim()

@@ -143,27 +143,16 @@ function nodeOf(pool: MysqlPool): Node {
 
 type Borrow = <T>(node: Node, work: (connection: Connection, deadline: Deadline) => Promise<T>) => Promise<T>
 
-/** Whether another server of the list is asked after this failure. */
-const mayMoveOn: Record<'read' | 'commit', (failure: Failure) => boolean> = {
-  // 1205 is how a cluster's node without a majority ends the wait of a read.
-  read: ({ kind }) => kind !== 'rejected',
-  // Nothing was done, and another server may do it.
-  commit: ({ kind, lost }) => kind === 'unavailable' && lost,
-}
-
 function connectionsOf(nodes: readonly Node[], borrow: Borrow): Connections {
   /** Asks the servers one after the other, until one answers or rejects the statement itself. */
-  async function onFirst<T>(purpose: 'read' | 'commit', work: Parameters<typeof borrow<T>>[1]) {
+  async function onFirst<T>(mayMoveOn: (failure: Failure) => boolean, work: Parameters<typeof borrow<T>>[1]) {
     let last: unknown
     for (const node of inOrder(nodes, borrow)) {
       try {
-        const result = await borrow(node, work)
-        // Now it is the one in use, and a probe compares the others with it.
-        if (purpose === 'commit') node.failed = node.apart
-        return result
+        return await borrow(node, work)
       } catch (error) {
         const failure = classify(error)
-        const moveOn = mayMoveOn[purpose](failure)
+        const moveOn = mayMoveOn(failure)
         if (failure.lost || failure.timedOut || moveOn) markFailed(node)
         if (!moveOn) {
           // A wait for a lock may also be how a node without a majority answers.
@@ -179,32 +168,33 @@ function connectionsOf(nodes: readonly Node[], borrow: Borrow): Connections {
     run: (connection: Connection) => Promise<readonly Values[]>,
     accept: (rows: readonly Values[]) => void = () => {},
   ) =>
-    onFirst('read', async connection => {
-      const rows = await run(connection)
-      accept(rows)
-      return rows
-    })
+    onFirst(
+      // 1205 is how a cluster's node without a majority ends the wait of a read.
+      ({ kind }) => kind !== 'rejected',
+      async connection => {
+        const rows = await run(connection)
+        accept(rows)
+        return rows
+      },
+    )
+  /** Nothing was done, and another server may do it. */
+  const mayCommitElsewhere = ({ kind, lost }: Failure) => kind === 'unavailable' && lost
   return {
     isCluster: nodes.length > 1,
     read: (text, values, accept) => read(connection => execute(connection, text, values), accept),
     readByCall: (text, values, accept) => read(connection => callProcedure(connection, text, values), accept),
     call: (text, values) =>
-      onFirst('commit', (connection, deadline) =>
+      onFirst(mayCommitElsewhere, (connection, deadline) =>
         committing(connection, deadline, () => callProcedure(connection, text, values)),
       ),
     transaction: work =>
-      onFirst('commit', (connection, deadline) => inTransaction(connection, deadline, work)),
-    onAny: work => onFirst('read', connection => work(sessionOf(connection))),
-    onEach: work =>
-      nodes.map(async node => {
-        try {
-          return await borrow(node, connection => work(sessionOf(connection)))
-        } catch (error) {
-          // Before it is asked first, a probe compares it with the server in use.
-          markFailed(node)
-          throw error
-        }
-      }),
+      onFirst(mayCommitElsewhere, (connection, deadline) => inTransaction(connection, deadline, work)),
+    onAny: work =>
+      onFirst(
+        ({ kind }) => kind !== 'rejected',
+        connection => work(sessionOf(connection)),
+      ),
+    onEach: work => nodes.map(node => borrow(node, connection => work(sessionOf(connection)))),
   }
 }
 
@@ -473,9 +463,8 @@ function sessionOf(connection: Connection): Session {
       return Number(((await result) as { affectedRows?: number }).affectedRows ?? 0)
     },
     query(text, values = []) {
-      // A hook that changes the session, by SET NAMES or in a procedure, must not change what the next request reads.
-      if (!/^\s*(?:insert|replace|update|delete|select|with)\b/i.test(text))
-        preparedSessions.delete(connection)
+      // A hook that changes the session, such as SET NAMES, must not change what the next request reads.
+      if (/^\s*set\b/i.test(text)) preparedSessions.delete(connection)
       // mysql2 rejects undefined, and pg takes it as NULL.
       return promiseOf<unknown>(callback =>
         connection.execute(

@@ -32,7 +32,7 @@ export function importBets(
     schema,
     table: 'wallet_bets',
     columns: betColumns,
-    isPresent: 'stored.bet_id = item.bet_id',
+    isPresent: 'recorded.bet_id = item.bet_id',
     describe: bet => `bets, ${bet.betId}`,
     rowOf: bet => ({ id: nextTransactionId(), ...betToRow(bet) }),
   })
@@ -62,7 +62,7 @@ export function importTransactions(
     schema,
     table: 'wallet_transactions',
     columns: transactionColumns,
-    isPresent: 'stored.operation = item.operation AND stored.transaction_id = item.transaction_id',
+    isPresent: 'recorded.operation = item.operation AND recorded.transaction_id = item.transaction_id',
     describe: ({ transactionId }) => `transactions, ${transactionId}`,
     rowOf: transaction => ({
       ...transactionToRow(transaction),
@@ -120,8 +120,8 @@ const importSql = (
   FROM JSON_TABLE(?, '$[*]' COLUMNS (
     ${lines(columns.map(([name, type]) => `${name} ${type} PATH '$.${name}' ERROR ON ERROR`))}
   )) item
-  LEFT JOIN ${schema}.${table} stored ON ${isPresent}
-  WHERE stored.id IS NULL`
+  LEFT JOIN ${schema}.${table} recorded ON ${isPresent}
+  WHERE recorded.id IS NULL`
 
 interface RowsOf<Item> {
   schema: string | undefined

@@ -83,9 +83,9 @@ export function commitOneProcedure(tables: Tables): Procedure {
       -- Guard 1: the transaction is new.
       SELECT EXISTS (
         SELECT 1
-        FROM ${schema}.wallet_transactions stored
-        WHERE stored.operation = item_operation
-          AND stored.transaction_id = item_transaction_id
+        FROM ${schema}.wallet_transactions recorded
+        WHERE recorded.operation = item_operation
+          AND recorded.transaction_id = item_transaction_id
       ) INTO is_recorded;
       IF is_recorded THEN
         LEAVE guards_and_writes;

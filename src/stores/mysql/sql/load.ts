@@ -21,8 +21,8 @@ export const loadedTransactionColumns = [
 /** The SQL of a column of a stored transaction, as text. */
 export const transactionColumn = (column: string) =>
   column === 'wallet_transaction_id'
-    ? `COALESCE(stored.reference, ${asText('stored.id')})`
-    : asText(`stored.${column}`)
+    ? `COALESCE(recorded.reference, ${asText('recorded.id')})`
+    : asText(`recorded.${column}`)
 
 /**
  * A row per key: its index, whether the server is read-only, then player, bet and transaction. All values are
@@ -50,8 +50,8 @@ export function loadQuery(tables: Tables, keys: string): string {
     LEFT JOIN ${players.table} player ON ${isPlayer(tables, 'player', 'item.player_id')}
     LEFT JOIN ${schema}.wallet_bets bet ON bet.bet_id = item.bet_id
     ${joinLegacyBet(tables, 'item.bet_id')}
-    LEFT JOIN ${schema}.wallet_transactions stored
-      ON stored.operation = item.operation AND stored.transaction_id = item.transaction_id`
+    LEFT JOIN ${schema}.wallet_transactions recorded
+      ON recorded.operation = item.operation AND recorded.transaction_id = item.transaction_id`
 }
 
 /**

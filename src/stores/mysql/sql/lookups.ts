@@ -18,7 +18,7 @@ const transactionFields = ({ schema }: Tables) =>
     lookedUpTransactionColumns.map(column =>
       column === 'bet_currency'
         ? // Read for the few transactions only whose call names no currency.
-          `IF(stored.currency IS NULL, (SELECT known.currency FROM ${schema}.wallet_bets known WHERE known.bet_id = stored.bet_id), NULL)`
+          `IF(recorded.currency IS NULL, (SELECT known.currency FROM ${schema}.wallet_bets known WHERE known.bet_id = recorded.bet_id), NULL)`
         : transactionColumn(column),
     ),
   )
@@ -42,15 +42,15 @@ export const betStatement = (tables: Tables) => sql`
   FROM JSON_TABLE(?, '$' COLUMNS (bet_id ${exactText(255)} PATH '$[0]')) item
   LEFT JOIN ${tables.schema}.wallet_bets bet ON bet.bet_id = item.bet_id
   ${joinLegacyBet(tables, 'item.bet_id')}
-  LEFT JOIN ${tables.schema}.wallet_transactions stored ON stored.bet_id = item.bet_id`
+  LEFT JOIN ${tables.schema}.wallet_transactions recorded ON recorded.bet_id = item.bet_id`
 
 /** Called with the transactionId. */
 export const transactionStatement = (tables: Tables) => sql`
   SELECT
     ${transactionFields(tables)}
-  FROM ${tables.schema}.wallet_transactions stored
-  WHERE stored.operation IN ('placebet', 'settlement', 'unsettlement', 'rollbackbet')
-    AND stored.transaction_id = ?`
+  FROM ${tables.schema}.wallet_transactions recorded
+  WHERE recorded.operation IN ('placebet', 'settlement', 'unsettlement', 'rollbackbet')
+    AND recorded.transaction_id = ?`
 
 const time = 'CAST(? AS datetime(6))'
 
@@ -69,30 +69,30 @@ export function playerStatement(tables: Tables, limit: number): string {
     FROM JSON_TABLE(?, '$' COLUMNS (player_key ${exactText(255)} PATH '$[0]')) item
     LEFT JOIN ${players.table} player ON ${isPlayer(tables, 'player', 'item.player_key')}
     LEFT JOIN (
-      SELECT recorded.*
-      FROM ${schema}.wallet_transactions recorded
-      WHERE recorded.player_id = ?
-        AND recorded.recorded_at >= ${time}
-        AND recorded.recorded_at < ${time}
-        AND recorded.recorded_at <= ${time}
-        AND (recorded.recorded_at < ${time} OR recorded.id < CAST(? AS unsigned))
-      ORDER BY recorded.recorded_at DESC, recorded.id DESC
+      SELECT latest.*
+      FROM ${schema}.wallet_transactions latest
+      WHERE latest.player_id = ?
+        AND latest.recorded_at >= ${time}
+        AND latest.recorded_at < ${time}
+        AND latest.recorded_at <= ${time}
+        AND (latest.recorded_at < ${time} OR latest.id < CAST(? AS unsigned))
+      ORDER BY latest.recorded_at DESC, latest.id DESC
       LIMIT ${limit}
-    ) stored ON 1 = 1
-    LEFT JOIN ${schema}.wallet_bets bet ON bet.bet_id = stored.bet_id
-    ${joinLegacyBet(tables, 'stored.bet_id')}
-    ORDER BY stored.recorded_at DESC, stored.id DESC`
+    ) recorded ON 1 = 1
+    LEFT JOIN ${schema}.wallet_bets bet ON bet.bet_id = recorded.bet_id
+    ${joinLegacyBet(tables, 'recorded.bet_id')}
+    ORDER BY recorded.recorded_at DESC, recorded.id DESC`
 }
 
 /** Called with a position: the time, twice, and the id; then to. */
 export const timeStatement = (tables: Tables, limit: number) => sql`
   SELECT
     ${transactionFields(tables)}
-  FROM ${tables.schema}.wallet_transactions stored
-  WHERE stored.recorded_at >= ${time}
-    AND (stored.recorded_at > ${time} OR stored.id > CAST(? AS unsigned))
-    AND stored.recorded_at < ${time}
-  ORDER BY stored.recorded_at, stored.id
+  FROM ${tables.schema}.wallet_transactions recorded
+  WHERE recorded.recorded_at >= ${time}
+    AND (recorded.recorded_at > ${time} OR recorded.id > CAST(? AS unsigned))
+    AND recorded.recorded_at < ${time}
+  ORDER BY recorded.recorded_at, recorded.id
   LIMIT ${limit}`
 
 const indexName = ({ name }: LookupIndex) => `wallet_transactions_${name}`
