@@ -9,7 +9,7 @@ export const readResults = (): Result[] => JSON.parse(readFileSync(resultsFile, 
 /** What is in the table besides. */
 const others = [
   ['PGlite, for `bet-wallet/postgres`', 'yes', 'in CI'],
-  ['MySQL, for `bet-wallet/mysql`', '8.0.21 and newer', 'not run'],
+  ['MySQL, for `bet-wallet/mysql`', '8.0.21 and newer', 'in CI 9.7, one server'],
   [
     'Express, Fastify, NestJS, Koa, Hono, Next.js, `node:http`',
     '[one line each](docs/frameworks.md); others by a few',
