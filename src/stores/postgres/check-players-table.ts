@@ -114,6 +114,10 @@ function checkCurrency(currency: Column, fail: Fail): void {
   if (!['text', 'character varying', 'character'].includes(currency.type)) {
     fail(`the column ${currency.name} (players.currency) is ${currency.type}; it must be text`)
   }
+  if (!currency.deterministic)
+    fail(
+      `the collation of ${currency.name} is nondeterministic: a bet in eur would be taken from a balance in EUR`,
+    )
 }
 
 const balanceTypes = {

@@ -6,7 +6,7 @@ import type { Connections } from './client.js'
 import { PostgresStoreError } from './errors.js'
 import type { Tables } from './tables.js'
 
-type Ask = Connections['statement']
+export type Ask = Connections['statement']
 
 /** A node of EXPLAIN (FORMAT JSON, VERBOSE). */
 interface PlanNode {
@@ -29,13 +29,25 @@ export async function checkVisibility(ask: Ask, tables: Tables): Promise<readonl
   const { tableName, table, columns } = tables.players
   // An UPDATE is subject to the conditions of SELECT too. It is planned, not executed.
   const update = await planOf(ask, `UPDATE ${table} SET ${columns.balance} = ${columns.balance}`)
-  const problem = hiddenBy(update)
+  const problem = hiddenBy(update) ?? (await hiddenFromUpdates(ask, tables))
   if (problem !== null)
     throw new PostgresStoreError(
       'INVALID_PLAYERS_TABLE',
       `The players' table ${tableName.join('.')}: ${problem}`,
     )
   return [update.Schema ?? tableName[0], update['Relation Name'] ?? tableName[1]]
+}
+
+/** A row that can be read and not locked looks like one that another writer has locked, for ever. */
+async function hiddenFromUpdates(ask: Ask, { players: { table, columns } }: Tables): Promise<string | null> {
+  const read = `SELECT ${columns.balance} FROM ${table}`
+  const conditions = async (statement: string) => conditionsIn(await planOf(ask, statement)).join(' AND ')
+  const [reading, locking] = [await conditions(read), await conditions(`${read} FOR NO KEY UPDATE`)]
+  if (reading === locking) return null
+  return (
+    `this role can read players that it cannot update: its policy for UPDATE has other conditions (${locking}) than ` +
+    `the one for SELECT (${reading}). Use the same for both`
+  )
 }
 
 async function checkRowSecurity(ask: Ask, { schema, schemaName }: Tables): Promise<void> {
@@ -55,7 +67,8 @@ async function checkRowSecurity(ask: Ask, { schema, schemaName }: Tables): Promi
   )
 }
 
-async function planOf(ask: Ask, statement: string): Promise<PlanNode> {
+/** @returns the plan of a statement, which is not executed */
+export async function planOf(ask: Ask, statement: string): Promise<PlanNode> {
   const [row] = (await ask(`EXPLAIN (FORMAT JSON, VERBOSE) ${statement}`, [])) as Record<string, unknown>[]
   const value = Object.values(row ?? {})[0]
   // Some drivers do not parse JSON.

@@ -1,13 +1,14 @@
 /** The check at start: server, schema, players' table, privileges. Every error says what to do. */
 
 import type { BalanceColumn } from '../database/columns.js'
+import { checkBaseTables } from './check-base-tables.js'
 import { checkSettings, checkTables } from './check-durability.js'
 import { checkPlayersTable } from './check-players-table.js'
 import { checkVisibility } from './check-visibility.js'
 import type { Connections } from './client.js'
 import { serverErrorOf } from './driver-errors.js'
 import { PostgresStoreError } from './errors.js'
-import { creditFunctionName, functionName } from './sql/fragments.js'
+import { attributesOf, creditFunctionName, functionName } from './sql/fragments.js'
 import { besideAdvice, optionsProblem } from './sql/options.js'
 import { literal } from './sql/quoting.js'
 import { functionsOf } from './sql/schema.js'
@@ -24,7 +25,7 @@ export async function checkDatabase(
   ask: Ask,
   tables: Tables,
   allowNotDurable: boolean,
-): Promise<BalanceColumn> {
+): Promise<{ column: BalanceColumn; hasTriggers: boolean }> {
   try {
     await checkServer(ask)
     if (!allowNotDurable) await checkSettings(ask)
@@ -34,8 +35,9 @@ export async function checkDatabase(
     await tryFunctions(ask, tables)
     const playersTarget = await checkVisibility(ask, tables)
     if (!allowNotDurable) await checkTables(ask, tables, playersTarget)
+    const hasTriggers = await checkBaseTables(ask, tables, playersTarget)
     await checkSequence(ask, tables)
-    return column
+    return { column, hasTriggers }
   } catch (error) {
     throw withAdvice(error, tables)
   }
@@ -72,16 +74,24 @@ async function checkServer(ask: Ask): Promise<void> {
     `SELECT
       current_setting('server_version_num')::integer AS version,
       current_setting('server_version') AS name,
+      current_setting('server_encoding') AS encoding,
       current_setting('search_path') AS search_path,
       pg_catalog.array_to_json(pg_catalog.current_schemas(true))::text AS schemas`,
     [],
-  )) as { version: number; name: string; search_path: string; schemas: string }[]
+  )) as { version: number; name: string; encoding: string; search_path: string; schemas: string }[]
   if (server === undefined)
     throw new PostgresStoreError('UNSUPPORTED_CLIENT', 'client.query returned no rows')
   if (server.version < serverVersionMin) {
     throw new PostgresStoreError(
       'SCHEMA_VERSION',
       `PostgreSQL 14 or newer is required; this is ${server.name}`,
+    )
+  }
+  if (/^EUC_|^MULE_/.test(server.encoding)) {
+    throw new PostgresStoreError(
+      'DATABASE_REJECTED',
+      `The encoding of this database is ${server.encoding}, which stores some distinct characters as one: two ids could ` +
+        'become the same (D24). Use a database with the encoding UTF8',
     )
   }
   const schemas = (JSON.parse(server.schemas) as string[]).filter(name => !name.startsWith('pg_temp_'))
@@ -186,20 +196,22 @@ async function checkSchema(ask: Ask, tables: Tables): Promise<void> {
 async function checkFunctions(ask: Ask, tables: Tables): Promise<void> {
   const { schema, schemaName } = tables
   const stored = (await ask(
-    `SELECT p.proname::text AS name, p.prosrc AS body
+    `SELECT p.proname::text AS name, p.prosrc AS body, ${attributesOf('p')} AS attributes
       FROM pg_catalog.pg_proc p
       JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
       WHERE n.nspname = $1`,
     [schemaName],
-  )) as { name: string; body: string }[]
+  )) as { name: string; body: string; attributes: string }[]
   const [registered] = (await ask(`SELECT count(*)::integer AS sets FROM ${schema}.options`, [])) as {
     sets: number
   }[]
-  for (const { name, body } of functionsOf(tables)) {
+  for (const { name, body, attributes } of functionsOf(tables)) {
     const sameName = stored.filter(other => other.name === name)
     // PAM code calls this one. Beside other options, it may belong to those.
     const isOfOthers = name === creditFunctionName && (registered?.sets ?? 0) > 1
-    if (!sameName.some(other => other.body === body || isOfOthers)) {
+    const isSame = (other: (typeof stored)[number]) =>
+      (other.body === body || isOfOthers) && other.attributes === attributes
+    if (!sameName.some(isSame)) {
       throw new PostgresStoreError(
         'SCHEMA_VERSION',
         `The function ${schemaName}.${name} ${sameName.length === 0 ? 'does not exist' : 'was changed'}: ${migrateAdvice}`,
@@ -216,9 +228,9 @@ async function tryFunctions(ask: Ask, tables: Tables): Promise<void> {
   const key = '{"key_index":0,"operation":"placebet","transaction_id":"","player_id":null,"bet_id":""}'
   await ask(call('load', '$1'), [`[${key}]`])
   // Of no keys: it must not wait for a standby.
-  await ask(call('load_confirmed', '$1'), ['[]'])
-  await ask(call('commit', '$1, NULL, 1000'), ['{}'])
-  await ask(call('commit_one', '$1, NULL, NULL, 1000'), ['{}'])
+  await ask(`CALL ${schema}.${functionName(tables, 'load_confirmed')}($1, false, NULL)`, ['[]'])
+  await ask(call('commit', '$1, NULL, 1000, false, true, false'), ['{}'])
+  await ask(call('commit_one', '$1, NULL, NULL, 1000, false, true, false'), ['{}'])
   await ask(call('is_balance_rule', 'NULL, NULL, 1000'), [])
   const [sequence] = (await ask('SELECT has_sequence_privilege($1, $2) AS usable', [
     `${schema}.wallet_transaction_ids`,

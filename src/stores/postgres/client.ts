@@ -11,7 +11,7 @@ import {
   type PreparedStatement,
   type Send,
 } from './prepared-statements.js'
-import { emptyCommit } from './sql/fragments.js'
+import { emptyCommit, waitForDisk } from './sql/fragments.js'
 
 /**
  * Anything that runs a statement: a `Pool` of pg, a PGlite, what `fromPostgresJs`, `fromKnex`, `fromTypeOrm` or
@@ -87,6 +87,11 @@ export interface Connections {
   statement(text: string, values: unknown[]): Promise<unknown[]>
   /** The same for a call of a function, prepared where the client can do that. @throws {QueryFailed} */
   call(call: FunctionCall, values: unknown[]): Promise<unknown[]>
+  /**
+   * Whether a statement in a database transaction that other code left open is noticed. Otherwise what commits must be
+   * a procedure.
+   */
+  readonly tellsBlocks: boolean
   /** Runs `work` between BEGIN and COMMIT. When it throws: ROLLBACK. @throws {QueryFailed} */
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T>
 }
@@ -102,12 +107,12 @@ export function classify(error: unknown): Failure {
 
 /**
  * @param transactions whether `transaction` is needed
+ * @param durable whether a COMMIT must wait for the disk and the standbys
  * @throws {PostgresStoreError} `UNSUPPORTED_CLIENT`
  */
 export function connectionsFrom(
   client: PostgresClient,
-  timeoutMs: number,
-  transactions: boolean,
+  { timeoutMs, transactions, durable }: { timeoutMs: number; transactions: boolean; durable: boolean },
 ): Connections {
   if (typeof client !== 'object' || client === null || typeof client.query !== 'function') {
     // Never its value: a URL contains a password.
@@ -118,7 +123,7 @@ export function connectionsFrom(
         `fromTypeOrm or fromSlonik returns; it is ${what}`,
     )
   }
-  if (isPool(client)) return connectionsOfPool(client, timeoutMs)
+  if (isPool(client)) return connectionsOfPool(client, timeoutMs, durable)
   if (transactions && typeof client.transaction !== 'function') {
     throw new PostgresStoreError(
       'UNSUPPORTED_CLIENT',
@@ -126,13 +131,19 @@ export function connectionsFrom(
         'fromKnex, fromTypeOrm or fromSlonik returns',
     )
   }
-  return connectionsOfClient(client, timeoutMs)
+  return connectionsOfClient(client, timeoutMs, durable)
 }
 
-function connectionsOfPool(pool: Pool, timeoutMs: number): Connections {
+function connectionsOfPool(pool: Pool, timeoutMs: number, durable: boolean): Connections {
   listenForErrors(pool)
+  let tellsBlocks = false
   const borrow = <T>(work: (connection: Connection, send: Send) => Promise<T>) =>
-    withDeadline(timeoutMs, errors.make, deadline => withConnection(pool, deadline, work))
+    withDeadline(timeoutMs, errors.make, deadline =>
+      withConnection(pool, deadline, (connection, send) => {
+        tellsBlocks = connection.getTransactionStatus !== undefined
+        return work(connection, send)
+      }),
+    )
   const prepared = createPreparing()
   const alone = (run: (connection: Connection, send: Send) => Promise<unknown>) =>
     borrow(async (connection, send) => {
@@ -141,11 +152,15 @@ function connectionsOfPool(pool: Pool, timeoutMs: number): Connections {
       return rows
     })
   return {
+    get tellsBlocks() {
+      return tellsBlocks
+    },
     statement: (text, values) => alone((_, send) => send(text, values)),
     call: (call, values) => alone((connection, send) => prepared(connection, send, { ...call, values })),
     transaction: work =>
       borrow(async (connection, send) => {
-        await connection.query(`BEGIN; ${openBlock}`)
+        const savepoint = newSavepoint()
+        await connection.query(`BEGIN; SAVEPOINT ${savepoint}`)
         let result: Awaited<ReturnType<typeof work>>
         try {
           result = await work((text, values) => connection.query(text, values))
@@ -154,7 +169,7 @@ function connectionsOfPool(pool: Pool, timeoutMs: number): Connections {
           throw error
         }
         try {
-          await send(`${closeBlock}; COMMIT`)
+          await send([...closingBlock(savepoint, durable), 'COMMIT'].join('; '))
         } catch (error) {
           if (!isBlockBroken(error)) throw error
           await connection.query('ROLLBACK')
@@ -259,7 +274,7 @@ async function acquire(pool: Pool, deadline: Deadline): Promise<Connection> {
 }
 
 /** Without a pool: the client is one connection, or has a pool inside. */
-function connectionsOfClient(client: PostgresClient, timeoutMs: number): Connections {
+function connectionsOfClient(client: PostgresClient, timeoutMs: number, durable: boolean): Connections {
   const reports = reportsOfClient(client)
   const statement: Connections['statement'] = (text, values) =>
     withDeadline(timeoutMs, errors.make, async deadline => {
@@ -272,6 +287,7 @@ function connectionsOfClient(client: PostgresClient, timeoutMs: number): Connect
       return rows
     })
   return {
+    tellsBlocks: client.getTransactionStatus !== undefined,
     statement,
     call: ({ text }, values) => statement(text, values),
     transaction: work =>
@@ -285,11 +301,14 @@ function connectionsOfClient(client: PostgresClient, timeoutMs: number): Connect
         return (await replicated(reports, () =>
           transaction.call(client, async connection => {
             mustBeInTime()
-            await connection.query(openBlock)
+            const savepoint = newSavepoint()
+            await connection.query(`SAVEPOINT ${savepoint}`)
             const result = await work((text, values) => connection.query(text, values))
-            await connection.query(closeBlock).catch((error: unknown) => {
-              throw isBlockBroken(error) ? blockBroken(error) : error
-            })
+            for (const statement of closingBlock(savepoint, durable)) {
+              await connection.query(statement).catch((error: unknown) => {
+                throw isBlockBroken(error) ? blockBroken(error) : error
+              })
+            }
             mustBeInTime()
             deadline.sent = true
             return result
@@ -301,10 +320,16 @@ function connectionsOfClient(client: PostgresClient, timeoutMs: number): Connect
 
 /**
  * A savepoint marks our transaction block. A statement of the hook may fail unnoticed, and COMMIT would
- * silently be a ROLLBACK; or the hook may end the block. In both cases the savepoint cannot be released.
+ * silently be a ROLLBACK; or the hook may end the block. In both cases the savepoint cannot be released. Its name is
+ * random: a hook cannot roll back to it.
  */
-const openBlock = 'SAVEPOINT bet_wallet'
-const closeBlock = 'RELEASE SAVEPOINT bet_wallet'
+const newSavepoint = () => `bet_wallet_${crypto.randomUUID().replaceAll('-', '')}`
+
+/** Afterwards no trigger is left that could switch off that COMMIT waits for the disk. */
+const closingBlock = (savepoint: string, durable: boolean) => [
+  `RELEASE SAVEPOINT ${savepoint}`,
+  ...(durable ? ['SET CONSTRAINTS ALL IMMEDIATE', `SELECT ${waitForDisk}`] : []),
+]
 
 /**
  * 25P02 in_failed_sql_transaction, 25P01 no_active_sql_transaction, 3B001 invalid_savepoint_specification.

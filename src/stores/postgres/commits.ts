@@ -11,7 +11,7 @@ import {
   type WithinTransaction,
 } from '../database/within-transaction.js'
 import type { Connections } from './client.js'
-import { functionCall } from './prepared-statements.js'
+import { functionCall, procedureCall, rowsOfProcedure } from './prepared-statements.js'
 import { itemOf, itemsOf } from './rows.js'
 import type { Tables } from './tables.js'
 
@@ -20,6 +20,10 @@ export interface CommitterSettings {
   tables: Tables
   lockTimeoutMs: number
   withinTransaction: WithinTransaction | undefined
+  /** Whether the answer to a commit must wait for the disk and the standbys. */
+  durable: boolean
+  /** Whether triggers may run in a commit, as the check at start has found. */
+  hasTriggers(): boolean
 }
 
 export function createCommitter({
@@ -27,23 +31,35 @@ export function createCommitter({
   tables,
   lockTimeoutMs,
   withinTransaction,
+  durable,
+  hasTriggers,
 }: CommitterSettings) {
   const columns = 'item_index, verdict, currency, balance, wallet_transaction_id'
-  const commitMany = functionCall(tables, { name: 'commit', columns, values: 3 })
-  const commitOne = functionCall(tables, { name: 'commit_one', columns, values: 4 })
+  const callsOf = (name: string, values: number) => ({
+    function: functionCall(tables, { name, columns, values }),
+    procedure: procedureCall(tables, `${name}_alone`, values),
+  })
+  const commitMany = callsOf('commit', 6)
+  const commitOne = callsOf('commit_one', 7)
 
   /** @throws {QueryFailed} */
   return async (entries: readonly CommitEntry[], found: Found): Promise<CommitRow[]> => {
     const items = entries.map(({ item }) => item)
     const { max, length } = found.column
+    const commitFollows = withinTransaction === undefined
+    const settings = [lockTimeoutMs, hasTriggers(), commitFollows, durable && commitFollows]
     const [first] = items
-    const [call, values] =
+    const [calls, values] =
       first !== undefined && items.length === 1
-        ? [commitOne, [itemOf(first, found.columns), max, length, lockTimeoutMs]]
-        : [commitMany, [itemsOf(items, found.columns), max, lockTimeoutMs]]
-    if (withinTransaction === undefined) return (await connections.call(call, values)) as CommitRow[]
+        ? [commitOne, [itemOf(first, found.columns), max, length, ...settings]]
+        : [commitMany, [itemsOf(items, found.columns), max, ...settings]]
+    if (withinTransaction === undefined) {
+      return connections.tellsBlocks
+        ? ((await connections.call(calls.function, values)) as CommitRow[])
+        : (rowsOfProcedure(await connections.call(calls.procedure, values)) as CommitRow[])
+    }
     return await connections.transaction(async query => {
-      const rows = (await query(call.text, values)).rows as CommitRow[]
+      const rows = (await query(calls.function.text, values)).rows as CommitRow[]
       await callWithinTransaction(withinTransaction, query, { entries, rows, columns: found.columns })
       return rows
     })

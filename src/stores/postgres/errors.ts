@@ -100,10 +100,10 @@ const passes = /^(?:08|25|40|53|55|57|58|F0|XX)/
 
 const conflicts = new Set(['40001', '40P01'])
 /**
- * 55P03 lock_timeout, 57014 statement_timeout, 25006 a standby, 25P02 a failed transaction block of other
- * code.
+ * 55P03 lock_timeout, 57014 statement_timeout, 25006 a standby. 25P02 a failed transaction block of other code, 2D000
+ * an open one: a procedure cannot commit in it.
  */
-const temporary = new Set(['55P03', '57014', '25006', '25P02'])
+const temporary = new Set(['55P03', '57014', '25006', '25P02', '2D000'])
 
 /** @param sent whether anything was sent that may have been committed */
 export function classifyError(error: unknown, sent: boolean): ErrorClass {
@@ -148,7 +148,7 @@ const isOfReadOnlyServer = ({ code, message }: ServerError) =>
 
 /** Whether the connection that the error came from must be closed. */
 export function isConnectionLost(error: unknown): boolean {
-  return classifyError(error, true) === 'unknown' || hasCode(error, '25006', '25P02')
+  return classifyError(error, true) === 'unknown' || hasCode(error, '25006', '25P02', '2D000')
 }
 
 /** Whether the server has answered with one of these SQLSTATEs. */

@@ -3,22 +3,23 @@ import type { WalletKeys } from '../../store.js'
 import type { Columns } from '../database/columns.js'
 import type { LoadRow } from '../database/rows.js'
 import type { Connections } from './client.js'
-import { functionCall } from './prepared-statements.js'
+import { functionCall, procedureCall, rowsOfProcedure } from './prepared-statements.js'
 import type { Tables } from './tables.js'
+
+type Reader = (keys: readonly WalletKeys[], columns: Columns) => Promise<LoadRow[]>
 
 /** A row of the function: `bet` and `transaction` are JSON. */
 type Loaded = Omit<LoadRow, 'bet' | 'transaction'> & { bet: string | null; transaction: string | null }
 
-/** @param confirmed whether the server proves after the read that it is the primary */
-export function createReader(connections: Connections, tables: Tables, confirmed: boolean) {
+/** For decisions whose commit is proven by its guards: it may read what was never committed, or is old. */
+export function createReader(connections: Connections, tables: Tables): Reader {
   const call = functionCall(tables, {
-    name: confirmed ? 'load_confirmed' : 'load',
+    name: 'load',
     columns: 'key_index, currency, balance, bet::text AS bet, transaction::text AS transaction',
     values: 1,
   })
-  return async (keys: readonly WalletKeys[], columns: Columns): Promise<LoadRow[]> => {
-    const items = keys.map((each, index) => keysToJson(each, index, columns))
-    const rows = (await connections.call(call, [JSON.stringify(items)])) as Loaded[]
+  return async (keys, columns) => {
+    const rows = (await connections.call(call, [jsonOf(keys, columns)])) as Loaded[]
     return rows.map(row => ({
       ...row,
       bet: row.bet === null ? null : JSON.parse(row.bet),
@@ -26,6 +27,20 @@ export function createReader(connections: Connections, tables: Tables, confirmed
     }))
   }
 }
+
+/**
+ * For final answers: only what is committed, and the server proves after the read that it is the primary.
+ *
+ * @param durable whether the proof must wait for the disk and the standbys
+ */
+export function createConfirmedReader(connections: Connections, tables: Tables, durable: boolean): Reader {
+  const call = procedureCall(tables, 'load_confirmed', 2)
+  return async (keys, columns) =>
+    rowsOfProcedure(await connections.call(call, [jsonOf(keys, columns), durable])) as LoadRow[]
+}
+
+const jsonOf = (keys: readonly WalletKeys[], columns: Columns) =>
+  JSON.stringify(keys.map((each, index) => keysToJson(each, index, columns)))
 
 function keysToJson(keys: WalletKeys, index: number, columns: Columns) {
   return {

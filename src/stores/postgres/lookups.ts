@@ -53,7 +53,7 @@ export function createPostgresLookups(
 ): WalletLookups {
   const given = tablesOf(options, ['allowScan'])
   const allowScan = check.boolean('allowScan', options.allowScan ?? false)
-  const connections = connectionsFrom(client, statementMs, false)
+  const connections = connectionsFrom(client, { timeoutMs: statementMs, transactions: false, durable: true })
   const namesTables = options.players !== undefined || options.legacyBets !== undefined
   const ask: Connections['statement'] = async (text, values) => {
     try {

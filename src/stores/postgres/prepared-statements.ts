@@ -15,6 +15,25 @@ export interface FunctionCall {
   name: string
 }
 
+/** A call of a procedure that returns its rows as JSON: a database transaction of its own, or an error (2D000). */
+export interface ProcedureCall extends FunctionCall {
+  isProcedure: true
+}
+
+/** @param values the number of the procedure's parameters, without its result */
+export function procedureCall(tables: Tables, name: string, values: number): ProcedureCall {
+  const called = functionName(tables, name)
+  const parameters = Array.from({ length: values }, (_, index) => `$${index + 1}`)
+  const text = `CALL ${tables.schema}.${called}(${[...parameters, 'NULL'].join(', ')})`
+  return { text, name: `bet_wallet.${called}.${nameHash(text)}`, isProcedure: true }
+}
+
+/** @param rows of a {@link ProcedureCall}: one, with JSON */
+export function rowsOfProcedure(rows: readonly unknown[]): unknown[] {
+  const [row] = rows as readonly { result?: unknown }[]
+  return typeof row?.result === 'string' ? (JSON.parse(row.result) as unknown[]) : []
+}
+
 /** @param values the number of the function's parameters */
 export function functionCall(
   tables: Tables,

@@ -12,7 +12,7 @@ import { checkClient, ping } from './check-client.js'
 import { type Connections, classify, connectionsFrom, type PostgresClient } from './client.js'
 import { createCommitter } from './commits.js'
 import { errors, startError } from './errors.js'
-import { createReader } from './loads.js'
+import { createConfirmedReader, createReader } from './loads.js'
 import { check } from './option-checks.js'
 import { refusalByRule } from './refusals.js'
 import { type PostgresTables, tablesOf } from './tables.js'
@@ -37,13 +37,16 @@ export function createPostgresStore(
   const settings = databaseStoreSettings(check, options)
   const { timeoutMs, lockTimeoutMs, withinTransaction, allowNotDurable, queue } = settings
   const transactions = withinTransaction !== undefined
-  const connections = connectionsFrom(client, timeoutMs, transactions)
+  const durable = !allowNotDurable
+  const connections = connectionsFrom(client, { timeoutMs, transactions, durable })
+  let hasTriggers = false
 
   async function checkStart(): Promise<Found> {
     try {
       await checkClient(connections, transactions)
       const ask: Connections['statement'] = (text, values) => connections.statement(text, values)
-      const column = await checkDatabase(ask, tables, allowNotDurable)
+      const { column, ...found } = await checkDatabase(ask, tables, allowNotDurable)
+      hasTriggers = found.hasTriggers
       return { columns: columnsOf(tables.players, column, check), column }
     } catch (error) {
       throw error instanceof QueryFailed ? startError(error.cause) : error
@@ -54,9 +57,12 @@ export function createPostgresStore(
     ...{ queue, lockTimeoutMs, classify, errors },
     check: checkStart,
     ping: () => ping(connections),
-    read: createReader(connections, tables, false),
-    readConfirmed: createReader(connections, tables, true),
-    execute: createCommitter({ connections, tables, lockTimeoutMs, withinTransaction }),
+    read: createReader(connections, tables),
+    readConfirmed: createConfirmedReader(connections, tables, durable),
+    execute: createCommitter({
+      ...{ connections, tables, lockTimeoutMs, withinTransaction, durable },
+      hasTriggers: () => hasTriggers,
+    }),
     refusalOf: (changes, cause, columns) =>
       refusalByRule(changes, cause, { connections, tables, columns, lockTimeoutMs }),
     // The client has one address: the same commit would most likely meet the same server.

@@ -139,11 +139,13 @@ it('a player whose row this role may read but not lock: unavailable after lockTi
   })
   await admin.query(`GRANT USAGE ON SCHEMA ${schema} TO ${role};
     GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA ${schema} TO ${role};
-    GRANT USAGE ON ALL SEQUENCES IN SCHEMA ${schema} TO ${role};
-    ALTER TABLE ${schema}.players ENABLE ROW LEVEL SECURITY;
+    GRANT USAGE ON ALL SEQUENCES IN SCHEMA ${schema} TO ${role}`)
+  const store = createPostgresStore(pool, { schema, lockTimeoutMs: 20 })
+  // A start refuses such policies.
+  await store.ready()
+  await admin.query(`ALTER TABLE ${schema}.players ENABLE ROW LEVEL SECURITY;
     CREATE POLICY seen ON ${schema}.players FOR SELECT USING (true);
     CREATE POLICY changed ON ${schema}.players FOR UPDATE USING (player_id <> 'alice')`)
-  const store = createPostgresStore(pool, { schema, lockTimeoutMs: 20 })
   expect(await store.commit(placing({ playerId: 'bob', n: 1 }))).toMatchObject({ status: 'committed' })
   expect(await store.commit(placing({ playerId: 'alice', n: 2 }))).toEqual({ status: 'unavailable' })
 })

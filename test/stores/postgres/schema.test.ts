@@ -430,7 +430,7 @@ describe('the plans', () => {
 
   test('the settings of this test are those of the functions', async () => {
     const { rows } = await pool.query(
-      "SELECT proconfig FROM pg_proc WHERE pronamespace = 'planned'::regnamespace AND proname LIKE '%\\_v1\\_%'",
+      "SELECT proconfig FROM pg_proc WHERE pronamespace = 'planned'::regnamespace AND proname LIKE '%\\_v1\\_%' AND prokind = 'f'",
     )
     for (const { proconfig } of rows) {
       for (const setting of settings) expect(proconfig).toContain(setting.replace(' = ', '='))

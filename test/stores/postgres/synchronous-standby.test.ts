@@ -138,7 +138,10 @@ describe.skipIf(noServerOfOurOwn !== null)('with a synchronous standby that does
     })
 
     it('a wait of other code that was cancelled on the same connection does not matter', async () => {
-      const made = await wallet({ options: { ...longTimeouts, ...options }, pool: { max: 1 } })
+      const made = await wallet({
+        options: { ...longTimeouts, ...options, allowNotDurable: true },
+        pool: { max: 1 },
+      })
       const other = made.pool.query('CREATE TABLE other ()')
       const [pid] = await waitingFor(made)
       await cancel(pid)
@@ -210,7 +213,11 @@ describe.skipIf(noServerOfOurOwn !== null)('with a synchronous standby that does
   describe('a statement that only proves that a commit is durable', () => {
     async function proof(work: (pid: number | undefined) => Promise<unknown>): Promise<unknown> {
       const made = await wallet()
-      const connections: Connections = connectionsFrom(made.pool, longTimeouts.timeoutMs, false)
+      const connections: Connections = connectionsFrom(made.pool, {
+        timeoutMs: longTimeouts.timeoutMs,
+        transactions: false,
+        durable: true,
+      })
       const text = "SELECT pg_logical_emit_message(true, 'bet-wallet', '')::text"
       const result = endOf(connections.statement(text, []))
       const [pid] = await waitingFor(made)
@@ -243,13 +250,16 @@ describe.skipIf(noServerOfOurOwn !== null)('with a synchronous standby that does
 describe('the listeners', () => {
   it('are one per event and connection, however many stores use it, and however often', async () => {
     const pool = new FakePool()
-    const stores = Array.from({ length: 20 }, () => connectionsFrom(pool, 1_000, false))
+    const stores = Array.from({ length: 20 }, () =>
+      connectionsFrom(pool, { timeoutMs: 1_000, transactions: false, durable: true }),
+    )
     for (let n = 0; n < 3; n += 1) for (const each of stores) await each.statement('SELECT 1', [])
     expect(pool.listenerCount('connect')).toBe(1)
     expect(pool.connection.listenerCount('notice')).toBe(1)
     expect(pool.connection.listenerCount('error')).toBe(1)
     const client = Object.assign(new EventEmitter(), { query: async () => ({ rows: [] }) })
-    for (let n = 0; n < 20; n += 1) connectionsFrom(client, 1_000, false)
+    for (let n = 0; n < 20; n += 1)
+      connectionsFrom(client, { timeoutMs: 1_000, transactions: false, durable: true })
     expect(client.listenerCount('notice')).toBe(1)
   })
 
@@ -262,7 +272,12 @@ describe('the listeners', () => {
       pool.connection.emit('notice', { message: 'Grenze erreicht', routine })
       return { rows: [] }
     }
-    const end = await endOf(connectionsFrom(pool, 1_000, false).statement('SELECT 1', []))
+    const end = await endOf(
+      connectionsFrom(pool, { timeoutMs: 1_000, transactions: false, durable: true }).statement(
+        'SELECT 1',
+        [],
+      ),
+    )
     expect((end as { cause?: { code?: string } }).cause?.code).toBe(code)
   })
 })

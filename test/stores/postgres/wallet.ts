@@ -80,7 +80,13 @@ export async function openWallet({
   if (ddl !== undefined) await admin.query(inSchema(ddl))
   const { players: table } = options
   const own = table && { ...table, table: inSchema(table.table) }
-  const settings = { ...options, schema, ...(own && { players: own }) }
+  const { legacyBets } = options
+  const settings = {
+    ...options,
+    schema,
+    ...(own && { players: own }),
+    ...(legacyBets && { legacyBets: inSchema(legacyBets) }),
+  }
   await migratePostgres(admin, settings)
   if (own === undefined) {
     await admin.query(`INSERT INTO ${schema}.players SELECT unnest($1::text[]), 'EUR', 100`, [players])

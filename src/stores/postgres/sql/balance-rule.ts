@@ -55,8 +55,7 @@ export function balanceRuleFunction(tables: Tables): DatabaseFunction {
       debit numeric,
       lock_timeout_ms integer`,
     returns: sql`
-      boolean
-      LANGUAGE plpgsql VOLATILE`,
+      boolean`,
     body: sql`
       DECLARE
         balance_before numeric;

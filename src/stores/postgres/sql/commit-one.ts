@@ -5,7 +5,9 @@ import type { Tables } from '../tables.js'
 import {
   asPlayerId,
   balanceIsValid,
+  balanceOf,
   balancePlus,
+  beforeCommit,
   betColumns,
   betRevisionQuery,
   betValues,
@@ -22,6 +24,7 @@ import {
   raiseBetChanged,
   refuseReadOnly,
   revisionMatches,
+  textOf,
   transactionColumns,
   transactionValues,
 } from './fragments.js'
@@ -38,10 +41,13 @@ export function commitOneFunction(tables: Tables): DatabaseFunction {
       fields_text text,
       balance_max numeric,
       balance_length integer,
-      lock_timeout_ms integer`,
+      lock_timeout_ms integer,
+      has_triggers boolean,
+      commit_follows boolean,
+      durable boolean`,
     returns: sql`
-      TABLE (item_index integer, verdict text, currency text, balance text, wallet_transaction_id text)
-      LANGUAGE plpgsql VOLATILE ROWS 1`,
+      TABLE (item_index integer, verdict text, currency text, balance text, wallet_transaction_id text)`,
+    rows: 1,
     body: sql`
       #variable_conflict use_column
       DECLARE
@@ -71,9 +77,24 @@ export function commitOneFunction(tables: Tables): DatabaseFunction {
           verdict := 'committed';
         END;
 
+        ${beforeCommit(readBack(tables))}
         RETURN NEXT;
       END`,
   })
+}
+
+/** The balance in the table: triggers may have changed it after the UPDATE. */
+function readBack(tables: Tables): string {
+  const { table, columns } = tables.players
+  return sql`
+    IF verdict = 'committed' AND item.balance_delta IS NOT NULL THEN
+      PERFORM FROM ${table} player
+      WHERE player.${columns.id} = ${asPlayerId(tables, 'item.player_id')}
+        AND player.${columns.balance}::numeric = balance_after;
+      IF NOT found THEN
+        ${raiseBalanceDiffers}
+      END IF;
+    END IF;`
 }
 
 function checkGuards(tables: Tables): string {
@@ -104,13 +125,13 @@ function lockPlayer(tables: Tables): string {
   const guard = sql`
     AND (
       item.balance_delta IS NULL
-      OR ${balanceIsValid(`player.${columns.currency}::text`, balance)}
+      OR ${balanceIsValid(tables, `player.${columns.currency}::text`, balance)}
         AND (${isBelowFloor('item', `${balance} + item.balance_delta`)}) IS NOT TRUE
     )`
   return sql`
     -- Lock order: the player, then the bet, in every commit. It does not wait for a locked player.
     -- Guard 3: the currency and the floor of the balance.
-    SELECT coalesce(player.${columns.currency}::text, ''), ${balance}
+    SELECT coalesce(player.${columns.currency}::text, ''), ${balanceOf(tables)}
     INTO currency, balance_before
     ${player}
     ${guard}
@@ -123,7 +144,7 @@ function lockPlayer(tables: Tables): string {
       END IF;
       EXIT guards_and_writes;
     END IF;
-    balance := balance_before::text;
+    balance := ${textOf('balance_before')};
     balance_after := balance_before + item.balance_delta;
     IF ${exceedsColumn('item', {
       afterCredit: 'balance_after',
@@ -180,6 +201,6 @@ function write(tables: Tables): string {
       IF balance_written IS DISTINCT FROM balance_after THEN
         ${raiseBalanceDiffers}
       END IF;
-      balance := balance_after::text;
+      balance := ${textOf('balance_after')};
     END IF;`
 }

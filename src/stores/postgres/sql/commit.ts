@@ -7,7 +7,9 @@ import type { Tables } from '../tables.js'
 import {
   asPlayerId,
   balanceIsValid,
+  balanceOf,
   balancePlus,
+  beforeCommit,
   betColumns,
   betRevisionQuery,
   betValues,
@@ -18,13 +20,16 @@ import {
   functionName,
   inWholeUnits,
   isBelowFloor,
+  isReadable,
   itemColumns,
   lookup,
   nextWalletTransactionId,
   raiseBalanceDiffers,
   raiseBetChanged,
+  raiseSeveralRows,
   refuseReadOnly,
   revisionMatches,
+  textOf,
   transactionColumns,
   transactionValues,
 } from './fragments.js'
@@ -47,15 +52,20 @@ export function commitFunction(tables: Tables): DatabaseFunction {
     parameters: sql`
       items text,
       balance_max numeric,
-      lock_timeout_ms integer`,
+      lock_timeout_ms integer,
+      has_triggers boolean,
+      commit_follows boolean,
+      durable boolean`,
     returns: sql`
-      TABLE (item_index integer, verdict text, currency text, balance text, wallet_transaction_id text)
-      LANGUAGE plpgsql VOLATILE ROWS 100`,
+      TABLE (item_index integer, verdict text, currency text, balance text, wallet_transaction_id text)`,
+    rows: 100,
     body: sql`
       #variable_conflict use_column
       DECLARE
         fields text[] := items::text[];
         result record;
+        changed_players text[];
+        changed_balances numeric[];
       BEGIN
         -- For all other locks. It does not wait for a locked player.
         PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
@@ -70,6 +80,13 @@ export function commitFunction(tables: Tables): DatabaseFunction {
           IF NOT result.balance_is_expected THEN
             ${raiseBalanceDiffers}
           END IF;
+          IF NOT result.rows_are_single THEN
+            ${raiseSeveralRows}
+          END IF;
+          IF has_triggers AND result.changed_player IS NOT NULL THEN
+            changed_players := changed_players || result.changed_player;
+            changed_balances := changed_balances || result.changed_balance;
+          END IF;
           item_index := result.item_index;
           verdict := result.verdict;
           currency := result.currency;
@@ -77,8 +94,28 @@ export function commitFunction(tables: Tables): DatabaseFunction {
           wallet_transaction_id := result.wallet_transaction_id;
           RETURN NEXT;
         END LOOP;
+
+        ${beforeCommit(readBack(tables))}
       END`,
   })
+}
+
+/** The balances of the changed players in the table: triggers may have changed them after the UPDATE. */
+function readBack({ players }: Tables): string {
+  const { table, columns } = players
+  return sql`
+    PERFORM FROM unnest(changed_players, changed_balances) AS changed (player_id, balance)
+    ${lookup(
+      sql`
+        SELECT player.${columns.balance}::numeric AS balance
+        FROM ${table} player
+        WHERE player.${columns.id} = ${asPlayerId({ players }, 'changed.player_id')}`,
+      'stored',
+    )}
+    WHERE stored.balance IS DISTINCT FROM changed.balance;
+    IF found THEN
+      ${raiseBalanceDiffers}
+    END IF;`
 }
 
 /** The inputs of the statement as SQL: variable names or parameters. */
@@ -106,13 +143,16 @@ export function commitQuery(tables: Tables, inputs: CommitInputs): string {
       item.item_index,
       item.verdict,
       item.player_currency AS currency,
-      coalesce(changed_player.balance, item.player_balance)::text AS balance,
+      ${textOf('coalesce(changed_player.balance, item.player_balance)')} AS balance,
       CASE WHEN item.verdict = 'committed' THEN item.wallet_transaction_id END AS wallet_transaction_id,
       (SELECT count(*) FROM judged stored WHERE stored.verdict = 'committed' AND stored.bet_is_stored)
         = (SELECT count(*) FROM changed_bet) AS all_bets_changed,
       item.verdict <> 'committed'
         OR item.balance_delta IS NULL
-        OR changed_player.is_expected IS TRUE AS balance_is_expected
+        OR changed_player.is_expected IS TRUE AS balance_is_expected,
+      (SELECT count(*) FROM changed_player) <= (SELECT count(*) FROM balance_change) AS rows_are_single,
+      changed_player.player_id AS changed_player,
+      changed_player.balance AS changed_balance
     FROM judged item
     LEFT JOIN changed_player ON changed_player.player_id = item.player_id`
 }
@@ -138,14 +178,15 @@ function checkedItems(tables: Tables, { fields }: CommitInputs): string {
     )`
 }
 
-function lockedPlayers({ players }: Tables): string {
-  const { id, currency, balance } = players.columns
+function lockedPlayers(tables: Tables): string {
+  const { players } = tables
+  const { id, currency } = players.columns
   return sql`
     locked AS MATERIALIZED (
       SELECT
         player.${id}::text AS player_id,
         coalesce(player.${currency}::text, '') AS currency,
-        player.${balance}::numeric AS balance
+        ${balanceOf(tables)} AS balance
       FROM ${players.table} player
       WHERE player.${id} = ANY (ARRAY(
         SELECT ${asPlayerId({ players }, 'item.player_id')} FROM checked item WHERE item.is_new
@@ -173,7 +214,7 @@ function judgedItems(tables: Tables, { balanceMax }: CommitInputs): string {
               WHERE unlocked.${players.columns.id} = ${asPlayerId(tables, 'item.player_id')}
             ), 'conflict')
           WHEN item.balance_delta IS NULL THEN 'committed'
-          WHEN NOT ${balanceIsValid('player.currency', 'player.balance')} THEN 'conflict' -- guard 3
+          WHEN NOT ${balanceIsValid(tables, 'player.currency', 'player.balance')} THEN 'conflict' -- guard 3
           WHEN ${isBelowFloor('item', `${afterDebits} + item.balance_delta`)}
             THEN 'conflict' -- guard 3, the floor
           WHEN ${exceedsColumn('item', {
@@ -294,6 +335,7 @@ function changedPlayers(tables: Tables): string {
       RETURNING
         change.player_id,
         player.${balance}::numeric AS balance,
-        player.${balance}::numeric = change.balance_before + change.delta AS is_expected
+        player.${balance}::numeric = change.balance_before + change.delta
+          AND ${isReadable(`player.${balance}::numeric`)} AS is_expected
     )`
 }

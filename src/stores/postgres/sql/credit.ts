@@ -26,8 +26,7 @@ export function creditFunction(tables: Tables): DatabaseFunction {
       settlement_type text,
       amount numeric`,
     returns: sql`
-      void
-      LANGUAGE plpgsql VOLATILE`,
+      void`,
     body: sql`
       DECLARE
         known_bet record;

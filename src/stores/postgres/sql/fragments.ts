@@ -25,14 +25,16 @@ export const functionName = ({ optionSet }: Tables, name: string) =>
 export const creditFunctionName = `credit_bet_v${schemaVersion}`
 
 /**
- * Settings of every function: look up rows by index, with one generic plan per connection. There is no
- * search_path, because all names have their schema; and triggers on the operator's tables run under these
- * settings too.
+ * Settings of every function: look up rows by index, with one generic plan per connection; and NULL in the text of an
+ * array is NULL, whatever the session says. There is no search_path, because all names have their schema; and triggers
+ * on the operator's tables run under these settings too.
  */
-const functionSettings = sql`
-  SET jit = off
-  SET plan_cache_mode = force_generic_plan
-  SET enable_seqscan = off`
+const functionSettings = [
+  'jit=off',
+  'plan_cache_mode=force_generic_plan',
+  'enable_seqscan=off',
+  'array_nulls=on',
+]
 
 /**
  * A commit that changes nothing. Standbys confirm commits in order: its answer confirms all before it, also one whose
@@ -40,40 +42,82 @@ const functionSettings = sql`
  */
 export const emptyCommit = "pg_logical_emit_message(true, 'bet-wallet', '')"
 
-/** A function of the library's schema. */
+/** A function or procedure of the library's schema. */
 export interface DatabaseFunction {
   name: string
   /** As the catalog keeps it, in `pg_proc.prosrc`. */
   body: string
+  /** What else of it decides what a call does, as {@link attributesOf} reads it. */
+  attributes: string
   definition: string
 }
 
-/** The parts of CREATE FUNCTION. */
+/**
+ * Of a row of pg_proc: procedure or function, language, volatility, parallel safety, SECURITY DEFINER, STRICT, and
+ * settings. A STABLE function would read with the snapshot of its caller, taken before it waited for a table's lock.
+ */
+export const attributesOf = (row: string) => sql`
+  concat_ws(
+    ' ', ${row}.prokind,
+    (SELECT language.lanname FROM pg_catalog.pg_language language WHERE language.oid = ${row}.prolang),
+    ${row}.provolatile, ${row}.proparallel, ${row}.prosecdef, ${row}.proisstrict,
+    array_to_string(${row}.proconfig, ' ')
+  )`
+
+/** The parts of CREATE FUNCTION or CREATE PROCEDURE. */
 interface FunctionParts {
   name: string
   /** Lines of `--` above it. */
   comment: string
   parameters: string
-  /** With language, volatility and rows. */
-  returns: string
   body: string
 }
 
 export function defineFunction(
   { schema }: Tables,
-  { name, comment, parameters, returns, body }: FunctionParts,
+  { name, comment, parameters, returns, rows, body }: FunctionParts & { returns: string; rows?: number },
 ): DatabaseFunction {
   return {
     name,
     body: `\n${body}\n`,
+    attributes: `f plpgsql v u f f ${functionSettings.join(' ')}`,
     definition: sql`
       ${comment}
       CREATE OR REPLACE FUNCTION ${schema}.${name}(
         ${parameters}
       )
       RETURNS ${returns}
-      ${functionSettings}
+      LANGUAGE plpgsql VOLATILE${rows === undefined ? '' : ` ROWS ${rows}`}
+      ${functionSettings.map(setting => `SET ${setting.replace('=', ' = ')}`).join('\n')}
       AS ${dollarQuoted('function', body)}`,
+  }
+}
+
+/**
+ * A procedure that is a database transaction of its own: in one that other code left open, its COMMIT is an error
+ * (2D000), and nothing is done. It has no settings, with which COMMIT is not allowed.
+ */
+export function defineProcedure(
+  { schema }: Tables,
+  { name, comment, parameters, body }: FunctionParts,
+): DatabaseFunction {
+  const block = sql`
+    BEGIN
+      COMMIT;
+      ${body}
+    END`
+  return {
+    name,
+    body: `\n${block}\n`,
+    attributes: 'p plpgsql v u f f',
+    definition: sql`
+      ${comment}
+      CREATE OR REPLACE PROCEDURE ${schema}.${name}(
+        ${parameters},
+        OUT result text
+      )
+      LANGUAGE plpgsql
+      AS ${dollarQuoted('procedure', block)}`,
   }
 }
 
@@ -249,12 +293,66 @@ export const fromStoredTransaction = ({ schema }: Pick<Tables, 'schema'>, item: 
 export const revisionMatches = (storedRevision: string) =>
   `coalesce(${storedRevision}, 0) = item.bet_revision - 1`
 
-/** Guard 3, of an `item` that changes the balance. A balance that is NULL or not finite cannot be changed. */
-export const balanceIsValid = (currency: string, balance: string) => sql`
-  (
-    ${currency} = item.balance_currency
-    AND abs(${balance}) < 'Infinity'
-  ) IS TRUE`
+/**
+ * Guard 3, of an `item` that changes the balance. A balance that is NULL or not finite cannot be changed; one that
+ * `load` could not read, before or after, must not be.
+ */
+export function balanceIsValid({ players }: Tables, currency: string, balance: string): string {
+  const both = [balance, `${balance} + item.balance_delta`].map(amount => `AND ${isReadable(amount)}`)
+  return sql`
+    (
+      ${[
+        `${currency} = item.balance_currency`,
+        `AND abs(${balance}) < 'Infinity'`,
+        ...(players.balanceType === 'minor-units' ? [] : both),
+      ].join('\n')}
+    ) IS TRUE`
+}
+
+/** Whether an amount has at most 40 digits, as a decimal of the contract. Nearly every amount is short. */
+export const isReadable = (amount: string) => sql`
+  CASE
+    WHEN abs(${amount}) < 1e20
+      AND scale(${amount}) <= 20
+      THEN true
+    ELSE length(translate(
+      trim_scale(${amount})::text, '-.', ''
+    )) <= 40
+  END`
+
+/** A readable amount as text: the zeros at its end may be too many. */
+export const textOf = (amount: string) => sql`
+  CASE
+    WHEN abs(${amount}) < 1e20
+      AND scale(${amount}) <= 20
+      THEN ${amount}
+    ELSE trim_scale(${amount})
+  END::text`
+
+/** The name of the function that reports a balance column of another type. */
+export const refuseBalanceType = 'refuse_balance_type'
+
+/**
+ * The balance of the row `player` as a numeric. An amount is misread where the column has been changed to another
+ * type: 90.00 to 9000 minor units. A domain has the type that is below it.
+ */
+export function balanceOf(tables: Tables): string {
+  const { columns, balanceType } = tables.players
+  const balance = `player.${columns.balance}`
+  const isOfType = {
+    numeric: `pg_typeof(${balance} - ${balance}) = 'numeric'::regtype`,
+    text: `pg_typeof(${balance} || ${balance}) = 'text'::regtype`,
+    'minor-units': sql`
+      pg_typeof(${balance} - ${balance})
+        = ANY ('{smallint,integer,bigint}'::regtype[])`,
+  }[balanceType]
+  return sql`
+    CASE
+      WHEN ${isOfType}
+        THEN ${balance}::numeric
+      ELSE ${tables.schema}.${functionName(tables, refuseBalanceType)}(pg_typeof(${balance}))
+    END`
+}
 
 /** Guard 3: the floor. */
 export const isBelowFloor = (item: string, balanceAfter: string) => `${balanceAfter} < ${item}.balance_floor`
@@ -292,12 +390,40 @@ export function inWholeUnits(
 }
 
 /**
+ * Where COMMIT follows at once: the last statements of the database transaction.
+ *
+ * @param readBack compares the balances with those in the table
+ */
+export const beforeCommit = (readBack: string) => sql`
+  -- Triggers may wait for the COMMIT, change a balance once more, or switch off that a commit waits for the disk.
+  IF has_triggers THEN
+    IF commit_follows THEN
+      SET CONSTRAINTS ALL IMMEDIATE;
+    END IF;
+    ${readBack}
+  END IF;
+  IF durable AND current_setting('synchronous_commit') IN ('off', 'local') THEN
+    PERFORM ${waitForDisk};
+  END IF;`
+
+/** Lets the COMMIT of this database transaction wait for the disk and the standbys, whoever has switched it off. */
+export const waitForDisk = sql`
+  set_config('synchronous_commit', 'on', true)
+  WHERE current_setting('synchronous_commit') = 'off'
+    OR current_setting('synchronous_commit') = 'local' AND current_setting('synchronous_standby_names') <> ''`
+
+/**
  * A writer that does not lock the player, such as SQL by hand, has changed the bet after its revision was
  * read.
  */
 export const raiseBetChanged = sql`
   RAISE EXCEPTION 'bet-wallet: another writer changed the bet during this commit'
     USING ERRCODE = 'serialization_failure';`
+
+/** Of a view that returns a player twice. */
+export const raiseSeveralRows = sql`
+  RAISE EXCEPTION 'bet-wallet: the players'' table has several rows for one player'
+    USING ERRCODE = 'cardinality_violation';`
 
 /** The player's balance after the update is not the one computed. */
 export const raiseBalanceDiffers = sql`

@@ -5,14 +5,20 @@ import { lines, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import {
   asPlayerId,
+  balanceOf,
   betQuery,
   type DatabaseFunction,
   defineFunction,
+  defineProcedure,
   emptyCommit,
   fromStoredTransaction,
   functionName,
   lookup,
+  refuseBalanceType,
+  textOf,
+  waitForDisk,
 } from './fragments.js'
+import { literal } from './quoting.js'
 
 /** `load_v1`, called with a JSON array of keys. */
 export function loadFunction(tables: Tables): DatabaseFunction {
@@ -22,11 +28,12 @@ export function loadFunction(tables: Tables): DatabaseFunction {
       -- Every function below has the same settings: one generic plan per connection, made of index lookups. They
       -- hold for triggers that the function fires too. No search_path is set, because all names have their schema.
 
-      -- Returns player, bet and transaction for each key, a JSON array. Read-only.`,
+      -- Returns player, bet and transaction for each key, a JSON array. Read-only, but VOLATILE: its statement takes
+      -- its snapshot when it has the locks of the tables. A table that was rewritten meanwhile is empty to an older one.`,
     parameters: 'keys text',
     returns: sql`
-      TABLE (key_index integer, currency text, balance text, bet json, transaction json)
-      LANGUAGE plpgsql STABLE ROWS 100`,
+      TABLE (key_index integer, currency text, balance text, bet json, transaction json)`,
+    rows: 100,
     body: sql`
       #variable_conflict use_column
       BEGIN
@@ -45,35 +52,57 @@ export function loadFunction(tables: Tables): DatabaseFunction {
  * `load_confirmed_v1`: the same, from a server that proves that it is the primary. It reads, and then writes an
  * empty message to the WAL: the commit of this statement waits for the disk and for the synchronous standbys, as
  * every commit does. A former primary never gets their confirmation.
+ *
+ * In stricter isolation levels all statements would read with one snapshot, older than the locks.
  */
-export function loadConfirmedFunction(tables: Tables): DatabaseFunction {
-  return defineFunction(tables, {
+export function loadConfirmedProcedure(tables: Tables): DatabaseFunction {
+  return defineProcedure(tables, {
     name: functionName(tables, 'load_confirmed'),
     comment: sql`
-      -- The same as load, and then an empty commit: its answer proves that this server is the primary.`,
-    parameters: 'keys text',
-    returns: sql`
-      TABLE (key_index integer, currency text, balance text, bet json, transaction json)
-      LANGUAGE plpgsql VOLATILE ROWS 100`,
+      -- The same as load, as JSON, and then an empty commit: its answer proves that this server is the primary.`,
+    parameters: sql`
+      keys text,
+      durable boolean`,
+    body: sql`
+      SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+      SELECT json_agg(loaded) INTO result FROM ${tables.schema}.${functionName(tables, 'load')}(keys) loaded;
+      IF result IS NOT NULL THEN
+        PERFORM ${emptyCommit};
+      END IF;
+      IF durable THEN
+        PERFORM ${waitForDisk};
+      END IF;`,
+  })
+}
+
+/** Called where the balance column has another type than the options say. */
+export function refuseBalanceTypeFunction(tables: Tables): DatabaseFunction {
+  const { players } = tables
+  const options = `players.balanceType ${players.balanceType}`
+  return defineFunction(tables, {
+    name: functionName(tables, refuseBalanceType),
+    comment: sql`
+      -- For a balance column whose type was changed while processes run.`,
+    parameters: 'balance_type regtype',
+    returns: 'numeric',
     body: sql`
       BEGIN
-        RETURN QUERY
-          SELECT loaded.* FROM ${tables.schema}.${functionName(tables, 'load')}(keys) loaded;
-        IF found THEN
-          PERFORM ${emptyCommit};
-        END IF;
+        RAISE EXCEPTION 'bet-wallet: the balance column is % now, and the store runs with %', balance_type,
+          ${literal(options)}
+          USING ERRCODE = 'datatype_mismatch',
+            HINT = 'Migrate with the options of the new type, and start the processes with them';
       END`,
   })
 }
 
 /** @param keys the SQL of the JSON array */
 export function loadQuery(tables: Tables, keys: string): string {
-  const { id, currency, balance } = tables.players.columns
+  const { id, currency } = tables.players.columns
   return sql`
     SELECT
       key.key_index,
       player.currency,
-      player.balance,
+      ${textOf('player.balance')},
       CASE WHEN bet.bet_id IS NOT NULL THEN json_build_object(
         ${jsonFields('bet', ['player_id', 'currency', 'stake', 'status', ...creditColumns, 'revision'])}
       ) END,
@@ -87,7 +116,7 @@ export function loadQuery(tables: Tables, keys: string): string {
     )
     ${lookup(
       sql`
-        SELECT coalesce(player.${currency}::text, '') AS currency, player.${balance}::text AS balance
+        SELECT coalesce(player.${currency}::text, '') AS currency, ${balanceOf(tables)} AS balance
         FROM ${tables.players.table} player
         WHERE player.${id} = ${asPlayerId(tables, 'key.player_id')}`,
       'player',

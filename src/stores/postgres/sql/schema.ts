@@ -5,10 +5,11 @@ import { lines, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import { balanceRuleFunction } from './balance-rule.js'
 import { commitFunction } from './commit.js'
+import { commitAloneProcedure } from './commit-alone.js'
 import { commitOneFunction } from './commit-one.js'
 import { creditFunction } from './credit.js'
 import { type DatabaseFunction, nextWalletTransactionId } from './fragments.js'
-import { loadConfirmedFunction, loadFunction } from './load.js'
+import { loadConfirmedProcedure, loadFunction, refuseBalanceTypeFunction } from './load.js'
 import { optionsTable, refuseOtherOptions, registerOptions } from './options.js'
 import { dollarQuoted, literal } from './quoting.js'
 import { betCheck, ruleFunctions, transactionCheck } from './rules.js'
@@ -21,9 +22,12 @@ import { schemaVersion } from './version.js'
 export function functionsOf(tables: Tables): DatabaseFunction[] {
   return [
     loadFunction(tables),
-    loadConfirmedFunction(tables),
+    loadConfirmedProcedure(tables),
     commitFunction(tables),
     commitOneFunction(tables),
+    commitAloneProcedure(tables, 'commit'),
+    commitAloneProcedure(tables, 'commit_one'),
+    refuseBalanceTypeFunction(tables),
     balanceRuleFunction(tables),
     creditFunction(tables),
   ]

@@ -1,0 +1,26 @@
+/** The commits as procedures, for clients that cannot tell whether other code left a database transaction open. */
+
+import { sql } from '../../database/sql-text.js'
+import type { Tables } from '../tables.js'
+import { type DatabaseFunction, defineProcedure, functionName } from './fragments.js'
+
+/** `commit_alone_v1` or `commit_one_alone_v1`: the same as the function, as JSON, and a database transaction of its own. */
+export function commitAloneProcedure(tables: Tables, commit: 'commit' | 'commit_one'): DatabaseFunction {
+  const isOne = commit === 'commit_one'
+  return defineProcedure(tables, {
+    name: functionName(tables, `${commit}_alone`),
+    comment: `-- The same as ${commit}, as JSON. Inside another database transaction it is an error.`,
+    parameters: sql`
+      items text,
+      balance_max numeric,${isOne ? '\nbalance_length integer,' : ''}
+      lock_timeout_ms integer,
+      has_triggers boolean,
+      commit_follows boolean,
+      durable boolean`,
+    body: sql`
+      SELECT json_agg(committed) INTO result
+      FROM ${tables.schema}.${functionName(tables, commit)}(
+        items, balance_max,${isOne ? ' balance_length,' : ''} lock_timeout_ms, has_triggers, commit_follows, durable
+      ) committed;`,
+  })
+}

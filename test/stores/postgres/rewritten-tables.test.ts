@@ -1,0 +1,112 @@
+/**
+ * Tables that are rewritten or replaced while a load waits for their lock. PostgreSQL does not keep their old rows for
+ * older snapshots: to such a snapshot they are empty, and known players and bets would be unknown, finally.
+ */
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { freshDatabase } from '../../postgres/fresh-database.js'
+import { longTimeouts, openWallet, placing, until } from './wallet.js'
+
+const { pool: admin, url, drop } = await freshDatabase({ pool: { max: 20 } })
+afterAll(drop)
+
+const keys = { operation: 'placebet', transactionId: 'place-1', playerId: 'alice', betId: 'bet-1' } as const
+
+const accounts = `CREATE TABLE SCHEMA.accounts (id text PRIMARY KEY, currency text, balance numeric(20,2))`
+const filled = `INSERT INTO SCHEMA.accounts VALUES ('alice', 'EUR', 100)`
+const legacyColumns = ['bet_paid', 'voided', 'cashout']
+  .flatMap(type => ['live', 'reversed', 'owed'].map(part => `NULL::numeric AS ${type}_${part}`))
+  .join(', ')
+
+/** The tables of the PAM, and what another session does to them in one database transaction. */
+const cases: [name: string, ddl: string, rewrite: string][] = [
+  ['ALTER COLUMN TYPE', '', 'ALTER TABLE SCHEMA.accounts ALTER balance TYPE numeric(20,2) USING balance + 0'],
+  [
+    'a new column with a volatile default',
+    '',
+    'ALTER TABLE SCHEMA.accounts ADD note text DEFAULT random()::text',
+  ],
+  ['SET UNLOGGED', '', 'ALTER TABLE SCHEMA.accounts SET UNLOGGED'],
+  [
+    'TRUNCATE and reload',
+    '',
+    `CREATE TEMP TABLE copied ON COMMIT DROP AS TABLE SCHEMA.accounts; TRUNCATE SCHEMA.accounts;
+      INSERT INTO SCHEMA.accounts TABLE copied`,
+  ],
+  [
+    'a new table under the name of the old one',
+    '',
+    `CREATE TABLE SCHEMA.new (LIKE SCHEMA.accounts INCLUDING ALL); INSERT INTO SCHEMA.new TABLE SCHEMA.accounts;
+      ALTER TABLE SCHEMA.accounts RENAME TO old; ALTER TABLE SCHEMA.new RENAME TO accounts`,
+  ],
+  [
+    'another table, filled now, under the name of the old one',
+    'CREATE TABLE SCHEMA.new (LIKE SCHEMA.accounts INCLUDING ALL)',
+    `INSERT INTO SCHEMA.new TABLE SCHEMA.accounts;
+      ALTER TABLE SCHEMA.accounts RENAME TO old; ALTER TABLE SCHEMA.new RENAME TO accounts`,
+  ],
+  [
+    'a partition in place of another',
+    `ALTER TABLE SCHEMA.accounts RENAME TO first; CREATE TABLE SCHEMA.second (LIKE SCHEMA.first INCLUDING ALL);
+      CREATE TABLE SCHEMA.accounts (LIKE SCHEMA.first INCLUDING ALL) PARTITION BY LIST (id);
+      ALTER TABLE SCHEMA.accounts ATTACH PARTITION SCHEMA.first DEFAULT`,
+    `ALTER TABLE SCHEMA.accounts DETACH PARTITION SCHEMA.first; INSERT INTO SCHEMA.second TABLE SCHEMA.first;
+      ALTER TABLE SCHEMA.accounts ATTACH PARTITION SCHEMA.second DEFAULT`,
+  ],
+  [
+    'a partition that is rewritten',
+    `ALTER TABLE SCHEMA.accounts RENAME TO first;
+      CREATE TABLE SCHEMA.accounts (LIKE SCHEMA.first INCLUDING ALL) PARTITION BY LIST (id);
+      ALTER TABLE SCHEMA.accounts ATTACH PARTITION SCHEMA.first DEFAULT`,
+    'ALTER TABLE SCHEMA.first SET UNLOGGED',
+  ],
+  [
+    'the base table of a view',
+    'ALTER TABLE SCHEMA.accounts RENAME TO base; CREATE VIEW SCHEMA.accounts AS TABLE SCHEMA.base',
+    'ALTER TABLE SCHEMA.base SET UNLOGGED',
+  ],
+  [
+    'a view over another table',
+    `ALTER TABLE SCHEMA.accounts RENAME TO base; CREATE VIEW SCHEMA.accounts AS TABLE SCHEMA.base;
+      CREATE TABLE SCHEMA.other (LIKE SCHEMA.base INCLUDING ALL)`,
+    `LOCK TABLE SCHEMA.base; INSERT INTO SCHEMA.other TABLE SCHEMA.base; CREATE OR REPLACE VIEW SCHEMA.accounts AS TABLE SCHEMA.other`,
+  ],
+  ['bets', '', 'ALTER TABLE SCHEMA.bets SET UNLOGGED'],
+  ['transactions', '', 'ALTER TABLE SCHEMA.transactions ADD note text DEFAULT random()::text'],
+  ['the table behind the view of legacy bets', '', 'ALTER TABLE SCHEMA.old_bets SET UNLOGGED'],
+]
+
+describe.each(['read committed', 'serializable'])('a confirmed load in %s', isolation => {
+  test.each(cases)('that waits for %s finds all records', async (_, ddl, rewrite) => {
+    const wallet = await openWallet({
+      ...{ admin, url },
+      ddl: `${accounts}; ${filled}; ${ddl};
+        CREATE TABLE SCHEMA.old_bets (bet_id text PRIMARY KEY, player_id text, currency text, stake numeric, status text);
+        CREATE VIEW SCHEMA.legacy AS SELECT *, ${legacyColumns} FROM SCHEMA.old_bets;
+        INSERT INTO SCHEMA.old_bets VALUES ('legacy-1', 'alice', 'EUR', 5, 'PLACED')`,
+      options: {
+        ...longTimeouts,
+        players: { table: 'SCHEMA.accounts', id: 'id', currency: 'currency', balance: 'balance' },
+        legacyBets: 'SCHEMA.legacy',
+      },
+      pool: { options: `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}` },
+    })
+    onTestFinished(() => wallet.close())
+    const { store } = wallet
+    expect(await store.commit(placing())).toMatchObject({ status: 'committed' })
+    const load = () =>
+      Promise.all([store.loadConfirmed(keys), store.loadConfirmed({ ...keys, betId: 'legacy-1' })])
+    const before = await load()
+    expect(before).toMatchObject([
+      { player: { playerId: 'alice' }, bet: { stake: '30' }, transaction: { delta: '-30' } },
+      { player: { playerId: 'alice' }, bet: { stake: '5' } },
+    ])
+
+    const other = await wallet.otherSession()
+    await other.query('BEGIN')
+    await other.query(rewrite.replaceAll('SCHEMA', wallet.schema))
+    const loads = load()
+    await until(async () => (await wallet.waiting()).length > 0)
+    await other.query('COMMIT')
+    expect(await loads).toEqual(before)
+  })
+})
