@@ -1,0 +1,193 @@
+/** Sessions, triggers, tables and functions that other code has changed: noticed at start, or where the commit ends. */
+import { createPostgresStore, migratePostgres, type PostgresStoreOptions } from 'bet-wallet/postgres'
+import pg from 'pg'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { freshDatabase } from '../../postgres/fresh-database.js'
+import { endOf, openWallet, placing } from './wallet.js'
+
+const { pool: admin, url, drop } = await freshDatabase({ pool: { max: 20 } })
+afterAll(drop)
+
+const keys = { operation: 'placebet', transactionId: 'place-1', playerId: 'alice', betId: 'bet-1' } as const
+const accounts = `CREATE TABLE SCHEMA.accounts (id text PRIMARY KEY, currency text, balance numeric);
+  INSERT INTO SCHEMA.accounts VALUES ('alice', 'EUR', 100), ('bob', 'EUR', 100)`
+const players = { table: 'SCHEMA.accounts', id: 'id', currency: 'currency', balance: 'balance' }
+
+async function open(ddl: string, more: Partial<Parameters<typeof openWallet>[0]> = {}) {
+  const wallet = await openWallet({ admin, url, ddl: `${accounts}; ${ddl}`, options: { players }, ...more })
+  onTestFinished(() => wallet.close())
+  return wallet
+}
+
+/** What a start says of a players' table. */
+async function startError(ddl: string, options: PostgresStoreOptions = {}, where = admin) {
+  const schema = `other_${Math.random().toString(36).slice(2)}`
+  await admin.query(`CREATE SCHEMA ${schema}; ${ddl.replaceAll('SCHEMA', schema)}`)
+  const all = { ...options, schema, players: { ...players, table: `${schema}.accounts` } }
+  await migratePostgres(admin, all)
+  return await endOf(createPostgresStore(where, all).ready())
+}
+
+test('a client that cannot tell, with an open database transaction of other code: nothing is answered ok', async () => {
+  const wallet = await open('')
+  const single = new pg.Client({ connectionString: url })
+  await single.connect()
+  onTestFinished(() => single.end())
+  const client = { query: (text: string, values?: unknown[]) => single.query(text, values) }
+  const store = createPostgresStore(client, {
+    schema: wallet.schema,
+    players: { ...players, table: `${wallet.schema}.accounts` },
+  })
+  await store.ready()
+  expect(await store.commit(placing({ n: 1 }))).toMatchObject({ status: 'committed', balance: '70' })
+  await single.query('BEGIN')
+  expect(await store.commit(placing({ n: 2 }))).toEqual({ status: 'unavailable' })
+  await single.query('ROLLBACK')
+  await single.query('BEGIN')
+  expect(await endOf(store.loadConfirmed(keys))).toMatchObject({ code: 'UNAVAILABLE' })
+  await single.query('ROLLBACK')
+  const both = await Promise.all([3, 4].map(n => store.commit(placing({ n, amount: '1' }))))
+  expect(both).toMatchObject([{ status: 'committed' }, { status: 'committed' }])
+  expect(await wallet.recorded()).toEqual([
+    'placebet place-1 -30',
+    'placebet place-3 -1',
+    'placebet place-4 -1',
+  ])
+})
+
+describe('synchronous_commit off when a commit ends', () => {
+  const loosen = `CREATE FUNCTION SCHEMA.loosen() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN PERFORM set_config('synchronous_commit', 'off', true); RETURN NULL; END $$;`
+  const triggerOf = (kind: string) =>
+    `CREATE ${kind} loosen AFTER UPDATE ON SCHEMA.accounts ${kind === 'TRIGGER' ? '' : 'DEFERRABLE INITIALLY DEFERRED'}
+      FOR EACH ROW EXECUTE FUNCTION SCHEMA.loosen()`
+  /** The setting at COMMIT, as the same database transaction sees it after the function. */
+  async function settingAfter(ddl: string): Promise<string | undefined> {
+    const wallet = await open(`${loosen} ${ddl}`)
+    const client = await wallet.otherSession()
+    const spy: string[] = []
+    const store = createPostgresStore(
+      {
+        query: (text: string, values?: unknown[]) => client.query(text, values),
+        async transaction(work) {
+          await client.query('BEGIN')
+          const result = await work({ query: (text, values) => client.query(text, values) })
+          const { rows } = await client.query('SHOW synchronous_commit')
+          spy.push(rows[0]?.synchronous_commit ?? '')
+          await client.query('COMMIT')
+          return result
+        },
+      },
+      {
+        schema: wallet.schema,
+        players: { ...players, table: `${wallet.schema}.accounts` },
+        async withinTransaction(run) {
+          await run("SELECT set_config('synchronous_commit', 'off', true)")
+        },
+      },
+    )
+    expect(await store.commit(placing())).toMatchObject({ status: 'committed' })
+    return spy.at(-1)
+  }
+
+  test.each([
+    ['by the hook', ''],
+    ['by a trigger', triggerOf('TRIGGER')],
+    ['by a deferred trigger', triggerOf('CONSTRAINT TRIGGER')],
+  ])('%s, with withinTransaction: it is on again', async (_, ddl) => {
+    expect(await settingAfter(ddl)).toBe('on')
+  })
+})
+
+test('a deferred trigger that changes the balance: a fault, and nothing is recorded', async () => {
+  const wallet = await open(`CREATE FUNCTION SCHEMA.rounds() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      UPDATE SCHEMA.accounts SET balance = round(balance) WHERE id = NEW.id AND balance <> round(balance);
+      RETURN NULL; END $$;
+    CREATE CONSTRAINT TRIGGER rounds AFTER UPDATE ON SCHEMA.accounts DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION SCHEMA.rounds()`)
+  const changes = ['alice', 'bob'].map((playerId, n) => placing({ playerId, n, amount: '1.4' }))
+  for (const batch of [changes.slice(0, 1), changes]) {
+    const ends = await Promise.all(batch.map(each => endOf(wallet.store.commit(each))))
+    for (const end of ends) expect(String(end)).toMatch(/is not the one written: see its triggers/)
+  }
+  expect(await wallet.recorded()).toEqual([])
+})
+
+test('a balance of more than 40 digits is not debited', async () => {
+  const wallet = await open(`UPDATE SCHEMA.accounts SET balance = 265.${'3'.repeat(39)}5`)
+  expect(await wallet.store.commit(placing())).toEqual({ status: 'conflict' })
+  const both = ['alice', 'bob'].map((playerId, n) => wallet.store.commit(placing({ playerId, n })))
+  expect(await Promise.all(both)).toEqual([{ status: 'conflict' }, { status: 'conflict' }])
+})
+
+test('zeros at the end of a balance are no digits', async () => {
+  const wallet = await open(`UPDATE SCHEMA.accounts SET balance = 265.5${'0'.repeat(45)}`)
+  expect(await wallet.store.commit(placing())).toMatchObject({ status: 'committed', balance: '235.5' })
+  expect((await wallet.store.loadConfirmed(keys)).player?.balance).toBe('235.5')
+})
+
+test.each([
+  ['numeric', 'ALTER TABLE SCHEMA.accounts ALTER balance TYPE bigint USING balance * 100'],
+  [
+    'a domain of numeric',
+    'CREATE DOMAIN SCHEMA.cents AS bigint; ALTER TABLE SCHEMA.accounts ALTER balance TYPE SCHEMA.cents USING balance * 100',
+  ],
+])('%s that becomes an integer: no amount is misread', async (_, change) => {
+  const wallet = await open('')
+  await wallet.rows(change.replaceAll('SCHEMA', wallet.schema))
+  const ends = await Promise.all([
+    endOf(wallet.store.commit(placing({ amount: '5000' }))),
+    endOf(wallet.store.loadConfirmed(keys)),
+  ])
+  expect(String(ends[0])).toMatch(/the balance column is .* now/)
+  expect(String((ends[1] as Error).cause ?? ends[1])).toMatch(/the balance column is .* now/)
+  expect(await wallet.recorded()).toEqual([])
+})
+
+test('array_nulls = off makes no difference', async () => {
+  const wallet = await open('', { pool: { options: '-c array_nulls=off' } })
+  const results = ['alice', 'bob'].map((playerId, n) => wallet.store.commit(placing({ playerId, n })))
+  expect(await Promise.all([...results, wallet.store.commit(placing({ n: 9 }))])).toMatchObject(
+    Array.from({ length: 3 }, () => ({ status: 'committed' })),
+  )
+})
+
+describe('at start', () => {
+  const table =
+    'CREATE TABLE SCHEMA.base (id text, currency text, balance numeric, PRIMARY KEY (id, currency))'
+  const view = 'CREATE VIEW SCHEMA.accounts AS TABLE SCHEMA.base'
+  test.each([
+    ['a view that may return a player twice', `${table}; ${view}`, /no unique index on .*id alone/],
+    [
+      'a view with an INSTEAD OF trigger',
+      `${table.replace('(id, currency)', '(id)')}; ${view}; CREATE FUNCTION SCHEMA.f() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN UPDATE SCHEMA.base SET balance = round(NEW.balance) WHERE id = NEW.id; RETURN NEW; END $$;
+        CREATE TRIGGER t INSTEAD OF UPDATE ON SCHEMA.accounts FOR EACH ROW EXECUTE FUNCTION SCHEMA.f()`,
+      /INSTEAD OF trigger/,
+    ],
+    [
+      'a currency whose collation is not exact',
+      `CREATE COLLATION SCHEMA.ci (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+        CREATE TABLE SCHEMA.accounts (id text PRIMARY KEY, currency text COLLATE SCHEMA.ci, balance numeric)`,
+      /collation of currency is nondeterministic/,
+    ],
+  ])('%s is refused', async (_, ddl, problem) => {
+    expect(await startError(ddl)).toMatchObject({
+      code: 'INVALID_PLAYERS_TABLE',
+      message: expect.stringMatching(problem),
+    })
+  })
+
+  test.each(['STABLE', 'SECURITY DEFINER', 'STRICT', 'RESET ALL'])(
+    'a function that became %s is noticed, and the migration repairs it',
+    async change => {
+      const { schema, store, rows } = await open('')
+      const [found] = await rows(`SELECT oid::regprocedure::text FROM pg_proc
+        WHERE pronamespace = 'SCHEMA'::regnamespace AND proname LIKE 'load\\_v1%'`)
+      await rows(`ALTER FUNCTION ${found?.[0]} ${change}`)
+      expect(await endOf(store.ready())).toMatchObject({ code: 'SCHEMA_VERSION' })
+      await migratePostgres(admin, { schema, players: { ...players, table: `${schema}.accounts` } })
+      await store.ready()
+    },
+  )
+})
