@@ -65,10 +65,13 @@ Scope
   <report>                  a row per transaction, with the columns operation, transactionId, betId,
                             amount and currency; and, if it has them, playerId, type, status and
                             transactionDate
-  --from <time>             the start of the report: 2026-11-21 or 2026-11-21T00:00:00Z (required)
+  --from <time>             the start of the report: 2026-11-21 or 2026-11-21T00:00:00Z (required);
+                            without Z, in the mapping's time zone, or in UTC
   --to <time>               its end, which is not part of it (required)
   --mapping <file.json>     the names of its columns, and its words for operations and statuses:
-                            { "columns": { "amount": "sum" }, "operations": { "BET": "placebet" } }
+                            { "columns": { "amount": "sum" }, "operations": { "BET": "placebet" } };
+                            and how dates are written that have no offset from UTC:
+                            { "dates": { "timeZone": "Europe/Berlin" } }
   --margin <duration>       how far around the range the wallet is read too, for transactions that
                             one side dates outside of the range (1h)
 

@@ -10,6 +10,8 @@ const dayMs = 86_400_000
 /** A commit that began within the day may still be running: its time is the one at which it began. */
 const settleMs = 60_000
 
+const ofDay = { isInRange: () => true, dayOf: (time: string) => time.slice(0, 10) }
+
 const invalid = (description: string) =>
   ({ ok: false, replayed: false, errorCode: 'INVALID_REQUEST', description }) as const
 
@@ -50,7 +52,7 @@ async function totalsOfDay(lookups: Pick<WalletLookups, 'transactions'>, date: s
   const to = new Date(Date.parse(from) + dayMs).toISOString()
   const totals = new SideTotals()
   for await (const transaction of lookups.transactions({ from, to })) {
-    totals.add(recordOf(transaction, () => true))
+    totals.add(recordOf(transaction, ofDay))
   }
   const rows = totalsOf(new SideTotals(), totals).map(({ operation, currency, wallet }) => {
     const { count, amount, refused } = wallet

@@ -2,6 +2,7 @@
 
 export type { KindTotal } from './collection.js'
 export { dailyTotals } from './daily-totals.js'
+export type { DateMapping } from './dates.js'
 export {
   type Difference,
   type DifferenceKind,

@@ -1,5 +1,6 @@
 /** Where the platform's report has what: its columns, and its words for operations, types and statuses. */
 import type { Operation } from '../store.js'
+import { type DateMapping, type Dates, datesOf } from './dates.js'
 import { ReconcileError, shown } from './errors.js'
 
 /** The values of a row of the platform's report. */
@@ -49,6 +50,13 @@ export interface ReportMapping {
    * @default 'unsigned'
    */
   signs?: 'unsigned' | 'player' | 'platform'
+  /**
+   * Dates without an offset from UTC need their time zone, and those that are not ISO 8601 their format:
+   * `{ timeZone: 'Europe/Berlin', format: 'dd.MM.yyyy HH:mm:ss' }`.
+   *
+   * @default ISO 8601 with an offset; days in UTC
+   */
+  dates?: DateMapping
 }
 
 /** What a word for an operation means. */
@@ -70,6 +78,7 @@ export interface Mapping {
   delimiter: string | undefined
   decimalPoint: '.' | ','
   signs: 'unsigned' | 'player' | 'platform'
+  dates: Dates
 }
 
 const operationNames: readonly Operation[] = ['placebet', 'settlement', 'unsettlement', 'rollbackbet']
@@ -86,10 +95,11 @@ const invalid = (problem: string): never => {
 /** @throws {ReconcileError} `INVALID_MAPPING`, naming the part */
 export function mappingOf(given: ReportMapping = {}): Mapping {
   checkNames('the mapping', given, [
-    ...['columns', 'operations', 'types', 'statuses', 'delimiter', 'decimalPoint', 'signs'],
+    ...['columns', 'operations', 'types', 'statuses', 'delimiter', 'decimalPoint', 'signs', 'dates'],
   ])
   const { columns = {}, delimiter, decimalPoint = '.', signs = 'unsigned' } = given
   checkNames('columns', columns, fields)
+  if (given.dates !== undefined) checkNames('dates', given.dates, ['timeZone', 'format'])
   if (delimiter !== undefined && (typeof delimiter !== 'string' || !/^[^"\r\n]$/.test(delimiter))) {
     invalid('delimiter must be one character, no quote and no line end')
   }
@@ -128,6 +138,7 @@ export function mappingOf(given: ReportMapping = {}): Mapping {
     delimiter,
     decimalPoint,
     signs,
+    dates: datesOf(given.dates, invalid),
   }
 }
 

@@ -36,7 +36,7 @@ ${foot}`
 }
 
 function head(reconciliation: Reconciliation): Markup {
-  const { verdict, from, to, rows, durationMs, currencies } = reconciliation
+  const { verdict, from, to, timeZone, rows, durationMs, currencies } = reconciliation
   const time = (iso: string) => html`<time datetime="${iso}">${momentText(iso)}</time>`
   const isEqual = verdict === 'equal'
   return html`<header class="head ${isEqual ? 'pass' : verdict === 'different' ? 'fail' : 'warn'}">
@@ -45,6 +45,7 @@ ${verdictBlock(isEqual, verdictWords[verdict], verdictSentence(reconciliation))}
 <div class="protocol">${factList([
     ['From', time(from)],
     ['To', time(to)],
+    ['Days', timeZone],
     [
       'Report',
       `${countText(rows.report, 'row')}, ${numberText(rows.outside)} more outside of the range, ${numberText(rows.ignored)} ignored`,

@@ -17,13 +17,13 @@ import {
 } from './entry.js'
 import { ReconcileError } from './errors.js'
 import { type JudgeContext, judgeBet, limitedLookups } from './judge.js'
-import { mappingOf, type ReportMapping } from './mapping.js'
+import { type Mapping, mappingOf, type ReportMapping } from './mapping.js'
 import { comparePartition } from './pairs.js'
 import { type OpenedReport, openReport } from './report-rows.js'
 import { createSpool, linesOf, partitionOf, partitions, type Spool } from './spool.js'
 import type { ReportSource } from './text-chunks.js'
 import { type CurrencyTotal, currencyTotalsOf, SideTotals, type Total, totalsOf } from './totals.js'
-import { recordOf } from './wallet-records.js'
+import { recordOf, type WalletRange } from './wallet-records.js'
 
 /** What is compared. */
 export interface ReconcileOptions {
@@ -39,7 +39,10 @@ export interface ReconcileOptions {
    * better; without them, only the range is known.
    */
   lookups: Pick<WalletLookups, 'transactions'> & Partial<Pick<WalletLookups, 'transaction' | 'bet'>>
-  /** The range that the report covers, [from, to): UTC, ISO 8601; a date stands for its beginning. */
+  /**
+   * The range that the report covers, [from, to): ISO 8601; a date stands for its beginning. Without `Z`, it is of the
+   * mapping's time zone; of UTC, if the mapping has none.
+   */
   from: string
   to: string
   /**
@@ -75,6 +78,8 @@ export interface Reconciliation extends Collected {
   verdict: 'equal' | 'different' | 'nothing-compared'
   from: string
   to: string
+  /** Of the days: that of the mapping, or UTC. */
+  timeZone: string
   rows: {
     /** Rows of the report that are within the range. */
     report: number
@@ -112,14 +117,14 @@ const check: OptionChecks = optionChecks(message => {
 export async function reconcile(options: ReconcileOptions): Promise<Reconciliation> {
   const startedMs = performance.now()
   const settings = settingsOf(options)
-  const { from, to, isInRange } = settings
+  const { from, to, isInRange, mapping } = settings
   const notes: string[] = []
   const sides = { report: createSpool(), wallet: createSpool(), findings: createSpool() }
   const collection = createCollection(settings.differencesMax, difference =>
     options.onDifference?.(difference),
   )
   try {
-    const opened = await openReport(options.report, mappingOf(options.mapping), isInRange)
+    const opened = await openReport(options.report, mapping, isInRange)
     const notCompared = notComparedBy(opened, notes)
     const read = new Reading(options)
     const report = await read.report(opened, notCompared, sides.report)
@@ -133,7 +138,7 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
         compared.rows.refusedAlone += 1
       },
       lookups: limitedLookups(options.lookups, settings.lookupsMax, note => notes.push(note)),
-      recordOf: transaction => recordOf(transaction, isInRange),
+      recordOf: transaction => recordOf(transaction, settings),
     })
     const totals = totalsOf(report.totals, wallet.totals)
     const currencies = currencyTotalsOf(totals)
@@ -144,7 +149,7 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
     const { outside } = report
     return {
       verdict: isEmpty ? 'nothing-compared' : isEqual ? 'equal' : 'different',
-      ...{ from, to },
+      ...{ from, to, timeZone: mapping.dates.timeZone },
       rows: {
         report: report.rows,
         ignored: opened.ignored(),
@@ -163,13 +168,13 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
   }
 }
 
-interface Settings {
+interface Settings extends WalletRange {
   from: string
   to: string
   marginMs: number
   differencesMax: number
   lookupsMax: number
-  isInRange(date: string): boolean
+  mapping: Mapping
 }
 
 const optionNames = [
@@ -186,23 +191,28 @@ function settingsOf(options: ReconcileOptions): Settings {
   if (typeof report !== 'string' && typeof report?.[Symbol.asyncIterator] !== 'function') {
     check.invalid('report must be the path of a file, or its content as an async iterable')
   }
+  const mapping = mappingOf(options.mapping)
+  const timeOf = rangeReader(mapping)
   const [from, to] = [timeOf('from', options.from), timeOf('to', options.to)]
   if (from >= to) check.invalid('to must be later than from')
   return {
-    ...{ from, to },
+    ...{ from, to, mapping },
     marginMs: check.whole('marginMs', options.marginMs ?? 3_600_000, 0, 7 * 86_400_000),
     differencesMax: check.whole('differencesMax', options.differencesMax ?? 1_000, 1, 100_000),
     lookupsMax: check.whole('lookupsMax', options.lookupsMax ?? 10_000, 0),
     // Both have the same form, so their text sorts by time.
     isInRange: date => date >= from && date < to,
+    dayOf: mapping.dates.dayOf,
   }
 }
 
-function timeOf(name: string, value: string): string {
+const rangeReader = (mapping: Mapping) => (name: string, value: string) => {
   const time = microsecondsOf(value)
-  return time === null
-    ? check.invalid(`${name} must be a date or time in UTC: "2026-11-22" or "2026-11-22T10:00:00Z"`)
-    : millisecondsOf(time)
+  if (time === null) {
+    return check.invalid(`${name} must be a date or time in UTC: "2026-11-22" or "2026-11-22T10:00:00Z"`)
+  }
+  const isUtc = /(?:Z|\+00:00)$/.test(value)
+  return isUtc ? millisecondsOf(time) : mapping.dates.firstAt(millisecondsOf(time))
 }
 
 /** What the report does not say is not compared, and the result says so. */
@@ -253,13 +263,14 @@ class Reading {
     return { totals, rows, outside }
   }
 
-  async wallet({ from, to, marginMs, isInRange }: Settings, notCompared: NotCompared, spool: Spool) {
+  async wallet(settings: Settings, notCompared: NotCompared, spool: Spool) {
     const totals = new SideTotals()
     let rows = 0
     const moved = (time: string, ms: number) => new Date(Date.parse(time) + ms).toISOString()
+    const { from, to, marginMs } = settings
     const range = { from: moved(from, -marginMs), to: moved(to, marginMs) }
     for await (const transaction of this.#options.lookups.transactions(range)) {
-      const record = recordOf(transaction, isInRange)
+      const record = recordOf(transaction, settings)
       spool.add(partitionOf(record.transactionId), lineOfRecord(record, notCompared))
       if (record.inRange) {
         totals.add(dayOf(record, notCompared))

@@ -1,6 +1,5 @@
 /** The platform's report as rows that can be compared. */
 import { decimalsOf, JsonNumber, parseDecimal, wholeDigitsOf } from '../money.js'
-import { parseDate } from '../requests.js'
 import { type CsvRecord, csvRecords } from './csv.js'
 import { isId, type ReportRow } from './entry.js'
 import { invalidRow, ReconcileError, shown } from './errors.js'
@@ -177,7 +176,7 @@ function rowReader(mapping: Mapping, isInRange: (date: string) => boolean, hasSt
       accepted,
       amount,
       currency,
-      day: transactionDate?.slice(0, 10) ?? '',
+      day: transactionDate === null ? '' : mapping.dates.dayOf(transactionDate),
       inRange: transactionDate === null || isInRange(transactionDate),
       line,
       transactionDate,
@@ -234,8 +233,9 @@ class ValueReader {
   date(line: number, values: Values): string | null {
     const value = this.text(line, 'transactionDate', values)
     if (value === '') return null
-    const column = this.columnOf('transactionDate')
-    return parseDate(value) ?? invalidRow(line, column, `${shown(value)} is no ISO 8601 date and time`)
+    const read = this.#mapping.dates.read(value)
+    if ('date' in read) return read.date
+    return invalidRow(line, this.columnOf('transactionDate'), read.problem)
   }
 
   /** @param meaning of the operation's word, which may imply a type */

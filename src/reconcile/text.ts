@@ -17,10 +17,10 @@ const shownMax = 10
  * @returns lines without a line end at the end; invisible characters of ids are written like `\u200b`
  */
 export function formatReconciliation(reconciliation: Reconciliation): string {
-  const { from, to, rows, totals, kinds, differences, durationMs, notes, verdict } = reconciliation
+  const { from, to, timeZone, rows, totals, kinds, differences, durationMs, notes, verdict } = reconciliation
   const counts = `Report: ${countText(rows.report, 'row')}; ${numberText(rows.outside)} outside of the range; ${numberText(rows.ignored)} ignored. Wallet: ${countText(rows.wallet, 'transaction')}.`
   const parts = [
-    `From ${timeText(from)} to ${timeText(to)}. ${counts}`,
+    `From ${timeText(from)} to ${timeText(to)}${timeZone === 'UTC' ? '' : `, days of ${timeZone}`}. ${counts}`,
     totals.length === 0 ? '' : totalsTable(reconciliation),
     kinds.length === 0 ? '' : kindsTable(reconciliation),
     ...kinds.map(({ kind, title, count }) =>

@@ -7,11 +7,14 @@ import { ReconcileError, shown } from './errors.js'
 const operations: readonly string[] = ['placebet', 'settlement', 'unsettlement', 'rollbackbet']
 const time = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
 
+/** What is compared, and the days of its totals. */
+export interface WalletRange {
+  isInRange(date: string): boolean
+  dayOf(date: string): string
+}
+
 /** @throws {ReconcileError} `INVALID_RECORDS`: the look-ups are not those of this library's stores, say */
-export function recordOf(
-  transaction: RecordedTransaction,
-  isInRange: (date: string) => boolean,
-): WalletRecord {
+export function recordOf(transaction: RecordedTransaction, { isInRange, dayOf }: WalletRange): WalletRecord {
   const { operation, transactionId, betId, playerId, type, delta, refusal, recordedAt } = transaction
   const moved = parseDecimal(delta)
   const isRecord =
@@ -39,7 +42,7 @@ export function recordOf(
     accepted,
     amount: accepted ? (isNegative(moved) ? negate(moved) : moved) : null,
     currency: transaction.currency ?? transaction.betCurrency,
-    day: recordedAt.slice(0, 10),
+    day: dayOf(recordedAt),
     inRange: isInRange(recordedAt),
     recordedAt,
     transactionDate: transaction.transactionDate,

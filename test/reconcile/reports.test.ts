@@ -67,6 +67,7 @@ describe('a report without differences, as', () => {
     },
     statuses: { ok: 'accepted', nein: 'refused', offen: null },
     decimalPoint: ',',
+    dates: { timeZone: 'UTC' },
   }
 
   const forms: [string, ReconcileOptions['report'], ReportMapping?][] = [
