@@ -55,7 +55,7 @@ Output
 The exit code is 0, 1 for an unknown id, and 2 if the look-up was not possible.`
 
 export const reconcileHelp = `Usage
-  bet-wallet reconcile <report> --from <time> --to <time> [options]
+  bet-wallet reconcile <report...> --from <time> --to <time> [options]
 
 Compares the platform's report with what the wallet has recorded in the same time: CSV with a
 header, or JSON lines, in UTF-8, in any order and of any size. Changes nothing. Each difference is
@@ -64,7 +64,7 @@ explained, with the call that repairs it.
 Scope
   <report>                  a row per transaction, with the columns operation, transactionId, betId,
                             amount and currency; and, if it has them, playerId, type, status and
-                            transactionDate
+                            transactionDate; several reports, of one day each, say, count as one
   --from <time>             the start of the report: 2026-11-21 or 2026-11-21T00:00:00Z (required);
                             without Z, in the mapping's time zone, or in UTC
   --to <time>               its end, which is not part of it (required)

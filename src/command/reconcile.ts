@@ -32,7 +32,7 @@ export async function reconcile(words: string[]): Promise<number> {
     return 0
   }
   const options = {
-    report: reportOf(positionals),
+    report: reportsOf(positionals),
     from: required('--from', values.from),
     to: required('--to', values.to),
     ...given('mapping', mappingOf(values.mapping)),
@@ -64,11 +64,9 @@ export async function reconcile(words: string[]): Promise<number> {
   }
 }
 
-function reportOf(positionals: readonly string[]): string {
-  const [file, ...more] = positionals
-  if (file === undefined) throw new UsageError("The platform's report is missing, for example platform.csv")
-  if (more.length > 0) throw new UsageError(`Only one report is allowed; unexpected: ${more.join(' ')}`)
-  return file
+function reportsOf(positionals: readonly string[]): readonly string[] {
+  if (positionals.length > 0) return positionals
+  throw new UsageError("The platform's report is missing, for example platform.csv")
 }
 
 function mappingOf(file: string | undefined): ReportMapping | undefined {

@@ -27,6 +27,8 @@ export interface Entry {
 
 /** A row of the platform's report. */
 export interface ReportRow extends Entry {
+  /** Of several reports, the one that has it: its path, or `report 2`. `null`: there is only one. */
+  file: string | null
   /** In the file, from 1. */
   line: number
   transactionDate: string | null
@@ -85,7 +87,8 @@ function comparedOf(entry: Entry, notCompared: NotCompared): string {
 }
 
 export function lineOfRow(row: ReportRow, notCompared: NotCompared): string {
-  return `${comparedOf(row, notCompared)}${row.line}\t${row.transactionDate ?? ''}`
+  const { line, transactionDate, file } = row
+  return `${comparedOf(row, notCompared)}${line}\t${transactionDate ?? ''}${file === null ? '' : `\t${file}`}`
 }
 
 export function lineOfRecord(record: WalletRecord, notCompared: NotCompared): string {
@@ -127,7 +130,7 @@ function read(line: string): { entry: Entry; more: string[] } {
 
 export function rowOfLine(line: string): ReportRow {
   const { entry, more } = read(line)
-  return { ...entry, line: Number(more[0]), transactionDate: more[1] || null }
+  return { ...entry, line: Number(more[0]), transactionDate: more[1] || null, file: more[2] || null }
 }
 
 export function recordOfLine(line: string): WalletRecord {
@@ -140,6 +143,10 @@ export function recordOfLine(line: string): WalletRecord {
     ...{ errorCode: errorCode || null, type: type || null },
   }
 }
+
+/** Where a person finds the row: `line 7`, `line 7 of friday.csv`. */
+export const placeOf = ({ line, file }: ReportRow) =>
+  file === null ? `line ${line}` : `line ${line} of ${file}`
 
 const debits: readonly Operation[] = ['placebet', 'unsettlement']
 export const isDebit = (operation: Operation) => debits.includes(operation)

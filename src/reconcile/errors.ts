@@ -31,6 +31,13 @@ export function invalidRow(line: number, column: string | null, problem: string)
   throw new ReconcileError('INVALID_REPORT', `The platform's report, ${place}: ${problem}`)
 }
 
+/** An error about one of several reports: with its name. */
+export function ofReport(file: string | null, error: unknown): unknown {
+  if (file === null || !(error instanceof ReconcileError)) return error
+  const message = error.message.replace(/^The platform's report/, report => `${report} ${file}`)
+  return new ReconcileError(error.code, message, { cause: error.cause })
+}
+
 /** A value in a message: quoted, and cut. */
 export function shown(value: unknown): string {
   const text = typeof value === 'string' ? JSON.stringify(value) : String(value)

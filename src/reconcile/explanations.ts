@@ -1,7 +1,7 @@
 /** Per kind of difference, one sentence that says what happened, with the amounts. */
 import { moneyText } from './amount-text.js'
 import type { Judgement } from './difference.js'
-import type { ReportRow, WalletRecord } from './entry.js'
+import { placeOf, type ReportRow, type WalletRecord } from './entry.js'
 
 export function explanationOf(judged: Judgement): string {
   const { kind, row, record } = judged
@@ -49,9 +49,9 @@ function sentenceOf({ kind, row, record }: Judgement): string {
     case 'other-transaction-id':
       return `The platform counts ${moneyText(there)} under ${there.transactionId}; the wallet moved it under ${here.transactionId}.${caseText(there.transactionId, here.transactionId)}`
     case 'duplicate-in-report':
-      return `Line ${there.line} repeats the ${there.operation}: ${moneyText(there)} counted once more than it moved.`
+      return `In the report, ${placeOf(there)} repeats the ${there.operation}: ${moneyText(there)} counted once more than it moved.`
     case 'conflicting-in-report':
-      return `Line ${there.line} has the transactionId of another row, with other content (${moneyText(there)}): only one of the two was executed.`
+      return `In the report, ${placeOf(there)} has the transactionId of another row, with other content (${moneyText(there)}): only one of the two was executed.`
     case 'repaired':
       return row === null
         ? `The wallet recorded a ${here.operation} of ${moneyText(here)} at ${here.recordedAt}; the report does not have it.`

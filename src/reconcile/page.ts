@@ -5,6 +5,7 @@ import { html, type Markup } from '../html/markup.js'
 import { type Decimal, isZero } from '../money.js'
 import { amountText, signed } from './amount-text.js'
 import type { Difference } from './difference.js'
+import { placeOf } from './entry.js'
 import type { GroupSum } from './groups.js'
 import type { Reconciliation } from './reconciliation.js'
 import { orderText } from './sending-order.js'
@@ -105,7 +106,7 @@ function article(difference: Difference): Markup {
       : [
           [
             'Report',
-            `line ${report.line}${report.transactionDate ? `, ${report.transactionDate}` : ''}`,
+            `${placeOf(report)}${report.transactionDate ? `, ${report.transactionDate}` : ''}`,
           ] as const,
         ]),
     ...(wallet === null

@@ -19,7 +19,8 @@ import { ReconcileError } from './errors.js'
 import { type JudgeContext, judgeBet, limitedLookups } from './judge.js'
 import { type Mapping, mappingOf, type ReportMapping } from './mapping.js'
 import { comparePartition } from './pairs.js'
-import { type OpenedReport, openReport } from './report-rows.js'
+import type { OpenedReport } from './report-rows.js'
+import { openReports } from './reports.js'
 import { createSpool, linesOf, partitionOf, partitions, type Spool } from './spool.js'
 import type { ReportSource } from './text-chunks.js'
 import { type CurrencyTotal, currencyTotalsOf, SideTotals, type Total, totalsOf } from './totals.js'
@@ -29,9 +30,9 @@ import { recordOf, type WalletRange } from './wallet-records.js'
 export interface ReconcileOptions {
   /**
    * The platform's report: the path of a file, or its content in chunks. CSV with a header, or JSON lines; UTF-8.
-   * The order of its rows does not matter.
+   * The order of its rows does not matter. A list: several reports, of one day each, say, with the same columns.
    */
-  report: ReportSource
+  report: ReportSource | readonly ReportSource[]
   /** How the report is written. */
   mapping?: ReportMapping
   /**
@@ -124,7 +125,7 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
     options.onDifference?.(difference),
   )
   try {
-    const opened = await openReport(options.report, mapping, isInRange)
+    const opened = await openReports(reportsOf(options), mapping, isInRange)
     const notCompared = notComparedBy(opened, notes)
     const read = new Reading(options)
     const report = await read.report(opened, notCompared, sides.report)
@@ -187,10 +188,13 @@ function settingsOf(options: ReconcileOptions): Settings {
   check.func('onDifference', options.onDifference)
   check.func('onProgress', options.onProgress)
   if (typeof options.lookups?.transactions !== 'function') check.invalid('lookups must have transactions()')
-  const { report } = options
-  if (typeof report !== 'string' && typeof report?.[Symbol.asyncIterator] !== 'function') {
-    check.invalid('report must be the path of a file, or its content as an async iterable')
+  const reports = reportsOf(options)
+  if (reports.length === 0 || !reports.every(isReport)) {
+    check.invalid(
+      'report must be the path of a file, or its content as an async iterable, or a list of these',
+    )
   }
+  if (new Set(reports).size < reports.length) check.invalid('report has the same report twice')
   const mapping = mappingOf(options.mapping)
   const timeOf = rangeReader(mapping)
   const [from, to] = [timeOf('from', options.from), timeOf('to', options.to)]
@@ -205,6 +209,12 @@ function settingsOf(options: ReconcileOptions): Settings {
     dayOf: mapping.dates.dayOf,
   }
 }
+
+const reportsOf = ({ report }: ReconcileOptions): readonly ReportSource[] =>
+  Array.isArray(report) ? report : [report as ReportSource]
+
+const isReport = (report: ReportSource | undefined) =>
+  typeof report === 'string' || typeof report?.[Symbol.asyncIterator] === 'function'
 
 const rangeReader = (mapping: Mapping) => (name: string, value: string) => {
   const time = microsecondsOf(value)

@@ -26,19 +26,21 @@ const indexOf = Object.fromEntries(fields.map((field, place) => [field, place]))
 /**
  * Opens the platform's report: JSON lines if it begins with `{`, otherwise CSV with a header.
  *
+ * @param file its name in the rows, if there are several reports
  * @throws {ReconcileError} `INVALID_REPORT`, `INVALID_MAPPING`; so do the rows, when they are read
  */
 export async function openReport(
   source: ReportSource,
   mapping: Mapping,
   isInRange: (date: string) => boolean,
+  file: string | null = null,
 ): Promise<OpenedReport> {
   const { isJson, chunks } = await sniffed(textChunks(source))
   const opened = isJson ? await openJson(chunks, mapping) : await openCsv(chunks, mapping)
   const has = (field: Field) => mapping.constants.has(field) || opened.has(field)
   let ignored = 0
   async function* rows(): AsyncGenerator<ReportRow[]> {
-    const reader = rowReader(mapping, isInRange, has('status'))
+    const reader = rowReader(mapping, isInRange, has('status'), file)
     for await (const records of opened.records) {
       const batch: ReportRow[] = []
       for (const { line, values } of records) {
@@ -153,7 +155,12 @@ function missingColumn(field: Field, column: string, mapping: Mapping, found: re
 const currencyText = /^[A-Za-z0-9._-]{1,16}$/
 
 /** @returns reads one row; `null` for a row that the mapping ignores */
-function rowReader(mapping: Mapping, isInRange: (date: string) => boolean, hasStatuses: boolean) {
+function rowReader(
+  mapping: Mapping,
+  isInRange: (date: string) => boolean,
+  hasStatuses: boolean,
+  file: string | null,
+) {
   const read = new ValueReader(mapping)
   return (line: number, values: Values): ReportRow | null => {
     const meaning = read.word(line, 'operation', values, mapping.operations)
@@ -178,6 +185,7 @@ function rowReader(mapping: Mapping, isInRange: (date: string) => boolean, hasSt
       currency,
       day: transactionDate === null ? '' : mapping.dates.dayOf(transactionDate),
       inRange: transactionDate === null || isInRange(transactionDate),
+      file,
       line,
       transactionDate,
     }
