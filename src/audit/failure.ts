@@ -10,7 +10,7 @@ import type { CaseFailed, Stage } from './stage.js'
 export async function failureOf(
   item: AuditCase,
   stage: Stage,
-  { expected, actual, exchangeIndex, found }: CaseFailed,
+  { expected, actual, exchangeIndex, found, isPreparation }: CaseFailed,
 ): Promise<AuditFailure> {
   let { kind } = found
   let difference: Decimal | null = found.balance?.difference ?? null
@@ -38,8 +38,11 @@ export async function failureOf(
     difference: difference === null ? null : textOf(difference, stage.settings.minorUnits),
     expected,
     actual,
-    impact: impactOf(item, kind, stage.exchanges[index ?? -1], change, amount => stage.money(amount)),
-    quote: item.quote ?? null,
+    ...(isPreparation ? { isPreparation } : {}),
+    impact: impactOf(isPreparation ? null : item, kind, stage.exchanges[index ?? -1], change, amount =>
+      stage.money(amount),
+    ),
+    quote: isPreparation ? null : (item.quote ?? null),
     exchangeIndex: index,
   }
 }

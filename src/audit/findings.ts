@@ -153,6 +153,7 @@ function linksByCause(failed: readonly Failed[], known: readonly Cause[]): Link[
       const root = byId.get(idOf(shownBy))
       return (
         root !== undefined &&
+        !root.failure.isPreparation &&
         shows(root.failure, as) &&
         explains.some(id => idOf(id) === result.id) &&
         isAlike(root, result)
@@ -246,7 +247,7 @@ function causeOf({ id, failure }: Failed, minorUnits: number, usesTable: boolean
     return 'Balances are not exact: they are wrong by fractions of the smallest unit, as in floating point.'
   if (failure.kind === 'shown balance')
     return 'Answers show a balance that is not the current one. No money moves.'
-  if (!usesTable) return null
+  if (!usesTable || failure.isPreparation) return null
   const cause = causes.find(({ shownBy, as }) => idOf(shownBy) === id && shows(failure, as))
   return cause?.says ?? null
 }

@@ -33,13 +33,13 @@ export const describedIn: Partial<Record<Described, ReadonlySet<string>>> = {
 }
 
 /**
- * @param item the failed case
+ * @param item the failed case; `null` if only a step that prepares it has failed
  * @param exchange the call that failed, if it is a single one
  * @param difference the wrong balance minus the right one, or what an accepted call changed
  * @param money writes an amount with the currency
  */
 export function impactOf(
-  { id, impact, describes = [] }: Pick<AuditCase, 'impact' | 'describes'> & { id: string },
+  item: (Pick<AuditCase, 'impact' | 'describes'> & { id: string }) | null,
   kind: FailureKind,
   exchange: AuditExchange | undefined,
   difference: Decimal | null,
@@ -48,10 +48,15 @@ export function impactOf(
   const [sign, size] = difference === null ? [0, ''] : sizeOf(difference, money)
   const described = kind !== 'balance' ? kind : sign > 0 ? 'too much' : 'too little'
   const fits =
-    kind === 'other' || describes.includes(described) || describedIn[described]?.has(id.replace('AU-', ''))
+    kind === 'other' ||
+    item?.describes?.includes(described) ||
+    describedIn[described]?.has(item?.id.replace('AU-', '') ?? '')
   const found = foundText(kind, exchange, sign, size)
-  return [found, fits ? impact : null].filter(text => text !== null).join(' ')
+  const texts = [found, item === null ? unreached : fits ? item.impact : null]
+  return texts.filter(text => text !== null).join(' ')
 }
+
+const unreached = 'The case could not judge what it is about.'
 
 function sizeOf(difference: Decimal, money: (amount: Decimal) => string): [number, string] {
   if (difference.units === 0n) return [0, '']

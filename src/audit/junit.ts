@@ -1,6 +1,6 @@
 /** The report as JUnit XML, for build servers. */
 import type { AuditReport, AuditResult } from './report.js'
-import { unusualReading } from './text.js'
+import { headlineOf, likelyBecause, unusualReading } from './text.js'
 
 /**
  * One suite with all cases. A failure has the expected and actual result, the impact, the request, and the case
@@ -39,8 +39,12 @@ function summaryOf(report: AuditReport): string {
   return [
     ...findings.map(({ id, level, cause, followers }) => {
       const result = results.find(candidate => candidate.id === id)
+      const likely =
+        cause === null || result === undefined
+          ? ''
+          : ` Likely cause: ${cause} ${likelyBecause(result, followers.length)}.`
       const also = followers.length === 0 ? '' : ` Also ${followers.map(({ id }) => id).join(', ')}.`
-      return `${level} ${id}: ${cause ?? result?.title} ${result?.failure?.impact ?? ''}${also}`
+      return `${level} ${id}: ${result === undefined ? '' : headlineOf(result)}. ${result?.failure?.impact ?? ''}${likely}${also}`
     }),
     ...(reading === null ? [] : [reading]),
     ...(notSeen.length === 0 ? [] : ['What this audit cannot see:', ...notSeen]),
@@ -58,7 +62,7 @@ function caseLines(result: AuditResult, { findings }: AuditReport): string[] {
   const cause = findings.find(candidate => candidate.id === id)?.cause ?? null
   const sent = failure.exchangeIndex === null ? undefined : exchanges[failure.exchangeIndex]
   const text = [
-    ...(cause === null ? [] : [`cause:     ${cause}`]),
+    ...(cause === null ? [] : [`likely:    ${cause}`]),
     ...(follower === undefined ? [] : [`follows:   ${finding?.id} (${follower.reason})`]),
     `expected:  ${failure.expected}`,
     `actual:    ${failure.actual}`,

@@ -46,7 +46,7 @@ export interface AuditFinding {
   id: string
   /** The gravest level of its cases. */
   level: Level
-  /** What the wallet does wrong, in one sentence; `null` if only the failed case itself says it. */
+  /** A likely cause, in one sentence, where the calls of the case show it; otherwise `null`. */
   cause: string | null
   /** The other failed cases, each with the reason why it is probably no fault of its own. */
   followers: { id: string; reason: string }[]
@@ -110,6 +110,8 @@ export interface AuditFailure {
    * is known to be wrong.
    */
   difference: string | null
+  /** A step that only prepares the case has failed: its title and its impact do not apply. */
+  isPreparation?: true
   /** In words: `a refusal INSUFFICIENT_FUNDS`. */
   expected: string
   /** In words: `200 with balance 70 EUR`. */

@@ -24,6 +24,9 @@ export interface Found {
 
 /** A case has failed. */
 export class CaseFailed extends Error {
+  /** A step that only prepares the case has failed. */
+  isPreparation = false
+
   constructor(
     readonly expected: string,
     readonly actual: string,
@@ -481,6 +484,16 @@ export class Stage {
     this.fail(expected, `balance ${this.money(actual)}, ${this.money(size)} ${which}`, answer, found)
   }
 
+  /** Runs a step that only prepares the case: its failure is not what the case is about. */
+  async prepare<T>(step: () => Promise<T>): Promise<T> {
+    try {
+      return await step()
+    } catch (error) {
+      if (error instanceof CaseFailed) error.isPreparation = true
+      throw error
+    }
+  }
+
   /** Places the bet, expects a success, and returns the balance afterwards. */
   async placeSuccessfully(bet: Bet, before: Decimal): Promise<Decimal> {
     const after = subtract(before, bet.amount)
@@ -491,7 +504,7 @@ export class Stage {
   /** Places one bet that leaves this balance. */
   async spendDownTo(rest: Decimal, balance: Decimal): Promise<Bet> {
     const bet = this.bet(subtract(balance, rest))
-    this.expectSuccess(await this.place(bet), rest)
+    await this.prepare(async () => this.expectSuccess(await this.place(bet), rest))
     return bet
   }
 

@@ -54,6 +54,25 @@ function tableLine(
   return `${colours ? colourOf(verdict, level)(mark) : mark}${line}`
 }
 
+/** What failed, at which call. */
+export function headlineOf({ failure, exchanges, title }: AuditResult): string {
+  if (failure === null) return title
+  const label = exchanges[failure.exchangeIndex ?? -1]?.label
+  return `${label === undefined ? '' : `${label}: `}${failure.actual} instead of ${failure.expected}`
+}
+
+/** Why a cause is likely. */
+export function likelyBecause({ id }: AuditResult, followers: number): string {
+  const others =
+    followers === 0 ? '' : `, and ${followers} other failed ${followers === 1 ? 'case fits' : 'cases fit'} it`
+  return `(likely, because ${id} fails as with this cause${others})`
+}
+
+/** The title, unless the case was not reached. */
+export function titleOf({ title, failure }: AuditResult): string {
+  return failure?.isPreparation ? `not reached, a step before it failed: ${title}` : title
+}
+
 /** One finding: what it is and what it costs, the call to paste, and the cases that it explains. */
 function findingLines(
   { id, level, cause, followers }: AuditFinding,
@@ -63,14 +82,15 @@ function findingLines(
 ): string[] {
   const result = results.find(candidate => candidate.id === id)
   if (result === undefined || result.failure === null) return []
-  const { title, source, exchanges } = result
+  const { source, exchanges } = result
   const { expected, actual, impact, quote, exchangeIndex } = result.failure
   const sent = exchangeIndex === null ? undefined : exchanges[exchangeIndex]
-  const head = `${number}. ${level}  ${cause ?? title}`
+  const head = `${number}. ${level}  ${plain(headlineOf(result))}`
   const lines = [
     colours ? bold(head) : head,
     `  impact     ${plain(impact)}`,
-    `  case       ${id}  ${title} (${source})`,
+    ...(cause === null ? [] : [`  likely     ${cause} ${likelyBecause(result, followers.length)}`]),
+    `  case       ${id}  ${titleOf(result)} (${source})`,
     ...(quote === null ? [] : [`  interface  "${quote}"`]),
     `  expected   ${plain(expected)}`,
     `  actual     ${plain(actual)}`,

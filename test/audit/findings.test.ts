@@ -13,6 +13,7 @@ import { causes } from '../../src/audit/causes.js'
 import { parseDecimal, zero } from '../../src/audit/decimal.js'
 import { findingsOf } from '../../src/audit/findings.js'
 import { describedIn, impactOf } from '../../src/audit/impact.js'
+import { formatReport, headlineOf } from '../../src/audit/text.js'
 import { type FaultName, startPlainWallet } from './wallets/plain.js'
 
 async function auditOf(fault: FaultName, currency = 'EUR', only?: string[]) {
@@ -50,6 +51,21 @@ const expected: [FaultName, string, RegExp | null, findingsMax: number, currency
   ['unknown-player-404', 'AU-610', null, 1],
 ]
 
+/** What the first finding says first: what failed, at which call. */
+const headlines: Partial<Record<FaultName, RegExp>> = {
+  'no-tombstone': /^placebet after its rollback: .* too little/,
+  'retry-debits-again': /^retry 1 of the placebet: success with balance/,
+  'retry-refused': /^retry 1 of the placebet: 409/,
+  'rollback-pays-nothing': /^rollbackbet /,
+  'refusal-debits': /^placebet .* too little/,
+  'success-without-currency': /^placebet .* instead of success/,
+  'funds-not-checked': /^placebet .* instead of a refusal/,
+  'unknown-player-success': /^rollbackbet .* instead of a refusal/,
+  'retry-answers-old-balance': /^retry of the first placebet after other bets/,
+  'second-placebet-debits': /^placebet for the same bet under another transactionId/,
+  'unknown-player-404': /404 INVALID_PLAYER instead of status 400/,
+}
+
 describe('the findings of a wallet with one defect', () => {
   it.each(expected)('%s: %s', async (fault, id, cause, findingsMax, currency) => {
     const { findings, results } = await auditOf(fault, currency)
@@ -60,6 +76,18 @@ describe('the findings of a wallet with one defect', () => {
     if (cause === null) expect(findings[0]?.cause).toBeNull()
     else expect(findings[0]?.cause).toMatch(cause)
     expect(findings.length).toBeLessThanOrEqual(findingsMax)
+    const first = results.find(result => result.id === id) as AuditResult
+    expect(headlineOf(first)).toMatch(headlines[fault] ?? / instead of /)
+  })
+
+  it('a case whose preparation fails says so, and neither its cause nor its impact', async () => {
+    const report = await auditOf('rollback-pays-nothing', 'EUR', ['AU-241'])
+    const text = formatReport(report, { colours: false, columns: null })
+    expect(report.findings[0]?.cause).toBeNull()
+    expect(report.results[0]?.failure).toMatchObject({ isPreparation: true, quote: null })
+    expect(text).toMatch(/^1\. MUST {2}rollbackbet .* instead of success/)
+    expect(text).toContain('not reached, a step before it failed: Retries of transactions')
+    expect(text).not.toContain('cache')
   })
 
   it('two defects are two findings, with the graver first', async () => {

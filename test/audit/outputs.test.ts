@@ -207,11 +207,11 @@ describe('JUnit XML', () => {
     expect(xml).toContain('<skipped message="no way &amp; means"/>')
     expect(xml).toContain('NUL \\u0000, ESC \\u001b[31m, half \\ud800 and ]]&gt;')
     expect(xml).toContain('<testsuite name="http://wallet/?a&amp;b&lt;c&gt;&quot;d&quot;"')
-    expect(xml).toContain('cause:     The &lt;cause&gt; &amp; more.\n')
+    expect(xml).toContain('likely:    The &lt;cause&gt; &amp; more.\n')
     expect(xml).toContain('interface: &quot;It &lt;works&gt;.&quot;\n')
     expect(xml).toContain('follows:   AU-101 (probably as AU-101)\n')
     expect(xml).toMatch(
-      /<system-out>MUST AU-101: The &lt;cause&gt; &amp; more\. Money\. Also AU-104\.\nBalances were read by the smallest bet: a &amp; b\.\nWhat this audit cannot see:\nWhat &quot;no client&quot; &amp; no test sees\.<\/system-out>/,
+      /<system-out>MUST AU-101: placebet: NUL .* instead of &quot;70&quot;\. Money\. Likely cause: The &lt;cause&gt; &amp; more\. \(likely, because [^)]*\)\. Also AU-104\.\nBalances were read by the smallest bet: a &amp; b\.\nWhat this audit cannot see:\nWhat &quot;no client&quot; &amp; no test sees\.<\/system-out>/,
     )
     const bare = xml.replace(/&(?:amp|lt|gt|quot|#13);/g, '')
     expect(bare).not.toMatch(/&/)
@@ -243,9 +243,10 @@ describe('the table', () => {
 
   it('begins with what failed and what it costs, before the table of cases', () => {
     const text = formatReport(report, { colours: false, columns: null })
-    expect(text.split('\n').slice(0, 9)).toEqual([
-      '1. MUST  The <cause> & more.',
+    expect(text.split('\n').slice(0, 10)).toEqual([
+      expect.stringMatching(/^1\. MUST {2}placebet: NUL .* instead of "70"$/),
       '  impact     Money.',
+      '  likely     The <cause> & more. (likely, because AU-101 fails as with this cause, and 1 other failed case fits it)',
       '  case       AU-101  It <works> & more (spec 4.1)',
       '  interface  "It <works>."',
       '  expected   "70"',

@@ -18,10 +18,11 @@ interface Wrong extends Pick<Change, 'credentials' | 'headers'> {
 async function expectNoEntrance(stage: Stage, all: readonly Wrong[]): Promise<void> {
   const { settle, clawbacks } = stage.settings
   const bet = stage.bet()
-  let balance = await stage.placeSuccessfully(bet, stage.opening)
+  let balance = await stage.prepare(() => stage.placeSuccessfully(bet, stage.opening))
   const paid = stage.bet()
   if (settle !== 'unsupported' && clawbacks) {
-    balance = await stage.placeSuccessfully(paid, balance)
+    const before = balance
+    balance = await stage.prepare(() => stage.placeSuccessfully(paid, before))
     await stage.trySettle(paid, 'BET_PAID', stage.units(150))
     balance = await stage.balance()
   }

@@ -14,13 +14,15 @@ async function settledBet(
   type: 'BET_PAID' | 'VOIDED' = 'BET_PAID',
   payout: Decimal = stage.units(stage.random.between(400, 600)),
 ): Promise<{ bet: Bet; payout: Decimal; staked: Decimal; balance: Decimal }> {
-  const bet = stage.bet()
-  const staked = await stage.placeSuccessfully(bet, stage.opening)
-  const credited = type === 'VOIDED' ? bet.amount : payout
-  await stage.settle(bet, type, credited)
-  const balance = add(staked, credited)
-  await stage.expectBalance(balance, `after a settlement ${type} of ${stage.money(credited)}`)
-  return { bet, payout: credited, staked, balance }
+  return await stage.prepare(async () => {
+    const bet = stage.bet()
+    const staked = await stage.placeSuccessfully(bet, stage.opening)
+    const credited = type === 'VOIDED' ? bet.amount : payout
+    await stage.settle(bet, type, credited)
+    const balance = add(staked, credited)
+    await stage.expectBalance(balance, `after a settlement ${type} of ${stage.money(credited)}`)
+    return { bet, payout: credited, staked, balance }
+  })
 }
 
 /** Settles a bet, spends most of the credit, and has the clawback refused for insufficient funds. */

@@ -265,7 +265,7 @@ export const connections: readonly AuditCase[] = [
       'Concurrent calls of every kind for one bet are answered in time, and not with a fault (5xx, except 503)',
     source: 'spec 4, docs/errors.md',
     impact:
-      'The wallet locks bet and player in opposite orders: calls wait for each other (deadlock) and end with a fault, or late.',
+      'The platform cannot know what was done. Without an answer in time, calls may wait for each other: a deadlock, if bet and player are locked in opposite orders.',
     async play(stage) {
       const canSettle = stage.settings.settle !== 'unsupported'
       for (let round = 1; round <= stage.settings.raceRounds; round += 1) {

@@ -113,10 +113,16 @@ export const oldTransactionCases: readonly AuditCase[] = [
     impact:
       'A cache remembers the last transactions only. In a busy minute, every retry is executed a second time.',
     async play(stage) {
-      const { retries, balance } = await oldTransactions(stage)
-      await stage.expectBalance(balance, 'before the transactions in between')
-      await placeAndRollBack(stage, transactionsBetween)
-      await stage.expectBalance(balance, `after ${transactionsBetween} bets were placed and rolled back`)
+      const { retries, balance } = await stage.prepare(async () => {
+        const old = await oldTransactions(stage)
+        await stage.expectBalance(old.balance, 'before the transactions in between')
+        await placeAndRollBack(stage, transactionsBetween)
+        await stage.expectBalance(
+          old.balance,
+          `after ${transactionsBetween} bets were placed and rolled back`,
+        )
+        return old
+      })
       for (const { name, send } of retries) {
         await send()
         await stage.expectBalance(balance, `after the retry of the ${name}`)

@@ -5,6 +5,7 @@ import { countText, durationText } from '../../html/figures.js'
 import { html, type Markup } from '../../html/markup.js'
 import { callsOf } from '../excerpt.js'
 import type { AuditFinding, AuditResult } from '../report.js'
+import { headlineOf, likelyBecause, titleOf } from '../text.js'
 import { noAnswer, timeline } from './timeline.js'
 
 /** The result of a case as a shape and a word: colour is never the only sign. */
@@ -36,15 +37,16 @@ export function findingArticle(
   { result, anchor }: PlacedCase,
   anchors: ReadonlyMap<string, string>,
 ): Markup {
-  const { id, title, source, failure } = result
+  const { id, source, failure } = result
   const quote = failure?.quote ?? null
   const outcome = outcomeOf({ verdict: 'failed', level })
   return html`<article class="case failed ${outcome.kind}" id="${anchor}">
 <header>${signOf(outcome)}<p class="origin"><b>Finding ${number}</b> ${level} <span class="source">${id} ${outcome.word}</span></p>
-<h3>${cause ?? title}</h3></header>
+<h3>${headlineOf(result)}</h3></header>
 <p class="impact">${failure?.impact ?? 'unknown'}</p>
 <dl class="finding">
-${cause && html`<div><dt>Case</dt><dd>${title}</dd></div>`}
+${cause && html`<div><dt>Likely cause</dt><dd>${cause} ${likelyBecause(result, followers.length)}</dd></div>`}
+<div><dt>Case</dt><dd>${titleOf(result)}</dd></div>
 <div><dt>Source</dt><dd>${source}</dd></div>
 ${quote && html`<div><dt>Interface</dt><dd>“${quote}”</dd></div>`}
 ${expectation(result)}

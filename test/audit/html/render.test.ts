@@ -239,9 +239,9 @@ describe('the page shows', () => {
     }
   })
 
-  it('the cause as the heading of a finding, what it costs, and links to the cases that follow it', () => {
+  it('what failed as the heading of a finding, what it costs, a likely cause, and links to the cases that follow it', () => {
     expect(failing).toMatch(
-      /AU-108 failed Concurrent bets are checked against the same funds: a race\. A player who sends bets in parallel/,
+      /AU-108 failed zero stake, to read the balance: 16 of 24 bets accepted, .* A player who sends bets in parallel .* Likely cause Concurrent bets are checked against the same funds: a race\. \(likely, because AU-108/,
     )
     expect(failing).toContain('Case Concurrent bets never debit more than the funds Source spec 4.1, D6')
     expect(failing).toContain('Failed with it AU-126 the balance was already unexplained after AU-108')
