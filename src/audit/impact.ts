@@ -52,11 +52,11 @@ export function impactOf(
     item?.describes?.includes(described) ||
     describedIn[described]?.has(item?.id.replace('AU-', '') ?? '')
   const found = foundText(kind, exchange, sign, size)
-  const texts = [found, item === null ? unreached : fits ? item.impact : null]
+  const texts = [found, item === null ? notJudged : fits ? item.impact : null]
   return texts.filter(text => text !== null).join(' ')
 }
 
-const unreached = 'The case could not judge what it is about.'
+const notJudged = 'The case could not judge what it is about.'
 
 function sizeOf(difference: Decimal, money: (amount: Decimal) => string): [number, string] {
   if (difference.units === 0n) return [0, '']

@@ -88,6 +88,11 @@ export interface AuditOptions extends WalletTarget {
    * @default 1
    */
   seed?: number
+  /**
+   * Called once, before the first case, with the time that one answer has taken and the time that the audit will take
+   * by that.
+   */
+  onStart?(estimate: { latencyMs: number; durationMs: number }): void
   /** Called with each result. */
   onResult?(result: AuditResult, progress: { done: number; total: number }): void
 }
@@ -116,6 +121,7 @@ export interface AuditSettings extends Omit<TargetSettings, 'minorUnitsOf'> {
   timeBudgetMs: number
   only: readonly string[] | null
   seed: number
+  onStart: AuditOptions['onStart']
   onResult: AuditOptions['onResult']
 }
 
@@ -143,7 +149,7 @@ const optionNames: ReadonlySet<string> = new Set<keyof AuditOptions>([
   ...targetOptionNames,
   ...(['playerId', 'currency', 'otherPlayerId', 'clawbacks', 'statusCodes', 'errorCodes'] as const),
   ...(['formatDate', 'concurrency', 'raceRounds', 'attempts', 'timeBudgetMs', 'only'] as const),
-  ...(['patienceMs', 'restart', 'seed', 'onResult'] as const),
+  ...(['patienceMs', 'restart', 'seed', 'onStart', 'onResult'] as const),
 ])
 
 /**
@@ -152,7 +158,7 @@ const optionNames: ReadonlySet<string> = new Set<keyof AuditOptions>([
  */
 export function settingsOf(options: AuditOptions, ids: readonly string[]): AuditSettings {
   check.names(options, optionNames)
-  for (const name of ['formatDate', 'onResult'] as const) check.func(name, options[name])
+  for (const name of ['formatDate', 'onStart', 'onResult'] as const) check.func(name, options[name])
   const { minorUnitsOf, ...target } = targetSettingsOf(options, 'unsupported')
   const { statusCodes, errorCodes, otherPlayerId, timeBudgetMs, only, formatDate, clawbacks = true } = options
   const playerId = textOption('playerId', options.playerId, 'the id of a test player; there is no default')
@@ -195,6 +201,7 @@ export function settingsOf(options: AuditOptions, ids: readonly string[]): Audit
         : check.whole('timeBudgetMs', timeBudgetMs, 1, 86_400_000),
     only: only === undefined ? null : onlyOf(only, ids),
     seed: check.whole('seed', options.seed ?? 1, 0, 0xffff_ffff),
+    onStart: options.onStart?.bind(options),
     onResult: options.onResult?.bind(options),
   }
 }

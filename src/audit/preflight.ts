@@ -11,6 +11,25 @@ export function unitsNeeded(concurrency: number): number {
   return Math.max(2_000, concurrency * 100)
 }
 
+/** How many answers a case waits for, one after the other: of most cases, on average. */
+const answersPerCase = 19
+/** The cases with a thousand transactions in between. */
+const answersOf: Readonly<Record<string, number>> = { 'AU-241': 1_050, 'AU-242': 260 }
+
+/**
+ * @param ids of the cases that are played
+ * @param stage has sent the calls before the first case
+ */
+export function estimateOf(ids: readonly string[], stage: Stage): { latencyMs: number; durationMs: number } {
+  const times = stage.exchanges.flatMap(({ sentAtMs, answeredAtMs }) =>
+    answeredAtMs === null ? [] : [answeredAtMs - sentAtMs],
+  )
+  // The first call opens the connection.
+  const latencyMs = Math.min(...times)
+  const answers = ids.reduce((sum, id) => sum + (answersOf[id] ?? answersPerCase), 0)
+  return { latencyMs, durationMs: Math.round(answers * latencyMs) }
+}
+
 /**
  * @param reading is changed to a bet and its rollback, with the reason, if the rollback of an unknown bet is not
  * answered with a balance, in all attempts

@@ -10,7 +10,7 @@ import { findingsOf } from './findings.js'
 import { FirstActs } from './first-acts.js'
 import { impactOf } from './impact.js'
 import type { AuditSettings } from './options.js'
-import { checkTarget, unitsNeeded } from './preflight.js'
+import { checkTarget, estimateOf, unitsNeeded } from './preflight.js'
 import { createRandom } from './random.js'
 import type { AuditFailure, AuditReport, AuditResult } from './report.js'
 import type { OutageLog } from './retries.js'
@@ -36,7 +36,9 @@ export async function runAudit(settings: AuditSettings, cases: readonly AuditCas
       new Stage(balances, settings, client, createRandom(settings.seed, id), ids, reading, id, outages)
 
     const settles = cases.some(({ needs }) => needs?.includes('settle'))
-    const before = await checkTarget(settings, stageFor('begin'), reading, settles)
+    const begin = stageFor('begin')
+    const before = await checkTarget(settings, begin, reading, settles)
+    announce(settings, cases, client, begin)
     const acts = new FirstActs(cases, settings, client, stageFor, item => skipReason(settings, client, item))
     let balance = before
     let unreachableReason: string | null = null
@@ -91,6 +93,17 @@ export async function runAudit(settings: AuditSettings, cases: readonly AuditCas
   } finally {
     client.close()
   }
+}
+
+/** Calls `onStart` with the time that the cases will take. */
+function announce(settings: AuditSettings, cases: readonly AuditCase[], client: Client, begin: Stage): void {
+  const played = cases.filter(item => skipReason(settings, client, item) === null)
+  settings.onStart?.(
+    estimateOf(
+      played.map(({ id }) => id),
+      begin,
+    ),
+  )
 }
 
 /** New in each run: `au-mf3k2x9q1a-17`. */

@@ -48,6 +48,9 @@ const auditArguments = {
   html: { type: 'string' },
 } as const satisfies ParseArgsConfig['options']
 
+/** An audit that takes longer is announced. */
+const longMs = 60_000
+
 /** @returns the exit code */
 export async function audit(words: string[]): Promise<number> {
   const { values, positionals } = parseWords(words, auditArguments)
@@ -68,6 +71,13 @@ export async function audit(words: string[]): Promise<number> {
   const report = await auditWallet({
     ...options,
     signal,
+    onStart({ latencyMs, durationMs }) {
+      if (durationMs < longMs) return
+      const minutes = Math.ceil(durationMs / 60_000)
+      console.error(
+        `About ${minutes} minutes, at ${Math.round(latencyMs)} ms per answer. --only and --time-budget make it shorter.`,
+      )
+    },
     onResult(result, { done, total }) {
       if (isTTY) return overwriteLine(formatProgress(result, done, total, columnsOf(process.stderr)))
       if (result.verdict === 'failed') failed.push(result.id)

@@ -308,6 +308,48 @@ describe('settlements', () => {
   })
 })
 
+describe('the estimate', () => {
+  it('is of the answers that cases wait for one after the other, before the first case', async () => {
+    const wallet = await plain()
+    const order: string[] = []
+    let inFlight = 0
+    let waits = 0
+    // One wait: as long as a call is in flight, whichever others are.
+    const baseUrl = await server(async (req, res) => {
+      const chunks: Buffer[] = []
+      for await (const chunk of req as AsyncIterable<Buffer>) chunks.push(chunk)
+      if (inFlight === 0) waits += 1
+      inFlight += 1
+      const answer = await fetch(`${wallet.url}${req.url}`, {
+        method: 'POST',
+        headers: {
+          authorization: req.headers.authorization ?? '',
+          'content-type': req.headers['content-type'] ?? '',
+        },
+        body: Buffer.concat(chunks),
+      })
+      const text = await answer.text()
+      inFlight -= 1
+      res.writeHead(answer.status, { 'content-type': 'application/json' }).end(text)
+    })
+    let estimate = { latencyMs: 0, durationMs: 0 }
+    await auditWallet({
+      ...{ ...optionsFor(wallet), baseUrl, only: ['AU-1*', 'AU-22*', 'AU-50*', 'AU-51*'] },
+      onStart(given) {
+        estimate = given
+        order.push('start')
+        waits = 0
+      },
+      onResult: () => order.push('result'),
+    })
+    expect(order.indexOf('start')).toBe(0)
+    expect(order.filter(entry => entry === 'start')).toHaveLength(1)
+    const expected = estimate.durationMs / estimate.latencyMs
+    expect(waits / expected).toBeGreaterThan(0.4)
+    expect(waits / expected).toBeLessThan(2.5)
+  })
+})
+
 describe('the report', () => {
   it('has for a failure the expected and the actual result, the impact, and a command to reproduce it', async () => {
     const wallet = await plain({ fault: 'no-tombstone' })
