@@ -2,11 +2,6 @@
 import { type Decimal, parseDecimal, subtract } from './decimal.js'
 import type { AuditExchange } from './report.js'
 
-/** The label of the calls by which the stage reads the balance begins with this. */
-export const readingLabel = 'read the balance'
-
-export const isReading = (exchange: AuditExchange | undefined) =>
-  exchange?.label.startsWith(readingLabel) === true
 const signOf = ({ units }: Decimal) => (units < 0n ? -1 : units > 0n ? 1 : 0)
 
 /**
@@ -29,7 +24,7 @@ export function callThatChanged(
   let found: number | null = null
   for (const index of inOrderOfAnswers(exchanges, seenAt)) {
     const exchange = exchanges[index] as AuditExchange
-    const reads = isReading(exchange)
+    const reads = exchange.isReading === true
     if (!reads && index > rightUntil) latest = index
     // The smallest bet of a reading is undone by the next call.
     const after = reads && exchange.path === '/placebet' ? null : parseDecimal(exchange.balance ?? '')

@@ -1,6 +1,6 @@
 /** A failed case as the report shows it: what was found, what it costs, and the call to look at. */
 import type { AuditCase } from './audit-case.js'
-import { callThatChanged, changeBy, isReading } from './balance-changes.js'
+import { callThatChanged, changeBy } from './balance-changes.js'
 import { type Decimal, subtract, textOf } from './decimal.js'
 import { impactOf } from './impact.js'
 import type { AuditFailure } from './report.js'
@@ -17,7 +17,7 @@ export async function failureOf(
   let index = exchangeIndex
   if (kind === 'balance' && found.balance !== undefined && index !== null) {
     const { due } = found.balance
-    if (!isReading(stage.exchanges[index])) {
+    if (!stage.exchanges[index]?.isReading) {
       const { balance } = await stage.readBalance()
       if (balance !== null) difference = subtract(balance, due)
     }

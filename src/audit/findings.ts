@@ -15,6 +15,8 @@ interface Link {
   reason: string
   /** `other` shows the cause best. */
   cause?: Cause
+  /** The case after which the balance was already wrong. */
+  spoiler?: string
 }
 
 /**
@@ -120,9 +122,9 @@ function linksByFunds(
         ? earlier.find(({ balance }) => (parseDecimal(balance?.after ?? '')?.scale ?? 0) > minorUnits)
         : earlier.toSorted((one, other) => compare(left(one), left(other)))[0]
     if (spoiler === undefined || result === books || !lacksFunds(result, minorUnits, least)) continue
-    const other = standsFor(spoiler) ?? links.find(link => link.reason.endsWith(spoiler.id))?.one
+    const other = standsFor(spoiler) ?? links.find(link => link.spoiler === spoiler.id)?.one
     const reason = `the balance was already unexplained after ${spoiler.id}`
-    links.push({ one: result.id, other: other ?? result.id, reason })
+    links.push({ one: result.id, other: other ?? result.id, reason, spoiler: spoiler.id })
   }
   if (books !== undefined && first.failure !== null) {
     links.push({ one: books.id, other: first.id, reason: `the balance was unexplained after ${first.id}` })

@@ -131,6 +131,8 @@ export interface AuditFailure {
 export interface AuditExchange {
   /** A description: `placebet b-3 of 30`. */
   label: string
+  /** The call only reads the balance, for the audit. */
+  isReading?: true
   /** Milliseconds since the audit began. */
   sentAtMs: number
   /** Milliseconds since the audit began; `null` without an answer. */

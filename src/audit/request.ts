@@ -9,6 +9,8 @@ import { type Wrong, type WrongCredentials, wrongCredentials, wrongHeader } from
 export interface Call {
   /** For the report: `placebet b-3 of 30`. */
   label: string
+  /** The call only reads the balance. */
+  isReading?: true
   /** @default 'POST' */
   method?: string
   /** Below the base URL, or a complete URL (of `settle` only). */
@@ -96,7 +98,7 @@ export function buildRequest(call: Call, settings: AuditSettings, sentAtMs: numb
 
   const user = basic === null ? null : (wrong?.curlUser ?? '"$WALLET_USER:$WALLET_PASSWORD"')
   const curl = curlOf(call, url, headers, secrets, user, sentBody)
-  const exchange = exchangeOf({ label: call.label, sentAtMs, method, path: call.path, curl }, sentBody)
+  const exchange = exchangeOf({ ...call, sentAtMs, method, curl }, sentBody)
   const isSigned = isAuthenticated && settings.sign !== null
   return { url, method, headers, body, sentBody, isSigned, exchange }
 }
@@ -142,12 +144,13 @@ function curlOptionsOf(delivery: Delivery | undefined, body: Buffer | null): str
 
 /** The record of a call that has no answer yet. */
 export function exchangeOf(
-  call: Pick<AuditExchange, 'label' | 'sentAtMs' | 'method' | 'path' | 'curl'>,
+  call: Pick<AuditExchange, 'label' | 'isReading' | 'sentAtMs' | 'method' | 'path' | 'curl'>,
   body: Buffer | null,
 ): AuditExchange {
-  const { label, sentAtMs, method, path, curl } = call
+  const { label, isReading, sentAtMs, method, path, curl } = call
   return {
     label,
+    ...(isReading ? { isReading } : {}),
     sentAtMs,
     answeredAtMs: null,
     method,

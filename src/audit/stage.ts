@@ -2,7 +2,6 @@
 import type { SettlementRequest } from '../requests.js'
 import type { SettlementType } from '../store.js'
 import { type Answer, answerOf, describeAnswer, withoutRefusal, withoutSuccess } from './answer.js'
-import { readingLabel } from './balance-changes.js'
 import type { Client } from './client.js'
 import { add, type Decimal, fromUnits, subtract, textOf, wholeUnits, zero } from './decimal.js'
 import { type Json, raw, write } from './json.js'
@@ -81,7 +80,7 @@ export type Change = {
   attempts?: number
   /** The wallet may answer with a 5xx that stays: there is nothing to reverse yet (D19). */
   mayFail?: boolean
-} & Pick<Call, 'delivery' | 'credentials' | 'headers' | 'timeoutMs'>
+} & Pick<Call, 'isReading' | 'delivery' | 'credentials' | 'headers' | 'timeoutMs'>
 
 export type UnsettlementType = 'UNSCORED' | 'UNVOIDED'
 
@@ -364,19 +363,21 @@ export class Stage {
 
   async readBalance(playerId = this.settings.playerId): Promise<Answer> {
     const bet = this.bet(this.units(1), playerId)
-    if (this.reading.by === 'rollback') {
-      return await this.rollback(bet, undefined, { label: `${readingLabel} (rollback of an unknown bet)` })
-    }
-    const placed = await this.place(bet, { label: `${readingLabel} (smallest bet)` })
+    const reads = (how: string) => ({ label: `read the balance (${how})`, isReading: true }) as const
+    if (this.reading.by === 'rollback')
+      return await this.rollback(bet, undefined, reads('rollback of an unknown bet'))
+    const placed = await this.place(bet, reads('smallest bet'))
     if (placed.balance === null) {
       const { last } = this.reading
       if (last === null || last.playerId !== playerId || this.outageOf(placed) !== null) return placed
-      const label = `${readingLabel} (the funds cover no bet: retry of an earlier rollback)`
-      return await this.send('/rollbackbet', last, { label, isUsual: true })
+      const how = reads('the funds cover no bet: retry of an earlier rollback')
+      return await this.send('/rollbackbet', last, { ...how, isUsual: true })
     }
     const rollback = this.reversal(bet, 'TECHNICAL_ERROR', this.id())
-    const label = `${readingLabel} (rollback of that bet)`
-    const answer = await this.send('/rollbackbet', rollback, { label, isUsual: true })
+    const answer = await this.send('/rollbackbet', rollback, {
+      ...reads('rollback of that bet'),
+      isUsual: true,
+    })
     if (answer.balance !== null) this.reading.last = rollback
     return answer
   }

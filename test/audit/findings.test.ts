@@ -172,7 +172,9 @@ describe('the call that changed the balance', () => {
     balance: string | null,
     answeredAtMs = 1,
     path = '/placebet',
+    isReading = false,
   ): AuditExchange => ({
+    ...(isReading ? { isReading } : {}),
     ...{ label, sentAtMs: 0, answeredAtMs, method: 'POST', path, body: '{}', curl: 'curl' },
     ...{ status: 200, answer: '{}', balance, error: null, omitted: 0 },
   })
@@ -186,7 +188,7 @@ describe('the call that changed the balance', () => {
         parseDecimal(difference) ?? zero,
       )
     ]?.label
-  const reading = (balance: string) => call('read the balance (…)', balance, 9, '/rollbackbet')
+  const reading = (balance: string) => call('a reading', balance, 9, '/rollbackbet', true)
 
   it('is the last one in the wrong direction', () => {
     const exchanges = [call('a', '98'), call('b', '96', 2), call('c', '98', 3), reading('98')]
@@ -207,7 +209,7 @@ describe('the call that changed the balance', () => {
   })
 
   it('is found in the order of the answers, and not the smallest bet of a reading', () => {
-    const bet = call('read the balance (smallest bet)', '95.99', 8)
+    const bet = call('its smallest bet', '95.99', 8, '/placebet', true)
     expect(found([call('late', '96', 7), call('early', '98', 2), bet, reading('96')], '-2')).toBe('late')
   })
 })
