@@ -51,8 +51,10 @@ table { border-collapse: collapse; font-size: .9rem }
 caption { text-align: left; color: var(--soft); padding-bottom: .2rem }
 th { font-weight: 400; color: var(--soft); text-align: right; padding: .2rem 0 .2rem 1.4rem }
 tbody th { text-align: left; padding-left: 0; color: var(--ink) }
-td { text-align: right; border-top: 1px solid var(--line); font-weight: 600; color: var(--tone) }
+td { padding: .2rem 0 .2rem 1.4rem; text-align: right; border-top: 1px solid var(--line); font-weight: 600; color: var(--tone) }
 tbody th { border-top: 1px solid var(--line) }
+thead th:first-child { text-align: left; padding-left: 0 }
+.wide { width: 100% } .wide td { white-space: nowrap }
 td.zero { font-weight: 400; color: var(--soft) }
 .scroll { overflow-x: auto }
 
@@ -140,6 +142,10 @@ footer { margin-top: 4rem; font-size: .85rem; color: var(--soft) } footer h2 { f
   body { padding: 1.25rem 1rem 3rem }
   .verdict { gap: .9rem; margin: 1.4rem 0 } .verdict svg { width: 48px; height: 48px }
   .protocol { grid-template-columns: minmax(0, 1fr) } table { width: 100% }
+  .wide, .wide caption, .wide tbody, .wide tr, .wide tbody th { display: block } .wide thead { display: none }
+  .wide tr { border-top: 1px solid var(--line); padding: .5rem 0 } .wide tbody th { border: 0; padding: 0; font-weight: 600 }
+  .wide td { display: flex; justify-content: space-between; gap: 1rem; border: 0; padding: .1rem 0; white-space: normal }
+  .wide td::before { content: attr(data-name); font-weight: 400; color: var(--soft) }
   .failed { padding-left: .8rem } details .failed { padding-left: .8rem }
   .finding > div { grid-template-columns: minmax(0, 1fr); gap: 0 }
   details.case > summary { grid-template-columns: auto minmax(0, 1fr) auto auto; gap: .1rem .6rem } details.case h3 { grid-column: 1 / -1; grid-row: 2 }

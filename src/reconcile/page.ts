@@ -9,7 +9,7 @@ import { placeOf } from './entry.js'
 import type { GroupSum } from './groups.js'
 import type { Reconciliation } from './reconciliation.js'
 import { orderText } from './sending-order.js'
-import type { SideTotal } from './totals.js'
+import { countedCurrencies, type SideTotal } from './totals.js'
 import { effectText, subjectOf, verdictSentence, verdictWords } from './words.js'
 
 /** Of each kind: a page with more is too long to read. The JSON has them. */
@@ -37,7 +37,7 @@ ${foot}`
 }
 
 function head(reconciliation: Reconciliation): Markup {
-  const { verdict, from, to, timeZone, rows, durationMs, currencies } = reconciliation
+  const { verdict, from, to, timeZone, rows, durationMs } = reconciliation
   const time = (iso: string) => html`<time datetime="${iso}">${momentText(iso)}</time>`
   const isEqual = verdict === 'equal'
   return html`<header class="head ${isEqual ? 'pass' : verdict === 'different' ? 'fail' : 'warn'}">
@@ -55,29 +55,47 @@ ${verdictBlock(isEqual, verdictWords[verdict], verdictSentence(reconciliation))}
     ['Agree', numberText(rows.equal)],
     ['Duration', durationText(durationMs)],
   ])}
-<table><caption>Net for players</caption><thead><tr><th scope="col">Currency</th><th scope="col">report</th><th scope="col">wallet</th><th scope="col">difference</th></tr></thead>
-<tbody>${currencies.map(({ currency, report, wallet, difference }) => html`<tr><th scope="row">${currency ?? '?'}</th><td>${signed(report, currency)}</td><td>${signed(wallet, currency)}</td>${differenceCell(difference, currency)}</tr>`)}</tbody></table></div>
+${netTable(reconciliation)}</div>
 </header>`
 }
 
 const differenceCell = (amount: Decimal, currency: string | null) =>
-  html`<td class="${isZero(amount) ? 'zero' : 'fail'}">${signed(amount, currency)}</td>`
+  html`<td class="${isZero(amount) ? 'zero' : 'fail'}" data-name="Difference">${signed(amount, currency)}</td>`
+
+/** A table whose rows become blocks of names and values where the page is narrow. */
+const wideTable = (names: readonly string[], caption: string | null, rows: readonly Markup[]) =>
+  html`<table class="wide">${caption === null ? null : html`<caption>${caption}</caption>`}
+<thead><tr>${names.map(name => html`<th scope="col">${name}</th>`)}</tr></thead>
+<tbody>${rows}</tbody></table>`
+
+const netTable = (reconciliation: Reconciliation) =>
+  wideTable(
+    ['Currency', 'Report', 'Wallet', 'Difference'],
+    'Net for players',
+    countedCurrencies(reconciliation).map(
+      ({ currency, report, wallet, difference }) =>
+        html`<tr><th scope="row">${currency ?? '?'}</th><td class="none" data-name="Report">${signed(report, currency)}</td><td class="none" data-name="Wallet">${signed(wallet, currency)}</td>${differenceCell(difference, currency)}</tr>`,
+    ),
+  )
 
 function totalsTable({ totals }: Reconciliation): Markup {
-  const side = ({ count, amount, refused }: SideTotal, currency: string | null) =>
-    html`<td class="none">${numberText(count)}</td><td class="none">${amountText(amount, currency)}</td><td class="${refused === 0 ? 'zero' : 'none'}">${numberText(refused)}</td>`
-  return html`<div class="scroll"><table><caption>Per day, operation and currency: how many, their sum, and refusals, which move nothing</caption>
-<thead><tr><th scope="col">Day</th><th scope="col">Operation</th><th scope="col">Currency</th><th scope="col">Report</th><th scope="col">amount</th><th scope="col">refused</th><th scope="col">Wallet</th><th scope="col">amount</th><th scope="col">refused</th><th scope="col">difference</th></tr></thead>
-<tbody>${totals.map(
-    total =>
-      html`<tr><th scope="row">${total.day || 'all'}</th><th scope="row">${total.operation}</th><th scope="row">${total.currency ?? '?'}</th>${side(total.report, total.currency)}${side(total.wallet, total.currency)}${differenceCell(total.difference, total.currency)}</tr>
+  const side = (name: string, { count, amount, refused }: SideTotal, currency: string | null) =>
+    html`<td class="none" data-name="${name}">${numberText(count)}</td><td class="none" data-name="${name}: amount">${amountText(amount, currency)}</td><td class="${refused === 0 ? 'zero' : 'none'}" data-name="${name}: refused">${numberText(refused)}</td>`
+  const rows = totals.map(
+    ({ day, operation, currency, report, wallet, difference }) =>
+      html`<tr><th scope="row">${day || 'all'} ${operation} ${currency ?? '?'}</th>${side('Report', report, currency)}${side('Wallet', wallet, currency)}${differenceCell(difference, currency)}</tr>
 `,
-  )}</tbody></table></div>`
+  )
+  return wideTable(
+    ['Day, operation, currency', 'Report', 'amount', 'refused', 'Wallet', 'amount', 'refused', 'Difference'],
+    'Per day, operation and currency: how many, their sum, and refusals, which move nothing',
+    rows,
+  )
 }
 
 function kindsTable({ kinds }: Reconciliation): Markup {
   return html`<table><thead><tr><th scope="col">Kind</th><th scope="col">Count</th><th scope="col">Wallet compared with the report</th></tr></thead>
-<tbody>${kinds.map(({ kind, title, count, effects }) => html`<tr><th scope="row"><a href="#${kind}">${title}</a></th><td class="fail">${numberText(count)}</td><td class="none">${effectText(effects)}</td></tr>`)}</tbody></table>`
+<tbody>${kinds.map(({ kind, title, count, open, effects }) => html`<tr><th scope="row"><a href="#${kind}">${title}</a></th><td class="${open === 0 ? 'none' : 'fail'}">${numberText(count)}</td><td class="none">${effectText(effects)}</td></tr>`)}</tbody></table>`
 }
 
 function kindSection({ kind, title, count }: Reconciliation['kinds'][number], all: readonly Difference[]) {
@@ -124,16 +142,19 @@ ${repair.calls.map(({ curl }) => code(curl, '', 'curl'))}</article>
 
 function groupSection(id: string, heading: string, groups: readonly GroupSum[], omitted: number) {
   const more = omitted === 0 ? null : html`<p class="lead">… and ${numberText(omitted)} more.</p>`
+  // Where no money is counted on either side, sums say nothing.
+  const counted = groups.filter(({ report, wallet }) => !isZero(report) || !isZero(wallet))
+  const rows = counted.map(
+    ({ id: name, currency, count, report, wallet, difference }) =>
+      html`<tr><th scope="row">${name ?? 'unknown'}</th><td class="none" data-name="Currency">${currency ?? '?'}</td><td class="none" data-name="Differences">${numberText(count)}</td><td class="none" data-name="Report">${signed(report, currency)}</td><td class="none" data-name="Wallet">${signed(wallet, currency)}</td>${differenceCell(difference, currency)}</tr>
+`,
+  )
+  const names = [heading.slice(0, -1), 'Currency', 'Differences', 'Report', 'Wallet', 'Difference']
   return section(
-    groups.length > 0,
+    counted.length > 0,
     id,
     `${heading} that differ most`,
-    html`<div class="scroll"><table><thead><tr><th scope="col">${heading.slice(0, -1)}</th><th scope="col">Currency</th><th scope="col">Differences</th><th scope="col">report</th><th scope="col">wallet</th><th scope="col">difference</th></tr></thead>
-<tbody>${groups.map(
-      group =>
-        html`<tr><th scope="row">${group.id ?? 'unknown'}</th><td class="none">${group.currency ?? '?'}</td><td class="none">${numberText(group.count)}</td><td class="none">${signed(group.report, group.currency)}</td><td class="none">${signed(group.wallet, group.currency)}</td>${differenceCell(group.difference, group.currency)}</tr>
-`,
-    )}</tbody></table></div>${more}`,
+    html`${wideTable(names, null, rows)}${more}`,
   )
 }
 

@@ -6,6 +6,7 @@ import type { Difference } from './difference.js'
 import type { GroupSum } from './groups.js'
 import type { Reconciliation } from './reconciliation.js'
 import { orderText } from './sending-order.js'
+import { countedCurrencies, isCounted } from './totals.js'
 import { effectText, subjectOf, timeText, verdictSentence, verdictWords } from './words.js'
 
 /** Differences per kind, and bets and players. */
@@ -38,21 +39,23 @@ export function formatReconciliation(reconciliation: Reconciliation): string {
   return escapeInvisible(parts.filter(part => part !== '').join('\n\n'))
 }
 
-function totalsTable({ totals, currencies }: Reconciliation): string {
+function totalsTable(reconciliation: Reconciliation): string {
   return table(
     [
       ['Day', 'Operation', 'Currency', 'Report', 'Amount', 'Wallet', 'Amount', 'Difference'],
-      ...totals.map(({ day, operation, currency, report, wallet, difference }) => [
-        ...[
-          day || 'all',
-          operation,
-          currency ?? '?',
-          numberText(report.count),
-          amountText(report.amount, currency),
-        ],
-        ...[numberText(wallet.count), amountText(wallet.amount, currency), signed(difference, currency)],
-      ]),
-      ...currencies.map(({ currency, report, wallet, difference }) => [
+      ...reconciliation.totals
+        .filter(isCounted)
+        .map(({ day, operation, currency, report, wallet, difference }) => [
+          ...[
+            day || 'all',
+            operation,
+            currency ?? '?',
+            numberText(report.count),
+            amountText(report.amount, currency),
+          ],
+          ...[numberText(wallet.count), amountText(wallet.amount, currency), signed(difference, currency)],
+        ]),
+      ...countedCurrencies(reconciliation).map(({ currency, report, wallet, difference }) => [
         ...[
           '',
           'net for players',

@@ -136,3 +136,18 @@ export function currencyTotalsOf(totals: readonly Total[]): CurrencyTotal[] {
 
 const changeOf = (operation: Operation, amount: Decimal) =>
   isDebit(operation) && !isZero(amount) ? negate(amount) : amount
+
+/** Whether it counts more than refusals. */
+export const isCounted = ({ report, wallet }: Total) => report.count + wallet.count > 0
+
+/** Of those in which more than refusals is counted. */
+export function countedCurrencies({
+  currencies,
+  totals,
+}: {
+  currencies: readonly CurrencyTotal[]
+  totals: readonly Total[]
+}): CurrencyTotal[] {
+  const counted = new Set(totals.filter(isCounted).map(({ currency }) => currency))
+  return currencies.filter(({ currency }) => counted.has(currency))
+}

@@ -291,6 +291,34 @@ describe('the page', () => {
     expect([...names].filter(name => /^on|^src|^style$|^action$/.test(name))).toEqual([])
   })
 
+  test('names each value of a wide table, for narrow windows', async () => {
+    const page = renderReconciliation(await sample())
+    const tables = page.split('<table class="wide">').slice(1)
+    expect(tables).toHaveLength(4)
+    for (const table of tables) {
+      const rows = (table.split('</table>')[0] ?? '').split('<tr>').slice(1)
+      const columns = rows[0]?.match(/<th /g)?.length ?? 0
+      for (const row of rows.slice(1)) expect(row.match(/ data-name="[^"]+"/g)).toHaveLength(columns - 1)
+    }
+    // A cell without a class has the colour of the verdict.
+    expect(page).not.toContain('<td>')
+  })
+
+  test('shows no line without money, where refusals are not counted either', async () => {
+    const world = createWorld(1)
+    const refusal = { errorCode: 'INVALID_CURRENCY', description: 'x' }
+    const refused = { ...record('placebet', 'odd', 'odd', '0', { currency: 'sek' }), refusal }
+    world.records.push(refused)
+    world.rows.push(rowOf(refused), rowOf(record('rollbackbet', 'nothing', 'empty', '0')))
+    const result = await reconcileWorld(world)
+    expect(result.currencies.map(({ currency }) => currency)).toContain('sek')
+    expect(result.bets.map(({ id }) => id)).toContain('empty')
+    expect(formatReconciliation(result)).not.toContain(' sek ')
+    const page = renderReconciliation(result)
+    expect(page).not.toContain('<th scope="row">sek</th>')
+    expect(page).not.toContain('<th scope="row">empty</th>')
+  })
+
   test('has the verdict, the totals, each difference with its call, and what was not compared', async () => {
     const page = renderReconciliation(await sample())
     expect(page).toContain('<h1>Different</h1>')
