@@ -70,9 +70,9 @@ class BetPlan {
     const differing = this.#judgements.filter(({ kind }) => correctable.includes(kind))
     const sentAlone = this.#calls.length
     const correction = isUnclear ? unclearRepair : this.#correction(differing, rollbacks.length > 0)
-    for (const each of rollbacks) this.#send(each, isUnclear)
     // Calls of its own, or all calls of the bet under one difference: their order is the plan.
-    const holder = this.#calls.length > sentAlone + rollbacks.length ? differing[0] : undefined
+    const holder = this.#calls.length > sentAlone ? differing[0] : undefined
+    for (const each of rollbacks) this.#send(each, isUnclear)
     return this.#judgements.flatMap(each => {
       const own = this.#repairs.get(each)
       if (own === notRecorded) {
@@ -214,7 +214,7 @@ class BetPlan {
     for (const [credit, amount] of less) {
       steps.push(this.#repair(differing, 'settlement', credit, negate(amount)))
     }
-    if (willRollBack) this.#reverseAll(differing, steps)
+    if (willRollBack && this.#isWithoutCredit()) this.#reverseAll(differing, steps)
     return operator(plan(steps))
   }
 
@@ -237,6 +237,14 @@ class BetPlan {
     this.#reverseAll(differing, steps)
     steps.push(this.#repair(differing, 'rollbackbet', 'TECHNICAL_ERROR', null))
     return operator(`If the platform does not know the bet: ${plan(steps)}`)
+  }
+
+  /** Whether calls can reverse all that is live, and change no balance by it: the platform counts no credit. */
+  #isWithoutCredit(): boolean {
+    const live = [...(this.#view.state?.live ?? [])]
+    return live.every(
+      ([credit, amount]) => amount === null || (isZero(amount) && reversalOf(credit) !== null),
+    )
   }
 
   /** A bet with a live credit cannot be rolled back, not even with one of 0. */

@@ -15,8 +15,17 @@ import type { RecordedTransaction, WalletLookups } from '../../src/lookups/recor
 import { type Difference, type Reconciliation, reconcile } from '../../src/reconcile/index.js'
 import { createMemoryStore, type MemoryStore } from '../../src/stores/memory.js'
 
-const day = { from: '2026-11-21', to: '2026-11-22' }
-const at = (minute: number) => new Date(Date.parse('2026-11-21T08:00:00Z') + minute * 60_000).toISOString()
+const dayMs = 86_400_000
+const dayStart = (number: number) => Date.parse('2026-11-21T00:00:00Z') + number * dayMs
+/** From the start of a day to the end of another one: -1 is the day before, whose reports agreed. */
+const days = (first: number, last: number) => ({
+  from: new Date(dayStart(first)).toISOString(),
+  to: new Date(dayStart(last + 1)).toISOString(),
+})
+const day = days(0, 0)
+const at = (minute: number) => new Date(dayStart(0) + (480 + minute) * 60_000).toISOString()
+/** Of which day a call of this minute is; each day begins at 8. */
+const dayOf = (minute: number) => Math.floor(minute / 1440)
 
 /** What the platform counts, or sends. */
 interface Call {
@@ -33,15 +42,24 @@ type Fault = 'none' | 'lost' | 'ghost' | 'more' | 'less' | 'type' | 'refused'
 const players = ['anna', 'ben']
 const initial = 1_000
 
-/** A bet as a platform plays it: every step is possible for the platform. */
+/** A bet as a platform plays it, over three days. A platform may also roll back what it has paid. */
 const course = fc.record({
   player: fc.integer({ min: 0, max: 1 }),
   start: fc.integer({ min: 0, max: 300 }),
   stake: fc.integer({ min: 0, max: 9 }),
+  /** How many of its calls are of the day before, and from which one on they are of the day after. */
+  before: fc.constantFrom(0, 0, 0, 1, 2, 3),
+  after: fc.constantFrom(9, 9, 9, 1, 2, 3),
+  rollsBackPaid: fc.boolean(),
+  /** Lost, then rolled back by the platform; what lies between, the wallet alone has. */
+  isCancelled: fc.constantFrom(false, false, false, true),
   steps: fc.array(
     fc.record({
       what: fc.constantFrom('BET_PAID', 'VOIDED', 'CASHOUT', 'UNSCORED', 'UNVOIDED', 'rollbackbet'),
-      amount: fc.integer({ min: 0, max: 20 }),
+      amount: fc.oneof(
+        { weight: 1, arbitrary: fc.constant(0) },
+        { weight: 4, arbitrary: fc.integer({ min: 1, max: 20 }) },
+      ),
       fault: fc.constantFrom<Fault>(
         'none',
         'none',
@@ -67,24 +85,35 @@ interface Played {
 
 const reverses: Record<string, string> = { UNSCORED: 'BET_PAID', UNVOIDED: 'VOIDED' }
 
-function callsOf({ player, start, stake, steps, bet }: Course, number: number): Played[] {
+const cancelled = (steps: Course['steps']): Course['steps'] => [
+  { what: 'BET_PAID', amount: 0, fault: 'none' },
+  ...steps.filter(({ what }) => what === 'VOIDED').map(step => ({ ...step, fault: 'ghost' as const })),
+  { what: 'rollbackbet', amount: 0, fault: 'none' },
+]
+
+function callsOf(
+  { player, start, stake, steps: own, bet, before, after, rollsBackPaid, isCancelled }: Course,
+  number: number,
+): Played[] {
+  const steps = isCancelled ? cancelled(own) : own
   const base = { betId: `b-${number}`, playerId: players[player] as string }
   const live: Record<string, number> = {}
   let isRolledBack = false
   const make = (operation: Call['operation'], index: number, type: string, amount: number): Call => ({
     ...{ operation, transactionId: `${operation}-${number}-${index}`, ...base, type },
-    ...{ amount: String(amount), minute: start + index * 7 },
+    ...{ amount: String(amount), minute: start + index * 7 + dayOfCall(index) * 1440 },
   })
-  const stakeFault: Fault = bet === 'lost' ? 'lost' : bet === 'none' ? 'none' : 'ghost'
+  const dayOfCall = (index: number) => (index < before ? -1 : index < before + after ? 0 : 1)
+  const stakeFault: Fault = before > 0 || bet === 'none' ? 'none' : bet === 'lost' ? 'lost' : 'ghost'
   const played: Played[] = [{ call: make('placebet', 0, '', stake), fault: stakeFault }]
   for (const [index, { what, amount, fault: own }] of steps.entries()) {
-    const fault = bet === 'unknown' ? 'ghost' : own
+    const fault = dayOfCall(index + 1) === -1 ? 'none' : bet === 'unknown' && before === 0 ? 'ghost' : own
     const isPlatforms = fault !== 'ghost' && fault !== 'refused'
     if (isRolledBack) break
     const push = (operation: Call['operation'], type: string, sum: number) =>
       played.push({ call: make(operation, index + 1, type, sum), fault })
     if (what === 'rollbackbet') {
-      if (Object.keys(live).length > 0) continue
+      if (Object.keys(live).length > 0 && !rollsBackPaid && !isCancelled) continue
       push('rollbackbet', '', stake)
       isRolledBack = isPlatforms
     } else if (reverses[what] === undefined) {
@@ -133,13 +162,30 @@ const deliver = (store: WalletStore, { operation, minute, type, ...call }: Call)
     type: operation === 'rollbackbet' ? 'TECHNICAL_ERROR' : type,
   })
 
-/** The look-ups of a store in memory: one minute of the day per transaction. */
-function lookupsOf(store: MemoryStore): WalletLookups {
+/** A wallet in memory whose transactions are recorded on the day that was begun last. */
+class Wallet {
+  readonly store = createMemoryStore(
+    players.map(playerId => ({ playerId, currency: 'EUR', balance: String(initial) })),
+  )
+  readonly #begun: { index: number; day: number }[] = []
+
+  begin(day: number): void {
+    this.#begun.push({ index: this.store.transactions().length, day })
+  }
+
+  readonly lookups = lookupsOf(
+    this.store,
+    index => this.#begun.findLast(begun => begun.index <= index)?.day ?? 0,
+  )
+}
+
+/** The look-ups of a store in memory: one second of its day per transaction. */
+function lookupsOf(store: MemoryStore, dayOfIndex: (index: number) => number = () => 0): WalletLookups {
   const all = (): RecordedTransaction[] =>
     store.transactions().map((each, index) => ({
       ...each,
       walletTransactionId: each.walletTransactionId ?? '',
-      recordedAt: new Date(Date.parse('2026-11-21T09:00:00Z') + index * 1000).toISOString(),
+      recordedAt: new Date(dayStart(dayOfIndex(index)) + 9 * 3_600_000 + index * 1000).toISOString(),
       balanceAfter: null,
       betCurrency: 'EUR',
     }))
@@ -163,16 +209,6 @@ async function* linesOf(rows: readonly object[]) {
   for (const row of rows) yield `${JSON.stringify(row)}\n`
 }
 
-/** The rows that the platform counts, added up per player. */
-function platformBalances(rows: readonly Record<string, string>[]): Record<string, number> {
-  const sums = Object.fromEntries(players.map(player => [player, initial]))
-  for (const { operation = '', playerId = '', amount, status } of rows) {
-    const sign = operation === 'placebet' || operation === 'unsettlement' ? -1 : 1
-    if (status === 'accepted') sums[playerId] = (sums[playerId] ?? 0) + sign * Number(amount)
-  }
-  return sums
-}
-
 /** In the order that the text asks for: what never arrived first. */
 const callsIn = ({ differences }: Reconciliation) => {
   const isFirst = ({ kind }: Difference) => kind === 'never-arrived' || kind === 'lost-refusal'
@@ -181,62 +217,163 @@ const callsIn = ({ differences }: Reconciliation) => {
   )
 }
 
-interface Wallet {
-  store: WalletStore
-  lookups: WalletLookups
-  range: { from: string; to: string }
-  balances(): Promise<Record<string, number>>
+type Range = ReturnType<typeof days>
+const rowsIn = (played: readonly Played[], { from, to }: Range) =>
+  played
+    .map(rowOf)
+    .filter(row => row !== null)
+    .filter(({ transactionDate = '' }) => transactionDate >= from && transactionDate < to)
+
+async function* headerOnly() {
+  yield 'operation,transactionId,betId,amount,currency,transactionDate\n'
 }
 
-async function expectConvergence(played: readonly Played[], wallet: Wallet): Promise<void> {
-  const { store, lookups, range } = wallet
-  for (const { call, fault } of played) if (fault !== 'lost') await deliver(store, call)
-  const rows = played.map(rowOf).filter(row => row !== null)
-  const compare = () => reconcile({ report: linesOf(rows.length > 0 ? rows : [{}]), lookups, ...range })
+function compareDays({ lookups }: Wallet, played: readonly Played[], range: Range): Promise<Reconciliation> {
+  const rows = rowsIn(played, range)
+  return reconcile({ report: rows.length > 0 ? linesOf(rows) : headerOnly(), lookups, ...range })
+}
+
+/** Sends what is printed until nothing is, and each call twice. */
+async function converge(wallet: Wallet, played: readonly Played[], range: Range): Promise<Reconciliation> {
+  const { store } = wallet
+  const compare = () => compareDays(wallet, played, range)
+  const balances = () => players.map(player => store.player(player)?.balance)
   let result = await compare()
   for (let round = 0; callsIn(result).length > 0; round += 1) {
-    expect(round, JSON.stringify(result.differences, null, 1)).toBeLessThan(3)
+    expect(round).toBeLessThan(3)
     const calls = callsIn(result)
     for (const { path, body } of calls) await handlers[path](store, body)
-    const once = await wallet.balances()
+    const once = balances()
     for (const { path, body } of calls) await handlers[path](store, body)
-    expect(await wallet.balances(), 'a second sending').toEqual(once)
+    expect(balances(), 'a second sending').toEqual(once)
     result = await compare()
   }
-  // What is left: for each player, the money of the differences that only people can clear up.
-  const expected = platformBalances(rows)
-  for (const { effects, repair, wallet: record, report } of result.differences) {
-    const player = (report ?? record)?.playerId ?? ''
-    if (repair.by === 'none') continue
-    for (const { amount } of effects) expected[player] = (expected[player] ?? 0) + Number(amount)
-  }
-  expect(await wallet.balances(), JSON.stringify(result.differences, null, 1)).toEqual(expected)
+  return result
 }
+
+/** What is left of each bet that began in the range: exactly the differences that only people can clear up. */
+function expectSettled(result: Reconciliation, { store }: Wallet, played: readonly Played[]): void {
+  const betIds = new Set(played.map(({ call }) => call.betId))
+  for (const { call } of played) if (at(call.minute) < result.from) betIds.delete(call.betId)
+  for (const betId of betIds) {
+    let open = 0
+    for (const { repair, report, wallet } of result.differences) {
+      if (repair.by === 'none' || (report ?? wallet)?.betId !== betId) continue
+      open += moneyOf(wallet) - moneyOf(report)
+    }
+    const moved = store.transactions().filter(each => each.betId === betId)
+    const inWallet = moved.reduce((sum, { delta }) => sum + Number(delta), 0)
+    const inReport = played.reduce((sum, { call, fault }) => {
+      const row = call.betId === betId ? rowOf({ call, fault }) : null
+      return sum + (row === null ? 0 : moneyOf({ ...call, ...row, accepted: row.status === 'accepted' }))
+    }, 0)
+    expect({ betId, more: inWallet - inReport }).toEqual({ betId, more: open })
+  }
+}
+
+/** A bet that the calls have corrected is rolled back too, if the platform did, and no call is a difference of its own. */
+function expectWholePlans(result: Reconciliation, { store }: Wallet, played: readonly Played[]): void {
+  const isRepair = (id: string | undefined) => id?.startsWith('repair-') === true
+  const open = result.differences.filter(({ repair }) => repair.by !== 'none')
+  const isUnprinted = ({ repair }: Difference) =>
+    /send the calls/.test(repair.text) && repair.calls.length === 0
+  expect(open.filter(isUnprinted)).toEqual([])
+  const corrected = store.transactions().filter(({ transactionId }) => isRepair(transactionId))
+  const begun = new Set(played.flatMap(({ call }) => (at(call.minute) < result.from ? [call.betId] : [])))
+  for (const { betId } of corrected) {
+    if (begun.has(betId)) continue
+    expect(open.filter(({ wallet }) => wallet?.betId === betId && isRepair(wallet.transactionId))).toEqual([])
+    const credits = new Map<string, number>()
+    let isRolledBack = false
+    for (const { operation, type = '', amount, status, ...row } of played
+      .map(rowOf)
+      .filter(row => row !== null)) {
+      if (row.betId !== betId || status !== 'accepted') continue
+      if (operation === 'rollbackbet') isRolledBack = true
+      const credit = reverses[type] ?? type
+      const sum =
+        operation === 'settlement' ? Number(amount) : operation === 'unsettlement' ? -Number(amount) : 0
+      credits.set(credit, (credits.get(credit) ?? 0) + sum)
+    }
+    const bet = store.bet(betId)
+    const isReversible = bet?.credits.CASHOUT === undefined
+    if (isRolledBack && isReversible && [...credits.values()].every(sum => sum === 0))
+      expect(bet?.status).toBe('ROLLED_BACK')
+  }
+}
+
+type Money = Pick<Call, 'operation'> & { accepted: boolean; amount: string | null }
+/** What it changes the balance by, whatever the range is. */
+function moneyOf(entry: Money | null): number {
+  if (!entry?.accepted) return 0
+  const isDebit = entry.operation === 'placebet' || entry.operation === 'unsettlement'
+  return (isDebit ? -1 : 1) * Number(entry.amount)
+}
+
+const history = fc.record({
+  courses: fc.array(course, { minLength: 1, maxLength: 4 }),
+  /** On which day the calls of the first report are sent: outside of its range, or within. */
+  sentOn: fc.constantFrom(0, 1),
+  isSecondDayCompared: fc.boolean(),
+})
 
 describe('the printed calls bring the wallet to what the platform counts', () => {
   test('in random histories with random faults', async () => {
     let repaired = 0
     await fc.assert(
-      fc.asyncProperty(fc.array(course, { minLength: 1, maxLength: 4 }), async courses => {
-        const store = createMemoryStore(
-          players.map(playerId => ({ playerId, currency: 'EUR', balance: String(initial) })),
-        )
+      fc.asyncProperty(history, async ({ courses, sentOn, isSecondDayCompared }) => {
+        const wallet = new Wallet()
         const played = courses.flatMap(callsOf).sort((one, other) => one.call.minute - other.call.minute)
-        if (played.every(each => rowOf(each) === null)) return
-        await expectConvergence(played, {
-          store,
-          lookups: lookupsOf(store),
-          range: day,
-          balances: async () =>
-            Object.fromEntries(players.map(player => [player, Number(store.player(player)?.balance)])),
-        })
-        repaired += store
-          .transactions()
-          .filter(({ transactionId }) => transactionId.startsWith('repair-')).length
+        const play = async (number: number) => {
+          wallet.begin(number)
+          for (const { call, fault } of played)
+            if (dayOf(call.minute) === number && fault !== 'lost') await deliver(wallet.store, call)
+        }
+        await play(-1)
+        await play(0)
+        const first = played.filter(({ call }) => dayOf(call.minute) <= 0)
+        wallet.begin(sentOn)
+        const settled = await converge(wallet, first, day)
+        expectSettled(settled, wallet, first)
+        expectWholePlans(settled, wallet, first)
+        // The day after has nothing but the calls.
+        expect(callsIn(await compareDays(wallet, first, days(1, 1)))).toEqual([])
+        await play(1)
+        if (isSecondDayCompared) await converge(wallet, played, days(1, 1))
+        expectSettled(await converge(wallet, played, days(-1, 1)), wallet, played)
+        const { transactions } = wallet.store
+        repaired += transactions().filter(({ transactionId }) => transactionId.startsWith('repair-')).length
       }),
-      { numRuns: 300 },
+      { numRuns: 100, seed: 20261121, endOnFailure: true },
     )
     expect(repaired).toBeGreaterThan(50)
+  })
+})
+
+describe('a bet that the platform has rolled back, with a credit that the wallet alone has', () => {
+  const make = (operation: Call['operation'], type: string, amount: string, minute: number): Call => ({
+    ...{ operation, transactionId: `${operation}-${type}`, betId: 'b', playerId: 'anna' },
+    ...{ type, amount, minute },
+  })
+  test.each([
+    ['lost: all is reversed, then it is rolled back', 'BET_PAID', '0', 'ROLLED_BACK', 3],
+    ['paid: what the platform counts stays', 'BET_PAID', '20', 'PLACED', 1],
+    ['cashed out for nothing, which no call reverses', 'CASHOUT', '0', 'PLACED', 1],
+  ])('%s', async (_, type, amount, status, count) => {
+    const wallet = new Wallet()
+    wallet.begin(0)
+    const played: Played[] = [
+      { call: make('placebet', '', '10', 0), fault: 'none' },
+      { call: make('settlement', type, amount, 1), fault: 'none' },
+      { call: make('settlement', 'VOIDED', '5', 2), fault: 'ghost' },
+      { call: make('rollbackbet', '', '10', 3), fault: 'none' },
+    ]
+    for (const { call } of played) await deliver(wallet.store, call)
+    expect(callsIn(await compareDays(wallet, played, day))).toHaveLength(count)
+    const settled = await converge(wallet, played, day)
+    expectSettled(settled, wallet, played)
+    expectWholePlans(settled, wallet, played)
+    expect(wallet.store.bet('b')?.status).toBe(status)
   })
 })
 
