@@ -11,6 +11,8 @@ export interface Answer {
   status: number | null
   headers: Reply['headers']
   text: string
+  /** Removes the credentials of the request from a text for the report. */
+  mask: Reply['mask']
   /** The fields of the JSON object in the body; `null` if it is none. */
   fields: Map<string, ReadJson> | null
   /** The balance of a 2xx, even if other fields are invalid; otherwise `null`. */
@@ -23,16 +25,21 @@ export interface Answer {
 
 /** The answer in words: `402 INSUFFICIENT_FUNDS`. */
 export function describeAnswer(answer: Answer): string {
-  const { status, exchange, success, errorCode, text } = answer
+  const { status, exchange, success, errorCode, mask } = answer
   if (status === null) return `no answer: ${exchange.error ?? 'unknown reason'}`
-  if (success !== null) return `${status} with balance ${textOf(success.balance)} ${success.currency}`
-  if (errorCode !== null) return `${status} ${errorCode}`
-  const shown = text.length <= 200 ? text : `${text.slice(0, 200)}…`
-  return `${status} ${shown === '' ? 'with an empty body' : shown}`
+  if (success !== null) return `${status} with balance ${textOf(success.balance)} ${mask(success.currency)}`
+  if (errorCode !== null) return `${status} ${mask(errorCode)}`
+  return `${status} ${quoteOf(answer) || 'with an empty body'}`
+}
+
+/** The body for a report, cut. */
+export function quoteOf({ text, mask }: Pick<Reply, 'text' | 'mask'>): string {
+  const shown = mask(text)
+  return shown.length <= 200 ? shown : `${shown.slice(0, 200)}…`
 }
 
 /** @param index into the exchanges of the case */
-export function answerOf({ exchange, status, headers, text }: Reply, index: number): Answer {
+export function answerOf({ exchange, status, headers, text, mask }: Reply, index: number): Answer {
   const fields = status === null ? null : readObject(text)
   const balanceText = numberText(fields?.get('balance'))
   const balance = balanceText === null ? null : parseDecimal(balanceText.text)
@@ -55,6 +62,7 @@ export function answerOf({ exchange, status, headers, text }: Reply, index: numb
     status,
     headers,
     text,
+    mask,
     fields,
     balance: isSuccess ? balance : null,
     success,

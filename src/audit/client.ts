@@ -10,6 +10,7 @@ import { Agent as AgentTls, request as requestHttps } from 'node:https'
 import type { AuditSettings } from './options.js'
 import type { AuditExchange } from './report.js'
 import { type BuiltRequest, buildRequest, type Call, cut, type Delivery } from './request.js'
+import { type Mask, maskOf, secretsIn, secretsOf } from './secrets.js'
 
 /** The answer to a call. `status` is `null` if there is none. */
 export interface Reply {
@@ -18,6 +19,8 @@ export interface Reply {
   headers: IncomingHttpHeaders
   /** The complete body, up to 1 MiB. */
   text: string
+  /** For reports: the wallet may have repeated the credentials of the request. */
+  mask: Mask
 }
 
 export interface Client {
@@ -25,6 +28,8 @@ export interface Client {
   readonly requests: number
   /** Milliseconds since the audit began. */
   now(): number
+  /** For texts that are not of one answer. */
+  readonly mask: Mask
   /** The reply never rejects: a failed connection is a result too. */
   send(call: Call): { exchange: AuditExchange; reply: Promise<Reply> }
   close(): void
@@ -43,9 +48,12 @@ export function openClient(settings: AuditSettings): Client {
     'http:': new Agent(agentOptions),
     'https:': new AgentTls({ ...settings.tls, ...agentOptions }),
   }
+  const given = secretsOf(settings)
+  const mask = maskOf(given)
   let requests = 0
 
   return {
+    mask,
     get requests() {
       return requests
     },
@@ -55,10 +63,14 @@ export function openClient(settings: AuditSettings): Client {
       const { exchange } = built
       requests += 1
       const reply = signedHeaders(built, settings)
-        .then(headers => exchanged(built, headers, call, settings, agents, now))
+        .then(headers => {
+          const ownMask = maskOf([...given, ...secretsIn(headers)])
+          return exchanged(built, headers, call, settings, agents, now, ownMask)
+        })
         .catch((error: unknown): Reply => {
-          exchange.error = `the request could not be sent: ${error instanceof Error ? error.message : String(error)}`
-          return { exchange, status: null, headers: {}, text: '' }
+          const reason = error instanceof Error ? error.message : String(error)
+          exchange.error = `the request could not be sent: ${mask(reason)}`
+          return { exchange, status: null, headers: {}, text: '', mask }
         })
       return { exchange, reply }
     },
@@ -84,6 +96,7 @@ function exchanged(
   settings: AuditSettings,
   agents: Agents,
   now: () => number,
+  mask: Mask,
 ): Promise<Reply> {
   const timeoutMs = ownTimeoutMs ?? settings.timeoutMs
   const request = open(url, exchange.method, headers, sentBody, delivery, settings, agents)
@@ -93,14 +106,14 @@ function exchanged(
       if (over) return
       over = true
       clearTimeout(timer)
-      exchange.error = error
+      exchange.error = error === null ? null : mask(error)
       if (error === null && response !== null) {
         exchange.answeredAtMs = now()
         exchange.status = response.statusCode ?? null
-        exchange.answer = cut(text)
+        exchange.answer = cut(mask(text))
       }
       if (error !== null || delivery !== undefined) request.destroy()
-      resolve({ exchange, status: exchange.status, headers: response?.headers ?? {}, text })
+      resolve({ exchange, status: exchange.status, headers: response?.headers ?? {}, text, mask })
     }
     const timer = setTimeout(
       () => end(`no answer within ${timeoutMs.toLocaleString('en')} ms`, null, ''),

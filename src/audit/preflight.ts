@@ -63,7 +63,7 @@ export async function checkTarget(
   if (typeof currency === 'string' && currency !== settings.currency) {
     throw new AuditError(
       'CURRENCY_MISMATCH',
-      `The currency of ${settings.playerId} is ${currency}, not ${settings.currency}`,
+      `The currency of ${settings.playerId} is ${answer.mask(currency)}, not ${settings.currency}`,
     )
   }
   const needed = fromUnits(unitsNeeded(settings.concurrency), settings.minorUnits)

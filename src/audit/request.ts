@@ -97,7 +97,10 @@ export function buildRequest(call: Call, settings: AuditSettings, sentAtMs: numb
   }
 
   const user = basic === null ? null : (wrong?.curlUser ?? '"$WALLET_USER:$WALLET_PASSWORD"')
-  const curl = curlOf(call, url, headers, secrets, user, sentBody)
+  const { settle } = settings
+  const isSettlement = typeof settle === 'object' && 'url' in settle && call.headers === settle.headers
+  const hidden = isSettlement ? { ...secrets, ...settle.headers } : secrets
+  const curl = curlOf(call, url, headers, hidden, user, sentBody)
   const exchange = exchangeOf({ ...call, sentAtMs, method, curl }, sentBody)
   const isSigned = isAuthenticated && settings.sign !== null
   return { url, method, headers, body, sentBody, isSigned, exchange }

@@ -2,7 +2,8 @@
 
 import { quoted } from '../curl.js'
 import type { SettlementRequest } from '../requests.js'
-import type { Client } from './client.js'
+import { quoteOf } from './answer.js'
+import type { Client, Reply } from './client.js'
 import type { AuditSettings } from './options.js'
 import type { AuditExchange } from './report.js'
 import { exchangeOf } from './request.js'
@@ -15,8 +16,8 @@ export interface SettlementResult {
 }
 
 /** A controller of a framework may answer 2xx with the outcome of `recordSettlement` as it is. */
-function refusalIn(text: string): string | null {
-  return /^\s*\{\s*"ok"\s*:\s*false\b/.test(text) ? `refused, with a 2xx: ${text.slice(0, 200)}` : null
+function refusalIn(reply: Reply): string | null {
+  return /^\s*\{\s*"ok"\s*:\s*false\b/.test(reply.text) ? `refused, with a 2xx: ${quoteOf(reply)}` : null
 }
 
 /** @param record is called with the call before it is sent */
@@ -35,11 +36,12 @@ export async function settleBet(
     const path = href.startsWith(`${target}/`) ? href.slice(target.length) : href
     const { exchange, reply } = client.send({ label, path, body, headers: settle.headers })
     record(exchange)
-    const { status, text } = await reply
+    const answer = await reply
+    const { status } = answer
     if (status === null) return { problem: exchange.error ?? 'no answer', outage: 'no answer' }
-    if (status >= 200 && status <= 299) return { problem: refusalIn(text), outage: null }
+    if (status >= 200 && status <= 299) return { problem: refusalIn(answer), outage: null }
     return {
-      problem: `${status} ${text.slice(0, 200)}`.trim(),
+      problem: `${status} ${quoteOf(answer)}`.trim(),
       outage: status >= 500 ? String(status) : null,
     }
   }
@@ -61,7 +63,7 @@ export async function settleBet(
     exchange.answeredAtMs = client.now()
     return { problem: null, outage: null }
   }
-  const problem = settled.kind === 'refused' ? `refused: ${settled.errorCode}` : settled.reason
+  const problem = client.mask(settled.kind === 'refused' ? `refused: ${settled.errorCode}` : settled.reason)
   exchange.error = problem
   return { problem, outage: settled.kind === 'refused' ? null : 'unknown outcome' }
 }

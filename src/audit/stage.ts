@@ -390,7 +390,8 @@ export class Stage {
     answer: Answer | null = null,
     found: Found = { kind: 'other' },
   ): never {
-    throw new CaseFailed(expected, actual, answer?.index ?? null, found)
+    const { mask } = answer ?? this.client
+    throw new CaseFailed(mask(expected), mask(actual), answer?.index ?? null, found)
   }
 
   /** Expects a 2xx with the record of spec 2, the player's currency, and this balance if it is given. */

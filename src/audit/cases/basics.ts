@@ -1,4 +1,5 @@
 /** AU-1xx: each of the three operations alone (spec 1 to 4). */
+import { quoteOf } from '../answer.js'
 import type { AuditCase } from '../audit-case.js'
 import { add, compare, type Decimal, subtract, textOf, zero } from '../decimal.js'
 import { numberText, raw } from '../json.js'
@@ -267,7 +268,7 @@ export const basics: readonly AuditCase[] = [
         const balance = numberText(answer.fields?.get('balance'))
         const expected = textOf(answer.success?.balance ?? zero, stage.settings.minorUnits)
         if (balance?.text !== expected || balance.quoted)
-          stage.fail(`the JSON number ${expected}`, answer.text.slice(0, 200), answer)
+          stage.fail(`the JSON number ${expected}`, quoteOf(answer), answer)
       }
     },
   },

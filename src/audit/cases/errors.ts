@@ -1,4 +1,5 @@
 /** AU-6xx: invalid calls are refused with the error record of spec 7. */
+import { quoteOf } from '../answer.js'
 import type { AuditCase } from '../audit-case.js'
 import { add, subtract, textOf } from '../decimal.js'
 import { type Json, raw, write } from '../json.js'
@@ -18,7 +19,7 @@ function exactError(stage: Stage, answer: Answer): void {
   for (const name of ['errorCode', 'description']) {
     const value = fields.get(name)
     if (typeof value !== 'string' || value.trim() === '')
-      stage.fail(`${name} as a non-empty string`, answer.text.slice(0, 200), answer)
+      stage.fail(`${name} as a non-empty string`, quoteOf(answer), answer)
   }
 }
 

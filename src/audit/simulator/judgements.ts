@@ -2,7 +2,15 @@
 import { textOf, toUnits } from '../decimal.js'
 import { type Delivery, fundsLeast, isLate, isRollbackSent, isUncollected, ownerOf } from './bookkeeping.js'
 import { type FirstAnswer, isValidAmount, shown, shownRange, type Transaction } from './books.js'
-import { type Definite, type Fault, neverForBets, type Refusal, type Success, shortOf } from './reading.js'
+import {
+  codesUnread,
+  type Definite,
+  type Fault,
+  neverForBets,
+  type Refusal,
+  type Success,
+  shortOf,
+} from './reading.js'
 import type { Difference } from './report.js'
 
 /** A difference, before it is described for the report. */
@@ -19,15 +27,6 @@ export interface Finding {
  * one of them.
  */
 const rejectedUnread: readonly number[] = [401, 403, 405, 413, 415]
-const codesUnread: readonly string[] = [
-  '',
-  'AUTHENTICATION_FAILED',
-  'UNAUTHORIZED',
-  'FORBIDDEN',
-  'METHOD_NOT_ALLOWED',
-  'PAYLOAD_TOO_LARGE',
-  'UNSUPPORTED_MEDIA_TYPE',
-]
 
 export function isRejectedUnread(reading: Definite): boolean {
   if (reading.kind !== 'refusal' || !rejectedUnread.includes(reading.status)) return false

@@ -1,6 +1,7 @@
 /** The meaning of a wallet's answer. */
 import { type Decimal, parseDecimal } from '../decimal.js'
 import { numberText, type ReadJson, readObject } from '../json.js'
+import type { Mask } from '../secrets.js'
 import type { HttpResult } from './http-connection.js'
 
 export type Reading = Success | Refusal | Fault | NoAnswer
@@ -76,20 +77,16 @@ function successOf(status: number, fields: ReadonlyMap<string, ReadJson> | null)
   return { kind: 'success', status, balance, currency, reference }
 }
 
-/** A short name, for counts: `"200"`, `"402 INSUFFICIENT_FUNDS"`, `"no answer: timed out"`. */
-export function shortOf(reading: Reading): string {
-  switch (reading.kind) {
-    case 'success':
-      return String(reading.status)
-    case 'no-answer':
-      return `no answer: ${reading.reason}`
-    case 'fault':
-      if (reading.problem !== null) return `${reading.status}, unreadable: ${reading.problem}`
-      return `${reading.status} ${reading.errorCode}`.trimEnd()
-    case 'refusal':
-      return `${reading.status} ${reading.errorCode}`.trimEnd()
-  }
-}
+/** Codes of requests that are rejected unread. */
+export const codesUnread: readonly string[] = [
+  '',
+  'AUTHENTICATION_FAILED',
+  'UNAUTHORIZED',
+  'FORBIDDEN',
+  'METHOD_NOT_ALLOWED',
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+]
 
 /**
  * Codes that do not apply to a new bet of a known player. Any other code on a placebet is a refusal by the
@@ -104,3 +101,41 @@ export const neverForBets: readonly string[] = [
   'SETTLEMENT_NOT_FOUND',
   'NOT_FOUND',
 ]
+
+/** The codes by which answers are judged. */
+const codesJudged: readonly string[] = ['INSUFFICIENT_FUNDS', ...codesUnread, ...neverForBets]
+
+/** For the report: a wallet may repeat the credentials of the request. The codes that the judge knows stay. */
+export function withoutSecrets(reading: Reading, mask: Mask): Reading {
+  switch (reading.kind) {
+    case 'success': {
+      const { currency, reference } = reading
+      return {
+        ...reading,
+        currency: currency === null ? null : mask(currency),
+        reference: reference === null ? null : mask(reference),
+      }
+    }
+    case 'no-answer':
+      return { ...reading, reason: mask(reading.reason) }
+    default:
+      return codesJudged.includes(reading.errorCode)
+        ? reading
+        : { ...reading, errorCode: mask(reading.errorCode) }
+  }
+}
+
+/** A short name, for counts: `"200"`, `"402 INSUFFICIENT_FUNDS"`, `"no answer: timed out"`. */
+export function shortOf(reading: Reading): string {
+  switch (reading.kind) {
+    case 'success':
+      return String(reading.status)
+    case 'no-answer':
+      return `no answer: ${reading.reason}`
+    case 'fault':
+      if (reading.problem !== null) return `${reading.status}, unreadable: ${reading.problem}`
+      return `${reading.status} ${reading.errorCode}`.trimEnd()
+    case 'refusal':
+      return `${reading.status} ${reading.errorCode}`.trimEnd()
+  }
+}

@@ -3,12 +3,13 @@ import type { SettlementRequest } from '../../requests.js'
 import type { SettlementType } from '../../store.js'
 import { basicOf } from '../checks.js'
 import { parseDecimal } from '../decimal.js'
+import { maskOf, secretsIn, secretsOf } from '../secrets.js'
 import { type Settled, settleDirectly } from '../settle.js'
 import type { SettleFunction, TargetSettings } from '../target.js'
 import { shown, type Transaction } from './books.js'
 import { createHttpClient } from './http-client.js'
 import type { SendMode } from './http-connection.js'
-import { type Reading, readingOf } from './reading.js'
+import { type Reading, readingOf, withoutSecrets } from './reading.js'
 
 export interface Transport {
   /**
@@ -36,18 +37,25 @@ export function createTransport(settings: TargetSettings): Transport {
     settlement: typeof settle === 'object' && 'url' in settle ? settle.url : base,
   }
 
+  const given = [...secretsOf(settings), ...secretsIn(fixedHeaders(settings, base))]
+  const mask = maskOf(given)
+
   return {
     post(transaction, mode, onReading, onError) {
       const { operation, body } = transaction
       if (operation === 'settlement' && direct !== null) {
-        void settleWith(direct, transaction, mode, timeoutMs).then(onReading)
+        void settleWith(direct, transaction, mode, timeoutMs).then(reading =>
+          onReading(withoutSecrets(reading, mask)),
+        )
         return
       }
       const url = urls[operation]
-      const send = (further: Readonly<Record<string, string>> | null) =>
+      const send = (further: Readonly<Record<string, string>> | null) => {
+        const ownMask = further === null ? mask : maskOf([...given, ...secretsIn(further)])
         client.post(url, body, further, mode, result =>
-          onReading(readingOf(result, operation !== 'settlement')),
+          onReading(withoutSecrets(readingOf(result, operation !== 'settlement'), ownMask)),
         )
+      }
       if (sign === null || url.origin !== base.origin) {
         send(null)
         return
