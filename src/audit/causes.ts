@@ -88,7 +88,7 @@ export const causes: readonly Cause[] = [
   {
     shownBy: 231,
     as: 'accepted',
-    says: 'The content of a call with a known transactionId is not compared with the first one.',
+    says: 'The amount of a call with a known transactionId is not compared with the first one.',
     explains: [232, 233, 234, 235, 529, 611, 622],
   },
   {

@@ -27,8 +27,8 @@ export const describedIn: Partial<Record<Described, ReadonlySet<string>>> = {
     103 104 105 109 110 117 207 213 219 220 221 225 305 309 402 405 408 412 416 502 503 505 514 518 522 528
     530 551 609 703 809 813 906 924 927 944 947`),
   'other refusal': numbersIn('119 121 508 519 525 601 610 614 621 622 623 624 704 706'),
-  fault: numbersIn('105 415 603 611 624 802 809 810 909'),
-  'no answer': numbersIn('105 411 602 707 801 908 909'),
+  fault: numbersIn('105 415 603 611 624 802 809 810'),
+  'no answer': numbersIn('105 411 602 707 801 908'),
   form: numbersIn('114 115 601 602 614 906'),
 }
 

@@ -496,11 +496,21 @@ export class Stage {
     }
   }
 
-  /** Places the bet, expects a success, and returns the balance afterwards. */
-  async placeSuccessfully(bet: Bet, before: Decimal): Promise<Decimal> {
+  /** Places a bet and judges the answer. @returns the balance afterwards */
+  async expectDebit(bet: Bet, before: Decimal): Promise<Decimal> {
     const after = subtract(before, bet.amount)
     this.expectSuccess(await this.place(bet), after)
     return after
+  }
+
+  /** Places a bet that the case needs. @returns the balance afterwards */
+  async placeSuccessfully(bet: Bet, before: Decimal): Promise<Decimal> {
+    return await this.prepare(() => this.expectDebit(bet, before))
+  }
+
+  /** Places a bet that the case needs, whatever the balance is. */
+  async placePrepared(bet: Bet): Promise<void> {
+    await this.prepare(async () => this.expectSuccess(await this.place(bet)))
   }
 
   /** Places one bet that leaves this balance. */

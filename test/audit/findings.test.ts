@@ -14,6 +14,7 @@ import { parseDecimal, zero } from '../../src/audit/decimal.js'
 import { findingsOf } from '../../src/audit/findings.js'
 import { describedIn, impactOf } from '../../src/audit/impact.js'
 import { formatReport, headlineOf } from '../../src/audit/text.js'
+import { type Fault, refusal, startFront } from './broken-wallets.js'
 import { type FaultName, startPlainWallet } from './wallets/plain.js'
 
 async function auditOf(fault: FaultName, currency = 'EUR', only?: string[]) {
@@ -88,6 +89,41 @@ describe('the findings of a wallet with one defect', () => {
     expect(text).toMatch(/^1\. MUST {2}rollbackbet .* instead of success/)
     expect(text).toContain('not reached, a step before it failed: Retries of transactions')
     expect(text).not.toContain('cache')
+  })
+
+  it('the bet that a case needs is a preparation: only the cases about a placebet itself judge it', async () => {
+    const fault: Fault = {
+      says: 'Every placebet is refused',
+      call: message => (message.path === '/placebet' ? refusal(400, 'INVALID_REQUEST') : message),
+    }
+    const wallet = await startFront(fault)
+    try {
+      const { results } = await auditWallet({
+        ...{ baseUrl: wallet.url, credentials: wallet.credentials, currency: 'EUR' },
+        ...{ playerId: 'player-1', otherPlayerId: 'player-2', settle: { url: '/settlement' }, raceRounds: 1 },
+        only: ['AU-1*', 'AU-2*', 'AU-4*', 'AU-5*', 'AU-6*'],
+      })
+      const judging = results.filter(({ failure }) => failure !== null && !failure.isPreparation)
+      expect(judging.map(({ id }) => id.slice(3)).join(' ')).toBe(
+        '101 103 109 110 114 115 116 203 211 216 217 237 402 403 404 408 412 416 610 626 614',
+      )
+    } finally {
+      await wallet.close()
+    }
+  })
+
+  it('names as cause only what its case shows: one field of a retry', async () => {
+    const { findings } = await auditOf('changed-amount-taken-as-retry', 'EUR', ['AU-23*'])
+    expect(findings[0]?.cause).toMatch(/^The amount of a call/)
+  })
+
+  it.each([
+    ['fault', false],
+    ['no answer', true],
+  ] as const)('a deadlock is named for %s: %s', (kind, isNamed) => {
+    const races = cases.find(({ id }) => id === 'AU-909')
+    expect(races).toBeDefined()
+    expect(impactOf(races ?? null, kind, undefined, null, String).includes('deadlock')).toBe(isNamed)
   })
 
   it('two defects are two findings, with the graver first', async () => {

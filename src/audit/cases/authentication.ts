@@ -18,11 +18,11 @@ interface Wrong extends Pick<Change, 'credentials' | 'headers'> {
 async function expectNoEntrance(stage: Stage, all: readonly Wrong[]): Promise<void> {
   const { settle, clawbacks } = stage.settings
   const bet = stage.bet()
-  let balance = await stage.prepare(() => stage.placeSuccessfully(bet, stage.opening))
+  let balance = await stage.placeSuccessfully(bet, stage.opening)
   const paid = stage.bet()
   if (settle !== 'unsupported' && clawbacks) {
     const before = balance
-    balance = await stage.prepare(() => stage.placeSuccessfully(paid, before))
+    balance = await stage.placeSuccessfully(paid, before)
     await stage.trySettle(paid, 'BET_PAID', stage.units(150))
     balance = await stage.balance()
   }
@@ -85,7 +85,7 @@ export const authentication: readonly AuditCase[] = [
       const unknown = stage.bet()
       const label = 'rollbackbet without credentials'
       stage.expectError(await stage.rollback(unknown, undefined, { credentials: 'none', label }))
-      const after = await stage.placeSuccessfully(bet, stage.opening)
+      const after = await stage.expectDebit(bet, stage.opening)
       stage.expectSuccess(await stage.place(unknown), subtract(after, unknown.amount))
     },
   },

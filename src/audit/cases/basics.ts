@@ -16,7 +16,7 @@ export const basics: readonly AuditCase[] = [
     quote: 'funds suffice | the stake is debited',
     impact: 'Stakes that are not debited are free bets. The sportsbook shows the player a wrong balance.',
     async play(stage) {
-      const after = await stage.placeSuccessfully(stage.bet(), stage.opening)
+      const after = await stage.expectDebit(stage.bet(), stage.opening)
       await stage.expectBalance(after, 'after the bet')
     },
   },
@@ -57,7 +57,7 @@ export const basics: readonly AuditCase[] = [
       'An off-by-one at the limit: a player cannot stake the last cent, or the balance becomes negative.',
     async play(stage) {
       const all = stage.units(stage.wholeUnits(stage.opening))
-      const rest = await stage.placeSuccessfully(stage.bet(all), stage.opening)
+      const rest = await stage.expectDebit(stage.bet(all), stage.opening)
       stage.expectRefusal(await stage.place(stage.bet(stage.units(1))))
       await stage.expectBalance(rest, 'after all funds were staked')
     },
@@ -206,7 +206,7 @@ export const basics: readonly AuditCase[] = [
         stage.bet(stage.units(120)),
         stage.bet(stage.units(140)),
       ] as const
-      for (const bet of bets) stage.expectSuccess(await stage.place(bet))
+      for (const bet of bets) await stage.placePrepared(bet)
       const [first, middle, last] = bets
       const rest = subtract(stage.opening, sumOf(bets))
       stage.expectSuccess(await stage.rollback(middle), add(rest, middle.amount))
@@ -416,7 +416,7 @@ export async function callForOtherPlayer(
 ): Promise<Record<'rollback' | 'unsettlement' | 'placebet', Answer>> {
   const playerId = stage.settings.otherPlayerId ?? ''
   const bet = stage.bet()
-  stage.expectSuccess(await stage.place(bet))
+  await stage.placePrepared(bet)
   const theirs = { ...bet, transactionId: stage.id(), playerId }
   const label = (operation: string) => `${operation} for the other player`
   return {

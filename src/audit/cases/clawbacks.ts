@@ -438,7 +438,7 @@ export const clawbacks: readonly AuditCase[] = [
     impact: 'The platform treats a 4xx as final and does not retry after the settlement has arrived.',
     async play(stage) {
       const bet = stage.bet()
-      stage.expectSuccess(await stage.place(bet))
+      await stage.placePrepared(bet)
       for (const type of ['UNSCORED', 'UNVOIDED'] as const) {
         const answer = await stage.unsettle(bet, type, undefined, { mayFail: true })
         stage.expectAgreedRefusal(answer, 'SETTLEMENT_NOT_FOUND')
@@ -544,7 +544,7 @@ export const clawbacks: readonly AuditCase[] = [
     async play(stage) {
       stage.expectFinalRefusal(await stage.unsettle(stage.bet(), 'UNSCORED', undefined, { mayFail: true }))
       const bet = stage.bet()
-      stage.expectSuccess(await stage.place(bet))
+      await stage.placePrepared(bet)
       stage.expectSuccess(await stage.rollback(bet))
       stage.expectFinalRefusal(await stage.unsettle(bet, 'UNVOIDED', undefined, { mayFail: true }))
     },
@@ -558,7 +558,7 @@ export const clawbacks: readonly AuditCase[] = [
     impact: 'The returned stake is debited again, as if it had been a void.',
     async play(stage) {
       const bet = stage.bet()
-      stage.expectSuccess(await stage.place(bet))
+      await stage.placePrepared(bet)
       stage.expectSuccess(await stage.rollback(bet))
       for (const type of ['UNSCORED', 'UNVOIDED'] as const) {
         const answer = await stage.unsettle(bet, type, undefined, { mayFail: true })
@@ -712,7 +712,7 @@ export const clawbacks: readonly AuditCase[] = [
     impact: 'The player has the stake back, and a payout in addition.',
     async play(stage) {
       const bet = stage.bet()
-      stage.expectSuccess(await stage.place(bet))
+      await stage.placePrepared(bet)
       stage.expectSuccess(await stage.rollback(bet))
       await stage.trySettle(bet, 'BET_PAID', stage.units(150))
       await stage.expectBalance(stage.opening, 'after a settlement of a rolled-back bet')

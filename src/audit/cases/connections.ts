@@ -1,4 +1,5 @@
 /** AU-9xx: connections that are slow or break, at any moment. */
+import { withoutSuccess } from '../answer.js'
 import type { AuditCase } from '../audit-case.js'
 import { subtract } from '../decimal.js'
 import { write } from '../json.js'
@@ -81,7 +82,7 @@ export const connections: readonly AuditCase[] = [
     async play(stage) {
       for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
         const bet = stage.bet(stage.units(stage.random.between(20, 60)))
-        stage.expectSuccess(await stage.place(bet))
+        await stage.placePrepared(bet)
         const transactionId = stage.id()
         const label = `rollbackbet, then the caller disconnects (round ${round})`
         await disconnecting(stage, delivery => stage.rollback(bet, transactionId, { delivery, label }), round)
@@ -137,7 +138,7 @@ export const connections: readonly AuditCase[] = [
       }
       await stage.wait(pauseMs)
       await stage.expectBalance(stage.opening, 'after incomplete placebets')
-      await stage.placeSuccessfully(bet, stage.opening)
+      await stage.expectDebit(bet, stage.opening)
     },
   },
   {
@@ -265,12 +266,13 @@ export const connections: readonly AuditCase[] = [
       'Concurrent calls of every kind for one bet are answered in time, and not with a fault (5xx, except 503)',
     source: 'spec 4, docs/errors.md',
     impact:
-      'The platform cannot know what was done. Without an answer in time, calls may wait for each other: a deadlock, if bet and player are locked in opposite orders.',
+      'Likely a deadlock, since concurrent calls got no answer: bet and player may be locked in opposite orders.',
+    describes: ['no answer'],
     async play(stage) {
       const canSettle = stage.settings.settle !== 'unsupported'
       for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
         const bet = stage.bet(stage.units(stage.random.between(20, 60)))
-        stage.expectSuccess(await stage.place(bet))
+        await stage.placePrepared(bet)
         if (canSettle) await stage.trySettle(bet, 'BET_PAID', stage.units(20))
         const once = (operation: string) => ({
           label: `concurrent ${operation} (round ${round})`,
@@ -304,5 +306,5 @@ async function settleOnce(stage: Stage, bet: Bet): Promise<null> {
 /** A 503 is certain: nothing was done, and the caller may retry. Any other fault is an unknown outcome. */
 function expectNoFault(stage: Stage, answer: Answer): void {
   if (answer.status !== null && (answer.status < 500 || answer.status === 503)) return
-  stage.fail('a definite answer, or 503', describeAnswer(answer), answer)
+  stage.fail('a definite answer, or 503', describeAnswer(answer), answer, withoutSuccess(answer))
 }

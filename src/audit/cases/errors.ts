@@ -69,7 +69,7 @@ async function fieldsOf(stage: Stage, path: string): Promise<Record<string, Json
   const bet = stage.bet()
   stage.track(bet)
   if (path === '/placebet') return stage.placement(bet)
-  stage.expectSuccess(await stage.place(bet))
+  await stage.placePrepared(bet)
   return stage.reversal(bet, path === '/rollbackbet' ? 'TECHNICAL_ERROR' : 'UNSCORED', stage.id())
 }
 
@@ -310,7 +310,7 @@ export const errors: readonly AuditCase[] = [
     async play(stage) {
       const over = stage.bet(add(stage.opening, stage.units(1)))
       const bet = stage.bet()
-      stage.expectSuccess(await stage.place(bet))
+      await stage.placePrepared(bet)
       const answers = [
         await stage.place(over),
         await stage.place(
@@ -376,7 +376,7 @@ export const errors: readonly AuditCase[] = [
     impact: 'The platform cannot tell what is wrong with the bet, and reacts as to another refusal.',
     async play(stage) {
       const bet = stage.bet()
-      stage.expectSuccess(await stage.place(bet))
+      await stage.placePrepared(bet)
       const second = await stage.place(
         { ...bet, transactionId: stage.id() },
         { label: 'placebet for the same bet under another transactionId' },
@@ -402,7 +402,7 @@ export const errors: readonly AuditCase[] = [
     impact: 'The platform cannot tell an id that it has used twice from a bet that is refused.',
     async play(stage) {
       const bet = stage.bet()
-      stage.expectSuccess(await stage.place(bet))
+      await stage.placePrepared(bet)
       const playerId = `${stage.id()}-unknown`
       const amount = raw(textOf(subtract(bet.amount, stage.units(1))))
       const changes = [{ amount }, { currency: stage.foreignCurrency() }, { playerId }]

@@ -125,7 +125,7 @@ export const funds: readonly AuditCase[] = [
     async play(stage) {
       let balance = stage.opening
       for (const units of [10, 20, ...Array<number>(10).fill(10), 7, 29, 57, 115])
-        balance = await stage.placeSuccessfully(stage.bet(stage.units(units)), balance)
+        balance = await stage.expectDebit(stage.bet(stage.units(units)), balance)
       await stage.expectBalance(balance, 'after small bets')
     },
   },
@@ -142,7 +142,7 @@ export const funds: readonly AuditCase[] = [
       await stage.spendDownTo(add(rest, stage.units(30)), stage.opening)
       let balance = add(rest, stage.units(30))
       for (let bet = 1; bet <= 3; bet += 1)
-        balance = await stage.placeSuccessfully(stage.bet(stage.units(10)), balance)
+        balance = await stage.expectDebit(stage.bet(stage.units(10)), balance)
       await stage.expectBalance(rest, 'after three bets of a third of the funds')
     },
   },
@@ -298,7 +298,7 @@ export const funds: readonly AuditCase[] = [
       const stake = stage.units(987_654_321_012_347n)
       await settleLarge(stage, bet, stake, after)
       const large = stage.bet(stake)
-      await stage.placeSuccessfully(large, add(after, stake))
+      await stage.expectDebit(large, add(after, stake))
       stage.expectSuccess(await stage.rollback(large), add(after, stake))
       stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED'), after)
       await stage.expectBalance(after, 'after the rollback of a stake of 15 digits')
@@ -340,7 +340,7 @@ export const funds: readonly AuditCase[] = [
     quote: 'funds suffice | the stake is debited',
     impact: 'A currency with three decimals, or with none, is treated as one with two.',
     async play(stage) {
-      const after = await stage.placeSuccessfully(stage.bet(stage.units(1)), stage.opening)
+      const after = await stage.expectDebit(stage.bet(stage.units(1)), stage.opening)
       await stage.expectBalance(after, 'after a stake of the smallest unit')
     },
   },

@@ -167,7 +167,7 @@ export const lateBets: readonly AuditCase[] = [
     async play(stage) {
       const [late, other] = [stage.bet(), stage.bet()]
       stage.expectSuccess(await stage.rollback(late), stage.opening)
-      const after = await stage.placeSuccessfully(other, stage.opening)
+      const after = await stage.expectDebit(other, stage.opening)
       await stage.place(late, { label: 'placebet after its rollback' })
       await stage.expectBalance(after, 'after a late placebet and another bet')
       stage.expectSuccess(await stage.rollback(other), stage.opening)

@@ -17,7 +17,7 @@ const changesOfPlacebet: readonly { name: string; change(stage: Stage, bet: Bet)
 
 async function changed(stage: Stage, name: string): Promise<{ answer: Answer; bet: Bet }> {
   const bet = stage.bet()
-  stage.expectSuccess(await stage.place(bet), subtract(stage.opening, bet.amount))
+  await stage.placeSuccessfully(bet, stage.opening)
   const fields = changesOfPlacebet.find(change => change.name === name)?.change(stage, bet) ?? {}
   if (typeof fields.betId === 'string') stage.track({ ...bet, betId: fields.betId })
   const answer = await stage.place(bet, { fields, label: `retry of the placebet with a different ${name}` })
@@ -64,7 +64,7 @@ export const replays: readonly AuditCase[] = [
     impact: 'A late duplicate debits a second stake, or the sportsbook shows an outdated balance.',
     async play(stage) {
       const [first, second, third] = [stage.bet(), stage.bet(), stage.bet()]
-      for (const bet of [first, second, third]) stage.expectSuccess(await stage.place(bet))
+      for (const bet of [first, second, third]) await stage.placePrepared(bet)
       stage.expectSuccess(await stage.rollback(second))
       const current = subtract(stage.opening, sumOf([first, third]))
       const retry = await stage.place(first, { label: 'retry of the first placebet after other bets' })
@@ -106,7 +106,7 @@ export const replays: readonly AuditCase[] = [
     impact: 'Every retry of a rollback credits the stake again.',
     async play(stage) {
       const [bet, other] = [stage.bet(), stage.bet()]
-      stage.expectSuccess(await stage.place(bet))
+      await stage.placePrepared(bet)
       const transactionId = stage.id()
       for (let time = 1; time <= 2; time += 1)
         stage.expectSuccess(await stage.rollback(bet, transactionId), stage.opening)
@@ -128,7 +128,7 @@ export const replays: readonly AuditCase[] = [
     async play(stage) {
       for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
         const bet = stage.bet(stage.units(stage.random.between(20, 60)))
-        stage.expectSuccess(await stage.place(bet))
+        await stage.placePrepared(bet)
         const transactionId = stage.id()
         const answers = await stage.concurrently(stage.settings.concurrency, copy =>
           stage.rollback(bet, transactionId, {
@@ -148,7 +148,7 @@ export const replays: readonly AuditCase[] = [
     impact: 'Two systems of the platform cancel the same bet, and the player receives the stake twice.',
     async play(stage) {
       const bet = stage.bet()
-      stage.expectSuccess(await stage.place(bet))
+      await stage.placePrepared(bet)
       stage.expectSuccess(await stage.rollback(bet), stage.opening)
       for (let time = 2; time <= 3; time += 1) {
         await stage.rollback(bet, undefined, { label: `rollbackbet ${time} under another transactionId` })
@@ -165,7 +165,7 @@ export const replays: readonly AuditCase[] = [
       'The platform retries until it receives a success, which never comes, until an operator intervenes.',
     async play(stage) {
       const bet = stage.bet()
-      stage.expectSuccess(await stage.place(bet))
+      await stage.placePrepared(bet)
       for (let time = 1; time <= 2; time += 1) stage.expectSuccess(await stage.rollback(bet), stage.opening)
     },
   },
@@ -179,7 +179,7 @@ export const replays: readonly AuditCase[] = [
     async play(stage) {
       for (let round = 1; round <= stage.settings.raceRounds; round += 1) {
         const bet = stage.bet(stage.units(stage.random.between(20, 60)))
-        stage.expectSuccess(await stage.place(bet))
+        await stage.placePrepared(bet)
         await stage.concurrently(stage.settings.concurrency, copy =>
           stage.rollback(bet, undefined, {
             label: `rollbackbet ${copy + 1} under its own transactionId (round ${round})`,
@@ -252,7 +252,7 @@ export const replays: readonly AuditCase[] = [
     impact: 'A stake is debited for a cancelled bet, and no later call will return it.',
     async play(stage) {
       const bet = stage.bet()
-      stage.expectSuccess(await stage.place(bet))
+      await stage.placePrepared(bet)
       stage.expectSuccess(await stage.rollback(bet), stage.opening)
       await stage.place(bet, { label: 'retry of the placebet after its rollback' })
       await stage.expectBalance(stage.opening, 'after the retry of a placebet that was rolled back')
@@ -266,7 +266,7 @@ export const replays: readonly AuditCase[] = [
     impact: 'With a refusal, the first placebet seems to have failed, and the platform rolls back once more.',
     async play(stage) {
       const bet = stage.bet()
-      stage.expectSuccess(await stage.place(bet))
+      await stage.placePrepared(bet)
       stage.expectSuccess(await stage.rollback(bet))
       stage.expectSuccess(await stage.place(bet), stage.opening)
     },
@@ -398,7 +398,7 @@ export const replays: readonly AuditCase[] = [
     async play(stage) {
       const bet = stage.bet()
       const transactionId = stage.id()
-      stage.expectSuccess(await stage.place(bet))
+      await stage.placePrepared(bet)
       stage.expectSuccess(await stage.rollback(bet, transactionId), stage.opening)
       const fields = { transactionDate: stage.settings.formatDate(new Date(Date.now() - 60_000)) }
       const label = 'retry of the rollbackbet with a different transactionDate'
@@ -429,7 +429,7 @@ export const replays: readonly AuditCase[] = [
     impact: 'A platform that reuses the id receives a success, but the stake stays in the wallet.',
     async play(stage) {
       const bet = stage.bet()
-      stage.expectSuccess(await stage.place(bet))
+      await stage.placePrepared(bet)
       const label = 'rollbackbet with the transactionId of the placebet'
       stage.expectSuccess(await stage.rollback(bet, bet.transactionId, { label }), stage.opening)
       await stage.expectBalance(stage.opening, 'after a rollback with the transactionId of the placebet')
@@ -445,7 +445,7 @@ export const replays: readonly AuditCase[] = [
     impact: 'One transaction credits two stakes.',
     async play(stage) {
       const [first, second] = [stage.bet(), stage.bet()]
-      for (const bet of [first, second]) stage.expectSuccess(await stage.place(bet))
+      for (const bet of [first, second]) await stage.placePrepared(bet)
       const transactionId = stage.id()
       const balance = subtract(stage.opening, second.amount)
       stage.expectSuccess(await stage.rollback(first, transactionId), balance)
@@ -464,7 +464,7 @@ export const replays: readonly AuditCase[] = [
       'A stake is debited for a bet that the platform has cancelled: no settlement and no rollback will follow.',
     async play(stage) {
       const bet = stage.bet()
-      stage.expectSuccess(await stage.place(bet))
+      await stage.placePrepared(bet)
       stage.expectSuccess(await stage.rollback(bet), stage.opening)
       const label = 'placebet for the rolled-back bet under another transactionId'
       const answer = await stage.place({ ...bet, transactionId: stage.id() }, { label })
@@ -481,7 +481,7 @@ export const replays: readonly AuditCase[] = [
     impact: 'Two servers of the platform have different clocks, and stakes stay in the wallet.',
     async play(stage) {
       const bet = stage.bet()
-      stage.expectSuccess(await stage.place(bet))
+      await stage.placePrepared(bet)
       const fields = { transactionDate: stage.settings.formatDate(new Date(Date.now() - 3_600_000)) }
       const label = 'rollbackbet dated one hour before its placebet'
       stage.expectSuccess(await stage.rollback(bet, undefined, { fields, label }), stage.opening)
@@ -591,7 +591,7 @@ export const replays: readonly AuditCase[] = [
     async play(stage) {
       const bet = stage.bet()
       const transactionId = stage.id()
-      stage.expectSuccess(await stage.place(bet))
+      await stage.placePrepared(bet)
       stage.expectSuccess(await stage.rollback(bet, transactionId), stage.opening)
       const another = await stage.rollback({ ...bet, betId: `${stage.id()}-b` }, transactionId, {
         label: 'retry of the rollbackbet with a different betId',

@@ -25,7 +25,7 @@ async function credit(
 /** Places a bet of 200 to 300 smallest units. */
 async function placedBet(stage: Stage, before = stage.opening): Promise<{ bet: Bet; staked: Decimal }> {
   const bet = stage.bet(stage.units(stage.random.between(200, 300)))
-  return { bet, staked: await stage.prepare(() => stage.placeSuccessfully(bet, before)) }
+  return { bet, staked: await stage.placeSuccessfully(bet, before) }
 }
 
 /** Settles a bet, as paid or as voided, and rolls it back almost at the same time. */
