@@ -224,15 +224,17 @@ CREATE TABLE IF NOT EXISTS "bet_wallet".transactions (
 -- Every function below has the same settings: one generic plan per connection, made of index lookups. They
 -- hold for triggers that the function fires too. No search_path is set, because all names have their schema.
 
--- Returns player, bet and transaction for each key, a JSON array. Read-only.
+-- Returns player, bet and transaction for each key, a JSON array. Read-only, but VOLATILE: its statement takes
+-- its snapshot when it has the locks of the tables. A table that was rewritten meanwhile is empty to an older one.
 CREATE OR REPLACE FUNCTION "bet_wallet".load_v1_a4981b82(
   keys text
 )
 RETURNS TABLE (key_index integer, currency text, balance text, bet json, transaction json)
-LANGUAGE plpgsql STABLE ROWS 100
+LANGUAGE plpgsql VOLATILE ROWS 100
 SET jit = off
 SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
+SET array_nulls = on
 AS $function$
 #variable_conflict use_column
 BEGIN
@@ -245,7 +247,12 @@ BEGIN
     SELECT
       key.key_index,
       player.currency,
-      player.balance,
+      CASE
+        WHEN abs(player.balance) < 1e20
+          AND scale(player.balance) <= 20
+          THEN player.balance
+        ELSE trim_scale(player.balance)
+      END::text,
       CASE WHEN bet.bet_id IS NOT NULL THEN json_build_object(
         'player_id', bet.player_id::text,
         'currency', bet.currency::text,
@@ -279,7 +286,12 @@ BEGIN
       operation text, transaction_id text, player_id text, bet_id text
     )
     LEFT JOIN LATERAL (
-      SELECT coalesce(player."currency"::text, '') AS currency, player."balance_cents"::text AS balance
+      SELECT coalesce(player."currency"::text, '') AS currency, CASE
+        WHEN pg_typeof(player."balance_cents" - player."balance_cents")
+          = ANY ('{smallint,integer,bigint}'::regtype[])
+          THEN player."balance_cents"::numeric
+        ELSE "bet_wallet".refuse_balance_type_v1_a4981b82(pg_typeof(player."balance_cents"))
+      END AS balance
       FROM "pam"."accounts" player
       WHERE player."account_no" = key.player_id
       OFFSET 0
@@ -306,41 +318,51 @@ BEGIN
 END
 $function$;
 
--- The same as load, and then an empty commit: its answer proves that this server is the primary.
-CREATE OR REPLACE FUNCTION "bet_wallet".load_confirmed_v1_a4981b82(
-  keys text
+-- The same as load, as JSON, and then an empty commit: its answer proves that this server is the primary.
+CREATE OR REPLACE PROCEDURE "bet_wallet".load_confirmed_v1_a4981b82(
+  keys text,
+  durable boolean,
+  OUT result text
 )
-RETURNS TABLE (key_index integer, currency text, balance text, bet json, transaction json)
-LANGUAGE plpgsql VOLATILE ROWS 100
-SET jit = off
-SET plan_cache_mode = force_generic_plan
-SET enable_seqscan = off
-AS $function$
+LANGUAGE plpgsql
+AS $procedure$
 BEGIN
-  RETURN QUERY
-    SELECT loaded.* FROM "bet_wallet".load_v1_a4981b82(keys) loaded;
-  IF found THEN
+  COMMIT;
+  SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+  SELECT json_agg(loaded) INTO result FROM "bet_wallet".load_v1_a4981b82(keys) loaded;
+  IF result IS NOT NULL THEN
     PERFORM pg_logical_emit_message(true, 'bet-wallet', '');
   END IF;
+  IF durable THEN
+    PERFORM set_config('synchronous_commit', 'on', true)
+    WHERE current_setting('synchronous_commit') = 'off'
+      OR current_setting('synchronous_commit') = 'local' AND current_setting('synchronous_standby_names') <> '';
+  END IF;
 END
-$function$;
+$procedure$;
 
 -- Commits many items: checks the guards of each, and writes the accepted ones.
 CREATE OR REPLACE FUNCTION "bet_wallet".commit_v1_a4981b82(
   items text,
   balance_max numeric,
-  lock_timeout_ms integer
+  lock_timeout_ms integer,
+  has_triggers boolean,
+  commit_follows boolean,
+  durable boolean
 )
 RETURNS TABLE (item_index integer, verdict text, currency text, balance text, wallet_transaction_id text)
 LANGUAGE plpgsql VOLATILE ROWS 100
 SET jit = off
 SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
+SET array_nulls = on
 AS $function$
 #variable_conflict use_column
 DECLARE
   fields text[] := items::text[];
   result record;
+  changed_players text[];
+  changed_balances numeric[];
 BEGIN
   -- For all other locks. It does not wait for a locked player.
   PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
@@ -403,7 +425,12 @@ BEGIN
       SELECT
         player."account_no"::text AS player_id,
         coalesce(player."currency"::text, '') AS currency,
-        player."balance_cents"::numeric AS balance
+        CASE
+          WHEN pg_typeof(player."balance_cents" - player."balance_cents")
+            = ANY ('{smallint,integer,bigint}'::regtype[])
+            THEN player."balance_cents"::numeric
+          ELSE "bet_wallet".refuse_balance_type_v1_a4981b82(pg_typeof(player."balance_cents"))
+        END AS balance
       FROM "pam"."accounts" player
       WHERE player."account_no" = ANY (ARRAY(
         SELECT item.player_id FROM checked item WHERE item.is_new
@@ -556,20 +583,36 @@ BEGIN
       RETURNING
         change.player_id,
         player."balance_cents"::numeric AS balance,
-        player."balance_cents"::numeric = change.balance_before + change.delta AS is_expected
+        player."balance_cents"::numeric = change.balance_before + change.delta
+          AND CASE
+            WHEN abs(player."balance_cents"::numeric) < 1e20
+              AND scale(player."balance_cents"::numeric) <= 20
+              THEN true
+            ELSE length(translate(
+              trim_scale(player."balance_cents"::numeric)::text, '-.', ''
+            )) <= 40
+          END AS is_expected
     )
 
     SELECT
       item.item_index,
       item.verdict,
       item.player_currency AS currency,
-      coalesce(changed_player.balance, item.player_balance)::text AS balance,
+      CASE
+        WHEN abs(coalesce(changed_player.balance, item.player_balance)) < 1e20
+          AND scale(coalesce(changed_player.balance, item.player_balance)) <= 20
+          THEN coalesce(changed_player.balance, item.player_balance)
+        ELSE trim_scale(coalesce(changed_player.balance, item.player_balance))
+      END::text AS balance,
       CASE WHEN item.verdict = 'committed' THEN item.wallet_transaction_id END AS wallet_transaction_id,
       (SELECT count(*) FROM judged stored WHERE stored.verdict = 'committed' AND stored.bet_is_stored)
         = (SELECT count(*) FROM changed_bet) AS all_bets_changed,
       item.verdict <> 'committed'
         OR item.balance_delta IS NULL
-        OR changed_player.is_expected IS TRUE AS balance_is_expected
+        OR changed_player.is_expected IS TRUE AS balance_is_expected,
+      (SELECT count(*) FROM changed_player) <= (SELECT count(*) FROM balance_change) AS rows_are_single,
+      changed_player.player_id AS changed_player,
+      changed_player.balance AS changed_balance
     FROM judged item
     LEFT JOIN changed_player ON changed_player.player_id = item.player_id
   LOOP
@@ -582,6 +625,14 @@ BEGIN
       RAISE EXCEPTION 'bet-wallet: the balance in the players'' table is not the one written: see its triggers'
         USING ERRCODE = 'triggered_data_change_violation';
     END IF;
+    IF NOT result.rows_are_single THEN
+      RAISE EXCEPTION 'bet-wallet: the players'' table has several rows for one player'
+        USING ERRCODE = 'cardinality_violation';
+    END IF;
+    IF has_triggers AND result.changed_player IS NOT NULL THEN
+      changed_players := changed_players || result.changed_player;
+      changed_balances := changed_balances || result.changed_balance;
+    END IF;
     item_index := result.item_index;
     verdict := result.verdict;
     currency := result.currency;
@@ -589,6 +640,31 @@ BEGIN
     wallet_transaction_id := result.wallet_transaction_id;
     RETURN NEXT;
   END LOOP;
+
+  -- Triggers may wait for the COMMIT, change a balance once more, or switch off that a commit waits for the disk.
+  IF has_triggers THEN
+    IF commit_follows THEN
+      SET CONSTRAINTS ALL IMMEDIATE;
+    END IF;
+    PERFORM FROM unnest(changed_players, changed_balances) AS changed (player_id, balance)
+    LEFT JOIN LATERAL (
+      SELECT player."balance_cents"::numeric AS balance
+      FROM "pam"."accounts" player
+      WHERE player."account_no" = changed.player_id
+      OFFSET 0
+    ) stored ON true
+    WHERE stored.balance IS DISTINCT FROM changed.balance;
+    IF found THEN
+      -- The row is locked: the difference comes from a trigger that rounds, replaces or suppresses the update.
+      RAISE EXCEPTION 'bet-wallet: the balance in the players'' table is not the one written: see its triggers'
+        USING ERRCODE = 'triggered_data_change_violation';
+    END IF;
+  END IF;
+  IF durable AND current_setting('synchronous_commit') IN ('off', 'local') THEN
+    PERFORM set_config('synchronous_commit', 'on', true)
+    WHERE current_setting('synchronous_commit') = 'off'
+      OR current_setting('synchronous_commit') = 'local' AND current_setting('synchronous_standby_names') <> '';
+  END IF;
 END
 $function$;
 
@@ -597,13 +673,17 @@ CREATE OR REPLACE FUNCTION "bet_wallet".commit_one_v1_a4981b82(
   fields_text text,
   balance_max numeric,
   balance_length integer,
-  lock_timeout_ms integer
+  lock_timeout_ms integer,
+  has_triggers boolean,
+  commit_follows boolean,
+  durable boolean
 )
 RETURNS TABLE (item_index integer, verdict text, currency text, balance text, wallet_transaction_id text)
 LANGUAGE plpgsql VOLATILE ROWS 1
 SET jit = off
 SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
+SET array_nulls = on
 AS $function$
 #variable_conflict use_column
 DECLARE
@@ -670,7 +750,12 @@ BEGIN
 
     -- Lock order: the player, then the bet, in every commit. It does not wait for a locked player.
     -- Guard 3: the currency and the floor of the balance.
-    SELECT coalesce(player."currency"::text, ''), player."balance_cents"::numeric
+    SELECT coalesce(player."currency"::text, ''), CASE
+      WHEN pg_typeof(player."balance_cents" - player."balance_cents")
+        = ANY ('{smallint,integer,bigint}'::regtype[])
+        THEN player."balance_cents"::numeric
+      ELSE "bet_wallet".refuse_balance_type_v1_a4981b82(pg_typeof(player."balance_cents"))
+    END
     INTO currency, balance_before
     FROM "pam"."accounts" player
     WHERE player."account_no" = item.player_id
@@ -699,7 +784,12 @@ BEGIN
       END IF;
       EXIT guards_and_writes;
     END IF;
-    balance := balance_before::text;
+    balance := CASE
+      WHEN abs(balance_before) < 1e20
+        AND scale(balance_before) <= 20
+        THEN balance_before
+      ELSE trim_scale(balance_before)
+    END::text;
     balance_after := balance_before + item.balance_delta;
     IF (CASE
       WHEN item.balance_delta > 0 THEN balance_after
@@ -777,12 +867,100 @@ BEGIN
         RAISE EXCEPTION 'bet-wallet: the balance in the players'' table is not the one written: see its triggers'
           USING ERRCODE = 'triggered_data_change_violation';
       END IF;
-      balance := balance_after::text;
+      balance := CASE
+        WHEN abs(balance_after) < 1e20
+          AND scale(balance_after) <= 20
+          THEN balance_after
+        ELSE trim_scale(balance_after)
+      END::text;
     END IF;
     verdict := 'committed';
   END;
 
+  -- Triggers may wait for the COMMIT, change a balance once more, or switch off that a commit waits for the disk.
+  IF has_triggers THEN
+    IF commit_follows THEN
+      SET CONSTRAINTS ALL IMMEDIATE;
+    END IF;
+    IF verdict = 'committed' AND item.balance_delta IS NOT NULL THEN
+      PERFORM FROM "pam"."accounts" player
+      WHERE player."account_no" = item.player_id
+        AND player."balance_cents"::numeric = balance_after;
+      IF NOT found THEN
+        -- The row is locked: the difference comes from a trigger that rounds, replaces or suppresses the update.
+        RAISE EXCEPTION 'bet-wallet: the balance in the players'' table is not the one written: see its triggers'
+          USING ERRCODE = 'triggered_data_change_violation';
+      END IF;
+    END IF;
+  END IF;
+  IF durable AND current_setting('synchronous_commit') IN ('off', 'local') THEN
+    PERFORM set_config('synchronous_commit', 'on', true)
+    WHERE current_setting('synchronous_commit') = 'off'
+      OR current_setting('synchronous_commit') = 'local' AND current_setting('synchronous_standby_names') <> '';
+  END IF;
   RETURN NEXT;
+END
+$function$;
+
+-- The same as commit, as JSON. Inside another database transaction it is an error.
+CREATE OR REPLACE PROCEDURE "bet_wallet".commit_alone_v1_a4981b82(
+  items text,
+  balance_max numeric,
+  lock_timeout_ms integer,
+  has_triggers boolean,
+  commit_follows boolean,
+  durable boolean,
+  OUT result text
+)
+LANGUAGE plpgsql
+AS $procedure$
+BEGIN
+  COMMIT;
+  SELECT json_agg(committed) INTO result
+  FROM "bet_wallet".commit_v1_a4981b82(
+    items, balance_max, lock_timeout_ms, has_triggers, commit_follows, durable
+  ) committed;
+END
+$procedure$;
+
+-- The same as commit_one, as JSON. Inside another database transaction it is an error.
+CREATE OR REPLACE PROCEDURE "bet_wallet".commit_one_alone_v1_a4981b82(
+  items text,
+  balance_max numeric,
+  balance_length integer,
+  lock_timeout_ms integer,
+  has_triggers boolean,
+  commit_follows boolean,
+  durable boolean,
+  OUT result text
+)
+LANGUAGE plpgsql
+AS $procedure$
+BEGIN
+  COMMIT;
+  SELECT json_agg(committed) INTO result
+  FROM "bet_wallet".commit_one_v1_a4981b82(
+    items, balance_max, balance_length, lock_timeout_ms, has_triggers, commit_follows, durable
+  ) committed;
+END
+$procedure$;
+
+-- For a balance column whose type was changed while processes run.
+CREATE OR REPLACE FUNCTION "bet_wallet".refuse_balance_type_v1_a4981b82(
+  balance_type regtype
+)
+RETURNS numeric
+LANGUAGE plpgsql VOLATILE
+SET jit = off
+SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off
+SET array_nulls = on
+AS $function$
+BEGIN
+  RAISE EXCEPTION 'bet-wallet: the balance column is % now, and the store runs with %', balance_type,
+    'players.balanceType minor-units'
+    USING ERRCODE = 'datatype_mismatch',
+      HINT = 'Migrate with the options of the new type, and start the processes with them';
 END
 $function$;
 
@@ -797,6 +975,7 @@ LANGUAGE plpgsql VOLATILE
 SET jit = off
 SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
+SET array_nulls = on
 AS $function$
 DECLARE
   balance_before numeric;
@@ -936,6 +1115,7 @@ LANGUAGE plpgsql VOLATILE
 SET jit = off
 SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off
+SET array_nulls = on
 AS $function$
 DECLARE
   known_bet record;
