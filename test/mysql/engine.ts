@@ -28,3 +28,6 @@ export const withoutOnMysql = (what: string) => (isMysql ? ` (skipped: MySQL has
 
 /** The collation that compares exactly: of the library's own columns. */
 export const exactCollation = isMysql ? 'utf8mb4_0900_bin' : 'utf8mb4_nopad_bin'
+
+/** The sessions of the server. MySQL's own table of that name fails while a session runs a statement with an emoji. */
+export const processList = isMysql ? 'performance_schema.processlist' : 'information_schema.PROCESSLIST'

@@ -9,7 +9,7 @@ import {
 import type { StoreHarness } from 'bet-wallet/testing'
 import mysql, { type Pool, type PoolOptions } from 'mysql2/promise'
 import type { Decimal, Player } from '../../../src/store.js'
-import { exactCollation } from '../../mysql/engine.js'
+import { exactCollation, processList } from '../../mysql/engine.js'
 import { holdCommit, holdPlayer, installHold } from './hold-commit.js'
 
 /** A players' table: the library's own, or one of a PAM. */
@@ -303,7 +303,7 @@ export function mysqlHarness({
       const server = adminOf(number)
       const isConnected = async () => {
         const [rows] = await server.query(
-          { sql: 'SELECT ID FROM information_schema.PROCESSLIST WHERE ID IN (?)', rowsAsArray: true },
+          { sql: `SELECT ID FROM ${processList} WHERE ID IN (?)`, rowsAsArray: true },
           [[0, ...(await connections())]],
         )
         return (rows as unknown as [number][]).map(([id]) => id)

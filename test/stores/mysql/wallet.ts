@@ -7,6 +7,7 @@ import {
   type MysqlStoreOptions,
   migrateMysql,
 } from '../../../src/stores/mysql/index.js'
+import { processList } from '../../mysql/engine.js'
 
 export interface WalletSetup {
   /** For observing and interfering. */
@@ -99,7 +100,7 @@ export async function openWallet({ admin, config, options = {}, ddl = [] }: Wall
     },
     running: async () =>
       (
-        (await rows("SELECT ID FROM information_schema.PROCESSLIST WHERE COMMAND <> 'Sleep' AND ID IN (?)", [
+        (await rows(`SELECT ID FROM ${processList} WHERE COMMAND <> 'Sleep' AND ID IN (?)`, [
           [0, ...connections],
         ])) as [number][]
       ).map(([number]) => number),
