@@ -108,10 +108,10 @@ describe.skipIf(browser === '')(`in a real browser${without}`, { timeout: 180_00
   })
 
   it('the measurement detects what is too wide', async () => {
-    const wide = failing.replace('<main>', '<main><svg class="wide" width="500" height="5"></svg>')
+    const wide = failing.replace('<main>', '<main><svg class="too-wide" width="500" height="5"></svg>')
     const { scrollWidth, outside } = await measure(wide, 360)
     expect(scrollWidth).toBeGreaterThan(360)
-    expect(outside).toContain('svg wide')
+    expect(outside).toContain('svg too-wide')
   })
 
   it('is well-formed to an XML parser', async () => {
