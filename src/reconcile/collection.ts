@@ -18,7 +18,7 @@ export interface KindTotal {
   kind: DifferenceKind
   title: string
   count: number
-  /** For how many of them somebody has to act. */
+  /** How many of them need an action. */
   open: number
   /** Per currency, the sum of their effects. */
   effects: readonly { currency: string | null; amount: Decimal }[]

@@ -38,7 +38,7 @@ export async function checkVisibility(ask: Ask, tables: Tables): Promise<readonl
   return [update.Schema ?? tableName[0], update['Relation Name'] ?? tableName[1]]
 }
 
-/** A row that can be read and not locked looks like one that another writer has locked, for ever. */
+/** A row that can be read and not locked always looks like one that another writer has locked. */
 async function hiddenFromUpdates(ask: Ask, { players: { table, columns } }: Tables): Promise<string | null> {
   const read = `SELECT ${columns.balance} FROM ${table}`
   const conditions = async (statement: string) => conditionsIn(await planOf(ask, statement)).join(' AND ')

@@ -406,7 +406,7 @@ export const beforeCommit = (readBack: string) => sql`
     PERFORM ${waitForDisk};
   END IF;`
 
-/** Lets the COMMIT of this database transaction wait for the disk and the standbys, whoever has switched it off. */
+/** The COMMIT of this database transaction waits for the disk and the standbys, also where other code switched that off. */
 export const waitForDisk = sql`
   set_config('synchronous_commit', 'on', true)
   WHERE current_setting('synchronous_commit') = 'off'
