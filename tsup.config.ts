@@ -21,8 +21,8 @@ const servers = {
 
 /** Tools for wallets in any language, and their command: the largest part, and none of it runs in a wallet. */
 const tools = {
-  audit: 'src/audit/index.ts',
-  reconcile: 'src/reconcile/index.ts',
+  audit: 'src/tools/audit/index.ts',
+  reconcile: 'src/tools/reconcile/index.ts',
 }
 
 const shared: Options = {
@@ -76,7 +76,7 @@ export default defineConfig([
   },
   {
     ...shared,
-    entry: { ...tools, command: 'src/command/command.ts' },
+    entry: { ...tools, command: 'src/tools/command/command.ts' },
     format: 'cjs',
     minifyIdentifiers: true,
     esbuildPlugins: [storesFromEntries],

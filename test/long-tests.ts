@@ -5,11 +5,11 @@ const filesOf = (names: string) => names.split(/\s+/).map(name => `test/${name}.
 
 /** `npm run test:long` runs these, and `npm test` the others. The longest first. */
 export const longTests =
-  filesOf(`audit/correct examples/start audit/stores audit/audit stores/postgres/pgbouncer docs/code-blocks
-    exhaustive/exhaustive docs/first-hour audit/findings incidents/incidents stores/postgres/pglite audit/command
-    soak/failover stores/postgres/failover postgres/server soak/soak bench/postgres/parts lookups/lookups
-    audit/simulator/simulation audit/html/browser audit/broken examples/existing-pam-mysql bench/mysql/parts
-    audit/simulator/broken command/lookups http/fuzz stores/postgres/partitions stores/mysql/failures
+  filesOf(`tools/audit/correct examples/start tools/audit/stores tools/audit/audit stores/postgres/pgbouncer docs/code-blocks
+    programs/exhaustive/exhaustive docs/first-hour tools/audit/findings programs/incidents/incidents stores/postgres/pglite tools/audit/command
+    programs/soak/failover stores/postgres/failover postgres/server programs/soak/soak programs/bench/postgres/parts lookups/lookups
+    tools/simulator/simulation tools/audit/html/browser tools/audit/broken examples/existing-pam-mysql programs/bench/mysql/parts
+    tools/simulator/broken tools/command/lookups http/fuzz stores/postgres/partitions stores/mysql/failures
     mariadb/cluster lookups/forget-player stores/postgres/failures mariadb/server package/runners`)
 
 const first = [...longTests, ...filesOf('stores/postgres/kit stores/mysql/cluster stores/mysql/kit')]

@@ -28,17 +28,36 @@ const mayImport: Record<string, readonly string[]> = {
   stores: ['money', 'store', 'diagnostics', 'option-checks', 'timeout', 'batches', 'lookups'],
   index: layersUpTo('handlers'),
   testing: layersUpTo('handlers'),
-  // What reports show, with no rule and no arithmetic.
-  html: [],
-  curl: [],
-  // It judges wallets that may be built with the library, so it shares no arithmetic, rules or readers with the core.
-  audit: ['option-checks', 'timeout', 'html', 'curl'],
-  reconcile: ['money', 'store', 'currencies', 'requests', 'option-checks', 'http', 'lookups', 'html', 'curl'],
-  command: ['money', 'store', 'option-checks', 'lookups', 'stores', 'audit', 'reconcile', 'html'],
+  // The judges share no arithmetic, no rule and no reader with the wallets that they judge. What they import of the wallet's
+  // folder knows nothing of a wallet.
+  'tools/html': [],
+  'tools/platform': ['option-checks', 'timeout'],
+  'tools/simulator': ['tools/platform'],
+  'tools/audit': ['timeout', 'tools/html', 'tools/platform', 'tools/simulator'],
+  'tools/reconcile': [
+    'money',
+    'store',
+    'currencies',
+    'requests',
+    'option-checks',
+    'http',
+    'lookups',
+    'tools/html',
+    'tools/platform',
+  ],
+  'tools/command': [
+    'lookups',
+    'stores',
+    'tools/platform',
+    'tools/html',
+    'tools/audit',
+    'tools/simulator',
+    'tools/reconcile',
+  ],
 }
 
-/** Modules of which only types may be imported. */
-const mayImportTypes: Record<string, readonly string[]> = { audit: ['store', 'requests'] }
+/** Modules of which the tools may import types. */
+const typesOfWallet = ['store', 'requests', 'lookups']
 
 /** The one module that imports each package. No framework, driver or test runner is among them. */
 const moduleOfPackage: Record<string, string> = {
@@ -46,10 +65,18 @@ const moduleOfPackage: Record<string, string> = {
   zod: 'requests',
   'fast-check': 'testing',
 }
-const modulesOfBuiltins = ['diagnostics', 'http', 'audit', 'command', 'reconcile']
+const modulesOfBuiltins = [
+  'diagnostics',
+  'http',
+  'tools/platform',
+  'tools/audit',
+  'tools/simulator',
+  'tools/reconcile',
+  'tools/command',
+]
 
 /** The command imports the operator's config file. */
-const modulesOfImportsAtRunTime = ['command']
+const modulesOfImportsAtRunTime = ['tools/command']
 
 const vagueNames = ['utils', 'helpers', 'common', 'types']
 
@@ -86,7 +113,12 @@ function problemsOf(files: ReadonlyMap<string, string>): string[] {
         targets.push(target)
         const imported = moduleOf(target)
         if (!files.has(target)) problems.push(`${path} imports ${specifier}, which does not exist`)
-        else if (!loaded.includes(specifier) && mayImportTypes[module]?.includes(imported)) continue
+        else if (
+          !loaded.includes(specifier) &&
+          module.startsWith('tools/') &&
+          typesOfWallet.includes(imported)
+        )
+          continue
         else if (imported !== module && !allowed?.includes(imported))
           problems.push(`${path} imports ${target}: ${module} may not import ${imported}`)
       }
@@ -96,9 +128,10 @@ function problemsOf(files: ReadonlyMap<string, string>): string[] {
   return problems
 }
 
-/** `decide/place-bet.ts` is in `decide`, `money.ts` in `money`. */
+/** `decide/place-bet.ts` is in `decide`, `money.ts` in `money`, `tools/audit/run.ts` in `tools/audit`. */
 function moduleOf(path: string): string {
-  return path.replace(/\.ts$/, '').split('/')[0] as string
+  const [first = '', second] = path.replace(/\.ts$/, '').split('/')
+  return first === 'tools' ? `${first}/${second}` : first
 }
 
 /**
@@ -180,7 +213,8 @@ describe('the check itself', () => {
     'decide/index.ts': `export { rule } from './rules.js'\nexport type * from '../store.js'`,
     'http/body.ts': `import { createHash } from 'node:crypto'`,
     'stores/memory.ts': `import type { Bet } from '../store.js'`,
-    'audit/target.ts': `import type { SettlementRequest } from '../requests.js'\nexport type * from '../store.js'`,
+    'tools/html/markup.ts': '',
+    'tools/audit/target.ts': `import type { SettlementRequest } from '../../requests.js'\nexport type * from '../../store.js'`,
   }
   const problemsWith = (files: Record<string, string>) =>
     problemsOf(new Map(Object.entries({ ...valid, ...files })))
@@ -222,12 +256,12 @@ describe('the check itself', () => {
     [
       'a builtin elsewhere',
       { 'store.ts': `import 'node:fs'` },
-      /only diagnostics and http and audit and command and reconcile may import/,
+      /only diagnostics and http and tools.platform and .* may import/,
     ],
     [
       'a builtin without its prefix',
       { 'store.ts': `import 'crypto'` },
-      /only diagnostics and http and audit and command and reconcile may import/,
+      /only diagnostics and http and tools.platform and .* may import/,
     ],
     ['a part of a dependency', { 'requests.ts': `import 'zod/v4/core'` }, /not a dependency/],
     ['a framework', { 'http/body.ts': `import type { Request } from 'express'` }, /not a dependency/],
@@ -236,29 +270,36 @@ describe('the check itself', () => {
     ['fast-check', { 'http/body.ts': `import * as fc from 'fast-check'` }, /only testing may import/],
     ['a store in the kit', { 'testing/cases.ts': `import '../stores/memory.js'` }, /may not import stores/],
     [
+      'a tool in the wallet',
+      { 'http/body.ts': `import '../tools/html/markup.js'` },
+      /may not import tools.html/,
+    ],
+    [
       'the rules in the audit',
-      { 'audit/cases.ts': `import '../decide/rules.js'` },
-      /audit may not import decide/,
+      { 'tools/audit/cases.ts': `import '../../decide/rules.js'` },
+      /tools.audit may not import decide/,
     ],
     [
       "the core's arithmetic in the audit",
-      { 'audit/amounts.ts': `import { add } from '../money.js'` },
-      /audit may not import money/,
+      { 'tools/audit/amounts.ts': `import { add } from '../../money.js'` },
+      /tools.audit may not import money/,
     ],
     [
       'a type of its arithmetic',
-      { 'audit/amounts.ts': `import type { Decimal } from '../money.js'` },
-      /audit may not import money/,
+      { 'tools/audit/amounts.ts': `import type { Decimal } from '../../money.js'` },
+      /tools.audit may not import money/,
     ],
     [
       "the core's schemas in the audit",
-      { 'audit/target.ts': `import { type SettlementRequest, createRequestParser } from '../requests.js'` },
-      /audit may not import requests/,
+      {
+        'tools/audit/target.ts': `import { type SettlementRequest, createRequestParser } from '../../requests.js'`,
+      },
+      /tools.audit may not import requests/,
     ],
     [
       'an import that is loaded for a type',
-      { 'audit/target.ts': `import { type SettlementRequest } from '../requests.js'` },
-      /audit may not import requests/,
+      { 'tools/audit/target.ts': `import { type SettlementRequest } from '../../requests.js'` },
+      /tools.audit may not import requests/,
     ],
     ['a reference', { 'store.ts': `/// <reference types="node" />` }, /not a dependency/],
     ['a computed import', { 'store.ts': 'export const f = (x: string) => import(x)' }, /at run time/],

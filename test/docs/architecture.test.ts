@@ -1,45 +1,56 @@
-/** ARCHITECTURE.md is complete: it names what exists, and everything at the top of src, and every folder. */
+/** ARCHITECTURE.md is complete: it names what exists, and everything at the top of src, of its stores and of its tools. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { readPage, root } from './pages.js'
 
 const page = readPage('ARCHITECTURE.md').text
-const named = new Set(
-  [...page.matchAll(/`((?:src|test|docs|examples)\/[^`]*)`/g)].map(([, path = '']) => path),
-)
+const namesIn = (text: string) => [...text.matchAll(/`([a-z/-]+(?:\.c?[jt]s|\/))`/g)].map(([, name]) => name)
 
-/** `body.ts` beside `src/http/json.ts` in one row: in the same folder. */
-const neighbours = page.split('\n').flatMap(line => {
-  const folder = /`(src\/(?:[^`/]+\/)*)[^`/]+\.ts`/.exec(line)?.[1]
-  return [...line.matchAll(/`([a-z-]+\.ts)`/g)].map(([, name]) => `${folder}${name}`)
-})
+/** A row of a table of modules: its layer, their paths, and the files that its description names. */
+const rows = page.split('\n## ').flatMap(section =>
+  section.split(/\n(?=### )/).flatMap(part => {
+    const folder = /\| In `(src\/(?:tools\/)?)` \|/.exec(part)?.[1]
+    return folder === undefined
+      ? []
+      : [...part.matchAll(/^\|(?:([^|`]*)\|)? (`[^|]*) \| (.*) \|$/gm)].map(
+          ([, layer = '', modules = '', description = '']) => {
+            const paths = namesIn(modules).map(name => `${folder}${name}`)
+            const parent = paths[0]?.endsWith('/') ? paths[0] : folder
+            return { layer, paths, details: namesIn(description).map(name => `${parent}${name}`) }
+          },
+        )
+  }),
+)
+const modules = rows.flatMap(({ paths }) => paths)
 
 test('every file and folder that the page names exists', () => {
-  expect(named.size).toBeGreaterThan(50)
-  expect([...named, ...neighbours].filter(path => !existsSync(`${root}${path}`))).toEqual([])
+  const elsewhere = [...page.matchAll(/`((?:src|test|docs|examples)\/[^`*]*)`/g)].map(([, path = '']) => path)
+  const all = [...modules, ...rows.flatMap(({ details }) => details), ...elsewhere]
+  expect(all.length).toBeGreaterThan(60)
+  expect(all.filter(path => !existsSync(`${root}${path}`))).toEqual([])
 })
 
-test('every folder of src and every file at its top is named', () => {
-  const folders = readdirSync(`${root}src`, { recursive: true, withFileTypes: true })
-    .filter(entry => entry.isDirectory())
-    .map(({ parentPath, name }) => `${parentPath.replaceAll('\\', '/').slice(root.length)}/${name}/`)
-  const files = readdirSync(`${root}src`, { withFileTypes: true })
-    .filter(entry => entry.isFile())
-    .map(({ name }) => `src/${name}`)
-  expect(folders.length).toBeGreaterThan(8)
-  expect([...folders, ...files].filter(path => !named.has(path))).toEqual([])
+test('every file and folder at the top of src, of src/stores and of src/tools is named', () => {
+  const inside = ['src/', 'src/stores/', 'src/tools/'].flatMap(folder =>
+    readdirSync(`${root}${folder}`, { withFileTypes: true }).map(
+      entry => `${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`,
+    ),
+  )
+  const described = ['src/index.ts', 'src/stores/', 'src/tools/']
+  expect(inside.filter(path => !modules.includes(path) && !described.includes(path))).toEqual([])
 })
 
 test('the layers are those of test/structure.test.ts', () => {
   const structure = readFileSync(`${root}test/structure.test.ts`, 'utf8')
-  const list = /const (?:layers|floors) = \[\n([\s\S]*?)\n\]/.exec(structure)?.[1] ?? ''
+  const list = /const layers = \[\n([\s\S]*?)\n\]/.exec(structure)?.[1] ?? ''
   const layers = list.split('\n').map(line => [...line.matchAll(/'([^']+)'/g)].map(([, name]) => name))
-  const rows = [...page.matchAll(/^\| ([1-9]? ?)\| `src\/([a-z-]+)(?:\.ts|\/)` \|/gm)]
-  let layer = 0
-  const shown: (string | undefined)[][] = []
-  for (const [, number = '', name] of rows) {
-    if (number.trim() !== '') layer = Number(number) - 1
-    shown[layer] = [...(shown[layer] ?? []), name]
+  const shown: string[][] = []
+  let layer = ''
+  for (const row of rows) {
+    if (row.layer.trim() !== '') layer = row.layer.trim()
+    if (!/^[1-9]$/.test(layer) || row.paths[0]?.startsWith('src/tools/')) continue
+    shown[Number(layer) - 1] = [...(shown[Number(layer) - 1] ?? []), ...row.paths]
   }
-  expect(shown.map(names => names.toSorted())).toEqual(layers.map(names => names.toSorted()))
+  const nameOf = (path: string) => path.replace(/^src\/|\.ts$|\/$/g, '')
+  expect(shown.map(paths => paths.map(nameOf).toSorted())).toEqual(layers.map(names => names.toSorted()))
 })

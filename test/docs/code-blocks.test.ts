@@ -27,7 +27,7 @@ const pagesOfDrivers = ['docs/drivers.md', 'docs/drivers-mysql.md', 'docs/migrat
 const programs = writePrograms(pages.filter(({ path }) => !pagesOfDrivers.includes(path)))
 const samples = samplesOf(pages)
 
-/** Their commands and statements are run by test/incidents, on servers that they restore, lock and fill. */
+/** Their commands and statements are run by test/programs/incidents, on servers that they restore, lock and fill. */
 const isRunElsewhere = ({ page }: { page: string }) =>
   ['docs/runbook.md', 'docs/runbook-database.md', 'docs/restore.md'].includes(page)
 

@@ -19,7 +19,7 @@ test.each<[string, () => string[]]>([
     'docs/.vitepress/typedoc.json',
     () =>
       (JSON.parse(read('docs/.vitepress/typedoc.json')).entryPoints as string[])
-        .map(path => path.replace(/^\.\.\/\.\.\/src\/(?:stores\/)?|(?:\/?index)?\.ts$/g, ''))
+        .map(path => path.replace(/^\.\.\/\.\.\/src\/(?:(?:stores|tools)\/)?|(?:\/?index)?\.ts$/g, ''))
         .map(name => (name === '' ? 'bet-wallet' : `bet-wallet/${name}`)),
   ],
   [

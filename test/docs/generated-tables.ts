@@ -1,7 +1,8 @@
 /** The tables that are made from data: the cases of the kit and the audit, and the versions that were tested. */
-import { cases as auditCases } from '../../src/audit/cases.js'
+
 import { walletStoreCases } from '../../src/testing/index.js'
-import { readResults, requirements } from '../versions/requirements.js'
+import { cases as auditCases } from '../../src/tools/audit/cases.js'
+import { readResults, requirements } from '../programs/versions/requirements.js'
 import { membersOf } from './declarations.js'
 import { type Page, readPage } from './pages.js'
 

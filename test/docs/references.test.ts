@@ -4,8 +4,8 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { cases } from '../../src/audit/cases.js'
 import { walletStoreCases } from '../../src/testing/index.js'
+import { cases } from '../../src/tools/audit/cases.js'
 import { anchorsOf, linkProblem, linksOf, readPage, root } from './pages.js'
 
 const read = (path: string) => readFileSync(`${root}${path}`, 'utf8')
@@ -60,7 +60,7 @@ function referencesIn(text: string): Reference[] {
 
 /** The reports that the tests of the audit's page show are invented, and so are the ids of their cases. */
 const isInvented = (path: string, { target }: Reference) =>
-  path.startsWith('test/audit/html/') && target.startsWith('audit-cases.md')
+  path.startsWith('test/tools/audit/html/') && target.startsWith('audit-cases.md')
 
 const references = files.flatMap(path =>
   referencesIn(read(path))

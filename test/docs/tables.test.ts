@@ -1,9 +1,9 @@
 /** The tables of the pages list what the code has: cases, codes, reasons, options with their defaults. */
 import { describe, expect, test } from 'vitest'
-import { auditCases } from '../../src/audit/index.js'
 import { defaultStatusCodes } from '../../src/http/index.js'
 import { errorCodes } from '../../src/index.js'
 import { walletStoreCases } from '../../src/testing/index.js'
+import { auditCases } from '../../src/tools/audit/index.js'
 import { literalsOf, type Member, membersOf } from './declarations.js'
 import { pagesWithTables } from './generated-tables.js'
 import { namesIn, readPage, rowsOf, sectionOf } from './pages.js'

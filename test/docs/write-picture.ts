@@ -8,11 +8,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { auditWallet, renderHtml } from '../../src/audit/index.js'
 import { basicAuth, createHttpHandler } from '../../src/http/index.js'
 import { recordSettlement, type WalletStore } from '../../src/index.js'
 import { createMemoryStore } from '../../src/stores/memory.js'
-import { findBrowser } from '../audit/html/browser.js'
+import { auditWallet, renderHtml } from '../../src/tools/audit/index.js'
+import { findBrowser } from '../tools/audit/html/browser.js'
 import { root } from './pages.js'
 
 const credentials = { username: 'platform', password: 'demo-secret' }

@@ -18,7 +18,7 @@ export interface MariadbInstallation {
 
 export const installCommand = 'apt-get install -y --no-install-recommends mariadb-server galera-4 rsync'
 
-/** A folder with another version than this machine's, unpacked by test/versions/unpack.sh. */
+/** A folder with another version than this machine's, unpacked by test/programs/versions/unpack.sh. */
 const unpacked = process.env.MARIADB_FOLDER
 
 /** Distributions keep servers outside an ordinary user's PATH. */

@@ -139,7 +139,7 @@ describe('the tarball', () => {
       'docs/openapi.json',
       'examples/stores/template.ts',
       'package.json',
-      'src/command/bin.cjs',
+      'src/tools/command/bin.cjs',
     ])
     expect(files.filter(file => file.startsWith('dist/'))).toEqual(
       filesOf(join(root, 'dist')).map(file => `dist/${file}`),

@@ -1,0 +1,277 @@
+/** Groups the failed cases of an audit by their likely cause: one missing tombstone is one finding, not nine. */
+
+import { compare, type Decimal, fromUnits, parseDecimal, subtract, zero } from '../platform/decimal.js'
+import { readObject } from '../platform/json.js'
+import { type Cause, causes, type Symptom } from './causes.js'
+import type { AuditExchange, AuditFailure, AuditFinding, AuditResult, Level } from './report.js'
+
+type Failed = AuditResult & { failure: AuditFailure }
+
+const levels: readonly Level[] = ['MUST', 'SHOULD', 'MAY']
+
+/** A case, the case that it follows, and why. */
+interface Link {
+  one: string
+  other: string
+  reason: string
+  /** `other` shows the cause best. */
+  cause?: Cause
+  /** The case after which the balance was already wrong. */
+  spoiler?: string
+}
+
+/**
+ * The failed cases by their likely cause, the gravest first, then those that explain most. A failure whose cause
+ * is doubtful is a finding of its own.
+ *
+ * @param results in the order in which the cases ran
+ * @param minorUnits decimals of the player's currency
+ * @param unitsNeeded the funds that the cases need, in smallest units
+ */
+export function findingsOf(
+  results: readonly AuditResult[],
+  minorUnits: number,
+  unitsNeeded: number,
+): AuditFinding[] {
+  const failed = results.filter((result): result is Failed => result.failure !== null)
+  const byFunds = linksByFunds(
+    results,
+    failed,
+    minorUnits,
+    fromUnits(Math.floor(unitsNeeded / 2), minorUnits),
+  )
+  const others = failed.filter(({ id }) => !byFunds.some(({ one }) => one === id))
+  const links = [
+    ...byFunds,
+    ...linksByCause(
+      others.filter(({ failure }) => !isInexact(failure, minorUnits)),
+      causes,
+    ),
+    ...linksBySymptom(others, minorUnits),
+  ]
+  // If plain calls fail, what the table says about other calls is doubtful.
+  const plainFails = failed.some(
+    ({ id, failure }) => isBasic(id) && !['balance', 'shown balance'].includes(failure.kind),
+  )
+  const findings = groupsOf(failed, links).map(group => findingOf(group, links, minorUnits, !plainFails))
+  const place = ({ level }: AuditFinding) => levels.indexOf(level)
+  return findings.sort(
+    (one, other) => place(one) - place(other) || other.followers.length - one.followers.length,
+  )
+}
+
+function groupsOf(failed: readonly Failed[], links: readonly Link[]): Failed[][] {
+  const groups = new Map(failed.map(result => [result.id, [result]]))
+  for (const { one, other } of links) {
+    const [a, b] = [groups.get(one), groups.get(other)]
+    if (a === undefined || b === undefined || a === b) continue
+    a.push(...b)
+    for (const { id } of b) groups.set(id, a)
+  }
+  return [...new Set(groups.values())]
+}
+
+function findingOf(
+  group: readonly Failed[],
+  links: readonly Link[],
+  minorUnits: number,
+  usesTable: boolean,
+): AuditFinding {
+  const members = [...group].sort((one, other) => one.id.localeCompare(other.id))
+  const within = links.filter(({ other }) => members.some(({ id }) => id === other))
+  const cause = causes.find(candidate => within.some(link => link.cause === candidate))
+  const sums = members.find(({ id, failure }) => id === idOf(404) && isInexact(failure, minorUnits))
+  const shownBy = members.find(({ id }) => id === idOf(cause?.shownBy))
+  const root = sums ?? members.find(({ id }) => isBasic(id)) ?? shownBy ?? members[0]
+  if (root === undefined) throw new RangeError('a group has at least one case')
+  return {
+    id: root.id,
+    level: levels.find(level => members.some(member => member.level === level)) ?? root.level,
+    cause: causeOf(root, minorUnits, usesTable),
+    followers: members
+      .filter(({ id }) => id !== root.id)
+      .map(({ id }) => ({ id, reason: reasonOf(id, root.id, links) })),
+  }
+}
+
+function reasonOf(id: string, rootId: string, links: readonly Link[]): string {
+  const own = links.find(({ one }) => one === id)
+  return own?.reason ?? `probably as ${rootId}`
+}
+
+const idOf = (number: number | undefined) => `AU-${number}`
+
+/** Cases that fail because an earlier case has left the balance wrong. */
+function linksByFunds(
+  results: readonly AuditResult[],
+  failed: readonly Failed[],
+  minorUnits: number,
+  least: Decimal,
+): Link[] {
+  const spoilers = results.filter(({ balance }) => balance?.explained === false)
+  const [first] = spoilers
+  if (first === undefined) return []
+  const books = failed.find(({ id, failure }) => id === idOf(991) && failure.exchangeIndex === null)
+  /** The failed case that stands for what a case left: itself, or that of the books. */
+  const standsFor = (spoiler: AuditResult) => (spoiler.failure === null ? books?.id : spoiler.id)
+  const links: Link[] = []
+  for (const result of failed) {
+    const earlier = spoilers.filter(spoiler => results.indexOf(spoiler) < results.indexOf(result))
+    const before = parseDecimal(result.balance?.before ?? '')
+    const spoiler =
+      before !== null && before.scale > minorUnits
+        ? earlier.find(({ balance }) => (parseDecimal(balance?.after ?? '')?.scale ?? 0) > minorUnits)
+        : earlier.toSorted((one, other) => compare(left(one), left(other)))[0]
+    if (spoiler === undefined || result === books || !lacksFunds(result, minorUnits, least)) continue
+    const other = standsFor(spoiler) ?? links.find(link => link.spoiler === spoiler.id)?.one
+    const reason = `the balance was already unexplained after ${spoiler.id}`
+    links.push({ one: result.id, other: other ?? result.id, reason, spoiler: spoiler.id })
+  }
+  if (books !== undefined && first.failure !== null) {
+    links.push({ one: books.id, other: first.id, reason: `the balance was unexplained after ${first.id}` })
+  }
+  return links
+}
+
+/** What a case left on the balance. */
+function left({ balance }: AuditResult): Decimal {
+  const [before, after] = [parseDecimal(balance?.before ?? ''), parseDecimal(balance?.after ?? '')]
+  return before === null || after === null ? zero : subtract(after, before)
+}
+
+/** The balance before the case is too low to judge anything, or it is why a success was refused. */
+function lacksFunds({ failure, balance, exchanges }: Failed, minorUnits: number, least: Decimal): boolean {
+  const before = parseDecimal(balance?.before ?? '')
+  if (before !== null && compare(before, least) < 0) return true
+  if (failure.kind !== 'refused') return false
+  if (before !== null && before.scale > minorUnits) return true
+  const { status, errorCode } = answerOf(exchanges[failure.exchangeIndex ?? -1])
+  return status === 402 || errorCode === 'INSUFFICIENT_FUNDS'
+}
+
+function linksByCause(failed: readonly Failed[], known: readonly Cause[]): Link[] {
+  const byId = new Map(failed.map(result => [result.id, result]))
+  return failed.flatMap(result => {
+    const cause = known.find(({ shownBy, as, explains }) => {
+      const root = byId.get(idOf(shownBy))
+      return (
+        root !== undefined &&
+        !root.failure.isPreparation &&
+        shows(root.failure, as) &&
+        explains.some(id => idOf(id) === result.id) &&
+        isAlike(root, result)
+      )
+    })
+    if (cause === undefined) return []
+    const other = idOf(cause.shownBy)
+    return [{ one: result.id, other, reason: `probably as ${other}`, cause }]
+  })
+}
+
+function shows({ kind, difference }: AuditFailure, symptom: Symptom): boolean {
+  const found = kind !== 'balance' ? kind : difference?.startsWith('-') ? 'too little' : 'too much'
+  return found === symptom || (symptom === 'executed' && (kind === 'balance' || kind === 'accepted'))
+}
+
+const executed = ['balance', 'accepted', 'other refusal', 'other']
+
+/** Whether two failures go in the same direction. */
+function isAlike({ failure: root }: Failed, { failure }: Failed): boolean {
+  if (root.kind === 'balance' && failure.kind === 'balance') {
+    return root.difference?.startsWith('-') === failure.difference?.startsWith('-')
+  }
+  if (root.kind === 'balance' || root.kind === 'accepted' || root.kind === 'other')
+    return executed.includes(failure.kind)
+  return root.kind === failure.kind
+}
+
+/** Cases with the same symptom: the same wrong answer, or the same amount. */
+function linksBySymptom(failed: readonly Failed[], minorUnits: number): Link[] {
+  const first = new Map<string, string>()
+  // Sums of 0.1 show it best.
+  const sums = failed.find(({ id, failure }) => id === idOf(404) && isInexact(failure, minorUnits))
+  if (sums !== undefined) first.set('inexact', sums.id)
+  return failed.flatMap(({ id, failure, exchanges }) => {
+    const exchange = exchanges[failure.exchangeIndex ?? -1]
+    const symptom =
+      symptomOf(failure, exchange, minorUnits) ?? (isBasic(id) ? faultOf(failure, exchange) : null)
+    const key = symptom ?? faultOf(failure, exchange)
+    if (key === null) return []
+    const other = first.get(key)
+    if (other === undefined && symptom !== null) first.set(key, id)
+    if (other === undefined || other === id) return []
+    return [{ one: id, other, reason: `as ${other}: ${inWords(failure, minorUnits)}` }]
+  })
+}
+
+/** The plainest calls: if one of them is a fault, all others are for the same reason. */
+const isBasic = (id: string) => ['AU-101', 'AU-104', 'AU-105'].includes(id)
+
+/** A symptom that has probably one cause; `null` if it may have many. */
+function symptomOf(
+  failure: AuditFailure,
+  exchange: AuditExchange | undefined,
+  minorUnits: number,
+): string | null {
+  const { kind, expected, actual } = failure
+  const { status, errorCode, description, shape } = answerOf(exchange)
+  switch (kind) {
+    case 'shown balance':
+      return kind
+    case 'balance':
+      return isInexact(failure, minorUnits) ? 'inexact' : null
+    case 'form':
+      return `${kind} ${Math.floor((status ?? 0) / 100)} ${shape}`
+    case 'refused':
+      return `${kind} ${status} ${errorCode} ${description}`
+    case 'other refusal':
+      return `${kind} ${expected} ${status} ${errorCode}`
+    case 'fault':
+      return errorCode === null || errorCode === 'INTERNAL_ERROR' ? null : `${kind} ${status} ${errorCode}`
+    case 'other':
+      return `${kind} ${expected} ${actual}`
+    default:
+      return null
+  }
+}
+
+function faultOf({ kind }: AuditFailure, exchange: AuditExchange | undefined): string | null {
+  return kind === 'fault' || kind === 'no answer' ? `${kind} ${exchange?.status}` : null
+}
+
+/** Whether the balance is wrong by a fraction of the smallest unit. */
+export function isInexact({ kind, difference }: AuditFailure, minorUnits: number): boolean {
+  return kind === 'balance' && (parseDecimal(difference ?? '')?.scale ?? 0) > minorUnits
+}
+
+/** What the wallet does wrong; `null` if the case alone says it. */
+function causeOf({ id, failure }: Failed, minorUnits: number, usesTable: boolean): string | null {
+  if (isInexact(failure, minorUnits))
+    return 'Balances are not exact: they are wrong by fractions of the smallest unit, as in floating point.'
+  if (failure.kind === 'shown balance')
+    return 'Answers show a balance that is not the current one. No money moves.'
+  if (!usesTable || failure.isPreparation) return null
+  const cause = causes.find(({ shownBy, as }) => idOf(shownBy) === id && shows(failure, as))
+  return cause?.says ?? null
+}
+
+function inWords(failure: AuditFailure, minorUnits: number): string {
+  if (isInexact(failure, minorUnits)) return 'an inexact amount'
+  if (failure.kind === 'shown balance') return 'an answer shows a wrong balance'
+  return failure.kind === 'other' || failure.kind === 'form' ? 'the same form' : 'the same answer'
+}
+
+function answerOf(exchange: AuditExchange | undefined) {
+  const fields = readObject(exchange?.answer ?? '')
+  const textOf = (name: string) => {
+    const value = fields?.get(name)
+    return typeof value === 'string' ? value : null
+  }
+  return {
+    status: exchange?.status ?? null,
+    errorCode: textOf('errorCode'),
+    // Without ids and amounts.
+    description: textOf('description')?.replace(/\S+/g, word => (/\d/.test(word) ? '#' : word)) ?? null,
+    shape: fields === null ? 'no JSON object' : [...fields.keys()].sort().join(', '),
+  }
+}

@@ -1,0 +1,148 @@
+/**
+ * Checks before the first case that the audit is possible: the wallet answers, and the players are usable.
+ */
+import { compare, type Decimal, fromUnits, subtract } from '../platform/decimal.js'
+import { AuditError } from '../platform/errors.js'
+import type { AuditSettings } from './options.js'
+import { type Answer, type BalanceReading, describeAnswer, type Stage } from './stage.js'
+
+/** The funds that the cases need, in smallest units of the currency. */
+export function unitsNeeded(concurrency: number): number {
+  return Math.max(2_000, concurrency * 100)
+}
+
+/** How many answers a case waits for, one after the other: of most cases, on average. */
+const answersPerCase = 19
+/** The cases with a thousand transactions in between. */
+const answersOf: Readonly<Record<string, number>> = { 'AU-241': 1_050, 'AU-242': 260 }
+
+/**
+ * @param ids of the cases that are played
+ * @param stage has sent the calls before the first case
+ */
+export function estimateOf(ids: readonly string[], stage: Stage): { latencyMs: number; durationMs: number } {
+  const times = stage.exchanges.flatMap(({ sentAtMs, answeredAtMs }) =>
+    answeredAtMs === null ? [] : [answeredAtMs - sentAtMs],
+  )
+  // The first call opens the connection.
+  const latencyMs = Math.min(...times)
+  const answers = ids.reduce((sum, id) => sum + (answersOf[id] ?? answersPerCase), 0)
+  return { latencyMs, durationMs: Math.round(answers * latencyMs) }
+}
+
+/**
+ * @param reading is changed to a bet and its rollback, with the reason, if the rollback of an unknown bet is not
+ * answered with a balance, in all attempts
+ * @param settles whether a case settles bets: then one is settled, as a void of its stake, which changes no balance
+ * @returns the opening balance
+ * @throws {AuditError} if the audit is not possible
+ */
+export async function checkTarget(
+  settings: AuditSettings,
+  stage: Stage,
+  reading: BalanceReading,
+  settles: boolean,
+): Promise<Decimal> {
+  const first = await stage.readBalance()
+  checkReached(settings, first, settings.playerId)
+  if (first.balance === null) {
+    reading.by = 'bet and rollback'
+    reading.reason = `the rollback of an unknown bet was answered with ${describeAnswer(first)}`
+  }
+  const answer = first.balance === null ? await stage.readBalance() : first
+  // An error record of 404 may be that of an unknown bet, or of an unknown path.
+  if (first.status === 404 && answer.status === 404) throw notAWallet(settings, first)
+  if (answer.balance === null) {
+    throw new AuditError(
+      'BALANCE_UNREADABLE',
+      `The balance of ${settings.playerId} cannot be read: the rollback of an unknown bet is answered with ` +
+        `${describeAnswer(first)} (spec 4.3 requires success), and a bet and its rollback with ${describeAnswer(answer)}`,
+    )
+  }
+  const currency = answer.fields?.get('currency')
+  if (typeof currency === 'string' && currency !== settings.currency) {
+    throw new AuditError(
+      'CURRENCY_MISMATCH',
+      `The currency of ${settings.playerId} is ${answer.mask(currency)}, not ${settings.currency}`,
+    )
+  }
+  const needed = fromUnits(unitsNeeded(settings.concurrency), settings.minorUnits)
+  if (compare(answer.balance, needed) < 0) {
+    const short = subtract(needed, answer.balance)
+    throw new AuditError(
+      'INSUFFICIENT_TEST_FUNDS',
+      `${settings.playerId} has ${stage.money(answer.balance)}, and the audit needs at least ${stage.money(needed)}: ` +
+        `deposit ${stage.money(short)} or more`,
+    )
+  }
+  if (settings.otherPlayerId !== null) {
+    const other = await stage.readBalance(settings.otherPlayerId)
+    checkReached(settings, other, settings.otherPlayerId)
+  }
+  if (!settles || settings.settle === 'unsupported') return answer.balance
+  await checkSettlement(settings, stage)
+  return (await stage.readBalance()).balance ?? answer.balance
+}
+
+async function checkSettlement(settings: AuditSettings, stage: Stage): Promise<void> {
+  const bet = stage.bet()
+  const placed = await stage.place(bet, { label: 'placebet, to settle it' })
+  if (placed.success === null) return // for the cases
+  let problem: string | null = null
+  for (const type of ['VOIDED', 'BET_PAID'] as const) {
+    problem = await stage.trySettle(bet, type, bet.amount)
+    if (problem === null) return
+  }
+  await stage.cleanUp()
+  const { settle } = settings
+  const how =
+    typeof settle === 'function'
+      ? 'the settle function'
+      : 'url' in (settle as object)
+        ? `POST ${(settle as { url: URL }).url.href}`
+        : `the command ${(settle as { command: string }).command}`
+  throw new AuditError(
+    'SETTLEMENT_FAILED',
+    `The wallet has accepted a bet, but it cannot be settled: ${how} failed (${problem}). Correct it, or leave it ` +
+      'out: then the cases that need a settlement are skipped',
+  )
+}
+
+function checkReached(settings: AuditSettings, answer: Answer, playerId: string): void {
+  const { status, exchange, errorCode } = answer
+  const where = `POST ${settings.target}${exchange.path}`
+  if (status === null) {
+    throw new AuditError(
+      'UNREACHABLE',
+      `No answer from ${settings.target}: ${exchange.error ?? 'unknown reason'}. Is the wallet running, and is the address right?`,
+    )
+  }
+  if (status >= 300 && status <= 399) {
+    throw new AuditError(
+      'NOT_A_WALLET',
+      `${where} is answered with a redirect (${status}). Redirects are not followed: use the address that it leads to`,
+    )
+  }
+  if (status === 401 || status === 403) {
+    throw new AuditError(
+      'AUTHENTICATION_FAILED',
+      `${where} is answered with ${status}: the credentials are missing or wrong. If the wallet checks signatures, audit it ` +
+        'in code: auditWallet takes `sign`',
+    )
+  }
+  const playerCodes = settings.errorCodes.get('INVALID_PLAYER') ?? ['INVALID_PLAYER']
+  if (errorCode !== null && playerCodes.includes(errorCode)) {
+    throw new AuditError('UNKNOWN_PLAYER', `The wallet does not know the player ${playerId} (${errorCode})`)
+  }
+  if ((status === 404 && errorCode === null) || (status < 300 && answer.fields === null))
+    throw notAWallet(settings, answer)
+  // Any other answer comes from a wallet, perhaps an incorrect one: that is for the cases.
+}
+
+function notAWallet(settings: AuditSettings, answer: Answer): AuditError {
+  return new AuditError(
+    'NOT_A_WALLET',
+    `POST ${settings.target}${answer.exchange.path} is answered with ${describeAnswer(answer)}. Is the base URL ` +
+      'right? /placebet, /unsettlement and /rollbackbet are appended to it',
+  )
+}

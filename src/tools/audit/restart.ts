@@ -1,0 +1,29 @@
+/** Restarts the wallet under test, and waits until it answers again. */
+import { withTimeout } from '../../timeout.js'
+import { runCommand } from '../platform/settle.js'
+import type { AuditSettings } from './options.js'
+import type { Stage } from './stage.js'
+
+const restartMsMax = 120_000
+const pauseMs = 100
+
+/** @returns why the wallet was not restarted; otherwise `null` */
+export async function restartWallet({ restart }: AuditSettings, stage: Stage): Promise<string | null> {
+  const late = (): never => {
+    throw new Error(`not done within ${restartMsMax / 1_000} s`)
+  }
+  try {
+    if (typeof restart === 'function') await withTimeout(Promise.resolve(restart()), restartMsMax, late)
+    else if (restart !== null) await runCommand(restart.command, '', restartMsMax)
+  } catch (error) {
+    return `the wallet could not be restarted: ${error instanceof Error ? error.message : String(error)}`
+  }
+  const until = performance.now() + restartMsMax
+  for (;;) {
+    const { balance } = await stage.readBalance()
+    if (balance !== null) return null
+    if (performance.now() > until)
+      return `the wallet did not answer within ${restartMsMax / 1_000} s of its restart`
+    await stage.wait(pauseMs)
+  }
+}

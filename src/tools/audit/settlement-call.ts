@@ -1,0 +1,69 @@
+/** Settles a bet during an audit, and records how. */
+
+import type { SettlementRequest } from '../../requests.js'
+import { quoted } from '../platform/curl.js'
+import { settleDirectly, settlementBody } from '../platform/settle.js'
+import { quoteOf } from './answer.js'
+import type { Client, Reply } from './client.js'
+import type { AuditSettings } from './options.js'
+import type { AuditExchange } from './report.js'
+import { exchangeOf } from './request.js'
+
+/** `problem`: why the bet is not settled. `outage`: why the outcome is unknown; a retry is safe. Otherwise `null`. */
+export interface SettlementResult {
+  problem: string | null
+  outage: string | null
+}
+
+/** A controller of a framework may answer 2xx with the outcome of `recordSettlement` as it is. */
+function refusalIn(reply: Reply): string | null {
+  return /^\s*\{\s*"ok"\s*:\s*false\b/.test(reply.text) ? `refused, with a 2xx: ${quoteOf(reply)}` : null
+}
+
+/** @param record is called with the call before it is sent */
+export async function settleBet(
+  settings: AuditSettings,
+  client: Client,
+  settlement: SettlementRequest,
+  label: string,
+  record: (exchange: AuditExchange) => void,
+): Promise<SettlementResult> {
+  const { settle, target, timeoutMs } = settings
+  if (settle === 'unsupported') return { problem: 'no way to settle was given', outage: null }
+  const body = settlementBody(settlement)
+  if (typeof settle === 'object' && 'url' in settle) {
+    const { href } = settle.url
+    const path = href.startsWith(`${target}/`) ? href.slice(target.length) : href
+    const { exchange, reply } = client.send({ label, path, body, headers: settle.headers })
+    record(exchange)
+    const answer = await reply
+    const { status } = answer
+    if (status === null) return { problem: exchange.error ?? 'no answer', outage: 'no answer' }
+    if (status >= 200 && status <= 299) return { problem: refusalIn(answer), outage: null }
+    return {
+      problem: `${status} ${quoteOf(answer)}`.trim(),
+      outage: status >= 500 ? String(status) : null,
+    }
+  }
+
+  const command = typeof settle === 'object' ? settle.command : null
+  const exchange = exchangeOf(
+    {
+      label,
+      sentAtMs: client.now(),
+      method: command === null ? 'CALL' : 'RUN',
+      path: command ?? 'settle()',
+      curl: command === null ? '' : `echo ${quoted(body)} | ${command}`,
+    },
+    Buffer.from(body),
+  )
+  record(exchange)
+  const settled = await settleDirectly(settle, settlement, timeoutMs)
+  if (settled.kind === 'done') {
+    exchange.answeredAtMs = client.now()
+    return { problem: null, outage: null }
+  }
+  const problem = client.mask(settled.kind === 'refused' ? `refused: ${settled.errorCode}` : settled.reason)
+  exchange.error = problem
+  return { problem, outage: settled.kind === 'refused' ? null : 'unknown outcome' }
+}

@@ -1,0 +1,38 @@
+/** `bet-wallet bet`: a bet with its whole life. */
+import { tellBet } from '../../lookups/bet-story.js'
+import type { BetHistory } from '../../lookups/records.js'
+import { formatBet } from '../../lookups/text.js'
+import { idOf, parseWords } from './arguments.js'
+import { lookUpHelp } from './help.js'
+import { lookupArguments, withLookups } from './lookup-source.js'
+import { forTerminal, printJson } from './output.js'
+
+/** @returns the exit code: 1 for an unknown bet */
+export async function bet(words: string[]): Promise<number> {
+  const { values, positionals } = parseWords(words, lookupArguments)
+  if (values.help) {
+    console.log(lookUpHelp)
+    return 0
+  }
+  const betId = idOf('bet', positionals)
+  const history = await withLookups(values, lookups => lookups.bet(betId))
+  if (history === null) {
+    console.error(unknownBet(forTerminal(betId)))
+    return 1
+  }
+  if (values.json) printJson(withStory(history))
+  else console.log(formatBet(forTerminal(tellBet(history))))
+  return 0
+}
+
+/** The records, each transaction with its rule, and the story. */
+function withStory(history: BetHistory) {
+  const { verdict, steps, now, notes } = tellBet(history)
+  const transactions = steps.map(({ transaction, rule, why }) => ({ ...transaction, rule, why }))
+  return { ...history, transactions, verdict, now, notes }
+}
+
+const unknownBet = (betId: string) =>
+  `Bet ${betId} is unknown: there is no bet and no recorded transaction of this id. Ids are compared exactly (D24).
+A placebet leaves no record if it did not arrive, was answered with a fault (5xx), failed authentication,
+was malformed, or named an unknown player. A bet from before the cut-over is known only if it was imported (D27).`

@@ -1,0 +1,49 @@
+/** `bet-wallet player`: an account with its transactions and bets, page by page. */
+import type { ParseArgsConfig } from 'node:util'
+import { formatPlayer } from '../../lookups/text.js'
+import { microsecondsOf } from '../../lookups/times.js'
+import { given, idOf, parseWords, UsageError, wholeNumberOf } from './arguments.js'
+import { lookUpHelp } from './help.js'
+import { lookupArguments, withLookups } from './lookup-source.js'
+import { forTerminal, printJson } from './output.js'
+
+const playerArguments = {
+  ...lookupArguments,
+  from: { type: 'string' },
+  to: { type: 'string' },
+  limit: { type: 'string' },
+  cursor: { type: 'string' },
+} as const satisfies ParseArgsConfig['options']
+
+/** @returns the exit code: 1 for an unknown player */
+export async function player(words: string[]): Promise<number> {
+  const { values, positionals } = parseWords(words, playerArguments)
+  if (values.help) {
+    console.log(lookUpHelp)
+    return 0
+  }
+  const playerId = idOf('player', positionals)
+  const page = {
+    ...given('from', timeOf('--from', values.from)),
+    ...given('to', timeOf('--to', values.to)),
+    ...given('limit', wholeNumberOf('--limit', values.limit)),
+    ...given('cursor', values.cursor),
+  }
+  const history = await withLookups(values, lookups => lookups.player(playerId, page))
+  if (history === null) {
+    console.error(
+      `Player ${forTerminal(playerId)} is unknown: neither the players' table nor a transaction has this id. Ids are compared exactly (D24).`,
+    )
+    return 1
+  }
+  if (values.json) printJson(history)
+  else console.log(formatPlayer(forTerminal(history), page))
+  return 0
+}
+
+function timeOf(name: string, text: string | undefined): string | undefined {
+  if (text === undefined || microsecondsOf(text) !== null) return text
+  throw new UsageError(
+    `${name} must be a time in UTC, as in 2026-11-22 or 2026-11-22T10:00:00Z, not ${JSON.stringify(text)}`,
+  )
+}

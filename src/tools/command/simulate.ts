@@ -1,0 +1,114 @@
+/** `bet-wallet simulate` */
+import { readFileSync } from 'node:fs'
+import type { ParseArgsConfig } from 'node:util'
+import {
+  numberedPlayers,
+  type SimulatedPlayer,
+  type SimulationOptions,
+  type SimulationProgress,
+  simulateSportsbook,
+} from '../simulator/index.js'
+import { formatSimulationProgress, formatSimulationReport } from '../simulator/progress.js'
+import {
+  authenticationOf,
+  baseUrlOf,
+  commonOptions,
+  given,
+  millisecondsOf,
+  numberOf,
+  parseWords,
+  required,
+  settleOf,
+  UsageError,
+  wholeNumberOf,
+} from './arguments.js'
+import { simulateHelp } from './help.js'
+import {
+  checkWritable,
+  columnsOf,
+  forTerminal,
+  interruptSignal,
+  overwriteLine,
+  writeReport,
+} from './output.js'
+
+const simulateArguments = {
+  ...commonOptions,
+  'no-settle': { type: 'boolean' },
+  players: { type: 'string' },
+  'player-prefix': { type: 'string' },
+  bets: { type: 'string' },
+  duration: { type: 'string' },
+  rate: { type: 'string' },
+  chaos: { type: 'string' },
+  patience: { type: 'string' },
+} as const satisfies ParseArgsConfig['options']
+
+/** Of a line of progress in a log. */
+const lineColumnsMax = 200
+
+/** @returns the exit code */
+export async function simulate(words: string[]): Promise<number> {
+  const { values, positionals } = parseWords(words, simulateArguments)
+  if (values.help) {
+    console.log(simulateHelp)
+    return 0
+  }
+  const baseUrl = baseUrlOf(positionals)
+  checkWritable(values.json)
+  const options = optionsOf(values, baseUrl)
+  const isTerminal = process.stderr.isTTY
+  const report = await simulateSportsbook({
+    ...options,
+    signal: interruptSignal('open bets are settled and reconciled first'),
+    progressEveryMs: isTerminal ? 500 : 5_000,
+    onProgress: progress => printProgress(progress, isTerminal),
+  })
+  if (isTerminal) overwriteLine('')
+  console.log(formatSimulationReport(forTerminal(report)))
+  writeReport(values.json, () => `${JSON.stringify(report, null, 2)}\n`)
+  return report.passed ? 0 : 1
+}
+
+function optionsOf(
+  values: ReturnType<typeof parseWords<typeof simulateArguments>>['values'],
+  baseUrl: string,
+): SimulationOptions {
+  const settle = settleOf(values)
+  if (values['no-settle'] && settle.settle !== undefined)
+    throw new UsageError('--no-settle excludes --settle-url and --settle-command')
+  return {
+    baseUrl,
+    players: playersOf(required('--players', values.players), values['player-prefix']),
+    ...authenticationOf(values),
+    ...(values['no-settle'] ? { settle: 'unsupported' as const } : settle),
+    ...given('bets', wholeNumberOf('--bets', values.bets)),
+    ...given('durationMs', millisecondsOf('--duration', values.duration)),
+    ...given('ratePerSecond', numberOf('--rate', values.rate)),
+    ...given('concurrency', wholeNumberOf('--concurrency', values.concurrency)),
+    ...given('chaos', numberOf('--chaos', values.chaos)),
+    ...given('patienceMs', millisecondsOf('--patience', values.patience)),
+    ...given('seed', wholeNumberOf('--seed', values.seed)),
+    ...given('timeoutMs', millisecondsOf('--timeout', values.timeout)),
+  }
+}
+
+/** `20`, `anna,kenji` or `players.json`. */
+function playersOf(text: string, prefix: string | undefined): readonly (string | SimulatedPlayer)[] {
+  if (/^[0-9]+$/.test(text)) return numberedPlayers(wholeNumberOf('--players', text) ?? 0, prefix ?? 'sim-')
+  if (prefix !== undefined)
+    throw new UsageError('--player-prefix needs a number of players, such as --players 20')
+  if (!text.endsWith('.json')) return text.split(',').map(id => id.trim())
+  try {
+    // The content is checked with the other options.
+    return JSON.parse(readFileSync(text, 'utf8'))
+  } catch (error) {
+    throw new UsageError(`--players: ${text} cannot be read: ${(error as Error).message}`)
+  }
+}
+
+function printProgress(progress: SimulationProgress, isTerminal: boolean): void {
+  if (isTerminal)
+    overwriteLine(formatSimulationProgress(progress, { bar: true, columns: columnsOf(process.stderr) }))
+  else console.error(formatSimulationProgress(progress, { bar: false, columns: lineColumnsMax }))
+}

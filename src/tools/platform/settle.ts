@@ -1,0 +1,86 @@
+/** Settles a bet without HTTP: by a function in this process, or by a command of the shell. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import type { SettlementRequest } from '../../requests.js'
+import { withTimeout } from '../../timeout.js'
+import { raw, write } from './json.js'
+import type { SettleAnswer, SettleFunction, SettleResult } from './target.js'
+
+/** The outcome of a settlement. `unknown`: it may be done or not; a retry is safe. */
+export type Settled =
+  | { kind: 'done'; answer: Extract<SettleAnswer, { ok: true }> | null }
+  | { kind: 'refused'; errorCode: string }
+  | { kind: 'unknown'; reason: string }
+
+/** A settlement as JSON, its amount as a number with all its digits. */
+export function settlementBody(settlement: SettlementRequest): string {
+  return write({ ...settlement, amount: raw(settlement.amount) })
+}
+
+/** Never rejects. After `timeoutMs` the outcome is unknown. */
+export async function settleDirectly(
+  how: SettleFunction | { command: string },
+  settlement: SettlementRequest,
+  timeoutMs: number,
+): Promise<Settled> {
+  try {
+    if (typeof how !== 'function') {
+      await runCommand(how.command, `${settlementBody(settlement)}\n`, timeoutMs)
+      return { kind: 'done', answer: null }
+    }
+    return settledOf(await withTimeout(Promise.resolve(how(settlement)), timeoutMs, notDoneWithin(timeoutMs)))
+  } catch (error) {
+    return { kind: 'unknown', reason: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+/** @throws {TypeError} for a value that is not a `SettleAnswer`: a JavaScript caller may return `false` */
+function settledOf(answer: SettleResult): Settled {
+  if (answer === undefined || answer === null) return { kind: 'done', answer: null }
+  if (answer.ok === true) return { kind: 'done', answer }
+  if (answer.ok === false) return { kind: 'refused', errorCode: answer.errorCode }
+  throw new TypeError('the settle function must return nothing, { ok: true } or { ok: false, errorCode }')
+}
+
+const notDoneWithin = (timeoutMs: number) => (): never => {
+  throw new Error(`not done within ${timeoutMs} ms`)
+}
+
+const outputCharactersMax = 500
+
+/** @throws if its exit code is not 0, with the end of its standard error */
+export async function runCommand(command: string, input: string, timeoutMs: number): Promise<void> {
+  // A process group of its own: a timeout ends the processes of the shell too, which keep its output open.
+  const detached = process.platform !== 'win32'
+  const child = spawn(command, { shell: true, detached, stdio: ['pipe', 'ignore', 'pipe'] })
+  let printed = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    printed = (printed + text).slice(-outputCharactersMax)
+  })
+  // A command may settle without reading its input.
+  child.stdin.on('error', () => {})
+  child.stdin.end(input)
+  let ended = false
+  const done = new Promise<void>((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code, signal) => {
+      ended = true
+      if (code === 0) resolve()
+      else reject(new Error(`the command ended with ${signal ?? `code ${code}`}: ${printed.trim()}`))
+    })
+  })
+  try {
+    await withTimeout(done, timeoutMs, notDoneWithin(timeoutMs))
+  } finally {
+    if (!ended) endProcesses(child, detached)
+  }
+}
+
+function endProcesses(child: ChildProcess, isGroup: boolean): void {
+  child.stderr?.destroy()
+  if (child.pid === undefined) return // it was never started
+  try {
+    process.kill(isGroup ? -child.pid : child.pid, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error // ESRCH: ended meanwhile
+  }
+}

@@ -1,0 +1,63 @@
+/** Totals of a day, for platforms that ask the operator for them. */
+import { isoMinorUnits } from '../../currencies.js'
+import type { Route } from '../../http/options.js'
+import type { WalletLookups } from '../../lookups/records.js'
+import { format, JsonNumber } from '../../money.js'
+import { SideTotals, totalsOf } from './totals.js'
+import { recordOf } from './wallet-records.js'
+
+const dayMs = 86_400_000
+/** A commit that began within the day may still be running: its time is the one at which it began. */
+const settleMs = 60_000
+
+const ofDay = { isInRange: () => true, dayOf: (time: string) => time.slice(0, 10) }
+
+const invalid = (description: string) =>
+  ({ ok: false, replayed: false, errorCode: 'INVALID_REQUEST', description }) as const
+
+/**
+ * Creates a path for `routes` of `createHttpHandler`: `{ '/daily-totals': dailyTotals(lookups) }`. It takes
+ * `{ "date": "2026-11-22" }`, a day in UTC that is over, and answers with counts and sums per operation and currency:
+ *
+ * ```json
+ * {"date":"2026-11-22","totals":[{"operation":"placebet","currency":"EUR","count":2,"amount":40.00,"refused":1}]}
+ * ```
+ *
+ * It reads every transaction of the day. Calls for the same day at the same time share one reading.
+ */
+export function dailyTotals(lookups: Pick<WalletLookups, 'transactions'>): Route {
+  const running = new Map<string, Promise<object>>()
+  return async body => {
+    const date = typeof body === 'object' && body !== null ? (body as { date?: unknown }).date : undefined
+    if (typeof date !== 'string' || !isDay(date))
+      return invalid('date: must be a day in UTC, such as 2026-11-22')
+    if (Date.parse(date) + dayMs + settleMs > Date.now()) return invalid('date: the day is not over')
+    let reading = running.get(date)
+    if (reading === undefined) {
+      reading = totalsOfDay(lookups, date).finally(() => running.delete(date))
+      running.set(date, reading)
+    }
+    return { json: await reading }
+  }
+}
+
+function isDay(text: string): boolean {
+  const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN
+  // JavaScript reads 31 February as 3 March.
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
+}
+
+async function totalsOfDay(lookups: Pick<WalletLookups, 'transactions'>, date: string): Promise<object> {
+  const from = `${date}T00:00:00.000Z`
+  const to = new Date(Date.parse(from) + dayMs).toISOString()
+  const totals = new SideTotals()
+  for await (const transaction of lookups.transactions({ from, to })) {
+    totals.add(recordOf(transaction, ofDay))
+  }
+  const rows = totalsOf(new SideTotals(), totals).map(({ operation, currency, wallet }) => {
+    const { count, amount, refused } = wallet
+    const text = currency === null ? amount : format(amount, isoMinorUnits(currency))
+    return { operation, currency, count, amount: new JsonNumber(text), refused }
+  })
+  return { date, totals: rows }
+}

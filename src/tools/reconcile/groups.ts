@@ -1,0 +1,75 @@
+/** Sums of differences per bet or per player, of any number of them, in bounded memory. */
+import { add, compare, type Decimal, isNegative, negate, subtract } from '../../money.js'
+import { createSpool, linesOf, partitionOf, partitions } from './spool.js'
+
+/** The differences of one bet or player in one currency. */
+export interface GroupSum {
+  /** betId or playerId; `null`: the report does not say. */
+  id: string | null
+  /** `null`: unknown. */
+  currency: string | null
+  /** How many differences name it. */
+  count: number
+  /** The change of the player's balance that the platform counts in these differences. */
+  report: Decimal
+  wallet: Decimal
+  /** What the player has in the wallet more (positive) or less than the report says. */
+  difference: Decimal
+}
+
+export interface Groups {
+  add(id: string | null, currency: string | null, report: Decimal, wallet: Decimal): void
+  /**
+   * The groups with the largest differences.
+   *
+   * @param max how many are returned; the others are counted
+   */
+  largest(max: number): { groups: GroupSum[]; omitted: number }
+  close(): void
+}
+
+export function createGroups(): Groups {
+  const spool = createSpool()
+  return {
+    add(id, currency, report, wallet) {
+      spool.add(partitionOf(id ?? ''), [id ?? '', currency ?? '', report, wallet].join('\t'))
+    },
+    largest(max) {
+      let kept: GroupSum[] = []
+      let count = 0
+      for (let partition = 0; partition < partitions; partition += 1) {
+        const groups = groupsOf(linesOf(spool, partition))
+        count += groups.length
+        kept = [...kept, ...groups].sort(bySize).slice(0, max)
+      }
+      return { groups: kept, omitted: count - kept.length }
+    },
+    close: () => spool.close(),
+  }
+}
+
+function groupsOf(lines: Iterable<string>): GroupSum[] {
+  const groups = new Map<string, GroupSum>()
+  for (const line of lines) {
+    const [id = '', currency = '', report = '0', wallet = '0'] = line.split('\t')
+    const key = `${id}\t${currency}`
+    const known = groups.get(key)
+    const group = {
+      id: id || null,
+      currency: currency || null,
+      count: (known?.count ?? 0) + 1,
+      report: add(known?.report ?? '0', report),
+      wallet: add(known?.wallet ?? '0', wallet),
+    }
+    groups.set(key, { ...group, difference: subtract(group.wallet, group.report) })
+  }
+  return [...groups.values()]
+}
+
+export const magnitudeOf = (amount: Decimal) => (isNegative(amount) ? negate(amount) : amount)
+
+function bySize(one: GroupSum, other: GroupSum): number {
+  const size = compare(magnitudeOf(other.difference), magnitudeOf(one.difference))
+  if (size !== 0) return size
+  return `${one.id}\t${one.currency}` < `${other.id}\t${other.currency}` ? -1 : 1
+}

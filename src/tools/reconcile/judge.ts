@@ -1,0 +1,258 @@
+/** Names each finding: with the other findings of its bet, and with look-ups of what the range does not show. */
+import type { BetHistory, RecordedTransaction, WalletLookups } from '../../lookups/records.js'
+import { isZero } from '../../money.js'
+import { viewOf } from './bet-state.js'
+import type { DifferenceKind, Finding, Judgement, Planned } from './difference.js'
+import { keyOf, type ReportRow, type WalletRecord } from './entry.js'
+import { differingFields } from './pairs.js'
+import { needsBet, planBet } from './plan.js'
+
+/** The look-ups that a judge uses, with the limit and the missing index behind them. */
+export interface JudgeLookups {
+  /** `null`: not looked up. */
+  transaction(transactionId: string): Promise<readonly RecordedTransaction[] | null>
+  bet(betId: string): Promise<{ history: BetHistory | null } | null>
+}
+
+const indexMissing = 'LOOKUP_INDEX_MISSING'
+
+/**
+ * @param max how often the wallet is asked at most
+ * @param note is called once per reason why a look-up is left out
+ */
+export function limitedLookups(
+  lookups: Partial<Pick<WalletLookups, 'transaction' | 'bet'>>,
+  max: number,
+  note: (sentence: string) => void,
+): JudgeLookups {
+  let count = 0
+  let lacksIndex = false
+  const isAllowed = () => {
+    count += 1
+    if (count === max + 1) {
+      note(`After ${max} look-ups, differences were explained from the range alone.`)
+    }
+    return count <= max
+  }
+  return {
+    transaction: async id => (lookups.transaction && isAllowed() ? await lookups.transaction(id) : null),
+    async bet(id) {
+      if (lookups.bet === undefined || lacksIndex || !isAllowed()) return null
+      try {
+        return { history: await lookups.bet(id) }
+      } catch (error) {
+        if ((error as { code?: unknown } | null)?.code !== indexMissing) throw error
+        lacksIndex = true
+        note(`Bets were not looked up: ${(error as Error).message}`)
+        return null
+      }
+    },
+  }
+}
+
+/** What a judge needs to know of the reconciliation. */
+export interface JudgeContext {
+  lookups: JudgeLookups
+  /** The start of the range: the date of a call for a row without one. */
+  from: string
+  isInRange(date: string): boolean
+  recordOf(transaction: RecordedTransaction): WalletRecord
+  /** A refusal that the platform has and the wallet need not have. */
+  refusalAlone(): void
+}
+
+/** The findings of a bet, and the bet itself, which is looked up once. */
+interface BetCase {
+  others: readonly Finding[]
+  /** Whether a rollback of it moved nothing. */
+  hasEmptyRollback: boolean
+  /** Whether the platform counts a placebet of it that the wallet did not execute. */
+  hasLostStake: boolean
+  look(): Promise<{ history: BetHistory | null } | null>
+}
+
+/** @param findings all of one bet */
+export async function judgeBet(findings: readonly Finding[], context: JudgeContext): Promise<Planned[]> {
+  const { paired, others } = pairByContent(findings)
+  const betId = (findings[0]?.row ?? findings[0]?.record)?.betId ?? ''
+  let looked: Promise<{ history: BetHistory | null } | null> | undefined
+  const bet: BetCase = {
+    others,
+    hasEmptyRollback: others.some(isEmptyRollback),
+    hasLostStake: others.some(each => isCountedInReport(each) && each.row?.operation === 'placebet'),
+    look: () => {
+      looked ??= context.lookups.bet(betId)
+      return looked
+    },
+  }
+  const judged: Judgement[] = [...paired]
+  for (const finding of others) judged.push(...(await judge(finding, bet, context)))
+  const found = new Set(judged.flatMap(({ record }) => (record === null ? [] : [keyOf(record)])))
+  const seen = judged.some(needsBet) ? await bet.look() : null
+  const view = viewOf(seen, transaction => found.has(keyOf(transaction)), context.isInRange)
+  return planBet(judged, view, context)
+}
+
+const isCountedInReport = ({ shape, row, record }: Finding) =>
+  row?.accepted === true && (shape === 'row' || (shape === 'pair' && record?.accepted === false))
+
+const isEmptyRollback = ({ record }: Finding) =>
+  record?.operation === 'rollbackbet' && record.accepted && isZero(record.amount ?? '0')
+
+/** A row that the wallet did not execute, and a record that the report does not have: the same but for the id. */
+function pairByContent(findings: readonly Finding[]): { paired: Judgement[]; others: Finding[] } {
+  const paired: Judgement[] = []
+  const others: Finding[] = []
+  const free = new FreeRecords(findings.filter(({ shape }) => shape === 'record'))
+  for (const finding of findings) {
+    if (finding.shape === 'record') continue
+    const same = isCountedInReport(finding) ? free.take(finding.row as ReportRow) : undefined
+    if (same === undefined) others.push(finding)
+    else paired.push({ shape: 'pair', row: finding.row, record: same.record, kind: 'other-transaction-id' })
+  }
+  return { paired, others: [...others, ...free.rest()] }
+}
+
+/** What the report need not state. */
+const optional = ['playerId', 'type', 'currency'] as const
+
+/** Records of a bet that no row has, by their content. */
+class FreeRecords {
+  readonly #findings: readonly Finding[]
+  readonly #taken = new Set<Finding>()
+  /** By which of the optional values the row states. */
+  readonly #indexes = new Map<string, Map<string, Finding[]>>()
+
+  constructor(findings: readonly Finding[]) {
+    this.#findings = findings
+  }
+
+  /** The first one that agrees with all that the row states. */
+  take(row: ReportRow): Finding | undefined {
+    if (row.amount === null) return undefined
+    const stated = optional.filter(field => row[field] !== null)
+    const contentOf = (entry: ReportRow | WalletRecord) =>
+      [entry.operation, entry.amount, ...stated.map(field => entry[field])].join('\t')
+    let index = this.#indexes.get(stated.join())
+    if (index === undefined) {
+      index = new Map()
+      // The last of a list is taken first.
+      for (const finding of this.#findings.toReversed()) {
+        const content = contentOf(finding.record as WalletRecord)
+        index.set(content, [...(index.get(content) ?? []), finding])
+      }
+      this.#indexes.set(stated.join(), index)
+    }
+    const same = index.get(contentOf(row)) ?? []
+    for (let finding = same.pop(); finding !== undefined; finding = same.pop()) {
+      if (this.#taken.has(finding)) continue
+      this.#taken.add(finding)
+      return finding
+    }
+    return undefined
+  }
+
+  rest(): Finding[] {
+    return this.#findings.filter(finding => !this.#taken.has(finding))
+  }
+}
+
+/** @returns none for a refusal that both sides have */
+async function judge(finding: Finding, bet: BetCase, context: JudgeContext): Promise<Judgement[]> {
+  const { shape, row, record } = finding
+  switch (shape) {
+    case 'twice-in-wallet':
+      return [{ ...finding, kind: 'duplicate-in-wallet' }]
+    case 'operation':
+      return [{ ...finding, kind: 'other-operation' }]
+    case 'twice': {
+      const isSameContent = differingFields(row as ReportRow, record as WalletRecord).length === 0
+      return [{ ...finding, kind: isSameContent ? 'duplicate-in-report' : 'conflicting-in-report' }]
+    }
+    case 'pair':
+      return [{ ...finding, kind: await kindOfPair(row as ReportRow, record as WalletRecord, bet) }]
+    case 'row':
+      return await judgeRow(finding, row as ReportRow, bet, context)
+    case 'record':
+      return [{ ...finding, kind: await kindOfRecord(record as WalletRecord, bet) }]
+  }
+}
+
+/** By value, the most important first: a wrong player is no matter of the amount. */
+const kindOfField: readonly (readonly [field: string, kind: DifferenceKind])[] = [
+  ['playerId', 'other-player'],
+  ['betId', 'other-bet'],
+  ['currency', 'other-currency'],
+  ['amount', 'other-amount'],
+  ['type', 'other-type'],
+]
+
+async function kindOfPair(row: ReportRow, record: WalletRecord, bet: BetCase): Promise<DifferenceKind> {
+  if (row.accepted && !record.accepted) {
+    if (record.operation === 'unsettlement') return 'uncollected-clawback'
+    return (await isTombstoned(row, record, bet)) ? 'tombstone' : 'refused-by-wallet'
+  }
+  if (!row.accepted && record.accepted) return 'refused-by-platform'
+  const fields = differingFields(row, record).map(({ field }) => field)
+  const [, kind] = kindOfField.find(([field]) => fields.includes(field as (typeof fields)[number])) ?? []
+  if (kind === 'other-amount' && record.operation === 'rollbackbet' && isZero(record.amount ?? '0')) {
+    return (await kindOfEmptyRollback(record, bet)) ?? kind
+  }
+  return kind ?? 'out-of-range'
+}
+
+async function judgeRow(
+  finding: Finding,
+  row: ReportRow,
+  bet: BetCase,
+  context: JudgeContext,
+): Promise<Judgement[]> {
+  const recorded = (await context.lookups.transaction(row.transactionId)) ?? []
+  const elsewhere = recorded.find(({ operation }) => operation === row.operation)
+  if (elsewhere !== undefined) {
+    const record = { ...context.recordOf(elsewhere), inRange: false }
+    if (!row.accepted && !record.accepted) {
+      context.refusalAlone()
+      return []
+    }
+    return [{ shape: 'pair', row, record, kind: await kindOfPair(row, record, bet) }]
+  }
+  if (!row.accepted) return [{ ...finding, kind: 'lost-refusal' }]
+  return [{ ...finding, kind: (await isTombstoned(row, null, bet)) ? 'tombstone' : 'never-arrived' }]
+}
+
+async function kindOfRecord(record: WalletRecord, bet: BetCase): Promise<DifferenceKind> {
+  if (record.operation !== 'rollbackbet' || !isZero(record.amount ?? '0')) return 'missing-in-report'
+  return (await kindOfEmptyRollback(record, bet)) ?? 'missing-in-report'
+}
+
+/** Whether this placebet is one that was rolled back before it arrived (D11). */
+async function isTombstoned(row: ReportRow, record: WalletRecord | null, bet: BetCase): Promise<boolean> {
+  if (row.operation !== 'placebet') return false
+  // A late placebet is refused with INVALID_BET; any other refusal has a reason of its own.
+  if (record !== null && record.errorCode !== 'INVALID_BET') return false
+  return bet.hasEmptyRollback || isTombstone((await bet.look())?.history ?? null)
+}
+
+function isTombstone(history: BetHistory | null): boolean {
+  if (history === null || history.bet === null || history.bet.status !== 'ROLLED_BACK') return false
+  return isZero(history.bet.stake) && !history.transactions.some(isPlacedBet)
+}
+
+const isPlacedBet = ({ operation, refusal }: RecordedTransaction) =>
+  operation === 'placebet' && refusal === null
+
+/**
+ * A rollback that moved nothing: its bet never came (D11), or was rolled back before (D12).
+ *
+ * @returns `null`: the bet had no stake, or it is not known
+ */
+async function kindOfEmptyRollback(record: WalletRecord, bet: BetCase): Promise<DifferenceKind | null> {
+  const history = (await bet.look())?.history ?? null
+  // Without the bet: a placebet that the platform counts and the wallet did not execute says that it never came.
+  if (history === null) return bet.hasLostStake ? 'tombstone' : null
+  if (!history.transactions.some(isPlacedBet)) return 'tombstone'
+  const isOther = ({ operation, refusal, transactionId }: RecordedTransaction) =>
+    operation === 'rollbackbet' && refusal === null && transactionId !== record.transactionId
+  return history.transactions.some(isOther) ? 'rolled-back-twice' : null
+}

@@ -1,0 +1,386 @@
+/** `reconcile`: compares the platform's report with the wallet's transactions. */
+
+import type { WalletLookups } from '../../lookups/records.js'
+import { microsecondsOf, millisecondsOf } from '../../lookups/times.js'
+import { add, type Decimal, isZero, subtract } from '../../money.js'
+import { type OptionChecks, optionChecks } from '../../option-checks.js'
+import { type Collected, type Collection, createCollection } from './collection.js'
+import type { Difference, Finding } from './difference.js'
+import {
+  countedOf,
+  lineOfRecord,
+  lineOfRow,
+  type NotCompared,
+  recordOfLine,
+  rowOfLine,
+  type WalletRecord,
+} from './entry.js'
+import { ReconcileError } from './errors.js'
+import { type JudgeContext, judgeBet, limitedLookups } from './judge.js'
+import { type Mapping, mappingOf, type ReportMapping } from './mapping.js'
+import { comparePartition } from './pairs.js'
+import type { OpenedReport } from './report-rows.js'
+import { openReports } from './reports.js'
+import { createSpool, linesOf, partitionOf, partitions, type Spool } from './spool.js'
+import type { ReportSource } from './text-chunks.js'
+import { type CurrencyTotal, currencyTotalsOf, SideTotals, type Total, totalsOf } from './totals.js'
+import { recordOf, type WalletRange } from './wallet-records.js'
+
+/** What is compared. */
+export interface ReconcileOptions {
+  /**
+   * The platform's report: the path of a file, or its content in chunks. CSV with a header, or JSON lines; UTF-8.
+   * The order of its rows does not matter. A list: several reports, of one day each, say, with the same columns.
+   */
+  report: ReportSource | readonly ReportSource[]
+  /** How the report is written. */
+  mapping?: ReportMapping
+  /**
+   * The wallet: `createPostgresLookups` or `createMysqlLookups`. `transaction` and `bet` explain differences
+   * better; without them, only the range is known.
+   */
+  lookups: Pick<WalletLookups, 'transactions'> & Partial<Pick<WalletLookups, 'transaction' | 'bet'>>
+  /**
+   * The range that the report covers, [from, to): ISO 8601; a date stands for its beginning. Without `Z`, it is of the
+   * mapping's time zone; of UTC, if the mapping has none.
+   */
+  from: string
+  to: string
+  /**
+   * How far before and after the range the wallet is read too, for transactions on the other side of midnight.
+   *
+   * @default 3_600_000
+   */
+  marginMs?: number
+  /**
+   * How many differences of each kind the result lists, the largest first; of what never arrived, the first to be
+   * sent. All are counted.
+   *
+   * @default 1_000
+   */
+  differencesMax?: number
+  /**
+   * How often the wallet is asked for a single bet or transaction at most.
+   *
+   * @default 10_000
+   */
+  lookupsMax?: number
+  /** Is called with every difference, also with those that the result does not list. */
+  onDifference?(difference: Difference): void
+  /** Is called now and then with the rows read so far. */
+  onProgress?(progress: { report: number; wallet: number }): void
+}
+
+/** The result of a reconciliation. Amounts are exact decimals as text. */
+export interface Reconciliation extends Collected {
+  /**
+   * `equal`: no difference. `nothing-compared`: neither side has a transaction in the range, so nothing is proved.
+   */
+  verdict: 'equal' | 'different' | 'nothing-compared'
+  from: string
+  to: string
+  /** Of the days: that of the mapping, or UTC. */
+  timeZone: string
+  rows: {
+    /** Rows of the report that are within the range. */
+    report: number
+    /** Rows that the mapping ignores. */
+    ignored: number
+    /** Rows whose date is outside of the range. */
+    outside: number
+    /** Transactions of the wallet within the range. */
+    wallet: number
+    /** Rows and transactions that agree. */
+    equal: number
+    /** Refused by one side and missing on the other: no money moved. */
+    refusedAlone: number
+  }
+  /** Per day, operation and currency. */
+  totals: Total[]
+  /** Per currency, all operations together. */
+  currencies: CurrencyTotal[]
+  /** What was not compared, and why. */
+  notes: string[]
+  durationMs: number
+}
+
+const check: OptionChecks = optionChecks(message => {
+  throw new ReconcileError('INVALID_OPTIONS', message)
+})
+
+/**
+ * Compares a platform's report with the wallet's transactions. Both sides may have many millions of rows: they are
+ * read once, as streams, and partitioned in a temporary file (in the folder that TMPDIR names).
+ *
+ * @throws {ReconcileError} nothing was compared: an invalid option, mapping or row, named with its line and column.
+ *   Errors of the look-ups are thrown as they are.
+ */
+export async function reconcile(options: ReconcileOptions): Promise<Reconciliation> {
+  const startedMs = performance.now()
+  const settings = settingsOf(options)
+  const { from, to, isInRange, mapping } = settings
+  const notes: string[] = []
+  const sides = { report: createSpool(), wallet: createSpool(), findings: createSpool() }
+  const collection = createCollection(settings.differencesMax, difference =>
+    options.onDifference?.(difference),
+  )
+  try {
+    const opened = await openReports(reportsOf(options), mapping, isInRange)
+    const notCompared = notComparedBy(opened, notes)
+    const read = new Reading(options)
+    const report = await read.report(opened, notCompared, sides.report)
+    const wallet = await read.wallet(settings, notCompared, sides.wallet)
+    const compared = compareSides(sides, record => wallet.totals.moveToCurrency(dayOf(record, notCompared)))
+    sides.findings.seal()
+    await judgeFindings(sides.findings, collection, {
+      from,
+      isInRange,
+      refusalAlone: () => {
+        compared.rows.refusedAlone += 1
+      },
+      lookups: limitedLookups(options.lookups, settings.lookupsMax, note => notes.push(note)),
+      recordOf: transaction => recordOf(transaction, settings),
+    })
+    const totals = totalsOf(report.totals, wallet.totals)
+    const currencies = currencyTotalsOf(totals)
+    checkSums(currencies, collection, compared.withoutAmount)
+    const collected = collection.result()
+    const isEqual = collected.kinds.length === 0
+    const isEmpty = report.rows + wallet.rows === 0
+    const { outside } = report
+    return {
+      verdict: isEmpty ? 'nothing-compared' : isEqual ? 'equal' : 'different',
+      ...{ from, to, timeZone: mapping.dates.timeZone },
+      rows: {
+        report: report.rows,
+        ignored: opened.ignored(),
+        outside,
+        wallet: wallet.rows,
+        ...compared.rows,
+      },
+      ...{ totals, currencies },
+      ...collected,
+      notes,
+      durationMs: performance.now() - startedMs,
+    }
+  } finally {
+    collection.close()
+    for (const spool of Object.values(sides)) spool.close()
+  }
+}
+
+interface Settings extends WalletRange {
+  from: string
+  to: string
+  marginMs: number
+  differencesMax: number
+  lookupsMax: number
+  mapping: Mapping
+}
+
+const optionNames = [
+  ...['report', 'mapping', 'lookups', 'from', 'to', 'marginMs', 'differencesMax', 'lookupsMax'],
+  ...['onDifference', 'onProgress'],
+]
+
+function settingsOf(options: ReconcileOptions): Settings {
+  check.names(options, optionNames)
+  check.func('onDifference', options.onDifference)
+  check.func('onProgress', options.onProgress)
+  if (typeof options.lookups?.transactions !== 'function') check.invalid('lookups must have transactions()')
+  const reports = reportsOf(options)
+  if (reports.length === 0 || !reports.every(isReport)) {
+    check.invalid(
+      'report must be the path of a file, or its content as an async iterable, or a list of these',
+    )
+  }
+  if (new Set(reports).size < reports.length) check.invalid('report has the same report twice')
+  const mapping = mappingOf(options.mapping)
+  const timeOf = rangeReader(mapping)
+  const [from, to] = [timeOf('from', options.from), timeOf('to', options.to)]
+  if (from >= to) check.invalid('to must be later than from')
+  return {
+    ...{ from, to, mapping },
+    marginMs: check.whole('marginMs', options.marginMs ?? 3_600_000, 0, 7 * 86_400_000),
+    differencesMax: check.whole('differencesMax', options.differencesMax ?? 1_000, 1, 100_000),
+    lookupsMax: check.whole('lookupsMax', options.lookupsMax ?? 10_000, 0),
+    // Both have the same form, so their text sorts by time.
+    isInRange: date => date >= from && date < to,
+    dayOf: mapping.dates.dayOf,
+  }
+}
+
+const reportsOf = ({ report }: ReconcileOptions): readonly ReportSource[] =>
+  Array.isArray(report) ? report : [report as ReportSource]
+
+const isReport = (report: ReportSource | undefined) =>
+  typeof report === 'string' || typeof report?.[Symbol.asyncIterator] === 'function'
+
+const rangeReader = (mapping: Mapping) => (name: string, value: string) => {
+  const time = microsecondsOf(value)
+  if (time === null) {
+    return check.invalid(`${name} must be a date or time in UTC: "2026-11-22" or "2026-11-22T10:00:00Z"`)
+  }
+  const isUtc = /(?:Z|\+00:00)$/.test(value)
+  return isUtc ? millisecondsOf(time) : mapping.dates.firstAt(millisecondsOf(time))
+}
+
+/** What the report does not say is not compared, and the result says so. */
+function notComparedBy({ has, hasTypes }: OpenedReport, notes: string[]): NotCompared {
+  const notCompared = { playerId: !has('playerId'), type: !hasTypes, day: !has('transactionDate') }
+  if (notCompared.playerId) notes.push('The report has no players: they were not compared.')
+  if (notCompared.type) notes.push('The report has no types of settlements: they were not compared.')
+  if (notCompared.day)
+    notes.push('The report has no dates: all of its rows count in the range, and days are not compared.')
+  if (!has('status')) notes.push('The report has no statuses: all of its rows count as accepted.')
+  return notCompared
+}
+
+const dayOf = (record: WalletRecord, notCompared: NotCompared): WalletRecord =>
+  notCompared.day ? { ...record, day: '' } : record
+
+const progressEvery = 100_000
+
+/** Reads both sides into their spools. */
+class Reading {
+  readonly #progress = { report: 0, wallet: 0 }
+  readonly #options: ReconcileOptions
+
+  constructor(options: ReconcileOptions) {
+    this.#options = options
+  }
+
+  #count(side: 'report' | 'wallet'): void {
+    this.#progress[side] += 1
+    if (this.#progress[side] % progressEvery === 0) this.#options.onProgress?.({ ...this.#progress })
+  }
+
+  async report(opened: OpenedReport, notCompared: NotCompared, spool: Spool) {
+    const totals = new SideTotals()
+    let rows = 0
+    let outside = 0
+    for await (const batch of opened.rows) {
+      for (const row of batch) {
+        spool.add(partitionOf(row.transactionId), lineOfRow(row, notCompared))
+        if (row.inRange) {
+          totals.add(row)
+          rows += 1
+        } else outside += 1
+        this.#count('report')
+      }
+    }
+    spool.seal()
+    return { totals, rows, outside }
+  }
+
+  async wallet(settings: Settings, notCompared: NotCompared, spool: Spool) {
+    const totals = new SideTotals()
+    let rows = 0
+    const moved = (time: string, ms: number) => new Date(Date.parse(time) + ms).toISOString()
+    const { from, to, marginMs } = settings
+    const range = { from: moved(from, -marginMs), to: moved(to, marginMs) }
+    for await (const transaction of this.#options.lookups.transactions(range)) {
+      const record = recordOf(transaction, settings)
+      spool.add(partitionOf(record.transactionId), lineOfRecord(record, notCompared))
+      if (record.inRange) {
+        totals.add(dayOf(record, notCompared))
+        rows += 1
+      }
+      this.#count('wallet')
+    }
+    spool.seal()
+    return { totals, rows }
+  }
+}
+
+interface Compared {
+  rows: { equal: number; refusedAlone: number }
+  /** Per currency, what rows without an amount have moved. */
+  withoutAmount: ReadonlyMap<string | null, Decimal>
+}
+
+/** Compares partition by partition. The findings go to a spool by bet. */
+function compareSides(
+  { report, wallet, findings }: { report: Spool; wallet: Spool; findings: Spool },
+  withoutCurrency: (record: WalletRecord) => void,
+): Compared {
+  const rows = { equal: 0, refusedAlone: 0 }
+  const withoutAmount = new Map<string | null, Decimal>()
+  for (let partition = 0; partition < partitions; partition += 1) {
+    comparePartition(report.chunks(partition), wallet.chunks(partition), {
+      found: finding => findings.add(partitionOf(betIdOf(finding)), lineOfFinding(finding)),
+      equal: () => {
+        rows.equal += 1
+      },
+      refusalAlone: () => {
+        rows.refusedAlone += 1
+      },
+      withoutCurrency,
+      withoutAmount: row =>
+        withoutAmount.set(row.currency, add(withoutAmount.get(row.currency) ?? '0', countedOf(row))),
+    })
+  }
+  return { rows, withoutAmount }
+}
+
+const betIdOf = ({ row, record }: Finding) => (row ?? record)?.betId ?? ''
+
+/** Nothing is notCompared in a finding: the judge and the reader need all of it. */
+const allShown: NotCompared = { playerId: false, type: false, day: false }
+/** Between row and record. No value has control characters. */
+const beforeRecord = '\u001d'
+
+const lineOfFinding = ({ shape, row, record }: Finding) =>
+  [
+    shape,
+    row === null ? '' : lineOfRow(row, allShown),
+    record === null ? '' : lineOfRecord(record, allShown),
+  ].join(beforeRecord)
+
+function findingOfLine(line: string): Finding {
+  const [shape, row = '', record = ''] = line.split(beforeRecord)
+  return {
+    shape: shape as Finding['shape'],
+    row: row === '' ? null : rowOfLine(row),
+    record: record === '' ? null : recordOfLine(record),
+  }
+}
+
+async function judgeFindings(spool: Spool, collection: Collection, context: JudgeContext): Promise<void> {
+  for (let partition = 0; partition < partitions; partition += 1) {
+    const bets = new Map<string, Finding[]>()
+    for (const line of linesOf(spool, partition)) {
+      const finding = findingOfLine(line)
+      const ofBet = bets.get(betIdOf(finding))
+      if (ofBet === undefined) bets.set(betIdOf(finding), [finding])
+      else ofBet.push(finding)
+    }
+    for (const findings of bets.values()) {
+      for (const planned of await judgeBet(findings, context)) collection.add(planned)
+    }
+  }
+}
+
+/** The differences explain the totals to the last digit, or the comparison itself is wrong. */
+function checkSums(
+  currencies: readonly CurrencyTotal[],
+  collection: Collection,
+  withoutAmount: ReadonlyMap<string | null, Decimal>,
+): void {
+  const effects = collection.effects()
+  const all = new Set([
+    ...currencies.map(({ currency }) => currency),
+    ...effects.keys(),
+    ...withoutAmount.keys(),
+  ])
+  for (const currency of all) {
+    const difference = currencies.find(total => total.currency === currency)?.difference ?? '0'
+    const explained = add(effects.get(currency) ?? '0', withoutAmount.get(currency) ?? '0')
+    const rest = subtract(difference, explained)
+    if (!isZero(rest)) {
+      throw new Error(
+        `The differences do not explain the totals: ${rest} ${currency} is left. Please report this.`,
+      )
+    }
+  }
+}

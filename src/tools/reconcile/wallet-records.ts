@@ -1,0 +1,52 @@
+/** The wallet's transactions as records that can be compared. */
+import type { RecordedTransaction } from '../../lookups/records.js'
+import { isNegative, negate, parseDecimal } from '../../money.js'
+import { isId, type WalletRecord } from './entry.js'
+import { ReconcileError, shown } from './errors.js'
+
+const operations: readonly string[] = ['placebet', 'settlement', 'unsettlement', 'rollbackbet']
+const time = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
+
+/** What is compared, and the days of its totals. */
+export interface WalletRange {
+  isInRange(date: string): boolean
+  dayOf(date: string): string
+}
+
+/** @throws {ReconcileError} `INVALID_RECORDS`: the look-ups are not those of this library's stores, say */
+export function recordOf(transaction: RecordedTransaction, { isInRange, dayOf }: WalletRange): WalletRecord {
+  const { operation, transactionId, betId, playerId, type, delta, refusal, recordedAt } = transaction
+  const moved = parseDecimal(delta)
+  const isRecord =
+    moved !== null &&
+    operations.includes(operation) &&
+    time.test(recordedAt) &&
+    isId(transactionId) &&
+    isId(betId) &&
+    isId(playerId)
+  if (!isRecord) {
+    throw new ReconcileError(
+      'INVALID_RECORDS',
+      `The look-ups returned a transaction that is none of the wallet's: operation ${shown(operation)}, ` +
+        `transactionId ${shown(transactionId)}, delta ${shown(delta)}, recordedAt ${shown(recordedAt)}`,
+    )
+  }
+  const accepted = refusal === null
+  return {
+    operation,
+    transactionId,
+    betId,
+    playerId,
+    // The type of a rollback is its reason.
+    type: operation === 'settlement' || operation === 'unsettlement' ? type : null,
+    accepted,
+    amount: accepted ? (isNegative(moved) ? negate(moved) : moved) : null,
+    currency: transaction.currency ?? transaction.betCurrency,
+    day: dayOf(recordedAt),
+    inRange: isInRange(recordedAt),
+    recordedAt,
+    transactionDate: transaction.transactionDate,
+    errorCode: refusal?.errorCode ?? null,
+    walletTransactionId: transaction.walletTransactionId,
+  }
+}

@@ -1,0 +1,54 @@
+/** What a reconciliation found, in words that the table and the page share. */
+
+import { isZero } from '../../money.js'
+import { countText, numberText } from '../html/figures.js'
+import { signed } from './amount-text.js'
+import type { Difference } from './difference.js'
+import type { Reconciliation } from './reconciliation.js'
+
+export const verdictWords = { equal: 'Equal', different: 'Different', 'nothing-compared': 'Nothing compared' }
+
+/** The verdict in one or two sentences. */
+export function verdictSentence({ verdict, rows, kinds, currencies }: Reconciliation): string {
+  if (verdict === 'nothing-compared') {
+    return 'Neither the report nor the wallet has a transaction in the range: nothing is proved.'
+  }
+  const compared = `${numberText(rows.equal)} agree, of ${countText(rows.report, 'row')} in the report and ${countText(rows.wallet, 'transaction')} of the wallet`
+  if (verdict === 'equal') {
+    const refused =
+      rows.refusedAlone === 0
+        ? ''
+        : ` ${countText(rows.refusedAlone, 'refusal')} of one side only moved no money.`
+    return `No differences: ${compared}.${refused}`
+  }
+  const count = kinds.reduce((sum, kind) => sum + kind.count, 0)
+  const sums = currencies
+    .filter(({ difference }) => !isZero(difference))
+    .map(({ currency, difference }) => `${signed(difference, currency)} ${currency ?? '(unknown currency)'}`)
+  const money =
+    sums.length === 0
+      ? 'In sum they cancel out.'
+      : `In sum, players have ${sums.join(', ')} in the wallet compared with the report.`
+  const open = kinds.reduce((sum, kind) => sum + kind.open, 0)
+  const toDo =
+    open === 0 ? ', none of which needs a repair' : open === count ? '' : `, ${numberText(open)} to clear up`
+  return `${countText(count, 'difference')}${toDo}; ${compared}. ${money}`
+}
+
+/** `+12.50 EUR, -3 USD`; `0` without an effect. */
+export function effectText(effects: Difference['effects']): string {
+  return (
+    effects.map(({ currency, amount }) => `${signed(amount, currency)} ${currency ?? '?'}`).join(', ') || '0'
+  )
+}
+
+/** Which transaction a difference is about. */
+export function subjectOf({ report, wallet }: Difference) {
+  const { operation, transactionId, betId } = (report ?? wallet) as NonNullable<Difference['report']>
+  const playerId = report?.playerId ?? wallet?.playerId ?? null
+  const type = report?.type ?? wallet?.type ?? null
+  return { operation: type === null ? operation : `${operation} ${type}`, transactionId, betId, playerId }
+}
+
+/** `2026-11-21T00:00:00Z`: whole seconds are shorter. */
+export const timeText = (iso: string) => iso.replace('.000Z', 'Z')

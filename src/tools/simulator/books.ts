@@ -1,0 +1,216 @@
+/**
+ * The platform's own books: the balance that every player must have, from the requests that were sent and the
+ * answers that arrived.
+ *
+ * As long as an answer is missing, a transaction may have changed the balance or not. So every transaction
+ * has a range of possible changes, and a player's balance lies between the sums of the lower and of the upper
+ * ends. Once everything is answered, both ends meet, and the balance is known to the cent.
+ */
+import type { SettlementType } from '../../store.js'
+import { type Decimal, type DecimalText, textOfUnits, toUnits } from '../platform/decimal.js'
+
+/** A player in the books. Amounts are whole units: multiples of the last of `decimals` digits. */
+export interface Account {
+  readonly playerId: string
+  readonly sessionId: string
+  /** Whether the opening balance is known, and with it the fields up to `opening`. */
+  opened: boolean
+  currency: string
+  /** Decimals of the currency. */
+  minorUnits: number
+  /** Decimals of the units here: those of the currency, or more where the opening balance has more. */
+  decimals: number
+  /** One minor unit of the currency, in units. */
+  step: bigint
+  opening: bigint
+  low: bigint
+  high: bigint
+  /** The sum of all moves of an end outwards: shows whether the range grew while a request was in flight. */
+  widenedDown: bigint
+  widenedUp: bigint
+  /** The error of the wallet's balances that is already reported, so that one error is reported once. */
+  drift: bigint
+  /** Clawbacks that were answered INSUFFICIENT_FUNDS, and are netted off later winnings (spec 4.2 rule 2). */
+  debt: bigint
+  /** The result of all closed bets, whether it was collected or not. */
+  entitled: bigint
+  accepted: Record<SimulatedOperation, number>
+  refused: Record<SimulatedOperation, number>
+  /** The balance that the wallet answered at the end; `null` until then. */
+  actual: Decimal | null
+  /** Decisions since the balance was last seen exact: the possible causes of a difference. */
+  recent: Transaction[]
+}
+
+export type SimulatedOperation = 'placebet' | 'settlement' | 'unsettlement' | 'rollbackbet'
+
+/** One value for each operation. */
+export function perOperation<T>(value: (operation: SimulatedOperation) => T): Record<SimulatedOperation, T> {
+  return {
+    placebet: value('placebet'),
+    settlement: value('settlement'),
+    unsettlement: value('unsettlement'),
+    rollbackbet: value('rollbackbet'),
+  }
+}
+
+/** A definite answer. Every retry must be answered alike. */
+export interface FirstAnswer {
+  ok: boolean
+  status: number
+  errorCode: string
+  reference: string | null
+  /** The moment at which it arrived. */
+  at: number
+}
+
+/** A transaction of the platform: sent once or several times, always with the same body. */
+export interface Transaction {
+  readonly operation: SimulatedOperation
+  readonly transactionId: string
+  readonly account: Account
+  readonly bet: Bet
+  /** In units: the stake, the settled amount, or the amount that an unsettlement reverses. */
+  readonly amount: bigint
+  /** `null` for a placebet. */
+  readonly type: SettlementType | 'UNSCORED' | 'UNVOIDED' | 'TECHNICAL_ERROR' | null
+  readonly body: string
+  /** The part of a settlement that was withheld to recover debts. */
+  readonly recovered: bigint
+  /** The range of the change of the balance. */
+  low: bigint
+  high: bigint
+  /** The moment of the first delivery; 0 if there was none. */
+  sentAt: number
+  first: FirstAnswer | null
+  /** Unknown outcomes so far, without injected faults. */
+  faults: number
+}
+
+/** A request in flight, as things were when it was sent. */
+export interface Flight {
+  /** How often requests of its bet had met. */
+  readonly meetings: number
+  /** How many answers to any request had arrived. */
+  readonly answers: number
+  /** Whether it follows a transaction of its bet that had no answer yet. */
+  readonly early: boolean
+}
+
+/** A bet as far as the balance is concerned. */
+export interface Bet {
+  readonly betId: string
+  readonly account: Account
+  readonly stake: bigint
+  /** The currency of the placebet, if it is not the player's: the bet must be refused (D23). */
+  readonly foreignCurrency: string | null
+  /** The number of requests in flight, the transactionId of the latest one, and how often two of them met. */
+  inFlight: number
+  inFlightId: string
+  meetings: number
+  /** `null`: never placed. A rollback of such a bet reads the balance. */
+  placed: Transaction | null
+  rollback: Transaction | null
+  /** The moment at which the first success of its rollback arrived; 0 if there was none. */
+  rolledBackAt: number
+  /** In the order of their creation. */
+  transactions: Transaction[]
+}
+
+/** A bet that is not placed. */
+export function createBet(
+  betId: string,
+  account: Account,
+  stake: bigint,
+  foreignCurrency: string | null = null,
+): Bet {
+  return {
+    betId,
+    account,
+    stake,
+    foreignCurrency,
+    inFlight: 0,
+    inFlightId: '',
+    meetings: 0,
+    placed: null,
+    rollback: null,
+    rolledBackAt: 0,
+    transactions: [],
+  }
+}
+
+/** A player whose balance is not known yet. */
+export function createAccount(playerId: string, sessionId: string): Account {
+  return {
+    playerId,
+    sessionId,
+    opened: false,
+    currency: '',
+    minorUnits: 0,
+    decimals: 0,
+    step: 1n,
+    opening: 0n,
+    low: 0n,
+    high: 0n,
+    widenedDown: 0n,
+    widenedUp: 0n,
+    drift: 0n,
+    debt: 0n,
+    entitled: 0n,
+    accepted: perOperation(() => 0),
+    refused: perOperation(() => 0),
+    actual: null,
+    recent: [],
+  }
+}
+
+/** Opens the books of a player with the balance that the wallet answers. */
+export function openAccount(account: Account, balance: Decimal, currency: string, minorUnits: number): void {
+  const decimals = Math.max(minorUnits, balance.scale)
+  const opening = toUnits(balance, decimals) ?? 0n
+  const step = 10n ** BigInt(decimals - minorUnits)
+  Object.assign(account, {
+    opened: true,
+    currency,
+    minorUnits,
+    decimals,
+    step,
+    opening,
+    low: opening,
+    high: opening,
+  })
+}
+
+/** Sets the range of the change that a transaction may have made. */
+export function setRange(transaction: Transaction, low: bigint, high: bigint): void {
+  const { account } = transaction
+  account.low += low - transaction.low
+  account.high += high - transaction.high
+  if (low < transaction.low) account.widenedDown += transaction.low - low
+  if (high > transaction.high) account.widenedUp += high - transaction.high
+  transaction.low = low
+  transaction.high = high
+}
+
+/** Decimal text with the decimals of the currency, and further ones where there are any: `"70.50"`. */
+export function shown(units: bigint, { decimals, minorUnits }: Account): DecimalText {
+  return textOfUnits(units, decimals, minorUnits)
+}
+
+/** A range as decimal text: `"70.50"`, or `"70.50 to 80.00"`. */
+export function shownRange(low: bigint, high: bigint, account: Account): string {
+  return low === high ? shown(low, account) : `${shown(low, account)} to ${shown(high, account)}`
+}
+
+/** The most digits that an amount may have before its point (D22). */
+const wholeDigitsMax = 15
+
+/** The largest amount of the interface (D22), in units. */
+export function largestAmount({ decimals, step }: Account): bigint {
+  return 10n ** BigInt(wholeDigitsMax + decimals) - step
+}
+
+/** Whether the interface allows this amount (D22). */
+export function isValidAmount(units: bigint, account: Account): boolean {
+  return units >= 0n && units <= largestAmount(account) && units % account.step === 0n
+}

@@ -1,0 +1,85 @@
+/** What differs, in groups, and what it costs. */
+import {
+  add,
+  type Decimal,
+  type DecimalText,
+  fromUnits,
+  subtract,
+  textOf,
+  zero,
+} from '../platform/decimal.js'
+import type { Account, Transaction } from './books.js'
+import type { Finding } from './judgements.js'
+import type { Difference, DifferenceGroup, SimulationCost } from './report.js'
+
+/** Surpluses and deficits, by currency. */
+interface Sums {
+  add(units: bigint, account: Account): void
+  list(): SimulationCost[]
+}
+
+function createSums(): Sums {
+  interface Sum {
+    players: Set<string>
+    tooMuch: Decimal
+    tooLittle: Decimal
+    minorUnits: number
+  }
+  const sums = new Map<string, Sum>()
+  return {
+    add(units, { playerId, currency, decimals, minorUnits }) {
+      const sum = sums.get(currency) ?? { players: new Set(), tooMuch: zero, tooLittle: zero, minorUnits }
+      sums.set(currency, sum)
+      sum.players.add(playerId)
+      if (units > 0n) sum.tooMuch = add(sum.tooMuch, fromUnits(units, decimals))
+      else sum.tooLittle = subtract(sum.tooLittle, fromUnits(units, decimals))
+    },
+    list: () =>
+      [...sums].map(([currency, { players, tooMuch, tooLittle, minorUnits }]) => {
+        const shown = (amount: Decimal): DecimalText => textOf(amount, minorUnits)
+        return { currency, players: players.size, tooMuch: shown(tooMuch), tooLittle: shown(tooLittle) }
+      }),
+  }
+}
+
+/** What the balances at the end are wrong by. */
+export function costsOf(accounts: readonly Account[]): SimulationCost[] {
+  const sums = createSums()
+  for (const account of accounts) {
+    const { actual, decimals, low, high } = account
+    if (actual === null) continue
+    const scale = Math.max(decimals, actual.scale)
+    const up = (units: bigint, from: number) => units * 10n ** BigInt(scale - from)
+    const units = up(actual.units, actual.scale)
+    const [least, most] = [up(low, decimals), up(high, decimals)]
+    const off = units > most ? units - most : units < least ? units - least : 0n
+    if (off !== 0n) sums.add(off, { ...account, decimals: scale })
+  }
+  return sums.list()
+}
+
+export interface DifferenceGroups {
+  add(difference: Difference, transaction: Transaction | null, finding: Finding, account: Account): void
+  /** In the order in which the first of each occurred. */
+  list(): DifferenceGroup[]
+}
+
+/** Groups differences by kind, operation and type: there are few of them, however many differences there are. */
+export function createGroups(): DifferenceGroups {
+  const groups = new Map<string, { count: number; sums: Sums; first: Difference; type: string | null }>()
+  return {
+    add(first, transaction, { units = 0n }, account) {
+      const type = transaction?.type ?? null
+      const key = `${first.kind} ${first.operation} ${type}`
+      const group = groups.get(key) ?? { count: 0, sums: createSums(), first, type }
+      groups.set(key, group)
+      group.count += 1
+      if (units !== 0n) group.sums.add(units, account)
+    },
+    list: () =>
+      [...groups.values()].map(({ count, sums, first, type }) => {
+        const { kind, operation } = first
+        return { kind, operation, type, count, amounts: sums.list(), first }
+      }),
+  }
+}

@@ -1,0 +1,186 @@
+/** Judges every answer when it arrives, and keeps the books, the counts and the differences. */
+import { type Decimal, textOf, toUnits } from '../platform/decimal.js'
+import { type Delivery, isLate, recordDelivery, recordRefusal, recordSuccess } from './bookkeeping.js'
+import { type Account, type Bet, shown, shownRange, type Transaction } from './books.js'
+import { createContention } from './contention.js'
+import { createGroups } from './costs.js'
+import {
+  type Finding,
+  isForFunds,
+  isRejectedUnread,
+  isReplay,
+  judgeBalance,
+  judgeForm,
+  judgeRefusal,
+  judgeReplay,
+  judgeSuccess,
+} from './judgements.js'
+import type { Definite, Reading } from './reading.js'
+import type { Difference, DifferenceGroup } from './report.js'
+
+export interface Judge {
+  readonly differencesCount: number
+  /** The first ones, up to a limit. */
+  readonly differences: readonly Difference[]
+  /** All differences in groups. */
+  groups(): DifferenceGroup[]
+  readonly counts: Readonly<JudgeCounts>
+  /** A request is being sent. */
+  sent(transaction: Transaction): Delivery
+  /**
+   * Its answer arrived, or none will. Also if the platform does not receive it: the judge sees every answer.
+   */
+  answered(delivery: Delivery, reading: Reading): void
+  /** Reports a difference. */
+  report(about: Transaction | Bet, finding: Finding): void
+  /** After the last answer: reports what only all answers together show. */
+  conclude(): void
+  /** A player's balance was read while no other request was in flight. */
+  closingBalance(transaction: Transaction, balance: Decimal): void
+}
+
+export interface JudgeCounts {
+  betsRefusedForFunds: number
+  betsRefusedForCurrency: number
+  replaysAbsorbed: number
+  lateBetsRefused: number
+  betsRolledBack: number
+  /** Balances that could have one value only, and had it. */
+  balancesExact: number
+  /** Balances within the range that other requests of the player in flight allow. */
+  balancesInRange: number
+}
+
+export interface JudgeSettings {
+  differencesMax: number
+  /** The simulated time. */
+  step: () => number
+  onDifference: (difference: Difference) => void
+}
+
+export function createJudge(settings: JudgeSettings): Judge {
+  const differences: Difference[] = []
+  const contention = createContention()
+  const groups = createGroups()
+  const counts: JudgeCounts = {
+    betsRefusedForFunds: 0,
+    betsRefusedForCurrency: 0,
+    replaysAbsorbed: 0,
+    lateBetsRefused: 0,
+    betsRolledBack: 0,
+    balancesExact: 0,
+    balancesInRange: 0,
+  }
+  let differencesCount = 0
+  let moment = 0
+
+  function report(about: Transaction | Bet, finding: Finding): void {
+    differencesCount += 1
+    const difference = differenceOf(about, finding, settings.step())
+    if (differences.length < settings.differencesMax) differences.push(difference)
+    groups.add(difference, 'operation' in about ? about : null, finding, about.account)
+    settings.onDifference(difference)
+  }
+
+  return {
+    differences,
+    groups: groups.list,
+    counts,
+    get differencesCount() {
+      return differencesCount
+    },
+    sent(transaction) {
+      moment += 1
+      return recordDelivery(transaction, moment, contention.sent(transaction))
+    },
+    answered(delivery, reading) {
+      moment += 1
+      contention.answered(delivery.transaction, delivery.flight, reading)
+      if (reading.kind === 'no-answer') return
+      const { transaction } = delivery
+      for (const finding of judgeForm(reading)) report(transaction, finding)
+      if (reading.kind === 'fault' || isRejectedUnread(reading)) return
+      for (const finding of enter(counts, delivery, reading, moment)) report(transaction, finding)
+      if (reading.kind !== 'success') return
+      const { result, off, findings } = judgeBalance(delivery, reading)
+      for (const finding of findings) report(transaction, finding)
+      if (result === 'in-range') counts.balancesInRange += 1
+      if (result === 'exact') counts.balancesExact += 1
+      // An error is reported once: later balances are judged as if it were correct. Only the closing balance
+      // includes it.
+      transaction.account.drift += off
+      if (result === 'exact' || off !== 0n) transaction.account.recent.length = 0
+    },
+    report,
+    conclude() {
+      const found = contention.finding()
+      if (found !== null) report(found.about, found.finding)
+    },
+    closingBalance(transaction, balance) {
+      transaction.account.actual = balance
+      for (const finding of judgeClosing(transaction.account, balance)) report(transaction, finding)
+    },
+  }
+}
+
+/** Judges a definite answer, and then enters it into the books and the counts. */
+function enter(counts: JudgeCounts, delivery: Delivery, reading: Definite, moment: number): Finding[] {
+  const { transaction } = delivery
+  const { operation, first, bet } = transaction
+  if (first !== null) {
+    if (isReplay(first, reading)) counts.replaysAbsorbed += 1
+    return judgeReplay(delivery, first, reading)
+  }
+  if (reading.kind === 'refusal') {
+    const findings = judgeRefusal(delivery, reading)
+    if (operation === 'placebet' && isLate(delivery) && findings.length === 0) counts.lateBetsRefused += 1
+    if (isForFunds(delivery, reading)) counts.betsRefusedForFunds += 1
+    if (operation === 'placebet' && bet.foreignCurrency !== null) counts.betsRefusedForCurrency += 1
+    recordRefusal(delivery, reading, moment)
+    return findings
+  }
+  const findings = judgeSuccess(delivery, reading)
+  if (operation === 'rollbackbet' && bet.rolledBackAt === 0 && bet.rollback !== null)
+    counts.betsRolledBack += 1
+  recordSuccess(delivery, reading, moment)
+  return findings
+}
+
+function judgeClosing(account: Account, balance: Decimal): Finding[] {
+  const { low, high, decimals, minorUnits } = account
+  const units = toUnits(balance, decimals)
+  if (units !== null && units >= low && units <= high) return []
+  const nearest = units !== null && units > high ? high : low
+  return [
+    {
+      kind: 'closing-balance',
+      expected: `a balance of ${shownRange(low, high, account)} at the end`,
+      actual: `a balance of ${textOf(balance, minorUnits)}`,
+      ...(units === null ? {} : { units: units - nearest }),
+    },
+  ]
+}
+
+function differenceOf(about: Transaction | Bet, finding: Finding, step: number): Difference {
+  const { kind, expected, actual, units } = finding
+  const { account } = about
+  const transaction = 'operation' in about ? about : null
+  return {
+    kind,
+    playerId: account.playerId,
+    betId: 'operation' in about ? about.bet.betId : about.betId,
+    operation: transaction?.operation ?? null,
+    transactionId: transaction?.transactionId ?? null,
+    expected,
+    actual,
+    amount: units === undefined ? null : shown(units, account),
+    currency: account.currency,
+    step,
+    recentTransactions: account.recent.map(nameOf),
+  }
+}
+
+function nameOf({ operation, type, transactionId, bet, amount, account, first }: Transaction): string {
+  const answer = first === null || first.ok ? '' : `: ${first.errorCode}`
+  return `${operation}${type === null ? '' : ` ${type}`} ${transactionId} of ${bet.betId}, ${shown(amount, account)}${answer}`
+}

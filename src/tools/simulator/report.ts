@@ -1,0 +1,224 @@
+/** The result of a simulation, as data. */
+import type { DecimalText } from '../platform/decimal.js'
+import type { SimulatedOperation } from './books.js'
+import type { Chaos } from './chaos.js'
+import type { Latency } from './histogram.js'
+
+/** A disagreement between the wallet's answers and the platform's books. A correct wallet has none. */
+export interface Difference {
+  /**
+   * - `balance`: a balance answered during the run is wrong.
+   * - `closing-balance`: the balance at the end is wrong.
+   * - `replay`: a retry was not answered like the first request (D2).
+   * - `late-bet`: a bet was accepted after its rollback had been answered (D11).
+   * - `overspent`: more was debited than the player had.
+   * - `refused`: a request that must succeed was refused.
+   * - `unanswered`: no definite answer in spite of retries.
+   * - `contention`: calls of one bet that meet fail, and others do not (deadlocks).
+   * - `currency`: an answer, or an accepted bet, in another currency than the player's (D23).
+   * - `unreadable`: an answer that the interface does not allow.
+   * - `books`: an error of the simulator, not of the wallet.
+   */
+  kind:
+    | 'balance'
+    | 'closing-balance'
+    | 'replay'
+    | 'late-bet'
+    | 'overspent'
+    | 'refused'
+    | 'unanswered'
+    | 'contention'
+    | 'unreadable'
+    | 'currency'
+    | 'books'
+  playerId: string
+  /** The bet of the request that showed the difference. */
+  betId: string
+  operation: SimulatedOperation | null
+  transactionId: string | null
+  expected: string
+  actual: string
+  /**
+   * The wallet's surplus over the expected balance as decimal text; negative for a deficit. `null` if the
+   * difference is not about an amount.
+   */
+  amount: DecimalText | null
+  currency: string
+  /** The simulated time: the number of bets placed before. */
+  step: number
+  /**
+   * Decisions on the player since the balance was last known to be exact, at most 12: one of them may be the
+   * cause.
+   */
+  recentTransactions: string[]
+}
+
+/** Differences of the same kind and operation. */
+export interface DifferenceGroup {
+  kind: Difference['kind']
+  operation: SimulatedOperation | null
+  /** That of the request: `"UNSCORED"`. `null` for a placebet. */
+  type: string | null
+  count: number
+  /** The amounts of these differences. Several differences can be about the same money. */
+  amounts: SimulationCost[]
+  first: Difference
+}
+
+/** Amounts of one currency, as decimal text of at least 0. */
+export interface SimulationCost {
+  currency: string
+  /** How many players it affects. */
+  players: number
+  /** What players have more than they should: the operator's loss. */
+  tooMuch: DecimalText
+  /** What players have less than they should. */
+  tooLittle: DecimalText
+}
+
+/** The platform's books of one player, to be compared with a database. Amounts are decimal text. */
+export interface PlayerBooks {
+  playerId: string
+  currency: string
+  opening: DecimalText
+  /**
+   * The balance that the player must have. `null` if answers are missing: then it is one from `expectedLeast`
+   * to `expectedMost`.
+   */
+  expected: DecimalText | null
+  expectedLeast: DecimalText
+  expectedMost: DecimalText
+  /** The balance that the wallet answered at the end; `null` if it did not answer any more. */
+  actual: DecimalText | null
+  /**
+   * Uncollected clawbacks: answered INSUFFICIENT_FUNDS, and not yet netted off winnings (spec 4.2 rule 2).
+   */
+  debt: DecimalText
+  /**
+   * Accepted transactions, each counted once. A bet that was rolled back because its answer was lost may be
+   * one more placebet. The balance is read by rollbacks of bets that were never placed: the rollbackbets
+   * include them.
+   */
+  accepted: Record<SimulatedOperation, number>
+  /** Final refusals, each counted once (D6, D7). */
+  refused: Record<SimulatedOperation, number>
+}
+
+/** A closed bet in the platform's books. Amounts are decimal text. */
+export interface ClosedBet {
+  betId: string
+  playerId: string
+  currency: string
+  stake: DecimalText
+  /** `REFUSED`: nothing was debited. `ROLLED_BACK`: a stake that was debited has been credited back. */
+  state: 'PLACED' | 'ROLLED_BACK' | 'REFUSED'
+  /** The live credits by type: credited and not reversed. */
+  live: { BET_PAID?: DecimalText; VOIDED?: DecimalText; CASHOUT?: DecimalText }
+}
+
+export interface SimulationReport {
+  /** The version of this format. */
+  readonly formatVersion: 1
+  /** The base URL. */
+  target: string
+  /** ISO 8601 in UTC. */
+  startedAt: string
+  durationMs: number
+  seed: number
+  /** All ids of this run begin with it. */
+  runId: string
+  chaos: Chaos
+  concurrency: number
+  /** There are no differences, and the run is complete. */
+  passed: boolean
+  /**
+   * Everything was answered in the end. `false`: the wallet did not answer for longer than `giveUpAfterMs`.
+   */
+  complete: boolean
+  differencesCount: number
+  /** All differences in groups, in the order in which the first of each occurred: it is the likely cause. */
+  groups: DifferenceGroup[]
+  /** What the balances at the end are wrong by, by currency. */
+  costs: SimulationCost[]
+  /** What this simulation cannot see, one sentence each. */
+  notSeen: string[]
+  /** The first differences, at most `differencesMax`. */
+  differences: Difference[]
+  /** Requests sent, including retries and duplicates. */
+  requests: number
+  requestsPerSecond: number
+  latencyMs: Latency
+  /**
+   * The number of answers, by operation and answer: `"200"`, `"402 INSUFFICIENT_FUNDS"`, `"no answer: timed
+   * out"`.
+   */
+  answers: Record<SimulatedOperation, Record<string, number>>
+  counts: SimulationCounts
+  /** The number of injected faults, by kind. */
+  faultsInjected: Record<keyof Chaos, number>
+  /** Uncollected clawbacks at the end, by currency. */
+  debts: Record<string, DecimalText>
+  books: { players: PlayerBooks[] }
+}
+
+export interface SimulationCounts {
+  bets: number
+  multiples: number
+  betsAccepted: number
+  betsRefused: number
+  /** Placebets refused because the funds did not cover the stake. */
+  betsRefusedForFunds: number
+  /** Placebets refused because they were in another currency than the player's. */
+  betsRefusedForCurrency: number
+  betsRolledBack: number
+  /** Bets rolled back after their settlement was reversed (D13). */
+  cancellations: number
+  matches: number
+  goals: number
+  settlements: number
+  voids: number
+  cashOuts: number
+  unsettlements: number
+  /** Unsettlements answered INSUFFICIENT_FUNDS. */
+  clawbacksRefused: number
+  /** Unsettlements that arrived before their settlement, and were answered SETTLEMENT_NOT_FOUND (D19). */
+  earlyUnsettlements: number
+  /** Settlements reduced by uncollected clawbacks. */
+  recoveries: number
+  /** Retries and duplicates answered like the first request. */
+  replaysAbsorbed: number
+  /** Bets refused because their rollback had arrived before (D11). */
+  lateBetsRefused: number
+  /** Balances that could have one value only, and had it. */
+  balancesExact: number
+  /** Balances within the range that requests in flight allow. */
+  balancesInRange: number
+  /**
+   * Requests without an answer, or answered 5xx. Without injected faults, and without `earlyUnsettlements`.
+   */
+  failedCalls: number
+  /** Transactions of closed bets that were sent again at the end. */
+  retriedAtEnd: number
+}
+
+export interface SimulationProgress {
+  phase: 'opening' | 'betting' | 'draining' | 'waiting' | 'reconciling'
+  elapsedMs: number
+  durationMs: number | null
+  bets: number
+  betsMax: number | null
+  requests: number
+  /** Since the last progress. */
+  requestsPerSecond: number
+  latencyMs: Latency
+  replaysAbsorbed: number
+  betsRolledBack: number
+  lateBetsRefused: number
+  clawbacksRefused: number
+  failedCalls: number
+  differencesCount: number
+  /** Transactions without a definite answer. */
+  pending: number
+  /** The last request was not answered. */
+  walletUnreachable: boolean
+}

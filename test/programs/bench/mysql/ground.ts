@@ -1,0 +1,153 @@
+/** The databases of the bench: with players and stored bets, books checked at the end. */
+import { readFileSync } from 'node:fs'
+import { handlePlaceBet } from 'bet-wallet'
+import { createMysqlStore, type MysqlStore, migrateMysql } from 'bet-wallet/mysql'
+import type mysql from 'mysql2/promise'
+import { createMariadbDatabase } from '../../../mariadb/database.js'
+import type { MariadbConfig } from '../../../mariadb/server.js'
+import { type Contestant, drive, forSeconds, type ServerTime } from '../measure.js'
+import type { BenchOptions } from '../options.js'
+import { processTimeOf } from '../processor.js'
+import { placeBetOf, playersCount } from '../requests.js'
+import type { Placing, Tally } from '../tally.js'
+import { handWrittenSchema, placeBetByHand } from './hand-written.js'
+
+/** The server and options of a part. */
+export interface Ground {
+  server: { readonly config: MariadbConfig }
+  options: BenchOptions
+}
+
+/** The initial balance of every player. */
+export const opening = '1000000000'
+
+export interface BenchDatabase {
+  schema: string
+  pool: mysql.Pool
+  store: MysqlStore
+  options: BenchOptions
+  serverTime: ServerTime | null
+}
+
+/** The tables of the library, or those of the hand-written code, by their prefix. */
+export type Prefix = 'wallet' | 'hand'
+
+/** Runs `work` on a database with the tables and players of both contestants; drops it afterwards. */
+export async function withDatabase<Result>(
+  { server, options }: Ground,
+  work: (database: BenchDatabase) => Promise<Result>,
+): Promise<Result> {
+  const { config, pool, drop } = await createMariadbDatabase(server.config, {
+    pool: { connectionLimit: 16, decimalNumbers: false },
+  })
+  try {
+    const tables = { schema: config.database }
+    await migrateMysql(pool, tables)
+    for (const statement of handWrittenSchema) await pool.query(statement)
+    for (const prefix of ['wallet', 'hand']) {
+      await pool.query(
+        `INSERT INTO ${prefix}_players (player_id, currency, balance)
+          SELECT seq, 'EUR', ${opening} FROM seq_1_to_${playersCount}`,
+      )
+    }
+    const store = createMysqlStore(pool, { ...tables, ...options.store })
+    await store.ready()
+    return await work({ ...tables, pool, store, options, serverTime: await serverTimeOf(pool) })
+  } finally {
+    await drop()
+  }
+}
+
+async function serverTimeOf(pool: mysql.Pool): Promise<ServerTime | null> {
+  const [rows] = await pool.query<mysql.RowDataPacket[]>('SELECT @@pid_file AS file')
+  try {
+    return processTimeOf(Number(readFileSync(String(rows[0]?.file), 'utf8')), 'mariadbd')
+  } catch (error) {
+    // The server runs elsewhere.
+    if (['ENOENT', 'EACCES'].includes((error as NodeJS.ErrnoException).code ?? '')) return null
+    throw error
+  }
+}
+
+/**
+ * Inserts old bets with one transaction each, distributed over all players, and debits their stakes: the books balance
+ * afterwards. With `--ids random` their ids lie anywhere between those of the measurement.
+ */
+export async function loadPast({ pool, options }: BenchDatabase, count: number): Promise<void> {
+  // The multiplier and the modulus are coprime: every id is different.
+  const id = options.ids === 'random' ? '(seq * 618033988749) % 10000000000000000' : '1000000000000000 + seq'
+  const perStatement = 100_000
+  for (let from = 0; from < count; from += perStatement) {
+    const last = Math.min(from + perStatement, count) - 1
+    const source = `FROM seq_${from}_to_${last}`
+    await pool.query(`INSERT INTO wallet_bets (id, bet_id, player_id, currency, stake, status, revision)
+      SELECT seq + 1, ${id}, 1 + seq % ${playersCount}, 'EUR', 2.5, 'PLACED', 1 ${source}`)
+    await pool.query(`INSERT INTO wallet_transactions
+        (id, operation, transaction_id, player_id, bet_id, amount, currency, delta, transaction_date)
+      SELECT seq + 1, 'placebet', ${id}, 1 + seq % ${playersCount}, ${id}, 2.5, 'EUR', -2.5, '2026-01-01' ${source}`)
+    await pool.query(`UPDATE wallet_players player
+      JOIN (SELECT 1 + seq % ${playersCount} AS player_id, count(*) AS bets ${source} GROUP BY 1) past
+        ON player.player_id = CAST(past.player_id AS char)
+      SET player.balance = player.balance - 2.5 * past.bets`)
+  }
+}
+
+/**
+ * For a run of accepted placebets.
+ *
+ * @throws Error when a balance is not the initial balance plus all deltas, or when an answered bet is not stored
+ */
+export async function checkBooks(
+  { pool }: BenchDatabase,
+  prefix: Prefix,
+  transactions: number,
+): Promise<void> {
+  const [rows] = await pool.query<mysql.RowDataPacket[]>(
+    `SELECT
+      (SELECT count(*) FROM ${prefix}_players player
+        LEFT JOIN (SELECT player_id, sum(delta) AS delta FROM ${prefix}_transactions GROUP BY player_id) moved
+          USING (player_id)
+        WHERE player.balance <> ${opening} + COALESCE(moved.delta, 0)) AS wrong,
+      (SELECT count(*) FROM ${prefix}_transactions) AS transactions,
+      (SELECT count(*) FROM ${prefix}_transactions t LEFT JOIN ${prefix}_bets b USING (bet_id, player_id)
+        WHERE b.bet_id IS NULL) AS betless`,
+  )
+  const found = rows[0]
+  if (found?.wrong !== 0 || found.betless !== 0 || found.transactions !== transactions)
+    throw new Error(`${prefix}: the books do not balance: ${transactions} answered, ${JSON.stringify(found)}`)
+}
+
+/** The library: placebets by `handlePlaceBet`. */
+export function library(
+  { store, serverTime, options }: BenchDatabase,
+  { callers, player }: Placing,
+  answers: Tally,
+  name = 'bet-wallet',
+): Contestant {
+  return {
+    name,
+    prepare: async () => {},
+    run: seconds =>
+      drive({ callers, goesOn: forSeconds(seconds), serverTime }, async () => {
+        answers.accept(await handlePlaceBet(store, placeBetOf(player(), options.ids)))
+      }),
+  }
+}
+
+/** Hand-written code. */
+export function byHand(
+  { pool, serverTime, options }: BenchDatabase,
+  { callers, player }: Placing,
+  answers: Tally,
+): Contestant {
+  return {
+    name: 'hand-written, prepared',
+    prepare: async () => {},
+    run: seconds =>
+      drive({ callers, goesOn: forSeconds(seconds), serverTime }, async () => {
+        const answer = await placeBetByHand(pool, placeBetOf(player(), options.ids))
+        if ('errorCode' in answer) throw new Error(answer.errorCode)
+        answers.accepted += 1
+      }),
+  }
+}

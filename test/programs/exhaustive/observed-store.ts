@@ -1,0 +1,91 @@
+/**
+ * The memory store with an observer, which measures the balance before and after every commit and does not
+ * rely on the records.
+ */
+import type { CommitResult, WalletChanges, WalletKeys, WalletSnapshot } from 'bet-wallet'
+import { createMemoryStore, type MemoryStore } from 'bet-wallet/memory'
+import { fromCents, toCents } from '../../../src/testing/platform.js'
+import { moveExternally } from '../../properties/wallet.js'
+import { playerId } from './alphabet.js'
+import type { Start } from './starts.js'
+
+/** Wraps the memory store, to inject a fault; `unchanged` injects none. */
+export type Variant = (memory: MemoryStore) => MemoryStore
+export const unchanged: Variant = memory => memory
+
+/** The walletTransactionId of this transaction. */
+export const idOf = (keys: { operation: string; transactionId: string }) =>
+  `id of ${keys.operation} ${keys.transactionId}`
+
+/** An observed change of the balance, in cents, and the transaction of its commit. */
+export interface Movement {
+  operation: string
+  transactionId: string
+  betId: string
+  type: string | null
+  cents: number
+}
+
+export class ObservedStore {
+  readonly memory: MemoryStore
+  readonly opening: number
+  /** By key, so that a second movement of one transaction adds to the first. */
+  readonly movements = new Map<string, Movement>()
+  /** External deposits less external withdrawals. */
+  external = 0
+
+  constructor({ opening }: Start, variant: Variant) {
+    this.opening = Number(opening)
+    this.memory = variant(createMemoryStore([{ playerId, currency: 'EUR', balance: fromCents(opening) }]))
+  }
+
+  balance(): number {
+    return Number(toCents(this.memory.player(playerId)?.balance ?? ''))
+  }
+
+  /**
+   * The ids of the memory store count the commits. Ids by transaction make orders equal that differ in
+   * nothing else.
+   */
+  async load(keys: WalletKeys): Promise<WalletSnapshot> {
+    const snapshot = await this.memory.load(keys)
+    const { transaction } = snapshot
+    if (transaction === null) return snapshot
+    return { ...snapshot, transaction: { ...transaction, walletTransactionId: idOf(transaction) } }
+  }
+
+  async commit(changes: WalletChanges): Promise<CommitResult> {
+    const before = this.balance()
+    const result = await this.memory.commit(changes)
+    const cents = this.balance() - before
+    const { operation, transactionId, betId, type } = changes.transaction
+    if (cents !== 0) {
+      const key = `${operation} ${transactionId} ${betId} ${type}`
+      const moved = this.movements.get(key)
+      this.movements.set(key, { operation, transactionId, betId, type, cents: cents + (moved?.cents ?? 0) })
+    }
+    return result.status === 'committed'
+      ? { ...result, walletTransactionId: idOf(changes.transaction) }
+      : result
+  }
+
+  move(step: 'deposit' | 'withdraw', amount: bigint): 'done' | 'not-done' {
+    if (!moveExternally(this.memory, { step, playerId, amount })) return 'not-done'
+    this.external += Number(step === 'deposit' ? amount : -amount)
+    return 'done'
+  }
+
+  /** The complete state as text. Two stores with the same text behave the same from here on. */
+  text(): string {
+    return JSON.stringify([
+      this.balance(),
+      this.external,
+      this.memory.bets().sort((a, b) => (a.betId < b.betId ? -1 : 1)),
+      this.memory
+        .transactions()
+        .map(({ walletTransactionId, ...transaction }) => JSON.stringify(transaction))
+        .sort(),
+      [...this.movements].map(([key, { cents }]) => `${key}: ${cents}`).sort(),
+    ])
+  }
+}

@@ -1,0 +1,12 @@
+/** A MariaDB for the incidents alone: the page shows the locks of a whole server, and other tests lock rows too. */
+import { startMariadb } from '../../mariadb/server.js'
+import { type IncidentDatabase, openMariadb } from './databases.js'
+
+export async function openOwnMariadb(): Promise<{ database: IncidentDatabase; drop(): Promise<void> }> {
+  const server = await startMariadb()
+  const { host, port, user, password } = server.config
+  return {
+    database: await openMariadb(`mysql://${user}:${password}@${host}:${port}/bet_wallet`),
+    drop: () => server.stop(),
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * A phase on a Galera cluster: the simulated sportsbook through two wallet processes, each of which prefers
+ * another node, and the check of the books on each node.
+ */
+import { migrateMysql } from 'bet-wallet/mysql'
+import type { GaleraCluster } from '../../mariadb/cluster.js'
+import { createMariadbDatabase } from '../../mariadb/database.js'
+import { currency } from './accounts.js'
+import { createFindings, GivenUp } from './findings.js'
+import { disturbGalera } from './galera.js'
+import { booksOf, differencesBetween, wrongRecords } from './ledger.js'
+import { readMysqlLedger } from './ledger-mysql.js'
+import { type Random, randomOf } from './random.js'
+import type { Phase, PhaseOptions, PhaseReport } from './run.js'
+import { createServerProcess } from './server-process.js'
+import { createSimulatedSportsbook, progressOf, simulatedAnswersTimes } from './simulated-sportsbook.js'
+import { openWalletFront } from './wallet-front.js'
+
+const playersCount = 12
+/** A node's share of the time limit is longer than the others wait before they expel it. */
+const limits = { connectMs: 2_000, timeoutMs: 9_000 }
+
+export async function runGaleraPhase(
+  cluster: GaleraCluster,
+  phase: Phase,
+  options: PhaseOptions,
+): Promise<PhaseReport> {
+  const random = randomOf(options.seed)
+  const findings = createFindings()
+  const { pool, config, drop } = await createMariadbDatabase(cluster.nodes[0].config)
+  const { database } = config
+  await migrateMysql(pool, { schema: database })
+  const initialBalances = openingBalances(random)
+  await pool.query('INSERT INTO wallet_players (player_id, currency, balance) VALUES ?', [
+    [...initialBalances].map(([playerId, cents]) => [playerId, currency, (cents / 100).toFixed(2)]),
+  ])
+  const platform = createSimulatedSportsbook(
+    { initialBalances },
+    { seed: options.seed, betsMax: 1_000_000, differs: findings.report, failed: findings.giveUp },
+  )
+  const [first, second, third] = cluster.nodes
+  // Both write, on two nodes at once, and each loads what the other has written.
+  const wallets = [
+    [first, second, third],
+    [second, third, first],
+  ].map(nodes =>
+    createServerProcess(
+      'mysql-server.ts',
+      { nodes: nodes.map(node => ({ ...node.config, database })), fault: options.fault ?? null, limits },
+      findings.listener,
+    ),
+  )
+  for (const wallet of wallets) options.onProcess?.(wallet)
+  const front = await openWalletFront(wallets, findings.report)
+  const kills: Record<string, number> = {}
+
+  async function load(): Promise<void> {
+    const answersPerKill = options.answersPerKill * simulatedAnswersTimes
+    const answered = (count: number) => findings.orGivenUp(platform.answered(count))
+    platform.moveTo([front.url])
+    platform.begin(options.callers)
+    await disturbGalera(cluster, {
+      ...{ random, kills, killsMax: phase.kills, answersPerKill, answered, log: options.log },
+      callers: options.callers,
+      progress: () => progressOf(platform.traffic),
+    })
+    await answered(answersPerKill)
+    options.log('all nodes are up: waiting for the last bets')
+    await findings.orGivenUp(platform.finish())
+  }
+
+  try {
+    await Promise.all(wallets.map(wallet => wallet.start()))
+    const isComplete = await load().then(
+      () => true,
+      (error: unknown) => {
+        // The faults of the wallets, found before, say more than an error of the load.
+        if (!(error instanceof GivenUp)) findings.report(String(error))
+        return false
+      },
+    )
+    await platform.abort()
+    await cluster.consistsOf()
+    const ledgers = await Promise.all(
+      cluster.nodes.map(node => readMysqlLedger({ ...node.config, database })),
+    )
+    const [reference] = ledgers as [(typeof ledgers)[number]]
+    let retriedAtEnd = 0
+    for (const [index, ledger] of ledgers.entries()) {
+      const problems = [...wrongRecords(ledger, front.answered), ...differencesBetween(reference, ledger)]
+      for (const problem of problems.slice(0, 5)) findings.report(`node ${index + 1}: ${problem}`)
+      if (isComplete) retriedAtEnd = await platform.compare(ledger)
+    }
+    return {
+      ...{ name: phase.name, kills, inFlightAtKills: null, traffic: { ...platform.traffic } },
+      ...{ faults: findings.faults, books: booksOf(reference), retriedAtEnd, lost: null },
+      differences: findings.differences,
+    }
+  } finally {
+    await Promise.all(wallets.map(wallet => wallet.end()))
+    await platform.abort()
+    await front.close()
+    await drop()
+  }
+}
+
+const openingBalances = (random: Random): ReadonlyMap<string, number> =>
+  new Map(
+    Array.from(
+      { length: playersCount },
+      (_, index) => [`player-${index + 1}`, random.int(500, 4_000)] as const,
+    ),
+  )

@@ -1,0 +1,282 @@
+/**
+ * Both judges of wallets, side by side: what the audit and the simulator say of every broken and every correct wallet
+ * of the tests, with their default settings, and what found it:
+ *
+ *     npx tsx test/tools/audit/collections.ts [--only <parts of names, with commas>] [--shard 1/4]
+ *
+ * Not a test: it takes an hour, and four shards at once a quarter of it. Exits 1 if a broken wallet passes both judges,
+ * unless the audit warns of it and it is on one of the lists below, or if one of them fails a correct wallet. The
+ * stores and the kit have `npm run test:matrix`.
+ */
+import { parseArgs } from 'node:util'
+import { type AuditOptions, auditWallet, simulateSportsbook } from '../../../src/tools/audit/index.js'
+import type { SimulationOptions } from '../../../src/tools/simulator/index.js'
+import { brokenWallets } from '../simulator/broken.js'
+import { correctWallets } from '../simulator/correct.js'
+import * as simulated from '../simulator/wallet.js'
+import { type Fault, fronts, startFront } from './broken-wallets.js'
+import { codesAgreed, correct } from './correct-wallets.js'
+import { forgetfulWallets } from './forgetful-wallets.js'
+import { type Credentials, type FaultName, faults, startPlainWallet } from './wallets/plain.js'
+
+interface Target {
+  baseUrl: string
+  credentials: Credentials
+  /** For the audit: two players with funds in euros. */
+  audited: readonly [string, string]
+  simulated: readonly string[]
+  close(): Promise<void>
+  /** For the audit, if the defect shows after a restart. */
+  restart?(): void
+}
+
+interface Specimen {
+  name: string
+  /** `tolerated`: neither judge fails it, on purpose. */
+  kind: 'correct' | 'broken' | 'tolerated'
+  start(): Promise<Target>
+  /** What this wallet needs beside the defaults. */
+  options?: Partial<SimulationOptions>
+  audit?: Partial<AuditOptions>
+}
+
+/** Defects that no platform meets; test/tools/audit/broken.test.ts says why the audit leaves them alone. */
+const tolerated: readonly string[] = ['ids-in-plain-object', 'oversize-body-kills-connection']
+/**
+ * Defects that move no money: a valid call is refused or answered with a fault, which the platform rolls back or
+ * retries; an invalid call is accepted; or an answer has another form. The audit warns of them by a SHOULD or a MAY.
+ */
+const movesNoMoney: readonly string[] = [
+  // Retries of a transaction that is recorded already
+  ...['changed-type-taken-as-retry', 'changed-odds-refused', 'changed-session-refused'],
+  ...['changed-date-refused', 'amounts-compared-as-text', 'player-checked-before-retry'],
+  ...['duplicate-refused-otherwise'],
+  // Valid calls
+  ...['rollback-of-free-bet-refused', 'dates-of-six-decimals'],
+  ...['zero-stake-needs-funds', 'trailing-zeros-refused', 'amount-text-refused', 'dates-need-zone'],
+  ...['dates-need-utc', 'null-odds-refused', 'extra-fields-refused', 'length-required', 'ascii-only'],
+  ...['one-call-at-a-time', 'every-seventh-call-fails'],
+  // Invalid calls
+  'players-created-by-bets',
+  ...['dates-unchecked', 'bet-type-unchecked', 'half-body-accepted', 'yen-with-decimals'],
+  ...['any-content-type', 'keys-folded', 'ids-coerced', 'exponent-500', 'nul-500', 'half-surrogate-500'],
+  ...['long-id-500', 'malformed-json-500', 'missing-field-500', 'not-an-object-500', 'oversize-body-500'],
+  // Answers
+  ...['unsettled-bet-503', 'replay-under-another-status', 'reference-never-changes'],
+  ...['unknown-player-404', 'balance-as-text', 'success-with-more'],
+  ...['authentication-after-body', 'no-www-authenticate'],
+]
+
+/** Money, where the interface is silent and a decision of this library says what is right. */
+const openInTheInterface: readonly string[] = [
+  ...['changed-amount-taken-as-retry', 'changed-currency-taken-as-retry', 'changed-player-taken-as-retry'],
+  ...['changed-bet-taken-as-retry', 'one-id-space', 'second-placebet-taken-as-retry'],
+  'refused-id-reused',
+  ...['refused-rollback-recorded', 'settlement-of-unknown-pays'],
+]
+
+/** Defects that appear only with certain currencies. */
+const currencies: Readonly<Record<string, { currency: string; balance: string }>> = {
+  'yen-with-decimals': { currency: 'JPY', balance: '10000' },
+  'dinar-with-two-decimals': { currency: 'KWD', balance: '100.000' },
+}
+
+/** Players that only the simulator uses, with enough funds for a whole run. */
+const rich = Array.from({ length: 8 }, (_, index) => ({
+  ...{ playerId: `sim-${index + 1}`, currency: 'EUR', balance: '1000.00' },
+}))
+const audited = ['player-1', 'player-2'] as const
+const known = [...audited.map(playerId => ({ playerId, currency: 'EUR', balance: '100.00' })), ...rich]
+
+async function plain(fault?: FaultName): Promise<Target> {
+  const funds = currencies[fault ?? '']
+  const { url, credentials, close } = await startPlainWallet({
+    players: known.map(player => ({ ...player, ...funds })),
+    ...(fault === undefined ? {} : { fault }),
+  })
+  return { baseUrl: url, credentials, audited, simulated: known.map(({ playerId }) => playerId), close }
+}
+
+async function front(fault: Fault): Promise<Target> {
+  const { url, credentials, close } = await startFront(fault, { players: known })
+  return { baseUrl: url, credentials, audited, simulated: known.map(({ playerId }) => playerId), close }
+}
+
+async function forgetful(name: keyof typeof forgetfulWallets): Promise<Target> {
+  const { fault, restart } = forgetfulWallets[name]()
+  return { ...(await front(fault)), restart }
+}
+
+async function ofSimulator(
+  breakage: simulated.Breakage,
+  others: readonly (typeof simulated.players)[number][] = [],
+): Promise<Target> {
+  const players = [...simulated.players, ...others, ...rich]
+  const { baseUrl, close } = await simulated.startWallet(breakage, players)
+  return {
+    baseUrl,
+    credentials: simulated.credentials,
+    audited: ['ann', 'cem'],
+    simulated: players.map(({ playerId }) => playerId),
+    close,
+  }
+}
+
+const specimens: Specimen[] = [
+  { name: 'the plain wallet', kind: 'correct', start: () => plain() },
+  ...Object.entries(correct).map(
+    ([name, fault]): Specimen => ({
+      ...{ name, kind: 'correct', start: () => front(fault()) },
+      ...(name === 'other-statuses-and-codes' ? { audit: { errorCodes: codesAgreed } } : {}),
+    }),
+  ),
+  ...correctWallets.map(
+    ({ breakage, ...others }): Specimen => ({
+      ...others,
+      kind: 'correct',
+      start: () => ofSimulator(breakage()),
+    }),
+  ),
+  ...(Object.keys(faults) as FaultName[]).map(
+    (name): Specimen => ({
+      ...{ name, kind: tolerated.includes(name) ? 'tolerated' : 'broken', start: () => plain(name) },
+      audit: { currency: currencies[name]?.currency ?? 'EUR' },
+    }),
+  ),
+  ...Object.entries(fronts).map(
+    ([name, fault]): Specimen => ({ name, kind: 'broken', start: () => front(fault) }),
+  ),
+  ...(Object.keys(forgetfulWallets) as (keyof typeof forgetfulWallets)[]).map(
+    (name): Specimen => ({ name, kind: 'broken', start: () => forgetful(name) }),
+  ),
+  ...brokenWallets.map(
+    ({ name, break: breakIt, options = {}, players }): Specimen => ({
+      ...{ name, kind: 'broken', options },
+      start: () =>
+        ofSimulator(
+          breakIt(() => {}, Date.now),
+          players,
+        ),
+    }),
+  ),
+]
+
+type Level = 'MUST' | 'SHOULD' | 'MAY'
+
+interface Judgement {
+  passed: boolean
+  says: string
+  /** The highest level of the failed cases of an audit. */
+  level?: Level | undefined
+}
+
+/** The failed cases of an audit: the MUSTs, or the others if there are none. */
+async function auditOf({ start, audit }: Specimen): Promise<Judgement> {
+  const {
+    baseUrl,
+    credentials,
+    audited: [playerId, otherPlayerId],
+    close,
+    restart,
+  } = await start()
+  try {
+    const { passed, results } = await auditWallet({
+      ...{ baseUrl, credentials, playerId, otherPlayerId, currency: 'EUR', seed: 1 },
+      settle: { url: '/settlement' },
+      ...(restart === undefined ? {} : { restart }),
+      ...audit,
+    })
+    const failed = results.filter(({ verdict }) => verdict === 'failed')
+    const level = (['MUST', 'SHOULD', 'MAY'] as const).find(one =>
+      failed.some(result => result.level === one),
+    )
+    const ids = failed.filter(result => result.level === level).map(({ id }) => id.replace('AU-', ''))
+    const more = ids.length > 4 ? [`and ${ids.length - 4} more`] : []
+    const says = level === undefined ? 'passed' : [level, ...ids.slice(0, 4), ...more].join(' ')
+    return { passed, says, level }
+  } finally {
+    await close()
+  }
+}
+
+/** The kinds of differences that a simulation finds. */
+async function simulationOf({ start, options }: Specimen): Promise<Judgement> {
+  const { baseUrl, credentials, simulated: players, close } = await start()
+  try {
+    const { passed, differences } = await simulateSportsbook({
+      ...{ baseUrl, credentials, players, seed: 1, settle: { url: '/settlement' }, giveUpAfterMs: 5_000 },
+      ...options,
+    })
+    const kinds = [...new Set(differences.map(({ kind }) => kind))]
+    return { passed, says: passed ? 'reconciled' : kinds.join(', ') }
+  } finally {
+    await close()
+  }
+}
+
+/** An audit or a simulation that ends with an error has not passed: the error says why. */
+const outcomeOf = (judged: Promise<Judgement>): Promise<Judgement> =>
+  judged.catch((error: Error) => ({ passed: false, says: error.message.split('\n')[0] as string }))
+
+const names: Record<'found' | 'warned' | 'open' | 'passed' | 'wrong', string[]> = {
+  ...{ found: [], warned: [], open: [], passed: [], wrong: [] },
+}
+
+/** What the two say together. */
+function together({ name, kind }: Specimen, audit: Judgement, simulation: Judgement): string {
+  const failedBy = [
+    ...(audit.passed ? [] : [audit.level === 'MUST' ? 'a MUST' : 'an audit that was cut short']),
+    ...(simulation.passed ? [] : ['the simulator']),
+  ].join(' and ')
+  const isFailed = failedBy !== ''
+  if (kind !== 'broken') {
+    names[isFailed ? 'wrong' : 'passed'].push(name)
+    return isFailed ? `WRONG: failed by ${failedBy}` : 'passed'
+  }
+  if (isFailed) {
+    names.found.push(name)
+    return `found by ${failedBy}`
+  }
+  const isOpen = openInTheInterface.includes(name)
+  const isRight = audit.level !== undefined && (isOpen || movesNoMoney.includes(name))
+  names[!isRight ? 'wrong' : isOpen ? 'open' : 'warned'].push(name)
+  if (audit.level === undefined) return 'WRONG: not found'
+  return `${isRight ? '' : 'WRONG: '}found by a ${audit.level} only`
+}
+
+const listOf = (some: readonly string[]) =>
+  [some.length, ...(some.length > 0 ? [`(${some.join(', ')})`] : [])].join(' ')
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { only: { type: 'string', default: '' }, shard: { type: 'string', default: '1/1' } },
+  })
+  const [shard = 1, shards = 1] = values.shard.split('/').map(Number)
+  const chosen = specimens
+    .filter(({ name }) => values.only.split(',').some(part => name.includes(part)))
+    .filter((_, index) => index % shards === shard - 1)
+
+  console.log(['wallet', 'audit', 'simulator', 'together'].join(' | '))
+  for (const specimen of chosen) {
+    const audit = await outcomeOf(auditOf(specimen))
+    const simulation = await outcomeOf(simulationOf(specimen))
+    const said = together(specimen, audit, simulation)
+    console.log([`${specimen.kind}: ${specimen.name}`, audit.says, simulation.says, said].join(' | '))
+  }
+  const { found, warned, open, passed, wrong } = names
+  console.log(`
+Broken wallets
+  found by a MUST or the simulator: ${found.length}
+  found by a SHOULD or a MAY only: ${warned.length + open.length}
+    no money is at stake: ${listOf(warned)}
+    the interface leaves it open: ${listOf(open)}
+Correct and tolerated wallets
+  passed: ${passed.length}
+Judged wrongly: ${listOf(wrong)}
+
+How often each race is found, in 100 audits: npx tsx test/tools/audit/race-rates.ts 100
+Wallets that forget after a pause instead of a restart: test/tools/audit/later.test.ts`)
+  if (wrong.length > 0) process.exitCode = 1
+}
+
+await main()

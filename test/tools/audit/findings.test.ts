@@ -1,0 +1,289 @@
+/** Failures of whole audits grouped by their likely cause: how many findings, and which comes first. */
+import {
+  type AuditExchange,
+  type AuditFinding,
+  type AuditResult,
+  auditCases,
+  auditWallet,
+} from 'bet-wallet/audit'
+import { describe, expect, it } from 'vitest'
+import { callThatChanged } from '../../../src/tools/audit/balance-changes.js'
+import { cases } from '../../../src/tools/audit/cases.js'
+import { causes } from '../../../src/tools/audit/causes.js'
+import { findingsOf } from '../../../src/tools/audit/findings.js'
+import { describedIn, impactOf } from '../../../src/tools/audit/impact.js'
+import { formatReport, headlineOf } from '../../../src/tools/audit/text.js'
+import { parseDecimal, zero } from '../../../src/tools/platform/decimal.js'
+import { type Fault, refusal, startFront } from './broken-wallets.js'
+import { type FaultName, startPlainWallet } from './wallets/plain.js'
+
+async function auditOf(fault: FaultName, currency = 'EUR', only?: string[]) {
+  const balance = currency === 'KWD' ? '100.000' : '100.00'
+  const players = ['player-1', 'player-2'].map(playerId => ({ playerId, currency, balance }))
+  const wallet = await startPlainWallet({ fault, players })
+  try {
+    return await auditWallet({
+      ...{ baseUrl: wallet.url, credentials: wallet.credentials, currency },
+      ...{ playerId: 'player-1', otherPlayerId: 'player-2', settle: { url: '/settlement' } },
+      ...{ timeoutMs: 5_000, raceRounds: 2, ...(only === undefined ? {} : { only }) },
+    })
+  } finally {
+    await wallet.close()
+  }
+}
+
+const idsOf = ({ id, followers }: AuditFinding) => [id, ...followers.map(follower => follower.id)].sort()
+
+/** By defect: the case of the first finding, its cause, and the most findings that may be left of all failures. */
+const expected: [FaultName, string, RegExp | null, findingsMax: number, currency?: string][] = [
+  ['no-tombstone', 'AU-301', /leaves no tombstone/, 1],
+  ['retry-debits-again', 'AU-201', /retried placebet is not recognised/, 1],
+  ['retry-refused', 'AU-201', /Retries are refused/, 1],
+  ['rollback-pays-nothing', 'AU-104', /does not credit the stake/, 1],
+  ['refusal-debits', 'AU-102', null, 1],
+  ['float-arithmetic', 'AU-404', /not exact/, 4],
+  ['success-without-currency', 'AU-101', null, 9],
+  ['error-without-code', 'AU-102', null, 3],
+  ['dinar-with-two-decimals', 'AU-101', null, 7, 'KWD'],
+  ['funds-not-checked', 'AU-102', /Funds are not checked/, 1],
+  ['unknown-player-success', 'AU-106', /unknown players succeed/, 1],
+  ['retry-answers-old-balance', 'AU-202', /not the current one/, 1],
+  ['second-placebet-debits', 'AU-214', /placed twice/, 1],
+  ['unknown-player-404', 'AU-610', null, 1],
+]
+
+/** What the first finding says first: what failed, at which call. */
+const headlines: Partial<Record<FaultName, RegExp>> = {
+  'no-tombstone': /^placebet after its rollback: .* too little/,
+  'retry-debits-again': /^retry 1 of the placebet: success with balance/,
+  'retry-refused': /^retry 1 of the placebet: 409/,
+  'rollback-pays-nothing': /^rollbackbet /,
+  'refusal-debits': /^placebet .* too little/,
+  'success-without-currency': /^placebet .* instead of success/,
+  'funds-not-checked': /^placebet .* instead of a refusal/,
+  'unknown-player-success': /^rollbackbet .* instead of a refusal/,
+  'retry-answers-old-balance': /^retry of the first placebet after other bets/,
+  'second-placebet-debits': /^placebet for the same bet under another transactionId/,
+  'unknown-player-404': /404 INVALID_PLAYER instead of status 400/,
+}
+
+describe('the findings of a wallet with one defect', () => {
+  it.each(expected)('%s: %s', async (fault, id, cause, findingsMax, currency) => {
+    const { findings, results } = await auditOf(fault, currency)
+    const failed = results.filter(({ verdict }) => verdict === 'failed').map(result => result.id)
+    // Nothing is hidden: every failed case is in one finding.
+    expect(findings.flatMap(idsOf).sort()).toEqual([...failed].sort())
+    expect(findings[0]?.id).toBe(id)
+    if (cause === null) expect(findings[0]?.cause).toBeNull()
+    else expect(findings[0]?.cause).toMatch(cause)
+    expect(findings.length).toBeLessThanOrEqual(findingsMax)
+    const first = results.find(result => result.id === id) as AuditResult
+    expect(headlineOf(first)).toMatch(headlines[fault] ?? / instead of /)
+  })
+
+  it('a case whose preparation fails says so, and neither its cause nor its impact', async () => {
+    const report = await auditOf('rollback-pays-nothing', 'EUR', ['AU-241'])
+    const text = formatReport(report, { colours: false, columns: null })
+    expect(report.findings[0]?.cause).toBeNull()
+    expect(report.results[0]?.failure).toMatchObject({ isPreparation: true, quote: null })
+    expect(text).toMatch(/^1\. MUST {2}rollbackbet .* instead of success/)
+    expect(text).toContain('not reached, a step before it failed: Retries of transactions')
+    expect(text).not.toContain('cache')
+  })
+
+  it('the bet that a case needs is a preparation: only the cases about a placebet itself judge it', async () => {
+    const fault: Fault = {
+      says: 'Every placebet is refused',
+      call: message => (message.path === '/placebet' ? refusal(400, 'INVALID_REQUEST') : message),
+    }
+    const wallet = await startFront(fault)
+    try {
+      const { results } = await auditWallet({
+        ...{ baseUrl: wallet.url, credentials: wallet.credentials, currency: 'EUR' },
+        ...{ playerId: 'player-1', otherPlayerId: 'player-2', settle: { url: '/settlement' }, raceRounds: 1 },
+        only: ['AU-1*', 'AU-2*', 'AU-4*', 'AU-5*', 'AU-6*'],
+      })
+      const judging = results.filter(({ failure }) => failure !== null && !failure.isPreparation)
+      expect(judging.map(({ id }) => id.slice(3)).join(' ')).toBe(
+        '101 103 109 110 114 115 116 203 211 216 217 237 402 403 404 408 412 416 610 626 614',
+      )
+    } finally {
+      await wallet.close()
+    }
+  })
+
+  it('names as cause only what its case shows: one field of a retry', async () => {
+    const { findings } = await auditOf('changed-amount-taken-as-retry', 'EUR', ['AU-23*'])
+    expect(findings[0]?.cause).toMatch(/^The amount of a call/)
+  })
+
+  it.each([
+    ['fault', false],
+    ['no answer', true],
+  ] as const)('a deadlock is named for %s: %s', (kind, isNamed) => {
+    const races = cases.find(({ id }) => id === 'AU-909')
+    expect(races).toBeDefined()
+    expect(impactOf(races ?? null, kind, undefined, null, String).includes('deadlock')).toBe(isNamed)
+  })
+
+  it('two defects are two findings, with the graver first', async () => {
+    const one = await auditOf('no-tombstone', 'EUR', ['AU-3*'])
+    const other = await auditOf('rollback-new-id-pays-again', 'EUR', ['AU-206', 'AU-207', 'AU-208'])
+    const findings = findingsOf([...one.results, ...other.results], 2, 2_000)
+    expect(findings.map(({ id }) => id).sort()).toEqual(['AU-206', 'AU-301'])
+  })
+
+  it('a case that fails only because funds are gone says since when', async () => {
+    const { findings } = await auditOf('rollback-pays-nothing')
+    expect(findings[0]?.followers.find(({ id }) => id === 'AU-201')?.reason).toBe(
+      'the balance was already unexplained after AU-103',
+    )
+    expect(findings[0]?.followers.map(({ id }) => id)).toContain('AU-991')
+  })
+})
+
+describe('the call to paste and the impact', () => {
+  const failureOf = async (fault: FaultName, id: string, currency?: string) => {
+    const only = id === 'AU-104' ? ['AU-101', id] : [id]
+    const { results } = await auditOf(fault, currency, only)
+    const { failure, exchanges } = results.find(result => result.id === id) as AuditResult
+    return { ...failure, label: exchanges[failure?.exchangeIndex ?? -1]?.label }
+  }
+
+  it('are of the late placebet, not of the reading that saw it', async () => {
+    expect(await failureOf('no-tombstone', 'AU-301')).toMatchObject({
+      kind: 'balance',
+      difference: '-1.71',
+      label: 'placebet after its rollback',
+      impact: expect.stringMatching(/^The player has 1\.71 EUR too little\. The player loses the stake/),
+    })
+  })
+
+  it('are of a refused placebet that debits', async () => {
+    const failure = await failureOf('refusal-debits', 'AU-102')
+    expect(failure).toMatchObject({ kind: 'balance', difference: '-100.01' })
+    expect(failure.label).toMatch(/^placebet .* of 100\.01$/)
+    // The text of the case warns of bets without funds, which is another fault.
+    expect(failure.impact).toBe('The player has 100.01 EUR too little.')
+  })
+
+  it('are of a rollback that credits nothing', async () => {
+    const failure = await failureOf('rollback-pays-nothing', 'AU-104')
+    expect(failure.label).toMatch(/^rollbackbet /)
+    expect(failure.impact).toMatch(/^The player has [\d.]+ EUR too little\. The player pays for bets/)
+  })
+
+  it('are of one of the copies of a race', async () => {
+    const failure = await failureOf('race-retry', 'AU-203')
+    expect(failure.label).toMatch(/^copy \d+ of one placebet/)
+  })
+
+  it('tell a wrong answer from a wrong balance', async () => {
+    const failure = await failureOf('retry-answers-old-balance', 'AU-202')
+    expect(failure).toMatchObject({ kind: 'shown balance', difference: null })
+    expect(failure.impact).toBe(
+      'No money moves: the balance is right. But the answer shows another one than the current balance, and so does the sportsbook.',
+    )
+  })
+
+  it('say what was debited by a success where a refusal was due', async () => {
+    const failure = await failureOf('funds-not-checked', 'AU-102')
+    expect(failure).toMatchObject({ kind: 'accepted', difference: null })
+    expect(failure.impact).toBe(
+      'A success where a refusal was due: 100.01 EUR were debited. Players bet money that they do not have, and the operator pays the winnings.',
+    )
+  })
+
+  it('do not warn of free bets where bets are refused', async () => {
+    const failure = await failureOf('dinar-with-two-decimals', 'AU-101', 'KWD')
+    expect(failure.impact).toBe(
+      'A refusal (400) where a success was due: the sportsbook shows the player that the bet was refused.',
+    )
+  })
+})
+
+describe('the call that changed the balance', () => {
+  const call = (
+    label: string,
+    balance: string | null,
+    answeredAtMs = 1,
+    path = '/placebet',
+    isReading = false,
+  ): AuditExchange => ({
+    ...(isReading ? { isReading } : {}),
+    ...{ label, sentAtMs: 0, answeredAtMs, method: 'POST', path, body: '{}', curl: 'curl' },
+    ...{ status: 200, answer: '{}', balance, error: null, omitted: 0 },
+  })
+  const found = (exchanges: AuditExchange[], difference: string, rightUntil = -1) =>
+    exchanges[
+      callThatChanged(
+        exchanges,
+        parseDecimal('100') ?? zero,
+        rightUntil,
+        exchanges.length - 1,
+        parseDecimal(difference) ?? zero,
+      )
+    ]?.label
+  const reading = (balance: string) => call('a reading', balance, 9, '/rollbackbet', true)
+
+  it('is the last one in the wrong direction', () => {
+    const exchanges = [call('a', '98'), call('b', '96', 2), call('c', '98', 3), reading('98')]
+    expect(found(exchanges, '-2')).toBe('b')
+    expect(found(exchanges, '2')).toBe('c')
+  })
+
+  it('is the call without a balance before a reading that shows the change', () => {
+    expect(found([call('a', '98'), call('refused', null, 2), reading('96')], '-2')).toBe('refused')
+  })
+
+  it('is the call that should have changed it, if none did', () => {
+    expect(found([call('a', '98'), call('b', '98', 2), reading('98')], '2', 0)).toBe('b')
+  })
+
+  it('is none of those after which the balance was right', () => {
+    expect(found([call('a', '98'), call('b', '98', 2), reading('98')], '-2', 0)).toBe('b')
+  })
+
+  it('is found in the order of the answers, and not the smallest bet of a reading', () => {
+    const bet = call('its smallest bet', '95.99', 8, '/placebet', true)
+    expect(found([call('late', '96', 7), call('early', '98', 2), bet, reading('96')], '-2')).toBe('late')
+  })
+})
+
+describe('the tables', () => {
+  const ids = new Set(auditCases.map(({ id }) => id))
+
+  it('name existing cases, and no case follows itself', () => {
+    const named = causes.flatMap(({ shownBy, explains }) => [shownBy, ...explains])
+    const described = Object.values(describedIn).flatMap(numbers => [...numbers])
+    expect([...named, ...described].filter(number => !ids.has(`AU-${number}`))).toEqual([])
+    expect(causes.filter(({ shownBy, explains }) => explains.includes(shownBy))).toEqual([])
+  })
+
+  it('say of every MUST which failures its text describes', () => {
+    const described = new Set(Object.values(describedIn).flatMap(numbers => [...numbers]))
+    const missing = cases.filter(
+      ({ id, level, describes }) =>
+        level === 'MUST' && describes === undefined && !described.has(id.replace('AU-', '')),
+    )
+    // Failures that a case describes in its own words are always described.
+    expect(missing.map(({ id }) => id)).toEqual(['AU-401'])
+  })
+
+  it('make an impact for every kind of failure', () => {
+    const item = { id: 'AU-101', impact: 'Free bets.' }
+    const kinds = [
+      'shown balance',
+      'accepted',
+      'refused',
+      'other refusal',
+      'fault',
+      'no answer',
+      'form',
+    ] as const
+    for (const kind of kinds)
+      expect(impactOf(item, kind, undefined, null, String)).toMatch(/^[A-Z].{30}.*\.$/)
+    expect(impactOf(item, 'other', undefined, null, String)).toBe('Free bets.')
+    expect(impactOf(item, 'refused', undefined, null, String)).not.toContain('Free bets')
+  })
+})

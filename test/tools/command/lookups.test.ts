@@ -1,0 +1,257 @@
+/** The commands bet, transaction and player: the built command as a separate process, on real databases. */
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { handlePlaceBet, recordSettlement } from '../../../src/index.js'
+import { type Opened, testedDatabases } from '../../lookups/databases.js'
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+const command = join(root, 'dist/command.cjs')
+const folder = mkdtempSync(join(tmpdir(), 'bet-wallet-lookups-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+interface Ran {
+  code: number | null
+  out: string
+  error: string
+}
+
+/** Runs the command until it ends, in the repository, where the drivers are installed. */
+function run(
+  words: readonly string[],
+  { cwd = root, url = '' }: { cwd?: string; url?: string } = {},
+): Promise<Ran> {
+  const child = spawn(process.execPath, [command, ...words], {
+    cwd,
+    env: { ...process.env, NODE_OPTIONS: '', BET_WALLET_DATABASE_URL: url },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const printed = { out: '', error: '' }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    printed.out += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    printed.error += text
+  })
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', code => resolve({ code, ...printed }))
+  })
+}
+
+const times = /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}/g
+
+it('is built', () => {
+  expect(existsSync(command), 'run `npm test`, which builds first').toBe(true)
+})
+
+const servers = testedDatabases.filter(({ name }) => name !== 'PGlite')
+
+describe.each(servers)('on $name', ({ name, skipped, open }) => {
+  describe.skipIf(skipped !== null)(skipped === null ? name : `${name} (skipped: ${skipped})`, () => {
+    let wallet: Opened
+    let url = ''
+    /** The schema is the default on PostgreSQL, and the test's own on MariaDB. */
+    let options: string[] = []
+    beforeAll(async () => {
+      wallet = await open({ ownPlayersTable: true })
+      url = wallet.url ?? ''
+      options = ['--schema', wallet.schema]
+      const common = {
+        playerId: 'anna',
+        betId: 'b-123',
+        currency: 'EUR',
+        transactionDate: '2026-11-22T10:00:00Z',
+      }
+      const bet = { ...common, sessionId: 's', odds: '2', betType: 'SINGLE', amount: '30' }
+      await handlePlaceBet(wallet.store, { ...bet, transactionId: 't-1' })
+      await handlePlaceBet(wallet.store, { ...bet, transactionId: 't-2' })
+      await recordSettlement(wallet.store, {
+        ...common,
+        transactionId: 's-1',
+        type: 'BET_PAID',
+        amount: '75',
+      })
+    })
+    afterAll(() => wallet?.close())
+
+    it('tells a bet, with the players table that the migration has registered', async () => {
+      const { code, out, error } = await run(['bet', 'b-123', '--database-url', url, ...options])
+      expect(error).toBe('')
+      expect(out.replace(times, 'TIME').split('\n').slice(0, 9)).toEqual([
+        'Bet b-123 of player anna',
+        'Taken once, for 30.00 EUR; settled: 75.00 EUR credited as BET_PAID; 1 other placebet was refused and debited nothing.',
+        '',
+        'Recorded (UTC)           Call                 Transaction  Change  Balance after  Decision',
+        'TIME  placebet             t-1          -30.00          70.00  accepted: a new bet, and the funds sufficed (spec 4.1)',
+        'TIME  placebet             t-2            0.00          70.00  refused INVALID_BET: one bet, one placebet: the betId belongs to t-1; nothing was debited (D10)',
+        'TIME  settlement BET_PAID  s-1          +75.00         145.00  accepted: credited as BET_PAID (D17)',
+        '',
+        'Now:   PLACED, stake 30.00 EUR, revision 2',
+      ])
+      expect(code).toBe(0)
+    })
+
+    it('prints JSON, and reads the URL from the environment', async () => {
+      const { code, out } = await run(['bet', 'b-123', '--json', ...options], { url })
+      expect(code).toBe(0)
+      expect(JSON.parse(out)).toMatchObject({
+        ...{ betId: 'b-123', bet: { stake: '30' }, verdict: expect.stringMatching(/^Taken once/) },
+        transactions: [{ transactionId: 't-1', rule: 'spec 4.1', balanceAfter: '70' }, {}, {}],
+      })
+    })
+
+    it('shows a transaction and a player', async () => {
+      const transaction = await run(['transaction', 's-1', ...options], { url })
+      expect(transaction.out.replace(times, 'TIME').split('\n')).toEqual([
+        'Transaction s-1',
+        '',
+        expect.stringMatching(
+          /^Recorded \(UTC\) +Call +Player +Bet +Amount +Change +Balance after +Wallet id +Decision$/,
+        ),
+        expect.stringMatching(
+          /^TIME {2}settlement BET_PAID {2}anna +b-123 +75\.00 EUR +\+75\.00 +145\.00 +\d+ +accepted$/,
+        ),
+        '',
+      ])
+      const player = await run(['player', 'anna', '--limit', '1', '--from', '2020-01-01', ...options], {
+        url,
+      })
+      expect(player.error).toBe('')
+      expect(player.out).toMatch(/^Player anna has 145\.00 EUR now\n\n/)
+      expect(player.out).toMatch(/settlement BET_PAID {2}s-1 .*\+75\.00 +145\.00 {2}accepted\n/)
+      expect(player.out).toMatch(/\nb-123 {2}PLACED {2}30\.00 EUR {2}75\.00 EUR BET_PAID/)
+      const [, cursor = ''] = /Older transactions: --cursor (\S+)/.exec(player.out) ?? []
+      const older = await run(['player', 'anna', '--cursor', cursor, ...options], { url })
+      expect(older.out).toMatch(/placebet {2}t-2 .*\n.*placebet {2}t-1 /)
+      expect(older.out).not.toMatch(/s-1|--cursor/)
+    })
+
+    it.each([
+      [
+        ['bet', 'b-9'],
+        /^Bet b-9 is unknown: .*\(D24\)\.\nA placebet leaves no record if it did not arrive.*\n.*before the cut-over is known only if it was imported \(D27\)/,
+      ],
+      [['transaction', 't-9'], /^Transaction t-9 is unknown: no operation has recorded this id/],
+      [['player', 'nobody'], /^Player nobody is unknown/],
+    ])('says what an unknown id means, with exit code 1: %j', async (words, message) => {
+      const { code, out, error } = await run([...words, ...options], { url })
+      expect([code, out]).toEqual([1, ''])
+      expect(error).toMatch(message)
+    })
+
+    it('says that the schema was not migrated', async () => {
+      const { code, error } = await run(['bet', 'b-123', '--schema', 'elsewhere'], { url })
+      expect(code).toBe(2)
+      expect(error).toMatch(/^Cannot look up: The schema elsewhere has no tables of bet-wallet: .*\n$/)
+    })
+
+    it('says that the password is wrong, and never prints the URL', async () => {
+      const wrong = url.replace(/:[^:@/]+@/, ':wrong-secret@')
+      const { code, error } = await run(['bet', 'b-123', ...options], { url: wrong })
+      expect(code).toBe(2)
+      expect(error).toMatch(/^Cannot look up: The database rejects this client: .*(?:password|denied).*\n$/i)
+      expect(error).not.toMatch(/secret/)
+    })
+
+    it('says that no server listens', async () => {
+      const nobody = url.replace(/@[^/]+\//, '@127.0.0.1:9/')
+      const { code, error } = await run(['bet', 'b-123', ...options], { url: nobody })
+      expect(code).toBe(2)
+      expect(error).toMatch(/^Cannot look up: The database is unavailable: .*ECONNREFUSED.*\n$/)
+    })
+
+    it('says that the driver is missing, and what to do', async () => {
+      const { code, error } = await run(['bet', 'b-123', ...options], { url, cwd: folder })
+      expect(code).toBe(2)
+      expect(error).toMatch(
+        /^The driver (?:pg|mysql2) is not installed in .*: npm install (?:pg|mysql2)\. Or .*--config\.\n$/,
+      )
+    })
+
+    it('needs the index, or --scan', async () => {
+      const bare = await open({ lookupIndexes: false })
+      try {
+        const words = ['player', 'anna', '--schema', bare.schema]
+        const { code, error } = await run(words, { url: bare.url ?? '' })
+        expect(code).toBe(2)
+        expect(error).toMatch(
+          /^Cannot look up: .* has no index on \(player_id, recorded_at\).*\(here: --scan\)\n$/,
+        )
+        expect((await run([...words, '--scan'], { url: bare.url ?? '' })).code).toBe(0)
+      } finally {
+        await bare.close()
+      }
+    })
+  })
+})
+
+describe('a config file', () => {
+  const file = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text)
+    return join(folder, name)
+  }
+  const lookups = `{
+    bet: async betId => betId === 'b-1' ? { betId, bet: null, transactions: [] } : null,
+    transaction: async () => [], player: async () => null, transactions: async function* () {},
+  }`
+
+  it('makes the look-ups, is closed, and a pool that it left open does not keep the process', async () => {
+    const config = file(
+      'config.mjs',
+      `setInterval(() => {}, 1000)
+      export const lookups = ${lookups}
+      export const close = () => console.log('closed')`,
+    )
+    const { code, out } = await run(['bet', 'b-1', '--config', config])
+    expect(out).toMatch(/closed\nBet b-1 of player|Never taken/)
+    expect(code).toBe(0)
+    expect((await run(['bet', 'b-2', '--config', config])).code).toBe(1)
+  })
+
+  it.each([
+    ['missing', () => join(folder, 'missing.mjs'), /missing\.mjs cannot be loaded/],
+    [
+      'broken',
+      () => file('broken.mjs', 'throw new Error("no pool")'),
+      /broken\.mjs cannot be loaded: no pool/,
+    ],
+    [
+      'without look-ups',
+      () => file('empty.mjs', 'export const store = {}'),
+      /empty\.mjs must export lookups/,
+    ],
+  ])('that is %s is named', async (_, path, problem) => {
+    const { code, error } = await run(['bet', 'b-1', '--config', path()])
+    expect(code).toBe(2)
+    expect(error).toMatch(problem)
+  })
+})
+
+it.each([
+  [['bet'], /The id of the bet is missing/],
+  [['bet', 'b', '1'], /Only one id is allowed; unexpected: 1/],
+  [['bet', 'b-1'], /The database is missing: --database-url/],
+  [
+    ['bet', 'b-1', '--database-url', 'http://user:secret@host/'],
+    /must begin with postgres:\/\/ or mysql:\/\//,
+  ],
+  [['bet', 'b-1', '--config', 'a.mjs', '--schema', 'x'], /--config excludes/],
+  [['player', 'anna', '--from', 'yesterday'], /--from must be a time in UTC/],
+  [['player', 'anna', '--limit', 'x'], /--limit must be a whole number/],
+])('explains wrong usage: %j', async (words, problem) => {
+  const { code, error } = await run(words)
+  expect(code).toBe(2)
+  expect(error).toMatch(problem)
+  expect(error).not.toMatch(/secret|\n {4}at /)
+})
+
+it.each(['bet', 'transaction', 'player'])('prints help for %s', async word => {
+  const { code, out } = await run([word, '--help'])
+  expect(code).toBe(0)
+  expect(out).toMatch(/--database-url/)
+  expect(out.split('\n').every(line => line.length <= 100)).toBe(true)
+})
