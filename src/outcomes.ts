@@ -53,6 +53,28 @@ export type WalletOutcome =
     }
   | { ok: false; replayed: boolean; errorCode: ErrorCode | (string & {}); description: string }
 
+/**
+ * The final refusals of the rules, as they are recorded. A record has no reason: lookups tell refusals apart by these
+ * values, and any other refusal of a placebet is the operator's. So they must not change.
+ */
+export const finalRefusals = {
+  betIdUsed: { errorCode: 'INVALID_BET', description: 'betId: already used by another transaction' },
+  betRolledBack: { errorCode: 'INVALID_BET', description: 'betId: the bet was rolled back' },
+  currencyMismatch: {
+    errorCode: 'INVALID_CURRENCY',
+    description: "currency: differs from the player's currency",
+  },
+  insufficientFunds: { errorCode: 'INSUFFICIENT_FUNDS', description: 'amount: insufficient funds' },
+  clawbackUncollected: {
+    errorCode: 'INSUFFICIENT_FUNDS',
+    description: 'betId: insufficient funds to reverse the settlement',
+  },
+  clawbacksDisabled: {
+    errorCode: 'INSUFFICIENT_FUNDS',
+    description: 'betId: the amount of the settlement cannot be deducted',
+  },
+} as const
+
 /** The reason of an outcome, finer than its error code: for logs and metrics. */
 export type OutcomeReason =
   | 'ACCEPTED'

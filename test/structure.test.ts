@@ -24,7 +24,7 @@ const layersUpTo = (module: string) =>
 const mayImport: Record<string, readonly string[]> = {
   ...Object.fromEntries(layers.flat().map(module => [module, layersUpTo(module)])),
   batches: ['errors', 'diagnostics', 'option-checks'],
-  lookups: ['money', 'store', 'currencies', 'option-checks'],
+  lookups: ['money', 'store', 'currencies', 'outcomes', 'option-checks'],
   stores: ['money', 'store', 'diagnostics', 'option-checks', 'timeout', 'batches', 'lookups'],
   index: layersUpTo('handlers'),
   testing: layersUpTo('handlers'),

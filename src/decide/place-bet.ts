@@ -1,5 +1,6 @@
 /** `/placebet`: debits a stake (spec 4.1). */
 import { compare, isZero, negate } from '../money.js'
+import { finalRefusals } from '../outcomes.js'
 import type { PlaceBetRequest } from '../requests.js'
 import type { WalletSnapshot } from '../store.js'
 import { accept, type Decision, type Rule, refuseAndRecord, transactionOf } from './decision.js'
@@ -17,34 +18,22 @@ export function decidePlaceBet(request: PlaceBetRequest, snapshot: WalletSnapsho
   if (bet !== null) {
     // The betId was used by another player (D15), by a rollback that overtook this bet (D11), or by a bet
     // (D10).
-    const refusal = (description: string) => ({ errorCode: 'INVALID_BET', description })
-    const used = refusal('betId: already used by another transaction')
+    const { betIdUsed, betRolledBack } = finalRefusals
     if (bet.playerId !== player.playerId) {
-      return refuseAndRecord(request, transaction, 'BET_OF_ANOTHER_PLAYER', used)
+      return refuseAndRecord(request, transaction, 'BET_OF_ANOTHER_PLAYER', betIdUsed)
     }
     if (bet.status === 'ROLLED_BACK') {
-      return refuseAndRecord(
-        request,
-        transaction,
-        'BET_ROLLED_BACK',
-        refusal('betId: the bet was rolled back'),
-      )
+      return refuseAndRecord(request, transaction, 'BET_ROLLED_BACK', betRolledBack)
     }
-    return refuseAndRecord(request, transaction, 'BET_ALREADY_EXISTS', used)
+    return refuseAndRecord(request, transaction, 'BET_ALREADY_EXISTS', betIdUsed)
   }
 
   if (request.currency !== player.currency) {
-    return refuseAndRecord(request, transaction, 'CURRENCY_MISMATCH', {
-      errorCode: 'INVALID_CURRENCY',
-      description: "currency: differs from the player's currency",
-    })
+    return refuseAndRecord(request, transaction, 'CURRENCY_MISMATCH', finalRefusals.currencyMismatch)
   }
 
   if (!isZero(request.amount) && compare(player.balance, request.amount) < 0) {
-    return refuseAndRecord(request, transaction, 'INSUFFICIENT_FUNDS', {
-      errorCode: 'INSUFFICIENT_FUNDS',
-      description: 'amount: insufficient funds',
-    })
+    return refuseAndRecord(request, transaction, 'INSUFFICIENT_FUNDS', finalRefusals.insufficientFunds)
   }
 
   return accept(request, transaction, player, {

@@ -1,5 +1,6 @@
 /** `/unsettlement`: the clawback of a wrong settlement (spec 4.2). */
 import { add, compare, isZero, negate } from '../money.js'
+import { finalRefusals } from '../outcomes.js'
 import type { UnsettlementRequest } from '../requests.js'
 import type { SettlementType, WalletSnapshot } from '../store.js'
 import {
@@ -56,12 +57,7 @@ export function decideUnsettlement(
       request,
       transaction,
       rules.clawbacks ? 'INSUFFICIENT_FUNDS' : 'CLAWBACKS_DISABLED',
-      {
-        errorCode: 'INSUFFICIENT_FUNDS',
-        description: rules.clawbacks
-          ? 'betId: insufficient funds to reverse the settlement'
-          : 'betId: the amount of the settlement cannot be deducted',
-      },
+      rules.clawbacks ? finalRefusals.clawbackUncollected : finalRefusals.clawbacksDisabled,
       withCredit(bet, credited, { live: null, reversed, owed: add(owed, live) }),
     )
   }

@@ -1,5 +1,6 @@
 /** Why a recorded transaction was decided as it was: the rule, in words. */
 import { isZero } from '../money.js'
+import { finalRefusals } from '../outcomes.js'
 import { money } from './money-text.js'
 import type { BetHistory, RecordedTransaction } from './records.js'
 
@@ -75,19 +76,17 @@ function refusedBet(
   { placed: first, isTombstone, isRolledBack }: Before,
   { bet }: BetHistory,
 ): Explanation {
-  const { errorCode = '', description = '' } = refusal ?? {}
-  if (errorCode === 'INSUFFICIENT_FUNDS')
+  if (isRefusal(refusal, finalRefusals.insufficientFunds))
     return {
       rule: 'D6',
       why: `the balance was lower than the stake of ${money(amount ?? '', currency)}; final, nothing was debited`,
     }
-  if (errorCode === 'INVALID_CURRENCY')
+  if (isRefusal(refusal, finalRefusals.currencyMismatch))
     return { rule: 'D23', why: `${currency} is not the currency of the player; final, nothing was debited` }
-  // The library's own descriptions; a rule of the operator may answer INVALID_BET too.
-  if (errorCode !== 'INVALID_BET' || !description.startsWith('betId: '))
+  if (!isRefusal(refusal, finalRefusals.betIdUsed) && !isRefusal(refusal, finalRefusals.betRolledBack))
     return {
       rule: 'D6',
-      why: `refused by a rule of the operator: ${description}; final, nothing was debited`,
+      why: `refused by a rule of the operator: ${refusal?.description}; final, nothing was debited`,
     }
   if (bet !== null && bet.playerId !== playerId)
     return { rule: 'D15', why: 'the betId belongs to a bet of another player; nothing was debited' }
@@ -98,6 +97,12 @@ function refusedBet(
   const which = first === null ? 'another transaction' : first.transactionId
   return { rule: 'D10', why: `one bet, one placebet: the betId belongs to ${which}; nothing was debited` }
 }
+
+/** By code and description: a rule of the operator may refuse with the same code. */
+const isRefusal = (refusal: Recorded, known: NonNullable<Recorded>) =>
+  refusal?.errorCode === known.errorCode && refusal.description === known.description
+
+type Recorded = RecordedTransaction['refusal']
 
 const creditOf = (type: string | null) => (type === 'UNVOIDED' ? 'VOIDED' : 'BET_PAID')
 
@@ -110,7 +115,7 @@ const reversed = ({ delta, type }: RecordedTransaction): Explanation => ({
 
 function uncollected({ refusal, type }: RecordedTransaction): Explanation {
   const owed = `the ${creditOf(type)} credit stays with the player and is owed to the platform; final`
-  return refusal?.description === 'betId: the amount of the settlement cannot be deducted'
+  return isRefusal(refusal, finalRefusals.clawbacksDisabled)
     ? { rule: 'D20', why: `clawbacks were not possible: ${owed} (D7)` }
     : { rule: 'D7', why: `the funds did not cover the clawback: ${owed}` }
 }

@@ -1,5 +1,8 @@
 /** The life of a bet in words: a rule for each call, and a verdict that claims only what is recorded. */
 import { describe, expect, it } from 'vitest'
+import type { Decision } from '../../src/decide/decision.js'
+import { decidePlaceBet } from '../../src/decide/place-bet.js'
+import { decideUnsettlement } from '../../src/decide/unsettlement.js'
 import {
   type BetHistory,
   formatBet,
@@ -8,6 +11,7 @@ import {
   type RecordedTransaction,
   tellBet,
 } from '../../src/lookups/index.js'
+import type { WalletSnapshot } from '../../src/store.js'
 
 let minute = 0
 
@@ -32,8 +36,38 @@ const of = (operation: RecordedTransaction['operation'], fields: Partial<Recorde
 const settlement = (amount: string, type = 'BET_PAID') =>
   of('settlement', { amount, delta: amount, currency: 'EUR', type })
 
-const refused = (errorCode: string, description: string, fields: Partial<RecordedTransaction> = {}) =>
-  transaction({ transactionId: 't-2', delta: '0', refusal: { errorCode, description }, ...fields })
+type Refusal = NonNullable<RecordedTransaction['refusal']>
+
+const refused = (refusal: Refusal, fields: Partial<RecordedTransaction> = {}) =>
+  transaction({ transactionId: 't-2', delta: '0', refusal, ...fields })
+
+/** The refusals that the rules themselves record. */
+const request = {
+  ...{ transactionId: 't-2', playerId: 'anna', betId: 'b-1', transactionDate: '2026-11-22T10:00:00.000Z' },
+  ...{
+    amount: '30',
+    currency: 'EUR',
+    type: 'UNSCORED' as const,
+    sessionId: 's',
+    odds: '2',
+    betType: 'SINGLE',
+  },
+}
+const snapshot = (fields: Partial<WalletSnapshot>): WalletSnapshot => ({
+  ...{ player: { playerId: 'anna', balance: '1', currency: 'EUR' }, bet: null, transaction: null },
+  ...fields,
+})
+const refusalOf = ({ changes }: Decision) => changes?.transaction.refusal as Refusal
+const placed = { ...request, stake: '30', status: 'PLACED' as const, revision: 1 }
+const paid = snapshot({ bet: { ...placed, credits: { BET_PAID: { live: '75', reversed: '0', owed: '0' } } } })
+const used = refusalOf(decidePlaceBet(request, snapshot({ bet: { ...placed, credits: {} } })))
+const lateBet = refusalOf(
+  decidePlaceBet(request, snapshot({ bet: { ...placed, credits: {}, status: 'ROLLED_BACK' } })),
+)
+const noFunds = refusalOf(decidePlaceBet(request, snapshot({})))
+const otherCurrency = refusalOf(decidePlaceBet({ ...request, currency: 'USD' }, snapshot({})))
+const noFundsToReverse = refusalOf(decideUnsettlement(request, paid, { clawbacks: true }))
+const noClawbacks = refusalOf(decideUnsettlement(request, paid, { clawbacks: false }))
 
 const bet = (fields: Partial<RecordedBet> = {}): RecordedBet => ({
   ...{ betId: 'b-1', playerId: 'anna', currency: 'EUR', stake: '30', status: 'PLACED', credits: {} },
@@ -46,13 +80,12 @@ const history = (record: RecordedBet | null, ...transactions: RecordedTransactio
 })
 
 const tombstone = bet({ status: 'ROLLED_BACK', stake: '0' })
-const used = 'betId: already used by another transaction'
 
 describe('the verdict', () => {
   it.each<[BetHistory, string]>([
     [history(bet(), transaction()), 'Taken once, for 30.00 EUR; not settled.'],
     [
-      history(bet(), transaction(), refused('INVALID_BET', used), refused('INVALID_BET', used)),
+      history(bet(), transaction(), refused(used), refused(used)),
       'Taken once, for 30.00 EUR; not settled; 2 other placebets were refused and debited nothing.',
     ],
     [
@@ -60,15 +93,19 @@ describe('the verdict', () => {
       'Taken once, for 30.00 EUR; rolled back, the stake was returned.',
     ],
     [
-      history(tombstone, of('rollbackbet', {}), refused('INVALID_BET', 'betId: the bet was rolled back')),
+      history(tombstone, of('rollbackbet', {}), refused(lateBet)),
       'Never taken: its rollback came first, so nothing was debited; 1 later placebet was refused and debited nothing.',
     ],
     [
-      history(null, refused('INSUFFICIENT_FUNDS', 'amount: insufficient funds')),
+      history(null, refused(noFunds)),
       'Never taken: its placebet was refused (INSUFFICIENT_FUNDS) and debited nothing.',
     ],
     [
-      history(null, refused('A', 'x'), refused('B', 'y', { transactionId: 't-3' })),
+      history(
+        null,
+        refused({ errorCode: 'A', description: 'x' }),
+        refused({ errorCode: 'B', description: 'y' }, { transactionId: 't-3' }),
+      ),
       'Never taken: each of its 2 placebets was refused (A, B) and debited nothing.',
     ],
     [
@@ -83,7 +120,7 @@ describe('the verdict', () => {
       history(
         bet({ credits: { BET_PAID: { live: null, reversed: '0', owed: '75' } } }),
         ...[transaction(), settlement('75')],
-        of('unsettlement', { refusal: { errorCode: 'INSUFFICIENT_FUNDS', description: 'x' } }),
+        of('unsettlement', { refusal: noFundsToReverse }),
       ),
       'Taken once, for 30.00 EUR; not settled any more: 75.00 EUR of BET_PAID uncollected, owed to the platform.',
     ],
@@ -101,27 +138,17 @@ describe('the rule of each call', () => {
   const before = transaction()
   it.each<[string, BetHistory, string, RegExp]>([
     ['an accepted bet', history(bet(), before), 'spec 4.1', /new bet, and the funds sufficed/],
-    [
-      'no funds',
-      history(null, refused('INSUFFICIENT_FUNDS', 'amount: x')),
-      'D6',
-      /lower than the stake of 30\.00 EUR/,
-    ],
-    [
-      'currency',
-      history(null, refused('INVALID_CURRENCY', 'currency: x')),
-      'D23',
-      /^EUR is not the currency of the player/,
-    ],
-    ['a used betId', history(bet(), before, refused('INVALID_BET', used)), 'D10', /belongs to t-1/],
+    ['no funds', history(null, refused(noFunds)), 'D6', /lower than the stake of 30\.00 EUR/],
+    ['currency', history(null, refused(otherCurrency)), 'D23', /^EUR is not the currency of the player/],
+    ['a used betId', history(bet(), before, refused(used)), 'D10', /belongs to t-1/],
     [
       'another player',
-      history(bet(), before, refused('INVALID_BET', used, { playerId: 'kenji' })),
+      history(bet(), before, refused(used, { playerId: 'kenji' })),
       ...(['D15', /of another player/] as const),
     ],
     [
       'a late bet',
-      history(tombstone, of('rollbackbet', {}), refused('INVALID_BET', 'betId: the bet was rolled back')),
+      history(tombstone, of('rollbackbet', {}), refused(lateBet)),
       ...(['D11', /tombstone/] as const),
     ],
     [
@@ -129,21 +156,26 @@ describe('the rule of each call', () => {
       history(
         bet({ status: 'ROLLED_BACK' }),
         ...[before, of('rollbackbet', { delta: '30' })],
-        refused('INVALID_BET', 'betId: the bet was rolled back'),
+        refused(lateBet),
       ),
       ...(['D10', /was rolled back/] as const),
     ],
     [
       'the operator',
-      history(null, refused('LIMIT_REACHED', 'the limit')),
+      history(null, refused({ errorCode: 'LIMIT_REACHED', description: 'the limit' })),
       'D6',
       /rule of the operator: the limit/,
     ],
     [
       'a rule with a code of ours',
-      history(null, refused('INVALID_BET', 'no cash-outs')),
+      history(null, refused({ errorCode: 'INVALID_BET', description: 'no cash-outs' })),
       'D6',
       /no cash-outs/,
+    ],
+    [
+      'the same code by a rule of the operator',
+      history(null, refused({ errorCode: 'INSUFFICIENT_FUNDS', description: 'amount: above the limit' })),
+      ...(['D6', /rule of the operator: amount: above the limit/] as const),
     ],
     ['a settlement', history(bet(), before, settlement('5', 'VOIDED')), 'D17', /credited as VOIDED/],
     ['a clawback', history(bet(), before, of('unsettlement', { delta: '-5' })), 'D18', /whole live BET_PAID/],
@@ -154,27 +186,12 @@ describe('the rule of each call', () => {
     ],
     [
       'uncollected',
-      history(
-        bet(),
-        before,
-        of('unsettlement', {
-          refusal: { errorCode: 'INSUFFICIENT_FUNDS', description: 'betId: insufficient funds' },
-        }),
-      ),
+      history(bet(), before, of('unsettlement', { refusal: noFundsToReverse })),
       ...(['D7', /owed to the platform/] as const),
     ],
     [
       'no clawbacks',
-      history(
-        bet(),
-        before,
-        of('unsettlement', {
-          refusal: {
-            errorCode: 'INSUFFICIENT_FUNDS',
-            description: 'betId: the amount of the settlement cannot be deducted',
-          },
-        }),
-      ),
+      history(bet(), before, of('unsettlement', { refusal: noClawbacks })),
       ...(['D20', /owed to the platform/] as const),
     ],
     [
@@ -240,7 +257,7 @@ describe('what the records do not explain', () => {
     const note =
       'If the stake was debited before the cut-over, the bet was not imported (D27): its rollback found no bet, and returned nothing.'
     expect(notesOf(history(tombstone, of('rollbackbet', {})))).toEqual([note])
-    const late = refused('INVALID_BET', 'betId: the bet was rolled back')
+    const late = refused(lateBet)
     expect(notesOf(history(tombstone, of('rollbackbet', {}), late))).toEqual([])
   })
 
@@ -261,7 +278,7 @@ describe('what the records do not explain', () => {
 })
 
 it('prints the balance of another currency than that of the call as it is', () => {
-  const found = refused('INVALID_CURRENCY', 'currency: x', { playerId: 'kenji', balanceAfter: '5000' })
+  const found = refused(otherCurrency, { playerId: 'kenji', balanceAfter: '5000' })
   expect(formatBet(tellBet(history(null, found)))).toMatch(/ 0\.00 +5000 {2}refused INVALID_CURRENCY/)
 })
 
@@ -277,7 +294,7 @@ describe('a player', () => {
   it('has a column for what other code changed between two transactions', () => {
     const found = page(
       transaction({ balanceAfter: '70' }),
-      refused('INSUFFICIENT_FUNDS', 'amount: insufficient funds', { balanceAfter: '70' }),
+      refused(noFunds, { balanceAfter: '70' }),
       transaction({ transactionId: 't-3', balanceAfter: '20' }),
       transaction({ transactionId: 't-4', balanceAfter: null }),
       transaction({ transactionId: 't-5', balanceAfter: '1' }),
@@ -335,7 +352,7 @@ it('is printed as a table', () => {
     history(
       credited,
       transaction(),
-      refused('INVALID_BET', used, { playerId: 'kenji', balanceAfter: null }),
+      refused(used, { playerId: 'kenji', balanceAfter: null }),
       of('settlement', { amount: '75', delta: '75', type: 'BET_PAID', balanceAfter: '145' }),
     ),
   )
