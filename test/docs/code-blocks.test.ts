@@ -14,7 +14,7 @@ import { createPostgresStore, migratePostgres, type PostgresTables } from '../..
 import { noMariadb } from '../mariadb/installation.js'
 import { startMariadb } from '../mariadb/server.js'
 import { commandFile, excerptLike, runSample, samplesOf, withoutNumbers } from './commands.js'
-import { codeBlocksOf, readPages, root } from './pages.js'
+import { type CodeBlock, codeBlocksOf, readPage, readPages, root, sectionOf } from './pages.js'
 import { folder, type Ran, run, runProgram, startAll, writePrograms } from './programs.js'
 
 /** A test of its own runs its blocks as one story: first-hour.test.ts. */
@@ -23,13 +23,15 @@ const played = 'docs/first-hour.md'
 const pages = readPages().filter(({ path }) => path !== played)
 const blocks = pages.flatMap(codeBlocksOf)
 /** The blocks of these pages import drivers: test/drivers and test/stacks run them. */
-const pagesOfDrivers = ['docs/drivers.md', 'docs/drivers-mysql.md', 'docs/migrations.md', 'docs/stacks.md']
+const pagesOfDrivers = ['docs/drivers.md', 'docs/stacks.md']
 const programs = writePrograms(pages.filter(({ path }) => !pagesOfDrivers.includes(path)))
 const samples = samplesOf(pages)
 
 /** Their commands and statements are run by test/programs/incidents, on servers that they restore, lock and fill. */
-const isRunElsewhere = ({ page }: { page: string }) =>
-  ['docs/runbook.md', 'docs/runbook-database.md', 'docs/restore.md'].includes(page)
+const restored = ['Restore PostgreSQL', 'Restore MariaDB', 'After a restore'].flatMap(heading =>
+  codeBlocksOf(sectionOf(readPage('docs/operations.md'), heading)).map(({ code }) => code),
+)
+const isRunElsewhere = ({ page, code }: CodeBlock) => page === 'docs/runbook.md' || restored.includes(code)
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 

@@ -113,7 +113,7 @@ describe('docs/observability.md', () => {
 
 test('the pages name the numbers of cases that there are', () => {
   const kit = walletStoreCases({ open: () => ({ store: {} as never }) }).length
-  for (const path of ['README.md', 'docs/audit.md', 'docs/testing.md']) {
+  for (const path of ['README.md', 'docs/audit.md', 'docs/benchmarks.md']) {
     const numbers = [...readPage(path).text.matchAll(/(\d+) cases/g)].map(([, number]) => Number(number))
     expect(numbers.length, path).toBeGreaterThan(0)
     for (const number of numbers) expect([kit, auditCases.length], path).toContain(number)

@@ -1,9 +1,9 @@
-/** The code blocks of the pages of drivers, as files and as functions: what is tested is what is shown. */
+/** The code blocks of docs/drivers.md, as files and as functions: what is tested is what is shown. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { codeBlocksOf, readPage, root, sectionOf } from '../docs/pages.js'
 
-export const pages = ['docs/drivers.md', 'docs/drivers-mysql.md', 'docs/migrations.md']
+export const page = 'docs/drivers.md'
 
 /** Inside the sub-project, so that the blocks import its packages. */
 export const folderOf = (path: string) => join(root, 'test/drivers/.blocks', basename(path, '.md'))
@@ -28,15 +28,11 @@ export function write(path: string, name: string, text: string): string {
 /** The file that a block shows, as its first line names it: `// database.ts`. */
 export const nameOf = (code: string): string | null => /^\/\/ ([\w-]+\.ts)\n/.exec(code)?.[1] ?? null
 
-/**
- * Writes the files that a page shows.
- *
- * @param into the page whose folder they are written to
- */
-export function writeNamedBlocks(path: string, into = path): void {
+/** Writes the files that a page shows. */
+export function writeNamedBlocks(path: string): void {
   for (const { code } of codeBlocksOf(readPage(path))) {
     const name = nameOf(code)
-    if (name !== null) write(into, name, code)
+    if (name !== null) write(path, name, code)
   }
 }
 

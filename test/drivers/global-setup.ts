@@ -1,17 +1,16 @@
-/** What the blocks of the pages import: the files that the pages show, and the client that Prisma generates. */
+/** What the blocks of the page import: the files that the page shows, and the client that Prisma generates. */
 import { execFile } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { root } from '../docs/pages.js'
-import { pages, writeNamedBlocks } from './blocks.js'
+import { page, writeNamedBlocks } from './blocks.js'
 
 const project = join(root, 'test/drivers')
 
 export default async function setup(): Promise<void> {
   rmSync(join(project, '.blocks'), { recursive: true, force: true })
-  for (const page of pages) writeNamedBlocks(page)
-  writeNamedBlocks('docs/drivers.md', 'docs/migrations.md')
+  writeNamedBlocks(page)
   // The CLI would download the engine for migrations first, which it does not use to generate a client.
   await promisify(execFile)(process.execPath, ['node_modules/prisma/build/index.js', 'generate'], {
     cwd: project,

@@ -1,4 +1,4 @@
-/** The files of docs/migrations.md, run by the real tools. */
+/** The migrations of docs/drivers.md, run by the real tools. */
 import { execFile } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -8,9 +8,8 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { namesIn, readPage, root, rowsOf } from '../docs/pages.js'
 import { freshDatabase } from '../postgres/fresh-database.js'
 import type { Database } from '../postgres/server.js'
-import { folderOf } from './blocks.js'
+import { folderOf, page } from './blocks.js'
 
-const page = 'docs/migrations.md'
 const files = Object.fromEntries(
   rowsOf(readPage(page)).map(([tool = '', file]) => [tool, namesIn(file)[0] ?? '']),
 )

@@ -1,4 +1,4 @@
-/** The blocks of docs/drivers-mysql.md pass the kit on a real MariaDB: with the real library, and rows of their own. */
+/** The blocks of docs/drivers.md for MySQL pass the kit on a real MariaDB: with the real library, and rows of their own. */
 import type { MysqlStore, MysqlStoreOptions } from 'bet-wallet/mysql'
 import { checkWalletStore, type StoreHarness } from 'bet-wallet/testing'
 import type { RowDataPacket } from 'mysql2/promise'
@@ -7,17 +7,15 @@ import type { MariadbDatabase } from '../mariadb/database.js'
 import { freshMariadb } from '../mariadb/fresh-database.js'
 import { noMariadb } from '../mariadb/installation.js'
 import { type Accounts, mysqlHarness, type Opened } from '../stores/mysql/harness.js'
-import { blockOf, type Opener, openerOf } from './blocks.js'
+import { blockOf, type Opener, openerOf, page } from './blocks.js'
 import { failuresOf, withLedger } from './with-ledger.js'
-
-const page = 'docs/drivers-mysql.md'
 
 const drivers: [name: string, end: string][] = [
   ['mysql2', 'await pool.end()'],
-  ['Drizzle', ''],
-  ['Kysely', 'await db.destroy()'],
-  ['Knex', 'await knex.destroy()'],
-  ['TypeORM', 'await dataSource.destroy()'],
+  ['Drizzle on MySQL', ''],
+  ['Kysely on MySQL', 'await db.destroy()'],
+  ['Knex on MySQL', 'await knex.destroy()'],
+  ['TypeORM on MySQL', 'await dataSource.destroy()'],
 ]
 
 /** The players' table of the page. */

@@ -1,11 +1,11 @@
-/** The blocks of the pages compile, strictly and with the types of the real libraries, and are short. */
+/** The blocks of the page compile, strictly and with the types of the real libraries, and are short. */
 import { join } from 'node:path'
 import ts from 'typescript'
 import { expect, test } from 'vitest'
 import { codeBlocksOf, readPage, root } from '../docs/pages.js'
-import { folderOf, nameOf, pages, write } from './blocks.js'
+import { folderOf, nameOf, page, write } from './blocks.js'
 
-const blocks = pages.flatMap(path => codeBlocksOf(readPage(path))).filter(({ language }) => language === 'ts')
+const blocks = codeBlocksOf(readPage(page)).filter(({ language }) => language === 'ts')
 
 test('no block has more than fifteen lines', () => {
   const long = blocks.filter(({ code }) => code.trimEnd().split('\n').length > 15)
@@ -13,7 +13,7 @@ test('no block has more than fifteen lines', () => {
 })
 
 test('every block compiles', () => {
-  const files = blocks.map(({ page, number, code }) => {
+  const files = blocks.map(({ number, code }) => {
     const name = nameOf(code)
     return name === null ? write(page, `block-${number}.ts`, code) : join(folderOf(page), name)
   })

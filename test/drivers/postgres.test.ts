@@ -16,10 +16,8 @@ import type { Database } from '../postgres/server.js'
 import { type Accounts, type Opened, postgresHarness } from '../stores/postgres/harness.js'
 import { openProxy } from '../stores/postgres/proxy.js'
 import { longTimeouts, outOfTime, placing, until } from '../stores/postgres/wallet.js'
-import { blockOf, type Opener, openerOf } from './blocks.js'
+import { blockOf, type Opener, openerOf, page } from './blocks.js'
 import { failuresOf, withLedger } from './with-ledger.js'
-
-const page = 'docs/drivers.md'
 
 /** As the page says in its table. */
 const overPostgresJs = blockOf(page, 'Drizzle')

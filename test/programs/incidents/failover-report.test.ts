@@ -1,5 +1,5 @@
 /**
- * docs/restore.md after a failover to an asynchronous standby that had not received the last records: the platform
+ * docs/operations.md, its steps after a failover to an asynchronous standby that had not received the last records: the platform
  * nets off a clawback that was refused, so the wallet must not collect it later.
  */
 import { execFile } from 'node:child_process'
@@ -103,7 +103,9 @@ it.skipIf(noServerOfOurOwn !== null)(
 
     const pool = poolAt(servers.url)
     const store = createPostgresStore(pool)
-    await pool.query(codeBlocksOf(sectionOf(readPage('docs/restore.md'), 'After it'))[0]?.code ?? '')
+    await pool.query(
+      codeBlocksOf(sectionOf(readPage('docs/operations.md'), 'After a restore'))[0]?.code ?? '',
+    )
     const compare = async () => {
       const report = (async function* () {
         for (const row of rows) yield `${JSON.stringify(row)}\n`

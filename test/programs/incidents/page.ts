@@ -1,9 +1,8 @@
-/** docs/runbook.md, with its second page, as a person uses it: the rows of a symptom, what to run, and whether the output is that of the row. */
-import { anchorsOf, type Page, readPage, sectionOf } from '../../docs/pages.js'
+/** docs/runbook.md as a person uses it: the rows of a symptom, what to run, and whether the output is that of the row. */
+import { type Page, readPage, rowsOf, sectionOf } from '../../docs/pages.js'
 import type { DatabaseName } from './databases.js'
 
 export const runbook = readPage('docs/runbook.md')
-export const databaseRunbook = readPage('docs/runbook-database.md')
 
 export interface RunbookRow {
   symptom: string
@@ -12,16 +11,20 @@ export interface RunbookRow {
   whatToDo: string
 }
 
-const separator = /(?<!\\)\|/
+/** A row without a symptom has the symptom of the row above, and its commands. */
+function readRows(): RunbookRow[] {
+  const rows: RunbookRow[] = []
+  for (const [symptom = '', run = '', says = '', whatToDo = ''] of rowsOf(runbook)) {
+    if (symptom === 'Symptom') continue
+    const above = symptom === '' ? rows.at(-1) : { symptom, run }
+    if (above === undefined) throw new Error('The first row of docs/runbook.md has no symptom')
+    rows.push({ symptom: above.symptom, run: above.run, says, whatToDo })
+  }
+  return rows
+}
 
 /** Every row of the tables of symptoms. */
-export const runbookRows: readonly RunbookRow[] = runbook.text
-  .split('\n')
-  .filter(line => line.startsWith('|') && !/^\|[\s:|-]+\|$/.test(line))
-  .map(line => line.slice(1, line.lastIndexOf('|')).split(separator))
-  .map(cells => cells.map(cell => cell.trim()))
-  .filter(([first]) => first !== 'Symptom')
-  .map(([symptom = '', run = '', says = '', whatToDo = '']) => ({ symptom, run, says, whatToDo }))
+export const runbookRows: readonly RunbookRow[] = readRows()
 
 export const rowsOfSymptom = (symptom: string) => runbookRows.filter(row => row.symptom === symptom)
 
@@ -32,9 +35,7 @@ export type LookAt =
   | { kind: 'log' }
 
 export function lookAtsOf({ run }: RunbookRow): LookAt[] {
-  const parts = [
-    ...run.matchAll(/`npx bet-wallet ([^`]+)`|\[([^\]]+)\]\((?:runbook-database\.md)?#[^)]+\)|\bthe log\b/g),
-  ]
+  const parts = [...run.matchAll(/`npx bet-wallet ([^`]+)`|\[([^\]]+)\]\(#[^)]+\)|\bthe log\b/g)]
   return parts.map(([, words, heading]) => {
     if (words !== undefined) return { kind: 'command', words: words.split(' ') }
     return heading === undefined ? { kind: 'log' } : { kind: 'section', heading }
@@ -62,11 +63,7 @@ export function isOutputOf({ says }: RunbookRow, output: string): boolean {
 /** An id in place of which an operator writes that of the session to end. */
 export const placeholder = /<(?:pid|thread)>/
 
-/** A section of either page. */
-export function runbookSection(heading: string): Page {
-  const isHere = anchorsOf(runbook).has(heading.toLowerCase().replaceAll(' ', '-'))
-  return sectionOf(isHere ? runbook : databaseRunbook, heading)
-}
+export const runbookSection = (heading: string): Page => sectionOf(runbook, heading)
 
 /** The statements of a section's block for this database. */
 export function statementsOf(heading: string, name: DatabaseName): string[] {

@@ -1,5 +1,5 @@
 /**
- * docs/restore.md: its commands are run as they stand, on a server whose last transactions are lost then. Only paths,
+ * docs/operations.md: the commands of its restore are run as they stand, on a server whose last transactions are lost then. Only paths,
  * the point in time and the address of the server are replaced.
  */
 import { execFile } from 'node:child_process'
@@ -35,7 +35,7 @@ import { spawnAs, unprivileged } from '../../postgres/installation.js'
 import { freePort, withClient } from '../../postgres/server.js'
 import { commandFile } from './looking.js'
 
-const page = readPage('docs/restore.md')
+const page = readPage('docs/operations.md')
 const folder = mkdtempSync(join(tmpdir(), 'bet-wallet-restore-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -128,7 +128,7 @@ async function repair(store: WalletStore, url: string, balance: () => Promise<nu
       '2026-11-22T14:30:00Z': new Date(now + 3_600_000).toISOString(),
     }
     // Exit code 1: there are differences. The drivers are installed in the repository.
-    const block = blocksOf('After it', 'sh')[0]
+    const block = blocksOf('After a restore', 'sh')[0]
     return await runBlock(`cd '${process.cwd()}'\n${block?.trimEnd()} || test $? = 1`, words, {
       env: { BET_WALLET_DATABASE_URL: url },
     })
@@ -233,14 +233,14 @@ describe.skipIf(noPostgres !== null)(
         )
         await start()
         await withClient(urlOf(ports[0]), async client => {
-          const [settings = ''] = blocksOf('PostgreSQL', 'sql')
+          const [settings = ''] = blocksOf('Restore PostgreSQL', 'sql')
           for (const statement of settings.replaceAll('/backup', backup).split(/;\n/).filter(Boolean))
             await client.query(statement)
         })
         await stop(data)
         await start()
 
-        const [backUp, restore] = blocksOf('PostgreSQL', 'sh')
+        const [backUp, restore] = blocksOf('Restore PostgreSQL', 'sh')
         const pool = new pg.Pool({ connectionString: urlOf(ports[0]) })
         pool.on('error', () => {})
         await migratePostgres(pool, {}, { lookupIndexes: true })
@@ -276,7 +276,7 @@ describe.skipIf(noPostgres !== null)(
           .toBe(false)
         const { rows: kept } = await restoredPool.query('SELECT transaction_id FROM bet_wallet.transactions')
         expect(kept).toEqual([{ transaction_id: 't-1' }])
-        await restoredPool.query(blocksOf('After it', 'sql')[0] ?? '')
+        await restoredPool.query(blocksOf('After a restore', 'sql')[0] ?? '')
         const again = createPostgresStore(restoredPool)
         await again.ready()
         await repair(again, urlOf(ports[1]), async () => {
@@ -320,7 +320,7 @@ describe.skipIf(noMariadbPrograms !== null)(
           return { env: { HOME: home } }
         }
         const [from, to] = [envOf('lost', lost), envOf('restored', restored)]
-        const [backUp, restore] = blocksOf('MariaDB', 'sh')
+        const [backUp, restore] = blocksOf('Restore MariaDB', 'sh')
         const pool = mysql.createPool({ ...lost.config })
         await migrateMysql(pool, {}, { lookupIndexes: true })
         await pool.query("INSERT INTO bet_wallet.wallet_players VALUES ('anna', 'EUR', 100)")

@@ -1,4 +1,4 @@
-/** docs/runbook.md and its second page: their statements and commands are run, and every alert leads to a row. */
+/** docs/runbook.md: its statements and commands are run, and every alert leads to a row. */
 import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,6 @@ import { incidents } from './incidents.js'
 import { commandFile } from './looking.js'
 import { openOwnMariadb } from './own-mariadb.js'
 import {
-  databaseRunbook,
   isOutputOf,
   lookAtsOf,
   placeholder,
@@ -119,10 +118,9 @@ describe('the rows of a lock', () => {
 
 it('has no other statements than those that are run here', () => {
   const tested = sections.flatMap(heading => codeBlocksOf(runbookSection(heading)))
-  const all = [runbook, databaseRunbook].flatMap(codeBlocksOf).filter(({ language }) => language === 'sql')
+  const all = codeBlocksOf(runbook).filter(({ language }) => language === 'sql')
   expect(tested.filter(({ language }) => language === 'sql')).toHaveLength(all.length)
   expect(codeBlocksOf(runbook).filter(({ language }) => language === 'sh')).toHaveLength(2)
-  expect(codeBlocksOf(databaseRunbook).filter(({ language }) => language !== 'sql')).toEqual([])
 })
 
 describe.each(servers)('on $name', ({ name, skipped, open }) => {

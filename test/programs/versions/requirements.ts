@@ -6,13 +6,13 @@ export const resultsFile = new URL('results.json', import.meta.url)
 
 export const readResults = (): Result[] => JSON.parse(readFileSync(resultsFile, 'utf8')) as Result[]
 
-/** What is in the table besides. */
+/** The other rows of the table. */
 const others = [
   ['PGlite, for `bet-wallet/postgres`', 'yes', 'in CI'],
-  ['MySQL, for `bet-wallet/mysql`', '8.0.21 and newer', 'in CI 9.7, one server'],
+  ['MySQL, for `bet-wallet/mysql`', '8.0.21 and newer', '9.7, one server, not in CI'],
   [
     'Express, Fastify, NestJS, Koa, Hono, Next.js, `node:http`',
-    '[one line each](docs/frameworks.md); others by a few',
+    '[one line each](docs/frameworks.md); a few lines for any other',
     'Express 4 and 5, Koa 3, Fastify 5, NestJS 12, Hono 4, Next.js 16',
   ],
   [
@@ -21,7 +21,7 @@ const others = [
     'all of them, with the kit',
   ],
   ['TypeScript', '5.4 to 7, also with `skipLibCheck: false`', '5.4, 5.9, 6, 7'],
-  ['Other databases', 'any, by a store that you write', 'by you, with the [kit](docs/conformance.md)'],
+  ['Other databases', 'any, with a store you write', 'the [kit](docs/conformance.md) tests it'],
 ]
 
 /** The releases of an engine that passed, and which of them are no longer maintained. */
