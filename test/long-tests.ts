@@ -1,18 +1,21 @@
-/** The test files that take half a minute or more, and the order in which files start. */
+/** The longest test files, and the order in which files start. Without them, `npm test` takes at most three minutes. */
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 const filesOf = (names: string) => names.split(/\s+/).map(name => `test/${name}.test.ts`)
 
 /** `npm run test:long` runs these, and `npm test` the others. The longest first. */
-export const longTests =
-  filesOf(`tools/audit/correct examples/start tools/audit/stores tools/audit/audit stores/postgres/pgbouncer docs/code-blocks
-    programs/exhaustive/exhaustive docs/first-hour tools/audit/findings programs/incidents/incidents stores/postgres/pglite tools/audit/command
-    programs/soak/failover stores/postgres/failover postgres/server programs/soak/soak programs/bench/postgres/parts lookups/lookups
-    tools/simulator/simulation tools/audit/html/browser tools/audit/broken examples/existing-pam-mysql programs/bench/mysql/parts
-    tools/simulator/broken tools/command/lookups http/fuzz stores/postgres/partitions stores/mysql/failures
-    mariadb/cluster lookups/forget-player stores/postgres/failures mariadb/server package/runners`)
+export const longTests = filesOf(`tools/audit/correct examples/start tools/audit/stores tools/audit/audit
+    stores/postgres/pgbouncer docs/code-blocks programs/exhaustive/exhaustive docs/first-hour
+    tools/audit/findings programs/incidents/incidents stores/mysql/cluster stores/postgres/pglite
+    tools/audit/command programs/soak/failover tools/command/terminal stores/mysql/kit
+    stores/postgres/attack stores/postgres/failover postgres/server programs/soak/soak
+    programs/bench/postgres/parts lookups/lookups tools/simulator/simulation tools/audit/html/browser
+    tools/audit/broken examples/existing-pam-mysql programs/bench/mysql/parts tools/simulator/broken
+    tools/command/lookups programs/bench/overload/overload tools/command/secrets http/fuzz
+    stores/postgres/partitions stores/mysql/failures mariadb/cluster lookups/forget-player
+    stores/postgres/failures mariadb/server package/runners`)
 
-const first = [...longTests, ...filesOf('stores/postgres/kit stores/mysql/cluster stores/mysql/kit')]
+const first = [...longTests, ...filesOf('stores/postgres/kit stores/postgres/ready')]
 
 /** So that no worker is left with a long file at the end. */
 export class LongestFirst extends BaseSequencer {
