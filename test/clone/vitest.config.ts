@@ -1,4 +1,4 @@
-/** `npm run test:clone`: installs from a clone and by git, which takes long and needs the registry. */
+/** `npm run test:libraries -- clone`: installs from a clone and by git, which takes long and needs the registry. */
 import { mergeConfig } from 'vitest/config'
 import base from '../vitest.config.js'
 

@@ -1,4 +1,4 @@
-/** docs/openapi.json. `npm run test:openapi` validates it, and replays exchanges against it. */
+/** docs/openapi.json. `npm run test:libraries -- openapi` validates it, and replays exchanges against it. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** `npm run test:drivers`: the pages of drivers with the real libraries, on real servers. */
+/** `npm run test:libraries -- drivers`: the pages of drivers with the real libraries, on real servers. */
 import { mergeConfig } from 'vitest/config'
 import base from '../vitest.config.js'
 

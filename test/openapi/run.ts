@@ -1,5 +1,5 @@
 /**
- * `npm run test:openapi`: docs/openapi.json is valid OpenAPI 3.1, and every exchange of the tests conforms to it:
+ * `npm run test:libraries -- openapi`: docs/openapi.json is valid OpenAPI 3.1, and every exchange of the tests conforms to it:
  * requests that are accepted, requests that are refused, and all answers.
  */
 import { readFileSync } from 'node:fs'

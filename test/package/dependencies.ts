@@ -1,5 +1,5 @@
 /**
- * `npm run check:dependencies`: the packages that an installation of bet-wallet brings. Their licences must be among
+ * `npx tsx test/package/dependencies.ts`: the packages that an installation of bet-wallet brings. Their licences must be among
  * those listed here, and the registry must know no vulnerability of them. Exit code 1 if something is wrong. A registry
  * that does not answer is a failure in CI, and NOT CHECKED elsewhere.
  */

@@ -1,5 +1,5 @@
 /**
- * `npm run test:runtimes`: the packed package in Bun and Deno. Each must print what Node prints (program.mjs).
+ * `npm run test:libraries -- runtimes`: the packed package in Bun and Deno. Each must print what Node prints (program.mjs).
  * Exit code 1 if one of them does not.
  */
 import { spawnSync } from 'node:child_process'

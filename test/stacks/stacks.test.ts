@@ -95,7 +95,7 @@ function placeOf(name: string, { heading }: Stack): string {
   if (name === 'express' && heading.startsWith('Express 4')) return join(root, 'node_modules/express4')
   const places = ['test/frameworks', 'test/drivers', '.'].map(part => join(root, part, 'node_modules', name))
   const place = places.find(existsSync)
-  if (place === undefined) throw new Error(`${name} is not installed: use npm run test:stacks`)
+  if (place === undefined) throw new Error(`${name} is not installed: use npm run test:libraries -- stacks`)
   return place
 }
 
@@ -253,5 +253,6 @@ test('the page has these stacks, and no others', () => {
 })
 
 beforeAll(() => {
-  if (!existsSync(join(root, 'dist'))) throw new Error('There is no dist: use npm run test:stacks')
+  if (!existsSync(join(root, 'dist')))
+    throw new Error('There is no dist: use npm run test:libraries -- stacks')
 })

@@ -2,7 +2,7 @@
  * Runs every mutant against every case, and prints which cases kill it. Exits with 1 if a mutant survives the
  * case that is about its fault, or if a MUST case is not the named killer of any mutant.
  *
- *     npm run test:matrix [part of a mutant's name]
+ *     npx tsx test/testing/matrix.ts [part of a mutant's name]
  */
 import { walletStoreCases } from '../../src/testing/cases.js'
 import { type Mutant, mutants as storeMutants } from './mutants.js'

@@ -1,6 +1,6 @@
 /**
  * A correct store passes with any seed: the random cases on the memory store and on the reference store, with
- * 1,000 seeds. `npm run test:seeds -- <number of seeds>`
+ * 1,000 seeds. `npx tsx test/testing/seeds.ts <number of seeds>`
  */
 import { walletStoreCases } from '../../src/testing/index.js'
 import { memoryHarness } from './memory.js'

@@ -1,8 +1,8 @@
 /**
- * `npm run test:types`: compiles a program that uses every entry point of the packed tarball (user.ts), as its users
+ * `npm run test:libraries -- types`: compiles a program that uses every entry point of the packed tarball (user.ts), as its users
  * do: by each version of TypeScript, way to resolve modules, and set of libraries. `skipLibCheck` is off: the types
  * of the package are checked themselves. Exit code 1 if any of them has an error. With an argument, only those whose
- * name has it: `npm run test:types -- "typescript-7 bundler"`.
+ * name has it: `npx tsx test/types/run.ts "typescript-7 bundler"`.
  */
 import { execFile } from 'node:child_process'
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'

@@ -6,7 +6,7 @@
  *
  * Not a test: it takes an hour, and four shards at once a quarter of it. Exits 1 if a broken wallet passes both judges,
  * unless the audit warns of it and it is on one of the lists below, or if one of them fails a correct wallet. The
- * stores and the kit have `npm run test:matrix`.
+ * stores and the kit have `npx tsx test/testing/matrix.ts`.
  */
 import { parseArgs } from 'node:util'
 import { type AuditOptions, auditWallet, simulateSportsbook } from '../../../src/tools/audit/index.js'

@@ -1,5 +1,5 @@
 /**
- * Whether the simulator can run for hours: `npm run simulate:hour`. Not a test: it takes an hour (`--minutes`).
+ * Whether the simulator can run for hours: `npx tsx --expose-gc --tsconfig examples/tsconfig.json test/tools/simulator/endurance.ts`. Not a test: it takes an hour (`--minutes`).
  * Exits 1 if the simulator's heap grows, if the simulation does not pass, or if a balance in the database is not the
  * opening balance plus all transactions.
  *

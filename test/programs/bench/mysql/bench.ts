@@ -1,5 +1,5 @@
 /**
- * `npm run bench:mysql`: compares the MySQL store of the built package with hand-written code, on one MariaDB with
+ * `npm run bench -- mysql`: compares the MySQL store of the built package with hand-written code, on one MariaDB with
  * durable commits, as ratios of alternating measurements. Exits with 1 when a ratio exceeds its limit. It starts
  * servers of its own: without MariaDB it says how to install it, and exits with 1.
  */

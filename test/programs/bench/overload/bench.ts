@@ -1,5 +1,5 @@
 /**
- * `npm run bench:overload`: several times the capacity for a minute, on the store over PostgreSQL of the built
+ * `npm run bench -- overload`: several times the capacity for a minute, on the store over PostgreSQL of the built
  * package: goodput, latencies, recovery, memory and books. Exit code 1 if a limit is exceeded.
  *
  * `--connections 1000,4000`: one run for each. The first bounds the calls, so that nothing is shed; the second

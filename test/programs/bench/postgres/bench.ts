@@ -1,5 +1,5 @@
 /**
- * `npm run bench:postgres`: compares the PostgreSQL store of the built package with hand-written code, on one
+ * `npm run bench -- postgres`: compares the PostgreSQL store of the built package with hand-written code, on one
  * server with fsync on, as ratios of alternating measurements. Exits with 1 when a ratio exceeds its limit.
  * It starts a server, or uses the one of DATABASE_URL.
  */
