@@ -92,16 +92,24 @@ export interface Connections {
    * a procedure.
    */
   readonly tellsBlocks: boolean
-  /** Runs `work` between BEGIN and COMMIT. When it throws: ROLLBACK. @throws {QueryFailed} */
-  transaction<T>(work: (query: Query) => Promise<T>): Promise<T>
+  /**
+   * Runs `work` between BEGIN and COMMIT. When it throws: ROLLBACK.
+   *
+   * @param first statements right after BEGIN
+   * @throws {QueryFailed}
+   */
+  transaction<T>(work: (query: Query) => Promise<T>, first?: readonly string[]): Promise<T>
 }
 
-/** @param error thrown by {@link Connections} */
-export function classify(error: unknown): Failure {
+/**
+ * @param error thrown by {@link Connections}
+ * @param schemaName of the library's tables
+ */
+export function classify(error: unknown, schemaName: string): Failure {
   if (!(error instanceof QueryFailed))
     return { kind: 'rejected', cause: error, timedOut: false, lost: isConnectionLost(error), answer: null }
   const { cause, sent, timedOut } = error
-  const kind = cause instanceof CallbackFailed ? 'rejected' : classifyError(cause, sent)
+  const kind = cause instanceof CallbackFailed ? 'rejected' : classifyError(cause, sent, schemaName)
   return { kind, cause, timedOut, lost: isConnectionLost(cause), answer: timedOut ? null : answerOf(cause) }
 }
 
@@ -157,10 +165,10 @@ function connectionsOfPool(pool: Pool, timeoutMs: number, durable: boolean): Con
     },
     statement: (text, values) => alone((_, send) => send(text, values)),
     call: (call, values) => alone((connection, send) => prepared(connection, send, { ...call, values })),
-    transaction: work =>
+    transaction: (work, first = []) =>
       borrow(async (connection, send) => {
         const savepoint = newSavepoint()
-        await connection.query(`BEGIN; SAVEPOINT ${savepoint}`)
+        await connection.query(['BEGIN', ...first, `SAVEPOINT ${savepoint}`].join('; '))
         let result: Awaited<ReturnType<typeof work>>
         try {
           result = await work((text, values) => connection.query(text, values))
@@ -290,7 +298,7 @@ function connectionsOfClient(client: PostgresClient, timeoutMs: number, durable:
     tellsBlocks: client.getTransactionStatus !== undefined,
     statement,
     call: ({ text }, values) => statement(text, values),
-    transaction: work =>
+    transaction: (work, first = []) =>
       withDeadline(timeoutMs, errors.make, async deadline => {
         if (client.transaction === undefined)
           throw new PostgresStoreError('UNSUPPORTED_CLIENT', 'The client has no transaction()')
@@ -302,7 +310,7 @@ function connectionsOfClient(client: PostgresClient, timeoutMs: number, durable:
           transaction.call(client, async connection => {
             mustBeInTime()
             const savepoint = newSavepoint()
-            await connection.query(`SAVEPOINT ${savepoint}`)
+            for (const statement of [...first, `SAVEPOINT ${savepoint}`]) await connection.query(statement)
             const result = await work((text, values) => connection.query(text, values))
             for (const statement of closingBlock(savepoint, durable)) {
               await connection.query(statement).catch((error: unknown) => {

@@ -105,8 +105,11 @@ const conflicts = new Set(['40001', '40P01'])
  */
 const temporary = new Set(['55P03', '57014', '25006', '25P02', '2D000'])
 
-/** @param sent whether anything was sent that may have been committed */
-export function classifyError(error: unknown, sent: boolean): ErrorClass {
+/**
+ * @param sent whether anything was sent that may have been committed
+ * @param ownSchema the name of the library's schema; without it, of any
+ */
+export function classifyError(error: unknown, sent: boolean, ownSchema?: string): ErrorClass {
   const answer = serverErrorOf(error)
   if (answer === null) return sent ? 'unknown' : 'unavailable'
   const { code, severity } = answer
@@ -117,7 +120,7 @@ export function classifyError(error: unknown, sent: boolean): ErrorClass {
   // A full disk can stop the server in the middle of COMMIT. Where messages are translated, severity is not
   // ERROR.
   if (code.startsWith('53')) return sent && severity !== 'ERROR' ? 'unknown' : 'unavailable'
-  if (conflicts.has(code) || isDuplicate(answer)) return 'conflict'
+  if (conflicts.has(code) || isDuplicate(answer, ownSchema)) return 'conflict'
   return temporary.has(code) ? 'unavailable' : 'rejected'
 }
 
@@ -125,8 +128,10 @@ export function classifyError(error: unknown, sent: boolean): ErrorClass {
  * A duplicate in one of the library's own tables: 23505 unique_violation. One in another table comes from the operator's
  * own trigger or hook, and is a fault. Prisma does not say which table it is.
  */
-function isDuplicate({ code, table, message }: ServerError): boolean {
-  return code === '23505' && (table === undefined ? ownIndex.test(message) : ownTables.includes(table))
+function isDuplicate({ code, schema, table, message }: ServerError, ownSchema = schema): boolean {
+  if (code !== '23505') return false
+  if (table === undefined) return ownIndex.test(message)
+  return ownTables.includes(table) && (schema === undefined || schema === ownSchema)
 }
 
 const ownTables = ['transactions', 'bets']

@@ -28,7 +28,7 @@ export async function refusalByRule(
     return row?.answer ? belowMinimum : null
   } catch (error) {
     // The debit is rolled back, whatever happened to this statement. A retry may find out.
-    return classify(error).kind === 'rejected' ? null : unavailableFor(error)
+    return classify(error, tables.schemaName).kind === 'rejected' ? null : unavailableFor(error)
   }
 }
 

@@ -54,7 +54,8 @@ export function createPostgresStore(
   }
 
   return createDatabaseStore({
-    ...{ queue, lockTimeoutMs, classify, errors },
+    ...{ queue, lockTimeoutMs, errors },
+    classify: error => classify(error, tables.schemaName),
     check: checkStart,
     ping: () => ping(connections),
     read: createReader(connections, tables),

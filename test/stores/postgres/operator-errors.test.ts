@@ -231,6 +231,26 @@ const causes: [name: string, cause: Cause][] = [
     },
   ],
   [
+    'a CHECK of a column that is generated from another column',
+    {
+      code: '23514',
+      ddl: `ALTER TABLE SCHEMA.accounts ADD factor numeric DEFAULT 1;
+        ALTER TABLE SCHEMA.accounts ADD doubled numeric GENERATED ALWAYS AS (factor * 2) STORED`,
+      install: `UPDATE SCHEMA.accounts SET factor = -1 WHERE id = 'alice';
+        ALTER TABLE SCHEMA.accounts ADD CONSTRAINT rule CHECK (doubled > 0) NOT VALID`,
+      remove: 'ALTER TABLE SCHEMA.accounts DROP CONSTRAINT rule',
+    },
+  ],
+  ...['transactions', 'bets'].map((table): [string, Cause] => [
+    `a unique index of a table ${table} in another schema`,
+    {
+      code: '23505',
+      ddl: `CREATE schema SCHEMA_pam; CREATE TABLE SCHEMA_pam.${table} (value text UNIQUE);
+        INSERT INTO SCHEMA_pam.${table} VALUES ('a')`,
+      ...trigger(`INSERT INTO SCHEMA_pam.${table} VALUES ('a')`),
+    },
+  ]),
+  [
     'a unique index of the players’ table, by a trigger',
     {
       code: '23505',
