@@ -13,6 +13,7 @@ import {
 import type { Connections } from './client.js'
 import { functionCall, procedureCall, rowsOfProcedure } from './prepared-statements.js'
 import { itemOf, itemsOf } from './rows.js'
+import { readCommitted } from './sql/fragments.js'
 import type { Tables } from './tables.js'
 
 export interface CommitterSettings {
@@ -41,6 +42,8 @@ export function createCommitter({
   })
   const commitMany = callsOf('commit', 6)
   const commitOne = callsOf('commit_one', 7)
+  // No unique index tells that a legacy bet exists: only a read, which must not have an old snapshot.
+  const isolation = tables.legacyBets === null ? [] : [readCommitted]
 
   /** @throws {QueryFailed} */
   return async (entries: readonly CommitEntry[], found: Found): Promise<CommitRow[]> => {
@@ -54,7 +57,7 @@ export function createCommitter({
         ? [commitOne, [itemOf(first, found.columns), max, length, ...settings]]
         : [commitMany, [itemsOf(items, found.columns), max, ...settings]]
     if (withinTransaction === undefined) {
-      return connections.tellsBlocks
+      return connections.tellsBlocks && tables.legacyBets === null
         ? ((await connections.call(calls.function, values)) as CommitRow[])
         : (rowsOfProcedure(await connections.call(calls.procedure, values)) as CommitRow[])
     }
@@ -62,6 +65,6 @@ export function createCommitter({
       const rows = (await query(calls.function.text, values)).rows as CommitRow[]
       await callWithinTransaction(withinTransaction, query, { entries, rows, columns: found.columns })
       return rows
-    })
+    }, isolation)
   }
 }

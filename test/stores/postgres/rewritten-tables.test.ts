@@ -2,7 +2,11 @@
  * Tables that are rewritten or replaced while a load waits for their lock. PostgreSQL does not keep their old rows for
  * older snapshots: to such a snapshot they are empty, and known players and bets would be unknown, finally.
  */
+import { handlePlaceBet } from 'bet-wallet'
+import { createPostgresStore, type PostgresStoreOptions } from 'bet-wallet/postgres'
+import type pg from 'pg'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { bet, placeBet } from '../../fixtures.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
 import { longTimeouts, openWallet, placing, until } from './wallet.js'
 
@@ -70,28 +74,44 @@ const cases: [name: string, ddl: string, rewrite: string][] = [
       CREATE TABLE SCHEMA.other (LIKE SCHEMA.base INCLUDING ALL)`,
     `LOCK TABLE SCHEMA.base; INSERT INTO SCHEMA.other TABLE SCHEMA.base; CREATE OR REPLACE VIEW SCHEMA.accounts AS TABLE SCHEMA.other`,
   ],
+  // The tables that say which bets and transactions exist.
   ['bets', '', 'ALTER TABLE SCHEMA.bets SET UNLOGGED'],
   ['transactions', '', 'ALTER TABLE SCHEMA.transactions ADD note text DEFAULT random()::text'],
   ['the table behind the view of legacy bets', '', 'ALTER TABLE SCHEMA.old_bets SET UNLOGGED'],
 ]
 
+async function open(isolation: string, ddl: string) {
+  const options: PostgresStoreOptions = {
+    ...longTimeouts,
+    players: { table: 'SCHEMA.accounts', id: 'id', currency: 'currency', balance: 'balance' },
+    legacyBets: 'SCHEMA.legacy',
+  }
+  const wallet = await openWallet({
+    ...{ admin, url, options },
+    ddl: `${accounts}; ${filled}; ${ddl};
+      CREATE TABLE SCHEMA.old_bets (bet_id text PRIMARY KEY, player_id text, currency text, stake numeric, status text);
+      CREATE VIEW SCHEMA.legacy AS SELECT *, ${legacyColumns} FROM SCHEMA.old_bets;
+      INSERT INTO SCHEMA.old_bets VALUES ('legacy-1', 'alice', 'EUR', 5, 'PLACED')`,
+    pool: { options: `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}` },
+  })
+  onTestFinished(() => wallet.close())
+  /** Calls, which begin while another session rewrites a table. */
+  async function during<T>(rewrite: string, calls: () => Promise<T>): Promise<T> {
+    const other = await wallet.otherSession()
+    await other.query('BEGIN')
+    await other.query(rewrite.replaceAll('SCHEMA', wallet.schema))
+    const ends = calls()
+    await until(async () => (await wallet.waiting()).length > 0)
+    await other.query('COMMIT')
+    return await ends
+  }
+  const inSchema = JSON.parse(JSON.stringify(options).replaceAll('SCHEMA', wallet.schema)) as typeof options
+  return { ...wallet, during, options: { ...inSchema, schema: wallet.schema } }
+}
+
 describe.each(['read committed', 'serializable'])('a confirmed load in %s', isolation => {
   test.each(cases)('that waits for %s finds all records', async (_, ddl, rewrite) => {
-    const wallet = await openWallet({
-      ...{ admin, url },
-      ddl: `${accounts}; ${filled}; ${ddl};
-        CREATE TABLE SCHEMA.old_bets (bet_id text PRIMARY KEY, player_id text, currency text, stake numeric, status text);
-        CREATE VIEW SCHEMA.legacy AS SELECT *, ${legacyColumns} FROM SCHEMA.old_bets;
-        INSERT INTO SCHEMA.old_bets VALUES ('legacy-1', 'alice', 'EUR', 5, 'PLACED')`,
-      options: {
-        ...longTimeouts,
-        players: { table: 'SCHEMA.accounts', id: 'id', currency: 'currency', balance: 'balance' },
-        legacyBets: 'SCHEMA.legacy',
-      },
-      pool: { options: `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}` },
-    })
-    onTestFinished(() => wallet.close())
-    const { store } = wallet
+    const { store, during } = await open(isolation, ddl)
     expect(await store.commit(placing())).toMatchObject({ status: 'committed' })
     const load = () =>
       Promise.all([store.loadConfirmed(keys), store.loadConfirmed({ ...keys, betId: 'legacy-1' })])
@@ -101,12 +121,57 @@ describe.each(['read committed', 'serializable'])('a confirmed load in %s', isol
       { player: { playerId: 'alice' }, bet: { stake: '5' } },
     ])
 
-    const other = await wallet.otherSession()
-    await other.query('BEGIN')
-    await other.query(rewrite.replaceAll('SCHEMA', wallet.schema))
-    const loads = load()
-    await until(async () => (await wallet.waiting()).length > 0)
-    await other.query('COMMIT')
-    expect(await loads).toEqual(before)
+    expect(await during(rewrite, load)).toEqual(before)
+  })
+})
+
+describe.each(['read committed', 'repeatable read', 'serializable'])('a commit in %s', isolation => {
+  const ofLegacy = {
+    ...placing({ n: 2, fields: { betId: 'legacy-1' } }),
+    bet: bet({ betId: 'legacy-1', stake: '30' }),
+  }
+  const ofRecorded = placing({ n: 1, fields: { transactionId: 'place-3' } })
+
+  test.each(cases.slice(-3))('that waits for %s sees all bets', async (_, ddl, rewrite) => {
+    const { store, during, recorded } = await open(isolation, ddl)
+    expect(await store.commit(placing())).toMatchObject({ status: 'committed' })
+    const commits = () => Promise.all([ofLegacy, ofRecorded].map(changes => store.commit(changes)))
+    expect(await during(rewrite, commits)).toEqual([{ status: 'conflict' }, { status: 'conflict' }])
+    expect(await recorded()).toEqual(['placebet place-1 -30'])
+  })
+
+  test.each(cases.slice(0, -3))('that waits for %s is not refused', async (_, ddl, rewrite) => {
+    const { store, during, recorded } = await open(isolation, ddl)
+    expect(await during(rewrite, () => handlePlaceBet(store, placeBet()))).toMatchObject({ ok: true })
+    expect(await recorded()).toEqual(['placebet place-1 -30'])
+  })
+
+  const rewrite = 'ALTER TABLE SCHEMA.old_bets SET UNLOGGED'
+  test.each(['Pool', 'client without a pool'])('with withinTransaction, over a %s', async kind => {
+    const { options, pool, during, recorded } = await open(isolation, '')
+    const client =
+      kind === 'Pool'
+        ? pool
+        : {
+            query: (text: string, values?: unknown[]) => pool.query(text, values),
+            async transaction(work: (connection: pg.PoolClient) => Promise<unknown>) {
+              const connection = await pool.connect()
+              try {
+                await connection.query('BEGIN')
+                const result = await work(connection)
+                await connection.query('COMMIT')
+                return result
+              } catch (error) {
+                await connection.query('ROLLBACK')
+                throw error
+              } finally {
+                connection.release()
+              }
+            },
+          }
+    const store = createPostgresStore(client, { ...options, withinTransaction: async () => {} })
+    await store.ready()
+    expect(await during(rewrite, () => store.commit(ofLegacy))).toEqual({ status: 'conflict' })
+    expect(await recorded()).toEqual([])
   })
 })

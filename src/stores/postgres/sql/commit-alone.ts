@@ -2,7 +2,7 @@
 
 import { sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
-import { type DatabaseFunction, defineProcedure, functionName } from './fragments.js'
+import { type DatabaseFunction, defineProcedure, functionName, readCommitted } from './fragments.js'
 
 /** `commit_alone_v1` or `commit_one_alone_v1`: the same as the function, as JSON, and a database transaction of its own. */
 export function commitAloneProcedure(tables: Tables, commit: 'commit' | 'commit_one'): DatabaseFunction {
@@ -18,7 +18,7 @@ export function commitAloneProcedure(tables: Tables, commit: 'commit' | 'commit_
       commit_follows boolean,
       durable boolean`,
     body: sql`
-      SELECT json_agg(committed) INTO result
+      ${tables.legacyBets === null ? '' : `${readCommitted};\n`}SELECT json_agg(committed) INTO result
       FROM ${tables.schema}.${functionName(tables, commit)}(
         items, balance_max,${isOne ? ' balance_length,' : ''} lock_timeout_ms, has_triggers, commit_follows, durable
       ) committed;`,

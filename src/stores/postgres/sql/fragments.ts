@@ -42,6 +42,12 @@ const functionSettings = [
  */
 export const emptyCommit = "pg_logical_emit_message(true, 'bet-wallet', '')"
 
+/**
+ * First in a database transaction that must see a table that was rewritten or filled while it waited for the lock: in
+ * stricter isolation levels all statements read with one snapshot, older than the locks.
+ */
+export const readCommitted = 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED'
+
 /** A function or procedure of the library's schema. */
 export interface DatabaseFunction {
   name: string

@@ -14,6 +14,7 @@ import {
   fromStoredTransaction,
   functionName,
   lookup,
+  readCommitted,
   refuseBalanceType,
   textOf,
   waitForDisk,
@@ -52,8 +53,6 @@ export function loadFunction(tables: Tables): DatabaseFunction {
  * `load_confirmed_v1`: the same, from a server that proves that it is the primary. It reads, and then writes an
  * empty message to the WAL: the commit of this statement waits for the disk and for the synchronous standbys, as
  * every commit does. A former primary never gets their confirmation.
- *
- * In stricter isolation levels all statements would read with one snapshot, older than the locks.
  */
 export function loadConfirmedProcedure(tables: Tables): DatabaseFunction {
   return defineProcedure(tables, {
@@ -64,7 +63,7 @@ export function loadConfirmedProcedure(tables: Tables): DatabaseFunction {
       keys text,
       durable boolean`,
     body: sql`
-      SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+      ${readCommitted};
       SELECT json_agg(loaded) INTO result FROM ${tables.schema}.${functionName(tables, 'load')}(keys) loaded;
       IF result IS NOT NULL THEN
         PERFORM ${emptyCommit};
