@@ -172,6 +172,12 @@ describe('the constraints', () => {
     ["SELECT constrained.credit_bet_v1('b', 'BET_PAID', -5)", /at least 0, not -5/],
     ["SELECT constrained.credit_bet_v1('b', 'BET_PAID', NULL)", /at least 0/],
     ["SELECT constrained.credit_bet_v1('b', 'BET_PAID', 'NaN')", /at least 0, not NaN/],
+    ["SELECT constrained.credit_bet_v1('b', 'BET_PAID', 1e45)", /at most 40 digits/],
+    ["SELECT constrained.credit_bet_v1('b', 'VOIDED', 1e-45)", /at most 40 digits/],
+    [
+      "SELECT constrained.credit_bet_v1('b', 'CASHOUT', amount) FROM unnest(ARRAY[1e30, 1e-10]) amount",
+      /at most 40 digits/,
+    ],
   ])('%s reports the problem', async (sql, problem) => {
     await expect(pool.query(sql)).rejects.toThrow(problem)
   })

@@ -30,6 +30,7 @@ export function creditFunction(tables: Tables): DatabaseFunction {
     body: sql`
       DECLARE
         known_bet record;
+        live_credit numeric;
       BEGIN
         IF settlement_type IS NULL OR settlement_type NOT IN ('BET_PAID', 'VOIDED', 'CASHOUT') THEN
           RAISE EXCEPTION 'bet-wallet: settlement_type must be BET_PAID, VOIDED or CASHOUT, not %',
@@ -70,7 +71,15 @@ export function creditFunction(tables: Tables): DatabaseFunction {
         SET
           ${lines(settlementTypes.map(creditAssignments))},
           revision = bet.revision + 1
-        WHERE bet.bet_id = settled_bet_id;
+        WHERE bet.bet_id = settled_bet_id
+        RETURNING CASE settlement_type
+          ${settlementTypes.map(type => `WHEN '${type.toUpperCase()}' THEN bet.${type}_live`).join('\n')}
+        END INTO live_credit;
+        -- With more digits it is no decimal of the contract, and no load could read the bet.
+        IF length(replace(live_credit::text, '.', '')) > 40 THEN
+          RAISE EXCEPTION 'bet-wallet: the sum of the credits must have at most 40 digits'
+            USING ERRCODE = 'invalid_parameter_value';
+        END IF;
       END`,
   })
 }
