@@ -42,8 +42,9 @@ const forgetSql = ({ schema }: { schema: string }) => sql`
     WHERE player_id = $1::text
     RETURNING 1
   ), forgotten_bets AS (
+    -- The new revision: commits that have loaded the bet before must not write the id back.
     UPDATE ${schema}.bets
-    SET player_id = $2::text
+    SET player_id = $2::text, revision = revision + 1
     WHERE player_id = $1::text
     RETURNING 1
   )
