@@ -1,7 +1,7 @@
 /** What the balance column can hold is known at start: a debit beyond is refused, without an error of the server. */
 import { existsSync } from 'node:fs'
 import mysql from 'mysql2/promise'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { CommitResult, WalletChanges, WalletStore } from '../../src/store.js'
 import { linksOf, readPage } from '../docs/pages.js'
 import { sharedMariadb } from '../mariadb/fresh-database.js'
@@ -40,11 +40,13 @@ describe('on PostgreSQL', () => {
     ['numeric(5,2)', players, '2000'],
     ['varchar(6)', inText, '0.0001'],
     ['varchar(4)', inText, '10000.25'],
+    ['SCHEMA.six', inText, '0.0001'],
   ])('%s', async (type, table, amount) => {
     const wallet = await openWallet({
       admin,
       url,
-      ddl: `CREATE TABLE SCHEMA.accounts (id text PRIMARY KEY, currency text, balance ${type});
+      ddl: `CREATE DOMAIN SCHEMA.six AS varchar(6);
+        CREATE TABLE SCHEMA.accounts (id text PRIMARY KEY, currency text, balance ${type});
         INSERT INTO SCHEMA.accounts VALUES ('alice', 'EUR', '100'), ('bob', 'EUR', '100')`,
       options: { players: table, connectionsMax: 1 },
     })
@@ -53,6 +55,24 @@ describe('on PostgreSQL', () => {
     } finally {
       await wallet.close()
     }
+  })
+})
+
+it('numeric(3,5) on PostgreSQL, which holds at most 0.00999', async ({ skip }) => {
+  const { rows } = await admin.query("SELECT current_setting('server_version_num')::integer AS version")
+  if (rows[0]?.version < 150_000) skip('before PostgreSQL 15, a scale is at most the precision')
+  const wallet = await openWallet({
+    admin,
+    url,
+    ddl: `CREATE TABLE SCHEMA.accounts (id text PRIMARY KEY, currency text, balance numeric(3,5));
+      INSERT INTO SCHEMA.accounts VALUES ('alice', 'EUR', 0.001)`,
+    options: { players },
+  })
+  onTestFinished(() => wallet.close())
+  expect(await endOf<CommitResult>(wallet.store.commit(debiting(1, '0.012')))).toEqual(refused)
+  expect(await wallet.store.commit(debiting(2, '0.0109'))).toMatchObject({
+    status: 'committed',
+    balance: '-0.00990',
   })
 })
 

@@ -68,7 +68,8 @@ async function columnsIn(ask: Ask, tableName: readonly [schema: string, table: s
       -- Without the quotes of quote_all_identifiers.
       replace(format_type(base.type, NULL), '"', '') AS type,
       information_schema._pg_numeric_precision(base.type, base.typmod)::integer AS precision,
-      information_schema._pg_numeric_scale(base.type, base.typmod)::integer AS scale,
+      -- Of a numeric. It may be negative, which information_schema does not know.
+      CASE WHEN base.typmod <> -1 THEN (((base.typmod - 4) & 2047) # 1024) - 1024 END AS scale,
       information_schema._pg_char_max_length(base.type, base.typmod)::integer AS length,
       coalesce(l.collisdeterministic, true) AS deterministic,
       c.is_updatable = 'YES' AND c.is_generated = 'NEVER' AS updatable,
@@ -157,6 +158,7 @@ function maxOfInteger(type: string): Decimal {
 }
 
 function maxOfNumeric(precision: number, scale: number): Decimal {
-  const whole = '9'.repeat(Math.max(precision - scale, 0)) || '0'
-  return scale === 0 ? whole : `${whole}.${'9'.repeat(scale)}`
+  // numeric(3,5) holds at most 0.00999.
+  const digits = '9'.repeat(precision).padStart(scale + 1, '0')
+  return scale === 0 ? digits : `${digits.slice(0, -scale)}.${digits.slice(-scale)}`
 }

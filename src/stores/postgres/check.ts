@@ -1,7 +1,7 @@
 /** The check at start: server, schema, players' table, privileges. Every error says what to do. */
 
 import type { BalanceColumn } from '../database/columns.js'
-import { checkBaseTables } from './check-base-tables.js'
+import { checkBaseTables, checkRules } from './check-base-tables.js'
 import { checkSettings, checkTables } from './check-durability.js'
 import { checkPlayersTable } from './check-players-table.js'
 import { checkVisibility } from './check-visibility.js'
@@ -32,6 +32,8 @@ export async function checkDatabase(
     await checkSchema(ask, tables)
     await checkFunctions(ask, tables)
     const column = await checkPlayersTable(ask, tables)
+    await checkLegacyBets(ask, tables)
+    await checkRules(ask, tables)
     await tryFunctions(ask, tables)
     const playersTarget = await checkVisibility(ask, tables)
     if (!allowNotDurable) await checkTables(ask, tables, playersTarget)
@@ -52,7 +54,7 @@ function withAdvice(error: unknown, { schema, players }: Tables): unknown {
       'INSUFFICIENT_PRIVILEGE',
       `This role lacks privileges (${message}). It needs USAGE ON SCHEMA ${schema} and on the schema of the players' ` +
         `table; SELECT ON ${schema}.migrations and ${schema}.options; SELECT, INSERT ON ${schema}.transactions; SELECT, INSERT, UPDATE ON ` +
-        `${schema}.bets; USAGE ON SEQUENCE ${schema}.wallet_transaction_ids; EXECUTE on the functions of ${schema}; ` +
+        `${schema}.bets; USAGE ON SEQUENCE ${schema}.wallet_transaction_ids; EXECUTE ON ALL ROUTINES IN SCHEMA ${schema}; ` +
         `SELECT on the three columns of ${players.table}, and UPDATE on its balance`,
       { cause },
     )
@@ -220,17 +222,37 @@ async function checkFunctions(ask: Ask, tables: Tables): Promise<void> {
   }
 }
 
+/** The functions look up a bet by the collation that its column has. */
+async function checkLegacyBets(ask: Ask, { legacyBets }: Tables): Promise<void> {
+  const [inexact] = await ask(
+    `SELECT
+    FROM pg_catalog.pg_attribute a
+    JOIN pg_catalog.pg_collation l ON l.oid = a.attcollation
+    WHERE a.attrelid = to_regclass($1) AND a.attname = 'bet_id' AND NOT l.collisdeterministic`,
+    [legacyBets],
+  )
+  if (inexact === undefined) return
+  throw new PostgresStoreError(
+    'SCHEMA_VERSION',
+    `The collation of bet_id in ${legacyBets} is nondeterministic: distinct bets would compare equal (D24). Select ` +
+      'bet_id COLLATE "C" in the view, with an index',
+  )
+}
+
 /** Calls every function once, without changes: PostgreSQL reports the problems that are left. */
 async function tryFunctions(ask: Ask, tables: Tables): Promise<void> {
   const { schema } = tables
   const call = (name: string, args: string) =>
     `SELECT * FROM ${schema}.${functionName(tables, name)}(${args})`
+  const procedure = (name: string, args: string) =>
+    `CALL ${schema}.${functionName(tables, name)}(${args}, NULL)`
   const key = '{"key_index":0,"operation":"placebet","transaction_id":"","player_id":null,"bet_id":""}'
   await ask(call('load', '$1'), [`[${key}]`])
   // Of no keys: it must not wait for a standby.
-  await ask(`CALL ${schema}.${functionName(tables, 'load_confirmed')}($1, false, NULL)`, ['[]'])
-  await ask(call('commit', '$1, NULL, 1000, false, true, false'), ['{}'])
-  await ask(call('commit_one', '$1, NULL, NULL, 1000, false, true, false'), ['{}'])
+  await ask(procedure('load_confirmed', '$1, false'), ['[]'])
+  // Each calls the function of its name.
+  await ask(procedure('commit_alone', '$1, NULL, 1000, false, true, false'), ['{}'])
+  await ask(procedure('commit_one_alone', '$1, NULL, NULL, 1000, false, true, false'), ['{}'])
   await ask(call('is_balance_rule', 'NULL, NULL, 1000'), [])
   const [sequence] = (await ask('SELECT has_sequence_privilege($1, $2) AS usable', [
     `${schema}.wallet_transaction_ids`,

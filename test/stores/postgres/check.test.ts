@@ -9,6 +9,7 @@ import {
 } from 'bet-wallet/postgres'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { creditColumns } from '../../../src/stores/database/bet-columns.js'
 import { functionName } from '../../../src/stores/postgres/sql/fragments.js'
 import { tablesOf } from '../../../src/stores/postgres/tables.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
@@ -159,6 +160,24 @@ describe('with a schema of another version or other options', () => {
     expect(error).toMatchObject({ code: 'SCHEMA_VERSION' })
     expect(error?.message).toMatch(/column "currency" not found in data type pam\.legacy/)
   })
+
+  test('a view of legacy bets whose ids fold case: SCHEMA_VERSION, with what to do', async () => {
+    const view = (id: string) => `CREATE OR REPLACE VIEW pam.folded AS SELECT ${id}, 'p'::text AS player_id,
+      'EUR'::text AS currency, 1::numeric AS stake, 'PLACED'::text AS status,
+      ${creditColumns.map(column => `NULL::numeric AS ${column}`).join(', ')} FROM pam.old_bets`
+    await pool.query(`
+      CREATE COLLATION pam.folding (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+      CREATE TABLE pam.old_bets (bet_id text COLLATE pam.folding PRIMARY KEY);
+      ${view('bet_id')}`)
+    const options = { schema: 'folding', legacyBets: 'pam.folded' }
+    await migratePostgres(pool, options)
+    expect(await startError(options)).toMatchObject({
+      code: 'SCHEMA_VERSION',
+      message: expect.stringMatching(/collation of bet_id in "pam"\."folded" is nondeterministic/),
+    })
+    await pool.query(`DROP VIEW pam.folded; ${view('bet_id COLLATE "C" AS bet_id')}`)
+    expect(await startError(options)).toBeNull()
+  })
 })
 
 describe("with an unsupported players' table", () => {
@@ -175,6 +194,15 @@ describe("with an unsupported players' table", () => {
   })
 
   const odd: PlayersTable = { ...accounts, table: 'odd.accounts' }
+
+  test('a column of whole hundreds would round amounts without decimals too', async ({ skip }) => {
+    const { rows } = await pool.query("SELECT current_setting('server_version_num')::integer AS version")
+    if (rows[0].version < 150_000) skip('before PostgreSQL 15, a scale is not negative')
+    await pool.query('CREATE TABLE odd.hundreds (id text PRIMARY KEY, currency text, balance numeric(12,-2))')
+    const options = { schema: 'odd_hundreds', players: { ...odd, table: 'odd.hundreds', decimalsMin: 0 } }
+    await migratePostgres(pool, options)
+    expect((await startError(options))?.message).toMatch(/numeric\(12,-2\) of balance would round amounts/)
+  })
 
   test.each<[string, PlayersTable, RegExp]>([
     ['no such table', { ...odd, table: 'odd.Accounts' }, /odd\.Accounts: it does not exist/],

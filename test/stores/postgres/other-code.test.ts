@@ -1,9 +1,15 @@
 /** Sessions, triggers, tables and functions that other code has changed: noticed at start, or where the commit ends. */
-import { createPostgresStore, migratePostgres, type PostgresStoreOptions } from 'bet-wallet/postgres'
+import {
+  createPostgresStore,
+  migratePostgres,
+  type PostgresClient,
+  type PostgresStoreOptions,
+} from 'bet-wallet/postgres'
 import pg from 'pg'
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { freshDatabase } from '../../postgres/fresh-database.js'
-import { endOf, openWallet, placing } from './wallet.js'
+import { noServerOfOurOwn, type PostgresServer, startPostgres } from '../../postgres/server.js'
+import { endOf, openWallet, placing, until } from './wallet.js'
 
 const { pool: admin, url, drop } = await freshDatabase({ pool: { max: 20 } })
 afterAll(drop)
@@ -99,6 +105,77 @@ describe('synchronous_commit off when a commit ends', () => {
   })
 })
 
+describe('synchronous_commit off when a commit ends, without withinTransaction', () => {
+  let server: PostgresServer
+  let own: pg.Pool
+  beforeAll(async () => {
+    if (noServerOfOurOwn !== null) return
+    // Nothing but a commit flushes.
+    server = await startPostgres({ settings: { wal_writer_delay: '10s' } })
+    own = new pg.Pool({ connectionString: server.url })
+  })
+  afterAll(async () => {
+    await own?.end()
+    await server?.stop()
+  })
+  beforeEach(({ skip }) => skip(noServerOfOurOwn !== null, noServerOfOurOwn ?? ''))
+
+  const triggered = (kind: string) => `CREATE FUNCTION SCHEMA.loosen() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN PERFORM set_config('synchronous_commit', 'off', true); RETURN NULL; END $$;
+    CREATE ${kind} FOR EACH ROW EXECUTE FUNCTION SCHEMA.loosen()`
+  const causes: [name: string, ddl: string, later: string][] = [
+    ['the role', '', 'ALTER ROLE CURRENT_USER SET synchronous_commit = off'],
+    ['the database', '', 'ALTER DATABASE postgres SET synchronous_commit = off'],
+    ['other code on the connection', '', ''],
+    ['a trigger', triggered('TRIGGER loosen AFTER UPDATE ON SCHEMA.accounts'), ''],
+    [
+      'a deferred trigger',
+      triggered('CONSTRAINT TRIGGER loosen AFTER UPDATE ON SCHEMA.accounts DEFERRABLE INITIALLY DEFERRED'),
+      '',
+    ],
+    ['a trigger that is new', '', triggered('TRIGGER loosen AFTER UPDATE ON SCHEMA.accounts')],
+  ]
+  const clients: [name: string, clientOf: (pool: pg.Pool) => PostgresClient][] = [
+    ['a Pool', pool => pool],
+    ['a client that cannot tell', pool => ({ query: (text, values) => pool.query(text, values) })],
+  ]
+
+  describe.each(clients)('over %s', (_, clientOf) => {
+    test.each(causes)('by %s: the answer waits for the disk', async (name, ddl, later) => {
+      const wallet = await open(ddl, { admin: own, url: server.url, pool: { max: 1 } })
+      const { schema, pool } = wallet
+      const options = { schema, players: { ...players, table: `${schema}.accounts` }, connectionsMax: 1 }
+      const store = createPostgresStore(clientOf(pool), options)
+      await store.ready()
+      if (later !== '') await own.query(later.replaceAll('SCHEMA', schema))
+      // A new connection, with the new settings of role and database.
+      await own.query(
+        'SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = $1',
+        [schema],
+      )
+      await until(() => pool.totalCount === 0)
+      if (name === 'other code on the connection') await pool.query('SET synchronous_commit = off')
+
+      /** Whether the log is on the disk beyond what was written before the call. */
+      async function isFlushed(call: () => Promise<unknown>): Promise<boolean> {
+        const before = await own.query('SELECT pg_current_wal_insert_lsn() AS lsn')
+        await call()
+        const { rows } = await own.query('SELECT pg_current_wal_flush_lsn() > $1 AS flushed', [
+          before.rows[0].lsn,
+        ])
+        return rows[0].flushed
+      }
+      expect(await isFlushed(() => store.commit(placing({ n: 1, amount: '1' })))).toBe(true)
+      const batch = ['alice', 'bob'].map((playerId, n) => placing({ playerId, n: n + 2, amount: '1' }))
+      expect(await isFlushed(() => Promise.all(batch.map(each => store.commit(each))))).toBe(true)
+      expect(await isFlushed(() => store.loadConfirmed(keys))).toBe(true)
+      expect(await wallet.recorded()).toHaveLength(3)
+      await own.query(`ALTER ROLE CURRENT_USER RESET synchronous_commit;
+        ALTER DATABASE postgres RESET synchronous_commit`)
+    })
+  })
+})
+
 test('a deferred trigger that changes the balance: a fault, and nothing is recorded', async () => {
   const wallet = await open(`CREATE FUNCTION SCHEMA.rounds() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
       UPDATE SCHEMA.accounts SET balance = round(balance) WHERE id = NEW.id AND balance <> round(balance);
@@ -111,6 +188,43 @@ test('a deferred trigger that changes the balance: a fault, and nothing is recor
     for (const end of ends) expect(String(end)).toMatch(/is not the one written: see its triggers/)
   }
   expect(await wallet.recorded()).toEqual([])
+})
+
+test('with withinTransaction: what waits for COMMIT is not read back, what does not wait is', async () => {
+  const rounds = (
+    kind: string,
+  ) => `CREATE FUNCTION SCHEMA.rounds() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      UPDATE SCHEMA.accounts SET balance = round(balance) WHERE id = NEW.id AND balance <> round(balance);
+      RETURN NULL; END $$;
+    CREATE ${kind} FOR EACH ROW EXECUTE FUNCTION SCHEMA.rounds()`
+  const withHook = { options: { players, withinTransaction: async () => {} } }
+  const immediate = await open(rounds('TRIGGER rounds AFTER UPDATE ON SCHEMA.accounts'), withHook)
+  expect(String(await endOf(immediate.store.commit(placing({ amount: '1.4' }))))).toMatch(
+    /is not the one written: see its triggers/,
+  )
+  expect(await immediate.recorded()).toEqual([])
+  const deferred = await open(
+    rounds('CONSTRAINT TRIGGER rounds AFTER UPDATE ON SCHEMA.accounts DEFERRABLE INITIALLY DEFERRED'),
+    withHook,
+  )
+  expect(await deferred.store.commit(placing({ amount: '1.4' }))).toMatchObject({ balance: '98.6' })
+  expect(await deferred.balanceOf('alice')).toBe('99')
+})
+
+test('a view that begins to return a player twice: a fault for this player, and no row is changed', async () => {
+  const wallet = await open(
+    'ALTER TABLE SCHEMA.accounts RENAME TO base; CREATE VIEW SCHEMA.accounts AS TABLE SCHEMA.base',
+  )
+  await wallet.rows('ALTER TABLE SCHEMA.base DROP CONSTRAINT accounts_pkey')
+  await wallet.rows("INSERT INTO SCHEMA.base VALUES ('alice', 'USD', 100)")
+  expect(await endOf(wallet.store.commit(placing()))).toBeInstanceOf(Error)
+  const ends = ['alice', 'bob'].map((playerId, n) => endOf(wallet.store.commit(placing({ playerId, n }))))
+  expect(await Promise.all(ends)).toMatchObject([expect.any(Error), { status: 'committed' }])
+  expect(await wallet.rows('SELECT id, currency, balance::text FROM SCHEMA.base ORDER BY 1, 2')).toEqual([
+    ['alice', 'EUR', '100'],
+    ['alice', 'USD', '100'],
+    ['bob', 'EUR', '70'],
+  ])
 })
 
 test('a balance of more than 40 digits is not debited', async () => {
@@ -156,6 +270,10 @@ describe('at start', () => {
   const table =
     'CREATE TABLE SCHEMA.base (id text, currency text, balance numeric, PRIMARY KEY (id, currency))'
   const view = 'CREATE VIEW SCHEMA.accounts AS TABLE SCHEMA.base'
+  const { hostname, port, username, password, pathname } = new URL(url)
+  const one = 'CREATE TABLE SCHEMA.accounts (id text PRIMARY KEY, currency text, balance numeric)'
+  const log = 'CREATE TABLE SCHEMA.log (balance numeric)'
+  const isRule = /has a rule for UPDATE/
   test.each([
     ['a view that may return a player twice', `${table}; ${view}`, /no unique index on .*id alone/],
     [
@@ -164,6 +282,44 @@ describe('at start', () => {
         $$ BEGIN UPDATE SCHEMA.base SET balance = round(NEW.balance) WHERE id = NEW.id; RETURN NEW; END $$;
         CREATE TRIGGER t INSTEAD OF UPDATE ON SCHEMA.accounts FOR EACH ROW EXECUTE FUNCTION SCHEMA.f()`,
       /INSTEAD OF trigger/,
+    ],
+    [
+      'a view over a foreign table',
+      `CREATE EXTENSION IF NOT EXISTS postgres_fdw; ${table.replace('base', 'remote')};
+        CREATE SERVER SCHEMA FOREIGN DATA WRAPPER postgres_fdw
+          OPTIONS (host '${hostname}', port '${port}', dbname '${pathname.slice(1)}');
+        CREATE USER MAPPING FOR CURRENT_USER SERVER SCHEMA OPTIONS (user '${username}', password '${password}');
+        CREATE FOREIGN TABLE SCHEMA.base (id text, currency text, balance numeric) SERVER SCHEMA
+          OPTIONS (schema_name 'SCHEMA', table_name 'remote');
+        ${view}`,
+      /base is a foreign table/,
+    ],
+    [
+      'a rule that does something ALSO',
+      `${one}; ${log}; CREATE RULE r AS ON UPDATE TO SCHEMA.accounts DO ALSO INSERT INTO SCHEMA.log VALUES (NEW.balance)`,
+      isRule,
+    ],
+    [
+      'a rule that does something INSTEAD',
+      `${one}; CREATE TABLE SCHEMA.other (LIKE SCHEMA.accounts); CREATE RULE r AS ON UPDATE TO SCHEMA.accounts DO INSTEAD
+        UPDATE SCHEMA.other SET balance = NEW.balance WHERE id = OLD.id RETURNING *`,
+      isRule,
+    ],
+    [
+      'a rule that does nothing INSTEAD',
+      `${one}; CREATE RULE r AS ON UPDATE TO SCHEMA.accounts DO INSTEAD NOTHING`,
+      isRule,
+    ],
+    [
+      'a rule of the table below a view',
+      `${one.replace('accounts', 'base')}; ${view}; ${log};
+        CREATE RULE r AS ON UPDATE TO SCHEMA.base DO ALSO INSERT INTO SCHEMA.log VALUES (NEW.balance)`,
+      isRule,
+    ],
+    [
+      'a view of two currencies',
+      `${table}; CREATE VIEW SCHEMA.accounts AS SELECT * FROM SCHEMA.base WHERE currency IN ('EUR', 'USD')`,
+      /no unique index on .*id alone/,
     ],
     [
       'a currency whose collation is not exact',
@@ -176,6 +332,18 @@ describe('at start', () => {
       code: 'INVALID_PLAYERS_TABLE',
       message: expect.stringMatching(problem),
     })
+  })
+
+  const ofEuro = `CREATE VIEW SCHEMA.accounts AS SELECT * FROM SCHEMA.base WHERE currency = 'EUR'`
+  test.each([
+    ['the currency, of a table with a key on both', `${table}; ${ofEuro}`],
+    ['the currency, among other conditions', `${table}; ${ofEuro} AND (id <> '' OR currency <> 'USD')`],
+    [
+      'the currency, in a view of a view',
+      `${table}; ${ofEuro.replace('accounts', 'middle')}; CREATE VIEW SCHEMA.accounts AS TABLE SCHEMA.middle`,
+    ],
+  ])('a view that fixes %s is valid', async (_, ddl) => {
+    expect(await startError(ddl)).toBeUndefined()
   })
 
   test.each(['STABLE', 'SECURITY DEFINER', 'STRICT', 'RESET ALL'])(

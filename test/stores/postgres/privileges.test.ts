@@ -100,10 +100,10 @@ describe.each(Object.entries(uses))('the role %s', (name, use) => {
   )
 })
 
-test('where EXECUTE is revoked from PUBLIC, it is granted on the functions of the schema', async () => {
+test('where EXECUTE is revoked from PUBLIC, it is granted on the routines of the schema', async () => {
   const { wallet = async () => {} } = uses
-  await pool.query('REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA bet_wallet FROM PUBLIC')
+  await pool.query('REVOKE EXECUTE ON ALL ROUTINES IN SCHEMA bet_wallet FROM PUBLIC')
   await expect(asRole(`wallet${suffix}`, wallet)).rejects.toMatchObject({ code: 'INSUFFICIENT_PRIVILEGE' })
-  await pool.query(`GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA bet_wallet TO wallet${suffix}`)
+  await pool.query(`GRANT EXECUTE ON ALL ROUTINES IN SCHEMA bet_wallet TO wallet${suffix}`)
   await asRole(`wallet${suffix}`, wallet)
 })

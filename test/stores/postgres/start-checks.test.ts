@@ -129,6 +129,44 @@ describe('durability', () => {
   })
 })
 
+describe('the encoding of the database', () => {
+  async function inDatabase<T>(encoding: string, work: (own: pg.Pool) => Promise<T>): Promise<T> {
+    const name = `encoded_${process.pid}_${encoding.toLowerCase()}`
+    await pool.query(`CREATE DATABASE ${name} ENCODING '${encoding}' LOCALE 'C' TEMPLATE template0`)
+    const location = new URL(url)
+    location.pathname = `/${name}`
+    const own = poolOf({ connectionString: location.href, max: 1 })
+    own.on('error', () => {})
+    try {
+      return await work(own)
+    } finally {
+      await own.end()
+      await pool.query(`DROP DATABASE ${name} WITH (FORCE)`)
+    }
+  }
+
+  test.each(['EUC_JP', 'EUC_CN', 'EUC_KR', 'EUC_TW', 'EUC_JIS_2004', 'MULE_INTERNAL'])(
+    '%s may store two characters as one: DATABASE_REJECTED (D24)',
+    async encoding => {
+      expect(await inDatabase(encoding, own => startError(own, {}))).toMatchObject({
+        code: 'DATABASE_REJECTED',
+        // MULE_INTERNAL has no conversion from the UTF8 of the driver.
+        message: expect.stringMatching(new RegExp(`${encoding}(?:, which stores| is not supported)`)),
+      })
+    },
+  )
+
+  test('EUC_JP does, and LATIN1 does not', async () => {
+    const same = "SELECT '\u00a6' = '\uffe4' AS same"
+    expect(await inDatabase('EUC_JP', own => own.query(same))).toMatchObject({ rows: [{ same: true }] })
+    await inDatabase('LATIN1', async own => {
+      await expect(own.query(same)).rejects.toMatchObject({ code: '22P05' })
+      await migratePostgres(own, {})
+      expect(await startError(own, {})).toBeNull()
+    })
+  })
+})
+
 describe('operators and functions', () => {
   let options: PostgresTables
   beforeAll(async () => {
@@ -205,6 +243,20 @@ describe('row-level security', () => {
     await pool.query(`CREATE POLICY reading ON ${options.schema}.accounts FOR SELECT USING (true)`)
     expect(await startError(asRole, options)).toMatchObject({ code: 'INVALID_PLAYERS_TABLE' })
     await pool.query(`CREATE POLICY writing ON ${options.schema}.accounts FOR UPDATE USING (true)`)
+    expect(await startError(asRole, options)).toBeNull()
+  })
+
+  test('of the players, with a policy for UPDATE that is narrower than the one for SELECT', async () => {
+    const options = await granted()
+    const { schema } = options
+    await pool.query(`ALTER TABLE ${schema}.accounts ENABLE ROW LEVEL SECURITY;
+      CREATE POLICY reading ON ${schema}.accounts FOR SELECT USING (currency <> 'XXX');
+      CREATE POLICY writing ON ${schema}.accounts FOR UPDATE USING (currency = 'EUR')`)
+    expect(await startError(asRole, options)).toMatchObject({
+      code: 'INVALID_PLAYERS_TABLE',
+      message: expect.stringMatching(/this role can read players that it cannot update: .*EUR/),
+    })
+    await pool.query(`ALTER POLICY writing ON ${schema}.accounts USING (currency <> 'XXX')`)
     expect(await startError(asRole, options)).toBeNull()
   })
 
