@@ -45,6 +45,10 @@ describe('a minimum balance of the PAM', () => {
         CREATE VIEW SCHEMA.accounts AS SELECT id, currency, funds AS balance FROM SCHEMA.middle; ${fill}`,
     ],
     [
+      'on a column that is generated from the balance',
+      `${accounts}, spare numeric GENERATED ALWAYS AS (balance - 50) STORED CHECK (spare >= 0)); ${fill}`,
+    ],
+    [
       'on a partition',
       `${accounts}) PARTITION BY HASH (id);
         CREATE TABLE SCHEMA."Part 0" PARTITION OF SCHEMA.accounts FOR VALUES WITH (MODULUS 1, REMAINDER 0);

@@ -247,6 +247,16 @@ describe.each([
         await query('BEGIN')
       },
     ],
+    // The savepoint of the store, if its name were known.
+    ['rolls back to a savepoint', query => query('ROLLBACK TO SAVEPOINT bet_wallet').catch(() => {})],
+    [
+      'rolls back, and begins a new block with a savepoint',
+      async query => {
+        await query('ROLLBACK')
+        await query('BEGIN')
+        await query('SAVEPOINT bet_wallet')
+      },
+    ],
   ]
   it.each(misuses)(
     '%s: that request is not answered as committed, the rest of the batch is',
