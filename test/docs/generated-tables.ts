@@ -60,8 +60,8 @@ function kitTable(): string {
 }
 
 function auditTable(): string {
-  const rows = auditCases.map(({ id, level, title, source, needs = [] }) => {
-    const cells = [anchored(id), level, withLinks(title), needs.join(', '), withLinks(source)]
+  const rows = auditCases.map(({ id, level, name, source, needs = [] }) => {
+    const cells = [anchored(id), level, withLinks(name), needs.join(', '), withLinks(source)]
     return `| ${cells.join(' | ')} |`
   })
   return ['| Id | Level | Case | Needs | Source |', '|---|---|---|---|---|', ...rows].join('\n')

@@ -73,14 +73,14 @@ export function answerOf({ exchange, status, headers, text, mask }: Reply, index
 
 /** The failure of an answer that should be a success. */
 export function withoutSuccess({ status }: Answer): { kind: FailureKind } {
-  if (status === null) return { kind: 'no answer' }
+  if (status === null) return { kind: 'no-answer' }
   return { kind: status >= 500 ? 'fault' : status >= 400 ? 'refused' : 'form' }
 }
 
 /** The failure of an answer that should be a refusal, or another one. */
 export function withoutRefusal({ status, success, errorCode }: Answer): { kind: FailureKind } {
-  if (status === null) return { kind: 'no answer' }
+  if (status === null) return { kind: 'no-answer' }
   if (status >= 500) return { kind: 'fault' }
-  if (status >= 400) return { kind: errorCode === null ? 'form' : 'other refusal' }
+  if (status >= 400) return { kind: errorCode === null ? 'form' : 'other-refusal' }
   return { kind: success === null ? 'form' : 'accepted' }
 }

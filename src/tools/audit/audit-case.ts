@@ -1,6 +1,8 @@
-/** The form of an audit case. */
+/** The form of an audit case: all that is known of it. */
+
+import type { CaseContext } from './case-context.js'
+import type { Sentence } from './interface-sentences.js'
 import type { FailureKind, Level } from './report.js'
-import type { Stage } from './stage.js'
 
 /** A condition without which a case is skipped. */
 export type Need =
@@ -12,40 +14,67 @@ export type Need =
   | 'other-player'
   /** Calls are authenticated: the option `credentials`, `headers` or `sign`. */
   | 'authentication'
-  /** The option `patienceMs`. */
-  | 'patience'
+  /** The option `pauseMs`. */
+  | 'pause'
   /** The option `restart`. */
   | 'restart'
 
-/** What lies between the two acts of a case: a long pause, or a restart of the wallet. */
-export type Later = 'patience' | 'restart'
+/** What lies between the two parts of a case: a long pause, or a restart of the wallet. */
+export type BetweenParts = 'pause' | 'restart'
 
 /** A failure by its kind; of a wrong balance, by its direction. */
-export type Described = Exclude<FailureKind, 'balance'> | 'too much' | 'too little'
+export type Described = Exclude<FailureKind, 'balance'> | 'too-much' | 'too-little'
+
+/** How a case fails. `executed`: a call that must change nothing was accepted, or changed the balance. */
+export type Symptom = 'too-much' | 'too-little' | 'accepted' | 'refused' | 'executed' | 'other'
+
+export type CaseId = `AU-${number}`
 
 export interface AuditCase {
   /** Its meaning never changes, and it is never reused. */
-  id: `AU-${number}`
+  id: CaseId
   level: Level
   /** The requirement, in one sentence. */
-  title: string
+  name: string
   /** `spec 4.1`: docs/interface.md; `D6`: docs/decisions.md; `A01`: docs/scenarios.md; or another page. */
   source: string
   /**
-   * The sentence of docs/interface.md that a failing wallet breaks, without its marks. A MUST without one is a
-   * case in which money is lost or made where the interface is silent.
+   * The sentence of docs/interface.md that a failing wallet breaks. A MUST without one is a case in which money is
+   * lost or made where the interface is silent.
    */
-  quote?: string
+  quote?: Sentence
   /** The damage in production if a wallet fails. */
   impact: string
-  /** The failures whose damage `impact` describes. Of any other, the report says only what was found. */
-  describes?: readonly Described[]
-  needs?: readonly Need[]
-  /** Of a case in two acts. */
-  later?: Later
   /**
-   * Returns if the requirement is met; otherwise throws by an expectation of the stage. A case in two acts returns
-   * the second one.
+   * The failures whose damage `impact` describes. Of any other, the report says only what was found: a text that
+   * warns of a stake debited twice says nothing about a stake that was not debited.
    */
-  play(stage: Stage): Promise<void | (() => Promise<void>)>
+  describes?: readonly Described[]
+  /** By symptom: what the wallet probably does wrong, in one sentence. */
+  causes?: Partial<Record<Symptom, string>>
+  /**
+   * The cases whose cause explains a failure of this one too, if both fail in the same direction; of several that
+   * failed, the first. `AU-201 refused`: only if that case fails by this symptom.
+   */
+  follows?: readonly (CaseId | `${CaseId} ${Symptom}`)[]
+  /**
+   * What else a failure means for those of other cases.
+   *
+   * - `basic`: one of the plainest calls. If it fails, causes that other cases show are doubtful.
+   * - `sums`: shows balances that are wrong by fractions of the smallest unit best.
+   * - `books`: compares what all cases have left.
+   */
+  role?: 'basic' | 'sums' | 'books'
+  needs?: readonly Need[]
+  /** Of a case in two parts. */
+  between?: BetweenParts
+  /** Its amounts may leave a balance by which no other case can be judged. */
+  runLast?: true
+  /** How many answers it waits for, one after the other, if many more than usual. */
+  answers?: number
+  /**
+   * Returns if the requirement is met; otherwise throws by an expectation. A case in two parts returns the second
+   * one.
+   */
+  run(context: CaseContext): Promise<void | (() => Promise<void>)>
 }

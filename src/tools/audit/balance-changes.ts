@@ -6,7 +6,7 @@ const signOf = ({ units }: Decimal) => (units < 0n ? -1 : units > 0n ? 1 : 0)
 
 /**
  * @param opening the balance before the first exchange
- * @param rightUntil index of the last exchange after which the balance was right; -1 for none
+ * @param lastGoodExchange index of the last exchange after which the balance was right; -1 for none
  * @param seenAt index of the exchange that shows the wrong balance
  * @param difference the wrong balance minus the right one
  * @returns the index of the last call that changed the balance in that direction; if none did, of the last call
@@ -15,7 +15,7 @@ const signOf = ({ units }: Decimal) => (units < 0n ? -1 : units > 0n ? 1 : 0)
 export function callThatChanged(
   exchanges: readonly AuditExchange[],
   opening: Decimal,
-  rightUntil: number,
+  lastGoodExchange: number,
   seenAt: number,
   difference: Decimal,
 ): number {
@@ -25,13 +25,13 @@ export function callThatChanged(
   for (const index of inOrderOfAnswers(exchanges, seenAt)) {
     const exchange = exchanges[index] as AuditExchange
     const reads = exchange.isReading === true
-    if (!reads && index > rightUntil) latest = index
+    if (!reads && index > lastGoodExchange) latest = index
     // The smallest bet of a reading is undone by the next call.
     const after = reads && exchange.path === '/placebet' ? null : parseDecimal(exchange.balance ?? '')
     if (after === null) continue
     const change = subtract(after, balance)
     // A call without a balance, such as a refusal, shows its effect in the next answer.
-    if (index > rightUntil && signOf(change) === signOf(difference) && latest !== null)
+    if (index > lastGoodExchange && signOf(change) === signOf(difference) && latest !== null)
       found = reads ? latest : index
     balance = after
   }

@@ -29,13 +29,10 @@ const chapters: readonly AuditCase[] = [
   ...connections,
 ]
 
-/** Amounts that may leave a balance which no other case can be judged by. */
-const enormous: readonly string[] = ['AU-411', 'AU-413', 'AU-418']
-
 export const cases: readonly AuditCase[] = [
-  ...chapters.filter(({ id }) => !enormous.includes(id)),
+  ...chapters.filter(({ runLast }) => !runLast),
   ...later,
-  ...chapters.filter(({ id }) => enormous.includes(id)),
+  ...chapters.filter(({ runLast }) => runLast),
   ...availability,
   ...books,
 ]

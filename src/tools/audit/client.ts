@@ -167,7 +167,7 @@ function writeBody(
   delivery: Delivery | undefined,
   disconnect: () => void,
 ): void {
-  if (body === null || delivery === undefined || delivery.as === 'own connection') {
+  if (body === null || delivery === undefined || delivery.as === 'separate-connection') {
     request.end(body ?? undefined)
     return
   }

@@ -3,47 +3,47 @@
 import { type Decimal, subtract, textOf } from '../platform/decimal.js'
 import type { AuditCase } from './audit-case.js'
 import { callThatChanged, changeBy } from './balance-changes.js'
+import type { CaseContext } from './case-context.js'
+import type { CaseFailed } from './case-outcomes.js'
 import { impactOf } from './impact.js'
+import { sentences } from './interface-sentences.js'
 import type { AuditFailure } from './report.js'
-import type { CaseFailed, Stage } from './stage.js'
 
 /** Before the clean-up: reads the balance if an answer showed a wrong one, to tell which of both is wrong. */
 export async function failureOf(
   item: AuditCase,
-  stage: Stage,
-  { expected, actual, exchangeIndex, found, isPreparation }: CaseFailed,
+  { wallet, expect, opening, settings, money }: CaseContext,
+  { expected, actual, exchangeIndex, details, isPreparation }: CaseFailed,
 ): Promise<AuditFailure> {
-  let { kind } = found
-  let difference: Decimal | null = found.balance?.difference ?? null
+  let { kind } = details
+  let difference: Decimal | null = details.balance?.difference ?? null
   let index = exchangeIndex
-  if (kind === 'balance' && found.balance !== undefined && index !== null) {
-    const { due } = found.balance
-    if (!stage.exchanges[index]?.isReading) {
-      const { balance } = await stage.readBalance()
+  if (kind === 'balance' && details.balance !== undefined && index !== null) {
+    const { due } = details.balance
+    if (!wallet.exchanges[index]?.isReading) {
+      const { balance } = await wallet.readBalance()
       if (balance !== null) difference = subtract(balance, due)
     }
-    if (difference?.units === 0n) [kind, difference] = ['shown balance', null]
+    if (difference?.units === 0n) [kind, difference] = ['stale-balance', null]
     else
       index = callThatChanged(
-        stage.exchanges,
-        stage.opening,
-        stage.rightUntil,
+        wallet.exchanges,
+        opening,
+        expect.lastGoodExchange,
         index,
-        difference ?? found.balance.difference,
+        difference ?? details.balance.difference,
       )
   }
   const change =
-    kind === 'accepted' && index !== null ? changeBy(stage.exchanges, stage.opening, index) : difference
+    kind === 'accepted' && index !== null ? changeBy(wallet.exchanges, opening, index) : difference
   return {
     kind,
-    difference: difference === null ? null : textOf(difference, stage.settings.minorUnits),
+    difference: difference === null ? null : textOf(difference, settings.minorUnits),
     expected,
     actual,
     ...(isPreparation ? { isPreparation } : {}),
-    impact: impactOf(isPreparation ? null : item, kind, stage.exchanges[index ?? -1], change, amount =>
-      stage.money(amount),
-    ),
-    quote: isPreparation ? null : (item.quote ?? null),
+    impact: impactOf(isPreparation ? null : item, kind, wallet.exchanges[index ?? -1], change, money),
+    quote: isPreparation || item.quote === undefined ? null : sentences[item.quote],
     exchangeIndex: index,
   }
 }

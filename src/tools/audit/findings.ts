@@ -2,7 +2,8 @@
 
 import { compare, type Decimal, fromUnits, parseDecimal, subtract, zero } from '../platform/decimal.js'
 import { readObject } from '../platform/json.js'
-import { type Cause, causes, type Symptom } from './causes.js'
+import type { AuditCase, Symptom } from './audit-case.js'
+import { cases } from './cases.js'
 import type { AuditExchange, AuditFailure, AuditFinding, AuditResult, Level } from './report.js'
 
 type Failed = AuditResult & { failure: AuditFailure }
@@ -14,8 +15,8 @@ interface Link {
   one: string
   other: string
   reason: string
-  /** `other` shows the cause best. */
-  cause?: Cause
+  /** The cause that `other` shows explains `one` too. */
+  isByCause?: true
   /** The case after which the balance was already wrong. */
   spoiler?: string
 }
@@ -43,15 +44,12 @@ export function findingsOf(
   const others = failed.filter(({ id }) => !byFunds.some(({ one }) => one === id))
   const links = [
     ...byFunds,
-    ...linksByCause(
-      others.filter(({ failure }) => !isInexact(failure, minorUnits)),
-      causes,
-    ),
+    ...linksByCause(others.filter(({ failure }) => !isInexact(failure, minorUnits))),
     ...linksBySymptom(others, minorUnits),
   ]
   // If plain calls fail, what the table says about other calls is doubtful.
   const plainFails = failed.some(
-    ({ id, failure }) => isBasic(id) && !['balance', 'shown balance'].includes(failure.kind),
+    ({ id, failure }) => roleOf(id) === 'basic' && !['balance', 'stale-balance'].includes(failure.kind),
   )
   const findings = groupsOf(failed, links).map(group => findingOf(group, links, minorUnits, !plainFails))
   const place = ({ level }: AuditFinding) => levels.indexOf(level)
@@ -75,23 +73,31 @@ function findingOf(
   group: readonly Failed[],
   links: readonly Link[],
   minorUnits: number,
-  usesTable: boolean,
+  areCausesSure: boolean,
 ): AuditFinding {
   const members = [...group].sort((one, other) => one.id.localeCompare(other.id))
-  const within = links.filter(({ other }) => members.some(({ id }) => id === other))
-  const cause = causes.find(candidate => within.some(link => link.cause === candidate))
-  const sums = members.find(({ id, failure }) => id === idOf(404) && isInexact(failure, minorUnits))
-  const shownBy = members.find(({ id }) => id === idOf(cause?.shownBy))
-  const root = sums ?? members.find(({ id }) => isBasic(id)) ?? shownBy ?? members[0]
+  const sums = members.find(({ id, failure }) => roleOf(id) === 'sums' && isInexact(failure, minorUnits))
+  const root =
+    sums ?? members.find(({ id }) => roleOf(id) === 'basic') ?? mostFollowed(members, links) ?? members[0]
   if (root === undefined) throw new RangeError('a group has at least one case')
   return {
     id: root.id,
     level: levels.find(level => members.some(member => member.level === level)) ?? root.level,
-    cause: causeOf(root, minorUnits, usesTable),
+    cause: causeOf(root, minorUnits, areCausesSure),
     followers: members
       .filter(({ id }) => id !== root.id)
       .map(({ id }) => ({ id, reason: reasonOf(id, root.id, links) })),
   }
+}
+
+/** The case whose cause explains most others of the group, and best one that no other explains. */
+function mostFollowed(members: readonly Failed[], links: readonly Link[]): Failed | undefined {
+  const byCause = links.filter(({ isByCause }) => isByCause)
+  const followersOf = ({ id }: Failed) => byCause.filter(({ other }) => other === id).length
+  const followed = members.filter(member => followersOf(member) > 0)
+  const unexplained = followed.filter(({ id }) => !byCause.some(({ one }) => one === id))
+  const candidates = unexplained.length > 0 ? unexplained : followed
+  return candidates.toSorted((one, other) => followersOf(other) - followersOf(one))[0]
 }
 
 function reasonOf(id: string, rootId: string, links: readonly Link[]): string {
@@ -99,7 +105,8 @@ function reasonOf(id: string, rootId: string, links: readonly Link[]): string {
   return own?.reason ?? `probably as ${rootId}`
 }
 
-const idOf = (number: number | undefined) => `AU-${number}`
+const factsOf: ReadonlyMap<string, AuditCase> = new Map(cases.map(item => [item.id, item]))
+const roleOf = (id: string) => factsOf.get(id)?.role
 
 /** Cases that fail because an earlier case has left the balance wrong. */
 function linksByFunds(
@@ -111,7 +118,7 @@ function linksByFunds(
   const spoilers = results.filter(({ balance }) => balance?.explained === false)
   const [first] = spoilers
   if (first === undefined) return []
-  const books = failed.find(({ id, failure }) => id === idOf(991) && failure.exchangeIndex === null)
+  const books = failed.find(({ id, failure }) => roleOf(id) === 'books' && failure.exchangeIndex === null)
   /** The failed case that stands for what a case left: itself, or that of the books. */
   const standsFor = (spoiler: AuditResult) => (spoiler.failure === null ? books?.id : spoiler.id)
   const links: Link[] = []
@@ -149,31 +156,31 @@ function lacksFunds({ failure, balance, exchanges }: Failed, minorUnits: number,
   return status === 402 || errorCode === 'INSUFFICIENT_FUNDS'
 }
 
-function linksByCause(failed: readonly Failed[], known: readonly Cause[]): Link[] {
+function linksByCause(failed: readonly Failed[]): Link[] {
   const byId = new Map(failed.map(result => [result.id, result]))
   return failed.flatMap(result => {
-    const cause = known.find(({ shownBy, as, explains }) => {
-      const root = byId.get(idOf(shownBy))
-      return (
-        root !== undefined &&
-        !root.failure.isPreparation &&
-        shows(root.failure, as) &&
-        explains.some(id => idOf(id) === result.id) &&
-        isAlike(root, result)
-      )
-    })
-    if (cause === undefined) return []
-    const other = idOf(cause.shownBy)
-    return [{ one: result.id, other, reason: `probably as ${other}`, cause }]
+    for (const followed of factsOf.get(result.id)?.follows ?? []) {
+      const [id = '', symptom] = followed.split(' ')
+      const root = byId.get(id)
+      if (root === undefined || root.failure.isPreparation || !isAlike(root, result)) continue
+      const shown = symptomsOf(root)
+      if (symptom === undefined ? shown.length > 0 : shown.some(one => one === symptom))
+        return [{ one: result.id, other: id, reason: `probably as ${id}`, isByCause: true }]
+    }
+    return []
   })
 }
 
-function shows({ kind, difference }: AuditFailure, symptom: Symptom): boolean {
-  const found = kind !== 'balance' ? kind : difference?.startsWith('-') ? 'too little' : 'too much'
-  return found === symptom || (symptom === 'executed' && (kind === 'balance' || kind === 'accepted'))
+/** The symptoms by which a case fails, as far as its causes name them. */
+function symptomsOf({ id, failure: { kind, difference } }: Failed): Symptom[] {
+  const found = kind !== 'balance' ? kind : difference?.startsWith('-') ? 'too-little' : 'too-much'
+  const isExecuted = kind === 'balance' || kind === 'accepted'
+  return (Object.keys(factsOf.get(id)?.causes ?? {}) as Symptom[]).filter(
+    symptom => symptom === found || (symptom === 'executed' && isExecuted),
+  )
 }
 
-const executed = ['balance', 'accepted', 'other refusal', 'other']
+const executed = ['balance', 'accepted', 'other-refusal', 'other']
 
 /** Whether two failures go in the same direction. */
 function isAlike({ failure: root }: Failed, { failure }: Failed): boolean {
@@ -189,12 +196,12 @@ function isAlike({ failure: root }: Failed, { failure }: Failed): boolean {
 function linksBySymptom(failed: readonly Failed[], minorUnits: number): Link[] {
   const first = new Map<string, string>()
   // Sums of 0.1 show it best.
-  const sums = failed.find(({ id, failure }) => id === idOf(404) && isInexact(failure, minorUnits))
+  const sums = failed.find(({ id, failure }) => roleOf(id) === 'sums' && isInexact(failure, minorUnits))
   if (sums !== undefined) first.set('inexact', sums.id)
   return failed.flatMap(({ id, failure, exchanges }) => {
     const exchange = exchanges[failure.exchangeIndex ?? -1]
     const symptom =
-      symptomOf(failure, exchange, minorUnits) ?? (isBasic(id) ? faultOf(failure, exchange) : null)
+      symptomOf(failure, exchange, minorUnits) ?? (roleOf(id) === 'basic' ? faultOf(failure, exchange) : null)
     const key = symptom ?? faultOf(failure, exchange)
     if (key === null) return []
     const other = first.get(key)
@@ -203,9 +210,6 @@ function linksBySymptom(failed: readonly Failed[], minorUnits: number): Link[] {
     return [{ one: id, other, reason: `as ${other}: ${inWords(failure, minorUnits)}` }]
   })
 }
-
-/** The plainest calls: if one of them is a fault, all others are for the same reason. */
-const isBasic = (id: string) => ['AU-101', 'AU-104', 'AU-105'].includes(id)
 
 /** A symptom that has probably one cause; `null` if it may have many. */
 function symptomOf(
@@ -216,7 +220,7 @@ function symptomOf(
   const { kind, expected, actual } = failure
   const { status, errorCode, description, shape } = answerOf(exchange)
   switch (kind) {
-    case 'shown balance':
+    case 'stale-balance':
       return kind
     case 'balance':
       return isInexact(failure, minorUnits) ? 'inexact' : null
@@ -224,7 +228,7 @@ function symptomOf(
       return `${kind} ${Math.floor((status ?? 0) / 100)} ${shape}`
     case 'refused':
       return `${kind} ${status} ${errorCode} ${description}`
-    case 'other refusal':
+    case 'other-refusal':
       return `${kind} ${expected} ${status} ${errorCode}`
     case 'fault':
       return errorCode === null || errorCode === 'INTERNAL_ERROR' ? null : `${kind} ${status} ${errorCode}`
@@ -236,7 +240,7 @@ function symptomOf(
 }
 
 function faultOf({ kind }: AuditFailure, exchange: AuditExchange | undefined): string | null {
-  return kind === 'fault' || kind === 'no answer' ? `${kind} ${exchange?.status}` : null
+  return kind === 'fault' || kind === 'no-answer' ? `${kind} ${exchange?.status}` : null
 }
 
 /** Whether the balance is wrong by a fraction of the smallest unit. */
@@ -245,19 +249,20 @@ export function isInexact({ kind, difference }: AuditFailure, minorUnits: number
 }
 
 /** What the wallet does wrong; `null` if the case alone says it. */
-function causeOf({ id, failure }: Failed, minorUnits: number, usesTable: boolean): string | null {
+function causeOf(root: Failed, minorUnits: number, areCausesSure: boolean): string | null {
+  const { id, failure } = root
   if (isInexact(failure, minorUnits))
     return 'Balances are not exact: they are wrong by fractions of the smallest unit, as in floating point.'
-  if (failure.kind === 'shown balance')
+  if (failure.kind === 'stale-balance')
     return 'Answers show a balance that is not the current one. No money moves.'
-  if (!usesTable || failure.isPreparation) return null
-  const cause = causes.find(({ shownBy, as }) => idOf(shownBy) === id && shows(failure, as))
-  return cause?.says ?? null
+  if (!areCausesSure || failure.isPreparation) return null
+  const [symptom] = symptomsOf(root)
+  return (symptom && factsOf.get(id)?.causes?.[symptom]) ?? null
 }
 
 function inWords(failure: AuditFailure, minorUnits: number): string {
   if (isInexact(failure, minorUnits)) return 'an inexact amount'
-  if (failure.kind === 'shown balance') return 'an answer shows a wrong balance'
+  if (failure.kind === 'stale-balance') return 'an answer shows a wrong balance'
   return failure.kind === 'other' || failure.kind === 'form' ? 'the same form' : 'the same answer'
 }
 

@@ -40,8 +40,8 @@ export type { AuditOptions } from './options.js'
 export type * from './report.js'
 
 /** All cases of the audit in the order in which they run. */
-export const auditCases: readonly { id: string; level: Level; title: string; source: string }[] = cases.map(
-  ({ id, level, title, source }) => Object.freeze({ id, level, title, source }),
+export const auditCases: readonly { id: string; level: Level; name: string; source: string }[] = cases.map(
+  ({ id, level, name, source }) => Object.freeze({ id, level, name, source }),
 )
 
 /**

@@ -34,7 +34,7 @@ export function renderJunit(report: AuditReport): string {
 }
 
 function summaryOf(report: AuditReport): string {
-  const { findings, results, notSeen } = report
+  const { findings, results, limitations } = report
   const reading = unusualReading(report)
   return [
     ...findings.map(({ id, level, cause, followers }) => {
@@ -47,13 +47,13 @@ function summaryOf(report: AuditReport): string {
       return `${level} ${id}: ${result === undefined ? '' : headlineOf(result)}. ${result?.failure?.impact ?? ''}${likely}${also}`
     }),
     ...(reading === null ? [] : [reading]),
-    ...(notSeen.length === 0 ? [] : ['What this audit cannot see:', ...notSeen]),
+    ...(limitations.length === 0 ? [] : ['What this audit cannot see:', ...limitations]),
   ].join('\n')
 }
 
 function caseLines(result: AuditResult, { findings }: AuditReport): string[] {
-  const { id, level, title, source, verdict, reason, failure, exchanges, durationMs } = result
-  const head = `    <testcase classname="${level}" name="${escaped(`${id} ${title} (${source})`)}" time="${seconds(durationMs)}"`
+  const { id, level, name, source, verdict, reason, failure, exchanges, durationMs } = result
+  const head = `    <testcase classname="${level}" name="${escaped(`${id} ${name} (${source})`)}" time="${seconds(durationMs)}"`
   if (verdict === 'passed') return [`${head}/>`]
   if (failure === null)
     return [`${head}>`, `      <skipped message="${escaped(reason ?? '')}"/>`, '    </testcase>']

@@ -44,7 +44,7 @@ export interface AuditOptions extends WalletTarget {
    * A long pause, in milliseconds, for the cases about records, tombstones and bets that a wallet forgets or closes
    * after some time. There is one pause for all of them. Without one, they are skipped.
    */
-  patienceMs?: number
+  pauseMs?: number
   /**
    * Restarts the wallet, for the cases about what it keeps in memory: a command of the shell, or a function. It is
    * done once, and the audit waits until the wallet answers again. Without one, these cases are skipped.
@@ -116,7 +116,7 @@ export interface AuditSettings extends Omit<TargetSettings, 'minorUnitsOf'> {
   refusalCodes: ReadonlySet<string>
   /** Of the player's currency. */
   minorUnits: number
-  patienceMs: number | null
+  pauseMs: number | null
   restart: { command: string } | (() => void | Promise<void>) | null
   formatDate(date: Date): string
   concurrency: number
@@ -154,7 +154,7 @@ const optionNames: ReadonlySet<string> = new Set<keyof AuditOptions>([
   ...targetOptionNames,
   ...(['playerId', 'currency', 'otherPlayerId', 'clawbacks', 'statusCodes', 'errorCodes'] as const),
   ...(['formatDate', 'concurrency', 'raceRounds', 'attempts', 'timeBudgetMs', 'only'] as const),
-  ...(['patienceMs', 'restart', 'seed', 'onStart', 'onResult'] as const),
+  ...(['pauseMs', 'restart', 'seed', 'onStart', 'onResult'] as const),
 ])
 
 /**
@@ -193,8 +193,7 @@ export function settingsOf(options: AuditOptions, ids: readonly string[]): Audit
       [...errorCodesKnown, ...[...codes.values()].flat()].filter(code => code !== anyAgreed),
     ),
     minorUnits: minorUnitsOf(currency),
-    patienceMs:
-      options.patienceMs === undefined ? null : check.whole('patienceMs', options.patienceMs, 1, 86_400_000),
+    pauseMs: options.pauseMs === undefined ? null : check.whole('pauseMs', options.pauseMs, 1, 86_400_000),
     restart: restartOf(options.restart),
     formatDate: formatDate?.bind(options) ?? (date => date.toISOString()),
     concurrency: check.whole('concurrency', options.concurrency ?? 16, 2, 64),

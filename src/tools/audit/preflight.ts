@@ -3,8 +3,11 @@
  */
 import { compare, type Decimal, fromUnits, subtract } from '../platform/decimal.js'
 import { AuditError } from '../platform/errors.js'
+import { type Answer, describeAnswer } from './answer.js'
+import type { AuditCase } from './audit-case.js'
+import type { CaseContext } from './case-context.js'
 import type { AuditSettings } from './options.js'
-import { type Answer, type BalanceReading, describeAnswer, type Stage } from './stage.js'
+import type { AuditExchange } from './report.js'
 
 /** The funds that the cases need, in smallest units of the currency. */
 export function unitsNeeded(concurrency: number): number {
@@ -13,43 +16,42 @@ export function unitsNeeded(concurrency: number): number {
 
 /** How many answers a case waits for, one after the other: of most cases, on average. */
 const answersPerCase = 19
-/** The cases with a thousand transactions in between. */
-const answersOf: Readonly<Record<string, number>> = { 'AU-241': 1_050, 'AU-242': 260 }
 
 /**
- * @param ids of the cases that are played
- * @param stage has sent the calls before the first case
+ * @param cases that run
+ * @param exchanges before the first case
  */
-export function estimateOf(ids: readonly string[], stage: Stage): { latencyMs: number; durationMs: number } {
-  const times = stage.exchanges.flatMap(({ sentAtMs, answeredAtMs }) =>
+export function estimateOf(
+  cases: readonly AuditCase[],
+  exchanges: readonly AuditExchange[],
+): { latencyMs: number; durationMs: number } {
+  const times = exchanges.flatMap(({ sentAtMs, answeredAtMs }) =>
     answeredAtMs === null ? [] : [answeredAtMs - sentAtMs],
   )
   // The first call opens the connection.
   const latencyMs = Math.min(...times)
-  const answers = ids.reduce((sum, id) => sum + (answersOf[id] ?? answersPerCase), 0)
+  const answers = cases.reduce((sum, { answers: own = answersPerCase }) => sum + own, 0)
   return { latencyMs, durationMs: Math.round(answers * latencyMs) }
 }
 
 /**
- * @param reading is changed to a bet and its rollback, with the reason, if the rollback of an unknown bet is not
- * answered with a balance, in all attempts
+ * Changes the reading of balances to a bet and its rollback, with the reason, if the rollback of an unknown bet is not
+ * answered with a balance, in all attempts.
+ *
  * @param settles whether a case settles bets: then one is settled, as a void of its stake, which changes no balance
  * @returns the opening balance
  * @throws {AuditError} if the audit is not possible
  */
-export async function checkTarget(
-  settings: AuditSettings,
-  stage: Stage,
-  reading: BalanceReading,
-  settles: boolean,
-): Promise<Decimal> {
-  const first = await stage.readBalance()
+export async function checkTarget(context: CaseContext, settles: boolean): Promise<Decimal> {
+  const { wallet, settings, money } = context
+  const { reading } = context.run
+  const first = await wallet.readBalance()
   checkReached(settings, first, settings.playerId)
   if (first.balance === null) {
-    reading.by = 'bet and rollback'
+    reading.by = 'bet-and-rollback'
     reading.reason = `the rollback of an unknown bet was answered with ${describeAnswer(first)}`
   }
-  const answer = first.balance === null ? await stage.readBalance() : first
+  const answer = first.balance === null ? await wallet.readBalance() : first
   // An error record of 404 may be that of an unknown bet, or of an unknown path.
   if (first.status === 404 && answer.status === 404) throw notAWallet(settings, first)
   if (answer.balance === null) {
@@ -71,29 +73,29 @@ export async function checkTarget(
     const short = subtract(needed, answer.balance)
     throw new AuditError(
       'INSUFFICIENT_TEST_FUNDS',
-      `${settings.playerId} has ${stage.money(answer.balance)}, and the audit needs at least ${stage.money(needed)}: ` +
-        `deposit ${stage.money(short)} or more`,
+      `${settings.playerId} has ${money(answer.balance)}, and the audit needs at least ${money(needed)}: ` +
+        `deposit ${money(short)} or more`,
     )
   }
   if (settings.otherPlayerId !== null) {
-    const other = await stage.readBalance(settings.otherPlayerId)
+    const other = await wallet.readBalance(settings.otherPlayerId)
     checkReached(settings, other, settings.otherPlayerId)
   }
   if (!settles || settings.settle === 'unsupported') return answer.balance
-  await checkSettlement(settings, stage)
-  return (await stage.readBalance()).balance ?? answer.balance
+  await checkSettlement(context)
+  return (await wallet.readBalance()).balance ?? answer.balance
 }
 
-async function checkSettlement(settings: AuditSettings, stage: Stage): Promise<void> {
-  const bet = stage.bet()
-  const placed = await stage.place(bet, { label: 'placebet, to settle it' })
+async function checkSettlement({ wallet, settings }: CaseContext): Promise<void> {
+  const bet = wallet.bet()
+  const placed = await wallet.place(bet, { label: 'placebet, to settle it' })
   if (placed.success === null) return // for the cases
   let problem: string | null = null
   for (const type of ['VOIDED', 'BET_PAID'] as const) {
-    problem = await stage.trySettle(bet, type, bet.amount)
+    problem = await wallet.trySettle(bet, type, bet.amount)
     if (problem === null) return
   }
-  await stage.cleanUp()
+  await wallet.cleanUp()
   const { settle } = settings
   const how =
     typeof settle === 'function'

@@ -24,15 +24,15 @@ export interface AuditReport {
   /** Number of requests sent. */
   requests: number
   /**
-   * How balances were read: `the rollback of an unknown bet` (spec 4.3), or `the smallest bet and its rollback`.
+   * How balances were read: by the rollback of an unknown bet (spec 4.3), or by the smallest bet and its rollback.
    * Decided before the first case, and not changed afterwards. `reason`: why it is not the former, otherwise
    * `null`.
    */
-  balancesReadBy?: { way: string; reason: string | null }
+  balancesReadBy: { by: 'rollback' | 'bet-and-rollback'; reason: string | null }
   /** The failed cases by their likely cause, the gravest first. Every failed case is in one of them. */
   findings: AuditFinding[]
   /** What this audit cannot see, one sentence each. */
-  notSeen: string[]
+  limitations: string[]
   results: AuditResult[]
   /** No MUST failed, and the wallet answered until the end. */
   passed: boolean
@@ -57,7 +57,7 @@ export interface AuditResult {
   id: string
   level: Level
   /** The requirement, in one sentence. */
-  title: string
+  name: string
   /** Its origin: `spec 4.1, D6`. */
   source: string
   verdict: Verdict
@@ -73,7 +73,7 @@ export interface AuditResult {
   /**
    * The player's balance before the case and after its bets were rolled back, as decimal text; `after` is
    * `null` if the wallet answered without one. `explained`: both are equal, or a settlement explains the
-   * difference. `null` if the case was not played.
+   * difference. `null` if the case did not run.
    */
   balance: { before: string; after: string | null; explained: boolean } | null
   durationMs: number
@@ -83,23 +83,23 @@ export interface AuditResult {
  * What went wrong:
  *
  * - `balance`: the balance is wrong, by `difference`.
- * - `shown balance`: the balance is right, but an answer shows another one.
+ * - `stale-balance`: the balance is right, but an answer shows another one.
  * - `accepted`: a success where a refusal was due.
  * - `refused`: a refusal (4xx) where a success was due.
- * - `other refusal`: a refusal was due and received, with another code or status.
+ * - `other-refusal`: a refusal was due and received, with another code or status.
  * - `fault`: a 5xx where a definite answer was due.
- * - `no answer`: the connection failed, or the time was up.
+ * - `no-answer`: the connection failed, or the time was up.
  * - `form`: an answer that is not in the form of the interface.
  * - `other`: an expectation of the case, as `expected` and `actual` say.
  */
 export type FailureKind =
   | 'balance'
-  | 'shown balance'
+  | 'stale-balance'
   | 'accepted'
   | 'refused'
-  | 'other refusal'
+  | 'other-refusal'
   | 'fault'
-  | 'no answer'
+  | 'no-answer'
   | 'form'
   | 'other'
 
@@ -110,7 +110,7 @@ export interface AuditFailure {
    * is known to be wrong.
    */
   difference: string | null
-  /** A step that only prepares the case has failed: its title and its impact do not apply. */
+  /** A step that only prepares the case has failed: its name and its impact do not apply. */
   isPreparation?: true
   /** In words: `a refusal INSUFFICIENT_FUNDS`. */
   expected: string

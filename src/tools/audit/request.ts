@@ -47,7 +47,7 @@ export type Delivery =
    * is settled. `sent` is called when the headers are sent.
    */
   | { as: 'headers'; until?: Promise<unknown>; sent?(): void }
-  | { as: 'own connection' }
+  | { as: 'separate-connection' }
 
 export interface BuiltRequest {
   url: URL

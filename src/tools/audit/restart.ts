@@ -2,13 +2,13 @@
 import { withTimeout } from '../../timeout.js'
 import { runCommand } from '../platform/settle.js'
 import type { AuditSettings } from './options.js'
-import type { Stage } from './stage.js'
+import type { WalletCalls } from './wallet-calls.js'
 
 const restartMsMax = 120_000
 const pauseMs = 100
 
 /** @returns why the wallet was not restarted; otherwise `null` */
-export async function restartWallet({ restart }: AuditSettings, stage: Stage): Promise<string | null> {
+export async function restartWallet({ restart }: AuditSettings, wallet: WalletCalls): Promise<string | null> {
   const late = (): never => {
     throw new Error(`not done within ${restartMsMax / 1_000} s`)
   }
@@ -20,10 +20,10 @@ export async function restartWallet({ restart }: AuditSettings, stage: Stage): P
   }
   const until = performance.now() + restartMsMax
   for (;;) {
-    const { balance } = await stage.readBalance()
+    const { balance } = await wallet.readBalance()
     if (balance !== null) return null
     if (performance.now() > until)
       return `the wallet did not answer within ${restartMsMax / 1_000} s of its restart`
-    await stage.wait(pauseMs)
+    await new Promise(resolve => setTimeout(resolve, pauseMs))
   }
 }

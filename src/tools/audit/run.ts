@@ -1,72 +1,45 @@
 /** Runs the cases one after the other: all of them compare the balance of one player. */
 import { randomBytes } from 'node:crypto'
 import { compare, type Decimal, subtract, textOf } from '../platform/decimal.js'
-import { createRandom } from '../platform/random.js'
+import { type Answer, describeAnswer } from './answer.js'
 import type { AuditCase, Need } from './audit-case.js'
-import { blindSpots } from './blind-spots.js'
-import { type Client, openClient } from './client.js'
+import type { AuditRun } from './audit-run.js'
+import { CaseContext } from './case-context.js'
+import { CaseFailed, Skipped } from './case-outcomes.js'
+import { openClient } from './client.js'
 import { excerptOf } from './excerpt.js'
 import { failureOf } from './failure.js'
 import { findingsOf } from './findings.js'
-import { FirstActs } from './first-acts.js'
-import { impactOf } from './impact.js'
+import { limitationsOf } from './limitations.js'
 import type { AuditSettings } from './options.js'
 import { checkTarget, estimateOf, unitsNeeded } from './preflight.js'
 import type { AuditFailure, AuditReport, AuditResult } from './report.js'
-import type { OutageLog } from './retries.js'
-import {
-  type Answer,
-  type BalanceReading,
-  type CaseBalances,
-  CaseFailed,
-  describeAnswer,
-  Skipped,
-  Stage,
-} from './stage.js'
+import { TwoPartCases } from './two-part-cases.js'
 
 export async function runAudit(settings: AuditSettings, cases: readonly AuditCase[]): Promise<AuditReport> {
   const beganAt = new Date()
   const client = openClient(settings)
+  const run: AuditRun = {
+    settings,
+    client,
+    ids: idsOfRun(),
+    reading: { by: 'rollback', reason: null, last: null },
+    outages: { all: [], excused: new Set(), wastedMs: 0 },
+    balances: [],
+  }
   try {
-    const ids = idsOfRun()
-    const reading: BalanceReading = { by: 'rollback', reason: null, last: null }
-    const outages: OutageLog = { all: [], excused: new Set(), wastedMs: 0 }
-    const balances: CaseBalances[] = []
-    const stageFor = (id: string) =>
-      new Stage(balances, settings, client, createRandom(settings.seed, id), ids, reading, id, outages)
-
-    const settles = cases.some(({ needs }) => needs?.includes('settle'))
-    const begin = stageFor('begin')
-    const before = await checkTarget(settings, begin, reading, settles)
-    announce(settings, cases, client, begin)
-    const acts = new FirstActs(cases, settings, client, stageFor, item => skipReason(settings, client, item))
-    let balance = before
-    let unreachableReason: string | null = null
-    const results: AuditResult[] = []
-    for (const item of cases) {
-      const reason = unreachableReason ?? skipReason(settings, client, item)
-      if (reason === null) {
-        const first = await acts.of(item, balance)
-        if (first !== null) balance = first.balance
-        const opening = first === null ? balance : subtract(balance, first.change)
-        const stage = first?.stage ?? stageFor(item.id)
-        const { result, after, hasSettled } = await play(first?.item ?? item, stage, client, opening)
-        results.push(result)
-        if (after === 'unreachable') unreachableReason = `the wallet stopped answering after ${item.id}`
-        else if (after !== null) {
-          balance = after
-          balances.push({ id: item.id, before: opening, after, hasSettled })
-        }
-      } else {
-        await acts.cleanUp(item.id)
-        results.push(skipped(item, reason))
-      }
-      settings.onResult?.(results.at(-1) as AuditResult, { done: results.length, total: cases.length })
-    }
-
+    const begin = new CaseContext(run, 'begin')
+    const before = await checkTarget(
+      begin,
+      cases.some(({ needs }) => needs?.includes('settle')),
+    )
+    const willRun = cases.filter(item => skipReason(run, item) === null)
+    settings.onStart?.(estimateOf(willRun, begin.wallet.exchanges))
+    const { results, balance, isUnreachable } = await runCases(run, cases, before)
     const failed = results.some(({ verdict, level }) => verdict === 'failed' && level === 'MUST')
-    const passed = !failed && unreachableReason === null
-    if (passed) balance = await stakeSurplus(stageFor('end'), subtract(balance, before), balance)
+    const passed = !failed && !isUnreachable
+    const after = passed ? await stakeSurplus(new CaseContext(run, 'end'), before, balance) : balance
+    const textOfFunds = (funds: Decimal) => textOf(funds, settings.minorUnits)
     return {
       formatVersion: 1,
       target: settings.target,
@@ -74,18 +47,11 @@ export async function runAudit(settings: AuditSettings, cases: readonly AuditCas
       durationMs: Math.round(client.now()),
       seed: settings.seed,
       player: { playerId: settings.playerId, currency: settings.currency },
-      funds: {
-        before: textOf(before, settings.minorUnits),
-        after: unreachableReason === null ? textOf(balance, settings.minorUnits) : null,
-      },
+      funds: { before: textOfFunds(before), after: isUnreachable ? null : textOfFunds(after) },
       requests: client.requests,
-      balancesReadBy: {
-        way:
-          reading.by === 'rollback' ? 'the rollback of an unknown bet' : 'the smallest bet and its rollback',
-        reason: reading.reason,
-      },
+      balancesReadBy: { by: run.reading.by, reason: run.reading.reason },
       findings: findingsOf(results, settings.minorUnits, unitsNeeded(settings.concurrency)),
-      notSeen: blindSpots(settings),
+      limitations: limitationsOf(settings),
       results,
       passed,
       complete: results.every(({ verdict }) => verdict !== 'skipped'),
@@ -95,15 +61,39 @@ export async function runAudit(settings: AuditSettings, cases: readonly AuditCas
   }
 }
 
-/** Calls `onStart` with the time that the cases will take. */
-function announce(settings: AuditSettings, cases: readonly AuditCase[], client: Client, begin: Stage): void {
-  const played = cases.filter(item => skipReason(settings, client, item) === null)
-  settings.onStart?.(
-    estimateOf(
-      played.map(({ id }) => id),
-      begin,
-    ),
-  )
+async function runCases(run: AuditRun, cases: readonly AuditCase[], before: Decimal) {
+  const { settings } = run
+  const twoParts = new TwoPartCases(cases, run, item => skipReason(run, item))
+  let balance = before
+  let unreachableReason: string | null = null
+  const results: AuditResult[] = []
+  for (const item of cases) {
+    const reason = unreachableReason ?? skipReason(run, item)
+    if (reason === null) {
+      const started = await twoParts.start(item, balance)
+      if (started !== null) balance = started.balance
+      const context = started?.context ?? new CaseContext(run, item.id)
+      context.opening = started === null ? balance : subtract(balance, started.change)
+      const { opening } = context
+      const { result, after } = await runCase(started?.item ?? item, context)
+      results.push(result)
+      if (after === 'unreachable') unreachableReason = `the wallet stopped answering after ${item.id}`
+      else if (after !== null) {
+        balance = after
+        run.balances.push({
+          id: item.id,
+          before: opening,
+          after,
+          hasSettled: context.wallet.openBets.hasSettled,
+        })
+      }
+    } else {
+      await twoParts.cleanUp(item.id)
+      results.push(skipped(item, reason))
+    }
+    settings.onResult?.(results.at(-1) as AuditResult, { done: results.length, total: cases.length })
+  }
+  return { results, balance, isUnreachable: unreachableReason !== null }
 }
 
 /** New in each run: `au-mf3k2x9q1a-17`. */
@@ -119,9 +109,10 @@ function idsOfRun(): { next(): string } {
 }
 
 /** Stakes what uncollected clawbacks have left, so that the player can be audited again. */
-async function stakeSurplus(stage: Stage, surplus: Decimal, balance: Decimal): Promise<Decimal> {
+async function stakeSurplus({ wallet }: CaseContext, before: Decimal, balance: Decimal): Promise<Decimal> {
+  const surplus = subtract(balance, before)
   if (surplus.units <= 0n) return balance
-  const answer = await stage.place(stage.bet(surplus), { label: 'stake the credits that settlements left' })
+  const answer = await wallet.place(wallet.bet(surplus), { label: 'stake the credits that settlements left' })
   return answer.balance ?? balance
 }
 
@@ -130,11 +121,11 @@ const reasons: Record<Need, string> = {
   clawbacks: 'clawbacks are disabled (clawbacks: false)',
   'other-player': 'no second test player was given (otherPlayerId)',
   authentication: 'calls have no credentials, headers or signature',
-  patience: 'no long pause was given (patienceMs)',
+  pause: 'no long pause was given (pauseMs)',
   restart: 'no way to restart the wallet was given (restart)',
 }
 
-function skipReason(settings: AuditSettings, client: Client, item: AuditCase): string | null {
+function skipReason({ settings, client }: AuditRun, item: AuditCase): string | null {
   if (settings.signal?.aborted) return 'the audit was stopped'
   if (client.now() >= settings.timeBudgetMs) return 'the time budget was used up'
   const isMet: Record<Need, boolean> = {
@@ -143,84 +134,72 @@ function skipReason(settings: AuditSettings, client: Client, item: AuditCase): s
     'other-player': settings.otherPlayerId !== null,
     authentication:
       settings.credentials !== null || settings.sign !== null || Object.keys(settings.headers).length > 0,
-    patience: settings.patienceMs !== null,
+    pause: settings.pauseMs !== null,
     restart: settings.restart !== null,
   }
   const missing = item.needs?.find(need => !isMet[need])
   return missing === undefined ? null : reasons[missing]
 }
 
-function skipped({ id, level, title, source }: AuditCase, reason: string): AuditResult {
+function skipped({ id, level, name, source }: AuditCase, reason: string): AuditResult {
   const rest = { failure: null, exchanges: [], balance: null, durationMs: 0 }
-  return { id, level, title, source, verdict: 'skipped', reason, ...rest }
+  return { id, level, name, source, verdict: 'skipped', reason, ...rest }
 }
 
-interface Played {
-  result: AuditResult
-  /** The balance after the case; `null` if the wallet answers without one. */
-  after: Decimal | 'unreachable' | null
-  hasSettled: boolean
-}
-
-async function play(item: AuditCase, stage: Stage, client: Client, opening: Decimal): Promise<Played> {
-  const { id, level, title, source } = item
-  const beganAt = client.now()
+/** `after`: the balance after the case; `null` if the wallet answers without one. */
+async function runCase(
+  item: AuditCase,
+  context: CaseContext,
+): Promise<{ result: AuditResult; after: Decimal | 'unreachable' | null }> {
+  const { id, level, name, source } = item
+  const { wallet, opening, settings, run } = context
+  const beganAt = run.client.now()
   let failure: AuditFailure | null = null
   let reason: string | null = null
-  stage.opening = opening
   try {
-    await item.play(stage)
+    await item.run(context)
   } catch (error) {
-    if (error instanceof CaseFailed) failure = await failureOf(item, stage, error)
+    if (error instanceof CaseFailed) failure = await failureOf(item, context, error)
     else if (error instanceof Skipped) reason = error.message
     else throw error
   } finally {
-    await stage.cleanUp()
+    await wallet.cleanUp()
   }
 
-  const last = await probe(stage)
+  const last = await probe(context)
   if (last.status === null && failure === null) {
-    failure = {
-      kind: 'no answer',
-      difference: null,
-      expected: 'the wallet to continue to answer',
-      actual: describeAnswer(last),
-      impact: impactOf(item, 'no answer', last.exchange, null, amount => stage.money(amount)),
-      quote: item.quote ?? null,
-      exchangeIndex: last.index,
-    }
+    const expected = 'the wallet to continue to answer'
+    const gone = new CaseFailed(expected, describeAnswer(last), last.index, { kind: 'no-answer' })
+    failure = await failureOf(item, context, gone)
   }
   // Settlements may leave a credit, if nothing is wrong with it.
-  const isSettled = stage.hasSettled && failure?.kind !== 'balance'
-  const text = (amount: Decimal) => textOf(amount, stage.settings.minorUnits)
-  const excerpt = excerptOf(stage.exchanges, failure !== null, failure?.exchangeIndex ?? null)
+  const isSettled = wallet.openBets.hasSettled && failure?.kind !== 'balance'
+  const text = (amount: Decimal) => textOf(amount, settings.minorUnits)
+  const excerpt = excerptOf(wallet.exchanges, failure !== null, failure?.exchangeIndex ?? null)
   if (failure !== null) failure.exchangeIndex = excerpt.keptIndex
-  return {
-    result: {
-      ...{ id, level, title, source, failure },
-      verdict: failure !== null ? 'failed' : reason !== null ? 'skipped' : 'passed',
-      reason: failure === null ? reason : null,
-      exchanges: excerpt.exchanges,
-      balance: {
-        before: text(opening),
-        after: last.balance === null ? null : text(last.balance),
-        explained: last.balance === null || compare(last.balance, opening) === 0 || isSettled,
-      },
-      durationMs: Math.round(client.now() - beganAt),
+  const result: AuditResult = {
+    ...{ id, level, name, source, failure },
+    verdict: failure !== null ? 'failed' : reason !== null ? 'skipped' : 'passed',
+    reason: failure === null ? reason : null,
+    exchanges: excerpt.exchanges,
+    balance: {
+      before: text(opening),
+      after: last.balance === null ? null : text(last.balance),
+      explained: last.balance === null || compare(last.balance, opening) === 0 || isSettled,
     },
-    after: last.status === null ? 'unreachable' : last.balance,
-    hasSettled: stage.hasSettled,
+    durationMs: Math.round(run.client.now() - beganAt),
   }
+  return { result, after: last.status === null ? 'unreachable' : last.balance }
 }
 
 const probesMax = 4
 const probePauseMs = 250
 
 /** Reads the balance. A wallet that restarts after a case gets a second to answer again. */
-async function probe(stage: Stage): Promise<Answer> {
+async function probe({ wallet, wait }: CaseContext): Promise<Answer> {
   for (let attempt = 1; ; attempt += 1) {
-    const answer = await stage.readBalance()
+    const answer = await wallet.readBalance()
     if (answer.status !== null || attempt === probesMax) return answer
-    await stage.wait(probePauseMs)
+    await wait(probePauseMs)
   }
 }

@@ -17,17 +17,17 @@ export function formatReport(report: AuditReport, terminal: TerminalOptions): st
     ...findings.flatMap((finding, index) => [...findingLines(finding, index + 1, report, terminal), '']),
     ...results.map(result => tableLine(result, terminal)),
     ...skippedLines(report),
-    ...notSeenLines(report),
+    ...limitationsLines(report),
     '',
     ...summaryLines(report, terminal),
   ].join('\n')
 }
 
 export function formatCases(
-  cases: readonly { id: string; level: Level; title: string; source: string }[],
+  cases: readonly { id: string; level: Level; name: string; source: string }[],
 ): string {
   return cases
-    .map(({ id, level, title, source }) => `${id}  ${level.padEnd(6)}  ${title} (${source})`)
+    .map(({ id, level, name, source }) => `${id}  ${level.padEnd(6)}  ${name} (${source})`)
     .join('\n')
 }
 
@@ -36,7 +36,7 @@ export function formatProgress(result: AuditResult, done: number, total: number,
   const width = 20
   const filled = Math.round((done / total) * width)
   const bar = `${'█'.repeat(filled)}${'░'.repeat(width - filled)}`
-  return cut(`[${bar}] ${done}/${total}  ${marks[result.verdict]} ${result.id} ${result.title}`, columns)
+  return cut(`[${bar}] ${done}/${total}  ${marks[result.verdict]} ${result.id} ${result.name}`, columns)
 }
 
 /** The progress where there is no terminal, with the cases that have failed since the last line. */
@@ -44,19 +44,16 @@ export function formatProgressLine(done: number, total: number, failed: readonly
   return `${done} of ${total} cases${failed.length === 0 ? '' : `, failed: ${failed.join(', ')}`}`
 }
 
-function tableLine(
-  { id, level, title, verdict }: AuditResult,
-  { colours, columns }: TerminalOptions,
-): string {
+function tableLine({ id, level, name, verdict }: AuditResult, { colours, columns }: TerminalOptions): string {
   const mark = marks[verdict].padEnd(7)
-  const rest = `  ${id}  ${level.padEnd(6)}  ${title}`
+  const rest = `  ${id}  ${level.padEnd(6)}  ${name}`
   const line = columns === null ? rest : cut(rest, columns - mark.length)
   return `${colours ? colourOf(verdict, level)(mark) : mark}${line}`
 }
 
 /** What failed, at which call. */
-export function headlineOf({ failure, exchanges, title }: AuditResult): string {
-  if (failure === null) return title
+export function headlineOf({ failure, exchanges, name }: AuditResult): string {
+  if (failure === null) return name
   const label = exchanges[failure.exchangeIndex ?? -1]?.label
   return `${label === undefined ? '' : `${label}: `}${failure.actual} instead of ${failure.expected}`
 }
@@ -68,9 +65,9 @@ export function likelyBecause({ id }: AuditResult, followers: number): string {
   return `(likely, because ${id} fails as with this cause${others})`
 }
 
-/** The title, unless the case was not reached. */
-export function titleOf({ title, failure }: AuditResult): string {
-  return failure?.isPreparation ? `not reached, a step before it failed: ${title}` : title
+/** The name, unless the case was not reached. */
+export function nameOf({ name, failure }: AuditResult): string {
+  return failure?.isPreparation ? `not reached, a step before it failed: ${name}` : name
 }
 
 /** One finding: what it is and what it costs, the call to paste, and the cases that it explains. */
@@ -90,7 +87,7 @@ function findingLines(
     colours ? bold(head) : head,
     `  impact     ${plain(impact)}`,
     ...(cause === null ? [] : [`  likely     ${cause} ${likelyBecause(result, followers.length)}`]),
-    `  case       ${id}  ${titleOf(result)} (${source})`,
+    `  case       ${id}  ${nameOf(result)} (${source})`,
     ...(quote === null ? [] : [`  interface  "${quote}"`]),
     `  expected   ${plain(expected)}`,
     `  actual     ${plain(actual)}`,
@@ -114,14 +111,13 @@ function followerLines(followers: AuditFinding['followers'], results: readonly A
 }
 
 /** How balances were read, if not in the usual way; otherwise `null`. */
-export function unusualReading({ balancesReadBy }: AuditReport): string | null {
-  if (balancesReadBy === undefined || balancesReadBy.reason === null) return null
-  return `Balances were read by ${balancesReadBy.way}: ${balancesReadBy.reason}.`
+export function unusualReading({ balancesReadBy: { reason } }: AuditReport): string | null {
+  return reason === null ? null : `Balances were read by the smallest bet and its rollback: ${reason}.`
 }
 
-function notSeenLines(report: AuditReport): string[] {
+function limitationsLines(report: AuditReport): string[] {
   const reading = unusualReading(report)
-  const lines = report.notSeen.map(sentence => `  ${plain(sentence)}`)
+  const lines = report.limitations.map(sentence => `  ${plain(sentence)}`)
   return [
     ...(reading === null ? [] : ['', plain(reading)]),
     ...(lines.length === 0 ? [] : ['', 'What this audit cannot see:', ...lines]),

@@ -137,7 +137,7 @@ Scope
   --list                    prints all cases and sends nothing
 
 Time and restarts (without them, the cases about them are skipped)
-  --patience <duration>     one long pause, for what a wallet forgets after some time: 90s
+  --pause <duration>        one long pause, for what a wallet forgets after some time: 90s
   --restart-command <line>  a shell command that restarts the wallet, for what it keeps in memory;
                             the audit waits until the wallet answers again
 

@@ -257,7 +257,7 @@ async function failuresOf(
     currency,
     settle: { url: '/settlement' },
     timeoutMs: 1_000,
-    patienceMs: 1,
+    pauseMs: 1,
     restart: () => {},
     only: numbers.flatMap(number => withCompany[number] ?? [number]).map(idOf),
   })

@@ -116,7 +116,7 @@ describe('bet-wallet audit', () => {
     const files = ['--json', 'report.json', '--junit', 'report.xml', '--html', 'report.html']
     const settle = [
       ...['--settle-url', '/settlement', '--other-player', 'player-2'],
-      ...['--patience', '1ms', '--restart-command', 'true'],
+      ...['--pause', '1ms', '--restart-command', 'true'],
     ]
     const { code, out, error } = await run([...usual(url), ...settle, ...files], password)
     expect(code).toBe(0)
@@ -130,7 +130,7 @@ describe('bet-wallet audit', () => {
     expect(error.split('\n')).toEqual([...progress, ...written, ''])
     const lines = out.trimEnd().split('\n')
     expect(lines.slice(0, auditCases.length)).toEqual(
-      auditCases.map(({ id, level, title }) => `passed   ${id}  ${level.padEnd(6)}  ${title}`),
+      auditCases.map(({ id, level, name }) => `passed   ${id}  ${level.padEnd(6)}  ${name}`),
     )
     expect(lines.at(-1)).toMatch(
       new RegExp(
@@ -152,7 +152,7 @@ describe('bet-wallet audit', () => {
     const url = await secured((await plain()).url)
     const settle = [
       ...['--settle-url', '/settlement', '--other-player', 'player-2'],
-      ...['--patience', '1ms', '--restart-command', 'true'],
+      ...['--pause', '1ms', '--restart-command', 'true'],
     ]
     const { code, out, error } = await run([...usual(url), ...settle], { ...password, ...authority })
     expect(code).toBe(0)
@@ -305,7 +305,7 @@ describe('exit code 2, with a message that says what to do', () => {
       /there is no case "AU-9999"/,
     ],
     [['audit', 'http://a', '--player', 'p', '--currency', 'EUR', '--codes', 'some'], /--codes must be any/],
-    [['audit', 'http://a', '--player', 'p', '--currency', 'EUR', '--patience', '90'], /--patience must be a/],
+    [['audit', 'http://a', '--player', 'p', '--currency', 'EUR', '--pause', '90'], /--pause must be a/],
     [['audit', 'http://a', '--json', 'no/such/folder/r.json'], /no\/such\/folder\/r\.json cannot be written/],
     [['audit', 'http://a', '--html', '.'], /\. cannot be written: it is a directory/],
     [['simulate', 'http://a'], /--players is missing/],

@@ -82,7 +82,7 @@ describe('a correct wallet passes every MUST', () => {
     })
     expect(failedOf(report, 'MUST')).toEqual([])
     expect(report.passed).toBe(true)
-    expect(report.balancesReadBy).toEqual({ way: 'the rollback of an unknown bet', reason: null })
+    expect(report.balancesReadBy).toEqual({ by: 'rollback', reason: null })
     expect(report.funds?.after).toBe(report.funds?.before)
     const mayFail = losesAnswers.includes(name) ? ['AU-909'] : []
     expect(idsOfFailed(report).filter(id => !mayFail.includes(id))).toEqual(findings[name])

@@ -69,13 +69,13 @@ describe('without the options', () => {
     expect(idsOf(report, 'skipped')).toHaveLength(16)
     expect(new Set(report.results.map(({ reason }) => reason))).toEqual(
       new Set([
-        'no long pause was given (patienceMs)',
+        'no long pause was given (pauseMs)',
         'no way to restart the wallet was given (restart)',
         null,
       ]),
     )
-    expect(report.notSeen?.join('\n')).toMatch(/--patience[\s\S]*--restart-command/)
-    expect(report.notSeen?.join('\n')).toContain('--other-player')
+    expect(report.limitations?.join('\n')).toMatch(/--pause[\s\S]*--restart-command/)
+    expect(report.limitations?.join('\n')).toContain('--other-player')
   })
 })
 
@@ -96,7 +96,7 @@ describe('with the options', () => {
   it('a wallet that forgets nothing passes, after one pause and one restart', async () => {
     let restarts = 0
     const report = await audited(correct, {
-      patienceMs: 300,
+      pauseMs: 300,
       restart: () => {
         restarts += 1
       },
@@ -104,13 +104,13 @@ describe('with the options', () => {
     expect(idsOf(report, 'passed')).toHaveLength(17)
     expect(restarts).toBe(1)
     expect(report.funds?.after).toBe(report.funds?.before)
-    expect(report.notSeen?.join('\n')).not.toMatch(/\(--patience\)|\(--restart-command\)/)
+    expect(report.limitations?.join('\n')).not.toMatch(/\(--pause\)|\(--restart-command\)/)
   })
 
   it.each(Object.keys(first) as Forgets[])('a wallet that forgets %s after a while fails', async what => {
     const forgetAfterMs = 1_000
     const fault = forgetful(what, since => performance.now() - since > forgetAfterMs)
-    const report = await audited(fault, { patienceMs: forgetAfterMs + 500 })
+    const report = await audited(fault, { pauseMs: forgetAfterMs + 500 })
     expect(idsOf(report, 'failed')).toContain(first[what][0])
   })
 

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { cases } from '../../../src/tools/audit/cases.js'
+import { type Sentence, sentences } from '../../../src/tools/audit/interface-sentences.js'
 
 /** The text of the page without anchors and marks. */
 const page = readFileSync(new URL('../../../docs/interface.md', import.meta.url), 'utf8')
@@ -65,9 +66,14 @@ describe('a MUST', () => {
   })
 })
 
-describe('a quote', () => {
-  it.each(cases.filter(({ quote }) => quote !== undefined))('of $id is in docs/interface.md', ({ quote }) => {
-    expect(page).toContain(quote)
+describe('a sentence that cases quote', () => {
+  it.each(Object.entries(sentences))('%s is in docs/interface.md', (_, sentence) => {
+    expect(page).toContain(sentence)
+  })
+
+  it('is quoted by some case', () => {
+    const quoted = new Set(cases.map(({ quote }) => quote))
+    expect(Object.keys(sentences).filter(key => !quoted.has(key as Sentence))).toEqual([])
   })
 })
 

@@ -135,19 +135,19 @@ const report: AuditReport = {
   seed: 1,
   player: { playerId: 'anna', currency: 'EUR' },
   requests: 3,
-  balancesReadBy: { way: 'the smallest bet', reason: 'a & b' },
+  balancesReadBy: { by: 'bet-and-rollback', reason: 'a & b' },
   findings: [
     {
       ...{ id: 'AU-101', level: 'MUST', cause: 'The <cause> & more.' },
       followers: [{ id: 'AU-104', reason: 'probably as AU-101' }],
     },
   ],
-  notSeen: ['What "no client" & no test sees.'],
+  limitations: ['What "no client" & no test sees.'],
   passed: false,
   complete: false,
   results: [
     {
-      ...{ id: 'AU-101', level: 'MUST', title: 'It <works> & more', source: 'spec 4.1' },
+      ...{ id: 'AU-101', level: 'MUST', name: 'It <works> & more', source: 'spec 4.1' },
       ...{ verdict: 'failed', reason: null, durationMs: 10 },
       balance: { before: '100.00', after: '98.29', explained: false },
       failure: {
@@ -174,7 +174,7 @@ const report: AuditReport = {
       ],
     },
     {
-      ...{ id: 'AU-104', level: 'SHOULD', title: 'It follows', source: 'D6' },
+      ...{ id: 'AU-104', level: 'SHOULD', name: 'It follows', source: 'D6' },
       ...{ verdict: 'failed', reason: null, durationMs: 10, balance: null, exchanges: [] },
       failure: {
         ...{ kind: 'other', difference: null, expected: 'one', actual: 'two', impact: 'Time.' },
@@ -185,7 +185,7 @@ const report: AuditReport = {
       ...{
         id: 'AU-502',
         level: 'MUST',
-        title: 'Two',
+        name: 'Two',
         source: 'D7',
         verdict: 'skipped',
         reason: 'no way & means',
@@ -193,7 +193,7 @@ const report: AuditReport = {
       ...{ failure: null, exchanges: [], balance: null, durationMs: 0 },
     },
     {
-      ...{ id: 'AU-503', level: 'MAY', title: 'Three', source: 'D7', verdict: 'passed', reason: null },
+      ...{ id: 'AU-503', level: 'MAY', name: 'Three', source: 'D7', verdict: 'passed', reason: null },
       ...{ failure: null, exchanges: [], balance: null, durationMs: 5 },
     },
   ],
@@ -211,7 +211,7 @@ describe('JUnit XML', () => {
     expect(xml).toContain('interface: &quot;It &lt;works&gt;.&quot;\n')
     expect(xml).toContain('follows:   AU-101 (probably as AU-101)\n')
     expect(xml).toMatch(
-      /<system-out>MUST AU-101: placebet: NUL .* instead of &quot;70&quot;\. Money\. Likely cause: The &lt;cause&gt; &amp; more\. \(likely, because [^)]*\)\. Also AU-104\.\nBalances were read by the smallest bet: a &amp; b\.\nWhat this audit cannot see:\nWhat &quot;no client&quot; &amp; no test sees\.<\/system-out>/,
+      /<system-out>MUST AU-101: placebet: NUL .* instead of &quot;70&quot;\. Money\. Likely cause: The &lt;cause&gt; &amp; more\. \(likely, because [^)]*\)\. Also AU-104\.\nBalances were read by the smallest bet and its rollback: a &amp; b\.\nWhat this audit cannot see:\nWhat &quot;no client&quot; &amp; no test sees\.<\/system-out>/,
     )
     const bare = xml.replace(/&(?:amp|lt|gt|quot|#13);/g, '')
     expect(bare).not.toMatch(/&/)
@@ -270,11 +270,11 @@ describe('the table', () => {
   it('says what the audit cannot see, and how balances were read if not in the usual way', () => {
     const text = formatReport(report, { colours: false, columns: null })
     expect(text).toContain('What this audit cannot see:\n  What "no client" & no test sees.\n')
-    expect(text).toContain('Balances were read by the smallest bet: a & b.')
+    expect(text).toContain('Balances were read by the smallest bet and its rollback: a & b.')
     const usual: AuditReport = {
       ...report,
-      balancesReadBy: { way: 'the usual one', reason: null },
-      notSeen: [],
+      balancesReadBy: { by: 'rollback', reason: null },
+      limitations: [],
     }
     expect(formatReport(usual, { colours: false, columns: null })).not.toMatch(/cannot see|were read/)
   })

@@ -141,7 +141,7 @@ describe('the examples pass the audit without a single warning, nothing skipped'
       otherPlayerId: 'bob',
       currency: 'EUR',
       settle: { url: '/settlement' },
-      patienceMs: 1,
+      pauseMs: 1,
       restart: () => {},
       ...options,
     })

@@ -6,13 +6,16 @@ export const availability: readonly AuditCase[] = [
   {
     id: 'AU-981',
     level: 'SHOULD',
-    title: 'Every call of the platform is answered, and none with a fault (5xx)',
+    name: 'Every call of the platform is answered, and none with a fault (5xx)',
     source: 'D9',
     impact:
       'Each fault is a bet that the platform rolls back and the player does not get, or a call that it repeats.',
-    async play(stage) {
-      if (stage.outages.all.length === 0) return
-      stage.fail('no 5xx and no call without an answer', describeOutages(stage.outages.all, stage.calls))
+    async run({ expect, run }) {
+      if (run.outages.all.length === 0) return
+      expect.fail(
+        'no 5xx and no call without an answer',
+        describeOutages(run.outages.all, run.client.requests),
+      )
     },
   },
 ]

@@ -7,23 +7,26 @@ export const books: readonly AuditCase[] = [
   {
     id: 'AU-991',
     level: 'MUST',
-    title: 'The books balance: every stake of the audit was returned by its rollback, to the last digit',
+    name: 'The books balance: every stake of the audit was returned by its rollback, to the last digit',
     source: 'spec 3, 4.3',
-    quote: 'the bet exists | the placebet is undone',
+    quote: 'placebet-undone',
     impact: 'Money is lost or created somewhere, and every day of operation adds to the difference.',
-    async play(stage) {
-      for (const { id, before, after, hasSettled } of stage.balances) {
+    describes: ['too-much', 'too-little'],
+    follows: ['AU-104'],
+    role: 'books',
+    async run({ expect, opening, money, run }) {
+      for (const { id, before, after, hasSettled } of run.balances) {
         if (hasSettled || compare(before, after) === 0) continue
         const difference = subtract(after, before)
         const more = difference.units > 0n
-        stage.fail(
-          `balance ${stage.money(before)} after all bets of ${id} were rolled back`,
-          `${stage.money(after)}, ${more ? 'too much' : 'too little'} (see the calls of ${id})`,
+        expect.fail(
+          `balance ${money(before)} after all bets of ${id} were rolled back`,
+          `${money(after)}, ${more ? 'too-much' : 'too-little'} (see the calls of ${id})`,
           null,
           { kind: 'balance', balance: { due: before, difference } },
         )
       }
-      await stage.expectBalance(stage.opening, 'at the end of the audit')
+      await expect.balance(opening, 'at the end of the audit')
     },
   },
 ]

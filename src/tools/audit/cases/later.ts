@@ -1,192 +1,203 @@
 /** AU-92x, AU-94x: what a wallet still knows after a long pause, and after a restart (spec 1.5, D5). */
 
 import { add, subtract } from '../../platform/decimal.js'
-import type { AuditCase, Need } from '../audit-case.js'
-import type { Stage } from '../stage.js'
+import type { AuditCase, BetweenParts } from '../audit-case.js'
+import type { CaseContext } from '../case-context.js'
 
-/** A case in two acts: the second one is played after the pause or the restart. */
-interface Scenario extends Pick<AuditCase, 'level' | 'source' | 'quote' | 'impact'> {
-  title(after: string): string
-  needs?: readonly Need[]
-  /** In the second act, `stage.opening` is the balance without the bets of the case, as in the first one. */
-  play(stage: Stage, after: string): Promise<() => Promise<void>>
+/** A case in two parts: the second one runs after the pause or the restart. */
+interface Scenario extends Omit<AuditCase, 'id' | 'name' | 'between' | 'run'> {
+  name(after: string): string
+  /** In the second part, `context.opening` is the balance without the bets of the case, as in the first one. */
+  run(context: CaseContext, after: string): Promise<() => Promise<void>>
 }
 
-const retriesQuote =
-  'A second request with the same transactionId is the same transaction, and the balance changes at most once.'
 const settlementNeeds = ['settle', 'clawbacks'] as const
 
 /** Small stakes: those of all scenarios are open at the same time. */
-const stakeOf = (stage: Stage) => stage.bet(stage.units(100))
+const stakeOf = ({ wallet, units }: CaseContext) => wallet.bet(units(100))
 
 const scenarios: readonly Scenario[] = [
   {
     level: 'MUST',
-    title: after => `The retry of a placebet ${after} debits nothing`,
+    name: after => `The retry of a placebet ${after} debits nothing`,
     source: 'spec 1.5, D5',
-    quote: retriesQuote,
+    quote: 'one-transaction',
     impact: 'A duplicate from a queue debits the stake again, since the record of the first one is gone.',
-    async play(stage, after) {
-      const bet = stakeOf(stage)
-      await stage.placeSuccessfully(bet, stage.opening)
+    describes: ['too-little'],
+    async run(context, after) {
+      const { prepare, wallet, expect } = context
+      const bet = stakeOf(context)
+      await prepare.placed(bet, context.opening)
       return async () => {
-        await stage.place(bet, { label: `retry of the placebet ${after}` })
-        await stage.expectBalance(
-          subtract(stage.opening, bet.amount),
-          `after the retry of a placebet ${after}`,
-        )
+        await wallet.place(bet, { label: `retry of the placebet ${after}` })
+        await expect.balance(subtract(context.opening, bet.amount), `after the retry of a placebet ${after}`)
       }
     },
   },
   {
     level: 'MUST',
-    title: after => `A placebet whose bet was rolled back before debits nothing ${after}`,
+    name: after => `A placebet whose bet was rolled back before debits nothing ${after}`,
     source: 'spec 4.3, D5, D11',
     impact: 'The tombstone is gone, and the player loses the stake of a cancelled bet.',
-    async play(stage, after) {
-      const [unknown, cancelled] = [stakeOf(stage), stakeOf(stage)]
-      stage.expectSuccess(await stage.rollback(unknown), stage.opening)
-      await stage.placeSuccessfully(cancelled, stage.opening)
-      stage.expectSuccess(await stage.rollback(cancelled), stage.opening)
+    describes: ['too-little'],
+    async run(context, after) {
+      const { prepare, wallet, expect } = context
+      const [unknown, cancelled] = [stakeOf(context), stakeOf(context)]
+      expect.success(await wallet.rollback(unknown), context.opening)
+      await prepare.placed(cancelled, context.opening)
+      expect.success(await wallet.rollback(cancelled), context.opening)
       return async () => {
-        await stage.place(unknown, { label: `placebet ${after}, after its rollback` })
-        await stage.expectBalance(stage.opening, `after a placebet ${after}, after its rollback`)
-        await stage.place(cancelled, { label: `retry of the placebet ${after}, after its rollback` })
-        await stage.expectBalance(stage.opening, `after the retry of a placebet ${after}, after its rollback`)
+        await wallet.place(unknown, { label: `placebet ${after}, after its rollback` })
+        await expect.balance(context.opening, `after a placebet ${after}, after its rollback`)
+        await wallet.place(cancelled, { label: `retry of the placebet ${after}, after its rollback` })
+        await expect.balance(context.opening, `after the retry of a placebet ${after}, after its rollback`)
       }
     },
   },
   {
     level: 'MUST',
-    title: after => `The retry of a rollbackbet ${after} credits nothing`,
+    name: after => `The retry of a rollbackbet ${after} credits nothing`,
     source: 'spec 1.5, D5',
-    quote: retriesQuote,
+    quote: 'one-transaction',
     impact: 'The platform retries a rollback for hours, and the stake is credited again.',
-    async play(stage, after) {
-      const bet = stakeOf(stage)
-      const transactionId = stage.id()
-      await stage.placeSuccessfully(bet, stage.opening)
-      stage.expectSuccess(await stage.rollback(bet, transactionId), stage.opening)
+    describes: ['too-much'],
+    async run(context, after) {
+      const { prepare, wallet, expect } = context
+      const bet = stakeOf(context)
+      const transactionId = wallet.id()
+      await prepare.placed(bet, context.opening)
+      expect.success(await wallet.rollback(bet, transactionId), context.opening)
       return async () => {
-        await stage.rollback(bet, transactionId, { label: `retry of the rollbackbet ${after}` })
-        await stage.expectBalance(stage.opening, `after the retry of a rollbackbet ${after}`)
+        await wallet.rollback(bet, transactionId, { label: `retry of the rollbackbet ${after}` })
+        await expect.balance(context.opening, `after the retry of a rollbackbet ${after}`)
       }
     },
   },
   {
     level: 'MUST',
-    title: after => `A bet can be rolled back ${after}`,
+    name: after => `A bet can be rolled back ${after}`,
     source: 'spec 4.3',
     impact: 'The platform cancels a bet after an outage, and the player never gets the stake back.',
-    async play(stage, after) {
-      const bet = stakeOf(stage)
-      await stage.placeSuccessfully(bet, stage.opening)
+    describes: ['too-much', 'too-little', 'refused'],
+    async run(context, after) {
+      const { prepare, wallet, expect } = context
+      const bet = stakeOf(context)
+      await prepare.placed(bet, context.opening)
       return async () => {
-        const answer = await stage.rollback(bet, undefined, { label: `rollbackbet ${after}` })
-        await stage.expectBalance(stage.opening, `after the rollback of a bet ${after}`)
-        stage.expectSuccess(answer, stage.opening)
+        const answer = await wallet.rollback(bet, undefined, { label: `rollbackbet ${after}` })
+        await expect.balance(context.opening, `after the rollback of a bet ${after}`)
+        expect.success(answer, context.opening)
       }
     },
   },
   {
     // As AU-209: the money is debited for a bet that the platform has as refused, however long ago that was.
     level: 'MUST',
-    title: after => `A placebet that was refused for insufficient funds debits nothing when retried ${after}`,
+    name: after => `A placebet that was refused for insufficient funds debits nothing when retried ${after}`,
     source: 'D5, D6',
     impact: 'A delayed duplicate debits the stake of a bet that the sportsbook has already shown as refused.',
-    async play(stage, after) {
-      const spent = await stage.spendDownTo(stage.units(50), stage.opening)
-      const bet = stakeOf(stage)
-      stage.expectRefusal(await stage.place(bet))
-      stage.expectSuccess(await stage.rollback(spent), stage.opening)
+    describes: ['too-little', 'accepted'],
+    follows: ['AU-209'],
+    async run(context, after) {
+      const { prepare, wallet, expect, units } = context
+      const spent = await prepare.spendDownTo(units(50), context.opening)
+      const bet = stakeOf(context)
+      expect.refusal(await wallet.place(bet))
+      expect.success(await wallet.rollback(spent), context.opening)
       return async () => {
-        const retry = await stage.place(bet, { label: `retry of the refused placebet ${after}` })
-        await stage.expectBalance(stage.opening, `after the retry of a refused placebet ${after}`)
-        stage.expectError(retry)
+        const retry = await wallet.place(bet, { label: `retry of the refused placebet ${after}` })
+        await expect.balance(context.opening, `after the retry of a refused placebet ${after}`)
+        expect.error(retry)
       }
     },
   },
   {
     level: 'MUST',
-    title: after => `The retry of an unsettlement ${after} debits no later payout`,
+    name: after => `The retry of an unsettlement ${after} debits no later payout`,
     source: 'spec 1.5, D5, D18',
-    quote: retriesQuote,
+    quote: 'one-transaction',
     needs: settlementNeeds,
     impact: 'The retry of a correction debits the corrected payout too.',
-    async play(stage, after) {
-      const bet = stakeOf(stage)
-      const staked = await stage.placeSuccessfully(bet, stage.opening)
-      const transactionId = stage.id()
-      await stage.settle(bet, 'BET_PAID', stage.units(150))
-      await stage.expectBalance(add(staked, stage.units(150)), 'after a payout')
-      stage.expectSuccess(await stage.unsettle(bet, 'UNSCORED', transactionId), staked)
-      await stage.settle(bet, 'BET_PAID', stage.units(130))
-      await stage.expectBalance(add(staked, stage.units(130)), 'after a second payout')
+    describes: ['too-little'],
+    async run(context, after) {
+      const { prepare, wallet, expect, units } = context
+      const bet = stakeOf(context)
+      const staked = await prepare.placed(bet, context.opening)
+      const transactionId = wallet.id()
+      await wallet.settle(bet, 'BET_PAID', units(150))
+      await expect.balance(add(staked, units(150)), 'after a payout')
+      expect.success(await wallet.unsettle(bet, 'UNSCORED', transactionId), staked)
+      await wallet.settle(bet, 'BET_PAID', units(130))
+      await expect.balance(add(staked, units(130)), 'after a second payout')
       return async () => {
-        await stage.unsettle(bet, 'UNSCORED', transactionId, { label: `retry of the unsettlement ${after}` })
-        const due = add(subtract(stage.opening, bet.amount), stage.units(130))
-        await stage.expectBalance(due, `after the retry of an unsettlement ${after}`)
+        await wallet.unsettle(bet, 'UNSCORED', transactionId, { label: `retry of the unsettlement ${after}` })
+        const due = add(subtract(context.opening, bet.amount), units(130))
+        await expect.balance(due, `after the retry of an unsettlement ${after}`)
       }
     },
   },
   {
     level: 'MUST',
-    title: after => `A payout can be unsettled ${after}`,
+    name: after => `A payout can be unsettled ${after}`,
     source: 'spec 4.2',
     needs: settlementNeeds,
     impact: 'A result that is corrected an hour later is never collected.',
-    async play(stage, after) {
-      const bet = stakeOf(stage)
-      const staked = await stage.placeSuccessfully(bet, stage.opening)
-      await stage.settle(bet, 'BET_PAID', stage.units(150))
-      await stage.expectBalance(add(staked, stage.units(150)), 'after a payout')
+    describes: ['too-much', 'refused'],
+    async run(context, after) {
+      const { prepare, wallet, expect, units } = context
+      const bet = stakeOf(context)
+      const staked = await prepare.placed(bet, context.opening)
+      await wallet.settle(bet, 'BET_PAID', units(150))
+      await expect.balance(add(staked, units(150)), 'after a payout')
       return async () => {
-        const answer = await stage.unsettle(bet, 'UNSCORED', undefined, { label: `unsettlement ${after}` })
-        const due = subtract(stage.opening, bet.amount)
-        await stage.expectBalance(due, `after an unsettlement ${after}`)
-        stage.expectSuccess(answer, due)
+        const answer = await wallet.unsettle(bet, 'UNSCORED', undefined, { label: `unsettlement ${after}` })
+        const due = subtract(context.opening, bet.amount)
+        await expect.balance(due, `after an unsettlement ${after}`)
+        expect.success(answer, due)
       }
     },
   },
   {
     level: 'MUST',
-    title: after => `A clawback that was refused for insufficient funds stays refused ${after}`,
+    name: after => `A clawback that was refused for insufficient funds stays refused ${after}`,
     source: 'spec 4.2 rule 2, D5, D7',
     needs: settlementNeeds,
     impact:
       'The platform nets the amount off later winnings, and the wallet collects it too: the player pays twice.',
-    async play(stage, after) {
-      const bet = stakeOf(stage)
-      const transactionId = stage.id()
-      const staked = await stage.placeSuccessfully(bet, stage.opening)
-      const balance = add(staked, stage.units(150))
-      await stage.settle(bet, 'BET_PAID', stage.units(150))
-      await stage.expectBalance(balance, 'after a payout')
-      const spent = await stage.spendDownTo(stage.units(149), balance)
-      stage.expectRefusal(await stage.unsettle(bet, 'UNSCORED', transactionId))
-      stage.expectSuccess(await stage.rollback(spent), balance)
+    describes: ['too-little', 'accepted'],
+    async run(context, after) {
+      const { prepare, wallet, expect, units } = context
+      const bet = stakeOf(context)
+      const transactionId = wallet.id()
+      const staked = await prepare.placed(bet, context.opening)
+      const balance = add(staked, units(150))
+      await wallet.settle(bet, 'BET_PAID', units(150))
+      await expect.balance(balance, 'after a payout')
+      const spent = await prepare.spendDownTo(units(149), balance)
+      expect.refusal(await wallet.unsettle(bet, 'UNSCORED', transactionId))
+      expect.success(await wallet.rollback(spent), balance)
       return async () => {
         const label = `retry of the refused unsettlement ${after}`
-        const retry = await stage.unsettle(bet, 'UNSCORED', transactionId, { label })
-        const due = add(subtract(stage.opening, bet.amount), stage.units(150))
-        await stage.expectBalance(due, `after the retry of a refused clawback ${after}`)
-        stage.expectRefusal(retry)
+        const retry = await wallet.unsettle(bet, 'UNSCORED', transactionId, { label })
+        const due = add(subtract(context.opening, bet.amount), units(150))
+        await expect.balance(due, `after the retry of a refused clawback ${after}`)
+        expect.refusal(retry)
       }
     },
   },
 ]
 
-const casesFor = (later: 'patience' | 'restart', firstId: number, after: string): AuditCase[] =>
-  scenarios.map(({ title, needs = [], play, ...rest }, index) => ({
+const casesFor = (between: BetweenParts, firstId: number, after: string): AuditCase[] =>
+  scenarios.map(({ name, needs = [], run, ...rest }, index) => ({
     ...rest,
     id: `AU-${firstId + index}`,
-    title: title(after),
-    needs: [later, ...needs],
-    later,
-    play: stage => play(stage, after),
+    name: name(after),
+    needs: [between, ...needs],
+    between,
+    run: context => run(context, after),
   }))
 
 export const later: readonly AuditCase[] = [
-  ...casesFor('patience', 921, 'after a long pause'),
+  ...casesFor('pause', 921, 'after a long pause'),
   ...casesFor('restart', 941, 'after a restart'),
 ]

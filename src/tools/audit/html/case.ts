@@ -5,7 +5,7 @@ import { countText, durationText } from '../../html/figures.js'
 import { html, type Markup } from '../../html/markup.js'
 import { callsOf } from '../excerpt.js'
 import type { AuditFinding, AuditResult } from '../report.js'
-import { headlineOf, likelyBecause, titleOf } from '../text.js'
+import { headlineOf, likelyBecause, nameOf } from '../text.js'
 import { noAnswer, timeline } from './timeline.js'
 
 /** The result of a case as a shape and a word: colour is never the only sign. */
@@ -46,7 +46,7 @@ export function findingArticle(
 <p class="impact">${failure?.impact ?? 'unknown'}</p>
 <dl class="finding">
 ${cause && html`<div><dt>Likely cause</dt><dd>${cause} ${likelyBecause(result, followers.length)}</dd></div>`}
-<div><dt>Case</dt><dd>${titleOf(result)}</dd></div>
+<div><dt>Case</dt><dd>${nameOf(result)}</dd></div>
 <div><dt>Source</dt><dd>${source}</dd></div>
 ${quote && html`<div><dt>Interface</dt><dd>“${quote}”</dd></div>`}
 ${expectation(result)}
@@ -97,10 +97,10 @@ function followerList(followers: AuditFinding['followers'], anchors: ReadonlyMap
 
 /** A failed case that follows another one: a line that unfolds. */
 export function followerCase({ result, anchor }: PlacedCase, reason: string): Markup {
-  const { id, title, level, source, failure } = result
+  const { id, name, level, source, failure } = result
   const outcome = outcomeOf(result)
   return html`<details class="case follower ${outcome.kind}" id="${anchor}">
-<summary>${signOf(outcome)}<span class="id">${id}</span><h3>${title} <span class="reason">${reason}</span></h3><span class="effort">${level} ${outcome.word}</span></summary>
+<summary>${signOf(outcome)}<span class="id">${id}</span><h3>${name} <span class="reason">${reason}</span></h3><span class="effort">${level} ${outcome.word}</span></summary>
 <div class="case-body failed"><p class="origin">${level} ${outcome.word} <span class="source">${source}</span></p>
 <p class="impact">${failure?.impact ?? 'unknown'}</p>
 <dl class="finding">${expectation(result)}</dl>
@@ -112,13 +112,13 @@ ${timeline(result)}</div>
 
 /** A passed or skipped case: a line that unfolds. */
 export function foldedCase(result: AuditResult, anchor: string): Markup {
-  const { id, level, title, source, reason, exchanges, durationMs } = result
+  const { id, level, name, source, reason, exchanges, durationMs } = result
   const effort =
     exchanges.length === 0
       ? 'no calls'
       : `${countText(callsOf(exchanges), 'call')}, ${durationText(durationMs)}`
   return html`<details class="case" id="${anchor}">
-<summary>${signOf(outcomeOf(result))}<span class="id">${id}</span><h3>${title}${reason === null ? null : html` <span class="reason">${reason}</span>`}</h3><span class="effort">${effort}</span></summary>
+<summary>${signOf(outcomeOf(result))}<span class="id">${id}</span><h3>${name}${reason === null ? null : html` <span class="reason">${reason}</span>`}</h3><span class="effort">${effort}</span></summary>
 <div class="case-body"><p class="origin">${level} ${outcomeOf(result).word} <span class="source">${source}</span></p>
 ${timeline(result)}</div>
 </details>

@@ -25,7 +25,7 @@ import { timeSpan } from './timeline.js'
  */
 export function renderHtml(report: AuditReport): string {
   const cases = report.results.map((result, index) => ({ result, anchor: anchorOf(result, index) }))
-  const { notSeen } = report
+  const { limitations } = report
   const folded = (verdict: AuditResult['verdict']) =>
     cases
       .filter(({ result }) => result.verdict === verdict)
@@ -38,7 +38,7 @@ ${head(report)}
 <main>
 ${failures(report, cases)}
 ${section(skipped.length > 0, 'skipped', `${countText(skipped.length, 'case')} skipped`, html`<p class="lead">The audit proves nothing about these cases.</p>${skipped}`)}
-${section(notSeen.length > 0, 'not-seen', 'What this audit cannot see', html`<ul class="not-seen">${notSeen.map(sentence => html`<li>${sentence}</li>`)}</ul>`)}
+${section(limitations.length > 0, 'not-seen', 'What this audit cannot see', html`<ul class="not-seen">${limitations.map(sentence => html`<li>${sentence}</li>`)}</ul>`)}
 ${map(cases)}
 ${balances(report, cases)}
 ${section(passed.length > 0, 'passed', `${countText(passed.length, 'case')} passed`, html`${passed}`)}
@@ -145,7 +145,7 @@ function map(cases: readonly Case[]): Markup {
   }))
   const tile = ({ result, anchor }: Case) => {
     const { kind, sign, word } = outcomeOf(result)
-    return html`<li><a class="tile ${kind}" href="#${anchor}" title="${result.title}"><span aria-hidden="true">${sign}</span> ${result.id}<span class="visually-hidden"> ${word}: ${result.title}</span></a></li>`
+    return html`<li><a class="tile ${kind}" href="#${anchor}" title="${result.name}"><span aria-hidden="true">${sign}</span> ${result.id}<span class="visually-hidden"> ${word}: ${result.name}</span></a></li>`
   }
   return html`<nav aria-labelledby="map"><h2 id="map">All cases</h2>
 ${groups.map(({ level, members }) => (members.length === 0 ? null : html`<div class="group"><p><b>${level}</b> ${meanings[level]}</p><ul>${members.map(tile)}</ul></div>`))}

@@ -73,7 +73,7 @@ function row(
   const others = omitted === 0 ? null : html` <i>and ${countText(omitted, 'similar call')}</i>`
   const timing =
     answeredAtMs === null ? noAnswer(exchange) : `answered after ${durationText(answeredAtMs - sentAtMs)}`
-  const problem = error ?? (answeredAtMs === null ? 'no answer' : null)
+  const problem = error ?? (answeredAtMs === null ? 'no-answer' : null)
   const later = index < paperCallsMax || decisive ? null : html` class="${withCurl ? 'later-body' : 'later'}"`
   return html`<li${later}><details class="call ${callOutcomeOf(exchange)}${decisive ? ' decisive' : ''}">
 <summary><span class="nr">${index + 1}</span><span class="label">${label}${problem && html` <i>${problem}</i>`}${others}</span>${bar(exchange, startMs, lengthMs)}<b class="status">${status ?? 'none'}</b><span class="balance">${balance}</span></summary>

@@ -127,7 +127,10 @@ describe('text from a foreign wallet', () => {
         ? [`report.results.${index}.balance.before`, `report.results.${index}.balance.after`]
         : [],
     )
-    const numbers = missing.filter(path => explained.includes(path) || path.endsWith('.failure.difference'))
+    const inWords = ['.failure.difference', 'balancesReadBy.by']
+    const numbers = missing.filter(
+      path => explained.includes(path) || inWords.some(field => path.endsWith(field)),
+    )
     expect(missing.filter(path => !numbers.includes(path))).toEqual(curls)
     expect(curls.length).toBeGreaterThan(0)
     expect(curls.filter(path => failed.includes(Number(path.split('.')[2])))).toEqual([])
@@ -256,14 +259,14 @@ describe('the page shows', () => {
   })
 
   it('what the audit cannot see, and how balances were read if not in the usual way', () => {
-    for (const sentence of failingReport.notSeen) expect(failing).toContain(sentence)
+    for (const sentence of failingReport.limitations) expect(failing).toContain(sentence)
     expect(failing).not.toContain('Balances were read')
     expect(
       textOf(
-        renderHtml({ ...passingReport, balancesReadBy: { way: 'the smallest bet', reason: 'it is so' } }),
+        renderHtml({ ...passingReport, balancesReadBy: { by: 'bet-and-rollback', reason: 'it is so' } }),
       ),
-    ).toContain('No case was skipped. Balances were read by the smallest bet: it is so.')
-    expect(textOf(renderHtml({ ...passingReport, notSeen: [] }))).not.toContain('cannot see')
+    ).toContain('No case was skipped. Balances were read by the smallest bet and its rollback: it is so.')
+    expect(textOf(renderHtml({ ...passingReport, limitations: [] }))).not.toContain('cannot see')
   })
 
   it('a failure whose call is missing', () => {

@@ -25,7 +25,7 @@ interface SampleCall {
 interface Case {
   id: string
   level?: Level
-  title: string
+  name: string
   source: string
   calls?: SampleCall[]
   failure?: AuditFailure
@@ -71,7 +71,7 @@ function reportOf(cases: readonly Case[], seed: number, findings: AuditReport['f
   let startMs = 12
   let number = 0
   const results = cases.map((item): AuditResult => {
-    const { id, level = 'MUST', title, source, calls = [], failure, reason, durationMs } = item
+    const { id, level = 'MUST', name, source, calls = [], failure, reason, durationMs } = item
     const { balance = { before: '1000.00', after: '1000.00', explained: true } } = item
     const exchanges = calls.map(call => exchangeOf(call, startMs, ++number))
     const endMs = Math.max(startMs, ...exchanges.map(call => call.answeredAtMs ?? call.sentAtMs))
@@ -81,7 +81,7 @@ function reportOf(cases: readonly Case[], seed: number, findings: AuditReport['f
     return {
       id,
       level,
-      title,
+      name,
       source,
       verdict,
       reason: reason ?? null,
@@ -100,11 +100,11 @@ function reportOf(cases: readonly Case[], seed: number, findings: AuditReport['f
     player: { playerId: 'audit-player', currency: 'EUR' },
     funds: { before: '1000.00', after: results.at(-1)?.exchanges.at(-1)?.balance ?? null },
     requests: number,
-    balancesReadBy: { way: 'the rollback of an unknown bet', reason: null },
+    balancesReadBy: { by: 'rollback', reason: null },
     findings,
-    notSeen: [
+    limitations: [
       'Whether records survive a restart: use --restart-command.',
-      'What happens after more than a few seconds: use --patience.',
+      'What happens after more than a few seconds: use --pause.',
     ],
     results,
     passed: results.every(({ verdict, level }) => verdict !== 'failed' || level !== 'MUST'),
@@ -118,7 +118,7 @@ const noFunds = refused('INSUFFICIENT_FUNDS', 'amount: insufficient funds')
 
 const placed: Case = {
   id: 'AU-101',
-  title: 'A placebet debits the stake',
+  name: 'A placebet debits the stake',
   source: 'spec 4.1',
   calls: [
     { path: '/placebet', label: 'placebet 30.00', atMs: 0, tookMs: 6.2, balance: '970.00' },
@@ -134,7 +134,7 @@ const placed: Case = {
 
 const beyondFunds: Case = {
   id: 'AU-102',
-  title: 'A stake above the funds is refused with 402 INSUFFICIENT_FUNDS',
+  name: 'A stake above the funds is refused with 402 INSUFFICIENT_FUNDS',
   source: 'spec 4.1, D6',
   calls: [
     {
@@ -160,7 +160,7 @@ const beyondFunds: Case = {
 
 const repeated: Case = {
   id: 'AU-103',
-  title: 'Concurrent copies of one placebet debit the stake once',
+  name: 'Concurrent copies of one placebet debit the stake once',
   source: 'spec 1.5, D2',
   calls: [
     ...Array.from(
@@ -185,7 +185,7 @@ const repeated: Case = {
 
 const hungUp: Case = {
   id: 'AU-121',
-  title: 'A caller that disconnects before the answer finds a consistent wallet',
+  name: 'A caller that disconnects before the answer finds a consistent wallet',
   source: 'spec 4.1, spec 4.3',
   calls: [
     {
@@ -207,10 +207,10 @@ const hungUp: Case = {
   ],
 }
 
-const plain = (id: string, title: string, source: string, level: Level = 'MUST', stake = 20): Case => ({
+const plain = (id: string, name: string, source: string, level: Level = 'MUST', stake = 20): Case => ({
   id,
   level,
-  title,
+  name,
   source,
   calls: [
     {
@@ -260,7 +260,7 @@ export const passingReport = reportOf(passingCases, 7)
 
 const races: Case = {
   id: 'AU-108',
-  title: 'Concurrent bets never debit more than the funds',
+  name: 'Concurrent bets never debit more than the funds',
   source: 'spec 4.1, D6',
   calls: [
     ...Array.from({ length: 24 }, (_, bet): SampleCall => {
@@ -301,7 +301,7 @@ const races: Case = {
 
 const late: Case = {
   id: 'AU-111',
-  title: 'A placebet that arrives after its rollback debits nothing',
+  name: 'A placebet that arrives after its rollback debits nothing',
   source: 'spec 4.3, D11',
   calls: [
     {
@@ -328,7 +328,7 @@ const late: Case = {
 
 const outage: Case = {
   id: 'AU-123',
-  title: 'A body that never ends is cut off, and the wallet continues to answer ⟶ «unscathed», 何事もなく',
+  name: 'A body that never ends is cut off, and the wallet continues to answer ⟶ «unscathed», 何事もなく',
   source: 'errors over HTTP',
   calls: [
     {
@@ -362,7 +362,7 @@ const outage: Case = {
   ],
   durationMs: 5200,
   failure: {
-    kind: 'no answer',
+    kind: 'no-answer',
     difference: null,
     expected: '413 PAYLOAD_TOO_LARGE or a closed connection, and answers to other calls',
     actual:
@@ -376,7 +376,7 @@ const outage: Case = {
 const lookalike: Case = {
   id: 'AU-126',
   level: 'SHOULD',
-  title: 'Ids that only look alike are different ids',
+  name: 'Ids that only look alike are different ids',
   source: 'D24',
   calls: [
     {
@@ -430,27 +430,27 @@ const failingCases: (Case | undefined)[] = [
   lookalike,
   {
     id: 'AU-130',
-    title: 'UNSCORED debits the amount of BET_PAID once',
+    name: 'UNSCORED debits the amount of BET_PAID once',
     source: 'spec 4.2, D18',
     reason: 'no way to settle was given',
   },
   {
     id: 'AU-131',
-    title: 'A clawback that exceeds the funds is refused, and not collected later',
+    name: 'A clawback that exceeds the funds is refused, and not collected later',
     source: 'spec 4.2, D7',
     reason: 'no way to settle was given',
   },
   {
     id: 'AU-132',
     level: 'SHOULD',
-    title: 'An unsettlement that arrives before its settlement can be retried',
+    name: 'An unsettlement that arrives before its settlement can be retried',
     source: 'D19',
     reason: 'no way to settle was given',
   },
   {
     id: 'AU-133',
     level: 'MAY',
-    title: 'Answers stay below a second while 64 calls are open',
+    name: 'Answers stay below a second while 64 calls are open',
     source: 'spec 8',
     reason: 'the time budget was used up',
     calls: [
@@ -500,8 +500,8 @@ export const largeReport = reportOf(
       quote: null,
       exchangeIndex: 3,
     }
-    const title = 'What is promised, in one sentence of the usual length, give or take'
-    return { id, title, source: 'spec 4.1, D6', calls, ...(index % 8 === 3 ? { failure } : {}) }
+    const name = 'What is promised, in one sentence of the usual length, give or take'
+    return { id, name, source: 'spec 4.1, D6', calls, ...(index % 8 === 3 ? { failure } : {}) }
   }),
   1,
   [{ id: 'AU-104', level: 'MUST', cause: null, followers: [{ id: 'AU-112', reason: 'probably as AU-104' }] }],

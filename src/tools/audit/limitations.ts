@@ -1,70 +1,70 @@
 /** What an audit cannot see, with the options that were given. */
 import type { AuditSettings } from './options.js'
 
-type Given = Pick<
+type Options = Pick<
   AuditSettings,
-  'patienceMs' | 'restart' | 'settle' | 'clawbacks' | 'otherPlayerId' | 'errorCodes' | 'statusCodes' | 'only'
+  'pauseMs' | 'restart' | 'settle' | 'clawbacks' | 'otherPlayerId' | 'errorCodes' | 'statusCodes' | 'only'
 >
 
-const spots: readonly { isBlind(given: Given): boolean; sentence: string }[] = [
+const limitations: readonly { applies(given: Options): boolean; sentence: string }[] = [
   {
-    isBlind: ({ only }) => only !== null,
+    applies: ({ only }) => only !== null,
     sentence: 'Only some cases were chosen (--only). What the others would find is not seen.',
   },
   {
-    isBlind: ({ settle }) => settle === 'unsupported',
+    applies: ({ settle }) => settle === 'unsupported',
     sentence:
       'No bet was settled (--settle-url, --settle-command): payouts, voids and their unsettlements are not seen.',
   },
   {
-    isBlind: ({ clawbacks }) => !clawbacks,
+    applies: ({ clawbacks }) => !clawbacks,
     sentence: 'Clawbacks are disabled (--no-clawbacks): what an unsettlement debits is not seen.',
   },
   {
-    isBlind: ({ otherPlayerId }) => otherPlayerId === null,
+    applies: ({ otherPlayerId }) => otherPlayerId === null,
     sentence: 'One player only (--other-player): calls that mix up players are not seen.',
   },
   {
-    isBlind: ({ patienceMs }) => patienceMs === null,
+    applies: ({ pauseMs }) => pauseMs === null,
     sentence:
-      'All retries came within seconds (--patience): records, tombstones and bets that are forgotten or closed after a minute are not seen.',
+      'All retries came within seconds (--pause): records, tombstones and bets that are forgotten or closed after a minute are not seen.',
   },
   {
-    isBlind: ({ patienceMs }) => patienceMs !== null,
+    applies: ({ pauseMs }) => pauseMs !== null,
     sentence:
-      'Records, tombstones and bets that are forgotten or closed after more than the given patience are not seen.',
+      'Records, tombstones and bets that are forgotten or closed after more than the given pause are not seen.',
   },
   {
-    isBlind: ({ restart }) => restart === null,
+    applies: ({ restart }) => restart === null,
     sentence:
       'The wallet was not restarted (--restart-command): what it keeps in the memory of its process only is not seen.',
   },
   {
-    isBlind: ({ errorCodes, statusCodes }) =>
+    applies: ({ errorCodes, statusCodes }) =>
       [...errorCodes.values(), ...statusCodes.values()].some(values => values.some(value => value === '*')),
     sentence: 'Any error code or status was allowed where it was so agreed: a wrong one is not seen.',
   },
   {
-    isBlind: () => true,
+    applies: () => true,
     sentence:
       'All calls came from one machine, to one address: nodes of a cluster that disagree, a failover and a lost disk are not seen.',
   },
   {
-    isBlind: () => true,
+    applies: () => true,
     sentence: 'A race that did not happen in this run is not seen: more rounds (--rounds) find rarer ones.',
   },
   {
-    isBlind: () => true,
+    applies: () => true,
     sentence:
       'Deposits, withdrawals and other products that change the balance at the same time were not part of the audit.',
   },
   {
-    isBlind: () => true,
+    applies: () => true,
     sentence: 'The wallet was judged by its answers. Whether its own ledger agrees with them is not seen.',
   },
 ]
 
 /** One sentence each. */
-export function blindSpots(given: Given): string[] {
-  return spots.filter(({ isBlind }) => isBlind(given)).map(({ sentence }) => sentence)
+export function limitationsOf(given: Options): string[] {
+  return limitations.filter(({ applies }) => applies(given)).map(({ sentence }) => sentence)
 }

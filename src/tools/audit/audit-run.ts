@@ -1,0 +1,34 @@
+/** What all cases of one audit share. */
+import type { Decimal } from '../platform/decimal.js'
+import type { Json } from '../platform/json.js'
+import type { Client } from './client.js'
+import type { AuditSettings } from './options.js'
+import type { OutageLog } from './retries.js'
+
+export interface AuditRun {
+  readonly settings: AuditSettings
+  readonly client: Client
+  readonly ids: { next(): string }
+  readonly reading: BalanceReading
+  readonly outages: OutageLog
+  /** Of the cases so far. */
+  readonly balances: CaseBalances[]
+}
+
+/** The balance before a case, and after it has rolled back its bets. */
+export interface CaseBalances {
+  id: string
+  before: Decimal
+  after: Decimal
+  /** A credit may remain. */
+  hasSettled: boolean
+}
+
+/** How the balance is read, decided before the first case. */
+export interface BalanceReading {
+  by: 'rollback' | 'bet-and-rollback'
+  /** Why it is not the rollback of an unknown bet; otherwise `null`. */
+  reason: string | null
+  /** The last rollback by which a balance was read with a bet and its rollback. */
+  last: Record<string, Json> | null
+}

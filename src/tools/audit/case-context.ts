@@ -1,0 +1,53 @@
+/** What a case is given: the calls to the wallet, the expectations about its answers, and the steps that prepare it. */
+import { type Decimal, fromUnits, textOf, wholeUnits, zero } from '../platform/decimal.js'
+import { createRandom, type Random } from '../platform/random.js'
+import type { AuditRun } from './audit-run.js'
+import { Expectations } from './expectations.js'
+import type { AuditSettings } from './options.js'
+import { Preparations } from './preparations.js'
+import { WalletCalls } from './wallet-calls.js'
+
+export class CaseContext {
+  readonly settings: AuditSettings
+  readonly random: Random
+  readonly wallet: WalletCalls
+  readonly expect: Expectations
+  readonly prepare: Preparations
+  /** The balance when the case began. */
+  opening: Decimal = zero
+
+  constructor(
+    readonly run: AuditRun,
+    caseId: string,
+  ) {
+    this.settings = run.settings
+    this.random = createRandom(run.settings.seed, caseId)
+    this.wallet = new WalletCalls(run, caseId, this.random)
+    this.expect = new Expectations(run, this.wallet, this.money)
+    this.prepare = new Preparations(this)
+  }
+
+  /** An amount in smallest units of the currency. */
+  readonly units = (count: number | bigint): Decimal => fromUnits(count, this.settings.minorUnits)
+
+  /** The number of whole smallest units in an amount. */
+  readonly wholeUnits = (value: Decimal): bigint => wholeUnits(value, this.settings.minorUnits)
+
+  /** For the report: `30.00 EUR`. */
+  readonly money = (value: Decimal): string =>
+    `${textOf(value, this.settings.minorUnits)} ${this.settings.currency}`
+
+  /** Another currency with as many decimals as the player's, so that nothing else is wrong with an amount. */
+  readonly foreignCurrency = (): string => {
+    const { currency, minorUnits } = this.settings
+    const pairs = { 2: ['USD', 'EUR'], 3: ['BHD', 'KWD'], 8: ['ETH', 'BTC'] } as const
+    const [one, two] = pairs[minorUnits <= 2 ? 2 : minorUnits === 3 ? 3 : 8]
+    return currency === one ? two : one
+  }
+
+  /** Starts many calls in this order, without waiting for answers in between. */
+  readonly concurrently = <T>(count: number, call: (index: number) => Promise<T>): Promise<T[]> =>
+    Promise.all(Array.from({ length: count }, (_, index) => call(index)))
+
+  readonly wait = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms))
+}

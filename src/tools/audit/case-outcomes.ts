@@ -1,0 +1,28 @@
+/** How a case ends, if it does not pass. */
+import type { Decimal } from '../platform/decimal.js'
+import type { FailureKind } from './report.js'
+
+export interface FailureDetails {
+  kind: FailureKind
+  /** Of a wrong balance: the balance that was due, and the actual one minus that. */
+  balance?: { due: Decimal; difference: Decimal }
+}
+
+/** A case has failed. */
+export class CaseFailed extends Error {
+  /** A step that only prepares the case has failed. */
+  isPreparation = false
+
+  constructor(
+    readonly expected: string,
+    readonly actual: string,
+    /** Index into the exchanges of the case. */
+    readonly exchangeIndex: number | null,
+    readonly details: FailureDetails,
+  ) {
+    super(`expected ${expected}, actual ${actual}`)
+  }
+}
+
+/** A case cannot be judged. */
+export class Skipped extends Error {}

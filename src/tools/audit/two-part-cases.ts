@@ -1,0 +1,97 @@
+/** Cases in two parts. The first parts run together, then there is one pause or one restart for all of them. */
+
+import { type Decimal, subtract } from '../platform/decimal.js'
+import type { AuditCase, BetweenParts } from './audit-case.js'
+import type { AuditRun } from './audit-run.js'
+import { CaseContext } from './case-context.js'
+import { CaseFailed, Skipped } from './case-outcomes.js'
+import { restartWallet } from './restart.js'
+
+export interface StartedCase {
+  /** The case with its second part only. */
+  item: AuditCase
+  context: CaseContext
+  /** How much the first part has changed the balance. */
+  change: Decimal
+}
+
+/** Those of one audit. */
+export class TwoPartCases {
+  private readonly started = new Map<string, StartedCase>()
+
+  constructor(
+    private readonly cases: readonly AuditCase[],
+    private readonly run: AuditRun,
+    /** Why a case is skipped; `null` if it runs. */
+    private readonly skipReason: (item: AuditCase) => string | null,
+  ) {}
+
+  /**
+   * Runs the first parts of this case and of those that wait for the same, and passes the time, unless that is done.
+   *
+   * @returns `null` for a case in one part; otherwise the case, and the balance now
+   */
+  async start(item: AuditCase, balance: Decimal): Promise<(StartedCase & { balance: Decimal }) | null> {
+    const { between } = item
+    if (between === undefined) return null
+    let now = balance
+    if (!this.started.has(item.id)) {
+      const group = this.cases.filter(other => other.between === between && this.skipReason(other) === null)
+      for (const each of group) now = await this.startOne(each, now)
+      const context = new CaseContext(this.run, between)
+      if (between === 'restart')
+        for (const id of [between, ...group.map(one => one.id)]) this.run.outages.excused.add(id)
+      const problem = await passTime(between, context)
+      if (problem !== null) for (const { id } of group) this.leaveOut(id, problem)
+      now = (await context.wallet.readBalance()).balance ?? now
+    }
+    const started = this.started.get(item.id)
+    return started === undefined ? null : { ...started, balance: now }
+  }
+
+  /** Rolls back the bets of a first part whose second part does not run. */
+  async cleanUp(id: string): Promise<void> {
+    await this.started.get(id)?.context.wallet.cleanUp()
+  }
+
+  /** @returns the balance after the first part */
+  private async startOne(item: AuditCase, opening: Decimal): Promise<Decimal> {
+    const context = new CaseContext(this.run, item.id)
+    context.opening = opening
+    const second = await secondPartOf(item, context)
+    const after = (await context.wallet.readBalance()).balance ?? opening
+    this.started.set(item.id, { item: { ...item, run: second }, context, change: subtract(after, opening) })
+    return after
+  }
+
+  private leaveOut(id: string, problem: string): void {
+    const started = this.started.get(id)
+    if (started === undefined) return
+    const run = () => Promise.reject(new Skipped(problem))
+    this.started.set(id, { ...started, item: { ...started.item, run } })
+  }
+}
+
+/** The first part only prepares: what the case is about is judged in the second one. */
+async function secondPartOf(item: AuditCase, context: CaseContext): Promise<() => Promise<void>> {
+  try {
+    return (await context.prepare.step(() => item.run(context))) ?? (async () => {})
+  } catch (error) {
+    if (!(error instanceof CaseFailed || error instanceof Skipped)) throw error
+    return () => Promise.reject(error)
+  }
+}
+
+const stepMs = 100
+
+/** @returns why there was no pause or no restart; otherwise `null` */
+async function passTime(between: BetweenParts, { run, wallet, wait }: CaseContext): Promise<string | null> {
+  const { settings, client } = run
+  if (between === 'restart') return await restartWallet(settings, wallet)
+  const until = client.now() + (settings.pauseMs ?? 0)
+  while (client.now() < until) {
+    if (settings.signal?.aborted) return 'the audit was stopped'
+    await wait(Math.min(stepMs, Math.max(0, until - client.now())))
+  }
+  return null
+}

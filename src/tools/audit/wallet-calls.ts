@@ -1,0 +1,302 @@
+/** The platform's calls to the wallet during one case, as the platform sends them: again until the outcome is known. */
+import type { SettlementRequest } from '../../requests.js'
+import type { SettlementType } from '../../store.js'
+import { add, type Decimal, fromUnits, textOf, zero } from '../platform/decimal.js'
+import { type Json, raw, write } from '../platform/json.js'
+import type { Random } from '../platform/random.js'
+import { type Answer, answerOf } from './answer.js'
+import type { AuditRun } from './audit-run.js'
+import { Skipped } from './case-outcomes.js'
+import { OpenBets } from './open-bets.js'
+import type { AuditExchange } from './report.js'
+import type { Call, Delivery } from './request.js'
+import { outageOf, Retries } from './retries.js'
+import { settleBet } from './settlement-call.js'
+
+/** A bet of the platform, placed or not. */
+export interface Bet {
+  transactionId: string
+  betId: string
+  playerId: string
+  amount: Decimal
+}
+
+/**
+ * Changes to a call: fields to replace or remove (`undefined`), and how it is sent.
+ *
+ * A call is sent again until its outcome is known: a status below 500, or a 5xx with an error code agreed for a
+ * refusal. A call that the platform would not send like this (other fields, headers or credentials) is tried a
+ * few times only, and a 5xx that stays does not count as an outage.
+ */
+export type Change = {
+  fields?: Record<string, Json | undefined>
+  label?: string
+  /** How often the call is sent at most. 1: the case judges the first answer, or that there is none. */
+  attempts?: number
+  /** The wallet may answer with a 5xx that stays: there is nothing to reverse yet (D19). */
+  mayFail?: boolean
+} & Pick<Call, 'isReading' | 'delivery' | 'credentials' | 'headers' | 'timeoutMs'>
+
+export type UnsettlementType = 'UNSCORED' | 'UNVOIDED'
+
+export class WalletCalls {
+  readonly exchanges: AuditExchange[] = []
+  readonly openBets = new OpenBets()
+  private readonly dates = new Map<string, string>()
+  /** The bets that `bet` has returned, which a placebet may replace by another one. */
+  private readonly made = new WeakSet<object>()
+  /** By betId: the number of calls of the case about the bet. */
+  private readonly mentions = new Map<string, number>()
+  private readonly retries: Retries
+
+  constructor(
+    private readonly run: AuditRun,
+    caseId: string,
+    private readonly random: Random,
+  ) {
+    this.retries = new Retries(run.settings, caseId, run.outages)
+  }
+
+  /** A new id, unique across runs. */
+  id(): string {
+    return this.run.ids.next()
+  }
+
+  /** A new bet, not yet placed, of 100 to 300 smallest units by default. */
+  bet(amount = this.units(this.random.between(100, 300)), playerId = this.run.settings.playerId): Bet {
+    const id = this.id()
+    const bet = { transactionId: `${id}-p`, betId: `${id}-b`, playerId, amount }
+    this.made.add(bet)
+    return bet
+  }
+
+  /** One date per transaction: a retry is identical byte for byte, unless a case changes it. */
+  date(transactionId: string): string {
+    const date = this.dates.get(transactionId) ?? this.run.settings.formatDate(new Date())
+    this.dates.set(transactionId, date)
+    return date
+  }
+
+  /** The fields of a placebet. */
+  placement(bet: Bet): Record<string, Json> {
+    this.mention(bet.betId)
+    return {
+      transactionId: bet.transactionId,
+      betId: bet.betId,
+      playerId: bet.playerId,
+      sessionId: 'audit-session',
+      amount: raw(textOf(bet.amount)),
+      currency: this.run.settings.currency,
+      odds: raw('1.85'),
+      betType: 'SINGLE',
+      transactionDate: this.date(bet.transactionId),
+    }
+  }
+
+  /** The fields of a rollback or an unsettlement. */
+  reversal(bet: Pick<Bet, 'betId' | 'playerId'>, type: string, transactionId: string): Record<string, Json> {
+    this.mention(bet.betId)
+    return {
+      transactionId,
+      betId: bet.betId,
+      playerId: bet.playerId,
+      type,
+      transactionDate: this.date(transactionId),
+    }
+  }
+
+  /**
+   * Places a bet. If the outcome is unknown, the bet is rolled back, as the platform does, and `bet` becomes
+   * another bet: it gets new ids and is placed again. A bet that other calls of the case name too keeps its ids,
+   * and its placebet is sent again as it is.
+   */
+  async place(bet: Bet, change: Change = {}): Promise<Answer> {
+    for (let attempt = 1; ; attempt += 1) {
+      const isReplaceable = () => this.made.has(bet) && this.mentions.get(bet.betId) === 1
+      this.openBets.track(bet)
+      const placement = this.placement(bet)
+      const label = `placebet ${short(bet.betId)} of ${textOf(bet.amount)}`
+      const isUsual = isUsualCall(change)
+      if (!isUsual || !isReplaceable() || change.attempts !== undefined)
+        return await this.send('/placebet', placement, { label, isUsual, ...change })
+      const answer = await this.send('/placebet', placement, { label, isUsual, ...change, attempts: 1 })
+      const isUnknown = this.outageOf(answer) !== null
+      if (!isUnknown || this.retries.isGone) return answer
+      if (!isReplaceable()) return await this.send('/placebet', placement, { label, isUsual, ...change })
+      await this.rollback(bet, undefined, {
+        label: `rollbackbet ${short(bet.betId)}, whose outcome is unknown`,
+      })
+      // Another call about the bet may have been sent meanwhile: the case judges what became of it.
+      if (this.mentions.get(bet.betId) !== 2 || attempt >= this.run.settings.attempts) return answer
+      const { transactionId, betId } = this.bet(bet.amount, bet.playerId)
+      Object.assign(bet, { transactionId, betId })
+    }
+  }
+
+  rollback(bet: Pick<Bet, 'betId' | 'playerId'>, transactionId = this.id(), change: Change = {}) {
+    return this.send('/rollbackbet', this.reversal(bet, 'TECHNICAL_ERROR', transactionId), {
+      label: `rollbackbet ${short(bet.betId)}`,
+      isUsual: isUsualCall(change),
+      ...change,
+    })
+  }
+
+  unsettle(bet: Bet, type: UnsettlementType, transactionId = this.id(), change: Change = {}) {
+    return this.send('/unsettlement', this.reversal(bet, type, transactionId), {
+      label: `unsettlement ${type} ${short(bet.betId)}`,
+      isUsual: isUsualCall(change),
+      ...change,
+    })
+  }
+
+  private mention(betId: string): void {
+    this.mentions.set(betId, (this.mentions.get(betId) ?? 0) + 1)
+  }
+
+  /** Settles the bet. Skips the case if that is not possible: settlements are not part of the interface. */
+  async settle(bet: Bet, type: SettlementType, amount: Decimal, transactionId = this.id()): Promise<void> {
+    const problem = await this.settleOnce(bet, type, amount, transactionId, true)
+    if (problem !== null) throw new Skipped(`a bet could not be settled: ${problem}`)
+  }
+
+  /** @returns `null` if the bet is settled, otherwise the reason why it is not */
+  trySettle(
+    bet: Bet,
+    type: SettlementType,
+    amount: Decimal,
+    transactionId = this.id(),
+  ): Promise<string | null> {
+    return this.settleOnce(bet, type, amount, transactionId, false)
+  }
+
+  private async settleOnce(
+    bet: Bet,
+    type: SettlementType,
+    amount: Decimal,
+    transactionId: string,
+    isExpected: boolean,
+  ): Promise<string | null> {
+    this.mention(bet.betId)
+    this.openBets.settled(bet, type)
+    const settlement: SettlementRequest = {
+      transactionId,
+      betId: bet.betId,
+      playerId: bet.playerId,
+      type,
+      amount: textOf(amount),
+      currency: this.run.settings.currency,
+      transactionDate: this.date(transactionId),
+    }
+    const label = `settlement ${type} ${short(bet.betId)} of ${textOf(amount)}`
+    const { settle } = this.run.settings
+    const { problem } = await this.retries.untilKnown({
+      send: attempt =>
+        settleBet(this.run.settings, this.run.client, settlement, attemptLabel(label, attempt), exchange =>
+          this.exchanges.push(exchange),
+        ),
+      outageOf: ({ outage }) => outage,
+      isUsual: isExpected && typeof settle === 'object' && 'url' in settle,
+    })
+    return problem
+  }
+
+  /** Sends a call of the interface, with changes. `isUsual`: a call that the platform sends. */
+  send(
+    path: string,
+    fields: Record<string, Json>,
+    change: Change & { isUsual?: boolean } = {},
+  ): Promise<Answer> {
+    const { fields: changed = {}, label = path.slice(1), mayFail: _, ...rest } = change
+    return this.call({ label, path, body: write({ ...fields, ...changed }), ...rest })
+  }
+
+  /** Sends any call. */
+  call({
+    isUsual = false,
+    attempts,
+    ...call
+  }: Call & { isUsual?: boolean; attempts?: number }): Promise<Answer> {
+    return this.retries.untilKnown({
+      send: async attempt => {
+        const { exchange, reply } = this.run.client.send({
+          ...call,
+          label: attemptLabel(call.label, attempt),
+        })
+        const index = this.exchanges.push(exchange) - 1
+        return answerOf(await reply, index)
+      },
+      outageOf: answer => this.outageOf(answer),
+      isUsual,
+      ...(isBroken(call.delivery) ? { attempts: 1 } : attempts === undefined ? {} : { attempts }),
+    })
+  }
+
+  private outageOf(answer: Answer): string | null {
+    return outageOf(answer, this.run.settings.refusalCodes)
+  }
+
+  async readBalance(playerId = this.run.settings.playerId): Promise<Answer> {
+    const bet = this.bet(this.units(1), playerId)
+    const reads = (how: string) => ({ label: `read the balance (${how})`, isReading: true }) as const
+    if (this.run.reading.by === 'rollback')
+      return await this.rollback(bet, undefined, reads('rollback of an unknown bet'))
+    const placed = await this.place(bet, reads('smallest bet'))
+    if (placed.balance === null) {
+      const { last } = this.run.reading
+      if (last === null || last.playerId !== playerId || this.outageOf(placed) !== null) return placed
+      const how = reads('the funds cover no bet: retry of an earlier rollback')
+      return await this.send('/rollbackbet', last, { ...how, isUsual: true })
+    }
+    const rollback = this.reversal(bet, 'TECHNICAL_ERROR', this.id())
+    const answer = await this.send('/rollbackbet', rollback, {
+      ...reads('rollback of that bet'),
+      isUsual: true,
+    })
+    if (answer.balance !== null) this.run.reading.last = rollback
+    return answer
+  }
+
+  /** Rolls back the bets of the case as far as possible. Refusals are ignored: the case has judged them. */
+  async cleanUp(): Promise<void> {
+    for (const bet of this.openBets.inOrderOfCleanUp()) {
+      for (const [settled, type] of [
+        ['BET_PAID', 'UNSCORED'],
+        ['VOIDED', 'UNVOIDED'],
+      ] as const) {
+        if (!bet.types.has(settled)) continue
+        await this.send('/unsettlement', this.reversal(bet, type, this.id()), {
+          label: `clean-up: unsettlement ${type} ${short(bet.betId)}`,
+        })
+      }
+      await this.rollback(bet, undefined, { label: `clean-up: rollbackbet ${short(bet.betId)}` })
+    }
+  }
+
+  private units(count: number): Decimal {
+    return fromUnits(count, this.run.settings.minorUnits)
+  }
+}
+
+/** An id for the report, without the part that all ids of a run share. */
+export function short(id: string): string {
+  return id.length <= 40 ? id.replace(/^au-[0-9a-z]+-/, '') : `${id.slice(0, 20)}…`
+}
+
+function isUsualCall({ fields, headers, credentials, delivery, mayFail = false }: Change): boolean {
+  const isChanged = fields !== undefined || headers !== undefined || credentials !== undefined
+  return !isChanged && !mayFail && !isBroken(delivery)
+}
+
+/** Whether the delivery leaves the caller without an answer. */
+function isBroken(delivery: Delivery | undefined): boolean {
+  return delivery?.as === 'disconnect' || delivery?.as === 'part' || delivery?.as === 'headers'
+}
+
+function attemptLabel(label: string, attempt: number): string {
+  return attempt === 1 ? label : `${label} (attempt ${attempt})`
+}
+
+/** The sum of the stakes. */
+export function sumOf(bets: readonly Bet[]): Decimal {
+  return bets.reduce((sum, { amount }) => add(sum, amount), zero)
+}
