@@ -227,7 +227,8 @@ CREATE TABLE IF NOT EXISTS "bet_wallet".transactions (
 -- Returns player, bet and transaction for each key, a JSON array. Read-only, but VOLATILE: its statement takes
 -- its snapshot when it has the locks of the tables. A table that was rewritten meanwhile is empty to an older one.
 CREATE OR REPLACE FUNCTION "bet_wallet".load_v1_a4981b82(
-  keys text
+  keys text,
+  every_row boolean
 )
 RETURNS TABLE (key_index integer, currency text, balance text, bet json, transaction json)
 LANGUAGE plpgsql VOLATILE ROWS 100
@@ -242,6 +243,14 @@ BEGIN
   IF pg_is_in_recovery() THEN
     RAISE EXCEPTION 'bet-wallet: this server is a standby'
       USING ERRCODE = 'read_only_sql_transaction';
+  END IF;
+  IF current_setting('client_encoding') <> 'UTF8' OR current_setting('client_min_messages') = 'error' THEN
+    RAISE EXCEPTION 'bet-wallet: other code has set client_encoding or client_min_messages on this connection'
+      USING ERRCODE = 'invalid_transaction_state';
+  END IF;
+  IF every_row THEN
+    -- A policy that hid no rows at start must not hide them now: it is an error.
+    PERFORM set_config('row_security', 'off', true);
   END IF;
   RETURN QUERY
     SELECT
@@ -321,6 +330,7 @@ $function$;
 -- The same as load, as JSON, and then an empty commit: its answer proves that this server is the primary.
 CREATE OR REPLACE PROCEDURE "bet_wallet".load_confirmed_v1_a4981b82(
   keys text,
+  every_row boolean,
   durable boolean,
   OUT result text
 )
@@ -329,7 +339,8 @@ AS $procedure$
 BEGIN
   COMMIT;
   SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
-  SELECT json_agg(loaded) INTO result FROM "bet_wallet".load_v1_a4981b82(keys) loaded;
+  SELECT json_agg(loaded) INTO result
+  FROM "bet_wallet".load_v1_a4981b82(keys, every_row) loaded;
   IF result IS NOT NULL THEN
     PERFORM pg_logical_emit_message(true, 'bet-wallet', '');
   END IF;
@@ -338,6 +349,7 @@ BEGIN
     WHERE current_setting('synchronous_commit') = 'off'
       OR current_setting('synchronous_commit') = 'local' AND current_setting('synchronous_standby_names') <> '';
   END IF;
+  COMMIT;
 END
 $procedure$;
 
@@ -369,6 +381,10 @@ BEGIN
   IF current_setting('transaction_read_only')::boolean THEN
     RAISE EXCEPTION 'bet-wallet: this server is read-only'
       USING ERRCODE = 'read_only_sql_transaction';
+  END IF;
+  IF current_setting('client_encoding') <> 'UTF8' OR current_setting('client_min_messages') = 'error' THEN
+    RAISE EXCEPTION 'bet-wallet: other code has set client_encoding or client_min_messages on this connection'
+      USING ERRCODE = 'invalid_transaction_state';
   END IF;
 
   FOR result IN
@@ -700,6 +716,10 @@ BEGIN
     RAISE EXCEPTION 'bet-wallet: this server is read-only'
       USING ERRCODE = 'read_only_sql_transaction';
   END IF;
+  IF current_setting('client_encoding') <> 'UTF8' OR current_setting('client_min_messages') = 'error' THEN
+    RAISE EXCEPTION 'bet-wallet: other code has set client_encoding or client_min_messages on this connection'
+      USING ERRCODE = 'invalid_transaction_state';
+  END IF;
   SELECT
     fields[1] AS operation,
     fields[2] AS transaction_id,
@@ -920,6 +940,7 @@ BEGIN
   FROM "bet_wallet".commit_v1_a4981b82(
     items, balance_max, lock_timeout_ms, has_triggers, commit_follows, durable
   ) committed;
+  COMMIT;
 END
 $procedure$;
 
@@ -942,6 +963,7 @@ BEGIN
   FROM "bet_wallet".commit_one_v1_a4981b82(
     items, balance_max, balance_length, lock_timeout_ms, has_triggers, commit_follows, durable
   ) committed;
+  COMMIT;
 END
 $procedure$;
 
@@ -1119,6 +1141,7 @@ SET array_nulls = on
 AS $function$
 DECLARE
   known_bet record;
+  live_credit numeric;
 BEGIN
   IF settlement_type IS NULL OR settlement_type NOT IN ('BET_PAID', 'VOIDED', 'CASHOUT') THEN
     RAISE EXCEPTION 'bet-wallet: settlement_type must be BET_PAID, VOIDED or CASHOUT, not %',
@@ -1213,7 +1236,17 @@ BEGIN
       ELSE bet.cashout_owed
     END,
     revision = bet.revision + 1
-  WHERE bet.bet_id = settled_bet_id;
+  WHERE bet.bet_id = settled_bet_id
+  RETURNING CASE settlement_type
+    WHEN 'BET_PAID' THEN bet.bet_paid_live
+    WHEN 'VOIDED' THEN bet.voided_live
+    WHEN 'CASHOUT' THEN bet.cashout_live
+  END INTO live_credit;
+  -- With more digits it is no decimal of the contract, and no load could read the bet.
+  IF length(replace(live_credit::text, '.', '')) > 40 THEN
+    RAISE EXCEPTION 'bet-wallet: the sum of the credits must have at most 40 digits'
+      USING ERRCODE = 'invalid_parameter_value';
+  END IF;
 END
 $function$;
 

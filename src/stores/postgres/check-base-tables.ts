@@ -68,7 +68,32 @@ export async function checkBaseTables(
       )
   }
   await checkUniqueBelow(ask, players, target)
+  await checkOwnTriggers(ask, tables)
   return relations.some(each => each.has_triggers)
+}
+
+/** A BEFORE trigger of a row may drop a record, or change its id: a retry would then be a new transaction. */
+async function checkOwnTriggers(ask: Ask, { schemaName }: Tables): Promise<void> {
+  const [trigger] = (await ask(
+    `WITH RECURSIVE ${relationsBelow(`
+      SELECT c.oid
+      FROM pg_catalog.pg_class c
+      JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+      WHERE n.nspname = $1 AND c.relname IN ('bets', 'transactions')
+    `)}
+    SELECT t.tgrelid::regclass::text AS table, t.tgname::text AS name
+    FROM relation
+    JOIN pg_catalog.pg_trigger t ON t.tgrelid = relation.oid
+    WHERE NOT t.tgisinternal AND t.tgenabled <> 'D' AND t.tgtype & 3 = 3 -- BEFORE, FOR EACH ROW
+    LIMIT 1`,
+    [schemaName],
+  )) as { table: string; name: string }[]
+  if (trigger === undefined) return
+  throw new PostgresStoreError(
+    'SCHEMA_VERSION',
+    `${trigger.table} has the BEFORE trigger ${trigger.name}, which may change or drop what is recorded. Make it an ` +
+      'AFTER trigger',
+  )
 }
 
 /** A view has no index: the column of its base table must have it. */

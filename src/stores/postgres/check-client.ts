@@ -10,7 +10,13 @@ import { hasCode, PostgresStoreError } from './errors.js'
  * @throws {QueryFailed}
  */
 export async function checkClient(connections: Connections, transactions: boolean): Promise<void> {
-  const { readOnly, clientMinMessages } = await sessionOf(connections)
+  const { readOnly, clientMinMessages, clientEncoding } = await sessionOf(connections)
+  if (clientEncoding !== 'UTF8') {
+    throw new PostgresStoreError(
+      'UNSUPPORTED_CLIENT',
+      `client_encoding is ${clientEncoding}, so that ids would be other ids in the database (D24). It must be UTF8`,
+    )
+  }
   if (readOnly) {
     throw new PostgresStoreError(
       'DATABASE_REJECTED',
@@ -49,6 +55,7 @@ export async function ping(connections: Connections): Promise<void> {
 interface Session {
   readOnly: boolean
   clientMinMessages: string
+  clientEncoding: unknown
 }
 
 /** @throws {PostgresStoreError} `UNAVAILABLE` on a standby, `UNSUPPORTED_CLIENT` */
@@ -57,9 +64,15 @@ async function sessionOf(connections: Connections): Promise<Session> {
     `SELECT
       pg_is_in_recovery() AS in_recovery,
       current_setting('transaction_read_only') AS read_only,
-      current_setting('client_min_messages') AS client_min_messages`,
+      current_setting('client_min_messages') AS client_min_messages,
+      current_setting('client_encoding') AS client_encoding`,
     [],
-  )) as { in_recovery?: unknown; read_only?: unknown; client_min_messages?: unknown }[]
+  )) as {
+    in_recovery?: unknown
+    read_only?: unknown
+    client_min_messages?: unknown
+    client_encoding?: unknown
+  }[]
   if (typeof row?.in_recovery !== 'boolean' || typeof row.client_min_messages !== 'string') {
     throw new PostgresStoreError(
       'UNSUPPORTED_CLIENT',
@@ -69,7 +82,11 @@ async function sessionOf(connections: Connections): Promise<Session> {
   }
   if (row.in_recovery)
     throw new PostgresStoreError('UNAVAILABLE', 'The database is unavailable: this server is a standby')
-  return { readOnly: row.read_only === 'on', clientMinMessages: row.client_min_messages }
+  return {
+    readOnly: row.read_only === 'on',
+    clientMinMessages: row.client_min_messages,
+    clientEncoding: row.client_encoding,
+  }
 }
 
 /**

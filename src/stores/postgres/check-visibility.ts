@@ -29,13 +29,22 @@ export async function checkVisibility(ask: Ask, tables: Tables): Promise<readonl
   const { tableName, table, columns } = tables.players
   // An UPDATE is subject to the conditions of SELECT too. It is planned, not executed.
   const update = await planOf(ask, `UPDATE ${table} SET ${columns.balance} = ${columns.balance}`)
-  const problem = hiddenBy(update) ?? (await hiddenFromUpdates(ask, tables))
+  const problem = dependsOnSession(update) ?? hiddenBy(update) ?? (await hiddenFromUpdates(ask, tables))
   if (problem !== null)
     throw new PostgresStoreError(
       'INVALID_PLAYERS_TABLE',
       `The players' table ${tableName.join('.')}: ${problem}`,
     )
   return [update.Schema ?? tableName[0], update['Relation Name'] ?? tableName[1]]
+}
+
+/** Also in a subquery of the condition, which is a plan of its own. */
+function dependsOnSession(plan: PlanNode): string | null {
+  if (!JSON.stringify(plan).includes('current_setting(')) return null
+  return (
+    'its view or policy reads a setting of the session (current_setting), which other code may change: a player that ' +
+    'it hides is unknown. Use a condition that depends on the role, or a role with BYPASSRLS'
+  )
 }
 
 /** A row that can be read and not locked always looks like one that another writer has locked. */

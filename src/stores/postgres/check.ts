@@ -7,7 +7,7 @@ import { checkPlayersTable } from './check-players-table.js'
 import { checkVisibility } from './check-visibility.js'
 import type { Connections } from './client.js'
 import { serverErrorOf } from './driver-errors.js'
-import { PostgresStoreError } from './errors.js'
+import { hasCode, PostgresStoreError } from './errors.js'
 import { attributesOf, creditFunctionName, functionName } from './sql/fragments.js'
 import { besideAdvice, optionsProblem } from './sql/options.js'
 import { literal } from './sql/quoting.js'
@@ -25,7 +25,7 @@ export async function checkDatabase(
   ask: Ask,
   tables: Tables,
   allowNotDurable: boolean,
-): Promise<{ column: BalanceColumn; hasTriggers: boolean }> {
+): Promise<{ column: BalanceColumn; hasTriggers: boolean; everyRow: boolean }> {
   try {
     await checkServer(ask)
     if (!allowNotDurable) await checkSettings(ask)
@@ -34,12 +34,12 @@ export async function checkDatabase(
     const column = await checkPlayersTable(ask, tables)
     await checkLegacyBets(ask, tables)
     await checkRules(ask, tables)
-    await tryFunctions(ask, tables)
+    const everyRow = await tryFunctions(ask, tables)
     const playersTarget = await checkVisibility(ask, tables)
     if (!allowNotDurable) await checkTables(ask, tables, playersTarget)
     const hasTriggers = await checkBaseTables(ask, tables, playersTarget)
     await checkSequence(ask, tables)
-    return { column, hasTriggers }
+    return { column, hasTriggers, everyRow }
   } catch (error) {
     throw withAdvice(error, tables)
   }
@@ -239,17 +239,28 @@ async function checkLegacyBets(ask: Ask, { legacyBets }: Tables): Promise<void> 
   )
 }
 
-/** Calls every function once, without changes: PostgreSQL reports the problems that are left. */
-async function tryFunctions(ask: Ask, tables: Tables): Promise<void> {
+/**
+ * Calls every function once, without changes: PostgreSQL reports the problems that are left.
+ *
+ * @returns whether no policy hides rows from this role
+ */
+async function tryFunctions(ask: Ask, tables: Tables): Promise<boolean> {
   const { schema } = tables
   const call = (name: string, args: string) =>
     `SELECT * FROM ${schema}.${functionName(tables, name)}(${args})`
   const procedure = (name: string, args: string) =>
     `CALL ${schema}.${functionName(tables, name)}(${args}, NULL)`
   const key = '{"key_index":0,"operation":"placebet","transaction_id":"","player_id":null,"bet_id":""}'
-  await ask(call('load', '$1'), [`[${key}]`])
+  await ask(call('load', '$1, false'), [`[${key}]`])
+  const everyRow = await ask(call('load', '$1, true'), [`[${key}]`]).then(
+    () => true,
+    error => {
+      if (hasCode(error.cause, '42501')) return false
+      throw error
+    },
+  )
   // Of no keys: it must not wait for a standby.
-  await ask(procedure('load_confirmed', '$1, false'), ['[]'])
+  await ask(procedure('load_confirmed', '$1, false, false'), ['[]'])
   // Each calls the function of its name.
   await ask(procedure('commit_alone', '$1, NULL, 1000, false, true, false'), ['{}'])
   await ask(procedure('commit_one_alone', '$1, NULL, NULL, 1000, false, true, false'), ['{}'])
@@ -264,4 +275,5 @@ async function tryFunctions(ask: Ask, tables: Tables): Promise<void> {
       `This role may not use the sequence: GRANT USAGE ON ALL SEQUENCES IN SCHEMA ${schema}`,
     )
   }
+  return everyRow
 }

@@ -179,9 +179,9 @@ function connectionsOfPool(pool: Pool, timeoutMs: number, durable: boolean): Con
         try {
           await send([...closingBlock(savepoint, durable), 'COMMIT'].join('; '))
         } catch (error) {
-          if (!isBlockBroken(error)) throw error
-          await connection.query('ROLLBACK')
-          throw blockBroken(error)
+          // An error before COMMIT leaves the block open.
+          if (!isConnectionLost(error)) await connection.query('ROLLBACK')
+          throw isBlockBroken(error) ? blockBroken(error) : error
         }
         return result
       }),

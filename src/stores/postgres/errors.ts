@@ -100,10 +100,12 @@ const passes = /^(?:08|25|40|53|55|57|58|F0|XX)/
 
 const conflicts = new Set(['40001', '40P01'])
 /**
- * 55P03 lock_timeout, 57014 statement_timeout, 25006 a standby. 25P02 a failed transaction block of other code, 2D000
- * an open one: a procedure cannot commit in it.
+ * Of a connection that cannot be used: 25006 a standby, 25000 settings that other code has changed, 25P02 a failed
+ * transaction block of other code, 2D000 an open one: a procedure cannot commit in it.
  */
-const temporary = new Set(['55P03', '57014', '25006', '25P02', '2D000'])
+const ofConnection = ['25006', '25000', '25P02', '2D000']
+/** 55P03 lock_timeout, 57014 statement_timeout. */
+const temporary = new Set(['55P03', '57014', ...ofConnection])
 
 /**
  * @param sent whether anything was sent that may have been committed
@@ -153,7 +155,7 @@ const isOfReadOnlyServer = ({ code, message }: ServerError) =>
 
 /** Whether the connection that the error came from must be closed. */
 export function isConnectionLost(error: unknown): boolean {
-  return classifyError(error, true) === 'unknown' || hasCode(error, '25006', '25P02', '2D000')
+  return classifyError(error, true) === 'unknown' || hasCode(error, ...ofConnection)
 }
 
 /** Whether the server has answered with one of these SQLSTATEs. */

@@ -11,15 +11,22 @@ type Reader = (keys: readonly WalletKeys[], columns: Columns) => Promise<LoadRow
 /** A row of the function: `bet` and `transaction` are JSON. */
 type Loaded = Omit<LoadRow, 'bet' | 'transaction'> & { bet: string | null; transaction: string | null }
 
+interface ReaderSettings {
+  connections: Connections
+  tables: Tables
+  /** Whether no policy hid rows from this role at start: if one does later, a load fails. */
+  everyRow(): boolean
+}
+
 /** For decisions whose commit is proven by its guards: it may read what was never committed, or is old. */
-export function createReader(connections: Connections, tables: Tables): Reader {
+export function createReader({ connections, tables, everyRow }: ReaderSettings): Reader {
   const call = functionCall(tables, {
     name: 'load',
     columns: 'key_index, currency, balance, bet::text AS bet, transaction::text AS transaction',
-    values: 1,
+    values: 2,
   })
   return async (keys, columns) => {
-    const rows = (await connections.call(call, [jsonOf(keys, columns)])) as Loaded[]
+    const rows = (await connections.call(call, [jsonOf(keys, columns), everyRow()])) as Loaded[]
     return rows.map(row => ({
       ...row,
       bet: row.bet === null ? null : JSON.parse(row.bet),
@@ -33,10 +40,13 @@ export function createReader(connections: Connections, tables: Tables): Reader {
  *
  * @param durable whether the proof must wait for the disk and the standbys
  */
-export function createConfirmedReader(connections: Connections, tables: Tables, durable: boolean): Reader {
-  const call = procedureCall(tables, 'load_confirmed', 2)
+export function createConfirmedReader(
+  { connections, tables, everyRow }: ReaderSettings,
+  durable: boolean,
+): Reader {
+  const call = procedureCall(tables, 'load_confirmed', 3)
   return async (keys, columns) =>
-    rowsOfProcedure(await connections.call(call, [jsonOf(keys, columns), durable])) as LoadRow[]
+    rowsOfProcedure(await connections.call(call, [jsonOf(keys, columns), everyRow(), durable])) as LoadRow[]
 }
 
 const jsonOf = (keys: readonly WalletKeys[], columns: Columns) =>

@@ -40,6 +40,7 @@ export function createPostgresStore(
   const durable = !allowNotDurable
   const connections = connectionsFrom(client, { timeoutMs, transactions, durable })
   let hasTriggers = false
+  let everyRow = false
 
   async function checkStart(): Promise<Found> {
     try {
@@ -47,19 +48,21 @@ export function createPostgresStore(
       const ask: Connections['statement'] = (text, values) => connections.statement(text, values)
       const { column, ...found } = await checkDatabase(ask, tables, allowNotDurable)
       hasTriggers = found.hasTriggers
+      everyRow = found.everyRow
       return { columns: columnsOf(tables.players, column, check), column }
     } catch (error) {
       throw error instanceof QueryFailed ? startError(error.cause) : error
     }
   }
 
+  const loading = { connections, tables, everyRow: () => everyRow }
   return createDatabaseStore({
     ...{ queue, lockTimeoutMs, errors },
     classify: error => classify(error, tables.schemaName),
     check: checkStart,
     ping: () => ping(connections),
-    read: createReader(connections, tables),
-    readConfirmed: createConfirmedReader(connections, tables, durable),
+    read: createReader(loading),
+    readConfirmed: createConfirmedReader(loading, durable),
     execute: createCommitter({
       ...{ connections, tables, lockTimeoutMs, withinTransaction, durable },
       hasTriggers: () => hasTriggers,

@@ -1,4 +1,5 @@
 /** Sessions, triggers, tables and functions that other code has changed: noticed at start, or where the commit ends. */
+import type { EventEmitter } from 'node:events'
 import {
   createPostgresStore,
   migratePostgres,
@@ -176,6 +177,117 @@ describe('synchronous_commit off when a commit ends, without withinTransaction',
   })
 })
 
+/** A client of a driver that does not wait for what the server says after its answer, as postgres.js before 3.4.8. */
+async function impatient() {
+  const single = new pg.Client({ connectionString: url })
+  await single.connect()
+  onTestFinished(() => single.end())
+  const { connection } = single as unknown as { connection: EventEmitter }
+  return {
+    query: (text: string, values?: unknown[]) =>
+      new Promise<{ rows: unknown[] }>((resolve, reject) => {
+        const rows: unknown[] = []
+        connection.once('commandComplete', () => resolve({ rows }))
+        const query = new pg.Query(text, values)
+        query.on('row', row => rows.push(row))
+        query.on('error', reject)
+        single.query(query)
+      }),
+  }
+}
+
+describe('a driver that takes the answer to a statement for the answer to its commit', () => {
+  test('a constraint that fails at COMMIT: nothing is answered ok', async () => {
+    const { schema } = await open('CREATE TABLE SCHEMA.known (id text PRIMARY KEY)')
+    await admin.query(`ALTER TABLE ${schema}.transactions ADD CONSTRAINT known FOREIGN KEY (bet_id)
+      REFERENCES ${schema}.known DEFERRABLE INITIALLY DEFERRED`)
+    const store = createPostgresStore(await impatient(), {
+      schema,
+      players: { ...players, table: `${schema}.accounts` },
+    })
+    await store.ready()
+    const batches = [[1], [2, 3]].map(batch => batch.map(n => endOf(store.commit(placing({ n })))))
+    for (const end of (await Promise.all(batches.map(batch => Promise.all(batch)))).flat())
+      expect(end).toMatchObject({ code: '23503' })
+  })
+})
+
+/** The role sees what the policies of the tables show. */
+async function asRole(schema: string, settings = ''): Promise<pg.Pool> {
+  const role = `seeing_${schema}`
+  await admin.query(`CREATE ROLE ${role}; GRANT USAGE ON SCHEMA ${schema} TO ${role};
+    GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA ${schema} TO ${role};
+    GRANT USAGE ON ALL SEQUENCES IN SCHEMA ${schema} TO ${role}`)
+  const pool = new pg.Pool({ connectionString: url, options: `-c role=${role} ${settings}` })
+  onTestFinished(async () => {
+    await pool.end()
+    await admin.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`)
+  })
+  return pool
+}
+
+test.each(['accounts', 'bets', 'transactions'])(
+  'row-level security of %s that is switched on while processes run: nothing is unknown',
+  async table => {
+    const { schema } = await open('')
+    const pool = await asRole(schema)
+    const store = createPostgresStore(pool, {
+      schema,
+      players: { ...players, table: `${schema}.accounts` },
+    })
+    await store.ready()
+    expect(await store.commit(placing())).toMatchObject({ status: 'committed' })
+    await admin.query(`ALTER TABLE ${schema}.${table} ENABLE ROW LEVEL SECURITY`)
+    expect(String(await endOf(store.loadConfirmed(keys)))).toMatch(/affected by row-level security/)
+  },
+)
+
+describe('a connection on which other code has changed a setting', () => {
+  const ofAnna = { playerId: 'жанна', amount: '1' }
+  const anna = `UPDATE SCHEMA.accounts SET id = 'жанна' WHERE id = 'alice'`
+  const latin = "SET client_encoding TO 'LATIN1'"
+
+  test.each([[[1]], [[1, 2, 3]]])(
+    'client_encoding, commits %j: every id is recorded as it was sent',
+    async numbers => {
+      const wallet = await open(anna, { pool: { max: 1 } })
+      await wallet.pool.query(latin)
+      const commits = numbers.map(n =>
+        wallet.store.commit(placing({ ...ofAnna, n, fields: { transactionId: `ü-${n}` } })),
+      )
+      expect(await Promise.all(commits)).toMatchObject(numbers.map(() => ({ status: 'committed' })))
+      expect(await wallet.recorded()).toEqual(numbers.map(n => `placebet ü-${n} -1`))
+    },
+  )
+
+  test('client_encoding: the player of a load is known', async () => {
+    const wallet = await open(anna, { pool: { max: 1 } })
+    const load = () => wallet.store.loadConfirmed({ ...keys, playerId: 'жанна' })
+    await wallet.pool.query(latin)
+    expect((await load()).player?.balance).toBe('100')
+  })
+
+  test('with withinTransaction: every id is recorded as it was sent', async () => {
+    const wallet = await open(anna, {
+      pool: { max: 1 },
+      options: { players, async withinTransaction() {} },
+    })
+    await wallet.pool.query(latin)
+    expect(await wallet.store.commit(placing(ofAnna))).toMatchObject({ status: 'committed' })
+  })
+
+  test('a client of another encoding is refused at start', async () => {
+    const single = new pg.Client({ connectionString: url })
+    await single.connect()
+    onTestFinished(() => single.end())
+    await single.query(latin)
+    expect(await startError(accounts, {}, single as unknown as pg.Pool)).toMatchObject({
+      code: 'UNSUPPORTED_CLIENT',
+      message: expect.stringContaining('client_encoding is LATIN1'),
+    })
+  })
+})
+
 test('a deferred trigger that changes the balance: a fault, and nothing is recorded', async () => {
   const wallet = await open(`CREATE FUNCTION SCHEMA.rounds() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
       UPDATE SCHEMA.accounts SET balance = round(balance) WHERE id = NEW.id AND balance <> round(balance);
@@ -345,6 +457,26 @@ describe('at start', () => {
   ])('a view that fixes %s is valid', async (_, ddl) => {
     expect(await startError(ddl)).toBeUndefined()
   })
+
+  test.each([
+    ['bets', 'INSERT', 'NULL'],
+    ['transactions', 'INSERT', 'NULL'],
+    ['transactions', 'INSERT', 'NEW'],
+    ['bets', 'UPDATE', 'NULL'],
+  ])(
+    'a BEFORE trigger of %s for %s that returns %s is refused: a record could be lost',
+    async (table, event, row) => {
+      const { schema, store } = await open('')
+      await admin.query(`CREATE FUNCTION ${schema}.f() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN ${row}; END $$;
+      CREATE TRIGGER changes BEFORE ${event} ON ${schema}.${table} FOR EACH ROW EXECUTE FUNCTION ${schema}.f()`)
+      expect(await endOf(store.ready())).toMatchObject({
+        code: 'SCHEMA_VERSION',
+        message: expect.stringContaining(`${schema}.${table} has the BEFORE trigger changes`),
+      })
+      await admin.query(`ALTER TABLE ${schema}.${table} DISABLE TRIGGER changes`)
+      await store.ready()
+    },
+  )
 
   test.each(['STABLE', 'SECURITY DEFINER', 'STRICT', 'RESET ALL'])(
     'a function that became %s is noticed, and the migration repairs it',

@@ -263,6 +263,12 @@ describe('row-level security', () => {
   test.each([
     ['by the balance', 'balance > 5', 'it hides players by their balance'],
     ['by another column', "currency = 'EUR'", null],
+    ['by the session', "currency = current_setting('app.tenant', true)", 'a setting of the session'],
+    [
+      'by the session, in a subquery',
+      "currency = (SELECT current_setting('app.tenant', true))",
+      'a setting of the session',
+    ],
   ])('of the players with a policy %s', async (_, condition, problem) => {
     const options = await granted()
     await pool.query(`ALTER TABLE ${options.schema}.accounts ENABLE ROW LEVEL SECURITY;

@@ -235,6 +235,18 @@ describe.skipIf(noServerOfOurOwn !== null)('with a synchronous standby that does
     })
   })
 
+  it.each(hooks)(
+    'client_min_messages that other code has set on the connection hides no cancelled wait: %s',
+    async (_, options) => {
+      const made = await wallet({ options: { ...longTimeouts, ...options }, pool: { max: 1 } })
+      await made.pool.query('SET client_min_messages = error')
+      const result = endOf(made.store.commit(placing()))
+      const [pid] = await waitingFor(made)
+      await cancel(pid)
+      expect(await result).toEqual(unknown)
+    },
+  )
+
   it('client_min_messages that hides the warning: NOT_DURABLE at start, with the setting to change', async () => {
     const { schema } = await wallet()
     const pool = new pg.Pool({ connectionString: url, options: '-c client_min_messages=error', max: 1 })

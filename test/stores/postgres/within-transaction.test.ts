@@ -493,6 +493,21 @@ describe('a failure during the database transaction', () => {
     await expectBooksToBalance(wallet)
   })
 
+  it('a deferred trigger fails before COMMIT: other code gets no connection with a failed database transaction', async () => {
+    const wallet = await openWallet({
+      ...{ admin, url },
+      options: { async withinTransaction() {} },
+      pool: { max: 1 },
+    })
+    closing.push(wallet.close)
+    await wallet.rows(`CREATE FUNCTION SCHEMA.fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        RAISE EXCEPTION 'not today'; END $$`)
+    await wallet.rows(`CREATE CONSTRAINT TRIGGER fail AFTER INSERT ON SCHEMA.transactions DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION SCHEMA.fail()`)
+    expect(await endOf(wallet.store.commit(placing()))).toMatchObject({ message: 'not today' })
+    expect((await wallet.pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
+  })
+
   it('a deferred constraint fails at COMMIT for one request: the rest of the batch is committed', async () => {
     const { wallet, store, ledger } = await onPool(writeLedger)
     await wallet.rows(`CREATE FUNCTION SCHEMA.rule() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN

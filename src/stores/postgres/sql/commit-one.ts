@@ -22,6 +22,7 @@ import {
   nextWalletTransactionId,
   raiseBalanceDiffers,
   raiseBetChanged,
+  refuseChangedSession,
   refuseReadOnly,
   revisionMatches,
   textOf,
@@ -61,6 +62,7 @@ export function commitOneFunction(tables: Tables): DatabaseFunction {
       BEGIN
         PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
         ${refuseReadOnly}
+        ${refuseChangedSession}
         SELECT
           ${itemColumns((index, type) => `fields[${index}]${type === 'text' ? '' : `::${type}`}`)}
         INTO item;

@@ -101,7 +101,9 @@ export function defineFunction(
 
 /**
  * A procedure that is a database transaction of its own: in one that other code left open, its COMMIT is an error
- * (2D000), and nothing is done. It has no settings, with which COMMIT is not allowed.
+ * (2D000), and nothing is done. It ends with a COMMIT: the server commits a statement after it has answered it, and
+ * some drivers do not wait for what follows the answer (postgres.js before 3.4.8). It has no settings, with which COMMIT
+ * is not allowed.
  */
 export function defineProcedure(
   { schema }: Tables,
@@ -111,6 +113,7 @@ export function defineProcedure(
     BEGIN
       COMMIT;
       ${body}
+      COMMIT;
     END`
   return {
     name,
@@ -436,6 +439,16 @@ export const raiseBalanceDiffers = sql`
   -- The row is locked: the difference comes from a trigger that rounds, replaces or suppresses the update.
   RAISE EXCEPTION 'bet-wallet: the balance in the players'' table is not the one written: see its triggers'
     USING ERRCODE = 'triggered_data_change_violation';`
+
+/**
+ * Other code may have changed the settings of a connection that it shares. In another encoding ids are other ids; at
+ * `error` no warning says that the wait for the standby was cancelled. The store closes the connection.
+ */
+export const refuseChangedSession = sql`
+  IF current_setting('client_encoding') <> 'UTF8' OR current_setting('client_min_messages') = 'error' THEN
+    RAISE EXCEPTION 'bet-wallet: other code has set client_encoding or client_min_messages on this connection'
+      USING ERRCODE = 'invalid_transaction_state';
+  END IF;`
 
 /**
  * The same error of one statement may come from a trigger of one player. This one is about the server: the store does

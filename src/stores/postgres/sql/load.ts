@@ -16,6 +16,7 @@ import {
   lookup,
   readCommitted,
   refuseBalanceType,
+  refuseChangedSession,
   textOf,
   waitForDisk,
 } from './fragments.js'
@@ -31,7 +32,9 @@ export function loadFunction(tables: Tables): DatabaseFunction {
 
       -- Returns player, bet and transaction for each key, a JSON array. Read-only, but VOLATILE: its statement takes
       -- its snapshot when it has the locks of the tables. A table that was rewritten meanwhile is empty to an older one.`,
-    parameters: 'keys text',
+    parameters: sql`
+      keys text,
+      every_row boolean`,
     returns: sql`
       TABLE (key_index integer, currency text, balance text, bet json, transaction json)`,
     rows: 100,
@@ -42,6 +45,11 @@ export function loadFunction(tables: Tables): DatabaseFunction {
         IF pg_is_in_recovery() THEN
           RAISE EXCEPTION 'bet-wallet: this server is a standby'
             USING ERRCODE = 'read_only_sql_transaction';
+        END IF;
+        ${refuseChangedSession}
+        IF every_row THEN
+          -- A policy that hid no rows at start must not hide them now: it is an error.
+          PERFORM set_config('row_security', 'off', true);
         END IF;
         RETURN QUERY
           ${loadQuery(tables, 'keys::json')};
@@ -61,10 +69,12 @@ export function loadConfirmedProcedure(tables: Tables): DatabaseFunction {
       -- The same as load, as JSON, and then an empty commit: its answer proves that this server is the primary.`,
     parameters: sql`
       keys text,
+      every_row boolean,
       durable boolean`,
     body: sql`
       ${readCommitted};
-      SELECT json_agg(loaded) INTO result FROM ${tables.schema}.${functionName(tables, 'load')}(keys) loaded;
+      SELECT json_agg(loaded) INTO result
+      FROM ${tables.schema}.${functionName(tables, 'load')}(keys, every_row) loaded;
       IF result IS NOT NULL THEN
         PERFORM ${emptyCommit};
       END IF;
