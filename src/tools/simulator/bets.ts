@@ -3,8 +3,8 @@
  * transaction is retried until it is answered; a 4xx is final.
  */
 import type { SettlementType } from '../../store.js'
+import { type BetScenario, mistakeOf, type Slice } from './bet-scenarios.js'
 import type { Bet, Transaction } from './books.js'
-import { type Course, mistakeOf, type Slice } from './courses.js'
 import type { Network } from './network.js'
 import type { Outbox } from './outbox.js'
 import { type Leg, type Offer, oddsOf, payoutOf } from './payouts.js'
@@ -33,7 +33,7 @@ export interface PlacedBet extends Bet {
   legs: readonly Leg[]
   readonly offer: Offer
   /** `plain` after it has had its effect. */
-  course: Course
+  scenario: BetScenario
   state: BetState
   /** The settlements that were credited and not reversed. */
   credits: Credit[]
@@ -69,7 +69,7 @@ export interface BetContext {
   /** The player stakes everything on another bet. `then` is called when it is answered, or was not possible. */
   spendAll(bet: PlacedBet, then: () => void): void
   /** Returns whether the platform sends the rollback of this bet at the end of the run only. */
-  holds(bet: PlacedBet): boolean
+  defers(bet: PlacedBet): boolean
 }
 
 /**
@@ -86,7 +86,7 @@ export function place(context: BetContext, bet: PlacedBet, onAnswer = () => {}):
   if (bet.legs.length > 1) counts.multiples += 1
   const answered = (answer: Definite | null) => {
     if (answer === null) {
-      if (!context.holds(bet)) rollBack(context, bet)
+      if (!context.defers(bet)) rollBack(context, bet)
     } else if (answer.kind === 'success') {
       counts.betsAccepted += 1
       bet.state = { kind: 'open' }
@@ -97,15 +97,15 @@ export function place(context: BetContext, bet: PlacedBet, onAnswer = () => {}):
     }
     onAnswer()
   }
-  if (bet.course === 'lost-answer') outbox.sendUnheard(placed, 'misses-answer', answered)
-  else if (bet.course === 'impatient') outbox.sendUnheard(placed, 'gives-up', answered)
+  if (bet.scenario === 'lost-answer') outbox.sendWithLostAnswer(placed, 'misses-answer', answered)
+  else if (bet.scenario === 'early-rollback') outbox.sendWithLostAnswer(placed, 'gives-up', answered)
   else outbox.sendOnce(placed, answered)
 }
 
 /** Undoes a bet whose placement has an unknown outcome. */
 export function rollBack(context: BetContext, bet: PlacedBet): void {
   const { network } = context
-  if (bet.course === 'lost-answer') {
+  if (bet.scenario === 'lost-answer') {
     // Two processes of the platform roll the bet back at the same time, each under an id of its own.
     sendRollbacks(context, bet, 2)
     return
@@ -156,7 +156,7 @@ export function advance(context: BetContext, bet: PlacedBet): void {
     else if (legs.every(({ match }) => match.final)) close(context, bet, 'placed')
     return
   }
-  const mistake = mistakeOf(bet.course, stake, legs, account)
+  const mistake = mistakeOf(bet.scenario, stake, legs, account)
   const settled = bet.credits.reduce((sum, { part }) => sum + part, 0n)
   const part = stake - settled
   settle(
@@ -167,23 +167,23 @@ export function advance(context: BetContext, bet: PlacedBet): void {
   )
 }
 
-/** Reverses settlements: those of a mistake as the course says, and otherwise all that can be reversed. */
+/** Reverses settlements: those of a mistake as the scenario says, and otherwise all that can be reversed. */
 function correct(context: BetContext, bet: PlacedBet, isMistake: boolean): void {
-  const { course } = bet
-  bet.course = 'plain'
+  const { scenario } = bet
+  bet.scenario = 'plain'
   bet.state = { kind: 'reversing' }
   let types: SettlementType[] = ['BET_PAID', 'VOIDED']
-  if (isMistake && course === 'part-void') {
+  if (isMistake && scenario === 'part-void') {
     const only = context.counts.unsettlements % 3
     if (only < 2) types = only === 0 ? ['BET_PAID'] : ['VOIDED']
   }
   const reverseNow = () =>
     reverseAll(context, bet, types, () => {
-      const canCancel = course === 'cancelled' && !bet.uncollected && bet.credits.length === 0
+      const canCancel = scenario === 'cancelled' && !bet.uncollected && bet.credits.length === 0
       if (canCancel) cancel(context, bet)
       else resume(context, bet, { kind: 'open' })
     })
-  if (isMistake && course === 'spent') context.spendAll(bet, reverseNow)
+  if (isMistake && scenario === 'spent') context.spendAll(bet, reverseNow)
   else reverseNow()
 }
 

@@ -3,8 +3,8 @@ import { add, type Decimal, type DecimalText, fromUnits, textOf, zero } from '..
 import { type Account, shown } from './books.js'
 import { costsOf } from './costs.js'
 import type { Judge } from './judge.js'
+import { limitationsOf } from './limitations.js'
 import type { Network } from './network.js'
-import { notSeenOf } from './not-seen.js'
 import type { Settings } from './options.js'
 import type { Outbox } from './outbox.js'
 import type { PlayerBooks, SimulationProgress, SimulationReport } from './report.js'
@@ -80,7 +80,7 @@ export function buildReport(state: ReportedState, now: number): SimulationReport
     differencesCount: judge.differencesCount,
     groups: judge.groups(),
     costs: costsOf(accounts),
-    notSeen: notSeenOf(settings, accounts, counts, durationMs),
+    limitations: limitationsOf(settings, accounts, counts, durationMs),
     differences: [...judge.differences],
     requests: network.requests,
     requestsPerSecond: perSecond(network.requests, durationMs),

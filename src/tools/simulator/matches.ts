@@ -13,7 +13,7 @@ export interface Match {
   final: boolean
 }
 
-/** The course of a match, decided at its kick-off. */
+/** The scenario of a match, decided at its kick-off. */
 export interface Schedule {
   goals: { side: Side; afterSteps: number }[]
   endsAfterSteps: number

@@ -68,7 +68,7 @@ export interface Network {
   /** Sends nothing any more. */
   stop(): void
   /** Sends all that is due. Safe to call at any time. */
-  pump(): void
+  sendDue(): void
 }
 
 interface NetworkState {
@@ -98,7 +98,7 @@ export function createNetwork(settings: NetworkSettings): Network {
         return settings.giveUpAfterMs
       },
       after: (milliseconds, run) => after(state, milliseconds, run),
-      onResume: () => pump(state),
+      onResume: () => sendDue(state),
     }),
     faultsInjected: Object.fromEntries(chaosNames.map(name => [name, 0])) as Record<keyof Chaos, number>,
     chaos: null,
@@ -134,7 +134,7 @@ export function createNetwork(settings: NetworkSettings): Network {
       state.chaos = chaos
     },
     stop: () => end(state),
-    pump: () => safely(state, () => pump(state)),
+    sendDue: () => safely(state, () => sendDue(state)),
   }
 }
 
@@ -187,7 +187,7 @@ function retry(state: NetworkState, transaction: Transaction, onReading: OnReadi
   after(state, milliseconds, () => {
     state.pausedRetries -= 1
     if (!state.ended) state.queue.push(state.step + steps, again)
-    pump(state)
+    sendDue(state)
   })
 }
 
@@ -223,7 +223,7 @@ function send(
         settings.judge.answered(delivery, reading)
       }
       if (!state.ended) onReading?.(reading)
-      pump(state)
+      sendDue(state)
     }),
   )
 }
@@ -253,7 +253,7 @@ function end(state: NetworkState): void {
   state.queue.clear()
 }
 
-function pump(state: NetworkState): void {
+function sendDue(state: NetworkState): void {
   if (state.pumping) return
   state.pumping = true
   const { queue, pacing, settings } = state

@@ -11,7 +11,7 @@ import { type Definite, shortOf } from './reading.js'
  * @param answer `null`: the outcome stayed unknown
  * @throws {AuditError} if the answer has no balance, or another one than the options name
  */
-export function openBooks(
+export function createLedger(
   account: Account,
   player: SimulatedPlayer,
   answer: Definite | null,

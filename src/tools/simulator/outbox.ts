@@ -10,7 +10,7 @@ export interface Outbox {
   /** Sends once. `onAnswer` is called with `null` if the outcome is unknown. */
   sendOnce(transaction: Transaction, onAnswer: (answer: Definite | null) => void): void
   /** Sends once; the platform does not receive the answer. `onAnswer` is called with `null`. */
-  sendUnheard(
+  sendWithLostAnswer(
     transaction: Transaction,
     platform: 'misses-answer' | 'gives-up',
     onAnswer: (answer: null) => void,
@@ -47,7 +47,7 @@ export function createOutbox({ network, judge, now, giveUpAfterMs }: OutboxSetti
       })
     },
 
-    sendUnheard(transaction, platform, onAnswer) {
+    sendWithLostAnswer(transaction, platform, onAnswer) {
       pending.add(transaction)
       network.loseAnswer(transaction, platform, () => {
         pending.delete(transaction)

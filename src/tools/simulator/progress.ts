@@ -58,7 +58,7 @@ export function formatSimulationReport(report: SimulationReport): string {
     ...rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`),
     '',
     'What this simulation cannot see:',
-    ...report.notSeen.map(sentence => `  ${sentence}`),
+    ...report.limitations.map(sentence => `  ${sentence}`),
     '',
     verdict(report),
   ].join('\n')

@@ -141,7 +141,7 @@ export interface SimulationReport {
   /** What the balances at the end are wrong by, by currency. */
   costs: SimulationCost[]
   /** What this simulation cannot see, one sentence each. */
-  notSeen: string[]
+  limitations: string[]
   /** The first differences, at most `differencesMax`. */
   differences: Difference[]
   /** Requests sent, including retries and duplicates. */

@@ -6,7 +6,7 @@ import { buildProgress, buildReport, type ReportedState } from './build-report.j
 import { createJudge, type Judge } from './judge.js'
 import type { Finding } from './judgements.js'
 import { createNetwork, type Network } from './network.js'
-import { openBooks } from './openings.js'
+import { createLedger } from './openings.js'
 import { type Settings, type SimulatedPlayer, type SimulationOptions, settingsOf } from './options.js'
 import { createOutbox, type Outbox } from './outbox.js'
 import type { Reading } from './reading.js'
@@ -46,7 +46,7 @@ export async function simulateSportsbook(options: SimulationOptions): Promise<Si
   try {
     return await new Promise((resolve, reject) => {
       const run = createRun(settings, transport, { resolve, reject })
-      settings.signal?.addEventListener('abort', run.network.pump)
+      settings.signal?.addEventListener('abort', run.network.sendDue)
       openAll(run)
     })
   } finally {
@@ -157,9 +157,9 @@ function openAll(run: Run): void {
   const { accounts, network, settings, sportsbook } = run
   for (const [index, account] of accounts.entries()) {
     const player = settings.players[index] as SimulatedPlayer
-    sportsbook.readBalance(account, answer => openBooks(account, player, answer, settings.minorUnitsOf))
+    sportsbook.readBalance(account, answer => createLedger(account, player, answer, settings.minorUnitsOf))
   }
-  network.pump()
+  network.sendDue()
 }
 
 function startBetting(run: Run): void {
@@ -169,7 +169,7 @@ function startBetting(run: Run): void {
   enter(run, 'betting')
   run.bettingSince = settings.clock.now()
   network.setChaos(settings.chaos)
-  network.pump()
+  network.sendDue()
 }
 
 /** Places the next bet, or ends betting. Returns whether there is more to send. */
@@ -225,8 +225,8 @@ function safely(run: Run, then: () => void): void {
 function retryPast(run: Run): void {
   const { network, sportsbook } = run
   enter(run, 'retrying')
-  sportsbook.rollBackHeld()
-  for (const { transactions, rolledBackAt } of sportsbook.remembered()) {
+  sportsbook.sendDeferredRollbacks()
+  for (const { transactions, rolledBackAt } of sportsbook.closedBets()) {
     for (const transaction of transactions) {
       // A placebet that never arrived before its rollback must be refused (D11).
       const isLateBet = transaction.operation === 'placebet' && rolledBackAt !== 0
@@ -235,7 +235,7 @@ function retryPast(run: Run): void {
       network.sendAgain(transaction, 0)
     }
   }
-  network.pump()
+  network.sendDue()
 }
 
 function readClosingBalances(run: Run): void {
@@ -247,7 +247,7 @@ function readClosingBalances(run: Run): void {
         judge.closingBalance(transaction, answer.balance)
     })
   }
-  network.pump()
+  network.sendDue()
 }
 
 function finish(run: Run): void {
@@ -264,7 +264,7 @@ function finish(run: Run): void {
   }
   enter(run, 'ended')
   reportProgress(run)
-  settings.signal?.removeEventListener('abort', network.pump)
+  settings.signal?.removeEventListener('abort', network.sendDue)
   network.stop()
   run.resolve(buildReport(run, settings.clock.now()))
 }
@@ -330,7 +330,7 @@ function onGivenUp(run: Run): void {
 function fail(run: Run, error: unknown): void {
   const { network, settings } = run
   run.step = 'ended'
-  settings.signal?.removeEventListener('abort', network.pump)
+  settings.signal?.removeEventListener('abort', network.sendDue)
   network.stop()
   run.reject(error)
 }

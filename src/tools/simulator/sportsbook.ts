@@ -1,6 +1,7 @@
 /** The sportsbook: matches, and the bets that players place on them. */
 import type { SettlementType } from '../../store.js'
 import type { Random } from '../platform/random.js'
+import { type BetScenario, createScenarioMix } from './bet-scenarios.js'
 import {
   advance,
   type BetContext,
@@ -15,7 +16,6 @@ import {
 } from './bets.js'
 import { type Account, type Bet, createBet, shown, type Transaction } from './books.js'
 import { type ClosedBets, createClosedBets } from './closed-bets.js'
-import { type Course, createDeck } from './courses.js'
 import {
   correctResult,
   endMatch,
@@ -67,10 +67,10 @@ export interface Sportsbook {
   /** Bets that are not closed. */
   readonly openBets: number
   /** Closed bets that are kept for retries at the end. */
-  remembered(): Bet[]
+  closedBets(): Bet[]
   placeBet(): void
   /** Sends the rollbacks that were held back until the end. */
-  rollBackHeld(): void
+  sendDeferredRollbacks(): void
   /**
    * Sends a rollback of a bet that was never placed: its answer has the balance, and the balance does not
    * change.
@@ -83,14 +83,14 @@ interface SportsbookState extends BetContext {
   readonly settings: SportsbookSettings
   readonly counts: SportsbookCounts
   readonly network: Network
-  readonly gamblers: ReadonlySet<Account>
+  readonly highStakePlayers: ReadonlySet<Account>
   readonly matches: Match[]
   /** Bets on matches whose result is not final. */
   readonly betsOn: Map<Match, PlacedBet[]>
   readonly closedBets: ClosedBets<Bet>
   /** Their rollbacks are sent at the end. */
-  readonly held: PlacedBet[]
-  readonly deal: () => Course
+  readonly deferredRollbacks: PlacedBet[]
+  readonly nextScenario: () => BetScenario
   openBets: number
 }
 
@@ -98,9 +98,9 @@ const matchesAtOnce = 8
 const chanceOf = { multiple: 0.15, cashOutAtGoal: 0.3, retryOfPast: 0.05 }
 const cashOutPercentMin = 50
 /** The number of rollbacks that are sent at the end of the run only, as after a long failure of the platform. */
-const heldMax = 20
-/** One unanswered bet of this many is held. */
-const heldEvery = 4
+const deferredMax = 20
+/** The rollback of one unanswered bet of this many waits until the end. */
+const deferredEvery = 4
 const burstBets = 3
 /** Decimals of the currencies of {@link foreignTo}. */
 const foreignMinorUnits = 2
@@ -114,30 +114,30 @@ export function createSportsbook(settings: SportsbookSettings): Sportsbook {
     network,
     outbox,
     transactions,
-    gamblers: new Set(accounts.filter((_, index) => index % 4 === 0)),
+    highStakePlayers: new Set(accounts.filter((_, index) => index % 4 === 0)),
     matches: [],
     betsOn: new Map(),
     closedBets: createClosedBets(rememberedMax, random),
-    held: [],
-    deal: createDeck(random),
+    deferredRollbacks: [],
+    nextScenario: createScenarioMix(random),
     openBets: 0,
     onAccepted: bet => accepted(book, bet),
     onClosed: (bet, state) => closed(book, bet, state),
     spendAll: (bet, then) => spendAll(book, bet, then),
-    holds: bet => holds(book, bet),
+    defers: bet => defers(book, bet),
   }
   return {
     counts: book.counts,
     get openBets() {
       return book.openBets
     },
-    remembered: () => book.closedBets.all(),
+    closedBets: () => book.closedBets.all(),
     placeBet() {
       placeBet(book)
       retryPast(book)
     },
-    rollBackHeld() {
-      for (const bet of book.held.splice(0)) rollBack(book, bet)
+    sendDeferredRollbacks() {
+      for (const bet of book.deferredRollbacks.splice(0)) rollBack(book, bet)
     },
     readBalance(account, onAnswer) {
       const bet = createBet(transactions.newId('n'), account, 0n)
@@ -213,27 +213,27 @@ function resultChanged(book: SportsbookState, match: Match, correctionAfterSteps
 function placeBet(book: SportsbookState): void {
   const { accounts, mayBet, random } = book.settings
   const account = drawPlayer(accounts, random)
-  const course = possible(book, account, book.deal())
-  if (course === 'burst') {
+  const scenario = possible(book, account, book.nextScenario())
+  if (scenario === 'burst') {
     // At the same moment, so that the funds are checked before any of the stakes is debited.
     for (let left = burstBets; left > 0 && mayBet(); left -= 1)
-      placeOn(book, account, mostOfFunds(account, random), course)
-  } else placeOn(book, account, drawStake(account, book.gamblers.has(account), random), course)
+      placeOn(book, account, mostOfFunds(account, random), scenario)
+  } else placeOn(book, account, drawStake(account, book.highStakePlayers.has(account), random), scenario)
 }
 
-/** A course that needs faults of the network is played only if the network has them. */
-function possible({ network }: SportsbookState, account: Account, course: Course): Course {
-  if (course === 'burst' && isDeepInDebt(account)) return 'plain'
-  if (course === 'lost-answer' && !network.has('duplicated')) return 'plain'
-  const isFault = course === 'lost-answer' || course === 'impatient'
-  return isFault && !network.has('answerLost') ? 'plain' : course
+/** A scenario that needs faults of the network is played only if the network has them. */
+function possible({ network }: SportsbookState, account: Account, scenario: BetScenario): BetScenario {
+  if (scenario === 'burst' && isDeepInDebt(account)) return 'plain'
+  if (scenario === 'lost-answer' && !network.has('duplicated')) return 'plain'
+  const isFault = scenario === 'lost-answer' || scenario === 'early-rollback'
+  return isFault && !network.has('answerLost') ? 'plain' : scenario
 }
 
 function placeOn(
   book: SportsbookState,
   account: Account,
   drawn: Stake,
-  course: Course,
+  scenario: BetScenario,
   onAnswer?: () => void,
 ): void {
   const { random } = book.settings
@@ -242,7 +242,7 @@ function placeOn(
   const limited = limitStake(drawn, legs, account)
   const { offer } = limited
   const inCents = foreignStake(limited.stake, account)
-  const isForeign = course === 'other-currency' && inCents > 0n
+  const isForeign = scenario === 'other-currency' && inCents > 0n
   const stake = isForeign ? inCents : limited.stake
   const foreign = isForeign ? foreignTo(account.currency, random) : null
   book.openBets += 1
@@ -250,7 +250,7 @@ function placeOn(
     ...createBet(book.transactions.newId('b'), account, stake, foreign),
     legs,
     offer,
-    course,
+    scenario,
     state: { kind: 'placing' },
     credits: [],
     uncollected: false,
@@ -279,10 +279,11 @@ function spendAll(book: SportsbookState, { account }: PlacedBet, then: () => voi
 }
 
 /** Some rollbacks come as late as possible. */
-function holds({ held, counts, settings }: SportsbookState, bet: PlacedBet): boolean {
-  const isHeld = held.length < heldMax && settings.mayBet() && counts.bets % heldEvery === 0
-  if (isHeld) held.push(bet)
-  return isHeld
+function defers({ deferredRollbacks, counts, settings }: SportsbookState, bet: PlacedBet): boolean {
+  const isDeferred =
+    deferredRollbacks.length < deferredMax && settings.mayBet() && counts.bets % deferredEvery === 0
+  if (isDeferred) deferredRollbacks.push(bet)
+  return isDeferred
 }
 
 /** One selection, or two or three on different matches, with odds. */

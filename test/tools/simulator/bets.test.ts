@@ -1,5 +1,6 @@
 /** The life of a bet, with an outbox whose answers the test gives. */
 import { describe, expect, test } from 'vitest'
+import type { BetScenario } from '../../../src/tools/simulator/bet-scenarios.js'
 import {
   advance,
   type BetContext,
@@ -11,7 +12,6 @@ import {
 } from '../../../src/tools/simulator/bets.js'
 import { recordDelivery, recordRefusal } from '../../../src/tools/simulator/bookkeeping.js'
 import { createBet, type Transaction } from '../../../src/tools/simulator/books.js'
-import type { Course } from '../../../src/tools/simulator/courses.js'
 import type { Match } from '../../../src/tools/simulator/matches.js'
 import type { Offer } from '../../../src/tools/simulator/payouts.js'
 import type { Definite } from '../../../src/tools/simulator/reading.js'
@@ -27,7 +27,11 @@ function finish(match: Match, goals = match.goals, final = true): void {
 }
 
 /** A bet of 10.00 on the home side at 2.00, not placed yet. */
-function newGame({ happening = [] as string[], offer = 'none' as Offer, course = 'plain' as Course } = {}) {
+function newGame({
+  happening = [] as string[],
+  offer = 'none' as Offer,
+  scenario = 'plain' as BetScenario,
+} = {}) {
   const sent: { transaction: Transaction; onAnswer: (answer: Definite | null) => void }[] = []
   const closed: { outcome: string; credits: readonly Credit[] }[] = []
   const spent: string[] = []
@@ -44,7 +48,7 @@ function newGame({ happening = [] as string[], offer = 'none' as Offer, course =
     outbox: {
       pending: new Set(),
       sendOnce: send,
-      sendUnheard: (one, _, onLost) => send(one, () => onLost(null)),
+      sendWithLostAnswer: (one, _, onLost) => send(one, () => onLost(null)),
       sendUntilAnswered: send,
     },
     transactions: createTransactions('run', () => 0),
@@ -54,7 +58,7 @@ function newGame({ happening = [] as string[], offer = 'none' as Offer, course =
       spent.push(one.betId)
       then()
     },
-    holds: () => false,
+    defers: () => false,
   }
   const match = newMatch()
   const account = openedAccount('100.00')
@@ -62,7 +66,7 @@ function newGame({ happening = [] as string[], offer = 'none' as Offer, course =
     ...createBet('b', account, 10_00n),
     legs: [{ match, selection: 'home', odds: 200 }],
     offer,
-    course,
+    scenario,
     state: { kind: 'placing' },
     credits: [],
     uncollected: false,
@@ -252,9 +256,9 @@ describe('an unsettlement that overtakes its settlement', () => {
   })
 })
 
-describe('a course', () => {
-  const game = (course: Course) => {
-    const played = openGame({ course })
+describe('a scenario', () => {
+  const game = (scenario: BetScenario) => {
+    const played = openGame({ scenario })
     finish(played.match)
     advance(played.context, played.bet)
     return played
@@ -278,7 +282,7 @@ describe('a course', () => {
     [0, 'UNSCORED 1334', 'BET_PAID 1334'],
     [1, 'UNVOIDED 333', 'BET_PAID 666'],
   ])('part-void: one of both is reversed, and that part is settled again (%i)', (count, reversal, again) => {
-    const { answer, bet, closed, context, counts, match, requests } = openGame({ course: 'part-void' })
+    const { answer, bet, closed, context, counts, match, requests } = openGame({ scenario: 'part-void' })
     counts.unsettlements = count
     finish(match)
     advance(context, bet)
@@ -294,7 +298,7 @@ describe('a course', () => {
   })
 
   test('part-void: both are reversed at once', () => {
-    const { answer, bet, context, counts, match, requests } = openGame({ course: 'part-void' })
+    const { answer, bet, context, counts, match, requests } = openGame({ scenario: 'part-void' })
     counts.unsettlements = 2
     finish(match)
     advance(context, bet)
@@ -358,7 +362,7 @@ describe('a course', () => {
   })
 
   test('lost-answer: two rollbacks under two ids at once', () => {
-    const { answer, bet, closed, context, requests } = newGame({ course: 'lost-answer' })
+    const { answer, bet, closed, context, requests } = newGame({ scenario: 'lost-answer' })
     place(context, bet)
     answer(0, null)
     expect(requests().slice(1)).toEqual(['rollbackbet TECHNICAL_ERROR 0', 'rollbackbet TECHNICAL_ERROR 0'])

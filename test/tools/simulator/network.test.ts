@@ -69,7 +69,7 @@ function play(
       log.push(`reads ${reading?.kind ?? 'nothing'} at ${network.step}`),
     )
   }
-  network.pump()
+  network.sendDue()
   for (let next = later.shift(); next !== undefined; next = later.shift()) next()
   return { log, network, gaveUp: () => gaveUp, now: () => now }
 }

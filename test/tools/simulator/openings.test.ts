@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { createAccount } from '../../../src/tools/simulator/books.js'
-import { openBooks } from '../../../src/tools/simulator/openings.js'
+import { createLedger } from '../../../src/tools/simulator/openings.js'
 import type { Definite } from '../../../src/tools/simulator/reading.js'
 import { refusal, success } from './objects.js'
 
 const openWith = (answer: Definite | null, player: { currency?: string; balance?: string } = {}) => {
   const account = createAccount('ann', 'session')
-  openBooks(account, { playerId: 'ann', ...player }, answer, () => 2)
+  createLedger(account, { playerId: 'ann', ...player }, answer, () => 2)
   return account
 }
 

@@ -125,7 +125,10 @@ describe('a run', () => {
       ...rest
     } = report
     // One sentence says how long the run took.
-    return { ...rest, notSeen: rest.notSeen.map(text => text.replace(/ [0-9.]+ s after /, ' … s after ')) }
+    return {
+      ...rest,
+      limitations: rest.limitations.map(text => text.replace(/ [0-9.]+ s after /, ' … s after ')),
+    }
   }
 
   test('is reproducible by its seed, and differs for another seed', async () => {
@@ -382,7 +385,7 @@ describe('the wait before the end', () => {
     expect(waited).toBe(true)
     expect(report.counts.retriedAtEnd).toBeGreaterThan(100)
     const sentence = /^What the wallet forgets later than [0-9]+ s after a call/
-    expect(report.notSeen.some(one => sentence.test(one))).toBe(true)
+    expect(report.limitations.some(one => sentence.test(one))).toBe(true)
   })
 
   test('is left out by default, and if the run was stopped', async () => {
@@ -399,15 +402,15 @@ describe('what a simulation cannot see', () => {
     const { report } = await simulate({}, { bets: 60 }, rich)
     const sentence = 'No bet was refused for funds: the players had too much money for that to be tested.'
     expect(report.counts.betsRefusedForFunds).toBe(0)
-    expect(report.notSeen).toContain(sentence)
+    expect(report.limitations).toContain(sentence)
     const { report: other } = await simulate({}, { bets: 300 })
     expect(other.counts.betsRefusedForFunds).toBeGreaterThan(0)
-    expect(other.notSeen).not.toContain(sentence)
+    expect(other.limitations).not.toContain(sentence)
   })
 
   test('depends on the options', async () => {
     const { report } = await simulate({}, { bets: 60, chaos: 0, settle: 'unsupported' })
-    expect(report.notSeen).toEqual(
+    expect(report.limitations).toEqual(
       expect.arrayContaining([
         'Settlements and unsettlements: none were sent.',
         'Lost, late and duplicated calls: the network had no faults.',
@@ -416,7 +419,7 @@ describe('what a simulation cannot see', () => {
         'Amounts with more than 3 decimals: no player has a currency with more.',
       ]),
     )
-    expect(report.notSeen.some(sentence => sentence.includes('--patience'))).toBe(true)
+    expect(report.limitations.some(sentence => sentence.includes('--patience'))).toBe(true)
   })
 })
 

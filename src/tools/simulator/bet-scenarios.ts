@@ -1,13 +1,13 @@
 /**
- * Courses: what happens to a bet beside a plain settlement. They are dealt from a deck and not drawn by chance,
- * so that a short run has each of them several times.
+ * Scenarios: what happens to a bet beside a plain settlement. Each has a share of every 90 bets, so that a
+ * short run has each of them several times.
  */
 import type { Random } from '../platform/random.js'
 import type { Account } from './books.js'
 import { oddsOf, type Payout, timesOdds } from './payouts.js'
 
 /**
- * The courses from `payouts` to `spent` begin with settlements that are a mistake, and are reversed: the
+ * The scenarios from `payouts` to `spent` begin with settlements that are a mistake, and are reversed: the
  * results count afterwards.
  *
  * - `payouts`: a win is paid in several settlements, two of them equal.
@@ -19,9 +19,9 @@ import { oddsOf, type Payout, timesOdds } from './payouts.js'
  * - `burst`: the player places three bets at once, of which the funds cover one.
  * - `other-currency`: the bet is in another currency than the player's (D23).
  * - `lost-answer`: the answer to the placebet is lost, and its rollbacks arrive together.
- * - `impatient`: the rollback is sent together with the placebet.
+ * - `early-rollback`: the rollback is sent together with the placebet.
  */
-export type Course =
+export type BetScenario =
   | 'plain'
   | 'payouts'
   | 'part-void'
@@ -32,10 +32,10 @@ export type Course =
   | 'burst'
   | 'other-currency'
   | 'lost-answer'
-  | 'impatient'
+  | 'early-rollback'
 
-/** How many cards of each course are in a deck. The other cards are plain. */
-const cards: Partial<Record<Course, number>> = {
+/** How often each scenario occurs in a mix. The rest is plain. */
+const weights: Partial<Record<BetScenario, number>> = {
   payouts: 2,
   'part-void': 3,
   voids: 1,
@@ -45,25 +45,25 @@ const cards: Partial<Record<Course, number>> = {
   burst: 1,
   'other-currency': 1,
   'lost-answer': 2,
-  impatient: 2,
+  'early-rollback': 2,
 }
-const deckSize = 90
+const mixSize = 90
 
-/** Deals one course after the other; a new deck is shuffled when the last one is used up. */
-export function createDeck(random: Random): () => Course {
-  const dealt = Object.entries(cards).flatMap(([course, count]) =>
-    Array<Course>(count).fill(course as Course),
+/** @returns the next scenario, in random order; a new mix begins when the last one is used up */
+export function createScenarioMix(random: Random): () => BetScenario {
+  const mix = Object.entries(weights).flatMap(([scenario, count]) =>
+    Array<BetScenario>(count).fill(scenario as BetScenario),
   )
-  while (dealt.length < deckSize) dealt.push('plain')
+  while (mix.length < mixSize) mix.push('plain')
   let left = 0
   return () => {
-    if (left === 0) left = dealt.length
+    if (left === 0) left = mix.length
     const index = random.between(0, left - 1)
     left -= 1
-    const course = dealt[index] as Course
-    dealt[index] = dealt[left] as Course
-    dealt[left] = course
-    return course
+    const scenario = mix[index] as BetScenario
+    mix[index] = mix[left] as BetScenario
+    mix[left] = scenario
+    return scenario
   }
 }
 
@@ -74,11 +74,11 @@ export interface Slice extends Payout {
 }
 
 /**
- * The settlements that a course makes by mistake, in the order in which they are sent: those of a list together.
+ * The settlements that a scenario makes by mistake, in the order in which they are sent: those of a list together.
  * `null`: none, the results count.
  */
 export function mistakeOf(
-  course: Course,
+  scenario: BetScenario,
   stake: bigint,
   legs: readonly { odds: number }[],
   account: Account,
@@ -90,7 +90,7 @@ export function mistakeOf(
     gross: timesOdds(part, oddsOf(legs), legs.length, step),
     part,
   })
-  switch (course) {
+  switch (scenario) {
     case 'payouts': {
       const { gross } = win(stake)
       const half = share(gross, 2n)

@@ -3,11 +3,11 @@ import type { Account } from './books.js'
 import type { Settings } from './options.js'
 import type { SimulationCounts } from './report.js'
 
-/** Fewer bets do not have every course several times. */
+/** Fewer bets do not have every scenario several times. */
 const betsLeast = 500
 
 /** One sentence each. `durationMs` is that of the run. */
-export function notSeenOf(
+export function limitationsOf(
   settings: Settings,
   accounts: readonly Account[],
   counts: SimulationCounts,
