@@ -56,7 +56,7 @@ describe('options', () => {
     ['docs/conformance.md', 'Hooks', ['StoreHarness']],
     ['docs/conformance.md', 'Options', ['CaseOptions']],
     ['docs/audit.md', 'Options', ['WalletTarget', 'AuditOptions']],
-    ['docs/simulator.md', 'Options', ['WalletTarget', 'SimulationOptions']],
+    ['docs/simulator.md', 'Options', ['SimulationOptions']],
     ['docs/reconciliation.md', 'Options', ['ReconcileOptions']],
     ['docs/reconciliation.md', 'Mapping', ['ReportMapping']],
   ]
