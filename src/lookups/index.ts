@@ -1,5 +1,5 @@
-/** `bet-wallet/lookups`: what happened to a bet, a transaction, a player, told for people. */
-export { type BetStory, tellBet } from './bet-story.js'
+/** `bet-wallet/lookups`: what happened to a bet, a transaction, a player, in words for people. */
+export { type BetExplanation, explainBet } from './bet-explanation.js'
 export type * from './records.js'
 export type { BetStep } from './steps.js'
 export { formatBet, formatPlayer, formatTransaction } from './text.js'

@@ -1,4 +1,4 @@
-/** Amounts as look-ups print them. */
+/** Amounts as lookups print them. */
 import { isoMinorUnits } from '../currencies.js'
 import { type Decimal, format } from '../money.js'
 

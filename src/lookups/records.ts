@@ -1,4 +1,4 @@
-/** What a look-up returns: the records as they are stored, with when they were recorded. Types only. */
+/** What a lookup returns: the records as they are stored, with when they were recorded. Types only. */
 import type { Bet, Decimal, Player, Transaction } from '../store.js'
 
 /** A transaction as it is recorded, with when, and the balance that it left. */
@@ -74,7 +74,7 @@ export interface TimeRange {
   to: string
 }
 
-/** Read-only look-ups over the records of a store. */
+/** Read-only lookups over the records of a store. */
 export interface WalletLookups {
   /** A bet with every transaction that names it; `null`: nothing names it. */
   bet(betId: string): Promise<BetHistory | null>

@@ -1,7 +1,7 @@
-/** Look-ups as text for a terminal. */
+/** Lookups as text for a terminal. */
 import { isoMinorUnits } from '../currencies.js'
 import { type Decimal, format, isNegative, isZero, subtract } from '../money.js'
-import type { BetStory } from './bet-story.js'
+import type { BetExplanation } from './bet-explanation.js'
 import { money } from './money-text.js'
 import type { Page, PlayerHistory, RecordedBet, RecordedTransaction } from './records.js'
 
@@ -13,7 +13,7 @@ interface Column<Row> {
 }
 
 /** The verdict, a line per recorded call, what the bet holds now, and notes. */
-export function formatBet(story: BetStory): string {
+export function formatBet(story: BetExplanation): string {
   const { betId, playerId, currency } = story
   const rule = new Map(story.steps.map(step => [step.transaction, `${step.why} (${step.rule})`]))
   const columns: Column<RecordedTransaction>[] = [

@@ -1,4 +1,4 @@
-/** Times of look-ups: UTC, as text that sorts by time. */
+/** Times of lookups: UTC, as text that sorts by time. */
 
 const iso = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?(?:Z|\+00:00)?)?$/
 

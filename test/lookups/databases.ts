@@ -1,4 +1,4 @@
-/** The three databases that look-ups are the same on: PostgreSQL, PGlite and MariaDB, each with a schema of its own. */
+/** The three databases that lookups are the same on: PostgreSQL, PGlite and MariaDB, each with a schema of its own. */
 import { PGlite } from '@electric-sql/pglite'
 import type { WalletStore } from '../../src/index.js'
 import type { WalletLookups } from '../../src/lookups/index.js'
@@ -37,7 +37,7 @@ export interface Setup {
 export interface Opened {
   store: WalletStore
   lookups: WalletLookups
-  /** Look-ups with other options. */
+  /** Lookups with other options. */
   lookupsWith(options: { schema?: string; allowScan?: boolean }): WalletLookups
   forgetPlayer(playerId: string): Promise<ForgottenPlayer>
   /** The rows of a query, with the placeholders of `run`. */

@@ -1,4 +1,4 @@
-/** The indexes of look-ups in the migration: as SQL text, repaired after an interruption, by several processes at once. */
+/** The indexes of lookups in the migration: as SQL text, repaired after an interruption, by several processes at once. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createMysqlLookups, migrateMysql, mysqlMigrationSql } from '../../src/stores/mysql/index.js'
 import {

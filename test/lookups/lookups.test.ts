@@ -1,4 +1,4 @@
-/** Look-ups on every SQL store: the same records, pages and streams. */
+/** Lookups on every SQL store: the same records, pages and streams. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   handlePlaceBet,
@@ -8,7 +8,7 @@ import {
   WalletRefusal,
 } from '../../src/index.js'
 import type { RecordedTransaction, WalletLookups } from '../../src/lookups/index.js'
-import { tellBet } from '../../src/lookups/index.js'
+import { explainBet } from '../../src/lookups/index.js'
 import type { Bet, Transaction } from '../../src/store.js'
 import { type Opened, testedDatabases } from './databases.js'
 
@@ -36,7 +36,7 @@ async function all(found: AsyncIterable<RecordedTransaction>): Promise<RecordedT
 
 const ever = { from: '2020-01-01', to: '2999-01-01' }
 
-describe.each(testedDatabases)('look-ups on $name', ({ name, skipped, open }) => {
+describe.each(testedDatabases)('lookups on $name', ({ name, skipped, open }) => {
   const title = skipped === null ? name : `${name} (skipped: ${skipped})`
 
   describe.skipIf(skipped !== null)(title, () => {
@@ -91,7 +91,7 @@ describe.each(testedDatabases)('look-ups on $name', ({ name, skipped, open }) =>
     it('tells it: the verdict, and a rule for each call', async () => {
       const history = await lookups.bet('life')
       if (history === null) throw new Error('unknown')
-      const { verdict, steps } = tellBet(history)
+      const { verdict, steps } = explainBet(history)
       expect(verdict).toBe(
         'Taken once, for 30.00 EUR; settled: 0.00 EUR credited as BET_PAID, 75.50 EUR of BET_PAID reversed; 1 other placebet was refused and debited nothing.',
       )
@@ -315,7 +315,7 @@ describe.each(testedDatabases)('balances and times on $name', ({ name, skipped, 
       const history = await wallet.lookups.bet('old')
       expect(history?.transactions.map(short)).toEqual(['placebet old-2 -5 ', 'settlement old-1 9 '])
       expect(history?.transactions[0]?.walletTransactionId).toBe('ref-1')
-      expect(history && tellBet(history).verdict).toBe(
+      expect(history && explainBet(history).verdict).toBe(
         'Taken once, for 5.00 EUR; settled: 9.00 EUR credited as BET_PAID.',
       )
     })

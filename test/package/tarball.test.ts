@@ -55,7 +55,7 @@ const exportsOf: Record<string, string[]> = {
     'defaultStatusCodes',
     'signature',
   ],
-  'bet-wallet/lookups': ['formatBet', 'formatPlayer', 'formatTransaction', 'tellBet'],
+  'bet-wallet/lookups': ['explainBet', 'formatBet', 'formatPlayer', 'formatTransaction'],
   'bet-wallet/memory': ['createMemoryStore'],
   'bet-wallet/mysql': [
     'MysqlStoreError',
@@ -430,7 +430,7 @@ describe('the types', () => {
       await postgres.ready().catch(error => (error as PostgresStoreError).code === 'SCHEMA_MISSING')
       const lookups: WalletLookups = createPostgresLookups({ query: async () => ({ rows: [] }) })
       const history = await lookups.bet('b-1')
-      if (history !== null) return tellBet(history).verdict
+      if (history !== null) return explainBet(history).verdict
       const totals = dailyTotals(lookups)
       void totals
       // @ts-expect-error authenticate is required
@@ -450,7 +450,7 @@ describe('the types', () => {
     import { type Batches, createBatches } from 'bet-wallet/batches'
     import { createRequestParser, decidePlaceBet } from 'bet-wallet/decide'
     import { basicAuth, createHttpHandler } from 'bet-wallet/http'
-    import { tellBet, type WalletLookups } from 'bet-wallet/lookups'
+    import { explainBet, type WalletLookups } from 'bet-wallet/lookups'
     import { createMemoryStore } from 'bet-wallet/memory'
     import { createMysqlStore, type MysqlStore, type MysqlStoreError } from 'bet-wallet/mysql'
     import { createPostgresLookups, createPostgresStore, type PostgresStore, type PostgresStoreError } from 'bet-wallet/postgres'

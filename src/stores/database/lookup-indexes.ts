@@ -1,4 +1,4 @@
-/** The indexes of the transactions that look-ups need. They are optional: each is written by every commit. */
+/** The indexes of the transactions that lookups need. They are optional: each is written by every commit. */
 import type { MakeError } from './errors.js'
 
 export interface LookupIndex {
@@ -28,12 +28,12 @@ export interface TransactionsTable {
 export const hasIndex = ({ indexes }: TransactionsTable, { columns }: LookupIndex): boolean =>
   indexes.some(index => columns.every((column, position) => index[position] === column))
 
-/** The indexes that look-ups still lack. */
+/** The indexes that lookups still lack. */
 export const missingIndexes = (table: TransactionsTable): LookupIndex[] =>
   Object.values(lookupIndexes).filter(index => !hasIndex(table, index))
 
 /**
- * The error of a look-up that would read the whole table.
+ * The error of a lookup that would read the whole table.
  *
  * @param statement that creates the index
  */
@@ -45,7 +45,7 @@ export function indexMissing(
   const size = rows === null ? 'the whole table' : `all of its rows (about ${rows.toLocaleString('en')})`
   return makeError(
     'LOOKUP_INDEX_MISSING',
-    `${table} has no index on (${index.columns.join(', ')}): this look-up would read ${size}. Create it, while the ` +
+    `${table} has no index on (${index.columns.join(', ')}): this lookup would read ${size}. Create it, while the ` +
       `wallet runs: ${statement}. The migration creates it with lookupIndexes: true. Or read the table nevertheless: option allowScan`,
   )
 }

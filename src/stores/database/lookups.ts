@@ -1,4 +1,4 @@
-/** Look-ups over a database: pages, streams, and records from rows. Read only. */
+/** Lookups over a database: pages, streams, and records from rows. Read only. */
 import type {
   BetHistory,
   Page,
@@ -53,9 +53,9 @@ export interface LookupParts {
   check: OptionChecks
   /** Finds the tables. Called until it succeeds, and again while an index is missing. */
   open(): Promise<OpenTables>
-  /** The error of a look-up without its index. */
+  /** The error of a lookup without its index. */
   indexMissing(table: TransactionsTable, of: LookedUp): Error
-  /** Whether a look-up without its index reads the whole table. */
+  /** Whether a lookup without its index reads the whole table. */
   allowScan: boolean
   /** Orders the transactions of one time. */
   tieOf(transaction: Row): readonly string[]
@@ -108,7 +108,7 @@ export function createDatabaseLookups(parts: LookupParts): WalletLookups {
   }
 }
 
-/** Opens the tables once; again while the index of a look-up is missing, for it may be created meanwhile. */
+/** Opens the tables once; again while the index of a lookup is missing, for it may be created meanwhile. */
 function createOpening({ open, allowScan, indexMissing }: LookupParts) {
   let opened: Promise<OpenTables> | null = null
   const reopen = () => {
@@ -237,7 +237,7 @@ function playerOf(
   return { playerId, currency, balance: amountOf(columns.fromColumn(balance, currency)) ?? balance }
 }
 
-/** Databases print a scale: `30.000000000000000000`. Look-ups show the same amount on each: `30`. */
+/** Databases print a scale: `30.000000000000000000`. Lookups show the same amount on each: `30`. */
 const amountOf = (text: string | null | undefined): Decimal | null => parseDecimal(text ?? null)
 
 function recordedBetOf(row: Row): RecordedBet {

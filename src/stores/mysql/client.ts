@@ -342,7 +342,7 @@ const preparedSessions = new WeakMap<Connection, number>()
 const plainSettings = [
   'autocommit = 1',
   'completion_type = 0',
-  // Loads, look-ups and `forgetPlayer` need all rows. DEFAULT would be the server's value.
+  // Loads, lookups and `forgetPlayer` need all rows. DEFAULT would be the server's value.
   'sql_select_limit = 18446744073709551615',
   'sql_safe_updates = 0',
 ]

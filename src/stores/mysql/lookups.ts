@@ -20,7 +20,7 @@ import { type MysqlTables, type Tables, tablesOf } from './tables.js'
 
 export interface MysqlLookupOptions extends MysqlTables {
   /**
-   * Whether a look-up without its index reads the whole table. `false`: it is an error, `LOOKUP_INDEX_MISSING`.
+   * Whether a lookup without its index reads the whole table. `false`: it is an error, `LOOKUP_INDEX_MISSING`.
    * @default false
    */
   allowScan?: boolean
@@ -33,13 +33,13 @@ const statementMs = 120_000
 type Ask = (text: string, values: unknown[]) => Promise<readonly Values[]>
 
 /**
- * Creates look-ups over the tables of the store. They only read, also from a replica: a user with SELECT is enough.
+ * Creates lookups over the tables of the store. They only read, also from a replica: a user with SELECT is enough.
  * All but `transaction` need an index: migrate with `lookupIndexes: true`.
  *
  * @param client as for the store
  * @param options those of the store. Without `players` and `legacyBets`, they are read from the procedures of the
  *   schema, where the migration has registered them; that needs EXECUTE on one of them
- * @throws {MysqlStoreError} `INVALID_OPTIONS` or `UNSUPPORTED_CLIENT`; each look-up rejects with the problems of the
+ * @throws {MysqlStoreError} `INVALID_OPTIONS` or `UNSUPPORTED_CLIENT`; each lookup rejects with the problems of the
  *   database, and with `INVALID_OPTIONS` for an invalid id, page or time
  */
 export function createMysqlLookups(client: MysqlClient, options: MysqlLookupOptions = {}): WalletLookups {
@@ -182,7 +182,7 @@ function lookupError(error: unknown, { schema, players }: Tables): unknown {
   if ([1044, 1142, 1143, 1227].includes(number)) {
     return new MysqlStoreError(
       'INSUFFICIENT_PRIVILEGE',
-      `This user lacks privileges (${message}). Look-ups need SELECT ON ${schema}.wallet_transactions and ` +
+      `This user lacks privileges (${message}). Lookups need SELECT ON ${schema}.wallet_transactions and ` +
         `${schema}.wallet_bets; SELECT on the three columns of ${players.own ? "the players' table" : players.table}`,
       { cause },
     )

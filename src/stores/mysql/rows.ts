@@ -90,7 +90,7 @@ function withDate({ transaction_date: date, ...transaction }: Row): Row {
   return { ...transaction, transaction_date_ms: `${Date.parse(`${date?.replace(' ', 'T')}Z`)}` }
 }
 
-/** A row of a look-up: a transaction, and where they were asked for, a bet and a player. */
+/** A row of a lookup: a transaction, and where they were asked for, a bet and a player. */
 export function lookupRowOf(values: Values): LookupRow {
   const transactionEnd = lookedUpTransactionColumns.length
   const transaction = rowOf(lookedUpTransactionColumns, values)

@@ -29,8 +29,8 @@ import { describeError, type ServerError, serverErrorOf } from './driver-errors.
  * Of the cut-over:
  * - `IMPORT_REJECTED`: the tables reject a bet or a transaction; the message names it.
  *
- * Of look-ups:
- * - `LOOKUP_INDEX_MISSING`: the look-up would read the whole table; the message has the statement that creates the
+ * Of lookups:
+ * - `LOOKUP_INDEX_MISSING`: the lookup would read the whole table; the message has the statement that creates the
  *   index.
  */
 export type PostgresErrorCode =

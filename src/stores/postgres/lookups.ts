@@ -28,7 +28,7 @@ import { type PostgresTables, type Tables, tablesOf } from './tables.js'
 
 export interface PostgresLookupOptions extends PostgresTables {
   /**
-   * Whether a look-up without its index reads the whole table. `false`: it is an error, `LOOKUP_INDEX_MISSING`.
+   * Whether a lookup without its index reads the whole table. `false`: it is an error, `LOOKUP_INDEX_MISSING`.
    * @default false
    */
   allowScan?: boolean
@@ -38,13 +38,13 @@ export interface PostgresLookupOptions extends PostgresTables {
 const statementMs = 120_000
 
 /**
- * Creates look-ups over the tables of the store. They only read, also from a standby: a role with SELECT is enough.
+ * Creates lookups over the tables of the store. They only read, also from a standby: a role with SELECT is enough.
  * All but `transaction` need an index: migrate with `lookupIndexes: true`.
  *
  * @param client as for the store
  * @param options those of the store. Without `players` and `legacyBets`, they are read from the schema, where the
  *   migration has registered them
- * @throws {PostgresStoreError} `INVALID_OPTIONS` or `UNSUPPORTED_CLIENT`; each look-up rejects with the problems of
+ * @throws {PostgresStoreError} `INVALID_OPTIONS` or `UNSUPPORTED_CLIENT`; each lookup rejects with the problems of
  *   the database, and with `INVALID_OPTIONS` for an invalid id, page or time
  */
 export function createPostgresLookups(
@@ -181,7 +181,7 @@ function lookupError(error: unknown, { schema, schemaName }: Tables): unknown {
   if (code === '42501') {
     return new PostgresStoreError(
       'INSUFFICIENT_PRIVILEGE',
-      `This role lacks privileges (${message}). Look-ups need USAGE ON SCHEMA ${schema} and on the schema of the ` +
+      `This role lacks privileges (${message}). Lookups need USAGE ON SCHEMA ${schema} and on the schema of the ` +
         `players' table; SELECT ON ${schema}.transactions, ${schema}.bets, ${schema}.options; SELECT on id, currency ` +
         "and balance of the players' table",
       { cause },

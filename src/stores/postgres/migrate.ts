@@ -23,7 +23,7 @@ export interface MigrationSettings {
    */
   besideOtherOptions?: boolean
   /**
-   * Whether the migration creates the indexes of look-ups too: of the transactions of a bet, of a player, and by time.
+   * Whether the migration creates the indexes of lookups too: of the transactions of a bet, of a player, and by time.
    * On tables that exist already, commits go on meanwhile. Each commit writes to them: docs/lookups.md says what they
    * cost.
    *

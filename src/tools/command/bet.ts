@@ -1,5 +1,5 @@
 /** `bet-wallet bet`: a bet with its whole life. */
-import { tellBet } from '../../lookups/bet-story.js'
+import { explainBet } from '../../lookups/bet-explanation.js'
 import type { BetHistory } from '../../lookups/records.js'
 import { formatBet } from '../../lookups/text.js'
 import { idOf, parseWords } from './arguments.js'
@@ -21,13 +21,13 @@ export async function bet(words: string[]): Promise<number> {
     return 1
   }
   if (values.json) printJson(withStory(history))
-  else console.log(formatBet(forTerminal(tellBet(history))))
+  else console.log(formatBet(forTerminal(explainBet(history))))
   return 0
 }
 
 /** The records, each transaction with its rule, and the story. */
 function withStory(history: BetHistory) {
-  const { verdict, steps, now, notes } = tellBet(history)
+  const { verdict, steps, now, notes } = explainBet(history)
   const transactions = steps.map(({ transaction, rule, why }) => ({ ...transaction, rule, why }))
   return { ...history, transactions, verdict, now, notes }
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command `bet-wallet`: the platform's side from a terminal, and look-ups in the operator's database. */
+/** The command `bet-wallet`: the platform's side from a terminal, and lookups in the operator's database. */
 import { AuditError } from '../platform/errors.js'
 import { ReconcileError } from '../reconcile/errors.js'
 import { UsageError } from './arguments.js'
@@ -47,7 +47,7 @@ function printError(error: unknown): void {
 const isToolError = (error: unknown): error is AuditError | ReconcileError =>
   error instanceof AuditError || error instanceof ReconcileError
 
-/** By name: a config file may make its look-ups with another copy of the package. */
+/** By name: a config file may make its lookups with another copy of the package. */
 const isStoreError = (error: unknown): error is Error & { code: string } =>
   error instanceof Error && /^(?:Postgres|Mysql)StoreError$/.test(error.name)
 

@@ -52,7 +52,7 @@ Player
 Output
   --json                    prints JSON
 
-The exit code is 0, 1 for an unknown id, and 2 if the look-up was not possible.`
+The exit code is 0, 1 for an unknown id, and 2 if the lookup was not possible.`
 
 export const reconcileHelp = `Usage
   bet-wallet reconcile <report...> --from <time> --to <time> [options]

@@ -1,4 +1,4 @@
-/** Where the look-ups of a command come from: a database URL with the operator's own driver, or a config file. */
+/** Where the lookups of a command come from: a database URL with the operator's own driver, or a config file. */
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
@@ -30,7 +30,7 @@ export interface LookupValues {
 }
 
 /** What stops a command, in words for the user: no driver, an unusable config file. */
-export class CannotLookUp extends Error {}
+export class LookupError extends Error {}
 
 interface Source {
   lookups: WalletLookups
@@ -40,10 +40,10 @@ interface Source {
 }
 
 /**
- * Calls `work` with the look-ups, and closes them behind it.
+ * Calls `work` with the lookups, and closes them behind it.
  *
  * @throws {UsageError} for missing or contradicting options
- * @throws {CannotLookUp} without the driver, or for an unusable config file
+ * @throws {LookupError} without the driver, or for an unusable config file
  */
 export async function withLookups<T>(
   values: LookupValues,
@@ -66,7 +66,7 @@ async function sourceOf(values: LookupValues): Promise<Source> {
   if (config !== undefined) {
     if (values['database-url'] !== undefined || schema !== undefined || scan !== undefined)
       throw new UsageError(
-        '--config excludes --database-url, --schema and --scan: the file makes the look-ups',
+        '--config excludes --database-url, --schema and --scan: the file makes the lookups',
       )
     return await configured(config)
   }
@@ -128,7 +128,7 @@ function mysqlPool(uri: string): MysqlPool {
     return createPool({ uri, connectionLimit: connectionsMax, connectTimeout: connectMs, charset: 'utf8mb4' })
   } catch {
     // Its errors quote the URL.
-    throw new CannotLookUp('The options of the database URL are not supported by mysql2')
+    throw new LookupError('The options of the database URL are not supported by mysql2')
   }
 }
 
@@ -139,8 +139,8 @@ function mysqlPool(uri: string): MysqlPool {
 function driver(name: 'pg' | 'mysql2'): unknown {
   const folder = process.cwd()
   if (!existsSync(join(folder, 'node_modules', name)))
-    throw new CannotLookUp(
-      `The driver ${name} is not installed in ${folder}: npm install ${name}. Or state look-ups of your own by --config.`,
+    throw new LookupError(
+      `The driver ${name} is not installed in ${folder}: npm install ${name}. Or state lookups of your own by --config.`,
     )
   return createRequire(join(folder, 'package.json'))(name)
 }
@@ -153,11 +153,11 @@ async function configured(file: string): Promise<Source> {
   try {
     module = await import(pathToFileURL(path).href)
   } catch (error) {
-    throw new CannotLookUp(`${path} cannot be loaded: ${(error as Error).message}`)
+    throw new LookupError(`${path} cannot be loaded: ${(error as Error).message}`)
   }
   const lookups = module.lookups as Partial<WalletLookups> | undefined
   if (!lookupNames.every(name => typeof lookups?.[name] === 'function'))
-    throw new CannotLookUp(
+    throw new LookupError(
       `${path} must export lookups, as createPostgresLookups or createMysqlLookups return them`,
     )
   const { close } = module

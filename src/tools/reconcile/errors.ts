@@ -4,7 +4,7 @@
  * - `INVALID_OPTIONS`: an option is invalid; the message names it.
  * - `INVALID_MAPPING`: the mapping of the columns is invalid, or does not fit the platform's report.
  * - `INVALID_REPORT`: the platform's report cannot be read; the message names line and column.
- * - `INVALID_RECORDS`: a look-up returned a record that is none of the wallet's.
+ * - `INVALID_RECORDS`: a lookup returned a record that is none of the wallet's.
  * - `TEMPORARY_FILE`: the temporary file cannot be written: the disk is full, say.
  */
 export type ReconcileErrorCode =

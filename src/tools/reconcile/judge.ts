@@ -1,4 +1,4 @@
-/** Names each finding: with the other findings of its bet, and with look-ups of what the range does not show. */
+/** Names each finding: with the other findings of its bet, and with lookups of what the range does not show. */
 import type { BetHistory, RecordedTransaction, WalletLookups } from '../../lookups/records.js'
 import { isZero } from '../../money.js'
 import { viewOf } from './bet-state.js'
@@ -7,7 +7,7 @@ import { keyOf, type ReportRow, type WalletRecord } from './entry.js'
 import { differingFields } from './pairs.js'
 import { needsBet, planBet } from './plan.js'
 
-/** The look-ups that a judge uses, with the limit and the missing index behind them. */
+/** The lookups that a judge uses, with the limit and the missing index behind them. */
 export interface JudgeLookups {
   /** `null`: not looked up. */
   transaction(transactionId: string): Promise<readonly RecordedTransaction[] | null>
@@ -18,7 +18,7 @@ const indexMissing = 'LOOKUP_INDEX_MISSING'
 
 /**
  * @param max how often the wallet is asked at most
- * @param note is called once per reason why a look-up is left out
+ * @param note is called once per reason why a lookup is left out
  */
 export function limitedLookups(
   lookups: Partial<Pick<WalletLookups, 'transaction' | 'bet'>>,
@@ -30,7 +30,7 @@ export function limitedLookups(
   const isAllowed = () => {
     count += 1
     if (count === max + 1) {
-      note(`After ${max} look-ups, differences were explained from the range alone.`)
+      note(`After ${max} lookups, differences were explained from the range alone.`)
     }
     return count <= max
   }

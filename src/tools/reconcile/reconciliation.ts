@@ -113,7 +113,7 @@ const check: OptionChecks = optionChecks(message => {
  * read once, as streams, and partitioned in a temporary file (in the folder that TMPDIR names).
  *
  * @throws {ReconcileError} nothing was compared: an invalid option, mapping or row, named with its line and column.
- *   Errors of the look-ups are thrown as they are.
+ *   Errors of the lookups are thrown as they are.
  */
 export async function reconcile(options: ReconcileOptions): Promise<Reconciliation> {
   const startedMs = performance.now()

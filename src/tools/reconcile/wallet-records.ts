@@ -13,7 +13,7 @@ export interface WalletRange {
   dayOf(date: string): string
 }
 
-/** @throws {ReconcileError} `INVALID_RECORDS`: the look-ups are not those of this library's stores, say */
+/** @throws {ReconcileError} `INVALID_RECORDS`: the lookups are not those of this library's stores, say */
 export function recordOf(transaction: RecordedTransaction, { isInRange, dayOf }: WalletRange): WalletRecord {
   const { operation, transactionId, betId, playerId, type, delta, refusal, recordedAt } = transaction
   const moved = parseDecimal(delta)
@@ -27,7 +27,7 @@ export function recordOf(transaction: RecordedTransaction, { isInRange, dayOf }:
   if (!isRecord) {
     throw new ReconcileError(
       'INVALID_RECORDS',
-      `The look-ups returned a transaction that is none of the wallet's: operation ${shown(operation)}, ` +
+      `The lookups returned a transaction that is none of the wallet's: operation ${shown(operation)}, ` +
         `transactionId ${shown(transactionId)}, delta ${shown(delta)}, recordedAt ${shown(recordedAt)}`,
     )
   }

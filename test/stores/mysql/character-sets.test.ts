@@ -179,7 +179,7 @@ describe.skipIf(noServer !== null)(`character sets${reason}`, () => {
       await expect(migrateMysql(poolWith({ charset }), { schema })).rejects.toMatchObject(refused)
     })
 
-    test('by the store, look-ups, imports and forgetPlayer', async () => {
+    test('by the store, lookups, imports and forgetPlayer', async () => {
       const schema = await newSchema()
       await migrateMysql(admin, { schema })
       const pool = poolWith({ charset })

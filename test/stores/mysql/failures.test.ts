@@ -180,7 +180,7 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
   test('a duplicate key in the library’s own tables is a conflict', async () => {
     const wallet = await open()
     await wallet.store.commit(placeBet(1, 'alice'))
-    // The look-up of guard 1 does not see it: the write does.
+    // The lookup of guard 1 does not see it: the write does.
     await wallet.run(`CREATE TRIGGER SCHEMA.again BEFORE INSERT ON SCHEMA.wallet_transactions FOR EACH ROW
       IF NEW.player_id = 'bob' THEN SET NEW.transaction_id = 't-1'; END IF`)
     expect(await wallet.store.commit(placeBet(2, 'bob'))).toEqual({ status: 'conflict' })

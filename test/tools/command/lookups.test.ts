@@ -199,7 +199,7 @@ describe('a config file', () => {
     transaction: async () => [], player: async () => null, transactions: async function* () {},
   }`
 
-  it('makes the look-ups, is closed, and a pool that it left open does not keep the process', async () => {
+  it('makes the lookups, is closed, and a pool that it left open does not keep the process', async () => {
     const config = file(
       'config.mjs',
       `setInterval(() => {}, 1000)
@@ -219,11 +219,7 @@ describe('a config file', () => {
       () => file('broken.mjs', 'throw new Error("no pool")'),
       /broken\.mjs cannot be loaded: no pool/,
     ],
-    [
-      'without look-ups',
-      () => file('empty.mjs', 'export const store = {}'),
-      /empty\.mjs must export lookups/,
-    ],
+    ['without lookups', () => file('empty.mjs', 'export const store = {}'), /empty\.mjs must export lookups/],
   ])('that is %s is named', async (_, path, problem) => {
     const { code, error } = await run(['bet', 'b-1', '--config', path()])
     expect(code).toBe(2)

@@ -1,4 +1,4 @@
-/** The command reconcile: the built command as a separate process, with the look-ups of a config file. */
+/** The command reconcile: the built command as a separate process, with the lookups of a config file. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

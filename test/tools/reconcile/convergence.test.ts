@@ -179,7 +179,7 @@ class Wallet {
   )
 }
 
-/** The look-ups of a store in memory: one second of its day per transaction. */
+/** The lookups of a store in memory: one second of its day per transaction. */
 function lookupsOf(store: MemoryStore, dayOfIndex: (index: number) => number = () => 0): WalletLookups {
   const all = (): RecordedTransaction[] =>
     store.transactions().map((each, index) => ({

@@ -136,7 +136,7 @@ describe.each(testedDatabases)('on $name', ({ name, skipped, open }) => {
       expect(result.currencies.map(({ difference }) => difference)).toEqual(['0', '0'])
     })
 
-    it('reads the same with few look-ups, and says so', async () => {
+    it('reads the same with few lookups, and says so', async () => {
       const result = await reconcile({
         report: linesOf(rows),
         lookups: wallet.lookups,
@@ -144,7 +144,7 @@ describe.each(testedDatabases)('on $name', ({ name, skipped, open }) => {
         lookupsMax: 0,
       })
       expect(result.kinds.map(({ count }) => count)).toEqual([1])
-      expect(result.notes.join()).toMatch(/After 0 look-ups/)
+      expect(result.notes.join()).toMatch(/After 0 lookups/)
     })
   })
 })

@@ -298,7 +298,7 @@ describe('options', () => {
   const valid = { report, lookups, ...day }
   test.each<[string, object, RegExp]>([
     ['an unknown option', { marginMS: 1 }, /unknown option "marginMS"/],
-    ['no look-ups', { lookups: {} }, /lookups must have transactions/],
+    ['no lookups', { lookups: {} }, /lookups must have transactions/],
     ['no report', { report: undefined }, /report must be/],
     ['another time zone', { from: '2026-11-21T00:00:00+02:00' }, /from must be a date or time in UTC/],
     ['a range that is empty', { to: day.from }, /to must be later than from/],
@@ -350,7 +350,7 @@ describe('options', () => {
     }
   })
 
-  test('an error of the look-ups is thrown as it is; a missing index only leaves bets out', async () => {
+  test('an error of the lookups is thrown as it is; a missing index only leaves bets out', async () => {
     const without = world.records.filter(({ operation }) => operation !== 'placebet')
     const failing = { ...lookupsOf(without), bet: () => Promise.reject(new Error('lost')) }
     const rows = world.rows

@@ -85,7 +85,7 @@ describe('without what a report or a wallet may lack', () => {
       !name.startsWith('out-of-range: BET_PAID in BTC') && !name.startsWith('out-of-range: UNSCORED in BTC'),
   )
 
-  test.each(lookUpCases)('without single look-ups: $name', async each => {
+  test.each(lookUpCases)('without single lookups: $name', async each => {
     const world = worldWith(each)
     const { transactions } = lookupsOf(world.records)
     const found = foundIn(await reconcileWorld(world, { lookups: { transactions } }))

@@ -114,7 +114,7 @@ export function csvOf(rows: readonly Row[], names: readonly (keyof Row)[] = colu
   return [names.join(','), ...rows.map(row => names.map(name => cell(row[name])).join(','))].join('\n')
 }
 
-/** Look-ups over records in memory. */
+/** Lookups over records in memory. */
 export function lookupsOf(records: readonly RecordedTransaction[]): WalletLookups {
   return {
     async *transactions({ from, to }) {

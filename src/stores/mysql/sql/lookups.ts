@@ -1,4 +1,4 @@
-/** Look-ups: read-only statements over bets and transactions. All values are text: a driver may round numbers. */
+/** Lookups: read-only statements over bets and transactions. All values are text: a driver may round numbers. */
 import type { LookupIndex } from '../../database/lookup-indexes.js'
 import { lines, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'

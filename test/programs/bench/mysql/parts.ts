@@ -91,7 +91,7 @@ function growth(ground: Ground): Promise<PartResult> {
   )
 }
 
-/** What the indexes of look-ups cost a placebet: the same store, with them and without. */
+/** What the indexes of lookups cost a placebet: the same store, with them and without. */
 function lookupIndexes(ground: Ground): Promise<PartResult> {
   const storedTransactions = Math.min(storedAtMost.lookupIndexes, ground.options.transactions)
   return withDatabase(ground, plain =>
@@ -102,7 +102,7 @@ function lookupIndexes(ground: Ground): Promise<PartResult> {
       const [ofIndexed, ofPlain] = [tally(), tally()]
       const measured = await inTurn(
         [
-          library(indexed, crowdPlacing, ofIndexed, 'with the indexes of look-ups'),
+          library(indexed, crowdPlacing, ofIndexed, 'with the indexes of lookups'),
           library(plain, crowdPlacing, ofPlain, 'without them'),
         ],
         ground.options,
@@ -110,7 +110,7 @@ function lookupIndexes(ground: Ground): Promise<PartResult> {
       await checkBooks(indexed, 'wallet', storedTransactions + ofIndexed.accepted)
       await checkBooks(plain, 'wallet', storedTransactions + ofPlain.accepted)
       return {
-        title: `The indexes of look-ups: 64 concurrent callers, ids ${ground.options.ids}`,
+        title: `The indexes of lookups: 64 concurrent callers, ids ${ground.options.ids}`,
         measured,
         ratios: [times(measured, 0.95)],
         notes: [],

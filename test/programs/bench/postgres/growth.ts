@@ -1,4 +1,4 @@
-/** Time per placebet with many stored transactions, compared with few: both with the indexes of look-ups. */
+/** Time per placebet with many stored transactions, compared with few: both with the indexes of lookups. */
 import { migratePostgres } from 'bet-wallet/postgres'
 import { inTurn, ratioOf } from '../measure.js'
 import type { PartResult } from '../report.js'

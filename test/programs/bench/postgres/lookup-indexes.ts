@@ -1,4 +1,4 @@
-/** What the indexes of look-ups cost a placebet: the same store, with them and without. */
+/** What the indexes of lookups cost a placebet: the same store, with them and without. */
 import { migratePostgres } from 'bet-wallet/postgres'
 import { inTurn, ratioOf } from '../measure.js'
 import type { PartResult } from '../report.js'
@@ -22,7 +22,7 @@ export function lookupIndexes(ground: Ground): Promise<PartResult> {
       const [ofWith, ofWithout] = [tally(), tally()]
       const measured = await inTurn(
         [
-          library(indexed, placing, ofWith, 'with the indexes of look-ups'),
+          library(indexed, placing, ofWith, 'with the indexes of lookups'),
           library(plain, placing, ofWithout, 'without them'),
         ],
         ground.options,
@@ -30,7 +30,7 @@ export function lookupIndexes(ground: Ground): Promise<PartResult> {
       await checkBooks(indexed, 'bet_wallet', storedTransactions + ofWith.accepted)
       await checkBooks(plain, 'bet_wallet', storedTransactions + ofWithout.accepted)
       return {
-        title: `The indexes of look-ups: 64 concurrent callers, ids ${ids}`,
+        title: `The indexes of lookups: 64 concurrent callers, ids ${ids}`,
         measured,
         ratios: [
           {

@@ -5,8 +5,8 @@ import { money } from './money-text.js'
 import type { BetHistory, RecordedBet } from './records.js'
 import { type BetStep, isLegacy, isTombstone, stepsOf } from './steps.js'
 
-/** A bet, told for people. */
-export interface BetStory {
+/** A bet, in words for people. */
+export interface BetExplanation {
   betId: string
   /** Of the bet; where there is none, of its first transaction. */
   playerId: string
@@ -23,7 +23,7 @@ export interface BetStory {
 const settlementTypes = ['BET_PAID', 'VOIDED', 'CASHOUT'] as const satisfies SettlementType[]
 
 /** Tells what the records of a bet say, and claims nothing that they do not. */
-export function tellBet(history: BetHistory): BetStory {
+export function explainBet(history: BetHistory): BetExplanation {
   const { betId, bet, transactions } = history
   const steps = stepsOf(history)
   return {

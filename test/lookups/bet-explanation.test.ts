@@ -5,11 +5,11 @@ import { decidePlaceBet } from '../../src/decide/place-bet.js'
 import { decideUnsettlement } from '../../src/decide/unsettlement.js'
 import {
   type BetHistory,
+  explainBet,
   formatBet,
   formatPlayer,
   type RecordedBet,
   type RecordedTransaction,
-  tellBet,
 } from '../../src/lookups/index.js'
 import type { WalletSnapshot } from '../../src/store.js'
 
@@ -130,7 +130,7 @@ describe('the verdict', () => {
       'TAKEN 2 TIMES: more than one placebet was accepted, which the rules do not allow (D10).',
     ],
   ])('%#', (found, verdict) => {
-    expect(tellBet(found).verdict).toBe(verdict)
+    expect(explainBet(found).verdict).toBe(verdict)
   })
 })
 
@@ -222,14 +222,14 @@ describe('the rule of each call', () => {
       /returned/,
     ],
   ])('%s', (_, found, rule, why) => {
-    const last = tellBet(found).steps.at(-1)
+    const last = explainBet(found).steps.at(-1)
     expect(last?.rule).toBe(rule)
     expect(last?.why).toMatch(why)
   })
 })
 
 describe('what the records do not explain', () => {
-  const notesOf = (found: BetHistory) => tellBet(found).notes.slice(0, -2)
+  const notesOf = (found: BetHistory) => explainBet(found).notes.slice(0, -2)
 
   it('a credit by other code', () => {
     const credited = bet({ credits: { BET_PAID: { live: '75', reversed: '10', owed: '5' } } })
@@ -270,7 +270,7 @@ describe('what the records do not explain', () => {
   })
 
   it('and it never claims to know retries', () => {
-    expect(tellBet(history(bet(), transaction())).notes).toEqual([
+    expect(explainBet(history(bet(), transaction())).notes).toEqual([
       'Retries are not recorded: each was answered with the first decision, and changed nothing (D2).',
       'Refusals that a retry may still turn into a success are not recorded either (D8), nor are faults (D9).',
     ])
@@ -279,7 +279,7 @@ describe('what the records do not explain', () => {
 
 it('prints the balance of another currency than that of the call as it is', () => {
   const found = refused(otherCurrency, { playerId: 'kenji', balanceAfter: '5000' })
-  expect(formatBet(tellBet(history(null, found)))).toMatch(/ 0\.00 +5000 {2}refused INVALID_CURRENCY/)
+  expect(formatBet(explainBet(history(null, found)))).toMatch(/ 0\.00 +5000 {2}refused INVALID_CURRENCY/)
 })
 
 describe('a player', () => {
@@ -348,7 +348,7 @@ describe('a player', () => {
 it('is printed as a table', () => {
   minute = 0
   const credited = bet({ credits: { BET_PAID: { live: '75', reversed: '0', owed: '0' } }, revision: 2 })
-  const story = tellBet(
+  const story = explainBet(
     history(
       credited,
       transaction(),
