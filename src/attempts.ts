@@ -5,15 +5,7 @@
 import { type Authorization, createAuthorization } from './authorization.js'
 import { type Decision, type Refusal, type Rule, transactionOf } from './decide/decision.js'
 import { decideReplay } from './decide/replay.js'
-import {
-  type CommitMessage,
-  channels,
-  type DecideMessage,
-  isTraced,
-  type LoadMessage,
-  trace,
-  traceSync,
-} from './diagnostics.js'
+import { channels, type DecideMessage, isTraced, traceSync } from './diagnostics.js'
 import { WalletError } from './errors.js'
 import type { Settings } from './options.js'
 import type { Requests } from './requests.js'
@@ -25,7 +17,7 @@ import type {
   WalletSnapshot,
   WalletStore,
 } from './store.js'
-import { checkResult, checkSnapshot } from './store-checks.js'
+import { commit, load } from './store-calls.js'
 
 /** The progress of one call, available also if the call ends in a fault. */
 export interface AttemptLog {
@@ -168,7 +160,7 @@ async function commitDecision<O extends Operation>(
   decision: Decision,
 ): Promise<Decision | 'conflict' | 'refused'> {
   if (decision.changes === null) return decision
-  const result = await commit(store, keys, decision.changes, log)
+  const result = await commit(store, keys, decision.changes, log.deadline)
   switch (result.status) {
     case 'committed':
       return { ...decision, outcome: withCommitResult(decision, result) }
@@ -231,66 +223,6 @@ function withCommitResult(
   { balance, walletTransactionId }: CommitResult & { status: 'committed' },
 ) {
   return outcome.ok ? { ...outcome, balance, walletTransactionId } : outcome
-}
-
-async function load(store: WalletStore, keys: WalletKeys, confirmed: boolean): Promise<WalletSnapshot> {
-  let snapshot: WalletSnapshot
-  try {
-    snapshot = await (isTraced(channels.load)
-      ? tracedLoad(store, keys, confirmed)
-      : callLoad(store, keys, confirmed))
-  } catch (cause) {
-    const unavailable =
-      typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === 'UNAVAILABLE'
-    throw new WalletError(unavailable ? 'UNAVAILABLE' : 'LOAD_FAILED', 'load threw; no changes were made', {
-      cause,
-    })
-  }
-  return checkSnapshot(snapshot, keys)
-}
-
-/** Not async: saves a promise per call. */
-function callLoad(store: WalletStore, keys: WalletKeys, confirmed: boolean): Promise<WalletSnapshot> {
-  const copy = { ...keys } // the result is checked against the original
-  return confirmed && store.loadConfirmed !== undefined ? store.loadConfirmed(copy) : store.load(copy)
-}
-
-function tracedLoad(store: WalletStore, keys: WalletKeys, wanted: boolean): Promise<WalletSnapshot> {
-  const confirmed = wanted && store.loadConfirmed !== undefined
-  const message: LoadMessage = { ...keys, confirmed, error: null, durationMs: 0 }
-  return trace(channels.load, message, async () => await callLoad(store, keys, wanted))
-}
-
-async function commit(
-  store: WalletStore,
-  keys: WalletKeys,
-  changes: WalletChanges,
-  { deadline }: AttemptLog,
-): Promise<CommitResult | { status: 'unknown'; cause: unknown }> {
-  if (performance.now() >= deadline) {
-    throw new WalletError('DEADLINE_PASSED', 'The deadline passed before the commit; no changes were made')
-  }
-  let result: CommitResult
-  try {
-    result = await (isTraced(channels.commit) ? tracedCommit(store, keys, changes) : store.commit(changes))
-  } catch (cause) {
-    return { status: 'unknown', cause }
-  }
-  return checkResult(result, changes)
-}
-
-function tracedCommit(store: WalletStore, keys: WalletKeys, changes: WalletChanges): Promise<CommitResult> {
-  const message: CommitMessage = { ...keys, status: null, error: null, durationMs: 0 }
-  return trace(channels.commit, message, async () => {
-    try {
-      const result = await store.commit(changes)
-      message.status = result?.status ?? null
-      return result
-    } catch (error) {
-      message.status = 'unknown'
-      throw error
-    }
-  })
 }
 
 /**

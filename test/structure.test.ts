@@ -12,7 +12,7 @@ const layers = [
   ['currencies', 'outcomes', 'errors', 'diagnostics', 'requests', 'notify', 'option-checks', 'timeout'],
   ['decide'],
   ['options', 'store-checks'],
-  ['authorization', 'partition-store'],
+  ['authorization', 'partition-store', 'store-calls'],
   ['attempts'],
   ['handlers'],
   ['http'],
