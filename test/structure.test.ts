@@ -56,8 +56,9 @@ const mayImport: Record<string, readonly string[]> = {
   ],
 }
 
-/** Modules of which the tools may import types. */
-const typesOfWallet = ['store', 'requests', 'lookups']
+/** Modules of which a module may import types. */
+const mayImportTypes = (module: string): readonly string[] =>
+  module.startsWith('tools/') ? ['store', 'requests', 'lookups'] : module === 'lookups' ? ['http'] : []
 
 /** The one module that imports each package. No framework, driver or test runner is among them. */
 const moduleOfPackage: Record<string, string> = {
@@ -113,12 +114,7 @@ function problemsOf(files: ReadonlyMap<string, string>): string[] {
         targets.push(target)
         const imported = moduleOf(target)
         if (!files.has(target)) problems.push(`${path} imports ${specifier}, which does not exist`)
-        else if (
-          !loaded.includes(specifier) &&
-          module.startsWith('tools/') &&
-          typesOfWallet.includes(imported)
-        )
-          continue
+        else if (!loaded.includes(specifier) && mayImportTypes(module).includes(imported)) continue
         else if (imported !== module && !allowed?.includes(imported))
           problems.push(`${path} imports ${target}: ${module} may not import ${imported}`)
       }
@@ -212,6 +208,7 @@ describe('the check itself', () => {
     'decide/rules.ts': `import { add } from '../money.js'`,
     'decide/index.ts': `export { rule } from './rules.js'\nexport type * from '../store.js'`,
     'http/body.ts': `import { createHash } from 'node:crypto'`,
+    'lookups/totals.ts': `import type { Route } from '../http/body.js'`,
     'stores/memory.ts': `import type { Bet } from '../store.js'`,
     'tools/html/markup.ts': '',
     'tools/audit/target.ts': `import type { SettlementRequest } from '../../requests.js'\nexport type * from '../../store.js'`,
@@ -269,6 +266,7 @@ describe('the check itself', () => {
     ['a test runner', { 'http/body.ts': `import { it } from 'vitest'` }, /not a dependency/],
     ['fast-check', { 'http/body.ts': `import * as fc from 'fast-check'` }, /only testing may import/],
     ['a store in the kit', { 'testing/cases.ts': `import '../stores/memory.js'` }, /may not import stores/],
+    ['HTTP in the look-ups', { 'lookups/a.ts': `import '../http/body.js'` }, /lookups may not import http/],
     [
       'a tool in the wallet',
       { 'http/body.ts': `import '../tools/html/markup.js'` },

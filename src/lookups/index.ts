@@ -1,5 +1,6 @@
 /** `bet-wallet/lookups`: what happened to a bet, a transaction, a player, in words for people. */
 export { type BetExplanation, explainBet } from './bet-explanation.js'
+export { dailyTotals } from './daily-totals.js'
 export type * from './records.js'
 export type { BetStep } from './steps.js'
 export { formatBet, formatPlayer, formatTransaction } from './text.js'

@@ -55,7 +55,7 @@ const exportsOf: Record<string, string[]> = {
     'defaultStatusCodes',
     'signature',
   ],
-  'bet-wallet/lookups': ['explainBet', 'formatBet', 'formatPlayer', 'formatTransaction'],
+  'bet-wallet/lookups': ['dailyTotals', 'explainBet', 'formatBet', 'formatPlayer', 'formatTransaction'],
   'bet-wallet/memory': ['createMemoryStore'],
   'bet-wallet/mysql': [
     'MysqlStoreError',
@@ -83,7 +83,6 @@ const exportsOf: Record<string, string[]> = {
   ],
   'bet-wallet/reconcile': [
     'ReconcileError',
-    'dailyTotals',
     'differenceKinds',
     'formatReconciliation',
     'kindTitles',
@@ -450,11 +449,10 @@ describe('the types', () => {
     import { type Batches, createBatches } from 'bet-wallet/batches'
     import { createRequestParser, decidePlaceBet } from 'bet-wallet/decide'
     import { basicAuth, createHttpHandler } from 'bet-wallet/http'
-    import { explainBet, type WalletLookups } from 'bet-wallet/lookups'
+    import { dailyTotals, explainBet, type WalletLookups } from 'bet-wallet/lookups'
     import { createMemoryStore } from 'bet-wallet/memory'
     import { createMysqlStore, type MysqlStore, type MysqlStoreError } from 'bet-wallet/mysql'
     import { createPostgresLookups, createPostgresStore, type PostgresStore, type PostgresStoreError } from 'bet-wallet/postgres'
-    import { dailyTotals } from 'bet-wallet/reconcile'
     import { checkWalletStore, walletStoreCases } from 'bet-wallet/testing'`
 
   it.each(['consumer.mts', 'consumer.cts'])('serve a strict %s, with nothing else installed', async name => {

@@ -29,7 +29,7 @@ import {
   createNodeListener,
   type HttpRequest,
 } from 'bet-wallet/http'
-import { explainBet, formatBet, type WalletLookups } from 'bet-wallet/lookups'
+import { dailyTotals, explainBet, formatBet, type WalletLookups } from 'bet-wallet/lookups'
 import { createMemoryStore } from 'bet-wallet/memory'
 import {
   createMysqlLookups,
@@ -48,7 +48,7 @@ import {
   PostgresStoreError,
   postgresMigrationSql,
 } from 'bet-wallet/postgres'
-import { dailyTotals, formatReconciliation, reconcile } from 'bet-wallet/reconcile'
+import { formatReconciliation, reconcile } from 'bet-wallet/reconcile'
 import { checkWalletStore, type StoreHarness, walletStoreCases } from 'bet-wallet/testing'
 import type { Pool as CallbackPool } from 'mysql2'
 import type { Pool as PromisePool } from 'mysql2/promise'

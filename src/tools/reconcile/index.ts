@@ -1,7 +1,6 @@
-/** `bet-wallet/reconcile`: the platform's report against the wallet's transactions; daily totals. */
+/** `bet-wallet/reconcile`: the platform's report against the wallet's transactions. */
 
 export type { KindTotal } from './collection.js'
-export { dailyTotals } from './daily-totals.js'
 export type { DateMapping } from './dates.js'
 export {
   type Difference,

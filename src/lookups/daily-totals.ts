@@ -1,16 +1,13 @@
 /** Totals of a day, for platforms that ask the operator for them. */
-import { isoMinorUnits } from '../../currencies.js'
-import type { Route } from '../../http/options.js'
-import type { WalletLookups } from '../../lookups/records.js'
-import { format, JsonNumber } from '../../money.js'
-import { SideTotals, totalsOf } from './totals.js'
-import { recordOf } from './wallet-records.js'
+import { isoMinorUnits } from '../currencies.js'
+import type { Route } from '../http/options.js'
+import { createSum, format, isNegative, JsonNumber, negate } from '../money.js'
+import type { Operation } from '../store.js'
+import type { WalletLookups } from './records.js'
 
 const dayMs = 86_400_000
 /** A commit that began within the day may still be running: its time is the one at which it began. */
 const settleMs = 60_000
-
-const ofDay = { isInRange: () => true, dayOf: (time: string) => time.slice(0, 10) }
 
 const invalid = (description: string) =>
   ({ ok: false, replayed: false, errorCode: 'INVALID_REQUEST', description }) as const
@@ -47,17 +44,34 @@ function isDay(text: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
 }
 
+const operations: readonly Operation[] = ['placebet', 'settlement', 'unsettlement', 'rollbackbet']
+
 async function totalsOfDay(lookups: Pick<WalletLookups, 'transactions'>, date: string): Promise<object> {
   const from = `${date}T00:00:00.000Z`
   const to = new Date(Date.parse(from) + dayMs).toISOString()
-  const totals = new SideTotals()
-  for await (const transaction of lookups.transactions({ from, to })) {
-    totals.add(recordOf(transaction, ofDay))
+  const totals = operations.map(() => new Map<string | null, ReturnType<typeof createTotal>>())
+  for await (const { operation, delta, refusal, ...each } of lookups.transactions({ from, to })) {
+    const currency = each.currency ?? each.betCurrency
+    const ofOperation = totals[operations.indexOf(operation)]
+    const total = ofOperation?.get(currency) ?? createTotal()
+    ofOperation?.set(currency, total)
+    if (refusal !== null) total.refused += 1
+    else {
+      total.count += 1
+      total.sum.add(delta)
+    }
   }
-  const rows = totalsOf(new SideTotals(), totals).map(({ operation, currency, wallet }) => {
-    const { count, amount, refused } = wallet
-    const text = currency === null ? amount : format(amount, isoMinorUnits(currency))
-    return { operation, currency, count, amount: new JsonNumber(text), refused }
-  })
+  const rows = operations.flatMap((operation, index) =>
+    [...(totals[index] ?? [])]
+      .sort(([one], [other]) => ((one ?? '') < (other ?? '') ? -1 : 1))
+      .map(([currency, { count, sum, refused }]) => {
+        const moved = sum.total()
+        const amount = isNegative(moved) ? negate(moved) : moved
+        const text = currency === null ? amount : format(amount, isoMinorUnits(currency))
+        return { operation, currency, count, amount: new JsonNumber(text), refused }
+      }),
+  )
   return { date, totals: rows }
 }
+
+const createTotal = () => ({ count: 0, refused: 0, sum: createSum() })

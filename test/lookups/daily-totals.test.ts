@@ -1,10 +1,10 @@
 /** The totals of a day, as a platform asks for them over HTTP. */
 import { describe, expect, test } from 'vitest'
-import { createHttpHandler } from '../../../src/http/index.js'
-import type { RecordedTransaction } from '../../../src/lookups/records.js'
-import { createMemoryStore } from '../../../src/stores/memory.js'
-import { dailyTotals } from '../../../src/tools/reconcile/index.js'
-import { lookupsOf, record } from './world.js'
+import { createHttpHandler } from '../../src/http/index.js'
+import { dailyTotals } from '../../src/lookups/index.js'
+import type { RecordedTransaction } from '../../src/lookups/records.js'
+import { createMemoryStore } from '../../src/stores/memory.js'
+import { lookupsOf, record } from '../tools/reconcile/world.js'
 
 const records: RecordedTransaction[] = [
   record('placebet', 't-1', 'b-1', '10.5'),
