@@ -131,40 +131,6 @@ function sum(a: Decimal, sign: 1 | -1, b: Decimal): Decimal {
   return textOf(sign === 1 ? new Big(a).plus(b) : new Big(a).minus(b))
 }
 
-/** A sum of many amounts: exact as {@link add}, and much faster for millions of them. */
-export interface Sum {
-  add(value: Decimal): void
-  total(): Decimal
-}
-
-export function createSum(): Sum {
-  // The sum is `carried` plus `units` of 10^-`decimals`.
-  let carried: Decimal = '0'
-  let units = 0
-  let decimals = 0
-  const carry = () => {
-    carried = add(carried, textOfUnits(units, decimals))
-    units = 0
-  }
-  return {
-    add(value) {
-      const written = writtenDecimalsOf(value)
-      if (written > decimals) {
-        carry()
-        decimals = written
-      }
-      const next = units + unitsOf(value, decimals)
-      if (Number.isSafeInteger(next)) {
-        units = next
-        return
-      }
-      carry()
-      carried = add(carried, value)
-    },
-    total: () => add(carried, textOfUnits(units, decimals)),
-  }
-}
-
 /**
  * The decimal as a whole number of units of 10^-`decimals`, exact: cents for 2. NaN if it has more than 15
  * digits there; then big.js does the arithmetic, which is slower.

@@ -34,17 +34,7 @@ const mayImport: Record<string, readonly string[]> = {
   'tools/platform': ['option-checks', 'timeout'],
   'tools/simulator': ['tools/platform'],
   'tools/audit': ['timeout', 'tools/html', 'tools/platform', 'tools/simulator'],
-  'tools/reconcile': [
-    'money',
-    'store',
-    'currencies',
-    'requests',
-    'option-checks',
-    'http',
-    'lookups',
-    'tools/html',
-    'tools/platform',
-  ],
+  'tools/reconcile': ['option-checks', 'tools/html', 'tools/platform'],
   'tools/command': [
     'lookups',
     'stores',

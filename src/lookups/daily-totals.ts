@@ -1,7 +1,7 @@
 /** Totals of a day, for platforms that ask the operator for them. */
 import { isoMinorUnits } from '../currencies.js'
 import type { Route } from '../http/options.js'
-import { createSum, format, isNegative, JsonNumber, negate } from '../money.js'
+import { add, format, isNegative, JsonNumber, negate } from '../money.js'
 import type { Operation } from '../store.js'
 import type { WalletLookups } from './records.js'
 
@@ -58,15 +58,14 @@ async function totalsOfDay(lookups: Pick<WalletLookups, 'transactions'>, date: s
     if (refusal !== null) total.refused += 1
     else {
       total.count += 1
-      total.sum.add(delta)
+      total.sum = add(total.sum, delta)
     }
   }
   const rows = operations.flatMap((operation, index) =>
     [...(totals[index] ?? [])]
       .sort(([one], [other]) => ((one ?? '') < (other ?? '') ? -1 : 1))
       .map(([currency, { count, sum, refused }]) => {
-        const moved = sum.total()
-        const amount = isNegative(moved) ? negate(moved) : moved
+        const amount = isNegative(sum) ? negate(sum) : sum
         const text = currency === null ? amount : format(amount, isoMinorUnits(currency))
         return { operation, currency, count, amount: new JsonNumber(text), refused }
       }),
@@ -74,4 +73,4 @@ async function totalsOfDay(lookups: Pick<WalletLookups, 'transactions'>, date: s
   return { date, totals: rows }
 }
 
-const createTotal = () => ({ count: 0, refused: 0, sum: createSum() })
+const createTotal = () => ({ count: 0, refused: 0, sum: '0' })

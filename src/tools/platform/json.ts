@@ -55,10 +55,11 @@ const whiteSpace = /[ \t\n\r]*/y
  * Reads any JSON text. Objects become maps, so that `__proto__` is a key like any other; of equal keys the
  * last one counts. Numbers become {@link JsonNumber}.
  *
+ * @param onRepeatedKey is called with a key that an object has again; the keys of the outermost object have depth 1
  * @throws {SyntaxError} for malformed JSON, and for nesting of more than 100 levels
  */
-export function readJson(text: string): ReadJson {
-  return new Reader(text).readDocument()
+export function readJson(text: string, onRepeatedKey?: (key: string, depth: number) => void): ReadJson {
+  return new Reader(text, onRepeatedKey).readDocument()
 }
 
 class Reader {
@@ -66,7 +67,10 @@ class Reader {
   /** Without escapes and control characters, a string is the text between its quotes. */
   private readonly isPlain: boolean
 
-  constructor(private readonly text: string) {
+  constructor(
+    private readonly text: string,
+    private readonly onRepeatedKey?: (key: string, depth: number) => void,
+  ) {
     this.isPlain = !/[\\\p{Cc}]/u.test(text)
   }
 
@@ -104,6 +108,7 @@ class Reader {
       if (this.text[this.at] !== '"') this.fail()
       const key = this.readString()
       if (!this.skip(':')) this.fail()
+      if (fields.has(key)) this.onRepeatedKey?.(key, depth)
       fields.set(key, this.readValue(depth))
     } while (this.skip(','))
     return this.skip('}') ? fields : this.fail()

@@ -1,7 +1,8 @@
 /** What a bet is in the wallet, and what a call would make of it: to plan calls, never to judge one. */
+
 import type { BetHistory, RecordedTransaction } from '../../lookups/records.js'
-import { add, type Decimal, isZero, negate } from '../../money.js'
 import type { Operation, SettlementType } from '../../store.js'
+import { add, type DecimalText, isZero, negate } from './amounts.js'
 
 /** Of unsettlements: the settlement type that each of them reverses. */
 const reversed: Record<string, SettlementType> = { UNSCORED: 'BET_PAID', UNVOIDED: 'VOIDED' }
@@ -21,7 +22,7 @@ export const reversalOf = (credit: SettlementType) =>
 export interface BetCall {
   operation: Operation
   type: string | null
-  amount: Decimal | null
+  amount: DecimalText | null
   /** A clawback that the platform knows as refused: it is sent to a wallet that refuses all of them. */
   isRefused?: boolean
 }
@@ -29,9 +30,9 @@ export interface BetCall {
 /** A bet that calls change, one after the other. Funds are not known here. */
 export class BetState {
   status: 'none' | 'placed' | 'rolled-back' = 'none'
-  stake: Decimal = '0'
+  stake: DecimalText = '0'
   /** Per type that was ever credited: what is live; `null`: nothing. */
-  readonly live = new Map<SettlementType, Decimal | null>()
+  readonly live = new Map<SettlementType, DecimalText | null>()
   /** Whether an uncollected clawback is owed to the platform: the bet can then not be rolled back. */
   isOwed = false
 
@@ -46,7 +47,7 @@ export class BetState {
   }
 
   /** @returns what the call changes the balance by; `null`: the wallet would refuse it, and nothing changes */
-  send({ operation, type, amount, isRefused = false }: BetCall): Decimal | null {
+  send({ operation, type, amount, isRefused = false }: BetCall): DecimalText | null {
     if (operation === 'placebet') return this.#place(amount ?? '0')
     if (operation === 'rollbackbet') return this.#rollBack()
     const credit = creditOf(operation, type)
@@ -62,14 +63,14 @@ export class BetState {
     return isRefused || isZero(live) ? '0' : negate(live)
   }
 
-  #place(amount: Decimal): Decimal | null {
+  #place(amount: DecimalText): DecimalText | null {
     if (this.status !== 'none') return null
     this.status = 'placed'
     this.stake = amount
     return isZero(amount) ? '0' : negate(amount)
   }
 
-  #rollBack(): Decimal | null {
+  #rollBack(): DecimalText | null {
     const isSettled = [...this.live.values()].some(live => live !== null)
     if (this.status === 'placed' && (isSettled || this.isOwed)) return null
     const returned = this.status === 'placed' ? this.stake : '0'

@@ -1,5 +1,5 @@
 /** Collects differences: counts all of them, keeps the first of each kind, and sums them per bet and player. */
-import { add, compare, type Decimal, isZero, subtract } from '../../money.js'
+import { addTo, compare, type DecimalText, isZero, magnitudeOf, Sum, subtract } from './amounts.js'
 import {
   type Difference,
   type DifferenceKind,
@@ -9,7 +9,7 @@ import {
 } from './difference.js'
 import { countedOf } from './entry.js'
 import { explanationOf } from './explanations.js'
-import { createGroups, type GroupSum, magnitudeOf } from './groups.js'
+import { createGroups, type GroupSum } from './groups.js'
 import { differingFields } from './pairs.js'
 import { sendingOrder } from './sending-order.js'
 
@@ -21,7 +21,7 @@ export interface KindTotal {
   /** How many of them need an action. */
   open: number
   /** Per currency, the sum of their effects. */
-  effects: readonly { currency: string | null; amount: Decimal }[]
+  effects: readonly { currency: string | null; amount: DecimalText }[]
 }
 
 export interface Collected {
@@ -39,7 +39,7 @@ export interface Collection {
   add(planned: Planned): void
   result(): Collected
   /** Per currency, the sum of the effects of all differences. */
-  effects(): ReadonlyMap<string | null, Decimal>
+  effects(): ReadonlyMap<string | null, Sum>
   close(): void
 }
 
@@ -54,7 +54,7 @@ export function createCollection(max: number, each: (difference: Difference) => 
   const kept = new Map<DifferenceKind, Difference[]>()
   const counts = new Map<
     DifferenceKind,
-    { count: number; open: number; gross: Decimal; sums: Map<string | null, Decimal> }
+    { count: number; open: number; gross: Sum; sums: Map<string | null, Sum> }
   >()
   const bets = createGroups()
   const players = createGroups()
@@ -63,12 +63,12 @@ export function createCollection(max: number, each: (difference: Difference) => 
       const difference = differenceOf(planned)
       const { kind, effects } = difference
       each(difference)
-      const total = counts.get(kind) ?? { count: 0, open: 0, gross: '0', sums: new Map() }
+      const total = counts.get(kind) ?? { count: 0, open: 0, gross: new Sum(), sums: new Map() }
       total.count += 1
       if (difference.repair.by !== 'none') total.open += 1
       for (const { currency, amount } of effects) {
-        total.gross = add(total.gross, magnitudeOf(amount))
-        total.sums.set(currency, add(total.sums.get(currency) ?? '0', amount))
+        total.gross.add(magnitudeOf(amount))
+        addTo(total.sums, currency, amount)
       }
       counts.set(kind, total)
       group(bets, difference, 'betId')
@@ -81,10 +81,10 @@ export function createCollection(max: number, each: (difference: Difference) => 
       const kinds = differenceKinds.flatMap((kind): KindTotal[] => {
         const total = counts.get(kind)
         if (total === undefined) return []
-        const effects = [...total.sums].map(([currency, amount]) => ({ currency, amount }))
+        const effects = [...total.sums].map(([currency, sum]) => ({ currency, amount: sum.total() }))
         return [{ kind, title: kindTitles[kind], count: total.count, open: total.open, effects }]
       })
-      const gross = ({ kind }: KindTotal) => counts.get(kind)?.gross ?? '0'
+      const gross = ({ kind }: KindTotal) => counts.get(kind)?.gross.total() ?? '0'
       kinds.sort((one, other) => compare(gross(other), gross(one)))
       const differences = kinds.flatMap(({ kind }) => firstOf(kind, kept.get(kind) ?? [], max))
       const count = kinds.reduce((sum, kind) => sum + kind.count, 0)
@@ -96,9 +96,9 @@ export function createCollection(max: number, each: (difference: Difference) => 
       }
     },
     effects() {
-      const sums = new Map<string | null, Decimal>()
+      const sums = new Map<string | null, Sum>()
       for (const { sums: ofKind } of counts.values()) {
-        for (const [currency, amount] of ofKind) sums.set(currency, add(sums.get(currency) ?? '0', amount))
+        for (const [currency, sum] of ofKind) addTo(sums, currency, sum.total())
       }
       return sums
     },
@@ -171,7 +171,7 @@ function largest(differences: readonly Difference[], max: number): Difference[] 
   return ranked.slice(0, max).map(({ difference }) => difference)
 }
 
-const sizeOf = ({ effects }: Difference): Decimal =>
+const sizeOf = ({ effects }: Difference): DecimalText =>
   effects.reduce(
     (most, { amount }) => (compare(magnitudeOf(amount), most) > 0 ? magnitudeOf(amount) : most),
     '0',

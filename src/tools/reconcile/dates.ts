@@ -1,5 +1,4 @@
 /** The dates of the platform's report: read as UTC, and the days of the report's time zone. */
-import { parseDate } from '../../requests.js'
 import { shown } from './errors.js'
 
 /** How dates are written, as a mapping says it. */
@@ -20,8 +19,11 @@ export interface Dates {
   read(text: string): { date: string } | { problem: string }
   /** @param date as `read` returns it */
   dayOf(date: string): string
-  /** The first instant at or after a local time, which is written as if it were UTC. */
-  firstAt(local: string): string
+  /**
+   * A boundary of the range, in UTC or as a local time; a date stands for its beginning. Where clocks are put forward
+   * over it, it is the first instant after that. `null`: it is none.
+   */
+  boundary(text: unknown): string | null
 }
 
 /**
@@ -43,7 +45,7 @@ export function datesOf(given: DateMapping | undefined, invalid: (problem: strin
         : { date: isoOf(instant) }
     },
     dayOf: date => isoOf(zone.localOf(Date.parse(date))).slice(0, 10),
-    firstAt: local => isoOf(zone.firstAt(Date.parse(local))),
+    boundary: text => boundaryOf(text, local => isoOf(zone.firstAt(Date.parse(local)))),
   }
 }
 
@@ -51,15 +53,45 @@ const isoOf = (ms: number) => new Date(ms).toISOString()
 
 type Parsed = { date: string; isLocal: boolean } | { problem: string }
 
-const offset = /(?:[Zz]|[+-]\d\d(?::?\d\d)?)$/
+/** With a day that every month has: nearly all dates are written like this, and need no calendar. */
+const utcDate =
+  /^[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{3}Z$/
+const isoDate =
+  /^([0-9]{4}-[0-9]{2}-[0-9]{2})[Tt ]([0-9]{2}:[0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,9}))?)?(?:([Zz])|([+-])([0-9]{2})(?::?([0-9]{2}))?)?$/
+
+/** @returns `null`: no calendar has it */
+function calendarDate(day: string, minute: string, second: string, fraction: string): string | null {
+  const text = `${day}T${minute}:${second}.${fraction.slice(0, 3).padEnd(3, '0')}Z`
+  const time = Date.parse(text)
+  // JavaScript reads 31 February as 3 March.
+  return Number.isNaN(time) || isoOf(time) !== text ? null : text
+}
 
 function parseIso(text: string): Parsed {
-  const date = parseDate(text)
-  if (date !== null) return { date, isLocal: !offset.test(text) }
-  const example = '{ "dates": { "timeZone": "Europe/Berlin", "format": "dd.MM.yyyy HH:mm:ss" } }'
-  return {
-    problem: `${shown(text)} is no ISO 8601 date and time. Say in the mapping how it is written: ${example}`,
+  if (utcDate.test(text)) return { date: text, isLocal: false }
+  const [, day = '', minute = '', second = '00', fraction = '', utc, sign, hours, minutes = '0'] =
+    isoDate.exec(text) ?? []
+  // A leap second becomes the second after it.
+  const isLeap = second === '60'
+  const date = calendarDate(day, minute, isLeap ? '59' : second, fraction)
+  const aheadMinutes = Number(hours ?? 0) * 60 + Number(minutes)
+  if (date === null || Number(hours ?? 0) > 23 || Number(minutes) > 59) {
+    const example = '{ "dates": { "timeZone": "Europe/Berlin", "format": "dd.MM.yyyy HH:mm:ss" } }'
+    return {
+      problem: `${shown(text)} is no ISO 8601 date and time. Say in the mapping how it is written: ${example}`,
+    }
   }
+  const movedMs = (sign === '-' ? aheadMinutes : -aheadMinutes) * 60_000 + (isLeap ? 1000 : 0)
+  return { date: isoOf(Date.parse(date) + movedMs), isLocal: utc === undefined && sign === undefined }
+}
+
+function boundaryOf(value: unknown, firstAt: (local: string) => string): string | null {
+  if (typeof value !== 'string') return null
+  const text = /^[0-9-]{10}$/.test(value) ? `${value}T00:00` : value
+  const parsed = parseIso(text)
+  if ('problem' in parsed) return null
+  if (parsed.isLocal) return firstAt(parsed.date)
+  return /(?:Z|\+00:00)$/.test(text) ? parsed.date : null
 }
 
 const inUtc: Dates = {
@@ -73,7 +105,7 @@ const inUtc: Dates = {
     }
   },
   dayOf: date => date.slice(0, 10),
-  firstAt: local => local,
+  boundary: text => boundaryOf(text, local => local),
 }
 
 const parts = ['yyyy', 'MM', 'dd', 'HH', 'mm', 'ss', 'SSS'] as const
@@ -96,8 +128,7 @@ function formatParser(format: string, invalid: (problem: string) => never): (tex
   const expression = new RegExp(`^${pattern.join('')}$`)
   return text => {
     const { yyyy, MM, dd, HH, mm, ss = '00', SSS = '000' } = expression.exec(text)?.groups ?? {}
-    // The calendar is that of all dates: a day must exist.
-    const date = yyyy === undefined ? null : parseDate(`${yyyy}-${MM}-${dd}T${HH}:${mm}:${ss}.${SSS}Z`)
+    const date = calendarDate(`${yyyy}-${MM}-${dd}`, `${HH}:${mm}`, ss, SSS)
     if (date !== null) return { date, isLocal: true }
     return { problem: `${shown(text)} is not written like ${shown(format)}, as the mapping says` }
   }

@@ -1,5 +1,5 @@
 /** What a reconciliation can find: the kinds of differences, and one difference with its explanation. */
-import type { Decimal } from '../../money.js'
+import type { DecimalText } from './amounts.js'
 import type { ReportRow, WalletRecord } from './entry.js'
 
 /** Per kind, its title. Kinds are listed by their money; with equal money in this order, the most urgent first. */
@@ -59,7 +59,7 @@ export interface Difference {
    * What the player has in the wallet more (positive) or less (negative) than the report says, within the range.
    * `currency` is `null` where it is unknown.
    */
-  effects: readonly { currency: string | null; amount: Decimal }[]
+  effects: readonly { currency: string | null; amount: DecimalText }[]
   explanation: string
   repair: Repair
 }

@@ -2,8 +2,9 @@
  * A transaction as it is compared: the same record for a row of the platform's report and for a transaction
  * of the wallet, and its form as a line of text.
  */
-import { type Decimal, isZero, negate } from '../../money.js'
+
 import type { Operation } from '../../store.js'
+import { type DecimalText, isZero, negate } from './amounts.js'
 
 export interface Entry {
   operation: Operation
@@ -16,7 +17,7 @@ export interface Entry {
   /** Whether this side counts it: `false` for a refusal. */
   accepted: boolean
   /** What moved, at least 0. `null`: a refusal, or the platform's report does not say. */
-  amount: Decimal | null
+  amount: DecimalText | null
   /** `null`: unknown. */
   currency: string | null
   /** The day on which this side counts it, `2026-11-22`; empty if the platform's report has no dates. */
@@ -152,7 +153,7 @@ const debits: readonly Operation[] = ['placebet', 'unsettlement']
 export const isDebit = (operation: Operation) => debits.includes(operation)
 
 /** What this side counts for the player's balance within the range: `"-30"` for a stake of 30. */
-export function countedOf(entry: Entry | null): Decimal {
+export function countedOf(entry: Entry | null): DecimalText {
   if (entry === null || !entry.inRange || !entry.accepted || entry.amount === null || isZero(entry.amount))
     return '0'
   return isDebit(entry.operation) ? negate(entry.amount) : entry.amount

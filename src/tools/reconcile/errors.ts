@@ -1,4 +1,5 @@
 /** Errors that prevent a reconciliation. Differences are in the report. */
+import { JsonNumber } from '../platform/json.js'
 
 /**
  * - `INVALID_OPTIONS`: an option is invalid; the message names it.
@@ -40,6 +41,13 @@ export function ofReport(file: string | null, error: unknown): unknown {
 
 /** A value in a message: quoted, and cut. */
 export function shown(value: unknown): string {
-  const text = typeof value === 'string' ? JSON.stringify(value) : String(value)
+  const text =
+    typeof value === 'string'
+      ? JSON.stringify(value)
+      : value instanceof JsonNumber
+        ? value.text
+        : typeof value === 'object' && value !== null
+          ? 'a list or an object'
+          : String(value)
   return text.length > 60 ? `${text.slice(0, 57)}…` : text
 }

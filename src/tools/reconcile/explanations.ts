@@ -1,5 +1,5 @@
 /** Per kind of difference, one sentence that says what happened, with the amounts. */
-import { moneyText } from './amount-text.js'
+import { moneyText } from './amounts.js'
 import type { Judgement } from './difference.js'
 import { placeOf, type ReportRow, type WalletRecord } from './entry.js'
 

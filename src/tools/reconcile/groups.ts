@@ -1,5 +1,5 @@
 /** Sums of differences per bet or per player, of any number of them, in bounded memory. */
-import { add, compare, type Decimal, isNegative, negate, subtract } from '../../money.js'
+import { compare, type DecimalText, magnitudeOf, Sum, subtract } from './amounts.js'
 import { createSpool, linesOf, partitionOf, partitions } from './spool.js'
 
 /** The differences of one bet or player in one currency. */
@@ -11,14 +11,14 @@ export interface GroupSum {
   /** How many differences name it. */
   count: number
   /** The change of the player's balance that the platform counts in these differences. */
-  report: Decimal
-  wallet: Decimal
+  report: DecimalText
+  wallet: DecimalText
   /** What the player has in the wallet more (positive) or less than the report says. */
-  difference: Decimal
+  difference: DecimalText
 }
 
 export interface Groups {
-  add(id: string | null, currency: string | null, report: Decimal, wallet: Decimal): void
+  add(id: string | null, currency: string | null, report: DecimalText, wallet: DecimalText): void
   /**
    * The groups with the largest differences.
    *
@@ -49,24 +49,22 @@ export function createGroups(): Groups {
 }
 
 function groupsOf(lines: Iterable<string>): GroupSum[] {
-  const groups = new Map<string, GroupSum>()
+  const groups = new Map<string, { id: string; currency: string; count: number; report: Sum; wallet: Sum }>()
   for (const line of lines) {
     const [id = '', currency = '', report = '0', wallet = '0'] = line.split('\t')
     const key = `${id}\t${currency}`
-    const known = groups.get(key)
-    const group = {
-      id: id || null,
-      currency: currency || null,
-      count: (known?.count ?? 0) + 1,
-      report: add(known?.report ?? '0', report),
-      wallet: add(known?.wallet ?? '0', wallet),
-    }
-    groups.set(key, { ...group, difference: subtract(group.wallet, group.report) })
+    const group = groups.get(key) ?? { id, currency, count: 0, report: new Sum(), wallet: new Sum() }
+    groups.set(key, group)
+    group.count += 1
+    group.report.add(report)
+    group.wallet.add(wallet)
   }
-  return [...groups.values()]
+  return [...groups.values()].map(({ id, currency, count, ...sums }) => {
+    const [report, wallet] = [sums.report.total(), sums.wallet.total()]
+    const difference = subtract(wallet, report)
+    return { id: id || null, currency: currency || null, count, report, wallet, difference }
+  })
 }
-
-export const magnitudeOf = (amount: Decimal) => (isNegative(amount) ? negate(amount) : amount)
 
 function bySize(one: GroupSum, other: GroupSum): number {
   const size = compare(magnitudeOf(other.difference), magnitudeOf(one.difference))

@@ -1,10 +1,10 @@
 /** One JSON object per line, with every digit of its numbers. */
-import { readJson } from '../../http/json.js'
+import { type ReadJson, readJson } from '../platform/json.js'
 import { invalidRow } from './errors.js'
 
 export interface JsonRecord {
   line: number
-  fields: Readonly<Record<string, unknown>>
+  fields: ReadonlyMap<string, ReadJson>
 }
 
 /** A longer line is no row of a report. */
@@ -42,47 +42,17 @@ export async function* jsonRecords(chunks: AsyncIterable<string>): AsyncGenerato
   yield read([rest])
 }
 
-function objectOf(text: string, line: number): Record<string, unknown> {
-  let value: unknown
+function objectOf(text: string, line: number): JsonRecord['fields'] {
+  let twice: string | null = null
   try {
-    value = readJson(text)
+    const value = readJson(text, (key, depth) => {
+      if (depth === 1) twice ??= key
+    })
+    if (twice !== null) return invalidRow(line, twice, 'the line has this key twice')
+    if (value instanceof Map) return value
   } catch (error) {
-    invalidRow(line, null, `no JSON object: ${(error as Error).message}`)
+    if (error instanceof SyntaxError) invalidRow(line, null, `no JSON object: ${error.message}`)
+    throw error
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    invalidRow(line, null, 'no JSON object')
-  }
-  const twice = keyTwice(text)
-  if (twice !== null) invalidRow(line, twice, 'the line has this key twice')
-  return value as Record<string, unknown>
-}
-
-/**
- * A reader of JSON keeps the last of two equal keys, and says nothing.
- *
- * @param text a well-formed object
- */
-function keyTwice(text: string): string | null {
-  const keys = new Set<string>()
-  let depth = 0
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text[at]
-    if (character === '{' || character === '[') depth += 1
-    else if (character === '}' || character === ']') depth -= 1
-    else if (character === '"') {
-      const start = at
-      for (at += 1; text[at] !== '"'; at += 1) if (text[at] === '\\') at += 1
-      if (depth !== 1 || !isBeforeColon(text, at + 1)) continue
-      const key: string = JSON.parse(text.slice(start, at + 1))
-      if (keys.has(key)) return key
-      keys.add(key)
-    }
-  }
-  return null
-}
-
-function isBeforeColon(text: string, from: number): boolean {
-  let at = from
-  while (' \t\r'.includes(text[at] as string)) at += 1
-  return text[at] === ':'
+  return invalidRow(line, null, 'no JSON object')
 }

@@ -1,6 +1,6 @@
 /** Names each finding: with the other findings of its bet, and with lookups of what the range does not show. */
 import type { BetHistory, RecordedTransaction, WalletLookups } from '../../lookups/records.js'
-import { isZero } from '../../money.js'
+import { isZero } from './amounts.js'
 import { viewOf } from './bet-state.js'
 import type { DifferenceKind, Finding, Judgement, Planned } from './difference.js'
 import { keyOf, type ReportRow, type WalletRecord } from './entry.js'

@@ -1,10 +1,9 @@
 /** A reconciliation as one HTML page: for finance, for the platform and for the archive. */
 
-import { type Decimal, isZero } from '../../money.js'
 import { code, documentOf, factList, section, verdictBlock } from '../html/document.js'
 import { countText, durationText, momentText, numberText } from '../html/figures.js'
 import { html, type Markup } from '../html/markup.js'
-import { amountText, signed } from './amount-text.js'
+import { amountText, type DecimalText, isZero, signed } from './amounts.js'
 import type { Difference } from './difference.js'
 import { placeOf } from './entry.js'
 import type { GroupSum } from './groups.js'
@@ -60,7 +59,7 @@ ${netTable(reconciliation)}</div>
 </header>`
 }
 
-const differenceCell = (amount: Decimal, currency: string | null) =>
+const differenceCell = (amount: DecimalText, currency: string | null) =>
   html`<td class="${isZero(amount) ? 'zero' : 'fail'}" data-name="Difference">${signed(amount, currency)}</td>`
 
 /** A table whose rows become blocks of names and values where the page is narrow. */

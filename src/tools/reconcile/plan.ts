@@ -2,10 +2,10 @@
  * One plan per bet: which calls bring the wallet to what the platform counts, in which order, given what the bet is
  * now. A later reconciliation knows these calls by their ids, and does not find them as differences of their own.
  */
+
 import type { RecordedTransaction } from '../../lookups/records.js'
-import { add, compare, type Decimal, isNegative, isZero, negate, subtract } from '../../money.js'
 import type { Operation, SettlementType } from '../../store.js'
-import { moneyText } from './amount-text.js'
+import { add, compare, type DecimalText, isNegative, isZero, moneyText, negate, subtract } from './amounts.js'
 import { type BetCall, type BetView, creditOf, isRepair, repairId, reversalOf } from './bet-state.js'
 import type { DifferenceKind, Judgement, Planned, Repair, RepairCall } from './difference.js'
 import { type Entry, isDebit, type ReportRow, type WalletRecord } from './entry.js'
@@ -40,7 +40,7 @@ export function planBet(judgements: readonly Judgement[], view: BetView, context
   return new BetPlan(judgements, view, context).planned()
 }
 
-type Credits = Map<SettlementType, Decimal>
+type Credits = Map<SettlementType, DecimalText>
 
 class BetPlan {
   readonly #judgements: readonly Judgement[]
@@ -144,7 +144,7 @@ class BetPlan {
       : operator(texts.creditUnknown)
   }
 
-  #add(credit: SettlementType, amount: Decimal): void {
+  #add(credit: SettlementType, amount: DecimalText): void {
     this.#surplus.set(credit, add(this.#surplus.get(credit) ?? '0', amount))
   }
 
@@ -202,7 +202,7 @@ class BetPlan {
     const more = surplus.filter(([, amount]) => !isNegative(amount))
     const less = surplus.filter(([, amount]) => isNegative(amount))
     const live = (credit: SettlementType) => state?.live.get(credit) ?? null
-    const isLive = ([credit, amount]: [SettlementType, Decimal]) =>
+    const isLive = ([credit, amount]: [SettlementType, DecimalText]) =>
       reversalOf(credit) !== null && compare(live(credit) ?? '0', amount) >= 0
     if (state?.status !== 'placed' || !more.every(isLive)) return byHand(differing, repairs)
     const steps: string[] = []
@@ -259,7 +259,7 @@ class BetPlan {
     differing: readonly Judgement[],
     operation: Operation,
     type: string | null,
-    amount: Decimal | null,
+    amount: DecimalText | null,
   ): string {
     const { record } = differing[0] as Judgement
     const { state } = this.#view
@@ -286,7 +286,7 @@ class BetPlan {
   }
 }
 
-const signedAmount = (entry: Entry): Decimal => {
+const signedAmount = (entry: Entry): DecimalText => {
   const amount = entry.amount ?? '0'
   return isDebit(entry.operation) && !isZero(amount) ? negate(amount) : amount
 }

@@ -1,9 +1,8 @@
 /** `reconcile`: compares the platform's report with the wallet's transactions. */
 
 import type { WalletLookups } from '../../lookups/records.js'
-import { microsecondsOf, millisecondsOf } from '../../lookups/times.js'
-import { add, type Decimal, isZero, subtract } from '../../money.js'
 import { type OptionChecks, optionChecks } from '../../option-checks.js'
+import { add, addTo, isZero, type Sum, subtract } from './amounts.js'
 import { type Collected, type Collection, createCollection } from './collection.js'
 import type { Difference, Finding } from './difference.js'
 import {
@@ -196,8 +195,10 @@ function settingsOf(options: ReconcileOptions): Settings {
   }
   if (new Set(reports).size < reports.length) check.invalid('report has the same report twice')
   const mapping = mappingOf(options.mapping)
-  const timeOf = rangeReader(mapping)
-  const [from, to] = [timeOf('from', options.from), timeOf('to', options.to)]
+  const timeOf = (name: 'from' | 'to') =>
+    mapping.dates.boundary(options[name]) ??
+    check.invalid(`${name} must be a date or time in UTC: "2026-11-22" or "2026-11-22T10:00:00Z"`)
+  const [from, to] = [timeOf('from'), timeOf('to')]
   if (from >= to) check.invalid('to must be later than from')
   return {
     ...{ from, to, mapping },
@@ -215,15 +216,6 @@ const reportsOf = ({ report }: ReconcileOptions): readonly ReportSource[] =>
 
 const isReport = (report: ReportSource | undefined) =>
   typeof report === 'string' || typeof report?.[Symbol.asyncIterator] === 'function'
-
-const rangeReader = (mapping: Mapping) => (name: string, value: string) => {
-  const time = microsecondsOf(value)
-  if (time === null) {
-    return check.invalid(`${name} must be a date or time in UTC: "2026-11-22" or "2026-11-22T10:00:00Z"`)
-  }
-  const isUtc = /(?:Z|\+00:00)$/.test(value)
-  return isUtc ? millisecondsOf(time) : mapping.dates.firstAt(millisecondsOf(time))
-}
 
 /** What the report does not say is not compared, and the result says so. */
 function notComparedBy({ has, hasTypes }: OpenedReport, notes: string[]): NotCompared {
@@ -296,7 +288,7 @@ class Reading {
 interface Compared {
   rows: { equal: number; refusedAlone: number }
   /** Per currency, what rows without an amount have moved. */
-  withoutAmount: ReadonlyMap<string | null, Decimal>
+  withoutAmount: ReadonlyMap<string | null, Sum>
 }
 
 /** Compares partition by partition. The findings go to a spool by bet. */
@@ -305,7 +297,7 @@ function compareSides(
   withoutCurrency: (record: WalletRecord) => void,
 ): Compared {
   const rows = { equal: 0, refusedAlone: 0 }
-  const withoutAmount = new Map<string | null, Decimal>()
+  const withoutAmount = new Map<string | null, Sum>()
   for (let partition = 0; partition < partitions; partition += 1) {
     comparePartition(report.chunks(partition), wallet.chunks(partition), {
       found: finding => findings.add(partitionOf(betIdOf(finding)), lineOfFinding(finding)),
@@ -316,8 +308,7 @@ function compareSides(
         rows.refusedAlone += 1
       },
       withoutCurrency,
-      withoutAmount: row =>
-        withoutAmount.set(row.currency, add(withoutAmount.get(row.currency) ?? '0', countedOf(row))),
+      withoutAmount: row => addTo(withoutAmount, row.currency, countedOf(row)),
     })
   }
   return { rows, withoutAmount }
@@ -365,7 +356,7 @@ async function judgeFindings(spool: Spool, collection: Collection, context: Judg
 function checkSums(
   currencies: readonly CurrencyTotal[],
   collection: Collection,
-  withoutAmount: ReadonlyMap<string | null, Decimal>,
+  withoutAmount: ReadonlyMap<string | null, Sum>,
 ): void {
   const effects = collection.effects()
   const all = new Set([
@@ -375,7 +366,7 @@ function checkSums(
   ])
   for (const currency of all) {
     const difference = currencies.find(total => total.currency === currency)?.difference ?? '0'
-    const explained = add(effects.get(currency) ?? '0', withoutAmount.get(currency) ?? '0')
+    const explained = add(effects.get(currency)?.total() ?? '0', withoutAmount.get(currency)?.total() ?? '0')
     const rest = subtract(difference, explained)
     if (!isZero(rest)) {
       throw new Error(

@@ -1,5 +1,7 @@
 /** The platform's report as rows that can be compared. */
-import { decimalsOf, JsonNumber, parseDecimal, wholeDigitsOf } from '../../money.js'
+
+import { JsonNumber, numberText, type ReadJson } from '../platform/json.js'
+import { decimalOf, isNegative } from './amounts.js'
 import { type CsvRecord, csvRecords } from './csv.js'
 import { isId, type ReportRow } from './entry.js'
 import { invalidRow, ReconcileError, shown } from './errors.js'
@@ -19,7 +21,7 @@ export interface OpenedReport {
 }
 
 /** A row before its values are read: a value per field, in their order; `undefined` where there is none. */
-type Values = readonly unknown[]
+type Values = readonly (ReadJson | undefined)[]
 
 const indexOf = Object.fromEntries(fields.map((field, place) => [field, place])) as Record<Field, number>
 
@@ -120,7 +122,7 @@ async function openCsv(chunks: AsyncIterable<string>, mapping: Mapping): Promise
 async function openJson(chunks: AsyncIterable<string>, mapping: Mapping): Promise<Records> {
   const batches = jsonRecords(chunks)
   const first = await firstOf(batches)
-  const keys = Object.keys(first[0]?.fields ?? {})
+  const keys = [...(first[0]?.fields.keys() ?? [])]
   for (const [field, column] of mapping.columns) {
     if (!keys.includes(column)) missingColumn(field, column, mapping, keys)
   }
@@ -128,11 +130,9 @@ async function openJson(chunks: AsyncIterable<string>, mapping: Mapping): Promis
   const missing = columns.filter((column): column is string => column !== null && !keys.includes(column))
   const valuesOf = ({ line, fields: record }: JsonRecord) => {
     // What the first row lacks is not compared: a status that comes later must not be overlooked.
-    const late = missing.find(column => Object.hasOwn(record, column))
+    const late = missing.find(column => record.has(column))
     if (late !== undefined) invalidRow(line, late, 'the first row has no such key')
-    const values = columns.map(column =>
-      column === null || !Object.hasOwn(record, column) ? undefined : record[column],
-    )
+    const values = columns.map(column => (column === null ? undefined : record.get(column)))
     return { line, values }
   }
   async function* records() {
@@ -208,7 +208,7 @@ class ValueReader {
     return this.#mapping.columns.get(field) ?? field
   }
 
-  #value(field: Field, values: Values): unknown {
+  #value(field: Field, values: Values): ReadJson | undefined {
     return this.#constants[indexOf[field]] ?? values[indexOf[field]]
   }
 
@@ -217,9 +217,8 @@ class ValueReader {
     const value = this.#value(field, values)
     if (typeof value === 'string') return value
     if (value === undefined || value === null) return ''
-    // Ids that a report writes as whole numbers. A JsonNumber keeps every digit.
-    const digits = typeof value === 'number' || value instanceof JsonNumber ? String(value) : ''
-    if (/^-?[0-9]+$/.test(digits)) return digits
+    // Ids that a report writes as whole numbers.
+    if (value instanceof JsonNumber && /^-?[0-9]+$/.test(value.text)) return value.text
     return invalidRow(line, this.columnOf(field), `must be text, not ${shown(value)}`)
   }
 
@@ -277,38 +276,31 @@ class ValueReader {
   }
 }
 
-/** Those of the wallet's amounts (D22). Sums of millions of them stay below the 40 digits of a decimal. */
-const wholeDigitsMax = 15
-const decimalsMax = 18
+/** The digits of the wallet's amounts (D22). */
+const isAmount = /^[0-9]{1,15}(?:\.[0-9]{1,18})?$/
 
 /** Whether the operation may have no amount in a report: the interface's calls have none (spec 4.2, 4.3). */
 const mayBeEmpty = ['unsettlement', 'rollbackbet']
 
 function amountReader({ decimalPoint, signs }: Mapping, columnOf: (field: Field) => string) {
   const debits = ['placebet', 'unsettlement']
-  return (line: number, operation: ReportRow['operation'], value: unknown): string | null => {
+  return (line: number, operation: ReportRow['operation'], value: ReadJson | undefined): string | null => {
     const invalid = (problem: string) => invalidRow(line, columnOf('amount'), problem)
     if (value === undefined || value === null || value === '') {
       return mayBeEmpty.includes(operation) ? null : invalid('is empty')
     }
-    if (typeof value !== 'string' && typeof value !== 'number' && !(value instanceof JsonNumber)) {
-      return invalid(`must be a number or text, not ${shown(value)}`)
-    }
-    let text = String(value)
-    if (typeof value === 'number' && parseDecimal(value) === null)
-      invalid(`${shown(text)} has too many digits`)
-    if (decimalPoint === ',' && typeof value === 'string') {
-      text = text.includes('.') ? '' : text.replace(',', '.')
-    }
+    const written = numberText(value)
+    if (written === null) return invalid(`must be a number or text, not ${shown(value)}`)
+    let { text } = written
+    if (decimalPoint === ',' && written.quoted) text = text.includes('.') ? '' : text.replace(',', '.')
     const negative = text.startsWith('-')
-    const parsed = parseDecimal(negative ? text.slice(1) : text)
-    if (parsed === null || parsed.startsWith('-')) {
+    const parsed = decimalOf(negative ? text.slice(1) : text)
+    if (parsed === null || isNegative(parsed)) {
       const point = decimalPoint === ',' ? 'a decimal comma' : 'a decimal point'
       return invalid(`${shown(value)} is no decimal with ${point} and without separators of thousands`)
     }
-    if (wholeDigitsOf(parsed) > wholeDigitsMax || decimalsOf(parsed) > decimalsMax) {
-      const limits = `${wholeDigitsMax} digits before the point, or ${decimalsMax} after it`
-      return invalid(`${shown(value)} has more than ${limits}`)
+    if (!isAmount.test(parsed)) {
+      return invalid(`${shown(value)} has more than 15 digits before the point, or 18 after it`)
     }
     if (signs === 'unsigned' && negative) {
       return invalid(

@@ -1,7 +1,8 @@
 /** A reconciliation as text for a terminal. */
+
 import { countText, durationText, numberText } from '../html/figures.js'
 import { escapeInvisible } from '../html/markup.js'
-import { amountText, signed } from './amount-text.js'
+import { amountText, signed } from './amounts.js'
 import type { Difference } from './difference.js'
 import type { GroupSum } from './groups.js'
 import type { Reconciliation } from './reconciliation.js'

@@ -1,6 +1,7 @@
 /** Totals per day, operation and currency, of both sides. */
-import { add, createSum, type Decimal, isZero, negate, type Sum, subtract } from '../../money.js'
+
 import type { Operation } from '../../store.js'
+import { add, type DecimalText, isZero, negate, Sum, subtract } from './amounts.js'
 import { type Entry, isDebit } from './entry.js'
 
 /** What one side counts. */
@@ -8,7 +9,7 @@ export interface SideTotal {
   /** Transactions that moved money, or would have: a lost bet settled with 0 is one. */
   count: number
   /** The sum of their amounts, at least 0. */
-  amount: Decimal
+  amount: DecimalText
   /** Refusals, which moved nothing. */
   refused: number
 }
@@ -23,7 +24,7 @@ export interface Total {
   report: SideTotal
   wallet: SideTotal
   /** The wallet's amount minus that of the report. */
-  difference: Decimal
+  difference: DecimalText
 }
 
 interface Counter {
@@ -63,7 +64,7 @@ export class SideTotals {
   }
 
   #create(day: string, operation: Operation, currency: string | null): Counter {
-    const counter = { entry: { day, operation, currency }, count: 0, refused: 0, sum: createSum() }
+    const counter = { entry: { day, operation, currency }, count: 0, refused: 0, sum: new Sum() }
     let ofDay = this.#byDay.get(day)
     if (ofDay === undefined) {
       ofDay = { placebet: new Map(), settlement: new Map(), unsettlement: new Map(), rollbackbet: new Map() }
@@ -87,7 +88,7 @@ function sideOf(counter: Counter | undefined): SideTotal {
   return { count: counter.count, amount: counter.sum.total(), refused: counter.refused }
 }
 
-const negated = (amount: Decimal) => (isZero(amount) ? amount : negate(amount))
+const negated = (amount: DecimalText) => (isZero(amount) ? amount : negate(amount))
 const isEmpty = ({ count, refused }: SideTotal) => count + refused === 0
 
 /** By day, operation and currency. */
@@ -116,10 +117,10 @@ export function totalsOf(report: SideTotals, wallet: SideTotals): Total[] {
 export interface CurrencyTotal {
   currency: string | null
   /** Positive: the players got more than they paid. */
-  report: Decimal
-  wallet: Decimal
+  report: DecimalText
+  wallet: DecimalText
   /** What the players have in the wallet more (positive) or less than the report says. */
-  difference: Decimal
+  difference: DecimalText
 }
 
 /** All operations of a currency together. */
@@ -134,7 +135,7 @@ export function currencyTotalsOf(totals: readonly Total[]): CurrencyTotal[] {
   })
 }
 
-const changeOf = (operation: Operation, amount: Decimal) =>
+const changeOf = (operation: Operation, amount: DecimalText) =>
   isDebit(operation) && !isZero(amount) ? negate(amount) : amount
 
 /** Whether it counts more than refusals. */

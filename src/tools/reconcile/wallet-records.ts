@@ -1,6 +1,7 @@
 /** The wallet's transactions as records that can be compared. */
+
 import type { RecordedTransaction } from '../../lookups/records.js'
-import { isNegative, negate, parseDecimal } from '../../money.js'
+import { decimalOf, isNegative } from './amounts.js'
 import { isId, type WalletRecord } from './entry.js'
 import { ReconcileError, shown } from './errors.js'
 
@@ -16,9 +17,11 @@ export interface WalletRange {
 /** @throws {ReconcileError} `INVALID_RECORDS`: the lookups are not those of this library's stores, say */
 export function recordOf(transaction: RecordedTransaction, { isInRange, dayOf }: WalletRange): WalletRecord {
   const { operation, transactionId, betId, playerId, type, delta, refusal, recordedAt } = transaction
-  const moved = parseDecimal(delta)
+  // A debit is negative.
+  const moved = decimalOf(String(delta).replace(/^-/, ''))
   const isRecord =
     moved !== null &&
+    !isNegative(moved) &&
     operations.includes(operation) &&
     time.test(recordedAt) &&
     isId(transactionId) &&
@@ -40,7 +43,7 @@ export function recordOf(transaction: RecordedTransaction, { isInRange, dayOf }:
     // The type of a rollback is its reason.
     type: operation === 'settlement' || operation === 'unsettlement' ? type : null,
     accepted,
-    amount: accepted ? (isNegative(moved) ? negate(moved) : moved) : null,
+    amount: accepted ? moved : null,
     currency: transaction.currency ?? transaction.betCurrency,
     day: dayOf(recordedAt),
     inRange: isInRange(recordedAt),

@@ -1,8 +1,7 @@
 /** What a reconciliation found, in words that the table and the page share. */
 
-import { isZero } from '../../money.js'
 import { countText, numberText } from '../html/figures.js'
-import { signed } from './amount-text.js'
+import { isZero, signed } from './amounts.js'
 import type { Difference } from './difference.js'
 import type { Reconciliation } from './reconciliation.js'
 

@@ -1,0 +1,88 @@
+/** Amounts as exact decimal text: their arithmetic, sums of millions of them, and how people read them. */
+import {
+  add as addValues,
+  compare as compareValues,
+  type Decimal,
+  type DecimalText,
+  fromUnits,
+  parseDecimal,
+  subtract as subtractValues,
+  textOf,
+  zero,
+} from '../platform/decimal.js'
+import { isoMinorUnits } from '../platform/minor-units.js'
+
+export type { DecimalText }
+
+/** The form of nearly every amount. */
+const plainText = /^(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,20})?$/
+
+/** The decimal in its one form: no exponent, no zeros at the end. `null`: the text is no decimal. */
+export function decimalOf(text: string): DecimalText | null {
+  if (!plainText.test(text)) {
+    const value = parseDecimal(text)
+    return value === null ? null : textOf(value)
+  }
+  if (!text.includes('.')) return text
+  let end = text.length
+  while (text[end - 1] === '0') end -= 1
+  return text.slice(0, text[end - 1] === '.' ? end - 1 : end)
+}
+
+const exactly = (text: DecimalText) => parseDecimal(text) as Decimal
+
+export const add = (a: DecimalText, b: DecimalText) => textOf(addValues(exactly(a), exactly(b)))
+export const subtract = (a: DecimalText, b: DecimalText) => textOf(subtractValues(exactly(a), exactly(b)))
+export const negate = (amount: DecimalText) => subtract('0', amount)
+export const magnitudeOf = (amount: DecimalText) => (isNegative(amount) ? amount.slice(1) : amount)
+/** Negative, 0 or positive, as `a` is less than, equal to or greater than `b`. */
+export const compare = (a: DecimalText, b: DecimalText) => compareValues(exactly(a), exactly(b))
+export const isZero = (amount: DecimalText) => !/[1-9]/.test(amount)
+export const isNegative = (amount: DecimalText) => amount.startsWith('-')
+
+/** A sum of millions of amounts: in whole numbers per number of decimals, as long as these are exact. */
+export class Sum {
+  readonly #units: number[] = []
+  #others = zero
+
+  add(amount: DecimalText): void {
+    const point = amount.indexOf('.')
+    const decimals = point === -1 ? 0 : amount.length - point - 1
+    const units = Number(point === -1 ? amount : amount.slice(0, point) + amount.slice(point + 1))
+    const sum = (this.#units[decimals] ?? 0) + units
+    if (Number.isSafeInteger(units) && Number.isSafeInteger(sum)) this.#units[decimals] = sum
+    else this.#others = addValues(this.#others, exactly(amount))
+  }
+
+  total(): DecimalText {
+    const parts = this.#units.map((units, decimals) => fromUnits(units, decimals))
+    return textOf(parts.reduce(addValues, this.#others))
+  }
+}
+
+/** Adds to the sum of this key, such as a currency. */
+export function addTo<Key>(sums: Map<Key, Sum>, key: Key, amount: DecimalText): void {
+  const sum = sums.get(key) ?? new Sum()
+  sums.set(key, sum)
+  sum.add(amount)
+}
+
+/** With the minor units of the currency: `12.50`. */
+export const amountText = (amount: DecimalText, currency: string | null) =>
+  currency === null ? amount : textOf(exactly(amount), isoMinorUnits(currency))
+
+/** `30.00 EUR`. */
+export function moneyText({
+  amount,
+  currency,
+}: {
+  amount: DecimalText | null
+  currency: string | null
+}): string {
+  if (amount === null) return 'an amount that the report does not state'
+  return `${amountText(amount, currency)} ${currency ?? '(unknown currency)'}`
+}
+
+/** `+12.50`, `-3.00`, `0.00`. */
+export const signed = (amount: DecimalText, currency: string | null) =>
+  `${isNegative(amount) || isZero(amount) ? '' : '+'}${amountText(amount, currency)}`
