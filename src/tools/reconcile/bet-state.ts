@@ -88,10 +88,42 @@ export function isRepair({ transactionId, betId }: { transactionId: string; betI
   return transactionId.startsWith(start) && /^[1-9][0-9]*$/.test(transactionId.slice(start.length))
 }
 
+/** What a bet's transactions show together. They are read once: one bet may have any number of differences. */
+export class BetFacts {
+  hasPlacebet = false
+  /** Whether one was accepted. */
+  isPlaced = false
+  /** Ids of those that were accepted. */
+  readonly rollbacks = new Set<string>()
+  /** Per type of its settlements, the latest date. */
+  readonly settledAt = new Map<string | null, string>()
+  /** Whether the bet was rolled back before it arrived (D11). */
+  readonly isTombstone: boolean
+
+  constructor({ bet, transactions }: BetHistory) {
+    for (const { operation, transactionId, type, refusal, transactionDate } of transactions) {
+      if (operation === 'placebet') this.hasPlacebet = true
+      if (refusal !== null) continue
+      if (operation === 'placebet') this.isPlaced = true
+      if (operation === 'rollbackbet') this.rollbacks.add(transactionId)
+      if (operation === 'settlement' && transactionDate > (this.settledAt.get(type) ?? ''))
+        this.settledAt.set(type, transactionDate)
+    }
+    this.isTombstone = bet?.status === 'ROLLED_BACK' && isZero(bet.stake) && !this.isPlaced
+  }
+}
+
+/** A bet as it was looked up. */
+export interface LookedUp {
+  /** `null`: no transaction names it. */
+  history: BetHistory | null
+  facts: BetFacts | null
+}
+
 /** A bet as the planning sees it. */
 export interface BetView {
   /** `null`: not known. */
-  history: BetHistory | null
+  facts: BetFacts | null
   /** `null`: the bet was not looked up, or its transactions are recorded without it. */
   state: BetState | null
   /** Accepted, in the range, and the report has them too: the platform knows the bet. */
@@ -107,7 +139,7 @@ export interface BetView {
  * @param found whether a difference is about the transaction
  */
 export function viewOf(
-  looked: { history: BetHistory | null } | null,
+  looked: LookedUp | null,
   found: (transaction: RecordedTransaction) => boolean,
   isInRange: (date: string) => boolean,
 ): BetView {
@@ -116,7 +148,7 @@ export function viewOf(
   const isKnown = looked !== null && (history === null || history.bet !== null || accepted.length === 0)
   const others = accepted.filter(each => !found(each))
   return {
-    history,
+    facts: looked?.facts ?? null,
     state: isKnown ? new BetState(history ?? { bet: null }) : null,
     agreed: others.filter(({ recordedAt }) => isInRange(recordedAt)),
     outside: others.filter(each => !isInRange(each.recordedAt) && !isRepair(each)),

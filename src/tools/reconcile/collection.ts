@@ -144,13 +144,13 @@ function group(
   field: 'betId' | 'playerId',
 ): void {
   const record = isDuplicate(kind) ? null : wallet
-  const there = { id: report?.[field] ?? wallet?.[field] ?? null, currency: report?.currency ?? null }
-  const here = { id: record?.[field] ?? there.id, currency: record?.currency ?? there.currency }
-  const isOne = there.id === here.id && (there.currency ?? here.currency) === here.currency
-  if (isOne) groups.add(here.id, here.currency, countedOf(report), countedOf(record))
+  const inReport = { id: report?.[field] ?? wallet?.[field] ?? null, currency: report?.currency ?? null }
+  const inWallet = { id: record?.[field] ?? inReport.id, currency: record?.currency ?? inReport.currency }
+  const isOne = inReport.id === inWallet.id && (inReport.currency ?? inWallet.currency) === inWallet.currency
+  if (isOne) groups.add(inWallet.id, inWallet.currency, countedOf(report), countedOf(record))
   else {
-    groups.add(there.id, there.currency, countedOf(report), '0')
-    groups.add(here.id, here.currency, '0', countedOf(record))
+    groups.add(inReport.id, inReport.currency, countedOf(report), '0')
+    groups.add(inWallet.id, inWallet.currency, '0', countedOf(record))
   }
 }
 

@@ -13,51 +13,51 @@ export function explanationOf(judged: Judgement): string {
 }
 
 function sentenceOf({ kind, row, record }: Judgement): string {
-  const there = row as ReportRow
-  const here = record as WalletRecord
+  const inReport = row as ReportRow
+  const inWallet = record as WalletRecord
   switch (kind) {
     case 'duplicate-in-wallet':
-      return `The wallet's records have this ${here.operation} twice.`
+      return `The wallet's records have this ${inWallet.operation} twice.`
     case 'other-player':
-      return `The platform names player ${there.playerId}; the wallet recorded it for player ${here.playerId}.${caseText(there.playerId, here.playerId)}`
+      return `The platform names player ${inReport.playerId}; the wallet recorded it for player ${inWallet.playerId}.${caseText(inReport.playerId, inWallet.playerId)}`
     case 'other-bet':
-      return `The platform names bet ${there.betId}; the wallet recorded it for bet ${here.betId}.${caseText(there.betId, here.betId)}`
+      return `The platform names bet ${inReport.betId}; the wallet recorded it for bet ${inWallet.betId}.${caseText(inReport.betId, inWallet.betId)}`
     case 'other-currency':
-      return `The platform counts ${moneyText(there)}; the wallet moved ${moneyText(here)}.${caseText(there.currency, here.currency)}`
+      return `The platform counts ${moneyText(inReport)}; the wallet moved ${moneyText(inWallet)}.${caseText(inReport.currency, inWallet.currency)}`
     case 'other-amount':
-      return `The platform counts ${moneyText(there)}; the wallet moved ${moneyText(here)}.`
+      return `The platform counts ${moneyText(inReport)}; the wallet moved ${moneyText(inWallet)}.`
     case 'other-type':
-      return `The platform counts it as ${there.type}; the wallet recorded ${here.type}.`
+      return `The platform counts it as ${inReport.type}; the wallet recorded ${inWallet.type}.`
     case 'other-operation':
-      return `The platform counts a ${there.operation} of ${moneyText(there)}; the wallet recorded a ${here.operation} under this transactionId.`
+      return `The platform counts a ${inReport.operation} of ${moneyText(inReport)}; the wallet recorded a ${inWallet.operation} under this transactionId.`
     case 'never-arrived':
-      return `The platform counts a ${there.operation} of ${moneyText(there)}. The wallet has no record of it: it never arrived, or was answered without a record (a fault, or a refusal that is not final).`
+      return `The platform counts a ${inReport.operation} of ${moneyText(inReport)}. The wallet has no record of it: it never arrived, or was answered without a record (a fault, or a refusal that is not final).`
     case 'lost-refusal':
       return `The platform knows this clawback as refused, so it nets the amount off later winnings. The wallet has no record of it: a restore or a failover lost it, say.`
     case 'refused-by-wallet':
-      return `The platform counts ${moneyText(there)}; the wallet refused it with ${here.errorCode} and moved nothing.`
+      return `The platform counts ${moneyText(inReport)}; the wallet refused it with ${inWallet.errorCode} and moved nothing.`
     case 'tombstone':
       return tombstoneText(row, record)
     case 'rolled-back-twice':
-      return `${row === null ? 'The report does not have it' : `The platform counts ${moneyText(there)}`}; the bet was rolled back before, so this rollback moved nothing.`
+      return `${row === null ? 'The report does not have it' : `The platform counts ${moneyText(inReport)}`}; the bet was rolled back before, so this rollback moved nothing.`
     case 'missing-in-report':
-      return `The wallet recorded a ${here.operation} of ${moneyText(here)} at ${here.recordedAt}, dated ${here.transactionDate}; the report does not have it.`
+      return `The wallet recorded a ${inWallet.operation} of ${moneyText(inWallet)} at ${inWallet.recordedAt}, dated ${inWallet.transactionDate}; the report does not have it.`
     case 'refused-by-platform':
-      return `The wallet recorded a ${here.operation} of ${moneyText(here)} at ${here.recordedAt}; the platform counts it as refused.`
+      return `The wallet recorded a ${inWallet.operation} of ${moneyText(inWallet)} at ${inWallet.recordedAt}; the platform counts it as refused.`
     case 'uncollected-clawback':
-      return `The platform counts a clawback of ${moneyText(there)}. The player's funds did not cover it: the wallet refused it with ${here.errorCode} and moved nothing.`
+      return `The platform counts a clawback of ${moneyText(inReport)}. The player's funds did not cover it: the wallet refused it with ${inWallet.errorCode} and moved nothing.`
     case 'other-transaction-id':
-      return `The platform counts ${moneyText(there)} under ${there.transactionId}; the wallet moved it under ${here.transactionId}.${caseText(there.transactionId, here.transactionId)}`
+      return `The platform counts ${moneyText(inReport)} under ${inReport.transactionId}; the wallet moved it under ${inWallet.transactionId}.${caseText(inReport.transactionId, inWallet.transactionId)}`
     case 'duplicate-in-report':
-      return `In the report, ${placeOf(there)} repeats the ${there.operation}: ${moneyText(there)} counted once more than it moved.`
+      return `In the report, ${placeOf(inReport)} repeats the ${inReport.operation}: ${moneyText(inReport)} counted once more than it moved.`
     case 'conflicting-in-report':
-      return `In the report, ${placeOf(there)} has the transactionId of another row, with other content (${moneyText(there)}): only one of the two was executed.`
+      return `In the report, ${placeOf(inReport)} has the transactionId of another row, with other content (${moneyText(inReport)}): only one of the two was executed.`
     case 'repaired':
       return row === null
-        ? `The wallet recorded a ${here.operation} of ${moneyText(here)} at ${here.recordedAt}; the report does not have it.`
-        : `The platform counts ${moneyText(there)}${there.type === null ? '' : ` as ${there.type}`}; the wallet moved ${moneyText(here)}${here.type === null ? '' : ` as ${here.type}`}.`
+        ? `The wallet recorded a ${inWallet.operation} of ${moneyText(inWallet)} at ${inWallet.recordedAt}; the report does not have it.`
+        : `The platform counts ${moneyText(inReport)}${inReport.type === null ? '' : ` as ${inReport.type}`}; the wallet moved ${moneyText(inWallet)}${inWallet.type === null ? '' : ` as ${inWallet.type}`}.`
     case 'out-of-range':
-      return outsideText(there, here)
+      return outsideText(inReport, inWallet)
   }
 }
 

@@ -1,7 +1,7 @@
 /** Names each finding: with the other findings of its bet, and with lookups of what the range does not show. */
-import type { BetHistory, RecordedTransaction, WalletLookups } from '../../lookups/records.js'
+import type { RecordedTransaction, WalletLookups } from '../../lookups/records.js'
 import { isZero } from './amounts.js'
-import { viewOf } from './bet-state.js'
+import { BetFacts, type LookedUp, viewOf } from './bet-state.js'
 import type { DifferenceKind, Finding, Judgement, Planned } from './difference.js'
 import { keyOf, type ReportRow, type WalletRecord } from './entry.js'
 import { differingFields } from './pairs.js'
@@ -11,7 +11,7 @@ import { needsBet, planBet } from './plan.js'
 export interface JudgeLookups {
   /** `null`: not looked up. */
   transaction(transactionId: string): Promise<readonly RecordedTransaction[] | null>
-  bet(betId: string): Promise<{ history: BetHistory | null } | null>
+  bet(betId: string): Promise<LookedUp | null>
 }
 
 const indexMissing = 'LOOKUP_INDEX_MISSING'
@@ -39,7 +39,8 @@ export function limitedLookups(
     async bet(id) {
       if (lookups.bet === undefined || lacksIndex || !isAllowed()) return null
       try {
-        return { history: await lookups.bet(id) }
+        const history = await lookups.bet(id)
+        return { history, facts: history && new BetFacts(history) }
       } catch (error) {
         if ((error as { code?: unknown } | null)?.code !== indexMissing) throw error
         lacksIndex = true
@@ -68,14 +69,14 @@ interface BetCase {
   hasEmptyRollback: boolean
   /** Whether the platform counts a placebet of it that the wallet did not execute. */
   hasLostStake: boolean
-  look(): Promise<{ history: BetHistory | null } | null>
+  look(): Promise<LookedUp | null>
 }
 
 /** @param findings all of one bet */
 export async function judgeBet(findings: readonly Finding[], context: JudgeContext): Promise<Planned[]> {
   const { paired, others } = pairByContent(findings)
   const betId = (findings[0]?.row ?? findings[0]?.record)?.betId ?? ''
-  let looked: Promise<{ history: BetHistory | null } | null> | undefined
+  let looked: Promise<LookedUp | null> | undefined
   const bet: BetCase = {
     others,
     hasEmptyRollback: others.some(isEmptyRollback),
@@ -139,7 +140,9 @@ class FreeRecords {
       // The last of a list is taken first.
       for (const finding of this.#findings.toReversed()) {
         const content = contentOf(finding.record as WalletRecord)
-        index.set(content, [...(index.get(content) ?? []), finding])
+        const same = index.get(content)
+        if (same === undefined) index.set(content, [finding])
+        else same.push(finding)
       }
       this.#indexes.set(stated.join(), index)
     }
@@ -231,16 +234,8 @@ async function isTombstoned(row: ReportRow, record: WalletRecord | null, bet: Be
   if (row.operation !== 'placebet') return false
   // A late placebet is refused with INVALID_BET; any other refusal has a reason of its own.
   if (record !== null && record.errorCode !== 'INVALID_BET') return false
-  return bet.hasEmptyRollback || isTombstone((await bet.look())?.history ?? null)
+  return bet.hasEmptyRollback || ((await bet.look())?.facts?.isTombstone ?? false)
 }
-
-function isTombstone(history: BetHistory | null): boolean {
-  if (history === null || history.bet === null || history.bet.status !== 'ROLLED_BACK') return false
-  return isZero(history.bet.stake) && !history.transactions.some(isPlacedBet)
-}
-
-const isPlacedBet = ({ operation, refusal }: RecordedTransaction) =>
-  operation === 'placebet' && refusal === null
 
 /**
  * A rollback that moved nothing: its bet never came (D11), or was rolled back before (D12).
@@ -248,11 +243,10 @@ const isPlacedBet = ({ operation, refusal }: RecordedTransaction) =>
  * @returns `null`: the bet had no stake, or it is not known
  */
 async function kindOfEmptyRollback(record: WalletRecord, bet: BetCase): Promise<DifferenceKind | null> {
-  const history = (await bet.look())?.history ?? null
+  const facts = (await bet.look())?.facts ?? null
   // Without the bet: a placebet that the platform counts and the wallet did not execute says that it never came.
-  if (history === null) return bet.hasLostStake ? 'tombstone' : null
-  if (!history.transactions.some(isPlacedBet)) return 'tombstone'
-  const isOther = ({ operation, refusal, transactionId }: RecordedTransaction) =>
-    operation === 'rollbackbet' && refusal === null && transactionId !== record.transactionId
-  return history.transactions.some(isOther) ? 'rolled-back-twice' : null
+  if (facts === null) return bet.hasLostStake ? 'tombstone' : null
+  if (!facts.isPlaced) return 'tombstone'
+  const others = facts.rollbacks.size - Number(facts.rollbacks.has(record.transactionId))
+  return others > 0 ? 'rolled-back-twice' : null
 }

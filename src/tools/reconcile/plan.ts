@@ -8,7 +8,7 @@ import type { Operation, SettlementType } from '../../store.js'
 import { add, compare, type DecimalText, isNegative, isZero, moneyText, negate, subtract } from './amounts.js'
 import { type BetCall, type BetView, creditOf, isRepair, repairId, reversalOf } from './bet-state.js'
 import type { DifferenceKind, Judgement, Planned, Repair, RepairCall } from './difference.js'
-import { type Entry, isDebit, type ReportRow, type WalletRecord } from './entry.js'
+import { type Entry, isDebit, keyOf, type ReportRow, type WalletRecord } from './entry.js'
 import { callOf, callOfRow, noRepair, operator, platform, repairOf, texts } from './repairs.js'
 import { sendingOrder } from './sending-order.js'
 
@@ -51,7 +51,11 @@ class BetPlan {
   readonly #repairs = new Map<Judgement, Repair>()
   /** What the player has from each kind of credit more (positive) or less than the platform counts. */
   readonly #surplus: Credits = new Map()
+  /** Of the records that the judgements or the report have. */
+  readonly #found: ReadonlySet<string>
   #numberOfRepairs: number
+  /** What differs is repaired by calls of earlier reconciliations. */
+  #isRepaired = false
   /** Half of the calls would not repair it. */
   #isIncomplete = false
 
@@ -59,14 +63,17 @@ class BetPlan {
     this.#judgements = judgements
     this.#view = view
     this.#context = context
+    const records = judgements.flatMap(({ record }) => record ?? [])
+    this.#found = new Set([...records, ...view.agreed].map(keyOf))
     this.#numberOfRepairs = view.repairs.length
   }
 
   planned(): Planned[] {
     const isUnclear = this.#judgements.some(({ kind }) => unclear.includes(kind))
     const toSend = this.#judgements.filter(({ kind }) => toBeSent.includes(kind)).sort(bySending)
-    const rollbacks = toSend.filter(({ row }) => row?.operation === 'rollbackbet')
-    for (const each of toSend) if (!rollbacks.includes(each)) this.#send(each, isUnclear)
+    const isRollback = ({ row }: Judgement) => row?.operation === 'rollbackbet'
+    const rollbacks = toSend.filter(isRollback)
+    for (const each of toSend) if (!isRollback(each)) this.#send(each, isUnclear)
     const differing = this.#judgements.filter(({ kind }) => correctable.includes(kind))
     const sentAlone = this.#calls.length
     const correction = isUnclear ? unclearRepair : this.#correction(differing, rollbacks.length > 0)
@@ -82,9 +89,12 @@ class BetPlan {
       if (each === holder) {
         return { ...each, repair: { ...correction, calls: this.#isIncomplete ? [] : this.#calls } }
       }
-      const isPart = differing.includes(each) || (own !== undefined && own.calls.length > 0)
-      if (holder !== undefined && isPart) return withRepair(each, elsewhere(holder), this.#context.from)
-      return withRepair(each, own ?? (differing.includes(each) ? correction : null), this.#context.from)
+      const isDiffering = correctable.includes(each.kind)
+      const isPart = isDiffering || (own !== undefined && own.calls.length > 0)
+      if (holder !== undefined && isPart) return { ...each, repair: elsewhere(holder) }
+      const kind = isDiffering && this.#isRepaired ? 'repaired' : each.kind
+      const repair = own ?? (isDiffering ? correction : repairOf(each, this.#context.from))
+      return { ...each, kind, repair }
     })
   }
 
@@ -118,15 +128,8 @@ class BetPlan {
 
   /** Whether a credit of the same kind is dated later: a call that closes all of the live ones would be wrong. */
   #isCreditedAfter({ operation, type, transactionDate }: ReportRow): boolean {
-    const credit = creditOf(operation, type)
-    return (this.#view.history?.transactions ?? []).some(
-      each =>
-        each.operation === 'settlement' &&
-        each.refusal === null &&
-        each.type === credit &&
-        transactionDate !== null &&
-        each.transactionDate > transactionDate,
-    )
+    const settledAt = this.#view.facts?.settledAt.get(creditOf(operation, type)) ?? ''
+    return transactionDate !== null && settledAt > transactionDate
   }
 
   #stuck({ row, kind }: Judgement): Repair {
@@ -135,8 +138,8 @@ class BetPlan {
     if (kind === 'lost-refusal') return notRecorded
     if (operation === 'placebet') return platform(texts.betExists)
     if (status === 'rolled-back') return platform(texts.rolledBack)
-    const refused = this.#view.history?.transactions.find(each => each.operation === 'placebet')
-    if (status === 'none') return refused ? platform(texts.betRefused) : operator(texts.betUnknown)
+    if (status === 'none')
+      return this.#view.facts?.hasPlacebet ? platform(texts.betRefused) : operator(texts.betUnknown)
     if (operation === 'rollbackbet') return operator(texts.settledRollback)
     const credit = creditOf(operation, type)
     return credit !== null && live.has(credit)
@@ -172,10 +175,7 @@ class BetPlan {
   #isOfOtherDay = (record: WalletRecord) =>
     !this.#context.isInRange(record.transactionDate) && !isRepair(record)
 
-  #isFound = ({ operation, transactionId }: RecordedTransaction) =>
-    this.#judgements.some(
-      ({ record }) => record?.operation === operation && record.transactionId === transactionId,
-    ) || this.#view.agreed.some(each => each.operation === operation && each.transactionId === transactionId)
+  #isFound = (transaction: RecordedTransaction) => this.#found.has(keyOf(transaction))
 
   #addSide(entry: Entry | null, sign: 1 | -1): void {
     const credit = entry === null ? null : creditOf(entry.operation, entry.type)
@@ -196,7 +196,7 @@ class BetPlan {
     const isCredit = ({ record }: Judgement) =>
       creditOf(record?.operation ?? 'placebet', record?.type ?? null)
     if (surplus.length === 0 && differing.every(isCredit)) {
-      return repairs.some(({ refusal }) => refusal === null) ? repaired(repairs) : noRepair(texts.evenOut)
+      return this.#repaired() ?? noRepair(texts.evenOut)
     }
     if (surplus.length === 0) return noCall(differing)
     const more = surplus.filter(([, amount]) => !isNegative(amount))
@@ -228,7 +228,7 @@ class BetPlan {
     const kept = moved.reduce((sum, amount) => add(sum, amount), '0')
     if (state?.status === 'rolled-back') {
       if (!isZero(kept)) return byHand(differing, repairs)
-      return repairs.some(({ refusal }) => refusal === null) ? repaired(repairs) : noRepair(texts.undone)
+      return this.#repaired() ?? noRepair(texts.undone)
     }
     if (outside.length > 0) return operator(widerText(outside))
     const cashedOut = state?.live.get('CASHOUT') ?? null
@@ -279,9 +279,21 @@ class BetPlan {
     return operation === 'settlement' ? `credit ${money} as ${type}` : `debit ${money} (${type})`
   }
 
+  /** @returns `null`: no call has repaired it */
+  #repaired(): Repair | null {
+    const { repairs } = this.#view
+    const last = repairs.at(-1)
+    if (last === undefined || repairs.every(({ refusal }) => refusal !== null)) return null
+    this.#isRepaired = true
+    return noRepair(`Repaired by ${last.transactionId} at ${last.recordedAt}: ${texts.inSum}`)
+  }
+
   #repairedElsewhere(differing: readonly Judgement[]): Repair {
-    return differing.every(({ record, row }) => row === null && record !== null && isRepair(record))
-      ? { ...repaired(this.#view.repairs), text: texts.repairOfOtherRange }
+    this.#isRepaired = differing.every(
+      ({ record, row }) => row === null && record !== null && isRepair(record),
+    )
+    return this.#isRepaired
+      ? noRepair(texts.repairOfOtherRange)
       : operator(widerText([...this.#view.outside, ...this.#view.repairs]))
   }
 }
@@ -299,17 +311,6 @@ const isReturned = ({ row, record }: Judgement) =>
 function bySending({ row: one }: Judgement, { row: other }: Judgement): number {
   const isBet = (row: ReportRow | null) => Number(row?.operation === 'placebet')
   return isBet(other) - isBet(one) || sendingOrder(one, other)
-}
-
-const isRepairedText = (repair: Repair) => repair.text.startsWith(texts.repaired)
-const repaired = (repairs: readonly RecordedTransaction[]): Repair => {
-  const last = repairs.at(-1) as RecordedTransaction
-  return noRepair(`${texts.repaired} by ${last.transactionId} at ${last.recordedAt}: ${texts.inSum}`)
-}
-
-function withRepair(judgement: Judgement, repair: Repair | null, from: string): Planned {
-  if (repair === null) return { ...judgement, repair: repairOf(judgement, from) }
-  return isRepairedText(repair) ? { ...judgement, kind: 'repaired', repair } : { ...judgement, repair }
 }
 
 /** The wallet refused it for another reason than funds, and such a refusal is not recorded (D8). */

@@ -10,7 +10,6 @@ export const texts = {
   askPlatform: 'Ask the platform first.',
   fundsMayLack:
     'If the player has not enough funds, a debit is refused, and no later call can make it: book the amount by hand then.',
-  repaired: 'Repaired',
   inSum: 'with it, the bet is what the platform counts. Nothing to do.',
   repairOfOtherRange:
     'Repaired: this call of an earlier reconciliation repaired a difference outside of this range. Nothing to do. To check the bet as a whole, compare a range with all of its transactions.',
