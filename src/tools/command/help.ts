@@ -72,20 +72,23 @@ Scope
                             { "columns": { "amount": "sum" }, "operations": { "BET": "placebet" } };
                             and how dates are written that have no offset from UTC:
                             { "dates": { "timeZone": "Europe/Berlin" } }
-  --margin <duration>       how far around the range the wallet is read too, for transactions that
-                            one side dates outside of the range (1h)
+  --margin <duration>       how far before and after the range the wallet is read too, for what it
+                            recorded a little earlier or later than the platform dates it (1h)
+  --known <file.csv>        differences that --csv has written before: they stay in the totals, and
+                            are left out of the lists and of the exit code; can be repeated
 
 ${databaseHelp}
 
 Output (in addition to the table)
   --json <file>             the result as JSON, with up to 1,000 differences of each kind
   --lines <file>            all differences, one JSON object per line
+  --csv <file>              all differences, for a spreadsheet
   --html <file>             the result as an HTML page
 
 Both sides are sorted into a temporary file, in the folder that TMPDIR names: about 120 bytes per
 row.
 
-The exit code is 0 if there is no difference, 1 if there is one, and 2 if nothing was compared:
+The exit code is 0 if no difference is new, 1 if one is, and 2 if nothing was compared:
 a row that cannot be read, an error of the database, or no transaction on either side.`
 
 const authenticationHelp = `Authentication

@@ -1,7 +1,9 @@
 /** `bet-wallet reconcile`: the platform's report against the wallet's transactions. */
 import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import type { ParseArgsConfig } from 'node:util'
 import { countText } from '../html/figures.js'
+import { differenceCsvHeader, differenceCsvLine, readKnownDifferences } from '../reconcile/differences-csv.js'
 import type { ReportMapping } from '../reconcile/mapping.js'
 import { renderReconciliation } from '../reconcile/page.js'
 import { reconcile as compare, type Reconciliation } from '../reconcile/reconciliation.js'
@@ -20,9 +22,14 @@ const reconcileArguments = {
   json: { type: 'string' },
   lines: { type: 'string' },
   html: { type: 'string' },
+  csv: { type: 'string' },
+  known: { type: 'string', multiple: true },
 } as const satisfies ParseArgsConfig['options']
 
-const exitCodes: Record<Reconciliation['verdict'], number> = { equal: 0, different: 1, 'nothing-compared': 2 }
+const exitCodes: Record<Reconciliation['verdict'], number> = {
+  ...{ equal: 0, known: 0, different: 1 },
+  'nothing-compared': 2,
+}
 
 /** @returns the exit code */
 export async function reconcile(words: string[]): Promise<number> {
@@ -38,15 +45,26 @@ export async function reconcile(words: string[]): Promise<number> {
     ...given('mapping', mappingOf(values.mapping)),
     ...given('marginMs', millisecondsOf('--margin', values.margin)),
   }
-  for (const file of [values.json, values.lines, values.html]) checkWritable(file)
-  const lines = values.lines === undefined ? null : lineFile(values.lines)
+  for (const file of [values.json, values.lines, values.csv, values.html]) checkWritable(file)
+  const knownFiles = (values.known ?? []).map(file => resolve(file))
+  if (values.csv !== undefined && knownFiles.includes(resolve(values.csv))) {
+    throw new UsageError(
+      '--csv would replace a file of --known, and has only what is new: give it another name',
+    )
+  }
+  const known = (await Promise.all((values.known ?? []).map(readKnownDifferences))).flat()
+  const lines = values.lines === undefined ? null : bufferedFile(values.lines)
+  const csv = values.csv === undefined ? null : bufferedFile(values.csv, differenceCsvHeader)
   const isTerminal = process.stderr.isTTY
   try {
     const result = await withLookups(values, lookups =>
       compare({
         ...options,
-        lookups,
-        ...(lines && { onDifference: difference => lines.write(JSON.stringify(difference)) }),
+        ...{ lookups, known },
+        onDifference(difference) {
+          lines?.write(`${JSON.stringify(difference)}\n`)
+          csv?.write(differenceCsvLine(difference))
+        },
         ...(isTerminal && {
           onProgress: ({ report, wallet }) =>
             overwriteLine(`${countText(report, 'row')} and ${countText(wallet, 'transaction')} read`),
@@ -56,11 +74,13 @@ export async function reconcile(words: string[]): Promise<number> {
     if (isTerminal) overwriteLine('')
     console.log(formatReconciliation(result))
     lines?.finish()
+    csv?.finish()
     writeReport(values.json, () => `${JSON.stringify(result, null, 2)}\n`)
     writeReport(values.html, () => renderReconciliation(result))
     return exitCodes[result.verdict]
   } finally {
     lines?.discard()
+    csv?.discard()
   }
 }
 
@@ -81,16 +101,16 @@ function mappingOf(file: string | undefined): ReportMapping | undefined {
 
 const bufferedCharacters = 65_536
 
-function lineFile(name: string) {
+function bufferedFile(name: string, start = '') {
   const file = openReport(name)
-  let text = ''
+  let text = start
   const write = () => {
     file.write(text)
     text = ''
   }
   return {
     write(line: string): void {
-      text += `${line}\n`
+      text += line
       if (text.length > bufferedCharacters) write()
     },
     finish(): void {

@@ -46,8 +46,16 @@ export interface Repair {
   calls: readonly RepairCall[]
 }
 
+/** A time for which one side has nothing, by the platform's dates: UTC, ISO 8601. */
+export interface Span {
+  from: string
+  to: string
+}
+
 /** One difference between the platform's report and the wallet. */
 export interface Difference {
+  /** Of all that differs: the same in every reconciliation, as long as both sides say the same. */
+  id: string
   kind: DifferenceKind
   /** `null`: the platform's report has no such row. */
   report: ReportRow | null
@@ -62,6 +70,8 @@ export interface Difference {
   effects: readonly { currency: string | null; amount: DecimalText }[]
   explanation: string
   repair: Repair
+  /** The gap of the other side that it is in. */
+  gap: Span | null
 }
 
 /** What was found by comparing one key, before its bet is looked at. */

@@ -2,14 +2,24 @@
 import { moneyText } from './amounts.js'
 import type { Judgement } from './difference.js'
 import { placeOf, type ReportRow, type WalletRecord } from './entry.js'
+import type { Patterns } from './patterns.js'
 
-export function explanationOf(judged: Judgement): string {
+export function explanationOf(judged: Judgement, patterns: Patterns): string {
   const { kind, row, record } = judged
   const isAlsoAcross =
     kind !== 'out-of-range' && row !== null && record !== null && row.inRange !== record.inRange
-  return isAlsoAcross
-    ? `${sentenceOf(judged)} It is also outside of the range on one side: recorded at ${record.recordedAt}.`
-    : sentenceOf(judged)
+  const other = patterns.swappedWith(judged)
+  return [
+    sentenceOf(judged),
+    ...(isAlsoAcross
+      ? [`It is also outside of the range on one side: recorded at ${record.recordedAt}.`]
+      : []),
+    ...(other === undefined
+      ? []
+      : [
+          `For the ${other.operation} ${other.transactionId} of bet ${other.betId} it is the other way round: the two amounts are swapped.`,
+        ]),
+  ].join(' ')
 }
 
 function sentenceOf({ kind, row, record }: Judgement): string {

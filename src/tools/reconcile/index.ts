@@ -1,6 +1,6 @@
 /** `bet-wallet/reconcile`: the platform's report against the wallet's transactions. */
 
-export type { KindTotal } from './collection.js'
+export type { Gap, KindTotal, Known } from './collection.js'
 export type { DateMapping } from './dates.js'
 export {
   type Difference,
@@ -9,7 +9,9 @@ export {
   kindTitles,
   type Repair,
   type RepairCall,
+  type Span,
 } from './difference.js'
+export { differenceCsvHeader, differenceCsvLine, readKnownDifferences } from './differences-csv.js'
 export type { ReportRow, WalletRecord } from './entry.js'
 export { ReconcileError, type ReconcileErrorCode } from './errors.js'
 export type { GroupSum } from './groups.js'

@@ -10,7 +10,7 @@ import type { GroupSum } from './groups.js'
 import type { Reconciliation } from './reconciliation.js'
 import { orderText } from './sending-order.js'
 import { countedCurrencies, type SideTotal } from './totals.js'
-import { effectText, subjectOf, verdictSentence, verdictWords } from './words.js'
+import { effectText, gapText, listed, subjectOf, verdictSentence, verdictWords } from './words.js'
 
 /** Of each kind: a page with more is too long to read. The JSON has them. */
 const shownMax = 100
@@ -22,11 +22,12 @@ const shownMax = 100
  * @returns a complete document in UTF-8, which is also well-formed XML
  */
 export function renderReconciliation(reconciliation: Reconciliation): string {
-  const { verdict, kinds, totals, notes, from, to } = reconciliation
+  const { verdict, gaps, kinds, totals, notes, from, to } = reconciliation
   const body = html`${head(reconciliation)}
 <main>
 ${section(totals.length > 0, 'totals', 'Totals', totalsTable(reconciliation))}
 ${section(kinds.length > 0, 'kinds', 'Differences by kind', kindsTable(reconciliation))}
+${section(gaps.length > 0, 'gaps', 'Gaps', html`<ul class="not-seen">${gaps.slice(0, shownMax).map(gap => html`<li>${gapText(gap)}</li>`)}</ul>${moreText(gaps.length - shownMax)}`)}
 ${kinds.map(kind => kindSection(kind, reconciliation.differences))}
 ${groupSection('bets', 'Bets', reconciliation.bets, reconciliation.betsOmitted)}
 ${groupSection('players', 'Players', reconciliation.players, reconciliation.playersOmitted)}
@@ -98,17 +99,21 @@ function kindsTable({ kinds }: Reconciliation): Markup {
 <tbody>${kinds.map(({ kind, title, count, open, effects }) => html`<tr><th scope="row"><a href="#${kind}">${title}</a></th><td class="${open === 0 ? 'none' : 'fail'}">${numberText(count)}</td><td class="none">${effectText(effects)}</td></tr>`)}</tbody></table>`
 }
 
+const moreText = (more: number) =>
+  more > 0
+    ? html`<p class="lead">… and ${numberText(more)} more, which the JSON or the lines have.</p>`
+    : null
+
 function kindSection({ kind, title, count }: Reconciliation['kinds'][number], all: readonly Difference[]) {
   const ofKind = all.filter(difference => difference.kind === kind)
-  const shown = ofKind.slice(0, shownMax)
+  const shown = listed(ofKind).slice(0, shownMax)
   const order = orderText(ofKind)
   const more = count - shown.length
-  const rest = html`<p class="lead">… and ${numberText(more)} more, which the JSON or the lines have.</p>`
   return section(
     true,
     kind,
     `${title}: ${numberText(count)}`,
-    html`${order === '' ? null : html`<p class="lead">${order}</p>`}${shown.map(article)}${more > 0 ? rest : null}`,
+    html`${order === '' ? null : html`<p class="lead">${order}</p>`}${shown.map(article)}${moreText(more)}`,
   )
 }
 

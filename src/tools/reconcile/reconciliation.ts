@@ -3,7 +3,7 @@
 import type { WalletLookups } from '../../lookups/records.js'
 import { type OptionChecks, optionChecks } from '../../option-checks.js'
 import { add, addTo, isZero, type Sum, subtract } from './amounts.js'
-import { type Collected, type Collection, createCollection } from './collection.js'
+import { type Collected, Collection, isDifferenceId } from './collection.js'
 import type { Difference, Finding } from './difference.js'
 import {
   countedOf,
@@ -18,6 +18,7 @@ import { ReconcileError } from './errors.js'
 import { type JudgeContext, judgeBet, limitedLookups } from './judge.js'
 import { type Mapping, mappingOf, type ReportMapping } from './mapping.js'
 import { comparePartition } from './pairs.js'
+import { Patterns } from './patterns.js'
 import type { OpenedReport } from './report-rows.js'
 import { openReports } from './reports.js'
 import { createSpool, linesOf, partitionOf, partitions, type Spool } from './spool.js'
@@ -46,7 +47,8 @@ export interface ReconcileOptions {
   from: string
   to: string
   /**
-   * How far before and after the range the wallet is read too, for transactions on the other side of midnight.
+   * How far before and after the range the wallet is read too, for transactions that it recorded a
+   * little earlier or later than the platform dates them.
    *
    * @default 3_600_000
    */
@@ -64,7 +66,12 @@ export interface ReconcileOptions {
    * @default 10_000
    */
   lookupsMax?: number
-  /** Is called with every difference, also with those that the result does not list. */
+  /**
+   * The ids of differences that are known: they stay in the totals, and are in no list. An id leaves out one
+   * difference; `readKnownDifferences` reads them from a file.
+   */
+  known?: readonly string[]
+  /** Is called with every difference that is not known, also with those that the result does not list. */
   onDifference?(difference: Difference): void
   /** Is called now and then with the rows read so far. */
   onProgress?(progress: { report: number; wallet: number }): void
@@ -73,9 +80,10 @@ export interface ReconcileOptions {
 /** The result of a reconciliation. Amounts are exact decimals as text. */
 export interface Reconciliation extends Collected {
   /**
-   * `equal`: no difference. `nothing-compared`: neither side has a transaction in the range, so nothing is proved.
+   * `equal`: no difference. `known`: none but those that were known before. `nothing-compared`: neither side has a
+   * transaction in the range, so nothing is proved.
    */
-  verdict: 'equal' | 'different' | 'nothing-compared'
+  verdict: 'equal' | 'known' | 'different' | 'nothing-compared'
   from: string
   to: string
   /** Of the days: that of the mapping, or UTC. */
@@ -120,16 +128,20 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
   const { from, to, isInRange, mapping } = settings
   const notes: string[] = []
   const sides = { report: createSpool(), wallet: createSpool(), findings: createSpool() }
-  const collection = createCollection(settings.differencesMax, difference =>
-    options.onDifference?.(difference),
-  )
+  const patterns = new Patterns({ from, to }, isInRange)
+  const collection = new Collection({
+    ...{ max: settings.differencesMax, known: options.known ?? [], patterns },
+    each: difference => options.onDifference?.(difference),
+  })
   try {
     const opened = await openReports(reportsOf(options), mapping, isInRange)
     const notCompared = notComparedBy(opened, notes)
-    const read = new Reading(options)
+    const read = new Reading(options, patterns)
     const report = await read.report(opened, notCompared, sides.report)
     const wallet = await read.wallet(settings, notCompared, sides.wallet)
-    const compared = compareSides(sides, record => wallet.totals.moveToCurrency(dayOf(record, notCompared)))
+    const compared = compareSides(sides, patterns, record =>
+      wallet.totals.moveToCurrency(dayOf(record, notCompared)),
+    )
     sides.findings.seal()
     await judgeFindings(sides.findings, collection, {
       from,
@@ -144,11 +156,11 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
     const currencies = currencyTotalsOf(totals)
     checkSums(currencies, collection, compared.withoutAmount)
     const collected = collection.result()
-    const isEqual = collected.kinds.length === 0
     const isEmpty = report.rows + wallet.rows === 0
+    const verdict = collected.kinds.length > 0 ? 'different' : collected.known.count > 0 ? 'known' : 'equal'
     const { outside } = report
     return {
-      verdict: isEmpty ? 'nothing-compared' : isEqual ? 'equal' : 'different',
+      verdict: isEmpty ? 'nothing-compared' : verdict,
       ...{ from, to, timeZone: mapping.dates.timeZone },
       rows: {
         report: report.rows,
@@ -179,13 +191,17 @@ interface Settings extends WalletRange {
 
 const optionNames = [
   ...['report', 'mapping', 'lookups', 'from', 'to', 'marginMs', 'differencesMax', 'lookupsMax'],
-  ...['onDifference', 'onProgress'],
+  ...['known', 'onDifference', 'onProgress'],
 ]
 
 function settingsOf(options: ReconcileOptions): Settings {
   check.names(options, optionNames)
   check.func('onDifference', options.onDifference)
   check.func('onProgress', options.onProgress)
+  const { known = [] } = options
+  if (!Array.isArray(known) || !known.every(isDifferenceId)) {
+    check.invalid('known must be a list of ids of differences, as the result and the CSV have them')
+  }
   if (typeof options.lookups?.transactions !== 'function') check.invalid('lookups must have transactions()')
   const reports = reportsOf(options)
   if (reports.length === 0 || !reports.every(isReport)) {
@@ -237,9 +253,11 @@ const progressEvery = 100_000
 class Reading {
   readonly #progress = { report: 0, wallet: 0 }
   readonly #options: ReconcileOptions
+  readonly #patterns: Patterns
 
-  constructor(options: ReconcileOptions) {
+  constructor(options: ReconcileOptions, patterns: Patterns) {
     this.#options = options
+    this.#patterns = patterns
   }
 
   #count(side: 'report' | 'wallet'): void {
@@ -254,6 +272,7 @@ class Reading {
     for await (const batch of opened.rows) {
       for (const row of batch) {
         spool.add(partitionOf(row.transactionId), lineOfRow(row, notCompared))
+        this.#patterns.addRow(row)
         if (row.inRange) {
           totals.add(row)
           rows += 1
@@ -274,6 +293,7 @@ class Reading {
     for await (const transaction of this.#options.lookups.transactions(range)) {
       const record = recordOf(transaction, settings)
       spool.add(partitionOf(record.transactionId), lineOfRecord(record, notCompared))
+      this.#patterns.addRecord(record)
       if (record.inRange) {
         totals.add(dayOf(record, notCompared))
         rows += 1
@@ -294,13 +314,17 @@ interface Compared {
 /** Compares partition by partition. The findings go to a spool by bet. */
 function compareSides(
   { report, wallet, findings }: { report: Spool; wallet: Spool; findings: Spool },
+  patterns: Patterns,
   withoutCurrency: (record: WalletRecord) => void,
 ): Compared {
   const rows = { equal: 0, refusedAlone: 0 }
   const withoutAmount = new Map<string | null, Sum>()
   for (let partition = 0; partition < partitions; partition += 1) {
     comparePartition(report.chunks(partition), wallet.chunks(partition), {
-      found: finding => findings.add(partitionOf(betIdOf(finding)), lineOfFinding(finding)),
+      found: finding => {
+        findings.add(partitionOf(betIdOf(finding)), lineOfFinding(finding))
+        patterns.addFinding(finding)
+      },
       equal: () => {
         rows.equal += 1
       },

@@ -16,6 +16,8 @@ export const texts = {
   evenOut: 'The differences of the bet cancel out: the player has what the platform counts. Nothing to do.',
   undone:
     'The report has neither the bet nor its rollback. Together they moved nothing. Nothing to do, unless the platform should know the bet.',
+  incompleteReport:
+    'The report has nothing for a time, so it may be incomplete: get a complete one first, and compare again.',
   incomplete:
     'The platform counts other transactions of this bet, so its report is incomplete: it sends a complete one. Do not roll the bet back.',
   unclear:

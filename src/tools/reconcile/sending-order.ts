@@ -8,13 +8,17 @@ const operations: readonly Operation[] = ['placebet', 'settlement', 'unsettlemen
 /**
  * By the platform's dates: a stake that was paid from a win and is sent before it would get a final refusal (D6).
  * At the same moment, and without dates, by operation: a settlement of a bet that is missing is refused too, though
- * not finally. Then by line.
+ * not finally. Then by report and line.
  */
 export function sendingOrder(one: ReportRow | null, other: ReportRow | null): number {
   const [date, otherDate] = [one?.transactionDate ?? '', other?.transactionDate ?? '']
   if (date !== otherDate) return date < otherDate ? -1 : 1
-  return rankOf(one) - rankOf(other) || (one?.line ?? 0) - (other?.line ?? 0)
+  const ofReports = byName.compare(one?.file ?? '', other?.file ?? '')
+  return rankOf(one) - rankOf(other) || ofReports || (one?.line ?? 0) - (other?.line ?? 0)
 }
+
+/** `report 10` is after `report 9`. */
+const byName = new Intl.Collator('en', { numeric: true })
 
 const rankOf = (row: ReportRow | null) => (row === null ? 0 : operations.indexOf(row.operation))
 

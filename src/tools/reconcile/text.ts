@@ -8,7 +8,7 @@ import type { GroupSum } from './groups.js'
 import type { Reconciliation } from './reconciliation.js'
 import { orderText } from './sending-order.js'
 import { countedCurrencies, isCounted } from './totals.js'
-import { effectText, subjectOf, timeText, verdictSentence, verdictWords } from './words.js'
+import { effectText, gapText, listed, subjectOf, timeText, verdictSentence, verdictWords } from './words.js'
 
 /** Differences per kind, and bets and players. */
 const shownMax = 10
@@ -25,6 +25,7 @@ export function formatReconciliation(reconciliation: Reconciliation): string {
     `From ${timeText(from)} to ${timeText(to)}${timeZone === 'UTC' ? '' : `, days of ${timeZone}`}. ${counts}`,
     totals.length === 0 ? '' : totalsTable(reconciliation),
     kinds.length === 0 ? '' : kindsTable(reconciliation),
+    gapsText(reconciliation),
     ...kinds.map(({ kind, title, count }) =>
       listOf(
         title,
@@ -78,10 +79,20 @@ function kindsTable({ kinds }: Reconciliation): string {
   return table([['Differences', 'Count', 'Wallet compared with the report'], ...rows], 1)
 }
 
+function gapsText({ gaps }: Reconciliation): string {
+  if (gaps.length === 0) return ''
+  const more = gaps.length - shownMax
+  return [
+    'Gaps',
+    ...gaps.slice(0, shownMax).map(gap => `  ${gapText(gap)}`),
+    ...(more > 0 ? [`  … and ${numberText(more)} more: --json has them`] : []),
+  ].join('\n')
+}
+
 function listOf(title: string, count: number, differences: readonly Difference[]): string {
-  const shown = differences.slice(0, shownMax)
-  const more = count - shown.length
   const order = orderText(differences)
+  const shown = listed(differences).slice(0, shownMax)
+  const more = count - shown.length
   const where =
     order === '' ? '--json and --lines have them' : '--json has them in this order, --lines in none'
   const rest = more === 0 ? [] : [`  … and ${numberText(more)} more: ${where}`]

@@ -2,13 +2,17 @@
 
 import { countText, numberText } from '../html/figures.js'
 import { isZero, signed } from './amounts.js'
+import type { Gap } from './collection.js'
 import type { Difference } from './difference.js'
 import type { Reconciliation } from './reconciliation.js'
 
-export const verdictWords = { equal: 'Equal', different: 'Different', 'nothing-compared': 'Nothing compared' }
+export const verdictWords = {
+  ...{ equal: 'Equal', known: 'Known differences only', different: 'Different' },
+  'nothing-compared': 'Nothing compared',
+}
 
 /** The verdict in one or two sentences. */
-export function verdictSentence({ verdict, rows, kinds, currencies }: Reconciliation): string {
+export function verdictSentence({ verdict, rows, kinds, currencies, known }: Reconciliation): string {
   if (verdict === 'nothing-compared') {
     return 'Neither the report nor the wallet has a transaction in the range: nothing is proved.'
   }
@@ -18,8 +22,9 @@ export function verdictSentence({ verdict, rows, kinds, currencies }: Reconcilia
       rows.refusedAlone === 0
         ? ''
         : ` ${countText(rows.refusedAlone, 'refusal')} of one side only moved no money.`
-    return `No differences: ${compared}.${refused}`
+    return `No differences: ${compared}.${refused}${knownText(known)}`
   }
+  if (verdict === 'known') return `No new differences: ${compared}.${knownText(known)}`
   const count = kinds.reduce((sum, kind) => sum + kind.count, 0)
   const sums = currencies
     .filter(({ difference }) => !isZero(difference))
@@ -31,7 +36,32 @@ export function verdictSentence({ verdict, rows, kinds, currencies }: Reconcilia
   const open = kinds.reduce((sum, kind) => sum + kind.open, 0)
   const toDo =
     open === 0 ? ', none of which needs a repair' : open === count ? '' : `, ${numberText(open)} to clear up`
-  return `${countText(count, 'difference')}${toDo}; ${compared}. ${money}`
+  return `${countText(count, 'difference')}${toDo}; ${compared}. ${money}${knownText(known)}`
+}
+
+/** Ids in a sentence. */
+const idsMax = 5
+
+function knownText({ count, effects, missing }: Reconciliation['known']): string {
+  const left =
+    count === 0 ? '' : ` ${countText(count, 'known difference')} left out, ${effectText(effects)} in all.`
+  if (missing.length === 0) return left
+  const ids = `${missing.slice(0, idsMax).join(', ')}${missing.length > idsMax ? ', …' : ''}`
+  return `${left} ${countText(missing.length, 'known difference')} not found in this range any more: ${ids}.`
+}
+
+/** What a gap explains is not listed one by one, except calls that are to be sent. */
+export const listed = (differences: readonly Difference[]) =>
+  differences.filter(({ kind, gap }) => gap === null || kind === 'never-arrived')
+
+/** `The report has nothing between … and …: 689 transactions of the wallet, -30.00 EUR.` */
+export function gapText({ of, from, to, count, effects }: Gap): string {
+  const others =
+    of === 'report'
+      ? countText(count, 'transaction of the wallet', 'transactions of the wallet')
+      : countText(count, 'row of the report', 'rows of the report')
+  const advice = of === 'report' ? ' It may be incomplete: get a complete one, and compare again.' : ''
+  return `The ${of} has nothing between ${timeText(from)} and ${timeText(to)}: ${others}, ${effectText(effects)}.${advice}`
 }
 
 /** `+12.50 EUR, -3 USD`; `0` without an effect. */

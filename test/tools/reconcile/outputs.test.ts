@@ -117,7 +117,11 @@ describe('the table', () => {
     const text = formatReconciliation(await reconcileWorld({ rows, records: [] }))
     expect(text).toContain('… and 20 more: --json has them in this order, --lines in none\n')
     const others = Array.from({ length: 30 }, (_, index) => record('placebet', `t-${index}`, 'b', '5'))
-    const otherText = formatReconciliation(await reconcileWorld({ rows: [], records: others }))
+    // At the same moment as the others: the report has no gap.
+    const agreed = record('placebet', 'agreed', 'b', '5')
+    const otherText = formatReconciliation(
+      await reconcileWorld({ rows: [rowOf(agreed)], records: [...others, agreed] }),
+    )
     expect(otherText).toContain('… and 20 more: --json and --lines have them\n')
     expect(text).toContain('bet b\\u200b')
   })

@@ -1,0 +1,164 @@
+/** What differences have in common: gaps, swapped amounts, upper and lower case; and which kinds come first. */
+import { describe, expect, test } from 'vitest'
+import type { RecordedTransaction } from '../../../src/lookups/records.js'
+import {
+  formatReconciliation,
+  type Reconciliation,
+  renderReconciliation,
+} from '../../../src/tools/reconcile/index.js'
+import { csvOf, reconcileWorld, record, rowOf } from './world.js'
+
+/** A placebet of 2 EUR every minute of the day, of which some hours are lost. */
+function betsWithout(hours: readonly number[]) {
+  const bets = Array.from({ length: 1_440 }, (_, minute) => {
+    const date = new Date(Date.parse('2026-11-21T00:00:20Z') + minute * 60_000).toISOString()
+    const dates = { transactionDate: date, recordedAt: date.replace('20.000Z', '20.300Z') }
+    return record('placebet', `t-${minute}`, `b-${minute}`, '2', dates)
+  })
+  const kept = bets.filter(({ transactionDate }) => !hours.includes(Number(transactionDate.slice(11, 13))))
+  return { bets, kept, records: bets, rows: kept.map(rowOf) }
+}
+
+const gap = (of: string, from: string, to: string, count: number, amount: string) => ({
+  of,
+  from: `2026-11-21T${from}:20.000Z`,
+  to: `2026-11-21T${to}:20.000Z`,
+  count,
+  effects: [{ currency: 'EUR', amount }],
+})
+
+describe('a time for which one side has nothing is one finding', () => {
+  test('of the report: in the result, the text and the page', async () => {
+    const { rows, records } = betsWithout([13])
+    const single = rows.filter(({ transactionId }) => transactionId !== 't-7')
+    const result = await reconcileWorld({ rows: single, records })
+    expect(result.gaps).toEqual([gap('report', '12:59', '14:00', 60, '-120')])
+    expect(result.kinds).toMatchObject([{ kind: 'missing-in-report', count: 61 }])
+    const sentence =
+      'The report has nothing between 2026-11-21T12:59:20Z and 2026-11-21T14:00:20Z: 60 transactions of the wallet, -120.00 EUR.'
+    const text = formatReconciliation(result)
+    expect(text).toContain(
+      `Gaps\n  ${sentence} It may be incomplete: get a complete one, and compare again.\n`,
+    )
+    // What the gap explains is not listed one by one.
+    expect(text).toMatch(
+      /^In the wallet, missing in the report\n {2}placebet t-7,.*\n.*\n.*\n.*\n {2}… and 60 more/m,
+    )
+    const page = renderReconciliation(result)
+    expect(page).toContain(sentence)
+    expect(page.match(/<article/g)).toHaveLength(1)
+    // Where it is listed, its calls are not the first thing to do.
+    const [first, second] = result.differences
+    expect(first).toMatchObject({ wallet: { transactionId: 't-7' }, gap: null })
+    expect(second?.gap).toEqual({ from: '2026-11-21T12:59:20.000Z', to: '2026-11-21T14:00:20.000Z' })
+    expect(second?.repair.text).toMatch(
+      /^The report has nothing for a time, so it may be incomplete: get a complete/,
+    )
+  })
+
+  test('of the wallet: its calls are still listed, in their order', async () => {
+    const { bets, kept } = betsWithout([13, 14, 20])
+    const result = await reconcileWorld({ rows: bets.map(rowOf), records: kept })
+    expect(result.gaps).toEqual([
+      gap('wallet', '12:59', '15:00', 120, '240'),
+      gap('wallet', '19:59', '21:00', 60, '120'),
+    ])
+    const text = formatReconciliation(result)
+    expect(text).toContain(
+      'The wallet has nothing between 2026-11-21T12:59:20Z and 2026-11-21T15:00:20Z: 120 rows of the report, +240.00 EUR.\n',
+    )
+    expect(text).toMatch(
+      /^In the report, never arrived in the wallet\n {2}Send these calls .*\n {2}placebet t-780,/m,
+    )
+  })
+
+  test('at the start and the end of the range, and in a range of a year', async () => {
+    const { rows, records } = betsWithout([0, 22, 23])
+    const gaps = async (range: object) => (await reconcileWorld({ rows, records }, range)).gaps
+    const [first, last] = [
+      { of: 'report', from: '2026-11-21T00:00:00.000Z', to: '2026-11-21T01:00:20.000Z', count: 60 },
+      { of: 'report', from: '2026-11-21T21:59:20.000Z', to: '2026-11-22T00:00:00.000Z', count: 120 },
+    ]
+    expect(await gaps({})).toMatchObject([first, last])
+    expect(await gaps({ from: '2026-01-01', to: '2027-01-01' })).toMatchObject([
+      { ...first, from: '2026-01-01T00:00:00.000Z' },
+      { ...last, to: '2027-01-01T00:00:00.000Z' },
+    ])
+  })
+
+  test('is none where few are missing, and where the report has no dates', async () => {
+    const { rows, records } = betsWithout([13])
+    const quiet = records.filter(({ transactionId }) => !/^t-(?:78[1-9]|79|8[0-3])/.test(transactionId))
+    expect((await reconcileWorld({ rows, records: quiet })).gaps).toEqual([])
+    const names = ['operation', 'transactionId', 'betId', 'amount', 'currency'] as const
+    async function* report() {
+      yield csvOf(rows, names)
+    }
+    expect((await reconcileWorld({ rows, records }, { report: report() })).gaps).toEqual([])
+  })
+})
+
+const explanationsIn = ({ differences }: Reconciliation) => differences.map(({ explanation }) => explanation)
+
+describe('two amounts that are swapped', () => {
+  const made = (id: string, amount: string, currency = 'EUR') =>
+    record('settlement', `s-${id}`, `b-${id}`, amount, { currency })
+  const compareWith = (records: RecordedTransaction[], amounts: readonly string[]) =>
+    reconcileWorld({
+      records,
+      rows: records.map((each, index) => ({ ...rowOf(each), amount: amounts[index] ?? '' })),
+    })
+
+  test('say so, each with the other', async () => {
+    const result = await compareWith([made('1', '30'), made('2', '50'), made('3', '30')], ['50', '30', '50'])
+    expect(explanationsIn(result).sort()).toEqual([
+      'The platform counts 30.00 EUR; the wallet moved 50.00 EUR. For the settlement s-1 of bet b-1 it is the other way round: the two amounts are swapped.',
+      'The platform counts 50.00 EUR; the wallet moved 30.00 EUR.',
+      'The platform counts 50.00 EUR; the wallet moved 30.00 EUR. For the settlement s-2 of bet b-2 it is the other way round: the two amounts are swapped.',
+    ])
+  })
+
+  test('are none in other currencies, or if one of them agrees', async () => {
+    for (const result of [
+      await compareWith([made('1', '30'), made('2', '50', 'USD')], ['50', '30']),
+      await compareWith([made('1', '30'), made('2', '50')], ['50', '50']),
+    ]) {
+      for (const text of explanationsIn(result)) expect(text).not.toContain('swapped')
+    }
+  })
+})
+
+describe('what differs in upper and lower case only says so', () => {
+  const made = record('placebet', 'Bet-a', 'b', '5', { playerId: 'Anna' })
+  const isSaid = / They differ in upper and lower case only\.$/
+  test.each([
+    ['a player', { playerId: 'anna' }, 'other-player'],
+    ['a bet', { betId: 'B' }, 'other-bet'],
+    ['a currency', { currency: 'eur' }, 'other-currency'],
+    ['a transactionId', { transactionId: 'BET-A' }, 'other-transaction-id'],
+  ])('%s', async (_, changes, kind) => {
+    const result = await reconcileWorld({ rows: [{ ...rowOf(made), ...changes }], records: [made] })
+    expect(result.differences).toMatchObject([{ kind, explanation: expect.stringMatching(isSaid) }])
+  })
+
+  test('but not what differs otherwise', async () => {
+    const result = await reconcileWorld({ rows: [{ ...rowOf(made), playerId: 'anne' }], records: [made] })
+    expect(explanationsIn(result)[0]).not.toMatch(isSaid)
+  })
+})
+
+test('kinds are in the order of their money, whatever its direction', async () => {
+  const missing = record('placebet', 'missing', 'b-1', '7')
+  const [less, more] = [record('settlement', 'less', 'b-2', '90'), record('settlement', 'more', 'b-3', '90')]
+  const lost = record('settlement', 'lost', 'b-4', '20')
+  const result = await reconcileWorld({
+    records: [missing, less, more],
+    // 95 and -90: nearly nothing in sum, and 185 in all.
+    rows: [{ ...rowOf(less), amount: '185' }, { ...rowOf(more), amount: '0' }, rowOf(lost)],
+  })
+  expect(result.kinds.map(({ kind }) => kind)).toEqual(['other-amount', 'never-arrived', 'missing-in-report'])
+  expect(
+    result.differences.map(({ kind }) => kind).filter((kind, index, all) => kind !== all[index - 1]),
+  ).toEqual(result.kinds.map(({ kind }) => kind))
+  expect(result.kinds[0]?.effects).toEqual([{ currency: 'EUR', amount: '-5' }])
+})
