@@ -82,24 +82,6 @@ export interface QueueStats {
   shed: number
 }
 
-interface State<Item, Result> {
-  readonly settings: BatchSettings<Item, Result>
-  /** Neither bulk nor sheddable: rollbacks. */
-  priorityQueue: Entry<Item, Result>[]
-  bulkQueue: Entry<Item, Result>[]
-  sheddableQueue: Entry<Item, Result>[]
-  /** When the last sheddable item arrived, in milliseconds of `performance.now()`. */
-  sheddableAt: number
-  readonly partitionsInFlight: Set<string>
-  /** Batches in flight; of these, the ones with bulk work. */
-  slots: number
-  bulkSlots: number
-  /** Entries in flight. */
-  inFlight: number
-  shed: number
-  scheduled: boolean
-}
-
 interface Batch<Item, Result> {
   entries: Entry<Item, Result>[]
   /** Entries with a key in common with one of `entries`. */
@@ -119,29 +101,7 @@ interface Batch<Item, Result> {
  */
 export function createBatches<Item, Result>(settings: BatchSettings<Item, Result>): Batches<Item, Result> {
   checkSettings(settings)
-  const state: State<Item, Result> = {
-    settings,
-    priorityQueue: [],
-    bulkQueue: [],
-    sheddableQueue: [],
-    sheddableAt: Number.NEGATIVE_INFINITY,
-    partitionsInFlight: new Set(),
-    slots: 0,
-    bulkSlots: 0,
-    inFlight: 0,
-    shed: 0,
-    scheduled: false,
-  }
-  return {
-    submit: item =>
-      new Promise((resolve, reject) => {
-        enqueue(state, { item, queuedAt: performance.now(), resolve, reject })
-      }),
-    add: entry => enqueue(state, entry),
-    get stats() {
-      return { queued: queuedIn(state), inFlight: state.inFlight, shed: state.shed }
-    },
-  }
+  return new Queue(settings)
 }
 
 const check: OptionChecks = optionChecks(message => {
@@ -165,151 +125,201 @@ function checkSettings(settings: object): void {
   for (const name of required) if (given[name] === undefined) check.invalid(`${name} must be a function`)
 }
 
-function queuedIn<Item, Result>({ priorityQueue, bulkQueue, sheddableQueue }: State<Item, Result>): number {
-  return priorityQueue.length + bulkQueue.length + sheddableQueue.length
-}
-
-function enqueue<Item, Result>(state: State<Item, Result>, entry: Entry<Item, Result>): void {
-  const { settings, sheddableQueue } = state
-  const isSheddable = settings.sheddable(entry.item)
-  const isFull =
-    queuedIn(state) >= settings.queueMax || (isSheddable && sheddableQueue.length >= settings.queueMax / 2)
-  if (isFull) {
-    shed(state, entry)
-    return
-  }
-  if (isSheddable) {
-    sheddableQueue.push(entry)
-    state.sheddableAt = performance.now()
-  } else if (settings.bulk?.(entry.item) === true) {
-    state.bulkQueue.push(entry)
-  } else {
-    state.priorityQueue.push(entry)
-  }
-  schedule(state)
-}
-
-function shed<Item, Result>(state: State<Item, Result>, entry: Entry<Item, Result>): void {
-  state.shed += 1
-  state.settings.onShed(entry)
-}
-
-/**
- * Sends batches after the input of this turn of the event loop is read: requests that arrived together are
- * sent together.
- */
-function schedule<Item, Result>(state: State<Item, Result>): void {
-  const { slotsMax } = state.settings
-  if (state.scheduled || state.slots >= slotsMax) return
-  state.scheduled = true
-  setImmediate(() => {
-    state.scheduled = false
-    while (state.slots < slotsMax) {
-      const batch = takeBatch(state)
-      if (batch.entries.length === 0) return
-      void send(state, batch)
-    }
-  })
+/** The rule of load shedding: whether there is no room for another item. Sheddable items have half of the room. */
+export function isFull(queueMax: number, queued: number, isSheddable: boolean, sheddable: number): boolean {
+  return queued >= queueMax || (isSheddable && sheddable >= queueMax / 2)
 }
 
 /** For how long after a sheddable item a slot is kept free of bulk work. */
 const mixedMs = 100
-
-function takeBatch<Item, Result>(state: State<Item, Result>): Batch<Item, Result> {
-  const { slotsMax, queuedMsMax } = state.settings
-  const now = performance.now()
-  const batch: Batch<Item, Result> = {
-    entries: [],
-    duplicates: [],
-    partitions: new Set(),
-    uniqueKeys: new Set(),
-    isBulk: false,
-    queuedSince: now - queuedMsMax,
-  }
-  if (slotsMax === 1 || now - state.sheddableAt > mixedMs) return takeFromAll(state, batch)
-  // Bulk work goes on in one slot; the other slots are for everything else, and for bulk work only if there is
-  // nothing else.
-  if (state.bulkSlots === 0) takeBulk(state, batch)
-  if (batch.entries.length === 0) takeOthers(state, batch)
-  if (batch.entries.length === 0 && state.bulkSlots < slotsMax - 1) takeBulk(state, batch)
-  return batch
-}
-
-/**
- * How many items a batch takes: the free slots share the queue. One batch with all of it would leave the other slots
- * idle: the callers wait for that batch, and their next requests arrive together again.
- */
-function shareOf<Item, Result>({ settings, slots }: State<Item, Result>, queued: number): number {
-  const { batchMax, slotsMax } = settings
-  return Math.min(batchMax, Math.max(shareMin, Math.ceil(queued / (slotsMax - slots))))
-}
-
 /** Smaller batches would cost more than they gain. */
 const shareMin = 16
-
-/** Half of the batch is for sheddable items; each half may be larger if the other one is short. */
-function takeFromAll<Item, Result>(
-  state: State<Item, Result>,
-  batch: Batch<Item, Result>,
-): Batch<Item, Result> {
-  const batchMax = shareOf(state, queuedIn(state))
-  const most = Math.max(batchMax / 2, batchMax - state.sheddableQueue.length)
-  state.priorityQueue = fill(state, batch, state.priorityQueue, most)
-  const others = batch.entries.length
-  state.bulkQueue = fill(state, batch, state.bulkQueue, most)
-  batch.isBulk = batch.entries.length > others
-  state.sheddableQueue = fill(state, batch, state.sheddableQueue, batchMax)
-  return batch
-}
-
-function takeOthers<Item, Result>(state: State<Item, Result>, batch: Batch<Item, Result>): void {
-  const batchMax = shareOf(state, state.priorityQueue.length + state.sheddableQueue.length)
-  const most = Math.max(batchMax / 2, batchMax - state.sheddableQueue.length)
-  state.priorityQueue = fill(state, batch, state.priorityQueue, most)
-  state.sheddableQueue = fill(state, batch, state.sheddableQueue, batchMax)
-}
-
-/** A smaller batch: while it runs, the database and this process have less time for the others. */
-function takeBulk<Item, Result>(state: State<Item, Result>, batch: Batch<Item, Result>): void {
-  state.bulkQueue = fill(state, batch, state.bulkQueue, Math.ceil(state.settings.batchMax / bulkShare))
-  batch.isBulk = batch.entries.length > 0
-}
-
+/** A batch of bulk work is smaller: while it runs, the database and this process have less time for the others. */
 const bulkShare = 2
 
-/**
- * Moves entries from the queue into the batch, and sheds those that were queued too long.
- *
- * @returns the entries that stay queued, in their order
- */
-function fill<Item, Result>(
-  state: State<Item, Result>,
-  batch: Batch<Item, Result>,
-  queue: readonly Entry<Item, Result>[],
-  entriesMax: number,
-): Entry<Item, Result>[] {
-  const { settings, partitionsInFlight } = state
-  const { entries, duplicates, partitions, uniqueKeys, queuedSince } = batch
-  const staying: Entry<Item, Result>[] = []
-  for (const entry of queue) {
-    const partition = settings.partitionKeyOf?.(entry.item)
-    const mustWait =
-      partition !== undefined &&
-      (partitionsInFlight.has(partition) ||
-        (settings.onePartitionPerBatch === true && partitions.size > 0 && !partitions.has(partition)))
-    if (entry.queuedAt < queuedSince) {
-      shed(state, entry)
-    } else if (entries.length >= entriesMax || mustWait) {
-      staying.push(entry)
-    } else {
-      const keys = settings.uniqueKeysOf?.(entry.item) ?? []
-      const isDuplicate = keys.some(key => uniqueKeys.has(key))
-      for (const key of keys) uniqueKeys.add(key)
-      if (partition !== undefined) partitions.add(partition)
-      ;(isDuplicate ? duplicates : entries).push(entry)
-    }
+class Queue<Item, Result> implements Batches<Item, Result> {
+  readonly #settings: BatchSettings<Item, Result>
+  /** Neither bulk nor sheddable: rollbacks. */
+  #priority: Entry<Item, Result>[] = []
+  #bulk: Entry<Item, Result>[] = []
+  #sheddable: Entry<Item, Result>[] = []
+  /** When the last sheddable item arrived, in milliseconds of `performance.now()`. */
+  #sheddableAt = Number.NEGATIVE_INFINITY
+  readonly #partitionsInFlight = new Set<string>()
+  /** Batches in flight; of these, the ones with bulk work. */
+  #slots = 0
+  #bulkSlots = 0
+  /** Entries in flight. */
+  #inFlight = 0
+  #shedCount = 0
+  #isScheduled = false
+
+  constructor(settings: BatchSettings<Item, Result>) {
+    this.#settings = settings
   }
-  return staying
+
+  submit(item: Item): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.add({ item, queuedAt: performance.now(), resolve, reject })
+    })
+  }
+
+  get stats(): QueueStats {
+    return { queued: this.#queued, inFlight: this.#inFlight, shed: this.#shedCount }
+  }
+
+  get #queued(): number {
+    return this.#priority.length + this.#bulk.length + this.#sheddable.length
+  }
+
+  add(entry: Entry<Item, Result>): void {
+    const { queueMax, sheddable, bulk } = this.#settings
+    const isSheddable = sheddable(entry.item)
+    if (isFull(queueMax, this.#queued, isSheddable, this.#sheddable.length)) {
+      this.#shed(entry)
+      return
+    }
+    if (isSheddable) {
+      this.#sheddable.push(entry)
+      this.#sheddableAt = performance.now()
+    } else if (bulk?.(entry.item) === true) {
+      this.#bulk.push(entry)
+    } else {
+      this.#priority.push(entry)
+    }
+    this.#schedule()
+  }
+
+  #shed(entry: Entry<Item, Result>): void {
+    this.#shedCount += 1
+    this.#settings.onShed(entry)
+  }
+
+  /**
+   * Sends batches after the input of this turn of the event loop is read: requests that arrived together are
+   * sent together.
+   */
+  #schedule(): void {
+    const { slotsMax } = this.#settings
+    if (this.#isScheduled || this.#slots >= slotsMax) return
+    this.#isScheduled = true
+    setImmediate(() => {
+      this.#isScheduled = false
+      while (this.#slots < slotsMax) {
+        const batch = this.#takeBatch()
+        if (batch.entries.length === 0) return
+        void this.#send(batch)
+      }
+    })
+  }
+
+  #takeBatch(): Batch<Item, Result> {
+    const { slotsMax, queuedMsMax } = this.#settings
+    const now = performance.now()
+    const batch: Batch<Item, Result> = {
+      entries: [],
+      duplicates: [],
+      partitions: new Set(),
+      uniqueKeys: new Set(),
+      isBulk: false,
+      queuedSince: now - queuedMsMax,
+    }
+    if (slotsMax === 1 || now - this.#sheddableAt > mixedMs) {
+      this.#takeFromAll(batch)
+      return batch
+    }
+    // Bulk work goes on in one slot; the other slots are for everything else, and for bulk work only if there is
+    // nothing else.
+    if (this.#bulkSlots === 0) this.#takeBulk(batch)
+    if (batch.entries.length === 0) this.#takeOthers(batch)
+    if (batch.entries.length === 0 && this.#bulkSlots < slotsMax - 1) this.#takeBulk(batch)
+    return batch
+  }
+
+  /**
+   * How many items a batch takes: the free slots share the queue. One batch with all of it would leave the other slots
+   * idle: the callers wait for that batch, and their next requests arrive together again.
+   */
+  #shareOf(queued: number): number {
+    const { batchMax, slotsMax } = this.#settings
+    return Math.min(batchMax, Math.max(shareMin, Math.ceil(queued / (slotsMax - this.#slots))))
+  }
+
+  /** Half of the batch is for sheddable items; each half may be larger if the other one is short. */
+  #takeFromAll(batch: Batch<Item, Result>): void {
+    const batchMax = this.#shareOf(this.#queued)
+    const most = Math.max(batchMax / 2, batchMax - this.#sheddable.length)
+    this.#priority = this.#fill(batch, this.#priority, most)
+    const others = batch.entries.length
+    this.#bulk = this.#fill(batch, this.#bulk, most)
+    batch.isBulk = batch.entries.length > others
+    this.#sheddable = this.#fill(batch, this.#sheddable, batchMax)
+  }
+
+  #takeOthers(batch: Batch<Item, Result>): void {
+    const batchMax = this.#shareOf(this.#priority.length + this.#sheddable.length)
+    const most = Math.max(batchMax / 2, batchMax - this.#sheddable.length)
+    this.#priority = this.#fill(batch, this.#priority, most)
+    this.#sheddable = this.#fill(batch, this.#sheddable, batchMax)
+  }
+
+  #takeBulk(batch: Batch<Item, Result>): void {
+    this.#bulk = this.#fill(batch, this.#bulk, Math.ceil(this.#settings.batchMax / bulkShare))
+    batch.isBulk = batch.entries.length > 0
+  }
+
+  /**
+   * Moves entries from the queue into the batch, and sheds those that were queued too long.
+   *
+   * @returns the entries that stay queued, in their order
+   */
+  #fill(
+    { entries, duplicates, partitions, uniqueKeys, queuedSince }: Batch<Item, Result>,
+    queue: readonly Entry<Item, Result>[],
+    entriesMax: number,
+  ): Entry<Item, Result>[] {
+    const settings = this.#settings
+    const staying: Entry<Item, Result>[] = []
+    for (const entry of queue) {
+      const partition = settings.partitionKeyOf?.(entry.item)
+      const mustWait =
+        partition !== undefined &&
+        (this.#partitionsInFlight.has(partition) ||
+          (settings.onePartitionPerBatch === true && partitions.size > 0 && !partitions.has(partition)))
+      if (entry.queuedAt < queuedSince) {
+        this.#shed(entry)
+      } else if (entries.length >= entriesMax || mustWait) {
+        staying.push(entry)
+      } else {
+        const keys = settings.uniqueKeysOf?.(entry.item) ?? []
+        const isDuplicate = keys.some(key => uniqueKeys.has(key))
+        for (const key of keys) uniqueKeys.add(key)
+        if (partition !== undefined) partitions.add(partition)
+        ;(isDuplicate ? duplicates : entries).push(entry)
+      }
+    }
+    return staying
+  }
+
+  async #send({ entries, duplicates, partitions, isBulk }: Batch<Item, Result>): Promise<void> {
+    const settings = this.#settings
+    const count = entries.length + duplicates.length
+    this.#slots += 1
+    if (isBulk) this.#bulkSlots += 1
+    this.#inFlight += count
+    for (const partition of partitions) this.#partitionsInFlight.add(partition)
+    try {
+      await performTraced(settings.kind ?? 'batch', settings, entries)
+    } catch (error) {
+      for (const entry of entries) entry.reject(error)
+    }
+    for (const partition of partitions) this.#partitionsInFlight.delete(partition)
+    this.#slots -= 1
+    if (isBulk) this.#bulkSlots -= 1
+    this.#inFlight -= count
+    for (const entry of duplicates) settings.onDuplicateKey?.(entry)
+    if (this.#queued > 0) this.#schedule()
+  }
 }
 
 /** Calls `perform`, with the events of the channel `bet-wallet:batch` if it has a subscriber. */
@@ -323,24 +333,4 @@ export function performTraced<Item, Result>(
   const queuedMs = entries.reduce((most, { queuedAt }) => Math.max(most, now - queuedAt), 0)
   const message: BatchMessage = { kind, size: entries.length, queuedMs, error: null, durationMs: 0 }
   return trace(channels.batch, message, async () => await settings.perform(entries))
-}
-
-async function send<Item, Result>(state: State<Item, Result>, batch: Batch<Item, Result>): Promise<void> {
-  const { settings, partitionsInFlight } = state
-  const { entries, duplicates, partitions, isBulk } = batch
-  state.slots += 1
-  if (isBulk) state.bulkSlots += 1
-  state.inFlight += entries.length + duplicates.length
-  for (const partition of partitions) partitionsInFlight.add(partition)
-  try {
-    await performTraced(settings.kind ?? 'batch', settings, entries)
-  } catch (error) {
-    for (const entry of entries) entry.reject(error)
-  }
-  for (const partition of partitions) partitionsInFlight.delete(partition)
-  state.slots -= 1
-  if (isBulk) state.bulkSlots -= 1
-  state.inFlight -= entries.length + duplicates.length
-  for (const entry of duplicates) settings.onDuplicateKey?.(entry)
-  if (queuedIn(state) > 0) schedule(state)
 }

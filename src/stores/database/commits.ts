@@ -11,10 +11,10 @@ import {
   type QueueSettings,
   type QueueStats,
 } from '../../batches/index.js'
+import { LockWaits } from '../../batches/lock-waits.js'
 import type { CommitResult, WalletChanges } from '../../store.js'
 import type { Columns } from './columns.js'
 import { type Failure, type StoreErrors, unavailableFor } from './errors.js'
-import { createLockWaits, type LockWaits } from './lock-waits.js'
 import { notRepresentable } from './refusals.js'
 import type { CommitRow } from './rows.js'
 import { type CommitEntry, isErrorOfHook, RefusedByHook } from './within-transaction.js'
@@ -83,7 +83,7 @@ export function createCommits(settings: CommitSettings): Commits {
     perform: (entries: readonly CommitEntry[]) => perform(context, entries, { alone: false, retry: true }),
   }
   const commits: Commits['commits'] = createBatches({ ...shared, kind: 'commit' })
-  const lockWaits = createLockWaits<WalletChanges, CommitResult>({
+  const lockWaits = new LockWaits<WalletChanges, CommitResult>({
     ...shared,
     lockTimeoutMs: settings.lockTimeoutMs,
     onGivenUp: entry => settle(context, entry, unavailableFor(settings.errors.locked)),

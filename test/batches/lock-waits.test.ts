@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { Entry } from '../../../src/batches/index.js'
-import { createLockWaits, type LockWaitSettings } from '../../../src/stores/database/lock-waits.js'
-import { recordEvents } from '../../channel-events.js'
+import type { Entry } from '../../src/batches/index.js'
+import { type LockWaitSettings, LockWaits } from '../../src/batches/lock-waits.js'
+import { recordEvents } from '../channel-events.js'
 
 interface Item {
   name: string
@@ -20,7 +20,7 @@ function stage(settings: Partial<LockWaitSettings<Item, string>> = {}) {
   const locked = new Set<string>()
   const sent: string[][] = []
   const answers: Record<string, string> = {}
-  const lockWaits = createLockWaits<Item, string>({
+  const lockWaits = new LockWaits<Item, string>({
     queueMax: 100,
     batchMax: 4,
     lockTimeoutMs: 1_000,

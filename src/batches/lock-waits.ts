@@ -1,0 +1,196 @@
+/**
+ * Commits whose player another writer has locked. They are retried together, with growing pauses: no commit waits
+ * in the database for a player's row lock, so no connection is held meanwhile, and a row that stays locked does
+ * not delay the others.
+ */
+import { channels, isTraced, type LockWaitMessage } from '../diagnostics.js'
+import { type Entry, isFull, performTraced, type QueueStats } from './queue.js'
+
+export interface LockWaitSettings<Item, Result> {
+  /** Maximum number of waiting entries; for sheddable items, half of it. */
+  queueMax: number
+  /** Maximum number of entries in a batch. */
+  batchMax: number
+  /** For how long an entry is retried, in milliseconds. */
+  lockTimeoutMs: number
+  /** Whether the item is shed first. */
+  sheddable(item: Item): boolean
+  /** Items of one partition (a player) wait for the same row lock. They are retried together, in their order. */
+  partitionKeyOf(item: Item): string
+  /** Items of one batch have no key in common. */
+  uniqueKeysOf(item: Item): readonly string[]
+  /** Tries a batch: calls `wait` again for each entry that is still locked, and answers the others. Never rejects. */
+  perform(batch: readonly Entry<Item, Result>[]): Promise<void>
+  /** Answers an entry without room, or whose time is over: no changes were made. */
+  onGivenUp(entry: Entry<Item, Result>): void
+}
+
+const pauseMsMax = 16
+
+/**
+ * In milliseconds: about 2, 4, 8, then 16. It is random, so that the attempts do not keep step with a writer
+ * that locks the row again and again: each of them meets the row at another moment.
+ *
+ * @param attempts how often the row was found locked, at least 1
+ */
+function pauseAfter(attempts: number): number {
+  return Math.min(pauseMsMax, 2 ** attempts) * (0.5 + Math.random())
+}
+
+/** A row that another writer has locked, and the entries that wait for it. */
+interface LockedRow<Item, Result> {
+  waiting: Entry<Item, Result>[]
+  /** How often it was found locked, one attempt after the other. */
+  attempts: number
+  /** When it is tried again, in milliseconds of `performance.now()`. */
+  dueAt: number
+}
+
+export class LockWaits<Item, Result> {
+  readonly #settings: LockWaitSettings<Item, Result>
+  /** By partition. The row that was tried least recently is the first. */
+  readonly #rows = new Map<string, LockedRow<Item, Result>>()
+  /** When the time of an entry is over. */
+  readonly #giveUpAt = new WeakMap<Entry<Item, Result>, number>()
+  /** The waits that are traced, with their start. */
+  readonly #traced = new WeakMap<Entry<Item, Result>, { message: LockWaitMessage; startedAt: number }>()
+  /** The running batch, and those of its entries that are still locked. */
+  #inFlight = new Set<Entry<Item, Result>>()
+  readonly #stillLocked = new Set<Entry<Item, Result>>()
+  /** No batch is sent earlier. */
+  #restUntil = 0
+  #timer: NodeJS.Timeout | undefined
+  /** Entries in `rows`; of these, the sheddable ones. */
+  #total = 0
+  #sheddable = 0
+  #shed = 0
+
+  constructor(settings: LockWaitSettings<Item, Result>) {
+    this.#settings = settings
+  }
+
+  /** Retries the entry until its row is not locked any more, or its time is over. */
+  wait(entry: Entry<Item, Result>): void {
+    if (this.#inFlight.has(entry)) this.#stillLocked.add(entry)
+    else this.#add(entry)
+  }
+
+  get stats(): QueueStats {
+    return { queued: this.#total - this.#inFlight.size, inFlight: this.#inFlight.size, shed: this.#shed }
+  }
+
+  #add(entry: Entry<Item, Result>): void {
+    const { queueMax, lockTimeoutMs, sheddable, partitionKeyOf, onGivenUp } = this.#settings
+    if (isFull(queueMax, this.#total, sheddable(entry.item), this.#sheddable)) {
+      this.#shed += 1
+      onGivenUp(entry)
+      return
+    }
+    const now = performance.now()
+    if (!this.#giveUpAt.has(entry)) this.#giveUpAt.set(entry, now + lockTimeoutMs)
+    this.#count(entry, 1)
+    const partition = partitionKeyOf(entry.item)
+    const row = this.#rows.get(partition)
+    if (row !== undefined) row.waiting.push(entry)
+    else this.#rows.set(partition, { waiting: [entry], attempts: 1, dueAt: now + pauseAfter(1) })
+    if (isTraced(channels.lockWait)) this.#traceStart(entry, now)
+    this.#schedule()
+  }
+
+  #traceStart(entry: Entry<Item, Result>, startedAt: number): void {
+    const playerId = this.#settings.partitionKeyOf(entry.item)
+    const message: LockWaitMessage = { playerId, attempts: 0, result: null, error: null, durationMs: 0 }
+    this.#traced.set(entry, { message, startedAt })
+    channels.lockWait.start.publish(message)
+    channels.lockWait.end.publish(message)
+  }
+
+  #traceEnd(entry: Entry<Item, Result>, result: NonNullable<LockWaitMessage['result']>, now: number): void {
+    const wait = this.#traced.get(entry)
+    if (wait === undefined) return
+    this.#traced.delete(entry)
+    const { message, startedAt } = wait
+    message.result = result
+    message.durationMs = now - startedAt
+    channels.lockWait.asyncStart.publish(message)
+    channels.lockWait.asyncEnd.publish(message)
+  }
+
+  #count(entry: Entry<Item, Result>, change: 1 | -1): void {
+    this.#total += change
+    if (this.#settings.sheddable(entry.item)) this.#sheddable += change
+  }
+
+  #schedule(): void {
+    clearTimeout(this.#timer)
+    if (this.#inFlight.size > 0 || this.#rows.size === 0) return
+    let dueAt = Number.POSITIVE_INFINITY
+    for (const row of this.#rows.values()) dueAt = Math.min(dueAt, row.dueAt)
+    const pause = Math.max(dueAt, this.#restUntil) - performance.now()
+    this.#timer = setTimeout(() => void this.#retry(), Math.max(0, pause))
+  }
+
+  async #retry(): Promise<void> {
+    const startedAt = performance.now()
+    const batch = this.#takeDue(startedAt)
+    this.#inFlight = new Set(batch)
+    if (batch.length > 0) await performTraced('lock-wait', this.#settings, batch)
+    const now = performance.now()
+    // Attempts take at most half of the time of one connection.
+    this.#restUntil = now + (now - startedAt)
+    const tried = this.#inFlight
+    this.#inFlight = new Set()
+    for (const partition of new Set(batch.map(({ item }) => this.#settings.partitionKeyOf(item))))
+      this.#afterAttempt(partition, tried, now)
+    this.#stillLocked.clear()
+    this.#schedule()
+  }
+
+  /** The entries of all rows that are due, up to `batchMax`. */
+  #takeDue(now: number): Entry<Item, Result>[] {
+    const { batchMax, uniqueKeysOf } = this.#settings
+    const batch: Entry<Item, Result>[] = []
+    const keys = new Set<string>()
+    for (const { waiting, dueAt } of this.#rows.values()) {
+      // A timer may fire a little too early.
+      if (dueAt > now + 1) continue
+      for (const entry of waiting) {
+        if (batch.length >= batchMax) return batch
+        const own = uniqueKeysOf(entry.item)
+        // It stays for the next batch: by then the other entry is answered.
+        if (own.some(key => keys.has(key))) continue
+        for (const key of own) keys.add(key)
+        batch.push(entry)
+      }
+    }
+    return batch
+  }
+
+  /** Keeps the entries of a row that are still locked, and those that were not tried. */
+  #afterAttempt(partition: string, tried: ReadonlySet<Entry<Item, Result>>, now: number): void {
+    const row = this.#rows.get(partition)
+    if (row === undefined) return
+    const giveUpAt = (entry: Entry<Item, Result>) => this.#giveUpAt.get(entry) ?? now
+    const waiting: Entry<Item, Result>[] = []
+    let isLocked = false
+    for (const entry of row.waiting) {
+      const message = this.#traced.get(entry)?.message
+      if (message !== undefined && tried.has(entry)) message.attempts += 1
+      const isStillLocked = this.#stillLocked.has(entry)
+      if (isStillLocked) isLocked = true
+      if (!tried.has(entry) || (isStillLocked && giveUpAt(entry) > now)) {
+        waiting.push(entry)
+      } else {
+        this.#count(entry, -1)
+        this.#traceEnd(entry, isStillLocked ? 'gave-up' : 'ended', now)
+        if (isStillLocked) this.#settings.onGivenUp(entry)
+      }
+    }
+    this.#rows.delete(partition)
+    if (waiting.length === 0) return
+    const attempts = isLocked ? row.attempts + 1 : 0
+    // The last attempt is at the end of the time.
+    const dueAt = isLocked ? Math.min(now + pauseAfter(attempts), ...waiting.map(giveUpAt)) : now
+    this.#rows.set(partition, { waiting, attempts, dueAt })
+  }
+}
