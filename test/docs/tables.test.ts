@@ -30,17 +30,11 @@ describe('docs/errors.md', () => {
   test.each([
     ['WalletError codes', 'WalletErrorCode'],
     ['Outcome reasons', 'OutcomeReason'],
-    ['Store error codes', 'PostgresErrorCode'],
+    ['Store error codes', 'StoreErrorCode'],
     ['AuditError codes', 'AuditErrorCode'],
     ['ReconcileError codes', 'ReconcileErrorCode'],
   ])('%s: lists all of them, and no other', (heading, type) => {
     expect(listed('docs/errors.md', heading).sort()).toEqual(literalsOf(type).sort())
-  })
-
-  test('says which store error codes MySQL does not have', () => {
-    const rows = rowsOf(sectionOf(readPage('docs/errors.md'), 'Store error codes')).slice(1)
-    const shared = rows.filter(([, when]) => !when?.includes('PostgreSQL only'))
-    expect(shared.flatMap(([code]) => namesIn(code)).sort()).toEqual(literalsOf('MysqlErrorCode').sort())
   })
 })
 

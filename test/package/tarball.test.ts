@@ -58,7 +58,7 @@ const exportsOf: Record<string, string[]> = {
   'bet-wallet/lookups': ['dailyTotals', 'explainBet', 'formatBet', 'formatPlayer', 'formatTransaction'],
   'bet-wallet/memory': ['createMemoryStore'],
   'bet-wallet/mysql': [
-    'MysqlStoreError',
+    'StoreError',
     'createMysqlLookups',
     'createMysqlStore',
     'forgetPlayer',
@@ -68,7 +68,7 @@ const exportsOf: Record<string, string[]> = {
     'mysqlMigrationSql',
   ],
   'bet-wallet/postgres': [
-    'PostgresStoreError',
+    'StoreError',
     'createPostgresLookups',
     'createPostgresStore',
     'forgetPlayer',
@@ -83,9 +83,12 @@ const exportsOf: Record<string, string[]> = {
   ],
   'bet-wallet/reconcile': [
     'ReconcileError',
+    'differenceCsvHeader',
+    'differenceCsvLine',
     'differenceKinds',
     'formatReconciliation',
     'kindTitles',
+    'readKnownDifferences',
     'reconcile',
     'renderReconciliation',
   ],
@@ -425,13 +428,13 @@ describe('the types', () => {
         schema: 'wallet',
         players: { table: 'pam.accounts', id: 'id', idCollation: 'utf8mb4_general_ci', currency: 'c', balance: 'b' },
       })
-      await mysql.ping().catch(error => (error as MysqlStoreError).code === 'UNAVAILABLE')
-      await postgres.ready().catch(error => (error as PostgresStoreError).code === 'SCHEMA_MISSING')
+      await mysql.ping().catch(error => (error as StoreError).code === 'UNAVAILABLE')
+      await postgres.ready().catch(error => (error as StoreError).code === 'SCHEMA_MISSING')
       const lookups: WalletLookups = createPostgresLookups({ query: async () => ({ rows: [] }) })
       const history = await lookups.bet('b-1')
       if (history !== null) return explainBet(history).verdict
       const totals = dailyTotals(lookups)
-      void totals
+      void [totals, formatReconciliation]
       // @ts-expect-error authenticate is required
       createHttpHandler(store, {})
       // @ts-expect-error amounts are text
@@ -451,8 +454,9 @@ describe('the types', () => {
     import { basicAuth, createHttpHandler } from 'bet-wallet/http'
     import { dailyTotals, explainBet, type WalletLookups } from 'bet-wallet/lookups'
     import { createMemoryStore } from 'bet-wallet/memory'
-    import { createMysqlStore, type MysqlStore, type MysqlStoreError } from 'bet-wallet/mysql'
-    import { createPostgresLookups, createPostgresStore, type PostgresStore, type PostgresStoreError } from 'bet-wallet/postgres'
+    import { createMysqlStore, type MysqlStore } from 'bet-wallet/mysql'
+    import { createPostgresLookups, createPostgresStore, type PostgresStore, type StoreError } from 'bet-wallet/postgres'
+    import { formatReconciliation } from 'bet-wallet/reconcile'
     import { checkWalletStore, walletStoreCases } from 'bet-wallet/testing'`
 
   it.each(['consumer.mts', 'consumer.cts'])('serve a strict %s, with nothing else installed', async name => {

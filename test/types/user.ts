@@ -31,13 +31,7 @@ import {
 } from 'bet-wallet/http'
 import { dailyTotals, explainBet, formatBet, type WalletLookups } from 'bet-wallet/lookups'
 import { createMemoryStore } from 'bet-wallet/memory'
-import {
-  createMysqlLookups,
-  createMysqlStore,
-  type MysqlStore,
-  type MysqlStoreError,
-  migrateMysql,
-} from 'bet-wallet/mysql'
+import { createMysqlLookups, createMysqlStore, type MysqlStore, migrateMysql } from 'bet-wallet/mysql'
 import {
   createPostgresLookups,
   createPostgresStore,
@@ -45,8 +39,8 @@ import {
   migratePostgres,
   type PlayersTable,
   type PostgresStore,
-  PostgresStoreError,
   postgresMigrationSql,
+  StoreError,
 } from 'bet-wallet/postgres'
 import { formatReconciliation, reconcile } from 'bet-wallet/reconcile'
 import { checkWalletStore, type StoreHarness, walletStoreCases } from 'bet-wallet/testing'
@@ -83,7 +77,7 @@ export async function postgres(pool: Pool, client: Client): Promise<PostgresStor
     },
   })
   await store.ready().catch(error => {
-    if (error instanceof PostgresStoreError) console.error(error.code, postgresMigrationSql({ players }))
+    if (error instanceof StoreError) console.error(error.code, postgresMigrationSql({ players }))
   })
   return store
 }
@@ -99,7 +93,7 @@ export async function mysql(pool: PromisePool, callbacks: CallbackPool): Promise
   }
   await migrateMysql(pool, { players: table })
   const store = createMysqlStore([pool, callbacks], { players: table })
-  await store.ping().catch(error => console.error((error as MysqlStoreError).code))
+  await store.ping().catch(error => console.error((error as StoreError).code))
   return store
 }
 

@@ -1,17 +1,81 @@
-/** Errors that the stores over databases have in common. Their class is the one of the entry point. */
+/** Errors of the stores over databases, and what is known of a call that failed. */
 import type { CommitResult } from '../../store.js'
 
-/** The codes that shared code uses; each store adds its own. */
-export type SharedErrorCode =
+/**
+ * At start, before any request is served:
+ * - `INVALID_OPTIONS`: an option is invalid; the message names it.
+ * - `UNSUPPORTED_CLIENT`: the client cannot be used: not connected, rows in another form, no database transactions where
+ *   `withinTransaction` needs them, connections that are not utf8mb4 or not strict, or several writable servers that
+ *   are no cluster.
+ * - `DATABASE_REJECTED`: the server rejects the connection or a statement, and a retry would not help: wrong
+ *   password, unknown database, read-only role, too old.
+ * - `SCHEMA_MISSING`: the library's tables do not exist: run the migration.
+ * - `SCHEMA_VERSION`: the tables, functions or procedures are of an older version, or were changed.
+ * - `SCHEMA_OPTIONS`: the schema was migrated with other options; the message names each difference.
+ * - `INVALID_PLAYERS_TABLE`: the players' table or one of its columns does not exist, or has an unsupported
+ *   type or collation.
+ * - `INSUFFICIENT_PRIVILEGE`: the user of the client lacks privileges; the message lists them.
+ * - `NOT_DURABLE`: the server would answer before a commit is durable, would hide that it is not, or may return old
+ *   records.
+ *
+ * At start, PostgreSQL only:
+ * - `ROW_SECURITY`: row-level security of the library's tables applies to this role.
+ * - `SEARCH_PATH`: pg_catalog is in the search_path, and not first.
+ * - `SEQUENCE_BEHIND`: `wallet_transaction_ids` would assign ids that are used already; the message has the statement
+ *   that fixes it.
+ *
+ * Of single requests:
+ * - `UNAVAILABLE`: no changes were made: overloaded, not connected, or timed out before anything was sent.
+ * - `AMOUNT_NOT_REPRESENTABLE`: the balance column cannot hold the amount of a credit exactly.
+ * - `COMMIT_UNKNOWN`: the answer to a commit was lost, or the wait for its synchronous standby was cancelled.
+ *
+ * Of the cut-over:
+ * - `IMPORT_REJECTED`: the tables reject a bet or a transaction; the message names it.
+ *
+ * Of lookups:
+ * - `LOOKUP_INDEX_MISSING`: the lookup would read the whole table; the message has the statement that creates the
+ *   index.
+ */
+export type StoreErrorCode =
   | 'INVALID_OPTIONS'
+  | 'UNSUPPORTED_CLIENT'
+  | 'DATABASE_REJECTED'
+  | 'SCHEMA_MISSING'
+  | 'SCHEMA_VERSION'
+  | 'SCHEMA_OPTIONS'
+  | 'INVALID_PLAYERS_TABLE'
+  | 'INSUFFICIENT_PRIVILEGE'
+  | 'NOT_DURABLE'
+  | 'ROW_SECURITY'
+  | 'SEARCH_PATH'
+  | 'SEQUENCE_BEHIND'
   | 'UNAVAILABLE'
   | 'AMOUNT_NOT_REPRESENTABLE'
   | 'COMMIT_UNKNOWN'
   | 'IMPORT_REJECTED'
   | 'LOOKUP_INDEX_MISSING'
 
-/** Makes the error class of a store. */
-export type MakeError = (code: SharedErrorCode, message: string, options?: { cause?: unknown }) => Error
+/** A fault of a store over a database. `code` is stable; the message is for people. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError'
+  /** Which store it is of: MariaDB is `mysql`. */
+  readonly engine: 'postgres' | 'mysql'
+  readonly code: StoreErrorCode
+
+  constructor(
+    engine: StoreError['engine'],
+    code: StoreErrorCode,
+    message: string,
+    options?: { cause?: unknown },
+  ) {
+    super(message, options)
+    this.engine = engine
+    this.code = code
+  }
+}
+
+/** Makes the errors of one engine. */
+export type MakeError = (code: StoreErrorCode, message: string, options?: { cause?: unknown }) => StoreError
 
 export interface StoreErrors {
   make: MakeError

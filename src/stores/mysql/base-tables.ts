@@ -1,6 +1,6 @@
 /** The tables behind a view. The catalog tells the engine of a table alone, and a failed CHECK names a table. */
 import type { Session } from './client.js'
-import { MysqlStoreError } from './errors.js'
+import { storeError } from './errors.js'
 
 type Name = readonly [schema: string, table: string]
 
@@ -14,7 +14,7 @@ export interface BaseTable {
  * @returns the tables that a view reads, through views over views; of a table, itself. Empty: there is no such table, or
  *   this user may not see it. A CHECK about the balance is one of the only table, or of any of several: the catalog does
  *   not tell which of them has the column
- * @throws {MysqlStoreError} `INSUFFICIENT_PRIVILEGE`: this user may not see what a view reads;
+ * @throws {StoreError} `INSUFFICIENT_PRIVILEGE`: this user may not see what a view reads;
  *   `INVALID_PLAYERS_TABLE`: a view reads no table
  */
 export async function baseTablesOf(database: Session, name: Name): Promise<readonly BaseTable[]> {
@@ -34,10 +34,7 @@ export async function baseTablesOf(database: Session, name: Name): Promise<reado
   if (definition === '') throw hidden(name, `SELECT, SHOW VIEW ON ${name.join('.')}`)
   const sources = sourcesIn(definition)
   if (sources.length === 0)
-    throw new MysqlStoreError(
-      'INVALID_PLAYERS_TABLE',
-      `The view ${name.join('.')} reads no table: ${definition}`,
-    )
+    throw storeError('INVALID_PLAYERS_TABLE', `The view ${name.join('.')} reads no table: ${definition}`)
   const found: BaseTable[] = []
   for (const source of sources) {
     const tables = await baseTablesOf(database, source)
@@ -61,7 +58,7 @@ function sourcesIn(definition: string): Name[] {
 }
 
 const hidden = (view: Name, need: string) =>
-  new MysqlStoreError(
+  storeError(
     'INSUFFICIENT_PRIVILEGE',
     `This user may not see which tables the view ${view.join('.')} reads, and so not whether a debit can be rolled ` +
       `back. It needs ${need}`,

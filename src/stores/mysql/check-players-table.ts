@@ -3,7 +3,7 @@ import type { Decimal } from '../../money.js'
 import type { BalanceColumn } from '../database/columns.js'
 import { baseTablesOf } from './base-tables.js'
 import type { Session } from './client.js'
-import { hasNumber, MysqlStoreError, privilegeNumbers } from './errors.js'
+import { hasNumber, privilegeNumbers, storeError } from './errors.js'
 import type { Tables } from './tables.js'
 
 /** A column, as the catalog describes it. */
@@ -24,13 +24,10 @@ interface Column {
 /** Throws the problem of the table. */
 type Fail = (problem: string) => never
 
-/** @throws {MysqlStoreError} `INVALID_PLAYERS_TABLE`, naming the column; `NOT_DURABLE` */
+/** @throws {StoreError} `INVALID_PLAYERS_TABLE`, naming the column; `NOT_DURABLE` */
 export async function checkPlayersTable(database: Session, { players }: Tables): Promise<BalanceColumn> {
   const fail: Fail = problem => {
-    throw new MysqlStoreError(
-      'INVALID_PLAYERS_TABLE',
-      `The players' table ${players.tableName.join('.')}: ${problem}`,
-    )
+    throw storeError('INVALID_PLAYERS_TABLE', `The players' table ${players.tableName.join('.')}: ${problem}`)
   }
   const columns = await columnsIn(database, players.tableName)
   if (columns.length === 0)
@@ -46,7 +43,7 @@ export async function checkPlayersTable(database: Session, { players }: Tables):
   const baseTables = await baseTablesOf(database, players.tableName)
   const other = baseTables.find(({ engine }) => engine !== 'InnoDB')
   if (other !== undefined)
-    throw new MysqlStoreError(
+    throw storeError(
       'NOT_DURABLE',
       `${other.name.join('.')} is a table of ${other.engine}, without database transactions; it must be InnoDB`,
     )

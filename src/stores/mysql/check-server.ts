@@ -1,7 +1,7 @@
 /** The check of the server and the session: version, mode, durability, cluster. */
 import type { Session } from './client.js'
 import { checkWritable } from './client.js'
-import { MysqlStoreError } from './errors.js'
+import { storeError } from './errors.js'
 
 const names = [
   ...['version', 'sql_mode', 'innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog', 'binlog_format'],
@@ -12,7 +12,7 @@ type Variables = ReadonlyMap<string, string>
 
 /**
  * @returns what a commit on this server reaches: its cluster, or itself
- * @throws {MysqlStoreError} `UNAVAILABLE`, `DATABASE_REJECTED`, `UNSUPPORTED_CLIENT`, `NOT_DURABLE`
+ * @throws {StoreError} `UNAVAILABLE`, `DATABASE_REJECTED`, `UNSUPPORTED_CLIENT`, `NOT_DURABLE`
  */
 export async function checkServer(database: Session, allowNotDurable: boolean): Promise<string> {
   const rows = [
@@ -42,7 +42,7 @@ function checkVersion(variables: Variables): void {
     ? major > 10 || (major === 10 && minor >= 6)
     : major > 8 || (major === 8 && (minor > 0 || patch >= 21))
   if (!isEnough) {
-    throw new MysqlStoreError(
+    throw storeError(
       'DATABASE_REJECTED',
       `MariaDB 10.6 or MySQL 8.0.21 or newer is required; this is ${version}`,
     )
@@ -54,7 +54,7 @@ function checkMode(variables: Variables): void {
   const mode = variables.get('sql_mode') ?? ''
   if (/\bSTRICT_(TRANS|ALL)_TABLES\b/.test(mode)) return
   const statement = "SET SESSION sql_mode = CONCAT(@@sql_mode, ',STRICT_TRANS_TABLES')"
-  throw new MysqlStoreError(
+  throw storeError(
     'UNSUPPORTED_CLIENT',
     `sql_mode of the connection is '${mode}', without STRICT_TRANS_TABLES: rows of withinTransaction would be cut ` +
       'without an error. Add it to the sql_mode of the server, or of the pool: ' +
@@ -65,7 +65,7 @@ function checkMode(variables: Variables): void {
 /** The server rejects every commit in READ COMMITTED with it. */
 function checkBinaryLog(variables: Variables): void {
   if (variables.get('log_bin') === 'ON' && variables.get('binlog_format') === 'STATEMENT')
-    throw new MysqlStoreError(
+    throw storeError(
       'DATABASE_REJECTED',
       'binlog_format is STATEMENT: replicas would not get the same rows. Set binlog_format = ROW',
     )
@@ -78,7 +78,7 @@ const packetMin = 16_384
 function checkPackets(variables: Variables): void {
   const bytes = variables.get('max_allowed_packet')
   if (Number(bytes) < packetMin)
-    throw new MysqlStoreError(
+    throw storeError(
       'DATABASE_REJECTED',
       `max_allowed_packet is ${bytes} bytes, and one call may have ${packetMin}. Raise it, also for the speed of batches`,
     )
@@ -111,5 +111,5 @@ function checkDurability(variables: Variables): void {
 }
 
 function notDurable(problem: string): never {
-  throw new MysqlStoreError('NOT_DURABLE', problem)
+  throw storeError('NOT_DURABLE', problem)
 }

@@ -1,10 +1,12 @@
 /** The check at start: server, schema, players' table, privileges. Every error says what to do. */
+
 import type { BalanceColumn } from '../database/columns.js'
 import { QueryFailed } from '../database/deadline.js'
+import { StoreError } from '../database/errors.js'
 import { checkPlayersTable } from './check-players-table.js'
 import { checkServer } from './check-server.js'
 import type { Connections, Session } from './client.js'
-import { hasNumber, MysqlStoreError, privilegeNumbers, serverErrorOf, startError } from './errors.js'
+import { hasNumber, privilegeNumbers, serverErrorOf, startError, storeError } from './errors.js'
 import { proofId } from './loads.js'
 import type { Values } from './rows.js'
 import { creditProcedureName, itemFields, procedureName } from './sql/fragments.js'
@@ -16,7 +18,7 @@ import type { Tables } from './tables.js'
 /**
  * Checks every server. One that is unavailable may come back later: it is a problem only if all of them are.
  *
- * @throws {MysqlStoreError} its message names the server, if there are several
+ * @throws {StoreError} its message names the server, if there are several
  */
 export async function checkServers(
   connections: Connections,
@@ -36,7 +38,7 @@ export async function checkServers(
   if (lasting !== undefined || first === undefined) throw lasting ?? problems[0]
   const other = checked.find(({ cluster }) => cluster !== first.cluster)
   if (other !== undefined)
-    throw new MysqlStoreError(
+    throw storeError(
       'UNSUPPORTED_CLIENT',
       `Servers ${first.number} and ${other.number} of the list are both writable, and are not members of one cluster: a ` +
         'call whose answer is lost would be recorded on both. Set read_only on all but one',
@@ -44,10 +46,10 @@ export async function checkServers(
   return first.column
 }
 
-function problemOf(reason: unknown, index: number, servers: number): MysqlStoreError {
+function problemOf(reason: unknown, index: number, servers: number): StoreError {
   const error = startError(reason instanceof QueryFailed ? reason.cause : reason)
   if (servers === 1) return error
-  return new MysqlStoreError(error.code, `Server ${index + 1} of the list: ${error.message}`, {
+  return storeError(error.code, `Server ${index + 1} of the list: ${error.message}`, {
     cause: error,
   })
 }
@@ -75,10 +77,10 @@ async function checkDatabase(
 
 /** Problems that show only when a statement runs: missing privileges, and tables that do not exist. */
 function withAdvice(error: unknown, { schema, players, legacyBets }: Tables): unknown {
-  if (error instanceof MysqlStoreError) return error
+  if (error instanceof StoreError) return error
   const { number, message } = serverErrorOf(error) ?? { number: 0, message: '' }
   if (privilegeNumbers.includes(number)) {
-    return new MysqlStoreError(
+    return storeError(
       'INSUFFICIENT_PRIVILEGE',
       `This user lacks privileges (${message}). It needs EXECUTE, CREATE TEMPORARY TABLES ON ${schema}.*; SELECT, ` +
         `INSERT ON ${schema}.wallet_transactions; SELECT, INSERT, UPDATE ON ${schema}.wallet_bets; SELECT, INSERT, ` +
@@ -89,7 +91,7 @@ function withAdvice(error: unknown, { schema, players, legacyBets }: Tables): un
   }
   // 1054 unknown column, 1146 unknown table, 1305 unknown procedure, 1318 wrong number of parameters.
   if ([1054, 1146, 1305, 1318].includes(number))
-    return new MysqlStoreError('SCHEMA_VERSION', `The procedures do not run in this database (${message})`, {
+    return storeError('SCHEMA_VERSION', `The procedures do not run in this database (${message})`, {
       cause: error,
     })
   return error
@@ -103,13 +105,13 @@ const besideAdvice =
   'If the first options were wrong and no call has been recorded, drop the tables and procedures of bet-wallet and migrate again'
 
 /** What the migration is needed for; `null`: there is nothing to do. */
-export async function migrationProblem(database: Session, tables: Tables): Promise<MysqlStoreError | null> {
+export async function migrationProblem(database: Session, tables: Tables): Promise<StoreError | null> {
   try {
     await checkTables(database, tables)
     await checkProcedures(database, tables)
     return null
   } catch (error) {
-    if (error instanceof MysqlStoreError) return error
+    if (error instanceof StoreError) return error
     throw error
   }
 }
@@ -128,22 +130,19 @@ async function checkTables(database: Session, tables: Tables): Promise<void> {
   for (const name of ownTablesOf(tables)) {
     const table = stored.find(([each]) => String(each).toLowerCase() === name)
     if (table === undefined) {
-      throw new MysqlStoreError(
+      throw storeError(
         'SCHEMA_MISSING',
         `The schema ${schemaName} has no table ${name}, or this user may not see it: ${migrateAdvice}`,
       )
     }
     const version = Number(/^bet-wallet (\d+)$/.exec(String(table[1]))?.[1] ?? schemaVersion)
     if (version < schemaVersion)
-      throw new MysqlStoreError(
+      throw storeError(
         'SCHEMA_VERSION',
         `${schemaName}.${name} has version ${version}; this release needs ${schemaVersion}: ${migrateAdvice}`,
       )
     if (String(table[2]) !== 'InnoDB')
-      throw new MysqlStoreError(
-        'NOT_DURABLE',
-        `${schemaName}.${name} is a table of ${table[2]}; it must be InnoDB`,
-      )
+      throw storeError('NOT_DURABLE', `${schemaName}.${name} is a table of ${table[2]}; it must be InnoDB`)
   }
 }
 
@@ -165,7 +164,7 @@ async function checkCollations(database: Session, tables: Tables): Promise<void>
   )
   if (converted === undefined) return
   const [table, column, collation, exact] = converted.map(String)
-  throw new MysqlStoreError(
+  throw storeError(
     'SCHEMA_VERSION',
     `${schemaName}.${table}.${column} has the collation ${collation}, which takes different ids for the same. Convert ` +
       `the table: ALTER TABLE ${schema}.${table} CONVERT TO CHARACTER SET utf8mb4 COLLATE ${exact}`,
@@ -187,7 +186,7 @@ async function checkProcedures(database: Session, tables: Tables): Promise<void>
     const other = stored.find(([name]) => /^wallet_commit_v\d+_[0-9a-f]{8}$/.test(String(name)))
     if (other !== undefined && String(other[0]).startsWith(`wallet_commit_v${schemaVersion}_`)) {
       const differences = differencesOf(JSON.parse(String(other[1])), JSON.parse(optionSet.json))
-      throw new MysqlStoreError(
+      throw storeError(
         'SCHEMA_OPTIONS',
         `The schema ${schemaName} was migrated with other options: ${differences}. ${besideAdvice}`,
       )
@@ -199,10 +198,7 @@ async function checkProcedures(database: Session, tables: Tables): Promise<void>
     const isOfOthers = name === creditProcedureName && optionSets > 1
     const problem = problemOfProcedure(find(name), isOfOthers ? null : body)
     if (problem !== null)
-      throw new MysqlStoreError(
-        'SCHEMA_VERSION',
-        `The procedure ${schemaName}.${name} ${problem}: ${migrateAdvice}`,
-      )
+      throw storeError('SCHEMA_VERSION', `The procedure ${schemaName}.${name} ${problem}: ${migrateAdvice}`)
   }
 }
 

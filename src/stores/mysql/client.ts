@@ -1,6 +1,6 @@
 /** The pools of mysql2: connections, their settings, deadlines, and which server is asked first. */
 import { CallbackFailed, type Deadline, QueryFailed, withDeadline } from '../database/deadline.js'
-import type { Failure } from '../database/errors.js'
+import { type Failure, StoreError } from '../database/errors.js'
 import type { Query } from '../database/within-transaction.js'
 import {
   answerOf,
@@ -9,8 +9,8 @@ import {
   errors,
   hasNumber,
   isOfServer,
-  MysqlStoreError,
   serverErrorOf,
+  storeError,
 } from './errors.js'
 import type { Values } from './rows.js'
 import { literal } from './sql/quoting.js'
@@ -94,18 +94,18 @@ export function classify(error: unknown): Failure {
   const { cause, sent, timedOut } = error
   const lost = isOfServer(cause)
   // A problem that the check at start has found: another server of the list does not mend it.
-  if (cause instanceof MysqlStoreError && cause.code !== 'UNAVAILABLE')
+  if (cause instanceof StoreError && cause.code !== 'UNAVAILABLE')
     return { kind: 'rejected', cause, timedOut, lost: false, answer: null }
   const kind = cause instanceof CallbackFailed ? 'rejected' : classifyError(cause, sent)
   const answer = timedOut ? null : answerOf(cause)
   return { kind, cause, timedOut, lost: lost && !(cause instanceof CallbackFailed), answer }
 }
 
-/** @throws {MysqlStoreError} `UNSUPPORTED_CLIENT` */
+/** @throws {StoreError} `UNSUPPORTED_CLIENT` */
 export function connectionsFrom(client: MysqlClient, limits: Limits): Connections {
   const pools = Array.isArray(client) ? client : [client]
   const nodes = pools.map(nodeOf)
-  if (nodes.length === 0) throw new MysqlStoreError('UNSUPPORTED_CLIENT', 'The list of pools is empty')
+  if (nodes.length === 0) throw storeError('UNSUPPORTED_CLIENT', 'The list of pools is empty')
   // Each server has its share, so that another one is asked in time.
   const timeoutMs = Math.ceil(limits.timeoutMs / nodes.length)
   const borrow: Borrow = (node, work) =>
@@ -125,14 +125,14 @@ function nodeOf(pool: MysqlPool): Node {
   const candidate = pool as { getConnection?: unknown; pool?: { getConnection?: unknown } } | null
   // Never its value: a URL contains a password.
   if (typeof candidate !== 'object' || typeof candidate?.getConnection !== 'function') {
-    throw new MysqlStoreError(
+    throw storeError(
       'UNSUPPORTED_CLIENT',
       `The client must be a pool of mysql2, or a list of them; it is ${pool === null ? 'null' : typeof pool}`,
     )
   }
   const { config } = (candidate.pool ?? candidate) as { config?: { resetOnRelease?: unknown } }
   if (config?.resetOnRelease === true)
-    throw new MysqlStoreError(
+    throw storeError(
       'UNSUPPORTED_CLIENT',
       'The pool resets its connections (resetOnRelease): the sessions of the store would lose their settings',
     )
@@ -286,12 +286,12 @@ export async function serverState(database: Session): Promise<ServerState> {
 
 /**
  * @returns what a commit reaches: @see {@link ServerState}
- * @throws {MysqlStoreError} `UNAVAILABLE`: the server is read-only, or no member of its cluster's majority
+ * @throws {StoreError} `UNAVAILABLE`: the server is read-only, or no member of its cluster's majority
  */
 export async function checkWritable(database: Session): Promise<string> {
   const { problem, cluster } = await serverState(database)
   if (problem === null) return cluster
-  throw new MysqlStoreError('UNAVAILABLE', `The database is unavailable: ${problem}`)
+  throw storeError('UNAVAILABLE', `The database is unavailable: ${problem}`)
 }
 
 /**
@@ -313,7 +313,7 @@ async function withConnection<T>(
     const acquired = await acquire(node.pool)
     if (deadline.expired) {
       acquired.release()
-      throw new MysqlStoreError('UNAVAILABLE', 'Timed out waiting for a connection')
+      throw storeError('UNAVAILABLE', 'Timed out waiting for a connection')
     }
     connection = acquired
     await prepareSession(acquired, limits)
@@ -354,7 +354,7 @@ const characterSets = ['character_set_client', 'character_set_connection', 'char
  * without buffers: with a small table the optimizer would read and lock all of it. On a cluster a read waits until
  * the node has what the others have committed.
  *
- * @throws {MysqlStoreError} `UNSUPPORTED_CLIENT`: the connection is not utf8mb4, so that ids change on the way
+ * @throws {StoreError} `UNSUPPORTED_CLIENT`: the connection is not utf8mb4, so that ids change on the way
  */
 async function prepareSession(connection: Connection, { lockTimeoutMs }: Limits): Promise<void> {
   if (preparedSessions.has(connection)) return
@@ -365,7 +365,7 @@ async function prepareSession(connection: Connection, { lockTimeoutMs }: Limits)
   const settingOf = (name: string) => String(variables.find(([key]) => key === name)?.[1] ?? '')
   for (const name of characterSets) {
     if (settingOf(name) === 'utf8mb4') continue
-    throw new MysqlStoreError(
+    throw storeError(
       'UNSUPPORTED_CLIENT',
       `${name} of the connection is ${settingOf(name)}; it must be utf8mb4, or ids are changed on the way: use the ` +
         "pool's default charset",
@@ -390,7 +390,7 @@ async function prepareSession(connection: Connection, { lockTimeoutMs }: Limits)
  * runs no handler. It is rolled back before the connection serves another request.
  */
 async function committing<T>(connection: Connection, deadline: Deadline, work: () => Promise<T>): Promise<T> {
-  if (deadline.expired) throw new MysqlStoreError('UNAVAILABLE', 'Timed out')
+  if (deadline.expired) throw storeError('UNAVAILABLE', 'Timed out')
   deadline.sent = true
   try {
     return await work()
@@ -433,7 +433,7 @@ async function inTransaction<T>(
     await rollBack(connection)
     throw error
   }
-  if (deadline.expired) throw new MysqlStoreError('UNAVAILABLE', 'Timed out')
+  if (deadline.expired) throw storeError('UNAVAILABLE', 'Timed out')
   deadline.sent = true
   try {
     await query(connection, 'COMMIT')
@@ -528,7 +528,7 @@ async function callProcedure(
 ): Promise<readonly Values[]> {
   const [first] = (await execute(connection, text, values)) as unknown as readonly (readonly Values[])[]
   if (Array.isArray(first)) return first
-  throw new MysqlStoreError('UNSUPPORTED_CLIENT', 'The client returned no rows of a procedure')
+  throw storeError('UNSUPPORTED_CLIENT', 'The client returned no rows of a procedure')
 }
 
 function promiseOf<T>(start: (callback: Callback<T>) => unknown): Promise<T> {

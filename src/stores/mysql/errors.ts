@@ -1,62 +1,11 @@
 /** Errors of the store, and the class of an error of the driver. */
-import { type ErrorClass, type Failure, storeErrors } from '../database/errors.js'
+import { type ErrorClass, type Failure, type MakeError, StoreError, storeErrors } from '../database/errors.js'
 
-/**
- * At start, before any request is served:
- * - `INVALID_OPTIONS`: an option is invalid; the message names it.
- * - `UNSUPPORTED_CLIENT`: the client is no pool of mysql2; its connections are not utf8mb4 or not strict; two
- *   servers of a list are writable and are not one cluster.
- * - `DATABASE_REJECTED`: the server rejects the connection or a statement, and a retry would not help: wrong
- *   password, unknown database, too old, an unsupported setting.
- * - `SCHEMA_MISSING`: the library's tables do not exist: run the migration.
- * - `SCHEMA_VERSION`: the tables or procedures are of an older version, or were changed.
- * - `SCHEMA_OPTIONS`: the schema was migrated with other options; the message names each difference.
- * - `INVALID_PLAYERS_TABLE`: the players' table or one of its columns does not exist, or has an unsupported
- *   type or collation.
- * - `INSUFFICIENT_PRIVILEGE`: the user of the client lacks privileges; the message lists them.
- * - `NOT_DURABLE`: the server would answer before a commit is durable, or may return old records.
- *
- * Of single requests:
- * - `UNAVAILABLE`: no changes were made: overloaded, not connected, or timed out before anything was sent.
- * - `AMOUNT_NOT_REPRESENTABLE`: the balance column cannot hold the amount of a credit exactly.
- * - `COMMIT_UNKNOWN`: the answer to a commit was lost.
- *
- * Of the cut-over:
- * - `IMPORT_REJECTED`: the tables reject a bet or a transaction; the message names it.
- *
- * Of lookups:
- * - `LOOKUP_INDEX_MISSING`: the lookup would read the whole table; the message has the statement that creates the
- *   index.
- */
-export type MysqlErrorCode =
-  | 'INVALID_OPTIONS'
-  | 'UNSUPPORTED_CLIENT'
-  | 'DATABASE_REJECTED'
-  | 'SCHEMA_MISSING'
-  | 'SCHEMA_VERSION'
-  | 'SCHEMA_OPTIONS'
-  | 'INVALID_PLAYERS_TABLE'
-  | 'INSUFFICIENT_PRIVILEGE'
-  | 'NOT_DURABLE'
-  | 'UNAVAILABLE'
-  | 'AMOUNT_NOT_REPRESENTABLE'
-  | 'COMMIT_UNKNOWN'
-  | 'IMPORT_REJECTED'
-  | 'LOOKUP_INDEX_MISSING'
-
-/** A fault of this store. `code` is stable; the message is for people. */
-export class MysqlStoreError extends Error {
-  override readonly name = 'MysqlStoreError'
-  readonly code: MysqlErrorCode
-
-  constructor(code: MysqlErrorCode, message: string, options?: { cause?: unknown }) {
-    super(message, options)
-    this.code = code
-  }
-}
+export const storeError: MakeError = (code, message, options) =>
+  new StoreError('mysql', code, message, options)
 
 /** The errors of requests. */
-export const errors = storeErrors((code, message, options) => new MysqlStoreError(code, message, options))
+export const errors = storeErrors(storeError)
 
 /** What the server has answered instead of a result. */
 export interface ServerError {
@@ -151,7 +100,7 @@ export const privilegeNumbers = [1044, 1142, 1143, 1227, 1370]
 /** 1045, 1049, 1698: wrong password or database. */
 const lastingNumbers = [1045, 1049, 1698, ...privilegeNumbers]
 
-/** A server without TLS, or a certificate that is not trusted: no retry mends it. */
+/** A server without TLS, or a certificate that is not trusted: no retry fixes it. */
 const isOfTls = (error: unknown) => {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
   // mysql2 replaces the code of a certificate's error.
@@ -160,18 +109,18 @@ const isOfTls = (error: unknown) => {
 }
 
 /** @returns the error of the check at start, which says in words what the driver or the server has reported */
-export function startError(cause: unknown): MysqlStoreError {
-  if (cause instanceof MysqlStoreError) return cause
+export function startError(cause: unknown): StoreError {
+  if (cause instanceof StoreError) return cause
   const words = describeError(cause)
   const isLasting =
     hasNumber(cause, ...lastingNumbers) ||
     isOfTls(cause) ||
     (serverErrorOf(cause) !== null && classifyError(cause, false) === 'rejected')
   if (isLasting)
-    return new MysqlStoreError('DATABASE_REJECTED', `The database rejects this client: ${words}`, { cause })
+    return storeError('DATABASE_REJECTED', `The database rejects this client: ${words}`, { cause })
   if (cause instanceof TypeError)
-    return new MysqlStoreError('UNSUPPORTED_CLIENT', `The client threw: ${words}`, { cause })
-  return new MysqlStoreError('UNAVAILABLE', `The database is unavailable: ${words}`, { cause })
+    return storeError('UNSUPPORTED_CLIENT', `The client threw: ${words}`, { cause })
+  return storeError('UNAVAILABLE', `The database is unavailable: ${words}`, { cause })
 }
 
 /** A CHECK that a row does not meet. */

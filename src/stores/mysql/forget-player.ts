@@ -14,7 +14,7 @@ import { type MysqlTables, tablesOf } from './tables.js'
  * it the pseudonym after. It reads both tables as a whole, locks only the player's rows, and can be run again.
  *
  * @param options only `schema` is used
- * @throws {MysqlStoreError} `INVALID_OPTIONS` or `UNSUPPORTED_CLIENT`; and the errors of the client
+ * @throws {StoreError} `INVALID_OPTIONS` or `UNSUPPORTED_CLIENT`; and the errors of the client
  */
 export async function forgetPlayer(
   pool: MysqlPool,

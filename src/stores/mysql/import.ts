@@ -20,7 +20,7 @@ import { nextTransactionId } from './transaction-ids.js'
  * @param options only `schema` is used
  * @param bets with revision 1, and `credits` as they are now
  * @returns how many were imported
- * @throws {MysqlStoreError} `IMPORT_REJECTED`, naming the bet that the tables reject. The chunks of 1,000
+ * @throws {StoreError} `IMPORT_REJECTED`, naming the bet that the tables reject. The chunks of 1,000
  *   before it are imported
  */
 export function importBets(
@@ -50,7 +50,7 @@ export function importBets(
  *   unique: where the legacy integration had one for several transactions, or none, pass `null`, and it gets a
  *   new one
  * @returns how many were imported
- * @throws {MysqlStoreError} `IMPORT_REJECTED`, naming the transaction: also where its `walletTransactionId`
+ * @throws {StoreError} `IMPORT_REJECTED`, naming the transaction: also where its `walletTransactionId`
  *   belongs to another one
  */
 export function importTransactions(

@@ -1,10 +1,10 @@
 /** `bet-wallet/mysql`: the store over MySQL and MariaDB, with your own players' table. */
 export type { QueueStats } from '../../batches/index.js'
+export { StoreError, type StoreErrorCode } from '../database/errors.js'
 export type { ForgottenPlayer } from '../database/forget-player.js'
 export type { ImportReport } from '../database/import.js'
 export type { PendingCommit, Query } from '../database/within-transaction.js'
 export type { MysqlClient, MysqlPool } from './client.js'
-export { type MysqlErrorCode, MysqlStoreError } from './errors.js'
 export { forgetPlayer } from './forget-player.js'
 export { importBets, importTransactions } from './import.js'
 export { createMysqlLookups, type MysqlLookupOptions } from './lookups.js'

@@ -3,7 +3,7 @@ import type { WalletKeys } from '../../store.js'
 import type { Columns } from '../database/columns.js'
 import type { LoadRow } from '../database/rows.js'
 import type { Connections } from './client.js'
-import { MysqlStoreError } from './errors.js'
+import { storeError } from './errors.js'
 import { isReadOnly, keysOf, loadRowOf, type Values } from './rows.js'
 import { procedureName } from './sql/fragments.js'
 import { loadQuery } from './sql/load.js'
@@ -12,7 +12,7 @@ import type { Tables } from './tables.js'
 /** A replica lags, so that its records may be old. Another server of the list may answer. */
 function mustBeWritable(rows: readonly Values[]): void {
   if (rows.some(isReadOnly))
-    throw new MysqlStoreError('UNAVAILABLE', 'The database is unavailable: this server is read-only')
+    throw storeError('UNAVAILABLE', 'The database is unavailable: this server is read-only')
 }
 
 export function createReader(connections: Connections, tables: Tables) {
@@ -33,6 +33,6 @@ export const proofId = () => String(Math.floor(Math.random() * Number.MAX_SAFE_I
 
 function rowsOf(keys: readonly WalletKeys[], rows: readonly Values[]): LoadRow[] {
   if (rows.length > keys.length)
-    throw new MysqlStoreError('DATABASE_REJECTED', 'The view of legacy bets returned two rows for one bet')
+    throw storeError('DATABASE_REJECTED', 'The view of legacy bets returned two rows for one bet')
   return rows.map(loadRowOf)
 }

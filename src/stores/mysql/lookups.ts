@@ -6,7 +6,7 @@ import { indexMissing, lookupIndexes, type TransactionsTable } from '../database
 import { createDatabaseLookups, type LookupQuery, type OpenTables } from '../database/lookups.js'
 import { registeredOptions } from '../database/registered-options.js'
 import { connectionsFrom, type MysqlClient } from './client.js'
-import { errors, MysqlStoreError, serverErrorOf, startError } from './errors.js'
+import { errors, serverErrorOf, startError, storeError } from './errors.js'
 import { check } from './option-checks.js'
 import { lookupRowOf, type Values } from './rows.js'
 import {
@@ -39,7 +39,7 @@ type Ask = (text: string, values: unknown[]) => Promise<readonly Values[]>
  * @param client as for the store
  * @param options those of the store. Without `players` and `legacyBets`, they are read from the procedures of the
  *   schema, where the migration has registered them; that needs EXECUTE on one of them
- * @throws {MysqlStoreError} `INVALID_OPTIONS` or `UNSUPPORTED_CLIENT`; each lookup rejects with the problems of the
+ * @throws {StoreError} `INVALID_OPTIONS` or `UNSUPPORTED_CLIENT`; each lookup rejects with the problems of the
  *   database, and with `INVALID_OPTIONS` for an invalid id, page or time
  */
 export function createMysqlLookups(client: MysqlClient, options: MysqlLookupOptions = {}): WalletLookups {
@@ -110,12 +110,12 @@ function statementOf(tables: Tables, query: LookupQuery): [text: string, values:
   }
 }
 
-/** @throws {MysqlStoreError} `SCHEMA_MISSING`, or `SCHEMA_VERSION` for tables of an older version */
+/** @throws {StoreError} `SCHEMA_MISSING`, or `SCHEMA_VERSION` for tables of an older version */
 export async function transactionsTableOf(ask: Ask, { schemaName }: Tables): Promise<TransactionsTable> {
   const of = `TABLE_SCHEMA = ? AND TABLE_NAME = 'wallet_transactions'`
   const [table] = await ask(`SELECT TABLE_ROWS FROM information_schema.TABLES WHERE ${of}`, [schemaName])
   if (table === undefined) {
-    throw new MysqlStoreError(
+    throw storeError(
       'SCHEMA_MISSING',
       `The schema ${schemaName} has no tables of bet-wallet: this is another database or schema, it was not migrated, ` +
         'or this user may not see them',
@@ -126,7 +126,7 @@ export async function transactionsTableOf(ask: Ask, { schemaName }: Tables): Pro
     [schemaName],
   )
   if (current.length === 0) {
-    throw new MysqlStoreError(
+    throw storeError(
       'SCHEMA_VERSION',
       `${schemaName}.wallet_transactions is of an older version: it has no column balance_after, or this user may not see it`,
     )
@@ -158,14 +158,14 @@ async function registeredTables(ask: Ask, { schemaName }: Tables): Promise<Table
   )
   const [registered] = sets
   if (registered === undefined) {
-    throw new MysqlStoreError(
+    throw storeError(
       'INSUFFICIENT_PRIVILEGE',
       `This user sees no procedure of the schema ${schemaName}, where the options of the migration are registered: ` +
         'state players and legacyBets, as for the store, or grant EXECUTE on the schema',
     )
   }
   if (sets.size > 1) {
-    throw new MysqlStoreError(
+    throw storeError(
       'SCHEMA_OPTIONS',
       `The schema ${schemaName} was migrated with several options: state players and legacyBets, as for the store ` +
         '(the command: in a module, --config)',
@@ -180,7 +180,7 @@ function lookupError(error: unknown, { schema, players }: Tables): unknown {
   const { cause } = error
   const { number, message } = serverErrorOf(cause) ?? { number: 0, message: '' }
   if ([1044, 1142, 1143, 1227].includes(number)) {
-    return new MysqlStoreError(
+    return storeError(
       'INSUFFICIENT_PRIVILEGE',
       `This user lacks privileges (${message}). Lookups need SELECT ON ${schema}.wallet_transactions and ` +
         `${schema}.wallet_bets; SELECT on the three columns of ${players.own ? "the players' table" : players.table}`,
@@ -188,7 +188,7 @@ function lookupError(error: unknown, { schema, players }: Tables): unknown {
     )
   }
   if (number === 1054 || number === 1146) {
-    return new MysqlStoreError(
+    return storeError(
       'INVALID_PLAYERS_TABLE',
       `The players' table or the view of legacy bets does not exist as the options name it (${message})`,
       { cause },

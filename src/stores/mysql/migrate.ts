@@ -6,7 +6,7 @@ import { rejectSettingsIn } from '../database/migration-settings.js'
 import { sql } from '../database/sql-text.js'
 import { migrationProblem } from './check.js'
 import { connectionsFrom, type MysqlPool, type Session } from './client.js'
-import { MysqlStoreError } from './errors.js'
+import { storeError } from './errors.js'
 import { transactionsTableOf } from './lookups.js'
 import { check } from './option-checks.js'
 import { createIndex, createMissingIndex } from './sql/lookups.js'
@@ -42,7 +42,7 @@ export interface MigrationSettings {
  *
  * @param options `schema`, `players` and `legacyBets`, as for the store
  * @param settings `lookupIndexes`
- * @throws {MysqlStoreError} `INVALID_OPTIONS`, naming the option
+ * @throws {StoreError} `INVALID_OPTIONS`, naming the option
  */
 export function mysqlMigrationSql(
   options: MysqlTables = {},
@@ -93,7 +93,7 @@ function procedureStatements(tables: Tables, only: (name: string) => boolean = (
  *
  * @param client a pool; on a cluster that of any one server
  * @param options those of the store; only `schema`, `players` and `legacyBets` are used
- * @throws {MysqlStoreError} `INVALID_OPTIONS`, naming the option; `SCHEMA_OPTIONS` when the schema was
+ * @throws {StoreError} `INVALID_OPTIONS`, naming the option; `SCHEMA_OPTIONS` when the schema was
  *   migrated with other options, naming each difference; and the errors of the client
  */
 export async function migrateMysql(
@@ -162,7 +162,7 @@ async function alone(database: Session, tables: Tables, work: () => Promise<void
   const lock = migrationLock(tables)
   const [locked] = await database.rows(`SELECT GET_LOCK(${lock}, ${lockWaitMs / 1000})`)
   if (String(locked?.[0]) !== '1')
-    throw new MysqlStoreError('UNAVAILABLE', 'Another migration of this schema has not ended')
+    throw storeError('UNAVAILABLE', 'Another migration of this schema has not ended')
   try {
     await work()
   } finally {

@@ -1,8 +1,8 @@
 /** The shared checks of options, with this store's error. */
 import { type OptionChecks, optionChecks } from '../../option-checks.js'
-import { MysqlStoreError } from './errors.js'
+import { storeError } from './errors.js'
 
-/** Throws {@link MysqlStoreError} `INVALID_OPTIONS`. */
+/** Throws {@link StoreError} `INVALID_OPTIONS`. */
 export const check: OptionChecks = optionChecks(message => {
-  throw new MysqlStoreError('INVALID_OPTIONS', message)
+  throw storeError('INVALID_OPTIONS', message)
 })

@@ -1,6 +1,8 @@
 /** `createMysqlStore`: the contract over MySQL and MariaDB, with many requests in one statement. */
+
 import { columnsOf } from '../database/columns.js'
 import { QueryFailed } from '../database/deadline.js'
+import { StoreError } from '../database/errors.js'
 import { createDatabaseStore, type DatabaseStore, type Found } from '../database/store.js'
 import {
   type DatabaseStoreOptions,
@@ -10,7 +12,7 @@ import {
 import { checkServers } from './check.js'
 import { checkWritable, classify, connectionsFrom, type MysqlClient } from './client.js'
 import { createCommitter } from './commits.js'
-import { describeError, errors, MysqlStoreError } from './errors.js'
+import { describeError, errors } from './errors.js'
 import { createConfirmedReader, createReader } from './loads.js'
 import { check } from './option-checks.js'
 import { refusalByRule } from './refusals.js'
@@ -18,7 +20,7 @@ import { type MysqlTables, tablesOf } from './tables.js'
 
 export interface MysqlStoreOptions extends MysqlTables, DatabaseStoreOptions {}
 
-/** The store. `ready` and `ping` throw a `MysqlStoreError`. */
+/** The store. `ready` and `ping` throw a `StoreError`. */
 export interface MysqlStore extends DatabaseStore {}
 
 /**
@@ -26,7 +28,7 @@ export interface MysqlStore extends DatabaseStore {}
  *
  * @param client a pool of mysql2, with promises or callbacks; for a cluster a list of them, one per server, the
  *   preferred one first. The pools are for the store alone
- * @throws {MysqlStoreError} `INVALID_OPTIONS` or `UNSUPPORTED_CLIENT`. Problems of the database are
+ * @throws {StoreError} `INVALID_OPTIONS` or `UNSUPPORTED_CLIENT`. Problems of the database are
  *   reported by `ready`
  */
 export function createMysqlStore(client: MysqlClient, options: MysqlStoreOptions = {}): MysqlStore {
@@ -52,7 +54,7 @@ export function createMysqlStore(client: MysqlClient, options: MysqlStoreOptions
         await connections.onAny(checkWritable)
       } catch (error) {
         const cause = error instanceof QueryFailed ? error.cause : error
-        if (cause instanceof MysqlStoreError && cause.code === 'UNAVAILABLE') throw cause
+        if (cause instanceof StoreError && cause.code === 'UNAVAILABLE') throw cause
         throw errors.make('UNAVAILABLE', `The database is unavailable: ${describeError(cause)}`, { cause })
       }
     },

@@ -66,7 +66,7 @@ const dialect: Dialect = {
   quoted,
 }
 
-/** @throws {MysqlStoreError} `INVALID_OPTIONS`, naming the option */
+/** @throws {StoreError} `INVALID_OPTIONS`, naming the option */
 export function tablesOf(options: MysqlTables, others: readonly string[] = []): Tables {
   check.names(options, [...tableOptionNames, ...others])
   const schemaName = nameOf(dialect, 'schema', options.schema ?? 'bet_wallet')

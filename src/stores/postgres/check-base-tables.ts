@@ -1,18 +1,15 @@
 /** The check of what is below the players' table: the tables of a view, partitions, triggers and rules. */
 import { type Ask, planOf } from './check-visibility.js'
-import { PostgresStoreError } from './errors.js'
+import { storeError } from './errors.js'
 import { relationsBelow } from './sql/balance-rule.js'
 import { literal } from './sql/quoting.js'
 import type { Tables } from './tables.js'
 
 function fail({ tableName }: Tables['players'], problem: string): never {
-  throw new PostgresStoreError(
-    'INVALID_PLAYERS_TABLE',
-    `The players' table ${tableName.join('.')}: ${problem}`,
-  )
+  throw storeError('INVALID_PLAYERS_TABLE', `The players' table ${tableName.join('.')}: ${problem}`)
 }
 
-/** @throws {PostgresStoreError} `INVALID_PLAYERS_TABLE` */
+/** @throws {StoreError} `INVALID_PLAYERS_TABLE` */
 export async function checkRules(ask: Ask, { players }: Tables): Promise<void> {
   const [table] = (await ask(
     `WITH RECURSIVE ${relationsBelow(`SELECT ${literal(players.table)}::regclass::oid`)}
@@ -30,7 +27,7 @@ export async function checkRules(ask: Ask, { players }: Tables): Promise<void> {
 /**
  * @param target schema and name of the table that an update of a player writes to
  * @returns whether triggers of the operator may run in a commit
- * @throws {PostgresStoreError} `INVALID_PLAYERS_TABLE`
+ * @throws {StoreError} `INVALID_PLAYERS_TABLE`
  */
 export async function checkBaseTables(
   ask: Ask,
@@ -89,7 +86,7 @@ async function checkOwnTriggers(ask: Ask, { schemaName }: Tables): Promise<void>
     [schemaName],
   )) as { table: string; name: string }[]
   if (trigger === undefined) return
-  throw new PostgresStoreError(
+  throw storeError(
     'SCHEMA_VERSION',
     `${trigger.table} has the BEFORE trigger ${trigger.name}, which may change or drop what is recorded. Make it an ` +
       'AFTER trigger',

@@ -1,31 +1,33 @@
 /** The check of the client and its session: rows, read-only servers, warnings, database transactions. */
+
 import { CallbackFailed, QueryFailed } from '../database/deadline.js'
+import { StoreError } from '../database/errors.js'
 import type { Connections } from './client.js'
 import { describeError } from './driver-errors.js'
-import { hasCode, PostgresStoreError } from './errors.js'
+import { hasCode, storeError } from './errors.js'
 
 /**
  * @param transactions whether `transaction` is needed
- * @throws {PostgresStoreError} the problem
+ * @throws {StoreError} the problem
  * @throws {QueryFailed}
  */
 export async function checkClient(connections: Connections, transactions: boolean): Promise<void> {
   const { readOnly, clientMinMessages, clientEncoding } = await sessionOf(connections)
   if (clientEncoding !== 'UTF8') {
-    throw new PostgresStoreError(
+    throw storeError(
       'UNSUPPORTED_CLIENT',
       `client_encoding is ${clientEncoding}, so that ids would be other ids in the database (D24). It must be UTF8`,
     )
   }
   if (readOnly) {
-    throw new PostgresStoreError(
+    throw storeError(
       'DATABASE_REJECTED',
       'Database transactions of this role are read-only: default_transaction_read_only is on',
     )
   }
   // SyncRepWaitForLSN warns with a WARNING.
   if (/^(?:error|fatal|panic)$/.test(clientMinMessages)) {
-    throw new PostgresStoreError(
+    throw storeError(
       'NOT_DURABLE',
       `client_min_messages is ${clientMinMessages}: it hides the warning that a commit may not have reached the ` +
         'synchronous standby. Set it for this role: ALTER ROLE … SET client_min_messages = warning',
@@ -37,16 +39,16 @@ export async function checkClient(connections: Connections, transactions: boolea
 /**
  * Asks the database now whether it can be written to.
  *
- * @throws {PostgresStoreError} `UNAVAILABLE`; the message says why
+ * @throws {StoreError} `UNAVAILABLE`; the message says why
  */
 export async function ping(connections: Connections): Promise<void> {
   try {
     const { readOnly } = await sessionOf(connections)
-    if (readOnly) throw new PostgresStoreError('UNAVAILABLE', 'Database transactions are read-only')
+    if (readOnly) throw storeError('UNAVAILABLE', 'Database transactions are read-only')
   } catch (error) {
-    if (error instanceof PostgresStoreError && error.code === 'UNAVAILABLE') throw error
+    if (error instanceof StoreError && error.code === 'UNAVAILABLE') throw error
     const cause = error instanceof QueryFailed ? error.cause : error
-    throw new PostgresStoreError('UNAVAILABLE', `The database is unavailable: ${describeError(cause)}`, {
+    throw storeError('UNAVAILABLE', `The database is unavailable: ${describeError(cause)}`, {
       cause,
     })
   }
@@ -58,7 +60,7 @@ interface Session {
   clientEncoding: unknown
 }
 
-/** @throws {PostgresStoreError} `UNAVAILABLE` on a standby, `UNSUPPORTED_CLIENT` */
+/** @throws {StoreError} `UNAVAILABLE` on a standby, `UNSUPPORTED_CLIENT` */
 async function sessionOf(connections: Connections): Promise<Session> {
   const [row] = (await connections.statement(
     `SELECT
@@ -74,14 +76,14 @@ async function sessionOf(connections: Connections): Promise<Session> {
     client_encoding?: unknown
   }[]
   if (typeof row?.in_recovery !== 'boolean' || typeof row.client_min_messages !== 'string') {
-    throw new PostgresStoreError(
+    throw storeError(
       'UNSUPPORTED_CLIENT',
       'client.query must return each row as an object under the names of its columns, with snake_case names and ' +
         `booleans unchanged; it returned ${JSON.stringify(row)}`,
     )
   }
   if (row.in_recovery)
-    throw new PostgresStoreError('UNAVAILABLE', 'The database is unavailable: this server is a standby')
+    throw storeError('UNAVAILABLE', 'The database is unavailable: this server is a standby')
   return {
     readOnly: row.read_only === 'on',
     clientMinMessages: row.client_min_messages,
@@ -101,7 +103,7 @@ async function tryTransaction(connections: Connections): Promise<void> {
     const words = describeError(cause)
     const isWithoutBlock = cause instanceof CallbackFailed || hasCode(cause, '25P01', '3B001')
     if (!isWithoutBlock && !words.includes('statement pooling')) throw error
-    throw new PostgresStoreError(
+    throw storeError(
       'UNSUPPORTED_CLIENT',
       `withinTransaction needs database transactions, which this client or its pooler does not allow: ${words}. ` +
         'PgBouncer needs pool_mode = transaction or session',

@@ -1,20 +1,20 @@
 /** The check that a commit that was answered survives a crash of the server. */
 import type { Connections } from './client.js'
-import { PostgresStoreError } from './errors.js'
+import { storeError } from './errors.js'
 import { relationsBelow } from './sql/balance-rule.js'
 import type { Tables } from './tables.js'
 
 type Ask = Connections['statement']
 
 function notDurable(problem: string): never {
-  throw new PostgresStoreError('NOT_DURABLE', problem)
+  throw storeError('NOT_DURABLE', problem)
 }
 
 /**
  * `remote_write` is accepted: the commit is on the disk of the primary and in the memory of the standby's
  * machine. It is lost only if both machines fail at once.
  *
- * @throws {PostgresStoreError} `NOT_DURABLE`
+ * @throws {StoreError} `NOT_DURABLE`
  */
 export async function checkSettings(ask: Ask): Promise<void> {
   const [settings] = (await ask(
@@ -46,7 +46,7 @@ export async function checkSettings(ask: Ask): Promise<void> {
 
 /**
  * @param playersTarget schema and name of the table that an update of a player writes to
- * @throws {PostgresStoreError} `NOT_DURABLE`
+ * @throws {StoreError} `NOT_DURABLE`
  */
 export async function checkTables(
   ask: Ask,

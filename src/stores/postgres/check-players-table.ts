@@ -2,7 +2,7 @@
 import type { Decimal } from '../../money.js'
 import type { BalanceColumn } from '../database/columns.js'
 import type { Connections } from './client.js'
-import { PostgresStoreError } from './errors.js'
+import { storeError } from './errors.js'
 import type { Tables } from './tables.js'
 
 type Ask = Connections['statement']
@@ -25,13 +25,10 @@ interface Column {
 /** Throws the problem of the table. */
 type Fail = (problem: string) => never
 
-/** @throws {PostgresStoreError} `INVALID_PLAYERS_TABLE`, naming the column */
+/** @throws {StoreError} `INVALID_PLAYERS_TABLE`, naming the column */
 export async function checkPlayersTable(ask: Ask, { players }: Tables): Promise<BalanceColumn> {
   const fail: Fail = problem => {
-    throw new PostgresStoreError(
-      'INVALID_PLAYERS_TABLE',
-      `The players' table ${players.tableName.join('.')}: ${problem}`,
-    )
+    throw storeError('INVALID_PLAYERS_TABLE', `The players' table ${players.tableName.join('.')}: ${problem}`)
   }
   const columns = await columnsIn(ask, players.tableName)
   if (columns.length === 0)

@@ -3,7 +3,7 @@
  * platform gets final answers that are wrong.
  */
 import type { Connections } from './client.js'
-import { PostgresStoreError } from './errors.js'
+import { storeError } from './errors.js'
 import type { Tables } from './tables.js'
 
 export type Ask = Connections['statement']
@@ -22,7 +22,7 @@ interface PlanNode {
 /**
  * @returns schema and name of the table that an update of a player writes to: the players' table, or the base
  *   table of the view
- * @throws {PostgresStoreError} `ROW_SECURITY` or `INVALID_PLAYERS_TABLE`
+ * @throws {StoreError} `ROW_SECURITY` or `INVALID_PLAYERS_TABLE`
  */
 export async function checkVisibility(ask: Ask, tables: Tables): Promise<readonly [string, string]> {
   await checkRowSecurity(ask, tables)
@@ -31,10 +31,7 @@ export async function checkVisibility(ask: Ask, tables: Tables): Promise<readonl
   const update = await planOf(ask, `UPDATE ${table} SET ${columns.balance} = ${columns.balance}`)
   const problem = dependsOnSession(update) ?? hiddenBy(update) ?? (await hiddenFromUpdates(ask, tables))
   if (problem !== null)
-    throw new PostgresStoreError(
-      'INVALID_PLAYERS_TABLE',
-      `The players' table ${tableName.join('.')}: ${problem}`,
-    )
+    throw storeError('INVALID_PLAYERS_TABLE', `The players' table ${tableName.join('.')}: ${problem}`)
   return [update.Schema ?? tableName[0], update['Relation Name'] ?? tableName[1]]
 }
 
@@ -69,7 +66,7 @@ async function checkRowSecurity(ask: Ask, { schema, schemaName }: Tables): Promi
   )) as { name: string }[]
   const [first] = rows
   if (first === undefined) return
-  throw new PostgresStoreError(
+  throw storeError(
     'ROW_SECURITY',
     `Row-level security of ${schemaName}.${first.name} applies to this role and can hide records. ` +
       `ALTER TABLE ${schema}.${first.name} DISABLE ROW LEVEL SECURITY, or ALTER ROLE … BYPASSRLS`,
@@ -83,8 +80,7 @@ export async function planOf(ask: Ask, statement: string): Promise<PlanNode> {
   // Some drivers do not parse JSON.
   const plans = typeof value === 'string' ? (JSON.parse(value) as unknown) : value
   const plan = (plans as readonly { Plan?: PlanNode }[] | undefined)?.[0]?.Plan
-  if (plan === undefined)
-    throw new PostgresStoreError('UNSUPPORTED_CLIENT', 'client.query returned no rows for EXPLAIN')
+  if (plan === undefined) throw storeError('UNSUPPORTED_CLIENT', 'client.query returned no rows for EXPLAIN')
   return plan
 }
 

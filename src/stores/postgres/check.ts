@@ -1,13 +1,14 @@
 /** The check at start: server, schema, players' table, privileges. Every error says what to do. */
 
 import type { BalanceColumn } from '../database/columns.js'
+import { StoreError } from '../database/errors.js'
 import { checkBaseTables, checkRules } from './check-base-tables.js'
 import { checkSettings, checkTables } from './check-durability.js'
 import { checkPlayersTable } from './check-players-table.js'
 import { checkVisibility } from './check-visibility.js'
 import type { Connections } from './client.js'
 import { serverErrorOf } from './driver-errors.js'
-import { hasCode, PostgresStoreError } from './errors.js'
+import { hasCode, storeError } from './errors.js'
 import { attributesOf, creditFunctionName, functionName } from './sql/fragments.js'
 import { besideAdvice, optionsProblem } from './sql/options.js'
 import { literal } from './sql/quoting.js'
@@ -20,7 +21,7 @@ type Ask = Connections['statement']
 /** The first version in which a numeric can be compared with Infinity. */
 const serverVersionMin = 140_000
 
-/** @throws {PostgresStoreError} */
+/** @throws {StoreError} */
 export async function checkDatabase(
   ask: Ask,
   tables: Tables,
@@ -50,7 +51,7 @@ function withAdvice(error: unknown, { schema, players }: Tables): unknown {
   const { cause } = error as { cause?: unknown }
   const { code, message } = serverErrorOf(cause) ?? { code: '', message: '' }
   if (code === '42501') {
-    return new PostgresStoreError(
+    return storeError(
       'INSUFFICIENT_PRIVILEGE',
       `This role lacks privileges (${message}). It needs USAGE ON SCHEMA ${schema} and on the schema of the players' ` +
         `table; SELECT ON ${schema}.migrations and ${schema}.options; SELECT, INSERT ON ${schema}.transactions; SELECT, INSERT, UPDATE ON ` +
@@ -60,13 +61,9 @@ function withAdvice(error: unknown, { schema, players }: Tables): unknown {
     )
   }
   if (code.startsWith('42')) {
-    return new PostgresStoreError(
-      'SCHEMA_VERSION',
-      `The functions do not run in this database (${message})`,
-      {
-        cause,
-      },
-    )
+    return storeError('SCHEMA_VERSION', `The functions do not run in this database (${message})`, {
+      cause,
+    })
   }
   return error
 }
@@ -81,16 +78,12 @@ async function checkServer(ask: Ask): Promise<void> {
       pg_catalog.array_to_json(pg_catalog.current_schemas(true))::text AS schemas`,
     [],
   )) as { version: number; name: string; encoding: string; search_path: string; schemas: string }[]
-  if (server === undefined)
-    throw new PostgresStoreError('UNSUPPORTED_CLIENT', 'client.query returned no rows')
+  if (server === undefined) throw storeError('UNSUPPORTED_CLIENT', 'client.query returned no rows')
   if (server.version < serverVersionMin) {
-    throw new PostgresStoreError(
-      'SCHEMA_VERSION',
-      `PostgreSQL 14 or newer is required; this is ${server.name}`,
-    )
+    throw storeError('SCHEMA_VERSION', `PostgreSQL 14 or newer is required; this is ${server.name}`)
   }
   if (/^EUC_|^MULE_/.test(server.encoding)) {
-    throw new PostgresStoreError(
+    throw storeError(
       'DATABASE_REJECTED',
       `The encoding of this database is ${server.encoding}, which stores some distinct characters as one: two ids could ` +
         'become the same (D24). Use a database with the encoding UTF8',
@@ -98,7 +91,7 @@ async function checkServer(ask: Ask): Promise<void> {
   }
   const schemas = (JSON.parse(server.schemas) as string[]).filter(name => !name.startsWith('pg_temp_'))
   if (schemas[0] !== 'pg_catalog') {
-    throw new PostgresStoreError(
+    throw storeError(
       'SEARCH_PATH',
       `search_path is ${server.search_path}: an operator or function of ${schemas[0]} could replace one of ` +
         'PostgreSQL and change balances. Remove pg_catalog from it, which is then searched first: ALTER ROLE … ' +
@@ -123,7 +116,7 @@ async function checkSequence(ask: Ask, { schema, schemaName }: Tables): Promise<
     [schemaName],
   )) as { id: string }[]
   if (used === undefined) return
-  throw new PostgresStoreError(
+  throw storeError(
     'SEQUENCE_BEHIND',
     `The sequence ${schemaName}.wallet_transaction_ids is behind its table: ${used.id} is used already. Run ` +
       `SELECT setval(${literal(`${schema}.wallet_transaction_ids`)}, max(wallet_transaction_id::bigint)) FROM ` +
@@ -144,7 +137,7 @@ const migrateAdvice =
  * What the migration is needed for; `null`: there is nothing to do. It reads only what exists and what the role may
  * read: an error would abort the database transaction of a migration tool.
  */
-export async function migrationProblem(ask: Ask, tables: Tables): Promise<PostgresStoreError | null> {
+export async function migrationProblem(ask: Ask, tables: Tables): Promise<StoreError | null> {
   const [readable] = (await ask(
     `SELECT
       count(*) = 2 AND coalesce(bool_and(
@@ -155,13 +148,13 @@ export async function migrationProblem(ask: Ask, tables: Tables): Promise<Postgr
     WHERE n.nspname = $1 AND c.relname IN ('migrations', 'options')`,
     [tables.schemaName],
   )) as { readable: boolean }[]
-  if (!readable?.readable) return new PostgresStoreError('SCHEMA_MISSING', 'The schema cannot be read')
+  if (!readable?.readable) return storeError('SCHEMA_MISSING', 'The schema cannot be read')
   try {
     await checkSchema(ask, tables)
     await checkFunctions(ask, tables)
     return null
   } catch (error) {
-    if (error instanceof PostgresStoreError) return error
+    if (error instanceof StoreError) return error
     throw error
   }
 }
@@ -173,7 +166,7 @@ async function checkSchema(ask: Ask, tables: Tables): Promise<void> {
     [`${schema}.migrations`, `${schema}.options`],
   )) as { exists: boolean }[]
   if (!exists?.exists) {
-    throw new PostgresStoreError(
+    throw storeError(
       'SCHEMA_MISSING',
       `The schema ${schemaName} has no tables of bet-wallet, or this role lacks USAGE on it: ${migrateAdvice}`,
     )
@@ -184,14 +177,13 @@ async function checkSchema(ask: Ask, tables: Tables): Promise<void> {
   const version = newest?.version ?? 0
   // A newer schema keeps the functions of this release.
   if (version < schemaVersion) {
-    throw new PostgresStoreError(
+    throw storeError(
       'SCHEMA_VERSION',
       `The schema ${schemaName} has version ${version}; this release needs ${schemaVersion}: ${migrateAdvice}`,
     )
   }
   const [options] = (await ask(optionsProblem(tables), [])) as { problem: string }[]
-  if (options !== undefined)
-    throw new PostgresStoreError('SCHEMA_OPTIONS', `${options.problem}. ${besideAdvice}`)
+  if (options !== undefined) throw storeError('SCHEMA_OPTIONS', `${options.problem}. ${besideAdvice}`)
 }
 
 /** Compares the functions with the catalog: SQL by hand may have replaced them. */
@@ -214,7 +206,7 @@ async function checkFunctions(ask: Ask, tables: Tables): Promise<void> {
     const isSame = (other: (typeof stored)[number]) =>
       (other.body === body || isOfOthers) && other.attributes === attributes
     if (!sameName.some(isSame)) {
-      throw new PostgresStoreError(
+      throw storeError(
         'SCHEMA_VERSION',
         `The function ${schemaName}.${name} ${sameName.length === 0 ? 'does not exist' : 'was changed'}: ${migrateAdvice}`,
       )
@@ -232,7 +224,7 @@ async function checkLegacyBets(ask: Ask, { legacyBets }: Tables): Promise<void> 
     [legacyBets],
   )
   if (inexact === undefined) return
-  throw new PostgresStoreError(
+  throw storeError(
     'SCHEMA_VERSION',
     `The collation of bet_id in ${legacyBets} is nondeterministic: distinct bets would compare equal (D24). Select ` +
       'bet_id COLLATE "C" in the view, with an index',
@@ -270,7 +262,7 @@ async function tryFunctions(ask: Ask, tables: Tables): Promise<boolean> {
     'USAGE',
   ])) as { usable: boolean }[]
   if (!sequence?.usable) {
-    throw new PostgresStoreError(
+    throw storeError(
       'INSUFFICIENT_PRIVILEGE',
       `This role may not use the sequence: GRANT USAGE ON ALL SEQUENCES IN SCHEMA ${schema}`,
     )

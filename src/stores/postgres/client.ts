@@ -3,7 +3,7 @@ import { CallbackFailed, type Deadline, QueryFailed, withDeadline } from '../dat
 import type { Failure } from '../database/errors.js'
 import type { Query } from '../database/within-transaction.js'
 import { type EventSource, type Notice, reportsOfClient, reportsOfConnection } from './connection-events.js'
-import { answerOf, classifyError, errors, hasCode, isConnectionLost, PostgresStoreError } from './errors.js'
+import { answerOf, classifyError, errors, hasCode, isConnectionLost, storeError } from './errors.js'
 import {
   type CanPrepare,
   createPreparing,
@@ -55,7 +55,7 @@ interface Pool {
  * Waits until the synchronous standby has confirmed every earlier commit of this client, by a commit that changes
  * nothing: standbys confirm commits in order.
  *
- * @throws {PostgresStoreError} `COMMIT_UNKNOWN` when that wait was cancelled
+ * @throws {StoreError} `COMMIT_UNKNOWN` when that wait was cancelled
  */
 export async function confirmCommits(client: PostgresClient): Promise<void> {
   const reportsOf = isPool(client) ? reportsOfConnection : reportsOfClient
@@ -116,7 +116,7 @@ export function classify(error: unknown, schemaName: string): Failure {
 /**
  * @param transactions whether `transaction` is needed
  * @param durable whether a COMMIT must wait for the disk and the standbys
- * @throws {PostgresStoreError} `UNSUPPORTED_CLIENT`
+ * @throws {StoreError} `UNSUPPORTED_CLIENT`
  */
 export function connectionsFrom(
   client: PostgresClient,
@@ -125,7 +125,7 @@ export function connectionsFrom(
   if (typeof client !== 'object' || client === null || typeof client.query !== 'function') {
     // Never its value: a URL contains a password.
     const what = client === null ? 'null' : typeof client
-    throw new PostgresStoreError(
+    throw storeError(
       'UNSUPPORTED_CLIENT',
       `The client must be an object with query(text, values): a Pool of pg, a PGlite, or what fromPostgresJs, fromKnex, ` +
         `fromTypeOrm or fromSlonik returns; it is ${what}`,
@@ -133,7 +133,7 @@ export function connectionsFrom(
   }
   if (isPool(client)) return connectionsOfPool(client, timeoutMs, durable)
   if (transactions && typeof client.transaction !== 'function') {
-    throw new PostgresStoreError(
+    throw storeError(
       'UNSUPPORTED_CLIENT',
       'withinTransaction needs a client with database transactions: a Pool of pg, a PGlite, or what fromPostgresJs, ' +
         'fromKnex, fromTypeOrm or fromSlonik returns',
@@ -225,8 +225,7 @@ async function withConnection<T>(
     const reports = reportsOfConnection(acquired)
     return await work(acquired, (statement, values) => {
       // Broken while nothing ran on it, or timed out: later statements are not sent.
-      if (reports.lost || deadline.expired)
-        throw new PostgresStoreError('UNAVAILABLE', 'The connection was lost')
+      if (reports.lost || deadline.expired) throw storeError('UNAVAILABLE', 'The connection was lost')
       deadline.sent = true
       return replicated(reports, () => acquired.query(statement, values))
     })
@@ -242,23 +241,23 @@ async function withConnection<T>(
 /**
  * Runs what may commit.
  *
- * @throws {PostgresStoreError} `COMMIT_UNKNOWN` when the wait for a synchronous standby was cancelled meanwhile
+ * @throws {StoreError} `COMMIT_UNKNOWN` when the wait for a synchronous standby was cancelled meanwhile
  */
 async function replicated<T>(reports: { cancelledWaits: number }, work: () => Promise<T>): Promise<T> {
   const { cancelledWaits } = reports
   const result = await work()
   if (reports.cancelledWaits === cancelledWaits) return result
-  throw new PostgresStoreError(
+  throw storeError(
     'COMMIT_UNKNOWN',
     'The wait for the synchronous standby was cancelled: the commit may be lost in a failover',
   )
 }
 
-/** @throws {PostgresStoreError} `UNSUPPORTED_CLIENT` for the result of a driver that returns rows in another form */
+/** @throws {StoreError} `UNSUPPORTED_CLIENT` for the result of a driver that returns rows in another form */
 function rowsOf(result: unknown): unknown[] {
   const rows = (result as { rows?: unknown } | null | undefined)?.rows
   if (Array.isArray(rows)) return rows
-  throw new PostgresStoreError(
+  throw storeError(
     'UNSUPPORTED_CLIENT',
     `client.query must resolve to { rows: […] }; it resolves to ${Array.isArray(result) ? 'an array' : typeof result}`,
   )
@@ -278,7 +277,7 @@ async function acquire(pool: Pool, deadline: Deadline): Promise<Connection> {
   }
   if (!deadline.expired) return connection
   connection.release(isInBlock(connection))
-  throw new PostgresStoreError('UNAVAILABLE', 'Timed out waiting for a connection')
+  throw storeError('UNAVAILABLE', 'Timed out waiting for a connection')
 }
 
 /** Without a pool: the client is one connection, or has a pool inside. */
@@ -287,8 +286,7 @@ function connectionsOfClient(client: PostgresClient, timeoutMs: number, durable:
   const statement: Connections['statement'] = (text, values) =>
     withDeadline(timeoutMs, errors.make, async deadline => {
       mustBeConnected(client)
-      if (isInBlock(client))
-        throw new PostgresStoreError('UNAVAILABLE', 'The connection has an open transaction block')
+      if (isInBlock(client)) throw storeError('UNAVAILABLE', 'The connection has an open transaction block')
       deadline.sent = true
       const rows = rowsOf(await replicated(reports, () => client.query(text, values)))
       mustNotBeInBlock(client)
@@ -301,7 +299,7 @@ function connectionsOfClient(client: PostgresClient, timeoutMs: number, durable:
     transaction: (work, first = []) =>
       withDeadline(timeoutMs, errors.make, async deadline => {
         if (client.transaction === undefined)
-          throw new PostgresStoreError('UNSUPPORTED_CLIENT', 'The client has no transaction()')
+          throw storeError('UNSUPPORTED_CLIENT', 'The client has no transaction()')
         const { transaction } = client
         const mustBeInTime = () => {
           if (deadline.expired) throw new CallbackFailed('Timed out; already answered')
@@ -364,14 +362,11 @@ function isInBlock(connection: HasTransactionStatus): boolean {
 /** A statement of a single Client of pg would be queued until the client is connected, and time out. */
 function mustBeConnected(client: HasTransactionStatus): void {
   if (client.getTransactionStatus?.() === null)
-    throw new PostgresStoreError('UNSUPPORTED_CLIENT', 'The client is not connected: await client.connect()')
+    throw storeError('UNSUPPORTED_CLIENT', 'The client is not connected: await client.connect()')
 }
 
 /** A BEGIN of other code may have been queued in the driver before our statement. */
 function mustNotBeInBlock(connection: HasTransactionStatus): void {
   if (isInBlock(connection))
-    throw new PostgresStoreError(
-      'COMMIT_UNKNOWN',
-      'Executed inside a database transaction that other code had opened',
-    )
+    throw storeError('COMMIT_UNKNOWN', 'Executed inside a database transaction that other code had opened')
 }

@@ -5,7 +5,7 @@
 import type { Query } from '../database/within-transaction.js'
 import type { PostgresClient } from './client.js'
 import type { Notice } from './connection-events.js'
-import { PostgresStoreError } from './errors.js'
+import { storeError } from './errors.js'
 
 /** What `postgres(…)` of postgres.js returns, and what it passes to the callback of `begin`. */
 export interface PostgresJsSql {
@@ -40,15 +40,12 @@ export function fromPostgresJs(
  * A client over the pool of Knex: connections that hang are closed, as with a `Pool` of pg.
  *
  * @param knex what `knex({ client: 'pg', … })` returns
- * @throws {PostgresStoreError} `UNSUPPORTED_CLIENT`: it is of another dialect
+ * @throws {StoreError} `UNSUPPORTED_CLIENT`: it is of another dialect
  */
 export function fromKnex(knex: { readonly client: unknown }): PostgresClient {
   const { client } = knex as { client: Partial<KnexClient> | null }
   if (client?.driverName !== 'pg' || !isKnexClient(client)) {
-    throw new PostgresStoreError(
-      'UNSUPPORTED_CLIENT',
-      "fromKnex needs what knex({ client: 'pg', … }) returns",
-    )
+    throw storeError('UNSUPPORTED_CLIENT', "fromKnex needs what knex({ client: 'pg', … }) returns")
   }
   const connect = async (): Promise<KnexConnection> => {
     const connection = await client.acquireConnection()
@@ -104,12 +101,12 @@ interface KnexConnection {
  * The `Pool` of pg that TypeORM has made: with replication, that of the master.
  *
  * @param dataSource of type `postgres`, initialized
- * @throws {PostgresStoreError} `UNSUPPORTED_CLIENT`: it is not initialized, or of another type
+ * @throws {StoreError} `UNSUPPORTED_CLIENT`: it is not initialized, or of another type
  */
 export function fromTypeOrm(dataSource: { readonly driver: unknown }): PostgresClient {
   const { master } = dataSource.driver as { master?: PostgresClient }
   if (typeof master?.query === 'function') return master
-  throw new PostgresStoreError(
+  throw storeError(
     'UNSUPPORTED_CLIENT',
     "fromTypeOrm needs a DataSource of type 'postgres' that is initialized: await dataSource.initialize()",
   )

@@ -1,87 +1,29 @@
 /** Errors of the store, and the class of an error of the driver. */
-import { type ErrorClass, type Failure, storeErrors } from '../database/errors.js'
+import { type ErrorClass, type Failure, type MakeError, StoreError, storeErrors } from '../database/errors.js'
 import { describeError, type ServerError, serverErrorOf } from './driver-errors.js'
 
-/**
- * At start, before any request is served:
- * - `INVALID_OPTIONS`: an option is invalid; the message names it.
- * - `UNSUPPORTED_CLIENT`: the client cannot be used: no `query`, not connected, rows in another form, or not
- *   the database transactions that `withinTransaction` needs.
- * - `DATABASE_REJECTED`: the server rejects the connection or a statement, and a retry would not help: wrong
- *   password, unknown database, read-only role.
- * - `SCHEMA_MISSING`: the library's tables do not exist: run the migration.
- * - `SCHEMA_VERSION`: the tables or functions are of an older version, or were changed.
- * - `SCHEMA_OPTIONS`: the schema was migrated with other options; the message names each difference.
- * - `INVALID_PLAYERS_TABLE`: the players' table or one of its columns does not exist, or has an unsupported
- *   type.
- * - `INSUFFICIENT_PRIVILEGE`: the role of the client lacks privileges; the message lists them.
- * - `ROW_SECURITY`: row-level security of the library's tables applies to this role.
- * - `SEARCH_PATH`: pg_catalog is in the search_path, and not first.
- * - `SEQUENCE_BEHIND`: `wallet_transaction_ids` would assign ids that are used already; the message has the statement
- *   that mends it.
- * - `NOT_DURABLE`: the server would answer before a commit is durable, or would hide that it is not.
- *
- * Of single requests:
- * - `UNAVAILABLE`: no changes were made: overloaded, not connected, or timed out before anything was sent.
- * - `AMOUNT_NOT_REPRESENTABLE`: the balance column cannot hold the amount of a credit exactly.
- * - `COMMIT_UNKNOWN`: the answer to a commit was lost, or the wait for its synchronous standby was cancelled.
- *
- * Of the cut-over:
- * - `IMPORT_REJECTED`: the tables reject a bet or a transaction; the message names it.
- *
- * Of lookups:
- * - `LOOKUP_INDEX_MISSING`: the lookup would read the whole table; the message has the statement that creates the
- *   index.
- */
-export type PostgresErrorCode =
-  | 'INVALID_OPTIONS'
-  | 'UNSUPPORTED_CLIENT'
-  | 'DATABASE_REJECTED'
-  | 'SCHEMA_MISSING'
-  | 'SCHEMA_VERSION'
-  | 'SCHEMA_OPTIONS'
-  | 'INVALID_PLAYERS_TABLE'
-  | 'INSUFFICIENT_PRIVILEGE'
-  | 'ROW_SECURITY'
-  | 'SEARCH_PATH'
-  | 'SEQUENCE_BEHIND'
-  | 'NOT_DURABLE'
-  | 'UNAVAILABLE'
-  | 'AMOUNT_NOT_REPRESENTABLE'
-  | 'COMMIT_UNKNOWN'
-  | 'IMPORT_REJECTED'
-  | 'LOOKUP_INDEX_MISSING'
-
-/** A fault of this store. `code` is stable; the message is for people. */
-export class PostgresStoreError extends Error {
-  override readonly name = 'PostgresStoreError'
-  readonly code: PostgresErrorCode
-
-  constructor(code: PostgresErrorCode, message: string, options?: { cause?: unknown }) {
-    super(message, options)
-    this.code = code
-  }
-}
+export const storeError: MakeError = (code, message, options) =>
+  new StoreError('postgres', code, message, options)
 
 /** The errors of requests. */
-export const errors = storeErrors((code, message, options) => new PostgresStoreError(code, message, options))
+export const errors = storeErrors(storeError)
 
 /** @returns the error of the check at start, which says in words what the driver or the server has reported */
-export function startError(cause: unknown): PostgresStoreError {
-  if (cause instanceof PostgresStoreError && cause.code === 'UNSUPPORTED_CLIENT') return cause
+export function startError(cause: unknown): StoreError {
+  if (cause instanceof StoreError && cause.code === 'UNSUPPORTED_CLIENT') return cause
   const words = describeError(cause)
   const answer = serverErrorOf(cause)
   if (answer === null ? isOfConfiguration(cause) : !passes.test(answer.code))
-    return new PostgresStoreError('DATABASE_REJECTED', `The database rejects this client: ${words}`, {
+    return storeError('DATABASE_REJECTED', `The database rejects this client: ${words}`, {
       cause,
     })
   if (cause instanceof TypeError)
-    return new PostgresStoreError('UNSUPPORTED_CLIENT', `client.query threw: ${words}`, { cause })
-  return new PostgresStoreError('UNAVAILABLE', `The database is unavailable: ${words}`, { cause })
+    return storeError('UNSUPPORTED_CLIENT', `client.query threw: ${words}`, { cause })
+  return storeError('UNAVAILABLE', `The database is unavailable: ${words}`, { cause })
 }
 
 /**
- * Errors of drivers and of TLS that no retry mends: no password, a server without TLS, a certificate that is not
+ * Errors of drivers and of TLS that no retry fixes: no password, a server without TLS, a certificate that is not
  * trusted. Other errors without an answer of the server are of the network.
  */
 function isOfConfiguration(error: unknown): boolean {

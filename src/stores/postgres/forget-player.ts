@@ -13,7 +13,7 @@ import { type PostgresTables, tablesOf } from './tables.js'
  * it the pseudonym after. It reads both tables as a whole, locks only the player's rows, and can be run again.
  *
  * @param options only `schema` is used
- * @throws {PostgresStoreError} `INVALID_OPTIONS`; and the errors of the client
+ * @throws {StoreError} `INVALID_OPTIONS`; and the errors of the client
  */
 export async function forgetPlayer(
   client: PostgresClient,

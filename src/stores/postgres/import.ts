@@ -16,7 +16,7 @@ import { type PostgresTables, type Tables, tablesOf } from './tables.js'
  * @param options only `schema` is used
  * @param bets with revision 1, and `credits` as they are now
  * @returns how many were imported
- * @throws {PostgresStoreError} `IMPORT_REJECTED`, naming the bet that the tables reject. The chunks of 1,000
+ * @throws {StoreError} `IMPORT_REJECTED`, naming the bet that the tables reject. The chunks of 1,000
  *   before it are imported. `COMMIT_UNKNOWN`: the wait for the synchronous standby was cancelled; import them again
  */
 export function importBets(
@@ -43,7 +43,7 @@ export function importBets(
  *   unique: where the legacy integration had one for several transactions, or none, pass `null`, and it gets a
  *   new one (`import-17`)
  * @returns how many were imported
- * @throws {PostgresStoreError} `IMPORT_REJECTED`, naming the transaction: also where its `walletTransactionId`
+ * @throws {StoreError} `IMPORT_REJECTED`, naming the transaction: also where its `walletTransactionId`
  *   belongs to another one. `COMMIT_UNKNOWN` as for {@link importBets}
  */
 export function importTransactions(

@@ -1,5 +1,6 @@
 /** `bet-wallet/postgres`: the store over PostgreSQL, with your own players' table. */
 export type { QueueStats } from '../../batches/index.js'
+export { StoreError, type StoreErrorCode } from '../database/errors.js'
 export type { ForgottenPlayer } from '../database/forget-player.js'
 export type { ImportReport } from '../database/import.js'
 export type { PlayersTable } from '../database/players-table.js'
@@ -13,7 +14,6 @@ export {
   type PostgresJsSql,
   type SlonikPool,
 } from './driver-clients.js'
-export { type PostgresErrorCode, PostgresStoreError } from './errors.js'
 export { forgetPlayer } from './forget-player.js'
 export { importBets, importTransactions } from './import.js'
 export { createPostgresLookups, type PostgresLookupOptions } from './lookups.js'

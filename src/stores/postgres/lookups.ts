@@ -13,7 +13,7 @@ import { registeredOptions } from '../database/registered-options.js'
 import type { Row } from '../database/rows.js'
 import { type Connections, connectionsFrom, type PostgresClient } from './client.js'
 import { serverErrorOf } from './driver-errors.js'
-import { errors, PostgresStoreError, startError } from './errors.js'
+import { errors, startError, storeError } from './errors.js'
 import { check } from './option-checks.js'
 import {
   betStatement,
@@ -44,7 +44,7 @@ const statementMs = 120_000
  * @param client as for the store
  * @param options those of the store. Without `players` and `legacyBets`, they are read from the schema, where the
  *   migration has registered them
- * @throws {PostgresStoreError} `INVALID_OPTIONS` or `UNSUPPORTED_CLIENT`; each lookup rejects with the problems of
+ * @throws {StoreError} `INVALID_OPTIONS` or `UNSUPPORTED_CLIENT`; each lookup rejects with the problems of
  *   the database, and with `INVALID_OPTIONS` for an invalid id, page or time
  */
 export function createPostgresLookups(
@@ -127,7 +127,7 @@ function lookupRowOf(row: Row): LookupRow {
   }
 }
 
-/** @throws {PostgresStoreError} `SCHEMA_MISSING`, or `SCHEMA_VERSION` for tables of an older version */
+/** @throws {StoreError} `SCHEMA_MISSING`, or `SCHEMA_VERSION` for tables of an older version */
 export async function transactionsTableOf(
   ask: Connections['statement'],
   { schema, schemaName }: Tables,
@@ -138,13 +138,13 @@ export async function transactionsTableOf(
     indexes: string | null
   }[]
   if (table == null || table.row_count === null) {
-    throw new PostgresStoreError(
+    throw storeError(
       'SCHEMA_MISSING',
       `The schema ${schemaName} has no tables of bet-wallet: this is another database or schema, or it was not migrated`,
     )
   }
   if (!table.is_current) {
-    throw new PostgresStoreError(
+    throw storeError(
       'SCHEMA_VERSION',
       `${schemaName}.transactions is of an older version: it has no column balance_after`,
     )
@@ -164,7 +164,7 @@ async function registeredTables(
   }[]
   const [registered] = rows
   if (registered === undefined || rows.length > 1) {
-    throw new PostgresStoreError(
+    throw storeError(
       'SCHEMA_OPTIONS',
       `The schema ${schemaName} was migrated with ${rows.length === 0 ? 'no' : 'several'} options: state players and ` +
         'legacyBets, as for the store (the command: in a module, --config)',
@@ -179,7 +179,7 @@ function lookupError(error: unknown, { schema, schemaName }: Tables): unknown {
   const { cause } = error
   const { code, message } = serverErrorOf(cause) ?? { code: '', message: '' }
   if (code === '42501') {
-    return new PostgresStoreError(
+    return storeError(
       'INSUFFICIENT_PRIVILEGE',
       `This role lacks privileges (${message}). Lookups need USAGE ON SCHEMA ${schema} and on the schema of the ` +
         `players' table; SELECT ON ${schema}.transactions, ${schema}.bets, ${schema}.options; SELECT on id, currency ` +
@@ -188,10 +188,10 @@ function lookupError(error: unknown, { schema, schemaName }: Tables): unknown {
     )
   }
   if (code === '3F000') {
-    return new PostgresStoreError('SCHEMA_MISSING', `The schema ${schemaName} does not exist`, { cause })
+    return storeError('SCHEMA_MISSING', `The schema ${schemaName} does not exist`, { cause })
   }
   if (code === '42P01' || code === '42703') {
-    return new PostgresStoreError(
+    return storeError(
       'INVALID_PLAYERS_TABLE',
       `The players' table or the view of legacy bets does not exist as the options name it (${message})`,
       { cause },

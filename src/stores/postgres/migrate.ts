@@ -3,7 +3,7 @@ import { lookupIndexes, missingIndexes } from '../database/lookup-indexes.js'
 import { rejectSettingsIn } from '../database/migration-settings.js'
 import { migrationProblem } from './check.js'
 import { confirmCommits, onOneConnection, type PostgresClient } from './client.js'
-import { PostgresStoreError } from './errors.js'
+import { storeError } from './errors.js'
 import { transactionsTableOf } from './lookups.js'
 import { check } from './option-checks.js'
 import { createIndex, dropIndex } from './sql/lookups.js'
@@ -48,7 +48,7 @@ export interface MigrationSqlSettings extends MigrationSettings {
  * on a schema that was migrated with other options, it fails (55000) and names the differences.
  *
  * @param options `schema`, `players` and `legacyBets`, as for the store
- * @throws {PostgresStoreError} `INVALID_OPTIONS`, naming the option
+ * @throws {StoreError} `INVALID_OPTIONS`, naming the option
  */
 export function postgresMigrationSql(
   options: PostgresTables = {},
@@ -80,7 +80,7 @@ const header = `-- Tables and functions of bet-wallet, version ${schemaVersion}.
  * the schema, or on the database where the schema does not exist yet; the store itself needs neither.
  *
  * @param options those of the store; only `schema`, `players` and `legacyBets` are used
- * @throws {PostgresStoreError} `INVALID_OPTIONS`, naming the option; `SCHEMA_OPTIONS` when the schema was
+ * @throws {StoreError} `INVALID_OPTIONS`, naming the option; `SCHEMA_OPTIONS` when the schema was
  *   migrated with other options, naming each difference; `COMMIT_UNKNOWN` when the wait for the synchronous
  *   standby was cancelled: migrate again; and the errors of the client
  */
@@ -118,7 +118,7 @@ async function migrate(client: PostgresClient, tables: Tables, beside: boolean):
     await confirmCommits(client)
   } catch (cause) {
     if (!isRefusedForOptions(cause)) throw cause
-    throw new PostgresStoreError('SCHEMA_OPTIONS', `${cause.message}. ${besideAdvice}`, { cause })
+    throw storeError('SCHEMA_OPTIONS', `${cause.message}. ${besideAdvice}`, { cause })
   }
 }
 

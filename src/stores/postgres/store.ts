@@ -19,14 +19,14 @@ import { type PostgresTables, tablesOf } from './tables.js'
 
 export interface PostgresStoreOptions extends PostgresTables, DatabaseStoreOptions {}
 
-/** The store. `ready` and `ping` throw a `PostgresStoreError`. */
+/** The store. `ready` and `ping` throw a `StoreError`. */
 export interface PostgresStore extends DatabaseStore {}
 
 /**
  * Creates a store over PostgreSQL. Run {@link migratePostgres} with the same options before.
  *
  * @param client a `Pool` of pg, a PGlite, or anything else with `query(text, values)`
- * @throws {PostgresStoreError} `INVALID_OPTIONS` or `UNSUPPORTED_CLIENT`. Problems of the database are
+ * @throws {StoreError} `INVALID_OPTIONS` or `UNSUPPORTED_CLIENT`. Problems of the database are
  *   reported by `ready`
  */
 export function createPostgresStore(

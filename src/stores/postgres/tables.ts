@@ -54,7 +54,7 @@ const dialect: Dialect = {
   quoted,
 }
 
-/** @throws {PostgresStoreError} `INVALID_OPTIONS`, naming the option */
+/** @throws {StoreError} `INVALID_OPTIONS`, naming the option */
 export function tablesOf(options: PostgresTables, others: readonly string[] = []): Tables {
   check.names(options, [...tableOptionNames, ...others])
   const schemaName = nameOf(dialect, 'schema', options.schema ?? 'bet_wallet')

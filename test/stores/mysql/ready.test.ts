@@ -1,5 +1,5 @@
 /** What `ready` and `ping` report: options, client, schema, players' table, privileges, settings of the server. */
-import type { MysqlErrorCode } from 'bet-wallet/mysql'
+import type { StoreErrorCode } from 'bet-wallet/mysql'
 import mysqlCallbacks from 'mysql2'
 import mysql, { type Pool } from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -112,9 +112,9 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
     await server.stop()
   })
 
-  const fails = (options: MysqlStoreOptions, code: MysqlErrorCode, message: RegExp, pool: Pool = admin) =>
+  const fails = (options: MysqlStoreOptions, code: StoreErrorCode, message: RegExp, pool: Pool = admin) =>
     expect(createMysqlStore(pool, options).ready()).rejects.toMatchObject({
-      name: 'MysqlStoreError',
+      name: 'StoreError',
       code,
       message: expect.stringMatching(message),
     })
@@ -163,7 +163,7 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
     await admin.query(`ALTER TABLE ${schema}.wallet_bets ENGINE = MyISAM`).catch(() => {})
   })
 
-  test.each<[string, Partial<MysqlPlayersTable>, MysqlErrorCode, RegExp]>([
+  test.each<[string, Partial<MysqlPlayersTable>, StoreErrorCode, RegExp]>([
     ['no table', { table: 'pam.missing' }, 'INVALID_PLAYERS_TABLE', /pam.missing: it does not exist/],
     [
       'no column',

@@ -61,7 +61,7 @@ describe('with invalid options', () => {
     [{ timeoutMs: '5s' }, 'timeoutMs must be a whole number'],
   ])('%j: INVALID_OPTIONS at creation, naming the option', async (options, problem) => {
     const error = await errorOf(() => createPostgresStore(pool, options as PostgresStoreOptions))
-    expect(error).toMatchObject({ name: 'PostgresStoreError', code: 'INVALID_OPTIONS' })
+    expect(error).toMatchObject({ name: 'StoreError', code: 'INVALID_OPTIONS' })
     expect(error?.message).toContain(problem)
   })
 

@@ -8,8 +8,8 @@ import {
   classifyError,
   errors,
   isConnectionLost,
-  PostgresStoreError,
   startError,
+  storeError,
 } from '../../../src/stores/postgres/errors.js'
 
 /** What the server has answered. */
@@ -216,7 +216,7 @@ describe('the error of the check at start', () => {
   ])('%s: %s, %s', (code, severity, expected) => {
     for (const [, shape] of shapes)
       expect(startError(shape({ code, message: 'the reason', severity }))).toMatchObject({
-        name: 'PostgresStoreError',
+        name: 'StoreError',
         code: expected,
         message: expect.stringContaining(`the reason (SQLSTATE ${code})`),
       })
@@ -232,16 +232,16 @@ describe('the error of the check at start', () => {
       code: 'UNSUPPORTED_CLIENT',
       message: 'client.query threw: q.sql is not a function',
     })
-    const own = new PostgresStoreError('UNSUPPORTED_CLIENT', 'no rows')
+    const own = storeError('UNSUPPORTED_CLIENT', 'no rows')
     expect(startError(own)).toBe(own)
   })
 })
 
 test('requests that are shed share one error: it costs nothing, and has no stack of another request', () => {
   expect(errors.unavailable(null)).toBe(errors.unavailable(null))
-  expect(errors.unavailable(null)).toMatchObject({ name: 'PostgresStoreError', code: 'UNAVAILABLE' })
+  expect(errors.unavailable(null)).toMatchObject({ name: 'StoreError', code: 'UNAVAILABLE' })
   expect(errors.unavailable(null).stack).toBe(
-    'PostgresStoreError: Overloaded: the request was shed; no changes were made',
+    'StoreError: Overloaded: the request was shed; no changes were made',
   )
   expect(errors.unavailable(undefined)).not.toBe(errors.unavailable(undefined))
 })

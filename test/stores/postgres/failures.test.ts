@@ -56,7 +56,7 @@ const committed = (balance: string) => ({
 })
 /** Ends the statement of a connection, by 57014. */
 const cancel = (pid: number) => admin.query('SELECT pg_cancel_backend($1)', [pid])
-const unknown = expect.objectContaining({ name: 'PostgresStoreError', code: 'COMMIT_UNKNOWN' })
+const unknown = expect.objectContaining({ name: 'StoreError', code: 'COMMIT_UNKNOWN' })
 const keys = { operation: 'placebet', transactionId: 'place-1', playerId: 'alice', betId: 'bet-1' } as const
 
 /** Collects the events of `onOutcome`. */

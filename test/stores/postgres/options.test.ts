@@ -101,7 +101,7 @@ describe('a migration with other options under a running store', () => {
 
       const sentence = `The schema ${schema} was migrated with other options: ${problem.replace('SCHEMA', schema)}`
       expect(await endOf(migratePostgres(pool, { schema, ...other }))).toMatchObject({
-        name: 'PostgresStoreError',
+        name: 'StoreError',
         code: 'SCHEMA_OPTIONS',
         message: expect.stringContaining(
           `${sentence}. Use the same options, or migrate with besideOtherOptions`,

@@ -235,7 +235,7 @@ describe('while loads are blocked', () => {
     await until(() => made.store.stats.loads.inFlight === 1)
     const placebets = [1, 2, 3, 4, 5].map(n => load('placebet', n))
     const rollbacks = [6, 7, 8, 9, 10].map(n => load('rollbackbet', n))
-    const unavailable = expect.objectContaining({ name: 'PostgresStoreError', code: 'UNAVAILABLE' })
+    const unavailable = expect.objectContaining({ name: 'StoreError', code: 'UNAVAILABLE' })
     expect(await Promise.all([placebets[4], rollbacks[4]])).toEqual([unavailable, unavailable])
     expect(made.store.stats.loads).toEqual({ queued: 8, inFlight: 1, shed: 2 })
     borrowed.release()

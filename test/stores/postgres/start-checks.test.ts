@@ -4,8 +4,8 @@ import {
   createPostgresStore,
   migratePostgres,
   type PlayersTable,
-  type PostgresStoreError,
   type PostgresTables,
+  type StoreError,
 } from 'bet-wallet/postgres'
 import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -23,7 +23,7 @@ const { pool, url, drop } = await freshDatabase()
 afterAll(drop)
 
 /** `null`: the store is ready. */
-async function startError(client: pg.Pool, options: PostgresTables): Promise<PostgresStoreError | null> {
+async function startError(client: pg.Pool, options: PostgresTables): Promise<StoreError | null> {
   return createPostgresStore(client, options)
     .ready()
     .then(

@@ -22,7 +22,7 @@ import {
 } from '../../postgres/server.js'
 import { endOf, idle, longTimeouts, openWallet, placing, type Wallet, type WalletSetup } from './wallet.js'
 
-const unknown = expect.objectContaining({ name: 'PostgresStoreError', code: 'COMMIT_UNKNOWN' })
+const unknown = expect.objectContaining({ name: 'StoreError', code: 'COMMIT_UNKNOWN' })
 const committed = expect.objectContaining({ status: 'committed' })
 /** The settings of the sessions whose commits wait. */
 const waiting = '-c synchronous_commit=on'
