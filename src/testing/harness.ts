@@ -137,7 +137,11 @@ export interface CaseOptions {
    * @default 200
    */
   runs?: number
-  /** Runs only the cases with these ids. */
+  /**
+   * Runs only the cases with these ids.
+   *
+   * @default all
+   */
   only?: readonly string[]
   /**
    * Time limit in milliseconds for a call that nothing may block. A whole case may take 20 times as long.

@@ -9,6 +9,8 @@ export interface Member {
   required: boolean
   /** The text of its docstring. */
   doc: string
+  /** Of a function: `['request']`. */
+  parameters: string[] | null
 }
 
 const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
@@ -33,11 +35,19 @@ function declarationOf(name: string) {
   return declaration
 }
 
+/** Of a method, or of a property whose type is a function. */
+function parametersOf(member: ts.TypeElement): string[] | null {
+  const type = ts.isPropertySignature(member) ? member.type : member
+  if (type === undefined || !(ts.isMethodSignature(type) || ts.isFunctionTypeNode(type))) return null
+  return type.parameters.map(({ name }) => name.getText())
+}
+
 /** The members that an interface declares itself, without those that it inherits. */
 export function membersOf(name: string): Member[] {
   const statement = declarationOf(name)
   if (!ts.isInterfaceDeclaration(statement)) throw new Error(`${name} is not an interface`)
   return statement.members.map(member => ({
+    parameters: parametersOf(member),
     name: member.name?.getText() ?? '',
     required: member.questionToken === undefined,
     doc: ts

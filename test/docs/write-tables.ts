@@ -1,4 +1,4 @@
-/** Writes the tables of all cases into their pages: `npx tsx test/docs/write-tables.ts`. */
+/** Writes the tables of cases, options and versions into their pages: `npx tsx test/docs/write-tables.ts`. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pagesWithTables } from './generated-tables.js'

@@ -103,7 +103,11 @@ export interface SimulationOptions extends WalletTarget {
    * with its error.
    */
   onProgress?(progress: SimulationProgress): void
-  /** @default 500 */
+  /**
+   * How often `onProgress` is called, in milliseconds.
+   *
+   * @default 500
+   */
   progressEveryMs?: number
   /** Called at once for every difference. */
   onDifference?(difference: Difference): void
