@@ -14,6 +14,7 @@ import {
 import type { RecordedTransaction, WalletLookups } from '../../../src/lookups/records.js'
 import { createMemoryStore, type MemoryStore } from '../../../src/stores/memory.js'
 import { type Difference, type Reconciliation, reconcile } from '../../../src/tools/reconcile/index.js'
+import { testedDatabases } from '../../lookups/databases.js'
 
 const dayMs = 86_400_000
 const dayStart = (number: number) => Date.parse('2026-11-21T00:00:00Z') + number * dayMs
@@ -162,30 +163,65 @@ const deliver = (store: WalletStore, { operation, minute, type, ...call }: Call)
     type: operation === 'rollbackbet' ? 'TECHNICAL_ERROR' : type,
   })
 
-/** A wallet in memory whose transactions are recorded on the day that was begun last. */
+/** A store with its records, in the order of recording. Every transaction is of the day that was begun last. */
 class Wallet {
-  readonly store = createMemoryStore(
-    players.map(playerId => ({ playerId, currency: 'EUR', balance: String(initial) })),
-  )
+  readonly store: WalletStore
+  readonly #source: WalletLookups
   readonly #begun: { index: number; day: number }[] = []
 
-  begin(day: number): void {
-    this.#begun.push({ index: this.store.transactions().length, day })
+  constructor(store: WalletStore, source: WalletLookups) {
+    this.store = store
+    this.#source = source
   }
 
-  readonly lookups = lookupsOf(
-    this.store,
-    index => this.#begun.findLast(begun => begun.index <= index)?.day ?? 0,
-  )
+  async begin(day: number): Promise<void> {
+    this.#begun.push({ index: (await this.recorded()).length, day })
+  }
+
+  /** One second of its day per transaction. */
+  async recorded(): Promise<RecordedTransaction[]> {
+    const records: RecordedTransaction[] = []
+    for await (const each of this.#source.transactions(always)) {
+      const start = dayStart(this.#begun.findLast(({ index }) => index <= records.length)?.day ?? 0)
+      const recordedAt = new Date(start + 9 * 3_600_000 + records.length * 1000).toISOString()
+      records.push({ ...each, recordedAt })
+    }
+    return records
+  }
+
+  readonly lookups: WalletLookups = {
+    transactions: ({ from, to }) => this.#between(from, to),
+    transaction: async id => (await this.recorded()).filter(({ transactionId }) => transactionId === id),
+    bet: async betId => {
+      const history = await this.#source.bet(betId)
+      const transactions = (await this.recorded()).filter(each => each.betId === betId)
+      expect(transactions).toHaveLength(history?.transactions.length ?? 0)
+      return history && { ...history, transactions }
+    },
+    player: playerId => this.#source.player(playerId),
+  }
+
+  async *#between(from: string, to: string) {
+    yield* (await this.recorded()).filter(({ recordedAt }) => recordedAt >= from && recordedAt < to)
+  }
 }
 
-/** The lookups of a store in memory: one second of its day per transaction. */
-function lookupsOf(store: MemoryStore, dayOfIndex: (index: number) => number = () => 0): WalletLookups {
+const always = { from: '2000-01-01T00:00:00Z', to: '2999-01-01T00:00:00Z' }
+
+function inMemory(): Wallet {
+  const store = createMemoryStore(
+    players.map(playerId => ({ playerId, currency: 'EUR', balance: String(initial) })),
+  )
+  return new Wallet(store, lookupsOf(store))
+}
+
+/** The look-ups of a store in memory. */
+function lookupsOf(store: MemoryStore): WalletLookups {
   const all = (): RecordedTransaction[] =>
     store.transactions().map((each, index) => ({
       ...each,
       walletTransactionId: each.walletTransactionId ?? '',
-      recordedAt: new Date(dayStart(dayOfIndex(index)) + 9 * 3_600_000 + index * 1000).toISOString(),
+      recordedAt: new Date(dayStart(0) + 9 * 3_600_000 + index * 1000).toISOString(),
       balanceAfter: null,
       betCurrency: 'EUR',
     }))
@@ -201,7 +237,10 @@ function lookupsOf(store: MemoryStore, dayOfIndex: (index: number) => number = (
         ? null
         : { betId, bet: bet && { ...bet, recordedAt: null }, transactions }
     },
-    player: async () => null,
+    player: async playerId => {
+      const player = store.player(playerId)
+      return { playerId, player, transactions: [], bets: [], next: null }
+    },
   }
 }
 
@@ -235,24 +274,30 @@ function compareDays({ lookups }: Wallet, played: readonly Played[], range: Rang
 
 /** Sends what is printed until nothing is, and each call twice. */
 async function converge(wallet: Wallet, played: readonly Played[], range: Range): Promise<Reconciliation> {
-  const { store } = wallet
+  const { store, lookups } = wallet
   const compare = () => compareDays(wallet, played, range)
-  const balances = () => players.map(player => store.player(player)?.balance)
+  const balances = () =>
+    Promise.all(players.map(async player => (await lookups.player(player))?.player?.balance))
   let result = await compare()
   for (let round = 0; callsIn(result).length > 0; round += 1) {
     expect(round).toBeLessThan(3)
     const calls = callsIn(result)
     for (const { path, body } of calls) await handlers[path](store, body)
-    const once = balances()
+    const once = await balances()
     for (const { path, body } of calls) await handlers[path](store, body)
-    expect(balances(), 'a second sending').toEqual(once)
+    expect(await balances(), 'a second sending').toEqual(once)
     result = await compare()
   }
   return result
 }
 
 /** What is left of each bet that began in the range: exactly the differences that only people can clear up. */
-function expectSettled(result: Reconciliation, { store }: Wallet, played: readonly Played[]): void {
+async function expectSettled(
+  result: Reconciliation,
+  wallet: Wallet,
+  played: readonly Played[],
+): Promise<void> {
+  const recorded = await wallet.recorded()
   const betIds = new Set(played.map(({ call }) => call.betId))
   for (const { call } of played) if (at(call.minute) < result.from) betIds.delete(call.betId)
   for (const betId of betIds) {
@@ -261,7 +306,7 @@ function expectSettled(result: Reconciliation, { store }: Wallet, played: readon
       if (repair.by === 'none' || (report ?? wallet)?.betId !== betId) continue
       open += moneyOf(wallet) - moneyOf(report)
     }
-    const moved = store.transactions().filter(each => each.betId === betId)
+    const moved = recorded.filter(each => each.betId === betId)
     const inWallet = moved.reduce((sum, { delta }) => sum + Number(delta), 0)
     const inReport = played.reduce((sum, { call, fault }) => {
       const row = call.betId === betId ? rowOf({ call, fault }) : null
@@ -272,13 +317,17 @@ function expectSettled(result: Reconciliation, { store }: Wallet, played: readon
 }
 
 /** A bet that the calls have corrected is rolled back too, if the platform did, and no call is a difference of its own. */
-function expectWholePlans(result: Reconciliation, { store }: Wallet, played: readonly Played[]): void {
+async function expectWholePlans(
+  result: Reconciliation,
+  wallet: Wallet,
+  played: readonly Played[],
+): Promise<void> {
   const isRepair = (id: string | undefined) => id?.startsWith('repair-') === true
   const open = result.differences.filter(({ repair }) => repair.by !== 'none')
   const isUnprinted = ({ repair }: Difference) =>
     /send the calls/.test(repair.text) && repair.calls.length === 0
   expect(open.filter(isUnprinted)).toEqual([])
-  const corrected = store.transactions().filter(({ transactionId }) => isRepair(transactionId))
+  const corrected = (await wallet.recorded()).filter(({ transactionId }) => isRepair(transactionId))
   const begun = new Set(played.flatMap(({ call }) => (at(call.minute) < result.from ? [call.betId] : [])))
   for (const { betId } of corrected) {
     if (begun.has(betId)) continue
@@ -295,7 +344,7 @@ function expectWholePlans(result: Reconciliation, { store }: Wallet, played: rea
         operation === 'settlement' ? Number(amount) : operation === 'unsettlement' ? -Number(amount) : 0
       credits.set(credit, (credits.get(credit) ?? 0) + sum)
     }
-    const bet = store.bet(betId)
+    const bet = (await wallet.lookups.bet(betId))?.bet
     const isReversible = bet?.credits.CASHOUT === undefined
     if (isRolledBack && isReversible && [...credits.values()].every(sum => sum === 0))
       expect(bet?.status).toBe('ROLLED_BACK')
@@ -317,36 +366,63 @@ const history = fc.record({
   isSecondDayCompared: fc.boolean(),
 })
 
+/** @returns how many calls that the wallet alone has were sent */
+async function playAndRepair(
+  wallet: Wallet,
+  { courses, sentOn, isSecondDayCompared }: typeof history extends fc.Arbitrary<infer T> ? T : never,
+): Promise<number> {
+  const played = courses.flatMap(callsOf).sort((one, other) => one.call.minute - other.call.minute)
+  const play = async (number: number) => {
+    await wallet.begin(number)
+    for (const { call, fault } of played)
+      if (dayOf(call.minute) === number && fault !== 'lost') await deliver(wallet.store, call)
+  }
+  await play(-1)
+  await play(0)
+  const first = played.filter(({ call }) => dayOf(call.minute) <= 0)
+  await wallet.begin(sentOn)
+  const settled = await converge(wallet, first, day)
+  await expectSettled(settled, wallet, first)
+  await expectWholePlans(settled, wallet, first)
+  // The day after has nothing but the calls.
+  expect(callsIn(await compareDays(wallet, first, days(1, 1)))).toEqual([])
+  await play(1)
+  if (isSecondDayCompared) await converge(wallet, played, days(1, 1))
+  await expectSettled(await converge(wallet, played, days(-1, 1)), wallet, played)
+  const recorded = await wallet.recorded()
+  return recorded.filter(({ transactionId }) => transactionId.startsWith('repair-')).length
+}
+
 describe('the printed calls bring the wallet to what the platform counts', () => {
   test('in random histories with random faults', async () => {
     let repaired = 0
     await fc.assert(
-      fc.asyncProperty(history, async ({ courses, sentOn, isSecondDayCompared }) => {
-        const wallet = new Wallet()
-        const played = courses.flatMap(callsOf).sort((one, other) => one.call.minute - other.call.minute)
-        const play = async (number: number) => {
-          wallet.begin(number)
-          for (const { call, fault } of played)
-            if (dayOf(call.minute) === number && fault !== 'lost') await deliver(wallet.store, call)
-        }
-        await play(-1)
-        await play(0)
-        const first = played.filter(({ call }) => dayOf(call.minute) <= 0)
-        wallet.begin(sentOn)
-        const settled = await converge(wallet, first, day)
-        expectSettled(settled, wallet, first)
-        expectWholePlans(settled, wallet, first)
-        // The day after has nothing but the calls.
-        expect(callsIn(await compareDays(wallet, first, days(1, 1)))).toEqual([])
-        await play(1)
-        if (isSecondDayCompared) await converge(wallet, played, days(1, 1))
-        expectSettled(await converge(wallet, played, days(-1, 1)), wallet, played)
-        const { transactions } = wallet.store
-        repaired += transactions().filter(({ transactionId }) => transactionId.startsWith('repair-')).length
+      fc.asyncProperty(history, async each => {
+        repaired += await playAndRepair(inMemory(), each)
       }),
       { numRuns: 100, seed: 20261121, endOnFailure: true },
     )
     expect(repaired).toBeGreaterThan(50)
+  })
+
+  test('in PostgreSQL', { timeout: 120_000 }, async () => {
+    const postgres = await testedDatabases[0]?.open()
+    if (postgres === undefined) throw new Error('no database')
+    let repaired = 0
+    try {
+      await fc.assert(
+        fc.asyncProperty(history, async each => {
+          await postgres.run('TRUNCATE TRANSACTIONS, BETS, PLAYERS')
+          for (const player of players)
+            await postgres.run(`INSERT INTO PLAYERS VALUES ('${player}', 'EUR', ${initial})`)
+          repaired += await playAndRepair(new Wallet(postgres.store, postgres.lookups), each)
+        }),
+        { numRuns: 40, seed: 20261121, endOnFailure: true },
+      )
+    } finally {
+      await postgres.close()
+    }
+    expect(repaired).toBeGreaterThan(5)
   })
 })
 
@@ -360,8 +436,8 @@ describe('a bet that the platform has rolled back, with a credit that the wallet
     ['paid: what the platform counts stays', 'BET_PAID', '20', 'PLACED', 1],
     ['cashed out for nothing, which no call reverses', 'CASHOUT', '0', 'PLACED', 1],
   ])('%s', async (_, type, amount, status, count) => {
-    const wallet = new Wallet()
-    wallet.begin(0)
+    const wallet = inMemory()
+    await wallet.begin(0)
     const played: Played[] = [
       { call: make('placebet', '', '10', 0), fault: 'none' },
       { call: make('settlement', type, amount, 1), fault: 'none' },
@@ -371,10 +447,33 @@ describe('a bet that the platform has rolled back, with a credit that the wallet
     for (const { call } of played) await deliver(wallet.store, call)
     expect(callsIn(await compareDays(wallet, played, day))).toHaveLength(count)
     const settled = await converge(wallet, played, day)
-    expectSettled(settled, wallet, played)
-    expectWholePlans(settled, wallet, played)
-    expect(wallet.store.bet('b')?.status).toBe(status)
+    await expectSettled(settled, wallet, played)
+    await expectWholePlans(settled, wallet, played)
+    expect((await wallet.lookups.bet('b'))?.bet?.status).toBe(status)
   })
+})
+
+test('a bet that is repaired twice gets calls with new ids', async () => {
+  const wallet = inMemory()
+  await wallet.begin(0)
+  const make = (operation: Call['operation'], id: string, amount: string, minute: number): Call => ({
+    ...{ operation, transactionId: id, betId: 'b', playerId: 'anna' },
+    ...{ type: operation === 'settlement' ? 'BET_PAID' : '', amount, minute },
+  })
+  const played: Played[] = []
+  for (const [call, fault] of [
+    [make('placebet', 'p', '10', 0), 'none'],
+    [make('settlement', 's-1', '20', 1), 'less'],
+    [make('settlement', 's-2', '30', 2), 'ghost'],
+  ] as const) {
+    played.push({ call, fault })
+    await deliver(wallet.store, call)
+    await expectSettled(await converge(wallet, played, day), wallet, played)
+  }
+  const repairs = (await wallet.recorded()).filter(({ transactionId }) => transactionId.startsWith('repair-'))
+  expect(repairs.map(({ transactionId }) => transactionId)).toEqual(
+    [1, 2, 3, 4].map(each => `repair-b-${each}`),
+  )
 })
 
 /** Settled and spent; the clawback is refused, so the platform nets it off. A restore loses the records of some calls. */
