@@ -1,6 +1,7 @@
 /** Reports whose dates are local times: their time zone and form are in the mapping, or they are an error. */
 import { describe, expect, test } from 'vitest'
 import { type Reconciliation, type ReportMapping, reconcile } from '../../../src/tools/reconcile/index.js'
+import { codeBlocksOf, readPage } from '../../docs/pages.js'
 import { lookupsOf, record } from './world.js'
 
 /** The local time of an instant, as the platform's database writes it. */
@@ -87,6 +88,53 @@ describe('a right report in local time is equal', () => {
     const result = await reconcile({ report, lookups: lookupsOf(records), ...range, mapping: berlin })
     expect(result).toMatchObject({ verdict: 'equal', from: '2026-11-21T23:00:00.000Z' })
     expect(daysOf(result)).toEqual([['2026-11-22', 1, 1]])
+  })
+})
+
+describe('the mappings of the page', () => {
+  const mappings = codeBlocksOf(readPage('docs/reconciliation.md'))
+    .filter(({ language }) => language === 'json')
+    .map(({ code }): ReportMapping => JSON.parse(code))
+  const summer = { recordedAt: '2026-07-04T08:15:00.100Z', transactionDate: '2026-07-04T08:15:00.000Z' }
+  const [first, second] = [
+    record('placebet', 't-1', 'b-1', '1.5', summer),
+    record('settlement', 't-2', 'b-1', '2', summer),
+  ]
+  const compare = async (rows: readonly string[], mapping: ReportMapping | undefined) => {
+    async function* report() {
+      yield rows.join('\n')
+    }
+    const range = { from: '2026-07-04', to: '2026-07-05', lookups: lookupsOf([first, second]) }
+    return await reconcile({ report: report(), ...range, ...(mapping && { mapping }) })
+  }
+
+  test('for words and signs are right', async () => {
+    const rows = [
+      'Kind;Ref;betId;Stake;status',
+      'BET;t-1;b-1;-1,5;OK',
+      'WIN;t-2;b-1;2;OK',
+      'BET;x;x;-9;PENDING',
+      'BONUS;y;y;9;OK',
+    ]
+    expect(await compare(rows, mappings[0])).toMatchObject({
+      verdict: 'equal',
+      rows: { equal: 2, ignored: 2 },
+    })
+    expect((await compare([...rows, 'BET;t-3;b-3;-1;REJECTED'], mappings[0])).rows.refusedAlone).toBe(1)
+  })
+
+  test('for dates are right', async () => {
+    const rows = [
+      'operation,transactionId,betId,amount,currency,transactionDate',
+      'placebet,t-1,b-1,1.5,EUR,04.07.2026 10:15:00',
+      'settlement,t-2,b-1,2,EUR,04.07.2026 10:15:00',
+    ]
+    const result = await compare(rows, mappings[1])
+    expect(result).toMatchObject({ verdict: 'equal', rows: { equal: 2 }, timeZone: 'Europe/Berlin' })
+    expect(daysOf(result)).toEqual([
+      ['2026-07-04', 1, 1],
+      ['2026-07-04', 1, 1],
+    ])
   })
 })
 

@@ -66,6 +66,21 @@ describe('several reports', () => {
     expect(renderReconciliation(result)).toContain(`line 2 of ${other}, 2026-11-21T`)
   })
 
+  test('are sent again in the order of dates, then of reports and lines', async () => {
+    const at = (id: string, minute: number) => {
+      const date = `2026-11-21T12:0${minute}:00.000Z`
+      return rowOf(record('placebet', id, `b-${id}`, '5', { transactionDate: date, recordedAt: date }))
+    }
+    const late = fileOf('report-10.csv', [at('later', 2), at('third', 1), at('fourth', 1)])
+    const early = fileOf('report-9.csv', [at('first', 0), at('x', 3), at('second', 1)])
+    const sent = async (...report: string[]) => {
+      const { differences } = await reconcile({ report, lookups: lookupsOf([]), ...day })
+      return differences.map(({ repair }) => repair.calls[0]?.body.transactionId)
+    }
+    const order = ['first', 'second', 'third', 'fourth', 'later', 'x']
+    expect([await sent(late, early), await sent(early, late)]).toEqual([order, order])
+  })
+
   test('are named in errors', async () => {
     const [made] = [rowOf(record('placebet', 't', 'b', '5'))]
     const good = fileOf('good.csv', [made])

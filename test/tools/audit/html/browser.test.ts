@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { renderHtml } from '../../../../src/tools/audit/html/render.js'
+import { renderReconciliation } from '../../../../src/tools/reconcile/page.js'
+import { reconcileWorld, record, rowOf } from '../../reconcile/world.js'
 import { findBrowser, open, print } from './browser.js'
 import { failingReport, largeReport, passingReport, withEveryText } from './sample.js'
 
@@ -13,11 +15,31 @@ const failing = renderHtml(failingReport)
 const longWords = renderHtml(withEveryText(failingReport, () => 'W'.repeat(300)))
 const longNumbers = renderHtml(withEveryText(failingReport, () => `${'8'.repeat(40)}.${'8'.repeat(40)}`))
 
+/** Every table of a reconciliation, with ids and amounts of any length. */
+async function reconciliationPage(id: string, amount: string): Promise<string> {
+  const records = ['EUR', 'JPY', 'BTC'].flatMap(currency =>
+    Array.from({ length: 12 }, (_, index) => {
+      const own = `${id}-${currency}-${index}`
+      return record('settlement', own, own, amount, { currency, playerId: own })
+    }),
+  )
+  const rows = records
+    .slice(12)
+    .map((each, index) => ({ ...rowOf(each), amount: index % 2 === 0 ? '1' : amount }))
+  return renderReconciliation(await reconcileWorld({ rows, records }))
+}
+const reconciliations = [
+  await reconciliationPage('s', '123456789012345.12'),
+  await reconciliationPage('W'.repeat(200), '12.5'),
+]
+
 interface Measured {
   innerWidth: number
   scrollWidth: number
   /** Elements that reach out of the page, by tag and class. */
   outside: string[]
+  /** Cells of a table whose text is less than 4 pixels from that of the next one. */
+  touching: string[]
   scripts: number
   handlers: number
   foldedShown: number
@@ -36,7 +58,18 @@ const measuring = `frame => {
     const { left, right, width } = box(element)
     return width > 0 && !element.closest('.visually-hidden, svg svg, pattern') && (right > innerWidth + 1 || left < -1)
   })
+  const textBox = cell => {
+    const range = document.createRange()
+    range.selectNodeContents(cell)
+    return range.getBoundingClientRect()
+  }
+  const touching = all.filter(cell => {
+    if (!cell.matches('td, th') || cell.nextElementSibling === null) return false
+    const [one, next] = [textBox(cell), textBox(cell.nextElementSibling)]
+    return one.width > 0 && next.width > 0 && one.top < next.bottom && next.top < one.bottom && next.left - one.right < 4
+  })
   return {
+    touching: touching.map(cell => cell.textContent + ' ' + cell.nextElementSibling.textContent),
     innerWidth,
     scrollWidth: document.documentElement.scrollWidth,
     outside: [...new Set(outside.map(element => element.tagName + ' ' + element.getAttribute('class')))],
@@ -105,6 +138,19 @@ describe.skipIf(browser === '')(`in a real browser${without}`, { timeout: 180_00
       })),
     )
     for (const { scrollWidth, innerWidth } of measured) expect(scrollWidth).toBeLessThanOrEqual(innerWidth)
+  })
+
+  it('the page of a reconciliation fits a phone and a screen, and its cells do not touch', async () => {
+    const pages = [390, 1200].flatMap(width => reconciliations.map(page => [width, page] as const))
+    const { measured, logged } = await measureAll(pages)
+    expect(logged).toEqual([])
+    expect(measured.map(({ outside, touching }) => [outside, touching])).toEqual(pages.map(() => [[], []]))
+    for (const { scrollWidth, innerWidth } of measured) expect(scrollWidth).toBeLessThanOrEqual(innerWidth)
+    const narrow = await measure(
+      reconciliations[0]?.replace('padding: .2rem 0 .2rem 1.4rem', 'padding: 0') ?? '',
+      1200,
+    )
+    expect(narrow.touching).not.toEqual([])
   })
 
   it('the measurement detects what is too wide', async () => {
