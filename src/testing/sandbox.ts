@@ -51,7 +51,7 @@ function betsOf(idScope: IdScope): { betId: string; playerId?: string }[] {
 const idOfPlayer = (id: string, playerId: string) => `${id}.${playerId}`
 
 /** Gives every player ids of its own, if an id may exist once per player. */
-export function inScope(step: HistoryStep, idScope: IdScope): HistoryStep {
+export function withPlayerScopedIds(step: HistoryStep, idScope: IdScope): HistoryStep {
   if (step.step !== 'call' || idScope === undefined) return step
   const { transactionId, betId, playerId } = step.request
   const ids = { transactionId: idOfPlayer(transactionId, playerId), betId: idOfPlayer(betId, playerId) }
@@ -61,9 +61,9 @@ export function inScope(step: HistoryStep, idScope: IdScope): HistoryStep {
 const idIn = (sandbox: number, id: string) => `${id}~${sandbox}`
 
 /** Runs an action when the schedule says so. */
-export type Turn = <T>(label: string, action: () => Promise<T>) => Promise<T>
+export type Schedule = <T>(label: string, action: () => Promise<T>) => Promise<T>
 
-const immediately: Turn = (_label, action) => action()
+const immediately: Schedule = (_label, action) => action()
 
 /** Balances and bets, in the shape of the model. */
 export interface FinalState {
@@ -164,10 +164,10 @@ export class Sandbox {
   async perform(
     step: HistoryStep,
     store: WalletStore = this.wallet.store,
-    turn: Turn = immediately,
+    schedule: Schedule = immediately,
   ): Promise<Observed> {
     if (step.step === 'deposit' || step.step === 'withdraw') {
-      return turn(`${step.step} ${step.playerId}`, () => this.moveExternally(step))
+      return schedule(`${step.step} ${step.playerId}`, () => this.moveExternally(step))
     }
     if (step.step !== 'call') return { answer: 'done', walletTransactionId: null }
     const { request, fault, defect, format, hook } = step

@@ -178,7 +178,7 @@ test('sql blocks are executed', async () => {
 
   // The library reads what the view of docs/go-live.md shows, and what credit_bet recorded.
   const withView = { ...tables, legacyBets: 'pam.legacy_bets' }
-  await migratePostgres(database, withView, { besideOtherOptions: true })
+  await migratePostgres(database, withView, { allowOtherOptions: true })
   const store = createPostgresStore(database, withView)
   const betOf = async (betId: string) =>
     (await store.load({ operation: 'settlement', transactionId: 's-1', playerId: 'anna', betId })).bet

@@ -74,9 +74,9 @@ it('may be an index of the operator that begins with the same columns', async ()
 it('are no option of the store: they belong into the next argument', async () => {
   const misplaced = { schema: 'misplaced', lookupIndexes: true }
   await expect(migratePostgres(database.pool, misplaced)).rejects.toThrow(
-    /lookupIndexes belongs into the third/,
+    /lookupIndexes belongs in the third/,
   )
-  await expect(migrateMysql({} as never, misplaced)).rejects.toThrow(/lookupIndexes belongs into the third/)
+  await expect(migrateMysql({} as never, misplaced)).rejects.toThrow(/lookupIndexes belongs in the third/)
 })
 
 it('are rejected as an option that is no boolean', async () => {

@@ -70,7 +70,7 @@ BEGIN
     RAISE EXCEPTION USING
       ERRCODE = 'object_not_in_prerequisite_state',
       MESSAGE = problem,
-      HINT = 'Use the same options, or migrate with besideOtherOptions: running processes then keep their functions';
+      HINT = 'Use the same options, or migrate with allowOtherOptions: running processes then keep their functions';
   END IF;
 END
 $check$;

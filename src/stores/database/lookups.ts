@@ -58,9 +58,9 @@ export interface LookupParts {
   /** Whether a lookup without its index reads the whole table. */
   allowScan: boolean
   /** Orders the transactions of one time. */
-  tieOf(transaction: Row): readonly string[]
+  tieBreakerOf(transaction: Row): readonly string[]
   /** Comes before every tie. */
-  noTie: readonly string[]
+  lowestTieBreaker: readonly string[]
 }
 
 export interface OpenTables {
@@ -99,7 +99,7 @@ export function createDatabaseLookups(parts: LookupParts): WalletLookups {
         playerId: idOf(parts, 'playerId', playerId),
         playerKey: columns.idOf(playerId),
         ...{ from, to, limit: limit + 1 },
-        before: cursor ?? [to, ...parts.noTie],
+        before: cursor ?? [to, ...parts.lowestTieBreaker],
       })
       return playerHistoryOf(playerId, rows, { limit, parts, columns })
     },
@@ -134,9 +134,9 @@ function idOf({ check }: LookupParts, name: string, value: unknown): string {
   return check.invalid(`${name} must be an id`)
 }
 
-function pageOf({ check, noTie }: LookupParts, page: Page) {
+function pageOf({ check, lowestTieBreaker }: LookupParts, page: Page) {
   check.names(page, ['from', 'to', 'cursor', 'limit'])
-  const cursor = page.cursor === undefined ? null : positionOf(page.cursor, noTie.length)
+  const cursor = page.cursor === undefined ? null : positionOf(page.cursor, lowestTieBreaker.length)
   if (page.cursor !== undefined && cursor === null)
     check.invalid('cursor must be the `next` of a page before, unchanged')
   return {
@@ -168,7 +168,10 @@ function positionOf(cursor: string, ties: number): Position | null {
   }
 }
 
-const positionAfter = (parts: LookupParts, row: Row): Position => [row.recorded_at ?? '', ...parts.tieOf(row)]
+const positionAfter = (parts: LookupParts, row: Row): Position => [
+  row.recorded_at ?? '',
+  ...parts.tieBreakerOf(row),
+]
 
 async function* streamOf(
   parts: LookupParts,
@@ -186,7 +189,7 @@ async function* streamOf(
     return page
   }
   // The next page is read while this one is used.
-  let next: Promise<LookupRow[]> | null = pageAfter([from, ...parts.noTie])
+  let next: Promise<LookupRow[]> | null = pageAfter([from, ...parts.lowestTieBreaker])
   while (next !== null) {
     const page = transactionsOf(await next)
     const last = page.at(-1)

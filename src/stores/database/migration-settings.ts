@@ -3,8 +3,8 @@ import type { OptionChecks } from '../../option-checks.js'
 
 /** The options of the store may have other names, which a migration does not need: only these are looked for. */
 export function rejectSettingsIn(options: object, check: OptionChecks): void {
-  for (const name of ['besideOtherOptions', 'lookupIndexes']) {
+  for (const name of ['allowOtherOptions', 'lookupIndexes']) {
     if (name in options)
-      check.invalid(`${name} belongs into the third argument: migrate(client, options, { ${name} })`)
+      check.invalid(`${name} belongs in the third argument: migrate(client, options, { ${name} })`)
   }
 }

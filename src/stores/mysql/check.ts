@@ -101,7 +101,7 @@ const migrateAdvice =
   'run migrateMysql(client, options), or the SQL of mysqlMigrationSql(options), with the same options'
 
 const besideAdvice =
-  'Use the same options, or migrate with besideOtherOptions: running processes then keep their procedures. ' +
+  'Use the same options, or migrate with allowOtherOptions: running processes then keep their procedures. ' +
   'If the first options were wrong and no call has been recorded, drop the tables and procedures of bet-wallet and migrate again'
 
 /** What the migration is needed for; `null`: there is nothing to do. */

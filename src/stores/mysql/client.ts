@@ -93,7 +93,7 @@ export function classify(error: unknown): Failure {
     return { kind: 'rejected', cause: error, timedOut: false, lost: false, answer: null }
   const { cause, sent, timedOut } = error
   const lost = isOfServer(cause)
-  // A problem that the check at start has found: another server of the list does not mend it.
+  // A problem that the check at start has found: another server of the list does not fix it.
   if (cause instanceof StoreError && cause.code !== 'UNAVAILABLE')
     return { kind: 'rejected', cause, timedOut, lost: false, answer: null }
   const kind = cause instanceof CallbackFailed ? 'rejected' : classifyError(cause, sent)

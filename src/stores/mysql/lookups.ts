@@ -70,8 +70,8 @@ export function createMysqlLookups(client: MysqlClient, options: MysqlLookupOpti
         statement: createIndex(given, index),
       })
     },
-    tieOf: ({ id }) => [id ?? ''],
-    noTie: ['0'],
+    tieBreakerOf: ({ id }) => [id ?? ''],
+    lowestTieBreaker: ['0'],
   })
 }
 

@@ -23,7 +23,7 @@ export interface MigrationSettings {
    *
    * @default false
    */
-  besideOtherOptions?: boolean
+  allowOtherOptions?: boolean
   /**
    * Whether the migration creates the indexes of lookups too: of the transactions of a bet, of a player, and by time.
    * On tables that exist already, commits go on meanwhile. Each commit writes to them: docs/lookups.md says what they
@@ -102,9 +102,9 @@ export async function migrateMysql(
   settings: MigrationSettings = {},
 ): Promise<void> {
   rejectSettingsIn(options, check)
-  check.names(settings, ['besideOtherOptions', 'lookupIndexes'])
+  check.names(settings, ['allowOtherOptions', 'lookupIndexes'])
   const withIndexes = check.boolean('lookupIndexes', settings.lookupIndexes ?? false)
-  const beside = check.boolean('besideOtherOptions', settings.besideOtherOptions ?? false)
+  const beside = check.boolean('allowOtherOptions', settings.allowOtherOptions ?? false)
   const { schema, players, legacyBets } = options
   const tables = tablesOf({
     ...(schema === undefined ? {} : { schema }),

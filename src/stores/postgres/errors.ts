@@ -13,7 +13,7 @@ export function startError(cause: unknown): StoreError {
   if (cause instanceof StoreError && cause.code === 'UNSUPPORTED_CLIENT') return cause
   const words = describeError(cause)
   const answer = serverErrorOf(cause)
-  if (answer === null ? isOfConfiguration(cause) : !passes.test(answer.code))
+  if (answer === null ? isConfigurationError(cause) : !isTransient.test(answer.code))
     return storeError('DATABASE_REJECTED', `The database rejects this client: ${words}`, {
       cause,
     })
@@ -26,7 +26,7 @@ export function startError(cause: unknown): StoreError {
  * Errors of drivers and of TLS that no retry fixes: no password, a server without TLS, a certificate that is not
  * trusted. Other errors without an answer of the server are of the network.
  */
-function isOfConfiguration(error: unknown): boolean {
+function isConfigurationError(error: unknown): boolean {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
   return (
     /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|ERR_SSL/.test(String(code)) ||
@@ -38,7 +38,7 @@ function isOfConfiguration(error: unknown): boolean {
  * Classes of errors that may pass by themselves: the connection, a rollback, resources, locks, a shutdown, the
  * server itself.
  */
-const passes = /^(?:08|25|40|53|55|57|58|F0|XX)/
+const isTransient = /^(?:08|25|40|53|55|57|58|F0|XX)/
 
 const conflicts = new Set(['40001', '40P01'])
 /**

@@ -77,8 +77,8 @@ export function createPostgresLookups(
         ...{ table: `${given.schemaName}.transactions`, index, statement },
       })
     },
-    tieOf: ({ operation, transaction_id: transactionId }) => [operation ?? '', transactionId ?? ''],
-    noTie: ['', ''],
+    tieBreakerOf: ({ operation, transaction_id: transactionId }) => [operation ?? '', transactionId ?? ''],
+    lowestTieBreaker: ['', ''],
   })
 }
 

@@ -21,7 +21,7 @@ export interface MigrationSettings {
    *
    * @default false
    */
-  besideOtherOptions?: boolean
+  allowOtherOptions?: boolean
   /**
    * Whether the migration creates the indexes of lookups too: of the transactions of a bet, of a player, and by time.
    * On tables that exist already, commits go on meanwhile. Each commit writes to them: docs/lookups.md says what they
@@ -54,8 +54,8 @@ export function postgresMigrationSql(
   options: PostgresTables = {},
   settings: MigrationSqlSettings = {},
 ): string {
-  check.names(settings, ['besideOtherOptions', 'lookupIndexes', 'transaction'])
-  const beside = check.boolean('besideOtherOptions', settings.besideOtherOptions ?? false)
+  check.names(settings, ['allowOtherOptions', 'lookupIndexes', 'transaction'])
+  const beside = check.boolean('allowOtherOptions', settings.allowOtherOptions ?? false)
   const transaction = check.boolean('transaction', settings.transaction ?? true)
   const withIndexes = check.boolean('lookupIndexes', settings.lookupIndexes ?? false)
   const tables = tablesOf(options)
@@ -90,9 +90,9 @@ export async function migratePostgres(
   settings: MigrationSettings = {},
 ): Promise<void> {
   rejectSettingsIn(options, check)
-  check.names(settings, ['besideOtherOptions', 'lookupIndexes'])
+  check.names(settings, ['allowOtherOptions', 'lookupIndexes'])
   const withIndexes = check.boolean('lookupIndexes', settings.lookupIndexes ?? false)
-  const beside = check.boolean('besideOtherOptions', settings.besideOtherOptions ?? false)
+  const beside = check.boolean('allowOtherOptions', settings.allowOtherOptions ?? false)
   const { schema, players, legacyBets } = options
   const tables = tablesOf({
     ...(schema === undefined ? {} : { schema }),
@@ -122,8 +122,8 @@ async function migrate(client: PostgresClient, tables: Tables, beside: boolean):
   }
 }
 
-/** How long another process that creates the indexes is waited for between two looks. */
-const lookAgainMs = 500
+/** The pause before this process asks again whether another one still creates the indexes. */
+const retryMs = 500
 
 /**
  * Statements of their own: CREATE INDEX CONCURRENTLY cannot be part of a database transaction. One process at a time,
@@ -136,7 +136,7 @@ async function createLookupIndexes(connection: Pick<PostgresClient, 'query'>, ta
     const [row] = (await ask(`SELECT pg_try_advisory_lock(${lock}) AS locked`, [])) as { locked: boolean }[]
     return row?.locked === true
   }
-  while (!(await isLocked())) await new Promise(resolve => setTimeout(resolve, lookAgainMs))
+  while (!(await isLocked())) await new Promise(resolve => setTimeout(resolve, retryMs))
   try {
     for (const index of missingIndexes(await transactionsTableOf(ask, tables))) {
       // One of this name cannot be used: CREATE INDEX CONCURRENTLY was interrupted.

@@ -11,12 +11,12 @@ import {
   canInject,
   type FinalState,
   finalStateOf,
-  inScope,
   type Sandbox,
   Sandboxes,
+  type Schedule,
   shownAnswer,
   shownState,
-  type Turn,
+  withPlayerScopedIds,
 } from '../sandbox.js'
 import { CaseFailed } from '../trace.js'
 import { withLoadConfirmed } from '../with-load-confirmed.js'
@@ -66,9 +66,9 @@ export const historyCases: readonly CaseDefinition[] = [
           model.perform(step)
         }
         const steps = supported(context, concurrent).map(withoutFault)
-        const { store, turn } = inTurns(scheduler, sandbox.wallet.store)
+        const { store, schedule } = scheduled(scheduler, sandbox.wallet.store)
         const observed = await scheduler.waitFor(
-          Promise.all(steps.map(step => sandbox.perform(step, store, turn))),
+          Promise.all(steps.map(step => sandbox.perform(step, store, schedule))),
         )
         const answered = steps.map((step, index) => ({ step, answer: observed[index]?.answer ?? 'fault' }))
         const state = await sandbox.finalState()
@@ -100,16 +100,16 @@ export const historyCases: readonly CaseDefinition[] = [
         const earlier = supported(context, before)
         for (const step of earlier) await sandbox.perform(step)
         const steps = supported(context, concurrent).map(withoutFault)
-        const { store, turn } = inTurns(scheduler, sandbox.wallet.store)
+        const { store, schedule } = scheduled(scheduler, sandbox.wallet.store)
         const faulty = faultyStore(store, faults)
         const observed = await scheduler.waitFor(
-          Promise.all(steps.map(step => sandbox.perform(step, faulty, turn))),
+          Promise.all(steps.map(step => sandbox.perform(step, faulty, schedule))),
         )
 
         faulty.clearFaults()
         if (deliverFirst) await scheduler.waitFor(faulty.deliverDelayed())
         const answers = observed.map(({ answer }) => answer)
-        const definite = await recover(scheduler, sandbox, { faulty, turn }, steps, answers)
+        const definite = await recover(scheduler, sandbox, { faulty, schedule }, steps, answers)
         await scheduler.waitFor(faulty.deliverDelayed())
 
         for (const { request, answer } of definite) await sandbox.expectRecord(request, answer)
@@ -126,7 +126,7 @@ export const historyCases: readonly CaseDefinition[] = [
 async function recover(
   scheduler: fc.Scheduler,
   sandbox: Sandbox,
-  { faulty, turn }: { faulty: FaultyStore; turn: Turn },
+  { faulty, schedule }: { faulty: FaultyStore; schedule: Schedule },
   steps: readonly HistoryStep[],
   answers: readonly ModelAnswer[],
 ): Promise<{ request: ModelRequest; answer: ModelAnswer }[]> {
@@ -138,7 +138,7 @@ async function recover(
     if (answer !== 'fault') definite.push({ request, answer })
     else if (request.operation === 'placebet') await scheduler.waitFor(sandbox.rollBack(faulty, request))
     else {
-      const retried = await scheduler.waitFor(sandbox.perform(withoutFault(step), faulty, turn))
+      const retried = await scheduler.waitFor(sandbox.perform(withoutFault(step), faulty, schedule))
       definite.push({ request, answer: retried.answer })
     }
   }
@@ -217,7 +217,7 @@ function supported(context: CaseContext, steps: readonly HistoryStep[]): History
       return depositExternally !== undefined && fits(step.amount) ? [step] : []
     }
     if (step.step !== 'call' || ('amount' in step.request && !fits(step.request.amount))) return []
-    return [inScope(canInject(step.fault) ? step : withoutFault(step), idScope)]
+    return [withPlayerScopedIds(canInject(step.fault) ? step : withoutFault(step), idScope)]
   })
 }
 
@@ -229,23 +229,23 @@ function withoutFault(step: HistoryStep): HistoryStep {
  * Every load and every commit waits for its turn, and the next turn waits until it ends. The schedule alone
  * decides the order, whatever the store.
  */
-function inTurns(scheduler: fc.Scheduler, store: WalletStore): { store: WalletStore; turn: Turn } {
+function scheduled(scheduler: fc.Scheduler, store: WalletStore): { store: WalletStore; schedule: Schedule } {
   let last: Promise<unknown> = Promise.resolve()
-  const turn: Turn = async (label, action) => {
+  const schedule: Schedule = async (label, action) => {
     await scheduler.schedule(Promise.resolve(), label)
     const result = last.then(action)
     last = result.catch(() => undefined)
     return result
   }
   return {
-    turn,
+    schedule,
     store: {
       contractVersion: store.contractVersion,
-      load: keys => turn(`load ${keyOf(keys)}`, () => store.load(keys)),
+      load: keys => schedule(`load ${keyOf(keys)}`, () => store.load(keys)),
       ...withLoadConfirmed(store, (keys, loadConfirmed) =>
-        turn(`loadConfirmed ${keyOf(keys)}`, () => loadConfirmed(keys)),
+        schedule(`loadConfirmed ${keyOf(keys)}`, () => loadConfirmed(keys)),
       ),
-      commit: changes => turn(`commit ${keyOf(changes.transaction)}`, () => store.commit(changes)),
+      commit: changes => schedule(`commit ${keyOf(changes.transaction)}`, () => store.commit(changes)),
     },
   }
 }

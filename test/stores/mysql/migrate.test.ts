@@ -99,7 +99,7 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
           balance: 'balance',
         }
         const players = { table: `${schema}.accounts`, ...columns }
-        await migrateMysql(admin, { schema, players }, { besideOtherOptions: true })
+        await migrateMysql(admin, { schema, players }, { allowOtherOptions: true })
         const [rows] = await admin.query(`SHOW GRANTS FOR ${user}`)
         expect(JSON.stringify(rows)).toContain('credit_bet_v1')
       } finally {

@@ -137,7 +137,7 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
     const others = { ...tables, players: { ...tables.players, minorUnits: 2 } }
     await fails(others, 'SCHEMA_OPTIONS', /players.minorUnits: registered {"EUR":2,"JPY":0}, given 2/)
     await expect(migrateMysql(admin, others)).rejects.toMatchObject({ code: 'SCHEMA_OPTIONS' })
-    await migrateMysql(admin, others, { besideOtherOptions: true })
+    await migrateMysql(admin, others, { allowOtherOptions: true })
     await createMysqlStore(admin, others).ready()
     await createMysqlStore(admin, {
       ...tables,
@@ -359,7 +359,7 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
     ['wallet_transactions', 'operation'],
     ['wallet_players', 'player_id'],
   ])(
-    '%s was converted to another collation: refused, and the message says how to mend it',
+    '%s was converted to another collation: refused, and the message says how to fix it',
     async (table, column) => {
       const schema = `converted_${table}`
       await migrateMysql(admin, { schema })

@@ -105,14 +105,14 @@ describe('a minimum balance of the PAM', () => {
 describe('a rule that has nothing to do with the balance', () => {
   const withEmail = `${accounts}, email text); ${fill};
     ALTER TABLE SCHEMA.accounts ADD CONSTRAINT email_ok CHECK (email LIKE '%@%') NOT VALID`
-  const mend = (made: Wallet) => made.rows("UPDATE SCHEMA.accounts SET email = 'alice@example.com'")
+  const fix = (made: Wallet) => made.rows("UPDATE SCHEMA.accounts SET email = 'alice@example.com'")
 
-  it('and that an old row does not meet is a fault for a placebet; after it is mended, the bet is taken', async () => {
+  it('and that an old row does not meet is a fault for a placebet; after it is fixed, the bet is taken', async () => {
     const made = await wallet(`${withEmail.replace('email text', "email text DEFAULT 'none'")}`)
     expect(await endOf<WalletOutcome>(handlePlaceBet(made.store, placeBet()))).toBeInstanceOf(Error)
     expect(await made.recorded()).toEqual([])
     expect(await made.balanceOf('alice')).toBe('100')
-    await mend(made)
+    await fix(made)
     expect(await handlePlaceBet(made.store, placeBet())).toMatchObject({ ok: true, balance: '70' })
   })
 
@@ -125,7 +125,7 @@ describe('a rule that has nothing to do with the balance', () => {
     expect(await endOf<WalletOutcome>(handleUnsettlement(made.store, unsettlement()))).toBeInstanceOf(Error)
     expect(await made.recorded()).toEqual(['placebet place-1 -30', 'settlement settle-1 15'])
     expect(await made.rows('SELECT bet_paid_live, bet_paid_owed FROM SCHEMA.bets')).toEqual([['15', '0']])
-    await mend(made)
+    await fix(made)
     expect(await handleUnsettlement(made.store, unsettlement())).toMatchObject({ ok: true, balance: '70' })
   })
 

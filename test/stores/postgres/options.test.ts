@@ -104,7 +104,7 @@ describe('a migration with other options under a running store', () => {
         name: 'StoreError',
         code: 'SCHEMA_OPTIONS',
         message: expect.stringContaining(
-          `${sentence}. Use the same options, or migrate with besideOtherOptions`,
+          `${sentence}. Use the same options, or migrate with allowOtherOptions`,
         ),
       })
       for (const transaction of [true, false]) {
@@ -130,11 +130,11 @@ describe('a migration with other options under a running store', () => {
   test.each([
     [
       'migratePostgres',
-      (options: PostgresTables) => migratePostgres(pool, options, { besideOtherOptions: true }),
+      (options: PostgresTables) => migratePostgres(pool, options, { allowOtherOptions: true }),
     ],
     [
       'the SQL',
-      (options: PostgresTables) => pool.query(postgresMigrationSql(options, { besideOtherOptions: true })),
+      (options: PostgresTables) => pool.query(postgresMigrationSql(options, { allowOtherOptions: true })),
     ],
   ])('stated on purpose: both work, each on its own table (%s)', async (name, migrate) => {
     const schema = name.replaceAll(' ', '_')
@@ -162,7 +162,7 @@ describe('a migration with other options under a running store', () => {
   test('credit_bet_v1 belongs to the options that were migrated last', async () => {
     const schema = 'crediting'
     await migratePostgres(pool, { schema, players: cents })
-    await migratePostgres(pool, { schema, players: points }, { besideOtherOptions: true })
+    await migratePostgres(pool, { schema, players: points }, { allowOtherOptions: true })
     const { credit_bet_v1: body } = await functionsIn(schema)
     expect(body).toContain('"pam"."bonus_accounts"')
     // A process with the first options that migrates at its start does not take it back.

@@ -343,7 +343,7 @@ describe('the sequence of walletTransactionIds', () => {
   test.each([
     ['at its start, as after logical replication', 'ALTER SEQUENCE SCHEMA.wallet_transaction_ids RESTART'],
     ['a little behind', `SELECT setval('SCHEMA.wallet_transaction_ids', 3)`],
-  ])('%s: refused, with the statement that mends it', async (_, break_) => {
+  ])('%s: refused, with the statement that fixes it', async (_, break_) => {
     const options = await prepare(`${accounts}; INSERT INTO SCHEMA.accounts VALUES ('alice', 'EUR', 1000)`)
     const store = createPostgresStore(pool, options)
     for (let n = 1; n <= 5; n += 1) {

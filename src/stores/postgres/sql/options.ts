@@ -43,7 +43,7 @@ export const optionsProblem = ({ schema, schemaName, optionSet }: Tables) => sql
 
 /** One line of the migration. */
 const besideHint =
-  'Use the same options, or migrate with besideOtherOptions: running processes then keep their functions'
+  'Use the same options, or migrate with allowOtherOptions: running processes then keep their functions'
 
 export const besideAdvice = `${besideHint}. If the first options were wrong and no call has been recorded, drop the tables and functions of bet-wallet and migrate again`
 

@@ -47,9 +47,9 @@ export const indexLock = ({ schemaName }: Tables) =>
  * Every statement of the migration, in order. Each can be run again: it keeps tables and rows, and replaces
  * functions. None of them touches the players' table of a PAM.
  *
- * @param besideOtherOptions whether functions of other options may exist
+ * @param allowOtherOptions whether functions of other options may exist
  */
-export function migrationStatements(tables: Tables, besideOtherOptions: boolean): string[] {
+export function migrationStatements(tables: Tables, allowOtherOptions: boolean): string[] {
   const { schema, players } = tables
   return [
     createSchema(tables),
@@ -62,7 +62,7 @@ export function migrationStatements(tables: Tables, besideOtherOptions: boolean)
       )`,
 
     optionsTable(schema),
-    ...(besideOtherOptions ? [] : [refuseOtherOptions(tables)]),
+    ...(allowOtherOptions ? [] : [refuseOtherOptions(tables)]),
 
     ...(players.own ? [playersTable(schema)] : []),
     ...domains(schema),
