@@ -135,7 +135,7 @@ describe.each(shapes)('an error in the shape of %s', (name, shape) => {
     expect(duplicateOf('transactions', 'pam')).toBe(name === 'Prisma' ? 'conflict' : 'rejected')
   })
 
-  it.skipIf(name === 'Prisma')('a CHECK is found with its table', () => {
+  it.skipIf(name === 'Prisma')('a CHECK is found with its table (Prisma names none)', () => {
     const answer = { schema: 'pam', table: 'accounts', constraint: 'minimum' }
     const failed = shape({ code: '23514', message: 'm', ...answer })
     expect(serverErrorOf(failed)).toMatchObject({ code: '23514', severity: 'ERROR', ...answer })
