@@ -87,7 +87,7 @@ export function optionsTable(interfaces: readonly string[]): string {
       number.replace('_', ','),
     )
     const call = parameters === null ? name : `${name}(${parameters.join(', ')})`
-    return `| \`${call}\` | ${required ? 'required' : (value ?? 'none')} | ${withLinks(sentence)} |`
+    return `| \`${call}\` | ${required ? 'required' : withLinks(value ?? 'none')} | ${withLinks(sentence)} |`
   })
   return ['| Option | Default | Meaning |', '|---|---|---|', ...rows].join('\n')
 }
