@@ -67,19 +67,32 @@ async function sessionOf(connections: Connections): Promise<Session> {
       pg_is_in_recovery() AS in_recovery,
       current_setting('transaction_read_only') AS read_only,
       current_setting('client_min_messages') AS client_min_messages,
-      current_setting('client_encoding') AS client_encoding`,
+      current_setting('client_encoding') AS client_encoding,
+      ' A'::text AS a_text,
+      '1.50'::text AS an_amount,
+      NULL::text AS a_null,
+      1 AS an_index`,
     [],
   )) as {
     in_recovery?: unknown
     read_only?: unknown
     client_min_messages?: unknown
     client_encoding?: unknown
+    a_text?: unknown
+    an_amount?: unknown
+    a_null?: unknown
+    an_index?: unknown
   }[]
-  if (typeof row?.in_recovery !== 'boolean' || typeof row.client_min_messages !== 'string') {
+  const isUnchanged =
+    row?.a_text === ' A' &&
+    row.an_amount === '1.50' &&
+    row.a_null === null &&
+    typeof row.an_index !== 'bigint'
+  if (!isUnchanged || typeof row.in_recovery !== 'boolean' || typeof row.client_min_messages !== 'string') {
     throw storeError(
       'UNSUPPORTED_CLIENT',
-      'client.query must return each row as an object under the names of its columns, with snake_case names and ' +
-        `booleans unchanged; it returned ${JSON.stringify(row)}`,
+      'client.query must return each row as an object under the names of its columns, with snake_case names, and ' +
+        `booleans, texts and NULL unchanged; it returned ${JSON.stringify(row, (_, value) => (typeof value === 'bigint' ? `${value}n` : value))}`,
     )
   }
   if (row.in_recovery)

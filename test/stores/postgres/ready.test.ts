@@ -144,6 +144,13 @@ describe('a problem that may pass: UNAVAILABLE, with its cause', () => {
 
 describe('a client that cannot be used: UNSUPPORTED_CLIENT', () => {
   const rows = async () => ({ rows: [] })
+  /** With a parser of the application for a type. */
+  const parsing = (type: number, parse: (text: string) => unknown) => (pool: pg.Pool) => ({
+    query(text: string, values: unknown[]) {
+      const getTypeParser = (oid: number) => (oid === type ? parse : pg.types.getTypeParser(oid))
+      return pool.query({ text, values, types: { getTypeParser } as pg.CustomTypesConfig })
+    },
+  })
   it.each<[string, unknown, RegExp]>([
     ['the template tag of postgres.js', Object.assign(() => {}, { query: rows }), /it is function$/],
     [
@@ -189,6 +196,25 @@ describe('a client that cannot be used: UNSUPPORTED_CLIENT', () => {
         },
       }),
       /each row as an object .* it returned \{"inRecovery":false/,
+    ],
+    [
+      'texts that look like numbers, as numbers',
+      parsing(25, text => (/^[0-9.]+$/.test(text) ? Number(text) : text)),
+      /"an_amount":1.5/,
+    ],
+    ['texts, trimmed', parsing(25, text => text.trim()), /"a_text":"A"/],
+    ['integers as BigInt', parsing(23, BigInt), /"an_index":"1n"/],
+    [
+      'NULL as undefined',
+      pool => ({
+        async query(text: string, values: unknown[]) {
+          const { rows } = await pool.query(text, values)
+          const given = (row: object) =>
+            Object.entries(row).map(([name, value]) => [name, value ?? undefined])
+          return { rows: rows.map(row => Object.fromEntries(given(row))) }
+        },
+      }),
+      /NULL unchanged/,
     ],
     [
       'a pool of Slonik, which takes only its own queries',
