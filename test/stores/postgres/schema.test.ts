@@ -84,6 +84,10 @@ describe('the migration', () => {
     expect(sql).not.toMatch(/"two\n +lines"|"an\n +id"/)
   })
 
+  test('has no question mark, which Knex takes for a parameter', () => {
+    expect(postgresMigrationSql({ legacyBets: 'pam.legacy_bets' })).not.toContain('?')
+  })
+
   test('makes no changes when it fails', async () => {
     await pool.query('CREATE SCHEMA half; CREATE TABLE half.bets (bet_id text)')
     await pool.query("CREATE VIEW half.transactions AS SELECT 'x' AS x")

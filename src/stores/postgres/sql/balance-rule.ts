@@ -136,7 +136,7 @@ const ruleQuery = ({ players: { table, columnNames } }: Tables) => sql`
       CROSS JOIN LATERAL regexp_matches(
         rule.ev_action::text,
         ':resno ' || balance_column.number
-          || ' :resname .*? :ressortgroupref [0-9]+ :resorigtbl ([0-9]+) :resorigcol ([0-9]+) :resjunk',
+          || ' :resname [^:]* :ressortgroupref [0-9]+ :resorigtbl ([0-9]+) :resorigcol ([0-9]+) :resjunk',
         'g'
       ) shown (origin)
       WHERE rule.ev_class = balance_column.relation AND rule.ev_type = '1' -- the query of a view
