@@ -166,6 +166,8 @@ async function judge(finding: Finding, bet: BetCase, context: JudgeContext): Pro
   switch (shape) {
     case 'twice-in-wallet':
       return [{ ...finding, kind: 'duplicate-in-wallet' }]
+    case 'other-id':
+      return [{ ...finding, kind: 'other-transaction-id' }]
     case 'operation':
       return [{ ...finding, kind: 'other-operation' }]
     case 'twice': {

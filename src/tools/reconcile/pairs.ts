@@ -86,8 +86,11 @@ export function comparePartition(
     if (otherKey !== undefined) {
       sink.found({ shape: 'operation', row, record: records.get(otherKey).record })
       records.take(otherKey)
-    } else if (row.accepted || row.operation === 'unsettlement')
-      sink.found({ shape: 'row', row, record: null })
+      continue
+    }
+    const sameId = row.accepted ? records.takeIgnoringCase(row) : undefined
+    if (sameId !== undefined) comparePair(row, sameId, sink, 'other-id')
+    else if (row.accepted || row.operation === 'unsettlement') sink.found({ shape: 'row', row, record: null })
     else sink.refusalAlone()
   }
 
@@ -98,7 +101,12 @@ export function comparePartition(
   }
 }
 
-function comparePair(row: ReportRow, record: WalletRecord, sink: PairSink): void {
+function comparePair(
+  row: ReportRow,
+  record: WalletRecord,
+  sink: PairSink,
+  shape: 'pair' | 'other-id' = 'pair',
+): void {
   if (!row.inRange && !record.inRange) return
   if (record.currency === null && row.currency !== null) {
     record.currency = row.currency
@@ -109,8 +117,9 @@ function comparePair(row: ReportRow, record: WalletRecord, sink: PairSink): void
     row.currency ??= record.currency
     if (row.inRange) sink.withoutAmount(row)
   }
-  const agrees = row.accepted === record.accepted && differingFields(row, record).length === 0
-  if (!agrees || isOnOtherDay(row, record)) sink.found({ shape: 'pair', row, record })
+  const agrees =
+    shape === 'pair' && row.accepted === record.accepted && differingFields(row, record).length === 0
+  if (!agrees || isOnOtherDay(row, record)) sink.found({ shape, row, record })
   else if (row.inRange && record.inRange) sink.equal()
 }
 
@@ -121,11 +130,15 @@ function foundTwice(row: ReportRow, record: WalletRecord, sink: PairSink): void 
   else sink.found({ shape: record.accepted ? 'twice' : 'pair', row, record })
 }
 
+const lowerKeyOf = (entry: ReportRow | WalletRecord) =>
+  `${entry.operation} ${entry.transactionId.toLowerCase()}`
+
 /** The records of a partition, each taken by one row at most. */
 class Records {
   readonly #lines: string[] = []
   readonly #indexes = new Map<string, number>()
   readonly #taken: Uint8Array
+  #ignoringCase: Map<string, WalletRecord> | undefined
 
   constructor(chunks: Iterable<readonly string[]>, sink: PairSink) {
     for (const lines of chunks) this.#lines.push(...lines)
@@ -168,6 +181,19 @@ class Records {
     if (record === null || isTaken || !record.inRange || !record.accepted) return false
     // The types belong to the operations.
     return differingFields({ ...row, type: null }, record).length === 0
+  }
+
+  /** Takes the free record whose id differs from the row's in upper and lower case only. */
+  takeIgnoringCase(row: ReportRow): WalletRecord | undefined {
+    this.#ignoringCase ??= new Map(
+      [...this.rest()].flatMap(record =>
+        record.inRange && record.accepted ? [[lowerKeyOf(record), record] as const] : [],
+      ),
+    )
+    const record = this.#ignoringCase.get(lowerKeyOf(row))
+    if (record === undefined || this.get(keyOf(record)).isTaken) return undefined
+    this.take(keyOf(record))
+    return record
   }
 
   /** Those that no row has taken. */

@@ -27,11 +27,14 @@ export interface Spool {
   close(): void
 }
 
-/** FNV-1a, 32 bits: which partition a key belongs to. The same keys are always in the same partition. */
+/**
+ * FNV-1a, 32 bits: which partition a key belongs to. The same keys are always in the same partition, and so are those
+ * that differ in upper and lower case only.
+ */
 export function partitionOf(key: string): number {
   let hash = 0x811c9dc5
   for (let index = 0; index < key.length; index += 1) {
-    hash = Math.imul(hash ^ key.charCodeAt(index), 0x01000193)
+    hash = Math.imul(hash ^ (key.charCodeAt(index) | 0x20), 0x01000193)
   }
   // The low bits of FNV depend on few characters: all bits are folded in.
   return (hash ^ (hash >>> 15) ^ (hash >>> 23)) & (partitions - 1)

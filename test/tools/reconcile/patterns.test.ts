@@ -141,6 +141,24 @@ describe('what differs in upper and lower case only says so', () => {
     expect(result.differences).toMatchObject([{ kind, explanation: expect.stringMatching(isSaid) }])
   })
 
+  test('all ids of a report: no call would move the money again', async () => {
+    const rollback = record('rollbackbet', 'Bet-a', 'b', '5', { playerId: 'Anna' })
+    const changes = { transactionId: 'BET-A', betId: 'B', playerId: 'ANNA' }
+    for (const amount of ['5', '']) {
+      const rows = [
+        { ...rowOf(made), ...changes },
+        { ...rowOf(rollback), ...changes, amount },
+      ]
+      const result = await reconcileWorld({ rows, records: [made, rollback] })
+      expect(result.kinds).toMatchObject([{ kind: 'other-transaction-id', count: 2 }])
+      expect(result.kinds[0]?.effects).toEqual([{ currency: 'EUR', amount: '0' }])
+      for (const { explanation, repair } of result.differences) {
+        expect(explanation).toMatch(isSaid)
+        expect(repair).toMatchObject({ by: 'platform', calls: [] })
+      }
+    }
+  })
+
   test('but not what differs otherwise', async () => {
     const result = await reconcileWorld({ rows: [{ ...rowOf(made), playerId: 'anne' }], records: [made] })
     expect(explanationsIn(result)[0]).not.toMatch(isSaid)
