@@ -41,10 +41,11 @@ export interface ReconcileOptions {
    */
   lookups: Pick<WalletLookups, 'transactions'> & Partial<Pick<WalletLookups, 'transaction' | 'bet'>>
   /**
-   * The range that the report covers, [from, to): ISO 8601; a date stands for its beginning. Without `Z`, it is of the
-   * mapping's time zone; of UTC, if the mapping has none.
+   * The start of the range that the report covers: ISO 8601; a date stands for its beginning. Without `Z`, it is of
+   * the mapping's time zone; of UTC, if the mapping has none.
    */
   from: string
+  /** The end of the range, which does not belong to it. */
   to: string
   /**
    * How far before and after the range the wallet is read too, for transactions that it recorded a
