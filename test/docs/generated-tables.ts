@@ -83,9 +83,7 @@ export function optionsTable(interfaces: readonly string[]): string {
     const [sentence = ''] = proseOf(doc).split(/(?<=[^.])\.(?= |$)/)
     if (sentence === '') throw new Error(`The docstring of ${name} has no sentence`)
     const tag = /@default ([^\n]*?)(?: *\*\/)?$/m.exec(doc)?.[1]?.trim()
-    const value = tag?.replace(/^(\d)_(\d{3})\b|^(\d+)_(\d{3})\b/, (number: string) =>
-      number.replace('_', ','),
-    )
+    const value = tag?.replace(/(?<=\d)_(?=\d)/g, ',')
     const call = parameters === null ? name : `${name}(${parameters.join(', ')})`
     return `| \`${call}\` | ${required ? 'required' : withLinks(value ?? 'none')} | ${withLinks(sentence)} |`
   })
