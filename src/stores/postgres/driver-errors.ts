@@ -4,7 +4,7 @@
 export interface ServerError {
   /** The SQLSTATE: `23505`. */
   readonly code: string
-  /** `ERROR`, `FATAL` or `PANIC`. Some servers translate it, some drivers leave it out. */
+  /** `ERROR`, `FATAL` or `PANIC`. Some servers translate the latter two, some drivers leave it out. */
   readonly severity: string | undefined
   readonly message: string
   /** What the error is about, where the server says it: the violated constraint and its table. */
@@ -33,6 +33,13 @@ function chainOf(error: unknown): Record<string, unknown>[] {
   return chain
 }
 
+/**
+ * ERROR where lc_messages translates it: German, French, Italian, Georgian, Korean, Russian, Swedish, Ukrainian,
+ * Chinese. No other severity has one of these words.
+ */
+// cspell:disable-next-line
+const translatedErrors = new Set('FEHLER ERREUR ERRORE შეცდომა 오류 ОШИБКА FEL ПОМИЛКА 错误'.split(' '))
+
 /** @returns the server's error in it, or `null`: the error came from the driver, or from the network */
 export function serverErrorOf(error: unknown): ServerError | null {
   for (const each of chainOf(error)) {
@@ -41,7 +48,7 @@ export function serverErrorOf(error: unknown): ServerError | null {
     if (code === undefined || !isState(code, severity)) continue
     return {
       code,
-      severity,
+      severity: translatedErrors.has(severity ?? '') ? 'ERROR' : severity,
       message: text(each.originalMessage) ?? text(each.message) ?? '',
       schema: text(each.schema) ?? text(each.schema_name),
       table: text(each.table) ?? text(each.table_name),

@@ -59,7 +59,7 @@ export function classifyError(error: unknown, sent: boolean, ownSchema?: string)
   const { code, severity } = answer
   // An ERROR rolls back its statement. An error that closes the connection too (FATAL, 57P01 and the like,
   // 08) may come between a commit and its answer. 40003 is statement_completion_unknown.
-  if (severity === 'FATAL' || severity === 'PANIC' || /^(?:08|40003|57P|58|XX|F0)/.test(code))
+  if (severity === 'FATAL' || severity === 'PANIC' || /^(?:08|25P0[34]|40003|57P|58|XX|F0)/.test(code))
     return sent ? 'unknown' : 'unavailable'
   // A full disk can stop the server in the middle of COMMIT. Where messages are translated, severity is not
   // ERROR.

@@ -5,6 +5,7 @@
 import { describe, expect, it, test } from 'vitest'
 import { describeError, serverErrorOf } from '../../../src/stores/postgres/driver-errors.js'
 import {
+  answerOf,
   classifyError,
   errors,
   isConnectionLost,
@@ -145,6 +146,25 @@ describe.each(shapes)('an error in the shape of %s', (name, shape) => {
     expect(describeError(shape({ code: '28P01', message: 'password authentication failed' }))).toMatch(
       /password authentication failed \(SQLSTATE 28P01\)$/,
     )
+  })
+})
+
+describe('a server that translates its messages', () => {
+  const of = (code: string, severity: string) => ofPg({ code, message: 'm', severity })
+
+  // cspell:disable-next-line
+  it.each(['ERROR', 'FEHLER', 'ERREUR', 'ОШИБКА', '错误'])('%s: nothing of the batch is recorded', word => {
+    expect(answerOf(of('XX001', word))).toBe('rolled-back')
+    expect(answerOf(of('08001', word))).toBe('unclear')
+    expect(classifyError(of('53100', word), true)).toBe('unavailable')
+  })
+
+  // cspell:disable-next-line
+  it.each(['FATAL', 'PANIK', 'FATALE', 'ВАЖНО', '致命错误'])('%s: it may be recorded', word => {
+    for (const code of ['XX000', '25P03', '25P04', '53100', '57P01']) {
+      expect(answerOf(of(code, word))).toBe(null)
+      expect(classifyError(of(code, word), true)).toBe('unknown')
+    }
   })
 })
 
