@@ -4,9 +4,9 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { type Account, unprivileged } from '../postgres/installation.js'
 
-export const unpackCommand = 'bash test/mysql/unpack.sh'
+export const unpackCommand = 'bash test/programs/versions/unpack.sh mysql'
 
-/** As `unpack.sh` has it: outside the repository, and for root a folder that other accounts can read. */
+/** As test/programs/versions/unpack.sh has it: outside the repository, and for root a folder that other accounts can read. */
 const folder =
   process.env.MYSQL_FOLDER ??
   (process.getuid?.() === 0

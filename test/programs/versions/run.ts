@@ -54,7 +54,9 @@ function fetchVersion({ engine, source }: Version): string | null {
   if ('suite' in source) {
     const folder = join(cache, `mariadb-${source.suite}`)
     const script = fileURLToPath(new URL('unpack.sh', import.meta.url))
-    execFileSync('bash', [script, source.suite, folder], { stdio: ['ignore', 'inherit', 'inherit'] })
+    execFileSync('bash', [script, 'mariadb', source.suite, folder], {
+      stdio: ['ignore', 'inherit', 'inherit'],
+    })
     return folder
   }
   const [, name = ''] = /^(@?[^@]+)@/.exec(source.npm) ?? []

@@ -1,11 +1,27 @@
 #!/usr/bin/env bash
-# Unpacks the MariaDB of a suite of Debian into a folder, without installing it: unpack.sh SUITE FOLDER. It brings its own
-# C library, and runs beside this machine's packages. Needs Debian with apt-get. The folder's programs are then
-# `mariadbd` and `mariadb-install-db`.
-# cspell:ignore sourcelist sourceparts debconf resolveip
+# Unpacks a server of one of Debian's suites, without installing it:
+#
+#     unpack.sh mysql                    MySQL with Group Replication and its client: no stable suite has one
+#     unpack.sh mariadb SUITE FOLDER     another MariaDB than this machine's
+#
+# It brings its own C library, runs beside this machine's packages, and reads no option files of this machine. Needs
+# Debian or Ubuntu with apt-get; a minute, and 400 MB. The folder's programs are then `mysqld` and `mysql`, or `mariadbd`
+# and `mariadb-install-db`.
+# cspell:ignore sourcelist sourceparts debconf resolveip charsets
 set -euo pipefail
-suite=$1 folder=$(realpath -m "$2")
-if [ -x "$folder/mariadbd" ]; then exit; fi
+engine=$1 suite=${2:-sid}
+# As test/mysql/installation.ts looks for it.
+if [ "$(id -u)" = 0 ]; then cache=/var/cache; else cache=${XDG_CACHE_HOME:-$HOME/.cache}; fi
+folder=$(realpath -m "${3:-${MYSQL_FOLDER:-$cache/bet-wallet/mysql}}")
+case $engine in
+  mysql) packages='mysql-server-core mysql-client-core' programs='sbin/mysqld bin/mysql' ;;
+  mariadb)
+    packages='mariadb-server-core mariadb-client-core'
+    # In their places, because mariadb-install-db runs them there.
+    programs='sbin/mariadbd bin/my_print_defaults bin/resolveip'
+    ;;
+esac
+if [ -x "$folder/${engine}d" ]; then exit; fi
 
 mkdir -p "$(dirname "$folder")"
 chmod 755 "$(dirname "$folder")"
@@ -27,36 +43,51 @@ apt() {
 }
 apt update -qq --error-on=any
 # With an empty status file, all that the server needs is listed, also what this machine has.
-apt install --no-install-recommends --print-uris -y mariadb-server-core mariadb-client-core |
+# shellcheck disable=SC2086
+apt install --no-install-recommends --print-uris -y $packages |
   sed -n "s/^'.*' \([^_ ]*\)_.*/\1/p" | grep -vE '^(perl|debconf|dpkg|tar|apt)' | sort -u >"$work/list"
 cd "$work/packages"
 # shellcheck disable=SC2046
 apt download -qq $(cat "$work/list")
 for package in ./*.deb; do dpkg-deb -x "$package" "$work/result/root"; done
 
-# In their places, because mariadb-install-db runs them there.
-for program in sbin/mariadbd bin/my_print_defaults bin/resolveip; do
+for program in $programs; do
+  case $program in
+    sbin/mysqld) options='--lc-messages-dir="$usr/share/mysql" --character-sets-dir="$usr/share/mysql/charsets"' ;;
+    bin/mysql) options='--character-sets-dir="$usr/share/mysql/charsets"' ;;
+    sbin/mariadbd) options='--basedir="$usr"' ;;
+    *) options= ;;
+  esac
+  shift=
+  if [ -n "$options" ]; then
+    # It is known as the first argument only.
+    shift='if [ "$1" = --no-defaults ]; then shift; fi'
+    options="--no-defaults --plugin-dir=\"\$usr/lib/mysql/plugin\" $options"
+  fi
   path=$work/result/root/usr/$program
   mv "$path" "$path.real"
-  cat >"$path" <<'PROGRAM'
+  cat >"$path" <<PROGRAM
 #!/bin/sh
-usr=$(dirname "$(dirname "$0")")
-libraries=$(echo "$usr"/lib/*-linux-gnu)
+program=\$(realpath "\$0")
+usr=\$(dirname "\$(dirname "\$program")")
+libraries=\$(echo "\$usr"/lib/*-linux-gnu)
+$shift
+exec "\$libraries"/ld-linux-*.so.* --library-path "\$libraries" "\$program.real" $options "\$@"
 PROGRAM
-  echo 'exec "$libraries"/ld-linux-*.so.* --library-path "$libraries" "$0.real" "$@"' \
-    "$([ "$program" != sbin/mariadbd ] || echo '--basedir="$usr" --plugin-dir="$usr/lib/mysql/plugin"')" >>"$path"
   chmod 755 "$path"
 done
-cat >"$work/result/mariadbd" <<'PROGRAM'
-#!/bin/sh
-exec "$(dirname "$(realpath "$0")")/root/usr/sbin/mariadbd" "$@"
-PROGRAM
-cat >"$work/result/mariadb-install-db" <<'PROGRAM'
+case $engine in
+  mysql) ln -s root/usr/bin/mysql "$work/result/mysql" ;;
+  mariadb)
+    cat >"$work/result/mariadb-install-db" <<'PROGRAM'
 #!/bin/sh
 usr=$(dirname "$(realpath "$0")")/root/usr
 exec "$usr/bin/mariadb-install-db" "$@" --basedir="$usr"
 PROGRAM
-chmod 755 "$work"/result/mariadb*
+    chmod 755 "$work/result/mariadb-install-db"
+    ;;
+esac
+ln -s "root/usr/sbin/${engine}d" "$work/result/${engine}d"
 chmod -R a+rX "$work/result"
-"$work/result/mariadbd" --version
+"$work/result/${engine}d" --version
 mv -T "$work/result" "$folder"
