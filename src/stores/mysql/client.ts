@@ -108,8 +108,8 @@ export function connectionsFrom(client: MysqlClient, limits: Limits): Connection
   if (nodes.length === 0) throw storeError('UNSUPPORTED_CLIENT', 'The list of pools is empty')
   // Each server has its share, so that another one is asked in time.
   const timeoutMs = Math.ceil(limits.timeoutMs / nodes.length)
-  const borrow: Borrow = (node, work) =>
-    withDeadline(timeoutMs, errors.make, deadline =>
+  const borrow: Borrow = (node, work, share = 1) =>
+    withDeadline(timeoutMs * share, errors.make, deadline =>
       withConnection(node, deadline, limits, connection => work(connection, deadline)),
     )
   return connectionsOf(nodes, borrow)
@@ -141,7 +141,12 @@ function nodeOf(pool: MysqlPool): Node {
   return { pool: callbackPool as CallbackPool, failed: false, apart: false, probeAt: 0 }
 }
 
-type Borrow = <T>(node: Node, work: (connection: Connection, deadline: Deadline) => Promise<T>) => Promise<T>
+/** @param share of the time that a server has */
+type Borrow = <T>(
+  node: Node,
+  work: (connection: Connection, deadline: Deadline) => Promise<T>,
+  share?: number,
+) => Promise<T>
 
 function connectionsOf(nodes: readonly Node[], borrow: Borrow): Connections {
   /** Asks the servers one after the other, until one answers or rejects the statement itself. */
@@ -149,7 +154,10 @@ function connectionsOf(nodes: readonly Node[], borrow: Borrow): Connections {
     let last: unknown
     for (const node of inOrder(nodes, borrow)) {
       try {
-        return await borrow(node, work)
+        return await borrow(node, async (connection, deadline) => {
+          if (node.failed && nodes.length > 1) await checkNode(node, connection, nodes, borrow)
+          return await work(connection, deadline)
+        })
       } catch (error) {
         const failure = classify(error)
         const moveOn = mayMoveOn(failure)
@@ -208,11 +216,9 @@ function markFailed(node: Node): void {
 
 /** The servers in the order of the list; those that have failed come last, and are probed beside the request. */
 function inOrder(nodes: readonly Node[], borrow: Borrow): readonly Node[] {
-  if (nodes.every(({ failed }) => !failed)) return nodes
-  for (const node of nodes) {
-    if (node.failed && nodes.length > 1) void probe(node, nodes, borrow)
-  }
-  return [...nodes.filter(({ failed }) => !failed), ...nodes.filter(({ failed, apart }) => failed && !apart)]
+  const failed = nodes.filter(each => each.failed)
+  if (nodes.length > 1) for (const node of failed) void probe(node, nodes, borrow)
+  return [...nodes.filter(each => !each.failed), ...failed]
 }
 
 /** Finds out whether a server can commit, unless that was found out just now. */
@@ -221,9 +227,8 @@ async function probe(node: Node, nodes: readonly Node[], borrow: Borrow): Promis
   // Until this probe has ended, there is no other.
   node.probeAt = Number.POSITIVE_INFINITY
   try {
-    const { problem, cluster } = await stateOf(node, borrow)
-    node.apart = problem === null && (await isApart(node, cluster, nodes, borrow))
-    node.failed = problem !== null || node.apart
+    await borrow(node, connection => checkNode(node, connection, nodes, borrow))
+    node.failed = false
   } catch {
     // It stays last, and the next probe is later.
     node.failed = true
@@ -231,22 +236,35 @@ async function probe(node: Node, nodes: readonly Node[], borrow: Borrow): Promis
   node.probeAt = performance.now() + restMs
 }
 
-const stateOf = (node: Node, borrow: Borrow) => borrow(node, connection => serverState(sessionOf(connection)))
-
-/** Whether a server that is back is writable beside the one that took over, and they are no cluster. */
-async function isApart(
+/**
+ * A server that has failed may come back writable beside the one that took over. Where the two are no cluster, both would
+ * record the same call: it is not used until one of them is read-only.
+ *
+ * @throws {StoreError} `UNAVAILABLE`
+ */
+async function checkNode(
   node: Node,
-  cluster: string,
+  connection: Connection,
   nodes: readonly Node[],
   borrow: Borrow,
-): Promise<boolean> {
-  if (!node.failed) return false
-  // Those in use. A server that was apart waits for the answer of any other.
-  const others = nodes.filter(each => each !== node && (node.apart || !each.failed))
-  const states = await Promise.allSettled(others.map(each => stateOf(each, borrow)))
+): Promise<void> {
+  const cluster = await checkWritable(sessionOf(connection))
+  if (!node.failed) return
+  // One that has failed just now may be the one that took over. One that is apart is not, unless both are.
+  const others = nodes.filter(each => each !== node && (node.apart || !each.apart))
+  const states = await Promise.allSettled(
+    // It must leave time for the answer of this one.
+    others.map(each => borrow(each, other => serverState(sessionOf(other)), 0.5)),
+  )
   const answers = states.flatMap(state => (state.status === 'fulfilled' ? [state.value] : []))
-  if (answers.length === 0) return node.apart
-  return answers.some(other => other.problem === null && other.cluster !== cluster)
+  const isApart = answers.some(other => other.problem === null && other.cluster !== cluster)
+  // What the other one has recorded is not here: it waits for an answer of any of them.
+  node.apart = isApart || (node.apart && answers.length === 0)
+  if (node.apart)
+    throw storeError(
+      'UNAVAILABLE',
+      'The database is unavailable: two servers of the list are writable, and are no cluster. Set read_only on one of them',
+    )
 }
 
 export interface ServerState {

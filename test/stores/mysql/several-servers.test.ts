@@ -14,6 +14,8 @@ describe.skipIf(noServer !== null)(`two servers${reason}`, () => {
   const pools: Pool[] = []
   /** How often the store has borrowed a connection to each server. */
   let borrowed = [0, 0]
+  /** The next connection to this server is refused. */
+  let refuses: number | null = null
   let bets = 0
 
   const setWritable = async (...writable: boolean[]) => {
@@ -45,7 +47,10 @@ describe.skipIf(noServer !== null)(`two servers${reason}`, () => {
         return {
           getConnection(callback: Parameters<typeof pool.pool.getConnection>[0]) {
             borrowed = borrowed.map((count, each) => count + Number(each === index))
-            pool.pool.getConnection(callback)
+            if (refuses !== index) return pool.pool.getConnection(callback)
+            refuses = null
+            const error = Object.assign(new Error('injected'), { code: 'ECONNREFUSED', errno: -111 })
+            callback(error as NodeJS.ErrnoException, undefined as never)
           },
         }
       }),
@@ -116,5 +121,20 @@ describe.skipIf(noServer !== null)(`two servers${reason}`, () => {
     await servers[1]?.start()
     await setWritable(true, false)
     await expect.poll(() => recordedOn(store), { timeout: 60_000, interval: 100 }).toBe('0')
+  })
+
+  test('nor when its successor fails for a moment', async () => {
+    const store = storeOver(0, 1)
+    await store.ready()
+    await setWritable(false, true)
+    expect(await recordedOn(store)).toBe('1')
+    // No probe has compared the two before.
+    await setWritable(true, true)
+    refuses = 1
+    expect(['1', 'unavailable']).toContain(await recordedOn(store))
+    refuses = 1
+    expect(['1', 'unavailable']).toContain(await recordedOn(store))
+    await setWritable(false, true)
+    await expect.poll(() => recordedOn(store), { timeout: 60_000, interval: 100 }).toBe('1')
   })
 })
