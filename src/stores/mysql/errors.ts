@@ -1,5 +1,6 @@
 /** Errors of the store, and the class of an error of the driver. */
 import { type ErrorClass, type Failure, type MakeError, StoreError, storeErrors } from '../database/errors.js'
+import { isRecentTransactionId } from './transaction-ids.js'
 
 export const storeError: MakeError = (code, message, options) =>
   new StoreError('mysql', code, message, options)
@@ -46,12 +47,24 @@ export function hasNumber(error: unknown, ...numbers: readonly number[]): boolea
 }
 
 /**
- * 1213 deadlock, and on a cluster the conflict with a commit of another node; 1020 the same for a changed row, and what
- * the procedures make of a duplicate key in the library's own tables; 3101 the same in Group Replication. A duplicate key
- * elsewhere (1062, 1586) comes from the operator's own trigger or hook, and is a fault. The database transaction is rolled back by the
- * server, or by the handler of the procedure.
+ * 1213 deadlock, and on a cluster the conflict with a commit of another node; 1020 the same for a changed row; 3101 the
+ * same in Group Replication.
  */
 export const conflictNumbers = [1213, 1020, 3101]
+
+/** The message has the value, then the key, which MySQL gives with its table. */
+const duplicate = /'(.*)' for key '(?:wallet_(?:bets|transactions)[.])?(\w+)'$/s
+const ownKeys = ['wallet_bets_bet_id', 'wallet_transactions_transaction_id']
+
+/**
+ * A duplicate key in the library's own tables, which another writer has inserted first. Any other comes from the
+ * operator's own trigger or hook, and is a fault: every primary key has the same name, but not the value of ours.
+ */
+function isOwnDuplicate({ number, message }: ServerError): boolean {
+  if (number !== 1062 && number !== 1586) return false
+  const [, value = '', key = ''] = duplicate.exec(message) ?? []
+  return ownKeys.includes(key) || (key === 'PRIMARY' && isRecentTransactionId(value))
+}
 
 /**
  * Before COMMIT: 1205 lock_wait_timeout; 1290 and 1836 a read-only server; 1792 a read-only database transaction;
@@ -75,7 +88,7 @@ const unknownNumbers = [
 export function classifyError(error: unknown, sent: boolean): ErrorClass {
   const answer = serverErrorOf(error)
   if (answer === null || unknownNumbers.includes(answer.number)) return sent ? 'unknown' : 'unavailable'
-  if (conflictNumbers.includes(answer.number)) return 'conflict'
+  if (conflictNumbers.includes(answer.number) || isOwnDuplicate(answer)) return 'conflict'
   // No full disk: a smaller batch fits into its table in memory, and one item needs none.
   if (answer.number === 1114 && /wallet_batch_/.test(answer.message)) return 'rejected'
   return temporaryNumbers.includes(answer.number) ? 'unavailable' : 'rejected'

@@ -20,3 +20,15 @@ export function nextTransactionId(): string {
   lastStep = Math.max(lastStep + 1, (Date.now() - epochMs) * stepsPerMs)
   return ((BigInt(lastStep) << processBits) | processNumber).toString()
 }
+
+/** Whether this process may have made the id in the last minutes. */
+export function isRecentTransactionId(id: string): boolean {
+  if (!/^[0-9]{15,19}$/.test(id)) return false
+  const step = Number(BigInt(id) >> processBits)
+  return (
+    BigInt(id) === ((BigInt(step) << processBits) | processNumber) && Math.abs(step - lastStep) < recentSteps
+  )
+}
+
+/** Ten minutes: no statement takes longer. */
+const recentSteps = 600_000 * stepsPerMs

@@ -137,6 +137,41 @@ const causes: [name: string, cause: Cause][] = [
       ddl: ['CREATE UNIQUE INDEX emails ON SCHEMA.accounts (email)'],
     },
   ],
+  ...(
+    [
+      ['wallet_transactions', 'the primary key', 'value varchar(64) PRIMARY KEY', "'one'"],
+      ['wallet_bets', 'the primary key', 'value varchar(64) PRIMARY KEY', "'one'"],
+      [
+        'wallet_transactions',
+        'a key of numbers like our ids',
+        'value bigint PRIMARY KEY',
+        '230000000000000000',
+      ],
+      ['wallet_transactions', 'a unique index', 'value varchar(64), UNIQUE KEY audit_once (value)', "'one'"],
+      [
+        'wallet_transactions',
+        'a unique index with a value that looks like a message',
+        'value varchar(64), UNIQUE KEY audit_once (value)',
+        `"' for key 'wallet_bets_bet_id'"`,
+      ],
+      ['accounts', 'a key of numbers like our ids', 'value bigint PRIMARY KEY', '230000000000000000'],
+    ] as const
+  ).map(([table, key, columns, value]): [string, Cause] => [
+    `${key} of the audit, by a trigger of ${table}`,
+    {
+      errno: 1062,
+      ddl: [
+        `CREATE TABLE SCHEMA.audit (${columns}) ENGINE = InnoDB`,
+        `INSERT INTO SCHEMA.audit (value) VALUES (${value})`,
+      ],
+      install: `CREATE TRIGGER SCHEMA.rule AFTER ${table === 'accounts' ? 'UPDATE' : 'INSERT'} ON SCHEMA.${table}
+        FOR EACH ROW IF NEW.${table === 'accounts' ? 'id' : 'player_id'} = 'alice' THEN
+          INSERT INTO SCHEMA.audit (value) VALUES (${value}); END IF`,
+      remove: 'DROP TRIGGER SCHEMA.rule',
+      // The others change a bet that is stored.
+      ...(table === 'wallet_bets' && { fails: ['placebet'] }),
+    },
+  ]),
   ...[1264, 1406, 1690, 1062, 1586, 1644, 3819, 4025, 1105, 1317, 1969].map((errno): [string, Cause] => [
     `a trigger that signals ${errno}`,
     { errno, ...trigger(signal(errno)) },
