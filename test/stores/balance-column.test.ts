@@ -83,7 +83,10 @@ describe.skipIf(noMariadb !== null)(`on MariaDB${reason}`, () => {
     ['decimal(5,2) unsigned', players, '100.5'],
     ['varchar(6)', inText, '0.0001'],
     ['char(4)', inText, '10000.25'],
-  ])('%s', async (type, table, amount) => {
+    // More digits than a load can read: below 0, too.
+    ['decimal(65,20)', players, '0.00000000000000000001', `-${'9'.repeat(20)}.${'9'.repeat(20)}`],
+    ['decimal(60,2)', players, '1', `-${'9'.repeat(38)}`],
+  ])('%s', async (type, table, amount, balance = '100') => {
     const { config } = await sharedMariadb()
     const pool = mysql.createPool(config)
     const wallet = await openMysql({
@@ -92,7 +95,7 @@ describe.skipIf(noMariadb !== null)(`on MariaDB${reason}`, () => {
       ddl: [
         `CREATE TABLE SCHEMA.accounts (id varchar(64) PRIMARY KEY, currency char(3), balance ${type})
           ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci`,
-        "INSERT INTO SCHEMA.accounts VALUES ('alice', 'EUR', '100'), ('bob', 'EUR', '100')",
+        `INSERT INTO SCHEMA.accounts VALUES ('alice', 'EUR', '${balance}'), ('bob', 'EUR', '100')`,
       ],
       options: { players: { ...table, idCollation: 'utf8mb4_general_ci' }, connectionsMax: 1 },
     })

@@ -10,7 +10,6 @@ import { hasNumber, privilegeNumbers, serverErrorOf, startError, storeError } fr
 import { proofId } from './loads.js'
 import type { Values } from './rows.js'
 import { creditProcedureName, itemFields, procedureName } from './sql/fragments.js'
-import { loadQuery } from './sql/load.js'
 import { procedureMode, proceduresOf } from './sql/schema.js'
 import { schemaVersion } from './sql/version.js'
 import type { Tables } from './tables.js'
@@ -261,8 +260,7 @@ async function tryStatements(database: Session, tables: Tables): Promise<void> {
       `CALL ${schema}.${procedureName(tables, name)}(${values.map(() => '?').join(', ')})`,
       values,
     )
-  await database.rows(loadQuery(tables, '?'), ['[["placebet", "", null, ""]]'])
-  await call('load_confirmed', ['[]', proofId()])
+  await call('load', ['[["placebet", "", null, ""]]', proofId()])
   await call('commit', ['[]', '[]', null, null, 1])
   await call('commit_one', [...itemFields.map(() => null), null, null, null, 1])
   // A commit without items comes to no UPDATE of a bet.

@@ -56,11 +56,7 @@ export interface Connections {
   /** Whether there are several servers. */
   readonly isCluster: boolean
   /** Runs a query, on the first server that answers. @throws {QueryFailed} */
-  read(
-    text: string,
-    values: unknown[],
-    accept?: (rows: readonly Values[]) => void,
-  ): Promise<readonly Values[]>
+  read(text: string, values: unknown[]): Promise<readonly Values[]>
   /** The same for a procedure: the rows of its first result. @throws {QueryFailed} */
   readByCall(
     text: string,
@@ -172,36 +168,34 @@ function connectionsOf(nodes: readonly Node[], borrow: Borrow): Connections {
     }
     throw last
   }
-  const read = (
-    run: (connection: Connection) => Promise<readonly Values[]>,
-    accept: (rows: readonly Values[]) => void = () => {},
-  ) =>
-    onFirst(
-      // 1205 is how a cluster's node without a majority ends the wait of a read.
-      ({ kind }) => kind !== 'rejected',
-      async connection => {
-        const rows = await run(connection)
-        accept(rows)
-        return rows
-      },
-    )
+  const onAny = <T>(work: (connection: Connection) => Promise<T>) =>
+    // 1205 is how a cluster's node without a majority ends the wait of a read.
+    onFirst(({ kind }) => kind !== 'rejected', work)
   /** Nothing was done, and another server may do it. */
   const mayCommitElsewhere = ({ kind, lost }: Failure) => kind === 'unavailable' && lost
   return {
     isCluster: nodes.length > 1,
-    read: (text, values, accept) => read(connection => execute(connection, text, values), accept),
-    readByCall: (text, values, accept) => read(connection => callProcedure(connection, text, values), accept),
+    read: (text, values) =>
+      onAny(async connection => {
+        const rows = await execute(connection, text, values)
+        // Its end reports what the query has changed in the session, as a function of a view can.
+        await query(connection, 'DO 0')
+        return rows
+      }),
+    readByCall: (text, values, accept) =>
+      onAny(async connection => {
+        const rows = await callProcedure(connection, text, values)
+        accept(rows)
+        return rows
+      }),
     call: (text, values) =>
-      onFirst(mayCommitElsewhere, (connection, deadline) =>
-        committing(connection, deadline, () => callProcedure(connection, text, values)),
-      ),
+      onFirst(mayCommitElsewhere, (connection, deadline) => {
+        sends(deadline)
+        return callProcedure(connection, text, values)
+      }),
     transaction: work =>
       onFirst(mayCommitElsewhere, (connection, deadline) => inTransaction(connection, deadline, work)),
-    onAny: work =>
-      onFirst(
-        ({ kind }) => kind !== 'rejected',
-        connection => work(sessionOf(connection)),
-      ),
+    onAny: work => onAny(connection => work(sessionOf(connection))),
     onEach: work => nodes.map(node => borrow(node, connection => work(sessionOf(connection)))),
   }
 }
@@ -313,7 +307,8 @@ export async function checkWritable(database: Session): Promise<string> {
 }
 
 /**
- * Runs `work` on a connection. Closes the connection when it is broken, and when the deadline expires.
+ * Runs `work` on a connection. Closes the connection after an error, when its settings have changed, and when the deadline
+ * expires.
  */
 async function withConnection<T>(
   node: Node,
@@ -337,11 +332,14 @@ async function withConnection<T>(
     await prepareSession(acquired, limits)
     return await work(acquired)
   } catch (error) {
-    broken = !(error instanceof CallbackFailed) && isOfServer(error)
+    broken = !(error instanceof CallbackFailed)
+    // The locks of what is still open end now: an interrupted procedure runs no handler.
+    if (connection !== null && !(broken && isOfServer(error)))
+      await query(connection, 'ROLLBACK').catch(() => {})
     throw error
   } finally {
     const borrowed = connection as Connection | null
-    if (broken) borrowed?.destroy()
+    if (borrowed !== null && (broken || changedSessions.has(borrowed))) borrowed.destroy()
     else borrowed?.release()
     connection = null
   }
@@ -363,6 +361,10 @@ const plainSettings = [
   // Loads, lookups and `forgetPlayer` need all rows. DEFAULT would be the server's value.
   'sql_select_limit = 18446744073709551615',
   'sql_safe_updates = 0',
+  // Keys and constraints are read from messages.
+  "lc_messages = 'en_US'",
+  // Every change is reported with the end of its statement.
+  "session_track_system_variables = '*'",
 ]
 
 const characterSets = ['character_set_client', 'character_set_connection', 'character_set_results']
@@ -400,31 +402,32 @@ async function prepareSession(connection: Connection, { lockTimeoutMs }: Limits)
     ...(settingOf('wsrep_on') === 'ON' && isMaria ? ['wsrep_dirty_reads = OFF'] : []),
   ]
   await query(connection, `SET SESSION ${settings.join(', SESSION ')}`)
+  changedSessions.delete(connection)
   preparedSessions.set(connection, Number(settingOf('max_allowed_packet')))
 }
 
 /**
- * Runs what commits. After an error of the server the database transaction may still be open: an interrupted procedure
- * runs no handler. It is rolled back before the connection serves another request.
+ * Connections whose settings a statement has changed, as a trigger, a function or a hook can: SET NAMES, SET TIMESTAMP.
+ * They are closed: what was changed would change what the next request reads and writes.
  */
-async function committing<T>(connection: Connection, deadline: Deadline, work: () => Promise<T>): Promise<T> {
-  if (deadline.expired) throw storeError('UNAVAILABLE', 'Timed out')
-  deadline.sent = true
-  try {
-    return await work()
-  } catch (error) {
-    if (!isOfServer(error) && !hasNumber(error, ...conflictNumbers)) await rollBack(connection)
-    throw error
-  }
+const changedSessions = new WeakSet<Connection>()
+
+/** What the server itself sets: MariaDB with a binary log at every commit, MySQL at every statement. */
+const ofServer = ['last_gtid', 'statement_id']
+
+function noteChanges(connection: Connection, result: unknown): void {
+  // The results of a procedure end with that of the CALL.
+  const end = (Array.isArray(result) ? result.at(-1) : result) as {
+    stateChanges?: { systemVariables: object }
+  } | null
+  const names = Object.keys(end?.stateChanges?.systemVariables ?? {})
+  if (names.some(name => !ofServer.includes(name))) changedSessions.add(connection)
 }
 
-/** A connection that cannot roll back is closed: what is open on it must never be committed. */
-async function rollBack(connection: Connection): Promise<void> {
-  try {
-    await query(connection, 'ROLLBACK')
-  } catch {
-    connection.destroy()
-  }
+/** Something is sent that commits. */
+function sends(deadline: Deadline): void {
+  if (deadline.expired) throw storeError('UNAVAILABLE', 'Timed out')
+  deadline.sent = true
 }
 
 async function inTransaction<T>(
@@ -433,26 +436,19 @@ async function inTransaction<T>(
   work: (database: Session) => Promise<T>,
 ): Promise<T> {
   await query(connection, 'START TRANSACTION')
-  let result: T
-  try {
-    // It marks our database transaction: gone, if the hook has ended it, or a deadlock that the hook swallowed. A name
-    // that no hook can know: one that rolls back to it, or makes it again, would not be noticed.
-    const savepoint = `bet_wallet_${crypto.randomUUID().replaceAll('-', '')}`
-    await query(connection, `SAVEPOINT ${savepoint}`)
-    result = await work(sessionOf(connection))
-    await query(connection, `RELEASE SAVEPOINT ${savepoint}`).catch((error: unknown) => {
-      throw hasNumber(error, 1305)
-        ? new CallbackFailed('withinTransaction swallowed a deadlock or ended the database transaction', {
-            cause: error,
-          })
-        : error
-    })
-  } catch (error) {
-    await rollBack(connection)
-    throw error
-  }
-  if (deadline.expired) throw storeError('UNAVAILABLE', 'Timed out')
-  deadline.sent = true
+  // It marks our database transaction: gone, if the hook has ended it, or a deadlock that the hook swallowed. A name
+  // that no hook can know: one that rolls back to it, or makes it again, would not be noticed.
+  const savepoint = `bet_wallet_${crypto.randomUUID().replaceAll('-', '')}`
+  await query(connection, `SAVEPOINT ${savepoint}`)
+  const result = await work(sessionOf(connection))
+  await query(connection, `RELEASE SAVEPOINT ${savepoint}`).catch((error: unknown) => {
+    throw hasNumber(error, 1305)
+      ? new CallbackFailed('withinTransaction swallowed a deadlock or ended the database transaction', {
+          cause: error,
+        })
+      : error
+  })
+  sends(deadline)
   try {
     await query(connection, 'COMMIT')
   } catch (error) {
@@ -481,10 +477,8 @@ function sessionOf(connection: Connection): Session {
       return Number(((await result) as { affectedRows?: number }).affectedRows ?? 0)
     },
     query(text, values = []) {
-      // A hook that changes the session, such as SET NAMES, must not change what the next request reads.
-      if (/^\s*set\b/i.test(text)) preparedSessions.delete(connection)
       // mysql2 rejects undefined, and pg takes it as NULL.
-      return promiseOf<unknown>(callback =>
+      return resultOf<unknown>(connection, callback =>
         connection.execute(
           { sql: text },
           values.map(value => value ?? null),
@@ -506,7 +500,9 @@ const rowFormat = {
 }
 
 function query(connection: Connection, text: string): Promise<readonly Values[]> {
-  return promiseOf(callback => connection.query({ sql: text, ...rowFormat }, callback as Callback<unknown>))
+  return resultOf(connection, callback =>
+    connection.query({ sql: text, ...rowFormat }, callback as Callback<unknown>),
+  )
 }
 
 /** Of a packet beside the values. */
@@ -533,7 +529,7 @@ function checkPacket(connection: Connection, values: readonly unknown[]): void {
 
 async function execute(connection: Connection, text: string, values: unknown[]): Promise<readonly Values[]> {
   checkPacket(connection, values)
-  return promiseOf(callback =>
+  return resultOf(connection, callback =>
     connection.execute({ sql: text, ...rowFormat }, values, callback as Callback<unknown>),
   )
 }
@@ -549,8 +545,17 @@ async function callProcedure(
   throw storeError('UNSUPPORTED_CLIENT', 'The client returned no rows of a procedure')
 }
 
-function promiseOf<T>(start: (callback: Callback<T>) => unknown): Promise<T> {
+function resultOf<T>(connection: Connection, start: (callback: Callback<T>) => unknown): Promise<T> {
   return new Promise((resolve, reject) => {
-    start((error, result) => (error ? reject(error) : resolve(result)))
+    start((error, result) => {
+      if (error) {
+        // It does not report what it has changed before it failed.
+        changedSessions.add(connection)
+        reject(error)
+      } else {
+        noteChanges(connection, result)
+        resolve(result)
+      }
+    })
   })
 }

@@ -3,7 +3,7 @@ import { QueryFailed } from '../database/deadline.js'
 import { type ForgottenPlayer, forgettingMs, pseudonymFor } from '../database/forget-player.js'
 import { connectionsFrom, type MysqlPool, type Session } from './client.js'
 import { check } from './option-checks.js'
-import { asText } from './sql/fragments.js'
+import { asBytes } from './sql/fragments.js'
 import { type MysqlTables, tablesOf } from './tables.js'
 
 /**
@@ -54,7 +54,7 @@ async function replace(
   pseudonym: string,
 ): Promise<number> {
   const ids = (
-    await database.rows(`SELECT ${asText('id')} FROM ${table} WHERE player_id = ?`, [playerId])
+    await database.rows(`SELECT ${asBytes('id')} FROM ${table} WHERE player_id = ?`, [playerId])
   ).map(([id]) => String(id))
   for (let start = 0; start < ids.length; start += chunkSize) {
     const chunk = ids.slice(start, start + chunkSize)

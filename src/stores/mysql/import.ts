@@ -149,14 +149,8 @@ async function importRows<Item>(
       try {
         await connections.onAny(async database => {
           // Values that do not fit must be errors, whatever the mode of the session.
-          await database.run(
-            `SET @bet_wallet_sql_mode = @@SESSION.sql_mode, SESSION sql_mode = ${literal(procedureMode)}`,
-          )
-          try {
-            imported = await database.run(statement, [JSON.stringify(chunk.map(rows.rowOf))])
-          } finally {
-            await database.run('SET SESSION sql_mode = @bet_wallet_sql_mode')
-          }
+          await database.run(`SET SESSION sql_mode = ${literal(procedureMode)}`)
+          imported = await database.run(statement, [JSON.stringify(chunk.map(rows.rowOf))])
         })
       } catch (error) {
         throw error instanceof QueryFailed ? error.cause : error

@@ -6,7 +6,6 @@ import type { Connections } from './client.js'
 import { storeError } from './errors.js'
 import { isReadOnly, keysOf, loadRowOf, type Values } from './rows.js'
 import { procedureName } from './sql/fragments.js'
-import { loadQuery } from './sql/load.js'
 import type { Tables } from './tables.js'
 
 /** A replica lags, so that its records may be old. Another server of the list may answer. */
@@ -15,17 +14,14 @@ function mustBeWritable(rows: readonly Values[]): void {
     throw storeError('UNAVAILABLE', 'The database is unavailable: this server is read-only')
 }
 
-export function createReader(connections: Connections, tables: Tables) {
-  const text = loadQuery(tables, '?')
-  return async (keys: readonly WalletKeys[], columns: Columns): Promise<LoadRow[]> =>
-    rowsOf(keys, await connections.read(text, [keysOf(keys, columns)], mustBeWritable))
-}
-
-/** The server proves after the read that it can commit. */
-export function createConfirmedReader(connections: Connections, { schema, ...tables }: Tables) {
-  const text = `CALL ${schema}.${procedureName({ schema, ...tables }, 'load_confirmed')}(?, ?)`
-  return async (keys: readonly WalletKeys[], columns: Columns): Promise<LoadRow[]> =>
-    rowsOf(keys, await connections.readByCall(text, [keysOf(keys, columns), proofId()], mustBeWritable))
+/** @returns the readers of `load`, and of `loadConfirmed`: there the server proves after the read that it can commit */
+export function createReaders(connections: Connections, tables: Tables) {
+  const text = `CALL ${tables.schema}.${procedureName(tables, 'load')}(?, ?)`
+  const reader =
+    (proof: () => string | null) =>
+    async (keys: readonly WalletKeys[], columns: Columns): Promise<LoadRow[]> =>
+      rowsOf(keys, await connections.readByCall(text, [keysOf(keys, columns), proof()], mustBeWritable))
+  return { read: reader(() => null), readConfirmed: reader(proofId) }
 }
 
 /** Two processes that prove something at the same time have different ids. */

@@ -137,14 +137,8 @@ async function migrate(database: Session, tables: Tables, beside: boolean): Prom
     if (left.code === 'SCHEMA_OPTIONS' && !beside) throw left
     await createMissingSchema(database, tables)
     for (const statement of tableStatements(tables)) await database.run(statement)
-    await database.run(
-      `SET @bet_wallet_sql_mode = @@SESSION.sql_mode, SESSION sql_mode = ${literal(procedureMode)}`,
-    )
-    try {
-      for (const statement of procedureStatements(tables)) await database.run(statement)
-    } finally {
-      await database.run('SET SESSION sql_mode = @bet_wallet_sql_mode')
-    }
+    await database.run(`SET SESSION sql_mode = ${literal(procedureMode)}`)
+    for (const statement of procedureStatements(tables)) await database.run(statement)
   })
 }
 

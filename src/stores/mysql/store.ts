@@ -13,7 +13,7 @@ import { checkServers } from './check.js'
 import { checkWritable, classify, connectionsFrom, type MysqlClient } from './client.js'
 import { createCommitter } from './commits.js'
 import { describeError, errors } from './errors.js'
-import { createConfirmedReader, createReader } from './loads.js'
+import { createReaders } from './loads.js'
 import { check } from './option-checks.js'
 import { refusalByRule } from './refusals.js'
 import { type MysqlTables, tablesOf } from './tables.js'
@@ -58,8 +58,7 @@ export function createMysqlStore(client: MysqlClient, options: MysqlStoreOptions
         throw errors.make('UNAVAILABLE', `The database is unavailable: ${describeError(cause)}`, { cause })
       }
     },
-    read: createReader(connections, tables),
-    readConfirmed: createConfirmedReader(connections, tables),
+    ...createReaders(connections, tables),
     execute: createCommitter({ connections, tables, withinTransaction }),
     refusalOf: (changes, cause, columns) => refusalByRule(changes, cause, { connections, tables, columns }),
     retryUnknown: connections.isCluster,

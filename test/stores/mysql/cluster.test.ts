@@ -323,20 +323,30 @@ describe.skipIf(cluster === null)(`a store over the nodes of a cluster${reason}`
     expect(await recordedOn(third)).toEqual(await recordedOn(first))
   })
 
-  it('when a node applies late, then a load waits for what the others have committed', async () => {
-    const elsewhere = storeOver(second, third)
-    await elsewhere.ready()
-    const release = await first.holdApplying()
-    await accept(nextBet(), elsewhere)
-    const loaded = isLoaded(storeOver(first))
-    // The data there are old.
-    const [rows] = await withConnection(first.config, connection =>
-      connection.query(`SELECT 1 FROM ${schema}.wallet_bets WHERE bet_id = ?`, [`bet-${bets}`]),
-    )
-    expect(rows).toEqual([])
-    await release()
-    expect(await loaded).toBe(true)
-  })
+  it.each(['NO_CHAIN', 'CHAIN', 'RELEASE'])(
+    'when a node with completion_type = %s applies late, then a load waits for what the others have committed',
+    async completion => {
+      const elsewhere = storeOver(second, third)
+      await elsewhere.ready()
+      const setCompletion = (value: string) =>
+        withConnection(first.config, connection =>
+          connection.query(`SET GLOBAL completion_type = '${value}'`),
+        )
+      await setCompletion(completion)
+      const release = await first.holdApplying()
+      await accept(nextBet(), elsewhere)
+      const loaded = isLoaded(storeOver(first))
+      // The data there are old.
+      const [rows] = await withConnection(first.config, connection =>
+        connection.query(`SELECT 1 FROM ${schema}.wallet_bets WHERE bet_id = ?`, [`bet-${bets}`]),
+      )
+      expect(rows).toEqual([])
+      await release()
+      expect(await loaded).toBe(true)
+      await accept(nextBet(), storeOver(first))
+      await setCompletion('NO_CHAIN')
+    },
+  )
 
   it('when two stores on two nodes place bets of one player at once, then the balance is right on each', async () => {
     const others = [storeOver(first, second), storeOver(second, third), storeOver(third, first)]
@@ -543,7 +553,7 @@ describe.skipIf(cluster === null)(`a store over the nodes of a cluster${reason}`
             const other = placementOf(`elsewhere-${count}`, 'alice', '1')
             expect(await elsewhere.commit(other)).toMatchObject({ status: 'committed' })
             await holder.query(`DO RELEASE_LOCK('${lock}')`)
-            await isSeen(holder, "INFO = 'COMMIT' AND STATE = 'Waiting for certification'")
+            await isSeen(holder, "INFO LIKE 'COMMIT%' AND STATE = 'Waiting for certification'")
             await blocker.query('UNLOCK TABLES')
           })
           for (const commit of commits) expect(await commit).toMatchObject({ status: expected })

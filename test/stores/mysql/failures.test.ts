@@ -56,7 +56,7 @@ test.each(outcomes)('%s (%i): %s', (_, errno, expected) => {
 })
 
 /** Rows of the page's table: the numbers in the first cell, and the outcome. */
-const rowsOfPage = rowsOf(sectionOf(readPage('docs/mysql.md'), 'What becomes of an error'))
+const rowsOfPage = rowsOf(sectionOf(readPage('docs/mysql.md'), 'Errors of the server'))
 const outcomeWords = { conflict: /^conflict/, unavailable: /^unavailable/, unknown: /^unknown/ }
 
 test.each(Object.entries(outcomeWords))('the page names every error that is %s', (outcome, words) => {
@@ -188,6 +188,22 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
     expect(await Promise.all(ends)).toMatchObject([{ status: 'committed' }, { status: 'conflict' }])
   })
 
+  test('so is an id of this process that another one has made too, in every language of the server', async () => {
+    const wallet = await open()
+    await wallet.store.commit(placeBet(1, 'alice'))
+    for (const table of ['wallet_transactions', 'wallet_bets'])
+      await wallet.run(`CREATE TRIGGER SCHEMA.again_${table} BEFORE INSERT ON SCHEMA.${table} FOR EACH ROW
+        IF NEW.player_id = '${table === 'wallet_bets' ? 'bob' : 'carol'}' THEN
+          SET NEW.id = (SELECT id FROM SCHEMA.wallet_transactions WHERE transaction_id = 't-1'); END IF`)
+    await wallet.run("SET GLOBAL lc_messages = 'de_DE'")
+    try {
+      for (const player of ['bob', 'carol'])
+        expect(await wallet.store.commit(placeBet(player, player))).toEqual({ status: 'conflict' })
+    } finally {
+      await wallet.run("SET GLOBAL lc_messages = 'en_US'")
+    }
+  })
+
   test('a lock wait for a bet ends after lockTimeoutMs: unavailable, and not committed later', async () => {
     const wallet = await open({ options: { lockTimeoutMs: 1_000, connectionsMax: 1 } })
     await wallet.store.commit(placeBet(1))
@@ -205,9 +221,11 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
     const wallet = await open({ options: { lockTimeoutMs: 60_000, connectionsMax: 2 } })
     const session = await wallet.otherSession()
     await session.query('START TRANSACTION')
-    await session.query(
-      `SELECT 1 FROM ${wallet.schema}.wallet_players WHERE player_id IN ('alice', 'bob') FOR UPDATE`,
-    )
+    // One by one: for two of three players the server may read, and lock, the whole table.
+    for (const player of ['alice', 'bob'])
+      await session.query(`SELECT 1 FROM ${wallet.schema}.wallet_players WHERE player_id = ? FOR UPDATE`, [
+        player,
+      ])
     const answered: string[] = []
     const commit = async (number: number, playerId: string) => {
       const result = await wallet.store.commit(placeBet(number, playerId))

@@ -152,7 +152,7 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
       `SELECT ROUTINE_NAME AS name FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA = '${schema}' AND ROUTINE_NAME LIKE 'wallet_load%'`,
     )
     await admin.query(`DROP PROCEDURE ${schema}.${row?.name}`)
-    await fails({ schema }, 'SCHEMA_VERSION', /wallet_load_confirmed\S+ does not exist/)
+    await fails({ schema }, 'SCHEMA_VERSION', /wallet_load_v\S+ does not exist/)
     await migrateMysql(admin, { schema })
     await createMysqlStore(admin, { schema }).ready()
     await admin.query(`DROP PROCEDURE ${schema}.credit_bet_v1`)

@@ -2,7 +2,6 @@
 import mysql from 'mysql2/promise'
 import { expect, test } from 'vitest'
 import { type MysqlTables, mysqlMigrationSql } from '../../../src/stores/mysql/index.js'
-import { loadQuery } from '../../../src/stores/mysql/sql/load.js'
 import {
   betStatement,
   playerStatement,
@@ -27,7 +26,6 @@ function statementsOf(given: MysqlTables): string[] {
   const tables = tablesOf(given)
   return [
     mysqlMigrationSql(given, { lookupIndexes: true }),
-    loadQuery(tables, '?'),
     betStatement(tables),
     transactionStatement(tables),
     playerStatement(tables, 1),

@@ -28,6 +28,10 @@ describe.skipIf(noServer !== null)(`settings of the server${reason}`, () => {
     ['sql_safe_updates', 'ON'],
     ['completion_type', '1'],
     ['completion_type', '2'],
+    ['autocommit', 'OFF'],
+    ['innodb_lock_wait_timeout', '1'],
+    ['lock_wait_timeout', '1'],
+    [isMysql ? 'max_execution_time' : 'max_statement_time', '10000'],
     ...(isMysql
       ? [
           ['sql_require_primary_key', 'ON'],

@@ -2,7 +2,7 @@
 import { lines, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import {
-  asText,
+  asBytes,
   balanceIsValid,
   balanceOf,
   balancePlus,
@@ -24,6 +24,7 @@ import {
   plainBetValues,
   procedureName,
   refuseReadOnly,
+  setRecordedTime,
   signalBalanceDiffers,
   signalBetChanged,
   transactionColumns,
@@ -73,7 +74,7 @@ export function commitOneProcedure(tables: Tables): Procedure {
           SET verdict = 'committed';
         END;
 
-        SELECT 0, verdict, player_currency, balance_text, ${asText('item_id')};
+        SELECT 0, verdict, ${['player_currency', 'balance_text', 'item_id'].map(asBytes).join(', ')};
         ${commitNow}
       END`,
   })
@@ -121,7 +122,7 @@ function lockPlayer(tables: Tables): string {
   return sql`
     -- Lock order: the player, then the bet, in every commit. It does not wait for a locked player.
     SELECT true, ${currencyOf(tables, 'player')}, ${balanceOf(tables, 'player')},
-      ${asText(`player.${tables.players.columns.balance}`)}
+      ${asBytes(`player.${tables.players.columns.balance}`)}
     INTO is_locked, player_currency, balance_before, balance_text
     FROM ${table} player
     WHERE ${player}
@@ -153,14 +154,14 @@ function write(tables: Tables): string {
   const { balance } = players.columns
   const player = isPlayer(tables, 'player', 'item_player_id')
   return sql`
-    SET is_of_library = true;
+    ${setRecordedTime}
     INSERT INTO ${schema}.wallet_transactions (
       ${transactionColumns}
     )
     VALUES (
       ${transactionValues('item_', {
         balanceAfter: inWholeUnits(tables, 'player_currency', 'COALESCE(balance_after, balance_before)'),
-        recordedAt: 'UTC_TIMESTAMP(6)',
+        recordedAt: 'recorded_time',
       })}
     );
 
@@ -189,12 +190,11 @@ function write(tables: Tables): string {
       );
     END IF;
 
-    SET is_of_library = false;
     IF item_balance_delta IS NOT NULL THEN
       UPDATE ${players.table} player
       SET player.${balance} = ${balancePlus(tables, 'player', 'item_balance_delta')}
       WHERE ${player};
-      SELECT ${balanceOf(tables, 'player')}, ${asText(`player.${balance}`)}
+      SELECT ${balanceOf(tables, 'player')}, ${asBytes(`player.${balance}`)}
       INTO balance_before, balance_text
       FROM ${players.table} player
       WHERE ${player};

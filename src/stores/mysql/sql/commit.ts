@@ -2,7 +2,8 @@
 import { lines, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import {
-  asText,
+  allRows,
+  asBytes,
   balanceIsValid,
   balanceOf,
   balancePlus,
@@ -22,6 +23,7 @@ import {
   type Procedure,
   procedureName,
   refuseReadOnly,
+  setRecordedTime,
   signalBalanceDiffers,
   signalBetChanged,
   transactionColumns,
@@ -146,7 +148,7 @@ function write(tables: Tables): string {
   const { balance } = players.columns
   const player = isPlayer(tables, 'player', 'locked.player_id')
   return sql`
-    SET is_of_library = true;
+    ${setRecordedTime}
     SELECT COUNT(*) INTO rejected FROM ${schema}.wallet_batch_items item WHERE item.verdict <> 'committed';
     IF rejected = 0 THEN
       ${insertTransactions(tables, 'COALESCE(item.debits_before, 0) + COALESCE(item.credits_before, 0) + COALESCE(item.balance_delta, 0)')}
@@ -180,7 +182,6 @@ function write(tables: Tables): string {
       END IF;
     END IF;
 
-    SET is_of_library = false;
     INSERT INTO ${schema}.wallet_batch_players (player_id, delta)
     SELECT item.player_id, SUM(item.balance_delta) AS delta
     FROM ${schema}.wallet_batch_items item
@@ -212,7 +213,7 @@ function insertTransactions(tables: Tables, changes: string): string {
       ${transactionValues('item.', {
         balanceAfter: inWholeUnits(tables, 'locked.currency', `locked.balance + ${changes}`),
         // The times differ, so that they keep the order in which the items were applied.
-        recordedAt: 'UTC_TIMESTAMP(6) + INTERVAL item.item_index MICROSECOND',
+        recordedAt: 'recorded_time + INTERVAL item.item_index MICROSECOND',
       })}
     FROM ${schema}.wallet_batch_items item
     JOIN ${schema}.wallet_batch_players locked ON locked.player_id = item.player_id
@@ -222,8 +223,9 @@ function insertTransactions(tables: Tables, changes: string): string {
 function answer(tables: Tables): string {
   const { schema } = tables
   return sql`
-    SELECT item.item_index, item.verdict, locked.currency,
-      ${asText('locked.balance + COALESCE(locked.delta, 0)')}, ${asText('item.id')}
+    SELECT item.item_index, item.verdict, ${asBytes('locked.currency')},
+      ${asBytes('locked.balance + COALESCE(locked.delta, 0)')}, ${asBytes('item.id')}
     FROM ${schema}.wallet_batch_items item
-    LEFT JOIN ${schema}.wallet_batch_players locked ON locked.player_id = item.player_id;`
+    LEFT JOIN ${schema}.wallet_batch_players locked ON locked.player_id = item.player_id
+    ${allRows};`
 }

@@ -19,11 +19,24 @@ export const exactCollation = '/*!80017 utf8mb4_0900_bin *//*M! utf8mb4_nopad_bi
 export const exactText = (length: number) =>
   `varchar(${length}) CHARACTER SET utf8mb4 COLLATE ${exactCollation}`
 
+/** Of what a procedure returns: a trigger, or a function of a view, may have set sql_select_limit meanwhile. */
+export const allRows = 'LIMIT 18446744073709551615'
+
 /**
- * A value as text. With its character set: otherwise a procedure returns text in that of the session that created it,
- * which holds other ids as `????`.
+ * Sets the time of a commit when the player is locked: so times keep the order in which the balance changes. A function
+ * of the players' view may have run SET TIMESTAMP before it.
  */
-export const asText = (value: string) => `CAST(${value} AS char CHARACTER SET utf8mb4)`
+export const setRecordedTime = sql`
+  SET recorded_time = UTC_TIMESTAMP(6);
+  IF recorded_time NOT BETWEEN begin_time AND begin_time + INTERVAL 1 HOUR THEN
+    SET recorded_time = begin_time;
+  END IF;`
+
+/**
+ * A value as the bytes of its text in UTF-8. Text would be converted to the character set of the session, or of the one
+ * that created the procedure, where other ids are `????`; and a trigger or function can change the session's meanwhile.
+ */
+export const asBytes = (value: string) => `CAST(CAST(${value} AS char CHARACTER SET utf8mb4) AS binary)`
 
 /** A change of a balance, in the unit of the column. */
 export const unitDecimal = 'decimal(65,20)'
@@ -68,38 +81,29 @@ export function defineProcedure(
   }
 }
 
+/** Whatever a trigger has made of completion_type meanwhile. */
+export const commit = 'COMMIT AND NO CHAIN NO RELEASE'
+export const rollback = 'ROLLBACK AND NO CHAIN NO RELEASE'
+
 /**
  * The first lines of a procedure that commits. An error of COMMIT itself gets the number 1180, unless it is a
  * conflict: the store must know whether the commit may be recorded. An error before it undoes everything.
  */
 export const commitHandler = sql`
-  DECLARE is_committing, is_of_library boolean DEFAULT false;
+  DECLARE is_committing boolean DEFAULT false;
+  DECLARE begin_time, recorded_time datetime(6) DEFAULT UTC_TIMESTAMP(6);
   -- MySQL undoes only the statement that failed. The rest would be committed by the next BEGIN.
   DECLARE EXIT HANDLER FOR 1213, 1020, 3101
   BEGIN
     IF commits THEN
-      ROLLBACK;
-    END IF;
-    RESIGNAL;
-  END;
-  -- A duplicate key is a conflict only in the library's own tables.
-  DECLARE EXIT HANDLER FOR 1062, 1586
-  BEGIN
-    IF commits THEN
-      ROLLBACK;
-    END IF;
-    IF is_committing THEN
-      RESIGNAL SET MYSQL_ERRNO = 1180;
-    END IF;
-    IF is_of_library THEN
-      RESIGNAL SET MYSQL_ERRNO = 1020;
+      ${rollback};
     END IF;
     RESIGNAL;
   END;
   DECLARE EXIT HANDLER FOR SQLEXCEPTION
   BEGIN
     IF commits THEN
-      ROLLBACK;
+      ${rollback};
     END IF;
     IF is_committing THEN
       RESIGNAL SET MYSQL_ERRNO = 1180;
@@ -117,7 +121,7 @@ export const refuseReadOnly = sql`
 export const commitNow = sql`
   IF commits THEN
     SET is_committing = true;
-    COMMIT;
+    ${commit};
   END IF;`
 
 /** The player's row that belongs to a playerId, `key`: by the index of the column, and exactly. */
@@ -149,6 +153,10 @@ export function balanceOf({ players }: Pick<Tables, 'players'>, player: string):
 /** The currency of a player that exists; never NULL. */
 export const currencyOf = ({ players }: Pick<Tables, 'players'>, player: string) =>
   `COALESCE(CONVERT(${player}.${players.columns.currency} USING utf8mb4), '')`
+
+/** The currency of a joined player; NULL: there is none. */
+export const currencyOfLoaded = (tables: Pick<Tables, 'players'>) =>
+  asBytes(`IF(player.${tables.players.columns.id} IS NULL, NULL, ${currencyOf(tables, 'player')})`)
 
 /** The balance column's new value, where `delta` is a decimal in the column's unit. */
 export function balancePlus(tables: Pick<Tables, 'players'>, player: string, delta: string): string {
@@ -243,16 +251,14 @@ const betColumnNames = [
 const creditValue = (item: string, index: number) => `JSON_VALUE(${item}credits, '$[${index}]')`
 
 /** Of a bet without credits: nearly every new one. */
-export const plainBetColumns = lines(betColumnNames.map(([column]) => column))
-export const plainBetValues = (item: string) => lines(betColumnNames.map(([, field]) => `${item}${field}`))
+export const plainBetColumns = lines([...betColumnNames.map(([column]) => column), 'recorded_at'])
+export const plainBetValues = (item: string) =>
+  lines([...betColumnNames.map(([, field]) => `${item}${field}`), 'recorded_time'])
 
-export const betColumns = lines([...betColumnNames.map(([column]) => column), ...creditColumns])
+export const betColumns = lines([plainBetColumns, ...creditColumns])
 
 export const betValues = (item: string) =>
-  lines([
-    ...betColumnNames.map(([, field]) => `${item}${field}`),
-    ...creditColumns.map((_, index) => creditValue(item, index)),
-  ])
+  lines([plainBetValues(item), ...creditColumns.map((_, index) => creditValue(item, index))])
 
 /** The assignments of an UPDATE of `bet`. Its player stays: `forgetPlayer` may have replaced the id since the load. */
 export const betAssignments = (item: string) =>

@@ -45,5 +45,7 @@ export function legacyColumn(column: string): string {
 /** The columns of `wallet_bets`, from the view. Their ids are beyond those of the store's processes. */
 export const legacyBetColumns = lines([
   'UUID_SHORT() | (1 << 63)',
-  ...['bet_id', 'player_id', 'currency', 'stake', 'status', 'revision', ...creditColumns].map(legacyColumn),
+  ...['bet_id', 'player_id', 'currency', 'stake', 'status', 'revision'].map(legacyColumn),
+  'UTC_TIMESTAMP(6)',
+  ...creditColumns.map(legacyColumn),
 ])

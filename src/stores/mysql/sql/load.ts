@@ -1,14 +1,17 @@
-/** `load`: player, bet and transaction for many keys, in one statement and so from one snapshot. */
+/** `load` and `loadConfirmed`: player, bet and transaction for many keys, in one statement. */
 import { lines, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import {
-  asText,
-  currencyOf,
+  allRows,
+  asBytes,
+  commit,
+  currencyOfLoaded,
   defineProcedure,
   exactText,
   isPlayer,
   type Procedure,
   procedureName,
+  rollback,
 } from './fragments.js'
 import { betColumn, joinLegacyBet, loadedBetColumns } from './legacy-bets.js'
 
@@ -20,27 +23,25 @@ export const loadedTransactionColumns = [
 
 /** The SQL of a column of a stored transaction, as text. */
 export const transactionColumn = (column: string) =>
-  column === 'wallet_transaction_id'
-    ? `COALESCE(recorded.reference, ${asText('recorded.id')})`
-    : asText(`recorded.${column}`)
+  asBytes(
+    column === 'wallet_transaction_id' ? 'COALESCE(recorded.reference, recorded.id)' : `recorded.${column}`,
+  )
 
 /**
  * A row per key: its index, whether the server is read-only, then player, bet and transaction. All values are
- * text: a driver may round numbers.
- *
- * @param keys the SQL of the JSON array
+ * text: a driver may round numbers. From one snapshot.
  */
-export function loadQuery(tables: Tables, keys: string): string {
+function loadQuery(tables: Tables): string {
   const { schema, players } = tables
   return sql`
     SELECT
       item.key_index - 1,
       @@GLOBAL.read_only,
-      IF(player.${players.columns.id} IS NULL, NULL, ${currencyOf(tables, 'player')}),
-      ${asText(`player.${players.columns.balance}`)},
-      ${lines(loadedBetColumns.map(column => asText(betColumn(tables, column))))},
+      ${currencyOfLoaded(tables)},
+      ${asBytes(`player.${players.columns.balance}`)},
+      ${lines(loadedBetColumns.map(column => asBytes(betColumn(tables, column))))},
       ${lines(loadedTransactionColumns.map(transactionColumn))}
-    FROM JSON_TABLE(${keys}, '$[*]' COLUMNS (
+    FROM JSON_TABLE(key_array, '$[*]' COLUMNS (
       key_index FOR ORDINALITY,
       operation ${exactText(12)} PATH '$[0]',
       transaction_id ${exactText(255)} PATH '$[1]',
@@ -51,18 +52,23 @@ export function loadQuery(tables: Tables, keys: string): string {
     LEFT JOIN ${schema}.wallet_bets bet ON bet.bet_id = item.bet_id
     ${joinLegacyBet(tables, 'item.bet_id')}
     LEFT JOIN ${schema}.wallet_transactions recorded
-      ON recorded.operation = item.operation AND recorded.transaction_id = item.transaction_id`
+      ON recorded.operation = item.operation AND recorded.transaction_id = item.transaction_id
+    ${allRows}`
 }
 
 /**
- * The same, from a server that proves that it can commit durably: it reads, and then commits a row that is inserted
- * and deleted again. That commit waits for the disk, the binary log and the replicas that every commit waits for.
+ * With a `proof_id` the server proves that it can commit durably: it reads, and then commits a row that is inserted and
+ * deleted again. That commit waits for the disk, the binary log and the replicas that every commit waits for.
+ *
+ * A procedure, since the end of a CALL reports the settings that a function of a view has changed. That of a SELECT does
+ * not.
  */
-export function loadConfirmedProcedure(tables: Tables): Procedure {
+export function loadProcedure(tables: Tables): Procedure {
   const { schema } = tables
   return defineProcedure(tables, {
-    name: procedureName(tables, 'load_confirmed'),
-    comment: '-- The same as a load, and then an empty commit: it proves that this server is the primary.',
+    name: procedureName(tables, 'load'),
+    comment:
+      '-- Reads players, bets and transactions; with a proof_id, proves that this server is the primary.',
     parameters: sql`
       key_array longtext CHARACTER SET utf8mb4,
       proof_id bigint unsigned`,
@@ -70,14 +76,16 @@ export function loadConfirmedProcedure(tables: Tables): Procedure {
       BEGIN
         DECLARE EXIT HANDLER FOR SQLEXCEPTION
         BEGIN
-          ROLLBACK;
+          ${rollback};
           RESIGNAL;
         END;
-        ${loadQuery(tables, 'key_array')};
-        START TRANSACTION;
-        INSERT INTO ${schema}.wallet_proofs (id) VALUES (proof_id);
-        DELETE FROM ${schema}.wallet_proofs WHERE id = proof_id;
-        COMMIT;
+        ${loadQuery(tables)};
+        IF proof_id IS NOT NULL THEN
+          START TRANSACTION;
+          INSERT INTO ${schema}.wallet_proofs (id) VALUES (proof_id);
+          DELETE FROM ${schema}.wallet_proofs WHERE id = proof_id;
+          ${commit};
+        END IF;
       END`,
   })
 }

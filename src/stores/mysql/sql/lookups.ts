@@ -2,7 +2,7 @@
 import type { LookupIndex } from '../../database/lookup-indexes.js'
 import { lines, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
-import { asText, currencyOf, exactText, isPlayer } from './fragments.js'
+import { asBytes, currencyOfLoaded, exactText, isPlayer } from './fragments.js'
 import { betColumn, joinLegacyBet, loadedBetColumns } from './legacy-bets.js'
 import { loadedTransactionColumns, transactionColumn } from './load.js'
 import { literal } from './quoting.js'
@@ -18,7 +18,9 @@ const transactionFields = ({ schema }: Tables) =>
     lookedUpTransactionColumns.map(column =>
       column === 'bet_currency'
         ? // Read for the few transactions only whose call names no currency.
-          `IF(recorded.currency IS NULL, (SELECT known.currency FROM ${schema}.wallet_bets known WHERE known.bet_id = recorded.bet_id), NULL)`
+          asBytes(
+            `IF(recorded.currency IS NULL, (SELECT known.currency FROM ${schema}.wallet_bets known WHERE known.bet_id = recorded.bet_id), NULL)`,
+          )
         : transactionColumn(column),
     ),
   )
@@ -30,7 +32,7 @@ export const lookedUpBetColumns = ['bet_id', ...loadedBetColumns, 'recorded_at']
 const betFields = (tables: Tables) =>
   lines(
     lookedUpBetColumns.map(column =>
-      asText(column === 'recorded_at' ? 'bet.recorded_at' : betColumn(tables, column)),
+      asBytes(column === 'recorded_at' ? 'bet.recorded_at' : betColumn(tables, column)),
     ),
   )
 
@@ -64,8 +66,8 @@ export function playerStatement(tables: Tables, limit: number): string {
     SELECT
       ${transactionFields(tables)},
       ${betFields(tables)},
-      IF(player.${players.columns.id} IS NULL, NULL, ${currencyOf(tables, 'player')}),
-      ${asText(`player.${players.columns.balance}`)}
+      ${currencyOfLoaded(tables)},
+      ${asBytes(`player.${players.columns.balance}`)}
     FROM JSON_TABLE(?, '$' COLUMNS (player_key ${exactText(255)} PATH '$[0]')) item
     LEFT JOIN ${players.table} player ON ${isPlayer(tables, 'player', 'item.player_key')}
     LEFT JOIN (

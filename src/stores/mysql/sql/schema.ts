@@ -6,18 +6,13 @@ import { commitProcedure } from './commit.js'
 import { commitOneProcedure } from './commit-one.js'
 import { creditProcedure } from './credit.js'
 import { amountDecimal, exactCollation, exactText, type Procedure } from './fragments.js'
-import { loadConfirmedProcedure } from './load.js'
+import { loadProcedure } from './load.js'
 import { literal } from './quoting.js'
 import { schemaVersion } from './version.js'
 
 /** The procedures that the store and PAM code call. */
 export function proceduresOf(tables: Tables): Procedure[] {
-  return [
-    loadConfirmedProcedure(tables),
-    commitProcedure(tables),
-    commitOneProcedure(tables),
-    creditProcedure(tables),
-  ]
+  return [loadProcedure(tables), commitProcedure(tables), commitOneProcedure(tables), creditProcedure(tables)]
 }
 
 /** Migrations of one schema wait for each other. */
