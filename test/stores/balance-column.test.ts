@@ -108,8 +108,8 @@ describe.skipIf(noMariadb !== null)(`on MariaDB${reason}`, () => {
   })
 })
 
-it('every test that docs/what-may-refuse.md names exists', () => {
-  const tests = linksOf(readPage('docs/what-may-refuse.md')).filter(target => target.includes('/test/'))
+it('every test that docs/errors.md names exists', () => {
+  const tests = linksOf(readPage('docs/errors.md')).filter(target => target.includes('/test/'))
   expect(tests.length).toBeGreaterThan(8)
   for (const target of tests)
     expect(existsSync(new URL(`../../docs/${target}`, import.meta.url)), target).toBe(true)
