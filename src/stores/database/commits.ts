@@ -37,181 +37,176 @@ export interface CommitSettings {
   errors: StoreErrors
 }
 
-export interface Commits {
-  commits: Batches<WalletChanges, CommitResult>
-  /** Commits that another writer's lock delays. */
-  lockWaits: { readonly stats: QueueStats }
-}
-
-interface Context extends CommitSettings {
-  /** Commits whose player another writer has locked. */
-  lockWaits: LockWaits<WalletChanges, CommitResult>
-  /**
-   * Commits of a batch that timed out, as it does for the lock of another row: a batch per player, so that no
-   * player waits for another.
-   */
-  alone: Batches<WalletChanges, CommitResult>
-  /** Entries that may be recorded already, and why: only `committed` answers them, anything else is unknown. */
-  unknown: WeakMap<CommitEntry, unknown>
-}
-
 /** How a batch is executed. */
 interface Attempt {
   /** Whether it is of one player, after a larger batch timed out. */
-  alone: boolean
+  isIsolated: boolean
   /** Whether to retry once on another connection when this one is lost. */
   retry: boolean
 }
 
-export function createCommits(settings: CommitSettings): Commits {
-  const giveUp = (entry: CommitEntry) =>
-    settle(context, entry, unavailableFor(settings.errors.unavailable(null)))
-  const shared = {
-    ...settings.queue,
-    sheddable: ({ transaction }: WalletChanges) => transaction.operation === 'placebet',
-    bulk: ({ transaction: { operation } }: WalletChanges) =>
-      operation === 'settlement' || operation === 'unsettlement',
-    partitionKeyOf: ({ transaction }: WalletChanges) => transaction.playerId,
-    uniqueKeysOf: ({ transaction, bet }: WalletChanges) => [
-      `${transaction.operation} ${transaction.transactionId}`,
-      ...(bet === null ? [] : [`bet ${bet.betId}`]),
-    ],
-    onShed: giveUp,
-    // Most likely the other entry has inserted the id; if not, the core finds out when it reloads and
-    // retries.
-    onDuplicateKey: (entry: CommitEntry) => settle(context, entry, { status: 'conflict' }),
-    perform: (entries: readonly CommitEntry[]) => perform(context, entries, { alone: false, retry: true }),
+export class Commits {
+  readonly #settings: CommitSettings
+  readonly #queue: Batches<WalletChanges, CommitResult>
+  /** Commits whose player another writer has locked. */
+  readonly #lockWaits: LockWaits<WalletChanges, CommitResult>
+  /**
+   * Commits of a batch that timed out, as it does for the lock of another row: a batch per player, so that no
+   * player waits for another.
+   */
+  readonly #isolated: Batches<WalletChanges, CommitResult>
+  /** Entries that may be recorded already, and why: only `committed` answers them, anything else is unknown. */
+  readonly #unknown = new WeakMap<CommitEntry, unknown>()
+
+  constructor(settings: CommitSettings) {
+    this.#settings = settings
+    const { queue, lockTimeoutMs, errors } = settings
+    const shared = {
+      ...queue,
+      sheddable: ({ transaction }: WalletChanges) => transaction.operation === 'placebet',
+      bulk: ({ transaction: { operation } }: WalletChanges) =>
+        operation === 'settlement' || operation === 'unsettlement',
+      partitionKeyOf: ({ transaction }: WalletChanges) => transaction.playerId,
+      uniqueKeysOf: ({ transaction, bet }: WalletChanges) => [
+        `${transaction.operation} ${transaction.transactionId}`,
+        ...(bet === null ? [] : [`bet ${bet.betId}`]),
+      ],
+      onShed: (entry: CommitEntry) => this.#answerWith(entry, unavailableFor(errors.unavailable(null))),
+      // Most likely the other entry has inserted the id; if not, the core finds out when it reloads and
+      // retries.
+      onDuplicateKey: (entry: CommitEntry) => this.#answerWith(entry, { status: 'conflict' }),
+      perform: (entries: readonly CommitEntry[]) =>
+        this.#perform(entries, { isIsolated: false, retry: true }),
+    }
+    this.#queue = createBatches({ ...shared, kind: 'commit' })
+    this.#lockWaits = new LockWaits({
+      ...shared,
+      lockTimeoutMs,
+      onGivenUp: entry => this.#answerWith(entry, unavailableFor(errors.locked)),
+    })
+    this.#isolated = createBatches({
+      ...shared,
+      kind: 'commit-alone',
+      onePartitionPerBatch: true,
+      perform: entries => this.#perform(entries, { isIsolated: true, retry: true }),
+    })
   }
-  const commits: Commits['commits'] = createBatches({ ...shared, kind: 'commit' })
-  const lockWaits = new LockWaits<WalletChanges, CommitResult>({
-    ...shared,
-    lockTimeoutMs: settings.lockTimeoutMs,
-    onGivenUp: entry => settle(context, entry, unavailableFor(settings.errors.locked)),
-  })
-  const alone: Context['alone'] = createBatches({
-    ...shared,
-    kind: 'commit-alone',
-    onePartitionPerBatch: true,
-    perform: entries => perform(context, entries, { alone: true, retry: true }),
-  })
-  const context: Context = { ...settings, lockWaits, alone, unknown: new WeakMap() }
-  const stats = (name: keyof QueueStats) => lockWaits.stats[name] + alone.stats[name]
-  return {
-    commits,
-    lockWaits: {
-      get stats() {
-        return { queued: stats('queued'), inFlight: stats('inFlight'), shed: stats('shed') }
+
+  submit(changes: WalletChanges): Promise<CommitResult> {
+    return this.#queue.submit(changes)
+  }
+
+  get stats(): QueueStats {
+    return this.#queue.stats
+  }
+
+  /** Of the commits that another writer's lock delays. */
+  get lockWaitStats(): QueueStats {
+    const sum = (name: keyof QueueStats) => this.#lockWaits.stats[name] + this.#isolated.stats[name]
+    return { queued: sum('queued'), inFlight: sum('inFlight'), shed: sum('shed') }
+  }
+
+  async #perform(entries: readonly CommitEntry[], attempt: Attempt): Promise<void> {
+    const { execute, columns, errors } = this.#settings
+    let rows: readonly CommitRow[]
+    try {
+      rows = await execute(entries, columns())
+    } catch (error) {
+      return await this.#recover(entries, attempt, error)
+    }
+    const again: CommitEntry[] = []
+    answerEach(entries, rows, {
+      indexOf: row => row.item_index,
+      answer: (entry, row) => {
+        // Other items of the same player, judged before it, may be the cause: it is retried alone.
+        if (row.verdict === 'out-of-range' && entries.length > 1) again.push(entry)
+        else this.#answer(entry, row)
       },
-    },
+      missing: errors.noRow,
+    })
+    for (const entry of again) await this.#perform([entry], { ...attempt, retry: true })
   }
-}
 
-async function perform(context: Context, entries: readonly CommitEntry[], attempt: Attempt): Promise<void> {
-  let rows: readonly CommitRow[]
-  try {
-    rows = await context.execute(entries, context.columns())
-  } catch (error) {
-    return await recover(context, entries, attempt, error)
-  }
-  const alone: CommitEntry[] = []
-  answerEach(entries, rows, {
-    indexOf: row => row.item_index,
-    answer(entry, row) {
-      // Other items of the same player, judged before it, may be the cause: it is retried alone.
-      if (row.verdict === 'out-of-range' && entries.length > 1) alone.push(entry)
-      else answer(context, entry, row)
-    },
-    missing: context.errors.noRow,
-  })
-  for (const entry of alone) await perform(context, [entry], { ...attempt, retry: true })
-}
-
-/** @throws `AMOUNT_NOT_REPRESENTABLE` */
-function answer(context: Context, entry: CommitEntry, row: CommitRow): void {
-  const { verdict, currency, balance, wallet_transaction_id: walletTransactionId } = row
-  if (verdict === 'committed') {
-    const balanceAfter = context.columns().fromColumn(balance ?? '', currency ?? '')
-    entry.resolve({ status: 'committed', balance: balanceAfter, walletTransactionId })
-  } else if (verdict === 'busy') {
-    context.lockWaits.wait(entry)
-  } else if (verdict === 'out-of-range' && !context.unknown.has(entry)) {
-    entry.resolve(notRepresentable(entry.item, context.errors.make))
-  } else {
-    settle(context, entry, { status: 'conflict' })
-  }
-}
-
-/** Answers an entry that this attempt did not commit: an earlier one may have. */
-function settle({ unknown, errors }: Context, entry: CommitEntry, result: CommitResult): void {
-  if (unknown.has(entry)) entry.reject(unknownOutcome(errors, unknown.get(entry)))
-  else entry.resolve(result)
-}
-
-const unknownOutcome = (errors: StoreErrors, cause: unknown) =>
-  errors.make('COMMIT_UNKNOWN', 'The answer to the commit was lost', { cause })
-
-/** After a whole batch has failed: retries the entries that may succeed, and answers the others. */
-async function recover(
-  context: Context,
-  entries: readonly CommitEntry[],
-  attempt: Attempt,
-  error: unknown,
-): Promise<void> {
-  const { kind, cause, timedOut, lost, answer } = context.classify(error)
-  const retry = (some: readonly CommitEntry[]) => perform(context, some, { ...attempt, retry: true })
-  if (cause instanceof RefusedByHook) {
-    for (const [entry, refusal] of cause.refusals) settle(context, entry, refusal)
-    const others = entries.filter(entry => !cause.refusals.has(entry))
-    return others.length === 0 ? undefined : await retry(others)
-  }
-  // The connection was lost before any change: retry once, on another one.
-  if (attempt.retry && lost && !timedOut && kind === 'unavailable')
-    return await perform(context, entries, { ...attempt, retry: false })
-  if (kind === 'unknown' && context.retryUnknown && attempt.retry) {
-    for (const entry of entries) context.unknown.set(entry, cause)
-    return await perform(context, entries, { ...attempt, retry: false })
-  }
-  if (entries.length > 1) {
-    // One entry caused it. The others must neither wait for it nor fail with it.
-    if (kind === 'conflict' || kind === 'rejected') return await bisect(entries, retry)
-    if (kind === 'unavailable' && !attempt.alone && !timedOut && !lost) {
-      for (const entry of entries) context.alone.add(entry)
-      return
-    }
-    if (answer !== null && (kind === 'unknown' || lost)) {
-      // Guard 1 lets them be recorded only once.
-      if (answer === 'unclear') for (const entry of entries) context.unknown.set(entry, cause)
-      return await bisect(entries, some => perform(context, some, { ...attempt, retry: false }))
+  /** @throws `AMOUNT_NOT_REPRESENTABLE` */
+  #answer(entry: CommitEntry, row: CommitRow): void {
+    const { columns, errors } = this.#settings
+    const { verdict, currency, balance, wallet_transaction_id: walletTransactionId } = row
+    if (verdict === 'committed') {
+      const balanceAfter = columns().fromColumn(balance ?? '', currency ?? '')
+      entry.resolve({ status: 'committed', balance: balanceAfter, walletTransactionId })
+    } else if (verdict === 'busy') {
+      this.#lockWaits.wait(entry)
+    } else if (verdict === 'out-of-range' && !this.#unknown.has(entry)) {
+      entry.resolve(notRepresentable(entry.item, errors.make))
+    } else {
+      this.#answerWith(entry, { status: 'conflict' })
     }
   }
-  for (const entry of entries) await answerFailed(context, entry, { kind, cause })
-}
 
-async function answerFailed(
-  context: Context,
-  entry: CommitEntry,
-  failure: Pick<Failure, 'kind' | 'cause'>,
-): Promise<void> {
-  try {
-    settle(context, entry, await resultOfFailure(context, entry.item, failure))
-  } catch (error) {
-    const { unknown, errors } = context
-    entry.reject(unknown.has(entry) ? unknownOutcome(errors, unknown.get(entry)) : error)
+  /** Answers an entry that this attempt did not commit: an earlier one may have. */
+  #answerWith(entry: CommitEntry, result: CommitResult): void {
+    if (this.#unknown.has(entry)) entry.reject(this.#unknownOutcome(this.#unknown.get(entry)))
+    else entry.resolve(result)
   }
-}
 
-/** @throws the fault, where the failure is no result of the contract */
-async function resultOfFailure(
-  { errors, refusalOf, columns }: Context,
-  changes: WalletChanges,
-  { kind, cause }: Pick<Failure, 'kind' | 'cause'>,
-): Promise<CommitResult> {
-  if (kind === 'conflict') return { status: kind }
-  if (kind === 'unavailable') return unavailableFor(cause)
-  if (kind === 'unknown') throw unknownOutcome(errors, cause)
-  // A statement of the hook has failed: a fault, whatever its error code (D9).
-  if (isErrorOfHook(cause)) throw cause
-  const refusal = await refusalOf(changes, cause, columns())
-  if (refusal !== null) return refusal
-  throw cause
+  #unknownOutcome(cause: unknown): Error {
+    return this.#settings.errors.make('COMMIT_UNKNOWN', 'The answer to the commit was lost', { cause })
+  }
+
+  /** After a whole batch has failed: retries the entries that may succeed, and answers the others. */
+  async #recover(entries: readonly CommitEntry[], attempt: Attempt, error: unknown): Promise<void> {
+    const { classify, retryUnknown } = this.#settings
+    const { kind, cause, timedOut, lost, answer } = classify(error)
+    const again = (some: readonly CommitEntry[]) => this.#perform(some, { ...attempt, retry: true })
+    const onceMore = (some: readonly CommitEntry[]) => this.#perform(some, { ...attempt, retry: false })
+    if (cause instanceof RefusedByHook) {
+      for (const [entry, refusal] of cause.refusals) this.#answerWith(entry, refusal)
+      const others = entries.filter(entry => !cause.refusals.has(entry))
+      return others.length === 0 ? undefined : await again(others)
+    }
+    // The connection was lost before any change: retry once, on another one.
+    if (attempt.retry && lost && !timedOut && kind === 'unavailable') return await onceMore(entries)
+    if (kind === 'unknown' && retryUnknown && attempt.retry) {
+      for (const entry of entries) this.#unknown.set(entry, cause)
+      return await onceMore(entries)
+    }
+    if (entries.length > 1) {
+      // One entry caused it. The others must neither wait for it nor fail with it.
+      if (kind === 'conflict' || kind === 'rejected') return await bisect(entries, again)
+      if (kind === 'unavailable' && !attempt.isIsolated && !timedOut && !lost) {
+        for (const entry of entries) this.#isolated.add(entry)
+        return
+      }
+      if (answer !== null && (kind === 'unknown' || lost)) {
+        // Guard 1 lets them be recorded only once.
+        if (answer === 'unclear') for (const entry of entries) this.#unknown.set(entry, cause)
+        return await bisect(entries, onceMore)
+      }
+    }
+    for (const entry of entries) await this.#answerFailed(entry, { kind, cause })
+  }
+
+  async #answerFailed(entry: CommitEntry, failure: Pick<Failure, 'kind' | 'cause'>): Promise<void> {
+    try {
+      this.#answerWith(entry, await this.#resultOfFailure(entry.item, failure))
+    } catch (error) {
+      entry.reject(this.#unknown.has(entry) ? this.#unknownOutcome(this.#unknown.get(entry)) : error)
+    }
+  }
+
+  /** @throws the fault, where the failure is no result of the contract */
+  async #resultOfFailure(
+    changes: WalletChanges,
+    { kind, cause }: Pick<Failure, 'kind' | 'cause'>,
+  ): Promise<CommitResult> {
+    const { refusalOf, columns } = this.#settings
+    if (kind === 'conflict') return { status: kind }
+    if (kind === 'unavailable') return unavailableFor(cause)
+    if (kind === 'unknown') throw this.#unknownOutcome(cause)
+    // A statement of the hook has failed: a fault, whatever its error code (D9).
+    if (isErrorOfHook(cause)) throw cause
+    const refusal = await refusalOf(changes, cause, columns())
+    if (refusal !== null) return refusal
+    throw cause
+  }
 }

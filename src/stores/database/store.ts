@@ -2,7 +2,7 @@
 import type { QueueStats } from '../../batches/index.js'
 import type { CommitResult, WalletChanges, WalletKeys, WalletStore } from '../../store.js'
 import type { BalanceColumn, Columns } from './columns.js'
-import { type CommitSettings, createCommits } from './commits.js'
+import { type CommitSettings, Commits } from './commits.js'
 import { type MakeError, unavailableFor } from './errors.js'
 import { createLoads, type LoadSettings } from './loads.js'
 import { notRepresentable } from './refusals.js'
@@ -61,7 +61,7 @@ export function createDatabaseStore(parts: DatabaseParts): DatabaseStore {
     ...{ kind: 'load-confirmed', queue, columns, classify, errors },
     read: readConfirmed,
   })
-  const { commits, lockWaits } = createCommits({
+  const commits = new Commits({
     ...parts,
     columns,
     execute: entries => parts.execute(entries, database.found()),
@@ -98,7 +98,7 @@ export function createDatabaseStore(parts: DatabaseParts): DatabaseStore {
         loads: loads.stats,
         confirmedLoads: confirmedLoads.stats,
         commits: commits.stats,
-        lockWaits: lockWaits.stats,
+        lockWaits: commits.lockWaitStats,
       }
     },
   }
