@@ -26,7 +26,15 @@ export type BetweenParts = 'pause' | 'restart'
 export type Described = Exclude<FailureKind, 'balance'> | 'too-much' | 'too-little'
 
 /** How a case fails. `executed`: a call that must change nothing was accepted, or changed the balance. */
-export type Symptom = 'too-much' | 'too-little' | 'accepted' | 'refused' | 'executed' | 'other'
+export type Symptom =
+  | 'too-much'
+  | 'too-little'
+  | 'accepted'
+  | 'refused'
+  | 'executed'
+  | 'fault'
+  | 'form'
+  | 'other'
 
 export type CaseId = `AU-${number}`
 

@@ -71,14 +71,18 @@ export class Expectations {
     this.error(answer)
     const { fields } = answer
     if (fields === null)
-      this.fail('a JSON object with errorCode and description', describeAnswer(answer), answer)
+      this.fail('a JSON object with errorCode and description', describeAnswer(answer), answer, {
+        kind: 'form',
+      })
     const names = [...fields.keys()].sort().join(', ')
     if (names !== 'description, errorCode')
-      this.fail('exactly errorCode and description', names === '' ? 'no fields' : names, answer)
+      this.fail('exactly errorCode and description', names === '' ? 'no fields' : names, answer, {
+        kind: 'form',
+      })
     for (const name of ['errorCode', 'description']) {
       const value = fields.get(name)
       if (typeof value !== 'string' || value.trim() === '')
-        this.fail(`${name} as a non-empty string`, quoteOf(answer), answer)
+        this.fail(`${name} as a non-empty string`, quoteOf(answer), answer, { kind: 'form' })
     }
   }
 
@@ -140,6 +144,18 @@ export class Expectations {
     const after = subtract(before, bet.amount)
     this.success(await this.wallet.place(bet), after)
     return after
+  }
+
+  /** Expects a success with this balance, which a reading shows too. */
+  async executed(answer: Answer, balance: Decimal, when: string): Promise<void> {
+    this.success(answer, balance)
+    await this.balance(balance, when)
+  }
+
+  /** Expects an error of a call that has changed no balance. */
+  async notExecuted(answer: Answer, balance: Decimal, when: string): Promise<void> {
+    await this.balance(balance, when)
+    this.error(answer)
   }
 
   /** Expects that an unsettlement that exceeds the funds is refused and debits nothing. @returns the refusal */

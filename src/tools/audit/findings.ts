@@ -22,7 +22,7 @@ interface Link {
 }
 
 /**
- * The failed cases by their likely cause, the gravest first, then those that explain most. A failure whose cause
+ * The failed cases by their likely cause, the gravest first, then those that say most. A failure whose cause
  * is doubtful is a finding of its own.
  *
  * @param results in the order in which the cases ran
@@ -44,7 +44,7 @@ export function findingsOf(
   const others = failed.filter(({ id }) => !byFunds.some(({ one }) => one === id))
   const links = [
     ...byFunds,
-    ...linksByCause(others.filter(({ failure }) => !isInexact(failure, minorUnits))),
+    ...linksByCause(others.filter(result => !isInexact(result, minorUnits))),
     ...linksBySymptom(others, minorUnits),
   ]
   // If plain calls fail, what the table says about other calls is doubtful.
@@ -53,8 +53,14 @@ export function findingsOf(
   )
   const findings = groupsOf(failed, links).map(group => findingOf(group, links, minorUnits, !plainFails))
   const place = ({ level }: AuditFinding) => levels.indexOf(level)
+  /** A step of the set-up, or a balance that no case has seen become wrong, says least. */
+  const isVague = ({ id }: AuditFinding) =>
+    roleOf(id) === 'books' || failed.some(result => result.id === id && result.failure.isPreparation === true)
   return findings.sort(
-    (one, other) => place(one) - place(other) || other.followers.length - one.followers.length,
+    (one, other) =>
+      place(one) - place(other) ||
+      Number(isVague(one)) - Number(isVague(other)) ||
+      other.followers.length - one.followers.length,
   )
 }
 
@@ -76,19 +82,30 @@ function findingOf(
   areCausesSure: boolean,
 ): AuditFinding {
   const members = [...group].sort((one, other) => one.id.localeCompare(other.id))
-  const sums = members.find(({ id, failure }) => roleOf(id) === 'sums' && isInexact(failure, minorUnits))
+  const sums = members.find(result => roleOf(result.id) === 'sums' && isInexact(result, minorUnits))
+  const [judging] = members
+    .filter(({ failure }) => !failure.isPreparation)
+    .sort((one, other) => levels.indexOf(one.level) - levels.indexOf(other.level))
   const root =
-    sums ?? members.find(({ id }) => roleOf(id) === 'basic') ?? mostFollowed(members, links) ?? members[0]
+    sums ??
+    members.find(({ id }) => roleOf(id) === 'basic') ??
+    mostFollowed(members, links) ??
+    judging ??
+    members[0]
+  const spoiler = links.find(({ one }) => one === root?.id)?.spoiler
   if (root === undefined) throw new RangeError('a group has at least one case')
   return {
     id: root.id,
     level: levels.find(level => members.some(member => member.level === level)) ?? root.level,
-    cause: causeOf(root, minorUnits, areCausesSure),
+    cause: spoiler === undefined ? causeOf(root, minorUnits, areCausesSure) : leftBy(spoiler),
     followers: members
       .filter(({ id }) => id !== root.id)
       .map(({ id }) => ({ id, reason: reasonOf(id, root.id, links) })),
   }
 }
+
+const leftBy = (id: string) =>
+  `The balance was wrong before this case: ${id} was left with another one than it began with, although its bets were rolled back.`
 
 /** The case whose cause explains most others of the group, and best one that no other explains. */
 function mostFollowed(members: readonly Failed[], links: readonly Link[]): Failed | undefined {
@@ -147,12 +164,13 @@ function left({ balance }: AuditResult): Decimal {
 }
 
 /** The balance before the case is too low to judge anything, or it is why a success was refused. */
-function lacksFunds({ failure, balance, exchanges }: Failed, minorUnits: number, least: Decimal): boolean {
+function lacksFunds(result: Failed, minorUnits: number, least: Decimal): boolean {
+  const { failure, balance } = result
   const before = parseDecimal(balance?.before ?? '')
   if (before !== null && compare(before, least) < 0) return true
   if (failure.kind !== 'refused') return false
   if (before !== null && before.scale > minorUnits) return true
-  const { status, errorCode } = answerOf(exchanges[failure.exchangeIndex ?? -1])
+  const { status, errorCode } = answerOf(exchangeOf(result))
   return status === 402 || errorCode === 'INSUFFICIENT_FUNDS'
 }
 
@@ -196,34 +214,30 @@ function isAlike({ failure: root }: Failed, { failure }: Failed): boolean {
 function linksBySymptom(failed: readonly Failed[], minorUnits: number): Link[] {
   const first = new Map<string, string>()
   // Sums of 0.1 show it best.
-  const sums = failed.find(({ id, failure }) => roleOf(id) === 'sums' && isInexact(failure, minorUnits))
+  const sums = failed.find(result => roleOf(result.id) === 'sums' && isInexact(result, minorUnits))
   if (sums !== undefined) first.set('inexact', sums.id)
-  return failed.flatMap(({ id, failure, exchanges }) => {
-    const exchange = exchanges[failure.exchangeIndex ?? -1]
-    const symptom =
-      symptomOf(failure, exchange, minorUnits) ?? (roleOf(id) === 'basic' ? faultOf(failure, exchange) : null)
-    const key = symptom ?? faultOf(failure, exchange)
+  return failed.flatMap(result => {
+    const { id } = result
+    const fault = faultOf(result)
+    const symptom = symptomOf(result, minorUnits) ?? (roleOf(id) === 'basic' ? fault : null)
+    const key = symptom ?? fault
     if (key === null) return []
     const other = first.get(key)
     if (other === undefined && symptom !== null) first.set(key, id)
     if (other === undefined || other === id) return []
-    return [{ one: id, other, reason: `as ${other}: ${inWords(failure, minorUnits)}` }]
+    return [{ one: id, other, reason: `as ${other}: ${inWords(result, minorUnits)}` }]
   })
 }
 
 /** A symptom that has probably one cause; `null` if it may have many. */
-function symptomOf(
-  failure: AuditFailure,
-  exchange: AuditExchange | undefined,
-  minorUnits: number,
-): string | null {
-  const { kind, expected, actual } = failure
-  const { status, errorCode, description, shape } = answerOf(exchange)
+function symptomOf(result: Failed, minorUnits: number): string | null {
+  const { kind, expected, actual } = result.failure
+  const { status, errorCode, description, shape } = answerOf(exchangeOf(result))
   switch (kind) {
     case 'stale-balance':
       return kind
     case 'balance':
-      return isInexact(failure, minorUnits) ? 'inexact' : null
+      return isInexact(result, minorUnits) ? 'inexact' : null
     case 'form':
       return `${kind} ${Math.floor((status ?? 0) / 100)} ${shape}`
     case 'refused':
@@ -239,19 +253,26 @@ function symptomOf(
   }
 }
 
-function faultOf({ kind }: AuditFailure, exchange: AuditExchange | undefined): string | null {
-  return kind === 'fault' || kind === 'no-answer' ? `${kind} ${exchange?.status}` : null
+function faultOf(result: Failed): string | null {
+  const { kind } = result.failure
+  return kind === 'fault' || kind === 'no-answer' ? `${kind} ${exchangeOf(result)?.status}` : null
 }
 
-/** Whether the balance is wrong by a fraction of the smallest unit. */
-export function isInexact({ kind, difference }: AuditFailure, minorUnits: number): boolean {
-  return kind === 'balance' && (parseDecimal(difference ?? '')?.scale ?? 0) > minorUnits
+/** Whether the balance is wrong by a fraction of the smallest unit, and has such a fraction itself, now or before. */
+function isInexact(result: Failed, minorUnits: number): boolean {
+  const { kind, difference } = result.failure
+  const isFine = (amount: string | null) => (parseDecimal(amount ?? '')?.scale ?? 0) > minorUnits
+  const shown = exchangeOf(result)?.balance ?? null
+  const isOfBalance = shown === null || isFine(shown) || isFine(result.balance?.before ?? null)
+  return kind === 'balance' && isFine(difference) && isOfBalance
 }
+
+const exchangeOf = ({ failure, exchanges }: Failed) => exchanges[failure.exchangeIndex ?? -1]
 
 /** What the wallet does wrong; `null` if the case alone says it. */
 function causeOf(root: Failed, minorUnits: number, areCausesSure: boolean): string | null {
   const { id, failure } = root
-  if (isInexact(failure, minorUnits))
+  if (isInexact(root, minorUnits))
     return 'Balances are not exact: they are wrong by fractions of the smallest unit, as in floating point.'
   if (failure.kind === 'stale-balance')
     return 'Answers show a balance that is not the current one. No money moves.'
@@ -260,8 +281,9 @@ function causeOf(root: Failed, minorUnits: number, areCausesSure: boolean): stri
   return (symptom && factsOf.get(id)?.causes?.[symptom]) ?? null
 }
 
-function inWords(failure: AuditFailure, minorUnits: number): string {
-  if (isInexact(failure, minorUnits)) return 'an inexact amount'
+function inWords(result: Failed, minorUnits: number): string {
+  const { failure } = result
+  if (isInexact(result, minorUnits)) return 'an inexact amount'
   if (failure.kind === 'stale-balance') return 'an answer shows a wrong balance'
   return failure.kind === 'other' || failure.kind === 'form' ? 'the same form' : 'the same answer'
 }

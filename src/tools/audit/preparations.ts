@@ -52,6 +52,12 @@ export class Preparations {
     return this.step(async () => expect.success(await wallet.rollback(bet, transactionId), due))
   }
 
+  /** Rolls back a bet that has not arrived, which changes nothing. @returns the bet */
+  async cancelled(bet = this.context.wallet.bet()): Promise<Bet> {
+    await this.rolledBack(bet, this.context.opening)
+    return bet
+  }
+
   /** Unsettles a bet. @param due the balance afterwards */
   unsettled(bet: Bet, type: 'UNSCORED' | 'UNVOIDED', due: Decimal, transactionId?: string): Promise<void> {
     const { expect, wallet } = this.context
@@ -101,6 +107,7 @@ export class Preparations {
     return this.step(async () => {
       await wallet.settle(bet, type, amount)
       const after = await expect.currentBalance()
+      expect.lastGoodExchange = wallet.exchanges.length - 1
       if (compare(after, before) !== 0) return after
       throw new Skipped(`a settlement ${type} of ${textOf(amount)} was accepted, but nothing was credited`)
     })

@@ -172,8 +172,10 @@ async function runCase(
     const gone = new CaseFailed(expected, describeAnswer(last), last.index, { kind: 'no-answer' })
     failure = await failureOf(item, context, gone)
   }
-  // Settlements may leave a credit, if nothing is wrong with it.
-  const isSettled = wallet.openBets.hasSettled && failure?.kind !== 'balance'
+  // Settlements may leave another balance, if nothing is wrong with it; a failed case does not explain a lower one.
+  const isLower = last.balance !== null && compare(last.balance, opening) < 0
+  const isSettled =
+    wallet.openBets.hasSettled && failure?.kind !== 'balance' && (failure === null || !isLower)
   const text = (amount: Decimal) => textOf(amount, settings.minorUnits)
   const excerpt = excerptOf(wallet.exchanges, failure !== null, failure?.exchangeIndex ?? null)
   if (failure !== null) failure.exchangeIndex = excerpt.keptIndex

@@ -10,7 +10,10 @@ export interface TerminalOptions {
 
 const marks: Record<Verdict, string> = { passed: 'passed', failed: 'FAILED', skipped: 'skipped' }
 
-/** The findings, the table of cases, the skipped cases, what the audit cannot see, and the result. */
+/**
+ * The findings, the table of cases, the skipped cases, what the audit cannot see, and the result. The command escapes all
+ * text of the report before: the answer of a wallet must not control the terminal.
+ */
 export function formatReport(report: AuditReport, terminal: TerminalOptions): string {
   const { findings, results } = report
   return [
@@ -82,18 +85,18 @@ function findingLines(
   const { source, exchanges } = result
   const { expected, actual, impact, quote, exchangeIndex } = result.failure
   const sent = exchangeIndex === null ? undefined : exchanges[exchangeIndex]
-  const head = `${number}. ${level}  ${plain(headlineOf(result))}`
+  const head = `${number}. ${level}  ${headlineOf(result)}`
   const lines = [
     colours ? bold(head) : head,
-    `  impact     ${plain(impact)}`,
+    `  impact     ${impact}`,
     ...(cause === null ? [] : [`  likely     ${cause} ${likelyBecause(result, followers.length)}`]),
     `  case       ${id}  ${nameOf(result)} (${source})`,
     ...(quote === null ? [] : [`  interface  "${quote}"`]),
-    `  expected   ${plain(expected)}`,
-    `  actual     ${plain(actual)}`,
+    `  expected   ${expected}`,
+    `  actual     ${actual}`,
   ]
-  if (sent !== undefined) lines.push(`  request    ${plain(sent.label)}`)
-  if (sent !== undefined && sent.curl !== '') lines.push(`  reproduce  ${plain(sent.curl)}`)
+  if (sent !== undefined) lines.push(`  request    ${sent.label}`)
+  if (sent !== undefined && sent.curl !== '') lines.push(`  reproduce  ${sent.curl}`)
   return [...lines, ...followerLines(followers, results)]
 }
 
@@ -103,7 +106,7 @@ const followersMax = 12
 function followerLines(followers: AuditFinding['followers'], results: readonly AuditResult[]): string[] {
   const lines = followers.slice(0, followersMax).map(({ id, reason }, index) => {
     const { expected = '', actual = '' } = results.find(result => result.id === id)?.failure ?? {}
-    const text = `${id}  ${reason}: expected ${plain(expected)}, actual ${plain(actual)}`
+    const text = `${id}  ${reason}: expected ${expected}, actual ${actual}`
     return `  ${index === 0 ? 'also       ' : '           '}${text}`
   })
   const others = followers.slice(followersMax).map(({ id }) => id)
@@ -117,9 +120,9 @@ export function unusualReading({ balancesReadBy: { reason } }: AuditReport): str
 
 function limitationsLines(report: AuditReport): string[] {
   const reading = unusualReading(report)
-  const lines = report.limitations.map(sentence => `  ${plain(sentence)}`)
+  const lines = report.limitations.map(sentence => `  ${sentence}`)
   return [
-    ...(reading === null ? [] : ['', plain(reading)]),
+    ...(reading === null ? [] : ['', reading]),
     ...(lines.length === 0 ? [] : ['', 'What this audit cannot see:', ...lines]),
   ]
 }
@@ -131,7 +134,7 @@ function skippedLines({ results }: AuditReport): string[] {
     const text = reason ?? ''
     reasons.set(text, [...(reasons.get(text) ?? []), id])
   }
-  return [...reasons].flatMap(([reason, ids]) => ['', `Skipped, because ${plain(reason)}:`, ...wrapped(ids)])
+  return [...reasons].flatMap(([reason, ids]) => ['', `Skipped, because ${reason}:`, ...wrapped(ids)])
 }
 
 function wrapped(ids: readonly string[]): string[] {
@@ -176,13 +179,6 @@ function levelsOfFailed(results: readonly AuditResult[]): string {
     .filter(({ count }) => count > 0)
     .map(({ level, count }) => `${count} ${level}`)
     .join(', ')
-}
-
-/** Escapes control characters: the answer of a wallet must not control the terminal. */
-function plain(text: string): string {
-  return text.replace(/[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, character => {
-    return `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`
-  })
 }
 
 function cut(text: string, columns: number): string {

@@ -114,8 +114,8 @@ export class WalletCalls {
     for (let attempt = 1; ; attempt += 1) {
       const isReplaceable = () => this.made.has(bet) && this.mentions.get(bet.betId) === 1
       this.openBets.track(bet)
+      const label = `${this.retryOf(bet.transactionId)}placebet ${short(bet.betId)} of ${textOf(bet.amount)}`
       const placement = this.placement(bet)
-      const label = `placebet ${short(bet.betId)} of ${textOf(bet.amount)}`
       const isUsual = isUsualCall(change)
       if (!isUsual || !isReplaceable() || change.attempts !== undefined)
         return await this.send('/placebet', placement, { label, isUsual, ...change })
@@ -134,19 +134,26 @@ export class WalletCalls {
   }
 
   rollback(bet: Pick<Bet, 'betId' | 'playerId'>, transactionId = this.id(), change: Change = {}) {
+    const label = `${this.retryOf(transactionId)}rollbackbet ${short(bet.betId)}`
     return this.send('/rollbackbet', this.reversal(bet, 'TECHNICAL_ERROR', transactionId), {
-      label: `rollbackbet ${short(bet.betId)}`,
+      label,
       isUsual: isUsualCall(change),
       ...change,
     })
   }
 
   unsettle(bet: Bet, type: UnsettlementType, transactionId = this.id(), change: Change = {}) {
+    const label = `${this.retryOf(transactionId)}unsettlement ${type} ${short(bet.betId)}`
     return this.send('/unsettlement', this.reversal(bet, type, transactionId), {
-      label: `unsettlement ${type} ${short(bet.betId)}`,
+      label,
       isUsual: isUsualCall(change),
       ...change,
     })
+  }
+
+  /** For the label of a call. */
+  private retryOf(transactionId: string): string {
+    return this.dates.has(transactionId) ? 'retry of ' : ''
   }
 
   private mention(betId: string): void {
@@ -155,47 +162,38 @@ export class WalletCalls {
 
   /** Settles the bet. Skips the case if that is not possible: settlements are not part of the interface. */
   async settle(bet: Bet, type: SettlementType, amount: Decimal, transactionId = this.id()): Promise<void> {
-    const problem = await this.settleOnce(bet, type, amount, transactionId, true)
+    const problem = await this.trySettle(bet, type, amount, transactionId, true)
     if (problem !== null) throw new Skipped(`a bet could not be settled: ${problem}`)
   }
 
   /** @returns `null` if the bet is settled, otherwise the reason why it is not */
-  trySettle(
+  async trySettle(
     bet: Bet,
     type: SettlementType,
     amount: Decimal,
     transactionId = this.id(),
-  ): Promise<string | null> {
-    return this.settleOnce(bet, type, amount, transactionId, false)
-  }
-
-  private async settleOnce(
-    bet: Bet,
-    type: SettlementType,
-    amount: Decimal,
-    transactionId: string,
-    isExpected: boolean,
+    isExpected = false,
   ): Promise<string | null> {
     this.mention(bet.betId)
     this.openBets.settled(bet, type)
+    const label = `${this.retryOf(transactionId)}settlement ${type} ${short(bet.betId)} of ${textOf(amount)}`
+    const { settings, client } = this.run
     const settlement: SettlementRequest = {
       transactionId,
       betId: bet.betId,
       playerId: bet.playerId,
       type,
       amount: textOf(amount),
-      currency: this.run.settings.currency,
+      currency: settings.currency,
       transactionDate: this.date(transactionId),
     }
-    const label = `settlement ${type} ${short(bet.betId)} of ${textOf(amount)}`
-    const { settle } = this.run.settings
     const { problem } = await this.retries.untilKnown({
       send: attempt =>
-        settleBet(this.run.settings, this.run.client, settlement, attemptLabel(label, attempt), exchange =>
+        settleBet(settings, client, settlement, attemptLabel(label, attempt), exchange =>
           this.exchanges.push(exchange),
         ),
       outageOf: ({ outage }) => outage,
-      isUsual: isExpected && typeof settle === 'object' && 'url' in settle,
+      isUsual: isExpected && typeof settings.settle === 'object' && 'url' in settings.settle,
     })
     return problem
   }

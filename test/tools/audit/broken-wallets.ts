@@ -2,9 +2,11 @@
  * Wallets with one defect of their HTTP layer: a proxy in front of a correct wallet changes calls or answers, as a gateway
  * or the parser of a framework might.
  */
+import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
+import type { AuditOptions } from '../../../src/tools/audit/index.js'
 import { type PlainWalletOptions, startPlainWallet } from './wallets/plain.js'
 
 export interface Message {
@@ -32,6 +34,8 @@ export interface Fault {
   answer?(reply: Reply, message: Message): Reply
   /** Handles one call after the other, including its body. */
   oneAtATime?: boolean
+  /** What an audit of this wallet is given beside the usual options. */
+  audit?: Pick<AuditOptions, 'headers' | 'sign'>
 }
 
 /** State of the proxy between calls. */
@@ -72,6 +76,9 @@ export const refusal = (status: number, errorCode: string): Reply => ({
   headers: { 'content-type': 'application/json' },
   body: JSON.stringify({ errorCode, description: 'as it is' }),
 })
+
+/** That of the wallet behind the proxy. */
+const rightAuthorization = `Basic ${Buffer.from('platform:correct horse').toString('base64')}`
 
 export const fronts = {
   'balance-before-the-bet': {
@@ -159,13 +166,12 @@ export const fronts = {
   },
   'prototype-merged': {
     says: 'Fields of __proto__ are fields of the body, and of the next one',
-    call: (message, memory) => {
-      const fields = fieldsOf(message)
-      if (fields === null || message.path !== '/placebet') return message
+    call: changing((fields, { path }, memory) => {
+      if (path !== '/placebet') return fields
       const put = Object.getOwnPropertyDescriptor(fields, '__proto__')?.value as Fields | undefined
       Object.assign(memory.inherited, put)
-      return withFields(message, { ...memory.inherited, ...fields })
-    },
+      return { ...memory.inherited, ...fields }
+    }),
   },
   'keys-folded': {
     says: 'Keys are read in any case and with spaces around them',
@@ -439,6 +445,20 @@ export const fronts = {
       )
       return reply
     },
+  },
+  'authorization-unchecked-beside-a-key': {
+    says: 'With the right API key, any Authorization is accepted',
+    audit: { headers: { 'x-api-key': 'the-key' } },
+    call: ({ headers, ...message }) =>
+      headers['x-api-key'] === 'the-key' && headers.authorization !== undefined
+        ? { ...message, headers: { ...headers, authorization: rightAuthorization } }
+        : refusal(401, 'AUTHENTICATION_FAILED'),
+  },
+  'signature-unchecked-beside-a-password': {
+    says: 'Beside the right password, any signature is accepted',
+    audit: { sign: ({ body }) => ({ 'x-signature': createHash('sha256').update(body).digest('hex') }) },
+    call: message =>
+      message.headers['x-signature'] === undefined ? refusal(401, 'AUTHENTICATION_FAILED') : message,
   },
 } as const satisfies Record<string, Fault>
 

@@ -36,7 +36,7 @@ const expected: [FaultName, string, RegExp | null, findingsMax: number, currency
   ['refusal-debits', 'AU-102', null, 1],
   ['float-arithmetic', 'AU-404', /not exact/, 4],
   ['success-without-currency', 'AU-101', null, 9],
-  ['error-without-code', 'AU-102', null, 3],
+  ['error-without-code', 'AU-601', /exactly errorCode and description/, 3],
   ['dinar-with-two-decimals', 'AU-101', null, 7, 'KWD'],
   ['funds-not-checked', 'AU-102', /Funds are not checked/, 1],
   ['unknown-player-success', 'AU-106', /unknown players succeed/, 1],

@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { type AuditReport, auditWallet, renderJunit } from 'bet-wallet/audit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { formatProgressLine, formatReport } from '../../../src/tools/audit/text.js'
+import { forTerminal } from '../../../src/tools/command/output.js'
 import { curlLine, quoted } from '../../../src/tools/platform/curl.js'
 import { startPlainWallet } from './wallets/plain.js'
 
@@ -236,13 +237,13 @@ it('names the cases that have failed since the last line of progress', () => {
 
 describe('the table', () => {
   it('does not let the answer of a wallet control the terminal', () => {
-    const text = formatReport(report, { colours: false, columns: null })
+    const text = formatReport(forTerminal(report), { colours: false, columns: null })
     expect(text.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u)
     expect(text).toContain('ESC \\u001b[31m')
   })
 
   it('begins with what failed and what it costs, before the table of cases', () => {
-    const text = formatReport(report, { colours: false, columns: null })
+    const text = formatReport(forTerminal(report), { colours: false, columns: null })
     expect(text.split('\n').slice(0, 10)).toEqual([
       expect.stringMatching(/^1\. MUST {2}placebet: NUL .* instead of "70"$/),
       '  impact     Money.',
@@ -268,7 +269,7 @@ describe('the table', () => {
   })
 
   it('says what the audit cannot see, and how balances were read if not in the usual way', () => {
-    const text = formatReport(report, { colours: false, columns: null })
+    const text = formatReport(forTerminal(report), { colours: false, columns: null })
     expect(text).toContain('What this audit cannot see:\n  What "no client" & no test sees.\n')
     expect(text).toContain('Balances were read by the smallest bet and its rollback: a & b.')
     const usual: AuditReport = {
@@ -297,7 +298,7 @@ describe('the table', () => {
   })
 
   it('fits into the terminal', () => {
-    const lines = formatReport(report, { colours: false, columns: 27 }).split('\n')
+    const lines = formatReport(forTerminal(report), { colours: false, columns: 27 }).split('\n')
     expect(lines).toContain('FAILED   AU-101  MUST    I…')
   })
 })

@@ -107,7 +107,7 @@ export const authentication: readonly AuditCase[] = [
     source: 'spec 7.2, docs/errors.md',
     needs,
     impact: 'A wrong password looks like a refused bet, or like a fault.',
-    describes: ['other-refusal'],
+    describes: ['other-refusal', 'form'],
     follows: ['AU-701', 'AU-702', 'AU-601'],
     async run({ wallet, expect }) {
       for (const credentials of ['none', 'wrong credentials'] as const) {

@@ -36,10 +36,8 @@ export const basics: readonly AuditCase[] = [
     causes: { 'too-little': 'A rollbackbet does not credit the stake.' },
     role: 'basic',
     async run({ prepare, wallet, expect, opening }) {
-      const bet = wallet.bet()
-      await prepare.placed(bet, opening)
-      expect.success(await wallet.rollback(bet), opening)
-      await expect.balance(opening, 'after the rollback')
+      const { bet } = await prepare.openBet()
+      await expect.executed(await wallet.rollback(bet), opening, 'after the rollback')
     },
   },
   {
@@ -137,6 +135,7 @@ export const basics: readonly AuditCase[] = [
     name: 'Calls for an unknown player do not create the player: each of them is refused, however often',
     source: 'spec 7, D16',
     impact: 'A mistyped playerId becomes an account, and later calls for it succeed.',
+    causes: { accepted: 'A call for an unknown player creates the player.' },
     follows: ['AU-106'],
     async run(context) {
       const { wallet, expect } = context
@@ -246,8 +245,7 @@ export const basics: readonly AuditCase[] = [
     async run({ wallet, expect, opening, units }) {
       const bet = wallet.bet(add(opening, units(100)))
       expect.refusal(await wallet.place(bet))
-      expect.success(await wallet.rollback(bet), opening)
-      await expect.balance(opening, 'after a refused bet was rolled back')
+      await expect.executed(await wallet.rollback(bet), opening, 'after a refused bet was rolled back')
     },
   },
   {
@@ -333,6 +331,7 @@ export const basics: readonly AuditCase[] = [
     name: 'A free bet (a stake of 0) can be rolled back, also once more',
     source: 'spec 4.3, D12, D22',
     impact: 'The platform retries the rollback until it receives a success, which never comes.',
+    follows: ['AU-207'],
     async run({ wallet, expect, opening }) {
       const bet = wallet.bet(zero)
       const answer = await wallet.place(bet)
@@ -357,13 +356,12 @@ export const basics: readonly AuditCase[] = [
       const { prepare, wallet, expect, opening, settings } = context
       const other = settings.otherPlayerId ?? ''
       const others = await expect.currentBalance(other)
-      const bet = wallet.bet()
-      const after = await prepare.placed(bet, opening)
+      const { bet, staked: after } = await prepare.openBet()
       // A wallet that looks for a bet of this player finds none, and answers with a success (spec 4.3 rule 1).
       const label = 'rollbackbet for the other player'
-      await wallet.rollback({ betId: bet.betId, playerId: other }, undefined, { label })
+      const answer = await wallet.rollback({ betId: bet.betId, playerId: other }, undefined, { label })
       await expect.balance(after, 'after a rollback for another player')
-      await expectOthersUnchanged(context, others)
+      await expectOthersUnchanged(context, others, answer)
       expect.success(await wallet.rollback(bet), opening)
     },
   },
@@ -375,7 +373,7 @@ export const basics: readonly AuditCase[] = [
     needs: ['other-player'],
     impact: 'The platform cannot tell a mix-up of players from a settled bet.',
     describes: ['other-refusal'],
-    follows: ['AU-214', 'AU-118'],
+    follows: ['AU-214', 'AU-118', 'AU-215'],
     async run(context) {
       const { expect } = context
       const { rollback, unsettlement, placebet } = await callForOtherPlayer(context)
@@ -396,17 +394,16 @@ export const basics: readonly AuditCase[] = [
     causes: { other: 'A transactionId is known per player only.' },
     follows: ['AU-201 too-little', 'AU-218'],
     async run(context) {
-      const { prepare, wallet, expect, opening, settings } = context
+      const { prepare, wallet, expect, settings } = context
       const other = settings.otherPlayerId ?? ''
       const currency = await expect.currencyOf(other)
       const others = await expect.currentBalance(other)
-      const bet = wallet.bet()
-      const after = await prepare.placed(bet, opening)
+      const { bet, staked: after } = await prepare.openBet()
       const theirs = { ...wallet.bet(bet.amount, other), transactionId: bet.transactionId }
       const label = 'placebet of the other player with a known transactionId'
-      await wallet.place(theirs, { fields: { currency }, label })
+      const answer = await wallet.place(theirs, { fields: { currency }, label })
       await expect.balance(after, `after a ${label}`)
-      await expectOthersUnchanged(context, others)
+      await expectOthersUnchanged(context, others, answer)
     },
   },
   {
@@ -428,14 +425,19 @@ export const basics: readonly AuditCase[] = [
   },
 ]
 
-/** Expects that the other player still has this balance. */
+/** Expects that the other player still has this balance, after a call. */
 export async function expectOthersUnchanged(
   { expect, settings }: CaseContext,
   before: Decimal,
+  call: Answer,
 ): Promise<void> {
   const now = await expect.currentBalance(settings.otherPlayerId ?? '')
   if (compare(now, before) !== 0)
-    expect.fail(`no change of the other player’s balance, ${textOf(before)}`, textOf(now))
+    expect.fail(
+      `balance ${textOf(before)} of the other player, as before`,
+      `balance ${textOf(now)} of the other player`,
+      call,
+    )
 }
 
 /** Each operation once, for a player whom the wallet does not know: the answers. */
@@ -454,8 +456,7 @@ export async function callForOtherPlayer({
   settings,
 }: CaseContext): Promise<Record<'rollback' | 'unsettlement' | 'placebet', Answer>> {
   const playerId = settings.otherPlayerId ?? ''
-  const bet = wallet.bet()
-  await prepare.placedAnyhow(bet)
+  const { bet } = await prepare.openBet()
   const theirs = { ...bet, transactionId: wallet.id(), playerId }
   const label = (operation: string) => `${operation} for the other player`
   return {

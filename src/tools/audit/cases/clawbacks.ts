@@ -10,12 +10,9 @@ import { expectOthersUnchanged } from './basics.js'
 const reversible = ['BET_PAID', 'VOIDED'] as const
 
 /** Expects that no unsettlement of a bet that was cashed out changes the balance. @returns the answers */
-async function unsettleCashout({ prepare, wallet, expect, opening, units }: CaseContext): Promise<Answer[]> {
-  const bet = wallet.bet()
-  const staked = await prepare.placed(bet, opening)
-  await wallet.settle(bet, 'CASHOUT', units(50))
-  const balance = add(staked, units(50))
-  await expect.balance(balance, 'after a cash-out')
+async function unsettleCashout({ prepare, wallet, expect, units }: CaseContext): Promise<Answer[]> {
+  const { bet, staked } = await prepare.openBet()
+  const balance = await prepare.settled(bet, 'CASHOUT', units(50), staked)
   const answers: Answer[] = []
   for (const type of ['UNSCORED', 'UNVOIDED'] as const) {
     const label = `${type} of a bet that was cashed out`
@@ -37,13 +34,11 @@ export const clawbacks: readonly AuditCase[] = [
     impact: 'The operator pays a winner twice, and an unsettlement debits whatever was credited.',
     describes: ['too-much'],
     causes: { 'too-much': 'A retried settlement is not recognised by its transactionId.' },
-    async run({ prepare, wallet, expect, opening, units, random }) {
-      const bet = wallet.bet()
-      const after = await prepare.placed(bet, opening)
+    async run({ prepare, wallet, expect, units, random }) {
+      const { bet, staked: after } = await prepare.openBet()
       const transactionId = wallet.id()
       const payout = units(random.between(400, 600))
-      await wallet.settle(bet, 'BET_PAID', payout, transactionId)
-      await expect.balance(add(after, payout), 'after the settlement')
+      await prepare.settled(bet, 'BET_PAID', payout, after, transactionId)
       // How the operator's code answers the retry is not defined; the balance is.
       await wallet.trySettle(bet, 'BET_PAID', payout, transactionId)
       await expect.balance(add(after, payout), 'after the retried settlement')
@@ -137,7 +132,7 @@ export const clawbacks: readonly AuditCase[] = [
       const { prepare, wallet, expect } = context
       for (const type of reversible) {
         const { bet, spent, balance, transactionId, reversal } = await prepare.uncollectedBet(type)
-        expect.success(await wallet.rollback(spent), balance)
+        await prepare.rolledBack(spent, balance)
         const label = `retry of the refused ${reversal}, with sufficient funds`
         const retry = await wallet.unsettle(bet, reversal, transactionId, { label })
         await expect.balance(balance, `after the ${label}`)
@@ -162,13 +157,12 @@ export const clawbacks: readonly AuditCase[] = [
       const { prepare, wallet, expect } = context
       for (const type of reversible) {
         const { bet, spent, balance, reversal } = await prepare.uncollectedBet(type)
-        expect.success(await wallet.rollback(spent), balance)
+        await prepare.rolledBack(spent, balance)
         const answer = await wallet.unsettle(bet, reversal, undefined, {
           label: `${reversal} under another transactionId`,
           mayFail: true,
         })
-        await expect.balance(balance, `after another ${reversal} of a refused clawback`)
-        expect.error(answer)
+        await expect.notExecuted(answer, balance, `after another ${reversal} of a refused clawback`)
         context.opening = balance
       }
     },
@@ -199,7 +193,7 @@ export const clawbacks: readonly AuditCase[] = [
     needs: bothNeeds,
     impact: 'The platform cannot tell that nothing is left to collect.',
     describes: ['other-refusal'],
-    follows: ['AU-502', 'AU-512', 'AU-504', 'AU-506', 'AU-507'],
+    follows: ['AU-502', 'AU-512', 'AU-504', 'AU-506', 'AU-507', 'AU-556'],
     async run({ prepare, wallet, expect }) {
       const { bet, spent, refusal } = await prepare.uncollectedBet()
       const answer = await wallet.unsettle(bet, 'UNSCORED')
@@ -220,7 +214,7 @@ export const clawbacks: readonly AuditCase[] = [
     follows: ['AU-504', 'AU-520', 'AU-523'],
     async run({ prepare, wallet, expect }) {
       const { bet, spent, balance } = await prepare.uncollectedBet('VOIDED')
-      expect.success(await wallet.rollback(spent), balance)
+      await prepare.rolledBack(spent, balance)
       await wallet.rollback(bet, undefined, { label: 'rollbackbet after a refused clawback' })
       await expect.balance(balance, 'after a rollback that followed a refused clawback')
     },
@@ -259,7 +253,7 @@ export const clawbacks: readonly AuditCase[] = [
       'As in AU-510, if the calls arrive within milliseconds, before the wallet has recorded the first one.',
     describes: ['too-little'],
     causes: { 'too-little': 'Concurrent unsettlements of one bet are executed: a race.' },
-    follows: ['AU-201 refused', 'AU-510', 'AU-502', 'AU-512'],
+    follows: ['AU-201 refused', 'AU-510', 'AU-502', 'AU-512', 'AU-522'],
     async run({ prepare, wallet, expect, opening, units, settings, concurrently }) {
       for (let round = 1; round <= settings.raceRounds; round += 1) {
         const { bet, staked } = await prepare.settledBet('BET_PAID', units(20))
@@ -271,8 +265,7 @@ export const clawbacks: readonly AuditCase[] = [
         )
         await expect.balance(staked, `after ${answers.length} concurrent copies of one unsettlement`)
         for (const answer of answers) expect.success(answer)
-        await wallet.rollback(bet)
-        await expect.balance(opening, 'after the bet itself was rolled back')
+        await prepare.rolledBack(bet, opening)
       }
     },
   },
@@ -292,13 +285,12 @@ export const clawbacks: readonly AuditCase[] = [
       for (const type of reversible) {
         const { bet, staked } = await prepare.settledBet(type)
         const reversal = reversalOf[type]
-        expect.success(await wallet.unsettle(bet, reversal), staked)
+        await prepare.unsettled(bet, reversal, staked)
         const retry = await wallet.unsettle(bet, reversal, undefined, {
           label: `${reversal} under another transactionId`,
           mayFail: true,
         })
-        await expect.balance(staked, `after a second ${reversal}`)
-        expect.error(retry)
+        await expect.notExecuted(retry, staked, `after a second ${reversal}`)
         context.opening = staked
       }
     },
@@ -314,7 +306,7 @@ export const clawbacks: readonly AuditCase[] = [
       'As in AU-512, if the calls arrive within milliseconds, before the wallet has recorded the first one.',
     describes: ['too-little'],
     causes: { 'too-little': 'Concurrent unsettlements of one bet are executed: a race.' },
-    follows: ['AU-502', 'AU-503', 'AU-512', 'AU-511'],
+    follows: ['AU-502', 'AU-503', 'AU-512', 'AU-511', 'AU-522'],
     async run({ prepare, wallet, expect, opening, units, settings, concurrently }) {
       for (let round = 1; round <= settings.raceRounds; round += 1) {
         for (const type of reversible) {
@@ -326,8 +318,7 @@ export const clawbacks: readonly AuditCase[] = [
             }),
           )
           await expect.balance(staked, `after concurrent ${reversalOf[type]} of one bet`)
-          await wallet.rollback(bet)
-          await expect.balance(opening, 'after the bet itself was rolled back')
+          await prepare.rolledBack(bet, opening)
         }
       }
     },
@@ -344,12 +335,10 @@ export const clawbacks: readonly AuditCase[] = [
     follows: ['AU-502', 'AU-512'],
     async run({ prepare, wallet, expect, units, random }) {
       const { bet, staked } = await prepare.settledBet()
-      expect.success(await wallet.unsettle(bet, 'UNSCORED'), staked)
+      await prepare.unsettled(bet, 'UNSCORED', staked)
       const second = units(random.between(250, 350))
-      await wallet.settle(bet, 'BET_PAID', second)
-      await expect.balance(add(staked, second), 'after the second payout')
-      expect.success(await wallet.unsettle(bet, 'UNSCORED'), staked)
-      await expect.balance(staked, 'after the second unsettlement')
+      await prepare.settled(bet, 'BET_PAID', second, staked)
+      await expect.executed(await wallet.unsettle(bet, 'UNSCORED'), staked, 'after the second unsettlement')
     },
   },
   {
@@ -364,10 +353,9 @@ export const clawbacks: readonly AuditCase[] = [
     follows: ['AU-502', 'AU-504', 'AU-506', 'AU-507'],
     async run({ prepare, wallet, expect, units, random }) {
       const { bet, spent, balance, reversal } = await prepare.uncollectedBet()
-      expect.success(await wallet.rollback(spent), balance)
+      await prepare.rolledBack(spent, balance)
       const second = units(random.between(100, 150))
-      await wallet.settle(bet, 'BET_PAID', second)
-      await expect.balance(add(balance, second), 'after a new payout')
+      await prepare.settled(bet, 'BET_PAID', second, balance)
       expect.success(await wallet.unsettle(bet, reversal), balance)
       await expect.balance(balance, 'after the clawback of the new payout')
     },
@@ -387,13 +375,8 @@ export const clawbacks: readonly AuditCase[] = [
       const { bet, staked, balance } = await prepare.settledBet()
       const second = units(random.between(100, 150))
       let paid = balance
-      for (const which of ['second', 'third, equal']) {
-        await wallet.settle(bet, 'BET_PAID', second)
-        paid = add(paid, second)
-        await expect.balance(paid, `after a ${which} payout`)
-      }
-      expect.success(await wallet.unsettle(bet, 'UNSCORED'), staked)
-      await expect.balance(staked, 'after the unsettlement')
+      for (let count = 2; count <= 3; count += 1) paid = await prepare.settled(bet, 'BET_PAID', second, paid)
+      await expect.executed(await wallet.unsettle(bet, 'UNSCORED'), staked, 'after the unsettlement')
     },
   },
   {
@@ -405,12 +388,10 @@ export const clawbacks: readonly AuditCase[] = [
     impact: 'A success tells the platform that a payout was collected before it was even credited.',
     describes: ['accepted'],
     causes: { executed: 'An unsettlement before its settlement succeeds.' },
-    async run({ prepare, wallet, expect, opening }) {
-      const bet = wallet.bet()
-      const after = await prepare.placed(bet, opening)
+    async run({ prepare, wallet, expect }) {
+      const { bet, staked: after } = await prepare.openBet()
       const answer = await wallet.unsettle(bet, 'UNSCORED', undefined, { mayFail: true })
-      await expect.balance(after, 'after an unsettlement of a bet that was never settled')
-      expect.error(answer)
+      await expect.notExecuted(answer, after, 'after an unsettlement of a bet that was never settled')
     },
   },
   {
@@ -423,17 +404,15 @@ export const clawbacks: readonly AuditCase[] = [
     impact: 'A settlement that waits in a queue escapes its own reversal: the payout is never collected.',
     describes: ['too-much', 'refused'],
     follows: ['AU-502', 'AU-517'],
-    async run({ prepare, wallet, expect, opening, units, random }) {
-      const bet = wallet.bet()
-      const staked = await prepare.placed(bet, opening)
+    async run({ prepare, wallet, expect, units, random }) {
+      const { bet, staked } = await prepare.openBet()
       const transactionId = wallet.id()
       const early = await wallet.unsettle(bet, 'UNSCORED', transactionId, { mayFail: true })
       expect.error(early)
       // A 4xx is final: the platform retries after a fault only, and a wallet may record its refusals.
       const isFinal = (early.status ?? 0) <= 499
       const payout = units(random.between(400, 600))
-      await wallet.settle(bet, 'BET_PAID', payout)
-      await expect.balance(add(staked, payout), 'after the settlement')
+      await prepare.settled(bet, 'BET_PAID', payout, staked)
       const label = `${isFinal ? 'new' : 'retry of the'} unsettlement after the settlement`
       const late = await wallet.unsettle(bet, 'UNSCORED', isFinal ? wallet.id() : transactionId, { label })
       expect.success(late, staked)
@@ -449,8 +428,7 @@ export const clawbacks: readonly AuditCase[] = [
     describes: ['other-refusal'],
     follows: ['AU-517'],
     async run({ prepare, wallet, expect }) {
-      const bet = wallet.bet()
-      await prepare.placedAnyhow(bet)
+      const { bet } = await prepare.openBet()
       for (const type of ['UNSCORED', 'UNVOIDED'] as const) {
         const answer = await wallet.unsettle(bet, type, undefined, { mayFail: true })
         expect.agreedRefusal(answer, 'SETTLEMENT_NOT_FOUND')
@@ -470,10 +448,8 @@ export const clawbacks: readonly AuditCase[] = [
       const paid = await prepare.settledBet()
       await wallet.rollback(paid.bet, undefined, { label: 'rollbackbet of a paid bet' })
       await expect.balance(paid.balance, 'after the rollback of a paid bet')
-      const bet = wallet.bet()
-      const staked = await prepare.placed(bet, paid.balance)
-      await wallet.settle(bet, 'VOIDED', bet.amount)
-      await expect.balance(add(staked, bet.amount), 'after a void')
+      const { bet, staked } = await prepare.openBet(paid.balance)
+      await prepare.settled(bet, 'VOIDED', bet.amount, staked)
       await wallet.rollback(bet, undefined, { label: 'rollbackbet of a voided bet' })
       await expect.balance(paid.balance, 'after the rollback of a voided bet')
     },
@@ -501,13 +477,13 @@ export const clawbacks: readonly AuditCase[] = [
     needs: bothNeeds,
     impact: 'The stake of a cancelled bet stays in the wallet.',
     describes: ['too-little', 'refused'],
+    causes: { refused: 'A bet that was settled once can never be rolled back.' },
     follows: ['AU-502'],
     async run({ prepare, wallet, expect, opening }) {
       for (const type of reversible) {
-        const { bet } = await prepare.settledBet(type)
-        expect.success(await wallet.unsettle(bet, reversalOf[type]))
-        expect.success(await wallet.rollback(bet), opening)
-        await expect.balance(opening, `after ${reversalOf[type]} and rollback`)
+        const { bet, staked } = await prepare.settledBet(type)
+        await prepare.unsettled(bet, reversalOf[type], staked)
+        await expect.executed(await wallet.rollback(bet), opening, `after ${reversalOf[type]} and rollback`)
       }
     },
   },
@@ -528,10 +504,8 @@ export const clawbacks: readonly AuditCase[] = [
         mayFail: true,
       })
       await expect.balance(paid.balance, 'after UNVOIDED of a paid bet')
-      const bet = wallet.bet()
-      const staked = await prepare.placed(bet, paid.balance)
-      await wallet.settle(bet, 'VOIDED', bet.amount)
-      await expect.balance(add(staked, bet.amount), 'after a void')
+      const { bet, staked } = await prepare.openBet(paid.balance)
+      await prepare.settled(bet, 'VOIDED', bet.amount, staked)
       await wallet.unsettle(bet, 'UNSCORED', undefined, {
         label: 'UNSCORED of a voided bet',
         mayFail: true,
@@ -551,8 +525,7 @@ export const clawbacks: readonly AuditCase[] = [
     async run({ wallet, expect, opening }) {
       for (const type of ['UNSCORED', 'UNVOIDED'] as const) {
         const answer = await wallet.unsettle(wallet.bet(), type, undefined, { mayFail: true })
-        await expect.balance(opening, `after ${type} of an unknown bet`)
-        expect.error(answer)
+        await expect.notExecuted(answer, opening, `after ${type} of an unknown bet`)
       }
     },
   },
@@ -564,11 +537,10 @@ export const clawbacks: readonly AuditCase[] = [
     impact: 'The platform cannot tell that there is nothing to collect, and retries indefinitely.',
     describes: ['other-refusal'],
     follows: ['AU-524', 'AU-526'],
-    async run({ prepare, wallet, expect }) {
+    async run({ opening, prepare, wallet, expect }) {
       expect.finalRefusal(await wallet.unsettle(wallet.bet(), 'UNSCORED', undefined, { mayFail: true }))
-      const bet = wallet.bet()
-      await prepare.placedAnyhow(bet)
-      expect.success(await wallet.rollback(bet))
+      const { bet } = await prepare.openBet()
+      await prepare.rolledBack(bet, opening)
       expect.finalRefusal(await wallet.unsettle(bet, 'UNVOIDED', undefined, { mayFail: true }))
     },
   },
@@ -582,13 +554,11 @@ export const clawbacks: readonly AuditCase[] = [
     describes: ['too-little'],
     causes: { executed: 'An unsettlement of a rolled-back bet succeeds.' },
     async run({ prepare, wallet, expect, opening }) {
-      const bet = wallet.bet()
-      await prepare.placedAnyhow(bet)
-      expect.success(await wallet.rollback(bet))
+      const { bet } = await prepare.openBet()
+      await prepare.rolledBack(bet, opening)
       for (const type of ['UNSCORED', 'UNVOIDED'] as const) {
         const answer = await wallet.unsettle(bet, type, undefined, { mayFail: true })
-        await expect.balance(opening, `after ${type} of a rolled-back bet`)
-        expect.error(answer)
+        await expect.notExecuted(answer, opening, `after ${type} of a rolled-back bet`)
       }
     },
   },
@@ -604,11 +574,9 @@ export const clawbacks: readonly AuditCase[] = [
     follows: ['AU-502'],
     async run({ prepare, wallet, expect, units, random }) {
       const first = await prepare.settledBet()
-      const bet = wallet.bet()
-      const staked = await prepare.placed(bet, first.balance)
+      const { bet, staked } = await prepare.openBet(first.balance)
       const payout = units(random.between(100, 150))
-      await wallet.settle(bet, 'BET_PAID', payout)
-      await expect.balance(add(staked, payout), 'after the second payout')
+      await prepare.settled(bet, 'BET_PAID', payout, staked)
       expect.success(
         await wallet.unsettle(first.bet, 'UNSCORED'),
         subtract(add(staked, payout), first.payout),
@@ -625,13 +593,10 @@ export const clawbacks: readonly AuditCase[] = [
     impact: 'A lost bet whose result is corrected cannot be reopened.',
     describes: ['refused'],
     follows: ['AU-502'],
-    async run({ prepare, wallet, expect, opening }) {
-      const bet = wallet.bet()
-      const after = await prepare.placed(bet, opening)
-      await wallet.settle(bet, 'BET_PAID', zero)
-      await expect.balance(after, 'after a lost bet was settled')
-      expect.success(await wallet.unsettle(bet, 'UNSCORED'), after)
-      await expect.balance(after, 'after the lost bet was unsettled')
+    async run({ prepare, wallet, expect }) {
+      const { bet, staked: after } = await prepare.openBet()
+      await prepare.settled(bet, 'BET_PAID', zero, after)
+      await expect.executed(await wallet.unsettle(bet, 'UNSCORED'), after, 'after the lost bet was unsettled')
     },
   },
   {
@@ -646,7 +611,7 @@ export const clawbacks: readonly AuditCase[] = [
     async run({ prepare, wallet, expect }) {
       const { bet, staked } = await prepare.settledBet()
       const transactionId = wallet.id()
-      expect.success(await wallet.unsettle(bet, 'UNSCORED', transactionId), staked)
+      await prepare.unsettled(bet, 'UNSCORED', staked, transactionId)
       const another = { ...bet, betId: `${wallet.id()}-b` }
       const withBet = await wallet.unsettle(another, 'UNSCORED', transactionId, {
         label: 'retry of the unsettlement with a different betId',
@@ -671,7 +636,7 @@ export const clawbacks: readonly AuditCase[] = [
     async run({ prepare, wallet, expect, settings }) {
       const { bet, staked } = await prepare.settledBet()
       const transactionId = wallet.id()
-      expect.success(await wallet.unsettle(bet, 'UNSCORED', transactionId), staked)
+      await prepare.unsettled(bet, 'UNSCORED', staked, transactionId)
       const fields = { transactionDate: settings.formatDate(new Date(Date.now() - 60_000)) }
       expect.success(await wallet.unsettle(bet, 'UNSCORED', transactionId, { fields }), staked)
     },
@@ -751,9 +716,8 @@ export const clawbacks: readonly AuditCase[] = [
     describes: ['too-much'],
     causes: { 'too-much': 'A settlement of a rolled-back bet is credited.' },
     async run({ prepare, wallet, expect, opening, units }) {
-      const bet = wallet.bet()
-      await prepare.placedAnyhow(bet)
-      expect.success(await wallet.rollback(bet))
+      const { bet } = await prepare.openBet()
+      await prepare.rolledBack(bet, opening)
       await wallet.trySettle(bet, 'BET_PAID', units(150))
       await expect.balance(opening, 'after a settlement of a rolled-back bet')
     },
@@ -781,7 +745,7 @@ export const clawbacks: readonly AuditCase[] = [
     needs: bothNeeds,
     impact: 'The stake is credited while the player still has the payout.',
     describes: ['too-much'],
-    follows: ['AU-502', 'AU-512', 'AU-520'],
+    follows: ['AU-502', 'AU-512', 'AU-520', 'AU-522'],
     async run({ prepare, wallet, expect, opening, units, settings, concurrently }) {
       for (let round = 1; round <= settings.raceRounds; round += 1) {
         const { bet, staked, balance } = await prepare.settledBet('BET_PAID', units(40))
@@ -804,8 +768,7 @@ export const clawbacks: readonly AuditCase[] = [
             undone,
           )
         if (!collected?.success) expect.success(await wallet.unsettle(bet, 'UNSCORED'))
-        await wallet.rollback(bet)
-        await expect.balance(opening, 'after both calls')
+        await prepare.rolledBack(bet, opening)
       }
     },
   },
@@ -863,10 +826,9 @@ export const clawbacks: readonly AuditCase[] = [
     needs: ['settle'],
     impact: 'A payout is credited for a bet without a stake, which the platform has cancelled.',
     describes: ['too-much'],
-    async run({ wallet, expect, opening }) {
+    async run({ prepare, wallet, expect, opening }) {
       for (const type of ['BET_PAID', 'VOIDED', 'CASHOUT'] as const) {
-        const bet = wallet.bet()
-        expect.success(await wallet.rollback(bet), opening)
+        const bet = await prepare.cancelled()
         await wallet.trySettle(bet, type, bet.amount)
         await expect.balance(opening, `after ${type} of a bet that was rolled back before it arrived`)
       }
@@ -879,6 +841,7 @@ export const clawbacks: readonly AuditCase[] = [
     source: 'D19',
     needs: bothNeeds,
     impact: 'The platform retries the call indefinitely, and each retry raises an alarm.',
+    causes: { fault: 'A second unsettlement of a bet is answered with a fault, always.' },
     follows: ['AU-510', 'AU-512'],
     async run(context) {
       const { prepare, wallet, expect } = context
@@ -911,7 +874,7 @@ export const clawbacks: readonly AuditCase[] = [
         mayFail: true,
       })
       await expect.balance(balance, `after an ${label}`)
-      await expectOthersUnchanged(context, others)
+      await expectOthersUnchanged(context, others, answer)
       expect.error(answer)
     },
   },
@@ -924,11 +887,9 @@ export const clawbacks: readonly AuditCase[] = [
     impact: 'The stakes of lost bets are credited.',
     describes: ['too-much'],
     follows: ['AU-520'],
-    async run({ prepare, wallet, expect, opening }) {
-      const bet = wallet.bet()
-      const after = await prepare.placed(bet, opening)
-      await wallet.settle(bet, 'BET_PAID', zero)
-      await expect.balance(after, 'after a lost bet was settled')
+    async run({ prepare, wallet, expect }) {
+      const { bet, staked: after } = await prepare.openBet()
+      await prepare.settled(bet, 'BET_PAID', zero, after)
       await wallet.rollback(bet, undefined, { label: 'rollbackbet of a lost bet' })
       await expect.balance(after, 'after the rollback of a lost bet')
     },

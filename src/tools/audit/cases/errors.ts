@@ -95,7 +95,9 @@ export const errors: readonly AuditCase[] = [
     quote: 'error-body',
     impact: 'The platform cannot read why a bet was refused, and treats it as a fault.',
     describes: ['other-refusal', 'form'],
-    causes: { other: 'Errors do not have exactly errorCode and description.' },
+    causes: {
+      form: 'Errors do not have the form of the interface: a 4xx or 5xx with exactly errorCode and description.',
+    },
     follows: ['AU-102', 'AU-106', 'AU-209'],
     async run({ wallet, expect, opening, units }) {
       const bet = wallet.bet(add(opening, units(1)))
@@ -226,17 +228,13 @@ export const errors: readonly AuditCase[] = [
     needs: ['settle'],
     describes: ['too-little'],
     causes: { executed: 'Unlisted types of an unsettlement are accepted.' },
-    async run({ prepare, wallet, expect, opening, units }) {
-      const bet = wallet.bet()
-      const staked = await prepare.placed(bet, opening)
-      await wallet.settle(bet, 'BET_PAID', units(150))
-      const balance = add(staked, units(150))
-      await expect.balance(balance, 'after the settlement')
+    async run({ prepare, wallet, expect, units }) {
+      const { bet, staked } = await prepare.openBet()
+      const balance = await prepare.settled(bet, 'BET_PAID', units(150), staked)
       for (const type of ['UNKNOWN', '', '__proto__', 'toString']) {
         const label = `unsettlement of type ${JSON.stringify(type)}`
         const answer = await wallet.send('/unsettlement', wallet.reversal(bet, type, wallet.id()), { label })
-        await expect.balance(balance, `after an ${label}`)
-        expect.error(answer)
+        await expect.notExecuted(answer, balance, `after an ${label}`)
       }
     },
   },
@@ -303,7 +301,7 @@ export const errors: readonly AuditCase[] = [
     impact:
       'The platform cannot tell an unknown player from a fault, and repeats rollbacks that cannot succeed.',
     describes: ['other-refusal'],
-    follows: ['AU-106'],
+    follows: ['AU-106', 'AU-122'],
     async run(context) {
       for (const answer of await callsForUnknownPlayer(context))
         context.expect.agreedCode(answer, 'INVALID_PLAYER')
@@ -316,11 +314,10 @@ export const errors: readonly AuditCase[] = [
     source: 'D9',
     impact: 'A 5xx is an unknown outcome: the platform rolls back, retries and escalates.',
     describes: ['fault'],
-    follows: ['AU-102', 'AU-106', 'AU-201 too-little', 'AU-231', 'AU-214'],
+    follows: ['AU-102', 'AU-106', 'AU-201 too-little', 'AU-231', 'AU-214', 'AU-215'],
     async run({ prepare, wallet, expect, opening, units }) {
       const over = wallet.bet(add(opening, units(1)))
-      const bet = wallet.bet()
-      await prepare.placedAnyhow(bet)
+      const { bet } = await prepare.openBet()
       const answers = [
         await wallet.place(over),
         await wallet.place(
@@ -386,10 +383,9 @@ export const errors: readonly AuditCase[] = [
     source: 'D10, D11, D19, docs/errors.md',
     impact: 'The platform cannot tell what is wrong with the bet, and reacts as to another refusal.',
     describes: ['other-refusal'],
-    follows: ['AU-301', 'AU-214', 'AU-520'],
+    follows: ['AU-301', 'AU-214', 'AU-520', 'AU-215'],
     async run({ prepare, wallet, expect }) {
-      const bet = wallet.bet()
-      await prepare.placedAnyhow(bet)
+      const { bet } = await prepare.openBet()
       const second = await wallet.place(
         { ...bet, transactionId: wallet.id() },
         { label: 'placebet for the same bet under another transactionId' },
@@ -415,8 +411,7 @@ export const errors: readonly AuditCase[] = [
     describes: ['accepted', 'other-refusal'],
     follows: ['AU-201 too-little', 'AU-204', 'AU-510', 'AU-218', 'AU-231', 'AU-232', 'AU-234', 'AU-120'],
     async run({ prepare, wallet, expect, units, foreignCurrency }) {
-      const bet = wallet.bet()
-      await prepare.placedAnyhow(bet)
+      const { bet } = await prepare.openBet()
       const playerId = `${wallet.id()}-unknown`
       const amount = raw(textOf(subtract(bet.amount, units(1))))
       const changes = [{ amount }, { currency: foreignCurrency() }, { playerId }]
@@ -441,7 +436,7 @@ export const errors: readonly AuditCase[] = [
     needs: ['other-player'],
     impact: 'The platform cannot tell a mix-up of players from a settled bet.',
     describes: ['other-refusal'],
-    follows: ['AU-214', 'AU-118'],
+    follows: ['AU-214', 'AU-118', 'AU-215'],
     async run(context) {
       const { expect } = context
       const { rollback, unsettlement, placebet } = await callForOtherPlayer(context)

@@ -11,7 +11,7 @@ import {
   zero,
 } from '../../platform/decimal.js'
 import { type Json, raw, write } from '../../platform/json.js'
-import { type Answer, describeAnswer } from '../answer.js'
+import { type Answer, describeAnswer, withoutSuccess } from '../answer.js'
 import type { AuditCase } from '../audit-case.js'
 import type { CaseContext } from '../case-context.js'
 import { Skipped } from '../case-outcomes.js'
@@ -58,8 +58,7 @@ async function allRefused({ wallet, expect, opening }: CaseContext, amounts: rea
     const bet = wallet.bet()
     const what = write(amount)
     const answer = await wallet.place(bet, { fields: { amount }, label: `placebet of ${what}` })
-    await expect.balance(opening, `after a placebet of ${what}`)
-    expect.error(answer)
+    await expect.notExecuted(answer, opening, `after a placebet of ${what}`)
   }
 }
 
@@ -130,7 +129,7 @@ export const funds: readonly AuditCase[] = [
     impact: 'Two bets read the same balance and write the same balance: one of them was free.',
     describes: ['too-much'],
     causes: { 'too-much': 'Concurrent changes of a balance overwrite each other.' },
-    follows: ['AU-104', 'AU-401'],
+    follows: ['AU-104'],
     async run({ wallet, expect, opening, units, settings, random, concurrently }) {
       for (let round = 1; round <= settings.raceRounds; round += 1) {
         const bets = Array.from({ length: settings.concurrency }, () =>
@@ -219,6 +218,7 @@ export const funds: readonly AuditCase[] = [
     source: 'D22',
     impact: 'Every bet of a platform that writes four decimals is refused.',
     describes: ['refused'],
+    causes: { refused: 'Decimals are counted as they are written: trailing zeros are refused.' },
     async run(context) {
       const { expect, units, settings } = context
       const exact = units(150)
@@ -226,7 +226,7 @@ export const funds: readonly AuditCase[] = [
       const writing = `${text}${text.includes('.') ? '' : '.'}000`
       const answer = await exactOrRefused(context, writing, exact)
       if (answer.success === null)
-        expect.fail(`success for amount ${writing}`, describeAnswer(answer), answer)
+        expect.fail(`success for amount ${writing}`, describeAnswer(answer), answer, withoutSuccess(answer))
     },
   },
   {
@@ -273,7 +273,7 @@ export const funds: readonly AuditCase[] = [
     impact: 'One request of 200 bytes occupies the wallet for minutes, or overflows into a negative stake.',
     describes: ['too-much', 'too-little', 'accepted', 'no-answer'],
     causes: { executed: 'Huge amounts are accepted.' },
-    follows: ['AU-102'],
+    follows: ['AU-102', 'AU-414'],
     runLast: true,
     async run(context) {
       const writings = [
@@ -321,15 +321,13 @@ export const funds: readonly AuditCase[] = [
     follows: ['AU-502'],
     runLast: true,
     async run(context) {
-      const { prepare, wallet, expect, opening, units, settings } = context
-      const bet = wallet.bet()
-      const after = await prepare.placed(bet, opening)
+      const { prepare, wallet, expect, units, settings } = context
+      const { bet, staked: after } = await prepare.openBet()
       // 2 ** 53 + 1 smallest units, which no float can hold. An amount has at most 15 digits before its point
       // (D22), so a currency without decimals has no such amount.
       const payout = units(settings.minorUnits === 0 ? 900_719_925_474_099n : 9_007_199_254_740_993n)
       await settleLarge(context, bet, payout, after)
-      expect.success(await wallet.unsettle(bet, 'UNSCORED'), after)
-      await expect.balance(after, 'after its clawback')
+      await expect.executed(await wallet.unsettle(bet, 'UNSCORED'), after, 'after its clawback')
     },
   },
   {
@@ -343,9 +341,8 @@ export const funds: readonly AuditCase[] = [
     describes: ['too-much', 'too-little'],
     runLast: true,
     async run(context) {
-      const { prepare, wallet, expect, opening, units } = context
-      const bet = wallet.bet()
-      const after = await prepare.placed(bet, opening)
+      const { prepare, wallet, expect, units } = context
+      const { bet, staked: after } = await prepare.openBet()
       const stake = units(987_654_321_012_347n)
       await settleLarge(context, bet, stake, after)
       const large = wallet.bet(stake)
@@ -363,6 +360,7 @@ export const funds: readonly AuditCase[] = [
     quote: 'stake-debited',
     impact: 'The same number in another notation is debited as another amount.',
     describes: ['too-much', 'too-little'],
+    causes: { 'too-little': 'An amount in another notation is read as another amount.' },
     follows: ['AU-406'],
     async run(context) {
       const exact = context.units(150)

@@ -46,9 +46,8 @@ export const lateBets: readonly AuditCase[] = [
       'too-little':
         'The rollback of an unknown bet leaves no tombstone: a placebet that arrives later is executed.',
     },
-    async run({ wallet, expect, opening }) {
-      const bet = wallet.bet()
-      expect.success(await wallet.rollback(bet), opening)
+    async run({ prepare, wallet, expect, opening }) {
+      const bet = await prepare.cancelled()
       await wallet.place(bet, { label: 'placebet after its rollback' })
       await expect.balance(opening, 'after a placebet that arrived after its rollback')
     },
@@ -61,9 +60,8 @@ export const lateBets: readonly AuditCase[] = [
     impact: 'A success would mean that a bet is open which the platform has cancelled.',
     describes: ['accepted'],
     follows: ['AU-301'],
-    async run({ wallet, expect, opening }) {
-      const bet = wallet.bet()
-      expect.success(await wallet.rollback(bet), opening)
+    async run({ prepare, wallet, expect }) {
+      const bet = await prepare.cancelled()
       expect.refusal(await wallet.place(bet))
     },
   },
@@ -75,9 +73,8 @@ export const lateBets: readonly AuditCase[] = [
     impact: 'The first late copy is refused, but the second one is accepted.',
     describes: ['too-little'],
     follows: ['AU-301', 'AU-201 too-little'],
-    async run({ wallet, expect, opening }) {
-      const bet = wallet.bet()
-      expect.success(await wallet.rollback(bet), opening)
+    async run({ prepare, wallet, expect, opening }) {
+      const bet = await prepare.cancelled()
       for (let time = 1; time <= 2; time += 1)
         await wallet.place(bet, { label: `late placebet, copy ${time}` })
       await wallet.place(
@@ -95,9 +92,8 @@ export const lateBets: readonly AuditCase[] = [
     impact: 'Money is created: a stake that was never debited is credited.',
     describes: ['too-much'],
     follows: ['AU-301'],
-    async run({ wallet, expect, opening }) {
-      const bet = wallet.bet()
-      expect.success(await wallet.rollback(bet), opening)
+    async run({ prepare, wallet, expect, opening }) {
+      const bet = await prepare.cancelled()
       await wallet.place(bet, { label: 'placebet after its rollback' })
       await expect.balance(opening, 'after a late placebet')
       for (let time = 1; time <= 2; time += 1) await wallet.rollback(bet)
@@ -199,14 +195,13 @@ export const lateBets: readonly AuditCase[] = [
     impact: 'After one late bet the player cannot bet any more, or late bets of other players are accepted.',
     describes: ['refused'],
     follows: ['AU-301'],
-    async run({ wallet, expect, opening }) {
+    async run({ prepare, wallet, expect, opening }) {
       const [late, other] = [wallet.bet(), wallet.bet()]
-      expect.success(await wallet.rollback(late), opening)
+      await prepare.rolledBack(late, opening)
       const after = await expect.debit(other, opening)
       await wallet.place(late, { label: 'placebet after its rollback' })
       await expect.balance(after, 'after a late placebet and another bet')
-      expect.success(await wallet.rollback(other), opening)
-      await expect.balance(opening, 'after the other bet was rolled back')
+      await expect.executed(await wallet.rollback(other), opening, 'after the other bet was rolled back')
     },
   },
   {
@@ -218,17 +213,16 @@ export const lateBets: readonly AuditCase[] = [
     impact: 'The tombstone holds for some bets only: of the others, the player loses the stake.',
     describes: ['too-little'],
     follows: ['AU-102', 'AU-301'],
-    async run({ wallet, expect, opening, units }) {
+    async run({ prepare, wallet, expect, opening, units }) {
       for (const betType of ['SINGLE', 'MULTIPLE', 'TEASER']) {
-        const bet = wallet.bet()
-        expect.success(await wallet.rollback(bet), opening)
+        const bet = await prepare.cancelled()
         const label = `placebet of a ${betType} after its rollback`
         await wallet.place(bet, { fields: { betType, odds: undefined }, label })
         await expect.balance(opening, `after a ${label}`)
       }
       const refused = wallet.bet(add(opening, units(1)))
       expect.refusal(await wallet.place(refused))
-      expect.success(await wallet.rollback(refused), opening)
+      await prepare.rolledBack(refused, opening)
       const again = { ...refused, transactionId: wallet.id(), amount: units(100) }
       const label = 'placebet of the refused bet after its rollback, under another transactionId'
       await wallet.place(again, { label })
@@ -254,8 +248,8 @@ export const lateBets: readonly AuditCase[] = [
       const late = [wallet.bet({ units: 1n, scale: 0 }, other), wallet.bet()] as const
       for (const bet of late) await wallet.rollback(bet)
       const label = 'placebet of the other player after its rollback'
-      await wallet.place(late[0], { fields: { currency }, label })
-      await expectOthersUnchanged(context, others)
+      const answer = await wallet.place(late[0], { fields: { currency }, label })
+      await expectOthersUnchanged(context, others, answer)
       await wallet.place(late[1], { label: 'placebet after the rollbacks of two players' })
       await expect.balance(opening, 'after late placebets of two players')
     },

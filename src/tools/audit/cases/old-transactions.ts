@@ -103,8 +103,7 @@ async function oldTransactions({
   const [settlementId, unsettlementId] = [wallet.id(), wallet.id()]
   balance = await prepare.placed(paid, balance)
   const payout = units(random.between(400, 600))
-  await wallet.settle(paid, 'BET_PAID', payout, settlementId)
-  await expect.balance(add(balance, payout), 'after a settlement')
+  await prepare.settled(paid, 'BET_PAID', payout, balance, settlementId)
   retries.push({ name: 'settlement', send: () => wallet.trySettle(paid, 'BET_PAID', payout, settlementId) })
   if (!settings.clawbacks) return { retries, balance: add(balance, payout) }
   expect.success(await wallet.unsettle(paid, 'UNSCORED', unsettlementId), balance)
@@ -127,7 +126,7 @@ export const oldTransactionCases: readonly AuditCase[] = [
     impact:
       'A cache remembers the last transactions only. In a busy minute, every retry is executed a second time.',
     describes: ['too-much', 'too-little'],
-    follows: ['AU-201 too-little', 'AU-204', 'AU-510', 'AU-501'],
+    follows: ['AU-201 too-little', 'AU-204', 'AU-510', 'AU-501', 'AU-522', 'AU-544'],
     answers: 1_050,
     async run(context) {
       const { prepare, expect } = context
@@ -155,9 +154,8 @@ export const oldTransactionCases: readonly AuditCase[] = [
     describes: ['too-little'],
     follows: ['AU-301'],
     answers: 260,
-    async run({ wallet, expect, opening, concurrently }) {
-      const late = [wallet.bet(), wallet.bet()]
-      for (const bet of late) expect.success(await wallet.rollback(bet), opening)
+    async run({ prepare, wallet, expect, opening, concurrently }) {
+      const late = [await prepare.cancelled(), await prepare.cancelled()]
       let sent = 0
       await concurrently(lanes, async () => {
         while (sent < transactionsBetween) {

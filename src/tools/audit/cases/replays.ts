@@ -44,9 +44,8 @@ const conflicts: readonly Conflict[] = [
 ]
 
 async function changed(context: CaseContext, { field, change }: Conflict) {
-  const { prepare, wallet, opening } = context
-  const bet = wallet.bet()
-  await prepare.placed(bet, opening)
+  const { prepare, wallet } = context
+  const { bet } = await prepare.openBet()
   const fields = change(context, bet)
   if (typeof fields.betId === 'string') wallet.openBets.track({ ...bet, betId: fields.betId })
   const answer = await wallet.place(bet, { fields, label: `retry of the placebet with a different ${field}` })
@@ -85,9 +84,8 @@ export const replays: readonly AuditCase[] = [
       'too-little': 'A retried placebet is not recognised by its transactionId.',
       refused: 'Retries are refused instead of answered like the first call.',
     },
-    async run({ prepare, wallet, expect, opening }) {
-      const bet = wallet.bet()
-      const after = await prepare.placed(bet, opening)
+    async run({ prepare, wallet, expect }) {
+      const { bet, staked: after } = await prepare.openBet()
       for (let time = 2; time <= 3; time += 1)
         expect.success(await wallet.place(bet, { label: `retry ${time - 1} of the placebet` }), after)
       await expect.balance(after, 'after three copies of one placebet')
@@ -196,8 +194,7 @@ export const replays: readonly AuditCase[] = [
     causes: { 'too-much': 'A second rollback of a bet credits the stake again.' },
     follows: ['AU-204'],
     async run({ prepare, wallet, expect, opening }) {
-      const bet = wallet.bet()
-      await prepare.placedAnyhow(bet)
+      const { bet } = await prepare.openBet()
       expect.success(await wallet.rollback(bet), opening)
       for (let time = 2; time <= 3; time += 1) {
         await wallet.rollback(bet, undefined, { label: `rollbackbet ${time} under another transactionId` })
@@ -213,10 +210,10 @@ export const replays: readonly AuditCase[] = [
     impact:
       'The platform retries until it receives a success, which never comes, until an operator intervenes.',
     describes: ['refused'],
+    causes: { refused: 'A second rollback of a bet is refused.' },
     follows: ['AU-206'],
     async run({ prepare, wallet, expect, opening }) {
-      const bet = wallet.bet()
-      await prepare.placedAnyhow(bet)
+      const { bet } = await prepare.openBet()
       for (let time = 1; time <= 2; time += 1) expect.success(await wallet.rollback(bet), opening)
     },
   },
@@ -258,8 +255,7 @@ export const replays: readonly AuditCase[] = [
       expect.refusal(await wallet.place(bet))
       expect.success(await wallet.rollback(spent), opening)
       const retry = await wallet.place(bet, { label: 'retry of the refused placebet, with sufficient funds' })
-      await expect.balance(opening, 'after the retry of a refused placebet')
-      expect.error(retry)
+      await expect.notExecuted(retry, opening, 'after the retry of a refused placebet')
     },
   },
   {
@@ -311,8 +307,7 @@ export const replays: readonly AuditCase[] = [
     causes: { 'too-little': 'After a rollback, the placebet of the bet is decided as new.' },
     follows: ['AU-201 too-little'],
     async run({ prepare, wallet, expect, opening }) {
-      const bet = wallet.bet()
-      await prepare.placedAnyhow(bet)
+      const { bet } = await prepare.openBet()
       expect.success(await wallet.rollback(bet), opening)
       await wallet.place(bet, { label: 'retry of the placebet after its rollback' })
       await expect.balance(opening, 'after the retry of a placebet that was rolled back')
@@ -327,8 +322,7 @@ export const replays: readonly AuditCase[] = [
     describes: ['refused'],
     follows: ['AU-201', 'AU-212'],
     async run({ prepare, wallet, expect, opening }) {
-      const bet = wallet.bet()
-      await prepare.placedAnyhow(bet)
+      const { bet } = await prepare.openBet()
       expect.success(await wallet.rollback(bet))
       expect.success(await wallet.place(bet), opening)
     },
@@ -342,9 +336,8 @@ export const replays: readonly AuditCase[] = [
     impact: 'One bet has two stakes. A rollback or a settlement covers only one of them.',
     describes: ['too-little'],
     causes: { 'too-little': 'A bet can be placed twice under different transactionIds.' },
-    async run({ prepare, wallet, expect, opening }) {
-      const bet = wallet.bet()
-      const after = await prepare.placed(bet, opening)
+    async run({ prepare, wallet, expect }) {
+      const { bet, staked: after } = await prepare.openBet()
       await wallet.place(
         { ...bet, transactionId: wallet.id() },
         { label: 'placebet for the same bet under another transactionId' },
@@ -359,10 +352,10 @@ export const replays: readonly AuditCase[] = [
     source: 'D10',
     impact: 'A success would mean that a second stake was debited.',
     describes: ['accepted'],
+    causes: { accepted: 'A second placebet of a bet is answered with a success.' },
     follows: ['AU-201 too-little', 'AU-214'],
-    async run({ prepare, wallet, expect, opening }) {
-      const bet = wallet.bet()
-      await prepare.placed(bet, opening)
+    async run({ prepare, wallet, expect }) {
+      const { bet } = await prepare.openBet()
       const retry = { ...bet, transactionId: wallet.id() }
       for (let time = 1; time <= 2; time += 1) expect.refusal(await wallet.place(retry))
     },
@@ -450,9 +443,8 @@ export const replays: readonly AuditCase[] = [
     impact: 'A retry with a new date or session is refused, and an accepted bet is reported as failed.',
     describes: ['refused'],
     follows: ['AU-201'],
-    async run({ prepare, wallet, expect, opening, settings }) {
-      const bet = wallet.bet()
-      const after = await prepare.placed(bet, opening)
+    async run({ prepare, wallet, expect, settings }) {
+      const { bet, staked: after } = await prepare.openBet()
       const other: Record<string, Json | undefined> = {
         odds: raw('2.75'),
         betType: 'MULTIPLE',
@@ -491,7 +483,7 @@ export const replays: readonly AuditCase[] = [
     source: 'D3, D21',
     impact: 'A retry from another serialiser is refused as a conflict.',
     describes: ['refused'],
-    follows: ['AU-201'],
+    follows: ['AU-201', 'AU-408'],
     async run({ prepare, wallet, expect, opening, units, settings }) {
       const bet = wallet.bet(units(200))
       const after = await prepare.placed(bet, opening)
@@ -511,8 +503,7 @@ export const replays: readonly AuditCase[] = [
     describes: ['too-little'],
     follows: ['AU-104'],
     async run({ prepare, wallet, expect, opening }) {
-      const bet = wallet.bet()
-      await prepare.placedAnyhow(bet)
+      const { bet } = await prepare.openBet()
       const label = 'rollbackbet with the transactionId of the placebet'
       expect.success(await wallet.rollback(bet, bet.transactionId, { label }), opening)
       await expect.balance(opening, 'after a rollback with the transactionId of the placebet')
@@ -549,8 +540,7 @@ export const replays: readonly AuditCase[] = [
     describes: ['too-little', 'accepted'],
     follows: ['AU-212'],
     async run({ prepare, wallet, expect, opening }) {
-      const bet = wallet.bet()
-      await prepare.placedAnyhow(bet)
+      const { bet } = await prepare.openBet()
       expect.success(await wallet.rollback(bet), opening)
       const label = 'placebet for the rolled-back bet under another transactionId'
       const answer = await wallet.place({ ...bet, transactionId: wallet.id() }, { label })
@@ -567,8 +557,7 @@ export const replays: readonly AuditCase[] = [
     describes: ['too-little', 'refused'],
     follows: ['AU-104'],
     async run({ prepare, wallet, expect, opening, settings }) {
-      const bet = wallet.bet()
-      await prepare.placedAnyhow(bet)
+      const { bet } = await prepare.openBet()
       const fields = { transactionDate: settings.formatDate(new Date(Date.now() - 3_600_000)) }
       const label = 'rollbackbet dated one hour before its placebet'
       expect.success(await wallet.rollback(bet, undefined, { fields, label }), opening)
@@ -613,9 +602,8 @@ export const replays: readonly AuditCase[] = [
       'The stake is debited, and the platform has the bet as refused: no settlement and no rollback follows.',
     describes: ['too-little', 'refused'],
     follows: ['AU-201'],
-    async run({ prepare, wallet, expect, opening }) {
-      const bet = wallet.bet()
-      const after = await prepare.placed(bet, opening)
+    async run({ prepare, wallet, expect }) {
+      const { bet, staked: after } = await prepare.openBet()
       expect.success(await wallet.place(bet, { label: 'retry of the placebet' }), after)
       await prepare.spendDownTo(zero, after)
       const label = 'retry of the placebet, without funds'

@@ -65,8 +65,7 @@ export const settlements: readonly AuditCase[] = [
       const { bet, staked } = await prepare.openBet()
       let balance = staked
       for (const count of [70, 40, 40]) balance = await prepare.credited(bet, 'VOIDED', units(count), balance)
-      expect.success(await wallet.unsettle(bet, 'UNVOIDED'), staked)
-      await expect.balance(staked, 'after UNVOIDED of three voids')
+      await expect.executed(await wallet.unsettle(bet, 'UNVOIDED'), staked, 'after UNVOIDED of three voids')
     },
   },
   {
@@ -90,8 +89,7 @@ export const settlements: readonly AuditCase[] = [
         expect.success(await wallet.unsettle(bet, first), rest)
         await expect.balance(rest, `after ${first} of a bet with a payout and a void`)
         const second = first === 'UNSCORED' ? 'UNVOIDED' : 'UNSCORED'
-        expect.success(await wallet.unsettle(bet, second), staked)
-        await expect.balance(staked, `after ${first} and ${second}`)
+        await expect.executed(await wallet.unsettle(bet, second), staked, `after ${first} and ${second}`)
         before = staked
       }
     },
@@ -185,21 +183,19 @@ export const settlements: readonly AuditCase[] = [
     needs: bothNeeds,
     impact: 'A late duplicate of the first correction takes the corrected payout from the winner.',
     describes: ['too-little'],
+    causes: { 'too-little': 'The retry of an unsettlement debits the payout of a later settlement.' },
     follows: ['AU-510'],
     async run({ prepare, wallet, expect, units, random }) {
       const { bet, staked } = await prepare.openBet()
       await prepare.credited(bet, 'BET_PAID', units(random.between(400, 600)), staked)
       const transactionId = wallet.id()
-      expect.success(await wallet.unsettle(bet, 'UNSCORED', transactionId), staked)
+      await prepare.unsettled(bet, 'UNSCORED', staked, transactionId)
       const corrected = units(random.between(250, 350))
-      await wallet.settle(bet, 'BET_PAID', corrected)
-      const balance = add(staked, corrected)
-      await expect.balance(balance, 'after the second payout')
+      const balance = await prepare.settled(bet, 'BET_PAID', corrected, staked)
       const label = 'retry of the first unsettlement after the second payout'
       await wallet.unsettle(bet, 'UNSCORED', transactionId, { label })
       await expect.balance(balance, `after the ${label}`)
-      expect.success(await wallet.unsettle(bet, 'UNSCORED'), staked)
-      await expect.balance(staked, 'after the second unsettlement')
+      await expect.executed(await wallet.unsettle(bet, 'UNSCORED'), staked, 'after the second unsettlement')
     },
   },
   {
@@ -250,9 +246,7 @@ export const settlements: readonly AuditCase[] = [
     follows: ['AU-520'],
     async run({ prepare, wallet, expect, units }) {
       const { bet, staked } = await prepare.openBet()
-      await wallet.settle(bet, 'CASHOUT', units(50))
-      const balance = add(staked, units(50))
-      await expect.balance(balance, 'after a cash-out')
+      const balance = await prepare.settled(bet, 'CASHOUT', units(50), staked)
       await wallet.rollback(bet, undefined, { label: 'rollbackbet of a bet that was cashed out' })
       await expect.balance(balance, 'after the rollback of a bet that was cashed out')
     },
@@ -338,7 +332,7 @@ export const settlements: readonly AuditCase[] = [
         const { bet, staked } = await prepare.openBet(before)
         const amount = type === 'VOIDED' ? bet.amount : units(130)
         await prepare.credited(bet, type, amount, staked)
-        expect.success(await wallet.unsettle(bet, reversal), staked)
+        await prepare.unsettled(bet, reversal, staked)
         before = await prepare.credited(bet, type, amount, staked)
         const label = `rollbackbet after ${type}, ${reversal} and ${type}`
         await wallet.rollback(bet, undefined, { label })
