@@ -102,31 +102,45 @@ function spanAt(spans: readonly CountedSpan[], date: string): CountedSpan | unde
   return span !== undefined && date < span.to ? span : undefined
 }
 
+const minuteMs = 60_000
 const dayMs = 86_400_000
 
-/** The times that one side has: the first and the last one of each minute, or of each hour of a long range. */
+/** The times that one side has: the first and the last one of each minute; of each hour, in a long range. */
 class Times {
-  readonly #keyLength: number
-  readonly #parts = new Map<string, { first: string; last: string }>()
+  readonly #partMs: number
+  /** Milliseconds since 1970. A text would keep the part of the report that it was cut from. */
+  readonly #parts = new Map<number, { first: number; last: number }>()
+  #day = { key: 0, start: 0 }
 
   constructor({ from, to }: Span) {
     const days = (Date.parse(to) - Date.parse(from)) / dayMs
-    // As in 2026-11-21T13:05: minutes; without the last digit, ten of them.
-    this.#keyLength = days <= 2 ? 16 : days <= 62 ? 15 : 13
+    this.#partMs = days <= 2 ? minuteMs : days <= 62 ? 10 * minuteMs : 60 * minuteMs
   }
 
   add(date: string): void {
-    const key = date.slice(0, this.#keyLength)
+    const time = this.#timeOf(date)
+    const key = Math.floor(time / this.#partMs)
     const part = this.#parts.get(key)
-    if (part === undefined) this.#parts.set(key, { first: date, last: date })
-    else if (date < part.first) part.first = date
-    else if (date > part.last) part.last = date
+    if (part === undefined) this.#parts.set(key, { first: time, last: time })
+    else if (time < part.first) part.first = time
+    else if (time > part.last) part.last = time
+  }
+
+  /** As `Date.parse`, which takes most of the time for millions of dates. */
+  #timeOf(date: string): number {
+    const digit = (index: number) => date.charCodeAt(index) - 48
+    const two = (index: number) => digit(index) * 10 + digit(index + 1)
+    const key = ((two(0) * 100 + two(2)) * 100 + two(5)) * 100 + two(8)
+    if (key !== this.#day.key) this.#day = { key, start: Date.parse(date.slice(0, 10)) }
+    const seconds = (two(11) * 60 + two(14)) * 60 + two(17)
+    return this.#day.start + seconds * 1000 + two(20) * 10 + digit(22)
   }
 
   /** From each time to the next one. */
   spansWithout({ from, to }: Span): CountedSpan[] {
-    const parts = [...this.#parts].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, part]) => part)
-    const starts = [from, ...parts.map(({ last }) => last)]
-    return starts.map((start, index) => ({ from: start, to: parts[index]?.first ?? to, count: 0 }))
+    const parts = [...this.#parts.values()].sort((one, other) => one.first - other.first)
+    const starts = [from, ...parts.map(({ last }) => new Date(last).toISOString())]
+    const ends = [...parts.map(({ first }) => new Date(first).toISOString()), to]
+    return starts.map((start, index) => ({ from: start, to: ends[index] ?? to, count: 0 }))
   }
 }
