@@ -61,7 +61,9 @@ function kitTable(): string {
 
 function auditTable(): string {
   const rows = auditCases.map(({ id, level, name, source, needs = [] }) => {
-    const cells = [anchored(id), level, withLinks(name), needs.join(', '), withLinks(source)]
+    // A number alone is a section of the interface.
+    const sources = withLinks(source).replaceAll('[spec ', '[')
+    const cells = [anchored(id), level, withLinks(name), needs.join(', '), sources]
     return `| ${cells.join(' | ')} |`
   })
   return ['| Id | Level | Case | Needs | Source |', '|---|---|---|---|---|', ...rows].join('\n')
