@@ -244,8 +244,8 @@ BEGIN
     RAISE EXCEPTION 'bet-wallet: this server is a standby'
       USING ERRCODE = 'read_only_sql_transaction';
   END IF;
-  IF current_setting('client_encoding') <> 'UTF8' OR current_setting('client_min_messages') = 'error' THEN
-    RAISE EXCEPTION 'bet-wallet: other code has set client_encoding or client_min_messages on this connection'
+  IF current_setting('client_encoding') <> 'UTF8' THEN
+    RAISE EXCEPTION 'bet-wallet: other code has set client_encoding on this connection'
       USING ERRCODE = 'invalid_transaction_state';
   END IF;
   IF every_row THEN
@@ -345,9 +345,17 @@ BEGIN
     PERFORM pg_logical_emit_message(true, 'bet-wallet', '');
   END IF;
   IF durable THEN
-    PERFORM set_config('synchronous_commit', 'on', true)
-    WHERE current_setting('synchronous_commit') = 'off'
-      OR current_setting('synchronous_commit') = 'local' AND current_setting('synchronous_standby_names') <> '';
+    PERFORM set_config(setting.name, setting.value, true)
+    FROM (
+      VALUES
+        (
+          'synchronous_commit', 'on',
+          current_setting('synchronous_commit') = 'off'
+            OR current_setting('synchronous_commit') = 'local' AND current_setting('synchronous_standby_names') <> ''
+        ),
+        ('client_min_messages', 'warning', current_setting('client_min_messages') = 'error')
+    ) setting (name, value, is_off)
+    WHERE setting.is_off;
   END IF;
   COMMIT;
 END
@@ -382,8 +390,8 @@ BEGIN
     RAISE EXCEPTION 'bet-wallet: this server is read-only'
       USING ERRCODE = 'read_only_sql_transaction';
   END IF;
-  IF current_setting('client_encoding') <> 'UTF8' OR current_setting('client_min_messages') = 'error' THEN
-    RAISE EXCEPTION 'bet-wallet: other code has set client_encoding or client_min_messages on this connection'
+  IF current_setting('client_encoding') <> 'UTF8' THEN
+    RAISE EXCEPTION 'bet-wallet: other code has set client_encoding on this connection'
       USING ERRCODE = 'invalid_transaction_state';
   END IF;
 
@@ -657,7 +665,8 @@ BEGIN
     RETURN NEXT;
   END LOOP;
 
-  -- Triggers may wait for the COMMIT, change a balance once more, or switch off that a commit waits for the disk.
+  -- Triggers may wait for the COMMIT, change a balance once more, or switch off that a commit waits for the disk, or
+  -- that the server warns where it did not wait for a standby.
   IF has_triggers THEN
     IF commit_follows THEN
       SET CONSTRAINTS ALL IMMEDIATE;
@@ -676,10 +685,21 @@ BEGIN
         USING ERRCODE = 'triggered_data_change_violation';
     END IF;
   END IF;
-  IF durable AND current_setting('synchronous_commit') IN ('off', 'local') THEN
-    PERFORM set_config('synchronous_commit', 'on', true)
-    WHERE current_setting('synchronous_commit') = 'off'
-      OR current_setting('synchronous_commit') = 'local' AND current_setting('synchronous_standby_names') <> '';
+  IF durable AND (
+    current_setting('synchronous_commit') IN ('off', 'local')
+    OR current_setting('client_min_messages') = 'error'
+  ) THEN
+    PERFORM set_config(setting.name, setting.value, true)
+    FROM (
+      VALUES
+        (
+          'synchronous_commit', 'on',
+          current_setting('synchronous_commit') = 'off'
+            OR current_setting('synchronous_commit') = 'local' AND current_setting('synchronous_standby_names') <> ''
+        ),
+        ('client_min_messages', 'warning', current_setting('client_min_messages') = 'error')
+    ) setting (name, value, is_off)
+    WHERE setting.is_off;
   END IF;
 END
 $function$;
@@ -716,8 +736,8 @@ BEGIN
     RAISE EXCEPTION 'bet-wallet: this server is read-only'
       USING ERRCODE = 'read_only_sql_transaction';
   END IF;
-  IF current_setting('client_encoding') <> 'UTF8' OR current_setting('client_min_messages') = 'error' THEN
-    RAISE EXCEPTION 'bet-wallet: other code has set client_encoding or client_min_messages on this connection'
+  IF current_setting('client_encoding') <> 'UTF8' THEN
+    RAISE EXCEPTION 'bet-wallet: other code has set client_encoding on this connection'
       USING ERRCODE = 'invalid_transaction_state';
   END IF;
   SELECT
@@ -897,7 +917,8 @@ BEGIN
     verdict := 'committed';
   END;
 
-  -- Triggers may wait for the COMMIT, change a balance once more, or switch off that a commit waits for the disk.
+  -- Triggers may wait for the COMMIT, change a balance once more, or switch off that a commit waits for the disk, or
+  -- that the server warns where it did not wait for a standby.
   IF has_triggers THEN
     IF commit_follows THEN
       SET CONSTRAINTS ALL IMMEDIATE;
@@ -913,10 +934,21 @@ BEGIN
       END IF;
     END IF;
   END IF;
-  IF durable AND current_setting('synchronous_commit') IN ('off', 'local') THEN
-    PERFORM set_config('synchronous_commit', 'on', true)
-    WHERE current_setting('synchronous_commit') = 'off'
-      OR current_setting('synchronous_commit') = 'local' AND current_setting('synchronous_standby_names') <> '';
+  IF durable AND (
+    current_setting('synchronous_commit') IN ('off', 'local')
+    OR current_setting('client_min_messages') = 'error'
+  ) THEN
+    PERFORM set_config(setting.name, setting.value, true)
+    FROM (
+      VALUES
+        (
+          'synchronous_commit', 'on',
+          current_setting('synchronous_commit') = 'off'
+            OR current_setting('synchronous_commit') = 'local' AND current_setting('synchronous_standby_names') <> ''
+        ),
+        ('client_min_messages', 'warning', current_setting('client_min_messages') = 'error')
+    ) setting (name, value, is_off)
+    WHERE setting.is_off;
   END IF;
   RETURN NEXT;
 END

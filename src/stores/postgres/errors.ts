@@ -42,7 +42,7 @@ const isTransient = /^(?:08|25|40|53|55|57|58|F0|XX)/
 
 const conflicts = new Set(['40001', '40P01'])
 /**
- * Of a connection that cannot be used: 25006 a standby, 25000 settings that other code has changed, 25P02 a failed
+ * Of a connection that cannot be used: 25006 a standby, 25000 an encoding that other code has set, 25P02 a failed
  * transaction block of other code, 2D000 an open one: a procedure cannot commit in it.
  */
 const ofConnection = ['25006', '25000', '25P02', '2D000']

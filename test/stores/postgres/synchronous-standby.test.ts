@@ -235,17 +235,34 @@ describe.skipIf(noServerOfOurOwn !== null)('with a synchronous standby that does
     })
   })
 
-  it.each(hooks)(
-    'client_min_messages that other code has set on the connection hides no cancelled wait: %s',
-    async (_, options) => {
-      const made = await wallet({ options: { ...longTimeouts, ...options }, pool: { max: 1 } })
-      await made.pool.query('SET client_min_messages = error')
-      const result = endOf(made.store.commit(placing()))
-      const [pid] = await waitingFor(made)
-      await cancel(pid)
-      expect(await result).toEqual(unknown)
-    },
-  )
+  const silence = "set_config('client_min_messages', 'error', true)"
+  it.each<[string, PostgresStoreOptions, (wallet: Wallet) => Promise<unknown>]>([
+    ...hooks.map(([name, options]): [string, PostgresStoreOptions, (wallet: Wallet) => Promise<unknown>] => [
+      `other code has set on the connection: ${name}`,
+      options,
+      ({ pool }) => pool.query('SET client_min_messages = error'),
+    ]),
+    [
+      'a trigger sets',
+      {},
+      ({ rows }) =>
+        rows(`CREATE FUNCTION SCHEMA.silence() RETURNS trigger LANGUAGE plpgsql AS
+            $$ BEGIN PERFORM ${silence}; RETURN NULL; END $$;
+          CREATE TRIGGER silence AFTER INSERT ON SCHEMA.bets FOR EACH ROW EXECUTE FUNCTION SCHEMA.silence()`),
+    ],
+    [
+      'a hook sets',
+      { withinTransaction: async query => void (await query(`SELECT ${silence}`)) },
+      async () => {},
+    ],
+  ])('client_min_messages hides no cancelled wait: %s', async (_, options, change) => {
+    const made = await wallet({ options: { ...longTimeouts, ...options }, pool: { max: 1 } })
+    await change(made)
+    const result = endOf(made.store.commit(placing()))
+    const [pid] = await waitingFor(made)
+    await cancel(pid)
+    expect(await result).toEqual(unknown)
+  })
 
   it('client_min_messages that hides the warning: NOT_DURABLE at start, with the setting to change', async () => {
     const { schema } = await wallet()

@@ -22,7 +22,7 @@ import {
   nextWalletTransactionId,
   raiseBalanceDiffers,
   raiseBetChanged,
-  refuseChangedSession,
+  refuseEncoding,
   refuseReadOnly,
   revisionMatches,
   textOf,
@@ -62,7 +62,7 @@ export function commitOneFunction(tables: Tables): DatabaseFunction {
       BEGIN
         PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
         ${refuseReadOnly}
-        ${refuseChangedSession}
+        ${refuseEncoding}
         SELECT
           ${itemColumns((index, type) => `fields[${index}]${type === 'text' ? '' : `::${type}`}`)}
         INTO item;

@@ -27,7 +27,7 @@ import {
   raiseBalanceDiffers,
   raiseBetChanged,
   raiseSeveralRows,
-  refuseChangedSession,
+  refuseEncoding,
   refuseReadOnly,
   revisionMatches,
   textOf,
@@ -71,7 +71,7 @@ export function commitFunction(tables: Tables): DatabaseFunction {
         -- For all other locks. It does not wait for a locked player.
         PERFORM set_config('lock_timeout', lock_timeout_ms::text, true);
         ${refuseReadOnly}
-        ${refuseChangedSession}
+        ${refuseEncoding}
 
         FOR result IN
           ${commitQuery(tables, { fields: 'fields', balanceMax: 'balance_max' })}

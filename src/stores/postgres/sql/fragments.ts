@@ -404,22 +404,37 @@ export function inWholeUnits(
  * @param readBack compares the balances with those in the table
  */
 export const beforeCommit = (readBack: string) => sql`
-  -- Triggers may wait for the COMMIT, change a balance once more, or switch off that a commit waits for the disk.
+  -- Triggers may wait for the COMMIT, change a balance once more, or switch off that a commit waits for the disk, or
+  -- that the server warns where it did not wait for a standby.
   IF has_triggers THEN
     IF commit_follows THEN
       SET CONSTRAINTS ALL IMMEDIATE;
     END IF;
     ${readBack}
   END IF;
-  IF durable AND current_setting('synchronous_commit') IN ('off', 'local') THEN
+  IF durable AND (
+    current_setting('synchronous_commit') IN ('off', 'local')
+    OR current_setting('client_min_messages') = 'error'
+  ) THEN
     PERFORM ${waitForDisk};
   END IF;`
 
-/** The COMMIT of this database transaction waits for the disk and the standbys, also where other code switched that off. */
+/**
+ * The COMMIT of this database transaction waits for the disk and the standbys, and the server warns if that wait is
+ * cancelled, also where other code switched that off.
+ */
 export const waitForDisk = sql`
-  set_config('synchronous_commit', 'on', true)
-  WHERE current_setting('synchronous_commit') = 'off'
-    OR current_setting('synchronous_commit') = 'local' AND current_setting('synchronous_standby_names') <> ''`
+  set_config(setting.name, setting.value, true)
+  FROM (
+    VALUES
+      (
+        'synchronous_commit', 'on',
+        current_setting('synchronous_commit') = 'off'
+          OR current_setting('synchronous_commit') = 'local' AND current_setting('synchronous_standby_names') <> ''
+      ),
+      ('client_min_messages', 'warning', current_setting('client_min_messages') = 'error')
+  ) setting (name, value, is_off)
+  WHERE setting.is_off`
 
 /**
  * A writer that does not lock the player, such as SQL by hand, has changed the bet after its revision was
@@ -440,13 +455,10 @@ export const raiseBalanceDiffers = sql`
   RAISE EXCEPTION 'bet-wallet: the balance in the players'' table is not the one written: see its triggers'
     USING ERRCODE = 'triggered_data_change_violation';`
 
-/**
- * Other code may have changed the settings of a connection that it shares. In another encoding ids are other ids; at
- * `error` no warning says that the wait for the standby was cancelled. The store closes the connection.
- */
-export const refuseChangedSession = sql`
-  IF current_setting('client_encoding') <> 'UTF8' OR current_setting('client_min_messages') = 'error' THEN
-    RAISE EXCEPTION 'bet-wallet: other code has set client_encoding or client_min_messages on this connection'
+/** Other code may have set another encoding on a connection that it shares: ids would be other ids. It is closed. */
+export const refuseEncoding = sql`
+  IF current_setting('client_encoding') <> 'UTF8' THEN
+    RAISE EXCEPTION 'bet-wallet: other code has set client_encoding on this connection'
       USING ERRCODE = 'invalid_transaction_state';
   END IF;`
 

@@ -16,7 +16,7 @@ import {
   lookup,
   readCommitted,
   refuseBalanceType,
-  refuseChangedSession,
+  refuseEncoding,
   textOf,
   waitForDisk,
 } from './fragments.js'
@@ -46,7 +46,7 @@ export function loadFunction(tables: Tables): DatabaseFunction {
           RAISE EXCEPTION 'bet-wallet: this server is a standby'
             USING ERRCODE = 'read_only_sql_transaction';
         END IF;
-        ${refuseChangedSession}
+        ${refuseEncoding}
         IF every_row THEN
           -- A policy that hid no rows at start must not hide them now: it is an error.
           PERFORM set_config('row_security', 'off', true);
