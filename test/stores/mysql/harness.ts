@@ -242,16 +242,20 @@ export function mysqlHarness({
     },
 
     async depositExternally(opened, playerId, amount) {
-      await admin.query(inSchema(accounts.add, opened.schema), [columnOf(amount), playerId])
+      await againAfterDeadlock(() =>
+        admin.query(inSchema(accounts.add, opened.schema), [columnOf(amount), playerId]),
+      )
     },
 
     async settleExternally(opened, { playerId, betId, type, amount }) {
       const connection = await admin.getConnection()
       try {
-        await connection.query('BEGIN')
-        await connection.query(inSchema(accounts.add, opened.schema), [columnOf(amount), playerId])
-        await connection.query(`CALL ${opened.schema}.credit_bet_v1(?, ?, ?)`, [betId, type, amount])
-        await connection.query('COMMIT')
+        await againAfterDeadlock(async () => {
+          await connection.query('BEGIN')
+          await connection.query(inSchema(accounts.add, opened.schema), [columnOf(amount), playerId])
+          await connection.query(`CALL ${opened.schema}.credit_bet_v1(?, ?, ?)`, [betId, type, amount])
+          await connection.query('COMMIT')
+        })
       } catch (error) {
         await connection.query('ROLLBACK')
         throw error
@@ -312,5 +316,18 @@ export function mysqlHarness({
       for (let ids = await isConnected(); ids.length > 0; ids = await isConnected())
         for (const id of ids) await server.query(`KILL ${id}`).catch(() => {})
     }
+  }
+}
+
+/**
+ * As docs/mysql.md tells a PAM: MySQL takes it for a deadlock when a commit changes the row that it has locked, and another
+ * writer waits for that row in REPEATABLE READ.
+ */
+async function againAfterDeadlock(write: () => Promise<unknown>): Promise<void> {
+  try {
+    await write()
+  } catch (error) {
+    if ((error as { errno?: unknown }).errno !== 1213) throw error
+    await againAfterDeadlock(write)
   }
 }
