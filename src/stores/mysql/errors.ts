@@ -52,8 +52,8 @@ export function hasNumber(error: unknown, ...numbers: readonly number[]): boolea
  */
 export const conflictNumbers = [1213, 1020, 3101]
 
-/** The message has the value, then the key, which MySQL gives with its table. */
-const duplicate = /'(.*)' for key '(?:wallet_(?:bets|transactions)[.])?(\w+)'$/s
+/** The end of the message, behind the value. MySQL gives the key with its table. */
+const keyOfDuplicate = /' for key '(?:wallet_(?:bets|transactions)[.])?(\w+)'$/
 const ownKeys = ['wallet_bets_bet_id', 'wallet_transactions_transaction_id']
 
 /**
@@ -62,7 +62,10 @@ const ownKeys = ['wallet_bets_bet_id', 'wallet_transactions_transaction_id']
  */
 function isOwnDuplicate({ number, message }: ServerError): boolean {
   if (number !== 1062 && number !== 1586) return false
-  const [, value = '', key = ''] = duplicate.exec(message) ?? []
+  const found = keyOfDuplicate.exec(message)
+  if (found === null) return false
+  const [, key = ''] = found
+  const value = message.slice(message.indexOf("'") + 1, found.index)
   return ownKeys.includes(key) || (key === 'PRIMARY' && isRecentTransactionId(value))
 }
 

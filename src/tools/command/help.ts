@@ -189,7 +189,7 @@ Execution
   --rate <number>           maximum requests per second (as many as the wallet answers)
   --concurrency <number>    maximum requests in flight (16)
   --chaos <0 to 1>          how unreliable the network is (0.2)
-  --patience <duration>     waits before old calls are sent again at the end, and finds what the
+  --pause <duration>        waits before old calls are sent again at the end, and finds what the
                             wallet forgets by then: 90s (0s)
   --seed <number>           makes a run reproducible (random)
   --timeout <duration>      for each answer (10s)

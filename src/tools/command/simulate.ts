@@ -41,7 +41,7 @@ const simulateArguments = {
   duration: { type: 'string' },
   rate: { type: 'string' },
   chaos: { type: 'string' },
-  patience: { type: 'string' },
+  pause: { type: 'string' },
 } as const satisfies ParseArgsConfig['options']
 
 /** Of a line of progress in a log. */
@@ -87,7 +87,7 @@ function optionsOf(
     ...given('ratePerSecond', numberOf('--rate', values.rate)),
     ...given('concurrency', wholeNumberOf('--concurrency', values.concurrency)),
     ...given('chaos', numberOf('--chaos', values.chaos)),
-    ...given('patienceMs', millisecondsOf('--patience', values.patience)),
+    ...given('pauseMs', millisecondsOf('--pause', values.pause)),
     ...given('seed', wholeNumberOf('--seed', values.seed)),
     ...given('timeoutMs', millisecondsOf('--timeout', values.timeout)),
   }

@@ -13,7 +13,7 @@ export function limitationsOf(
   counts: SimulationCounts,
   durationMs: number,
 ): string[] {
-  const { chaos, concurrency, patienceMs, settle } = settings
+  const { chaos, concurrency, pauseMs, settle } = settings
   const settles = settle !== 'unsupported'
   const decimals = accounts.reduce((most, { minorUnits }) => Math.max(most, minorUnits), 0)
   const isFaultless = Object.values(chaos).every(probability => probability === 0)
@@ -38,7 +38,7 @@ export function limitationsOf(
     [true, `Amounts with more than ${decimals} decimals: no player has a currency with more.`],
     [
       true,
-      `What the wallet forgets later than ${seconds(Math.max(durationMs, patienceMs))} after a call: use --patience (patienceMs).`,
+      `What the wallet forgets later than ${seconds(Math.max(durationMs, pauseMs))} after a call: use --pause (pauseMs).`,
     ],
     [true, 'What the wallet loses when it is restarted: restart it during a run, which waits for it.'],
     [true, 'Passwords, malformed requests, statuses and error codes: run the audit.'],

@@ -84,7 +84,7 @@ export interface SimulationOptions extends WalletTarget {
    *
    * @default 0
    */
-  patienceMs?: number
+  pauseMs?: number
   /**
    * The number of closed bets whose transactions are sent again at the end: half of them the latest, half of
    * them a sample of all.
@@ -142,7 +142,7 @@ const seedMax = 2 ** 32
 const optionNames: ReadonlySet<string> = new Set<keyof SimulationOptions>([
   ...targetOptionNames,
   ...(['players', 'bets', 'durationMs', 'ratePerSecond', 'concurrency', 'chaos', 'seed', 'runId'] as const),
-  ...(['giveUpAfterMs', 'backOffMsMax', 'patienceMs', 'rememberedBetsMax', 'differencesMax'] as const),
+  ...(['giveUpAfterMs', 'backOffMsMax', 'pauseMs', 'rememberedBetsMax', 'differencesMax'] as const),
   ...(['onProgress', 'progressEveryMs', 'onDifference', 'onBetClosed', 'clock'] as const),
 ])
 
@@ -158,7 +158,7 @@ export interface Settings extends TargetSettings {
   runId: string
   giveUpAfterMs: number
   backOffMsMax: number
-  patienceMs: number
+  pauseMs: number
   rememberedBetsMax: number
   differencesMax: number
   progressEveryMs: number
@@ -194,7 +194,7 @@ export function settingsOf(options: SimulationOptions): Settings {
     concurrency: check.whole('concurrency', options.concurrency ?? 16, 1, 10_000),
     giveUpAfterMs: check.whole('giveUpAfterMs', options.giveUpAfterMs ?? 60_000, 0),
     backOffMsMax: check.whole('backOffMsMax', options.backOffMsMax ?? 1_000, 0),
-    patienceMs: check.whole('patienceMs', options.patienceMs ?? 0, 0, 86_400_000),
+    pauseMs: check.whole('pauseMs', options.pauseMs ?? 0, 0, 86_400_000),
     rememberedBetsMax: check.whole('rememberedBetsMax', options.rememberedBetsMax ?? 2_000, 0),
     differencesMax: check.whole('differencesMax', options.differencesMax ?? 100, 1),
     progressEveryMs: check.whole('progressEveryMs', options.progressEveryMs ?? 500, 1),

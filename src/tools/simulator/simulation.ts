@@ -198,13 +198,13 @@ function isBettingOver({ settings, sportsbook, bettingSince }: Run): boolean {
 
 /** What a wallet forgets after a while, it forgets now. */
 function waitPatiently(run: Run): void {
-  const { clock, patienceMs, signal } = run.settings
-  if (patienceMs === 0 || signal?.aborted === true) {
+  const { clock, pauseMs, signal } = run.settings
+  if (pauseMs === 0 || signal?.aborted === true) {
     retryPast(run)
     return
   }
   enter(run, 'waiting')
-  clock.after(patienceMs, () => {
+  clock.after(pauseMs, () => {
     if (run.step === 'waiting') safely(run, () => retryPast(run))
   })
 }

@@ -174,7 +174,7 @@ describe.each(Object.entries(answers))('%s with the request’s headers', (_, an
     const result = await simulateSportsbook({
       ...authenticated,
       ...{ baseUrl, players: ['player-1'], settle: 'unsupported', bets: 20, chaos: 0, seed: 1 },
-      ...{ patienceMs: 10, giveUpAfterMs: 500, concurrency: 1 },
+      ...{ pauseMs: 10, giveUpAfterMs: 500, concurrency: 1 },
       onDifference: difference => outputs.push(JSON.stringify(difference)),
     }).then(
       report => JSON.stringify(report),

@@ -63,7 +63,7 @@ describe('a wallet', () => {
     const audit = await runCommand(['audit', url, '--player', 'a', '--currency', 'EUR', '--attempts', '1'])
     expect(audit.error).toMatch(/^Cannot start: /)
     expectEscaped(audit)
-    const words = ['simulate', url, '--players', 'a', '--bets', '1', '--patience', '10ms']
+    const words = ['simulate', url, '--players', 'a', '--bets', '1', '--pause', '10ms']
     expectEscaped(await runCommand(words))
   })
 

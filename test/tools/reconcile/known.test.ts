@@ -104,7 +104,7 @@ describe('the CSV of differences', () => {
     const { differences } = await reconcileWorld(changed)
     for (const line of await linesOf(csvOf(differences))) {
       for (const [name, cell] of Object.entries(line)) {
-        if (/mount$|ifference$/.test(name)) expect(cell).toMatch(/^(?:-?\d+(?:\.\d+)?)?$/)
+        if (/amount$|difference$/i.test(name)) expect(cell).toMatch(/^(?:-?\d+(?:\.\d+)?)?$/)
         else expect(cell).not.toMatch(/^[=+\-@\t\r＝＋－＠]/)
       }
     }

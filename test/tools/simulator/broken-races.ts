@@ -101,7 +101,7 @@ export const brokenRaces: BrokenWallet[] = [
   {
     name: 'keeps tombstones for 30 s',
     kinds: ['late-bet'],
-    options: { patienceMs: 31_000 },
+    options: { pauseMs: 31_000 },
     break: (affected, now) => {
       const tombstones = new Map<string, { bet: Bet; since: number }>()
       const isKept = (betId: string) => now() - (tombstones.get(betId)?.since ?? 0) <= 30_000
@@ -135,7 +135,7 @@ export const brokenRaces: BrokenWallet[] = [
   {
     name: 'refuses rollbacks after 5 s',
     kinds: ['refused'],
-    options: { patienceMs: 6_000 },
+    options: { pauseMs: 6_000 },
     break: (affected, now) => {
       const placedAt = new Map<string, number>()
       return {

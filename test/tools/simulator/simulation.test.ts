@@ -380,7 +380,7 @@ describe('the wait before the end', () => {
   }
 
   test('is as long as the option says, and everything is answered again after it', async () => {
-    const { phases, waited, report } = await phasesOf({ patienceMs: 90_000 })
+    const { phases, waited, report } = await phasesOf({ pauseMs: 90_000 })
     expect(phases).toContain('waiting')
     expect(waited).toBe(true)
     expect(report.counts.retriedAtEnd).toBeGreaterThan(100)
@@ -390,7 +390,7 @@ describe('the wait before the end', () => {
 
   test('is left out by default, and if the run was stopped', async () => {
     expect((await phasesOf({})).phases).not.toContain('waiting')
-    const stopped = await phasesOf({ patienceMs: 90_000, signal: AbortSignal.abort() })
+    const stopped = await phasesOf({ pauseMs: 90_000, signal: AbortSignal.abort() })
     expect([stopped.phases.has('waiting'), stopped.waited]).toEqual([false, false])
   })
 })
@@ -419,7 +419,7 @@ describe('what a simulation cannot see', () => {
         'Amounts with more than 3 decimals: no player has a currency with more.',
       ]),
     )
-    expect(report.limitations.some(sentence => sentence.includes('--patience'))).toBe(true)
+    expect(report.limitations.some(sentence => sentence.includes('--pause'))).toBe(true)
   })
 })
 
