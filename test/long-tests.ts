@@ -4,7 +4,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const filesOf = (names: string) => names.split(/\s+/).map(name => `test/${name}.test.ts`)
 
 /** `npm run test:long` runs these, and `npm test` the others. The longest first. */
-export const longTests = filesOf(`tools/audit/correct examples/start tools/audit/stores tools/audit/audit
+export const longTests =
+  filesOf(`tools/audit/correct stores/postgres/kit-variants examples/start tools/audit/stores tools/audit/audit
     stores/postgres/pgbouncer docs/code-blocks programs/exhaustive/exhaustive docs/first-hour
     tools/audit/findings programs/incidents/incidents stores/mysql/cluster stores/postgres/pglite
     tools/audit/command programs/soak/failover tools/command/terminal stores/mysql/kit
@@ -13,7 +14,9 @@ export const longTests = filesOf(`tools/audit/correct examples/start tools/audit
     tools/audit/broken examples/existing-pam-mysql programs/bench/mysql/parts tools/simulator/broken
     tools/command/lookups programs/bench/overload/overload tools/command/secrets http/fuzz
     stores/postgres/partitions stores/mysql/failures mariadb/cluster lookups/forget-player
-    stores/postgres/failures mariadb/server package/runners`)
+    stores/postgres/failures mariadb/server stores/postgres/operator-errors stores/mysql/changed-sessions
+    stores/mysql/operator-errors stores/mysql/privileges examples/existing-pam stores/postgres/rewritten-tables
+    package/runners`)
 
 const first = [...longTests, ...filesOf('stores/postgres/kit stores/postgres/ready')]
 

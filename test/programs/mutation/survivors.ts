@@ -108,26 +108,6 @@ export const survivors: readonly KnownSurvivor[] = [
   ),
   ...because(
     'equivalent',
-    'It carries more often, which is slower and as exact.',
-    'src/money.ts',
-    'if (written > decimals) {',
-    [
-      ['written > decimals', 'true'],
-      ['written > decimals', 'written >= decimals'],
-    ],
-  ),
-  ...because(
-    'equivalent',
-    'The fast path of a long sum, switched off: every amount is carried, which is slower and as exact.',
-    'src/money.ts',
-    'if (Number.isSafeInteger(next)) {',
-    [
-      ['Number.isSafeInteger(next)', 'false'],
-      ['{ units = next return }', '{}'],
-    ],
-  ),
-  ...because(
-    'equivalent',
     'The fast path, switched off: NaN or undefined is no safe integer, and big.js has the same result.',
     'src/money.ts',
     'function unitsOf(value: Decimal, decimals: number): number {',
