@@ -1,4 +1,4 @@
-/** The calls of the store: traced if somebody listens, and checked. */
+/** The calls of the store: traced if a channel has a subscriber, and checked. */
 import { type CommitMessage, channels, isTraced, type LoadMessage, trace } from './diagnostics.js'
 import { WalletError } from './errors.js'
 import type { CommitResult, WalletChanges, WalletKeys, WalletSnapshot, WalletStore } from './store.js'

@@ -1,4 +1,4 @@
-/** The life of a bet, told from its records: each call with its rule, what holds now, and a verdict. */
+/** The life of a bet, explained from its records: each call with its rule, what holds now, and a verdict. */
 import { add, compare, isZero, negate, subtract } from '../money.js'
 import type { SettlementType } from '../store.js'
 import { money } from './money-text.js'
@@ -22,7 +22,7 @@ export interface BetExplanation {
 
 const settlementTypes = ['BET_PAID', 'VOIDED', 'CASHOUT'] as const satisfies SettlementType[]
 
-/** Tells what the records of a bet say, and claims nothing that they do not. */
+/** Explains what the records of a bet say, and claims nothing that they do not. */
 export function explainBet(history: BetHistory): BetExplanation {
   const { betId, bet, transactions } = history
   const steps = stepsOf(history)

@@ -115,7 +115,7 @@ export function storeErrors(make: MakeError): StoreErrors {
 
 /** The outcome of a statement or database transaction that ended in an error of the driver. */
 export type ErrorClass =
-  /** No changes were made; reload and retry: a unique violation, a deadlock, a serialization failure. */
+  /** No changes were made; reload and retry: a duplicate in the library's own tables, a deadlock, a serialization failure. */
   | 'conflict'
   /** No changes were made: a lock or statement timed out; the server is full, read-only or unreachable. */
   | 'unavailable'

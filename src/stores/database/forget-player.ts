@@ -1,4 +1,4 @@
-/** A player who must be forgotten by law: what the library's tables know of a player is the id alone. */
+/** Forgets a player: the pseudonym and the counts, of both stores. The library's tables know of a player the id alone. */
 import type { OptionChecks } from '../../option-checks.js'
 
 export interface ForgottenPlayer {

@@ -1,4 +1,4 @@
-/** The settings of a migration are an argument of their own. */
+/** Rejects settings of the migration that are among the store's options. */
 import type { OptionChecks } from '../../option-checks.js'
 
 /** The options of the store may have other names, which a migration does not need: only these are looked for. */

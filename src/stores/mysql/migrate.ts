@@ -104,7 +104,7 @@ export async function migrateMysql(
   rejectSettingsIn(options, check)
   check.names(settings, ['allowOtherOptions', 'lookupIndexes'])
   const withIndexes = check.boolean('lookupIndexes', settings.lookupIndexes ?? false)
-  const beside = check.boolean('allowOtherOptions', settings.allowOtherOptions ?? false)
+  const allowsOthers = check.boolean('allowOtherOptions', settings.allowOtherOptions ?? false)
   const { schema, players, legacyBets } = options
   const tables = tablesOf({
     ...(schema === undefined ? {} : { schema }),
@@ -114,7 +114,7 @@ export async function migrateMysql(
   const connections = connectionsFrom(client, { timeoutMs: migrationMs, lockTimeoutMs: lockWaitMs })
   try {
     await connections.onAny(async database => {
-      await migrate(database, tables, beside)
+      await migrate(database, tables, allowsOthers)
       if (withIndexes) await createLookupIndexes(database, tables)
     })
   } catch (error) {
@@ -126,15 +126,15 @@ export async function migrateMysql(
 const migrationMs = 600_000
 const lockWaitMs = 300_000
 
-async function migrate(database: Session, tables: Tables, beside: boolean): Promise<void> {
+async function migrate(database: Session, tables: Tables, allowsOthers: boolean): Promise<void> {
   const problem = await migrationProblem(database, tables)
   if (problem === null) return
-  if (problem.code === 'SCHEMA_OPTIONS' && !beside) throw problem
+  if (problem.code === 'SCHEMA_OPTIONS' && !allowsOthers) throw problem
   await alone(database, tables, async () => {
     // Another process may have migrated meanwhile.
     const left = await migrationProblem(database, tables)
     if (left === null) return
-    if (left.code === 'SCHEMA_OPTIONS' && !beside) throw left
+    if (left.code === 'SCHEMA_OPTIONS' && !allowsOthers) throw left
     await createMissingSchema(database, tables)
     for (const statement of tableStatements(tables)) await database.run(statement)
     await database.run(`SET SESSION sql_mode = ${literal(procedureMode)}`)

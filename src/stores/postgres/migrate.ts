@@ -55,14 +55,14 @@ export function postgresMigrationSql(
   settings: MigrationSqlSettings = {},
 ): string {
   check.names(settings, ['allowOtherOptions', 'lookupIndexes', 'transaction'])
-  const beside = check.boolean('allowOtherOptions', settings.allowOtherOptions ?? false)
+  const allowsOthers = check.boolean('allowOtherOptions', settings.allowOtherOptions ?? false)
   const transaction = check.boolean('transaction', settings.transaction ?? true)
   const withIndexes = check.boolean('lookupIndexes', settings.lookupIndexes ?? false)
   const tables = tablesOf(options)
   return `${header}\n${[
     ...(transaction ? ['BEGIN'] : []),
     `-- Migrations of one schema wait for each other.\nSELECT ${migrationLock(tables)}`,
-    ...migrationStatements(tables, beside),
+    ...migrationStatements(tables, allowsOthers),
     ...(withIndexes ? Object.values(lookupIndexes).map(index => createIndex(tables, index)) : []),
     ...(transaction ? ['COMMIT'] : []),
   ]
@@ -92,7 +92,7 @@ export async function migratePostgres(
   rejectSettingsIn(options, check)
   check.names(settings, ['allowOtherOptions', 'lookupIndexes'])
   const withIndexes = check.boolean('lookupIndexes', settings.lookupIndexes ?? false)
-  const beside = check.boolean('allowOtherOptions', settings.allowOtherOptions ?? false)
+  const allowsOthers = check.boolean('allowOtherOptions', settings.allowOtherOptions ?? false)
   const { schema, players, legacyBets } = options
   const tables = tablesOf({
     ...(schema === undefined ? {} : { schema }),
@@ -101,16 +101,16 @@ export async function migratePostgres(
   })
   const ask: Ask = async (text, values) => (await client.query(text, values)).rows
   const problem = await migrationProblem(ask, tables)
-  if (problem?.code === 'SCHEMA_OPTIONS' && !beside) throw problem
-  if (problem !== null) await migrate(client, tables, beside)
+  if (problem?.code === 'SCHEMA_OPTIONS' && !allowsOthers) throw problem
+  if (problem !== null) await migrate(client, tables, allowsOthers)
   if (withIndexes && missingIndexes(await transactionsTableOf(ask, tables)).length > 0)
     await onOneConnection(client, connection => createLookupIndexes(connection, tables))
 }
 
 type Ask = Parameters<typeof migrationProblem>[0]
 
-async function migrate(client: PostgresClient, tables: Tables, beside: boolean): Promise<void> {
-  const statements = [`PERFORM ${migrationLock(tables)}`, ...migrationStatements(tables, beside)]
+async function migrate(client: PostgresClient, tables: Tables, allowsOthers: boolean): Promise<void> {
+  const statements = [`PERFORM ${migrationLock(tables)}`, ...migrationStatements(tables, allowsOthers)]
   const body = `BEGIN\n${statements.map(statement => `${statement};\n`).join('\n')}END`
   try {
     // One statement, and so one database transaction with any client.

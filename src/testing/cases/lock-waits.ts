@@ -36,9 +36,9 @@ async function commitBetsWhileHeld(
   const attempts = commitBets(wallet).finally(() => {
     ended = true
   })
-  const patienceMs = givingUpFactor * options.timeoutMs
-  await context.atMost(patienceMs, attempts)
-  if (!ended) context.remark = `no commit gave up: they waited ${patienceMs} ms for the player`
+  const waitMsMax = givingUpFactor * options.timeoutMs
+  await context.atMost(waitMsMax, attempts)
+  if (!ended) context.remark = `no commit gave up: they waited ${waitMsMax} ms for the player`
   trace.note('PAM', 'releases anna')
   await callHook(trace, 'holdPlayer', () => held.release())
   return context.withTimeout('the commits to end after the player is released', attempts)

@@ -1,4 +1,4 @@
-/** `bet-wallet audit` */
+/** `bet-wallet audit`: audits a running wallet. */
 import type { ParseArgsConfig } from 'node:util'
 import { renderHtml } from '../audit/html/render.js'
 import { type AuditOptions, auditCases, auditWallet } from '../audit/index.js'

@@ -15,7 +15,7 @@ export const commandHelp = `Usage
                written, and judges the answers
   simulate     simulates a sportsbook over an unreliable network, and reconciles the balances
                to the cent
-  bet          tells the life of a bet from the database: each call, its rule, what holds now
+  bet          explains a bet from the database: each call, its rule, what holds now
   transaction  shows every operation that has used a transactionId
   player       shows an account with its transactions and bets
   reconcile    compares the platform's report with the wallet's transactions, explains each

@@ -1,4 +1,4 @@
-/** `bet-wallet simulate` */
+/** `bet-wallet simulate`: plays a sportsbook against a running wallet. */
 import { readFileSync } from 'node:fs'
 import type { ParseArgsConfig } from 'node:util'
 import {

@@ -1,4 +1,4 @@
-/** The style of the page: light and dark, on a phone, and on paper. */
+/** The style of the reports' pages: light and dark, on a phone, and on paper. */
 import { html } from './markup.js'
 
 /** Every pair of colours that carries text has a contrast of at least 4.5; a test computes it. */

@@ -1,6 +1,6 @@
 /**
- * JSON with exact numbers, written and read. The library's reader is not used: the audit and the simulator
- * judge wallets that may be built with the library, and one error must not hide another.
+ * JSON with exact numbers, written and read. The library's reader is not used: the tools judge wallets that may be
+ * built with the library, and one error must not hide another.
  */
 
 /**

@@ -322,9 +322,16 @@ describe.skipIf(noMariadbPrograms !== null)(
         const [from, to] = [envOf('lost', lost), envOf('restored', restored)]
         const [backUp, restore] = blocksOf('Restore MariaDB', 'sh')
         const pool = mysql.createPool({ ...lost.config })
-        await migrateMysql(pool, {}, { lookupIndexes: true })
-        await pool.query("INSERT INTO bet_wallet.wallet_players VALUES ('anna', 'EUR', 100)")
-        const store = createMysqlStore(pool)
+        await pool.query('CREATE DATABASE pam')
+        await pool.query(
+          'CREATE TABLE pam.accounts (id varchar(64) COLLATE utf8mb4_bin PRIMARY KEY, currency char(3), balance decimal(20,2))',
+        )
+        await pool.query("INSERT INTO pam.accounts VALUES ('anna', 'EUR', 100)")
+        const options = {
+          players: { table: 'pam.accounts', id: 'id', currency: 'currency', balance: 'balance' },
+        }
+        await migrateMysql(pool, options, { lookupIndexes: true })
+        const store = createMysqlStore(pool, options)
         await runBlock(backUp, { '/backup': backup }, from)
         for (const call of before) expect(await handlePlaceBet(store, call)).toMatchObject({ ok: true })
         // --stop-datetime counts in whole seconds.
@@ -342,11 +349,11 @@ describe.skipIf(noMariadbPrograms !== null)(
         const restoredPool = mysql.createPool({ ...restored.config })
         const [kept] = await restoredPool.query('SELECT transaction_id FROM bet_wallet.wallet_transactions')
         expect(kept).toEqual([{ transaction_id: 't-1' }])
-        const again = createMysqlStore(restoredPool)
+        const again = createMysqlStore(restoredPool, options)
         await again.ready()
         const { host, port, user, password } = restored.config
         await repair(again, `mysql://${user}:${password}@${host}:${port}/bet_wallet`, async () => {
-          const [rows] = await restoredPool.query('SELECT balance FROM bet_wallet.wallet_players')
+          const [rows] = await restoredPool.query('SELECT balance FROM pam.accounts')
           return Number((rows as { balance: string }[])[0]?.balance)
         })
         await restoredPool.end()

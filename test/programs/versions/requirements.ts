@@ -9,7 +9,7 @@ export const readResults = (): Result[] => JSON.parse(readFileSync(resultsFile, 
 /** The other rows of the table. */
 const others = [
   ['PGlite, for `bet-wallet/postgres`', 'yes', 'in CI'],
-  ['MySQL, for `bet-wallet/mysql`', '8.0.21 and newer', '9.7, one server, not in CI'],
+  ['MySQL, for `bet-wallet/mysql`', '8.0.21 and newer', '9.7, one server; in CI the kit and four files'],
   [
     'Express, Fastify, NestJS, Koa, Hono, Next.js, `node:http`',
     '[one line each](docs/frameworks.md); a few lines for any other',
@@ -49,7 +49,7 @@ export function requirements(results: readonly Result[]): string {
   const tested = (engine: Engine, inCi: string) =>
     [testedOf(engine, results, today), inCi].filter(text => text !== 'not run').join('; ')
   const rows = [
-    ['Node.js', '20 and newer', tested('Node.js', 'in CI 20, 22, 24')],
+    ['Node.js', '20 and newer', tested('Node.js', 'in CI 20, 22, 24, 26')],
     ['PostgreSQL, for `bet-wallet/postgres`', '14 and newer', tested('PostgreSQL', 'in CI 18')],
     [
       'MariaDB, for `bet-wallet/mysql`',

@@ -69,7 +69,7 @@ function failures({ findings }: AuditReport, cases: readonly Case[]): Markup {
     findings.flatMap(({ followers }) => followers.map(({ id, reason }) => [id, reason] as const)),
   )
   const others = failed.filter(placed => !shown.has(placed))
-  const lead = html`<p class="lead">These cases probably fail for the causes above. Run the audit again when those are mended.</p>`
+  const lead = html`<p class="lead">These cases probably fail for the causes above. Run the audit again when those are fixed.</p>`
   const folded = others.map(placed => followerCase(placed, reasons.get(placed.result.id) ?? ''))
   return html`${section(articles.length > 0, 'failures', countText(articles.length, 'finding'), html`${articles}`)}
 ${section(others.length > 0, 'followers', `${countText(others.length, 'more failed case')}`, html`${lead}${folded}`)}`
