@@ -328,7 +328,13 @@ describe.skipIf(noMariadbPrograms !== null)(
         )
         await pool.query("INSERT INTO pam.accounts VALUES ('anna', 'EUR', 100)")
         const options = {
-          players: { table: 'pam.accounts', id: 'id', currency: 'currency', balance: 'balance' },
+          players: {
+            table: 'pam.accounts',
+            id: 'id',
+            idCollation: 'utf8mb4_bin',
+            currency: 'currency',
+            balance: 'balance',
+          },
         }
         await migrateMysql(pool, options, { lookupIndexes: true })
         const store = createMysqlStore(pool, options)
