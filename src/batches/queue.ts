@@ -101,7 +101,15 @@ interface Batch<Item, Result> {
  */
 export function createBatches<Item, Result>(settings: BatchSettings<Item, Result>): Batches<Item, Result> {
   checkSettings(settings)
-  return new Queue(settings)
+  const queue = new Queue(settings)
+  // Its functions may be passed on without it.
+  return {
+    submit: item => queue.submit(item),
+    add: entry => queue.add(entry),
+    get stats() {
+      return queue.stats
+    },
+  }
 }
 
 const check: OptionChecks = optionChecks(message => {
@@ -137,7 +145,7 @@ const shareMin = 16
 /** A batch of bulk work is smaller: while it runs, the database and this process have less time for the others. */
 const bulkShare = 2
 
-class Queue<Item, Result> implements Batches<Item, Result> {
+class Queue<Item, Result> {
   readonly #settings: BatchSettings<Item, Result>
   /** Neither bulk nor sheddable: rollbacks. */
   #priority: Entry<Item, Result>[] = []

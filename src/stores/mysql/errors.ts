@@ -1,5 +1,6 @@
 /** Errors of the store, and the class of an error of the driver. */
 import { type ErrorClass, type Failure, type MakeError, StoreError, storeErrors } from '../database/errors.js'
+import { isErrorOfHook } from '../database/within-transaction.js'
 import { isRecentTransactionId } from './transaction-ids.js'
 
 export const storeError: MakeError = (code, message, options) =>
@@ -91,7 +92,8 @@ const unknownNumbers = [
 export function classifyError(error: unknown, sent: boolean): ErrorClass {
   const answer = serverErrorOf(error)
   if (answer === null || unknownNumbers.includes(answer.number)) return sent ? 'unknown' : 'unavailable'
-  if (conflictNumbers.includes(answer.number) || isOwnDuplicate(answer)) return 'conflict'
+  if (conflictNumbers.includes(answer.number)) return 'conflict'
+  if (isOwnDuplicate(answer) && !isErrorOfHook(error)) return 'conflict'
   // No full disk: a smaller batch fits into its table in memory, and one item needs none.
   if (answer.number === 1114 && /wallet_batch_/.test(answer.message)) return 'rejected'
   return temporaryNumbers.includes(answer.number) ? 'unavailable' : 'rejected'

@@ -179,8 +179,8 @@ function connectionsOfPool(pool: Pool, timeoutMs: number, durable: boolean): Con
         try {
           await send([...closingBlock(savepoint, durable), 'COMMIT'].join('; '))
         } catch (error) {
-          // An error before COMMIT leaves the block open.
-          if (!isConnectionLost(error)) await connection.query('ROLLBACK')
+          // An error before COMMIT leaves the block open, on a connection that is not closed.
+          if (isBlockBroken(error) || !isConnectionLost(error)) await connection.query('ROLLBACK')
           throw isBlockBroken(error) ? blockBroken(error) : error
         }
         return result

@@ -3,6 +3,7 @@
  * `withinTransaction`.
  */
 
+import type { QueryFailed } from '../database/deadline.js'
 import type { CommitRow } from '../database/rows.js'
 import type { Found } from '../database/store.js'
 import {
@@ -11,6 +12,7 @@ import {
   type WithinTransaction,
 } from '../database/within-transaction.js'
 import type { Connections } from './client.js'
+import { mayComeAfterCommit } from './errors.js'
 import { functionCall, procedureCall, rowsOfProcedure } from './prepared-statements.js'
 import { itemOf, itemsOf } from './rows.js'
 import { readCommitted } from './sql/fragments.js'
@@ -57,9 +59,13 @@ export function createCommitter({
         ? [commitOne, [itemOf(first, found.columns), max, length, ...settings]]
         : [commitMany, [itemsOf(items, found.columns), max, ...settings]]
     if (withinTransaction === undefined) {
-      return connections.tellsBlocks && tables.legacyBets === null
-        ? ((await connections.call(calls.function, values)) as CommitRow[])
-        : (rowsOfProcedure(await connections.call(calls.procedure, values)) as CommitRow[])
+      if (connections.tellsBlocks && tables.legacyBets === null)
+        return (await connections.call(calls.function, values)) as CommitRow[]
+      const answered = connections.call(calls.procedure, values).catch((error: QueryFailed) => {
+        mayComeAfterCommit(error.cause)
+        throw error
+      })
+      return rowsOfProcedure(await answered) as CommitRow[]
     }
     return await connections.transaction(async query => {
       const rows = (await query(calls.function.text, values)).rows as CommitRow[]

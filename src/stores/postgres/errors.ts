@@ -49,6 +49,18 @@ const ofConnection = ['25006', '25000', '25P02', '2D000']
 /** 55P03 lock_timeout, 57014 statement_timeout. */
 const temporary = new Set(['55P03', '57014', ...ofConnection])
 
+/** Errors of procedures that commit by themselves: an interrupt during their COMMIT is reported when it is done. */
+const ofProcedures = new WeakSet<object>()
+
+/** 57014 query_canceled, also by statement_timeout; 53 insufficient resources. */
+export function mayComeAfterCommit(error: unknown): void {
+  const answer = serverErrorOf(error)
+  if (answer !== null && /^(?:57014|53)/.test(answer.code)) ofProcedures.add(error as object)
+}
+
+const isAfterCommit = (error: unknown) =>
+  typeof error === 'object' && error !== null && ofProcedures.has(error)
+
 /**
  * @param sent whether anything was sent that may have been committed
  * @param ownSchema the name of the library's schema; without it, of any
@@ -57,6 +69,7 @@ export function classifyError(error: unknown, sent: boolean, ownSchema?: string)
   const answer = serverErrorOf(error)
   if (answer === null) return sent ? 'unknown' : 'unavailable'
   const { code, severity } = answer
+  if (isAfterCommit(error)) return 'unknown'
   // An ERROR rolls back its statement. An error that closes the connection too (FATAL, 57P01 and the like,
   // 08) may come between a commit and its answer. 40003 is statement_completion_unknown.
   if (severity === 'FATAL' || severity === 'PANIC' || /^(?:08|25P0[34]|40003|57P|58|XX|F0)/.test(code))
@@ -88,7 +101,7 @@ const ownIndex = /"(?:transactions|bets)_/
 export function answerOf(error: unknown): Failure['answer'] {
   const answer = serverErrorOf(error)
   if (answer?.severity !== 'ERROR' || answer.code === '08P01' || isOfReadOnlyServer(answer)) return null
-  return /^(?:08|40003)/.test(answer.code) ? 'unclear' : 'rolled-back'
+  return /^(?:08|40003)/.test(answer.code) || isAfterCommit(error) ? 'unclear' : 'rolled-back'
 }
 
 /** Raised by our functions: every request of this server fails so. */

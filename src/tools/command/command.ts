@@ -49,7 +49,7 @@ const isToolError = (error: unknown): error is AuditError | ReconcileError =>
 
 /** By name: a config file may make its lookups with another copy of the package. */
 const isStoreError = (error: unknown): error is Error & { code: string } =>
-  error instanceof Error && /^(?:Postgres|Mysql)StoreError$/.test(error.name)
+  error instanceof Error && error.name === 'StoreError'
 
 const adviceFor = ({ code }: { code: string }) => (code === 'LOOKUP_INDEX_MISSING' ? ' (here: --scan)' : '')
 

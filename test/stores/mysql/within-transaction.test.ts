@@ -68,6 +68,15 @@ describe.skipIf(noServer !== null)(`withinTransaction${reason}`, () => {
     expect(await wallet.recorded()).toEqual([])
   })
 
+  test('a reference that the operator’s ledger has already is a fault, no conflict', async () => {
+    await open(ledger => async (query, pending) => {
+      for (const { walletTransactionId } of [...pending, ...pending])
+        await query(`INSERT INTO ${ledger} VALUES (?, 1)`, [walletTransactionId])
+    })
+    await expect(wallet.store.commit(placeBet(1, 'alice'))).rejects.toMatchObject({ errno: 1062 })
+    expect(await wallet.recorded()).toEqual([])
+  })
+
   test('a CHECK of the operator’s ledger is a fault, even if it has the name of the CHECK about the balance', async () => {
     await open(ledger => async (query, pending) => {
       for (const { walletTransactionId } of pending)

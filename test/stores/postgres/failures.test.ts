@@ -577,6 +577,18 @@ describe('57014, a statement that is cancelled', () => {
     await idle(made.pool)
   })
 
+  it('of a procedure that commits by itself: unknown, since it may come after its COMMIT', async () => {
+    const made = await wallet({ options: longTimeouts, pool: { statement_timeout: 1_000 } })
+    // A driver that does not say whether a transaction block is open.
+    const client = { query: (text: string, values?: unknown[]) => made.pool.query(text, values) }
+    const store = createPostgresStore(client, { ...longTimeouts, schema: made.schema })
+    await store.ready()
+    await made.stopCommitsOf('alice')
+    await expect(store.commit(placing())).rejects.toMatchObject({ code: 'COMMIT_UNKNOWN' })
+    expect(await made.recorded()).toEqual([])
+    await idle(made.pool)
+  })
+
   it('fails the request that hangs, and not the rest of its batch', async () => {
     const made = await wallet({ options: longTimeouts })
     const stop = await made.stopCommitsOf('alice')

@@ -280,6 +280,18 @@ describe.each([
     },
   )
 
+  it('swallows a failed statement: the connection goes back without a transaction block', async () => {
+    const { wallet, store } = await onPool(
+      async query => {
+        await query('SELECT 1/0').catch(() => {})
+      },
+      {},
+      { max: 1 },
+    )
+    await expect(store.commit(placing())).rejects.toThrow(/swallowed a failed statement/)
+    expect((await wallet.pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
+  })
+
   it('commits by itself: the recorded transaction is found and replayed', async () => {
     const { store, recorded, ledger } = await open(async (query, commits, schema) => {
       await writeLedger(query, commits, schema)

@@ -40,6 +40,8 @@ export function loadFunction(tables: Tables): DatabaseFunction {
     rows: 100,
     body: sql`
       #variable_conflict use_column
+      DECLARE
+        row_security_before text := current_setting('row_security');
       BEGIN
         -- A standby lags, so that its records may be old. 25006 is the code of a write on a standby.
         IF pg_is_in_recovery() THEN
@@ -53,6 +55,9 @@ export function loadFunction(tables: Tables): DatabaseFunction {
         END IF;
         RETURN QUERY
           ${loadQuery(tables, 'keys::json')};
+        IF every_row THEN
+          PERFORM set_config('row_security', row_security_before, true);
+        END IF;
       END`,
   })
 }
