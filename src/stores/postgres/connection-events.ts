@@ -35,7 +35,7 @@ export function reportsOfConnection(connection: EventSource): Reports {
   )
 }
 
-/** @param client that the operator made: its errors are his */
+/** @param client made by the operator, who listens to its errors */
 export function reportsOfClient(client: EventSource): Reports {
   return known.get(client) ?? listen(client, () => {})
 }

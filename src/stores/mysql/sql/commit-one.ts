@@ -38,7 +38,6 @@ import { legacyRevision } from './legacy-bets.js'
  * the unique indexes and the bet's revision, guard 3 by the row lock.
  */
 export function commitOneProcedure(tables: Tables): Procedure {
-  const { schema } = tables
   return defineProcedure(tables, {
     name: procedureName(tables, 'commit_one'),
     comment: '-- Commits one item: the same guards, by small statements.',
@@ -78,30 +77,31 @@ export function commitOneProcedure(tables: Tables): Procedure {
         ${commitNow}
       END`,
   })
+}
 
-  function checkGuards(_: Tables): string {
-    return sql`
-      -- Guard 1: the transaction is new.
-      SELECT EXISTS (
-        SELECT 1
-        FROM ${schema}.wallet_transactions recorded
-        WHERE recorded.operation = item_operation
-          AND recorded.transaction_id = item_transaction_id
-      ) INTO is_recorded;
-      IF is_recorded THEN
+function checkGuards(tables: Tables): string {
+  const { schema } = tables
+  return sql`
+    -- Guard 1: the transaction is new.
+    SELECT EXISTS (
+      SELECT 1
+      FROM ${schema}.wallet_transactions recorded
+      WHERE recorded.operation = item_operation
+        AND recorded.transaction_id = item_transaction_id
+    ) INTO is_recorded;
+    IF is_recorded THEN
+      LEAVE guards_and_writes;
+    END IF;
+
+    -- Guard 2: the bet has not changed since it was loaded.
+    IF item_bet_revision IS NOT NULL THEN
+      -- Not SET … = (SELECT …): in a procedure that locks the row, and waits for it.
+      SELECT bet.revision INTO stored_revision FROM ${schema}.wallet_bets bet WHERE bet.bet_id = item_bet_id;
+      ${legacyRevision(tables)}
+      IF COALESCE(stored_revision, legacy_revision, 0) <> item_bet_revision - 1 THEN
         LEAVE guards_and_writes;
       END IF;
-
-      -- Guard 2: the bet has not changed since it was loaded.
-      IF item_bet_revision IS NOT NULL THEN
-        -- Not SET … = (SELECT …): in a procedure that locks the row, and waits for it.
-        SELECT bet.revision INTO stored_revision FROM ${schema}.wallet_bets bet WHERE bet.bet_id = item_bet_id;
-        ${legacyRevision(tables)}
-        IF COALESCE(stored_revision, legacy_revision, 0) <> item_bet_revision - 1 THEN
-          LEAVE guards_and_writes;
-        END IF;
-      END IF;`
-  }
+    END IF;`
 }
 
 /** Of a text column. A batch with a balance that is too long fails in its UPDATE, and is divided. */
