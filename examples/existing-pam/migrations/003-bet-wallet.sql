@@ -238,6 +238,8 @@ SET enable_seqscan = off
 SET array_nulls = on
 AS $function$
 #variable_conflict use_column
+DECLARE
+  row_security_before text := current_setting('row_security');
 BEGIN
   -- A standby lags, so that its records may be old. 25006 is the code of a write on a standby.
   IF pg_is_in_recovery() THEN
@@ -324,6 +326,9 @@ BEGIN
         AND stored.transaction_id = key.transaction_id
       OFFSET 0
     ) transaction ON true;
+  IF every_row THEN
+    PERFORM set_config('row_security', row_security_before, true);
+  END IF;
 END
 $function$;
 
