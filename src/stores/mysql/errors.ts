@@ -53,7 +53,7 @@ export function hasNumber(error: unknown, ...numbers: readonly number[]): boolea
  */
 export const conflictNumbers = [1213, 1020, 3101]
 
-/** The end of the message, behind the value. MySQL gives the key with its table. */
+/** The end of the message, behind the value. MySQL writes the table before the key. */
 const keyOfDuplicate = /' for key '(?:wallet_(?:bets|transactions)[.])?(\w+)'$/
 const ownKeys = ['wallet_bets_bet_id', 'wallet_transactions_transaction_id']
 

@@ -1,4 +1,4 @@
-/** The dates of the platform's report: read as UTC, and the days of the report's time zone. */
+/** Reads the dates of the platform's report as UTC, and finds their days in the report's time zone. */
 import { shown } from './errors.js'
 
 /** How dates are written, as a mapping says it. */

@@ -1,4 +1,4 @@
-/** The kit on a real server: the library's own table, and one of the operator's. `kit-variants.test.ts`: the others. */
+/** The kit on a real server, over two kinds of players' table. `kit-variants.test.ts` has the others. */
 import { afterAll, describe } from 'vitest'
 import { freshDatabase } from '../../postgres/fresh-database.js'
 import { judge } from '../kit-on-stores.js'
