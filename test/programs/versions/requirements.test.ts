@@ -27,8 +27,14 @@ it('the table names only what was run and passed', () => {
 })
 
 it('the table says what is past its end of life on the day of the last run', () => {
-  expect(requirements([result])).toContain('| 14.23 (end of life 2026-11-12); in CI 18 |')
-  expect(requirements([{ ...result, date: '2026-11-12' }])).toContain('| 14.23; in CI 18 |')
+  expect(requirements([result])).toContain('| 14.23 (end of life 2026-11-12); in CI 18, and 14* |')
+  expect(requirements([{ ...result, date: '2026-11-12' }])).toContain('| 14.23; in CI 18, and 14* |')
+})
+
+it('the table says what is supported and was not run', () => {
+  expect(requirements([{ ...result, engine: 'MySQL', version: '9.7', release: '9.7.4' }])).toContain(
+    '| 9.7.4; in CI 9.7; not run 8.0 (end of life 2026-04-30), 8.4 |',
+  )
 })
 
 it('each recorded result is of a version that the script plays, once', () => {

@@ -1,6 +1,6 @@
 /** The README's table of requirements: what it says of versions comes from the last run of `npm run test:versions`. */
 import { readFileSync } from 'node:fs'
-import { type Engine, endOfLifeSources, type Result, versions } from './versions.js'
+import { type Engine, endOfLifeSources, notRun, type Result, versions } from './versions.js'
 
 export const resultsFile = new URL('results.json', import.meta.url)
 
@@ -9,7 +9,6 @@ export const readResults = (): Result[] => JSON.parse(readFileSync(resultsFile, 
 /** The other rows of the table. */
 const others = [
   ['PGlite, for `bet-wallet/postgres`', 'yes', 'in CI'],
-  ['MySQL, for `bet-wallet/mysql`', '8.0.21 and newer', '9.7, one server; in CI the kit and four files'],
   [
     'Express, Fastify, NestJS, Koa, Hono, Next.js, `node:http`',
     '[one line each](docs/frameworks.md); a few lines for any other',
@@ -24,16 +23,15 @@ const others = [
   ['Other databases', 'any, with a store you write', 'the [kit](docs/conformance.md) tests it'],
 ]
 
+/** Which are no longer maintained on a day. */
+const endOf = (endOfLife: string, today: string) => (endOfLife < today ? ` (end of life ${endOfLife})` : '')
+
 /** The releases of an engine that passed, and which of them are no longer maintained. */
 export function testedOf(engine: Engine, results: readonly Result[], today: string): string {
   const tested = versions.flatMap(({ engine: its, version, endOfLife }) => {
     const result = results.find(run => run.engine === engine && run.version === version)
     if (its !== engine || result === undefined || result.failed > 0 || result.passed === 0) return []
-    const marks = [
-      ...(result.suite === 'quick' ? ['*'] : []),
-      ...(endOfLife < today ? [` (end of life ${endOfLife})`] : []),
-    ]
-    return `${result.release}${marks.join('')}`
+    return `${result.release}${result.suite === 'quick' ? '*' : ''}${endOf(endOfLife, today)}`
   })
   return tested.length === 0 ? 'not run' : tested.join(', ')
 }
@@ -45,17 +43,26 @@ export function requirements(results: readonly Result[]): string {
       .map(({ date }) => date)
       .sort()
       .at(-1) ?? ''
-  /** With what CI runs in any case. */
-  const tested = (engine: Engine, inCi: string) =>
-    [testedOf(engine, results, today), inCi].filter(text => text !== 'not run').join('; ')
+  /** With what CI runs in any case, and what is supported and was not run. */
+  const tested = (engine: Engine, inCi: string) => {
+    const rest = notRun
+      .filter(version => version.engine === engine)
+      .map(({ version, endOfLife }) => `${version}${endOf(endOfLife, today)}`)
+    return [
+      ...[testedOf(engine, results, today)].filter(text => text !== 'not run'),
+      `in CI ${inCi}`,
+      ...(rest.length === 0 ? [] : [`not run ${rest.join(', ')}`]),
+    ].join('; ')
+  }
   const rows = [
-    ['Node.js', '20 and newer', tested('Node.js', 'in CI 20, 22, 24, 26')],
-    ['PostgreSQL, for `bet-wallet/postgres`', '14 and newer', tested('PostgreSQL', 'in CI 18')],
+    ['Node.js', '20 and newer', tested('Node.js', '20, 22, 24, 26')],
+    ['PostgreSQL, for `bet-wallet/postgres`', '14 and newer', tested('PostgreSQL', '18, and 14*')],
     [
       'MariaDB, for `bet-wallet/mysql`',
       '10.6 and newer',
-      tested('MariaDB', 'in CI 10.11, also three nodes of a Galera cluster'),
+      tested('MariaDB', '10.11, also three nodes of a Galera cluster, and 11.8*'),
     ],
+    ['MySQL, for `bet-wallet/mysql`', '8.0.21 and newer', tested('MySQL', '9.7')],
     ...others,
   ]
   const links = Object.entries(endOfLifeSources).map(([engine, source]) => `[${engine}](${source})`)

@@ -1,6 +1,6 @@
 /**
- * `npm run test:versions`: the tests on each version of PostgreSQL, MariaDB and Node.js (versions.ts). Prints one line
- * per version, and writes results.json, from which the README's table is made. Exit code 1 if any of them fails.
+ * `npm run test:versions`: the tests on each version of PostgreSQL, MariaDB, MySQL and Node.js (versions.ts). Prints one
+ * line per version, and writes results.json, from which the README's table is made. Exit code 1 if any of them fails.
  *
  *     npm run test:versions -- [--quick] [--record] [postgresql-14 mariadb-11.8 node.js-26 …]
  *
@@ -29,16 +29,20 @@ const filesIn = (folder: string, without: string[]) =>
     .filter(name => name.endsWith('.test.ts') && !without.includes(name))
     .map(name => join(folder, name))
 
+/** Of the store on both servers. */
+const mysqlFiles = {
+  // Galera: its nodes need the programs of an installed server.
+  whole: filesIn('test/stores/mysql', ['cluster.test.ts']),
+  quick: ['kit', 'migrate'].map(name => `test/stores/mysql/${name}.test.ts`),
+}
+
 const files: Record<Engine, { whole: string[]; quick: string[] }> = {
   PostgreSQL: {
     whole: filesIn('test/stores/postgres', ['pgbouncer.test.ts', 'pglite.test.ts']),
     quick: ['kit', 'migrate', 'confirmed-loads'].map(name => `test/stores/postgres/${name}.test.ts`),
   },
-  MariaDB: {
-    // The cluster's nodes need the programs of an installed server.
-    whole: filesIn('test/stores/mysql', ['cluster.test.ts']),
-    quick: ['kit', 'migrate'].map(name => `test/stores/mysql/${name}.test.ts`),
-  },
+  MariaDB: mysqlFiles,
+  MySQL: mysqlFiles,
   'Node.js': {
     // Those of `npm test`.
     whole: [],
@@ -52,9 +56,11 @@ const nameOf = ({ engine, version }: Version) => `${engine.toLowerCase()}-${vers
 function fetchVersion({ engine, source }: Version): string | null {
   if (source === null) return null
   if ('suite' in source) {
-    const folder = join(cache, `mariadb-${source.suite}`)
+    const { suite, program } = source
+    // MySQL where the other tests look for it.
+    const folder = join(cache, program === 'mysql' ? program : `${program}-${suite}`)
     const script = fileURLToPath(new URL('unpack.sh', import.meta.url))
-    execFileSync('bash', [script, 'mariadb', source.suite, folder], {
+    execFileSync('bash', [script, program, suite, folder], {
       stdio: ['ignore', 'inherit', 'inherit'],
     })
     return folder
@@ -78,12 +84,13 @@ function fetchVersion({ engine, source }: Version): string | null {
   return folder
 }
 
-/** The variables by which test/postgres/installation.ts and test/mariadb/installation.ts choose the server. */
+/** The variables by which test/postgres, test/mariadb and test/mysql choose the server. */
 function environmentOf(engine: Engine, folder: string | null): NodeJS.ProcessEnv {
   const { DATABASE_URL: _, ...own } = process.env
   if (folder === null) return own
   if (engine === 'PostgreSQL') return { ...own, POSTGRES_FOLDER: folder }
   if (engine === 'MariaDB') return { ...own, MARIADB_FOLDER: folder }
+  if (engine === 'MySQL') return { ...own, MYSQL_FOLDER: folder, DATABASE_ENGINE: 'mysql' }
   return { ...own, PATH: [join(folder, 'bin'), own.PATH].join(delimiter) }
 }
 
@@ -94,7 +101,8 @@ function releaseOf(engine: Engine, folder: string | null): string {
     return version.split('.').slice(0, 2).join('.')
   }
   const node = folder === null ? process.execPath : join(folder, 'bin/node')
-  const program = engine === 'Node.js' ? node : join(folder ?? '/usr/sbin', 'mariadbd')
+  const server = join(folder ?? '/usr/sbin', engine === 'MySQL' ? 'mysqld' : 'mariadbd')
+  const program = engine === 'Node.js' ? node : server
   const printed = execFileSync(program, ['--version'], { encoding: 'utf8' })
   return /\d+(\.\d+)+/.exec(printed)?.[0] ?? printed.trim()
 }
