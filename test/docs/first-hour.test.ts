@@ -1,36 +1,73 @@
 /**
- * docs/first-hour.md, played: its blocks in their order, in an empty folder, on the packed tarball and a real
- * PostgreSQL. Only addresses are replaced, and what `npm install` would download.
+ * docs/first-hour.md, played: its blocks in their order, in an empty folder, on the packed tarball and a real server:
+ * PostgreSQL, and MariaDB or MySQL. Only addresses are replaced, and what `npm install` would download.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
+import mysql from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import manifest from '../../package.json' with { type: 'json' }
+import { isMysql, noServer, startServer } from '../mysql/engine.js'
 import { bin, createProject } from '../package/project.js'
 import { freshDatabase } from '../postgres/fresh-database.js'
 import { excerptLike, withoutNumbers } from './commands.js'
 import { type CodeBlock, codeBlocksOf, readPage } from './pages.js'
 
-const blocks = codeBlocksOf(readPage('docs/first-hour.md'))
+const pageBlocks = codeBlocksOf(readPage('docs/first-hour.md'))
 const { folder: outer, tarball, remove } = createProject()
-/** Empty, as the reader's. */
-const folder = join(outer, 'hour')
-mkdirSync(folder)
-const database = await freshDatabase()
-const port = await freePort()
+afterAll(remove)
 
-let server: ChildProcess | undefined
-afterAll(async () => {
-  if (server !== undefined) {
-    process.kill(-(server.pid as number), 'SIGKILL')
-    await once(server, 'close')
-  }
-  await database.drop()
-  remove()
-})
+/** The reader's database. */
+interface Database {
+  url: string
+  /** The rows of a query, or of the last of several statements. */
+  rows(text: string): Promise<object[]>
+  drop(): Promise<void>
+}
+
+interface Reader {
+  name: string
+  /** Why there is no server; `null`: there is. */
+  skipped: string | null
+  open(): Promise<Database>
+  /** The page's address of it. */
+  address: string
+  /** Blocks for the other servers. */
+  others: RegExp
+}
+
+const readers: Reader[] = [
+  {
+    ...{ name: 'PostgreSQL', address: 'postgres://casino:secret@127.0.0.1:5432/casino' },
+    skipped: isMysql ? 'this run is of MySQL' : null,
+    others: /mysql|utf8mb4/i,
+    async open() {
+      const { url, pool, drop } = await freshDatabase()
+      return { url, drop, rows: async text => (await pool.query(text)).rows }
+    },
+  },
+  {
+    ...{ name: isMysql ? 'MySQL' : 'MariaDB', address: 'mysql://casino:secret@127.0.0.1:3306/pam' },
+    skipped: noServer,
+    others: /postgres|CREATE SCHEMA pam;/i,
+    // A server of its own: the schemas have fixed names.
+    async open() {
+      const { config, stop } = await startServer()
+      const pool = mysql.createPool({ ...config, multipleStatements: true })
+      return {
+        url: `mysql://${config.user}:${config.password}@${config.host}:${config.port}/pam`,
+        rows: async text => (await pool.query(text))[0] as object[],
+        async drop() {
+          await pool.end()
+          await stop()
+        },
+      }
+    },
+  },
+]
 
 async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1')
@@ -40,11 +77,6 @@ async function freePort(): Promise<number> {
   await once(probe, 'close')
   return port
 }
-
-const addressed = (code: string) =>
-  code
-    .replaceAll(/\b3000\b/g, `${port}`)
-    .replace('postgres://casino:secret@127.0.0.1:5432/casino', database.url)
 
 /** The same installation without a registry: the tarball, and links to what the repository has installed. */
 function offline(code: string): string {
@@ -56,10 +88,17 @@ function offline(code: string): string {
   })
 }
 
-/** The exports of the blocks so far: the terminal of the reader keeps them. */
-const exported: string[] = []
+/** Where the blocks run. */
+interface Terminal {
+  /** Empty at first, as the reader's. */
+  folder: string
+  /** Replaces what differs from the page. */
+  addressed(code: string): string
+  /** The exports of the blocks so far. */
+  exported: string[]
+}
 
-function shell(code: string) {
+function shell({ folder, addressed, exported }: Terminal, code: string) {
   const script = [...exported, addressed(offline(code))].join('\n')
   exported.push(
     ...addressed(code)
@@ -86,10 +125,10 @@ function shell(code: string) {
 }
 
 /** Starts a server, and resolves when it listens. */
-async function serve({ code }: CodeBlock): Promise<void> {
-  const [args, options] = shell(code)
+async function serve(terminal: Terminal, { code }: CodeBlock): Promise<ChildProcess> {
+  const [args, options] = shell(terminal, code)
   // A group of its own: npx starts processes that would outlive it.
-  server = spawn('sh', args, { ...options, detached: true, stdio: ['ignore', 'pipe', 'inherit'] })
+  const server = spawn('sh', args, { ...options, detached: true, stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = once(server, 'close').then(([status]) => {
     throw new Error(`The server ended with ${status}`)
   })
@@ -99,19 +138,7 @@ async function serve({ code }: CodeBlock): Promise<void> {
     const next = once(server.stdout as NonNullable<ChildProcess['stdout']>, 'data')
     printed += await Promise.race([next, ended])
   }
-}
-
-async function play(block: CodeBlock): Promise<void> {
-  const { language, code, output } = block
-  if (language === 'sql') await database.pool.query(code)
-  else if (language === 'ts') writeFileSync(join(folder, fileOf(block)), addressed(code))
-  else if (code.includes('server.ts')) await serve(block)
-  else {
-    const [args, options] = shell(code)
-    const { status, stdout, stderr } = spawnSync('sh', args, { ...options, encoding: 'utf8' })
-    expect(status, stderr).toBe(0)
-    if (output !== null) expect(withoutNumbers(excerptLike(output, stdout))).toBe(withoutNumbers(output))
-  }
+  return server
 }
 
 const fileOf = ({ code }: CodeBlock) => /^\/\/ (\S+\.ts)\n/.exec(code)?.[1] ?? 'unnamed'
@@ -123,31 +150,78 @@ const linesOf = ({ code }: CodeBlock) =>
     .split('\n')
     .filter(line => /^(?!\s*\/\/)\s*\S/.test(line))
 
-describe('the first hour', () => {
+describe.each(readers)('the first hour on $name', ({ name, skipped, open, address, others }) => {
+  const blocks = pageBlocks.filter(({ code }) => !others.test(code))
   const steps = blocks.map(block => ({
     name: block.language === 'ts' ? fileOf(block) : (block.code.split('\n')[0] ?? ''),
     block,
   }))
+  const folder = join(outer, `hour-${name}`)
+  let database: Database
+  let terminal: Terminal
+  let server: ChildProcess | undefined
 
-  beforeAll(() => {
-    expect(steps.length).toBeGreaterThan(10)
+  beforeAll(async () => {
+    if (skipped !== null) return
+    mkdirSync(folder)
+    database = await open()
+    const port = await freePort()
+    const addressed = (code: string) => code.replaceAll(/\b3000\b/g, `${port}`).replace(address, database.url)
+    terminal = { folder, addressed, exported: [] }
   })
+  afterAll(async () => {
+    if (server !== undefined) {
+      process.kill(-(server.pid as number), 'SIGKILL')
+      await once(server, 'close')
+    }
+    if (skipped === null) await database.drop()
+  })
+
+  async function play(block: CodeBlock): Promise<void> {
+    const { language, code, output } = block
+    if (language === 'sql') await database.rows(code)
+    else if (language === 'ts') writeFileSync(join(folder, fileOf(block)), terminal.addressed(code))
+    else if (code.includes('server.ts')) server = await serve(terminal, block)
+    else {
+      const [args, options] = shell(terminal, code)
+      const { status, stdout, stderr } = spawnSync('sh', args, { ...options, encoding: 'utf8' })
+      expect(status, stderr).toBe(0)
+      if (output !== null) expect(withoutNumbers(excerptLike(output, stdout))).toBe(withoutNumbers(output))
+    }
+  }
+
+  test('the page has one block of each kind for it', () => {
+    const files = blocks.filter(({ language }) => language === 'ts').map(fileOf)
+    expect(files).toEqual(['store.ts', 'migrate.ts', 'server.ts', 'kit.ts'])
+    expect(steps.length).toBeGreaterThan(12)
+  })
+
+  const runs = skipped === null ? '' : ` (skipped: ${skipped})`
 
   // In their order: a step stands on those before it.
-  test.each(steps)('$name', { timeout: 300_000 }, async ({ block }) => {
-    await play(block)
-  })
+  describe.skipIf(skipped !== null)(`its blocks${runs}`, () => {
+    test.each(steps)('$name', { timeout: 300_000 }, async ({ block }) => {
+      await play(block)
+    })
 
-  test('its files compile, strictly', () => {
-    const files = blocks.filter(({ language }) => language === 'ts').map(fileOf)
-    const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', '--skipLibCheck']
-    const tsc = [bin('typescript/bin/tsc'), ...options, ...files]
-    const { status, stdout } = spawnSync(process.execPath, tsc, { cwd: folder, encoding: 'utf8' })
-    expect({ status, stdout }).toEqual({ status: 0, stdout: '' })
+    test('its files compile, strictly', () => {
+      const files = blocks.filter(({ language }) => language === 'ts').map(fileOf)
+      const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', '--skipLibCheck']
+      const tsc = [bin('typescript/bin/tsc'), ...options, ...files]
+      const { status, stdout } = spawnSync(process.execPath, tsc, { cwd: folder, encoding: 'utf8' })
+      expect({ status, stdout }).toEqual({ status: 0, stdout: '' })
+    })
+
+    test('leaves every account with what the books say', async () => {
+      const rows = await database.rows('SELECT account_no, balance_cents FROM pam.accounts ORDER BY 1')
+      expect(rows).toMatchObject([{ account_no: 'anna' }, { account_no: 'ben' }])
+      expect(readFileSync(join(folder, 'audit.html'), 'utf8').includes('AU-991')).toBe(true)
+    })
   })
 
   test('the whole wallet has at most fifteen lines, beside the mapping and what every service has', () => {
-    const had = /^import (?:pg|express) |^console|new pg\.Pool|express\(\)|app\.listen/
+    const had =
+      /^import (?:pg|mysql|express) |^console|new pg\.Pool|mysql\.createPool|express\(\)|app\.listen/
     const files = ['store.ts', 'migrate.ts', 'server.ts']
     const own = blocks
       .filter(block => files.includes(fileOf(block)))
@@ -155,13 +229,5 @@ describe('the first hour', () => {
       .filter(line => !had.test(line))
     expect(own.length, own.join('\n')).toBeLessThanOrEqual(15)
     expect(own.length).toBeGreaterThan(10)
-  })
-
-  test('leaves every account with what the books say', async () => {
-    const { rows } = await database.pool.query(
-      'SELECT account_no, balance_cents FROM pam.accounts ORDER BY 1',
-    )
-    expect(rows.map(({ account_no }) => account_no)).toEqual(['anna', 'ben'])
-    expect(readFileSync(join(folder, 'audit.html'), 'utf8').includes('AU-991')).toBe(true)
   })
 })
