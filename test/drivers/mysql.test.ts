@@ -1,11 +1,11 @@
-/** The blocks of docs/drivers.md for MySQL pass the kit on a real MariaDB: with the real library, and rows of their own. */
+/** The blocks of docs/drivers.md for MySQL pass the kit on a real MariaDB or MySQL: with the real library, and rows of their own. */
 import type { MysqlStore, MysqlStoreOptions } from 'bet-wallet/mysql'
 import { checkWalletStore, type StoreHarness } from 'bet-wallet/testing'
 import type { RowDataPacket } from 'mysql2/promise'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { MariadbDatabase } from '../mariadb/database.js'
 import { freshMariadb } from '../mariadb/fresh-database.js'
-import { noMariadb } from '../mariadb/installation.js'
+import { noServer, processList } from '../mysql/engine.js'
 import { type Accounts, mysqlHarness, type Opened } from '../stores/mysql/harness.js'
 import { blockOf, type Opener, openerOf, page } from './blocks.js'
 import { failuresOf, withLedger } from './with-ledger.js'
@@ -61,10 +61,9 @@ async function harnessOf(name: string, end: string): Promise<StoreHarness<Opened
       return {
         store: opened.store,
         async connections() {
-          const [rows] = await pool.query<RowDataPacket[]>(
-            'SELECT ID FROM information_schema.PROCESSLIST WHERE USER = ?',
-            [user],
-          )
+          const [rows] = await pool.query<RowDataPacket[]>(`SELECT ID FROM ${processList} WHERE USER = ?`, [
+            user,
+          ])
           return rows.map(({ ID }) => ID)
         },
         async end() {
@@ -90,10 +89,10 @@ async function harnessOf(name: string, end: string): Promise<StoreHarness<Opened
   })
 }
 
-const reason = noMariadb === null ? '' : ` (skipped: ${noMariadb})`
+const reason = noServer === null ? '' : ` (skipped: ${noServer})`
 
 // Several at once: each mostly waits for the server.
-describe.skipIf(noMariadb !== null)(`the kit${reason}`, () => {
+describe.skipIf(noServer !== null)(`the kit${reason}`, () => {
   test.concurrent.each(drivers)('%s passes the kit', { timeout: 600_000 }, async (name, end) => {
     const harness = await harnessOf(name, end)
     const report = await checkWalletStore(harness, { runs, print: null, timeoutMs: 60_000 })

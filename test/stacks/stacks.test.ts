@@ -11,7 +11,7 @@ import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type AuditOptions, auditWallet } from '../../src/tools/audit/index.js'
 import { codeBlocksOf, readPage, root, sectionOf } from '../docs/pages.js'
 import { freshMariadb } from '../mariadb/fresh-database.js'
-import { noMariadb } from '../mariadb/installation.js'
+import { noServer } from '../mysql/engine.js'
 import { freshDatabase } from '../postgres/fresh-database.js'
 import { freePort } from '../postgres/server.js'
 
@@ -25,7 +25,8 @@ interface Stack {
   packages: readonly string[]
   /** Files that the reader has: the `yours` of the page. */
   others?: Readonly<Record<string, string>>
-  database?: 'MariaDB'
+  /** MariaDB, or MySQL. */
+  onMysql?: boolean
   /** The arguments of node: to build, and to run. */
   build?: readonly string[]
   run: readonly string[]
@@ -82,7 +83,7 @@ const stacks: readonly Stack[] = [
   {
     heading: 'Express 4 in CommonJS, mysql2, signed requests',
     packages: ['express', 'mysql2'],
-    database: 'MariaDB',
+    onMysql: true,
     run: ['server.cjs'],
     audit: {
       sign: ({ body }) => ({ 'x-signature': createHmac('sha256', password).update(body).digest('hex') }),
@@ -144,9 +145,9 @@ const accounts = [
   "INSERT INTO pam.accounts VALUES ('anna', 'EUR', 100), ('ben', 'EUR', 100)",
 ]
 
-/** Creates the players' table. The schema of MariaDB is a database: the server has one such stack only. */
-async function databaseOf({ database }: Stack): Promise<{ url: string; drop(): Promise<void> }> {
-  if (database === undefined) {
+/** Creates the players' table. A schema of MySQL is a database: the server has one such stack only. */
+async function databaseOf({ onMysql = false }: Stack): Promise<{ url: string; drop(): Promise<void> }> {
+  if (!onMysql) {
     const { url, pool, drop } = await freshDatabase()
     for (const statement of ['CREATE SCHEMA pam', ...accounts]) await pool.query(statement)
     return { url, drop }
@@ -194,7 +195,7 @@ describe.each(stacks)('$heading', stack => {
     expect(linesOf(stack)).toBeLessThanOrEqual(15)
   })
 
-  const reason = stack.database === 'MariaDB' ? noMariadb : null
+  const reason = stack.onMysql ? noServer : null
   test.skipIf(reason !== null)(
     `passes the audit${reason === null ? '' : ` (skipped: ${reason})`}`,
     async () => {
