@@ -15,7 +15,7 @@ import {
 } from '../../examples/existing-pam-mysql/pam.js'
 import { createPamWallet, options } from '../../examples/existing-pam-mysql/wallet.js'
 import { sharedMariadb } from '../mariadb/fresh-database.js'
-import { isMysql, noServer, withoutOnMysql } from '../mysql/engine.js'
+import { isMysql, noServer, processList, withoutOnMysql } from '../mysql/engine.js'
 import { holdPlayer } from '../stores/mysql/hold-commit.js'
 import { closedGate, type Gate, passGate } from './held-commit.js'
 
@@ -90,7 +90,7 @@ describe.skipIf(noServer !== null)(`the example PAM on MariaDB${reason}`, async 
   async function terminate({ connections }: Opened): Promise<void> {
     const live = async () => {
       const [rows] = await pool.query<RowDataPacket[]>(
-        'SELECT ID AS id FROM information_schema.PROCESSLIST WHERE ID IN (?)',
+        `SELECT ID AS id FROM ${processList} WHERE ID IN (?)`,
         [[0, ...connections]],
       )
       return rows.map(({ id }) => Number(id))

@@ -9,7 +9,7 @@ import {
 import type { StoreHarness } from 'bet-wallet/testing'
 import mysql, { type Pool, type PoolOptions } from 'mysql2/promise'
 import type { Decimal, Player } from '../../../src/store.js'
-import { exactCollation, processList } from '../../mysql/engine.js'
+import { exactCollation, isMysql, processList } from '../../mysql/engine.js'
 import { holdCommit, holdPlayer, installHold } from './hold-commit.js'
 
 /** A players' table: the library's own, or one of a PAM. */
@@ -20,6 +20,8 @@ export interface Accounts {
   players?: (schema: string) => MysqlPlayersTable
   /** The amount in the unit of the column. */
   columnOf(amount: Decimal): string
+  /** The value of the id column. Default: the playerId. */
+  idOf?(playerId: string): string | Buffer
   /** Adds an amount, in the unit of the column, to the balance of a player. */
   add: string
   limits?: { digits: number; scale: number }
@@ -95,22 +97,26 @@ export const minorUnitAccounts: Accounts = {
   playerIds: 'plain',
 }
 
-/** For {@link withUuids}: each of the kit's players has a UUID. */
-export const uuidAccounts: Accounts = {
-  name: "decimal(20,4), keyed by MariaDB's type uuid",
-  ddl: `CREATE TABLE SCHEMA.accounts (id uuid PRIMARY KEY, currency varchar(16) NOT NULL, balance decimal(20,4) NOT NULL)
+const decimalsOf = (idType: 'uuid' | 'bigint', column: string, name: string): Accounts => ({
+  name,
+  ddl: `CREATE TABLE SCHEMA.accounts (id ${column} PRIMARY KEY, currency varchar(16) NOT NULL, balance decimal(18,2) NOT NULL)
     ENGINE = InnoDB`,
   players: schema => ({
-    table: `${schema}.accounts`,
-    id: 'id',
-    idType: 'uuid',
-    currency: 'currency',
-    balance: 'balance',
+    ...{ table: `${schema}.accounts`, id: 'id', idType, currency: 'currency', balance: 'balance' },
   }),
   columnOf: unchanged,
-  add: 'UPDATE SCHEMA.accounts SET balance = balance + CAST(? AS decimal(20,4)) WHERE id = ?',
-  limits: { digits: 20, scale: 4 },
-}
+  add: 'UPDATE SCHEMA.accounts SET balance = balance + CAST(? AS decimal(18,2)) WHERE id = ?',
+  limits: { digits: 18, scale: 2 },
+})
+
+/** For {@link withIds}. */
+export const uuidAccounts: Accounts = isMysql
+  ? {
+      ...decimalsOf('uuid', 'binary(16)', 'decimal(18,2), keyed by UUIDs in binary(16)'),
+      idOf: uuid => Buffer.from(uuid.replaceAll('-', ''), 'hex'),
+    }
+  : decimalsOf('uuid', 'uuid', "decimal(18,2), keyed by MariaDB's type uuid")
+export const bigintAccounts = decimalsOf('bigint', 'bigint', 'decimal(18,2), keyed by a bigint')
 
 export const everyAccounts = [ownTable, decimalAccounts, textAccounts, minorUnitAccounts]
 
@@ -174,6 +180,8 @@ export function mysqlHarness({
     return opened.store
   }
 
+  const idOf = (playerId: string) => accounts.idOf?.(playerId) ?? playerId
+
   const optionsOf = (schema: string): MysqlStoreOptions => ({
     schema,
     // A commit that the kit holds must not time out. One whose player the kit holds must.
@@ -209,7 +217,9 @@ export function mysqlHarness({
   async function open(players: readonly Player[]): Promise<Opened> {
     const schema = free.pop() ?? (await createSchema())
     const { table, id, currency, balance } = tableOf(schema)
-    const rows = players.map(player => [player.playerId, player.currency, accounts.columnOf(player.balance)])
+    const rows = players.map(player => [
+      ...[idOf(player.playerId), player.currency, accounts.columnOf(player.balance)],
+    ])
     if (rows.length > 0)
       await admin.query(`INSERT INTO ${table} (${id}, ${currency}, ${balance}) VALUES ?`, [rows])
     const opened = { schema, onServer: [] }
@@ -243,7 +253,7 @@ export function mysqlHarness({
 
     async depositExternally(opened, playerId, amount) {
       await againAfterDeadlock(() =>
-        admin.query(inSchema(accounts.add, opened.schema), [columnOf(amount), playerId]),
+        admin.query(inSchema(accounts.add, opened.schema), [columnOf(amount), idOf(playerId)]),
       )
     },
 
@@ -252,7 +262,7 @@ export function mysqlHarness({
       try {
         await againAfterDeadlock(async () => {
           await connection.query('BEGIN')
-          await connection.query(inSchema(accounts.add, opened.schema), [columnOf(amount), playerId])
+          await connection.query(inSchema(accounts.add, opened.schema), [columnOf(amount), idOf(playerId)])
           await connection.query(`CALL ${opened.schema}.credit_bet_v1(?, ?, ?)`, [betId, type, amount])
           await connection.query('COMMIT')
         })
@@ -268,12 +278,12 @@ export function mysqlHarness({
 
     holdPlayer({ schema }, playerId) {
       const { table, id } = tableOf(schema)
-      return holdPlayer(admin, `${table} WHERE ${id} = ?`, playerId)
+      return holdPlayer(admin, `${table} WHERE ${id} = ?`, idOf(playerId))
     },
 
     async changeCurrency({ schema }, playerId, code) {
       const { table, id, currency } = tableOf(schema)
-      await admin.query(`UPDATE ${table} SET ${currency} = ? WHERE ${id} = ?`, [code, playerId])
+      await admin.query(`UPDATE ${table} SET ${currency} = ? WHERE ${id} = ?`, [code, idOf(playerId)])
     },
 
     // A rule of the table about its balance: it must not fall.
@@ -281,12 +291,12 @@ export function mysqlHarness({
       const { table, id, balance } = tableOf(schema)
       const [rows] = await admin.query(
         { sql: `SELECT ${balance} FROM ${table} WHERE ${id} = ?`, rowsAsArray: true },
-        [playerId],
+        [idOf(playerId)],
       )
       const minimum = (rows as unknown as [string][])[0]?.[0]
       refusing.add(schema)
       await admin.query(
-        `ALTER TABLE ${table} ADD CONSTRAINT kit CHECK (${id} <> '${playerId}' OR ${balance} + 0 >= ${minimum})`,
+        `ALTER TABLE ${table} ADD CONSTRAINT kit CHECK (${id} <> ${mysql.escape(idOf(playerId))} OR ${balance} + 0 >= ${minimum})`,
       )
     },
 

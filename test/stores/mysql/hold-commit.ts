@@ -53,7 +53,7 @@ export async function holdCommit(pool: Pool, schema: string): Promise<HeldCommit
  *
  * @param row the row, as in `SELECT … FROM <row>`: `pam.accounts WHERE account_no = ?`
  */
-export async function holdPlayer(pool: Pool, row: string, playerId: string): Promise<HeldPlayer> {
+export async function holdPlayer(pool: Pool, row: string, playerId: string | Buffer): Promise<HeldPlayer> {
   const holder = await pool.getConnection()
   await holder.query('BEGIN')
   await holder.query(`SELECT 1 FROM ${row} FOR UPDATE`, [playerId])

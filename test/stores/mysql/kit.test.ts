@@ -2,9 +2,10 @@
 import mysql from 'mysql2/promise'
 import { afterAll, describe } from 'vitest'
 import { sharedMariadb } from '../../mariadb/fresh-database.js'
-import { isMysql, noServer, withoutOnMysql } from '../../mysql/engine.js'
+import { noServer } from '../../mysql/engine.js'
 import { inBatches, judge } from '../kit-on-stores.js'
 import {
+  bigintAccounts,
   decimalAccounts,
   everyAccounts,
   type HarnessOptions,
@@ -12,7 +13,7 @@ import {
   mysqlHarness,
   uuidAccounts,
 } from './harness.js'
-import { withUuids } from './uuid-players.js'
+import { bigintOf, uuidOf, withIds } from './numbered-players.js'
 
 const reason = noServer === null ? '' : ` (skipped: ${noServer})`
 
@@ -27,8 +28,11 @@ describe.skipIf(noServer !== null)(`the kit${reason}`, async () => {
     judge(mysqlHarness({ ...shared, accounts }), 10)
   })
 
-  describe.skipIf(isMysql)(`on ${uuidAccounts.name}${withoutOnMysql('type uuid')}`, () => {
-    judge(withUuids(mysqlHarness({ ...shared, accounts: uuidAccounts })), 5)
+  describe.each([
+    { accounts: uuidAccounts, name: uuidAccounts.name, idOf: uuidOf },
+    { accounts: bigintAccounts, name: bigintAccounts.name, idOf: bigintOf },
+  ])('on $name', ({ accounts, idOf }) => {
+    judge(withIds(mysqlHarness({ ...shared, accounts }), idOf), 5)
   })
 
   describe('with withinTransaction', () => {

@@ -1,71 +1,77 @@
-/** The kit on players' tables whose ids are UUIDs: a UUID in the database for each of the kit's playerIds. */
+/** The kit on players' tables whose ids are UUIDs or numbers: one in the database for each of the kit's playerIds. */
 import { createHash } from 'node:crypto'
 import type { StoreHarness } from 'bet-wallet/testing'
 import type { WalletKeys, WalletSnapshot, WalletStore } from '../../../src/store.js'
 
+const digitsOf = (playerId: string) => createHash('sha256').update(playerId).digest('hex')
+
 /** The same one for the same id, in every case. */
-function uuidOf(playerId: string): string {
-  const hash = createHash('sha256').update(playerId).digest('hex')
+export function uuidOf(playerId: string): string {
+  const hash = digitsOf(playerId)
   // Of version 4: MariaDB's type holds no others than those of the standard.
   const digits = `${hash.slice(0, 12)}4${hash.slice(13, 16)}8${hash.slice(17)}`
   return [0, 8, 12, 16, 20].map((start, index) => digits.slice(start, [8, 12, 16, 20, 32][index])).join('-')
 }
 
-export function withUuids<Opened extends { store: WalletStore }>(
+/** The same, as a bigint. */
+export const bigintOf = (playerId: string): string => String(BigInt(`0x${digitsOf(playerId).slice(0, 15)}`))
+
+export function withIds<Opened extends { store: WalletStore }>(
   harness: StoreHarness<Opened>,
+  idOf: (playerId: string) => string,
 ): StoreHarness<Opened> {
   const playerIds = new Map<string, string>()
-  const toUuid = (playerId: string) => {
-    const uuid = uuidOf(playerId)
-    playerIds.set(uuid, playerId)
-    return uuid
+  const toId = (playerId: string) => {
+    const id = idOf(playerId)
+    playerIds.set(id, playerId)
+    return id
   }
-  const inUuids = <T extends { playerId: string }>(record: T): T => ({
+  const inIds = <T extends { playerId: string }>(record: T): T => ({
     ...record,
-    playerId: toUuid(record.playerId),
+    playerId: toId(record.playerId),
   })
-  const fromUuids = <T extends { playerId: string }>(record: T | null): T | null =>
+  const fromIds = <T extends { playerId: string }>(record: T | null): T | null =>
     record && { ...record, playerId: playerIds.get(record.playerId) ?? record.playerId }
 
   const translated = ({ load, loadConfirmed, commit, ...others }: WalletStore): WalletStore => {
     const loading = (read: typeof load) => async (keys: WalletKeys) => {
-      const { player, bet, transaction }: WalletSnapshot = await read(inUuids(keys))
-      return { player: fromUuids(player), bet: fromUuids(bet), transaction: fromUuids(transaction) }
+      const { player, bet, transaction }: WalletSnapshot = await read(inIds(keys))
+      return { player: fromIds(player), bet: fromIds(bet), transaction: fromIds(transaction) }
     }
     return {
       ...others,
       load: loading(load),
       ...(loadConfirmed && { loadConfirmed: loading(loadConfirmed) }),
       commit: ({ transaction, bet, ...changes }) =>
-        commit({ ...changes, transaction: inUuids(transaction), bet: bet && inUuids(bet) }),
+        commit({ ...changes, transaction: inIds(transaction), bet: bet && inIds(bet) }),
     }
   }
   const { depositExternally, settleExternally, holdPlayer, changeCurrency, refuseBets } = harness
   return {
     ...harness,
     async open(players) {
-      const opened = await harness.open(players.map(inUuids))
+      const opened = await harness.open(players.map(inIds))
       return { ...opened, store: translated(opened.store) }
     },
     reopen: async opened => translated((await harness.reopen?.(opened)) as WalletStore),
     crash: async opened => translated((await harness.crash?.(opened)) as WalletStore),
     ...(depositExternally && {
       depositExternally: (opened: Opened, playerId: string, amount: string) =>
-        depositExternally(opened, toUuid(playerId), amount),
+        depositExternally(opened, toId(playerId), amount),
     }),
     ...(settleExternally && {
       settleExternally: (opened: Opened, settlement: Parameters<typeof settleExternally>[1]) =>
-        settleExternally(opened, inUuids(settlement)),
+        settleExternally(opened, inIds(settlement)),
     }),
     ...(holdPlayer && {
-      holdPlayer: (opened: Opened, playerId: string) => holdPlayer(opened, toUuid(playerId)),
+      holdPlayer: (opened: Opened, playerId: string) => holdPlayer(opened, toId(playerId)),
     }),
     ...(changeCurrency && {
       changeCurrency: (opened: Opened, playerId: string, currency: string) =>
-        changeCurrency(opened, toUuid(playerId), currency),
+        changeCurrency(opened, toId(playerId), currency),
     }),
     ...(refuseBets && {
-      refuseBets: (opened: Opened, playerId: string) => refuseBets(opened, toUuid(playerId)),
+      refuseBets: (opened: Opened, playerId: string) => refuseBets(opened, toId(playerId)),
     }),
   }
 }

@@ -1,0 +1,38 @@
+/** The SQL of the store, with every kind of options: for tests that read it. */
+import { type MysqlTables, mysqlMigrationSql } from '../../../src/stores/mysql/index.js'
+import {
+  betStatement,
+  playerStatement,
+  timeStatement,
+  transactionStatement,
+} from '../../../src/stores/mysql/sql/lookups.js'
+import { tablesOf } from '../../../src/stores/mysql/tables.js'
+
+const players = { table: 'pam.accounts', id: 'no', currency: 'iso', balance: 'amount' }
+const options: MysqlTables[] = [
+  {},
+  { legacyBets: 'pam.bets', players: { ...players, idType: 'bigint' } },
+  { players: { ...players, idCollation: 'latin1_swedish_ci', balanceType: 'text' } },
+  { players: { ...players, idType: 'uuid', balanceType: 'minor-units', minorUnits: { EUR: 2 } } },
+]
+
+function statementsOf(given: MysqlTables): string[] {
+  const tables = tablesOf(given)
+  return [
+    mysqlMigrationSql(given, { lookupIndexes: true }),
+    betStatement(tables),
+    transactionStatement(tables),
+    playerStatement(tables, 1),
+    timeStatement(tables, 1),
+  ]
+}
+
+/** Migration, procedures and lookups, as MySQL reads them: comments for its versions are code. */
+export const allSql = options
+  .flatMap(statementsOf)
+  .join('\n')
+  .replace(/\/\*!\d*(.*?)\*\//gs, '$1')
+
+/** Without comments and literals. Names in quotes are QUOTED. */
+export const codeOf = (text: string) =>
+  text.replace(/\/\*.*?\*\/|--[^\n]*|'(?:[^'\\]|''|\\.)*'/gs, ' ').replace(/`[^`]*`/g, 'QUOTED')
