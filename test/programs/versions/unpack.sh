@@ -90,4 +90,5 @@ esac
 ln -s "root/usr/sbin/${engine}d" "$work/result/${engine}d"
 chmod -R a+rX "$work/result"
 "$work/result/${engine}d" --version
-mv -T "$work/result" "$folder"
+# Another process may have been first.
+mv -T "$work/result" "$folder" 2>/dev/null || [ -x "$folder/${engine}d" ]
