@@ -44,7 +44,7 @@ const functions = new Set(
 /** What may stand before a parenthesis too. */
 const words = new Set(
   `AND AS BY CHAR CHECK COLUMNS COMMIT DECIMAL DEFAULT END EXISTS FROM IN INDEX INTO JOIN KEY NOT ON OR OVER PROCEDURE
-  SELECT THEN UNIQUE VALUES VARCHAR WHERE`.split(/\s+/),
+  SELECT THEN UNIQUE VALUES VARCHAR WHEN WHERE`.split(/\s+/),
 )
 
 const folder = join(root, 'src/stores/mysql')
