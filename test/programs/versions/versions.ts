@@ -31,7 +31,12 @@ export const versions: readonly Version[] = [
   { engine: 'PostgreSQL', version: '17', endOfLife: '2029-11-08', source: postgres('17.10.0-beta.17') },
   { engine: 'PostgreSQL', version: '18', endOfLife: '2030-11-14', source: null },
   { engine: 'MariaDB', version: '10.11', endOfLife: '2028-02-16', source: null },
-  { engine: 'MariaDB', version: '11.8', endOfLife: '2028-06-04', source: { suite: 'trixie', program: 'mariadb' } },
+  {
+    engine: 'MariaDB',
+    version: '11.8',
+    endOfLife: '2028-06-04',
+    source: { suite: 'trixie', program: 'mariadb' },
+  },
   { engine: 'MySQL', version: '9.7', endOfLife: '2034-04-21', source: { suite: 'sid', program: 'mysql' } },
   { engine: 'Node.js', version: '20', endOfLife: '2026-04-30', source: node('20') },
   { engine: 'Node.js', version: '22', endOfLife: '2027-04-30', source: node('22') },
