@@ -27,14 +27,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     // Copies of the repository, by the mutation tests; and what has a script of its own.
-    exclude: [
-      ...configDefaults.exclude,
-      'test/.tmp/**',
-      'test/clone/**',
-      'test/drivers/**',
-      'test/frameworks/**',
-      'test/stacks/**',
-    ],
+    exclude: [...configDefaults.exclude, 'test/.tmp/**', 'test/libraries/**'],
     // The default on two cores is one worker. Workers mostly wait: for servers, locks and sockets.
     maxWorkers: Math.max(4, availableParallelism()),
     // For what hangs. A busy machine takes several times as long as an idle one.

@@ -22,7 +22,7 @@ const played = 'docs/first-hour.md'
 
 const pages = readPages().filter(({ path }) => path !== played)
 const blocks = pages.flatMap(codeBlocksOf)
-/** The blocks of these pages import drivers: test/drivers and test/stacks run them. */
+/** The blocks of these pages import drivers: test/libraries/drivers and test/libraries/stacks run them. */
 const pagesOfDrivers = ['docs/drivers.md', 'docs/stacks.md']
 const programs = writePrograms(pages.filter(({ path }) => !pagesOfDrivers.includes(path)))
 const samples = samplesOf(pages)

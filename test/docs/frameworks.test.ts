@@ -1,13 +1,13 @@
-/** The blocks of docs/frameworks.md are files that test/frameworks and test/examples run. */
+/** The blocks of docs/frameworks.md are files that test/libraries/frameworks and test/examples run. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { codeBlocksOf, readPage, root } from './pages.js'
 
-const apps = 'test/frameworks/apps'
+const apps = 'test/libraries/frameworks/apps'
 const files = [
   ...readdirSync(join(root, apps)).map(name => `${apps}/${name}`),
-  'test/frameworks/next/app/wallet/[...path]/route.ts',
+  'test/libraries/frameworks/next/app/wallet/[...path]/route.ts',
   'examples/koa/wallet.ts',
 ]
 /** Without the comment that says what the file is. */

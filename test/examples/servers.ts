@@ -1,4 +1,4 @@
-/** The wallet in Express, Koa and `node:http`, with and without a body parser. Other frameworks: test/frameworks. */
+/** The wallet in Express, Koa and `node:http`, with and without a body parser. Other frameworks: test/libraries/frameworks. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { bodyParser } from '@koa/bodyparser'
 import { createHttpHandler, createNodeListener } from 'bet-wallet/http'

@@ -1,4 +1,4 @@
-/** The fetch handler without a server. Over sockets: test/frameworks. */
+/** The fetch handler without a server. Over sockets: test/libraries/frameworks. */
 import { describe, expect, test } from 'vitest'
 import { createFetchHandler, type HttpOptions } from '../../src/http/index.js'
 import { anna, bet } from './calls.js'

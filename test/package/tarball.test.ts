@@ -188,7 +188,7 @@ describe('the tarball', () => {
         entrypoints: Record<string, { resolutions: Record<string, { resolution: unknown }> }>
       }
     }
-    // Node 10 has no subpaths; the profile leaves it out. Compilers that are set to it find the types: test/types.
+    // Node 10 has no subpaths; the profile leaves it out. Compilers that are set to it find the types: test/libraries/types.
     expect(analysis.problems.filter(({ resolutionKind }) => resolutionKind !== 'node10')).toEqual([])
     expect(status).toBe(0)
     for (const path of subpaths) {

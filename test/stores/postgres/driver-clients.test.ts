@@ -1,4 +1,4 @@
-/** The clients over other drivers, without a driver: test/drivers runs the real ones. */
+/** The clients over other drivers, without a driver: test/libraries/drivers runs the real ones. */
 import { EventEmitter } from 'node:events'
 import { fromKnex, fromPostgresJs, fromSlonik, fromTypeOrm } from 'bet-wallet/postgres'
 import { describe, expect, test, vi } from 'vitest'

@@ -1,0 +1,102 @@
+/** The blocks of docs/drivers.md for MySQL pass the kit on a real MariaDB or MySQL: with the real library, and rows of their own. */
+import type { MysqlStore, MysqlStoreOptions } from 'bet-wallet/mysql'
+import { checkWalletStore, type StoreHarness } from 'bet-wallet/testing'
+import type { RowDataPacket } from 'mysql2/promise'
+import { afterAll, describe, expect, test } from 'vitest'
+import type { MariadbDatabase } from '../../mariadb/database.js'
+import { freshMariadb } from '../../mariadb/fresh-database.js'
+import { noServer, processList } from '../../mysql/engine.js'
+import { type Accounts, mysqlHarness, type Opened } from '../../stores/mysql/harness.js'
+import { blockOf, type Opener, openerOf, page } from './blocks.js'
+import { failuresOf, withLedger } from './with-ledger.js'
+
+const drivers: [name: string, end: string][] = [
+  ['mysql2', 'await pool.end()'],
+  ['Drizzle on MySQL', ''],
+  ['Kysely on MySQL', 'await db.destroy()'],
+  ['Knex on MySQL', 'await knex.destroy()'],
+  ['TypeORM on MySQL', 'await dataSource.destroy()'],
+]
+
+/** The players' table of the page. */
+const accounts: Accounts = {
+  name: 'decimal',
+  ddl: `CREATE TABLE SCHEMA.accounts (account_no varchar(255) PRIMARY KEY, currency varchar(16) NOT NULL,
+    balance decimal(20,4) NOT NULL) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci`,
+  players: schema => ({
+    ...{ table: `${schema}.accounts`, id: 'account_no', idCollation: 'utf8mb4_general_ci' },
+    ...{ currency: 'currency', balance: 'balance' },
+  }),
+  columnOf: amount => amount,
+  add: 'UPDATE SCHEMA.accounts SET balance = balance + CAST(? AS decimal(20,4)) WHERE account_no = ?',
+  limits: { digits: 20, scale: 4 },
+  playerIds: 'plain',
+}
+
+/** Of the randomised cases. The store's own tests run more of them: here the query builder is what differs. */
+const runs = 3
+
+const databases: MariadbDatabase[] = []
+afterAll(() => Promise.all(databases.map(({ drop }) => drop())))
+
+async function harnessOf(name: string, end: string): Promise<StoreHarness<Opened>> {
+  const open: Opener<MysqlStore, MysqlStoreOptions> = await openerOf(page, name, blockOf(page, name), end)
+  const database = await freshMariadb({ pool: { connectionLimit: 20 } })
+  databases.push(database)
+  const { pool, config } = database
+  await pool.query(
+    'CREATE TABLE ledger (reference varchar(255), player_id varchar(255), amount decimal(38,18))',
+  )
+  let users = 0
+  const harness = mysqlHarness({
+    ...{ pool, configOf: () => config, accounts },
+    // A user per store: its connections are known by it.
+    async openStore(server, options) {
+      users += 1
+      const user = `u${config.database.slice(-16)}_${users}`
+      await pool.query(`CREATE USER ${user} IDENTIFIED BY 'x'`)
+      await pool.query(`GRANT ALL ON *.* TO ${user}`)
+      const url = `mysql://${user}:x@${server.host}:${server.port}/${config.database}`
+      const opened = await open({ url, options })
+      return {
+        store: opened.store,
+        async connections() {
+          const [rows] = await pool.query<RowDataPacket[]>(`SELECT ID FROM ${processList} WHERE USER = ?`, [
+            user,
+          ])
+          return rows.map(({ ID }) => ID)
+        },
+        async end() {
+          await opened.end()
+          await pool.query(`DROP USER ${user}`)
+        },
+      }
+    },
+  })
+  const text = (column: string) => `CAST(${column} AS char) COLLATE utf8mb4_bin`
+  const transactionsOf = ({ schema }: Opened) =>
+    `SELECT ${text('id')}, ${text('player_id')}, CAST(delta AS decimal(38,18)) FROM ${schema}.wallet_transactions`
+  const ledger = `SELECT ${text('reference')}, ${text('player_id')}, amount FROM ledger`
+  return withLedger(harness, {
+    async differences(opened) {
+      const transactions = opened.map(transactionsOf).join(' UNION ALL ')
+      const [rows] = await pool.query<RowDataPacket[]>(
+        `((${transactions}) EXCEPT ALL ${ledger}) UNION ALL (${ledger} EXCEPT ALL (${transactions}))`,
+      )
+      return rows
+    },
+    clear: () => pool.query('TRUNCATE ledger'),
+  })
+}
+
+const reason = noServer === null ? '' : ` (skipped: ${noServer})`
+
+// Several at once: each mostly waits for the server.
+describe.skipIf(noServer !== null)(`the kit${reason}`, () => {
+  test.concurrent.each(drivers)('%s passes the kit', { timeout: 600_000 }, async (name, end) => {
+    const harness = await harnessOf(name, end)
+    const report = await checkWalletStore(harness, { runs, print: null, timeoutMs: 60_000 })
+    expect(failuresOf(report)).toEqual([])
+    expect(report).toMatchObject({ passed: true, complete: true })
+  })
+})

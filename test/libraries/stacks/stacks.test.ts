@@ -1,0 +1,259 @@
+/**
+ * docs/stacks.md, played: each program with its real libraries, as a process of its own, on a real server. It must
+ * pass the audit, and add no more lines than the page says.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { type AuditOptions, auditWallet } from '../../../src/tools/audit/index.js'
+import { codeBlocksOf, readPage, root, sectionOf } from '../../docs/pages.js'
+import { freshMariadb } from '../../mariadb/fresh-database.js'
+import { noServer } from '../../mysql/engine.js'
+import { freshDatabase } from '../../postgres/fresh-database.js'
+import { freePort } from '../../postgres/server.js'
+
+const page = 'docs/stacks.md'
+const { text } = readPage(page)
+const password = 'test-password'
+
+interface Stack {
+  heading: string
+  /** Its packages, beside bet-wallet. */
+  packages: readonly string[]
+  /** Files that the reader has: the `yours` of the page. */
+  others?: Readonly<Record<string, string>>
+  /** MariaDB, or MySQL. */
+  onMysql?: boolean
+  /** The arguments of node: to build, and to run. */
+  build?: readonly string[]
+  run: readonly string[]
+  audit?: Partial<AuditOptions>
+  /** Cases of a lower level than MUST. */
+  fails?: readonly string[]
+}
+
+const next = join(root, 'test/libraries/node_modules/next/dist/bin/next')
+const run = ['--import', 'tsx', 'server.ts']
+
+const stacks: readonly Stack[] = [
+  {
+    heading: 'NestJS and TypeORM',
+    packages: [
+      '@nestjs/common',
+      '@nestjs/core',
+      '@nestjs/platform-express',
+      'reflect-metadata',
+      'rxjs',
+      'typeorm',
+      'pg',
+    ],
+    others: {
+      // What TypeOrmModule.forRoot provides. A decorator would need a compiler that knows TypeScript's own kind.
+      'app.module.ts': `
+        import { Module } from '@nestjs/common'
+        import { DataSource } from 'typeorm'
+        export class AppModule {}
+        const url = process.env.DATABASE_URL
+        const dataSource = { provide: DataSource, useFactory: () => new DataSource({ type: 'postgres', url }).initialize() }
+        Module({ providers: [dataSource] })(AppModule)`,
+    },
+    run: ['--import', 'tsx', 'main.ts'],
+  },
+  {
+    ...{ heading: 'Fastify, Drizzle and postgres.js', run },
+    packages: ['fastify', 'drizzle-orm', 'postgres'],
+  },
+  { heading: 'Hono and Kysely', packages: ['@hono/node-server', 'hono', 'kysely', 'pg'], run },
+  {
+    heading: 'Next.js and pg',
+    packages: ['next', 'react', 'react-dom', 'pg', '@types/pg', '@types/node', '@types/react', 'typescript'],
+    others: {
+      'app/layout.tsx': 'export default ({ children }: any) => <html><body>{children}</body></html>',
+      'app/page.tsx': 'export default () => null',
+      'tsconfig.json': JSON.stringify({ compilerOptions: { moduleResolution: 'bundler', strict: true } }),
+      'next.config.mjs': `export default { turbopack: { root: ${JSON.stringify(root)} } }`,
+    },
+    build: [next, 'build'],
+    fails: ['AU-614'], // it answers other methods itself, without an error record
+    run: [next, 'start', '--hostname', '127.0.0.1'],
+  },
+  {
+    heading: 'Express 4 in CommonJS, mysql2, signed requests',
+    packages: ['express', 'mysql2'],
+    onMysql: true,
+    run: ['server.cjs'],
+    audit: {
+      sign: ({ body }) => ({ 'x-signature': createHmac('sha256', password).update(body).digest('hex') }),
+    },
+  },
+]
+
+/** Where the tests have installed it. */
+function placeOf(name: string, { heading }: Stack): string {
+  if (name === 'express' && heading.startsWith('Express 4')) return join(root, 'node_modules/express4')
+  const places = ['test/libraries', '.'].map(part => join(root, part, 'node_modules', name))
+  const place = places.find(existsSync)
+  if (place === undefined) throw new Error(`${name} is not installed: use npm run test:libraries -- stacks`)
+  return place
+}
+
+const namedBlocks = (part: string) =>
+  codeBlocksOf({ path: page, text: part }).map(({ code }) => {
+    const name = /^\/\/ (\S+)\n/.exec(code)?.[1]
+    if (name === undefined) throw new Error(`A block of ${page} does not name its file:\n${code}`)
+    return { name, code }
+  })
+
+/** The file of the mapping, and the program. */
+const filesOf = ({ heading }: Stack) => namedBlocks(sectionOf({ path: page, text }, heading).text)
+
+/** Lines that the reader adds. */
+const linesOf = (stack: Stack) =>
+  filesOf(stack)
+    .flatMap(({ code }) => code.replace(/^const players = \{[\s\S]*?^\}\n/m, '').split('\n'))
+    .filter(line => line.trim() !== '' && !line.startsWith('//') && !line.endsWith(' // yours')).length
+
+/** Writes the program into an empty folder with its packages. */
+function write(stack: Stack): string {
+  const folder = join(root, 'test/libraries/stacks/.run', stack.heading.replace(/\W+/g, '-').toLowerCase())
+  rmSync(folder, { recursive: true, force: true })
+  const put = (name: string, code: string) => {
+    mkdirSync(dirname(join(folder, name)), { recursive: true })
+    writeFileSync(join(folder, name), code)
+  }
+  put('package.json', JSON.stringify({ private: true, type: 'module' }))
+  const [players] = namedBlocks(text.slice(0, text.indexOf('\n## ')))
+  for (const { name, code } of [players as { name: string; code: string }, ...filesOf(stack)]) put(name, code)
+  for (const [name, code] of Object.entries(stack.others ?? {})) put(name, code)
+
+  const installed = join(folder, 'node_modules/bet-wallet')
+  for (const part of ['package.json', 'dist'])
+    cpSync(join(root, part), join(installed, part), { recursive: true })
+  for (const name of ['zod', 'big.js', ...stack.packages]) {
+    const link = join(folder, 'node_modules', name)
+    mkdirSync(dirname(link), { recursive: true })
+    symlinkSync(placeOf(name, stack), link, 'junction')
+  }
+  return folder
+}
+
+const accounts = [
+  'CREATE TABLE pam.accounts (account_no varchar(64) PRIMARY KEY, currency char(3) NOT NULL, balance decimal(18, 2) NOT NULL)',
+  "INSERT INTO pam.accounts VALUES ('anna', 'EUR', 100), ('ben', 'EUR', 100)",
+]
+
+/** Creates the players' table. A schema of MySQL is a database: the server has one such stack only. */
+async function databaseOf({ onMysql = false }: Stack): Promise<{ url: string; drop(): Promise<void> }> {
+  if (!onMysql) {
+    const { url, pool, drop } = await freshDatabase()
+    for (const statement of ['CREATE SCHEMA pam', ...accounts]) await pool.query(statement)
+    return { url, drop }
+  }
+  const { config, pool, drop } = await freshMariadb()
+  const collate = ' COLLATE utf8mb4_general_ci'
+  await pool.query('CREATE DATABASE pam')
+  for (const statement of accounts) await pool.query(statement.replace('varchar(64)', `$&${collate}`))
+  const { host, port, user, password: secret, database: name } = config
+  return {
+    url: `mysql://${user}:${secret}@${host}:${port}/${name}`,
+    async drop() {
+      await pool.query('DROP DATABASE pam')
+      await drop()
+    },
+  }
+}
+
+/** Ends what a test has begun, the last first. */
+const ends: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end()
+})
+
+function start(folder: string, args: readonly string[], env: Record<string, string>): ChildProcess {
+  const inherited = Object.entries(process.env).filter(([name]) => !/^NODE_OPTIONS$|^VITEST/.test(name))
+  return spawn(process.execPath, args, {
+    cwd: folder,
+    env: { ...Object.fromEntries(inherited), NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: 'production', ...env },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  const [code] = child.exitCode === null ? await once(child, 'exit') : [child.exitCode]
+  expect(code).toBe(0)
+}
+
+describe.each(stacks)('$heading', stack => {
+  test('needs as many lines as the page says, and no more than fifteen', () => {
+    const stated = new RegExp(`^\\| \\[${stack.heading}\\]\\(#[\\w-]+\\) \\| (\\d+) \\|$`, 'm').exec(
+      text,
+    )?.[1]
+    expect(linesOf(stack)).toBe(Number(stated))
+    expect(linesOf(stack)).toBeLessThanOrEqual(15)
+  })
+
+  const reason = stack.onMysql ? noServer : null
+  test.skipIf(reason !== null)(
+    `passes the audit${reason === null ? '' : ` (skipped: ${reason})`}`,
+    async () => {
+      const { url, drop } = await databaseOf(stack)
+      ends.push(drop)
+      const folder = write(stack)
+      const port = await freePort()
+      const env = {
+        DATABASE_URL: url,
+        BET_WALLET_PASSWORD: password,
+        BET_WALLET_SECRET: password,
+        PORT: String(port),
+      }
+      if (stack.build !== undefined) await ended(start(folder, stack.build, env))
+
+      const server = start(folder, stack.run, env)
+      ends.push(async () => {
+        server.kill()
+        if (server.exitCode === null) await once(server, 'exit')
+      })
+      await expect
+        .poll(
+          () =>
+            fetch(`http://127.0.0.1:${port}/`).then(
+              () => server.exitCode,
+              () => 'starts',
+            ),
+          {
+            timeout: 60_000,
+          },
+        )
+        .toBeNull()
+
+      const { passed, results } = await auditWallet({
+        ...{
+          baseUrl: `http://127.0.0.1:${port}/wallet`,
+          playerId: 'anna',
+          otherPlayerId: 'ben',
+          currency: 'EUR',
+        },
+        ...(stack.audit ?? { credentials: { username: 'platform', password } }),
+        settle: { url: '/settlement' },
+        seed: 1,
+      })
+      expect(results.filter(({ verdict }) => verdict === 'failed').map(({ id }) => id)).toEqual(
+        stack.fails ?? [],
+      )
+      expect(passed).toBe(true)
+    },
+  )
+})
+
+test('the page has these stacks, and no others', () => {
+  const headings = [...text.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading)
+  expect(headings).toEqual(stacks.map(({ heading }) => heading))
+})
+
+beforeAll(() => {
+  if (!existsSync(join(root, 'dist')))
+    throw new Error('There is no dist: use npm run test:libraries -- stacks')
+})
