@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { walletStoreCases } from '../../src/testing/cases.js'
 import type { StoreHarness } from '../../src/testing/harness.js'
 import { checkWalletStore } from '../../src/testing/report.js'
-import { staleReads } from './mutants.js'
+import { patched, staleReads } from './mutants.js'
 import { type Database, type OpenedReference, ReferenceStore, referenceHarness } from './reference.js'
 
 const failureOf = async (harness: StoreHarness<OpenedReference>, id: string, timeoutMs = 30_000) => {
@@ -233,7 +233,7 @@ describe('WS-43, a connection that lags', () => {
   test('one stale load in fifteen is found in 100 of 100 runs', async () => {
     const found: number[] = []
     for (let seed = 1; seed <= 100; seed += 1) {
-      const failure = await failureOf(referenceHarness(staleReads(seed)), 'WS-43')
+      const failure = await failureOf(referenceHarness(patched(staleReads(seed))), 'WS-43')
       if (failure !== null) found.push(seed)
     }
     expect(found).toHaveLength(100)

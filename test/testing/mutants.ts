@@ -3,8 +3,7 @@
  * case that is about the fault; other cases may fail as well.
  */
 import { add, type Decimal, isZero, subtract, wholeDigitsOf } from '../../src/money.js'
-import type { SettlementRequest } from '../../src/requests.js'
-import type { Bet, CommitResult, Player, Transaction, WalletChanges, WalletKeys } from '../../src/store.js'
+import type { Bet, CommitResult, Player, Transaction, WalletChanges } from '../../src/store.js'
 import type { StoreHarness } from '../../src/testing/harness.js'
 import {
   ConnectionLost,
@@ -32,1648 +31,1256 @@ export interface Mutant {
 
 const guards = ['guard1', 'guard2', 'guard3'] as const
 
-type StoreClass = new (database: Database) => ReferenceStore
+/**
+ * The methods that replace those of a correct store.
+ *
+ * @param correct the methods that they replace, bound to the store
+ */
+type Patch = (correct: ReferenceStore, store: ReferenceStore) => Partial<ReferenceStore>
 
-/** Builds mutants from `name: [killedBy, fault, Store, timeoutMs]`. */
-function mutantsOf(
-  table: Record<string, readonly [Mutant['killedBy'], string, StoreClass, number?]>,
-): Mutant[] {
-  return Object.entries(table).map(([name, [killedBy, fault, Store, timeoutMs]]) => ({
-    name,
-    fault,
-    killedBy,
+export function patched(patch: Patch): new (database: Database) => ReferenceStore {
+  return class extends ReferenceStore {
+    constructor(database: Database) {
+      super(database)
+      const { prototype } = ReferenceStore
+      const correct = new Proxy(this, {
+        get: (store, name) => Reflect.get(prototype, name, store).bind(store),
+      })
+      Object.defineProperties(this, Object.getOwnPropertyDescriptors(patch(correct, this)))
+    }
+  }
+}
+
+/** @param text the case that kills it, and the fault */
+function mutant(text: `WS-${number} ${string}`, patch: Patch, timeoutMs?: number): Omit<Mutant, 'name'> {
+  return {
+    killedBy: text.slice(0, 5) as Mutant['killedBy'],
+    fault: text.slice(6),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    make: () => referenceHarness(Store),
-  }))
+    make: () => referenceHarness(patched(patch)),
+  }
 }
 
 /** Records are returned otherwise than they were stored. */
-const ofShape = mutantsOf({
-  'undefined-for-none': [
-    'WS-01',
-    'a missing bet is undefined instead of null',
-    class extends ReferenceStore {
-      override readBet(keys: WalletKeys) {
-        return this.storedBet(keys) as Bet
-      }
-    },
-  ],
-  'player-created-by-load': [
-    'WS-01',
-    'load creates an unknown player with a balance of 0',
-    class extends ReferenceStore {
-      override readPlayer(keys: WalletKeys) {
-        return super.readPlayer(keys) ?? { playerId: keys.playerId, currency: 'EUR', balance: '0' }
-      }
-    },
-  ],
-  'one-currency': [
-    'WS-02',
-    'every player has the same currency',
-    class extends ReferenceStore {
-      override readPlayer(keys: WalletKeys) {
-        const player = super.readPlayer(keys)
-        return player && { ...player, currency: 'EUR' }
-      }
-    },
-  ],
-  'balance-as-number': [
-    'WS-02',
-    'the balance is a JavaScript number',
-    class extends ReferenceStore {
-      override readPlayer(keys: WalletKeys) {
-        const player = super.readPlayer(keys)
-        return player && { ...player, balance: Number(player.balance) as unknown as Decimal }
-      }
-    },
-  ],
-  'id-by-load': [
-    'WS-03',
-    'every load invents a new walletTransactionId',
-    class extends ReferenceStore {
-      private loads = 0
-      override readTransaction(keys: WalletKeys) {
-        const transaction = super.readTransaction(keys)
-        this.loads += 1
-        return transaction && { ...transaction, walletTransactionId: `L${this.loads}` }
-      }
-    },
-  ],
-  'delta-not-stored': [
-    'WS-03',
-    'the delta of the transaction is not stored',
-    class extends ReferenceStore {
-      override transactionRow(transaction: Transaction) {
-        return { ...super.transactionRow(transaction), delta: '0' }
-      }
-    },
-  ],
-  'refusal-dropped': [
-    'WS-04',
-    'a refusal is stored as a transaction with delta 0, and so as a success',
-    class extends ReferenceStore {
-      override transactionRow(transaction: Transaction) {
-        return { ...super.transactionRow(transaction), refusal: null }
-      }
-    },
-  ],
-  'description-in-latin-1': [
-    'WS-04',
-    'the description of a refusal is stored in Latin 1',
-    class extends ReferenceStore {
-      override transactionRow(transaction: Transaction) {
-        const { refusal } = transaction
-        const latin = refusal && { ...refusal, description: refusal.description.replace(/[^\0-\xff]/g, '?') }
-        return { ...super.transactionRow(transaction), refusal: latin }
-      }
-    },
-  ],
-  'one-credit-column': [
-    'WS-05',
-    'there is one credit column per bet: only the last credit is stored',
-    class extends ReferenceStore {
-      override betRow(bet: Bet) {
-        return { ...super.betRow(bet), credits: Object.fromEntries(Object.entries(bet.credits).slice(-1)) }
-      }
-    },
-  ],
-  'cash-out-unknown': [
-    'WS-05',
-    'the list of settlement types is incomplete: a cash-out is dropped',
-    class extends ReferenceStore {
-      override betRow(bet: Bet) {
-        const row = super.betRow(bet)
-        delete row.credits.CASHOUT
-        return row
-      }
-    },
-  ],
-  'credits-from-the-start': [
-    'WS-05',
-    'every new bet has a live credit of 0 of every type',
-    class extends ReferenceStore {
-      override readBet(keys: WalletKeys) {
-        const bet = super.readBet(keys)
-        const nothing = { live: '0', reversed: '0', owed: '0' }
-        return (
-          bet && { ...bet, credits: { BET_PAID: nothing, VOIDED: nothing, CASHOUT: nothing, ...bet.credits } }
-        )
-      }
-    },
-  ],
-  'null-as-zero': [
-    'WS-06',
-    'a reversed credit has a live amount of 0: the column is NOT NULL DEFAULT 0',
+const ofShape = {
+  'undefined-for-none': mutant('WS-01 a missing bet is undefined instead of null', (_, store) => ({
+    readBet: keys => store.storedBet(keys) as Bet,
+  })),
+  'player-created-by-load': mutant('WS-01 load creates an unknown player with a balance of 0', correct => ({
+    readPlayer: keys =>
+      correct.readPlayer(keys) ?? { playerId: keys.playerId, currency: 'EUR', balance: '0' },
+  })),
+  'one-currency': mutant(
+    'WS-02 every player has the same currency',
+    returning('readPlayer', player => ({ ...player, currency: 'EUR' })),
+  ),
+  'balance-as-number': mutant(
+    'WS-02 the balance is a JavaScript number',
+    returning('readPlayer', player => ({ ...player, balance: Number(player.balance) as unknown as Decimal })),
+  ),
+  'id-by-load': mutant('WS-03 every load invents a new walletTransactionId', correct => {
+    let loads = 0
+    return {
+      readTransaction(keys) {
+        const transaction = correct.readTransaction(keys)
+        loads += 1
+        return transaction && { ...transaction, walletTransactionId: `L${loads}` }
+      },
+    }
+  }),
+  'delta-not-stored': mutant(
+    'WS-03 the delta of the transaction is not stored',
+    returning('transactionRow', transaction => ({ ...transaction, delta: '0' })),
+  ),
+  'refusal-dropped': mutant(
+    'WS-04 a refusal is stored as a transaction with delta 0, and so as a success',
+    returning('transactionRow', transaction => ({ ...transaction, refusal: null })),
+  ),
+  'description-in-latin-1': mutant(
+    'WS-04 the description of a refusal is stored in Latin 1',
+    returning('transactionRow', ({ refusal, ...row }) => ({
+      ...row,
+      refusal: refusal && { ...refusal, description: refusal.description.replace(/[^\0-\xff]/g, '?') },
+    })),
+  ),
+  'one-credit-column': mutant(
+    'WS-05 there is one credit column per bet: only the last credit is stored',
+    returning('betRow', (row, { credits }) => ({
+      ...row,
+      credits: Object.fromEntries(Object.entries(credits).slice(-1)),
+    })),
+  ),
+  'cash-out-unknown': mutant(
+    'WS-05 the list of settlement types is incomplete: a cash-out is dropped',
+    returning('betRow', ({ credits: { CASHOUT: _, ...credits }, ...bet }) => ({ ...bet, credits })),
+  ),
+  'credits-from-the-start': mutant(
+    'WS-05 every new bet has a live credit of 0 of every type',
+    returning('readBet', bet => ({
+      ...bet,
+      credits: { BET_PAID: noCredit, VOIDED: noCredit, CASHOUT: noCredit, ...bet.credits },
+    })),
+  ),
+  'null-as-zero': mutant(
+    'WS-06 a reversed credit has a live amount of 0: the column is NOT NULL DEFAULT 0',
     withCredits(credit => ({ ...credit, live: credit.live ?? '0' })),
-  ],
-  'owed-not-stored': [
-    'WS-06',
-    'the owed amount is not stored',
+  ),
+  'owed-not-stored': mutant(
+    'WS-06 the owed amount is not stored',
     withCredits(credit => ({ ...credit, owed: '0' })),
-  ],
-  'reversed-not-stored': [
-    'WS-06',
-    'the reversed amount is not stored',
+  ),
+  'reversed-not-stored': mutant(
+    'WS-06 the reversed amount is not stored',
     withCredits(credit => ({ ...credit, reversed: '0' })),
-  ],
-  'tombstone-as-placed': [
-    'WS-07',
-    'every new bet is stored with the status PLACED',
-    class extends ReferenceStore {
-      override betRow(bet: Bet) {
-        return { ...super.betRow(bet), status: bet.revision === 1 ? ('PLACED' as const) : bet.status }
-      }
-    },
-  ],
-  'tombstone-not-loaded': [
-    'WS-07',
-    'load omits rolled-back bets with a stake of 0',
-    class extends ReferenceStore {
-      override readBet(keys: WalletKeys) {
-        const bet = super.readBet(keys)
-        return bet?.status === 'ROLLED_BACK' && isZero(bet.stake) ? null : bet
-      }
-    },
-  ],
-  'two-decimals': [
-    'WS-08',
-    'amounts are rounded to two decimals',
-    class extends ReferenceStore {
-      override column(amount: Decimal) {
-        return rounded(amount, 2)
-      }
-    },
-  ],
-  'credits-as-json-numbers': [
-    'WS-08',
-    'credits are stored as a JSON document with numbers',
+  ),
+  'tombstone-as-placed': mutant(
+    'WS-07 every new bet is stored with the status PLACED',
+    returning('betRow', bet => ({ ...bet, status: bet.revision === 1 ? 'PLACED' : bet.status })),
+  ),
+  'tombstone-not-loaded': mutant(
+    'WS-07 load omits rolled-back bets with a stake of 0',
+    returning('readBet', bet => (bet.status === 'ROLLED_BACK' && isZero(bet.stake) ? null : bet)),
+  ),
+  'two-decimals': mutant('WS-08 amounts are rounded to two decimals', () => ({
+    column: amount => rounded(amount, 2),
+  })),
+  'credits-as-json-numbers': mutant(
+    'WS-08 credits are stored as a JSON document with numbers',
     withCredits(credit => ({ ...credit, live: credit.live && asFloat(credit.live) })),
-  ],
-  'float-sums': [
-    'WS-09',
-    'balances are added as floats',
-    class extends ReferenceStore {
-      override sum(a: Decimal, b: Decimal) {
-        return asFloat(a, b)
-      }
-      override column(amount: Decimal) {
-        return amount
-      }
-    },
-  ],
-  'rounds-beyond-its-scale': [
-    'WS-10',
-    'an amount with too many decimals is rounded silently',
-    class extends ReferenceStore {
-      override column(amount: Decimal) {
-        return super.column(rounded(amount, 18))
-      }
-    },
-  ],
-  'clamps-beyond-its-digits': [
-    'WS-10',
-    'an amount that is too large becomes the largest possible one',
-    class extends ReferenceStore {
-      override column(amount: Decimal) {
-        return wholeDigitsOf(amount) > 15 ? '999999999999999.999999999999999999' : super.column(amount)
-      }
-    },
-  ],
-  'error-swallowed': [
-    'WS-10',
-    'a database error is logged, and answered as committed',
-    class extends ReferenceStore {
-      override answerError(error: unknown, changes: WalletChanges): CommitResult {
-        if (!(error instanceof OutOfRange)) return super.answerError(error, changes)
-        const player = this.storedPlayer(changes.transaction.playerId) as Player
-        return { status: 'committed', balance: player.balance, walletTransactionId: null }
-      }
-    },
-  ],
-  'ids-of-64': [
-    'WS-11',
-    'ids are truncated to 64 characters',
-    class extends ReferenceStore {
-      override id(text: string) {
-        return text.slice(0, 64)
-      }
-    },
-  ],
-  'ids-of-254': [
-    'WS-11',
-    'ids are truncated to 254 characters',
-    class extends ReferenceStore {
-      override id(text: string) {
-        return text.slice(0, 254)
-      }
-    },
-  ],
-  'ids-case-insensitive': [
-    'WS-12',
-    'ids are compared case-insensitively',
-    class extends ReferenceStore {
-      override id(text: string) {
-        return text.toLowerCase()
-      }
-    },
-  ],
-  'ids-trimmed': [
-    'WS-13',
-    'ids are trimmed',
-    class extends ReferenceStore {
-      override id(text: string) {
-        return text.trim()
-      }
-    },
-  ],
-  'ids-padded': [
-    'WS-13',
-    'trailing spaces of an id are ignored, as in a CHAR column',
-    class extends ReferenceStore {
-      override id(text: string) {
-        return text.trimEnd()
-      }
-    },
-  ],
-  'ids-composed': [
-    'WS-14',
-    'ids are normalised to composed characters',
-    class extends ReferenceStore {
-      override id(text: string) {
-        return text.normalize('NFC')
-      }
-    },
-  ],
-  'ids-without-accents': [
-    'WS-14',
-    'the collation of ids ignores accents',
-    class extends ReferenceStore {
-      override id(text: string) {
-        return text.normalize('NFD').replace(/\p{M}/gu, '')
-      }
-    },
-  ],
-  'ids-as-numbers': [
-    'WS-15',
-    'ids that look like numbers are stored as numbers',
-    class extends ReferenceStore {
-      override id(text: string) {
-        return /^[+]?[0-9.e]+$/.test(text) ? String(Number(text)) : text
-      }
-    },
-  ],
-  'keeps-the-callers-objects': [
-    'WS-16',
-    'the store keeps the objects passed to commit instead of copies',
-    class extends ReferenceStore {
-      override copied(changes: WalletChanges) {
-        return changes
-      }
-      override betRow(bet: Bet) {
-        return bet
-      }
-    },
-  ],
-  'returns-its-own-objects': [
-    'WS-16',
-    'load returns the stored objects instead of copies',
-    class extends ReferenceStore {
-      override readBet(keys: WalletKeys) {
-        return this.storedBet(keys) ?? null
-      }
-      override readPlayer({ playerId }: WalletKeys) {
-        return this.storedPlayer(playerId) ?? null
-      }
-    },
-  ],
-  'joined-from-the-player': [
-    'WS-17',
-    'load joins from the player, and returns no bet or transaction for an unknown player',
-    class extends ReferenceStore {
-      override async load(keys: WalletKeys) {
-        const snapshot = await super.load(keys)
+  ),
+  'float-sums': mutant('WS-09 balances are added as floats', () => ({
+    sum: (a, b) => asFloat(a, b),
+    column: amount => amount,
+  })),
+  'rounds-beyond-its-scale': mutant(
+    'WS-10 an amount with too many decimals is rounded silently',
+    correct => ({ column: amount => correct.column(rounded(amount, 18)) }),
+  ),
+  'clamps-beyond-its-digits': mutant(
+    'WS-10 an amount that is too large becomes the largest possible one',
+    correct => ({
+      column: amount =>
+        wholeDigitsOf(amount) > 15 ? '999999999999999.999999999999999999' : correct.column(amount),
+    }),
+  ),
+  'error-swallowed': mutant(
+    'WS-10 a database error is logged, and answered as committed',
+    swallowing(OutOfRange),
+  ),
+  'ids-of-64': mutant(
+    'WS-11 ids are truncated to 64 characters',
+    returning('id', text => text.slice(0, 64)),
+  ),
+  'ids-of-254': mutant(
+    'WS-11 ids are truncated to 254 characters',
+    returning('id', text => text.slice(0, 254)),
+  ),
+  'ids-case-insensitive': mutant(
+    'WS-12 ids are compared case-insensitively',
+    returning('id', text => text.toLowerCase()),
+  ),
+  'ids-trimmed': mutant(
+    'WS-13 ids are trimmed',
+    returning('id', text => text.trim()),
+  ),
+  'ids-padded': mutant(
+    'WS-13 trailing spaces of an id are ignored, as in a CHAR column',
+    returning('id', text => text.trimEnd()),
+  ),
+  'ids-composed': mutant(
+    'WS-14 ids are normalised to composed characters',
+    returning('id', text => text.normalize('NFC')),
+  ),
+  'ids-without-accents': mutant(
+    'WS-14 the collation of ids ignores accents',
+    returning('id', text => text.normalize('NFD').replace(/\p{M}/gu, '')),
+  ),
+  'ids-as-numbers': mutant(
+    'WS-15 ids that look like numbers are stored as numbers',
+    returning('id', text => (/^[+]?[0-9.e]+$/.test(text) ? String(Number(text)) : text)),
+  ),
+  'keeps-the-callers-objects': mutant(
+    'WS-16 the store keeps the objects passed to commit instead of copies',
+    () => ({ copied: changes => changes, betRow: bet => bet }),
+  ),
+  'returns-its-own-objects': mutant(
+    'WS-16 load returns the stored objects instead of copies',
+    (_, store) => ({
+      readBet: keys => store.storedBet(keys) ?? null,
+      readPlayer: ({ playerId }) => store.storedPlayer(playerId) ?? null,
+    }),
+  ),
+  'joined-from-the-player': mutant(
+    'WS-17 load joins from the player, and returns no bet or transaction for an unknown player',
+    correct => ({
+      load: async keys => {
+        const snapshot = await correct.load(keys)
         return snapshot.player === null ? { player: null, bet: null, transaction: null } : snapshot
-      }
-    },
-  ],
-  'bets-of-the-player-only': [
-    'WS-17',
-    'load returns only bets of the requested player',
-    class extends ReferenceStore {
-      override readBet(keys: WalletKeys) {
-        const bet = super.readBet(keys)
-        return bet?.playerId === keys.playerId ? bet : null
-      }
-    },
-  ],
-  'transactions-of-the-bet-only': [
-    'WS-17',
-    'load returns only transactions of the requested bet',
-    class extends ReferenceStore {
-      override readTransaction(keys: WalletKeys) {
-        const transaction = super.readTransaction(keys)
-        return transaction?.betId === keys.betId ? transaction : null
-      }
-    },
-  ],
-  'ids-of-255-utf-16-units': [
-    'WS-18',
-    'ids are truncated to 255 UTF-16 code units',
-    class extends ReferenceStore {
-      override id(text: string) {
-        return text.slice(0, 255)
-      }
-    },
-  ],
-  'short-descriptions': [
-    'WS-18',
-    'descriptions are truncated to 255 characters',
-    class extends ReferenceStore {
-      override readTransaction(keys: WalletKeys) {
-        const transaction = super.readTransaction(keys)
-        const { refusal } = transaction ?? { refusal: null }
-        if (transaction === null || refusal === null) return transaction
-        return { ...transaction, refusal: { ...refusal, description: refusal.description.slice(0, 255) } }
-      }
-    },
-  ],
-  'currencies-of-3': [
-    'WS-18',
-    'the currency of a transaction is truncated to 3 characters',
-    class extends ReferenceStore {
-      override transactionRow(transaction: Transaction) {
-        const { currency } = transaction
-        return { ...super.transactionRow(transaction), currency: currency?.slice(0, 3) ?? null }
-      }
-    },
-  ],
-  'dates-in-seconds': [
-    'WS-19',
-    'dates are stored in whole seconds',
-    class extends ReferenceStore {
-      override readTransaction(keys: WalletKeys) {
-        const transaction = super.readTransaction(keys)
-        if (transaction === null) return null
-        return { ...transaction, transactionDate: transaction.transactionDate.replace(/\.\d+Z$/, '.000Z') }
-      }
-    },
-  ],
-})
+      },
+    }),
+  ),
+  'bets-of-the-player-only': mutant(
+    'WS-17 load returns only bets of the requested player',
+    returning('readBet', (bet, keys) => (bet.playerId === keys.playerId ? bet : null)),
+  ),
+  'transactions-of-the-bet-only': mutant(
+    'WS-17 load returns only transactions of the requested bet',
+    returning('readTransaction', (transaction, keys) =>
+      transaction.betId === keys.betId ? transaction : null,
+    ),
+  ),
+  'ids-of-255-utf-16-units': mutant(
+    'WS-18 ids are truncated to 255 UTF-16 code units',
+    returning('id', text => text.slice(0, 255)),
+  ),
+  'short-descriptions': mutant(
+    'WS-18 descriptions are truncated to 255 characters',
+    returning('readTransaction', ({ refusal, ...transaction }) => ({
+      ...transaction,
+      refusal: refusal && { ...refusal, description: refusal.description.slice(0, 255) },
+    })),
+  ),
+  'currencies-of-3': mutant(
+    'WS-18 the currency of a transaction is truncated to 3 characters',
+    returning('transactionRow', row => ({ ...row, currency: row.currency?.slice(0, 3) ?? null })),
+  ),
+  'dates-in-seconds': mutant(
+    'WS-19 dates are stored in whole seconds',
+    returning('readTransaction', transaction => ({
+      ...transaction,
+      transactionDate: transaction.transactionDate.replace(/\.\d+Z$/, '.000Z'),
+    })),
+  ),
+}
 
 /** A guard is missing, or checks something else. */
-const ofGuards = mutantsOf({
-  'no-unique-transaction': [
-    'WS-20',
-    'guard 1 is missing: a transaction can be recorded twice',
-    class extends ReferenceStore {
-      override guard1() {
-        return true
-      }
-    },
-  ],
-  'unique-per-bet': [
-    'WS-20',
-    'transactionIds are unique only per bet',
-    class extends ReferenceStore {
-      override guard1({ transaction }: WalletChanges) {
-        return this.storedTransaction(transaction)?.betId !== transaction.betId
-      }
-    },
-  ],
-  'unique-per-player': [
-    'WS-21',
-    'transactionIds are unique only per player',
-    class extends ReferenceStore {
-      override transactionKey(keys: WalletKeys) {
-        return `${keys.playerId} ${super.transactionKey(keys)}`
-      }
-    },
-  ],
-  'unique-per-player-except-placebets': [
-    'WS-37',
-    'transactionIds of placebets are unique, those of other operations only per player',
-    class extends ReferenceStore {
-      override transactionKey(keys: WalletKeys) {
-        const key = super.transactionKey(keys)
+const ofGuards = {
+  'no-unique-transaction': mutant('WS-20 guard 1 is missing: a transaction can be recorded twice', () => ({
+    guard1: () => true,
+  })),
+  'unique-per-bet': mutant('WS-20 transactionIds are unique only per bet', (_, store) => ({
+    guard1: ({ transaction }) => store.storedTransaction(transaction)?.betId !== transaction.betId,
+  })),
+  'unique-per-player': mutant('WS-21 transactionIds are unique only per player', correct => ({
+    transactionKey: keys => `${keys.playerId} ${correct.transactionKey(keys)}`,
+  })),
+  'unique-per-player-except-placebets': mutant(
+    'WS-37 transactionIds of placebets are unique, those of other operations only per player',
+    correct => ({
+      transactionKey(keys) {
+        const key = correct.transactionKey(keys)
         return keys.operation === 'placebet' ? key : `${keys.playerId} ${key}`
-      }
-    },
-  ],
-  'operation-not-in-key': [
-    'WS-22',
-    'transactionIds are unique across operations: a rollback cannot reuse the id of its placebet',
-    class extends ReferenceStore {
-      override transactionKey({ transactionId }: WalletKeys) {
-        return transactionId
-      }
-    },
-  ],
-  'refusals-not-unique': [
-    'WS-23',
-    'the unique index excludes refusals',
-    class extends ReferenceStore {
-      override guard1({ transaction }: WalletChanges) {
-        return (
-          (this.storedTransaction(transaction)?.refusal ?? null) !== null ||
-          super.guard1({ transaction } as WalletChanges)
-        )
-      }
-    },
-  ],
-  'refusals-in-their-own-table': [
-    'WS-23',
-    'refusals have their own table, keys ids are unique only among refusals',
-    class extends ReferenceStore {
-      private kind = ''
-      override transactionKey(keys: WalletKeys) {
-        return `${this.kind}${super.transactionKey(keys)}`
-      }
-      private refused<T>(refused: boolean, within: () => T): T {
-        this.kind = refused ? 'refused ' : ''
+      },
+    }),
+  ),
+  'operation-not-in-key': mutant(
+    'WS-22 transactionIds are unique across operations: a rollback cannot reuse the id of its placebet',
+    () => ({ transactionKey: ({ transactionId }) => transactionId }),
+  ),
+  'refusals-not-unique': mutant('WS-23 the unique index excludes refusals', (correct, store) => ({
+    guard1: ({ transaction }) =>
+      (store.storedTransaction(transaction)?.refusal ?? null) !== null ||
+      correct.guard1({ transaction } as WalletChanges),
+  })),
+  'refusals-in-their-own-table': mutant(
+    'WS-23 refusals have their own table, keys ids are unique only among refusals',
+    (correct, store) => {
+      let kind = ''
+      const refused = <T>(refused: boolean, within: () => T) => {
+        kind = refused ? 'refused ' : ''
         try {
           return within()
         } finally {
-          this.kind = ''
+          kind = ''
         }
       }
-      override storedTransaction(keys: Transaction) {
-        const success = super.storedTransaction(keys)
-        return success ?? this.refused(true, () => super.storedTransaction(keys))
-      }
-      override guard1({ transaction }: WalletChanges) {
-        return this.refused(
-          transaction.refusal !== null,
-          () => !this.database.transactions.has(this.transactionKey(transaction)),
-        )
-      }
-      override putTransaction(rows: Rows) {
-        this.refused(rows.transaction.refusal !== null, () => super.putTransaction(rows))
+      return {
+        transactionKey: keys => `${kind}${correct.transactionKey(keys)}`,
+        storedTransaction(keys) {
+          const success = correct.storedTransaction(keys)
+          return success ?? refused(true, () => correct.storedTransaction(keys))
+        },
+        guard1: ({ transaction }) =>
+          refused(
+            transaction.refusal !== null,
+            () => !store.database.transactions.has(store.transactionKey(transaction)),
+          ),
+        putTransaction(rows) {
+          refused(rows.transaction.refusal !== null, () => correct.putTransaction(rows))
+        },
       }
     },
-  ],
-  'bets-upserted': [
-    'WS-24',
-    'a new bet replaces an existing bet with the same id',
+  ),
+  'bets-upserted': mutant(
+    'WS-24 a new bet replaces an existing bet with the same id',
     withRevision((bet, fits) => fits || bet.revision === 1),
-  ],
-  'bets-unique-per-player': [
-    'WS-25',
-    'betIds are unique only per player',
-    class extends ReferenceStore {
-      override betKey({ betId, playerId }: WalletKeys) {
-        return `${playerId} ${betId}`
-      }
-    },
-  ],
-  'tombstone-overwritten': [
-    'WS-26',
-    'a new bet replaces a tombstone',
+  ),
+  'bets-unique-per-player': mutant('WS-25 betIds are unique only per player', () => ({
+    betKey: ({ betId, playerId }) => `${playerId} ${betId}`,
+  })),
+  'tombstone-overwritten': mutant(
+    'WS-26 a new bet replaces a tombstone',
     withRevision((bet, fits, stored) => fits || (bet.revision === 1 && isZero(stored?.stake ?? '1'))),
-  ],
-  'tombstone-not-stored': [
-    'WS-26',
-    'a tombstone is not stored',
-    class extends ReferenceStore {
-      override putBet(rows: Rows) {
-        const { bet } = rows
-        if (bet?.status !== 'ROLLED_BACK' || bet.revision !== 1) super.putBet(rows)
-      }
+  ),
+  'tombstone-not-stored': mutant('WS-26 a tombstone is not stored', correct => ({
+    putBet(rows) {
+      const { bet } = rows
+      if (bet?.status !== 'ROLLED_BACK' || bet.revision !== 1) correct.putBet(rows)
     },
-  ],
-  'revision-not-compared': [
-    'WS-27',
-    'the revision is increased but not compared',
+  })),
+  'revision-not-compared': mutant(
+    'WS-27 the revision is increased but not compared',
     withRevision((bet, fits) => fits || bet.revision > 1),
-  ],
-  'missing-bet-inserted': [
-    'WS-28',
-    'a change of a missing bet inserts it',
+  ),
+  'missing-bet-inserted': mutant(
+    'WS-28 a change of a missing bet inserts it',
     withRevision((_bet, fits, stored) => fits || stored === undefined),
-  ],
-  'revision-skipped': [
-    'WS-28',
-    'any revision above the stored one is accepted',
+  ),
+  'revision-skipped': mutant(
+    'WS-28 any revision above the stored one is accepted',
     withRevision((bet, fits, stored) => fits || bet.revision - 1 > (stored?.revision ?? bet.revision)),
-  ],
-  'no-revision': [
-    'WS-29',
-    'there is no revision column: load always returns 1',
-    class extends ReferenceStore {
-      override betRow(bet: Bet) {
-        return { ...super.betRow(bet), revision: 1 }
-      }
-    },
-  ],
-  'revision-of-settlements-only': [
-    'WS-29',
-    'only settlements increase the revision; an unsettlement or a rollback does not',
-    class extends ReferenceStore {
-      override betRow(bet: Bet) {
-        const stored = this.storedBet(bet)
+  ),
+  'no-revision': mutant(
+    'WS-29 there is no revision column: load always returns 1',
+    returning('betRow', bet => ({ ...bet, revision: 1 })),
+  ),
+  'revision-of-settlements-only': mutant(
+    'WS-29 only settlements increase the revision; an unsettlement or a rollback does not',
+    (correct, store) => ({
+      betRow(bet) {
+        const stored = store.storedBet(bet)
         const credited = Object.values(bet.credits).some(({ live }) => live !== null)
-        return { ...super.betRow(bet), revision: stored && !credited ? stored.revision : bet.revision }
-      }
-    },
-  ],
-  'no-floor': [
-    'WS-30',
-    'the floor is not checked',
-    class extends ReferenceStore {
-      override fundsSuffice() {
-        return true
-      }
-    },
-  ],
-  'last-cent-kept': [
-    'WS-30',
-    'the new balance must be above the floor: a stake of exactly the balance is always a conflict',
-    class extends ReferenceStore {
-      override fundsSuffice(player: Player, { balance }: WalletChanges) {
+        return { ...correct.betRow(bet), revision: stored && !credited ? stored.revision : bet.revision }
+      },
+    }),
+  ),
+  'no-floor': mutant('WS-30 the floor is not checked', () => ({ fundsSuffice: () => true })),
+  'last-cent-kept': mutant(
+    'WS-30 the new balance must be above the floor: a stake of exactly the balance is always a conflict',
+    (_, store) => ({
+      fundsSuffice(player, { balance }) {
         if (balance === null || balance.floor === null) return true
-        return this.isLess(balance.floor, this.sum(player.balance, balance.delta))
-      }
-    },
-  ],
-  'hard-coded-floor': [
-    'WS-31',
-    'the floor is a CHECK (balance >= 0), and the floor passed to commit is ignored',
+        return store.isLess(balance.floor, store.sum(player.balance, balance.delta))
+      },
+    }),
+  ),
+  'hard-coded-floor': mutant(
+    'WS-31 the floor is a CHECK (balance >= 0), and the floor passed to commit is ignored',
     withFloor(() => '0'),
-  ],
-  'compared-as-text': [
-    'WS-32',
-    'balance and floor are compared as text',
-    class extends ReferenceStore {
-      override fundsSuffice(player: Player, { balance }: WalletChanges) {
-        return balance === null || balance.floor === null || player.balance >= balance.delta.slice(1)
-      }
-    },
-  ],
-  'currency-not-compared': [
-    'WS-33',
-    'the currency is not compared',
-    class extends ReferenceStore {
-      override currencyMatches() {
-        return true
-      }
-    },
-  ],
-  'currency-compared-for-debits': [
-    'WS-33',
-    'the currency is compared only for debits',
-    class extends ReferenceStore {
-      override currencyMatches(player: Player, changes: WalletChanges) {
-        return super.currencyMatches(player, changes) || !changes.balance?.delta.startsWith('-')
-      }
-    },
-  ],
-  'floor-for-credits': [
-    'WS-34',
-    'a floor of 0 is checked even if the floor is null',
+  ),
+  'compared-as-text': mutant('WS-32 balance and floor are compared as text', () => ({
+    fundsSuffice: (player, { balance }) =>
+      balance === null || balance.floor === null || player.balance >= balance.delta.slice(1),
+  })),
+  'currency-not-compared': mutant('WS-33 the currency is not compared', () => ({
+    currencyMatches: () => true,
+  })),
+  'currency-compared-for-debits': mutant('WS-33 the currency is compared only for debits', correct => ({
+    currencyMatches: (player, changes) =>
+      correct.currencyMatches(player, changes) || !changes.balance?.delta.startsWith('-'),
+  })),
+  'floor-for-credits': mutant(
+    'WS-34 a floor of 0 is checked even if the floor is null',
     withFloor(floor => floor ?? '0'),
-  ],
-  'floor-without-change': [
-    'WS-35',
-    'a player with a balance of 0 cannot place a bet, not even a bet of 0',
-    class extends ReferenceStore {
-      override fundsSuffice(player: Player, changes: WalletChanges) {
-        return super.fundsSuffice(player, changes) && (changes.balance !== null || !isZero(player.balance))
+  ),
+  'floor-without-change': mutant(
+    'WS-35 a player with a balance of 0 cannot place a bet, not even a bet of 0',
+    correct => ({
+      fundsSuffice: (player, changes) =>
+        correct.fundsSuffice(player, changes) && (changes.balance !== null || !isZero(player.balance)),
+    }),
+  ),
+  'no-rows-changed': mutant(
+    'WS-35 an UPDATE that does not change the balance counts no rows, and is treated as a failed guard',
+    correct => ({ guard3: changes => changes.balance !== null && correct.guard3(changes) }),
+  ),
+  'balance-without-where': mutant('WS-36 the UPDATE of the balance has no WHERE', (correct, store) => ({
+    putPlayer(rows) {
+      correct.putPlayer(rows)
+      if (!rows.balanceChanges) return
+      for (const [key, player] of store.database.players) {
+        store.database.players.set(key, { ...player, balance: rows.player.balance })
       }
     },
-  ],
-  'no-rows-changed': [
-    'WS-35',
-    'an UPDATE that does not change the balance counts no rows, and is treated as a failed guard',
-    class extends ReferenceStore {
-      override guard3(changes: WalletChanges) {
-        return changes.balance !== null && super.guard3(changes)
+  })),
+  'credit-without-where': mutant('WS-36 a credit is written to every bet', (correct, store) => ({
+    putBet(rows) {
+      correct.putBet(rows)
+      for (const [key, bet] of store.database.bets) {
+        store.database.bets.set(key, { ...bet, credits: rows.bet?.credits ?? bet.credits })
       }
     },
-  ],
-  'balance-without-where': [
-    'WS-36',
-    'the UPDATE of the balance has no WHERE',
-    class extends ReferenceStore {
-      override putPlayer(rows: Rows) {
-        super.putPlayer(rows)
-        if (!rows.balanceChanges) return
-        for (const [key, player] of this.database.players) {
-          this.database.players.set(key, { ...player, balance: rows.player.balance })
-        }
-      }
-    },
-  ],
-  'credit-without-where': [
-    'WS-36',
-    'a credit is written to every bet',
-    class extends ReferenceStore {
-      override putBet(rows: Rows) {
-        super.putBet(rows)
-        for (const [key, bet] of this.database.bets) {
-          this.database.bets.set(key, { ...bet, credits: rows.bet?.credits ?? bet.credits })
-        }
-      }
-    },
-  ],
-  'unique-for-placebets': [
-    'WS-37',
-    'only placebets have unique transactionIds',
-    class extends ReferenceStore {
-      override guard1(changes: WalletChanges) {
-        return changes.transaction.operation !== 'placebet' || super.guard1(changes)
-      }
-    },
-  ],
-  'refusal-upserted': [
-    'WS-37',
-    'a refusal replaces a recorded transaction with its id',
-    class extends ReferenceStore {
-      override guard1(changes: WalletChanges) {
-        return changes.transaction.refusal !== null || super.guard1(changes)
-      }
-    },
-  ],
-  'unsettlement-without-revision': [
-    'WS-38',
-    'an unsettlement does not compare the revision',
+  })),
+  'unique-for-placebets': mutant('WS-37 only placebets have unique transactionIds', correct => ({
+    guard1: changes => changes.transaction.operation !== 'placebet' || correct.guard1(changes),
+  })),
+  'refusal-upserted': mutant('WS-37 a refusal replaces a recorded transaction with its id', correct => ({
+    guard1: changes => changes.transaction.refusal !== null || correct.guard1(changes),
+  })),
+  'unsettlement-without-revision': mutant(
+    'WS-38 an unsettlement does not compare the revision',
     withRevision((_bet, fits, _stored, { operation }) => fits || operation === 'unsettlement'),
-  ],
-  'tombstone-upserted': [
-    'WS-38',
-    'a tombstone replaces a bet that has arrived in the meantime',
+  ),
+  'tombstone-upserted': mutant(
+    'WS-38 a tombstone replaces a bet that has arrived in the meantime',
     withRevision((bet, fits) => fits || (bet.revision === 1 && bet.status === 'ROLLED_BACK')),
-  ],
-  'lost-bets-unguarded': [
-    'WS-38',
-    'a settlement of 0 does not compare the revision',
+  ),
+  'lost-bets-unguarded': mutant(
+    'WS-38 a settlement of 0 does not compare the revision',
     withRevision(
       (_bet, fits, _stored, { operation, delta }) => fits || (operation === 'settlement' && isZero(delta)),
     ),
-  ],
-  'voids-unguarded': [
-    'WS-38',
-    'a VOIDED settlement does not compare the revision',
+  ),
+  'voids-unguarded': mutant(
+    'WS-38 a VOIDED settlement does not compare the revision',
     withRevision((_bet, fits, _stored, { type }) => fits || type === 'VOIDED'),
-  ],
-  'clawback-without-floor': [
-    'WS-39',
-    'a clawback can debit the balance below its floor',
-    class extends ReferenceStore {
-      override fundsSuffice(player: Player, changes: WalletChanges) {
-        return changes.transaction.operation === 'unsettlement' || super.fundsSuffice(player, changes)
-      }
-    },
-  ],
-  'total-loaded': [
-    'WS-39',
-    'load returns the total balance with open stakes, and the guard checks the available balance',
-    class extends ReferenceStore {
-      override readPlayer(keys: WalletKeys) {
-        const player = super.readPlayer(keys)
-        const open = [...this.database.bets.values()].filter(({ status }) => status === 'PLACED')
+  ),
+  'clawback-without-floor': mutant('WS-39 a clawback can debit the balance below its floor', correct => ({
+    fundsSuffice: (player, changes) =>
+      changes.transaction.operation === 'unsettlement' || correct.fundsSuffice(player, changes),
+  })),
+  'total-loaded': mutant(
+    'WS-39 load returns the total balance with open stakes, and the guard checks the available balance',
+    (correct, store) => ({
+      readPlayer(keys) {
+        const player = correct.readPlayer(keys)
+        const open = [...store.database.bets.values()].filter(({ status }) => status === 'PLACED')
         const total = (balance: Decimal) => open.reduce((sum, { stake }) => add(sum, stake), balance)
         return player && { ...player, balance: total(player.balance) }
-      }
-    },
-  ],
-})
+      },
+    }),
+  ),
+}
 
 type Part = 'transaction' | 'bet' | 'player'
 
 /** Only a part of a commit is written. */
-const ofPartialCommits = [
-  ...mutantsOf({
-    'bet-before-guard-1': [
-      'WS-40',
-      'the bet is written before guard 1 is checked',
-      writingBefore('guard1', 'bet'),
-    ],
-    'balance-before-guard-1': [
-      'WS-40',
-      'the balance is written before guard 1 is checked',
-      writingBefore('guard1', 'player'),
-    ],
-    'transaction-before-guard-2': [
-      'WS-41',
-      'the transaction is written before guard 2 is checked',
-      writingBefore('guard2', 'transaction'),
-    ],
-    'balance-before-guard-2': [
-      'WS-41',
-      'the balance is written before guard 2 is checked',
-      writingBefore('guard2', 'player'),
-    ],
-    'transaction-before-guard-3': [
-      'WS-42',
-      'the transaction is written before guard 3 is checked',
-      writingBefore('guard3', 'transaction'),
-    ],
-    'bet-before-guard-3': [
-      'WS-42',
-      'the bet is written before guard 3 is checked',
-      writingBefore('guard3', 'bet'),
-    ],
-    'conflict-that-wrote': [
-      'WS-42',
-      'everything is written, and a conflict is answered',
-      writingBefore('guard3', 'transaction', 'bet', 'player'),
-    ],
-    'conflicts-written-later': [
-      'WS-42',
-      'rejected changes are queued, and written with the next commit',
-      class extends ReferenceStore {
-        private readonly queue: WalletChanges[] = []
-        override guardsHold(changes: WalletChanges) {
-          for (const queued of this.queue.splice(0))
-            putParts(this, this.rowsOf(queued), ['transaction', 'bet', 'player'])
-          const holds = super.guardsHold(changes)
-          if (!holds) this.queue.push(changes)
-          return holds
-        }
-      },
-    ],
-  }),
-  ...orders(['transaction', 'bet', 'player']).flatMap(([first, second, third]) =>
-    mutantsOf({
-      [`${first}-then-${second}-then-${third}`]: [
-        'WS-46',
-        `${first}, ${second} and ${third} are three commits in this order, with a crash after the first`,
-        inPieces([first], [second, third]),
-      ],
-    }),
+const ofPartialCommits = {
+  'bet-before-guard-1': mutant(
+    'WS-40 the bet is written before guard 1 is checked',
+    writingBefore('guard1', 'bet'),
   ),
-  ...mutantsOf({
-    'transaction-and-bet-then-player': [
-      'WS-46',
-      'the balance has its own commit, after transaction and bet',
-      inPieces(['transaction', 'bet'], ['player']),
-    ],
-    'player-and-transaction-then-bet': [
-      'WS-46',
-      'the bet has its own commit, after transaction and balance',
-      inPieces(['player', 'transaction'], ['bet']),
-    ],
-  }),
-]
+  'balance-before-guard-1': mutant(
+    'WS-40 the balance is written before guard 1 is checked',
+    writingBefore('guard1', 'player'),
+  ),
+  'transaction-before-guard-2': mutant(
+    'WS-41 the transaction is written before guard 2 is checked',
+    writingBefore('guard2', 'transaction'),
+  ),
+  'balance-before-guard-2': mutant(
+    'WS-41 the balance is written before guard 2 is checked',
+    writingBefore('guard2', 'player'),
+  ),
+  'transaction-before-guard-3': mutant(
+    'WS-42 the transaction is written before guard 3 is checked',
+    writingBefore('guard3', 'transaction'),
+  ),
+  'bet-before-guard-3': mutant(
+    'WS-42 the bet is written before guard 3 is checked',
+    writingBefore('guard3', 'bet'),
+  ),
+  'conflict-that-wrote': mutant(
+    'WS-42 everything is written, and a conflict is answered',
+    writingBefore('guard3', 'transaction', 'bet', 'player'),
+  ),
+  'conflicts-written-later': mutant(
+    'WS-42 rejected changes are queued, and written with the next commit',
+    (correct, store) => {
+      const queue: WalletChanges[] = []
+      return {
+        guardsHold(changes) {
+          for (const queued of queue.splice(0))
+            putParts(store, store.rowsOf(queued), ['transaction', 'bet', 'player'])
+          const holds = correct.guardsHold(changes)
+          if (!holds) queue.push(changes)
+          return holds
+        },
+      }
+    },
+  ),
+  ...Object.fromEntries(
+    orders('transaction', 'bet', 'player').map(([first, ...rest]) => [
+      [first, ...rest].join('-then-'),
+      mutant(
+        `WS-46 ${first}, ${rest.join(' and ')} are three commits in this order, with a crash after the first`,
+        inPieces([first], rest),
+      ),
+    ]),
+  ),
+  'transaction-and-bet-then-player': mutant(
+    'WS-46 the balance has its own commit, after transaction and bet',
+    inPieces(['transaction', 'bet'], ['player']),
+  ),
+  'player-and-transaction-then-bet': mutant(
+    'WS-46 the bet has its own commit, after transaction and balance',
+    inPieces(['player', 'transaction'], ['bet']),
+  ),
+}
 
 /** Connections, crashes and time. */
-const ofDurability = mutantsOf({
-  'connection-with-a-cache': [
-    'WS-43',
-    'every connection caches players, and misses the writes of other connections',
-    class extends ReferenceStore {
-      private readonly cache = new Map<string, Player>()
-      override readPlayer(keys: WalletKeys) {
-        const player = this.cache.get(keys.playerId) ?? super.readPlayer(keys)
-        if (player !== null) this.cache.set(keys.playerId, player)
-        return player
-      }
-      override putPlayer(rows: Rows) {
-        super.putPlayer(rows)
-        this.cache.delete(rows.player.playerId)
+const ofDurability = {
+  'connection-with-a-cache': mutant(
+    'WS-43 every connection caches players, and misses the writes of other connections',
+    correct => {
+      const cache = new Map<string, Player>()
+      return {
+        readPlayer(keys) {
+          const player = cache.get(keys.playerId) ?? correct.readPlayer(keys)
+          if (player !== null) cache.set(keys.playerId, player)
+          return player
+        },
+        putPlayer(rows) {
+          correct.putPlayer(rows)
+          cache.delete(rows.player.playerId)
+        },
       }
     },
-  ],
-  'one-load-in-fifteen-is-stale': [
-    'WS-43',
-    'one load in fifteen misses the last commit of the other connection, as on a replica that lags',
+  ),
+  'one-load-in-fifteen-is-stale': mutant(
+    'WS-43 one load in fifteen misses the last commit of the other connection, as on a replica that lags',
     staleReads(1),
-  ],
-  'locks-per-connection': [
-    'WS-44',
-    'rows are locked by a mutex in the process, which other processes do not see',
-    class extends ReferenceStore {
-      private readonly own = new Locks()
-      override get locks() {
-        return this.own
+  ),
+  'locks-per-connection': mutant(
+    'WS-44 rows are locked by a mutex in the process, which other processes do not see',
+    () => {
+      const own = new Locks()
+      return {
+        get locks() {
+          return own
+        },
       }
     },
-  ],
-  'answered-before-durable': [
-    'WS-45',
-    'committed is answered before the commit is durable',
+  ),
+  'answered-before-durable': mutant(
+    'WS-45 committed is answered before the commit is durable',
     unsynced(() => true),
-  ],
-  'refusals-in-memory': [
-    'WS-45',
-    'refusals are stored only in the memory of the process',
+  ),
+  'refusals-in-memory': mutant(
+    'WS-45 refusals are stored only in the memory of the process',
     unsynced(({ transaction }) => transaction.refusal !== null),
-  ],
-  'tombstones-in-memory': [
-    'WS-45',
-    'tombstones are stored only in the memory of the process',
+  ),
+  'tombstones-in-memory': mutant(
+    'WS-45 tombstones are stored only in the memory of the process',
     unsynced(({ bet }) => bet?.status === 'ROLLED_BACK' && bet.revision === 1),
-  ],
-  'lost-connection-swallowed': [
-    'WS-46',
-    'a connection that is lost during a commit is answered as committed',
-    class extends ReferenceStore {
-      override answerError(error: unknown, changes: WalletChanges): CommitResult {
-        if (!(error instanceof ConnectionLost)) return super.answerError(error, changes)
-        return { status: 'committed', balance: '70', walletTransactionId: null }
-      }
-    },
-  ],
-  'transactions-expire': [
-    'WS-47',
-    'transactions expire after 30 days',
+  ),
+  'lost-connection-swallowed': mutant(
+    'WS-46 a connection that is lost during a commit is answered as committed',
+    swallowing(ConnectionLost, '70'),
+  ),
+  'transactions-expire': mutant(
+    'WS-47 transactions expire after 30 days',
     expiring(
       ({ transaction }) => transaction.refusal === null && transaction.operation === 'placebet',
       'transactions',
     ),
-  ],
-  'refusals-expire': [
-    'WS-47',
-    'refusals expire after 30 days',
+  ),
+  'refusals-expire': mutant(
+    'WS-47 refusals expire after 30 days',
     expiring(({ transaction }) => transaction.refusal !== null, 'transactions'),
-  ],
-  'tombstones-expire': [
-    'WS-47',
-    'tombstones expire after 30 days',
+  ),
+  'tombstones-expire': mutant(
+    'WS-47 tombstones expire after 30 days',
     expiring(({ bet }) => bet?.status === 'ROLLED_BACK', 'bets'),
-  ],
-  'one-lock-for-all': [
-    'WS-48',
-    'every commit takes the same lock, so players wait for each other',
-    class extends ReferenceStore {
-      override locksOf() {
-        return ['everything']
-      }
-    },
+  ),
+  'one-lock-for-all': mutant(
+    'WS-48 every commit takes the same lock, so players wait for each other',
+    () => ({ locksOf: () => ['everything'] }),
     50,
-  ],
-  'load-waits-for-commits': [
-    'WS-48',
-    'load takes the lock of the player’s row, and waits for commits in progress',
-    class extends ReferenceStore {
-      override async load(keys: WalletKeys) {
+  ),
+  'load-waits-for-commits': mutant(
+    'WS-48 load takes the lock of the player’s row, and waits for commits in progress',
+    (correct, store) => ({
+      async load(keys) {
         const owner = {}
-        await this.locks.take(owner, `player ${this.playerKey(keys.playerId)}`)
-        const snapshot = await super.load(keys)
-        this.locks.releaseAll(owner)
+        await store.locks.take(owner, `player ${store.playerKey(keys.playerId)}`)
+        const snapshot = await correct.load(keys)
+        store.locks.releaseAll(owner)
         return snapshot
-      }
-    },
+      },
+    }),
     50,
-  ],
-  'lock-timeout-without-rollback': [
-    'WS-49',
-    'a lock timeout is answered as a conflict, and the connection goes back to its pool without ROLLBACK',
+  ),
+  'lock-timeout-without-rollback': mutant(
+    'WS-49 a lock timeout is answered as a conflict, and the connection goes back to its pool without ROLLBACK',
     leftOpen(error => error instanceof LockTimeout, ['transaction', 'bet']),
-  ],
-  'lock-timeout-after-the-transaction': [
-    'WS-49',
-    'a lock timeout after the first insert leaves the transaction for the next commit on the connection',
+  ),
+  'lock-timeout-after-the-transaction': mutant(
+    'WS-49 a lock timeout after the first insert leaves the transaction for the next commit on the connection',
     leftOpen(error => error instanceof LockTimeout, ['transaction']),
-  ],
-  'lock-timeout-and-written-later': [
-    'WS-49',
-    'a timeout of the client is answered as a conflict, and the statement on the server is executed later',
-    class extends ReferenceStore {
-      private readonly running: WalletChanges[] = []
-      override answerError(error: unknown, changes: WalletChanges) {
-        if (error instanceof LockTimeout) this.running.push(changes)
-        return super.answerError(error, changes)
-      }
-      override async begin(changes: WalletChanges) {
-        for (const late of this.running.splice(0)) {
-          if (this.guardsHold(late)) putParts(this, this.rowsOf(late), ['transaction', 'bet', 'player'])
-        }
-        await super.begin(changes)
-      }
-    },
-  ],
-  'lock-timeout-as-committed': [
-    'WS-49',
-    'a lock timeout is logged, and answered as committed',
-    class extends ReferenceStore {
-      override answerError(error: unknown, changes: WalletChanges): CommitResult {
-        if (!(error instanceof LockTimeout)) return super.answerError(error, changes)
-        return { status: 'committed', balance: '99', walletTransactionId: null }
+  ),
+  'lock-timeout-and-written-later': mutant(
+    'WS-49 a timeout of the client is answered as a conflict, and the statement on the server is executed later',
+    (correct, store) => {
+      const running: WalletChanges[] = []
+      return {
+        answerError(error, changes) {
+          if (error instanceof LockTimeout) running.push(changes)
+          return correct.answerError(error, changes)
+        },
+        async begin(changes) {
+          for (const late of running.splice(0)) {
+            if (store.guardsHold(late)) putParts(store, store.rowsOf(late), ['transaction', 'bet', 'player'])
+          }
+          await correct.begin(changes)
+        },
       }
     },
-  ],
-})
+  ),
+  'lock-timeout-as-committed': mutant(
+    'WS-49 a lock timeout is logged, and answered as committed',
+    swallowing(LockTimeout, '99'),
+  ),
+}
 
 /** Closed players, changed currencies, refused stakes. */
-const ofPamRules = mutantsOf({
-  'closed-players-hidden': [
-    'WS-56',
-    'load returns null for a closed player',
-    class extends ReferenceStore {
-      override readPlayer(keys: WalletKeys) {
-        return this.database.closed.has(keys.playerId) ? null : super.readPlayer(keys)
-      }
-    },
-  ],
-  'closed-players-refused': [
-    'WS-56',
-    'every commit of a closed player is refused, also a rollback',
+const ofPamRules = {
+  'closed-players-hidden': mutant('WS-56 load returns null for a closed player', (correct, store) => ({
+    readPlayer: keys => (store.database.closed.has(keys.playerId) ? null : correct.readPlayer(keys)),
+  })),
+  'closed-players-refused': mutant(
+    'WS-56 every commit of a closed player is refused, also a rollback',
     refusing(({ database }, { transaction }) => database.closed.has(transaction.playerId)),
-  ],
-  'closed-players-not-updated': [
-    'WS-56',
-    'the balance of a closed player is not updated: the statement asks for open accounts',
-    class extends ReferenceStore {
-      override putPlayer(rows: Rows) {
-        if (!this.database.closed.has(rows.player.playerId)) super.putPlayer(rows)
-      }
-    },
-  ],
-  'closed-players-record-nothing': [
-    'WS-56',
-    'a refusal or a tombstone of a closed player is not recorded',
+  ),
+  'closed-players-not-updated': mutant(
+    'WS-56 the balance of a closed player is not updated: the statement asks for open accounts',
+    (correct, store) => ({
+      putPlayer(rows) {
+        if (!store.database.closed.has(rows.player.playerId)) correct.putPlayer(rows)
+      },
+    }),
+  ),
+  'closed-players-record-nothing': mutant(
+    'WS-56 a refusal or a tombstone of a closed player is not recorded',
     refusing(
       ({ database }, { transaction, balance }) =>
         database.closed.has(transaction.playerId) && balance === null,
     ),
-  ],
-  'bet-currency-of-the-player': [
-    'WS-57',
-    'a bet has no currency of its own: load joins it from the player',
-    class extends ReferenceStore {
-      override readBet(keys: WalletKeys) {
-        const bet = super.readBet(keys)
-        return bet && { ...bet, currency: this.storedPlayer(bet.playerId)?.currency ?? bet.currency }
-      }
-    },
-  ],
-  'transaction-currency-of-the-player': [
-    'WS-57',
-    'a transaction has no currency of its own: load joins it from the player',
-    class extends ReferenceStore {
-      override readTransaction(keys: WalletKeys) {
-        const transaction = super.readTransaction(keys)
+  ),
+  'bet-currency-of-the-player': mutant(
+    'WS-57 a bet has no currency of its own: load joins it from the player',
+    (correct, store) => ({
+      readBet: keys => {
+        const bet = correct.readBet(keys)
+        return bet && { ...bet, currency: store.storedPlayer(bet.playerId)?.currency ?? bet.currency }
+      },
+    }),
+  ),
+  'transaction-currency-of-the-player': mutant(
+    'WS-57 a transaction has no currency of its own: load joins it from the player',
+    (correct, store) => ({
+      readTransaction(keys) {
+        const transaction = correct.readTransaction(keys)
         if (transaction === null || transaction.currency === null) return transaction
-        const player = this.storedPlayer(transaction.playerId)
+        const player = store.storedPlayer(transaction.playerId)
         return { ...transaction, currency: player?.currency ?? transaction.currency }
-      }
-    },
-  ],
-  'currency-cached': [
-    'WS-57',
-    'a connection never reads the currency of a player again',
-    class extends ReferenceStore {
-      private readonly currencies = new Map<string, string>()
-      override currencyMatches(player: Player, { balance }: WalletChanges) {
-        const currency = this.currencies.get(player.playerId) ?? player.currency
-        this.currencies.set(player.playerId, currency)
+      },
+    }),
+  ),
+  'currency-cached': mutant('WS-57 a connection never reads the currency of a player again', () => {
+    const currencies = new Map<string, string>()
+    return {
+      currencyMatches(player, { balance }) {
+        const currency = currencies.get(player.playerId) ?? player.currency
+        currencies.set(player.playerId, currency)
         return balance === null || balance.currency === currency
-      }
-    },
-  ],
-  'currency-guarded-by-the-bet': [
-    'WS-57',
-    'guard 3 compares the currency of the bet, and not that of the player',
-    class extends ReferenceStore {
-      override currencyMatches(player: Player, changes: WalletChanges) {
+      },
+    }
+  }),
+  'currency-guarded-by-the-bet': mutant(
+    'WS-57 guard 3 compares the currency of the bet, and not that of the player',
+    correct => ({
+      currencyMatches(player, changes) {
         const { bet, balance } = changes
-        if (bet === null || bet.revision === 1) return super.currencyMatches(player, changes)
+        if (bet === null || bet.revision === 1) return correct.currencyMatches(player, changes)
         return balance === null || balance.currency === bet.currency
-      }
-    },
-  ],
-  'refused-with-a-transaction': [
-    'WS-58',
-    'a refused stake has its transaction recorded, as a success',
-    class extends ReferenceStore {
-      override refusalOf(changes: WalletChanges) {
-        const refusal = super.refusalOf(changes)
-        if (refusal !== null) putParts(this, this.rowsOf(changes), ['transaction'])
+      },
+    }),
+  ),
+  'refused-with-a-transaction': mutant(
+    'WS-58 a refused stake has its transaction recorded, as a success',
+    (correct, store) => ({
+      refusalOf(changes) {
+        const refusal = correct.refusalOf(changes)
+        if (refusal !== null) putParts(store, store.rowsOf(changes), ['transaction'])
         return refusal
-      }
+      },
+    }),
+  ),
+  'refused-with-a-bet': mutant('WS-58 a refused stake has its bet recorded', (correct, store) => ({
+    refusalOf(changes) {
+      const refusal = correct.refusalOf(changes)
+      if (refusal !== null) putParts(store, store.rowsOf(changes), ['bet'])
+      return refusal
     },
-  ],
-  'refused-with-a-bet': [
-    'WS-58',
-    'a refused stake has its bet recorded',
-    class extends ReferenceStore {
-      override refusalOf(changes: WalletChanges) {
-        const refusal = super.refusalOf(changes)
-        if (refusal !== null) putParts(this, this.rowsOf(changes), ['bet'])
-        return refusal
-      }
-    },
-  ],
-  'refused-without-rollback': [
-    'WS-58',
-    'a stake is refused after the inserts, and the connection goes back to its pool without ROLLBACK',
+  })),
+  'refused-without-rollback': mutant(
+    'WS-58 a stake is refused after the inserts, and the connection goes back to its pool without ROLLBACK',
     leftOpen('refused', ['transaction', 'bet']),
-  ],
-  'refused-as-conflict': [
-    'WS-58',
-    'a refused stake is answered as a conflict, so the platform is told to try again',
-    class extends ReferenceStore {
-      override async commit(changes: WalletChanges) {
-        const result = await super.commit(changes)
+  ),
+  'refused-as-conflict': mutant(
+    'WS-58 a refused stake is answered as a conflict, so the platform is told to try again',
+    correct => ({
+      async commit(changes) {
+        const result = await correct.commit(changes)
         return result.status === 'refused' ? { status: 'conflict' as const } : result
-      }
-    },
-  ],
-  'refuses-credits': [
-    'WS-59',
-    'the rule of a limit is checked for credits too',
+      },
+    }),
+  ),
+  'refuses-credits': mutant(
+    'WS-59 the rule of a limit is checked for credits too',
     refusing(
       ({ database }, { transaction, balance }) =>
         balance !== null && !balance.delta.startsWith('-') && database.limited.has(transaction.playerId),
     ),
-  ],
-  'refuses-recorded-refusals': [
-    'WS-59',
-    'the rule of a limit is checked for commits that record a refusal',
+  ),
+  'refuses-recorded-refusals': mutant(
+    'WS-59 the rule of a limit is checked for commits that record a refusal',
     refusing(
       ({ database }, { transaction }) =>
         transaction.refusal !== null && database.limited.has(transaction.playerId),
     ),
-  ],
-})
+  ),
+}
 
 /** `load` consists of several reads. */
-const ofReads = mutantsOf({
-  'three-reads': [
-    'WS-50',
-    'load is three reads in the permitted order: bet, transaction, player (fails only a SHOULD)',
+const ofReads = {
+  'three-reads': mutant(
+    'WS-50 load is three reads in the permitted order: bet, transaction, player (fails only a SHOULD)',
     reading('bet', 'transaction', 'player'),
-  ],
-  'transaction-read-first': [
-    'WS-51',
-    'load is three reads, the transaction before the bet',
+  ),
+  'transaction-read-first': mutant(
+    'WS-51 load is three reads, the transaction before the bet',
     reading('transaction', 'bet', 'player'),
-  ],
-  'player-read-first': [
-    'WS-52',
-    'load is three reads, the player first',
+  ),
+  'player-read-first': mutant(
+    'WS-52 load is three reads, the player first',
     reading('player', 'bet', 'transaction'),
-  ],
-  'player-read-second': [
-    'WS-52',
-    'load is three reads, the player between bet and transaction',
+  ),
+  'player-read-second': mutant(
+    'WS-52 load is three reads, the player between bet and transaction',
     reading('bet', 'player', 'transaction'),
-  ],
-})
+  ),
+}
 
 /** `loadConfirmed`, and commits without a load before them. */
-const ofCommitsWithoutLoad = mutantsOf({
-  'confirmed-by-a-replica': [
-    'WS-53',
-    'loadConfirmed reads a replica that never replays',
-    class extends ReferenceStore {
-      override async loadConfirmed(keys: WalletKeys) {
-        await this.roundTrip()
-        return { bet: null, transaction: null, player: this.readPlayer(keys) }
-      }
+const ofCommitsWithoutLoad = {
+  'confirmed-by-a-replica': mutant('WS-53 loadConfirmed reads a replica that never replays', (_, store) => ({
+    async loadConfirmed(keys) {
+      await store.roundTrip()
+      return { bet: null, transaction: null, player: store.readPlayer(keys) }
     },
-  ],
-  'confirmed-without-commit': [
-    'WS-54',
-    'loadConfirmed is load',
-    class extends ReferenceStore {
-      override loadConfirmed(keys: WalletKeys) {
-        return this.load(keys)
-      }
-    },
-  ],
-  'confirmed-by-asking': [
-    'WS-54',
-    'loadConfirmed asks the server whether it is a primary, and does not wait for a commit',
-    class extends ReferenceStore {
-      override async loadConfirmed(keys: WalletKeys) {
-        const snapshot = await this.load(keys)
-        await this.roundTrip()
+  })),
+  'confirmed-without-commit': mutant('WS-54 loadConfirmed is load', (_, store) => ({
+    loadConfirmed: keys => store.load(keys),
+  })),
+  'confirmed-by-asking': mutant(
+    'WS-54 loadConfirmed asks the server whether it is a primary, and does not wait for a commit',
+    (_, store) => ({
+      async loadConfirmed(keys) {
+        const snapshot = await store.load(keys)
+        await store.roundTrip()
         return snapshot
-      }
+      },
+    }),
+  ),
+  'unknown-player-throws': mutant('WS-55 the commit for an unknown player throws', (correct, store) => ({
+    guard3(changes) {
+      if (store.storedPlayer(changes.transaction.playerId) === undefined) throw new Error('unknown player')
+      return correct.guard3(changes)
     },
-  ],
-  'unknown-player-throws': [
-    'WS-55',
-    'the commit for an unknown player throws',
-    class extends ReferenceStore {
-      override guard3(changes: WalletChanges) {
-        if (this.storedPlayer(changes.transaction.playerId) === undefined) throw new Error('unknown player')
-        return super.guard3(changes)
-      }
-    },
-  ],
-  'unknown-player-created': [
-    'WS-55',
-    'the commit creates an unknown player',
-    class extends ReferenceStore {
-      override storedPlayer(playerId: string) {
-        return super.storedPlayer(playerId) ?? { playerId, currency: 'EUR', balance: '0' }
-      }
-      override readPlayer(keys: WalletKeys) {
-        return this.database.players.has(this.playerKey(keys.playerId)) ? super.readPlayer(keys) : null
-      }
-      override fundsSuffice() {
-        return true
-      }
-    },
-  ],
-})
+  })),
+  'unknown-player-created': mutant('WS-55 the commit creates an unknown player', (correct, store) => ({
+    storedPlayer: playerId => correct.storedPlayer(playerId) ?? { playerId, currency: 'EUR', balance: '0' },
+    readPlayer: keys =>
+      store.database.players.has(store.playerKey(keys.playerId)) ? correct.readPlayer(keys) : null,
+    fundsSuffice: () => true,
+  })),
+}
 
 /** Correct for sequential requests, and wrong for concurrent ones. */
-const ofRaces = mutantsOf({
-  'checked-then-written': [
-    'WS-60',
-    'guards 1 and 2 are checked before the locks are taken, and not again',
+const ofRaces = {
+  'checked-then-written': mutant(
+    'WS-60 guards 1 and 2 are checked before the locks are taken, and not again',
     checkedEarly(['guard1', 'guard2']),
-  ],
-  'lock-as-error': [
-    'WS-60',
-    'a commit that meets a lock throws instead of answering conflict',
-    class extends ReferenceStore {
-      private readonly busy = new Set<string>()
-      override async begin(changes: WalletChanges) {
-        const { betId } = changes.transaction
-        if (this.busy.has(betId)) throw new Error('could not obtain lock on row')
-        this.busy.add(betId)
-        await super.begin(changes)
-      }
-      override async commit(changes: WalletChanges) {
-        try {
-          return await super.commit(changes)
-        } finally {
-          this.busy.delete(changes.transaction.betId)
-        }
+  ),
+  'lock-as-error': mutant(
+    'WS-60 a commit that meets a lock throws instead of answering conflict',
+    correct => {
+      const busy = new Set<string>()
+      return {
+        async begin(changes) {
+          const { betId } = changes.transaction
+          if (busy.has(betId)) throw new Error('could not obtain lock on row')
+          busy.add(betId)
+          await correct.begin(changes)
+        },
+        async commit(changes) {
+          try {
+            return await correct.commit(changes)
+          } finally {
+            busy.delete(changes.transaction.betId)
+          }
+        },
       }
     },
-  ],
-  'transaction-checked-early': [
-    'WS-61',
-    'guard 1 is checked before the lock is taken, and not again',
+  ),
+  'transaction-checked-early': mutant(
+    'WS-61 guard 1 is checked before the lock is taken, and not again',
     checkedEarly(['guard1']),
-  ],
-  'ids-locked-by-player': [
-    'WS-61',
-    'new transactions are protected only by the lock of the player’s row',
-    class extends ReferenceStore {
-      override locksOf({ transaction }: WalletChanges) {
-        return [`player ${this.playerKey(transaction.playerId)}`, `bet ${this.betKey(transaction)}`]
-      }
-    },
-  ],
-  'bets-locked-by-player': [
-    'WS-62',
-    'new bets are protected only by the lock of the player’s row',
-    class extends ReferenceStore {
-      override locksOf({ transaction }: WalletChanges) {
-        return [
-          `transaction ${this.transactionKey(transaction)}`,
-          `player ${this.playerKey(transaction.playerId)}`,
-        ]
-      }
-    },
-  ],
-  'floor-checked-early': [
-    'WS-63',
-    'guard 3 is checked before the lock is taken, and not again',
+  ),
+  'ids-locked-by-player': mutant(
+    'WS-61 new transactions are protected only by the lock of the player’s row',
+    (_, store) => ({
+      locksOf: ({ transaction }) => [
+        `player ${store.playerKey(transaction.playerId)}`,
+        `bet ${store.betKey(transaction)}`,
+      ],
+    }),
+  ),
+  'bets-locked-by-player': mutant(
+    'WS-62 new bets are protected only by the lock of the player’s row',
+    (_, store) => ({
+      locksOf: ({ transaction }) => [
+        `transaction ${store.transactionKey(transaction)}`,
+        `player ${store.playerKey(transaction.playerId)}`,
+      ],
+    }),
+  ),
+  'floor-checked-early': mutant(
+    'WS-63 guard 3 is checked before the lock is taken, and not again',
     checkedEarly(['guard3']),
-  ],
-  'tombstone-checked-early': [
-    'WS-64',
-    'a rollback checks guard 2 before it takes the lock, and not again',
+  ),
+  'tombstone-checked-early': mutant(
+    'WS-64 a rollback checks guard 2 before it takes the lock, and not again',
     checkedEarly(['guard2'], ({ transaction }) => transaction.operation === 'rollbackbet'),
-  ],
-  'settlement-checked-early': [
-    'WS-65',
-    'a settlement checks guard 2 before it takes the lock, and not again',
+  ),
+  'settlement-checked-early': mutant(
+    'WS-65 a settlement checks guard 2 before it takes the lock, and not again',
     checkedEarly(['guard2'], ({ transaction }) => transaction.operation === 'settlement'),
-  ],
-  'unsettlement-checked-early': [
-    'WS-66',
-    'an unsettlement checks guard 2 before it takes the lock, and not again',
+  ),
+  'unsettlement-checked-early': mutant(
+    'WS-66 an unsettlement checks guard 2 before it takes the lock, and not again',
     checkedEarly(['guard2'], ({ transaction }) => transaction.operation === 'unsettlement'),
-  ],
-  'clawback-checked-early': [
-    'WS-67',
-    'an unsettlement checks guard 3 before it takes the lock, and not again',
+  ),
+  'clawback-checked-early': mutant(
+    'WS-67 an unsettlement checks guard 3 before it takes the lock, and not again',
     checkedEarly(['guard3'], ({ transaction }) => transaction.operation === 'unsettlement'),
-  ],
-  'shared-variable': [
-    'WS-68',
-    'concurrent commits share one field for the rows that they write',
-    class extends ReferenceStore {
-      private rows: Rows | null = null
-      override rowsOf(changes: WalletChanges) {
-        this.rows = super.rowsOf(changes)
-        return this.rows
-      }
-      override putPlayer() {
-        super.putPlayer(this.rows as Rows)
+  ),
+  'shared-variable': mutant(
+    'WS-68 concurrent commits share one field for the rows that they write',
+    correct => {
+      let rows: Rows | null = null
+      return {
+        rowsOf(changes) {
+          rows = correct.rowsOf(changes)
+          return rows
+        },
+        putPlayer() {
+          correct.putPlayer(rows as Rows)
+        },
       }
     },
-  ],
-  'deadlock-as-success': [
-    'WS-69',
-    'settlements lock bet and player, rollbacks player and bet, and the deadlock is answered as committed',
-    class extends ReferenceStore {
-      override locksOf(changes: WalletChanges) {
-        const names = super.locksOf(changes)
+  ),
+  'deadlock-as-success': mutant(
+    'WS-69 settlements lock bet and player, rollbacks player and bet, and the deadlock is answered as committed',
+    (correct, store) => ({
+      ...swallowing(Deadlock)(correct, store),
+      locksOf(changes) {
+        const names = correct.locksOf(changes)
         return changes.transaction.operation === 'rollbackbet' ? names.reverse() : names
-      }
-      override answerError(error: unknown, changes: WalletChanges): CommitResult {
-        if (!(error instanceof Deadlock)) return super.answerError(error, changes)
-        const player = this.storedPlayer(changes.transaction.playerId) as Player
-        return { status: 'committed', balance: player.balance, walletTransactionId: null }
-      }
-    },
-  ],
-  'rollback-by-status': [
-    'WS-69',
-    'a rollback compares the status of the bet instead of its revision',
+      },
+    }),
+  ),
+  'rollback-by-status': mutant(
+    'WS-69 a rollback compares the status of the bet instead of its revision',
     withRevision(
       (_bet, fits, stored, { operation }) =>
         fits || (operation === 'rollbackbet' && stored?.status === 'PLACED'),
     ),
-  ],
-  'rollback-checked-early': [
-    'WS-70',
-    'a rollback of a placed bet checks guard 2 before it takes the lock, and not again',
+  ),
+  'rollback-checked-early': mutant(
+    'WS-70 a rollback of a placed bet checks guard 2 before it takes the lock, and not again',
     checkedEarly(
       ['guard2'],
       ({ transaction, bet }) => transaction.operation === 'rollbackbet' && bet?.revision !== 1,
     ),
-  ],
-  'balance-from-before': [
-    'WS-71',
-    'the answered balance is the one from before the commit',
-    class extends ReferenceStore {
-      override answer(rows: Rows, changes: WalletChanges) {
-        const delta = changes.balance?.delta ?? '0'
-        return {
-          ...super.answer(rows, changes),
-          balance: subtract(rows.player.balance, delta),
-        } as CommitResult
+  ),
+  'balance-from-before': mutant(
+    'WS-71 the answered balance is the one from before the commit',
+    returning(
+      'answer',
+      (answer, { player }, { balance }) =>
+        ({ ...answer, balance: subtract(player.balance, balance?.delta ?? '0') }) as CommitResult,
+    ),
+  ),
+  'zero-balance-without-change': mutant(
+    'WS-71 the answered balance is 0 if the commit does not change it',
+    returning(
+      'answer',
+      (answer, _, { balance }) => (balance === null ? { ...answer, balance: '0' } : answer) as CommitResult,
+    ),
+  ),
+  'balance-computed-early': mutant(
+    'WS-72 the answered balance is computed from the balance at the start of the commit',
+    (correct, store) => {
+      const before = new WeakMap<WalletChanges, Decimal>()
+      return {
+        async begin(changes) {
+          before.set(changes, store.storedPlayer(changes.transaction.playerId)?.balance ?? '0')
+          await correct.begin(changes)
+        },
+        answer(rows, changes) {
+          const balance = add(before.get(changes) ?? '0', changes.balance?.delta ?? '0')
+          return { ...correct.answer(rows, changes), balance } as CommitResult
+        },
       }
     },
-  ],
-  'zero-balance-without-change': [
-    'WS-71',
-    'the answered balance is 0 if the commit does not change it',
-    class extends ReferenceStore {
-      override answer(rows: Rows, changes: WalletChanges) {
-        const answer = super.answer(rows, changes)
-        return changes.balance === null ? ({ ...answer, balance: '0' } as CommitResult) : answer
-      }
-    },
-  ],
-  'balance-computed-early': [
-    'WS-72',
-    'the answered balance is computed from the balance at the start of the commit',
-    class extends ReferenceStore {
-      private readonly before = new WeakMap<WalletChanges, Decimal>()
-      override async begin(changes: WalletChanges) {
-        this.before.set(changes, this.storedPlayer(changes.transaction.playerId)?.balance ?? '0')
-        await super.begin(changes)
-      }
-      override answer(rows: Rows, changes: WalletChanges) {
-        const balance = add(this.before.get(changes) ?? '0', changes.balance?.delta ?? '0')
-        return { ...super.answer(rows, changes), balance } as CommitResult
-      }
-    },
-  ],
-})
-
-/** A store that remembers the balance of every load. */
-class RememberingStore extends ReferenceStore {
-  private readonly balances = new Map<string, Decimal>()
-  override readPlayer(keys: WalletKeys) {
-    const player = super.readPlayer(keys)
-    if (player !== null) this.balances.set(this.transactionKey(keys), player.balance)
-    return player
-  }
-  loaded({ transaction }: WalletChanges): Decimal | undefined {
-    return this.balances.get(this.transactionKey(transaction))
-  }
+  ),
 }
 
 /** External writers change the data beside the library. */
-const ofOtherWriters = mutantsOf({
-  'separate-ledger': [
-    'WS-75',
-    'external deposits go to another ledger than the one that load reads',
-    class extends ReferenceStore {
-      override async deposit() {}
-    },
-  ],
-  'balances-cached': [
-    'WS-75',
-    'load caches balances, and only commits invalidate the cache',
-    class extends ReferenceStore {
-      private readonly cache = new Map<string, Player>()
-      override readPlayer(keys: WalletKeys) {
-        const player = this.cache.get(keys.playerId) ?? super.readPlayer(keys)
-        if (player !== null) this.cache.set(keys.playerId, player)
+const ofOtherWriters = {
+  'separate-ledger': mutant(
+    'WS-75 external deposits go to another ledger than the one that load reads',
+    () => ({ async deposit() {} }),
+  ),
+  'balances-cached': mutant('WS-75 load caches balances, and only commits invalidate the cache', correct => {
+    const cache = new Map<string, Player>()
+    return {
+      readPlayer(keys) {
+        const player = cache.get(keys.playerId) ?? correct.readPlayer(keys)
+        if (player !== null) cache.set(keys.playerId, player)
         return player
-      }
-      override async commit(changes: WalletChanges) {
-        const result = await super.commit(changes)
-        this.cache.clear()
+      },
+      async commit(changes) {
+        const result = await correct.commit(changes)
+        cache.clear()
         return result
-      }
-    },
-  ],
-  'balance-written-as-loaded': [
-    'WS-76',
-    'commit writes the loaded balance plus the delta',
-    class extends RememberingStore {
-      override playerRow(player: Player, changes: WalletChanges) {
-        return super.playerRow({ ...player, balance: this.loaded(changes) ?? player.balance }, changes)
-      }
-    },
-  ],
-  'balance-with-a-version': [
-    'WS-76',
-    'the balance has a version: a deposit since the load is a conflict',
-    class extends RememberingStore {
-      override fundsSuffice(player: Player, changes: WalletChanges) {
-        return (
-          super.fundsSuffice(player, changes) && (this.loaded(changes) ?? player.balance) === player.balance
-        )
-      }
-    },
-  ],
-  'floor-checked-as-loaded': [
-    'WS-77',
-    'the floor is checked against the loaded balance',
-    class extends RememberingStore {
-      override fundsSuffice(player: Player, changes: WalletChanges) {
-        return super.fundsSuffice({ ...player, balance: this.loaded(changes) ?? player.balance }, changes)
-      }
-    },
-  ],
-  'deposits-without-lock': [
-    'WS-78',
-    'commit reads, adds and writes under a lock that external deposits do not take',
-    class extends ReferenceStore {
-      override async deposit(playerId: string, amount: Decimal) {
-        for (let step = 0; step < 3; step += 1) await this.roundTrip()
-        this.addExternally(playerId, amount)
-      }
-    },
-  ],
-  'balance-read-before-the-round-trip': [
-    'WS-79',
-    'an external deposit takes no lock, and commit adds to the balance that it read a round trip before',
-    class extends ReferenceStore {
-      override async deposit(playerId: string, amount: Decimal) {
-        this.addExternally(playerId, amount)
-      }
-    },
-  ],
-  'credits-written-back': [
-    'WS-73',
-    'debits lock the player, but credits write back a balance that they read before',
-    class extends ReferenceStore {
-      override locksOf(changes: WalletChanges) {
+      },
+    }
+  }),
+  'balance-written-as-loaded': mutant(
+    'WS-76 commit writes the loaded balance plus the delta',
+    remembering((loaded, correct) => ({
+      playerRow: (player, changes) =>
+        correct.playerRow({ ...player, balance: loaded(changes) ?? player.balance }, changes),
+    })),
+  ),
+  'balance-with-a-version': mutant(
+    'WS-76 the balance has a version: a deposit since the load is a conflict',
+    remembering((loaded, correct) => ({
+      fundsSuffice: (player, changes) =>
+        correct.fundsSuffice(player, changes) && (loaded(changes) ?? player.balance) === player.balance,
+    })),
+  ),
+  'floor-checked-as-loaded': mutant(
+    'WS-77 the floor is checked against the loaded balance',
+    remembering((loaded, correct) => ({
+      fundsSuffice: (player, changes) =>
+        correct.fundsSuffice({ ...player, balance: loaded(changes) ?? player.balance }, changes),
+    })),
+  ),
+  'deposits-without-lock': mutant(
+    'WS-78 commit reads, adds and writes under a lock that external deposits do not take',
+    (_, store) => ({
+      async deposit(playerId, amount) {
+        for (let step = 0; step < 3; step += 1) await store.roundTrip()
+        store.addExternally(playerId, amount)
+      },
+    }),
+  ),
+  'balance-read-before-the-round-trip': mutant(
+    'WS-79 an external deposit takes no lock, and commit adds to the balance that it read a round trip before',
+    (_, store) => ({
+      async deposit(playerId, amount) {
+        store.addExternally(playerId, amount)
+      },
+    }),
+  ),
+  'credits-written-back': mutant(
+    'WS-73 debits lock the player, but credits write back a balance that they read before',
+    correct => ({
+      locksOf(changes) {
         const isCredit = changes.balance !== null && !changes.balance.delta.startsWith('-')
-        return super.locksOf(changes).filter(name => !isCredit || !name.startsWith('player '))
-      }
-    },
-  ],
-  'refusals-checked-early': [
-    'WS-74',
-    'a refusal checks guard 1 before it takes the lock, and not again',
+        return correct.locksOf(changes).filter(name => !isCredit || !name.startsWith('player '))
+      },
+    }),
+  ),
+  'refusals-checked-early': mutant(
+    'WS-74 a refusal checks guard 1 before it takes the lock, and not again',
     checkedEarly(['guard1'], ({ transaction }) => transaction.refusal !== null),
-  ],
-  'settlements-not-loaded': [
-    'WS-80',
-    'external settlements are in the balance, but not in the credits of the bet',
-    class extends ReferenceStore {
-      override settled(bet: Bet) {
-        return { ...bet, revision: bet.revision + 1 }
-      }
-    },
-  ],
-  'settlements-without-revision': [
-    'WS-81',
-    'external settlements do not increase the revision',
+  ),
+  'settlements-not-loaded': mutant(
+    'WS-80 external settlements are in the balance, but not in the credits of the bet',
+    () => ({ settled: bet => ({ ...bet, revision: bet.revision + 1 }) }),
+  ),
+  'settlements-without-revision': mutant(
+    'WS-81 external settlements do not increase the revision',
     withSettled((_before, settled) => ({ ...settled, revision: settled.revision - 1 })),
-  ],
-  'settlements-without-lock': [
-    'WS-83',
-    'external settlements take no lock, and commit writes the bet as it read it a round trip before',
-    class extends ReferenceStore {
-      override async settle({ playerId, betId, type, amount }: SettlementRequest) {
-        const bet = this.storedBet({ playerId, betId }) as Bet
-        this.database.bets.set(this.betKey(bet), this.settled(bet, type, amount))
-        this.addExternally(playerId, amount)
-      }
-    },
-  ],
-  'settlement-drops-owed': [
-    'WS-82',
-    'an external settlement overwrites the credit, and drops the owed amount',
+  ),
+  'settlements-without-lock': mutant(
+    'WS-83 external settlements take no lock, and commit writes the bet as it read it a round trip before',
+    (_, store) => ({
+      async settle({ playerId, betId, type, amount }) {
+        const bet = store.storedBet({ playerId, betId }) as Bet
+        store.database.bets.set(store.betKey(bet), store.settled(bet, type, amount))
+        store.addExternally(playerId, amount)
+      },
+    }),
+  ),
+  'settlement-drops-owed': mutant(
+    'WS-82 an external settlement overwrites the credit, and drops the owed amount',
     withSettled((_before, settled) => ({
       ...settled,
       credits: { BET_PAID: { live: settled.credits.BET_PAID?.live ?? '0', reversed: '0', owed: '0' } },
     })),
-  ],
-  'settlements-summed': [
-    'WS-82',
-    'the live amount is the sum of external settlements less the reversed amount, uncollected ones included',
+  ),
+  'settlements-summed': mutant(
+    'WS-82 the live amount is the sum of external settlements less the reversed amount, uncollected ones included',
     withSettled((before, settled) => {
       const credit = settled.credits.BET_PAID ?? { live: '0', reversed: '0', owed: '0' }
       const live = add(credit.live ?? '0', before.credits.BET_PAID?.owed ?? '0')
       return { ...settled, credits: { ...settled.credits, BET_PAID: { ...credit, live } } }
     }),
-  ],
-})
+  ),
+}
 
 /** Requests and answers get lost. */
-const ofLostAnswers = mutantsOf({
-  'rollback-updates-only': [
-    'WS-85',
-    'a rollback is an UPDATE: for a bet that never arrived it counts no rows, always a conflict',
+const ofLostAnswers = {
+  'rollback-updates-only': mutant(
+    'WS-85 a rollback is an UPDATE: for a bet that never arrived it counts no rows, always a conflict',
     withRevision((bet, fits) => fits && !(bet.revision === 1 && bet.status === 'ROLLED_BACK')),
-  ],
-  'stale-replica': [
-    'WS-86',
-    'load reads transactions from a replica, which misses a new one on the first read',
-    class extends ReferenceStore {
-      private readonly arrived = new Set<Transaction>()
-      override readTransaction(keys: WalletKeys) {
-        const stored = this.storedTransaction(keys)
-        if (stored === undefined || this.arrived.has(stored)) return structuredClone(stored ?? null)
-        this.arrived.add(stored)
-        return null
+  ),
+  'stale-replica': mutant(
+    'WS-86 load reads transactions from a replica, which misses a new one on the first read',
+    (_, store) => {
+      const arrived = new Set<Transaction>()
+      return {
+        readTransaction(keys) {
+          const stored = store.storedTransaction(keys)
+          if (stored === undefined || arrived.has(stored)) return structuredClone(stored ?? null)
+          arrived.add(stored)
+          return null
+        },
       }
     },
-  ],
-  'guards-of-the-load': [
-    'WS-87',
-    'commit checks guard 2 against the loaded bet',
-    class extends ReferenceStore {
-      private readonly loaded = new Map<string, Bet | null>()
-      override readBet(keys: WalletKeys) {
-        const bet = super.readBet(keys)
-        this.loaded.set(this.transactionKey(keys), bet)
+  ),
+  'guards-of-the-load': mutant('WS-87 commit checks guard 2 against the loaded bet', (correct, store) => {
+    const read = new Map<string, Bet | null>()
+    return {
+      readBet(keys) {
+        const bet = correct.readBet(keys)
+        read.set(store.transactionKey(keys), bet)
         return bet
-      }
-      override guard2({ transaction, bet }: WalletChanges) {
-        const loaded = this.loaded.get(this.transactionKey(transaction))
-        const stored = loaded === undefined && bet ? this.storedBet(bet) : loaded
-        return bet === null || this.revisionMatches(bet, stored ?? undefined)
-      }
-    },
-  ],
-  'retries-upserted': [
-    'WS-88',
-    'an upsert writes a recorded transaction again, and changes the balance again',
+      },
+      guard2({ transaction, bet }) {
+        const loaded = read.get(store.transactionKey(transaction))
+        const stored = loaded === undefined && bet ? store.storedBet(bet) : loaded
+        return bet === null || store.revisionMatches(bet, stored ?? undefined)
+      },
+    }
+  }),
+  'retries-upserted': mutant(
+    'WS-88 an upsert writes a recorded transaction again, and changes the balance again',
     upserting(operation => operation !== 'placebet'),
-  ],
-  'refusals-until-a-credit': [
-    'WS-89',
-    'a credit deletes the refusals for insufficient funds',
-    class extends ReferenceStore {
-      override putPlayer(rows: Rows) {
-        super.putPlayer(rows)
+  ),
+  'refusals-until-a-credit': mutant(
+    'WS-89 a credit deletes the refusals for insufficient funds',
+    (correct, store) => ({
+      putPlayer(rows) {
+        correct.putPlayer(rows)
         const { playerId, delta } = rows.transaction
-        for (const [key, { playerId: of, refusal }] of this.database.transactions) {
+        for (const [key, { playerId: of, refusal }] of store.database.transactions) {
           const short = of === playerId && refusal?.errorCode === 'INSUFFICIENT_FUNDS'
-          if (short && !isZero(delta) && !delta.startsWith('-')) this.database.transactions.delete(key)
+          if (short && !isZero(delta) && !delta.startsWith('-')) store.database.transactions.delete(key)
         }
-      }
-    },
-  ],
-})
+      },
+    }),
+  ),
+}
 
 /** Faults that only long histories reach. */
-const ofHistories = mutantsOf({
-  'other-credits-dropped': [
-    'WS-95',
-    'an unsettlement stores only the credit that it reverses, and drops those of other types',
-    class extends ReferenceStore {
-      override async write(rows: Rows, changes: WalletChanges) {
+const ofHistories = {
+  'other-credits-dropped': mutant(
+    'WS-95 an unsettlement stores only the credit that it reverses, and drops those of other types',
+    correct => ({
+      async write(rows, changes) {
         const { transaction, bet } = rows
         if (transaction.operation === 'unsettlement' && bet !== null) {
           const type = transaction.type === 'UNSCORED' ? 'BET_PAID' : 'VOIDED'
           bet.credits = Object.fromEntries(Object.entries(bet.credits).filter(([of]) => of === type))
         }
-        await super.write(rows, changes)
-      }
-    },
-  ],
-  'rollbacks-in-memory': [
-    'WS-96',
-    'a rollback is stored only in the memory of the process, until the next change of the bet',
+        await correct.write(rows, changes)
+      },
+    }),
+  ),
+  'rollbacks-in-memory': mutant(
+    'WS-96 a rollback is stored only in the memory of the process, until the next change of the bet',
     unsynced(
       ({ transaction, bet }) => transaction.operation === 'rollbackbet' && bet !== null && bet.revision > 1,
     ),
-  ],
-  'refusals-replaced': [
-    'WS-97',
-    'a refusal replaces another refusal with the same id',
-    class extends ReferenceStore {
-      override guard1(changes: WalletChanges) {
-        const recorded = this.storedTransaction(changes.transaction)?.refusal ?? null
-        return (recorded !== null && changes.transaction.refusal !== null) || super.guard1(changes)
-      }
-    },
-  ],
-  'settlements-upserted': [
-    'WS-98',
-    'an upsert writes a recorded settlement again, and credits again',
+  ),
+  'refusals-replaced': mutant(
+    'WS-97 a refusal replaces another refusal with the same id',
+    (correct, store) => ({
+      guard1(changes) {
+        const recorded = store.storedTransaction(changes.transaction)?.refusal ?? null
+        return (recorded !== null && changes.transaction.refusal !== null) || correct.guard1(changes)
+      },
+    }),
+  ),
+  'settlements-upserted': mutant(
+    'WS-98 an upsert writes a recorded settlement again, and credits again',
     upserting(operation => operation === 'settlement'),
-  ],
-})
+  ),
+}
 
 export const mutants: readonly Mutant[] = [
-  ...ofShape,
-  ...ofGuards,
-  ...ofPartialCommits,
-  ...ofDurability,
-  ...ofReads,
-  ...ofCommitsWithoutLoad,
-  ...ofPamRules,
-  ...ofRaces,
-  ...ofOtherWriters,
-  ...ofLostAnswers,
-  ...ofHistories,
-]
+  ofShape,
+  ofGuards,
+  ofPartialCommits,
+  ofDurability,
+  ofReads,
+  ofCommitsWithoutLoad,
+  ofPamRules,
+  ofRaces,
+  ofOtherWriters,
+  ofLostAnswers,
+  ofHistories,
+].flatMap(group => Object.entries(group).map(([name, row]) => ({ name, ...row })))
 
 // Faults that several mutants share.
 
+/** A method that returns a record, an id or an answer returns something else; `null` stays `null`. */
+function returning<
+  Name extends 'id' | 'readBet' | 'readPlayer' | 'readTransaction' | 'betRow' | 'transactionRow' | 'answer',
+>(
+  name: Name,
+  change: (
+    result: NonNullable<ReturnType<ReferenceStore[Name]>>,
+    ...args: Parameters<ReferenceStore[Name]>
+  ) => ReturnType<ReferenceStore[Name]>,
+): Patch {
+  return correct => ({
+    [name](...args: Parameters<ReferenceStore[Name]>) {
+      const method = correct[name] as (...args: unknown[]) => ReturnType<ReferenceStore[Name]>
+      const result = method(...args)
+      return result && change(result, ...args)
+    },
+  })
+}
+
+/** An error of the database is answered as committed. */
+function swallowing(fault: new () => Error, balance?: Decimal): Patch {
+  return (correct, store) => ({
+    answerError(error, changes) {
+      if (!(error instanceof fault)) return correct.answerError(error, changes)
+      const player = store.storedPlayer(changes.transaction.playerId) as Player
+      return { status: 'committed', balance: balance ?? player.balance, walletTransactionId: null }
+    },
+  })
+}
+
+const noCredit = { live: '0', reversed: '0', owed: '0' }
+
 type Credit = NonNullable<Bet['credits']['BET_PAID']>
 
-function withCredits(kept: (credit: Credit) => Credit): StoreClass {
-  return class extends ReferenceStore {
-    override betRow(bet: Bet) {
-      const row = super.betRow(bet)
+function withCredits(kept: (credit: Credit) => Credit): Patch {
+  return correct => ({
+    betRow(bet) {
+      const row = correct.betRow(bet)
       for (const type of ['BET_PAID', 'VOIDED', 'CASHOUT'] as const) {
         const credit = row.credits[type]
         if (credit !== undefined) row.credits[type] = kept(credit)
       }
       return row
-    }
-  }
+    },
+  })
 }
 
 function withRevision(
   fits: (bet: Bet, fits: boolean, stored: Bet | undefined, transaction: Transaction) => boolean,
-): StoreClass {
-  return class extends ReferenceStore {
-    override guard2(changes: WalletChanges) {
+): Patch {
+  return (correct, store) => ({
+    guard2(changes) {
       const { bet, transaction } = changes
-      return bet === null || fits(bet, super.guard2(changes), this.storedBet(bet), transaction)
-    }
-  }
+      return bet === null || fits(bet, correct.guard2(changes), store.storedBet(bet), transaction)
+    },
+  })
 }
 
-function withFloor(floorOf: (floor: Decimal | null) => Decimal): StoreClass {
-  return class extends ReferenceStore {
-    override fundsSuffice(player: Player, changes: WalletChanges) {
+function withFloor(floorOf: (floor: Decimal | null) => Decimal): Patch {
+  return correct => ({
+    fundsSuffice(player, changes) {
       const { balance } = changes
       if (balance === null) return true
-      return super.fundsSuffice(player, {
+      return correct.fundsSuffice(player, {
         ...changes,
         balance: { ...balance, floor: floorOf(balance.floor) },
       })
-    }
-  }
+    },
+  })
 }
 
-function withSettled(kept: (before: Bet, settled: Bet) => Bet): StoreClass {
-  return class extends ReferenceStore {
-    override settled(...[bet, type, amount]: Parameters<ReferenceStore['settled']>) {
-      return kept(bet, super.settled(bet, type, amount))
+function withSettled(kept: (before: Bet, settled: Bet) => Bet): Patch {
+  return correct => ({ settled: (...[bet, type, amount]) => kept(bet, correct.settled(bet, type, amount)) })
+}
+
+/** The store remembers the balance of every load. */
+function remembering(
+  patch: (
+    loaded: (changes: WalletChanges) => Decimal | undefined,
+    correct: ReferenceStore,
+  ) => ReturnType<Patch>,
+): Patch {
+  return (correct, store) => {
+    const balances = new Map<string, Decimal>()
+    return {
+      readPlayer(keys) {
+        const player = correct.readPlayer(keys)
+        if (player !== null) balances.set(store.transactionKey(keys), player.balance)
+        return player
+      },
+      ...patch(({ transaction }) => balances.get(store.transactionKey(transaction)), correct),
     }
   }
 }
 
 /** These parts are written before the guard is checked, and after the other guards. */
-function writingBefore(guard: (typeof guards)[number], ...parts: Part[]): StoreClass {
-  return class extends ReferenceStore {
-    override guardsHold(changes: WalletChanges) {
+function writingBefore(guard: (typeof guards)[number], ...parts: Part[]): Patch {
+  return (_, store) => ({
+    guardsHold(changes) {
       const others = guards.filter(other => other !== guard)
-      if (!others.every(other => this[other](changes))) return false
-      const holds = this[guard](changes)
-      if (!holds) putParts(this, this.rowsOf(changes), parts)
+      if (!others.every(other => store[other](changes))) return false
+      const holds = store[guard](changes)
+      if (!holds) putParts(store, store.rowsOf(changes), parts)
       return holds
-    }
-  }
+    },
+  })
 }
 
 /** A recorded transaction of the same bet is written again, without a guard. */
-function upserting(which: (operation: Transaction['operation']) => boolean): StoreClass {
-  return class extends ReferenceStore {
-    override guardsHold(changes: WalletChanges) {
+function upserting(which: (operation: Transaction['operation']) => boolean): Patch {
+  return (correct, store) => ({
+    guardsHold(changes) {
       const { operation, betId } = changes.transaction
-      const recorded = this.storedTransaction(changes.transaction)
-      return (which(operation) && recorded?.betId === betId) || super.guardsHold(changes)
-    }
-  }
+      const recorded = store.storedTransaction(changes.transaction)
+      return (which(operation) && recorded?.betId === betId) || correct.guardsHold(changes)
+    },
+  })
 }
 
 /** The first parts have a commit of their own, so that they can be stored without the rest. */
-function inPieces(first: Part[], rest: Part[]): StoreClass {
-  return class extends ReferenceStore {
-    override async write(rows: Rows) {
-      putParts(this, rows, first)
-      await this.database.stopIfHeld()
-      await this.roundTrip()
-      putParts(this, rows, rest)
-    }
-  }
+function inPieces(first: Part[], rest: Part[]): Patch {
+  return (_, store) => ({
+    async write(rows) {
+      putParts(store, rows, first)
+      await store.database.stopIfHeld()
+      await store.roundTrip()
+      putParts(store, rows, rest)
+    },
+  })
 }
 
 function putParts(store: ReferenceStore, rows: Rows, parts: Part[]): void {
@@ -1682,7 +1289,7 @@ function putParts(store: ReferenceStore, rows: Rows, parts: Part[]): void {
   if (parts.includes('player')) store.putPlayer(rows)
 }
 
-function orders([a, b, c]: [Part, Part, Part]): [Part, Part, Part][] {
+function orders(a: Part, b: Part, c: Part): [Part, ...Part[]][] {
   return [
     [a, b, c],
     [a, c, b],
@@ -1694,38 +1301,41 @@ function orders([a, b, c]: [Part, Part, Part]): [Part, Part, Part][] {
 }
 
 /** Some commits become durable only after their answer, and a crash comes first. */
-function unsynced(which: (rows: Rows) => boolean | undefined): StoreClass {
-  return class extends ReferenceStore {
-    override async write(rows: Rows, changes: WalletChanges) {
+function unsynced(which: (rows: Rows) => boolean | undefined): Patch {
+  return (correct, store) => ({
+    async write(rows, changes) {
       const { transaction, bet } = rows
-      const before = bet && this.storedBet(bet)
-      const player = this.storedPlayer(transaction.playerId)
-      await super.write(rows, changes)
+      const before = bet && store.storedBet(bet)
+      const player = store.storedPlayer(transaction.playerId)
+      await correct.write(rows, changes)
       if (!which(rows)) return
-      this.database.unsynced.push(() => {
-        this.database.transactions.delete(this.transactionKey(transaction))
-        if (bet !== null) this.database.bets.delete(this.betKey(bet))
-        if (before) this.database.bets.set(this.betKey(before), before)
-        if (player && rows.balanceChanges) this.database.players.set(this.playerKey(player.playerId), player)
+      store.database.unsynced.push(() => {
+        store.database.transactions.delete(store.transactionKey(transaction))
+        if (bet !== null) store.database.bets.delete(store.betKey(bet))
+        if (before) store.database.bets.set(store.betKey(before), before)
+        if (player && rows.balanceChanges)
+          store.database.players.set(store.playerKey(player.playerId), player)
       })
-    }
-  }
+    },
+  })
 }
 
 /** Rows are deleted 30 days after their commit. */
-function expiring(which: (rows: Rows) => boolean, table: 'transactions' | 'bets'): StoreClass {
-  return class extends ReferenceStore {
-    private readonly expiries: { key: string; atMs: number }[] = []
-    override putPlayer(rows: Rows) {
-      super.putPlayer(rows)
-      const key = table === 'bets' ? this.betKey(rows.transaction) : this.transactionKey(rows.transaction)
-      if (which(rows)) this.expiries.push({ key, atMs: this.database.nowMs + 30 * 24 * 60 * 60 * 1000 })
-    }
-    override async roundTrip() {
-      await super.roundTrip()
-      for (const { key, atMs } of this.expiries) {
-        if (atMs <= this.database.nowMs) this.database[table].delete(key)
-      }
+function expiring(which: (rows: Rows) => boolean, table: 'transactions' | 'bets'): Patch {
+  return (correct, store) => {
+    const expiries: { key: string; atMs: number }[] = []
+    return {
+      putPlayer(rows) {
+        correct.putPlayer(rows)
+        const key = table === 'bets' ? store.betKey(rows.transaction) : store.transactionKey(rows.transaction)
+        if (which(rows)) expiries.push({ key, atMs: store.database.nowMs + 30 * 24 * 60 * 60 * 1000 })
+      },
+      async roundTrip() {
+        await correct.roundTrip()
+        for (const { key, atMs } of expiries) {
+          if (atMs <= store.database.nowMs) store.database[table].delete(key)
+        }
+      },
     }
   }
 }
@@ -1736,38 +1346,40 @@ function expiring(which: (rows: Rows) => boolean, table: 'transactions' | 'bets'
  *
  * @param which the error that leaves the database transaction open, or the status
  */
-function leftOpen(which: 'refused' | ((error: unknown) => boolean), parts: Part[]): StoreClass {
+function leftOpen(which: 'refused' | ((error: unknown) => boolean), parts: Part[]): Patch {
   const connections = 10
-  return class extends ReferenceStore {
-    private readonly pool = Array.from({ length: connections }, () => ({ open: [] as WalletChanges[] }))
-    private readonly failed = new Set<string>()
-    override answerError(error: unknown, changes: WalletChanges) {
-      if (typeof which === 'function' && which(error)) this.failed.add(changes.transaction.transactionId)
-      return super.answerError(error, changes)
-    }
-    override async commit(changes: WalletChanges) {
-      const connection = this.pool.shift() ?? { open: [] }
-      for (const open of connection.open.splice(0)) putParts(this, this.rowsOf(open), parts)
-      try {
-        const result = await super.commit(changes)
-        const isLeftOpen = this.failed.delete(changes.transaction.transactionId) || result.status === which
-        if (isLeftOpen) connection.open.push(structuredClone(changes))
-        return result
-      } finally {
-        this.pool.push(connection)
-      }
+  return (correct, store) => {
+    const pool = Array.from({ length: connections }, () => ({ open: [] as WalletChanges[] }))
+    const failed = new Set<string>()
+    return {
+      answerError(error, changes) {
+        if (typeof which === 'function' && which(error)) failed.add(changes.transaction.transactionId)
+        return correct.answerError(error, changes)
+      },
+      async commit(changes) {
+        const connection = pool.shift() ?? { open: [] }
+        for (const open of connection.open.splice(0)) putParts(store, store.rowsOf(open), parts)
+        try {
+          const result = await correct.commit(changes)
+          const isLeftOpen = failed.delete(changes.transaction.transactionId) || result.status === which
+          if (isLeftOpen) connection.open.push(structuredClone(changes))
+          return result
+        } finally {
+          pool.push(connection)
+        }
+      },
     }
   }
 }
 
 /** The PAM has a rule that refuses more than debits. */
-function refusing(which: (store: ReferenceStore, changes: WalletChanges) => boolean): StoreClass {
-  return class extends ReferenceStore {
-    override refusalOf(changes: WalletChanges) {
-      if (which(this, changes)) return { errorCode: 'NOT_ALLOWED', description: 'not allowed' }
-      return super.refusalOf(changes)
-    }
-  }
+function refusing(which: (store: ReferenceStore, changes: WalletChanges) => boolean): Patch {
+  return (correct, store) => ({
+    refusalOf(changes) {
+      if (which(store, changes)) return { errorCode: 'NOT_ALLOWED', description: 'not allowed' }
+      return correct.refusalOf(changes)
+    },
+  })
 }
 
 /** What the tables held before the last commit, and the connection that committed. */
@@ -1781,70 +1393,72 @@ const lastCommits = new WeakMap<
  *
  * @param seed of the loads that do
  */
-export function staleReads(seed: number): StoreClass {
+export function staleReads(seed: number): Patch {
   let state = seed
   const isStale = () => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0 // the generator of Numerical Recipes
     return state / 2 ** 32 < 1 / 15
   }
-  return class extends ReferenceStore {
-    override async write(rows: Rows, changes: WalletChanges) {
-      const { players, bets, transactions } = this.database
+  return (correct, store) => ({
+    async write(rows, changes) {
+      const { players, bets, transactions } = store.database
       const before = { players: new Map(players), bets: new Map(bets), transactions: new Map(transactions) }
-      await super.write(rows, changes)
-      lastCommits.set(this.database, { by: this, before })
-    }
-    override async load(keys: WalletKeys) {
-      const last = lastCommits.get(this.database)
-      if (last === undefined || last.by === this || !isStale()) return super.load(keys)
+      await correct.write(rows, changes)
+      lastCommits.set(store.database, { by: store, before })
+    },
+    async load(keys) {
+      const last = lastCommits.get(store.database)
+      if (last === undefined || last.by === store || !isStale()) return correct.load(keys)
       return structuredClone({
-        player: last.before.players.get(this.playerKey(keys.playerId)) ?? null,
-        bet: last.before.bets.get(this.betKey(keys)) ?? null,
-        transaction: last.before.transactions.get(this.transactionKey(keys)) ?? null,
+        player: last.before.players.get(store.playerKey(keys.playerId)) ?? null,
+        bet: last.before.bets.get(store.betKey(keys)) ?? null,
+        transaction: last.before.transactions.get(store.transactionKey(keys)) ?? null,
       })
-    }
-  }
+    },
+  })
 }
 
 /** The parts are read one after the other, with a round trip between any two. */
-function reading(...parts: Part[]): StoreClass {
-  return class extends ReferenceStore {
-    override async load(keys: WalletKeys) {
+function reading(...parts: Part[]): Patch {
+  return (_, store) => ({
+    async load(keys) {
       const snapshot = {
         bet: null as Bet | null,
         transaction: null as Transaction | null,
         player: null as Player | null,
       }
       for (const part of parts) {
-        await this.roundTrip()
-        if (part === 'bet') snapshot.bet = this.readBet(keys)
-        if (part === 'transaction') snapshot.transaction = this.readTransaction(keys)
-        if (part === 'player') snapshot.player = this.readPlayer(keys)
+        await store.roundTrip()
+        if (part === 'bet') snapshot.bet = store.readBet(keys)
+        if (part === 'transaction') snapshot.transaction = store.readTransaction(keys)
+        if (part === 'player') snapshot.player = store.readPlayer(keys)
       }
-      await this.roundTrip()
+      await store.roundTrip()
       return snapshot
-    }
-  }
+    },
+  })
 }
 
 /** Guards are checked before the locks are taken, and not again. */
 function checkedEarly(
   early: readonly (typeof guards)[number][],
   which: (changes: WalletChanges) => boolean = () => true,
-): StoreClass {
-  return class extends ReferenceStore {
-    private readonly held = new WeakMap<WalletChanges, boolean>()
-    override async begin(changes: WalletChanges) {
-      this.held.set(
-        changes,
-        early.every(guard => this[guard](changes)),
-      )
-      await super.begin(changes)
-    }
-    override guardsHold(changes: WalletChanges) {
-      if (!which(changes)) return super.guardsHold(changes)
-      const late = guards.filter(guard => !early.includes(guard))
-      return this.held.get(changes) === true && late.every(guard => this[guard](changes))
+): Patch {
+  return (correct, store) => {
+    const held = new WeakMap<WalletChanges, boolean>()
+    return {
+      async begin(changes) {
+        held.set(
+          changes,
+          early.every(guard => store[guard](changes)),
+        )
+        await correct.begin(changes)
+      },
+      guardsHold(changes) {
+        if (!which(changes)) return correct.guardsHold(changes)
+        const late = guards.filter(guard => !early.includes(guard))
+        return held.get(changes) === true && late.every(guard => store[guard](changes))
+      },
     }
   }
 }
