@@ -16,7 +16,7 @@ export const longTests =
     stores/postgres/partitions stores/mysql/failures mariadb/cluster lookups/forget-player
     stores/postgres/failures mariadb/server stores/postgres/operator-errors stores/mysql/changed-sessions
     stores/mysql/operator-errors stores/mysql/privileges examples/existing-pam stores/postgres/rewritten-tables
-    tools/reconcile/convergence tools/audit/race-rates tools/audit/wallets/plain tools/reconcile/spool
+    tools/reconcile/convergence tools/audit/race-rates tools/wallets/independent/plain tools/reconcile/spool
     programs/incidents/restore tools/audit/echoed-secrets package/runners`)
 
 const first = [...longTests, ...filesOf('stores/postgres/kit stores/postgres/ready')]

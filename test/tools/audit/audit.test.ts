@@ -18,9 +18,9 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { basePath, credentials } from '../../examples/exchanges.js'
 import { start } from '../../examples/running.js'
 import { setups } from '../../examples/servers.js'
+import { startPlainWallet } from '../wallets/independent/plain.js'
 import { cert } from './certificate.js'
 import { startTlsFront } from './tls-front.js'
-import { startPlainWallet } from './wallets/plain.js'
 
 const closing: (() => Promise<void>)[] = []
 afterEach(async () => {

@@ -1,9 +1,9 @@
 /** Proof that the audit can fail: wallets with one defect each, and the cases that must find it. */
 import { type AuditOptions, auditCases, auditWallet } from 'bet-wallet/audit'
 import { describe, expect, it } from 'vitest'
-import { type Fault, type FrontName, fronts, startBrokenFront } from './broken-wallets.js'
+import { type Fault, type FrontName, fronts, startBrokenFront } from '../wallets/fronts.js'
+import { type FaultName, faults, startPlainWallet } from '../wallets/independent/plain.js'
 import { found, foundInFront } from './found.js'
-import { type FaultName, faults, startPlainWallet } from './wallets/plain.js'
 
 /** Defects that appear only with certain currencies. */
 const currencies: Partial<Record<FaultName, { currency: string; balance: string }>> = {

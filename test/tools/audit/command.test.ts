@@ -8,9 +8,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type AuditReport, auditCases } from 'bet-wallet/audit'
 import { afterAll, afterEach, describe, expect, it, test } from 'vitest'
+import { type FaultName, startPlainWallet } from '../wallets/independent/plain.js'
 import { cert } from './certificate.js'
 import { startTlsFront } from './tls-front.js'
-import { type FaultName, startPlainWallet } from './wallets/plain.js'
 
 const command = fileURLToPath(new URL('../../../dist/command.cjs', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'bet-wallet-'))

@@ -1,7 +1,6 @@
 /** No correct wallet fails a MUST, however its locks, its proxy, its statuses and its codes differ. */
 import { type AuditOptions, type AuditReport, auditCases, auditWallet } from 'bet-wallet/audit'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Fault, startFront } from './broken-wallets.js'
 import {
   type CorrectName,
   codesAgreed,
@@ -9,7 +8,8 @@ import {
   type UnavailableName,
   unavailableFor,
   unavailableWallet,
-} from './correct-wallets.js'
+} from '../wallets/correct-fronts.js'
+import { type Fault, startFront } from '../wallets/fronts.js'
 
 const closing: (() => Promise<void>)[] = []
 afterEach(async () => {

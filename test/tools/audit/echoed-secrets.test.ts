@@ -12,7 +12,7 @@ import {
 } from 'bet-wallet/audit'
 import { afterEach, describe, expect, it } from 'vitest'
 import { formatReport } from '../../../src/tools/audit/text.js'
-import { startPlainWallet } from './wallets/plain.js'
+import { startPlainWallet } from '../wallets/independent/plain.js'
 
 const closing: (() => Promise<void>)[] = []
 afterEach(async () => {

@@ -7,8 +7,8 @@ import { findingsOf } from '../../../src/tools/audit/findings.js'
 import { impactOf } from '../../../src/tools/audit/impact.js'
 import { formatReport, headlineOf } from '../../../src/tools/audit/text.js'
 import { parseDecimal, zero } from '../../../src/tools/platform/decimal.js'
-import { type Fault, refusal, startFront } from './broken-wallets.js'
-import { type FaultName, startPlainWallet } from './wallets/plain.js'
+import { type Fault, refusal, startFront } from '../wallets/fronts.js'
+import { type FaultName, startPlainWallet } from '../wallets/independent/plain.js'
 
 async function auditOf(fault: FaultName, currency = 'EUR', only?: string[]) {
   const balance = currency === 'KWD' ? '100.000' : '100.00'

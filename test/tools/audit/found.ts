@@ -2,8 +2,8 @@
  * By broken wallet: the cases that find its defect, by number. The first one is the case of the first finding, which
  * names the defect: broken.test.ts expects it of an audit of these cases, collections.ts of a whole audit.
  */
-import type { FrontName } from './broken-wallets.js'
-import type { FaultName } from './wallets/plain.js'
+import type { FrontName } from '../wallets/fronts.js'
+import type { FaultName } from '../wallets/independent/plain.js'
 
 /** By defect of the independent wallet. */
 export const found: Record<FaultName, readonly number[]> = {

@@ -2,7 +2,7 @@
 import { type AuditResult, auditWallet } from 'bet-wallet/audit'
 import { expect, test } from 'vitest'
 import { headlineOf } from '../../../src/tools/audit/text.js'
-import { type FaultName, startPlainWallet } from './wallets/plain.js'
+import { type FaultName, startPlainWallet } from '../wallets/independent/plain.js'
 
 const headlines: [FaultName, id: string, headline: RegExp, cause?: RegExp][] = [
   // The call is the rollback, and not the bet that the case needs.

@@ -6,7 +6,7 @@ import { auditCases } from 'bet-wallet/audit'
 import { afterAll, describe, expect, it } from 'vitest'
 import manifest from '../../../package.json' with { type: 'json' }
 import { bin, createProject } from '../../package/project.js'
-import { startPlainWallet } from './wallets/plain.js'
+import { startPlainWallet } from '../wallets/independent/plain.js'
 
 const { folder, tarball, remove } = createProject()
 afterAll(remove)

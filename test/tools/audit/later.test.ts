@@ -1,7 +1,7 @@
 /** Wallets that forget after a while, or when they are restarted, fail the cases in two acts. */
 import { type AuditOptions, type AuditReport, auditCases, auditWallet } from 'bet-wallet/audit'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Fault, fieldsOf, type Message, refusal, startFront } from './broken-wallets.js'
+import { type Fault, fieldsOf, type Message, refusal, startFront } from '../wallets/fronts.js'
 
 const closing: (() => Promise<void>)[] = []
 afterEach(async () => {

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { formatProgressLine, formatReport } from '../../../src/tools/audit/text.js'
 import { forTerminal } from '../../../src/tools/command/output.js'
 import { curlLine, quoted } from '../../../src/tools/platform/curl.js'
-import { startPlainWallet } from './wallets/plain.js'
+import { startPlainWallet } from '../wallets/independent/plain.js'
 
 const hasCurl = await promisify(execFile)('curl', ['--version']).then(
   () => true,

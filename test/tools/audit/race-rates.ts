@@ -6,7 +6,7 @@
  */
 import { pathToFileURL } from 'node:url'
 import { auditWallet } from '../../../src/tools/audit/index.js'
-import { type FaultName, startPlainWallet, type Window } from './wallets/plain.js'
+import { type FaultName, startPlainWallet, type Window } from '../wallets/independent/plain.js'
 
 /** By number of the case: the defects that it looks for. */
 export const races: Record<number, readonly FaultName[]> = {

@@ -1,7 +1,7 @@
 /** Proves that a simulation can fail: every defect is reported, with player and bet. */
 import { describe, expect, test } from 'vitest'
-import { brokenWallets } from './broken.js'
-import { players, simulate, skippingClock } from './wallet.js'
+import { brokenWallets } from '../wallets/broken.js'
+import { players, simulate, skippingClock } from '../wallets/library.js'
 
 describe('a wallet that', () => {
   test.each(brokenWallets)('$name', async ({ kinds, break: breakIt, options, players: others = [] }) => {

@@ -1,7 +1,7 @@
 /** Proves that a simulation passes wallets that move money correctly, and answer differently. */
 import { describe, expect, test } from 'vitest'
-import { correctWallets } from './correct.js'
-import { simulate } from './wallet.js'
+import { correctWallets } from '../wallets/correct.js'
+import { simulate } from '../wallets/library.js'
 
 describe('a wallet passes that', () => {
   test.each(correctWallets)('$name', async ({ breakage }) => {

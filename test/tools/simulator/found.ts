@@ -9,9 +9,9 @@
 import { parseArgs } from 'node:util'
 import { systemClock } from '../../../src/tools/simulator/clock.js'
 import { type SimulationOptions, simulateSportsbook } from '../../../src/tools/simulator/index.js'
-import { brokenWallets } from './broken.js'
-import { correctWallets } from './correct.js'
-import { type Breakage, credentials, players, skippingClock, startWallet } from './wallet.js'
+import { brokenWallets } from '../wallets/broken.js'
+import { correctWallets } from '../wallets/correct.js'
+import { type Breakage, credentials, players, skippingClock, startWallet } from '../wallets/library.js'
 
 const { values } = parseArgs({
   options: {

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest'
 import { simulateSportsbook } from '../../../src/tools/simulator/index.js'
-import { credentials, startWallet } from './wallet.js'
+import { credentials, startWallet } from '../wallets/library.js'
 
 const minorUnits = (currency: string) => (currency === 'WEI' ? 18 : undefined)
 

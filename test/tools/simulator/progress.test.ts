@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { SimulationProgress } from '../../../src/tools/simulator/index.js'
 import { formatSimulationProgress, formatSimulationReport } from '../../../src/tools/simulator/progress.js'
-import { brokenWallets } from './broken.js'
-import { simulate } from './wallet.js'
+import { brokenWallets } from '../wallets/broken.js'
+import { simulate } from '../wallets/library.js'
 
 const progress: SimulationProgress = {
   phase: 'betting',

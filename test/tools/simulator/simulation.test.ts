@@ -11,7 +11,14 @@ import {
   type SimulatorClock,
   simulateSportsbook,
 } from '../../../src/tools/simulator/index.js'
-import { type Breakage, credentials, players, simulate, skippingClock, startWallet } from './wallet.js'
+import {
+  type Breakage,
+  credentials,
+  players,
+  simulate,
+  skippingClock,
+  startWallet,
+} from '../wallets/library.js'
 
 /** Compares the simulator's books with the wallet's own records. */
 function expectBooksOf(report: SimulationReport, memory: MemoryStore): void {

@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse, request as sen
 import type { AddressInfo } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
 import type { AuditOptions } from '../../../src/tools/audit/index.js'
-import { type PlainWalletOptions, startPlainWallet } from './wallets/plain.js'
+import { type PlainWalletOptions, startPlainWallet } from './independent/plain.js'
 
 export interface Message {
   method: string

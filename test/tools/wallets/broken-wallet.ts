@@ -4,7 +4,7 @@ import type { HttpResponse } from '../../../src/http/index.js'
 import type { WalletStore } from '../../../src/index.js'
 import type { MemoryStore } from '../../../src/stores/memory.js'
 import type { Difference, SimulationOptions } from '../../../src/tools/simulator/index.js'
-import type { Breakage, players } from './wallet.js'
+import type { Breakage, players } from './library.js'
 
 export interface BrokenWallet {
   name: string

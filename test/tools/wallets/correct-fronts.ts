@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Fault, fieldsOf, type Message, type Reply, refusal } from './broken-wallets.js'
+import { type Fault, fieldsOf, type Message, type Reply, refusal } from './fronts.js'
 
 /** As nginx answers by default: without an error record. */
 const gatewayPage = (status: number): Reply => ({

@@ -3,7 +3,7 @@
 import type { HttpResponse } from '../../../src/http/index.js'
 import type { AuditOptions } from '../../../src/tools/audit/index.js'
 import { answer, roundTrip, storeWith } from './broken-wallet.js'
-import type { Breakage } from './wallet.js'
+import type { Breakage } from './library.js'
 
 export interface CorrectWallet {
   name: string

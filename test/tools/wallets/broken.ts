@@ -5,7 +5,7 @@ import type { MemoryStore } from '../../../src/stores/memory.js'
 import { brokenRaces } from './broken-races.js'
 import { brokenSettlements } from './broken-settlements.js'
 import { answer, type BrokenWallet, storeWith } from './broken-wallet.js'
-import type { Call } from './wallet.js'
+import type { Call } from './library.js'
 
 const ok = ({ status }: HttpResponse) => status === 200
 

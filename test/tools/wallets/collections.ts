@@ -2,7 +2,7 @@
  * Both judges of wallets, side by side: what the audit and the simulator say of every broken and every correct wallet
  * of the tests, with their default settings, and what found it:
  *
- *     npx tsx test/tools/audit/collections.ts [--only <parts of names, with commas>] [--shard 1/4]
+ *     npx tsx test/tools/wallets/collections.ts [--only <parts of names, with commas>] [--shard 1/4]
  *
  * Not a test: it takes an hour, and four shards at once a quarter of it. Exits 1 if a broken wallet passes both judges,
  * unless the audit warns of it and it is on one of the lists below, if one of them fails a correct wallet, or if the
@@ -11,15 +11,15 @@
 import { parseArgs } from 'node:util'
 import { type AuditOptions, auditWallet, simulateSportsbook } from '../../../src/tools/audit/index.js'
 import type { SimulationOptions } from '../../../src/tools/simulator/index.js'
-import { brokenWallets } from '../simulator/broken.js'
-import { correctWallets } from '../simulator/correct.js'
-import * as simulated from '../simulator/wallet.js'
-import { type Fault, type FrontName, fronts, startFront } from './broken-wallets.js'
-import { codesAgreed, correct } from './correct-wallets.js'
-import { forgetfulWallets } from './forgetful-wallets.js'
-import { found, foundInFront } from './found.js'
-import { races } from './race-rates.js'
-import { type Credentials, type FaultName, faults, startPlainWallet } from './wallets/plain.js'
+import { found, foundInFront } from '../audit/found.js'
+import { races } from '../audit/race-rates.js'
+import { brokenWallets } from './broken.js'
+import { correctWallets } from './correct.js'
+import { codesAgreed, correct } from './correct-fronts.js'
+import { forgetfulWallets } from './forgetful.js'
+import { type Fault, type FrontName, fronts, startFront } from './fronts.js'
+import { type Credentials, type FaultName, faults, startPlainWallet } from './independent/plain.js'
+import * as simulated from './library.js'
 
 interface Target {
   baseUrl: string

@@ -2,7 +2,7 @@
  * Wallets that keep some of their records in the memory of the process: a proxy in front of a correct wallet no longer
  * knows them after a restart. later.test.ts has the same for a pause.
  */
-import { type Fault, fieldsOf, type Message, refusal } from './broken-wallets.js'
+import { type Fault, fieldsOf, type Message, refusal } from './fronts.js'
 
 interface Forgetful {
   fault: Fault
