@@ -1,6 +1,7 @@
 /** The tables behind a view. The catalog tells the engine of a table alone, and a failed CHECK names a table. */
-import type { Session } from './client.js'
+
 import { storeError } from './errors.js'
+import type { Session } from './session.js'
 
 type Name = readonly [schema: string, table: string]
 

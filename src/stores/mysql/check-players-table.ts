@@ -2,8 +2,8 @@
 import type { Decimal } from '../../money.js'
 import type { BalanceColumn } from '../database/columns.js'
 import { baseTablesOf } from './base-tables.js'
-import type { Session } from './client.js'
 import { hasNumber, privilegeNumbers, storeError } from './errors.js'
+import type { Session } from './session.js'
 import type { Tables } from './tables.js'
 
 /** A column, as the catalog describes it. */

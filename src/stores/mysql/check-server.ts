@@ -1,7 +1,8 @@
 /** The check of the server and the session: version, mode, durability, cluster. */
-import type { Session } from './client.js'
-import { checkWritable } from './client.js'
+
 import { storeError } from './errors.js'
+import { checkWritable } from './servers.js'
+import type { Session } from './session.js'
 
 const names = [
   ...['version', 'sql_mode', 'innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog', 'binlog_format'],

@@ -1,4 +1,5 @@
 /** Errors of the store, and the class of an error of the driver. */
+import { CallbackFailed, QueryFailed } from '../database/deadline.js'
 import { type ErrorClass, type Failure, type MakeError, StoreError, storeErrors } from '../database/errors.js'
 import { isErrorOfHook } from '../database/within-transaction.js'
 import { isRecentTransactionId } from './transaction-ids.js'
@@ -108,18 +109,32 @@ export function answerOf(error: unknown): Failure['answer'] {
 }
 
 /** Whether another server may answer: this one is read-only, or no member of a majority, or cannot be reached. */
-export function isOfServer(error: unknown): boolean {
+export function isServerFault(error: unknown): boolean {
   return serverErrorOf(error) === null || hasNumber(error, ...unknownNumbers, 1290, 1836, 1040, 1203, 1226)
+}
+
+/** @param error of a call to the database */
+export function classify(error: unknown): Failure {
+  if (!(error instanceof QueryFailed))
+    return { kind: 'rejected', cause: error, timedOut: false, lost: false, answer: null }
+  const { cause, sent, timedOut } = error
+  const lost = isServerFault(cause)
+  // A problem that the check at start has found: another server of the list does not fix it.
+  if (cause instanceof StoreError && cause.code !== 'UNAVAILABLE')
+    return { kind: 'rejected', cause, timedOut, lost: false, answer: null }
+  const kind = cause instanceof CallbackFailed ? 'rejected' : classifyError(cause, sent)
+  const answer = timedOut ? null : answerOf(cause)
+  return { kind, cause, timedOut, lost: lost && !(cause instanceof CallbackFailed), answer }
 }
 
 /** Of a schema, a table, a column, the server, a procedure. */
 export const privilegeNumbers = [1044, 1142, 1143, 1227, 1370]
 
 /** 1045, 1049, 1698: wrong password or database. */
-const lastingNumbers = [1045, 1049, 1698, ...privilegeNumbers]
+const configurationNumbers = [1045, 1049, 1698, ...privilegeNumbers]
 
 /** A server without TLS, or a certificate that is not trusted: no retry fixes it. */
-const isOfTls = (error: unknown) => {
+const isTlsError = (error: unknown) => {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
   // mysql2 replaces the code of a certificate's error.
   if (code === 'HANDSHAKE_SSL_ERROR') return /certificate/i.test(String(message))
@@ -130,11 +145,11 @@ const isOfTls = (error: unknown) => {
 export function startError(cause: unknown): StoreError {
   if (cause instanceof StoreError) return cause
   const words = describeError(cause)
-  const isLasting =
-    hasNumber(cause, ...lastingNumbers) ||
-    isOfTls(cause) ||
+  const isConfigurationError =
+    hasNumber(cause, ...configurationNumbers) ||
+    isTlsError(cause) ||
     (serverErrorOf(cause) !== null && classifyError(cause, false) === 'rejected')
-  if (isLasting)
+  if (isConfigurationError)
     return storeError('DATABASE_REJECTED', `The database rejects this client: ${words}`, { cause })
   if (cause instanceof TypeError)
     return storeError('UNSUPPORTED_CLIENT', `The client threw: ${words}`, { cause })

@@ -10,12 +10,14 @@ import {
   databaseStoreSettings,
 } from '../database/store-options.js'
 import { checkServers } from './check.js'
-import { checkWritable, classify, connectionsFrom, type MysqlClient } from './client.js'
+import { connectionsFrom } from './client.js'
 import { createCommitter } from './commits.js'
-import { describeError, errors } from './errors.js'
+import type { MysqlClient } from './driver.js'
+import { classify, describeError, errors } from './errors.js'
 import { createReaders } from './loads.js'
 import { check } from './option-checks.js'
 import { refusalByRule } from './refusals.js'
+import { checkWritable } from './servers.js'
 import { type MysqlTables, tablesOf } from './tables.js'
 
 export interface MysqlStoreOptions extends MysqlTables, DatabaseStoreOptions {}

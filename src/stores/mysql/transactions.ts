@@ -1,0 +1,49 @@
+/** Database transactions, whose COMMIT may have an unknown outcome. */
+import { CallbackFailed, type Deadline } from '../database/deadline.js'
+import { type Connection, query } from './driver.js'
+import { conflictNumbers, hasNumber, serverErrorOf, storeError } from './errors.js'
+import { type Session, sessionOf } from './session.js'
+
+/** Called before something is sent that commits. @throws {StoreError} `UNAVAILABLE` */
+export function beforeCommit(deadline: Deadline): void {
+  if (deadline.expired) throw storeError('UNAVAILABLE', 'Timed out')
+  deadline.sent = true
+}
+
+export async function inTransaction<T>(
+  connection: Connection,
+  deadline: Deadline,
+  work: (database: Session) => Promise<T>,
+): Promise<T> {
+  await query(connection, 'START TRANSACTION')
+  // It marks our database transaction: gone, if the hook has ended it, or a deadlock that the hook swallowed. A name
+  // that no hook can know: one that rolls back to it, or makes it again, would not be noticed.
+  const savepoint = `bet_wallet_${crypto.randomUUID().replaceAll('-', '')}`
+  await query(connection, `SAVEPOINT ${savepoint}`)
+  const result = await work(sessionOf(connection))
+  await query(connection, `RELEASE SAVEPOINT ${savepoint}`).catch((error: unknown) => {
+    throw hasNumber(error, 1305)
+      ? new CallbackFailed('withinTransaction swallowed a deadlock or ended the database transaction', {
+          cause: error,
+        })
+      : error
+  })
+  beforeCommit(deadline)
+  try {
+    await query(connection, 'COMMIT')
+  } catch (error) {
+    throw hasNumber(error, ...conflictNumbers) ? error : new CommitFailed(error)
+  }
+  return result
+}
+
+/** The error of a COMMIT that is no conflict: the outcome is unknown, whatever its number. */
+class CommitFailed extends Error {
+  override readonly name = 'CommitFailed'
+  /** As the procedures number it. */
+  readonly errno = 1180
+  readonly sqlState = 'HY000'
+  constructor(cause: unknown) {
+    super(serverErrorOf(cause)?.message ?? 'COMMIT failed', { cause })
+  }
+}
