@@ -4,7 +4,7 @@
  */
 import { type Decimal, decimalsOf } from '../../money.js'
 import type { OptionChecks } from '../../option-checks.js'
-import type { Players } from './players-table.js'
+import type { Players } from './tables.js'
 
 /** The range of the balance column, from the catalog. */
 export interface BalanceColumn {

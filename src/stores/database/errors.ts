@@ -89,6 +89,13 @@ export interface StoreErrors {
   locked: Error
   /** The error of a request for which the statement returned no row. */
   noRow(): Error
+  /**
+   * The error of the check at start.
+   *
+   * @param words what the driver or the server has reported
+   * @param isRejected whether no retry fixes it
+   */
+  start(cause: unknown, words: string, isRejected: boolean): StoreError
 }
 
 export function storeErrors(make: MakeError): StoreErrors {
@@ -110,6 +117,13 @@ export function storeErrors(make: MakeError): StoreErrors {
         ? shed
         : make('UNAVAILABLE', 'The database is unavailable; no changes were made', { cause }),
     noRow: () => make('COMMIT_UNKNOWN', 'The database returned no row for this request'),
+    start(cause, words, isRejected) {
+      if (isRejected)
+        return make('DATABASE_REJECTED', `The database rejects this client: ${words}`, { cause })
+      if (cause instanceof TypeError)
+        return make('UNSUPPORTED_CLIENT', `The client threw: ${words}`, { cause })
+      return make('UNAVAILABLE', `The database is unavailable: ${words}`, { cause })
+    },
   }
 }
 

@@ -12,9 +12,18 @@ import { microsecondsOf, millisecondsOf } from '../../lookups/times.js'
 import { type Decimal, parseDecimal } from '../../money.js'
 import type { OptionChecks } from '../../option-checks.js'
 import type { Operation, Player } from '../../store.js'
-import type { Columns } from './columns.js'
-import { hasIndex, type LookedUp, lookupIndexes, type TransactionsTable } from './lookup-indexes.js'
+import { type Columns, columnsOf } from './columns.js'
+import type { MakeError } from './errors.js'
+import {
+  hasIndex,
+  indexMissing,
+  type LookedUp,
+  type LookupIndex,
+  lookupIndexes,
+  type TransactionsTable,
+} from './lookup-indexes.js'
 import { betFromRow, type Row, transactionFromRow } from './rows.js'
+import type { Tables } from './tables.js'
 
 /**
  * Where a page ended: the time of its last transaction, in microseconds, and what orders those of the same time.
@@ -48,22 +57,37 @@ export interface LookupRow {
   transaction: Row | null
 }
 
+export interface LookupOptions {
+  /**
+   * Whether a lookup without its index reads the whole table. `false`: it is an error, `LOOKUP_INDEX_MISSING`.
+   * @default false
+   */
+  allowScan?: boolean
+}
+
+export const lookupOptionNames = ['allowScan']
+
 /** What a database does differently. */
-export interface LookupParts {
+export interface LookupParts<Own extends Tables = Tables> {
   check: OptionChecks
-  /** Finds the tables. Called until it succeeds, and again while an index is missing. */
-  open(): Promise<OpenTables>
-  /** The error of a lookup without its index. */
-  indexMissing(table: TransactionsTable, of: LookedUp): Error
-  /** Whether a lookup without its index reads the whole table. */
-  allowScan: boolean
+  makeError: MakeError
+  options: LookupOptions & { players?: unknown; legacyBets?: unknown }
+  /** The tables as the options name them. */
+  tables: Own
+  /** Finds the table of transactions. Called until it succeeds, and again while an index is missing. */
+  transactionsTable(): Promise<TransactionsTable>
+  /** The tables of the options that the schema was migrated with. */
+  registeredTables(): Promise<Own>
+  readerOf(tables: Own): OpenTables['read']
+  /** The table of transactions, for people, and the statement that creates an index of it. */
+  describeIndex(index: LookupIndex): { table: string; statement: string }
   /** Orders the transactions of one time. */
   tieBreakerOf(transaction: Row): readonly string[]
   /** Comes before every tie. */
   lowestTieBreaker: readonly string[]
 }
 
-export interface OpenTables {
+interface OpenTables {
   transactions: TransactionsTable
   columns: Columns
   read(query: LookupQuery): Promise<LookupRow[]>
@@ -74,7 +98,7 @@ const streamedRows = 2_000
 const earliest = '0001-01-01T00:00:00.000000'
 const latest = '9999-12-31T23:59:59.999999'
 
-export function createDatabaseLookups(parts: LookupParts): WalletLookups {
+export function createDatabaseLookups<Own extends Tables>(parts: LookupParts<Own>): WalletLookups {
   const tablesFor = createOpening(parts)
   return {
     async bet(betId) {
@@ -109,7 +133,16 @@ export function createDatabaseLookups(parts: LookupParts): WalletLookups {
 }
 
 /** Opens the tables once; again while the index of a lookup is missing, for it may be created meanwhile. */
-function createOpening({ open, allowScan, indexMissing }: LookupParts) {
+function createOpening<Own extends Tables>(parts: LookupParts<Own>) {
+  const { check, makeError, options, describeIndex } = parts
+  const allowScan = check.boolean('allowScan', options.allowScan ?? false)
+  const namesTables = options.players !== undefined || options.legacyBets !== undefined
+  const open = async (): Promise<OpenTables> => {
+    const transactions = await parts.transactionsTable()
+    const tables = namesTables ? parts.tables : await parts.registeredTables()
+    const columns = columnsOf(tables.players, { scale: null }, check)
+    return { transactions, columns, read: parts.readerOf(tables) }
+  }
   let opened: Promise<OpenTables> | null = null
   const reopen = () => {
     const opening = open()
@@ -121,10 +154,11 @@ function createOpening({ open, allowScan, indexMissing }: LookupParts) {
   }
   return async (of: LookedUp | null): Promise<OpenTables> => {
     const known = await (opened ?? reopen())
-    if (of === null || allowScan || hasIndex(known.transactions, lookupIndexes[of])) return known
+    const index = of && lookupIndexes[of]
+    if (index === null || allowScan || hasIndex(known.transactions, index)) return known
     const now = await reopen()
-    if (hasIndex(now.transactions, lookupIndexes[of])) return now
-    throw indexMissing(now.transactions, of)
+    if (hasIndex(now.transactions, index)) return now
+    throw indexMissing(makeError, now.transactions, { ...describeIndex(index), index })
   }
 }
 

@@ -1,10 +1,56 @@
-/** Rejects settings of the migration that are among the store's options. */
+/** The settings of the migration, and what it needs of the options of the store. */
 import type { OptionChecks } from '../../option-checks.js'
 
-/** The options of the store may have other names, which a migration does not need: only these are looked for. */
-export function rejectSettingsIn(options: object, check: OptionChecks): void {
-  for (const name of ['allowOtherOptions', 'lookupIndexes']) {
+export interface MigrationSettings {
+  /**
+   * States that the schema is migrated on purpose with other options than before. Without it, that is an error. The
+   * functions or procedures of both option sets then live side by side: running processes keep theirs, and new ones
+   * are started with the new options. `credit_bet_v1` belongs to the options that were migrated last.
+   *
+   * @default false
+   */
+  allowOtherOptions?: boolean
+  /**
+   * Whether the migration creates the indexes of lookups too: of the transactions of a bet, of a player, and by time.
+   * On tables that exist already, commits go on meanwhile. Each commit writes to them: docs/lookups.md says what they
+   * cost.
+   *
+   * @default false
+   */
+  lookupIndexes?: boolean
+}
+
+const settingNames = ['allowOtherOptions', 'lookupIndexes']
+
+/** @throws `INVALID_OPTIONS`, naming the setting */
+export function migrationSettings(
+  check: OptionChecks,
+  settings: MigrationSettings,
+  names: readonly string[] = settingNames,
+) {
+  check.names(settings, names)
+  return {
+    allowOtherOptions: check.boolean('allowOtherOptions', settings.allowOtherOptions ?? false),
+    withIndexes: check.boolean('lookupIndexes', settings.lookupIndexes ?? false),
+  }
+}
+
+/**
+ * Picks the options that a migration needs: a caller may pass all options of the store.
+ *
+ * @throws `INVALID_OPTIONS` for a setting among them
+ */
+export function migrationOptions<
+  Options extends { schema?: unknown; players?: unknown; legacyBets?: unknown },
+>(check: OptionChecks, options: Options): Pick<Options, 'schema' | 'players' | 'legacyBets'> {
+  for (const name of settingNames) {
     if (name in options)
       check.invalid(`${name} belongs in the third argument: migrate(client, options, { ${name} })`)
+  }
+  const { schema, players, legacyBets } = options
+  return {
+    ...(schema === undefined ? {} : { schema }),
+    ...(players === undefined ? {} : { players }),
+    ...(legacyBets === undefined ? {} : { legacyBets }),
   }
 }

@@ -1,5 +1,5 @@
 /** The options that a schema was migrated with, as they are registered there. */
-import type { PlayersTable } from './players-table.js'
+import type { PlayersTable } from './tables.js'
 
 /** The options of a registered set that a store is created with, as far as they name tables. */
 export interface RegisteredOptions {

@@ -1,6 +1,7 @@
 /** The unit of the balance column, as SQL. */
-import type { Players } from './players-table.js'
+
 import { sql } from './sql-text.js'
+import type { Players } from './tables.js'
 
 /**
  * The SQL of what a balance in the column's unit is multiplied by, to be in whole units of the currency; NULL for a

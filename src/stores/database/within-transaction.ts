@@ -94,6 +94,13 @@ export async function callWithinTransaction(
   if (refusals.size > 0) throw new RefusedByHook(refusals)
 }
 
+/**
+ * The name of a savepoint, which marks our database transaction. A statement of the hook may fail unnoticed, and COMMIT
+ * would silently be a ROLLBACK; or the hook may end the database transaction. In both cases the savepoint cannot be
+ * released. Its name is random: a hook that knew it could roll back to it, or make it again, unnoticed.
+ */
+export const newSavepoint = () => `bet_wallet_${crypto.randomUUID().replaceAll('-', '')}`
+
 function pendingCommits(
   { entries, rows, columns }: Parameters<typeof callWithinTransaction>[2],
   call: { ended: boolean },

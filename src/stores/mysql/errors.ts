@@ -1,4 +1,5 @@
 /** Errors of the store, and the class of an error of the driver. */
+import { type OptionChecks, optionChecks } from '../../option-checks.js'
 import { CallbackFailed, QueryFailed } from '../database/deadline.js'
 import { type ErrorClass, type Failure, type MakeError, StoreError, storeErrors } from '../database/errors.js'
 import { isErrorOfHook } from '../database/within-transaction.js'
@@ -6,6 +7,11 @@ import { isRecentTransactionId } from './transaction-ids.js'
 
 export const storeError: MakeError = (code, message, options) =>
   new StoreError('mysql', code, message, options)
+
+/** The shared checks of options, with this store's error: `INVALID_OPTIONS`. */
+export const check: OptionChecks = optionChecks(message => {
+  throw storeError('INVALID_OPTIONS', message)
+})
 
 /** The errors of requests. */
 export const errors = storeErrors(storeError)
@@ -144,16 +150,11 @@ const isTlsError = (error: unknown) => {
 /** @returns the error of the check at start, which says in words what the driver or the server has reported */
 export function startError(cause: unknown): StoreError {
   if (cause instanceof StoreError) return cause
-  const words = describeError(cause)
-  const isConfigurationError =
+  const isRejected =
     hasNumber(cause, ...configurationNumbers) ||
     isTlsError(cause) ||
     (serverErrorOf(cause) !== null && classifyError(cause, false) === 'rejected')
-  if (isConfigurationError)
-    return storeError('DATABASE_REJECTED', `The database rejects this client: ${words}`, { cause })
-  if (cause instanceof TypeError)
-    return storeError('UNSUPPORTED_CLIENT', `The client threw: ${words}`, { cause })
-  return storeError('UNAVAILABLE', `The database is unavailable: ${words}`, { cause })
+  return errors.start(cause, describeError(cause), isRejected)
 }
 
 /** A CHECK that a row does not meet. */

@@ -1,9 +1,10 @@
 /** `forgetPlayer`: replaces the id of a player in bets and transactions, and keeps every guard and every sum. */
+
 import { QueryFailed } from '../database/deadline.js'
 import { type ForgottenPlayer, forgettingMs, pseudonymFor } from '../database/forget-player.js'
 import { connectionsFrom } from './client.js'
 import type { MysqlPool } from './driver.js'
-import { check } from './option-checks.js'
+import { check } from './errors.js'
 import type { Session } from './session.js'
 import { asBytes } from './sql/fragments.js'
 import { type MysqlTables, tablesOf } from './tables.js'

@@ -1,14 +1,17 @@
 /** `createMysqlLookups`: what happened to a bet, a transaction, a player. Read only. */
 import type { WalletLookups } from '../../lookups/records.js'
-import { columnsOf } from '../database/columns.js'
 import { QueryFailed } from '../database/deadline.js'
-import { indexMissing, lookupIndexes, type TransactionsTable } from '../database/lookup-indexes.js'
-import { createDatabaseLookups, type LookupQuery, type OpenTables } from '../database/lookups.js'
+import type { TransactionsTable } from '../database/lookup-indexes.js'
+import {
+  createDatabaseLookups,
+  type LookupOptions,
+  type LookupQuery,
+  lookupOptionNames,
+} from '../database/lookups.js'
 import { registeredOptions } from '../database/registered-options.js'
 import { connectionsFrom } from './client.js'
 import type { MysqlClient } from './driver.js'
-import { errors, serverErrorOf, startError, storeError } from './errors.js'
-import { check } from './option-checks.js'
+import { check, errors, serverErrorOf, startError, storeError } from './errors.js'
 import { lookupRowOf, type Values } from './rows.js'
 import {
   betStatement,
@@ -19,13 +22,7 @@ import {
 } from './sql/lookups.js'
 import { type MysqlTables, type Tables, tablesOf } from './tables.js'
 
-export interface MysqlLookupOptions extends MysqlTables {
-  /**
-   * Whether a lookup without its index reads the whole table. `false`: it is an error, `LOOKUP_INDEX_MISSING`.
-   * @default false
-   */
-  allowScan?: boolean
-}
+export interface MysqlLookupOptions extends MysqlTables, LookupOptions {}
 
 /** For one statement, in milliseconds. */
 const statementMs = 120_000
@@ -44,47 +41,30 @@ type Ask = (text: string, values: unknown[]) => Promise<readonly Values[]>
  *   database, and with `INVALID_OPTIONS` for an invalid id, page or time
  */
 export function createMysqlLookups(client: MysqlClient, options: MysqlLookupOptions = {}): WalletLookups {
-  const given = tablesOf(options, ['allowScan'])
-  const allowScan = check.boolean('allowScan', options.allowScan ?? false)
+  const tables = tablesOf(options, lookupOptionNames)
   const connections = connectionsFrom(client, { timeoutMs: statementMs, lockTimeoutMs: statementMs })
-  const namesTables = options.players !== undefined || options.legacyBets !== undefined
   const ask: Ask = async (text, values) => {
     try {
       return await connections.read(text, values)
     } catch (error) {
-      throw lookupError(error, given)
+      throw lookupError(error, tables)
     }
   }
   return createDatabaseLookups({
-    check,
-    allowScan,
-    async open() {
-      const transactions = await transactionsTableOf(ask, given)
-      const tables = namesTables ? given : await registeredTables(ask, given)
-      return openTables(ask, tables, transactions)
+    ...{ check, makeError: errors.make, options, tables },
+    transactionsTable: () => transactionsTableOf(ask, tables),
+    registeredTables: () => registeredTables(ask, tables),
+    readerOf: opened => async query => {
+      const [text, values] = statementOf(opened, query)
+      return (await ask(text, values)).map(lookupRowOf)
     },
-    indexMissing(transactions, of) {
-      const index = lookupIndexes[of]
-      return indexMissing(errors.make, transactions, {
-        table: `${given.schemaName}.wallet_transactions`,
-        index,
-        statement: createIndex(given, index),
-      })
-    },
+    describeIndex: index => ({
+      table: `${tables.schemaName}.wallet_transactions`,
+      statement: createIndex(tables, index),
+    }),
     tieBreakerOf: ({ id }) => [id ?? ''],
     lowestTieBreaker: ['0'],
   })
-}
-
-function openTables(ask: Ask, tables: Tables, transactions: TransactionsTable): OpenTables {
-  return {
-    transactions,
-    columns: columnsOf(tables.players, { scale: null }, check),
-    async read(query) {
-      const [text, values] = statementOf(tables, query)
-      return (await ask(text, values)).map(lookupRowOf)
-    },
-  }
 }
 
 /** A time as a DATETIME. */

@@ -2,39 +2,23 @@
 
 import { QueryFailed } from '../database/deadline.js'
 import { lookupIndexes, missingIndexes } from '../database/lookup-indexes.js'
-import { rejectSettingsIn } from '../database/migration-settings.js'
+import {
+  type MigrationSettings,
+  migrationOptions,
+  migrationSettings,
+} from '../database/migration-settings.js'
 import { sql } from '../database/sql-text.js'
 import { migrationProblem } from './check.js'
 import { connectionsFrom } from './client.js'
 import type { MysqlPool } from './driver.js'
-import { storeError } from './errors.js'
+import { check, storeError } from './errors.js'
 import { transactionsTableOf } from './lookups.js'
-import { check } from './option-checks.js'
 import type { Session } from './session.js'
 import { createIndex, createMissingIndex } from './sql/lookups.js'
 import { literal } from './sql/quoting.js'
 import { createSchema, migrationLock, procedureMode, proceduresOf, tableStatements } from './sql/schema.js'
 import { schemaVersion } from './sql/version.js'
 import { type MysqlTables, type Tables, tablesOf } from './tables.js'
-
-export interface MigrationSettings {
-  /**
-   * States that the schema is migrated on purpose with other options than before. Without it, that is an
-   * error. The procedures of both option sets then live side by side: running processes keep theirs, and new
-   * ones are started with the new options. `credit_bet_v1` belongs to the options that were migrated last.
-   *
-   * @default false
-   */
-  allowOtherOptions?: boolean
-  /**
-   * Whether the migration creates the indexes of lookups too: of the transactions of a bet, of a player, and by time.
-   * On tables that exist already, commits go on meanwhile. Each commit writes to them: docs/lookups.md says what they
-   * cost.
-   *
-   * @default false
-   */
-  lookupIndexes?: boolean
-}
 
 /**
  * Returns the migration as plain SQL, for Flyway or the client of the server (`mysql` or `mariadb`): procedures are
@@ -50,8 +34,7 @@ export function mysqlMigrationSql(
   options: MysqlTables = {},
   settings: Pick<MigrationSettings, 'lookupIndexes'> = {},
 ): string {
-  check.names(settings, ['lookupIndexes'])
-  const withIndexes = check.boolean('lookupIndexes', settings.lookupIndexes ?? false)
+  const { withIndexes } = migrationSettings(check, settings, ['lookupIndexes'])
   const tables = tablesOf(options)
   const indexes = withIndexes
     ? Object.values(lookupIndexes).map(index => createMissingIndex(tables, index))
@@ -103,20 +86,12 @@ export async function migrateMysql(
   options: MysqlTables = {},
   settings: MigrationSettings = {},
 ): Promise<void> {
-  rejectSettingsIn(options, check)
-  check.names(settings, ['allowOtherOptions', 'lookupIndexes'])
-  const withIndexes = check.boolean('lookupIndexes', settings.lookupIndexes ?? false)
-  const allowsOthers = check.boolean('allowOtherOptions', settings.allowOtherOptions ?? false)
-  const { schema, players, legacyBets } = options
-  const tables = tablesOf({
-    ...(schema === undefined ? {} : { schema }),
-    ...(players === undefined ? {} : { players }),
-    ...(legacyBets === undefined ? {} : { legacyBets }),
-  })
+  const { allowOtherOptions, withIndexes } = migrationSettings(check, settings)
+  const tables = tablesOf(migrationOptions(check, options))
   const connections = connectionsFrom(client, { timeoutMs: migrationMs, lockTimeoutMs: lockWaitMs })
   try {
     await connections.onAny(async database => {
-      await migrate(database, tables, allowsOthers)
+      await migrate(database, tables, allowOtherOptions)
       if (withIndexes) await createLookupIndexes(database, tables)
     })
   } catch (error) {
@@ -128,15 +103,15 @@ export async function migrateMysql(
 const migrationMs = 600_000
 const lockWaitMs = 300_000
 
-async function migrate(database: Session, tables: Tables, allowsOthers: boolean): Promise<void> {
+async function migrate(database: Session, tables: Tables, allowOtherOptions: boolean): Promise<void> {
   const problem = await migrationProblem(database, tables)
   if (problem === null) return
-  if (problem.code === 'SCHEMA_OPTIONS' && !allowsOthers) throw problem
+  if (problem.code === 'SCHEMA_OPTIONS' && !allowOtherOptions) throw problem
   await alone(database, tables, async () => {
     // Another process may have migrated meanwhile.
     const left = await migrationProblem(database, tables)
     if (left === null) return
-    if (left.code === 'SCHEMA_OPTIONS' && !allowsOthers) throw left
+    if (left.code === 'SCHEMA_OPTIONS' && !allowOtherOptions) throw left
     await createMissingSchema(database, tables)
     for (const statement of tableStatements(tables)) await database.run(statement)
     await database.run(`SET SESSION sql_mode = ${literal(procedureMode)}`)

@@ -1,15 +1,13 @@
 /** The options that name tables: the library's schema, the operator's players' table, legacy bets. */
-import { type OptionSet, optionSetOf } from '../database/option-set.js'
+
 import {
+  type Tables as DatabaseTables,
   type Dialect,
-  nameOf,
   type Players,
   type PlayersTable,
-  playersOf,
-  playersOptions,
-  tableNameOf,
-} from '../database/players-table.js'
-import { check } from './option-checks.js'
+  tablesFrom,
+} from '../database/tables.js'
+import { check } from './errors.js'
 import { quoted } from './sql/quoting.js'
 
 /** The operator's own players' table, on the same server as the library's schema. */
@@ -43,23 +41,16 @@ export interface MysqlTables {
   legacyBets?: string
 }
 
-/** The checked options. `schema`, `table`, `columns` and `legacyBets` are quoted for SQL. */
-export interface Tables {
-  schema: string
-  schemaName: string
+export interface Tables extends DatabaseTables {
   players: Players & {
     /** `null`: the column compares exactly, as the library's own columns do, or it is no text. */
     idCollation: string | null
   }
-  legacyBets: string | null
-  /** The procedures of the store are bound to it. */
-  optionSet: OptionSet
 }
-
-const tableOptionNames = ['schema', 'players', 'legacyBets']
 
 const dialect: Dialect = {
   check,
+  ownTable: 'wallet_players',
   nameMax: 64,
   lengthOf: name => [...name].length,
   lengthUnit: 'characters',
@@ -67,27 +58,11 @@ const dialect: Dialect = {
 }
 
 /** @throws {StoreError} `INVALID_OPTIONS`, naming the option */
-export function tablesOf(options: MysqlTables, others: readonly string[] = []): Tables {
-  check.names(options, [...tableOptionNames, ...others])
-  const schemaName = nameOf(dialect, 'schema', options.schema ?? 'bet_wallet')
-  const { legacyBets } = options
-  const players = {
-    ...playersOf(dialect, options.players, [schemaName, 'wallet_players'], ['idCollation']),
-    idCollation: idCollationOf(options.players),
-  }
-  const legacyName = legacyBets === undefined ? null : tableNameOf(dialect, 'legacyBets', legacyBets)
-  return {
-    schema: quoted(schemaName),
-    schemaName,
-    players,
-    legacyBets: legacyName?.map(quoted).join('.') ?? null,
-    optionSet: optionSetOf({
-      ...playersOptions(players),
-      'players.idCollation': players.idCollation,
-      legacyBets: legacyName?.join('.') ?? null,
-    }),
-  }
-}
+export const tablesOf = (options: MysqlTables, others: readonly string[] = []): Tables =>
+  tablesFrom(dialect, options, others, {
+    names: ['idCollation'],
+    check: () => ({ idCollation: idCollationOf(options.players) }),
+  })
 
 function idCollationOf(players: MysqlPlayersTable | undefined): string | null {
   if (players === undefined) return null

@@ -1,5 +1,6 @@
 /** Database transactions, whose COMMIT may have an unknown outcome. */
 import { CallbackFailed, type Deadline } from '../database/deadline.js'
+import { newSavepoint } from '../database/within-transaction.js'
 import { type Connection, query } from './driver.js'
 import { conflictNumbers, hasNumber, serverErrorOf, storeError } from './errors.js'
 import { type Session, sessionOf } from './session.js'
@@ -16,9 +17,8 @@ export async function inTransaction<T>(
   work: (database: Session) => Promise<T>,
 ): Promise<T> {
   await query(connection, 'START TRANSACTION')
-  // It marks our database transaction: gone, if the hook has ended it, or a deadlock that the hook swallowed. A name
-  // that no hook can know: one that rolls back to it, or makes it again, would not be noticed.
-  const savepoint = `bet_wallet_${crypto.randomUUID().replaceAll('-', '')}`
+  // Gone, if the hook has ended the database transaction, or a deadlock that the hook swallowed.
+  const savepoint = newSavepoint()
   await query(connection, `SAVEPOINT ${savepoint}`)
   const result = await work(sessionOf(connection))
   await query(connection, `RELEASE SAVEPOINT ${savepoint}`).catch((error: unknown) => {

@@ -1,9 +1,8 @@
 /** The interface of a driver, and its connections: deadlines, lost connections, transaction blocks. */
-import { CallbackFailed, type Deadline, QueryFailed, withDeadline } from '../database/deadline.js'
-import type { Failure } from '../database/errors.js'
-import type { Query } from '../database/within-transaction.js'
+import { CallbackFailed, type Deadline, withDeadline } from '../database/deadline.js'
+import { newSavepoint, type Query } from '../database/within-transaction.js'
 import { type EventSource, type Notice, reportsOfClient, reportsOfConnection } from './connection-events.js'
-import { answerOf, classifyError, errors, hasCode, isConnectionLost, storeError } from './errors.js'
+import { errors, hasCode, isConnectionLost, storeError } from './errors.js'
 import {
   type CanPrepare,
   createPreparing,
@@ -99,18 +98,6 @@ export interface Connections {
    * @throws {QueryFailed}
    */
   transaction<T>(work: (query: Query) => Promise<T>, first?: readonly string[]): Promise<T>
-}
-
-/**
- * @param error thrown by {@link Connections}
- * @param schemaName of the library's tables
- */
-export function classify(error: unknown, schemaName: string): Failure {
-  if (!(error instanceof QueryFailed))
-    return { kind: 'rejected', cause: error, timedOut: false, lost: isConnectionLost(error), answer: null }
-  const { cause, sent, timedOut } = error
-  const kind = cause instanceof CallbackFailed ? 'rejected' : classifyError(cause, sent, schemaName)
-  return { kind, cause, timedOut, lost: isConnectionLost(cause), answer: timedOut ? null : answerOf(cause) }
 }
 
 /**
@@ -323,13 +310,6 @@ function connectionsOfClient(client: PostgresClient, timeoutMs: number, durable:
       }),
   }
 }
-
-/**
- * A savepoint marks our transaction block. A statement of the hook may fail unnoticed, and COMMIT would
- * silently be a ROLLBACK; or the hook may end the block. In both cases the savepoint cannot be released. Its name is
- * random: a hook cannot roll back to it.
- */
-const newSavepoint = () => `bet_wallet_${crypto.randomUUID().replaceAll('-', '')}`
 
 /** Afterwards no trigger is left that could switch off that COMMIT waits for the disk. */
 const closingBlock = (savepoint: string, durable: boolean) => [

@@ -1,9 +1,16 @@
 /** Errors of the store, and the class of an error of the driver. */
+import { type OptionChecks, optionChecks } from '../../option-checks.js'
+import { CallbackFailed, QueryFailed } from '../database/deadline.js'
 import { type ErrorClass, type Failure, type MakeError, StoreError, storeErrors } from '../database/errors.js'
 import { describeError, type ServerError, serverErrorOf } from './driver-errors.js'
 
 export const storeError: MakeError = (code, message, options) =>
   new StoreError('postgres', code, message, options)
+
+/** The shared checks of options, with this store's error: `INVALID_OPTIONS`. */
+export const check: OptionChecks = optionChecks(message => {
+  throw storeError('INVALID_OPTIONS', message)
+})
 
 /** The errors of requests. */
 export const errors = storeErrors(storeError)
@@ -11,15 +18,9 @@ export const errors = storeErrors(storeError)
 /** @returns the error of the check at start, which says in words what the driver or the server has reported */
 export function startError(cause: unknown): StoreError {
   if (cause instanceof StoreError && cause.code === 'UNSUPPORTED_CLIENT') return cause
-  const words = describeError(cause)
   const answer = serverErrorOf(cause)
-  if (answer === null ? isConfigurationError(cause) : !isTransient.test(answer.code))
-    return storeError('DATABASE_REJECTED', `The database rejects this client: ${words}`, {
-      cause,
-    })
-  if (cause instanceof TypeError)
-    return storeError('UNSUPPORTED_CLIENT', `client.query threw: ${words}`, { cause })
-  return storeError('UNAVAILABLE', `The database is unavailable: ${words}`, { cause })
+  const isRejected = answer === null ? isConfigurationError(cause) : !isTransient.test(answer.code)
+  return errors.start(cause, describeError(cause), isRejected)
 }
 
 /**
@@ -116,4 +117,16 @@ export function isConnectionLost(error: unknown): boolean {
 /** Whether the server has answered with one of these SQLSTATEs. */
 export function hasCode(error: unknown, ...codes: readonly string[]): boolean {
   return codes.includes(serverErrorOf(error)?.code ?? '')
+}
+
+/**
+ * @param error of a call to the database
+ * @param schemaName of the library's tables
+ */
+export function classify(error: unknown, schemaName: string): Failure {
+  if (!(error instanceof QueryFailed))
+    return { kind: 'rejected', cause: error, timedOut: false, lost: isConnectionLost(error), answer: null }
+  const { cause, sent, timedOut } = error
+  const kind = cause instanceof CallbackFailed ? 'rejected' : classifyError(cause, sent, schemaName)
+  return { kind, cause, timedOut, lost: isConnectionLost(cause), answer: timedOut ? null : answerOf(cause) }
 }

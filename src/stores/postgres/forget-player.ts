@@ -1,8 +1,9 @@
 /** `forgetPlayer`: replaces the id of a player in bets and transactions, and keeps every guard and every sum. */
+
 import { type ForgottenPlayer, pseudonymFor } from '../database/forget-player.js'
 import { sql } from '../database/sql-text.js'
 import type { PostgresClient } from './client.js'
-import { check } from './option-checks.js'
+import { check } from './errors.js'
 import { type PostgresTables, tablesOf } from './tables.js'
 
 /**

@@ -3,7 +3,8 @@ export type { QueueStats } from '../../batches/index.js'
 export { StoreError, type StoreErrorCode } from '../database/errors.js'
 export type { ForgottenPlayer } from '../database/forget-player.js'
 export type { ImportReport } from '../database/import.js'
-export type { PlayersTable } from '../database/players-table.js'
+export type { MigrationSettings } from '../database/migration-settings.js'
+export type { PlayersTable } from '../database/tables.js'
 export type { PendingCommit, Query } from '../database/within-transaction.js'
 export type { PostgresClient } from './client.js'
 export {
@@ -17,11 +18,6 @@ export {
 export { forgetPlayer } from './forget-player.js'
 export { importBets, importTransactions } from './import.js'
 export { createPostgresLookups, type PostgresLookupOptions } from './lookups.js'
-export {
-  type MigrationSettings,
-  type MigrationSqlSettings,
-  migratePostgres,
-  postgresMigrationSql,
-} from './migrate.js'
+export { type MigrationSqlSettings, migratePostgres, postgresMigrationSql } from './migrate.js'
 export { createPostgresStore, type PostgresStore, type PostgresStoreOptions } from './store.js'
 export type { PostgresTables } from './tables.js'

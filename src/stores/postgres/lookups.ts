@@ -1,20 +1,19 @@
 /** `createPostgresLookups`: what happened to a bet, a transaction, a player. Read only. */
 import type { WalletLookups } from '../../lookups/records.js'
-import { columnsOf } from '../database/columns.js'
 import { QueryFailed } from '../database/deadline.js'
-import { indexMissing, lookupIndexes, type TransactionsTable } from '../database/lookup-indexes.js'
+import type { TransactionsTable } from '../database/lookup-indexes.js'
 import {
   createDatabaseLookups,
+  type LookupOptions,
   type LookupQuery,
   type LookupRow,
-  type OpenTables,
+  lookupOptionNames,
 } from '../database/lookups.js'
 import { registeredOptions } from '../database/registered-options.js'
 import type { Row } from '../database/rows.js'
 import { type Connections, connectionsFrom, type PostgresClient } from './client.js'
 import { serverErrorOf } from './driver-errors.js'
-import { errors, startError, storeError } from './errors.js'
-import { check } from './option-checks.js'
+import { check, errors, startError, storeError } from './errors.js'
 import {
   betStatement,
   createIndex,
@@ -26,13 +25,7 @@ import {
 } from './sql/lookups.js'
 import { type PostgresTables, type Tables, tablesOf } from './tables.js'
 
-export interface PostgresLookupOptions extends PostgresTables {
-  /**
-   * Whether a lookup without its index reads the whole table. `false`: it is an error, `LOOKUP_INDEX_MISSING`.
-   * @default false
-   */
-  allowScan?: boolean
-}
+export interface PostgresLookupOptions extends PostgresTables, LookupOptions {}
 
 /** For one statement, in milliseconds. */
 const statementMs = 120_000
@@ -51,56 +44,38 @@ export function createPostgresLookups(
   client: PostgresClient,
   options: PostgresLookupOptions = {},
 ): WalletLookups {
-  const given = tablesOf(options, ['allowScan'])
-  const allowScan = check.boolean('allowScan', options.allowScan ?? false)
+  const tables = tablesOf(options, lookupOptionNames)
   const connections = connectionsFrom(client, { timeoutMs: statementMs, transactions: false, durable: true })
-  const namesTables = options.players !== undefined || options.legacyBets !== undefined
   const ask: Connections['statement'] = async (text, values) => {
     try {
       return await connections.statement(text, values)
     } catch (error) {
-      throw lookupError(error, given)
+      throw lookupError(error, tables)
     }
   }
   return createDatabaseLookups({
-    check,
-    allowScan,
-    async open() {
-      const transactions = await transactionsTableOf(ask, given)
-      const tables = namesTables ? given : await registeredTables(ask, given)
-      return openTables(ask, tables, transactions)
-    },
-    indexMissing(transactions, of) {
-      const index = lookupIndexes[of]
-      const statement = createIndex(given, index, 'CONCURRENTLY')
-      return indexMissing(errors.make, transactions, {
-        ...{ table: `${given.schemaName}.transactions`, index, statement },
-      })
-    },
+    ...{ check, makeError: errors.make, options, tables },
+    transactionsTable: () => transactionsTableOf(ask, tables),
+    registeredTables: () => registeredTables(ask, tables),
+    readerOf: opened => readerOf(ask, opened),
+    describeIndex: index => ({
+      table: `${tables.schemaName}.transactions`,
+      statement: createIndex(tables, index, 'CONCURRENTLY'),
+    }),
     tieBreakerOf: ({ operation, transaction_id: transactionId }) => [operation ?? '', transactionId ?? ''],
     lowestTieBreaker: ['', ''],
   })
 }
 
-function openTables(
-  ask: Connections['statement'],
-  tables: Tables,
-  transactions: TransactionsTable,
-): OpenTables {
+function readerOf(ask: Connections['statement'], tables: Tables) {
   const statements = {
     bet: betStatement(tables),
     transaction: transactionStatement(tables),
     player: playerStatement(tables),
     time: timeStatement(tables),
   }
-  return {
-    transactions,
-    columns: columnsOf(tables.players, { scale: null }, check),
-    async read(query) {
-      const rows = await ask(statements[query.of], valuesOf(query))
-      return (rows as Row[]).map(lookupRowOf)
-    },
-  }
+  return async (query: LookupQuery) =>
+    ((await ask(statements[query.of], valuesOf(query))) as Row[]).map(lookupRowOf)
 }
 
 function valuesOf(query: LookupQuery): unknown[] {

@@ -1,36 +1,20 @@
 /** The migration: as a function, and as text for the operator's own migration tool. */
 import { lookupIndexes, missingIndexes } from '../database/lookup-indexes.js'
-import { rejectSettingsIn } from '../database/migration-settings.js'
+import {
+  type MigrationSettings,
+  migrationOptions,
+  migrationSettings,
+} from '../database/migration-settings.js'
 import { migrationProblem } from './check.js'
 import { confirmCommits, onOneConnection, type PostgresClient } from './client.js'
-import { storeError } from './errors.js'
+import { check, storeError } from './errors.js'
 import { transactionsTableOf } from './lookups.js'
-import { check } from './option-checks.js'
 import { createIndex, dropIndex } from './sql/lookups.js'
 import { besideAdvice, isRefusedForOptions } from './sql/options.js'
 import { dollarQuoted } from './sql/quoting.js'
 import { indexLock, migrationLock, migrationStatements } from './sql/schema.js'
 import { schemaVersion } from './sql/version.js'
 import { type PostgresTables, type Tables, tablesOf } from './tables.js'
-
-export interface MigrationSettings {
-  /**
-   * States that the schema is migrated on purpose with other options than before. Without it, that is an
-   * error. The functions of both option sets then live side by side: running processes keep theirs, and new
-   * ones are started with the new options. `credit_bet_v1` belongs to the options that were migrated last.
-   *
-   * @default false
-   */
-  allowOtherOptions?: boolean
-  /**
-   * Whether the migration creates the indexes of lookups too: of the transactions of a bet, of a player, and by time.
-   * On tables that exist already, commits go on meanwhile. Each commit writes to them: docs/lookups.md says what they
-   * cost.
-   *
-   * @default false
-   */
-  lookupIndexes?: boolean
-}
 
 export interface MigrationSqlSettings extends MigrationSettings {
   /**
@@ -54,15 +38,14 @@ export function postgresMigrationSql(
   options: PostgresTables = {},
   settings: MigrationSqlSettings = {},
 ): string {
-  check.names(settings, ['allowOtherOptions', 'lookupIndexes', 'transaction'])
-  const allowsOthers = check.boolean('allowOtherOptions', settings.allowOtherOptions ?? false)
+  const names = ['allowOtherOptions', 'lookupIndexes', 'transaction']
+  const { allowOtherOptions, withIndexes } = migrationSettings(check, settings, names)
   const transaction = check.boolean('transaction', settings.transaction ?? true)
-  const withIndexes = check.boolean('lookupIndexes', settings.lookupIndexes ?? false)
   const tables = tablesOf(options)
   return `${header}\n${[
     ...(transaction ? ['BEGIN'] : []),
     `-- Migrations of one schema wait for each other.\nSELECT ${migrationLock(tables)}`,
-    ...migrationStatements(tables, allowsOthers),
+    ...migrationStatements(tables, allowOtherOptions),
     ...(withIndexes ? Object.values(lookupIndexes).map(index => createIndex(tables, index)) : []),
     ...(transaction ? ['COMMIT'] : []),
   ]
@@ -89,28 +72,20 @@ export async function migratePostgres(
   options: PostgresTables = {},
   settings: MigrationSettings = {},
 ): Promise<void> {
-  rejectSettingsIn(options, check)
-  check.names(settings, ['allowOtherOptions', 'lookupIndexes'])
-  const withIndexes = check.boolean('lookupIndexes', settings.lookupIndexes ?? false)
-  const allowsOthers = check.boolean('allowOtherOptions', settings.allowOtherOptions ?? false)
-  const { schema, players, legacyBets } = options
-  const tables = tablesOf({
-    ...(schema === undefined ? {} : { schema }),
-    ...(players === undefined ? {} : { players }),
-    ...(legacyBets === undefined ? {} : { legacyBets }),
-  })
+  const { allowOtherOptions, withIndexes } = migrationSettings(check, settings)
+  const tables = tablesOf(migrationOptions(check, options))
   const ask: Ask = async (text, values) => (await client.query(text, values)).rows
   const problem = await migrationProblem(ask, tables)
-  if (problem?.code === 'SCHEMA_OPTIONS' && !allowsOthers) throw problem
-  if (problem !== null) await migrate(client, tables, allowsOthers)
+  if (problem?.code === 'SCHEMA_OPTIONS' && !allowOtherOptions) throw problem
+  if (problem !== null) await migrate(client, tables, allowOtherOptions)
   if (withIndexes && missingIndexes(await transactionsTableOf(ask, tables)).length > 0)
     await onOneConnection(client, connection => createLookupIndexes(connection, tables))
 }
 
 type Ask = Parameters<typeof migrationProblem>[0]
 
-async function migrate(client: PostgresClient, tables: Tables, allowsOthers: boolean): Promise<void> {
-  const statements = [`PERFORM ${migrationLock(tables)}`, ...migrationStatements(tables, allowsOthers)]
+async function migrate(client: PostgresClient, tables: Tables, allowOtherOptions: boolean): Promise<void> {
+  const statements = [`PERFORM ${migrationLock(tables)}`, ...migrationStatements(tables, allowOtherOptions)]
   const body = `BEGIN\n${statements.map(statement => `${statement};\n`).join('\n')}END`
   try {
     // One statement, and so one database transaction with any client.

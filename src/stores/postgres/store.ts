@@ -9,11 +9,10 @@ import {
 } from '../database/store-options.js'
 import { checkDatabase } from './check.js'
 import { checkClient, ping } from './check-client.js'
-import { type Connections, classify, connectionsFrom, type PostgresClient } from './client.js'
+import { type Connections, connectionsFrom, type PostgresClient } from './client.js'
 import { createCommitter } from './commits.js'
-import { errors, startError } from './errors.js'
+import { check, classify, errors, startError } from './errors.js'
 import { createConfirmedReader, createReader } from './loads.js'
-import { check } from './option-checks.js'
 import { refusalByRule } from './refusals.js'
 import { type PostgresTables, tablesOf } from './tables.js'
 

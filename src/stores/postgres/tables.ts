@@ -1,16 +1,10 @@
 /** The options that name tables: the library's schema, the operator's players' table, legacy bets. */
-import { type OptionSet, optionSetOf } from '../database/option-set.js'
-import {
-  type Dialect,
-  nameOf,
-  type Players,
-  type PlayersTable,
-  playersOf,
-  playersOptions,
-  tableNameOf,
-} from '../database/players-table.js'
-import { check } from './option-checks.js'
+
+import { type Dialect, type PlayersTable, type Tables, tablesFrom } from '../database/tables.js'
+import { check } from './errors.js'
 import { quoted } from './sql/quoting.js'
+
+export type { Tables }
 
 /** Options that the migration and the store must have in common. */
 export interface PostgresTables {
@@ -33,21 +27,10 @@ export interface PostgresTables {
   legacyBets?: string
 }
 
-/** The checked options. `schema`, `table`, `columns` and `legacyBets` are quoted for SQL. */
-export interface Tables {
-  schema: string
-  schemaName: string
-  players: Players
-  legacyBets: string | null
-  /** The functions of the store are bound to it. */
-  optionSet: OptionSet
-}
-
-const tableOptionNames = ['schema', 'players', 'legacyBets']
-
 /** PostgreSQL silently truncates longer names, which would name another table. */
 const dialect: Dialect = {
   check,
+  ownTable: 'players',
   nameMax: 63,
   lengthOf: name => new TextEncoder().encode(name).length,
   lengthUnit: 'bytes',
@@ -55,17 +38,5 @@ const dialect: Dialect = {
 }
 
 /** @throws {StoreError} `INVALID_OPTIONS`, naming the option */
-export function tablesOf(options: PostgresTables, others: readonly string[] = []): Tables {
-  check.names(options, [...tableOptionNames, ...others])
-  const schemaName = nameOf(dialect, 'schema', options.schema ?? 'bet_wallet')
-  const { legacyBets } = options
-  const players = playersOf(dialect, options.players, [schemaName, 'players'])
-  const legacyName = legacyBets === undefined ? null : tableNameOf(dialect, 'legacyBets', legacyBets)
-  return {
-    schema: quoted(schemaName),
-    schemaName,
-    players,
-    legacyBets: legacyName?.map(quoted).join('.') ?? null,
-    optionSet: optionSetOf({ ...playersOptions(players), legacyBets: legacyName?.join('.') ?? null }),
-  }
-}
+export const tablesOf = (options: PostgresTables, others: readonly string[] = []): Tables =>
+  tablesFrom(dialect, options, others, { names: [], check: () => ({}) })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { columnsOf } from '../../../src/stores/database/columns.js'
+import { check } from '../../../src/stores/postgres/errors.js'
 import type { PlayersTable } from '../../../src/stores/postgres/index.js'
-import { check } from '../../../src/stores/postgres/option-checks.js'
 import { tablesOf } from '../../../src/stores/postgres/tables.js'
 
 const anyDecimal = { scale: null, max: null }

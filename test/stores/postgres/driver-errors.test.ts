@@ -250,7 +250,7 @@ describe('the error of the check at start', () => {
     })
     expect(startError(new TypeError('q.sql is not a function'))).toMatchObject({
       code: 'UNSUPPORTED_CLIENT',
-      message: 'client.query threw: q.sql is not a function',
+      message: 'The client threw: q.sql is not a function',
     })
     const own = storeError('UNSUPPORTED_CLIENT', 'no rows')
     expect(startError(own)).toBe(own)

@@ -1,6 +1,6 @@
-/** The options of the players' table: of the operator's, or of the one that the migration creates. */
+/** The options that name tables: the library's schema, the players' table, legacy bets. */
 import type { OptionChecks } from '../../option-checks.js'
-import type { MinorUnits } from './option-set.js'
+import { type MinorUnits, type OptionSet, optionSetOf } from './option-set.js'
 
 /** The operator's own players' table. It is used unchanged, and external writers may change it too. */
 export interface PlayersTable {
@@ -52,9 +52,11 @@ export interface Players {
   decimalsMin: number
 }
 
-/** How a database spells names. */
+/** How a database spells names, and calls its own table. */
 export interface Dialect {
   check: OptionChecks
+  /** The library's own players' table. */
+  ownTable: string
   /** The longest name, and how it is measured. */
   nameMax: number
   lengthOf(name: string): number
@@ -62,20 +64,67 @@ export interface Dialect {
   quoted(name: string): string
 }
 
-export const playersOptionNames = [
+const playersOptionNames = [
   ...['table', 'id', 'idType', 'currency', 'balance', 'balanceType', 'minorUnits', 'decimalsMin'],
 ]
+
+/** The checked options. `schema`, `table`, `columns` and `legacyBets` are quoted for SQL. */
+export interface Tables {
+  schema: string
+  schemaName: string
+  players: Players
+  legacyBets: string | null
+  /** The functions or procedures of the store are bound to it. */
+  optionSet: OptionSet
+}
+
+/** Options that the migration and the store must have in common. */
+interface TablesOptions {
+  schema?: string
+  players?: PlayersTable
+  legacyBets?: string
+}
+
+/**
+ * @param others names of options that are checked elsewhere
+ * @param optionsOfPlayers further options of the players' table, which only this database has
+ * @throws `INVALID_OPTIONS`, naming the option
+ */
+export function tablesFrom<More extends Readonly<Record<string, string | null>>>(
+  dialect: Dialect,
+  options: TablesOptions,
+  others: readonly string[],
+  optionsOfPlayers: { names: readonly string[]; check(): More },
+): Tables & { players: Players & More } {
+  const { check, quoted, ownTable } = dialect
+  check.names(options, ['schema', 'players', 'legacyBets', ...others])
+  const schemaName = nameOf(dialect, 'schema', options.schema ?? 'bet_wallet')
+  const { legacyBets } = options
+  const players = playersOf(dialect, options.players, [schemaName, ownTable], optionsOfPlayers.names)
+  const more = optionsOfPlayers.check()
+  const legacyName = legacyBets === undefined ? null : tableNameOf(dialect, 'legacyBets', legacyBets)
+  return {
+    schema: quoted(schemaName),
+    schemaName,
+    players: { ...players, ...more },
+    legacyBets: legacyName?.map(quoted).join('.') ?? null,
+    optionSet: optionSetOf({
+      ...playersOptions(players),
+      ...Object.fromEntries(Object.entries(more).map(([name, value]) => [`players.${name}`, value])),
+      legacyBets: legacyName?.join('.') ?? null,
+    }),
+  }
+}
 
 /**
  * @param options `undefined`: the library's own table, `ownTable`
  * @param otherNames of options that only this database has
- * @throws `INVALID_OPTIONS`, naming the option
  */
-export function playersOf(
+function playersOf(
   dialect: Dialect,
   options: PlayersTable | undefined,
   ownTable: Name,
-  otherNames: readonly string[] = [],
+  otherNames: readonly string[],
 ): Players {
   const { check, quoted } = dialect
   const own = options === undefined
@@ -127,7 +176,7 @@ function checkedMinorUnits(
 }
 
 /** The options that decide what the functions of the store do with the players' table. */
-export const playersOptions = (players: Players) => ({
+const playersOptions = (players: Players) => ({
   'players.table': players.tableName.join('.'),
   'players.id': players.columnNames.id,
   'players.idType': players.idType,
@@ -137,7 +186,7 @@ export const playersOptions = (players: Players) => ({
   'players.minorUnits': players.balanceType === 'minor-units' ? players.minorUnits : null,
 })
 
-export function nameOf(dialect: Dialect, option: string, value: unknown): string {
+function nameOf(dialect: Dialect, option: string, value: unknown): string {
   const { check, nameMax, lengthOf, lengthUnit } = dialect
   if (typeof value !== 'string' || value === '' || value.includes('\0'))
     return check.invalid(`${option} must be a name`)
@@ -147,7 +196,7 @@ export function nameOf(dialect: Dialect, option: string, value: unknown): string
   return value
 }
 
-export function tableNameOf(dialect: Dialect, option: string, value: unknown): Name {
+function tableNameOf(dialect: Dialect, option: string, value: unknown): Name {
   const parts = typeof value === 'string' ? value.split('.') : []
   const [schema, table] = parts
   if (parts.length !== 2 || !schema || !table) {
