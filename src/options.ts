@@ -43,7 +43,7 @@ export interface WalletOptions extends RequestOptions {
    * The maximum number of attempts: each loads a snapshot, decides and commits; a conflict leads to the next.
    * The commit of a placebet without a load, before the first of them, does not count.
    *
-   * @default 12
+   * @default 20
    */
   attemptsMax?: number
   /**
@@ -147,7 +147,7 @@ function compile(options: WalletOptions): Settings {
     if (!valid) check.invalid(`${name} must list at least one type, as text`)
     own[name] = [...(types as string[])]
   }
-  const { clawbacks = true, attemptsMax = 12, deadlineMs = Number.POSITIVE_INFINITY } = options
+  const { clawbacks = true, attemptsMax = 20, deadlineMs = Number.POSITIVE_INFINITY } = options
   if (typeof deadlineMs !== 'number' || !(deadlineMs >= 0)) {
     check.invalid('deadlineMs must be a number of at least 0')
   }
