@@ -17,24 +17,24 @@ import type { Player } from './store.js'
  */
 export interface WalletOptions extends RequestOptions {
   /**
-   * Sessions and limits that need only the request: throw {@link WalletRefusal} to refuse a bet that the rules
-   * allow. The refusal is final: recorded and replayed (D6). Any other error, and any returned value, is a
-   * fault (500), not recorded.
+   * Refuses a bet that the rules allow by throwing {@link WalletRefusal}: checks sessions and limits that need only the
+   * request. The refusal is final: recorded and replayed (D6). Any other error, and any returned value, is a fault (500),
+   * not recorded.
    *
    * Called for placebets only, at most once per call, before anything is read: also for retries, and for bets
    * that the rules refuse; their answers stay the same. It must not reserve anything: the bet may still fail.
    */
   authorizeRequest?(request: PlaceBetRequest): void | Promise<void>
   /**
-   * The same, with the player's account: for rules that need its currency or balance. It costs a read of the
-   * account before every commit, which `authorizeRequest` does not.
+   * The same, with the player's account: for rules that need its currency or balance, at the cost of a read before every
+   * commit.
    *
    * Called for placebets only, at most once per call, after every other rule has passed, `authorizeRequest`
    * included.
    */
   authorizeBet?(request: PlaceBetRequest, player: Player): void | Promise<void>
   /**
-   * `false`: the PAM cannot deduct, and every unsettlement above 0 is answered INSUFFICIENT_FUNDS (D20).
+   * `false`: the PAM cannot debit for an unsettlement, and each one above 0 is answered INSUFFICIENT_FUNDS (D20).
    *
    * @default true
    */

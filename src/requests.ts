@@ -70,11 +70,11 @@ export type ParseResult<T> = { request: T } | { issues: string }
 /** The options of the request parser. */
 export interface RequestOptions {
   /**
-   * The minor units of a currency, 0 to 18. Amounts with more decimals by value are refused (D22); balances
-   * are formatted with this many (D21).
+   * Returns how many decimals a currency has, 0 to 18; `undefined` for the default. Amounts with more decimals by value
+   * are refused (D22); balances are formatted with this many (D21).
    *
    * @param currency as the platform wrote it, before it is compared with the player's
-   * @returns `undefined` for the default: ISO 4217, and 8 for a code that is not in it
+   * @default by ISO 4217, and 8 for a code that is not in it
    */
   minorUnits?(currency: string): number | undefined
   /**
@@ -90,11 +90,11 @@ export interface RequestOptions {
    */
   rollbackTypes?: readonly string[]
   /**
-   * Parses a transactionDate in another format than the default's. The default accepts an ISO 8601 date and
-   * time with `Z`, an offset or neither (then UTC), a space for the `T`, and fractions, kept to the
-   * millisecond (D25).
+   * Parses a transactionDate in another format: returns it as ISO 8601, or `null` for an invalid one. The default accepts
+   * an ISO 8601 date and time with `Z`, an offset or neither (then UTC), a space for the `T`, and fractions, kept to the
+   * millisecond.
    *
-   * @returns the date as ISO 8601, or `null` for an invalid one
+   * @default ISO 8601 (D25)
    */
   parseTransactionDate?(value: unknown): string | null
 }

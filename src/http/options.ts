@@ -34,7 +34,7 @@ export interface HttpOptions extends WalletOptions {
   /**
    * The path before `/placebet` and the others: `"/wallet"`.
    *
-   * @default ''
+   * @default none
    */
   basePath?: string
   /**
@@ -44,10 +44,9 @@ export interface HttpOptions extends WalletOptions {
    */
   bodyBytesMax?: number
   /**
-   * HTTP status codes by error code, also for your own error codes: 400 to 599, and 500 to 599 for
-   * INTERNAL_ERROR and UNAVAILABLE, since a fault is never answered as a refusal (D9).
+   * HTTP status codes by error code, also for your own error codes: 400 to 599, and 5xx for a fault (D9).
    *
-   * @default defaultStatusCodes
+   * @default those of docs/errors.md
    */
   statusCodes?: { [code in ErrorCode | (string & {})]?: number }
   /**

@@ -7,6 +7,8 @@ import { root } from './pages.js'
 export interface Member {
   name: string
   required: boolean
+  /** `null` has a meaning of its own. */
+  nullable: boolean
   /** The text of its docstring. */
   doc: string
   /** Of a function: `['request']`. */
@@ -35,11 +37,20 @@ function declarationOf(name: string) {
   return declaration
 }
 
-/** Of a method, or of a property whose type is a function. */
+const isNull = (type: ts.TypeNode) =>
+  ts.isLiteralTypeNode(type) && type.literal.kind === ts.SyntaxKind.NullKeyword
+
+const alternativesOf = (type: ts.TypeNode): readonly ts.TypeNode[] =>
+  ts.isUnionTypeNode(type) ? type.types : [type]
+
+/** Of a method, or of a property whose type is a function, or a function or `null`. */
 function parametersOf(member: ts.TypeElement): string[] | null {
-  const type = ts.isPropertySignature(member) ? member.type : member
-  if (type === undefined || !(ts.isMethodSignature(type) || ts.isFunctionTypeNode(type))) return null
-  return type.parameters.map(({ name }) => name.getText())
+  if (ts.isMethodSignature(member)) return member.parameters.map(({ name }) => name.getText())
+  if (!ts.isPropertySignature(member) || member.type === undefined) return null
+  const [type, ...others] = alternativesOf(member.type).filter(alternative => !isNull(alternative))
+  const functionType = type !== undefined && ts.isParenthesizedTypeNode(type) ? type.type : type
+  if (functionType === undefined || others.length > 0 || !ts.isFunctionTypeNode(functionType)) return null
+  return functionType.parameters.map(({ name }) => name.getText())
 }
 
 /** The members that an interface declares itself, without those that it inherits. */
@@ -50,6 +61,8 @@ export function membersOf(name: string): Member[] {
     parameters: parametersOf(member),
     name: member.name?.getText() ?? '',
     required: member.questionToken === undefined,
+    nullable:
+      ts.isPropertySignature(member) && member.type !== undefined && alternativesOf(member.type).some(isNull),
     doc: ts
       .getJSDocCommentsAndTags(member)
       .map(comment => comment.getText())

@@ -1,4 +1,4 @@
-/** The tables that are made from data: cases of the kit and the audit, options, and the versions that were tested. */
+/** What the pages list from data: cases of the kit and the audit, options, and the versions that were tested. */
 
 import { walletStoreCases } from '../../src/testing/index.js'
 import { cases as auditCases } from '../../src/tools/audit/cases.js'
@@ -20,7 +20,10 @@ export function withLinks(text: string): string {
         (name, number: string) => `[${name}](interface.md#spec-${number.replace(/[. ]/g, '-')})`,
       ),
     )
-    .replace(/\bdocs\/([a-z-]+\.md)/g, '[$1]($1)')
+    .replace(
+      /\bdocs\/([a-z-]+)\.md(#[a-z-]+)?/g,
+      (_, page: string, section = '') => `[${page}](${page}.md${section})`,
+    )
     .replace(
       /\bdecisions: ([\w ]+)/g,
       (name, chapter: string) => `[${name}](decisions.md#${chapter.toLowerCase().replaceAll(' ', '-')})`,
@@ -28,8 +31,10 @@ export function withLinks(text: string): string {
 }
 
 const anchored = (id: string) => `<a id="${id.toLowerCase()}"></a>${id}`
+/** Without these the case is skipped. */
+const needed = (needs: readonly string[]) => (needs.length === 0 ? '' : ` *(${needs.join(', ')})*`)
 
-function kitTable(): string {
+function kitCaseList(): string {
   const open = () => ({ store: {} as never })
   const hooks = membersOf('StoreHarness')
     .map(({ name }) => name)
@@ -48,25 +53,25 @@ function kitTable(): string {
       return [hook, runningInAScope(everyHook).filter(id => !without.includes(id))]
     }),
   )
-  const rows = walletStoreCases({ open }).map(({ id, level, name }) => {
+  const lines = walletStoreCases({ open }).map(({ id, level, name }) => {
     const scope = inOneLedger.includes(id) ? [] : ["`idScope: 'player'`"]
     const needs = [
       ...scope,
       ...hooks.filter(hook => needing.get(hook)?.includes(id)).map(hook => `\`${hook}\``),
     ]
-    return `| ${anchored(id)} | ${level} | ${withLinks(name)} | ${needs.join(', ')} |`
+    return `- ${anchored(id)}: ${withLinks(name)}${level === 'MUST' ? '' : `. ${level}`}${needed(needs)}`
   })
-  return ['| Id | Level | Case | Needs |', '|---|---|---|---|', ...rows].join('\n')
+  return lines.join('\n')
 }
 
-function auditTable(): string {
-  const rows = auditCases.map(({ id, level, name, source, needs = [] }) => {
+function auditCaseList(): string {
+  const lines = auditCases.map(({ id, level, name, source, needs = [] }) => {
     // A number alone is a section of the interface.
     const sources = withLinks(source).replaceAll('[spec ', '[')
-    const cells = [anchored(id), level, withLinks(name), needs.join(', '), sources]
-    return `| ${cells.join(' | ')} |`
+    const others = needs.filter(need => need !== 'settle' || !needs.includes('clawbacks'))
+    return `- ${anchored(id)} ${level}: ${withLinks(name)}${needed(others)}. ${sources}`
   })
-  return ['| Id | Level | Case | Needs | Source |', '|---|---|---|---|---|', ...rows].join('\n')
+  return lines.join('\n')
 }
 
 /** The text of a docstring, without its tags. */
@@ -81,21 +86,22 @@ const proseOf = (doc: string) =>
 
 /** A row per option: its name, its default, and the first sentence of its docstring. */
 export function optionsTable(interfaces: readonly string[]): string {
-  const rows = interfaces.flatMap(membersOf).map(({ name, required, doc, parameters }) => {
+  const rows = interfaces.flatMap(membersOf).map(({ name, required, nullable, doc, parameters }) => {
     const [sentence = ''] = proseOf(doc).split(/(?<=[^.])\.(?= |$)/)
     if (sentence === '') throw new Error(`The docstring of ${name} has no sentence`)
     const tag = /@default ([^\n]*?)(?: *\*\/)?$/m.exec(doc)?.[1]?.trim()
-    const value = tag?.replace(/(?<=\d)_(?=\d)/g, ',')
+    const number = tag?.replace(/(?<=\d)_(?=\d)/g, ',')
+    const value = number?.replace(/^(?:['[{].*|true|false)$/, '`$&`')
     const call = parameters === null ? name : `${name}(${parameters.join(', ')})`
-    return `| \`${call}\` | ${required ? 'required' : withLinks(value ?? 'none')} | ${withLinks(sentence)} |`
+    return `| \`${call}\` | ${required ? 'required' : withLinks(value ?? (nullable ? 'none, or `null`' : 'none'))} | ${withLinks(sentence)} |`
   })
   return ['| Option | Default | Meaning |', '|---|---|---|', ...rows].join('\n')
 }
 
 const tables: Record<string, () => string> = {
   requirements: () => requirements(readResults()),
-  'cases of the kit': kitTable,
-  'cases of the audit': auditTable,
+  'cases of the kit': kitCaseList,
+  'cases of the audit': auditCaseList,
 }
 
 /** Stands between these two lines. The first says what is in it: the name of a table, or interfaces of options. */

@@ -33,7 +33,7 @@ export interface DatabaseStoreOptions {
    */
   batchMax?: number
   /**
-   * Maximum number of requests queued in this process, for `load`, `loadConfirmed` and `commit` each. More
+   * Maximum number of requests queued in this process, for `load`, `loadConfirmed` and `commit` each; more
    * are shed at once: 503. Placebets may fill half of it; the other half is reserved for requests that must not be shed.
    * @default 2_000
    */
@@ -45,9 +45,9 @@ export interface DatabaseStoreOptions {
    */
   connectionsMax?: number
   /**
-   * Starts although `ready` would throw `NOT_DURABLE`: a crash or a failover may lose transactions that were
-   * answered. For tests, and for hosted servers that are durable by other means than the settings that `ready`
-   * checks, as their provider states.
+   * Starts although `ready` would throw `NOT_DURABLE`: a crash or a failover may lose answered transactions. For tests,
+   * and for hosted servers that are durable by other means than the settings that `ready` checks, as their provider
+   * states.
    * @default false
    */
   allowNotDurable?: boolean

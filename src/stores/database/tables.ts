@@ -4,9 +4,9 @@ import { type MinorUnits, type OptionSet, optionSetOf } from './option-set.js'
 
 /** The operator's own players' table. It is used unchanged, and external writers may change it too. */
 export interface PlayersTable {
-  /** With its schema, spelled as in the catalog: `"pam.accounts"`. A table or an updatable view. */
+  /** A table or an updatable view with its schema, spelled as in the catalog: `"pam.accounts"`. */
   table: string
-  /** The column of the playerId. It must have a unique index. */
+  /** The column of the playerId, with a unique index. */
   id: string
   /**
    * `text` (also varchar), `bigint` (any integer type) or `uuid` (MariaDB: `UUID` or `BINARY(16)`; MySQL: `BINARY(16)`).
@@ -18,19 +18,16 @@ export interface PlayersTable {
   /** The column of the available balance, which guard 3 tests. */
   balance: string
   /**
-   * - `numeric`: a decimal, with or without scale.
-   * - `text`: a decimal as text.
-   * - `minor-units`: an integer of any type, in minor units of the currency.
+   * `numeric`: a decimal; `text`: a decimal as text; `minor-units`: an integer in minor units of the currency.
    * @default 'numeric'
    */
   balanceType?: 'numeric' | 'text' | 'minor-units'
   /**
-   * Required with `minor-units`: how many decimals they have. A number, or one per currency: `{ EUR: 2, JPY:
-   * 0, KWD: 3 }`.
+   * Required with `minor-units`: how many decimals they have, as a number, or per currency: `{ EUR: 2, JPY: 0, KWD: 3 }`.
    */
   minorUnits?: number | Readonly<Record<string, number>>
   /**
-   * The minimum scale of a `numeric` column that has one. Checked at start.
+   * The minimum scale of a `numeric` column that has one, checked at start.
    * @default 2
    */
   decimalsMin?: number

@@ -14,7 +14,7 @@ import { quoted } from './sql/quoting.js'
 export interface MysqlPlayersTable extends PlayersTable {
   /**
    * Required with a text id: the collation of the id column, as `SHOW FULL COLUMNS` prints it. The player is looked up
-   * by it, so that the column's index is used, and compared exactly besides (D24).
+   * by it, so that the column's index is used, and also compared exactly (D24).
    */
   idCollation?: string
 }
@@ -27,7 +27,10 @@ export interface MysqlTables {
    * @default 'bet_wallet'
    */
   schema?: string
-  /** Your players' table. Without it, the migration creates a table `wallet_players` in the library's schema. */
+  /**
+   * Your players' table.
+   * @default a table `wallet_players` in the library's schema, which the migration creates
+   */
   players?: MysqlPlayersTable
   /**
    * A view of the bets of a legacy integration that can still change (D27), with its schema:

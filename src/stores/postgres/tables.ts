@@ -13,7 +13,10 @@ export interface PostgresTables {
    * @default 'bet_wallet'
    */
   schema?: string
-  /** Your players' table. Without it, the migration creates a table `players` in the library's schema. */
+  /**
+   * Your players' table.
+   * @default a table `players` in the library's schema, which the migration creates
+   */
   players?: PlayersTable
   /**
    * A view of the bets of a legacy integration that can still change (D27), with its schema:

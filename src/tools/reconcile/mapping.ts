@@ -15,7 +15,7 @@ const requiredFields: readonly Field[] = ['operation', 'transactionId', 'betId',
 /** How the platform's report is written. Every part may be left out. */
 export interface ReportMapping {
   /**
-   * Per value, the name of its column (of its key, in JSON lines), or `{ value }` for one value in all rows.
+   * The column of each value (the key, in JSON lines), or `{ value }` for one value in all rows.
    * `playerId`, `type`, `status` and `transactionDate` may be missing: without them players, settlement types,
    * refusals there and days are not compared.
    *
@@ -23,36 +23,46 @@ export interface ReportMapping {
    */
   columns?: { [field in Field]?: string | { value: string } }
   /**
-   * The platform's word → the operation, with a settlement or unsettlement type if the word implies one:
-   * `{ BET: 'placebet', WIN: 'settlement BET_PAID' }`. `null`: rows of this word are not the wallet's.
-   * `placebet`, `settlement`, `unsettlement` and `rollbackbet` are known.
+   * The platform's word → the operation, with a type if the word implies one; `null`: rows of this word are not the
+   * wallet's. `{ BET: 'placebet', WIN: 'settlement BET_PAID' }`
+   *
+   * @default `placebet`, `settlement`, `unsettlement` and `rollbackbet` are known
    */
   operations?: Record<string, string | null>
-  /** The platform's word → BET_PAID, VOIDED or CASHOUT; UNSCORED or UNVOIDED. These are known. */
+  /**
+   * The platform's word → BET_PAID, VOIDED or CASHOUT; UNSCORED or UNVOIDED.
+   *
+   * @default these are known
+   */
   types?: Record<string, string>
   /**
-   * The platform's word → whether it counts the row: `'accepted'`, `'refused'`, or `null` for rows that are
-   * ignored. `accepted` and `refused` are known. Without the column, every row counts.
+   * The platform's word → whether it counts the row: `'accepted'`, `'refused'`, or `null` for rows that are ignored.
+   * Without the column, every row counts.
+   *
+   * @default `accepted` and `refused` are known
    */
   statuses?: Record<string, 'accepted' | 'refused' | null>
   /**
-   * One character.
+   * The delimiter of CSV, one character.
    *
    * @default of `,` `;` tab and `|`, the one that the header has most often
    */
   delimiter?: string
-  /** @default '.' */
+  /**
+   * The decimal point of amounts: `.` or `,`.
+   *
+   * @default '.'
+   */
   decimalPoint?: '.' | ','
   /**
-   * Whether debits have a minus: `unsigned`: no amount has one; `player`: debits of the player have one;
-   * `platform`: credits of the player have one.
+   * Which amounts have a minus: none (`unsigned`), debits of the player (`player`) or credits (`platform`).
    *
    * @default 'unsigned'
    */
   signs?: 'unsigned' | 'player' | 'platform'
   /**
-   * Dates without an offset from UTC need their time zone, and those that are not ISO 8601 their format:
-   * `{ timeZone: 'Europe/Berlin', format: 'dd.MM.yyyy HH:mm:ss' }`.
+   * The time zone of dates without an offset from UTC, and the format of dates that are not ISO 8601:
+   * `{ timeZone, format }`.
    *
    * @default ISO 8601 with an offset; days in UTC
    */
