@@ -16,7 +16,7 @@ export const errorCodes = [
   'INVALID_CURRENCY',
   /** The state of the bet does not allow the operation (D10 to D13, D15, D19). */
   'INVALID_BET',
-  /** The player lacks funds, or the PAM cannot deduct (spec 4.2, D7, D20). */
+  /** The player lacks funds, or the PAM cannot debit (spec 4.2, D7, D20). */
   'INSUFFICIENT_FUNDS',
   /** The transactionId was used with other content (D4). */
   'TRANSACTION_CONFLICT',
@@ -71,7 +71,7 @@ export const finalRefusals = {
   },
   clawbacksDisabled: {
     errorCode: 'INSUFFICIENT_FUNDS',
-    description: 'betId: the amount of the settlement cannot be deducted',
+    description: 'betId: the amount of the settlement cannot be debited',
   },
 } as const
 

@@ -88,7 +88,7 @@ async function call(
 const fault = (code: string, retryable: boolean) => ({ name: 'WalletError', code, retryable })
 
 describe('given conflicts', () => {
-  test('when one is followed by a success, then the snapshot is reloaded and decided anew', async () => {
+  test('when one is followed by a success, then the snapshot is reloaded and decided again', async () => {
     const poorer = snapshot({ player: { ...alice, balance: '10' } })
     const store = scripted([snapshot(), poorer], [conflict, committedWith('10')])
     const { outcome, event, backOff } = await call(store)

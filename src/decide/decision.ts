@@ -15,7 +15,7 @@ import type {
 
 /** The operator's choices that the rules depend on. */
 export interface Rules {
-  /** `false`: the PAM cannot deduct; every unsettlement above 0 is answered INSUFFICIENT_FUNDS (D20). */
+  /** `false`: the PAM cannot debit; every unsettlement above 0 is answered INSUFFICIENT_FUNDS (D20). */
   clawbacks: boolean
 }
 
@@ -104,7 +104,7 @@ export function accept(
   }
 }
 
-/** A refusal that is not recorded: a retry is decided anew and may succeed (D8). */
+/** A refusal that is not recorded: a retry is decided again and may succeed (D8). */
 export function refuse(reason: OutcomeReason, refusal: Refusal): Decision {
   return { outcome: { ok: false, replayed: false, ...refusal }, reason, changes: null }
 }

@@ -71,7 +71,7 @@ export function decideUnsettlement(
 export const unsettlementRule: Rule<'unsettlement'> = {
   operation: 'unsettlement',
   decide: decideUnsettlement,
-  // Spec 4.2 rule 1: a refusal by the PAM counts as a PAM that cannot deduct: INSUFFICIENT_FUNDS with D7.
+  // Spec 4.2 rule 1: a refusal by the PAM counts as a PAM that cannot debit: INSUFFICIENT_FUNDS with D7.
   refuse: (request, snapshot, reason) => ({
     ...decideUnsettlement(request, snapshot, { clawbacks: false }),
     reason,

@@ -13,6 +13,7 @@ import { readTemplate, type SignedPart } from './signed-text.js'
 export interface SignatureOptions {
   /** The header that has the signature: `"X-Signature"`. */
   header: string
+  /** `hmac-sha256`, `hmac-sha512`; `rsa-sha256`, `rsa-sha512` (PKCS #1 v1.5); `rsa-pss-sha256`, `rsa-pss-sha512`; `ed25519`. */
   algorithm: SignatureAlgorithm
   /** For HMAC: the secret, as text (its bytes in UTF-8) or as bytes. Two while it is changed: both are accepted. */
   secrets?: readonly (string | Uint8Array)[]
@@ -22,7 +23,7 @@ export interface SignatureOptions {
    */
   keys?: readonly string[]
   /**
-   * How the bytes of the signature are written: `"hex"`, `"base64"` or `"base64url"`.
+   * The encoding of the signature: `"hex"`, `"base64"` or `"base64url"`; padding may be missing.
    *
    * @default 'hex'
    */
@@ -30,28 +31,28 @@ export interface SignatureOptions {
   /**
    * The text before the signature: `"sha256="`.
    *
-   * @default ''
+   * @default none
    */
   prefix?: string
   /**
-   * For a header of several parts, as in `"t=1795284000,v1=5257a8…"`: their names. Up to five signatures are tried;
-   * parts with other names are ignored.
+   * The names of the parts of a header such as `"t=1795284000,v1=5257a8…"`. Up to five signatures are tried; parts with
+   * other names are ignored.
    */
   parts?: { signature: string; timestamp?: string }
   /**
-   * The time at which the platform signed. With it (or with `parts.timestamp`), a call is refused that was signed too
-   * long ago, or too far in the future.
+   * The time at which the platform signed. A call that was signed too long ago, or too far in the future, is refused.
+   * `header` is omitted with `parts.timestamp`.
    */
   timestamp?: SignatureTimestamp
   /**
-   * What is signed: a text with `{body}`, the bytes of the body, and if needed `{timestamp}` as it was sent,
-   * `{method}`, `{path}` (as the caller sent it, with the query), `{header:x-request-id}`.
+   * The signed text, with `{body}`, `{timestamp}` as it was sent, `{method}`, `{path}` as the caller sent it, with the
+   * query, `{header:x-request-id}`.
    *
-   * @default '{body}', or '{timestamp}.{body}' with a timestamp
+   * @default `{body}`, with a timestamp `{timestamp}.{body}`
    */
   signed?: string
   /**
-   * The time, in milliseconds since 1970.
+   * The time in milliseconds since 1970, for tests.
    *
    * @default Date.now
    */

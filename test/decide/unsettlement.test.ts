@@ -80,13 +80,13 @@ describe('given a bet that paid 60', () => {
     expect(decision.changes).toEqual(leftUncollected)
   })
 
-  test('when the PAM cannot deduct, then the clawback stays uncollected despite sufficient funds (D20)', () => {
+  test('when the PAM cannot debit, then the clawback stays uncollected despite sufficient funds (D20)', () => {
     const decision = decide({}, {}, { clawbacks: false })
     expect(decision.outcome).toEqual({
       ok: false,
       replayed: false,
       errorCode: 'INSUFFICIENT_FUNDS',
-      description: 'betId: the amount of the settlement cannot be deducted',
+      description: 'betId: the amount of the settlement cannot be debited',
     })
     expect(decision.reason).toBe('CLAWBACKS_DISABLED')
     expect(decision.changes).toEqual(leftUncollected)
@@ -104,7 +104,7 @@ describe('given a bet that paid 60', () => {
       ok: false,
       replayed: false,
       errorCode: 'INSUFFICIENT_FUNDS',
-      description: 'betId: the amount of the settlement cannot be deducted',
+      description: 'betId: the amount of the settlement cannot be debited',
     })
     expect(decision?.reason).toBe('REFUSED_BY_STORE')
     expect(decision?.changes).toEqual(leftUncollected)

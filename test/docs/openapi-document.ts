@@ -16,7 +16,7 @@ const meanings: Record<ErrorCode, string> = {
   INVALID_CURRENCY: "the currency is not the player's",
   INVALID_BET: 'the state of the bet does not allow the operation',
   AUTHENTICATION_FAILED: 'the call is not authenticated; nothing was written',
-  INSUFFICIENT_FUNDS: 'the funds of the player do not suffice, or the wallet cannot deduct',
+  INSUFFICIENT_FUNDS: 'the funds of the player do not suffice, or the wallet cannot debit',
   NOT_FOUND: 'there is no such path',
   METHOD_NOT_ALLOWED: 'the method is not POST',
   TRANSACTION_CONFLICT: 'the transactionId was used before, with different content; nothing was changed',

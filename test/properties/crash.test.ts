@@ -332,7 +332,7 @@ class Platform {
 
     const settle = async () => {
       for (const [part, won] of amounts.entries()) {
-        // Spec 4.2 rule 2: debts are deducted from future winnings.
+        // Spec 4.2 rule 2: debts are kept back from future winnings.
         const debt = type === 'BET_PAID' ? (this.debt.get(playerId) ?? 0n) : 0n
         const net = won < debt ? won : debt
         const amount = won - net

@@ -46,6 +46,6 @@ export function indexMissing(
   return makeError(
     'LOOKUP_INDEX_MISSING',
     `${table} has no index on (${index.columns.join(', ')}): this lookup would read ${size}. Create it, while the ` +
-      `wallet runs: ${statement}. The migration creates it with lookupIndexes: true. Or read the table nevertheless: option allowScan`,
+      `wallet runs: ${statement}. The migration creates it with lookupIndexes: true. Or read the whole table: option allowScan`,
   )
 }

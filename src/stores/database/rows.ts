@@ -164,7 +164,7 @@ export function transactionFromRow(
   }
 }
 
-/** The value of a NOT NULL column. If it is missing nevertheless, the core reports a contract violation. */
+/** The value of a NOT NULL column. If it is missing, the core reports a contract violation. */
 function text(value: string | null | undefined): string {
   return value ?? ''
 }

@@ -15,7 +15,7 @@ import { oldTransactionCases } from './cases/old-transactions.js'
 import { replays } from './cases/replays.js'
 import { settlements } from './cases/settlements.js'
 
-const chapters: readonly AuditCase[] = [
+const subjects: readonly AuditCase[] = [
   ...basics,
   ...replays,
   ...oldTransactionCases,
@@ -30,9 +30,9 @@ const chapters: readonly AuditCase[] = [
 ]
 
 export const cases: readonly AuditCase[] = [
-  ...chapters.filter(({ runLast }) => !runLast),
+  ...subjects.filter(({ runLast }) => !runLast),
   ...later,
-  ...chapters.filter(({ runLast }) => runLast),
+  ...subjects.filter(({ runLast }) => runLast),
   ...availability,
   ...books,
 ]

@@ -19,7 +19,7 @@ export interface AuditOptions extends WalletTarget {
   /** A second test player. Without one, the cases that mix up players are skipped. */
   otherPlayerId?: string
   /**
-   * `false`: the PAM cannot deduct, and every unsettlement above 0 is refused with INSUFFICIENT_FUNDS (D20).
+   * `false`: the PAM cannot debit, and every unsettlement above 0 is refused with INSUFFICIENT_FUNDS (D20).
    *
    * @default true
    */

@@ -129,7 +129,7 @@ Scope
   --player <id>             the test player (required: no other player is touched)
   --currency <code>         the currency of the player: EUR (required)
   --other-player <id>       a second test player, for the cases that mix up players
-  --no-clawbacks            the PAM cannot deduct: unsettlements get INSUFFICIENT_FUNDS
+  --no-clawbacks            the PAM cannot debit: unsettlements get INSUFFICIENT_FUNDS
   --status <code=status>    an agreed status: --status INSUFFICIENT_FUNDS=400. '*=400' stands for
                             all codes that are not named, and '*=*' allows any status.
   --code <code=code>        an agreed error code: --code INVALID_BET=BET_REFUSED; * allows any

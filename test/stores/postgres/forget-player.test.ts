@@ -49,7 +49,7 @@ test.each(ways)('a commit that runs meanwhile is a conflict, %s', async (_, play
   )
   expect(await wallet.rows(ofAlice)).toEqual([[0, 0]])
   expect((await wallet.rows(bets))[0]).toEqual(['bet-0', pseudonym, null])
-  // The call is then decided anew: it names another player than the bet's.
+  // The call is then decided again: it names another player than the bet's.
   expect(
     await recordSettlement(wallet.store, settlement({ transactionId: 'settle-0', betId: 'bet-0' })),
   ).toMatchObject({ ok: false, errorCode: 'INVALID_PLAYER' })

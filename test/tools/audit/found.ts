@@ -77,8 +77,8 @@ export const found: Record<FaultName, readonly number[]> = {
   'settlement-of-rolled-back-pays': [533],
   'settlement-of-tombstone-pays': [555],
   'settlement-of-unknown-pays': [552],
-  'unsettlement-retry-deducts-again': [510, 511, 904],
-  'unsettlement-deducts-partially': [504],
+  'unsettlement-retry-debits-again': [510, 511, 904],
+  'unsettlement-debits-partially': [504],
   'unsettlement-goes-negative': [504, 531],
   'refused-unsettlement-collects-later': [506, 515, 928, 948],
   'refused-unsettlement-not-recorded': [571],
@@ -100,7 +100,7 @@ export const found: Record<FaultName, readonly number[]> = {
   'unsettlement-debits-last-only': [516],
   'unsettlement-debits-all-ever': [514],
   'unsettlement-of-unknown-succeeds': [524, 525],
-  'unsettlement-of-other-player-deducts': [536],
+  'unsettlement-of-other-player-debits': [536],
   'date-decides-order': [225],
 
   // Values

@@ -11,10 +11,10 @@ const headlines: [FaultName, id: string, headline: RegExp, cause?: RegExp][] = [
   // A retry is called so, also that of a settlement.
   ['retry-answers-new-reference', 'AU-211', /^retry of placebet .* instead of the same walletTransactionId/],
   ['settlement-retry-pays-again', 'AU-501', /^retry of settlement BET_PAID .* too much/],
-  ['unsettlement-retry-deducts-again', 'AU-510', /^retry of unsettlement UNSCORED /],
+  ['unsettlement-retry-debits-again', 'AU-510', /^retry of unsettlement UNSCORED /],
   // What another player has lost was changed by a call.
   ['ids-unique-per-player', 'AU-120', /^placebet of the other player with a known transactionId: balance/],
-  ['unsettlement-of-other-player-deducts', 'AU-536', /^unsettlement for the other player: balance/],
+  ['unsettlement-of-other-player-debits', 'AU-536', /^unsettlement for the other player: balance/],
   ['tombstones-of-first-player', 'AU-311', /^placebet of the other player after its rollback: balance/],
   // An exact balance that is due, and a rounded one.
   ['third-decimal-rounded', 'AU-406', /^placebet of 0.001: /, /^Amounts are rounded/],

@@ -103,7 +103,7 @@ describe('a correct wallet', () => {
     expectBooksOf(report, memory)
   })
 
-  test('may be unable to deduct: uncollected clawbacks are owed to the platform', async () => {
+  test('may be unable to debit: uncollected clawbacks are owed to the platform', async () => {
     const cannotDeduct: Breakage = {
       store: memory => ({
         contractVersion: 1,

@@ -149,7 +149,7 @@ export const correctWallets: CorrectWallet[] = [
     },
   },
   {
-    name: 'cannot deduct: all unsettlements are refused',
+    name: 'cannot debit: all unsettlements are refused',
     audit: { clawbacks: false },
     breakage: () => ({
       store: memory =>

@@ -247,7 +247,7 @@ export const replays: readonly AuditCase[] = [
     source: 'D6',
     impact: 'A delayed duplicate debits the stake of a bet that the sportsbook has already shown as refused.',
     describes: ['too-little', 'accepted'],
-    causes: { executed: 'A refused placebet is decided anew when it is retried.' },
+    causes: { executed: 'A refused placebet is decided again when it is retried.' },
     follows: ['AU-102', 'AU-201 too-little'],
     async run({ prepare, wallet, expect, opening, units }) {
       const spent = await prepare.spendDownTo(units(50), opening)

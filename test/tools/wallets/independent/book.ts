@@ -267,7 +267,7 @@ export class Book {
     if (bet === undefined) {
       return this.has('unsettlement-of-unknown-succeeds') ? this.accept(request, player) : betUnknown
     }
-    if (bet.playerId !== request.playerId && !this.has('unsettlement-of-other-player-deducts'))
+    if (bet.playerId !== request.playerId && !this.has('unsettlement-of-other-player-debits'))
       return otherPlayer
     if (bet.rolledBack) return betRolledBack
     const credit = this.creditToReverse(request, bet)
@@ -284,7 +284,7 @@ export class Book {
 
     const due = this.amountDue(request, bet, credit, live)
     const collectable = this.clawbacks ? this.covers(player, due) : due === 0n
-    if (!collectable && this.has('unsettlement-deducts-partially')) {
+    if (!collectable && this.has('unsettlement-debits-partially')) {
       this.reverse(credit, live)
       this.move(player, -player.balance)
       return this.accept(request, player)
@@ -364,7 +364,7 @@ export class Book {
 
   /** What is left to reverse. */
   private creditLeft(request: Unsettlement, { live, reversed, owed }: Credit): Units | undefined {
-    if (this.has('unsettlement-retry-deducts-again') && this.records.has(this.key(request))) return reversed
+    if (this.has('unsettlement-retry-debits-again') && this.records.has(this.key(request))) return reversed
     if (this.has('unvoided-debits-again') && request.type === 'UNVOIDED') return live ?? reversed + owed
     return live
   }
@@ -484,7 +484,7 @@ export class Book {
       const isPaidAgain = this.bets.get(betId)?.credits.get('BET_PAID')?.live !== undefined
       if (this.has('old-unsettlement-debits-resettlement') && refusal === undefined && isPaidAgain)
         return true
-      return this.has('unsettlement-retry-deducts-again')
+      return this.has('unsettlement-retry-debits-again')
     }
     return this.has('rollback-retry-pays-again')
   }

@@ -1,7 +1,7 @@
 /** The defects of the independent wallet, each switched on by its name. Everything else stays correct. */
 export const faults = {
   // Retries
-  'refusal-not-recorded': 'The retry of a placebet refused for insufficient funds is decided anew',
+  'refusal-not-recorded': 'The retry of a placebet refused for insufficient funds is decided again',
   'retry-debits-again': 'A retried placebet is debited again',
   'retry-answers-old-balance':
     'The answer to a retry has the balance of the first answer instead of the current one',
@@ -80,8 +80,8 @@ export const faults = {
   'settlement-of-rolled-back-pays': 'A settlement of a rolled-back bet is credited',
   'settlement-of-tombstone-pays': 'A settlement of a bet that was rolled back before it arrived is credited',
   'settlement-of-unknown-pays': 'A settlement of an unknown bet is credited',
-  'unsettlement-retry-deducts-again': 'A retried unsettlement is debited again',
-  'unsettlement-deducts-partially': 'An unsettlement debits as much as the balance covers and succeeds',
+  'unsettlement-retry-debits-again': 'A retried unsettlement is debited again',
+  'unsettlement-debits-partially': 'An unsettlement debits as much as the balance covers and succeeds',
   'unsettlement-goes-negative': 'An unsettlement debits the whole amount and the balance becomes negative',
   'refused-unsettlement-collects-later':
     'An unsettlement refused for insufficient funds succeeds when it is retried later',
@@ -105,7 +105,7 @@ export const faults = {
   'unsettlement-debits-last-only': 'UNSCORED of a bet with two payments reverses only the last one',
   'unsettlement-debits-all-ever': 'UNSCORED of a bet that was settled again debits the first payment too',
   'unsettlement-of-unknown-succeeds': 'An unsettlement of an unknown bet succeeds without a change',
-  'unsettlement-of-other-player-deducts': 'An unsettlement that names another player debits that player',
+  'unsettlement-of-other-player-debits': 'An unsettlement that names another player debits that player',
   'date-decides-order': 'An operation dated before the latest one of its bet is refused',
 
   // Values

@@ -272,7 +272,7 @@ export const specified: Scene[] = [
       'resettlement-not-unsettled',
       'unsettlement-debits-all-ever',
       'unsettlement-reverses-twice',
-      'unsettlement-retry-deducts-again',
+      'unsettlement-retry-debits-again',
     ],
     play: async w => {
       await w.place('30')
@@ -306,7 +306,7 @@ export const specified: Scene[] = [
   {
     title: 'U03 U04 what cannot be collected is closed',
     catches: [
-      'unsettlement-deducts-partially',
+      'unsettlement-debits-partially',
       'unsettlement-goes-negative',
       'refused-unsettlement-collects-later',
       'refused-unsettlement-not-recorded',
@@ -331,7 +331,7 @@ export const specified: Scene[] = [
     },
   },
   {
-    title: 'U06 a wallet that cannot deduct refuses and closes',
+    title: 'U06 a wallet that cannot debit refuses and closes',
     catches: [],
     options: { clawbacks: false },
     play: async w => {
@@ -573,7 +573,7 @@ export const decided: Scene[] = [
     title: 'D15 a bet is its player’s',
     catches: [
       'rollback-of-other-player-pays',
-      'unsettlement-of-other-player-deducts',
+      'unsettlement-of-other-player-debits',
       'balance-of-first-player',
     ],
     play: async w => {
@@ -1101,7 +1101,7 @@ export const decided: Scene[] = [
     },
   },
   {
-    title: 'D8 a refused rollback is decided anew when it is retried',
+    title: 'D8 a refused rollback is decided again when it is retried',
     catches: ['refused-rollback-recorded'],
     play: async w => {
       await w.place('30')
