@@ -1,6 +1,6 @@
 /**
- * `/livez` and `/readyz` for Kubernetes, and `/metrics` for Prometheus, on a port of their own: the platform cannot
- * reach them, and they still answer while the wallet's connections are all taken (`maxConnections`).
+ * `/livez` and `/readyz` for Kubernetes, and `/metrics` for Prometheus, on a port of their own: the platform
+ * cannot reach them, and they still answer while the wallet's connections are all taken (`maxConnections`).
  */
 import { once } from 'node:events'
 import { createServer } from 'node:http'

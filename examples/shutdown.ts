@@ -1,4 +1,7 @@
-/** The end of a server by SIGTERM or SIGINT (Ctrl+C): no new calls, an answer to each call in flight, then the rest. */
+/**
+ * The end of a server by SIGTERM or SIGINT (Ctrl+C): no new calls, an answer to each call in flight, then the
+ * rest.
+ */
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 

@@ -103,8 +103,8 @@ async function assumedDecision<O extends Operation>(call: Call<O>): Promise<Deci
 }
 
 /**
- * A decision that the guards of its commit do not prove is decided again on a confirmed snapshot, if the store
- * has one: a standby or a former primary may have answered `load`.
+ * A decision that the guards of its commit do not prove is decided again on a confirmed snapshot, if the
+ * store has one: a standby or a former primary may have answered `load`.
  */
 async function loadAndDecide<O extends Operation>(
   call: Call<O>,

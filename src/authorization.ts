@@ -9,8 +9,8 @@ type Answer = 'granted' | Refusal
 
 export interface Authorization {
   /**
-   * Whether the bet may be committed without a load: no hook needs the player, and the others have granted it.
-   * `false` after a refusal or a fault of a hook too: the other rules come first, and they need a load.
+   * Whether the bet may be committed without a load: no hook needs the player, and the others have granted
+   * it. `false` after a refusal or a fault of a hook too: the other rules come first, and they need a load.
    */
   isGrantedBeforeLoad(): Promise<boolean>
   /** Asks the hooks that were not asked yet. @throws {WalletError} `HOOK_FAILED` */

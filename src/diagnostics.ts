@@ -1,6 +1,6 @@
 /**
- * The tracing channels of `node:diagnostics_channel` that this library publishes on: for metrics, traces and the
- * agents of monitoring tools. Without a subscriber nothing is built and nothing is measured.
+ * The tracing channels of `node:diagnostics_channel` that this library publishes on: for metrics, traces and
+ * the agents of monitoring tools. Without a subscriber nothing is built and nothing is measured.
  */
 import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
 import type { WalletError } from './errors.js'
@@ -11,9 +11,10 @@ import type { CommitResult, Operation, WalletKeys } from './store.js'
  * The tracing channels and their messages: `tracingChannel('bet-wallet:request').subscribe({ … })`.
  *
  * Each message is one object for all of its events, in this order: `start`, `end`, then, after the promise is
- * settled, `error` if it failed, `asyncStart` and `asyncEnd`. `bet-wallet:decide` is synchronous: `start`, `error`,
- * `end`. A message is complete at its last event. It belongs to the subscribers: changing it changes no answer.
- * An error that a subscriber throws is an uncaught exception of the process, as Node.js defines it.
+ * settled, `error` if it failed, `asyncStart` and `asyncEnd`. `bet-wallet:decide` is synchronous: `start`,
+ * `error`, `end`. A message is complete at its last event. It belongs to the subscribers: changing it changes
+ * no answer. An error that a subscriber throws is an uncaught exception of the process, as Node.js defines
+ * it.
  */
 export interface WalletChannels {
   /** One call of a handler. */
@@ -33,8 +34,8 @@ export interface WalletChannels {
 }
 
 /**
- * The argument of `onOutcome`, and the message of the channel `bet-wallet:request`: one per handled call, faults
- * included.
+ * The argument of `onOutcome`, and the message of the channel `bet-wallet:request`: one per handled call,
+ * faults included.
  */
 export interface OutcomeEvent {
   operation: Operation
@@ -84,8 +85,9 @@ export interface CommitMessage extends DiagnosticMessage, WalletKeys {
 
 export interface BatchMessage extends DiagnosticMessage {
   /**
-   * Of a store over a database: `load`, `load-confirmed`, `commit`; `commit-alone`, a player's commits after a
-   * batch that timed out; `lock-wait`, commits that are tried again. Of a store of your own: its setting `kind`.
+   * Of a store over a database: `load`, `load-confirmed`, `commit`; `commit-alone`, a player's commits after
+   * a batch that timed out; `lock-wait`, commits that are tried again. Of a store of your own: its setting
+   * `kind`.
    */
   kind: string
   /** The number of requests. */
@@ -116,8 +118,8 @@ export interface HttpMessage extends DiagnosticMessage {
   /** As the caller sent it. */
   method: string
   /**
-   * As the caller sent it, without the query, and below the mount point of a framework: anything at all, so never an
-   * attribute of a metric.
+   * As the caller sent it, without the query, and below the mount point of a framework: anything at all, so
+   * never an attribute of a metric.
    */
   path: string
   /** The path of the route, `"/wallet/placebet"`; `null` if there is none. */
@@ -155,7 +157,7 @@ export const channels: {
   http: channel('bet-wallet:http'),
 }
 
-/** Whether there is a subscriber. By its parts: `TracingChannel.hasSubscribers` is missing before Node.js 20.13. */
+/** Whether there is a subscriber. `TracingChannel.hasSubscribers` is missing before Node.js 20.13. */
 export function isTraced<Message extends object>(traced: TracingChannel<unknown, Message>): boolean {
   return (
     traced.start.hasSubscribers ||

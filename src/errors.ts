@@ -1,4 +1,4 @@
-/** Faults, which a handler throws, and refusals, which the operator's `authorizeBet` and `authorizeRequest` throw. */
+/** Faults, which a handler throws, and refusals, which `authorizeBet` and `authorizeRequest` throw. */
 import type { ErrorCode } from './outcomes.js'
 import type { Operation } from './store.js'
 
@@ -11,11 +11,11 @@ import type { Operation } from './store.js'
  * - `LOAD_FAILED`: `load` threw.
  * - `STORE_CONTRACT`: the store returned a value that the contract does not allow; the message names the
  *   field.
- * - `HOOK_FAILED`: `authorizeBet`, `authorizeRequest`, `minorUnits`, `parseTransactionDate` or `backOff` threw or returned an
- *   invalid value.
+ * - `HOOK_FAILED`: `authorizeBet`, `authorizeRequest`, `minorUnits`, `parseTransactionDate` or `backOff`
+ *   threw or returned an invalid value.
  * - `INVALID_OPTIONS`: an option is invalid; the message names it.
- * - `UNEXPECTED`: anything else was thrown, see `cause`: a property of a record or of the body that cannot be read,
- *   or a bug of this library.
+ * - `UNEXPECTED`: anything else was thrown, see `cause`: a property of a record or of the body that cannot be
+ *   read, or a bug of this library.
  */
 export type WalletErrorCode =
   | 'UNAVAILABLE'
@@ -56,8 +56,9 @@ export class WalletError extends Error {
 
   constructor(code: WalletErrorCode, message: string, options?: { cause?: unknown }) {
     const retryable = retryableCodes.includes(code)
-    // Expected under load, thousands of times per second: without a stack trace, which would cost more than the
-    // rest of the answer and lead nowhere. Reflect.set does not throw where the built-in objects are frozen.
+    // Expected under load, thousands of times per second: without a stack trace, which would cost more than
+    // the rest of the answer and lead nowhere. Reflect.set does not throw where the built-in objects are
+    // frozen.
     const { stackTraceLimit } = Error
     if (retryable) Reflect.set(Error, 'stackTraceLimit', 0)
     super(message, options)

@@ -32,8 +32,8 @@ export function isDecimal(value: unknown): value is Decimal {
 const brand = Symbol.for('bet-wallet.JsonNumber')
 
 /**
- * A number of JSON text with all of its digits: one that was received and that a JavaScript number cannot hold
- * exactly, or one to send. `String(number)` returns its text, as does `number.text`.
+ * A number of JSON text with all of its digits: one that was received and that a JavaScript number cannot
+ * hold exactly, or one to send. `String(number)` returns its text, as does `number.text`.
  */
 export class JsonNumber {
   readonly text: string

@@ -17,24 +17,25 @@ import type { Player } from './store.js'
  */
 export interface WalletOptions extends RequestOptions {
   /**
-   * Refuses a bet that the rules allow by throwing {@link WalletRefusal}: checks sessions and limits that need only the
-   * request. The refusal is final: recorded and replayed (D6). Any other error, and any returned value, is a fault (500),
-   * not recorded.
+   * Refuses a bet that the rules allow by throwing {@link WalletRefusal}: checks sessions and limits that
+   * need only the request. The refusal is final: recorded and replayed (D6). Any other error, and any
+   * returned value, is a fault (500), not recorded.
    *
    * Called for placebets only, at most once per call, before anything is read: also for retries, and for bets
    * that the rules refuse; their answers stay the same. It must not reserve anything: the bet may still fail.
    */
   authorizeRequest?(request: PlaceBetRequest): void | Promise<void>
   /**
-   * The same, with the player's account: for rules that need its currency or balance, at the cost of a read before every
-   * commit.
+   * The same, with the player's account: for rules that need its currency or balance, at the cost of a read
+   * before every commit.
    *
    * Called for placebets only, at most once per call, after every other rule has passed, `authorizeRequest`
    * included.
    */
   authorizeBet?(request: PlaceBetRequest, player: Player): void | Promise<void>
   /**
-   * `false`: the PAM cannot debit for an unsettlement, and each one above 0 is answered INSUFFICIENT_FUNDS (D20).
+   * `false`: the PAM cannot debit for an unsettlement, and each one above 0 is answered INSUFFICIENT_FUNDS
+   * (D20).
    *
    * @default true
    */
@@ -62,8 +63,8 @@ export interface WalletOptions extends RequestOptions {
   backOff?(conflicts: number): Promise<void>
   /**
    * Called with one event per call of a handler, faults included. HTTP rejections (401, 413, malformed JSON)
-   * do not reach a handler: subscribe to the channel `bet-wallet:http` (see {@link WalletChannels}). Errors of
-   * the hook are ignored, and reported once as a warning.
+   * do not reach a handler: subscribe to the channel `bet-wallet:http` (see {@link WalletChannels}). Errors
+   * of the hook are ignored, and reported once as a warning.
    */
   onOutcome?(event: OutcomeEvent): void
 }

@@ -2,8 +2,8 @@
 import type { Decimal } from './store.js'
 
 /**
- * Every error code that this library answers with. The operator's own codes, from `authorizeBet`, `authorizeRequest` and a
- * store's `refused`, are additional.
+ * Every error code that this library answers with. The operator's own codes, from `authorizeBet`,
+ * `authorizeRequest` and a store's `refused`, are additional.
  */
 export const errorCodes = [
   /** The body is invalid; the description names each invalid field (D21 to D26). */
@@ -54,8 +54,8 @@ export type WalletOutcome =
   | { ok: false; replayed: boolean; errorCode: ErrorCode | (string & {}); description: string }
 
 /**
- * The final refusals of the rules, as they are recorded. A record has no reason: lookups tell refusals apart by these
- * values, and any other refusal of a placebet is the operator's. So they must not change.
+ * The final refusals of the rules, as they are recorded. A record has no reason: lookups tell refusals apart
+ * by these values, and any other refusal of a placebet is the operator's. So they must not change.
  */
 export const finalRefusals = {
   betIdUsed: { errorCode: 'INVALID_BET', description: 'betId: already used by another transaction' },

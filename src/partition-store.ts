@@ -9,8 +9,9 @@ import { checkStore } from './store-checks.js'
  *
  * @param storeOf returns the store of the player's partition: always the same one, in every process, also
  *   while it is unavailable. In another one the player's bets and transactions do not exist, and retries move
- *   money again. `null`: no partition has ever known the player (`INVALID_PLAYER`, D16). Throws if it does not
- *   know: an error whose `code` is `'UNAVAILABLE'` is answered 503, and no changes are made; any other one 500
+ *   money again. `null`: no partition has ever known the player (`INVALID_PLAYER`, D16). Throws if it does
+ *   not know: an error whose `code` is `'UNAVAILABLE'` is answered 503, and no changes are made; any other
+ *   one 500
  * @returns a store whose `loadConfirmed` is that of the partition, or its `load` if it has none
  */
 export function partitionStore(

@@ -70,8 +70,8 @@ export type ParseResult<T> = { request: T } | { issues: string }
 /** The options of the request parser. */
 export interface RequestOptions {
   /**
-   * Returns how many decimals a currency has, 0 to 18; `undefined` for the default. Amounts with more decimals by value
-   * are refused (D22); balances are formatted with this many (D21).
+   * Returns how many decimals a currency has, 0 to 18; `undefined` for the default. Amounts with more
+   * decimals by value are refused (D22); balances are formatted with this many (D21).
    *
    * @param currency as the platform wrote it, before it is compared with the player's
    * @default by ISO 4217, and 8 for a code that is not in it
@@ -90,9 +90,9 @@ export interface RequestOptions {
    */
   rollbackTypes?: readonly string[]
   /**
-   * Parses a transactionDate in another format: returns it as ISO 8601, or `null` for an invalid one. The default accepts
-   * an ISO 8601 date and time with `Z`, an offset or neither (then UTC), a space for the `T`, and fractions, kept to the
-   * millisecond.
+   * Parses a transactionDate in another format: returns it as ISO 8601, or `null` for an invalid one. The
+   * default accepts an ISO 8601 date and time with `Z`, an offset or neither (then UTC), a space for the `T`,
+   * and fractions, kept to the millisecond.
    *
    * @default ISO 8601 (D25)
    */
@@ -297,7 +297,7 @@ function callHook<T>(name: string, call: () => T): T {
 const dateText =
   /^([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,9}))?)?(?:[Zz]|([+-])([0-9]{2})(?::?([0-9]{2}))?)?$/
 
-/** The form that is returned, with a day that every month has: nearly all dates, and they need no calendar. */
+/** The form that is returned, with a day that every month has: nearly all dates, without a calendar. */
 const canonicalDate =
   /^(?!0000)[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{3}Z$/
 

@@ -104,11 +104,15 @@ async function book(
   )
 }
 
-/** A deadlock; a lock wait that took too long; a row that was changed since this database transaction read it. */
+/**
+ * A deadlock; a lock wait that took too long; a row that was changed since this database transaction read it.
+ */
 const conflicts = [1213, 1205, 1020]
 const attemptsMax = 5
 
-/** Runs the whole database transaction again after a conflict: another writer, such as the wallet, came first. */
+/**
+ * Runs the whole database transaction again after a conflict: another writer, such as the wallet, came first.
+ */
 async function inTransaction(pool: Pool, work: (connection: PoolConnection) => Promise<void>): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -1,6 +1,6 @@
 /**
- * The PAM with its wallet: `DATABASE_URL=mysql://… npx tsx examples/existing-pam-mysql/server.ts`. It prints curl
- * commands to paste. PORT and HOST set its address.
+ * The PAM with its wallet: `DATABASE_URL=mysql://… npx tsx examples/existing-pam-mysql/server.ts`. It prints
+ * curl commands to paste. PORT and HOST set its address.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

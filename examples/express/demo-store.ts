@@ -1,4 +1,6 @@
-/** The store of `npm start`, with its players: on PGlite, PostgreSQL, MySQL or MariaDB, as DATABASE_URL says. */
+/**
+ * The store of `npm start`, with its players: on PGlite, PostgreSQL, MySQL or MariaDB, as DATABASE_URL says.
+ */
 import { createMysqlStore, type MysqlStore, migrateMysql } from 'bet-wallet/mysql'
 import { createPostgresStore, migratePostgres, type PostgresStore } from 'bet-wallet/postgres'
 import type { RowDataPacket } from 'mysql2'

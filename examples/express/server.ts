@@ -2,8 +2,8 @@
  * A wallet to experiment with: `npm start` prints sample curl commands.
  *
  * PORT (default 3000; 0: a free port) and HOST (default 127.0.0.1) set its address, DATABASE_URL or
- * DATA_FOLDER the place of its data (see examples/express/demo-store.ts). With INTERNAL_PORT it serves `/livez`,
- * `/readyz` and `/metrics` there.
+ * DATA_FOLDER the place of its data (see examples/express/demo-store.ts). With INTERNAL_PORT it serves
+ * `/livez`, `/readyz` and `/metrics` there.
  */
 import type { AddressInfo } from 'node:net'
 import { recordSettlement } from 'bet-wallet'
@@ -60,7 +60,7 @@ const server = app.listen(port, host, async (error?: Error) => {
 // Every call is short: a slower caller has disconnected, or attacks the server.
 server.headersTimeout = 10_000
 server.requestTimeout = 20_000
-// Longer than the proxy keeps an idle connection (usually 60 s): it must not send a call on one that we close.
+// Longer than the proxy keeps an idle connection (usually 60 s): it must send no call on one that we close.
 server.keepAliveTimeout = 65_000
 // Each connection has one call: more than the store can queue would only be answered 503 and rolled back.
 server.maxConnections = 1_000

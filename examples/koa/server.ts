@@ -1,6 +1,6 @@
 /**
- * The wallet in Koa: `npx tsx examples/koa/server.ts`. PORT and HOST set its address; with INTERNAL_PORT it serves
- * `/livez` and `/readyz` there.
+ * The wallet in Koa: `npx tsx examples/koa/server.ts`. PORT and HOST set its address; with INTERNAL_PORT it
+ * serves `/livez` and `/readyz` there.
  */
 
 import { basicAuth, createHttpHandler } from 'bet-wallet/http'
@@ -26,7 +26,7 @@ const server = app.listen(port, host, () => console.log('The wallet listens on',
 // Every call is short: a slower caller has disconnected, or attacks the server.
 server.headersTimeout = 10_000
 server.requestTimeout = 20_000
-// Longer than the proxy keeps an idle connection (usually 60 s): it must not send a call on one that we close.
+// Longer than the proxy keeps an idle connection (usually 60 s): it must send no call on one that we close.
 server.keepAliveTimeout = 65_000
 // Each connection has one call: more than the store can queue would only be answered 503 and rolled back.
 server.maxConnections = 1_000

@@ -1,7 +1,8 @@
 /**
- * A match day over HTTP: `npx tsx examples/match-day/demo.ts` prints every call with its answer, then the books, and then simulates
- * a season over an unreliable network. Exit code 1 if the books do not balance. Every run starts with new
- * data, in the place that DATABASE_URL or DATA_FOLDER sets (see examples/database.ts).
+ * A match day over HTTP: `npx tsx examples/match-day/demo.ts` prints every call with its answer, then the
+ * books, and then simulates a season over an unreliable network. Exit code 1 if the books do not balance.
+ * Every run starts with new data, in the place that DATABASE_URL or DATA_FOLDER sets (see
+ * examples/database.ts).
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,6 +1,7 @@
 /**
- * Traces and metrics of the wallet by the API of OpenTelemetry alone: your SDK decides where they go. Attributes of
- * metrics have no id, and no other text of a caller; spans have the ids of transaction and bet, not the player's.
+ * Traces and metrics of the wallet by the API of OpenTelemetry alone: your SDK decides where they go.
+ * Attributes of metrics have no id, and no other text of a caller; spans have the ids of transaction and bet,
+ * not the player's.
  */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { tracingChannel } from 'node:diagnostics_channel'
@@ -64,7 +65,8 @@ function observeSpans(): void {
     nameOf: () => 'wallet commit',
     attributesOf: ({ status }) => (status === null ? {} : { 'bet_wallet.commit.status': status }),
   })
-  // A batch carries many requests, so it is a trace of its own, not a part of the one that happened to start it.
+  // A batch carries many requests, so it is a trace of its own, not a part of the one that happened to start
+  // it.
   spansOf('bet-wallet:batch', {
     nameOf: ({ kind }) => `wallet batch ${kind}`,
     attributesOf: ({ kind, size }) => ({ 'bet_wallet.batch.kind': kind, 'bet_wallet.batch.size': size }),

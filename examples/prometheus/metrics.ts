@@ -1,6 +1,6 @@
 /**
- * The wallet's metrics for Prometheus, by `prom-client`, from the tracing channels and `store.stats`. No label has an
- * id, or any other text of a caller. `alerts.yml` and `dashboard.json` of this folder use them.
+ * The wallet's metrics for Prometheus, by `prom-client`, from the tracing channels and `store.stats`. No
+ * label has an id, or any other text of a caller. `alerts.yml` and `dashboard.json` of this folder use them.
  */
 import type { Operation, WalletErrorCode } from 'bet-wallet'
 import type { QueueStats } from 'bet-wallet/batches'

@@ -1,7 +1,7 @@
 /**
- * Commits whose player another writer has locked. They are retried together, with growing pauses: no commit waits
- * in the database for a player's row lock, so no connection is held meanwhile, and a row that stays locked does
- * not delay the others.
+ * Commits whose player another writer has locked. They are retried together, with growing pauses: no commit
+ * waits in the database for a player's row lock, so no connection is held meanwhile, and a row that stays
+ * locked does not delay the others.
  */
 import { channels, isTraced, type LockWaitMessage } from '../diagnostics.js'
 import { type Entry, isFull, performTraced, type QueueStats } from './queue.js'
@@ -15,11 +15,11 @@ export interface LockWaitSettings<Item, Result> {
   lockTimeoutMs: number
   /** Whether the item is shed first. */
   sheddable(item: Item): boolean
-  /** Items of one partition (a player) wait for the same row lock. They are retried together, in their order. */
+  /** Items of one partition (a player) wait for the same row lock, and are retried together, in order. */
   partitionKeyOf(item: Item): string
   /** Items of one batch have no key in common. */
   uniqueKeysOf(item: Item): readonly string[]
-  /** Tries a batch: calls `wait` again for each entry that is still locked, and answers the others. Never rejects. */
+  /** Tries a batch: calls `wait` for entries that are still locked, answers the others. Never rejects. */
   perform(batch: readonly Entry<Item, Result>[]): Promise<void>
   /** Answers an entry without room, or whose time is over: no changes were made. */
   onGivenUp(entry: Entry<Item, Result>): void

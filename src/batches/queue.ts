@@ -28,8 +28,8 @@ export interface BatchSettings<Item, Result> extends QueueSettings {
   /** Whether the item is shed first under load: a placebet, because its rollback will need the space. */
   sheddable(item: Item): boolean
   /**
-   * Whether the item belongs to bulk work: the settlements of an event arrive by thousands. While sheddable items
-   * arrive too, at least one slot carries no bulk work, and batches of bulk work are smaller.
+   * Whether the item belongs to bulk work: the settlements of an event arrive by thousands. While sheddable
+   * items arrive too, at least one slot carries no bulk work, and batches of bulk work are smaller.
    */
   bulk?(item: Item): boolean
   /**
@@ -44,14 +44,15 @@ export interface BatchSettings<Item, Result> extends QueueSettings {
   /** Items of one batch have no key in common. The second item with a key is passed to `onDuplicateKey`. */
   uniqueKeysOf?(item: Item): readonly string[]
   /**
-   * Performs a batch, and answers every entry by `resolve` or `reject`. The slot is free again when its promise is
-   * settled. If it rejects, every entry that is not answered yet is rejected with the same error.
+   * Performs a batch, and answers every entry by `resolve` or `reject`. The slot is free again when its
+   * promise is settled. If it rejects, every entry that is not answered yet is rejected with the same error.
    */
   perform(batch: readonly Entry<Item, Result>[]): Promise<void>
   /** Answers an entry that the queue has no room for, or that was queued too long: no changes were made. */
   onShed(entry: Entry<Item, Result>): void
   /**
-   * Answers an entry that has a key in common with an entry of a batch, after that batch. Required with `uniqueKeysOf`.
+   * Answers an entry that has a key in common with an entry of a batch, after that batch. Required with
+   * `uniqueKeysOf`.
    */
   onDuplicateKey?(entry: Entry<Item, Result>): void
 }
@@ -133,7 +134,7 @@ function checkSettings(settings: object): void {
   for (const name of required) if (given[name] === undefined) check.invalid(`${name} must be a function`)
 }
 
-/** The rule of load shedding: whether there is no room for another item. Sheddable items have half of the room. */
+/** Load shedding: whether there is no room for another item. Sheddable items have half of the room. */
 export function isFull(queueMax: number, queued: number, isSheddable: boolean, sheddable: number): boolean {
   return queued >= queueMax || (isSheddable && sheddable >= queueMax / 2)
 }
@@ -142,7 +143,7 @@ export function isFull(queueMax: number, queued: number, isSheddable: boolean, s
 const mixedMs = 100
 /** Smaller batches would cost more than they gain. */
 const shareMin = 16
-/** A batch of bulk work is smaller: while it runs, the database and this process have less time for the others. */
+/** A batch of bulk work is smaller: while it runs, the database and this process do less for the others. */
 const bulkShare = 2
 
 class Queue<Item, Result> {
@@ -236,8 +237,8 @@ class Queue<Item, Result> {
       this.#takeFromAll(batch)
       return batch
     }
-    // Bulk work goes on in one slot; the other slots are for everything else, and for bulk work only if there is
-    // nothing else.
+    // Bulk work goes on in one slot; the other slots are for everything else, and for bulk work only if there
+    // is nothing else.
     if (this.#bulkSlots === 0) this.#takeBulk(batch)
     if (batch.entries.length === 0) this.#takeOthers(batch)
     if (batch.entries.length === 0 && this.#bulkSlots < slotsMax - 1) this.#takeBulk(batch)
@@ -245,8 +246,8 @@ class Queue<Item, Result> {
   }
 
   /**
-   * How many items a batch takes: the free slots share the queue. One batch with all of it would leave the other slots
-   * idle: the callers wait for that batch, and their next requests arrive together again.
+   * How many items a batch takes: the free slots share the queue. One batch with all of it would leave the
+   * other slots idle: the callers wait for that batch, and their next requests arrive together again.
    */
   #shareOf(queued: number): number {
     const { batchMax, slotsMax } = this.#settings

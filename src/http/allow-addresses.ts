@@ -4,9 +4,9 @@ import type { AuthenticationCall } from './authentication.js'
 import type { HttpRequest } from './message.js'
 
 /**
- * Authenticates calls from these addresses. Anybody at an address is the caller then: combine it with a password or a
- * signature ({@link allOf}). `request.address` comes from the adapter; a call without one is refused. An IPv4 address
- * in the form of IPv6 (`::ffff:203.0.113.5`) is the IPv4 address.
+ * Authenticates calls from these addresses. Anybody at an address is the caller then: combine it with a
+ * password or a signature ({@link allOf}). `request.address` comes from the adapter; a call without one is
+ * refused. An IPv4 address in the form of IPv6 (`::ffff:203.0.113.5`) is the IPv4 address.
  *
  * @param addresses IPv4 or IPv6 addresses, and networks in CIDR notation: `['203.0.113.0/24', '2001:db8::7']`
  * @returns a function for the option `authenticate`

@@ -3,8 +3,8 @@ import { createCountedLog, plain, withoutValues } from './counted-log.js'
 import type { HttpRequest } from './message.js'
 
 /**
- * Logs the first 401 of a reason in one line, then every 10 seconds how many more there were. A log of its own: an
- * attacker who causes many reasons hides no fault.
+ * Logs the first 401 of a reason in one line, then every 10 seconds how many more there were. A log of its
+ * own: an attacker who causes many reasons hides no fault.
  *
  * @param write is called with one line
  */

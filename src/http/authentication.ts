@@ -14,17 +14,17 @@ export type Authenticate = (
 /** What `authenticate` may need beside the request. */
 export interface AuthenticationCall {
   /**
-   * The body as it was received, byte by byte. It is read once, and the handler parses the same bytes. Let its errors
-   * pass: the handler answers them.
+   * The body as it was received, byte by byte. It is read once, and the handler parses the same bytes. Let
+   * its errors pass: the handler answers them.
    *
-   * @throws {Error} for a body of more than `bodyBytesMax` bytes (413), for an incomplete body (400), and behind a body
-   *   parser that kept no bytes (401)
+   * @throws {Error} for a body of more than `bodyBytesMax` bytes (413), for an incomplete body (400), and
+   *   behind a body parser that kept no bytes (401)
    */
   rawBody(): Promise<Uint8Array>
   /**
-   * Records why a check fails: `return call.refuse('the certificate has expired')`. For the operator, as a text that
-   * `authenticate` returns. The library's own checks use it: their result is a boolean, so they can be combined with
-   * `&&` and `||`.
+   * Records why a check fails: `return call.refuse('the certificate has expired')`. For the operator, as a
+   * text that `authenticate` returns. The library's own checks use it: their result is a boolean, so they can
+   * be combined with `&&` and `||`.
    *
    * @returns `false`
    */
@@ -73,8 +73,9 @@ async function isAccepted(
 }
 
 /**
- * Authenticates a call that one of these checks accepts: `anyOf(newScheme, oldScheme)`. They are called in this order,
- * up to the first that accepts. One that throws is passed over; its error is thrown if no other accepts.
+ * Authenticates a call that one of these checks accepts: `anyOf(newScheme, oldScheme)`. They are called in
+ * this order, up to the first that accepts. One that throws is passed over; its error is thrown if no other
+ * accepts.
  *
  * @returns a function for the option `authenticate`
  * @throws {TypeError} without a check
@@ -96,8 +97,8 @@ export function anyOf(...checks: readonly Authenticate[]): Authenticate {
 }
 
 /**
- * Authenticates a call that all of these checks accept: `allOf(allowAddresses([…]), signature({…}))`. They are called
- * in this order, up to the first that does not accept: put first what does not read the body.
+ * Authenticates a call that all of these checks accept: `allOf(allowAddresses([…]), signature({…}))`. They
+ * are called in this order, up to the first that does not accept: put first what does not read the body.
  *
  * @returns a function for the option `authenticate`
  * @throws {TypeError} without a check

@@ -18,7 +18,8 @@ export interface BasicCredentials {
  *
  * @param accepted usually one; two while a password is changed
  * @returns a function for the option `authenticate`
- * @throws {TypeError} for an empty or missing user name or password, a user name with a colon, or no credentials
+ * @throws {TypeError} for an empty or missing user name or password, a user name with a colon, or no
+ *   credentials
  */
 export function basicAuth(
   ...accepted: readonly BasicCredentials[]

@@ -1,4 +1,4 @@
-/** A log of what may happen thousands of times per second: one line for a kind, and a number for its repetitions. */
+/** A log of what may happen thousands of times per second: per kind one line, and a count of repetitions. */
 
 /** For how long a kind is counted after it was logged, in milliseconds. */
 const countMs = 10_000

@@ -12,8 +12,8 @@ interface Fault {
 }
 
 /**
- * Logs the first fault of a kind, then for ten seconds at a time how many more there were: a database that is down
- * makes thousands per second, and logging them all would cost more than answering them.
+ * Logs the first fault of a kind, then for ten seconds at a time how many more there were: a database that is
+ * down makes thousands per second, and logging them all would cost more than answering them.
  *
  * @param write is called with one line
  */

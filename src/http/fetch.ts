@@ -15,22 +15,23 @@ export interface FetchRequest {
 }
 
 /**
- * The global `Response`, by the `lib` or the runtime's types of your project. Where they have none, what is certain of
- * it.
+ * The global `Response`, by the `lib` or the runtime's types of your project. Where they have none, what is
+ * certain of it.
  */
 export type FetchResponse = typeof globalThis extends { Response: { prototype: infer Global } }
   ? Global
   : { readonly status: number; text(): Promise<string> }
 
 /**
- * `createHttpHandler` for Hono, Next.js, SvelteKit, Bun, Deno and the like. The body is read as a stream, after
- * authentication and up to the limit; a longer one is read to its end and dropped, so that the connection stays usable.
+ * `createHttpHandler` for Hono, Next.js, SvelteKit, Bun, Deno and the like. The body is read as a stream,
+ * after authentication and up to the limit; a longer one is read to its end and dropped, so that the
+ * connection stays usable.
  *
  * A `Request` does not say who sent it: `address` is missing in what `authenticate` receives.
  *
  * @param store your store
- * @param options as for `createHttpHandler`. The base path is the whole path of the URL before `/placebet`: routers of
- *   such servers remove nothing from it
+ * @param options as for `createHttpHandler`. The base path is the whole path of the URL before `/placebet`:
+ *   routers of such servers remove nothing from it
  * @returns never throws and never rejects
  * @throws {WalletError} `INVALID_OPTIONS`, naming the option
  */

@@ -58,10 +58,11 @@ function numberOf(written: string): number | JsonNumber {
 const numberText = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/
 
 /**
- * Writes JSON as `JSON.stringify` does, and a {@link JsonNumber} as a number with all of its digits. `JSON.rawJSON`,
- * which would do the same, is missing in Node 20.
+ * Writes JSON as `JSON.stringify` does, and a {@link JsonNumber} as a number with all of its digits.
+ * `JSON.rawJSON`, which would do the same, is missing in Node 20.
  *
- * @throws {TypeError} for what is no JSON: `undefined`, a function, a BigInt, a cycle, a JsonNumber of other text
+ * @throws {TypeError} for what is no JSON: `undefined`, a function, a BigInt, a cycle, a JsonNumber of other
+ *   text
  */
 export function writeJson(value: unknown): string {
   // No text of the value can be the mark: it is random.

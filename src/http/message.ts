@@ -7,8 +7,8 @@ export interface HttpRequest {
   /** Path of the URL, with or without a query: `"/wallet/placebet"`. */
   path: string
   /**
-   * The path as the caller sent it, with the query, where a router has removed its beginning from `path`. A signature
-   * covers it. Missing: `path`.
+   * The path as the caller sent it, with the query, where a router has removed its beginning from `path`. A
+   * signature covers it. Missing: `path`.
    */
   originalPath?: string | undefined
   /** As in Node.js: names in lower case. */

@@ -6,7 +6,7 @@ import { handlerOf } from './handler.js'
 import type { HttpRequest, HttpResponse } from './message.js'
 import { type HttpOptions, httpSettingsOf } from './options.js'
 
-/** What the listener uses of an `IncomingMessage`. Fastify's and Koa's own requests do not fit: pass their raw ones. */
+/** What the listener uses of an `IncomingMessage`. Of Fastify and Koa, pass the raw requests. */
 export interface NodeRequest {
   readonly method?: string | undefined
   readonly url?: string | undefined
@@ -26,14 +26,16 @@ export interface NodeResponse {
 }
 
 /**
- * `createHttpHandler` as a listener for `node:http`, Express, Connect, NestJS, and the raw requests of Fastify.
+ * `createHttpHandler` as a listener for `node:http`, Express, Connect, NestJS, and the raw requests of
+ * Fastify.
  *
- * Under `app.use('/wallet', listener)`, Express and Connect remove `/wallet` from `request.url`: leave `basePath` empty.
- * Where the remaining path is none of the wallet's, the whole path counts, of `request.originalUrl`: NestJS on Fastify
- * removes all of it.
+ * Under `app.use('/wallet', listener)`, Express and Connect remove `/wallet` from `request.url`: leave
+ * `basePath` empty. Where the remaining path is none of the wallet's, the whole path counts, of
+ * `request.originalUrl`: NestJS on Fastify removes all of it.
  *
- * A body that a parser has read is taken from `request.rawBody` (text or bytes, exactly as they were sent), or else from
- * `request.body`, where amounts are accepted up to 15 digits only (D21). Any other body is read after authentication.
+ * A body that a parser has read is taken from `request.rawBody` (text or bytes, exactly as they were sent),
+ * or else from `request.body`, where amounts are accepted up to 15 digits only (D21). Any other body is read
+ * after authentication.
  *
  * @param store your store
  * @param options as for `createHttpHandler`. `authenticate` receives the address of the socket's other end
@@ -56,7 +58,8 @@ export function createNodeListener(
     try {
       send(response, answer)
     } catch (error) {
-      // Other code of the server has changed the response. A call without an answer is rolled back or sent again.
+      // Other code of the server has changed the response. A call without an answer is rolled back or sent
+      // again.
       notify('onError', () => settings.onError(error, call))
       response.destroy()
     }

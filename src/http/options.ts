@@ -20,9 +20,9 @@ import type { HttpRequest } from './message.js'
 /** Options of `createHttpHandler`, beside those of the handlers. */
 export interface HttpOptions extends WalletOptions {
   /**
-   * Returns `true` if the call comes from the platform; any other value is a 401, and a text is its reason. Required:
-   * there is no default that would accept every call. `basicAuth` and `signature` create one. Called before the body is
-   * read; `call.rawBody()` reads it. If it throws: 500.
+   * Returns `true` if the call comes from the platform; any other value is a 401, and a text is its reason.
+   * Required: there is no default that would accept every call. `basicAuth` and `signature` create one.
+   * Called before the body is read; `call.rawBody()` reads it. If it throws: 500.
    */
   authenticate: Authenticate
   /**
@@ -51,29 +51,32 @@ export interface HttpOptions extends WalletOptions {
   statusCodes?: { [code in ErrorCode | (string & {})]?: number }
   /**
    * Your own paths below the base path, each with its function, with the same authentication, body parser and
-   * errors: `{ '/settlement': body => recordSettlement(store, body, walletOptions) }`. A function returns the outcome
-   * of a handler, or any JSON: `{ '/health': async () => ({ json: { up: true } }) }` ({@link JsonAnswer}).
+   * errors: `{ '/settlement': body => recordSettlement(store, body, walletOptions) }`. A function returns the
+   * outcome of a handler, or any JSON: `{ '/health': async () => ({ json: { up: true } }) }`
+   * ({@link JsonAnswer}).
    *
    * A JSON number that a JavaScript number cannot hold exactly arrives as a {@link JsonNumber}; the handlers
    * accept it.
    */
   routes?: Record<string, Route>
   /**
-   * Called with the reason of every 401, which the caller is not told. Errors of the hook are ignored, and reported
-   * once as a warning.
+   * Called with the reason of every 401, which the caller is not told. Errors of the hook are ignored, and
+   * reported once as a warning.
    *
-   * @default console.error, with one line: the first 401 of a reason, then every 10 seconds the number of others
+   * @default console.error, with one line: the first 401 of a reason, then every 10 seconds the number of
+   *   others
    */
   onAuthenticationFailed?(reason: string, request: HttpRequest): void
   /**
-   * Called with the cause of every fault (500, 503). A `WalletError` names its `call`: operation and ids. Under
-   * load there are thousands of 503 per second: count them, and log few. Errors of the hook are ignored, and
-   * reported once as a warning.
+   * Called with the cause of every fault (500, 503). A `WalletError` names its `call`: operation and ids.
+   * Under load there are thousands of 503 per second: count them, and log few. Errors of the hook are
+   * ignored, and reported once as a warning.
    *
    * Answers such as 401 or 413, and malformed JSON, are no faults. To see them, subscribe to the channel
    * `bet-wallet:http`: its messages have every call with its status code ({@link WalletChannels}).
    *
-   * @default console.error, with one line: the first fault of a kind, then every 10 seconds the number of others
+   * @default console.error, with one line: the first fault of a kind, then every 10 seconds the number of
+   *   others
    */
   onError?(error: unknown, request: HttpRequest): void
 }
@@ -84,8 +87,8 @@ export type Route = (body: unknown) => Promise<WalletOutcome | JsonAnswer>
 /** An answer of your own path that is none of the wallet interface. */
 export interface JsonAnswer {
   /**
-   * The body, for `JSON.stringify`: any value except `undefined`. A {@link JsonNumber} in it is written with every
-   * digit: `{ balance: new JsonNumber('100.00') }` is sent as `{"balance":100.00}`.
+   * The body, for `JSON.stringify`: any value except `undefined`. A {@link JsonNumber} in it is written with
+   * every digit: `{ balance: new JsonNumber('100.00') }` is sent as `{"balance":100.00}`.
    */
   json: unknown
   /**

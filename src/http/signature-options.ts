@@ -13,13 +13,16 @@ import { readTemplate, type SignedPart } from './signed-text.js'
 export interface SignatureOptions {
   /** The header that has the signature: `"X-Signature"`. */
   header: string
-  /** `hmac-sha256`, `hmac-sha512`; `rsa-sha256`, `rsa-sha512` (PKCS #1 v1.5); `rsa-pss-sha256`, `rsa-pss-sha512`; `ed25519`. */
+  /**
+   * `hmac-sha256`, `hmac-sha512`; `rsa-sha256`, `rsa-sha512` (PKCS #1 v1.5); `rsa-pss-sha256`,
+   * `rsa-pss-sha512`; `ed25519`.
+   */
   algorithm: SignatureAlgorithm
-  /** For HMAC: the secret, as text (its bytes in UTF-8) or as bytes. Two while it is changed: both are accepted. */
+  /** For HMAC: the secret, as text (UTF-8) or as bytes. Two while it is changed: both are accepted. */
   secrets?: readonly (string | Uint8Array)[]
   /**
-   * For RSA and Ed25519: the platform's public key in PEM; RSA with at least 2,048 bits. Two while it is changed: both
-   * are accepted.
+   * For RSA and Ed25519: the platform's public key in PEM; RSA with at least 2,048 bits. Two while it is
+   * changed: both are accepted.
    */
   keys?: readonly string[]
   /**
@@ -35,18 +38,18 @@ export interface SignatureOptions {
    */
   prefix?: string
   /**
-   * The names of the parts of a header such as `"t=1795284000,v1=5257a8…"`. Up to five signatures are tried; parts with
-   * other names are ignored.
+   * The names of the parts of a header such as `"t=1795284000,v1=5257a8…"`. Up to five signatures are tried;
+   * parts with other names are ignored.
    */
   parts?: { signature: string; timestamp?: string }
   /**
-   * The time at which the platform signed. A call that was signed too long ago, or too far in the future, is refused.
-   * `header` is omitted with `parts.timestamp`.
+   * The time at which the platform signed. A call that was signed too long ago, or too far in the future, is
+   * refused. `header` is omitted with `parts.timestamp`.
    */
   timestamp?: SignatureTimestamp
   /**
-   * The signed text, with `{body}`, `{timestamp}` as it was sent, `{method}`, `{path}` as the caller sent it, with the
-   * query, `{header:x-request-id}`.
+   * The signed text, with `{body}`, `{timestamp}` as it was sent, `{method}`, `{path}` as the caller sent it,
+   * with the query, `{header:x-request-id}`.
    *
    * @default `{body}`, with a timestamp `{timestamp}.{body}`
    */

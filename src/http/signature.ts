@@ -16,11 +16,12 @@ interface Claim {
 }
 
 /**
- * Authenticates calls that are signed with one of the keys. The headers and the timestamp are checked before the body is
- * read, up to `bodyBytesMax`. HMACs are compared in constant time.
+ * Authenticates calls that are signed with one of the keys. The headers and the timestamp are checked before
+ * the body is read, up to `bodyBytesMax`. HMACs are compared in constant time.
  *
- * A repeated call within the tolerance is accepted. On the wallet's paths it is a retry, and changes nothing. Where own
- * `routes` are signed, sign `{method}{path}{body}`: a body signed for one route is accepted at another otherwise.
+ * A repeated call within the tolerance is accepted. On the wallet's paths it is a retry, and changes nothing.
+ * Where own `routes` are signed, sign `{method}{path}{body}`: a body signed for one route is accepted at
+ * another otherwise.
  *
  * @returns a function for the option `authenticate`
  * @throws {TypeError} for an invalid option, naming it
@@ -95,7 +96,7 @@ const forms = {
   base64url: /^[A-Za-z0-9_-]+={0,2}$/,
 }
 
-/** The signature in bytes, or what is wrong with its text. Buffer.from alone ignores what it cannot decode. */
+/** The signature in bytes, or what is wrong with its text. Buffer.from ignores what it cannot decode. */
 function bytesOf(text: string, { encoding, prefix, verifier }: SignatureSettings): Buffer | string {
   if (!text.startsWith(prefix)) return `does not begin with "${prefix}"`
   const encoded = text.slice(prefix.length)

@@ -45,8 +45,8 @@ export function signedHeaders(parts: readonly SignedPart[]): string[] {
 /**
  * The signed bytes of one call. Of a missing header: none.
  *
- * @returns `null` for a character that no byte of a header or URL stands for: an adapter has decoded them, and the bytes
- *   that were signed are not known. Cut to a byte, another text would pass for the signed one.
+ * @returns `null` for a character that no byte of a header or URL stands for: an adapter has decoded them,
+ *   and the bytes that were signed are not known. Cut to a byte, another text would pass for the signed one.
  */
 export function signedBytes(
   parts: readonly SignedPart[],

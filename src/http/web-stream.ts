@@ -1,8 +1,8 @@
 /** The web's streams, as the body of a Fetch `Request` is one. */
 
 /**
- * What is read of a `ReadableStream`. Not that it can be iterated: the DOM types of TypeScript before 6 do not say it,
- * and some runtimes cannot do it.
+ * What is read of a `ReadableStream`. Not that it can be iterated: the DOM types of TypeScript before 6 do
+ * not say it, and some runtimes cannot do it.
  */
 export interface WebStream {
   getReader(): unknown
@@ -12,7 +12,7 @@ interface Reader {
   read(): Promise<{ done: boolean; value?: Uint8Array }>
 }
 
-/** Where the caller of the generator stops early, the rest is read and dropped: the connection stays usable. */
+/** Where the caller of the generator stops early, the rest is dropped: the connection stays usable. */
 export async function* chunksOf(stream: WebStream): AsyncGenerator<Uint8Array, void> {
   const reader = stream.getReader() as Reader
   let last = false

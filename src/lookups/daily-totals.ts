@@ -14,7 +14,8 @@ const invalid = (description: string) =>
 
 /**
  * Creates a path for `routes` of `createHttpHandler`: `{ '/daily-totals': dailyTotals(lookups) }`. It takes
- * `{ "date": "2026-11-22" }`, a day in UTC that is over, and answers with counts and sums per operation and currency:
+ * `{ "date": "2026-11-22" }`, a day in UTC that is over, and answers with counts and sums per operation and
+ * currency:
  *
  * ```json
  * {"date":"2026-11-22","totals":[{"operation":"placebet","currency":"EUR","count":2,"amount":40.00,"refused":1}]}

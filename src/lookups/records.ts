@@ -16,15 +16,15 @@ export interface RecordedTransaction extends Transaction {
    */
   balanceAfter: Decimal | null
   /**
-   * The currency of `delta` where the call names none (unsettlement, rollbackbet): that of the bet. `null` for the
-   * other operations, and without a bet.
+   * The currency of `delta` where the call names none (unsettlement, rollbackbet): that of the bet. `null`
+   * for the other operations, and without a bet.
    */
   betCurrency: string | null
 }
 
 /** A bet as it is now. */
 export interface RecordedBet extends Bet {
-  /** When its row was stored, as {@link RecordedTransaction.recordedAt}; `null` for a bet of the view of legacy bets. */
+  /** When it was stored, as {@link RecordedTransaction.recordedAt}; `null` in the view of legacy bets. */
   recordedAt: string | null
 }
 
@@ -58,7 +58,7 @@ export interface Page {
 /** A page of a player's transactions. */
 export interface PlayerHistory {
   playerId: string
-  /** As the account is now. `null`: the players' table has no such player (any more), but there are transactions. */
+  /** As the account is now. `null`: the players' table has no such player (any more). */
   player: Player | null
   /** In the order of recording, the newest first. */
   transactions: readonly RecordedTransaction[]

@@ -46,7 +46,7 @@ const isUnplaced = ({ bet, transactions }: BetHistory): boolean =>
 
 const isStopped = ({ bet }: BetHistory) => bet?.status === 'ROLLED_BACK' && isZero(bet.stake)
 
-/** Whether the bet came from the legacy integration: it has a stake, and no recorded placebet has debited it. */
+/** Whether the bet came from the legacy integration: it has a stake that no recorded placebet has debited. */
 export const isLegacy = (history: BetHistory): boolean => isUnplaced(history) && !isStopped(history)
 
 /** Whether the rollback of the bet came before the bet (D11). */

@@ -55,7 +55,8 @@ export function formatTransaction(transactionId: string, found: readonly Recorde
 /**
  * The account, a page of transactions, the newest first, and their bets.
  *
- * @param page as it was given to `player`: whether the newest transaction is the player's last is known from it
+ * @param page as it was given to `player`: whether the newest transaction is the player's last is known from
+ *   it
  */
 export function formatPlayer(history: PlayerHistory, page: Page = {}): string {
   const { playerId, player, transactions, bets, next } = history
@@ -124,8 +125,8 @@ function changeColumns(currency: string | null): Column<RecordedTransaction>[] {
 }
 
 /**
- * What changed the balance between a transaction and the one before it: deposits, casino games, a correction. No column
- * where nothing did.
+ * What changed the balance between a transaction and the one before it: deposits, casino games, a correction.
+ * No column where nothing did.
  *
  * @param transactions of one player, the newest first
  */

@@ -5,8 +5,8 @@ const iso = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2})(?:\.(\d{1,6}))?
 /**
  * A time in UTC with microseconds, as databases keep it: `"2026-11-22T10:00:00.123456"`.
  *
- * @param value ISO 8601: a date, which stands for its beginning, or date and time, with or without seconds and their
- *   fraction. `Z` may be missing; another zone is not accepted
+ * @param value ISO 8601: a date, which stands for its beginning, or date and time, with or without seconds
+ *   and their fraction. `Z` may be missing; another zone is not accepted
  * @returns `null` for any other value
  */
 export function microsecondsOf(value: unknown): string | null {

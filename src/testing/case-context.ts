@@ -47,8 +47,8 @@ export class CaseContext {
   }
 
   /**
-   * Whether no two players may have the same id (`idScope`). A case that would give them one is limited by it,
-   * and its remark says so.
+   * Whether no two players may have the same id (`idScope`). A case that would give them one is limited by
+   * it, and its remark says so.
    */
   keepsIdsApart(): boolean {
     const isLimited = this.harness.idScope === 'player'

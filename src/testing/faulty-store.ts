@@ -3,7 +3,7 @@ import type { CommitResult, WalletChanges, WalletStore } from '../store.js'
 import { withLoadConfirmed } from './with-load-confirmed.js'
 
 export interface FaultyStore extends WalletStore {
-  /** The next commits meet these faults, in this order, `null`: no fault; the commits after them meet none. */
+  /** The next commits meet these faults, in this order; `null`: no fault. Later commits meet none. */
   failNext(...faults: (CommitFault | null)[]): void
   /** Removes the faults that no commit has met yet. */
   clearFaults(): void

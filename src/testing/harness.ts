@@ -23,10 +23,11 @@ export interface StoreHarness<Opened extends { store: WalletStore } = { store: W
    */
   reopen?(opened: Opened): WalletStore | Promise<WalletStore>
   /**
-   * Stops the store without a clean shutdown (kill the process, drop the connections), and opens the same data again.
+   * Stops the store without a clean shutdown (kill the process, drop the connections), and opens the same
+   * data again.
    *
-   * The hooks after a crash, and `close`, are called with the same `opened` as before it: put handles that are new
-   * into it. It may crash more than once.
+   * The hooks after a crash, and `close`, are called with the same `opened` as before it: put handles that
+   * are new into it. It may crash more than once.
    *
    * @returns the store itself, not `{ store }` as `open` does
    */
@@ -34,8 +35,9 @@ export interface StoreHarness<Opened extends { store: WalletStore } = { store: W
   /** Deposits `amount`, or withdraws it if it is negative, by PAM code and not through the store. */
   depositExternally?(opened: Opened, playerId: string, amount: Decimal): void | Promise<void>
   /**
-   * Settles a bet by PAM code and not through the store. It credits the amount to the player's balance and to the bet's
-   * credit of that type, and increases the bet's revision. `null`: no code beside the store settles bets.
+   * Settles a bet by PAM code and not through the store. It credits the amount to the player's balance and to
+   * the bet's credit of that type, and increases the bet's revision. `null`: no code beside the store settles
+   * bets.
    */
   settleExternally?: ((opened: Opened, settlement: SettlementRequest) => void | Promise<void>) | null
   /**
@@ -53,18 +55,19 @@ export interface StoreHarness<Opened extends { store: WalletStore } = { store: W
   /** Changes the currency of the player's account by PAM code. `null`: an account keeps its currency. */
   changeCurrency?: ((opened: Opened, playerId: string, currency: string) => void | Promise<void>) | null
   /**
-   * Lets a rule of the store refuse every stake of the player from now on: a limit, an exclusion. `commit` answers
-   * `refused`. `null`: the store has no such rule.
+   * Lets a rule of the store refuse every stake of the player from now on: a limit, an exclusion. `commit`
+   * answers `refused`. `null`: the store has no such rule.
    */
   refuseBets?: ((opened: Opened, playerId: string) => void | Promise<void>) | null
   /**
-   * Makes the next commit stop midway: after it has read what its guards need, before it is durable. `null`: a commit
-   * cannot stop midway, because its driver is synchronous: nothing else runs in the process until it ends.
+   * Makes the next commit stop midway: after it has read what its guards need, before it is durable. `null`:
+   * a commit cannot stop midway, because its driver is synchronous: nothing else runs in the process until it
+   * ends.
    */
   holdCommit?: ((opened: Opened) => HeldCommit | Promise<HeldCommit>) | null
   /**
-   * Makes the database unable to commit durably, while reads still work. It stops the synchronous replicas, or cuts the
-   * database off from the majority of its cluster. `null`: the database has no replicas.
+   * Makes the database unable to commit durably, while reads still work. It stops the synchronous replicas,
+   * or cuts the database off from the majority of its cluster. `null`: the database has no replicas.
    *
    * @returns a function that ends it
    */
@@ -72,22 +75,23 @@ export interface StoreHarness<Opened extends { store: WalletStore } = { store: W
   /** Moves the store's clock forward. `null`: nothing in the store expires. */
   advanceClock?: ((opened: Opened, milliseconds: number) => void | Promise<void>) | null
   /**
-   * The range of an amount column, as in `numeric(digits, scale)`. The kit tests amounts up to these limits and just
-   * beyond.
+   * The range of an amount column, as in `numeric(digits, scale)`. The kit tests amounts up to these limits
+   * and just beyond.
    *
    * @default amounts up to `{ digits: 33, scale: 18 }`, the largest that the core sends, and none beyond
    */
   limits?: { digits: number; scale: number }
   /**
-   * `'plain'`: the accounts table of the PAM folds case, or ignores accents or trailing spaces. The players of all cases
-   * then have ids of lower-case letters, digits, `-` and `~`. Ids of bets and transactions are tested as always.
+   * `'plain'`: the accounts table of the PAM folds case, or ignores accents or trailing spaces. The players
+   * of all cases then have ids of lower-case letters, digits, `-` and `~`. Ids of bets and transactions are
+   * tested as always.
    *
    * @default players with any id that the interface allows
    */
   playerIds?: 'plain'
   /**
-   * `'player'`: the store has partitions, and ids of bets and transactions are unique within each only. No two players
-   * of a case then have the same ids. Each partition's own store is tested without it.
+   * `'player'`: the store has partitions, and ids of bets and transactions are unique within each only. No
+   * two players of a case then have the same ids. Each partition's own store is tested without it.
    *
    * @default ids are unique across all players (D1)
    */

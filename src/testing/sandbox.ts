@@ -83,8 +83,8 @@ export const canInject = (fault: InjectedFault) =>
   fault === 'lost-before-commit' || fault === 'lost-after-commit'
 
 /**
- * The answer `committed` is lost, and `conflict` is not: a placebet that is committed without a load may need a
- * second commit, and the model knows only the last.
+ * The answer `committed` is lost, and `conflict` is not: a placebet that is committed without a load may need
+ * a second commit, and the model knows only the last.
  */
 function losingCommitted(store: WalletStore): WalletStore {
   return {

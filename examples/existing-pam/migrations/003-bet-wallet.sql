@@ -221,11 +221,13 @@ CREATE TABLE IF NOT EXISTS "bet_wallet".transactions (
   ))
 );
 
--- Every function below has the same settings: one generic plan per connection, made of index lookups. They
--- hold for triggers that the function fires too. No search_path is set, because all names have their schema.
+-- Every function below has the same settings: one generic plan per connection, made of index lookups.
+-- They hold for triggers that the function fires too. No search_path is set, because all names have
+-- their schema.
 
--- Returns player, bet and transaction for each key, a JSON array. Read-only, but VOLATILE: its statement takes
--- its snapshot when it has the locks of the tables. A table that was rewritten meanwhile is empty to an older one.
+-- Returns player, bet and transaction for each key, a JSON array. Read-only, but VOLATILE: its
+-- statement takes its snapshot when it has the locks of the tables. A table that was rewritten
+-- meanwhile is empty to an older one.
 CREATE OR REPLACE FUNCTION "bet_wallet".load_v1_a4981b82(
   keys text,
   every_row boolean
@@ -332,7 +334,8 @@ BEGIN
 END
 $function$;
 
--- The same as load, as JSON, and then an empty commit: its answer proves that this server is the primary.
+-- The same as load, as JSON, and then an empty commit: its answer proves that this server is the
+-- primary.
 CREATE OR REPLACE PROCEDURE "bet_wallet".load_confirmed_v1_a4981b82(
   keys text,
   every_row boolean,
@@ -504,8 +507,8 @@ BEGIN
       LEFT JOIN locked player ON player.player_id = item.player_id
     ),
 
-    -- The balance after the committed items of the player up to this one. The times differ, so that they keep the
-    -- order in which the items were applied.
+    -- The balance after the committed items of the player up to this one. The times differ, so that they keep
+    -- the order in which the items were applied.
     new_transaction AS (
       INSERT INTO "bet_wallet".transactions (
         operation, transaction_id, player_id, bet_id,
@@ -561,7 +564,8 @@ BEGIN
 
     -- By ctid: for a join by bet_id, a generic plan made while the table is empty reads the whole table for
     -- every commit. The revision is compared again: before the minor releases of November 2025, an UPDATE by
-    -- ctid changes a row that another transaction has updated meanwhile, unless another condition on it fails.
+    -- ctid changes a row that another transaction has updated meanwhile, unless another condition on it
+    -- fails.
     changed_bet AS (
       UPDATE "bet_wallet".bets bet
       SET (
@@ -670,8 +674,8 @@ BEGIN
     RETURN NEXT;
   END LOOP;
 
-  -- Triggers may wait for the COMMIT, change a balance once more, or switch off that a commit waits for the disk, or
-  -- that the server warns where it did not wait for a standby.
+  -- Triggers may wait for the COMMIT, change a balance once more, or switch off that a commit waits for the
+  -- disk, or that the server warns where it did not wait for a standby.
   IF has_triggers THEN
     IF commit_follows THEN
       SET CONSTRAINTS ALL IMMEDIATE;
@@ -922,8 +926,8 @@ BEGIN
     verdict := 'committed';
   END;
 
-  -- Triggers may wait for the COMMIT, change a balance once more, or switch off that a commit waits for the disk, or
-  -- that the server warns where it did not wait for a standby.
+  -- Triggers may wait for the COMMIT, change a balance once more, or switch off that a commit waits for the
+  -- disk, or that the server warns where it did not wait for a standby.
   IF has_triggers THEN
     IF commit_follows THEN
       SET CONSTRAINTS ALL IMMEDIATE;
@@ -1162,8 +1166,8 @@ EXCEPTION
 END
 $function$;
 
--- For PAM code that settles bets (D17): records the credit on the bet. Call it in the database transaction
--- that credits the player.
+-- For PAM code that settles bets (D17): records the credit on the bet. Call it in the database
+-- transaction that credits the player.
 CREATE OR REPLACE FUNCTION "bet_wallet".credit_bet_v1(
   settled_bet_id text,
   settlement_type text,
@@ -1210,8 +1214,8 @@ BEGIN
       USING ERRCODE = 'invalid_parameter_value';
   END IF;
 
-  -- Lock order: the player, then the bet, as in every commit. To settle bets of several players in one database
-  -- transaction, call this function in the order of the players' ids.
+  -- Lock order: the player, then the bet, as in every commit. To settle bets of several players in one
+  -- database transaction, call this function in the order of the players' ids.
   PERFORM FROM "pam"."accounts" player
   WHERE player."account_no" = known_bet.player_id
   FOR NO KEY UPDATE;

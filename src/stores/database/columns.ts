@@ -21,7 +21,7 @@ export interface BalanceColumn {
 export interface Columns {
   /** The playerId as text for a comparison with the id column; `null`: the column cannot hold such an id. */
   idOf(playerId: string): string | null
-  /** Whether amounts in this currency can be converted: a placebet states its currency before it is compared. */
+  /** Whether this currency can be converted: a placebet states its currency before it is compared. */
   hasCurrency(currency: string): boolean
   /** An amount in the column's unit; `null`: the column cannot hold it exactly. */
   toColumn(amount: Decimal, currency: string): string | null

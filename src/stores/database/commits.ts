@@ -1,6 +1,6 @@
 /**
- * `commit`: many changes in one statement. Retries what may succeed on its own, and answers every request by its
- * row, or by what is known of the failure.
+ * `commit`: many changes in one statement. Retries what may succeed on its own, and answers every request by
+ * its row, or by what is known of the failure.
  */
 
 import {
@@ -28,11 +28,11 @@ export interface CommitSettings {
   execute(entries: readonly CommitEntry[], columns: Columns): Promise<readonly CommitRow[]>
   classify(error: unknown): Failure
   /**
-   * The refusal of a debit that a rule of the PAM about the balance rejects, as the store finds out by itself: the error
-   * may come from the operator's own code. `null`: it is a fault.
+   * The refusal of a debit that a rule of the PAM about the balance rejects, as the store finds out by
+   * itself: the error may come from the operator's own code. `null`: it is a fault.
    */
   refusalOf(changes: WalletChanges, cause: unknown, columns: Columns): Promise<CommitResult | null>
-  /** Whether changes whose outcome is unknown are committed once more, on another server: guard 1 allows it. */
+  /** Whether changes with an unknown outcome are committed again, on another server: guard 1 allows it. */
   retryUnknown: boolean
   errors: StoreErrors
 }
@@ -55,7 +55,7 @@ export class Commits {
    * player waits for another.
    */
   readonly #isolated: Batches<WalletChanges, CommitResult>
-  /** Entries that may be recorded already, and why: only `committed` answers them, anything else is unknown. */
+  /** Entries that may be recorded already, and why. Only `committed` answers them; all else is unknown. */
   readonly #unknown = new WeakMap<CommitEntry, unknown>()
 
   constructor(settings: CommitSettings) {

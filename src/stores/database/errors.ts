@@ -4,9 +4,9 @@ import type { CommitResult } from '../../store.js'
 /**
  * At start, before any request is served:
  * - `INVALID_OPTIONS`: an option is invalid; the message names it.
- * - `UNSUPPORTED_CLIENT`: the client cannot be used: not connected, rows in another form, no database transactions where
- *   `withinTransaction` needs them, connections that are not utf8mb4 or not strict, or several writable servers that
- *   are no cluster.
+ * - `UNSUPPORTED_CLIENT`: the client cannot be used: not connected, rows in another form, no database
+ *   transactions where `withinTransaction` needs them, connections that are not utf8mb4 or not strict, or
+ *   several writable servers that are no cluster.
  * - `DATABASE_REJECTED`: the server rejects the connection or a statement, and a retry would not help: wrong
  *   password, unknown database, read-only role, too old.
  * - `SCHEMA_MISSING`: the library's tables do not exist: run the migration.
@@ -15,14 +15,14 @@ import type { CommitResult } from '../../store.js'
  * - `INVALID_PLAYERS_TABLE`: the players' table or one of its columns does not exist, or has an unsupported
  *   type or collation.
  * - `INSUFFICIENT_PRIVILEGE`: the user of the client lacks privileges; the message lists them.
- * - `NOT_DURABLE`: the server would answer before a commit is durable, would hide that it is not, or may return old
- *   records.
+ * - `NOT_DURABLE`: the server would answer before a commit is durable, would hide that it is not, or may
+ *   return old records.
  *
  * At start, PostgreSQL only:
  * - `ROW_SECURITY`: row-level security of the library's tables applies to this role.
  * - `SEARCH_PATH`: pg_catalog is in the search_path, and not first.
- * - `SEQUENCE_BEHIND`: `wallet_transaction_ids` would assign ids that are used already; the message has the statement
- *   that fixes it.
+ * - `SEQUENCE_BEHIND`: `wallet_transaction_ids` would assign ids that are used already; the message has the
+ *   statement that fixes it.
  *
  * Of single requests:
  * - `UNAVAILABLE`: no changes were made: overloaded, not connected, or timed out before anything was sent.
@@ -33,8 +33,8 @@ import type { CommitResult } from '../../store.js'
  * - `IMPORT_REJECTED`: the tables reject a bet or a transaction; the message names it.
  *
  * Of lookups:
- * - `LOOKUP_INDEX_MISSING`: the lookup would read the whole table; the message has the statement that creates the
- *   index.
+ * - `LOOKUP_INDEX_MISSING`: the lookup would read the whole table; the message has the statement that creates
+ *   the index.
  */
 export type StoreErrorCode =
   | 'INVALID_OPTIONS'
@@ -100,8 +100,8 @@ export interface StoreErrors {
 
 export function storeErrors(make: MakeError): StoreErrors {
   /**
-   * One error for all requests: to record the stack of a new error takes several times as long as to shed the request, when the
-   * process is overloaded.
+   * One error for all requests: to record the stack of a new error takes several times as long as to shed the
+   * request, when the process is overloaded.
    */
   const shared = (message: string) => {
     const error = make('UNAVAILABLE', message)
@@ -129,7 +129,7 @@ export function storeErrors(make: MakeError): StoreErrors {
 
 /** The outcome of a statement or database transaction that ended in an error of the driver. */
 export type ErrorClass =
-  /** No changes were made; reload and retry: a duplicate in the library's own tables, a deadlock, a serialization failure. */
+  /** No changes were made; reload and retry: a duplicate in our tables, a deadlock or the like. */
   | 'conflict'
   /** No changes were made: a lock or statement timed out; the server is full, read-only or unreachable. */
   | 'unavailable'
@@ -146,9 +146,9 @@ export interface Failure {
   /** Whether the connection is lost, or must be closed. */
   lost: boolean
   /**
-   * The server's answer to the statement: one request of a batch may be the cause, as by a trigger for one player.
-   * `rolled-back`: nothing of the batch is recorded. `unclear`: that is not certain. `null`: there is no answer, or it is
-   * about the server and not about the statement.
+   * The server's answer to the statement: one request of a batch may be the cause, as by a trigger for one
+   * player. `rolled-back`: nothing of the batch is recorded. `unclear`: that is not certain. `null`: there is
+   * no answer, or it is about the server and not about the statement.
    */
   answer: 'rolled-back' | 'unclear' | null
 }

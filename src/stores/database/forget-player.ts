@@ -1,15 +1,15 @@
-/** Forgets a player: the pseudonym and the counts, of both stores. The library's tables know of a player the id alone. */
+/** Forgets a player: pseudonym and counts. The library's tables know of a player the id alone. */
 import type { OptionChecks } from '../../option-checks.js'
 
 export interface ForgottenPlayer {
-  /** What stands for the player from now on: `forgotten-` and a random UUID. No one can compute it from the id. */
+  /** What stands for the player from now on: `forgotten-` and a random UUID, which does not tell the id. */
   pseudonym: string
   /** How many bets and transactions had the id. */
   bets: number
   transactions: number
   /**
-   * How many of them have the id again, counted after the COMMIT: calls in flight wrote it. Above 0: run it again, when
-   * the account is closed and its last calls have ended.
+   * How many of them have the id again, counted after the COMMIT: calls in flight wrote it. Above 0: run it
+   * again, when the account is closed and its last calls have ended.
    */
   remaining: number
 }

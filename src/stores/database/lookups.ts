@@ -26,7 +26,8 @@ import { betFromRow, type Row, transactionFromRow } from './rows.js'
 import type { Tables } from './tables.js'
 
 /**
- * Where a page ended: the time of its last transaction, in microseconds, and what orders those of the same time.
+ * Where a page ended: the time of its last transaction, in microseconds, and what orders those of the same
+ * time.
  */
 export type Position = readonly [at: string, ...tie: string[]]
 
@@ -48,7 +49,7 @@ export type LookupQuery =
   /** The oldest first: recorded after the position, and before `to`. */
   | { of: 'time'; to: string; after: Position; limit: number }
 
-/** A row of the result: player, bet and transaction, each `null` where there is none or none was asked for. */
+/** A row of the result: player, bet, transaction; each `null` where there is none or none was asked for. */
 export interface LookupRow {
   player: { currency: string; balance: string } | null
   /** With `bet_id` and `recorded_at`. */
@@ -59,7 +60,8 @@ export interface LookupRow {
 
 export interface LookupOptions {
   /**
-   * Whether a lookup without its index reads the whole table. `false`: it is an error, `LOOKUP_INDEX_MISSING`.
+   * Whether a lookup without its index reads the whole table. `false`: it is an error,
+   * `LOOKUP_INDEX_MISSING`.
    * @default false
    */
   allowScan?: boolean

@@ -1,6 +1,6 @@
 /**
- * A short hash for names: FNV-1a, 32 bits, 8 hexadecimal digits. It tells a handful of texts apart, and protects
- * nothing.
+ * A short hash for names: FNV-1a, 32 bits, 8 hexadecimal digits. It tells a handful of texts apart, and
+ * protects nothing.
  */
 export function nameHash(text: string): string {
   let hash = 0x811c9dc5

@@ -1,4 +1,4 @@
-/** Refusals by the players' table: an amount that its balance column cannot hold, a balance below its minimum. */
+/** Refusals by the players' table: an amount that its column cannot hold, a balance below a minimum. */
 import { isNegative } from '../../money.js'
 import type { CommitResult, WalletChanges } from '../../store.js'
 import type { MakeError } from './errors.js'

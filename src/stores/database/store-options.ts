@@ -34,20 +34,21 @@ export interface DatabaseStoreOptions {
   batchMax?: number
   /**
    * Maximum number of requests queued in this process, for `load`, `loadConfirmed` and `commit` each; more
-   * are shed at once: 503. Placebets may fill half of it; the other half is reserved for requests that must not be shed.
+   * are shed at once: 503. Placebets may fill half of it; the other half is reserved for requests that must
+   * not be shed.
    * @default 2_000
    */
   queueMax?: number
   /**
-   * Maximum number of connections for `load`, for `loadConfirmed`, for `commit` and for lock waits, each. Size
-   * the pool for four times this number, plus the connections that your own code needs.
+   * Maximum number of connections for `load`, for `loadConfirmed`, for `commit` and for lock waits, each.
+   * Size the pool for four times this number, plus the connections that your own code needs.
    * @default 2
    */
   connectionsMax?: number
   /**
-   * Starts although `ready` would throw `NOT_DURABLE`: a crash or a failover may lose answered transactions. For tests,
-   * and for hosted servers that are durable by other means than the settings that `ready` checks, as their provider
-   * states.
+   * Starts although `ready` would throw `NOT_DURABLE`: a crash or a failover may lose answered transactions.
+   * For tests, and for hosted servers that are durable by other means than the settings that `ready` checks,
+   * as their provider states.
    * @default false
    */
   allowNotDurable?: boolean

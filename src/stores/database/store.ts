@@ -11,8 +11,9 @@ import { createStartCheck } from './start-check.js'
 export interface DatabaseStore extends WalletStore {
   loadConfirmed: NonNullable<WalletStore['loadConfirmed']>
   /**
-   * Checks client, server, schema, options and players' table. Call it at start; otherwise the first request does
-   * it, and fails with the same error. Each call checks again: after an error that is fixed, after a migration.
+   * Checks client, server, schema, options and players' table. Call it at start; otherwise the first request
+   * does it, and fails with the same error. Each call checks again: after an error that is fixed, after a
+   * migration.
    *
    * @throws the problem as `code`; the message says what to do
    */

@@ -9,7 +9,8 @@ export interface PlayersTable {
   /** The column of the playerId, with a unique index. */
   id: string
   /**
-   * `text` (also varchar), `bigint` (any integer type) or `uuid` (MariaDB: `UUID` or `BINARY(16)`; MySQL: `BINARY(16)`).
+   * `text` (also varchar), `bigint` (any integer type) or `uuid` (MariaDB: `UUID` or `BINARY(16)`; MySQL:
+   * `BINARY(16)`).
    * @default 'text'
    */
   idType?: 'text' | 'bigint' | 'uuid'
@@ -18,12 +19,14 @@ export interface PlayersTable {
   /** The column of the available balance, which guard 3 tests. */
   balance: string
   /**
-   * `numeric`: a decimal; `text`: a decimal as text; `minor-units`: an integer in minor units of the currency.
+   * `numeric`: a decimal; `text`: a decimal as text; `minor-units`: an integer in minor units of the
+   * currency.
    * @default 'numeric'
    */
   balanceType?: 'numeric' | 'text' | 'minor-units'
   /**
-   * Required with `minor-units`: how many decimals they have, as a number, or per currency: `{ EUR: 2, JPY: 0, KWD: 3 }`.
+   * Required with `minor-units`: how many decimals they have, as a number, or per currency:
+   * `{ EUR: 2, JPY: 0, KWD: 3 }`.
    */
   minorUnits?: number | Readonly<Record<string, number>>
   /**

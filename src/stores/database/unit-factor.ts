@@ -4,8 +4,8 @@ import { sql } from './sql-text.js'
 import type { Players } from './tables.js'
 
 /**
- * The SQL of what a balance in the column's unit is multiplied by, to be in whole units of the currency; NULL for a
- * currency whose minor units are not known. `null`: the column holds whole units.
+ * The SQL of what a balance in the column's unit is multiplied by, to be in whole units of the currency; NULL
+ * for a currency whose minor units are not known. `null`: the column holds whole units.
  *
  * @param currency the SQL of the player's currency
  * @param literal quotes text for SQL

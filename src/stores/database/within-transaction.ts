@@ -17,8 +17,9 @@ export interface PendingCommit {
   /** The reference that the platform will be answered with. */
   readonly walletTransactionId: string
   /**
-   * The player's balance right after this commit. Several commits of a player may share the database transaction:
-   * `pending` has them in the order in which they are applied, and each has its own balance, as a ledger needs it.
+   * The player's balance right after this commit. Several commits of a player may share the database
+   * transaction: `pending` has them in the order in which they are applied, and each has its own balance, as
+   * a ledger needs it.
    */
   readonly balance: Decimal
   /**
@@ -95,9 +96,10 @@ export async function callWithinTransaction(
 }
 
 /**
- * The name of a savepoint, which marks our database transaction. A statement of the hook may fail unnoticed, and COMMIT
- * would silently be a ROLLBACK; or the hook may end the database transaction. In both cases the savepoint cannot be
- * released. Its name is random: a hook that knew it could roll back to it, or make it again, unnoticed.
+ * The name of a savepoint, which marks our database transaction. A statement of the hook may fail unnoticed,
+ * and COMMIT would silently be a ROLLBACK; or the hook may end the database transaction. In both cases the
+ * savepoint cannot be released. Its name is random: a hook that knew it could roll back to it, or make it
+ * again, unnoticed.
  */
 export const newSavepoint = () => `bet_wallet_${crypto.randomUUID().replaceAll('-', '')}`
 

@@ -1,4 +1,4 @@
-/** The tables behind a view. The catalog tells the engine of a table alone, and a failed CHECK names a table. */
+/** The tables behind a view. The catalog has the engine of tables only, and a failed CHECK names a table. */
 
 import { storeError } from './errors.js'
 import type { Session } from './session.js'
@@ -12,9 +12,9 @@ export interface BaseTable {
 }
 
 /**
- * @returns the tables that a view reads, through views over views; of a table, itself. Empty: there is no such table, or
- *   this user may not see it. A CHECK about the balance is one of the only table, or of any of several: the catalog does
- *   not tell which of them has the column
+ * @returns the tables that a view reads, through views over views; of a table, itself. Empty: there is no
+ *   such table, or this user may not see it. A CHECK about the balance is one of the only table, or of any of
+ *   several: the catalog does not tell which of them has the column
  * @throws {StoreError} `INSUFFICIENT_PRIVILEGE`: this user may not see what a view reads;
  *   `INVALID_PLAYERS_TABLE`: a view reads no table
  */

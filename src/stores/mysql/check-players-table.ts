@@ -54,7 +54,7 @@ export async function checkPlayersTable(database: Session, { players }: Tables):
   return checkBalance(await column('balance'), players, fail)
 }
 
-/** The catalog hides a column that this user may not read, as if it did not exist. @throws the server's error */
+/** The catalog hides a column that this user may not read. @throws the server's error */
 async function tryColumn(database: Session, { table }: Tables['players'], column: string): Promise<void> {
   try {
     await database.rows(`SELECT ${column} FROM ${table} WHERE FALSE`)

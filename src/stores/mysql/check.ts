@@ -149,7 +149,7 @@ async function checkTables(database: Session, tables: Tables): Promise<void> {
 /** Columns that are compared: in another collation, `B-1` and `b-1` would be one bet. */
 const comparedColumns = ['bet_id', 'player_id', 'operation', 'transaction_id', 'reference']
 
-/** An ALTER TABLE … CONVERT TO changes all columns. The migration does not change them back: it may take long. */
+/** ALTER TABLE … CONVERT TO changes all columns. The migration leaves them so: it may take long. */
 async function checkCollations(database: Session, tables: Tables): Promise<void> {
   const { schema, schemaName } = tables
   const list = (names: readonly string[]) => names.map(name => `'${name}'`).join(', ')
@@ -215,8 +215,8 @@ function problemOfProcedure(procedure: Values | undefined, body: string | null):
 }
 
 /**
- * Servers keep the body with or without its comments, and of version comments what they have executed. MySQL keeps a
- * quote in a text as one.
+ * Servers keep the body with or without its comments, and of version comments what they have executed. MySQL
+ * keeps a quote in a text as one.
  */
 const withoutSpace = (text: string) =>
   text
@@ -240,8 +240,8 @@ function differencesOf(registered: Options, given: Options): string {
 }
 
 /**
- * The catalog hides a procedure that this user may not execute, as if it did not exist. Without arguments, no procedure
- * runs: 1318 says that it exists, 1305 that it does not.
+ * The catalog hides a procedure that this user may not execute, as if it did not exist. Without arguments, no
+ * procedure runs: 1318 says that it exists, 1305 that it does not.
  */
 async function tryProcedures(database: Session, tables: Tables): Promise<void> {
   for (const { name } of proceduresOf(tables)) {

@@ -89,8 +89,8 @@ export function connectionsFrom(client: MysqlClient, { timeoutMs, lockTimeoutMs 
 }
 
 /**
- * Runs `work` on a connection. Closes the connection after an error, when its settings have changed, and when the deadline
- * expires.
+ * Runs `work` on a connection. Closes the connection after an error, when its settings have changed, and when
+ * the deadline expires.
  */
 async function withConnection<T>(
   pool: CallbackPool,

@@ -3,7 +3,7 @@ import { CallbackFailed } from '../database/deadline.js'
 import { storeError } from './errors.js'
 import type { Values } from './rows.js'
 
-/** A pool of mysql2, with promises or with callbacks. It is for the store alone: its sessions get their own settings. */
+/** A pool of mysql2, with promises or callbacks. It is for the store alone, which sets its sessions. */
 export interface MysqlPool {
   // biome-ignore lint/suspicious/noExplicitAny: the two kinds of pools have nothing else in common.
   getConnection(...callback: any[]): any
@@ -54,8 +54,8 @@ export function acquire(pool: CallbackPool): Promise<Connection> {
 }
 
 /**
- * Connections whose settings a statement has changed, as a trigger, a function or a hook can: SET NAMES, SET TIMESTAMP.
- * They are closed: what was changed would change what the next request reads and writes.
+ * Connections whose settings a statement has changed, as a trigger, a function or a hook can: SET NAMES, SET
+ * TIMESTAMP. They are closed: what was changed would change what the next request reads and writes.
  */
 export const changedSessions = new WeakSet<Connection>()
 
@@ -92,8 +92,8 @@ export const packetBytesMax = new WeakMap<Connection, number>()
 const overheadBytes = 1_024
 
 /**
- * A batch that the server would not read is divided before anything is sent: the server would close the connection, and
- * of a commit nobody would know the outcome.
+ * A batch that the server would not read is divided before anything is sent: the server would close the
+ * connection, and of a commit nobody would know the outcome.
  *
  * @throws {CallbackFailed}
  */

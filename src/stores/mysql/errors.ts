@@ -27,8 +27,8 @@ export interface ServerError {
 const causesMax = 6
 
 /**
- * @returns the server's error in it, or `null`: the error came from the driver, or from the network, whose numbers
- *   are negative
+ * @returns the server's error in it, or `null`: the error came from the driver, or from the network, whose
+ *   numbers are negative
  */
 export function serverErrorOf(error: unknown): ServerError | null {
   let next = error
@@ -55,8 +55,8 @@ export function hasNumber(error: unknown, ...numbers: readonly number[]): boolea
 }
 
 /**
- * 1213 deadlock, and on a cluster the conflict with a commit of another node; 1020 the same for a changed row; 3101 the
- * same in Group Replication.
+ * 1213 deadlock, and on a cluster the conflict with a commit of another node; 1020 the same for a changed
+ * row; 3101 the same in Group Replication.
  */
 export const conflictNumbers = [1213, 1020, 3101]
 
@@ -65,8 +65,9 @@ const keyOfDuplicate = /' for key '(?:wallet_(?:bets|transactions)[.])?(\w+)'$/
 const ownKeys = ['wallet_bets_bet_id', 'wallet_transactions_transaction_id']
 
 /**
- * A duplicate key in the library's own tables, which another writer has inserted first. Any other comes from the
- * operator's own trigger or hook, and is a fault: every primary key has the same name, but not the value of ours.
+ * A duplicate key in the library's own tables, which another writer has inserted first. Any other comes from
+ * the operator's own trigger or hook, and is a fault: every primary key has the same name, but not the value
+ * of ours.
  */
 function isOwnDuplicate({ number, message }: ServerError): boolean {
   if (number !== 1062 && number !== 1586) return false
@@ -78,17 +79,18 @@ function isOwnDuplicate({ number, message }: ServerError): boolean {
 }
 
 /**
- * Before COMMIT: 1205 lock_wait_timeout; 1290 and 1836 a read-only server; 1792 a read-only database transaction;
- * 1021, 1114 a full disk or table; 1206, 1637 no room for locks or database transactions; 1040, 1203, 1226 too many
- * connections.
+ * Before COMMIT: 1205 lock_wait_timeout; 1290 and 1836 a read-only server; 1792 a read-only database
+ * transaction; 1021, 1114 a full disk or table; 1206, 1637 no room for locks or database transactions; 1040,
+ * 1203, 1226 too many connections.
  */
 const temporaryNumbers = [1205, 1290, 1836, 1792, 1021, 1114, 1206, 1637, 1040, 1203, 1226]
 
 /**
- * The commit may be recorded: 1180 the error of a COMMIT (the procedures give every error of a COMMIT this number,
- * except a conflict); 1181 of a ROLLBACK; 1047 a node without a majority, where a COMMIT may have come before; 1317,
- * 1969, 3024, 1053, 1927, 4031 an interrupted statement or connection, for which no handler runs; 1152 to 1161
- * broken packets; 3100 a hook of Group Replication; 1105 an error without a number of its own.
+ * The commit may be recorded: 1180 the error of a COMMIT (the procedures give every error of a COMMIT this
+ * number, except a conflict); 1181 of a ROLLBACK; 1047 a node without a majority, where a COMMIT may have
+ * come before; 1317, 1969, 3024, 1053, 1927, 4031 an interrupted statement or connection, for which no
+ * handler runs; 1152 to 1161 broken packets; 3100 a hook of Group Replication; 1105 an error without a number
+ * of its own.
  */
 const unknownNumbers = [
   ...[1180, 1181, 1047, 1317, 1969, 3024, 1053, 1927, 4031],
@@ -114,7 +116,7 @@ export function answerOf(error: unknown): Failure['answer'] {
   return hasNumber(error, ...unclearNumbers) ? 'unclear' : null
 }
 
-/** Whether another server may answer: this one is read-only, or no member of a majority, or cannot be reached. */
+/** Whether another server may answer: this one is read-only, outside of the majority, or unreachable. */
 export function isServerFault(error: unknown): boolean {
   return serverErrorOf(error) === null || hasNumber(error, ...unknownNumbers, 1290, 1836, 1040, 1203, 1226)
 }
@@ -147,7 +149,7 @@ const isTlsError = (error: unknown) => {
   return /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|ERR_SSL|HANDSHAKE_NO_SSL/.test(String(code))
 }
 
-/** @returns the error of the check at start, which says in words what the driver or the server has reported */
+/** @returns the error of the check at start, with what the driver or the server has reported */
 export function startError(cause: unknown): StoreError {
   if (cause instanceof StoreError) return cause
   const isRejected =
@@ -167,8 +169,8 @@ export interface FailedCheck {
 }
 
 /**
- * The CHECK of a 4025 (MariaDB: `CONSTRAINT \`accounts.balance\` failed for \`pam\`.\`accounts\``, with the table
- * where the CHECK is part of a column) or 3819 (MySQL); `null` for other errors.
+ * The CHECK of a 4025 (MariaDB: `CONSTRAINT \`accounts.balance\` failed for \`pam\`.\`accounts\``, with the
+ * table where the CHECK is part of a column) or 3819 (MySQL); `null` for other errors.
  */
 export function failedCheckOf(error: unknown): FailedCheck | null {
   const { number, message = '' } = serverErrorOf(error) ?? {}

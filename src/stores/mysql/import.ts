@@ -48,8 +48,8 @@ export function importBets(
  * @param client a pool; on a cluster that of any one server
  * @param options only `schema` is used
  * @param transactions with the references that the platform was answered with. A `walletTransactionId` is
- *   unique: where the legacy integration had one for several transactions, or none, pass `null`, and it gets a
- *   new one
+ *   unique: where the legacy integration had one for several transactions, or none, pass `null`, and it gets
+ *   a new one
  * @returns how many were imported
  * @throws {StoreError} `IMPORT_REJECTED`, naming the transaction: also where its `walletTransactionId`
  *   belongs to another one
@@ -103,7 +103,7 @@ const transactionColumns: ImportedColumns = [
   ['reference', exactText(256)],
 ]
 
-/** A reference that is a number is the id: so the primary key keeps the references of all transactions apart. */
+/** A reference that is a number is the id: so the primary key keeps all references apart. */
 function referenceOf({ walletTransactionId: reference }: Transaction) {
   const isId = reference !== null && /^[1-9][0-9]{0,18}$/.test(reference) && BigInt(reference) < 2n ** 63n
   return isId ? { id: reference, reference: null } : { id: nextTransactionId(), reference }

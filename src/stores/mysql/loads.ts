@@ -14,7 +14,9 @@ function mustBeWritable(rows: readonly Values[]): void {
     throw storeError('UNAVAILABLE', 'The database is unavailable: this server is read-only')
 }
 
-/** @returns the readers of `load`, and of `loadConfirmed`: there the server proves after the read that it can commit */
+/**
+ * @returns the readers of `load` and of `loadConfirmed`, which ends with a proof that the server can commit
+ */
 export function createReaders(connections: Connections, tables: Tables) {
   const text = `CALL ${tables.schema}.${procedureName(tables, 'load')}(?, ?)`
   const reader =

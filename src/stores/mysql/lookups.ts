@@ -31,14 +31,14 @@ const statementMs = 120_000
 type Ask = (text: string, values: unknown[]) => Promise<readonly Values[]>
 
 /**
- * Creates lookups over the tables of the store. They only read, also from a replica: a user with SELECT is enough.
- * All but `transaction` need an index: migrate with `lookupIndexes: true`.
+ * Creates lookups over the tables of the store. They only read, also from a replica: a user with SELECT is
+ * enough. All but `transaction` need an index: migrate with `lookupIndexes: true`.
  *
  * @param client as for the store
- * @param options those of the store. Without `players` and `legacyBets`, they are read from the procedures of the
- *   schema, where the migration has registered them; that needs EXECUTE on one of them
- * @throws {StoreError} `INVALID_OPTIONS` or `UNSUPPORTED_CLIENT`; each lookup rejects with the problems of the
- *   database, and with `INVALID_OPTIONS` for an invalid id, page or time
+ * @param options those of the store. Without `players` and `legacyBets`, they are read from the procedures of
+ *   the schema, where the migration has registered them; that needs EXECUTE on one of them
+ * @throws {StoreError} `INVALID_OPTIONS` or `UNSUPPORTED_CLIENT`; each lookup rejects with the problems of
+ *   the database, and with `INVALID_OPTIONS` for an invalid id, page or time
  */
 export function createMysqlLookups(client: MysqlClient, options: MysqlLookupOptions = {}): WalletLookups {
   const tables = tablesOf(options, lookupOptionNames)

@@ -21,10 +21,11 @@ import { schemaVersion } from './sql/version.js'
 import { type MysqlTables, type Tables, tablesOf } from './tables.js'
 
 /**
- * Returns the migration as plain SQL, for Flyway or the client of the server (`mysql` or `mariadb`): procedures are
- * between lines with DELIMITER, which these tools know. It can be run again. Its procedures name your players' table:
- * make it from the options of the store. It creates no schema: run it where the schema exists. It does not notice that
- * the schema was migrated with other options; `ready` of the store does.
+ * Returns the migration as plain SQL, for Flyway or the client of the server (`mysql` or `mariadb`):
+ * procedures are between lines with DELIMITER, which these tools know. It can be run again. Its procedures
+ * name your players' table: make it from the options of the store. It creates no schema: run it where the
+ * schema exists. It does not notice that the schema was migrated with other options; `ready` of the store
+ * does.
  *
  * @param options `schema`, `players` and `legacyBets`, as for the store
  * @param settings `lookupIndexes`
@@ -59,8 +60,8 @@ export function mysqlMigrationSql(
 const sessionVariables = ['sql_mode', 'character_set_client', 'character_set_results', 'collation_connection']
 
 /**
- * MariaDB replaces a procedure and keeps the rights on it. MySQL cannot: it drops the procedure first, and with it what
- * was granted on it. Each server takes the comments of the other for comments.
+ * MariaDB replaces a procedure and keeps the rights on it. MySQL cannot: it drops the procedure first, and
+ * with it what was granted on it. Each server takes the comments of the other for comments.
  */
 function procedureStatements(tables: Tables, only: (name: string) => boolean = () => true): string[] {
   return proceduresOf(tables)
@@ -73,8 +74,8 @@ function procedureStatements(tables: Tables, only: (name: string) => boolean = (
 
 /**
  * Creates the library's tables and procedures, or brings them up to date. Several processes may call it at
- * once, and at every start: where there is nothing to do it only reads. Otherwise the user needs CREATE, CREATE
- * ROUTINE and ALTER ROUTINE on the schema; the store itself needs none of them.
+ * once, and at every start: where there is nothing to do it only reads. Otherwise the user needs CREATE,
+ * CREATE ROUTINE and ALTER ROUTINE on the schema; the store itself needs none of them.
  *
  * @param client a pool; on a cluster that of any one server
  * @param options those of the store; only `schema`, `players` and `legacyBets` are used

@@ -12,13 +12,14 @@ import { balanceOf, balancePlus, isPlayer, unitDecimal } from './sql/fragments.j
 import type { Tables } from './tables.js'
 
 /**
- * The result for a debit that a CHECK of the players' table about the balance rejects: a minimum of the PAM. `null`
- * otherwise. A CHECK of a trigger's own table, or about another column, is a fault, and says nothing about funds.
+ * The result for a debit that a CHECK of the players' table about the balance rejects: a minimum of the PAM.
+ * `null` otherwise. A CHECK of a trigger's own table, or about another column, is a fault, and says nothing
+ * about funds.
  *
- * The error is only the occasion. The balance is raised by the debit, then debited: both must pass and change it by
- * exactly that, so that no trigger and no rule of another column is in the way. The same debit again must then fail by a
- * CHECK of the players' table. All of it is rolled back; until then no rule can be dropped. The text of a CHECK is shown
- * only to users who have every privilege on the table.
+ * The error is only the occasion. The balance is raised by the debit, then debited: both must pass and change
+ * it by exactly that, so that no trigger and no rule of another column is in the way. The same debit again
+ * must then fail by a CHECK of the players' table. All of it is rolled back; until then no rule can be
+ * dropped. The text of a CHECK is shown only to users who have every privilege on the table.
  */
 export async function refusalByRule(
   { transaction, balance }: WalletChanges,

@@ -12,8 +12,8 @@ interface Server {
   /** A failed server is asked last, until a probe has found that it is back. */
   failed: boolean
   /**
-   * It came back writable, and is no member of one cluster with the server that took over: a former primary. Each of the
-   * two would record the same call. It is not asked until one of them is read-only.
+   * It came back writable, and is no member of one cluster with the server that took over: a former primary.
+   * Each of the two would record the same call. It is not asked until one of them is read-only.
    */
   apart: boolean
   /** When it may be probed again: a time of `performance.now()`. */
@@ -48,7 +48,7 @@ export class Servers {
     return this.#servers.length > 1
   }
 
-  /** Asks the servers one after the other, until one answers or rejects the statement itself. @throws {QueryFailed} */
+  /** Asks one server after the other, until one answers or rejects the statement. @throws {QueryFailed} */
   async onFirstAvailable<T>(canFailOver: (failure: Failure) => boolean, work: Work<T>): Promise<T> {
     let last: unknown
     for (const server of this.#inOrder()) {
@@ -77,7 +77,7 @@ export class Servers {
     return this.#servers.map(({ pool }) => this.#borrow(pool, work))
   }
 
-  /** The servers in the order of the list; those that have failed come last, and are probed beside the request. */
+  /** The servers in the order of the list. Failed ones come last, and are probed beside the request. */
   #inOrder(): readonly Server[] {
     const failed = this.#servers.filter(each => each.failed)
     if (this.isCluster) for (const server of failed) void this.#probe(server)
@@ -100,8 +100,8 @@ export class Servers {
   }
 
   /**
-   * A server that has failed may come back writable beside the one that took over. Where the two are no cluster, both
-   * would record the same call: it is not used until one of them is read-only.
+   * A server that has failed may come back writable beside the one that took over. Where the two are no
+   * cluster, both would record the same call: it is not used until one of them is read-only.
    *
    * @throws {StoreError} `UNAVAILABLE`
    */

@@ -1,4 +1,4 @@
-/** A session of the store: a connection with settings of its own, and what the parts of the store do with it. */
+/** A session: a connection with the store's settings, and what the parts of the store do with it. */
 import type { Query } from '../database/within-transaction.js'
 import {
   type Connection,
@@ -17,7 +17,7 @@ import { literal } from './sql/quoting.js'
 export interface Session {
   rows(text: string, values?: unknown[]): Promise<readonly Values[]>
   call(text: string, values: unknown[]): Promise<readonly Values[]>
-  /** Runs a statement that cannot be prepared if it has no values. Returns the number of rows that it has changed. */
+  /** Runs a statement; without values it is not prepared. @returns the number of rows that it has changed */
   run(text: string, values?: unknown[]): Promise<number>
   /** For the operator's statements: rows as the pool returns them. */
   query: Query
@@ -62,9 +62,9 @@ const plainSettings = [
 const characterSets = ['character_set_client', 'character_set_connection', 'character_set_results']
 
 /**
- * READ COMMITTED: a commit judges the rows as they are when it holds their locks, and takes no locks of gaps. Joins
- * without buffers: with a small table the optimizer would read and lock all of it. On a cluster a read waits until
- * the node has what the others have committed.
+ * READ COMMITTED: a commit judges the rows as they are when it holds their locks, and takes no locks of gaps.
+ * Joins without buffers: with a small table the optimizer would read and lock all of it. On a cluster a read
+ * waits until the node has what the others have committed.
  *
  * @throws {StoreError} `UNSUPPORTED_CLIENT`: the connection is not utf8mb4, so that ids change on the way
  */

@@ -27,8 +27,8 @@ export interface MysqlStore extends DatabaseStore {}
 /**
  * Creates a store over MySQL or MariaDB. Run {@link migrateMysql} with the same options before.
  *
- * @param client a pool of mysql2, with promises or callbacks; for a cluster a list of them, one per server, the
- *   preferred one first. The pools are for the store alone
+ * @param client a pool of mysql2, with promises or callbacks; for a cluster a list of them, one per server,
+ *   the preferred one first. The pools are for the store alone
  * @throws {StoreError} `INVALID_OPTIONS` or `UNSUPPORTED_CLIENT`. Problems of the database are
  *   reported by `ready`
  */
@@ -66,5 +66,5 @@ export function createMysqlStore(client: MysqlClient, options: MysqlStoreOptions
   })
 }
 
-/** The items of a batch are rows of a table in memory, which has a limit on the server (`max_heap_table_size`). */
+/** The items of a batch are rows of a table in memory, which the server limits (`max_heap_table_size`). */
 const batchMaxMost = 1_000

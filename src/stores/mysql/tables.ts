@@ -13,8 +13,8 @@ import { quoted } from './sql/quoting.js'
 /** The operator's own players' table, on the same server as the library's schema. */
 export interface MysqlPlayersTable extends PlayersTable {
   /**
-   * Required with a text id: the collation of the id column, as `SHOW FULL COLUMNS` prints it. The player is looked up
-   * by it, so that the column's index is used, and also compared exactly (D24).
+   * Required with a text id: the collation of the id column, as `SHOW FULL COLUMNS` prints it. The player is
+   * looked up by it, so that the column's index is used, and also compared exactly (D24).
    */
   idCollation?: string
 }
@@ -22,8 +22,8 @@ export interface MysqlPlayersTable extends PlayersTable {
 /** Options that the migration and the store must have in common. */
 export interface MysqlTables {
   /**
-   * The schema (database) of the library's tables and procedures. Their names begin with `wallet_`: it may be a
-   * schema of your own.
+   * The schema (database) of the library's tables and procedures. Their names begin with `wallet_`: it may be
+   * a schema of your own.
    * @default 'bet_wallet'
    */
   schema?: string
@@ -36,8 +36,8 @@ export interface MysqlTables {
    * A view of the bets of a legacy integration that can still change (D27), with its schema:
    * `"pam.legacy_bets"`.
    *
-   * It has the columns of the library's table `wallet_bets`: bet_id, player_id, currency, stake, status, and per
-   * settlement type _live, _reversed and _owed (of a live credit, NULL in the other two counts as 0). It
+   * It has the columns of the library's table `wallet_bets`: bet_id, player_id, currency, stake, status, and
+   * per settlement type _live, _reversed and _owed (of a live credit, NULL in the other two counts as 0). It
    * returns each bet at most once, looked up by an index on bet_id. Its rows never change: later changes of
    * these bets are stored in `wallet_bets`.
    */

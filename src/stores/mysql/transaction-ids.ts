@@ -1,6 +1,6 @@
 /**
- * The ids of transactions, which the platform is answered with: whole numbers below 2^63, made in the process. An
- * AUTO_INCREMENT would let batches wait for each other's INSERT, and on a cluster leave gaps.
+ * The ids of transactions, which the platform is answered with: whole numbers below 2^63, made in the
+ * process. An AUTO_INCREMENT would let batches wait for each other's INSERT, and on a cluster leave gaps.
  */
 
 /** 2025-01-01, in milliseconds. */
@@ -13,8 +13,9 @@ const processNumber = BigInt(Math.floor(Math.random() * 2 ** Number(processBits)
 let lastStep = 0
 
 /**
- * An id that this process has not returned before, greater than those before it. Another process returns the same one
- * only if it has the same number, in the same step: the primary key then rejects one of the two, and it is retried.
+ * An id that this process has not returned before, greater than those before it. Another process returns the
+ * same one only if it has the same number, in the same step: the primary key then rejects one of the two, and
+ * it is retried.
  */
 export function nextTransactionId(): string {
   lastStep = Math.max(lastStep + 1, (Date.now() - epochMs) * stepsPerMs)

@@ -123,8 +123,8 @@ async function checkUniqueBelow(
 }
 
 /**
- * Whether PostgreSQL removes a join to the table, which it does where it can prove that no row is found twice: also by an
- * index with more columns, which the view compares with constants.
+ * Whether PostgreSQL removes a join to the table, which it does where it can prove that no row is found
+ * twice: also by an index with more columns, which the view compares with constants.
  */
 async function isUniqueByPlan(ask: Ask, { table, columns, idType }: Tables['players']): Promise<boolean> {
   const plan = await planOf(

@@ -105,8 +105,8 @@ async function sessionOf(connections: Connections): Promise<Session> {
 }
 
 /**
- * PgBouncer with statement pooling accepts every statement but BEGIN. A wrapper may run each statement on another
- * connection.
+ * PgBouncer with statement pooling accepts every statement but BEGIN. A wrapper may run each statement on
+ * another connection.
  */
 async function tryTransaction(connections: Connections): Promise<void> {
   try {

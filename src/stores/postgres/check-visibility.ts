@@ -1,6 +1,6 @@
 /**
- * The check that no row is hidden from the store: a hidden player, bet or transaction is unknown to it, and the
- * platform gets final answers that are wrong.
+ * The check that no row is hidden from the store: a hidden player, bet or transaction is unknown to it, and
+ * the platform gets final answers that are wrong.
  */
 import type { Connections } from './client.js'
 import { storeError } from './errors.js'

@@ -125,8 +125,8 @@ async function checkSequence(ask: Ask, { schema, schemaName }: Tables): Promise<
 }
 
 /**
- * The transactions after the sequence's value have nearly all of the next ids: a few are lost by rollbacks, and
- * up to 32 by a crash.
+ * The transactions after the sequence's value have nearly all of the next ids: a few are lost by rollbacks,
+ * and up to 32 by a crash.
  */
 const idsProbed = 1_000
 
@@ -134,8 +134,8 @@ const migrateAdvice =
   'run migratePostgres(client, options), or the SQL of postgresMigrationSql(options), with the same options'
 
 /**
- * What the migration is needed for; `null`: there is nothing to do. It reads only what exists and what the role may
- * read: an error would abort the database transaction of a migration tool.
+ * What the migration is needed for; `null`: there is nothing to do. It reads only what exists and what the
+ * role may read: an error would abort the database transaction of a migration tool.
  */
 export async function migrationProblem(ask: Ask, tables: Tables): Promise<StoreError | null> {
   const [readable] = (await ask(

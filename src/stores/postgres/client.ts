@@ -13,23 +13,23 @@ import {
 import { emptyCommit, waitForDisk } from './sql/fragments.js'
 
 /**
- * Anything that runs a statement: a `Pool` of pg, a PGlite, what `fromPostgresJs`, `fromKnex`, `fromTypeOrm` or
- * `fromSlonik` returns, or a wrapper of a few lines around another driver.
+ * Anything that runs a statement: a `Pool` of pg, a PGlite, what `fromPostgresJs`, `fromKnex`, `fromTypeOrm`
+ * or `fromSlonik` returns, or a wrapper of a few lines around another driver.
  */
 export interface PostgresClient {
   query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
   /** Of a pool: borrows a connection. With it, a connection that hangs is closed after `timeoutMs`. */
   connect?(): Promise<unknown>
-  /** Of a pool: the number of its connections. It tells a pool from a single connection, which has connect() too. */
+  /** Of a pool: the number of its connections. It tells a pool from a connection, which has connect() too. */
   readonly totalCount?: number
   /** Of PGlite and wrappers: runs a function between BEGIN and COMMIT, and ROLLBACK when it throws. */
   transaction?(work: (connection: { query: Query }) => Promise<unknown>): Promise<unknown>
-  /** Of a single connection of pg, from 8.17: `I` outside a transaction block, `null` before it is connected. */
+  /** Of one connection of pg, from 8.17: `I` outside a transaction block, `null` before it is connected. */
   getTransactionStatus?(): string | null
   /**
-   * Of a wrapper: calls the listener with every notice of the server, before the answer to the statement that it
-   * belongs to. It reports commits that were made without the synchronous standby: without it they look like
-   * others. Not needed with a `Pool` or a `Client` of pg.
+   * Of a wrapper: calls the listener with every notice of the server, before the answer to the statement that
+   * it belongs to. It reports commits that were made without the synchronous standby: without it they look
+   * like others. Not needed with a `Pool` or a `Client` of pg.
    */
   onNotice?(listener: (notice: Notice) => void): unknown
 }
@@ -51,8 +51,8 @@ interface Pool {
 }
 
 /**
- * Waits until the synchronous standby has confirmed every earlier commit of this client, by a commit that changes
- * nothing: standbys confirm commits in order.
+ * Waits until the synchronous standby has confirmed every earlier commit of this client, by a commit that
+ * changes nothing: standbys confirm commits in order.
  *
  * @throws {StoreError} `COMMIT_UNKNOWN` when that wait was cancelled
  */
@@ -87,8 +87,8 @@ export interface Connections {
   /** The same for a call of a function, prepared where the client can do that. @throws {QueryFailed} */
   call(call: FunctionCall, values: unknown[]): Promise<unknown[]>
   /**
-   * Whether a statement in a database transaction that other code left open is noticed. Otherwise what commits must be
-   * a procedure.
+   * Whether a statement in a database transaction that other code left open is noticed. Otherwise what
+   * commits must be a procedure.
    */
   readonly tellsBlocks: boolean
   /**
@@ -179,9 +179,9 @@ function connectionsOfPool(pool: Pool, timeoutMs: number, durable: boolean): Con
 const poolsWithListeners = new WeakSet<object>()
 
 /**
- * An 'error' without a listener would end the process. A pool emits it when an idle connection breaks, which it has
- * closed by then. A server that shuts down may close a connection in the same packet that makes it ready: before it is
- * lent, and when the pool no longer listens to it.
+ * An 'error' without a listener would end the process. A pool emits it when an idle connection breaks, which
+ * it has closed by then. A server that shuts down may close a connection in the same packet that makes it
+ * ready: before it is lent, and when the pool no longer listens to it.
  */
 function listenForErrors(pool: Pool): void {
   if (poolsWithListeners.has(pool)) return

@@ -1,4 +1,4 @@
-/** What a connection reports beside the answers to its statements: that it is lost, and notices of the server. */
+/** What a connection reports beside its answers: that it is lost, and notices of the server. */
 
 /** Of pg: a connection emits events. Of a wrapper: `onNotice`. */
 export interface EventSource {
@@ -53,7 +53,7 @@ function listen(source: EventSource, more: (reports: Reports) => void): Reports 
 }
 
 /**
- * COMMIT waits here for the synchronous standbys. When the wait is cancelled, or the backend is terminated in it,
- * the server only warns: the commit is done on the primary, and may be lost in a failover.
+ * COMMIT waits here for the synchronous standbys. When the wait is cancelled, or the backend is terminated in
+ * it, the server only warns: the commit is done on the primary, and may be lost in a failover.
  */
 const waitForStandby = 'SyncRepWaitForLSN'

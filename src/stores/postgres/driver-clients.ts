@@ -1,6 +1,6 @@
 /**
- * Clients over drivers and query builders that have no `Pool` of pg to pass. None of them is imported: each function
- * takes what its library has made.
+ * Clients over drivers and query builders that have no `Pool` of pg to pass. None of them is imported: each
+ * function takes what its library has made.
  */
 import type { Query } from '../database/within-transaction.js'
 import type { PostgresClient } from './client.js'
@@ -16,11 +16,13 @@ export interface PostgresJsSql {
 }
 
 /**
- * A client over postgres.js. A statement that hangs is answered after `timeoutMs`, but its connection is not closed.
+ * A client over postgres.js. A statement that hangs is answered after `timeoutMs`, but its connection is not
+ * closed.
  *
  * @param sql what `postgres(…)` returns; of Drizzle over postgres.js: `db.$client`
- * @param notices emits the server's notices as `notice`: an EventEmitter to which the option `onnotice` of postgres.js
- *   passes them. Without it, a commit whose wait for the synchronous standby was cancelled looks like any other
+ * @param notices emits the server's notices as `notice`: an EventEmitter to which the option `onnotice` of
+ *   postgres.js passes them. Without it, a commit whose wait for the synchronous standby was cancelled looks
+ *   like any other
  */
 export function fromPostgresJs(
   sql: PostgresJsSql,
@@ -121,8 +123,9 @@ export interface SlonikPool {
 }
 
 /**
- * A client over Slonik. A statement that hangs is answered after `timeoutMs`, but its connection is not closed. Notices
- * of the server are not seen: a commit whose wait for the synchronous standby was cancelled looks like any other.
+ * A client over Slonik. A statement that hangs is answered after `timeoutMs`, but its connection is not
+ * closed. Notices of the server are not seen: a commit whose wait for the synchronous standby was cancelled
+ * looks like any other.
  *
  * @param pool what `createPool(…)` resolves to
  * @param sql the tag of Slonik

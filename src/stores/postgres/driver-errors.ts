@@ -1,4 +1,4 @@
-/** Errors of the server, as drivers and ORMs hand them on: with other names, or wrapped in errors of their own. */
+/** Errors of the server, as drivers and ORMs hand them on: with other names, or wrapped. */
 
 /** What the server has answered instead of a result. */
 export interface ServerError {
@@ -25,8 +25,8 @@ function chainOf(error: unknown): Record<string, unknown>[] {
     const each = next as Record<string, unknown>
     chain.push(each)
     const { meta, errors } = each as { meta?: { driverAdapterError?: unknown }; errors?: unknown }
-    // `cause`: Drizzle, Slonik. `original`: Sequelize 6. `meta`: Prisma. `errors`: the AggregateError of Node.js for a
-    // host with several addresses.
+    // `cause`: Drizzle, Slonik. `original`: Sequelize 6. `meta`: Prisma. `errors`: the AggregateError of
+    // Node.js for a host with several addresses.
     const first = Array.isArray(errors) ? errors[0] : undefined
     next = each.cause ?? each.original ?? meta?.driverAdapterError ?? first
   }
@@ -34,8 +34,8 @@ function chainOf(error: unknown): Record<string, unknown>[] {
 }
 
 /**
- * ERROR where lc_messages translates it: German, French, Italian, Georgian, Korean, Russian, Swedish, Ukrainian,
- * Chinese. No other severity has one of these words.
+ * ERROR where lc_messages translates it: German, French, Italian, Georgian, Korean, Russian, Swedish,
+ * Ukrainian, Chinese. No other severity has one of these words.
  */
 // cspell:disable-next-line
 const translatedErrors = new Set('FEHLER ERREUR ERRORE შეცდომა 오류 ОШИБКА FEL ПОМИЛКА 错误'.split(' '))
@@ -60,8 +60,8 @@ export function serverErrorOf(error: unknown): ServerError | null {
 }
 
 /**
- * With a severity, any five characters: an operator may raise codes of their own. Without one, only the classes of
- * PostgreSQL: EPIPE is an error of a socket, P2010 is one of Prisma.
+ * With a severity, any five characters: an operator may raise codes of their own. Without one, only the
+ * classes of PostgreSQL: EPIPE is an error of a socket, P2010 is one of Prisma.
  */
 function isState(code: string, severity: string | undefined): boolean {
   return severity === undefined

@@ -15,7 +15,7 @@ export const check: OptionChecks = optionChecks(message => {
 /** The errors of requests. */
 export const errors = storeErrors(storeError)
 
-/** @returns the error of the check at start, which says in words what the driver or the server has reported */
+/** @returns the error of the check at start, with what the driver or the server has reported */
 export function startError(cause: unknown): StoreError {
   if (cause instanceof StoreError && cause.code === 'UNSUPPORTED_CLIENT') return cause
   const answer = serverErrorOf(cause)
@@ -24,8 +24,8 @@ export function startError(cause: unknown): StoreError {
 }
 
 /**
- * Errors of drivers and of TLS that no retry fixes: no password, a server without TLS, a certificate that is not
- * trusted. Other errors without an answer of the server are of the network.
+ * Errors of drivers and of TLS that no retry fixes: no password, a server without TLS, a certificate that is
+ * not trusted. Other errors without an answer of the server are of the network.
  */
 function isConfigurationError(error: unknown): boolean {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
@@ -36,21 +36,21 @@ function isConfigurationError(error: unknown): boolean {
 }
 
 /**
- * Classes of errors that may pass by themselves: the connection, a rollback, resources, locks, a shutdown, the
- * server itself.
+ * Classes of errors that may pass by themselves: the connection, a rollback, resources, locks, a shutdown,
+ * the server itself.
  */
 const isTransient = /^(?:08|25|40|53|55|57|58|F0|XX)/
 
 const conflicts = new Set(['40001', '40P01'])
 /**
- * Of a connection that cannot be used: 25006 a standby, 25000 an encoding that other code has set, 25P02 a failed
- * transaction block of other code, 2D000 an open one: a procedure cannot commit in it.
+ * Of a connection that cannot be used: 25006 a standby, 25000 an encoding that other code has set, 25P02 a
+ * failed transaction block of other code, 2D000 an open one: a procedure cannot commit in it.
  */
 const ofConnection = ['25006', '25000', '25P02', '2D000']
 /** 55P03 lock_timeout, 57014 statement_timeout. */
 const temporary = new Set(['55P03', '57014', ...ofConnection])
 
-/** Errors of procedures that commit by themselves: an interrupt during their COMMIT is reported when it is done. */
+/** Errors of procedures that commit: an interrupt during their COMMIT is reported when it is done. */
 const ofProcedures = new WeakSet<object>()
 
 /** 57014 query_canceled, also by statement_timeout; 53 insufficient resources. */
@@ -83,8 +83,8 @@ export function classifyError(error: unknown, sent: boolean, ownSchema?: string)
 }
 
 /**
- * A duplicate in one of the library's own tables: 23505 unique_violation. One in another table comes from the operator's
- * own trigger or hook, and is a fault. Prisma does not say which table it is.
+ * A duplicate in one of the library's own tables: 23505 unique_violation. One in another table comes from the
+ * operator's own trigger or hook, and is a fault. Prisma does not say which table it is.
  */
 function isDuplicate({ code, schema, table, message }: ServerError, ownSchema = schema): boolean {
   if (code !== '23505') return false
@@ -96,8 +96,8 @@ const ownTables = ['transactions', 'bets']
 const ownIndex = /"(?:transactions|bets)_/
 
 /**
- * What the server's answer says of a batch that failed. An ERROR rolls back its statement. Those of class 08 and 08P01
- * may also come from a pooler, which has lost the server.
+ * What the server's answer says of a batch that failed. An ERROR rolls back its statement. Those of class 08
+ * and 08P01 may also come from a pooler, which has lost the server.
  */
 export function answerOf(error: unknown): Failure['answer'] {
   const answer = serverErrorOf(error)

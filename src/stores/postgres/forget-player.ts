@@ -1,4 +1,4 @@
-/** `forgetPlayer`: replaces the id of a player in bets and transactions, and keeps every guard and every sum. */
+/** `forgetPlayer`: replaces a player's id in bets and transactions, and keeps every guard and every sum. */
 
 import { type ForgottenPlayer, pseudonymFor } from '../database/forget-player.js'
 import { sql } from '../database/sql-text.js'
@@ -7,11 +7,12 @@ import { check } from './errors.js'
 import { type PostgresTables, tablesOf } from './tables.js'
 
 /**
- * Replaces a player's id in bets and transactions by a pseudonym, in one database transaction. Afterwards no call of
- * the platform for these bets changes a balance: it names another player than the bet's (D4, D15).
+ * Replaces a player's id in bets and transactions by a pseudonym, in one database transaction. Afterwards no
+ * call of the platform for these bets changes a balance: it names another player than the bet's (D4, D15).
  *
- * The players' table is not touched: close the account before, so that no call comes meanwhile, and delete it or give
- * it the pseudonym after. It reads both tables as a whole, locks only the player's rows, and can be run again.
+ * The players' table is not touched: close the account before, so that no call comes meanwhile, and delete it
+ * or give it the pseudonym after. It reads both tables as a whole, locks only the player's rows, and can be
+ * run again.
  *
  * @param options only `schema` is used
  * @throws {StoreError} `INVALID_OPTIONS`; and the errors of the client

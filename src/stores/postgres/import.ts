@@ -17,7 +17,8 @@ import { type PostgresTables, type Tables, tablesOf } from './tables.js'
  * @param bets with revision 1, and `credits` as they are now
  * @returns how many were imported
  * @throws {StoreError} `IMPORT_REJECTED`, naming the bet that the tables reject. The chunks of 1,000
- *   before it are imported. `COMMIT_UNKNOWN`: the wait for the synchronous standby was cancelled; import them again
+ *   before it are imported. `COMMIT_UNKNOWN`: the wait for the synchronous standby was cancelled; import them
+ *   again
  */
 export function importBets(
   client: PostgresClient,
@@ -40,8 +41,8 @@ export function importBets(
  *
  * @param options only `schema` is used
  * @param transactions with the references that the platform was answered with. A `walletTransactionId` is
- *   unique: where the legacy integration had one for several transactions, or none, pass `null`, and it gets a
- *   new one (`import-17`)
+ *   unique: where the legacy integration had one for several transactions, or none, pass `null`, and it gets
+ *   a new one (`import-17`)
  * @returns how many were imported
  * @throws {StoreError} `IMPORT_REJECTED`, naming the transaction: also where its `walletTransactionId`
  *   belongs to another one. `COMMIT_UNKNOWN` as for {@link importBets}
@@ -84,8 +85,8 @@ const transactionColumns = [
 ]
 
 /**
- * References of the legacy integration that are numbers are skipped by the sequence. A new reference is no number:
- * a later chunk may contain any.
+ * References of the legacy integration that are numbers are skipped by the sequence. A new reference is no
+ * number: a later chunk may contain any.
  */
 const importTransactionsSql = ({ schema }: Tables) => sql`
   WITH imported AS (

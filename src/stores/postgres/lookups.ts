@@ -31,12 +31,12 @@ export interface PostgresLookupOptions extends PostgresTables, LookupOptions {}
 const statementMs = 120_000
 
 /**
- * Creates lookups over the tables of the store. They only read, also from a standby: a role with SELECT is enough.
- * All but `transaction` need an index: migrate with `lookupIndexes: true`.
+ * Creates lookups over the tables of the store. They only read, also from a standby: a role with SELECT is
+ * enough. All but `transaction` need an index: migrate with `lookupIndexes: true`.
  *
  * @param client as for the store
- * @param options those of the store. Without `players` and `legacyBets`, they are read from the schema, where the
- *   migration has registered them
+ * @param options those of the store. Without `players` and `legacyBets`, they are read from the schema, where
+ *   the migration has registered them
  * @throws {StoreError} `INVALID_OPTIONS` or `UNSUPPORTED_CLIENT`; each lookup rejects with the problems of
  *   the database, and with `INVALID_OPTIONS` for an invalid id, page or time
  */

@@ -101,8 +101,8 @@ async function migrate(client: PostgresClient, tables: Tables, allowOtherOptions
 const retryMs = 500
 
 /**
- * Statements of their own: CREATE INDEX CONCURRENTLY cannot be part of a database transaction. One process at a time,
- * without a statement that waits: two of them would wait for each other.
+ * Statements of their own: CREATE INDEX CONCURRENTLY cannot be part of a database transaction. One process at
+ * a time, without a statement that waits: two of them would wait for each other.
  */
 async function createLookupIndexes(connection: Pick<PostgresClient, 'query'>, tables: Tables): Promise<void> {
   const ask: Ask = async (text, values) => (await connection.query(text, values)).rows

@@ -1,7 +1,7 @@
 /**
  * Calls of the store's functions, as prepared statements of pg: the server parses and plans each once per
- * connection. Behind a pooler that gives every database transaction another connection, a name may be unknown, or
- * taken: then the statement was not executed, and names are not used any more.
+ * connection. Behind a pooler that gives every database transaction another connection, a name may be
+ * unknown, or taken: then the statement was not executed, and names are not used any more.
  */
 import { nameHash } from '../database/name-hash.js'
 import { hasCode } from './errors.js'
@@ -15,7 +15,7 @@ export interface FunctionCall {
   name: string
 }
 
-/** A call of a procedure that returns its rows as JSON: a database transaction of its own, or an error (2D000). */
+/** A call of a procedure that returns rows as JSON: its own database transaction, or an error (2D000). */
 export interface ProcedureCall extends FunctionCall {
   isProcedure: true
 }

@@ -9,9 +9,9 @@ import { functionName } from './sql/fragments.js'
 import type { Tables } from './tables.js'
 
 /**
- * The result for a debit that a CHECK of the players' table about the balance rejects: a minimum of the PAM. `null`
- * otherwise. A CHECK of a trigger's own table, or about another column, is a fault, and says nothing about funds: so the
- * error is only the occasion for `is_balance_rule`, which finds out by itself.
+ * The result for a debit that a CHECK of the players' table about the balance rejects: a minimum of the PAM.
+ * `null` otherwise. A CHECK of a trigger's own table, or about another column, is a fault, and says nothing
+ * about funds: so the error is only the occasion for `is_balance_rule`, which finds out by itself.
  */
 export async function refusalByRule(
   { transaction, balance }: WalletChanges,

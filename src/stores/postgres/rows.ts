@@ -12,8 +12,8 @@ function creditsOf({ bet }: WalletChanges): string | null {
 }
 
 /**
- * The item of `commit_one_v1`: an array of its fields. PostgreSQL reads an array in half of the time that JSON
- * takes.
+ * The item of `commit_one_v1`: an array of its fields. PostgreSQL reads an array in half of the time that
+ * JSON takes.
  */
 export const itemOf = (changes: WalletChanges, columns: Columns): string =>
   arrayOf([...fieldsOf(changes, columns, epochMsOf), creditsOf(changes)])

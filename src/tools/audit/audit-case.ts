@@ -47,22 +47,22 @@ export interface AuditCase {
   /** `spec 4.1`: docs/interface.md; `D6`: docs/decisions.md; `A01`: docs/scenarios.md; or another page. */
   source: string
   /**
-   * The sentence of docs/interface.md that a failing wallet breaks. A MUST without one is a case in which money is
-   * lost or made where the interface is silent.
+   * The sentence of docs/interface.md that a failing wallet breaks. A MUST without one is a case in which
+   * money is lost or made where the interface is silent.
    */
   quote?: Sentence
   /** The damage in production if a wallet fails. */
   impact: string
   /**
-   * The failures whose damage `impact` describes. Of any other, the report says only what was found: a text that
-   * warns of a stake debited twice says nothing about a stake that was not debited.
+   * The failures whose damage `impact` describes. Of any other, the report says only what was found: a text
+   * that warns of a stake debited twice says nothing about a stake that was not debited.
    */
   describes?: readonly Described[]
   /** By symptom: what the wallet probably does wrong, in one sentence. */
   causes?: Partial<Record<Symptom, string>>
   /**
-   * The cases whose cause explains a failure of this one too, if both fail in the same direction; of several that
-   * failed, the first. `AU-201 refused`: only if that case fails by this symptom.
+   * The cases whose cause explains a failure of this one too, if both fail in the same direction; of several
+   * that failed, the first. `AU-201 refused`: only if that case fails by this symptom.
    */
   follows?: readonly (CaseId | `${CaseId} ${Symptom}`)[]
   /**
@@ -81,8 +81,8 @@ export interface AuditCase {
   /** How many answers it waits for, one after the other, if many more than usual. */
   answers?: number
   /**
-   * Returns if the requirement is met; otherwise throws by an expectation. A case in two parts returns the second
-   * one.
+   * Returns if the requirement is met; otherwise throws by an expectation. A case in two parts returns the
+   * second one.
    */
   run(context: CaseContext): Promise<void | (() => Promise<void>)>
 }

@@ -9,8 +9,8 @@ const signOf = ({ units }: Decimal) => (units < 0n ? -1 : units > 0n ? 1 : 0)
  * @param lastGoodExchange index of the last exchange after which the balance was right; -1 for none
  * @param seenAt index of the exchange that shows the wrong balance
  * @param difference the wrong balance minus the right one
- * @returns the index of the last call that changed the balance in that direction; if none did, of the last call
- * before the wrong balance was seen: it should have changed it
+ * @returns the index of the last call that changed the balance in that direction; if none did, of the last
+ * call before the wrong balance was seen: it should have changed it
  */
 export function callThatChanged(
   exchanges: readonly AuditExchange[],

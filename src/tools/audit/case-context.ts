@@ -1,4 +1,4 @@
-/** What a case is given: the calls to the wallet, the expectations about its answers, and the steps that prepare it. */
+/** What a case is given: calls to the wallet, expectations about its answers, and steps that prepare it. */
 import { type Decimal, fromUnits, textOf, wholeUnits, zero } from '../platform/decimal.js'
 import { createRandom, type Random } from '../platform/random.js'
 import type { AuditRun } from './audit-run.js'

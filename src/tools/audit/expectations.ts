@@ -43,8 +43,8 @@ export class Expectations {
   }
 
   /**
-   * Expects a refusal: a 4xx with an error record, under any code (spec 7 leaves codes and statuses open), or a
-   * 5xx with a code that is agreed for a refusal.
+   * Expects a refusal: a 4xx with an error record, under any code (spec 7 leaves codes and statuses open), or
+   * a 5xx with a code that is agreed for a refusal.
    */
   refusal(answer: Answer): void {
     const { status, errorCode } = answer
@@ -158,7 +158,7 @@ export class Expectations {
     this.error(answer)
   }
 
-  /** Expects that an unsettlement that exceeds the funds is refused and debits nothing. @returns the refusal */
+  /** Expects that an unsettlement above the funds is refused and debits nothing. @returns the refusal */
   async noClawback(bet: Bet, type: UnsettlementType, transactionId: string, funds: Decimal): Promise<Answer> {
     const refusal = await this.wallet.unsettle(bet, type, transactionId)
     this.refusal(refusal)

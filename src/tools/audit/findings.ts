@@ -1,4 +1,4 @@
-/** Groups the failed cases of an audit by their likely cause: one missing tombstone is one finding, not nine. */
+/** Groups failed cases by their likely cause: one missing tombstone is one finding, not nine. */
 
 import { compare, type Decimal, fromUnits, parseDecimal, subtract, zero } from '../platform/decimal.js'
 import { readObject } from '../platform/json.js'
@@ -258,7 +258,7 @@ function faultOf(result: Failed): string | null {
   return kind === 'fault' || kind === 'no-answer' ? `${kind} ${exchangeOf(result)?.status}` : null
 }
 
-/** Whether the balance is wrong by a fraction of the smallest unit, and has such a fraction itself, now or before. */
+/** Whether the balance is wrong by a fraction of the smallest unit, and has a fraction, now or before. */
 function isInexact(result: Failed, minorUnits: number): boolean {
   const { kind, difference } = result.failure
   const isFine = (amount: string | null) => (parseDecimal(amount ?? '')?.scale ?? 0) > minorUnits

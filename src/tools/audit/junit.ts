@@ -3,8 +3,8 @@ import type { AuditReport, AuditResult } from './report.js'
 import { headlineOf, likelyBecause, unusualReading } from './text.js'
 
 /**
- * One suite with all cases. A failure has the expected and actual result, the impact, the request, and the case
- * that it follows. The findings and what the audit cannot see are in `system-out`.
+ * One suite with all cases. A failure has the expected and actual result, the impact, the request, and the
+ * case that it follows. The findings and what the audit cannot see are in `system-out`.
  */
 export function renderJunit(report: AuditReport): string {
   const failures = report.results.filter(({ verdict }) => verdict === 'failed').length

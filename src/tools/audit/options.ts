@@ -25,29 +25,30 @@ export interface AuditOptions extends WalletTarget {
    */
   clawbacks?: boolean
   /**
-   * The HTTP statuses agreed with the platform, by error code of this library, and `SUCCESS`. The key `*` stands
-   * for every error code that is not named; the status `'*'` allows any. A different status fails a SHOULD.
-   * Example: `{ '*': 400, INSUFFICIENT_FUNDS: [402, 403] }`.
+   * The HTTP statuses agreed with the platform, by error code of this library, and `SUCCESS`. The key `*`
+   * stands for every error code that is not named; the status `'*'` allows any. A different status fails a
+   * SHOULD. Example: `{ '*': 400, INSUFFICIENT_FUNDS: [402, 403] }`.
    *
    * @default 200, and the statuses of docs/errors.md
    */
   statusCodes?: Record<string, number | '*' | readonly (number | '*')[]>
   /**
-   * The error codes agreed with the platform, by error code of this library. The key `*` stands for every error
-   * code that is not named; the code `*` allows any. `'any'` allows any code everywhere. A different code fails a
-   * SHOULD. Example: `{ INVALID_BET: 'BET_REFUSED' }`.
+   * The error codes agreed with the platform, by error code of this library. The key `*` stands for every
+   * error code that is not named; the code `*` allows any. `'any'` allows any code everywhere. A different
+   * code fails a SHOULD. Example: `{ INVALID_BET: 'BET_REFUSED' }`.
    *
    * @default the error codes of docs/errors.md
    */
   errorCodes?: 'any' | Record<string, string | readonly string[]>
   /**
-   * A long pause, in milliseconds, for the cases about records, tombstones and bets that a wallet forgets or closes
-   * after some time. There is one pause for all of them. Without one, they are skipped.
+   * A long pause, in milliseconds, for the cases about records, tombstones and bets that a wallet forgets or
+   * closes after some time. There is one pause for all of them. Without one, they are skipped.
    */
   pauseMs?: number
   /**
-   * Restarts the wallet, for the cases about what it keeps in memory: a command of the shell, or a function. It is
-   * done once, and the audit waits until the wallet answers again. Without one, these cases are skipped.
+   * Restarts the wallet, for the cases about what it keeps in memory: a command of the shell, or a function.
+   * It is done once, and the audit waits until the wallet answers again. Without one, these cases are
+   * skipped.
    */
   restart?: { command: string } | (() => void | Promise<void>)
   /**
@@ -94,8 +95,8 @@ export interface AuditOptions extends WalletTarget {
    */
   seed?: number
   /**
-   * Called once, before the first case, with the time that one answer has taken and the time that the audit will take
-   * by that.
+   * Called once, before the first case, with the time that one answer has taken and the time that the audit
+   * will take by that.
    */
   onStart?(estimate: { latencyMs: number; durationMs: number }): void
   /** Called with each result. */

@@ -35,10 +35,11 @@ export function estimateOf(
 }
 
 /**
- * Changes the reading of balances to a bet and its rollback, with the reason, if the rollback of an unknown bet is not
- * answered with a balance, in all attempts.
+ * Changes the reading of balances to a bet and its rollback, with the reason, if the rollback of an unknown
+ * bet is not answered with a balance, in all attempts.
  *
- * @param settles whether a case settles bets: then one is settled, as a void of its stake, which changes no balance
+ * @param settles whether a case settles bets: then one is settled, as a void of its stake, which changes no
+ *   balance
  * @returns the opening balance
  * @throws {AuditError} if the audit is not possible
  */

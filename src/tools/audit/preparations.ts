@@ -1,6 +1,6 @@
 /**
- * The steps that only prepare a case: bets, rollbacks and settlements that it needs. Their failure is not what the case
- * is about, and the report says so.
+ * The steps that only prepare a case: bets, rollbacks and settlements that it needs. Their failure is not
+ * what the case is about, and the report says so.
  */
 import { add, compare, type Decimal, subtract, textOf } from '../platform/decimal.js'
 import type { Random } from '../platform/random.js'
@@ -9,7 +9,7 @@ import { CaseFailed, Skipped } from './case-outcomes.js'
 import type { Expectations } from './expectations.js'
 import type { Bet, WalletCalls } from './wallet-calls.js'
 
-/** A settlement that an unsettlement can reverse: a wallet may keep the two in different tables, with different guards. */
+/** A settlement that an unsettlement can reverse: a wallet may have other tables and guards for each. */
 export type Reversible = 'BET_PAID' | 'VOIDED'
 export const reversalOf = { BET_PAID: 'UNSCORED', VOIDED: 'UNVOIDED' } as const
 
@@ -99,8 +99,8 @@ export class Preparations {
   }
 
   /**
-   * Settles a bet, and returns the balance afterwards. What the operator's settlement credits is its own: it may
-   * credit the stake for any void. Skips the case if it credits nothing: then one bet has one settlement.
+   * Settles a bet, and returns the balance afterwards. What the operator's settlement credits is its own: it
+   * may credit the stake for any void. Skips the case if it credits nothing: then one bet has one settlement.
    */
   credited(bet: Bet, type: Reversible, amount: Decimal, before: Decimal): Promise<Decimal> {
     const { expect, wallet } = this.context

@@ -24,9 +24,9 @@ export interface AuditReport {
   /** Number of requests sent. */
   requests: number
   /**
-   * How balances were read: by the rollback of an unknown bet (spec 4.3), or by the smallest bet and its rollback.
-   * Decided before the first case, and not changed afterwards. `reason`: why it is not the former, otherwise
-   * `null`.
+   * How balances were read: by the rollback of an unknown bet (spec 4.3), or by the smallest bet and its
+   * rollback. Decided before the first case, and not changed afterwards. `reason`: why it is not the former,
+   * otherwise `null`.
    */
   balancesReadBy: { by: 'rollback' | 'bet-and-rollback'; reason: string | null }
   /** The failed cases by their likely cause, the gravest first. Every failed case is in one of them. */
@@ -106,8 +106,8 @@ export type FailureKind =
 export interface AuditFailure {
   kind: FailureKind
   /**
-   * The balance minus the balance that was due, as decimal text: `"-1.71"` is too little. `null` if no balance
-   * is known to be wrong.
+   * The balance minus the balance that was due, as decimal text: `"-1.71"` is too little. `null` if no
+   * balance is known to be wrong.
    */
   difference: string | null
   /** A step that only prepares the case has failed: its name and its impact do not apply. */
@@ -118,11 +118,11 @@ export interface AuditFailure {
   actual: string
   /** The damage in production, from what was found. */
   impact: string
-  /** The sentence of the interface (docs/interface.md) that the wallet breaks; `null`: the case quotes none. */
+  /** The sentence of docs/interface.md that the wallet breaks; `null`: the case quotes none. */
   quote: string | null
   /**
-   * Index into `exchanges` of the call to look at: of a wrong balance, the call that changed it, otherwise the
-   * call with the wrong answer. `null` if it is no single call.
+   * Index into `exchanges` of the call to look at: of a wrong balance, the call that changed it, otherwise
+   * the call with the wrong answer. `null` if it is no single call.
    */
   exchangeIndex: number | null
 }

@@ -19,13 +19,13 @@ const firstPauseMs = 10
 const pauseMsMax = 250
 const leastTimeMs = 5_000
 
-/** After so much time was spent on usual calls that failed in all their attempts, each further call has few of them. */
+/** After so much time on usual calls that failed in all their attempts, further calls have few attempts. */
 const wastedMsMax = 15_000
 
 /** Of the whole audit. */
 export interface OutageLog {
   all: Outage[]
-  /** The cases whose calls do not count any more: they may be lost in the restart that the audit has ordered. */
+  /** The cases whose calls do not count any more: they may be lost in the restart that the audit ordered. */
   readonly excused: Set<string>
   /** Time spent on usual calls that failed in all their attempts. */
   wastedMs: number
@@ -44,7 +44,7 @@ export interface Retried<T> {
 
 /** The retries of one case. */
 export class Retries {
-  /** No attempt of the last call was answered: the wallet may be gone, and each further call has one attempt. */
+  /** No attempt of the last call was answered: the wallet may be gone, so further calls have one attempt. */
   isGone = false
   private calls = 0
 
@@ -92,8 +92,8 @@ export class Retries {
 const noAnswer = 'no answer'
 
 /**
- * `null` if the outcome of the call is known: by a status below 500, or by an error code that stands for a refusal
- * (spec 7 leaves the status of a refusal open).
+ * `null` if the outcome of the call is known: by a status below 500, or by an error code that stands for a
+ * refusal (spec 7 leaves the status of a refusal open).
  */
 export function outageOf({ status, errorCode }: Answer, refusalCodes: ReadonlySet<string>): string | null {
   if (status === null) return noAnswer

@@ -172,7 +172,8 @@ async function runCase(
     const gone = new CaseFailed(expected, describeAnswer(last), last.index, { kind: 'no-answer' })
     failure = await failureOf(item, context, gone)
   }
-  // Settlements may leave another balance, if nothing is wrong with it; a failed case does not explain a lower one.
+  // Settlements may leave another balance, if nothing is wrong with it; a failed case does not explain a
+  // lower one.
   const isLower = last.balance !== null && compare(last.balance, opening) < 0
   const isSettled =
     wallet.openBets.hasSettled && failure?.kind !== 'balance' && (failure === null || !isLower)

@@ -9,7 +9,7 @@ import type { AuditSettings } from './options.js'
 import type { AuditExchange } from './report.js'
 import { exchangeOf } from './request.js'
 
-/** `problem`: why the bet is not settled. `outage`: why the outcome is unknown; a retry is safe. Otherwise `null`. */
+/** `problem`: why the bet is not settled. `outage`: why the outcome is unknown; a retry is safe. */
 export interface SettlementResult {
   problem: string | null
   outage: string | null

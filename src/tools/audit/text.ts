@@ -11,8 +11,8 @@ export interface TerminalOptions {
 const marks: Record<Verdict, string> = { passed: 'passed', failed: 'FAILED', skipped: 'skipped' }
 
 /**
- * The findings, the table of cases, the skipped cases, what the audit cannot see, and the result. The command escapes all
- * text of the report before: the answer of a wallet must not control the terminal.
+ * The findings, the table of cases, the skipped cases, what the audit cannot see, and the result. The command
+ * escapes all text of the report before: the answer of a wallet must not control the terminal.
  */
 export function formatReport(report: AuditReport, terminal: TerminalOptions): string {
   const { findings, results } = report

@@ -1,4 +1,4 @@
-/** Cases in two parts. The first parts run together, then there is one pause or one restart for all of them. */
+/** Cases in two parts. The first parts run together, then there is one pause or restart for all. */
 
 import { type Decimal, subtract } from '../platform/decimal.js'
 import type { AuditCase, BetweenParts } from './audit-case.js'
@@ -27,7 +27,8 @@ export class TwoPartCases {
   ) {}
 
   /**
-   * Runs the first parts of this case and of those that wait for the same, and passes the time, unless that is done.
+   * Runs the first parts of this case and of those that wait for the same, and passes the time, unless that
+   * is done.
    *
    * @returns `null` for a case in one part; otherwise the case, and the balance now
    */

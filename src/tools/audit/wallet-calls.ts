@@ -1,4 +1,4 @@
-/** The platform's calls to the wallet during one case, as the platform sends them: again until the outcome is known. */
+/** The calls to the wallet during one case, as the platform sends them: until the outcome is known. */
 import type { SettlementRequest } from '../../requests.js'
 import type { SettlementType } from '../../store.js'
 import { add, type Decimal, fromUnits, textOf, zero } from '../platform/decimal.js'
@@ -24,9 +24,9 @@ export interface Bet {
 /**
  * Changes to a call: fields to replace or remove (`undefined`), and how it is sent.
  *
- * A call is sent again until its outcome is known: a status below 500, or a 5xx with an error code agreed for a
- * refusal. A call that the platform would not send like this (other fields, headers or credentials) is tried a
- * few times only, and a 5xx that stays does not count as an outage.
+ * A call is sent again until its outcome is known: a status below 500, or a 5xx with an error code agreed for
+ * a refusal. A call that the platform would not send like this (other fields, headers or credentials) is
+ * tried a few times only, and a 5xx that stays does not count as an outage.
  */
 export type Change = {
   fields?: Record<string, Json | undefined>
@@ -107,8 +107,8 @@ export class WalletCalls {
 
   /**
    * Places a bet. If the outcome is unknown, the bet is rolled back, as the platform does, and `bet` becomes
-   * another bet: it gets new ids and is placed again. A bet that other calls of the case name too keeps its ids,
-   * and its placebet is sent again as it is.
+   * another bet: it gets new ids and is placed again. A bet that other calls of the case name too keeps its
+   * ids, and its placebet is sent again as it is.
    */
   async place(bet: Bet, change: Change = {}): Promise<Answer> {
     for (let attempt = 1; ; attempt += 1) {

@@ -75,8 +75,8 @@ export const wrongCredentials = {
 export type WrongCredentials = keyof typeof wrongCredentials
 
 /**
- * The wrong credentials for all schemes at once, and for those that must not be replaced by another one: a wallet may
- * check only a header beside them, which is no secret.
+ * The wrong credentials for all schemes at once, and for those that must not be replaced by another one: a
+ * wallet may check only a header beside them, which is no secret.
  */
 export function schemesOf(
   settings: Pick<TargetSettings, 'credentials' | 'headers' | 'sign'>,

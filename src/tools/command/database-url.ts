@@ -1,9 +1,9 @@
-/** The database URL, checked before a driver sees it: their errors and warnings quote what they cannot read. */
+/** The database URL, checked before a driver sees it: a driver's errors quote what it cannot read. */
 
 /**
- * The scheme in lower case; `null` for a URL that cannot be read, or that was not read as it was meant: a `/`, `?` or
- * `#` in a password that is not percent-encoded ends the host too early, and parts of the password become its port, the
- * name of the database or an option.
+ * The scheme in lower case; `null` for a URL that cannot be read, or that was not read as it was meant: a
+ * `/`, `?` or `#` in a password that is not percent-encoded ends the host too early, and parts of the
+ * password become its port, the name of the database or an option.
  */
 export function schemeOf(url: string): string | null {
   const scheme = /^([a-z]+):\/\//i.exec(url)?.[1]?.toLowerCase()

@@ -1,4 +1,4 @@
-/** Where the lookups of a command come from: a database URL with the operator's own driver, or a config file. */
+/** The lookups of a command: of a database URL with the operator's own driver, or of a config file. */
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
@@ -133,8 +133,8 @@ function mysqlPool(uri: string): MysqlPool {
 }
 
 /**
- * The driver that is installed in the current folder: the operator's own. Not that of a folder above, as Node.js would
- * look for it: other users may write there, and it is called with the password.
+ * The driver that is installed in the current folder: the operator's own. Not that of a folder above, as
+ * Node.js would look for it: other users may write there, and it is called with the password.
  */
 function driver(name: 'pg' | 'mysql2'): unknown {
   const folder = process.cwd()

@@ -35,9 +35,9 @@ export function writeReport(file: string | undefined, render: () => string): voi
 }
 
 /**
- * A file that has its name only when it is complete. Reports hold players' data: only their owner may read them. The
- * name until then is random and new, and a link of the final name is replaced: nobody can have the content written
- * elsewhere.
+ * A file that has its name only when it is complete. Reports hold players' data: only their owner may read
+ * them. The name until then is random and new, and a link of the final name is replaced: nobody can have the
+ * content written elsewhere.
  */
 export function openReport(name: string) {
   const part = `${name}.${randomBytes(8).toString('hex')}.part`
@@ -73,8 +73,9 @@ const textMax = 10_000
 const messageMax = 2_000
 
 /**
- * What others have written, for the terminal: a copy in which each text is on one line, cut, and has no character that
- * is invisible or controls a terminal. Formats are applied to it, so that only they set lines and colours.
+ * What others have written, for the terminal: a copy in which each text is on one line, cut, and has no
+ * character that is invisible or controls a terminal. Formats are applied to it, so that only they set lines
+ * and colours.
  */
 export function forTerminal<T>(value: T): T {
   if (typeof value === 'string') return onOneLine(cut(value, textMax)) as T

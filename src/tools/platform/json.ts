@@ -1,6 +1,6 @@
 /**
- * JSON with exact numbers, written and read. The library's reader is not used: the tools judge wallets that may be
- * built with the library, and one error must not hide another.
+ * JSON with exact numbers, written and read. The library's reader is not used: the tools judge wallets that
+ * may be built with the library, and one error must not hide another.
  */
 
 /**
@@ -55,7 +55,8 @@ const whiteSpace = /[ \t\n\r]*/y
  * Reads any JSON text. Objects become maps, so that `__proto__` is a key like any other; of equal keys the
  * last one counts. Numbers become {@link JsonNumber}.
  *
- * @param onRepeatedKey is called with a key that an object has again; the keys of the outermost object have depth 1
+ * @param onRepeatedKey is called with a key that an object has again; the keys of the outermost object have
+ *   depth 1
  * @throws {SyntaxError} for malformed JSON, and for nesting of more than 100 levels
  */
 export function readJson(text: string, onRepeatedKey?: (key: string, depth: number) => void): ReadJson {

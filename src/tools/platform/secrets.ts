@@ -1,6 +1,6 @@
 /**
- * Credentials in texts of the wallet: the debug pages of frameworks and gateways show the headers of the request. What
- * is recorded for reports has `***` in their place; answers are judged as they are.
+ * Credentials in texts of the wallet: the debug pages of frameworks and gateways show the headers of the
+ * request. What is recorded for reports has `***` in their place; answers are judged as they are.
  */
 import type { TargetSettings } from './target.js'
 
@@ -20,7 +20,8 @@ export function maskOf(secrets: readonly string[]): Mask {
     .map(secret => ({ secret, plain: longest(secret.split(/[^A-Za-z0-9]+/)) }))
   return text =>
     found.reduce(
-      // Letters and digits are never escaped. Signatures are new in each request: few answers need an expression.
+      // Letters and digits are never escaped. Signatures are new in each request: few answers need an
+      // expression.
       (rest, { secret, plain }) => (rest.includes(plain) ? rest.replace(patternOf(secret), '***') : rest),
       text,
     )
@@ -54,7 +55,7 @@ export function secretsOf({
   ]
 }
 
-/** The secrets in the headers of a request, as sent: complete values, and the parts in which a wallet reads them. */
+/** The secrets in the headers of a request: complete values, and the parts in which a wallet reads them. */
 export function secretsIn(headers: Readonly<Record<string, string>>): string[] {
   return Object.entries(headers).flatMap(([name, value]) =>
     name.toLowerCase() === 'content-type' ? [] : [value, ...partsOf(value)],

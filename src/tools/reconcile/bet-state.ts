@@ -46,7 +46,7 @@ export class BetState {
     }
   }
 
-  /** @returns what the call changes the balance by; `null`: the wallet would refuse it, and nothing changes */
+  /** @returns what the call changes the balance by; `null`: the wallet would refuse it */
   send({ operation, type, amount, isRefused = false }: BetCall): DecimalText | null {
     if (operation === 'placebet') return this.#place(amount ?? '0')
     if (operation === 'rollbackbet') return this.#rollBack()
@@ -88,7 +88,7 @@ export function isRepair({ transactionId, betId }: { transactionId: string; betI
   return transactionId.startsWith(start) && /^[1-9][0-9]*$/.test(transactionId.slice(start.length))
 }
 
-/** What a bet's transactions show together. They are read once: one bet may have any number of differences. */
+/** What a bet's transactions show together, read once: a bet may have any number of differences. */
 export class BetFacts {
   hasPlacebet = false
   /** Whether one was accepted. */

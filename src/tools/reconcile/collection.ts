@@ -1,4 +1,4 @@
-/** Collects differences: counts all of them, keeps the first of each kind, and sums them per bet and player. */
+/** Collects differences: counts all, keeps the first of each kind, and sums them per bet and player. */
 import { createHash } from 'node:crypto'
 import { addTo, compare, type DecimalText, isZero, magnitudeOf, Sum, subtract } from './amounts.js'
 import {
@@ -62,7 +62,7 @@ export interface Collected {
 }
 
 export interface CollectionOptions {
-  /** How many differences are kept of each kind: the largest, and of what never arrived the first to be sent. */
+  /** How many differences are kept of each kind: the largest; of what never arrived, the first to be sent. */
   max: number
   /** The ids of known differences. An id that is there twice leaves out two. */
   known: readonly string[]
@@ -207,7 +207,7 @@ function differenceOf(planned: Planned, patterns: Patterns): Difference {
 const isDuplicate = (kind: DifferenceKind) =>
   kind === 'duplicate-in-report' || kind === 'conflicting-in-report'
 
-/** What the wallet counts minus what the report counts; of a duplicate, the wallet has counted the first one. */
+/** What the wallet counts minus what the report counts; of a duplicate, it has counted the first one. */
 function effectsOf(row: Difference['report'], record: Difference['wallet']): Difference['effects'] {
   const currencies = [...new Set([row, record].flatMap(side => (side === null ? [] : [side.currency])))]
   return currencies
@@ -266,7 +266,7 @@ const sizeOf = ({ effects }: Difference): DecimalText =>
 const keyOf = ({ report, wallet }: Difference) =>
   `${(report ?? wallet)?.operation}\t${(report ?? wallet)?.transactionId}\t${report?.line ?? ''}`
 
-/** Of everything that makes it this difference: another amount is another one. Not of the line, which may change. */
+/** Of all that makes it this difference: another amount is another one. Not of the line, which may change. */
 function idOf({ kind, row, record }: Planned): string {
   const sides = [row, record].map(
     side =>

@@ -3,7 +3,7 @@ import { shown } from './errors.js'
 
 /** How dates are written, as a mapping says it. */
 export interface DateMapping {
-  /** An IANA name: `Europe/Berlin`, `UTC`. Dates without an offset are local times of it, and days are its days. */
+  /** An IANA name: `Europe/Berlin`, `UTC`. Dates without an offset are its local times, and days its days. */
   timeZone: string
   /**
    * Of `yyyy`, `MM`, `dd`, `HH`, `mm`, and maybe `ss` and `SSS`, once each, as digits: `dd.MM.yyyy HH:mm:ss`.
@@ -20,8 +20,8 @@ export interface Dates {
   /** @param date as `read` returns it */
   dayOf(date: string): string
   /**
-   * A boundary of the range, in UTC or as a local time; a date stands for its beginning. Where clocks are put forward
-   * over it, it is the first instant after that. `null`: it is none.
+   * A boundary of the range, in UTC or as a local time; a date stands for its beginning. Where clocks are put
+   * forward over it, it is the first instant after that. `null`: it is none.
    */
   boundary(text: unknown): string | null
 }

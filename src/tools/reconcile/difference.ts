@@ -2,7 +2,7 @@
 import type { DecimalText } from './amounts.js'
 import type { ReportRow, WalletRecord } from './entry.js'
 
-/** Per kind, its title. Kinds are listed by their money; with equal money in this order, the most urgent first. */
+/** Titles by kind. Kinds are listed by their money; with equal money in this order, the most urgent first. */
 export const kindTitles = {
   'duplicate-in-wallet': 'Twice in the wallet',
   'other-player': 'Another player in the wallet',
@@ -64,8 +64,8 @@ export interface Difference {
   /** The values that differ. */
   fields: readonly { field: string; report: string; wallet: string }[]
   /**
-   * What the player has in the wallet more (positive) or less (negative) than the report says, within the range.
-   * `currency` is `null` where it is unknown.
+   * What the player has in the wallet more (positive) or less (negative) than the report says, within the
+   * range. `currency` is `null` where it is unknown.
    */
   effects: readonly { currency: string | null; amount: DecimalText }[]
   explanation: string
@@ -78,8 +78,8 @@ export interface Difference {
 export interface Finding {
   /**
    * `pair`: both sides have it. `row`, `record`: one side has it. `twice`: a further row of the report;
-   * `twice-in-wallet`: a further record; `operation`: a row and a record of another operation with the same id;
-   * `other-id`: their ids differ in upper and lower case only.
+   * `twice-in-wallet`: a further record; `operation`: a row and a record of another operation with the same
+   * id; `other-id`: their ids differ in upper and lower case only.
    */
   shape: 'pair' | 'row' | 'record' | 'twice' | 'twice-in-wallet' | 'operation' | 'other-id'
   row: ReportRow | null

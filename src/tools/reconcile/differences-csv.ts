@@ -51,7 +51,8 @@ export const differenceCsvLine = (difference: Difference): string =>
   lineOf(Object.values(columns).map(cellOf => cellOf(difference) ?? ''))
 
 /**
- * Reads the ids of known differences from a file that {@link differenceCsvLine} wrote, or from its column `id` alone.
+ * Reads the ids of known differences from a file that {@link differenceCsvLine} wrote, or from its column
+ * `id` alone.
  *
  * @throws {ReconcileError} `INVALID_OPTIONS`: it cannot be read, or has something else than such ids
  */

@@ -79,7 +79,7 @@ export function isId(text: string): boolean {
 /** Between what is compared and what is only shown. No value has control characters (D24). */
 const afterCompared = '\u001e'
 
-/** `P`, the transactionId, a tab: the key (D1). Then everything that is compared. Equal lines are equal rows. */
+/** `P`, the transactionId, a tab: the key (D1). Then all that is compared. Equal lines are equal rows. */
 function comparedOf(entry: Entry, notCompared: NotCompared): string {
   const { operation, transactionId, betId, playerId, type, currency, amount, day, accepted, inRange } = entry
   return `${letters[operation]}${transactionId}\t${betId}\t${notCompared.playerId ? '' : (playerId ?? '')}\t${

@@ -1,4 +1,4 @@
-/** Names each finding: with the other findings of its bet, and with lookups of what the range does not show. */
+/** Names each finding, by the other findings of its bet and by lookups of what the range does not show. */
 import type { RecordedTransaction, WalletLookups } from '../../lookups/records.js'
 import { isZero } from './amounts.js'
 import { BetFacts, type LookedUp, viewOf } from './bet-state.js'
@@ -100,7 +100,7 @@ const isCountedInReport = ({ shape, row, record }: Finding) =>
 const isEmptyRollback = ({ record }: Finding) =>
   record?.operation === 'rollbackbet' && record.accepted && isZero(record.amount ?? '0')
 
-/** A row that the wallet did not execute, and a record that the report does not have: the same but for the id. */
+/** A row without its record, and a record without its row, which are the same but for the id. */
 function pairByContent(findings: readonly Finding[]): { paired: Judgement[]; others: Finding[] } {
   const paired: Judgement[] = []
   const others: Finding[] = []
@@ -246,7 +246,8 @@ async function isTombstoned(row: ReportRow, record: WalletRecord | null, bet: Be
  */
 async function kindOfEmptyRollback(record: WalletRecord, bet: BetCase): Promise<DifferenceKind | null> {
   const facts = (await bet.look())?.facts ?? null
-  // Without the bet: a placebet that the platform counts and the wallet did not execute says that it never came.
+  // Without the bet: a placebet that the platform counts and the wallet did not execute says that it never
+  // came.
   if (facts === null) return bet.hasLostStake ? 'tombstone' : null
   if (!facts.isPlaced) return 'tombstone'
   const others = facts.rollbacks.size - Number(facts.rollbacks.has(record.transactionId))

@@ -16,15 +16,15 @@ const requiredFields: readonly Field[] = ['operation', 'transactionId', 'betId',
 export interface ReportMapping {
   /**
    * The column of each value (the key, in JSON lines), or `{ value }` for one value in all rows.
-   * `playerId`, `type`, `status` and `transactionDate` may be missing: without them players, settlement types,
-   * refusals there and days are not compared.
+   * `playerId`, `type`, `status` and `transactionDate` may be missing: without them players, settlement
+   * types, refusals there and days are not compared.
    *
    * @default each value in the column of its own name
    */
   columns?: { [field in Field]?: string | { value: string } }
   /**
-   * The platform's word → the operation, with a type if the word implies one; `null`: rows of this word are not the
-   * wallet's. `{ BET: 'placebet', WIN: 'settlement BET_PAID' }`
+   * The platform's word → the operation, with a type if the word implies one; `null`: rows of this word are
+   * not the wallet's. `{ BET: 'placebet', WIN: 'settlement BET_PAID' }`
    *
    * @default `placebet`, `settlement`, `unsettlement` and `rollbackbet` are known
    */
@@ -36,8 +36,8 @@ export interface ReportMapping {
    */
   types?: Record<string, string>
   /**
-   * The platform's word → whether it counts the row: `'accepted'`, `'refused'`, or `null` for rows that are ignored.
-   * Without the column, every row counts.
+   * The platform's word → whether it counts the row: `'accepted'`, `'refused'`, or `null` for rows that are
+   * ignored. Without the column, every row counts.
    *
    * @default `accepted` and `refused` are known
    */

@@ -16,8 +16,8 @@ import { effectText, gapText, listed, subjectOf, verdictSentence, verdictWords }
 const shownMax = 100
 
 /**
- * Renders the result as one self-contained HTML file, without scripts and external resources: its Content Security
- * Policy forbids both. All text is treated as hostile and escaped.
+ * Renders the result as one self-contained HTML file, without scripts and external resources: its Content
+ * Security Policy forbids both. All text is treated as hostile and escaped.
  *
  * @returns a complete document in UTF-8, which is also well-formed XML
  */

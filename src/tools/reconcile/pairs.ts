@@ -53,8 +53,8 @@ export function comparePartition(
 ) {
   const records = new Records(recordChunks, sink)
 
-  // Nearly all rows: their line begins as the record's does. They come first, so that of two rows with one key
-  // the one that agrees is the pair, and the other one the duplicate.
+  // Nearly all rows: their line begins as the record's does. They come first, so that of two rows with one
+  // key the one that agrees is the pair, and the other one the duplicate.
   const others: string[] = []
   for (const lines of rowChunks) {
     for (const line of lines) {

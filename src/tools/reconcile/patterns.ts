@@ -1,4 +1,4 @@
-/** What differences have in common: a time for which one side has nothing, and two amounts that are swapped. */
+/** What differences have in common: a time for which one side has nothing; two amounts that are swapped. */
 import type { Finding, Judgement, Span } from './difference.js'
 import { keyOf, type ReportRow, type WalletRecord } from './entry.js'
 

@@ -1,6 +1,7 @@
 /**
- * One plan per bet: which calls bring the wallet to what the platform counts, in which order, given what the bet is
- * now. A later reconciliation knows these calls by their ids, and does not find them as differences of their own.
+ * One plan per bet: which calls bring the wallet to what the platform counts, in which order, given what the
+ * bet is now. A later reconciliation knows these calls by their ids, and does not find them as differences of
+ * their own.
  */
 
 import type { RecordedTransaction } from '../../lookups/records.js'
@@ -126,7 +127,7 @@ class BetPlan {
     }
   }
 
-  /** Whether a credit of the same kind is dated later: a call that closes all of the live ones would be wrong. */
+  /** Whether a credit of the same kind is dated later: a call that closes all live ones would be wrong. */
   #isCreditedAfter({ operation, type, transactionDate }: ReportRow): boolean {
     const settledAt = this.#view.facts?.settledAt.get(creditOf(operation, type)) ?? ''
     return transactionDate !== null && settledAt > transactionDate
@@ -218,7 +219,7 @@ class BetPlan {
     return operator(plan(steps))
   }
 
-  /** The platform does not count the placebet: either it does not know the bet, or its report is incomplete. */
+  /** The platform does not count the placebet: it does not know the bet, or its report is incomplete. */
   #withoutBet(differing: readonly Judgement[]): Repair {
     const { state, agreed, outside, repairs } = this.#view
     const isCounted = this.#judgements.some(({ row }) => row?.accepted)
@@ -239,7 +240,7 @@ class BetPlan {
     return operator(`If the platform does not know the bet: ${plan(steps)}`)
   }
 
-  /** Whether calls can reverse all that is live, and change no balance by it: the platform counts no credit. */
+  /** Whether calls can reverse all that is live without changing a balance: the platform counts no credit. */
   #isWithoutCredit(): boolean {
     const live = [...(this.#view.state?.live ?? [])]
     return live.every(

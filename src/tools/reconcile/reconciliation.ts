@@ -29,8 +29,9 @@ import { recordOf, type WalletRange } from './wallet-records.js'
 /** What is compared. */
 export interface ReconcileOptions {
   /**
-   * The platform's report: the path of a file, or its content in chunks. CSV with a header, or JSON lines; UTF-8.
-   * The order of its rows does not matter. A list: several reports, of one day each, say, with the same columns.
+   * The platform's report: the path of a file, or its content in chunks. CSV with a header, or JSON lines;
+   * UTF-8. The order of its rows does not matter. A list: several reports, of one day each, say, with the
+   * same columns.
    */
   report: ReportSource | readonly ReportSource[]
   /** How the report is written. */
@@ -41,8 +42,8 @@ export interface ReconcileOptions {
    */
   lookups: Pick<WalletLookups, 'transactions'> & Partial<Pick<WalletLookups, 'transaction' | 'bet'>>
   /**
-   * The start of the range that the report covers: ISO 8601; a date stands for its beginning. Without `Z`, it is of
-   * the mapping's time zone; of UTC, if the mapping has none.
+   * The start of the range that the report covers: ISO 8601; a date stands for its beginning. Without `Z`, it
+   * is of the mapping's time zone; of UTC, if the mapping has none.
    */
   from: string
   /** The end of the range, which does not belong to it. */
@@ -55,8 +56,8 @@ export interface ReconcileOptions {
    */
   marginMs?: number
   /**
-   * How many differences of each kind the result lists, the largest first; of what never arrived, the first to be
-   * sent. All are counted.
+   * How many differences of each kind the result lists, the largest first; of what never arrived, the first
+   * to be sent. All are counted.
    *
    * @default 1_000
    */
@@ -81,8 +82,8 @@ export interface ReconcileOptions {
 /** The result of a reconciliation. Amounts are exact decimals as text. */
 export interface Reconciliation extends Collected {
   /**
-   * `equal`: no difference. `known`: none but those that were known before. `nothing-compared`: neither side has a
-   * transaction in the range, so nothing is proved.
+   * `equal`: no difference. `known`: none but those that were known before. `nothing-compared`: neither side
+   * has a transaction in the range, so nothing is proved.
    */
   verdict: 'equal' | 'known' | 'different' | 'nothing-compared'
   from: string
@@ -117,11 +118,11 @@ const check: OptionChecks = optionChecks(message => {
 })
 
 /**
- * Compares a platform's report with the wallet's transactions. Both sides may have many millions of rows: they are
- * read once, as streams, and partitioned in a temporary file (in the folder that TMPDIR names).
+ * Compares a platform's report with the wallet's transactions. Both sides may have many millions of rows:
+ * they are read once, as streams, and partitioned in a temporary file (in the folder that TMPDIR names).
  *
- * @throws {ReconcileError} nothing was compared: an invalid option, mapping or row, named with its line and column.
- *   Errors of the lookups are thrown as they are.
+ * @throws {ReconcileError} nothing was compared: an invalid option, mapping or row, named with its line and
+ *   column. Errors of the lookups are thrown as they are.
  */
 export async function reconcile(options: ReconcileOptions): Promise<Reconciliation> {
   const startedMs = performance.now()

@@ -7,8 +7,8 @@ import type { ReportSource } from './text-chunks.js'
 /**
  * Opens the reports one after the other: only one is open at a time.
  *
- * @throws {ReconcileError} `INVALID_REPORT`, `INVALID_MAPPING`, with the name of the report if there are several; so do
- *   the rows, when they are read
+ * @throws {ReconcileError} `INVALID_REPORT`, `INVALID_MAPPING`, with the name of the report if there are
+ *   several; so do the rows, when they are read
  */
 export async function openReports(
   sources: readonly ReportSource[],

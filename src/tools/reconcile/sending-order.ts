@@ -6,9 +6,9 @@ import type { ReportRow } from './entry.js'
 const operations: readonly Operation[] = ['placebet', 'settlement', 'unsettlement', 'rollbackbet']
 
 /**
- * By the platform's dates: a stake that was paid from a win and is sent before it would get a final refusal (D6).
- * At the same moment, and without dates, by operation: a settlement of a bet that is missing is refused too, though
- * not finally. Then by report and line.
+ * By the platform's dates: a stake that was paid from a win and is sent before it would get a final refusal
+ * (D6). At the same moment, and without dates, by operation: a settlement of a bet that is missing is refused
+ * too, though not finally. Then by report and line.
  */
 export function sendingOrder(one: ReportRow | null, other: ReportRow | null): number {
   const [date, otherDate] = [one?.transactionDate ?? '', other?.transactionDate ?? '']

@@ -28,8 +28,8 @@ export interface Spool {
 }
 
 /**
- * FNV-1a, 32 bits: which partition a key belongs to. The same keys are always in the same partition, and so are those
- * that differ in upper and lower case only.
+ * FNV-1a, 32 bits: which partition a key belongs to. The same keys are always in the same partition, and so
+ * are those that differ in upper and lower case only.
  */
 export function partitionOf(key: string): number {
   let hash = 0x811c9dc5

@@ -7,7 +7,7 @@ export type ReportSource = string | AsyncIterable<Uint8Array | string>
 
 const chunkBytes = 64 * 1024
 
-/** @throws {ReconcileError} `INVALID_REPORT` for a file that cannot be read, and for bytes that are not UTF-8 */
+/** @throws {ReconcileError} `INVALID_REPORT` for a file that cannot be read, or is not UTF-8 */
 export async function* textChunks(source: ReportSource): AsyncGenerator<string> {
   const chunks: AsyncIterable<Uint8Array | string> =
     typeof source === 'string' ? createReadStream(source, { highWaterMark: chunkBytes }) : source

@@ -74,8 +74,8 @@ export interface Slice extends Payout {
 }
 
 /**
- * The settlements that a scenario makes by mistake, in the order in which they are sent: those of a list together.
- * `null`: none, the results count.
+ * The settlements that a scenario makes by mistake, in the order in which they are sent: those of a list
+ * together. `null`: none, the results count.
  */
 export function mistakeOf(
   scenario: BetScenario,

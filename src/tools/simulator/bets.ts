@@ -66,7 +66,7 @@ export interface BetContext {
   onAccepted(bet: PlacedBet): void
   /** Called once for every bet, at its end. */
   onClosed(bet: PlacedBet, state: BetState & { kind: 'closed' }): void
-  /** The player stakes everything on another bet. `then` is called when it is answered, or was not possible. */
+  /** The player stakes everything on another bet. `then` is called when it is answered, or not possible. */
   spendAll(bet: PlacedBet, then: () => void): void
   /** Returns whether the platform sends the rollback of this bet at the end of the run only. */
   defers(bet: PlacedBet): boolean
@@ -230,8 +230,8 @@ function isCashedOut({ credits, stake }: PlacedBet): boolean {
 }
 
 /**
- * Only the first settlement of its type: an unsettlement that overtakes a later one would find the earlier one
- * reversed, or reverse it.
+ * Only the first settlement of its type: an unsettlement that overtakes a later one would find the earlier
+ * one reversed, or reverse it.
  */
 function mayOvertake({ transactions }: PlacedBet, { type }: Slice): boolean {
   if (type === 'CASHOUT') return false
@@ -309,8 +309,8 @@ function reverseAll(
 }
 
 /**
- * Sends the unsettlement of all credits of one type (D18). `onReversed` is called when they are reversed, or are
- * a debt.
+ * Sends the unsettlement of all credits of one type (D18). `onReversed` is called when they are reversed, or
+ * are a debt.
  */
 function reverse(
   context: BetContext,

@@ -82,9 +82,9 @@ export function recordSuccess(delivery: Delivery, answer: Definite, moment: numb
 const otherThanFunds: readonly string[] = [...neverForBets, '']
 
 /**
- * Whether the refusal of an unsettlement says that the clawback stays uncollected (D7). A wallet that cannot debit
- * answers INSUFFICIENT_FUNDS always; another code is accepted where the funds may have been missing. For a retry they
- * may: the wallet repeats what it decided when the funds were different.
+ * Whether the refusal of an unsettlement says that the clawback stays uncollected (D7). A wallet that cannot
+ * debit answers INSUFFICIENT_FUNDS always; another code is accepted where the funds may have been missing.
+ * For a retry they may: the wallet repeats what it decided when the funds were different.
  */
 export function isUncollected(delivery: Delivery, { errorCode }: Definite & { kind: 'refusal' }): boolean {
   const { operation, amount, sentAt } = delivery.transaction

@@ -1,7 +1,7 @@
 /**
- * Finds calls that fail because they meet: locks that are taken in opposite orders (deadlocks), conflicts that
- * are not handled. One failure proves nothing, since every wallet may fail now and then. What counts is whether
- * calls that met another call of their bet fail more often than calls that met none.
+ * Finds calls that fail because they meet: locks that are taken in opposite orders (deadlocks), conflicts
+ * that are not handled. One failure proves nothing, since every wallet may fail now and then. What counts is
+ * whether calls that met another call of their bet fail more often than calls that met none.
  */
 import type { Flight, Transaction } from './books.js'
 import type { Finding } from './judgements.js'
@@ -44,8 +44,8 @@ export function createContention(): Contention {
         answers += 1
         return
       }
-      // While nothing else was answered, the whole wallet failed: a restart, a failover. A call that came too early
-      // may be told so with any status.
+      // While nothing else was answered, the whole wallet failed: a restart, a failover. A call that came too
+      // early may be told so with any status.
       if (answers === flight.answers || flight.early || !isFailure(reading)) return
       failed.all += 1
       if (!hasMet) return
@@ -70,7 +70,7 @@ export function createContention(): Contention {
   }
 }
 
-/** Whether an earlier settlement or placebet that it follows has no answer yet: the wallet may not know of it. */
+/** Whether a settlement or placebet that it follows has no answer yet: the wallet may not know of it. */
 function isEarly({ operation, bet: { transactions }, transactionId }: Transaction): boolean {
   if (operation === 'placebet' || operation === 'rollbackbet') return false
   const own = transactions.findIndex(other => other.transactionId === transactionId)
@@ -83,8 +83,8 @@ function isFailure(reading: Reading): boolean {
 }
 
 /**
- * At most the probability that `met` or more of `all` failures fall on calls that met, if they fall on any call
- * alike (Chernoff's bound).
+ * At most the probability that `met` or more of `all` failures fall on calls that met, if they fall on any
+ * call alike (Chernoff's bound).
  *
  * @param share of the calls that met
  */

@@ -64,7 +64,7 @@ export interface DifferenceGroups {
   list(): DifferenceGroup[]
 }
 
-/** Groups differences by kind, operation and type: there are few of them, however many differences there are. */
+/** Groups differences by kind, operation and type: few groups, however many differences there are. */
 export function createGroups(): DifferenceGroups {
   const groups = new Map<string, { count: number; sums: Sums; first: Difference; type: string | null }>()
   return {

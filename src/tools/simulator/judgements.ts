@@ -50,8 +50,8 @@ export function judgeForm(reading: Definite | Fault): Finding[] {
 }
 
 /**
- * Whether an answer replays the first answer (D2). The status and the code of a refusal may differ: they change
- * no balance, and the audit judges them.
+ * Whether an answer replays the first answer (D2). The status and the code of a refusal may differ: they
+ * change no balance, and the audit judges them.
  */
 export function isReplay(first: FirstAnswer, reading: Definite): boolean {
   return reading.kind === 'success' ? first.ok && reading.reference === first.reference : !first.ok

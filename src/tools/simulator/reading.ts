@@ -105,7 +105,7 @@ export const neverForBets: readonly string[] = [
 /** The codes by which answers are judged. */
 const codesJudged: readonly string[] = ['INSUFFICIENT_FUNDS', ...codesUnread, ...neverForBets]
 
-/** For the report: a wallet may repeat the credentials of the request. The codes that the judge knows stay. */
+/** For the report: a wallet may repeat the request's credentials. The codes that the judge knows stay. */
 export function withoutSecrets(reading: Reading, mask: Mask): Reading {
   switch (reading.kind) {
     case 'success': {

@@ -97,7 +97,7 @@ interface SportsbookState extends BetContext {
 const matchesAtOnce = 8
 const chanceOf = { multiple: 0.15, cashOutAtGoal: 0.3, retryOfPast: 0.05 }
 const cashOutPercentMin = 50
-/** The number of rollbacks that are sent at the end of the run only, as after a long failure of the platform. */
+/** The number of rollbacks that are sent at the end of the run, as after a long failure of the platform. */
 const deferredMax = 20
 /** The rollback of one unanswered bet of this many waits until the end. */
 const deferredEvery = 4

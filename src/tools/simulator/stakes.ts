@@ -44,8 +44,8 @@ export function drawStake(account: Account, isGambler: boolean, random: Random):
 }
 
 /**
- * Whether the player owes so much that winnings would be withheld for long: no more clawbacks are made that find
- * no funds.
+ * Whether the player owes so much that winnings would be withheld for long: no more clawbacks are made that
+ * find no funds.
  */
 export function isDeepInDebt({ debt, opening }: Account): boolean {
   return debt * 4n > opening

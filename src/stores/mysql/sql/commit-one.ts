@@ -34,8 +34,8 @@ import {
 import { legacyRevision } from './legacy-bets.js'
 
 /**
- * Called with the fields of one item. The guards are checked first, and enforced by the writes too: guards 1 and 2 by
- * the unique indexes and the bet's revision, guard 3 by the row lock.
+ * Called with the fields of one item. The guards are checked first, and enforced by the writes too: guards 1
+ * and 2 by the unique indexes and the bet's revision, guard 3 by the row lock.
  */
 export function commitOneProcedure(tables: Tables): Procedure {
   return defineProcedure(tables, {

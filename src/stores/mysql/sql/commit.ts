@@ -35,9 +35,9 @@ import { joinLegacyBet, storedRevision } from './legacy-bets.js'
 /**
  * Called with a JSON array of items, each an array of its fields, and the playerIds in their order.
  *
- * In READ COMMITTED the locked rows are current. Guards 1 and 2 are enforced by the writes too: a transactionId or
- * betId inserted by another session meanwhile (1062), and a bet changed meanwhile (1020), undo everything; the store
- * then retries the items in smaller batches.
+ * In READ COMMITTED the locked rows are current. Guards 1 and 2 are enforced by the writes too: a
+ * transactionId or betId inserted by another session meanwhile (1062), and a bet changed meanwhile (1020),
+ * undo everything; the store then retries the items in smaller batches.
  */
 export function commitProcedure(tables: Tables): Procedure {
   return defineProcedure(tables, {

@@ -1,4 +1,4 @@
-/** `credit_bet_v1`: for settlements by PAM code (D17), in the database transaction that credits the player. */
+/** `credit_bet_v1`: settlements by PAM code (D17), in the database transaction that credits the player. */
 import { creditColumnsOf, settlementTypes } from '../../database/bet-columns.js'
 import { lines, sql } from '../../database/sql-text.js'
 import { unitFactor } from '../../database/unit-factor.js'
@@ -20,10 +20,10 @@ export function creditProcedure(tables: Tables): Procedure {
   return defineProcedure(tables, {
     name: creditProcedureName,
     comment: sql`
-      -- For PAM code that settles bets (D17): records the credit on the bet. Call it in the database transaction
-      -- that credits the player.`,
-    // Texts, longer than what is valid. The server converts and cuts parameters by the sql_mode of the caller, where
-    // '55,50' may be 55, and a long betId that of another bet.
+      -- For PAM code that settles bets (D17): records the credit on the bet. Call it in the database
+      -- transaction that credits the player.`,
+    // Texts, longer than what is valid. The server converts and cuts parameters by the sql_mode of the
+    // caller, where '55,50' may be 55, and a long betId that of another bet.
     parameters: sql`
       settled_bet_id ${exactText(300)},
       settlement_type ${exactText(20)},
@@ -47,8 +47,8 @@ export function creditProcedure(tables: Tables): Procedure {
         IF settled_bet_id IS NULL OR CHAR_LENGTH(settled_bet_id) > 255 THEN
           SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'bet-wallet: settled_bet_id must have at most 255 characters';
         END IF;
-        -- SELECT … INTO locks nothing. SET … = (SELECT …) locks the bet, and sees one that is newer than the snapshot of a
-        -- database transaction in REPEATABLE READ.
+        -- SELECT … INTO locks nothing. SET … = (SELECT …) locks the bet, and sees one that is newer than the
+        -- snapshot of a database transaction in REPEATABLE READ.
         SELECT bet.player_id INTO known_player_id FROM ${schema}.wallet_bets bet WHERE bet.bet_id = settled_bet_id;
         IF known_player_id IS NULL THEN
           SET known_player_id = (SELECT bet.player_id FROM ${schema}.wallet_bets bet WHERE bet.bet_id = settled_bet_id);
@@ -59,8 +59,8 @@ export function creditProcedure(tables: Tables): Procedure {
           SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = problem;
         END IF;
 
-        -- Lock order: the player, then the bet, as in every commit. To settle bets of several players in one database
-        -- transaction, call this procedure in the order of the players' ids.
+        -- Lock order: the player, then the bet, as in every commit. To settle bets of several players in one
+        -- database transaction, call this procedure in the order of the players' ids.
         SELECT true INTO is_locked FROM ${players.table} player
         WHERE ${isPlayer(tables, 'player', 'known_player_id')}
         FOR UPDATE;

@@ -10,8 +10,8 @@ import { literal } from './quoting.js'
 import { schemaVersion } from './version.js'
 
 /**
- * The collation that keeps case, accents and trailing spaces apart (D24). MariaDB ignores comments for versions of
- * MySQL, and MySQL those for MariaDB.
+ * The collation that keeps case, accents and trailing spaces apart (D24). MariaDB ignores comments for
+ * versions of MySQL, and MySQL those for MariaDB.
  */
 export const exactCollation = '/*!80017 utf8mb4_0900_bin *//*M! utf8mb4_nopad_bin */'
 
@@ -19,12 +19,12 @@ export const exactCollation = '/*!80017 utf8mb4_0900_bin *//*M! utf8mb4_nopad_bi
 export const exactText = (length: number) =>
   `varchar(${length}) CHARACTER SET utf8mb4 COLLATE ${exactCollation}`
 
-/** Of what a procedure returns: a trigger, or a function of a view, may have set sql_select_limit meanwhile. */
+/** Of what a procedure returns: a trigger, or a function of a view, may have set sql_select_limit. */
 export const allRows = 'LIMIT 18446744073709551615'
 
 /**
- * Sets the time of a commit when the player is locked: so times keep the order in which the balance changes. A function
- * of the players' view may have run SET TIMESTAMP before it.
+ * Sets the time of a commit when the player is locked: so times keep the order in which the balance changes.
+ * A function of the players' view may have run SET TIMESTAMP before it.
  */
 export const setRecordedTime = sql`
   SET recorded_time = UTC_TIMESTAMP(6);
@@ -33,8 +33,9 @@ export const setRecordedTime = sql`
   END IF;`
 
 /**
- * A value as the bytes of its text in UTF-8. Text would be converted to the character set of the session, or of the one
- * that created the procedure, where other ids are `????`; and a trigger or function can change the session's meanwhile.
+ * A value as the bytes of its text in UTF-8. Text would be converted to the character set of the session, or
+ * of the one that created the procedure, where other ids are `????`; and a trigger or function can change the
+ * session's meanwhile.
  */
 export const asBytes = (value: string) => `CAST(CAST(${value} AS char CHARACTER SET utf8mb4) AS binary)`
 
@@ -111,7 +112,7 @@ export const commitHandler = sql`
     RESIGNAL;
   END;`
 
-/** A user with READ_ONLY ADMIN may write to a replica. The store must not: a placebet is committed without a load. */
+/** A user with READ_ONLY ADMIN may write to a replica. The store must not: some commits need no load. */
 export const refuseReadOnly = sql`
   IF @@GLOBAL.read_only NOT IN ('0', 'OFF') THEN
     SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1290, MESSAGE_TEXT = 'bet-wallet: this server is read-only';
@@ -140,7 +141,7 @@ export function isPlayer({ players }: Pick<Tables, 'players'>, player: string, k
     AND ${exact} COLLATE ${exactCollation} = ${key}`
 }
 
-/** Decimal text that a load can read: at most 40 digits, no leading zeros, no -0; and that sums can be computed of. */
+/** Decimal text that loads can read and add up: 40 digits at most, no leading zeros, no -0. */
 const decimalPattern = '^(?!-[0.]*$)-?(?=([0-9][.]?){1,40}$)(0|[1-9][0-9]*)([.][0-9]{1,20})?$'
 
 /** The balance as a decimal; NULL where a text is none. */
@@ -218,8 +219,8 @@ export const transactionValues = (item: string, recorded: { balanceAfter: string
   lines([...transactionColumnNames.map(name => `${item}${name}`), recorded.balanceAfter, recorded.recordedAt])
 
 /**
- * A balance in the column's unit, in whole units of the currency. NULL where `amountDecimal` cannot hold it: what is
- * kept for people must not stop a commit.
+ * A balance in the column's unit, in whole units of the currency. NULL where `amountDecimal` cannot hold it:
+ * what is kept for people must not stop a commit.
  */
 export function inWholeUnits(
   { players }: Pick<Tables, 'players'>,
@@ -237,7 +238,10 @@ export function inWholeUnits(
     )`
 }
 
-/** The columns of `wallet_bets` that a commit writes, and the fields of the item that they come from. A bet has the id of its first transaction. */
+/**
+ * The columns of `wallet_bets` that a commit writes, and the fields of the item that they come from. A bet
+ * has the id of its first transaction.
+ */
 const betColumnNames = [
   ['id', 'id'],
   ['bet_id', 'bet_id'],
@@ -260,7 +264,7 @@ export const betColumns = lines([plainBetColumns, ...creditColumns])
 export const betValues = (item: string) =>
   lines([plainBetValues(item), ...creditColumns.map((_, index) => creditValue(item, index))])
 
-/** The assignments of an UPDATE of `bet`. Its player stays: `forgetPlayer` may have replaced the id since the load. */
+/** The assignments of an UPDATE of `bet`. Its player stays: `forgetPlayer` may have replaced the id. */
 export const betAssignments = (item: string) =>
   lines([
     ...betColumnNames.slice(3).map(([column, field]) => `bet.${column} = ${item}${field}`),
@@ -268,7 +272,8 @@ export const betAssignments = (item: string) =>
   ])
 
 /**
- * Guard 3, of an item that changes the balance. A balance that is NULL, or that a load could not read, cannot be changed.
+ * Guard 3, of an item that changes the balance. A balance that is NULL, or that a load could not read, cannot
+ * be changed.
  */
 export const balanceIsValid = (item: string, currency: string, balance: string) =>
   `(${currency} = ${item}balance_currency AND ABS(${balance}) <= COALESCE(balance_max, ABS(${balance}))) IS TRUE`

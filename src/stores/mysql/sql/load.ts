@@ -57,11 +57,12 @@ function loadQuery(tables: Tables): string {
 }
 
 /**
- * With a `proof_id` the server proves that it can commit durably: it reads, and then commits a row that is inserted and
- * deleted again. That commit waits for the disk, the binary log and the replicas that every commit waits for.
+ * With a `proof_id` the server proves that it can commit durably: it reads, and then commits a row that is
+ * inserted and deleted again. That commit waits for the disk, the binary log and the replicas that every
+ * commit waits for.
  *
- * A procedure, since the end of a CALL reports the settings that a function of a view has changed. That of a SELECT does
- * not.
+ * A procedure, since the end of a CALL reports the settings that a function of a view has changed. That of a
+ * SELECT does not.
  */
 export function loadProcedure(tables: Tables): Procedure {
   const { schema } = tables

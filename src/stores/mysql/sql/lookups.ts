@@ -1,4 +1,4 @@
-/** Lookups: read-only statements over bets and transactions. All values are text: a driver may round numbers. */
+/** Lookups: statements that read bets and transactions. All values are text: a driver may round numbers. */
 import type { LookupIndex } from '../../database/lookup-indexes.js'
 import { lines, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
@@ -57,8 +57,8 @@ export const transactionStatement = (tables: Tables) => sql`
 const time = 'CAST(? AS datetime(6))'
 
 /**
- * Called with the id of the player in the players' table in a JSON array; the playerId, from, to; and a position: the
- * time, twice, and the id. At least one row: the player, beside each transaction and its bet.
+ * Called with the id of the player in the players' table in a JSON array; the playerId, from, to; and a
+ * position: the time, twice, and the id. At least one row: the player, beside each transaction and its bet.
  */
 export function playerStatement(tables: Tables, limit: number): string {
   const { schema, players } = tables

@@ -19,9 +19,10 @@ export function proceduresOf(tables: Tables): Procedure[] {
 export const migrationLock = ({ schemaName }: Tables) => literal(`bet-wallet ${schemaName}`.slice(0, 64))
 
 /**
- * Procedures keep the sql_mode that they are created in: amounts that do not fit must be errors, whatever the mode of
- * the session or of PAM code that calls them. Without NO_ENGINE_SUBSTITUTION: where the server allows InnoDB alone
- * (`enforce_storage_engine`, `disabled_storage_engines`), the temporary tables of a batch are of InnoDB.
+ * Procedures keep the sql_mode that they are created in: amounts that do not fit must be errors, whatever the
+ * mode of the session or of PAM code that calls them. Without NO_ENGINE_SUBSTITUTION: where the server allows
+ * InnoDB alone (`enforce_storage_engine`, `disabled_storage_engines`), the temporary tables of a batch are of
+ * InnoDB.
  */
 export const procedureMode = 'STRICT_TRANS_TABLES,STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO'
 
@@ -83,8 +84,8 @@ function creditCondition(type: (typeof settlementTypes)[number]): string {
 }
 
 const transactionsTable = (schema: string) => sql`
-  -- Every decided transaction of the platform: the idempotency record, by operation and transactionId (D1). The
-  -- reference that the platform is answered with is the id, or the text that was imported.
+  -- Every decided transaction of the platform: the idempotency record, by operation and transactionId (D1).
+  -- The reference that the platform is answered with is the id, or the text that was imported.
   CREATE TABLE IF NOT EXISTS ${schema}.wallet_transactions (
     id bigint unsigned NOT NULL PRIMARY KEY,
     operation ${exactText(12)} NOT NULL,

@@ -6,8 +6,8 @@ import { asPlayerId, balancePlus, type DatabaseFunction, defineFunction, functio
 import { literal } from './quoting.js'
 
 /**
- * The relations that this query returns by oid, their partitions and children, and for a view the tables below
- * it: a CTE for WITH RECURSIVE.
+ * The relations that this query returns by oid, their partitions and children, and for a view the tables
+ * below it: a CTE for WITH RECURSIVE.
  */
 export const relationsBelow = (query: string) => sql`
   relation (oid) AS (
@@ -31,13 +31,14 @@ export const relationsBelow = (query: string) => sql`
   )`
 
 /**
- * Called after a debit has failed, with the player and the debit: below 0, in the unit of the column. It finds out by
- * itself: the error that was reported may come from a trigger, from a deferred one at COMMIT, or from a rule that is gone.
+ * Called after a debit has failed, with the player and the debit: below 0, in the unit of the column. It
+ * finds out by itself: the error that was reported may come from a trigger, from a deferred one at COMMIT, or
+ * from a rule that is gone.
  *
- * The balance is raised by the debit, then debited: both must pass and change it by exactly that, so that no trigger and
- * no rule of another column is in the way. The same debit again must then fail by a rule of the balance, and in the
- * UPDATE itself: the context of the error has no trigger above it. The locks of the first UPDATE are held meanwhile: no
- * rule can be dropped, and no trigger be disabled.
+ * The balance is raised by the debit, then debited: both must pass and change it by exactly that, so that no
+ * trigger and no rule of another column is in the way. The same debit again must then fail by a rule of the
+ * balance, and in the UPDATE itself: the context of the error has no trigger above it. The locks of the first
+ * UPDATE are held meanwhile: no rule can be dropped, and no trigger be disabled.
  */
 export function balanceRuleFunction(tables: Tables): DatabaseFunction {
   const { table, columns } = tables.players
@@ -111,8 +112,9 @@ export function balanceRuleFunction(tables: Tables): DatabaseFunction {
 const mark = '/* bet-wallet: the debit */'
 
 /**
- * A row, if the rule is one of the balance: a CHECK over its column, or over one that is generated from it; or of the
- * domain that is its type. A view's column leads to the column that it shows: only the text of the view's tree has it.
+ * A row, if the rule is one of the balance: a CHECK over its column, or over one that is generated from it;
+ * or of the domain that is its type. A view's column leads to the column that it shows: only the text of the
+ * view's tree has it.
  */
 const ruleQuery = ({ players: { table, columnNames } }: Tables) => sql`
   WITH RECURSIVE balance_column (relation, number, type) AS (

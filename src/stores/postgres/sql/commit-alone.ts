@@ -1,10 +1,10 @@
-/** The commits as procedures, for clients that cannot tell whether other code left a database transaction open. */
+/** Commits as procedures: for clients that cannot tell whether other code left a transaction block open. */
 
 import { sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import { type DatabaseFunction, defineProcedure, functionName, readCommitted } from './fragments.js'
 
-/** `commit_alone_v1` or `commit_one_alone_v1`: the same as the function, as JSON, and a database transaction of its own. */
+/** `commit_alone_v1`, `commit_one_alone_v1`: as the function, as JSON, in its own database transaction. */
 export function commitAloneProcedure(tables: Tables, commit: 'commit' | 'commit_one'): DatabaseFunction {
   const isOne = commit === 'commit_one'
   return defineProcedure(tables, {

@@ -31,8 +31,9 @@ import {
 } from './fragments.js'
 
 /**
- * `commit_one_v1`, called with the fields of one item, an array as text. The guards are checked first, and enforced by the
- * writes too: guards 1 and 2 by the unique indexes and the bet's revision, guard 3 by the row lock.
+ * `commit_one_v1`, called with the fields of one item, an array as text. The guards are checked first, and
+ * enforced by the writes too: guards 1 and 2 by the unique indexes and the bet's revision, guard 3 by the row
+ * lock.
  */
 export function commitOneFunction(tables: Tables): DatabaseFunction {
   return defineFunction(tables, {

@@ -38,13 +38,13 @@ import {
 /**
  * `commit_v1`, called with an array of the fields of all items, as text: per field, an array of its values.
  *
- * One statement tests guards 1 and 2, locks the players of the items that pass, tests guard 3 on the locked rows,
- * and writes. A conflict by guards 1 and 2 locks nothing, and so writes nothing.
+ * One statement tests guards 1 and 2, locks the players of the items that pass, tests guard 3 on the locked
+ * rows, and writes. A conflict by guards 1 and 2 locks nothing, and so writes nothing.
  *
- * In READ COMMITTED the locked rows are current: PostgreSQL reads a row again that was changed since the statement
- * began. Guards 1 and 2 are enforced by the writes too. A transactionId or betId inserted by another session
- * meanwhile (23505), and a bet changed meanwhile, undo the whole function; the store then retries the items in
- * smaller batches. In a stricter isolation level a lock on a changed row fails (40001).
+ * In READ COMMITTED the locked rows are current: PostgreSQL reads a row again that was changed since the
+ * statement began. Guards 1 and 2 are enforced by the writes too. A transactionId or betId inserted by
+ * another session meanwhile (23505), and a bet changed meanwhile, undo the whole function; the store then
+ * retries the items in smaller batches. In a stricter isolation level a lock on a changed row fails (40001).
  */
 export function commitFunction(tables: Tables): DatabaseFunction {
   return defineFunction(tables, {
@@ -255,8 +255,8 @@ function insertedRows(tables: Tables): string {
       )
     END`
   return sql`
-    -- The balance after the committed items of the player up to this one. The times differ, so that they keep the
-    -- order in which the items were applied.
+    -- The balance after the committed items of the player up to this one. The times differ, so that they keep
+    -- the order in which the items were applied.
     new_transaction AS (
       INSERT INTO ${schema}.transactions (
         ${transactionColumns}
@@ -288,7 +288,8 @@ function changedBets({ schema }: Tables): string {
   return sql`
     -- By ctid: for a join by bet_id, a generic plan made while the table is empty reads the whole table for
     -- every commit. The revision is compared again: before the minor releases of November 2025, an UPDATE by
-    -- ctid changes a row that another transaction has updated meanwhile, unless another condition on it fails.
+    -- ctid changes a row that another transaction has updated meanwhile, unless another condition on it
+    -- fails.
     changed_bet AS (
       UPDATE ${schema}.bets bet
       SET (

@@ -1,4 +1,4 @@
-/** `credit_bet_v1`: for settlements by PAM code (D17), in the database transaction that credits the player. */
+/** `credit_bet_v1`: settlements by PAM code (D17), in the database transaction that credits the player. */
 
 import { betColumnLines, settlementTypes } from '../../database/bet-columns.js'
 import { lines, sql } from '../../database/sql-text.js'
@@ -19,8 +19,8 @@ export function creditFunction(tables: Tables): DatabaseFunction {
   return defineFunction(tables, {
     name: creditFunctionName,
     comment: sql`
-      -- For PAM code that settles bets (D17): records the credit on the bet. Call it in the database transaction
-      -- that credits the player.`,
+      -- For PAM code that settles bets (D17): records the credit on the bet. Call it in the database
+      -- transaction that credits the player.`,
     parameters: sql`
       settled_bet_id text,
       settlement_type text,
@@ -51,8 +51,8 @@ export function creditFunction(tables: Tables): DatabaseFunction {
         END IF;
         ${refuseFractions(tables)}
 
-        -- Lock order: the player, then the bet, as in every commit. To settle bets of several players in one database
-        -- transaction, call this function in the order of the players' ids.
+        -- Lock order: the player, then the bet, as in every commit. To settle bets of several players in one
+        -- database transaction, call this function in the order of the players' ids.
         PERFORM FROM ${players.table} player
         WHERE player.${players.columns.id} = ${asPlayerId(tables, 'known_bet.player_id')}
         FOR NO KEY UPDATE;

@@ -25,9 +25,9 @@ export const functionName = ({ optionSet }: Tables, name: string) =>
 export const creditFunctionName = `credit_bet_v${schemaVersion}`
 
 /**
- * Settings of every function: look up rows by index, with one generic plan per connection; and NULL in the text of an
- * array is NULL, whatever the session says. There is no search_path, because all names have their schema; and triggers
- * on the operator's tables run under these settings too.
+ * Settings of every function: look up rows by index, with one generic plan per connection; and NULL in the
+ * text of an array is NULL, whatever the session says. There is no search_path, because all names have their
+ * schema; and triggers on the operator's tables run under these settings too.
  */
 const functionSettings = [
   'jit=off',
@@ -37,14 +37,14 @@ const functionSettings = [
 ]
 
 /**
- * A commit that changes nothing. Standbys confirm commits in order: its answer confirms all before it, also one whose
- * wait for the standby was cancelled.
+ * A commit that changes nothing. Standbys confirm commits in order: its answer confirms all before it, also
+ * one whose wait for the standby was cancelled.
  */
 export const emptyCommit = "pg_logical_emit_message(true, 'bet-wallet', '')"
 
 /**
- * First in a database transaction that must see a table that was rewritten or filled while it waited for the lock: in
- * stricter isolation levels all statements read with one snapshot, older than the locks.
+ * First in a database transaction that must see a table that was rewritten or filled while it waited for the
+ * lock: in stricter isolation levels all statements read with one snapshot, older than the locks.
  */
 export const readCommitted = 'SET TRANSACTION ISOLATION LEVEL READ COMMITTED'
 
@@ -59,8 +59,9 @@ export interface DatabaseFunction {
 }
 
 /**
- * Of a row of pg_proc: procedure or function, language, volatility, parallel safety, SECURITY DEFINER, STRICT, and
- * settings. A STABLE function would read with the snapshot of its caller, taken before it waited for a table's lock.
+ * Of a row of pg_proc: procedure or function, language, volatility, parallel safety, SECURITY DEFINER,
+ * STRICT, and settings. A STABLE function would read with the snapshot of its caller, taken before it waited
+ * for a table's lock.
  */
 export const attributesOf = (row: string) => sql`
   concat_ws(
@@ -100,10 +101,10 @@ export function defineFunction(
 }
 
 /**
- * A procedure that is a database transaction of its own: in one that other code left open, its COMMIT is an error
- * (2D000), and nothing is done. It ends with a COMMIT: the server commits a statement after it has answered it, and
- * some drivers do not wait for what follows the answer (postgres.js before 3.4.8). It has no settings, with which COMMIT
- * is not allowed.
+ * A procedure that is a database transaction of its own: in one that other code left open, its COMMIT is an
+ * error (2D000), and nothing is done. It ends with a COMMIT: the server commits a statement after it has
+ * answered it, and some drivers do not wait for what follows the answer (postgres.js before 3.4.8). It has no
+ * settings, with which COMMIT is not allowed.
  */
 export function defineProcedure(
   { schema }: Tables,
@@ -303,8 +304,8 @@ export const revisionMatches = (storedRevision: string) =>
   `coalesce(${storedRevision}, 0) = item.bet_revision - 1`
 
 /**
- * Guard 3, of an `item` that changes the balance. A balance that is NULL or not finite cannot be changed; one that
- * `load` could not read, before or after, must not be.
+ * Guard 3, of an `item` that changes the balance. A balance that is NULL or not finite cannot be changed; one
+ * that `load` could not read, before or after, must not be.
  */
 export function balanceIsValid({ players }: Tables, currency: string, balance: string): string {
   const both = [balance, `${balance} + item.balance_delta`].map(amount => `AND ${isReadable(amount)}`)
@@ -342,8 +343,8 @@ export const textOf = (amount: string) => sql`
 export const refuseBalanceType = 'refuse_balance_type'
 
 /**
- * The balance of the row `player` as a numeric. An amount is misread where the column has been changed to another
- * type: 90.00 to 9000 minor units. A domain has the type that is below it.
+ * The balance of the row `player` as a numeric. An amount is misread where the column has been changed to
+ * another type: 90.00 to 9000 minor units. A domain has the type that is below it.
  */
 export function balanceOf(tables: Tables): string {
   const { columns, balanceType } = tables.players
@@ -404,8 +405,8 @@ export function inWholeUnits(
  * @param readBack compares the balances with those in the table
  */
 export const beforeCommit = (readBack: string) => sql`
-  -- Triggers may wait for the COMMIT, change a balance once more, or switch off that a commit waits for the disk, or
-  -- that the server warns where it did not wait for a standby.
+  -- Triggers may wait for the COMMIT, change a balance once more, or switch off that a commit waits for the
+  -- disk, or that the server warns where it did not wait for a standby.
   IF has_triggers THEN
     IF commit_follows THEN
       SET CONSTRAINTS ALL IMMEDIATE;
@@ -420,8 +421,8 @@ export const beforeCommit = (readBack: string) => sql`
   END IF;`
 
 /**
- * The COMMIT of this database transaction waits for the disk and the standbys, and the server warns if that wait is
- * cancelled, also where other code switched that off.
+ * The COMMIT of this database transaction waits for the disk and the standbys, and the server warns if that
+ * wait is cancelled, also where other code switched that off.
  */
 export const waitForDisk = sql`
   set_config(setting.name, setting.value, true)
@@ -455,7 +456,7 @@ export const raiseBalanceDiffers = sql`
   RAISE EXCEPTION 'bet-wallet: the balance in the players'' table is not the one written: see its triggers'
     USING ERRCODE = 'triggered_data_change_violation';`
 
-/** Other code may have set another encoding on a connection that it shares: ids would be other ids. It is closed. */
+/** Other code on the connection may have set another encoding: ids would be other ids. It is closed. */
 export const refuseEncoding = sql`
   IF current_setting('client_encoding') <> 'UTF8' THEN
     RAISE EXCEPTION 'bet-wallet: other code has set client_encoding on this connection'
@@ -463,8 +464,8 @@ export const refuseEncoding = sql`
   END IF;`
 
 /**
- * The same error of one statement may come from a trigger of one player. This one is about the server: the store does
- * not look for the request that causes it.
+ * The same error of one statement may come from a trigger of one player. This one is about the server: the
+ * store does not look for the request that causes it.
  */
 export const refuseReadOnly = sql`
   IF current_setting('transaction_read_only')::boolean THEN

@@ -27,11 +27,13 @@ export function loadFunction(tables: Tables): DatabaseFunction {
   return defineFunction(tables, {
     name: functionName(tables, 'load'),
     comment: sql`
-      -- Every function below has the same settings: one generic plan per connection, made of index lookups. They
-      -- hold for triggers that the function fires too. No search_path is set, because all names have their schema.
+      -- Every function below has the same settings: one generic plan per connection, made of index lookups.
+      -- They hold for triggers that the function fires too. No search_path is set, because all names have
+      -- their schema.
 
-      -- Returns player, bet and transaction for each key, a JSON array. Read-only, but VOLATILE: its statement takes
-      -- its snapshot when it has the locks of the tables. A table that was rewritten meanwhile is empty to an older one.`,
+      -- Returns player, bet and transaction for each key, a JSON array. Read-only, but VOLATILE: its
+      -- statement takes its snapshot when it has the locks of the tables. A table that was rewritten
+      -- meanwhile is empty to an older one.`,
     parameters: sql`
       keys text,
       every_row boolean`,
@@ -63,15 +65,16 @@ export function loadFunction(tables: Tables): DatabaseFunction {
 }
 
 /**
- * `load_confirmed_v1`: the same, from a server that proves that it is the primary. It reads, and then writes an
- * empty message to the WAL: the commit of this statement waits for the disk and for the synchronous standbys, as
- * every commit does. A former primary never gets their confirmation.
+ * `load_confirmed_v1`: the same, from a server that proves that it is the primary. It reads, and then writes
+ * an empty message to the WAL: the commit of this statement waits for the disk and for the synchronous
+ * standbys, as every commit does. A former primary never gets their confirmation.
  */
 export function loadConfirmedProcedure(tables: Tables): DatabaseFunction {
   return defineProcedure(tables, {
     name: functionName(tables, 'load_confirmed'),
     comment: sql`
-      -- The same as load, as JSON, and then an empty commit: its answer proves that this server is the primary.`,
+      -- The same as load, as JSON, and then an empty commit: its answer proves that this server is the
+      -- primary.`,
     parameters: sql`
       keys text,
       every_row boolean,

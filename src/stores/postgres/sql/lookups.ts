@@ -1,4 +1,4 @@
-/** Lookups: read-only statements over bets and transactions. All values are text: a driver may round numbers. */
+/** Lookups: statements that read bets and transactions. All values are text: a driver may round numbers. */
 import { creditColumns } from '../../database/bet-columns.js'
 import type { LookupIndex } from '../../database/lookup-indexes.js'
 import { lines, sql } from '../../database/sql-text.js'
@@ -62,8 +62,8 @@ export const transactionStatement = (tables: Tables) => sql`
 const position = (column: string) => `(${column}.recorded_at, ${column}.operation, ${column}.transaction_id)`
 
 /**
- * Called with the id of the player in the players' table, the playerId, from, to, and a position: time, operation,
- * transactionId; and the limit. At least one row: the player, beside each transaction and its bet.
+ * Called with the id of the player in the players' table, the playerId, from, to, and a position: time,
+ * operation, transactionId; and the limit. At least one row: the player, beside each transaction and its bet.
  */
 export function playerStatement(tables: Tables): string {
   const { schema, players } = tables

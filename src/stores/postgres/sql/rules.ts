@@ -1,6 +1,7 @@
 /**
- * The rules about several columns of a row, as functions that the CHECKs call. A statement that writes to a table
- * reads the CHECKs again, which takes longer than the rest of a small INSERT; a function is read once per connection.
+ * The rules about several columns of a row, as functions that the CHECKs call. A statement that writes to a
+ * table reads the CHECKs again, which takes longer than the rest of a small INSERT; a function is read once
+ * per connection.
  */
 import { creditColumns, settlementTypes } from '../../database/bet-columns.js'
 import { lines, sql } from '../../database/sql-text.js'

@@ -16,8 +16,8 @@ interface Wrong extends Pick<Change, 'credentials' | 'headers'> {
 }
 
 /**
- * Expects that calls with each of these credentials are refused and change no balance, where the same calls with the
- * given ones would: of an unsettlement, only if bets can be settled and payouts clawed back.
+ * Expects that calls with each of these credentials are refused and change no balance, where the same calls
+ * with the given ones would: of an unsettlement, only if bets can be settled and payouts clawed back.
  */
 async function expectNoEntrance(
   { prepare, wallet, expect, opening, units, settings }: CaseContext,

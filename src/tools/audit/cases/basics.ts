@@ -357,7 +357,8 @@ export const basics: readonly AuditCase[] = [
       const other = settings.otherPlayerId ?? ''
       const others = await expect.currentBalance(other)
       const { bet, staked: after } = await prepare.openBet()
-      // A wallet that looks for a bet of this player finds none, and answers with a success (spec 4.3 rule 1).
+      // A wallet that looks for a bet of this player finds none, and answers with a success (spec 4.3 rule
+      // 1).
       const label = 'rollbackbet for the other player'
       const answer = await wallet.rollback({ betId: bet.betId, playerId: other }, undefined, { label })
       await expect.balance(after, 'after a rollback for another player')

@@ -40,8 +40,8 @@ const required = {
 } as const
 
 /**
- * Without these fields, a wallet has to guess the player, the bet or the amount. A rollback has one type only, so
- * nothing is guessed without it.
+ * Without these fields, a wallet has to guess the player, the bet or the amount. A rollback has one type
+ * only, so nothing is guessed without it.
  */
 const essential = {
   '/placebet': ['transactionId', 'betId', 'playerId', 'amount', 'currency'],
@@ -79,7 +79,7 @@ async function eachField(
   }
 }
 
-/** Rolls back an accepted bet whose id is no text: the clean-up does not know what the wallet has made of it. */
+/** Rolls back an accepted bet whose id is no text: the clean-up does not know what the wallet made of it. */
 async function undo({ wallet }: CaseContext, betId: Json, answer: Answer): Promise<void> {
   if (answer.success === null) return
   const label = `rollbackbet with ${write(betId)} as betId`

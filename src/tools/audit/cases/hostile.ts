@@ -13,8 +13,9 @@ const unusual = { mayFail: true } as const
 
 /**
  * Expects that two similar ids are distinct. As transactionIds: both bets are accepted, or the second is
- * refused, but not as a duplicate. As betIds: the rollback of one does not affect the other. Any error is right for
- * an id that the wallet cannot store, if no balance changes: the interface gives no length and no alphabet.
+ * refused, but not as a duplicate. As betIds: the rollback of one does not affect the other. Any error is
+ * right for an id that the wallet cannot store, if no balance changes: the interface gives no length and no
+ * alphabet.
  */
 async function expectDistinct(
   { wallet, expect, opening }: CaseContext,
@@ -328,7 +329,8 @@ export const hostile: readonly AuditCase[] = [
         const bet = { ...wallet.bet(), transactionId: id, betId: id }
         const placed = await wallet.place(bet, unusual)
         if (placed.success === null) {
-          // Once, and not by the clean-up: a wallet that cannot store the id answers each rollback of it with 5xx.
+          // Once, and not by the clean-up: a wallet that cannot store the id answers each rollback of it with
+          // 5xx.
           await wallet.rollback(bet, id, unusual)
           wallet.openBets.forget(bet)
         }

@@ -7,7 +7,7 @@ import type { CaseContext } from '../case-context.js'
 /** A case in two parts: the second one runs after the pause or the restart. */
 interface Scenario extends Omit<AuditCase, 'id' | 'name' | 'between' | 'run'> {
   name(after: string): string
-  /** In the second part, `context.opening` is the balance without the bets of the case, as in the first one. */
+  /** In the second part too, `context.opening` is the balance without the bets of the case. */
   run(context: CaseContext, after: string): Promise<() => Promise<void>>
 }
 

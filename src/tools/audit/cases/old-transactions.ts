@@ -21,8 +21,8 @@ const settlesByCall = ({ settle, clawbacks }: CaseContext['settings']): boolean 
 const attempts = 5
 
 /**
- * Places this many bets of the smallest unit, settles and unsettles them if that is cheap, and rolls them back. Skips
- * the case if the wallet refuses most of them.
+ * Places this many bets of the smallest unit, settles and unsettles them if that is cheap, and rolls them
+ * back. Skips the case if the wallet refuses most of them.
  */
 async function placeAndRollBack(
   { wallet, expect, units, settings, concurrently }: CaseContext,
@@ -59,7 +59,8 @@ async function placeAndRollBack(
       }
     }
   })
-  // A wallet that does not wait for locks may have refused all attempts, as long as the other lanes were busy.
+  // A wallet that does not wait for locks may have refused all attempts, as long as the other lanes were
+  // busy.
   for (const bet of open) {
     if (canSettle) await wallet.unsettle(bet, 'UNSCORED', undefined, { mayFail: true })
     expect.success(await wallet.rollback(bet))

@@ -1,4 +1,4 @@
-/** AU-54x: several settlements of one bet, and settlements that arrive concurrently (spec 3, 4.2, D17, D18). */
+/** AU-54x: several settlements of one bet, and concurrent settlements (spec 3, 4.2, D17, D18). */
 
 import { add, compare, subtract } from '../../platform/decimal.js'
 import type { AuditCase } from '../audit-case.js'

@@ -30,7 +30,7 @@ export function anchorOf({ id }: AuditResult, index: number): string {
 
 const signOf = ({ kind, sign }: Outcome) => html`<span class="sign ${kind}" aria-hidden="true">${sign}</span>`
 
-/** A finding: what the wallet does wrong and what it costs, the case that shows it, and the cases it explains. */
+/** A finding: what the wallet does wrong, what it costs, the case that shows it, the cases it explains. */
 export function findingArticle(
   { cause, level, followers }: AuditFinding,
   number: number,
