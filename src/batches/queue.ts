@@ -118,8 +118,13 @@ const check: OptionChecks = optionChecks(message => {
 })
 
 const callbackNames = [
-  ...['sheddable', 'bulk', 'partitionKeyOf', 'uniqueKeysOf'],
-  ...['perform', 'onShed', 'onDuplicateKey'],
+  'sheddable',
+  'bulk',
+  'partitionKeyOf',
+  'uniqueKeysOf',
+  'perform',
+  'onShed',
+  'onDuplicateKey',
 ]
 const numberNames = ['slotsMax', 'batchMax', 'queueMax', 'queuedMsMax']
 

@@ -52,7 +52,10 @@ export function createNodeListener(
     const { method = '', headers } = request
     const call: HttpRequest = {
       ...pathsOf(request, settings.routes),
-      ...{ method, headers, address: request.socket.remoteAddress, body: bodyOf(request) },
+      method,
+      headers,
+      address: request.socket.remoteAddress,
+      body: bodyOf(request),
     }
     const answer = await handle(call)
     try {

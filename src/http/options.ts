@@ -119,7 +119,13 @@ export const defaultStatusCodes: Readonly<Record<ErrorCode, number>> = {
 }
 
 const optionNames = [
-  ...['authenticate', 'challenge', 'basePath', 'bodyBytesMax', 'statusCodes', 'routes', 'onError'],
+  'authenticate',
+  'challenge',
+  'basePath',
+  'bodyBytesMax',
+  'statusCodes',
+  'routes',
+  'onError',
   'onAuthenticationFailed',
 ]
 

@@ -107,7 +107,16 @@ const check = optionChecks(message => {
 }, 'signature')
 
 const optionNames = [
-  ...['header', 'algorithm', 'secrets', 'keys', 'encoding', 'prefix', 'parts', 'timestamp', 'signed', 'now'],
+  'header',
+  'algorithm',
+  'secrets',
+  'keys',
+  'encoding',
+  'prefix',
+  'parts',
+  'timestamp',
+  'signed',
+  'now',
 ]
 
 /** @throws {TypeError} naming the option */

@@ -124,7 +124,9 @@ export function createDatabaseLookups<Own extends Tables>(parts: LookupParts<Own
         of: 'player',
         playerId: idOf(parts, 'playerId', playerId),
         playerKey: columns.idOf(playerId),
-        ...{ from, to, limit: limit + 1 },
+        from,
+        to,
+        limit: limit + 1,
         before: cursor ?? [to, ...parts.lowestTieBreaker],
       })
       return playerHistoryOf(playerId, rows, { limit, parts, columns })

@@ -55,7 +55,12 @@ export interface DatabaseStoreOptions {
 }
 
 export const databaseStoreOptionNames = [
-  ...['withinTransaction', 'timeoutMs', 'lockTimeoutMs', 'batchMax', 'queueMax', 'connectionsMax'],
+  'withinTransaction',
+  'timeoutMs',
+  'lockTimeoutMs',
+  'batchMax',
+  'queueMax',
+  'connectionsMax',
   'allowNotDurable',
 ]
 

@@ -59,7 +59,11 @@ export function createDatabaseStore(parts: DatabaseParts): DatabaseStore {
   const { queue, read, readConfirmed, classify, errors } = parts
   const loads = createLoads({ kind: 'load', queue, columns, read, classify, errors })
   const confirmedLoads = createLoads({
-    ...{ kind: 'load-confirmed', queue, columns, classify, errors },
+    kind: 'load-confirmed',
+    queue,
+    columns,
+    classify,
+    errors,
     read: readConfirmed,
   })
   const commits = new Commits({

@@ -65,7 +65,14 @@ export interface Dialect {
 }
 
 const playersOptionNames = [
-  ...['table', 'id', 'idType', 'currency', 'balance', 'balanceType', 'minorUnits', 'decimalsMin'],
+  'table',
+  'id',
+  'idType',
+  'currency',
+  'balance',
+  'balanceType',
+  'minorUnits',
+  'decimalsMin',
 ]
 
 /** The checked options. `schema`, `table`, `columns` and `legacyBets` are quoted for SQL. */

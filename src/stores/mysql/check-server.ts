@@ -5,8 +5,15 @@ import { checkWritable } from './servers.js'
 import type { Session } from './session.js'
 
 const names = [
-  ...['version', 'sql_mode', 'innodb_flush_log_at_trx_commit', 'log_bin', 'sync_binlog', 'binlog_format'],
-  ...['wsrep_on', 'wsrep_sync_wait', 'max_allowed_packet'],
+  'version',
+  'sql_mode',
+  'innodb_flush_log_at_trx_commit',
+  'log_bin',
+  'sync_binlog',
+  'binlog_format',
+  'wsrep_on',
+  'wsrep_sync_wait',
+  'max_allowed_packet',
 ]
 
 type Variables = ReadonlyMap<string, string>

@@ -117,7 +117,9 @@ export async function migrationProblem(database: Session, tables: Tables): Promi
 }
 
 const ownTablesOf = ({ players }: Tables) => [
-  ...['wallet_bets', 'wallet_transactions', 'wallet_proofs'],
+  'wallet_bets',
+  'wallet_transactions',
+  'wallet_proofs',
   ...(players.own ? ['wallet_players'] : []),
 ]
 

@@ -1,8 +1,8 @@
 /** The cut-over from a legacy integration (D27): its bets, and the transactions of its last days. */
 import type { Bet, Transaction } from '../../store.js'
-import { creditColumns } from '../database/bet-columns.js'
 import { QueryFailed } from '../database/deadline.js'
 import { betToRow, type ImportReport, importInChunks, transactionToRow } from '../database/import.js'
+import { creditColumns } from '../database/record-columns.js'
 import { lines, sql } from '../database/sql-text.js'
 import { connectionsFrom } from './client.js'
 import type { MysqlPool } from './driver.js'

@@ -51,7 +51,10 @@ export function createMysqlLookups(client: MysqlClient, options: MysqlLookupOpti
     }
   }
   return createDatabaseLookups({
-    ...{ check, makeError: errors.make, options, tables },
+    check,
+    makeError: errors.make,
+    options,
+    tables,
     transactionsTable: () => transactionsTableOf(ask, tables),
     registeredTables: () => registeredTables(ask, tables),
     readerOf: opened => async query => {

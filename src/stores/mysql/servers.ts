@@ -139,9 +139,16 @@ export interface ServerState {
 }
 
 const stateNames = [
-  ...['read_only', 'wsrep_on', 'group_replication_group_name'],
+  'read_only',
+  'wsrep_on',
+  'group_replication_group_name',
   // MySQL, MariaDB since 10.10, and what older ones have instead.
-  ...['server_uuid', 'server_uid', 'hostname', 'port', 'datadir', 'server_id'],
+  'server_uuid',
+  'server_uid',
+  'hostname',
+  'port',
+  'datadir',
+  'server_id',
 ]
 
 export async function serverState(database: Session): Promise<ServerState> {

@@ -48,7 +48,10 @@ export function createMysqlStore(client: MysqlClient, options: MysqlStoreOptions
   }
 
   return createDatabaseStore({
-    ...{ queue, lockTimeoutMs, classify, errors },
+    queue,
+    lockTimeoutMs,
+    classify,
+    errors,
     check: checkStart,
     async ping() {
       try {

@@ -1,7 +1,7 @@
 /** The cut-over from a legacy integration (D27): its bets, and the transactions of its last days. */
 import type { Bet, Transaction } from '../../store.js'
-import { creditColumns } from '../database/bet-columns.js'
 import { betToRow, type ImportReport, importInChunks, transactionToRow } from '../database/import.js'
+import { creditColumns, transactionContent, transactionKey } from '../database/record-columns.js'
 import { lines, sql } from '../database/sql-text.js'
 import { confirmCommits, type PostgresClient } from './client.js'
 import { errors } from './errors.js'
@@ -79,10 +79,7 @@ const importBetsSql = ({ schema }: Tables) => sql`
   SELECT count(*)::integer AS imported
   FROM imported`
 
-const transactionColumns = [
-  ...['operation', 'transaction_id', 'player_id', 'bet_id', 'amount', 'currency', 'type', 'delta'],
-  ...['error_code', 'description', 'transaction_date'],
-]
+const transactionColumns = [...transactionKey, ...transactionContent, 'transaction_date']
 
 /**
  * References of the legacy integration that are numbers are skipped by the sequence. A new reference is no

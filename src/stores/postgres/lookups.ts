@@ -54,7 +54,10 @@ export function createPostgresLookups(
     }
   }
   return createDatabaseLookups({
-    ...{ check, makeError: errors.make, options, tables },
+    check,
+    makeError: errors.make,
+    options,
+    tables,
     transactionsTable: () => transactionsTableOf(ask, tables),
     registeredTables: () => registeredTables(ask, tables),
     readerOf: opened => readerOf(ask, opened),

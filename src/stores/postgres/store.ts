@@ -56,14 +56,20 @@ export function createPostgresStore(
 
   const loading = { connections, tables, everyRow: () => everyRow }
   return createDatabaseStore({
-    ...{ queue, lockTimeoutMs, errors },
+    queue,
+    lockTimeoutMs,
+    errors,
     classify: error => classify(error, tables.schemaName),
     check: checkStart,
     ping: () => ping(connections),
     read: createReader(loading),
     readConfirmed: createConfirmedReader(loading, durable),
     execute: createCommitter({
-      ...{ connections, tables, lockTimeoutMs, withinTransaction, durable },
+      connections,
+      tables,
+      lockTimeoutMs,
+      withinTransaction,
+      durable,
       hasTriggers: () => hasTriggers,
     }),
     refusalOf: (changes, cause, columns) =>

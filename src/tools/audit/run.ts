@@ -181,7 +181,11 @@ async function runCase(
   const excerpt = excerptOf(wallet.exchanges, failure !== null, failure?.exchangeIndex ?? null)
   if (failure !== null) failure.exchangeIndex = excerpt.keptIndex
   const result: AuditResult = {
-    ...{ id, level, name, source, failure },
+    id,
+    level,
+    name,
+    source,
+    failure,
     verdict: failure !== null ? 'failed' : reason !== null ? 'skipped' : 'passed',
     reason: failure === null ? reason : null,
     exchanges: excerpt.exchanges,

@@ -27,7 +27,9 @@ const reconcileArguments = {
 } as const satisfies ParseArgsConfig['options']
 
 const exitCodes: Record<Reconciliation['verdict'], number> = {
-  ...{ equal: 0, known: 0, different: 1 },
+  equal: 0,
+  known: 0,
+  different: 1,
   'nothing-compared': 2,
 }
 
@@ -60,7 +62,8 @@ export async function reconcile(words: string[]): Promise<number> {
     const result = await withLookups(values, lookups =>
       compare({
         ...options,
-        ...{ lookups, known },
+        lookups,
+        known,
         onDifference(difference) {
           lines?.write(`${JSON.stringify(difference)}\n`)
           csv?.write(differenceCsvLine(difference))

@@ -74,8 +74,11 @@ export interface CollectionOptions {
 type Effects = Map<string | null, Sum>
 
 const noDifferences = () => ({
-  ...{ count: 0, open: 0, gross: new Sum() },
-  ...{ sums: new Map() as Effects, kept: [] as Difference[] },
+  count: 0,
+  open: 0,
+  gross: new Sum(),
+  sums: new Map() as Effects,
+  kept: [] as Difference[],
 })
 
 /** Of bets, and of players. */
@@ -160,9 +163,12 @@ export class Collection {
         .sort((one, other) => (one.from < other.from ? -1 : 1))
         .map(({ sums, ...gap }) => ({ ...gap, effects: effectsIn(sums) })),
       kinds: kinds.map(({ gross, kept, ...kind }) => kind),
-      ...{ differences, differencesOmitted: count - differences.length },
-      ...{ bets: bets.groups, betsOmitted: bets.omitted },
-      ...{ players: players.groups, playersOmitted: players.omitted },
+      differences,
+      differencesOmitted: count - differences.length,
+      bets: bets.groups,
+      betsOmitted: bets.omitted,
+      players: players.groups,
+      playersOmitted: players.omitted,
     }
   }
 

@@ -181,9 +181,16 @@ function clockOf(timeZone: unknown, invalid: (problem: string) => never): Intl.D
   if (typeof timeZone !== 'string' || !/^[A-Za-z]/.test(timeZone)) return invalid(problem)
   try {
     return new Intl.DateTimeFormat('en', {
-      ...{ timeZone, hourCycle: 'h23', calendar: 'gregory', numberingSystem: 'latn' },
-      ...{ year: 'numeric', month: 'numeric', day: 'numeric' },
-      ...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
+      timeZone,
+      hourCycle: 'h23',
+      calendar: 'gregory',
+      numberingSystem: 'latn',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
     })
   } catch {
     return invalid(problem)

@@ -60,7 +60,10 @@ const letters: Record<Operation, string> = {
   rollbackbet: 'R',
 }
 const operations: Record<string, Operation> = {
-  ...{ P: 'placebet', S: 'settlement', U: 'unsettlement', R: 'rollbackbet' },
+  P: 'placebet',
+  S: 'settlement',
+  U: 'unsettlement',
+  R: 'rollbackbet',
 }
 
 const anyId = /^[^\p{Cc}\p{Cs}]{1,255}$/u
@@ -140,8 +143,12 @@ export function recordOfLine(line: string): WalletRecord {
     more
   return {
     ...entry,
-    ...{ recordedAt, transactionDate, walletTransactionId, playerId },
-    ...{ errorCode: errorCode || null, type: type || null },
+    recordedAt,
+    transactionDate,
+    walletTransactionId,
+    playerId,
+    errorCode: errorCode || null,
+    type: type || null,
   }
 }
 

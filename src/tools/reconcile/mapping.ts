@@ -105,7 +105,14 @@ const invalid = (problem: string): never => {
 /** @throws {ReconcileError} `INVALID_MAPPING`, naming the part */
 export function mappingOf(given: ReportMapping = {}): Mapping {
   checkNames('the mapping', given, [
-    ...['columns', 'operations', 'types', 'statuses', 'delimiter', 'decimalPoint', 'signs', 'dates'],
+    'columns',
+    'operations',
+    'types',
+    'statuses',
+    'delimiter',
+    'decimalPoint',
+    'signs',
+    'dates',
   ])
   const { columns = {}, delimiter, decimalPoint = '.', signs = 'unsigned' } = given
   checkNames('columns', columns, fields)

@@ -132,7 +132,9 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
   const sides = { report: createSpool(), wallet: createSpool(), findings: createSpool() }
   const patterns = new Patterns({ from, to }, isInRange)
   const collection = new Collection({
-    ...{ max: settings.differencesMax, known: options.known ?? [], patterns },
+    max: settings.differencesMax,
+    known: options.known ?? [],
+    patterns,
     each: difference => options.onDifference?.(difference),
   })
   try {
@@ -163,7 +165,9 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
     const { outside } = report
     return {
       verdict: isEmpty ? 'nothing-compared' : verdict,
-      ...{ from, to, timeZone: mapping.dates.timeZone },
+      from,
+      to,
+      timeZone: mapping.dates.timeZone,
       rows: {
         report: report.rows,
         ignored: opened.ignored(),
@@ -171,7 +175,8 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
         wallet: wallet.rows,
         ...compared.rows,
       },
-      ...{ totals, currencies },
+      totals,
+      currencies,
       ...collected,
       notes,
       durationMs: performance.now() - startedMs,
@@ -192,8 +197,17 @@ interface Settings extends WalletRange {
 }
 
 const optionNames = [
-  ...['report', 'mapping', 'lookups', 'from', 'to', 'marginMs', 'differencesMax', 'lookupsMax'],
-  ...['known', 'onDifference', 'onProgress'],
+  'report',
+  'mapping',
+  'lookups',
+  'from',
+  'to',
+  'marginMs',
+  'differencesMax',
+  'lookupsMax',
+  'known',
+  'onDifference',
+  'onProgress',
 ]
 
 function settingsOf(options: ReconcileOptions): Settings {
@@ -219,7 +233,9 @@ function settingsOf(options: ReconcileOptions): Settings {
   const [from, to] = [timeOf('from'), timeOf('to')]
   if (from >= to) check.invalid('to must be later than from')
   return {
-    ...{ from, to, mapping },
+    from,
+    to,
+    mapping,
     marginMs: check.whole('marginMs', options.marginMs ?? 3_600_000, 0, 7 * 86_400_000),
     differencesMax: check.whole('differencesMax', options.differencesMax ?? 1_000, 1, 100_000),
     lookupsMax: check.whole('lookupsMax', options.lookupsMax ?? 10_000, 0),

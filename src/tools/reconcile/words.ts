@@ -7,7 +7,9 @@ import type { Difference } from './difference.js'
 import type { Reconciliation } from './reconciliation.js'
 
 export const verdictWords = {
-  ...{ equal: 'Equal', known: 'Known differences only', different: 'Different' },
+  equal: 'Equal',
+  known: 'Known differences only',
+  different: 'Different',
   'nothing-compared': 'Nothing compared',
 }
 

@@ -120,9 +120,20 @@ function createRun(settings: Settings, transport: Transport, result: Pick<Run, '
   })
   const startedAt = clock.now()
   const run: Run = {
-    ...{ settings, accounts, judge, network, outbox, sportsbook, tally: createTally() },
-    ...{ startedAt, startedDate: clock.date(), bettingSince: startedAt },
-    ...{ reportedAt: startedAt, reportedRequests: 0, retriedAtEnd: 0, complete: true },
+    settings,
+    accounts,
+    judge,
+    network,
+    outbox,
+    sportsbook,
+    tally: createTally(),
+    startedAt,
+    startedDate: clock.date(),
+    bettingSince: startedAt,
+    reportedAt: startedAt,
+    reportedRequests: 0,
+    retriedAtEnd: 0,
+    complete: true,
     settlementsFailingSince: null,
     step: 'opening',
     get phase() {

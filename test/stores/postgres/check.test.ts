@@ -9,7 +9,7 @@ import {
 } from 'bet-wallet/postgres'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { creditColumns } from '../../../src/stores/database/bet-columns.js'
+import { creditColumns } from '../../../src/stores/database/record-columns.js'
 import { functionName } from '../../../src/stores/postgres/sql/fragments.js'
 import { tablesOf } from '../../../src/stores/postgres/tables.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'

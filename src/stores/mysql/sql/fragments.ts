@@ -2,7 +2,7 @@
  * Parts that several statements share. All SQL of this store is plain text made from names; values of a
  * request travel as parameters.
  */
-import { creditColumns } from '../../database/bet-columns.js'
+import { creditColumns, transactionContent, transactionKey } from '../../database/record-columns.js'
 import { lines, sql } from '../../database/sql-text.js'
 import { unitFactor } from '../../database/unit-factor.js'
 import type { Tables } from '../tables.js'
@@ -204,10 +204,7 @@ export const itemFields: readonly (readonly [name: string, type: string])[] = [
 ]
 
 /** The columns of `wallet_transactions` that a commit writes. */
-const transactionColumnNames = [
-  ...['id', 'operation', 'transaction_id', 'player_id', 'bet_id', 'amount', 'currency', 'type', 'delta'],
-  ...['error_code', 'description', 'transaction_date'],
-]
+const transactionColumnNames = ['id', ...transactionKey, ...transactionContent, 'transaction_date']
 
 export const transactionColumns = lines([...transactionColumnNames, 'balance_after', 'recorded_at'])
 

@@ -1,5 +1,5 @@
 /** Bets of a legacy integration (D27): looked up in the operator's view where `wallet_bets` has none. */
-import { creditColumns } from '../../database/bet-columns.js'
+import { creditColumns } from '../../database/record-columns.js'
 import { lines, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 

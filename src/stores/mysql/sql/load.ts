@@ -1,4 +1,5 @@
 /** `load` and `loadConfirmed`: player, bet and transaction for many keys, in one statement. */
+import { transactionContent } from '../../database/record-columns.js'
 import { lines, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import {
@@ -16,10 +17,7 @@ import {
 import { betColumn, joinLegacyBet, loadedBetColumns } from './legacy-bets.js'
 
 /** The columns of a transaction that a load returns. */
-export const loadedTransactionColumns = [
-  ...['player_id', 'bet_id', 'amount', 'currency', 'type', 'delta', 'error_code', 'description'],
-  ...['transaction_date', 'wallet_transaction_id'],
-]
+export const loadedTransactionColumns = [...transactionContent, 'transaction_date', 'wallet_transaction_id']
 
 /** The SQL of a column of a stored transaction, as text. */
 export const transactionColumn = (column: string) =>

@@ -1,5 +1,7 @@
 /** Lookups: statements that read bets and transactions. All values are text: a driver may round numbers. */
+
 import type { LookupIndex } from '../../database/lookup-indexes.js'
+import { transactionKey } from '../../database/record-columns.js'
 import { lines, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import { asBytes, currencyOfLoaded, exactText, isPlayer } from './fragments.js'
@@ -9,8 +11,12 @@ import { literal } from './quoting.js'
 
 /** The columns of a transaction, in the order of every result. */
 export const lookedUpTransactionColumns = [
-  ...['operation', 'transaction_id', ...loadedTransactionColumns],
-  ...['balance_after', 'recorded_at', 'id', 'bet_currency'],
+  ...transactionKey,
+  ...loadedTransactionColumns,
+  'balance_after',
+  'recorded_at',
+  'id',
+  'bet_currency',
 ]
 
 const transactionFields = ({ schema }: Tables) =>

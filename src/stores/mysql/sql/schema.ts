@@ -1,5 +1,5 @@
 /** The migration: schema, tables and procedures. */
-import { creditColumns, settlementTypes } from '../../database/bet-columns.js'
+import { creditColumns, settlementTypes } from '../../database/record-columns.js'
 import { lines, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import { commitProcedure } from './commit.js'

@@ -1,6 +1,6 @@
 /** `credit_bet_v1`: settlements by PAM code (D17), in the database transaction that credits the player. */
 
-import { betColumnLines, settlementTypes } from '../../database/bet-columns.js'
+import { betColumnLines, settlementTypes } from '../../database/record-columns.js'
 import { lines, sql } from '../../database/sql-text.js'
 import { unitFactor } from '../../database/unit-factor.js'
 import type { Tables } from '../tables.js'

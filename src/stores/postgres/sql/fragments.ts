@@ -7,7 +7,7 @@ import {
   creditColumns,
   creditColumnsOf,
   settlementTypes,
-} from '../../database/bet-columns.js'
+} from '../../database/record-columns.js'
 import { lines, sql } from '../../database/sql-text.js'
 import { unitFactor } from '../../database/unit-factor.js'
 import type { Tables } from '../tables.js'

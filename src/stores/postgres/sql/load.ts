@@ -1,6 +1,6 @@
 /** `load`: player, bet and transaction for many keys, in one statement and so from one snapshot. */
 
-import { creditColumns } from '../../database/bet-columns.js'
+import { creditColumns, transactionContent } from '../../database/record-columns.js'
 import { lines, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import {
@@ -142,10 +142,7 @@ export function loadQuery(tables: Tables, keys: string): string {
     ${lookup(`SELECT stored.*\n${fromStoredTransaction(tables, 'key')}`, 'transaction')}`
 }
 
-const transactionFields = [
-  ...['player_id', 'bet_id', 'amount', 'currency', 'type', 'delta', 'error_code', 'description'],
-  'wallet_transaction_id',
-]
+const transactionFields = [...transactionContent, 'wallet_transaction_id']
 
 /** Every value as text: a JSON parser would round a number. */
 const jsonFields = (alias: string, columns: readonly string[]) =>

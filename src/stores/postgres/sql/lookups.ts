@@ -1,6 +1,7 @@
 /** Lookups: statements that read bets and transactions. All values are text: a driver may round numbers. */
-import { creditColumns } from '../../database/bet-columns.js'
+
 import type { LookupIndex } from '../../database/lookup-indexes.js'
+import { creditColumns, transactionContent, transactionKey } from '../../database/record-columns.js'
 import { lines, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import { asPlayerId, betQuery, lookup } from './fragments.js'
@@ -14,10 +15,9 @@ const timeOf = (parameter: string) => `(${parameter}::text::timestamp AT TIME ZO
 
 const transactionFields = ({ schema }: Tables) =>
   lines([
-    ...[
-      ...['operation', 'transaction_id', 'player_id', 'bet_id', 'amount', 'currency', 'type', 'delta'],
-      ...['error_code', 'description', 'wallet_transaction_id', 'balance_after'],
-    ].map(column => `stored.${column}::text AS ${column}`),
+    ...[...transactionKey, ...transactionContent, 'wallet_transaction_id', 'balance_after'].map(
+      column => `stored.${column}::text AS ${column}`,
+    ),
     '(extract(epoch FROM stored.transaction_date) * 1000)::bigint::text AS transaction_date_ms',
     `${timeText('stored.recorded_at')} AS recorded_at`,
     // Read for the few transactions only whose call names no currency.
@@ -29,7 +29,13 @@ const transactionFields = ({ schema }: Tables) =>
 
 /** The columns of a bet; in the result they begin with `b_`. */
 export const lookedUpBetColumns = [
-  ...['bet_id', 'player_id', 'currency', 'stake', 'status', ...creditColumns, 'revision'],
+  'bet_id',
+  'player_id',
+  'currency',
+  'stake',
+  'status',
+  ...creditColumns,
+  'revision',
   'recorded_at',
 ]
 

@@ -3,7 +3,7 @@
  * table reads the CHECKs again, which takes longer than the rest of a small INSERT; a function is read once
  * per connection.
  */
-import { creditColumns, settlementTypes } from '../../database/bet-columns.js'
+import { creditColumns, settlementTypes } from '../../database/record-columns.js'
 import { lines, sql } from '../../database/sql-text.js'
 import { dollarQuoted } from './quoting.js'
 import { schemaVersion } from './version.js'
@@ -37,8 +37,13 @@ function creditCondition(type: (typeof settlementTypes)[number]): string {
 const transactionRule: Rule = {
   name: `is_valid_transaction_v${schemaVersion}`,
   columns: [
-    ...['operation text', 'amount numeric', 'currency text', 'type text'],
-    ...['delta numeric', 'error_code text', 'description text'],
+    'operation text',
+    'amount numeric',
+    'currency text',
+    'type text',
+    'delta numeric',
+    'error_code text',
+    'description text',
   ],
   condition: sql`
     CASE operation

@@ -1,6 +1,6 @@
 /** The migration: schema, tables and functions. */
 
-import { creditColumns } from '../../database/bet-columns.js'
+import { creditColumns } from '../../database/record-columns.js'
 import { lines, sql } from '../../database/sql-text.js'
 import type { Tables } from '../tables.js'
 import { balanceRuleFunction } from './balance-rule.js'

@@ -1,4 +1,19 @@
-/** The columns of the table of bets: those of a credit, per settlement type (D18). */
+/** The columns of the tables of transactions and of bets. */
+
+/** What identifies a transaction (D1). */
+export const transactionKey = ['operation', 'transaction_id'] as const
+
+/** The columns of a transaction that are the same in both databases, beside its key. */
+export const transactionContent = [
+  'player_id',
+  'bet_id',
+  'amount',
+  'currency',
+  'type',
+  'delta',
+  'error_code',
+  'description',
+] as const
 
 export const settlementTypes = ['bet_paid', 'voided', 'cashout'] as const
 
