@@ -170,8 +170,23 @@ function balances({ player }: AuditReport, cases: readonly Case[]): Markup | nul
 /** The pattern behind failed cases in the curve: visible without colours too. */
 const hatching = html`<svg class="visually-hidden" aria-hidden="true" width="0" height="0"><defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="hatch-line" width="1.5" height="6"/></pattern></defs></svg>`
 
+/** What the bars of calls mean. */
+const legend = [
+  ['success', html`<rect x="0" y="4" width="40" height="8"/>`, 'success'],
+  ['refusal', html`<rect x="1" y="4" width="38" height="8"/>`, 'refusal, 4xx'],
+  ['fault', html`<rect x="0" y="4" width="40" height="8"/>`, 'fault, 5xx'],
+  [
+    'unanswered',
+    html`<line x1="2" x2="40" y1="8" y2="8"/><circle cx="3" cy="8" r="2.5"/><path d="M31 4l8 8m0-8l-8 8"/>`,
+    'no answer',
+  ],
+].map(
+  ([kind, shape, words]) =>
+    html`<li><svg class="bar ${kind}" aria-hidden="true" width="40" height="16">${shape}</svg> ${words}</li>`,
+)
+
 const foot = html`<footer><h2>How to read this</h2>
 <p>Every case sends calls to the running wallet and judges only the answers. A bar shows a call, from its sending to its answer.</p>
-<ul class="legend"><li><svg class="bar success" aria-hidden="true" width="40" height="16"><rect x="0" y="4" width="40" height="8"/></svg> success</li><li><svg class="bar refusal" aria-hidden="true" width="40" height="16"><rect x="1" y="4" width="38" height="8"/></svg> refusal, 4xx</li><li><svg class="bar fault" aria-hidden="true" width="40" height="16"><rect x="0" y="4" width="40" height="8"/></svg> fault, 5xx</li><li><svg class="bar unanswered" aria-hidden="true" width="40" height="16"><line x1="2" x2="40" y1="8" y2="8"/><circle cx="3" cy="8" r="2.5"/><path d="M31 4l8 8m0-8l-8 8"/></svg> no answer</li></ul>
+<ul class="legend">${legend}</ul>
 <p>Of many similar calls, the first and the last ones are shown. Bodies and answers are cut after 2,000 characters. Invisible characters are written like \\u200b. Credentials are not included: the curl commands read them from environment variables. This file loads nothing and runs no scripts.</p>
 </footer>`
