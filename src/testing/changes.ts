@@ -8,17 +8,21 @@ export const chen: Player = { playerId: 'chen', currency: 'JPY', balance: '10000
 
 export const transactionDate = '2026-11-21T18:00:00.000Z'
 
-interface Identity {
-  transactionId: string
-  betId: string
+/** Whose transaction it is: by default {@link anna}'s. */
+interface Owner {
   player?: Player
 }
 
-function transaction(operation: Operation, { transactionId, betId, player = anna }: Identity): Transaction {
+function transaction(
+  operation: Operation,
+  transactionId: string,
+  betId: string,
+  { playerId }: Player,
+): Transaction {
   return {
     operation,
     transactionId,
-    playerId: player.playerId,
+    playerId,
     betId,
     amount: null,
     currency: null,
@@ -39,11 +43,14 @@ function changesOf(of: Transaction, player: Player, bet: Bet | null): WalletChan
 }
 
 /** A new bet of `stake`. */
-export function placeBet({ stake = '30', ...identity }: Identity & { stake?: Decimal }): WalletChanges {
-  const { player = anna, betId } = identity
+export function placeBet(
+  transactionId: string,
+  betId: string,
+  { player = anna, stake = '30' }: Owner & { stake?: Decimal } = {},
+): WalletChanges {
   const { playerId, currency } = player
   const placed: Transaction = {
-    ...transaction('placebet', identity),
+    ...transaction('placebet', transactionId, betId, player),
     amount: stake,
     currency,
     delta: negate(stake),
@@ -54,16 +61,13 @@ export function placeBet({ stake = '30', ...identity }: Identity & { stake?: Dec
 
 /** A refused placebet: recorded, without a change of the balance. */
 export function refuseBet(
-  identity: Identity & { amount?: Decimal; errorCode?: string; description?: string },
+  transactionId: string,
+  betId: string,
+  of: Owner & { amount?: Decimal; errorCode?: string; description?: string } = {},
 ): WalletChanges {
-  const {
-    player = anna,
-    amount = '30',
-    errorCode = 'INSUFFICIENT_FUNDS',
-    description = 'no funds',
-  } = identity
+  const { player = anna, amount = '30', errorCode = 'INSUFFICIENT_FUNDS', description = 'no funds' } = of
   const refused: Transaction = {
-    ...transaction('placebet', identity),
+    ...transaction('placebet', transactionId, betId, player),
     amount,
     currency: player.currency,
     refusal: { errorCode, description },
@@ -74,12 +78,13 @@ export function refuseBet(
 /** A settlement of `amount` on a loaded bet. */
 export function settleBet(
   bet: Bet,
-  of: { transactionId: string; type?: SettlementType; amount: Decimal; player?: Player },
+  transactionId: string,
+  amount: Decimal,
+  { type = 'BET_PAID', player = anna }: Owner & { type?: SettlementType } = {},
 ): WalletChanges {
-  const { type = 'BET_PAID', amount, player = anna } = of
   const { live, reversed, owed } = bet.credits[type] ?? { live: null, reversed: '0', owed: '0' }
   const credited: Transaction = {
-    ...transaction('settlement', { ...of, betId: bet.betId }),
+    ...transaction('settlement', transactionId, bet.betId, player),
     amount,
     currency: player.currency,
     type,
@@ -92,13 +97,14 @@ export function settleBet(
 /** An unsettlement of the live credit of a loaded bet: debited, or with `uncollected` owed (D7). */
 export function unsettleBet(
   bet: Bet,
-  of: { transactionId: string; type?: 'BET_PAID' | 'VOIDED'; uncollected?: boolean; player?: Player },
+  transactionId: string,
+  of: Owner & { type?: 'BET_PAID' | 'VOIDED'; uncollected?: boolean } = {},
 ): WalletChanges {
   const { type = 'BET_PAID', uncollected = false, player = anna } = of
   const { live, reversed, owed } = bet.credits[type] ?? { live: null, reversed: '0', owed: '0' }
   const amount = live ?? '0'
   const unsettled: Transaction = {
-    ...transaction('unsettlement', { ...of, betId: bet.betId }),
+    ...transaction('unsettlement', transactionId, bet.betId, player),
     type: type === 'BET_PAID' ? 'UNSCORED' : 'UNVOIDED',
     delta: uncollected ? '0' : negate(amount),
     refusal: uncollected ? { errorCode: 'INSUFFICIENT_FUNDS', description: 'no funds' } : null,
@@ -114,20 +120,26 @@ export function unsettleBet(
 }
 
 /** A rollback of a loaded bet. */
-export function rollBackBet(bet: Bet, of: { transactionId: string; player?: Player }): WalletChanges {
+export function rollBackBet(bet: Bet, transactionId: string, { player = anna }: Owner = {}): WalletChanges {
   const rolled: Transaction = {
-    ...transaction('rollbackbet', { ...of, betId: bet.betId }),
+    ...transaction('rollbackbet', transactionId, bet.betId, player),
     type: 'TECHNICAL_ERROR',
     delta: bet.stake,
   }
-  return changesOf(rolled, of.player ?? anna, { ...bet, status: 'ROLLED_BACK', revision: bet.revision + 1 })
+  return changesOf(rolled, player, { ...bet, status: 'ROLLED_BACK', revision: bet.revision + 1 })
 }
 
 /** The rollback of a bet that never arrived: it leaves a tombstone (D11). */
-export function leaveTombstone(identity: Identity): WalletChanges {
-  const { player = anna, betId } = identity
+export function leaveTombstone(
+  transactionId: string,
+  betId: string,
+  { player = anna }: Owner = {},
+): WalletChanges {
   const { playerId, currency } = player
-  const rolled: Transaction = { ...transaction('rollbackbet', identity), type: 'TECHNICAL_ERROR' }
+  const rolled: Transaction = {
+    ...transaction('rollbackbet', transactionId, betId, player),
+    type: 'TECHNICAL_ERROR',
+  }
   const bet: Bet = { betId, playerId, currency, stake: '0', status: 'ROLLED_BACK', credits: {}, revision: 1 }
   return changesOf(rolled, player, bet)
 }

@@ -24,7 +24,7 @@ interface Attempt {
 /** Commits bets of anna, all at the same time. */
 export function commitBets(wallet: Wallet): Promise<Attempt[]> {
   const bets = Array.from({ length: atOnce }, (_, index) =>
-    placeBet({ transactionId: `t-${index}`, betId: `b-${index}`, stake: '1' }),
+    placeBet(`t-${index}`, `b-${index}`, { stake: '1' }),
   )
   return Promise.all(bets.map(changes => attempt(wallet, changes)))
 }
@@ -37,7 +37,7 @@ export async function commitBetsOfOthers(context: CaseContext, wallet: Wallet): 
   const attempts: Attempt[] = []
   for (let round = 0; round < rounds; round += 1) {
     const bets = otherPlayers.map((player, index) =>
-      placeBet({ transactionId: `o-${round}-${index}`, betId: `o-${round}-${index}`, player, stake: '1' }),
+      placeBet(`o-${round}-${index}`, `o-${round}-${index}`, { player, stake: '1' }),
     )
     attempts.push(...(await Promise.all(bets.map(changes => attempt(wallet, changes)))))
   }

@@ -19,10 +19,10 @@ export const confirmedLoadCases: readonly CaseDefinition[] = [
     async run(context: CaseContext) {
       const wallet = await context.open()
       await expectSame(context, wallet)
-      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      await wallet.expectCommitted(placeBet('t-1', 'b-1'))
       await expectSame(context, wallet)
       const bet = await wallet.existingBet('b-1')
-      await wallet.expectCommitted(settleBet(bet, { transactionId: 's-1', amount: '60' }))
+      await wallet.expectCommitted(settleBet(bet, 's-1', '60'))
       await expectSame(context, wallet)
     },
   },
@@ -36,7 +36,7 @@ export const confirmedLoadCases: readonly CaseDefinition[] = [
       const { store } = wallet
       const { loadConfirmed } = store
       context.check(loadConfirmed !== undefined, 'a store with loadConfirmed', 'none')
-      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      await wallet.expectCommitted(placeBet('t-1', 'b-1'))
       context.trace.note('kit', 'stops the replication')
       const resume = await callHook(context.trace, 'stopReplication', () =>
         context.harness.stopReplication?.(wallet.opened),

@@ -18,11 +18,8 @@ export const durabilityCases: readonly CaseDefinition[] = [
     name: 'A commit is atomic: if guard 1 fails, neither bet nor balance is written',
     async run(context: CaseContext) {
       const wallet = await context.open()
-      await wallet.expectCommitted(refuseBet({ transactionId: 't-1', betId: 'b-9' }))
-      await wallet.expectConflict(
-        placeBet({ transactionId: 't-1', betId: 'b-1' }),
-        'the transaction is recorded',
-      )
+      await wallet.expectCommitted(refuseBet('t-1', 'b-9'))
+      await wallet.expectConflict(placeBet('t-1', 'b-1'), 'the transaction is recorded')
       await expectNoBet(context, wallet, 'b-1')
     },
   },
@@ -32,8 +29,8 @@ export const durabilityCases: readonly CaseDefinition[] = [
     name: 'A commit is atomic: if guard 2 fails, neither transaction nor balance is written',
     async run(context: CaseContext) {
       const wallet = await context.open()
-      await wallet.expectCommitted(leaveTombstone({ transactionId: 'r-1', betId: 'b-1' }))
-      await wallet.expectConflict(placeBet({ transactionId: 't-1', betId: 'b-1' }), 'the bet exists')
+      await wallet.expectCommitted(leaveTombstone('r-1', 'b-1'))
+      await wallet.expectConflict(placeBet('t-1', 'b-1'), 'the bet exists')
       const recorded = await wallet.transaction('placebet', 't-1')
       context.check(recorded === null, 'no transaction', recorded)
       await wallet.expectBalance('anna', '100')
@@ -45,11 +42,11 @@ export const durabilityCases: readonly CaseDefinition[] = [
     name: 'A commit is atomic: if guard 3 fails, neither transaction nor bet is written',
     async run(context: CaseContext) {
       const wallet = await context.open()
-      const above = placeBet({ transactionId: 't-1', betId: 'b-1', stake: '100.01' })
+      const above = placeBet('t-1', 'b-1', { stake: '100.01' })
       await wallet.expectConflict(above, 'the balance does not cover it')
       await expectNoBet(context, wallet, 'b-1')
       // No leftover of the conflict blocks a later commit.
-      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1', stake: '100' }))
+      await wallet.expectCommitted(placeBet('t-1', 'b-1', { stake: '100' }))
     },
   },
   {
@@ -63,19 +60,13 @@ export const durabilityCases: readonly CaseDefinition[] = [
       // Fill the caches that the connections may have: the reads below must not use them.
       await first.expectBalance('anna', '100')
       await second.expectBalance('anna', '100')
-      await first.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      await first.expectCommitted(placeBet('t-1', 'b-1'))
       await second.expectBalance('anna', '70')
       const bet = await second.existingBet('b-1')
-      await second.expectConflict(
-        placeBet({ transactionId: 't-1', betId: 'b-2' }),
-        'the transaction is recorded',
-      )
-      await second.expectCommitted(settleBet(bet, { transactionId: 's-1', amount: '60' }))
+      await second.expectConflict(placeBet('t-1', 'b-2'), 'the transaction is recorded')
+      await second.expectCommitted(settleBet(bet, 's-1', '60'))
       await first.expectBalance('anna', '130')
-      await first.expectConflict(
-        settleBet(bet, { transactionId: 's-2', amount: '60' }),
-        'the bet has changed',
-      )
+      await first.expectConflict(settleBet(bet, 's-2', '60'), 'the bet has changed')
       await expectVisibleCommits(context, [first, second])
     },
   },
@@ -89,9 +80,7 @@ export const durabilityCases: readonly CaseDefinition[] = [
       const second = await first.connectBy('reopen')
       const results = await Promise.all(
         Array.from({ length: 16 }, (_, index) =>
-          (index % 2 ? first : second).commit(
-            placeBet({ transactionId: `t-${index}`, betId: `b-${index}`, stake: '20' }),
-          ),
+          (index % 2 ? first : second).commit(placeBet(`t-${index}`, `b-${index}`, { stake: '20' })),
         ),
       )
       const committed = results.filter(({ status }) => status === 'committed').length
@@ -110,14 +99,14 @@ export const durabilityCases: readonly CaseDefinition[] = [
     needs: ['crash'],
     async run(context: CaseContext) {
       const before = await context.open()
-      await before.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      await before.expectCommitted(placeBet('t-1', 'b-1'))
       const placed = await before.existingBet('b-1')
-      await before.expectCommitted(settleBet(placed, { transactionId: 's-1', amount: '60' }))
-      await before.expectCommitted(refuseBet({ transactionId: 't-2', betId: 'b-2' }))
-      await before.expectCommitted(leaveTombstone({ transactionId: 'r-3', betId: 'b-3' }))
-      await before.expectCommitted(placeBet({ transactionId: 't-4', betId: 'b-4' }))
+      await before.expectCommitted(settleBet(placed, 's-1', '60'))
+      await before.expectCommitted(refuseBet('t-2', 'b-2'))
+      await before.expectCommitted(leaveTombstone('r-3', 'b-3'))
+      await before.expectCommitted(placeBet('t-4', 'b-4'))
       const fourth = await before.existingBet('b-4')
-      await before.expectCommitted(rollBackBet(fourth, { transactionId: 'r-4' }))
+      await before.expectCommitted(rollBackBet(fourth, 'r-4'))
       const bet = await before.existingBet('b-1')
 
       const after = await before.connectBy('crash')
@@ -147,7 +136,7 @@ export const durabilityCases: readonly CaseDefinition[] = [
     async run(context: CaseContext) {
       const before = await context.open()
       const held = await hold(context, before)
-      const changes = placeBet({ transactionId: 't-1', betId: 'b-1' })
+      const changes = placeBet('t-1', 'b-1')
       const commit = before.commit(changes)
       const answers: CommitResult[] = []
       commit.then(
@@ -178,18 +167,15 @@ export const durabilityCases: readonly CaseDefinition[] = [
     needs: ['advanceClock'],
     async run(context: CaseContext) {
       const wallet = await context.open()
-      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
-      await wallet.expectCommitted(refuseBet({ transactionId: 't-2', betId: 'b-2' }))
-      await wallet.expectCommitted(leaveTombstone({ transactionId: 'r-3', betId: 'b-3' }))
+      await wallet.expectCommitted(placeBet('t-1', 'b-1'))
+      await wallet.expectCommitted(refuseBet('t-2', 'b-2'))
+      await wallet.expectCommitted(leaveTombstone('r-3', 'b-3'))
       context.trace.note('kit', 'moves the clock by two years')
       const { harness, trace } = context
       await callHook(trace, 'advanceClock', () => harness.advanceClock?.(wallet.opened, 2 * yearMs))
-      await wallet.expectConflict(
-        placeBet({ transactionId: 't-1', betId: 'b-9' }),
-        'the transaction is recorded',
-      )
-      await wallet.expectConflict(placeBet({ transactionId: 't-2', betId: 'b-2' }), 'its refusal is recorded')
-      await wallet.expectConflict(placeBet({ transactionId: 't-3', betId: 'b-3' }), 'the bet was rolled back')
+      await wallet.expectConflict(placeBet('t-1', 'b-9'), 'the transaction is recorded')
+      await wallet.expectConflict(placeBet('t-2', 'b-2'), 'its refusal is recorded')
+      await wallet.expectConflict(placeBet('t-3', 'b-3'), 'the bet was rolled back')
       await wallet.expectBalance('anna', '70')
     },
   },
@@ -201,7 +187,7 @@ export const durabilityCases: readonly CaseDefinition[] = [
     async run(context: CaseContext) {
       const wallet = await context.open([anna, ...otherPlayers])
       const held = await hold(context, wallet)
-      const ofAnna = wallet.commit(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      const ofAnna = wallet.commit(placeBet('t-1', 'b-1'))
       ofAnna.catch(() => undefined) // checked below, unless a check fails first
       try {
         await untilHeld(context, held, ofAnna)
@@ -223,7 +209,7 @@ async function expectCommittedMeanwhile(context: CaseContext, wallet: Wallet, pl
   const id = `of-${player.playerId}`
   const result = await context.withTimeout(
     `the commit of ${player.playerId} to end while anna's is in progress`,
-    wallet.commit(placeBet({ transactionId: id, betId: id, player })),
+    wallet.commit(placeBet(id, id, { player })),
   )
   const expected = `the bet of ${player.playerId} committed while anna's is in progress`
   context.check(result.status === 'committed', expected, result)

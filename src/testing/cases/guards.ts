@@ -23,11 +23,8 @@ export const guardCases: readonly CaseDefinition[] = [
     name: 'Guard 1: a transaction that is already recorded is a conflict, even for another bet (D1)',
     async run(context: CaseContext) {
       const wallet = await context.open()
-      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
-      await wallet.expectConflict(
-        placeBet({ transactionId: 't-1', betId: 'b-2' }),
-        'the transaction is recorded',
-      )
+      await wallet.expectCommitted(placeBet('t-1', 'b-1'))
+      await wallet.expectConflict(placeBet('t-1', 'b-2'), 'the transaction is recorded')
       await wallet.expectBalance('anna', '70')
     },
   },
@@ -38,8 +35,8 @@ export const guardCases: readonly CaseDefinition[] = [
     idScope: 'global',
     async run(context: CaseContext) {
       const wallet = await context.open()
-      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
-      const ofBen = placeBet({ transactionId: 't-1', betId: 'b-2', player: ben })
+      await wallet.expectCommitted(placeBet('t-1', 'b-1'))
+      const ofBen = placeBet('t-1', 'b-2', { player: ben })
       await wallet.expectConflict(ofBen, 'another player has a transaction with this id')
       const recorded = await wallet.transaction('placebet', 't-1')
       context.check(recorded?.playerId === 'anna', "t-1 to stay anna's", recorded)
@@ -51,9 +48,9 @@ export const guardCases: readonly CaseDefinition[] = [
     name: 'Guard 1: the key is operation and transactionId, so a rollback may reuse the id of its placebet (D1)',
     async run(context: CaseContext) {
       const wallet = await context.open()
-      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      await wallet.expectCommitted(placeBet('t-1', 'b-1'))
       const bet = await wallet.existingBet('b-1')
-      await wallet.expectCommitted(rollBackBet(bet, { transactionId: 't-1' }))
+      await wallet.expectCommitted(rollBackBet(bet, 't-1'))
       await wallet.expectBalance('anna', '100')
       const [placed, rolled] = [
         await wallet.transaction('placebet', 't-1'),
@@ -69,8 +66,8 @@ export const guardCases: readonly CaseDefinition[] = [
     name: 'Guard 1: a recorded refusal reserves its transactionId like any other transaction (D6)',
     async run(context: CaseContext) {
       const wallet = await context.open()
-      await wallet.expectCommitted(refuseBet({ transactionId: 't-1', betId: 'b-1' }))
-      await wallet.expectConflict(placeBet({ transactionId: 't-1', betId: 'b-1' }), 'its refusal is recorded')
+      await wallet.expectCommitted(refuseBet('t-1', 'b-1'))
+      await wallet.expectConflict(placeBet('t-1', 'b-1'), 'its refusal is recorded')
       await wallet.expectBalance('anna', '100')
     },
   },
@@ -80,8 +77,8 @@ export const guardCases: readonly CaseDefinition[] = [
     name: 'Guard 2: a new bet whose betId already exists is a conflict, even under a new transactionId (D10)',
     async run(context: CaseContext) {
       const wallet = await context.open()
-      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
-      await wallet.expectConflict(placeBet({ transactionId: 't-2', betId: 'b-1' }), 'the bet exists')
+      await wallet.expectCommitted(placeBet('t-1', 'b-1'))
+      await wallet.expectConflict(placeBet('t-2', 'b-1'), 'the bet exists')
     },
   },
   {
@@ -91,11 +88,8 @@ export const guardCases: readonly CaseDefinition[] = [
     idScope: 'global',
     async run(context: CaseContext) {
       const wallet = await context.open()
-      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
-      await wallet.expectConflict(
-        placeBet({ transactionId: 't-2', betId: 'b-1', player: ben }),
-        'the bet exists',
-      )
+      await wallet.expectCommitted(placeBet('t-1', 'b-1'))
+      await wallet.expectConflict(placeBet('t-2', 'b-1', { player: ben }), 'the bet exists')
       const bet = await wallet.existingBet('b-1')
       context.check(bet.playerId === 'anna', "b-1 to stay anna's", bet)
     },
@@ -106,8 +100,8 @@ export const guardCases: readonly CaseDefinition[] = [
     name: 'Guard 2: a tombstone reserves its betId: a placebet that arrives after its rollback is a conflict (D11)',
     async run(context: CaseContext) {
       const wallet = await context.open()
-      await wallet.expectCommitted(leaveTombstone({ transactionId: 'r-1', betId: 'b-1' }))
-      await wallet.expectConflict(placeBet({ transactionId: 't-1', betId: 'b-1' }), 'the bet was rolled back')
+      await wallet.expectCommitted(leaveTombstone('r-1', 'b-1'))
+      await wallet.expectConflict(placeBet('t-1', 'b-1'), 'the bet was rolled back')
       await wallet.expectBalance('anna', '100')
     },
   },
@@ -117,14 +111,11 @@ export const guardCases: readonly CaseDefinition[] = [
     name: 'Guard 2: a change based on an older revision of the bet is a conflict',
     async run(context: CaseContext) {
       const wallet = await context.open()
-      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      await wallet.expectCommitted(placeBet('t-1', 'b-1'))
       const old = await wallet.existingBet('b-1')
-      await wallet.expectCommitted(settleBet(old, { transactionId: 's-1', amount: '60' }))
-      await wallet.expectConflict(
-        settleBet(old, { transactionId: 's-2', amount: '5' }),
-        'the bet has changed',
-      )
-      await wallet.expectConflict(rollBackBet(old, { transactionId: 'r-1' }), 'the bet has changed')
+      await wallet.expectCommitted(settleBet(old, 's-1', '60'))
+      await wallet.expectConflict(settleBet(old, 's-2', '5'), 'the bet has changed')
+      await wallet.expectConflict(rollBackBet(old, 'r-1'), 'the bet has changed')
       await wallet.expectBalance('anna', '130')
     },
   },
@@ -135,16 +126,10 @@ export const guardCases: readonly CaseDefinition[] = [
     async run(context: CaseContext) {
       const wallet = await context.open()
       const missing: Bet = { ...bareBet('b-1'), revision: 1 }
-      await wallet.expectConflict(
-        settleBet(missing, { transactionId: 's-1', amount: '60' }),
-        'the bet does not exist',
-      )
-      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      await wallet.expectConflict(settleBet(missing, 's-1', '60'), 'the bet does not exist')
+      await wallet.expectCommitted(placeBet('t-1', 'b-1'))
       const ahead: Bet = { ...(await wallet.existingBet('b-1')), revision: 2 }
-      await wallet.expectConflict(
-        settleBet(ahead, { transactionId: 's-2', amount: '60' }),
-        'revision 2 is not stored yet',
-      )
+      await wallet.expectConflict(settleBet(ahead, 's-2', '60'), 'revision 2 is not stored yet')
     },
   },
   {
@@ -153,13 +138,13 @@ export const guardCases: readonly CaseDefinition[] = [
     name: 'Guard 2: every change of a bet increases its revision by one',
     async run(context: CaseContext) {
       const wallet = await context.open()
-      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      await wallet.expectCommitted(placeBet('t-1', 'b-1'))
       const changes = [
-        (bet: Bet) => settleBet(bet, { transactionId: 's-1', amount: '60' }),
-        (bet: Bet) => unsettleBet(bet, { transactionId: 'u-1' }),
-        (bet: Bet) => settleBet(bet, { transactionId: 's-2', amount: '0' }),
-        (bet: Bet) => unsettleBet(bet, { transactionId: 'u-2', uncollected: true }),
-        (bet: Bet) => rollBackBet(bet, { transactionId: 'r-1' }),
+        (bet: Bet) => settleBet(bet, 's-1', '60'),
+        (bet: Bet) => unsettleBet(bet, 'u-1'),
+        (bet: Bet) => settleBet(bet, 's-2', '0'),
+        (bet: Bet) => unsettleBet(bet, 'u-2', { uncollected: true }),
+        (bet: Bet) => rollBackBet(bet, 'r-1'),
       ]
       for (const [index, change] of changes.entries()) {
         const bet = await wallet.existingBet('b-1')
@@ -174,9 +159,9 @@ export const guardCases: readonly CaseDefinition[] = [
     name: 'Guard 3: a stake above the balance is a conflict; a stake of exactly the balance is not',
     async run(context: CaseContext) {
       const wallet = await context.open()
-      const above = placeBet({ transactionId: 't-1', betId: 'b-1', stake: '100.01' })
+      const above = placeBet('t-1', 'b-1', { stake: '100.01' })
       await wallet.expectConflict(above, 'the balance would fall below its floor')
-      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1', stake: '100' }))
+      await wallet.expectCommitted(placeBet('t-1', 'b-1', { stake: '100' }))
       await wallet.expectBalance('anna', '0')
     },
   },
@@ -187,7 +172,7 @@ export const guardCases: readonly CaseDefinition[] = [
     async run(context: CaseContext) {
       const wallet = await context.open()
       const withFloor = (floor: string, transactionId: string) => {
-        const changes = placeBet({ transactionId, betId: transactionId, stake: '30' })
+        const changes = placeBet(transactionId, transactionId, { stake: '30' })
         return { ...changes, balance: { currency: 'EUR', delta: '-30', floor } }
       }
       await wallet.expectConflict(withFloor('70.01', 't-1'), '70 would be below the floor of 70.01')
@@ -204,11 +189,8 @@ export const guardCases: readonly CaseDefinition[] = [
         { ...anna, balance: '9' },
         { ...ben, balance: '100' },
       ])
-      await wallet.expectConflict(
-        placeBet({ transactionId: 't-1', betId: 'b-1', stake: '10' }),
-        '9 does not cover 10',
-      )
-      await wallet.expectCommitted(placeBet({ transactionId: 't-2', betId: 'b-2', stake: '20', player: ben }))
+      await wallet.expectConflict(placeBet('t-1', 'b-1', { stake: '10' }), '9 does not cover 10')
+      await wallet.expectCommitted(placeBet('t-2', 'b-2', { stake: '20', player: ben }))
       await wallet.expectBalance('ben', '80')
     },
   },
@@ -220,13 +202,13 @@ export const guardCases: readonly CaseDefinition[] = [
       const wallet = await context.open([anna, chen])
       const inEuro = { ...chen, currency: 'EUR' }
       await wallet.expectConflict(
-        placeBet({ transactionId: 't-1', betId: 'b-1', player: inEuro }),
+        placeBet('t-1', 'b-1', { player: inEuro }),
         'the player has another currency',
       )
-      await wallet.expectCommitted(placeBet({ transactionId: 't-2', betId: 'b-2', player: chen }))
+      await wallet.expectCommitted(placeBet('t-2', 'b-2', { player: chen }))
       const bet = await wallet.existingBet('b-2', 'chen')
       await wallet.expectConflict(
-        settleBet(bet, { transactionId: 's-1', amount: '60', player: inEuro }),
+        settleBet(bet, 's-1', '60', { player: inEuro }),
         'the player has another currency',
       )
       await wallet.expectBalance('chen', '9970')
@@ -238,10 +220,10 @@ export const guardCases: readonly CaseDefinition[] = [
     name: 'Guard 3: a credit without a floor is committed, even to a negative balance',
     async run(context: CaseContext) {
       const wallet = await context.open()
-      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      await wallet.expectCommitted(placeBet('t-1', 'b-1'))
       // A debit without a floor makes the balance negative, as the rules of a PAM may allow.
       const bet = await wallet.existingBet('b-1')
-      const overdrawn = settleBet(bet, { transactionId: 's-1', amount: '0' })
+      const overdrawn = settleBet(bet, 's-1', '0')
       const debit = { ...overdrawn, balance: { currency: 'EUR', delta: '-100', floor: null } }
       const result = await wallet.commit({ ...debit, transaction: { ...debit.transaction, delta: '-100' } })
       if (result.status !== 'committed') {
@@ -252,9 +234,7 @@ export const guardCases: readonly CaseDefinition[] = [
         )
         return
       }
-      await wallet.expectCommitted(
-        settleBet(await wallet.existingBet('b-1'), { transactionId: 's-2', amount: '5' }),
-      )
+      await wallet.expectCommitted(settleBet(await wallet.existingBet('b-1'), 's-2', '5'))
       await wallet.expectBalance('anna', '-25')
     },
   },
@@ -264,12 +244,10 @@ export const guardCases: readonly CaseDefinition[] = [
     name: 'If changes.balance is null, no floor is checked and the balance does not change',
     async run(context: CaseContext) {
       const wallet = await context.open([{ ...anna, balance: '0' }, ben])
-      const { balance } = await wallet.expectCommitted(
-        placeBet({ transactionId: 't-1', betId: 'b-1', stake: '0' }),
-      )
+      const { balance } = await wallet.expectCommitted(placeBet('t-1', 'b-1', { stake: '0' }))
       context.check(sameAmount(balance, '0'), 'the balance of 0 in the answer', balance)
-      await wallet.expectCommitted(leaveTombstone({ transactionId: 'r-2', betId: 'b-2' }))
-      await wallet.expectCommitted(refuseBet({ transactionId: 't-3', betId: 'b-3' }))
+      await wallet.expectCommitted(leaveTombstone('r-2', 'b-2'))
+      await wallet.expectCommitted(refuseBet('t-3', 'b-3'))
       await wallet.expectBalance('anna', '0')
       await wallet.expectBalance('ben', '100')
     },
@@ -280,16 +258,14 @@ export const guardCases: readonly CaseDefinition[] = [
     name: 'A commit changes only the balance of its own player and only its own bet',
     async run(context: CaseContext) {
       const wallet = await context.open([anna, ...otherPlayers])
-      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      await wallet.expectCommitted(placeBet('t-1', 'b-1'))
       const bets: Bet[] = []
       for (const player of otherPlayers) {
         const id = `of-${player.playerId}`
-        await wallet.expectCommitted(placeBet({ transactionId: id, betId: id, player, stake: '5' }))
+        await wallet.expectCommitted(placeBet(id, id, { player, stake: '5' }))
         bets.push(await wallet.existingBet(id, player.playerId))
       }
-      await wallet.expectCommitted(
-        settleBet(await wallet.existingBet('b-1'), { transactionId: 's-1', amount: '60' }),
-      )
+      await wallet.expectCommitted(settleBet(await wallet.existingBet('b-1'), 's-1', '60'))
       for (const bet of bets) {
         await wallet.expectBet(bet)
         await wallet.expectBalance(bet.playerId, '95')
@@ -304,36 +280,30 @@ export const guardCases: readonly CaseDefinition[] = [
     async run(context: CaseContext) {
       const wallet = await context.open()
       const recorded = 'the transaction is recorded, for another bet'
-      for (const betId of ['b-1', 'b-2'])
-        await wallet.expectCommitted(placeBet({ transactionId: betId, betId }))
+      for (const betId of ['b-1', 'b-2']) await wallet.expectCommitted(placeBet(betId, betId))
       const first = () => wallet.existingBet('b-1')
       const second = () => wallet.existingBet('b-2')
-      await wallet.expectCommitted(settleBet(await first(), { transactionId: 's-1', amount: '60' }))
-      await wallet.expectConflict(settleBet(await second(), { transactionId: 's-1', amount: '60' }), recorded)
-      await wallet.expectCommitted(settleBet(await second(), { transactionId: 's-2', amount: '60' }))
-      await wallet.expectCommitted(unsettleBet(await first(), { transactionId: 'u-1' }))
-      await wallet.expectConflict(unsettleBet(await second(), { transactionId: 'u-1' }), recorded)
-      await wallet.expectCommitted(unsettleBet(await second(), { transactionId: 'u-2' }))
-      await wallet.expectCommitted(rollBackBet(await first(), { transactionId: 'r-1' }))
-      await wallet.expectConflict(rollBackBet(await second(), { transactionId: 'r-1' }), recorded)
-      await wallet.expectConflict(leaveTombstone({ transactionId: 'r-1', betId: 'b-3' }), recorded)
-      await wallet.expectConflict(refuseBet({ transactionId: 'b-1', betId: 'b-1' }), 'the bet was accepted')
+      await wallet.expectCommitted(settleBet(await first(), 's-1', '60'))
+      await wallet.expectConflict(settleBet(await second(), 's-1', '60'), recorded)
+      await wallet.expectCommitted(settleBet(await second(), 's-2', '60'))
+      await wallet.expectCommitted(unsettleBet(await first(), 'u-1'))
+      await wallet.expectConflict(unsettleBet(await second(), 'u-1'), recorded)
+      await wallet.expectCommitted(unsettleBet(await second(), 'u-2'))
+      await wallet.expectCommitted(rollBackBet(await first(), 'r-1'))
+      await wallet.expectConflict(rollBackBet(await second(), 'r-1'), recorded)
+      await wallet.expectConflict(leaveTombstone('r-1', 'b-3'), recorded)
+      await wallet.expectConflict(refuseBet('b-1', 'b-1'), 'the bet was accepted')
       await wallet.expectBalance('anna', '70')
       if (context.keepsIdsApart()) return
 
       const ofAnna = 'the transaction is recorded, for another player'
-      await wallet.expectCommitted(placeBet({ transactionId: 'b-9', betId: 'b-9', player: ben }))
+      await wallet.expectCommitted(placeBet('b-9', 'b-9', { player: ben }))
       const bens = () => wallet.existingBet('b-9')
-      await wallet.expectConflict(
-        settleBet(await bens(), { transactionId: 's-1', amount: '60', player: ben }),
-        ofAnna,
-      )
-      await wallet.expectCommitted(
-        settleBet(await bens(), { transactionId: 's-9', amount: '60', player: ben }),
-      )
-      await wallet.expectConflict(unsettleBet(await bens(), { transactionId: 'u-1', player: ben }), ofAnna)
-      await wallet.expectCommitted(unsettleBet(await bens(), { transactionId: 'u-9', player: ben }))
-      await wallet.expectConflict(rollBackBet(await bens(), { transactionId: 'r-1', player: ben }), ofAnna)
+      await wallet.expectConflict(settleBet(await bens(), 's-1', '60', { player: ben }), ofAnna)
+      await wallet.expectCommitted(settleBet(await bens(), 's-9', '60', { player: ben }))
+      await wallet.expectConflict(unsettleBet(await bens(), 'u-1', { player: ben }), ofAnna)
+      await wallet.expectCommitted(unsettleBet(await bens(), 'u-9', { player: ben }))
+      await wallet.expectConflict(rollBackBet(await bens(), 'r-1', { player: ben }), ofAnna)
       await wallet.expectBalance('ben', '70')
     },
   },
@@ -343,24 +313,19 @@ export const guardCases: readonly CaseDefinition[] = [
     name: 'Guard 2 holds for every operation: settlements of any type or of 0, unsettlements and tombstones',
     async run(context: CaseContext) {
       const wallet = await context.open()
-      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
-      await wallet.expectConflict(
-        leaveTombstone({ transactionId: 'r-1', betId: 'b-1' }),
-        'the bet has arrived',
-      )
-      await wallet.expectCommitted(
-        settleBet(await wallet.existingBet('b-1'), { transactionId: 's-1', amount: '60' }),
-      )
+      await wallet.expectCommitted(placeBet('t-1', 'b-1'))
+      await wallet.expectConflict(leaveTombstone('r-1', 'b-1'), 'the bet has arrived')
+      await wallet.expectCommitted(settleBet(await wallet.existingBet('b-1'), 's-1', '60'))
       const paid = await wallet.existingBet('b-1')
-      await wallet.expectCommitted(unsettleBet(paid, { transactionId: 'u-1' }))
+      await wallet.expectCommitted(unsettleBet(paid, 'u-1'))
       for (const type of ['BET_PAID', 'VOIDED', 'CASHOUT'] as const) {
         for (const amount of ['0', '5']) {
-          const late = settleBet(paid, { transactionId: `s-${type}-${amount}`, type, amount })
+          const late = settleBet(paid, `s-${type}-${amount}`, amount, { type })
           await wallet.expectConflict(late, 'the bet has changed')
         }
       }
-      await wallet.expectConflict(unsettleBet(paid, { transactionId: 'u-2' }), 'the credit has been reversed')
-      const uncollected = unsettleBet(paid, { transactionId: 'u-3', uncollected: true })
+      await wallet.expectConflict(unsettleBet(paid, 'u-2'), 'the credit has been reversed')
+      const uncollected = unsettleBet(paid, 'u-3', { uncollected: true })
       await wallet.expectConflict(uncollected, 'the credit has been reversed')
       await wallet.expectBalance('anna', '70')
     },
@@ -371,21 +336,16 @@ export const guardCases: readonly CaseDefinition[] = [
     name: 'Guard 3 checks the same balance that load returns, for stakes and for clawbacks',
     async run(context: CaseContext) {
       const wallet = await context.open()
-      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
-      await wallet.expectCommitted(
-        settleBet(await wallet.existingBet('b-1'), { transactionId: 's-1', amount: '60' }),
-      )
+      await wallet.expectCommitted(placeBet('t-1', 'b-1'))
+      await wallet.expectCommitted(settleBet(await wallet.existingBet('b-1'), 's-1', '60'))
       const paid = await wallet.existingBet('b-1')
       const shown = await wallet.balance('anna')
-      const above = placeBet({ transactionId: 't-2', betId: 'b-2', stake: add(shown, '0.01') })
+      const above = placeBet('t-2', 'b-2', { stake: add(shown, '0.01') })
       await wallet.expectConflict(above, `load returned ${shown}, a cent less`)
       const spent = subtract(shown, '59.99')
-      await wallet.expectCommitted(placeBet({ transactionId: 't-3', betId: 'b-3', stake: spent }))
-      await wallet.expectConflict(
-        unsettleBet(paid, { transactionId: 'u-1' }),
-        'load returned 59.99, and the debit is 60',
-      )
-      await wallet.expectCommitted(placeBet({ transactionId: 't-4', betId: 'b-4', stake: '59.99' }))
+      await wallet.expectCommitted(placeBet('t-3', 'b-3', { stake: spent }))
+      await wallet.expectConflict(unsettleBet(paid, 'u-1'), 'load returned 59.99, and the debit is 60')
+      await wallet.expectCommitted(placeBet('t-4', 'b-4', { stake: '59.99' }))
       await wallet.expectBalance('anna', '0')
     },
   },

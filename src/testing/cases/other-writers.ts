@@ -31,7 +31,7 @@ export const otherWriterCases: readonly CaseDefinition[] = [
       const wallet = await context.open()
       await wallet.store.load({ operation: 'placebet', transactionId: 't-1', playerId: 'anna', betId: 'b-1' })
       await deposit(context, wallet, '50')
-      const { balance } = await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      const { balance } = await wallet.expectCommitted(placeBet('t-1', 'b-1'))
       context.check(sameAmount(balance, '120'), '120 in the answer', balance)
       await wallet.expectBalance('anna', '120')
     },
@@ -46,7 +46,7 @@ export const otherWriterCases: readonly CaseDefinition[] = [
       await wallet.store.load({ operation: 'placebet', transactionId: 't-1', playerId: 'anna', betId: 'b-1' })
       await deposit(context, wallet, '-90')
       // No read in between: a store that caches still has the balance from before the withdrawal.
-      const result = await wallet.commit(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      const result = await wallet.commit(placeBet('t-1', 'b-1'))
       context.check(result.status === 'conflict', 'conflict, because 10 does not cover 30', result)
       await wallet.expectBalance('anna', '10')
     },
@@ -60,7 +60,7 @@ export const otherWriterCases: readonly CaseDefinition[] = [
       const wallet = await context.open()
       const count = 8
       const bets = Array.from({ length: count }, (_, index) =>
-        wallet.commit(placeBet({ transactionId: `t-${index}`, betId: `b-${index}`, stake: '2' })),
+        wallet.commit(placeBet(`t-${index}`, `b-${index}`, { stake: '2' })),
       )
       const deposits = (async () => {
         for (let index = 0; index < count; index += 1) await deposit(context, wallet, '3')
@@ -78,7 +78,7 @@ export const otherWriterCases: readonly CaseDefinition[] = [
     async run(context: CaseContext) {
       const wallet = await context.open()
       const held = await hold(context, wallet)
-      const commit = wallet.commit(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      const commit = wallet.commit(placeBet('t-1', 'b-1'))
       const result = await writeDuring(context, held, commit, () => deposit(context, wallet, '50'))
       const committed = result.status === 'committed'
       context.check(committed || result.status === 'conflict', 'committed or conflict', result)
@@ -96,7 +96,7 @@ export const otherWriterCases: readonly CaseDefinition[] = [
       await wallet.expectBalance('anna', '130')
       const { credits } = await wallet.existingBet('b-1')
       context.check(sameAmount(credits.BET_PAID?.live, '60'), '60 live for BET_PAID', credits)
-      await wallet.expectCommitted(unsettleBet(await wallet.existingBet('b-1'), { transactionId: 'u-1' }))
+      await wallet.expectCommitted(unsettleBet(await wallet.existingBet('b-1'), 'u-1'))
       await wallet.expectBalance('anna', '70')
     },
   },
@@ -111,7 +111,7 @@ export const otherWriterCases: readonly CaseDefinition[] = [
       await settleExternally(context, wallet, 'pam-1', '60')
       const after = await wallet.existingBet('b-1')
       context.check(after.revision > before.revision, `a revision above ${before.revision}`, after.revision)
-      const result = await wallet.commit(rollBackBet(before, { transactionId: 'r-1' }))
+      const result = await wallet.commit(rollBackBet(before, 'r-1'))
       context.check(result.status === 'conflict', 'conflict, because the bet has been settled', result)
       await wallet.expectBalance('anna', '130')
     },
@@ -125,12 +125,12 @@ export const otherWriterCases: readonly CaseDefinition[] = [
       const wallet = await placed(context)
       await settleExternally(context, wallet, 'pam-1', '60')
       const paid = await wallet.existingBet('b-1')
-      await wallet.expectCommitted(unsettleBet(paid, { transactionId: 'u-1', uncollected: true }))
+      await wallet.expectCommitted(unsettleBet(paid, 'u-1', { uncollected: true }))
       await settleExternally(context, wallet, 'pam-2', '40')
       const credit = (await wallet.existingBet('b-1')).credits.BET_PAID
       const same = credit !== undefined && sameAmount(credit.live, '40') && sameAmount(credit.owed, '60')
       context.check(same, '40 live and 60 owed', credit)
-      const further = settleBet(await wallet.existingBet('b-1'), { transactionId: 's-9', amount: '5' })
+      const further = settleBet(await wallet.existingBet('b-1'), 's-9', '5')
       await wallet.expectCommitted(further)
       await wallet.expectBalance('anna', '175')
     },
@@ -144,7 +144,7 @@ export const otherWriterCases: readonly CaseDefinition[] = [
       const wallet = await placed(context)
       const before = await wallet.existingBet('b-1')
       const held = await hold(context, wallet)
-      const commit = wallet.commit(settleBet(before, { transactionId: 's-1', type: 'VOIDED', amount: '5' }))
+      const commit = wallet.commit(settleBet(before, 's-1', '5', { type: 'VOIDED' }))
       const result = await writeDuring(context, held, commit, () =>
         settleExternally(context, wallet, 'pam-1', '60'),
       )
@@ -191,7 +191,7 @@ async function writeDuring(
 
 async function placed(context: CaseContext): Promise<Wallet> {
   const wallet = await context.open()
-  await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+  await wallet.expectCommitted(placeBet('t-1', 'b-1'))
   return wallet
 }
 

@@ -39,9 +39,9 @@ export const pamRuleCases: readonly CaseDefinition[] = [
       const placed = await wallet.transaction('placebet', 't-1')
       context.check(placed?.currency === 'EUR', 'the currency EUR for the transaction t-1', placed)
       const why = 'the currency of the player is SEK'
-      await wallet.expectConflict(placeBet({ transactionId: 't-3', betId: 'b-3', stake: '1' }), why)
-      await wallet.expectConflict(rollBackBet(before, { transactionId: 'r-1' }), why)
-      await wallet.expectCommitted(placeBet({ transactionId: 't-4', betId: 'b-4', player, stake: '1' }))
+      await wallet.expectConflict(placeBet('t-3', 'b-3', { stake: '1' }), why)
+      await wallet.expectConflict(rollBackBet(before, 'r-1'), why)
+      await wallet.expectCommitted(placeBet('t-4', 'b-4', { player, stake: '1' }))
       const other = await wallet.existingBet('b-4')
       context.check(other.currency === 'SEK', 'the currency SEK for the bet b-4', other)
     },
@@ -84,8 +84,8 @@ export const pamRuleCases: readonly CaseDefinition[] = [
 /** Anna has placed 30 on b-1 and 20 on b-2, and 50 are left. */
 async function withTwoBets(context: CaseContext): Promise<Wallet> {
   const wallet = await context.open()
-  await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1', stake: '30' }))
-  await wallet.expectCommitted(placeBet({ transactionId: 't-2', betId: 'b-2', stake: '20' }))
+  await wallet.expectCommitted(placeBet('t-1', 'b-1', { stake: '30' }))
+  await wallet.expectCommitted(placeBet('t-2', 'b-2', { stake: '20' }))
   return wallet
 }
 
@@ -104,21 +104,21 @@ async function expectCreditsToBeCommitted(wallet: Wallet): Promise<void> {
   await wallet.expectBalance('anna', '50')
   const why = 'it debits nothing'
   const [first, second] = [await wallet.existingBet('b-1'), await wallet.existingBet('b-2')]
-  await wallet.expectCommitted(rollBackBet(first, { transactionId: 'r-1' }), why)
-  await wallet.expectCommitted(settleBet(second, { transactionId: 's-2', amount: '60' }), why)
-  await wallet.expectCommitted(refuseBet({ transactionId: 't-3', betId: 'b-3' }), why)
-  await wallet.expectCommitted(leaveTombstone({ transactionId: 'r-4', betId: 'b-4' }), why)
+  await wallet.expectCommitted(rollBackBet(first, 'r-1'), why)
+  await wallet.expectCommitted(settleBet(second, 's-2', '60'), why)
+  await wallet.expectCommitted(refuseBet('t-3', 'b-3'), why)
+  await wallet.expectCommitted(leaveTombstone('r-4', 'b-4'), why)
   await wallet.expectBalance('anna', '140')
 }
 
 /** The library records the refusal by a second commit, and replays it to a retry. */
 async function expectFinalRefusal(context: CaseContext, { store }: Wallet): Promise<void> {
   // Both ways: the refused commit comes after a load, or before it.
-  for (const [hook, ids] of [
-    ['authorizeBet', { transactionId: 't-9', betId: 'b-9' }],
-    ['none', { transactionId: 't-10', betId: 'b-10' }],
+  for (const [hook, number] of [
+    ['authorizeBet', 9],
+    ['none', 10],
   ] as const) {
-    const changes = placeBet({ ...ids, stake: '1' })
+    const changes = placeBet(`t-${number}`, `b-${number}`, { stake: '1' })
     const refused: CommitResult = checkResult(await store.commit(changes), changes)
     context.check(refused.status === 'refused', 'refused by the rule of the store', shownResult(refused))
     const { transactionId, playerId, betId, transactionDate } = changes.transaction

@@ -16,7 +16,7 @@ export const partitionCases: readonly CaseDefinition[] = [
     needs: ['stopPartition'],
     async run(context: CaseContext) {
       const wallet = await context.open([anna, ...otherPlayers])
-      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      await wallet.expectCommitted(placeBet('t-1', 'b-1'))
       await callsWhileStopped(context, wallet)
 
       for (const { playerId } of [anna, ...otherPlayers]) await rollBackAll(context, wallet.store, playerId)

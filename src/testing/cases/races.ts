@@ -221,9 +221,7 @@ export const raceCases: readonly CaseDefinition[] = [
       const stakes = ['30', '0', '20.5']
       const balances = ['70', '70', '49.5']
       for (const [index, stake] of stakes.entries()) {
-        const { balance } = await wallet.expectCommitted(
-          placeBet({ transactionId: `t-${index}`, betId: `b-${index}`, stake }),
-        )
+        const { balance } = await wallet.expectCommitted(placeBet(`t-${index}`, `b-${index}`, { stake }))
         context.check(sameAmount(balance, balances[index]), `${balances[index]} in the answer`, balance)
       }
     },
@@ -235,7 +233,7 @@ export const raceCases: readonly CaseDefinition[] = [
     async run(context: CaseContext) {
       const wallet = await context.open([anna, ben])
       const results = await concurrently(concurrentCalls, index =>
-        wallet.commit(placeBet({ transactionId: `t-${index}`, betId: `b-${index}`, stake: '1' })),
+        wallet.commit(placeBet(`t-${index}`, `b-${index}`, { stake: '1' })),
       )
       const balances = results.map(result =>
         result.status === 'committed' ? Number(result.balance) : Number.NaN,
@@ -256,9 +254,7 @@ export const raceCases: readonly CaseDefinition[] = [
     async run(context: CaseContext) {
       const wallet = await context.open()
       for (let index = 0; index < 12; index += 1) {
-        await wallet.expectCommitted(
-          placeBet({ transactionId: `t-${index}`, betId: `b-${index}`, stake: '5' }),
-        )
+        await wallet.expectCommitted(placeBet(`t-${index}`, `b-${index}`, { stake: '5' }))
       }
       // From 40: 6 settlements of 10, 6 rollbacks of 5, 4 bets of 1.
       const answers = await concurrently(concurrentCalls, index => {
@@ -279,14 +275,16 @@ export const raceCases: readonly CaseDefinition[] = [
     async run(context: CaseContext) {
       const wallet = await context.open()
       for (let round = 0; round < rounds; round += 1) {
-        const ids = { transactionId: `t-${round}`, betId: `b-${round}` }
+        const [id, betId] = [`t-${round}`, `b-${round}`]
         const results = await concurrently(concurrentCalls, index =>
-          wallet.commit((index + round) % 2 === 0 ? refuseBet(ids) : placeBet({ ...ids, stake: '5' })),
+          wallet.commit(
+            (index + round) % 2 === 0 ? refuseBet(id, betId) : placeBet(id, betId, { stake: '5' }),
+          ),
         )
         const committed = results.filter(({ status }) => status === 'committed').length
         context.check(committed === 1, `one of ${concurrentCalls} committed`, `${committed} committed`)
-        const recorded = await wallet.transaction('placebet', ids.transactionId)
-        const bet = await wallet.bet(ids.betId)
+        const recorded = await wallet.transaction('placebet', id)
+        const bet = await wallet.bet(betId)
         const fits = recorded !== null && (recorded.refusal === null) === (bet !== null)
         context.check(fits, 'a bet if it was accepted, no bet if it was refused', { recorded, bet })
       }
@@ -315,7 +313,7 @@ async function expectOneStakeOf5(context: CaseContext, wallet: Wallet): Promise<
 
 async function placed(context: CaseContext): Promise<Wallet> {
   const wallet = await context.open()
-  await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+  await wallet.expectCommitted(placeBet('t-1', 'b-1'))
   return wallet
 }
 

@@ -77,7 +77,7 @@ async function loadsDuringCommits(
         if (load % loadsPerTurn === 0) await new Promise(resolve => setImmediate(resolve))
       }
     })
-    const changes = placeBet({ transactionId: id, betId: id, stake: '1' })
+    const changes = placeBet(id, id, { stake: '1' })
     // async: a commit that throws synchronously stops the readers too.
     const commit = (async () => store.commit(changes))().finally(() => {
       committing = false

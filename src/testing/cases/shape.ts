@@ -48,7 +48,7 @@ export const shapeCases: readonly CaseDefinition[] = [
     name: 'load returns a bet and its transaction as they were committed',
     async run(context: CaseContext) {
       const wallet = await context.open()
-      const changes = placeBet({ transactionId: 't-1', betId: 'b-1' })
+      const changes = placeBet('t-1', 'b-1')
       const { walletTransactionId } = await wallet.expectCommitted(changes)
       await wallet.expectBet(changes.bet as NonNullable<WalletChanges['bet']>)
       await expectTransaction(context, wallet, changes)
@@ -67,12 +67,7 @@ export const shapeCases: readonly CaseDefinition[] = [
     async run(context: CaseContext) {
       const wallet = await context.open()
       const description = 'Grenze erreicht: ß, 限度, "quoted", it\'s \\ final'
-      const refused = refuseBet({
-        transactionId: 't-1',
-        betId: 'b-1',
-        errorCode: 'LIMIT_REACHED',
-        description,
-      })
+      const refused = refuseBet('t-1', 'b-1', { errorCode: 'LIMIT_REACHED', description })
       await wallet.expectCommitted(refused)
       await expectTransaction(context, wallet, refused)
       const bet = await wallet.bet('b-1')
@@ -86,7 +81,7 @@ export const shapeCases: readonly CaseDefinition[] = [
     name: 'Credits are stored per settlement type; a type that was never credited has no key (D18)',
     async run(context: CaseContext) {
       const wallet = await context.open()
-      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      await wallet.expectCommitted(placeBet('t-1', 'b-1'))
       const expected = { BET_PAID: '60', VOIDED: '30', CASHOUT: '7.5' } as const
       let bet = await wallet.bet('b-1')
       context.check(
@@ -95,7 +90,7 @@ export const shapeCases: readonly CaseDefinition[] = [
         bet?.credits,
       )
       for (const [type, amount] of Object.entries(expected) as [keyof typeof expected, Decimal][]) {
-        await wallet.expectCommitted(settleBet(bet, { transactionId: `s-${type}`, type, amount }))
+        await wallet.expectCommitted(settleBet(bet, `s-${type}`, amount, { type }))
         bet = await wallet.bet('b-1')
         context.check(bet !== null, 'the bet', bet)
       }
@@ -104,7 +99,7 @@ export const shapeCases: readonly CaseDefinition[] = [
         const same = credit !== undefined && sameAmount(credit.live, amount) && sameAmount(credit.owed, '0')
         context.check(same, `${type} to have ${amount} live`, bet.credits)
       }
-      await wallet.expectCommitted(unsettleBet(bet, { transactionId: 'u-1', type: 'VOIDED' }))
+      await wallet.expectCommitted(unsettleBet(bet, 'u-1', { type: 'VOIDED' }))
       const { credits } = (await wallet.bet('b-1')) ?? bet
       const others =
         sameAmount(credits.BET_PAID?.live, expected.BET_PAID) &&
@@ -118,7 +113,7 @@ export const shapeCases: readonly CaseDefinition[] = [
     name: 'Reversed and owed amounts are stored beside the live amount, and a live amount of null is not 0 (D7, D18)',
     async run(context: CaseContext) {
       const wallet = await context.open()
-      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      await wallet.expectCommitted(placeBet('t-1', 'b-1'))
       const steps = [
         { amount: '60', uncollected: false, reversed: '60', owed: '0' },
         { amount: '40', uncollected: true, reversed: '60', owed: '40' },
@@ -127,11 +122,11 @@ export const shapeCases: readonly CaseDefinition[] = [
       for (const [index, { amount, uncollected, reversed, owed }] of steps.entries()) {
         const placed = await wallet.bet('b-1')
         context.check(placed !== null, 'the bet', placed)
-        await wallet.expectCommitted(settleBet(placed, { transactionId: `s-${index}`, amount }))
+        await wallet.expectCommitted(settleBet(placed, `s-${index}`, amount))
         const paid = await wallet.bet('b-1')
         const live = paid?.credits.BET_PAID?.live
         context.check(paid !== null && sameAmount(live, amount), `${amount} live`, live)
-        await wallet.expectCommitted(unsettleBet(paid, { transactionId: `u-${index}`, uncollected }))
+        await wallet.expectCommitted(unsettleBet(paid, `u-${index}`, { uncollected }))
         const credit = (await wallet.bet('b-1'))?.credits.BET_PAID
         const same =
           credit !== undefined &&
@@ -148,7 +143,7 @@ export const shapeCases: readonly CaseDefinition[] = [
     name: 'A tombstone is stored as a rolled-back bet of the player with a stake of 0 (D11)',
     async run(context: CaseContext) {
       const wallet = await context.open()
-      const tombstone = leaveTombstone({ transactionId: 'r-1', betId: 'b-1' })
+      const tombstone = leaveTombstone('r-1', 'b-1')
       await wallet.expectCommitted(tombstone)
       await wallet.expectBet(tombstone.bet as NonNullable<WalletChanges['bet']>)
     },
@@ -162,7 +157,7 @@ export const shapeCases: readonly CaseDefinition[] = [
         const rich: Player = { ...anna, balance: amount }
         const wallet = await context.open([rich])
         await wallet.expectBalance('anna', amount)
-        await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1', stake: amount }))
+        await wallet.expectCommitted(placeBet('t-1', 'b-1', { stake: amount }))
         await wallet.expectBalance('anna', '0')
         const bet = await wallet.bet('b-1')
         context.check(
@@ -181,7 +176,7 @@ export const shapeCases: readonly CaseDefinition[] = [
           `a delta of exactly ${negate(amount)}`,
           transaction?.delta,
         )
-        const { balance } = await wallet.expectCommitted(settleBet(bet, { transactionId: 's-1', amount }))
+        const { balance } = await wallet.expectCommitted(settleBet(bet, 's-1', amount))
         context.check(sameAmount(balance, amount), `an answered balance of exactly ${amount}`, balance)
         const live = (await wallet.bet('b-1'))?.credits.BET_PAID?.live
         context.check(sameAmount(live, amount), `a live credit of exactly ${amount}`, live)
@@ -197,14 +192,12 @@ export const shapeCases: readonly CaseDefinition[] = [
       const unit = scale === 0 ? '1' : `0.${'0'.repeat(scale - 1)}1`
       const large = subtract(`1${'0'.repeat(digits - scale)}`, unit)
       const wallet = await context.open([{ ...anna, balance: large }])
-      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1', stake: unit }))
+      await wallet.expectCommitted(placeBet('t-1', 'b-1', { stake: unit }))
       await wallet.expectBalance('anna', subtract(large, unit))
       if (scale === 0) return
       const small = await context.open([{ ...anna, balance: '0.3' }])
       for (const part of ['1', '2', '3']) {
-        await small.expectCommitted(
-          placeBet({ transactionId: `t-${part}`, betId: `b-${part}`, stake: '0.1' }),
-        )
+        await small.expectCommitted(placeBet(`t-${part}`, `b-${part}`, { stake: '0.1' }))
       }
       await small.expectBalance('anna', '0')
     },
@@ -219,15 +212,15 @@ export const shapeCases: readonly CaseDefinition[] = [
       const tooManyDecimals = `1.${'0'.repeat(scale)}1`
       const wallet = await context.open([{ ...anna, balance: digits - scale >= 2 ? '10' : '1' }])
       const before = await wallet.balance('anna')
-      const changes = placeBet({ transactionId: 't-1', betId: 'b-1', stake: tooManyDecimals })
+      const changes = placeBet('t-1', 'b-1', { stake: tooManyDecimals })
       await exactOrNothing(context, wallet, changes, before)
 
       const tooLarge = `1${'0'.repeat(digits - scale)}`
       const second = await context.open()
-      await second.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1', stake: '1' }))
+      await second.expectCommitted(placeBet('t-1', 'b-1', { stake: '1' }))
       const bet = await second.bet('b-1')
       context.check(bet !== null, 'the bet', bet)
-      await exactOrNothing(context, second, settleBet(bet, { transactionId: 's-1', amount: tooLarge }), '99')
+      await exactOrNothing(context, second, settleBet(bet, 's-1', tooLarge), '99')
     },
   },
   {
@@ -289,7 +282,7 @@ export const shapeCases: readonly CaseDefinition[] = [
     name: 'Changing objects that were passed to commit or returned by load does not change the stored records',
     async run(context: CaseContext) {
       const wallet = await context.open()
-      const changes = placeBet({ transactionId: 't-1', betId: 'b-1' })
+      const changes = placeBet('t-1', 'b-1')
       await wallet.expectCommitted(changes)
       context.trace.note('kit', 'changes the objects that it passed to commit')
       overwrite(changes)
@@ -304,10 +297,8 @@ export const shapeCases: readonly CaseDefinition[] = [
       const keys = { operation: 'placebet', transactionId: 't-1', playerId: 'anna', betId: 'b-1' } as const
       overwrite(await wallet.store.load(keys))
       await wallet.expectBalance('anna', '70')
-      await wallet.expectBet(
-        placeBet({ transactionId: 't-1', betId: 'b-1' }).bet as NonNullable<WalletChanges['bet']>,
-      )
-      await expectTransaction(context, wallet, placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      await wallet.expectBet(placeBet('t-1', 'b-1').bet as NonNullable<WalletChanges['bet']>)
+      await expectTransaction(context, wallet, placeBet('t-1', 'b-1'))
     },
   },
   {
@@ -316,7 +307,7 @@ export const shapeCases: readonly CaseDefinition[] = [
     name: 'load finds a bet by betId alone, and a transaction by operation and transactionId alone (D4, D15, D16)',
     async run(context: CaseContext) {
       const wallet = await context.open()
-      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      await wallet.expectCommitted(placeBet('t-1', 'b-1'))
       const ofOthers = [
         { playerId: 'ben', betId: 'b-1' },
         { playerId: 'unknown-player', betId: 'b-1' },
@@ -348,13 +339,11 @@ export const shapeCases: readonly CaseDefinition[] = [
       const wallet = await context.open()
       // Each character has four bytes in UTF-8 and two units in UTF-16. Only the last one differs.
       const [first, second] = ['1', '2'].map(last => '🏇'.repeat(254).concat(last)) as [string, string]
-      const placed = placeBet({ transactionId: first, betId: first })
+      const placed = placeBet(first, first)
       await wallet.expectCommitted(placed)
       await wallet.expectBet(placed.bet as NonNullable<WalletChanges['bet']>)
       await expectTransaction(context, wallet, placed)
-      const refused = refuseBet({
-        transactionId: second,
-        betId: second,
+      const refused = refuseBet(second, second, {
         errorCode: 'LIMIT_'.padEnd(64, 'X'),
         description: '限度'.repeat(249).concat('🏇'),
       })
@@ -372,7 +361,7 @@ export const shapeCases: readonly CaseDefinition[] = [
       // In the hour that clocks skip, after 2038, and before 1970.
       const dates = ['2026-03-29T01:30:00.001Z', '2049-12-31T23:59:59.999Z', '1969-07-20T20:17:40.123Z']
       for (const [index, date] of dates.entries()) {
-        const changes = placeBet({ transactionId: `t-${index}`, betId: `b-${index}`, stake: '1' })
+        const changes = placeBet(`t-${index}`, `b-${index}`, { stake: '1' })
         await wallet.expectCommitted({
           ...changes,
           transaction: { ...changes.transaction, transactionDate: date },
@@ -401,7 +390,7 @@ async function expectTransaction(
 /** A refusal for a wrong currency is recorded with the currency of the request: exactly, or not at all. */
 async function expectCurrencyNotToBeCut(context: CaseContext, wallet: Wallet): Promise<void> {
   const currency = 'ABCDEFGHIJKLMNOP'
-  const refused = refuseBet({ transactionId: 't-3', betId: 'b-3', errorCode: 'INVALID_CURRENCY' })
+  const refused = refuseBet('t-3', 'b-3', { errorCode: 'INVALID_CURRENCY' })
   const changes = { ...refused, transaction: { ...refused.transaction, currency } }
   await wallet.commit(changes).catch(() => undefined) // checked below
   const recorded = await wallet.transaction('placebet', 't-3')
@@ -447,13 +436,10 @@ async function expectDistinctIds(context: CaseContext, ids: readonly string[]): 
     const others = ids.filter(other => other !== id).map(short)
     const stake = String(index + 1)
     await wallet.expectCommitted(
-      placeBet({ transactionId: id, betId: id, player: ofAnna ? anna : player, stake }),
+      placeBet(id, id, { player: ofAnna ? anna : player, stake }),
       `the id ${short(id)} differs from ${others.join(', ')}`,
     )
-    if (ofAnna)
-      await wallet.expectCommitted(
-        placeBet({ transactionId: `t-${index}`, betId: `b-${index}`, player, stake }),
-      )
+    if (ofAnna) await wallet.expectCommitted(placeBet(`t-${index}`, `b-${index}`, { player, stake }))
   }
   for (const [index, id] of ids.entries()) {
     const { playerId } = players[index] as Player

@@ -11,13 +11,13 @@ export const unknownPlayerCases: readonly CaseDefinition[] = [
     async run(context: CaseContext) {
       const wallet = await context.open()
       const player = { ...anna, playerId: 'unknown-player' }
-      const changes = placeBet({ transactionId: 't-1', betId: 'b-1', player })
+      const changes = placeBet('t-1', 'b-1', { player })
       const result = await wallet.commit(changes).then(shownResult, shown)
       context.check(result === 'conflict', 'conflict, because the player is unknown', result)
       const created = await wallet.player('unknown-player')
       context.check(created === null, 'no player unknown-player', created)
       // Neither the transactionId nor the betId is used up.
-      await wallet.expectCommitted(placeBet({ transactionId: 't-1', betId: 'b-1' }))
+      await wallet.expectCommitted(placeBet('t-1', 'b-1'))
     },
   },
 ]

@@ -33,8 +33,8 @@ export async function expectVisibleCommits(
     const [writer, reader] = [0, 3].includes(turns % 4) ? [first, second] : [second, first]
     const changes: WalletChanges =
       bet === null
-        ? placeBet({ transactionId: `t-turn-${turns}`, betId: `b-turn-${turns}`, stake: '1' })
-        : settleBet(bet, { transactionId: `s-turn-${turns}`, amount: '2' })
+        ? placeBet(`t-turn-${turns}`, `b-turn-${turns}`, { stake: '1' })
+        : settleBet(bet, `s-turn-${turns}`, '2')
     context.trace.note('kit', `turn ${turns + 1} of ${turnsMax}`)
     await writer.expectCommitted(changes)
     balance = add(balance, changes.transaction.delta)
