@@ -1,35 +1,40 @@
 /** A bounded selection of closed bets, to be sent again: the latest ones, and a sample of all of them. */
 import type { Random } from '../platform/random.js'
 
-export interface ClosedBets<T> {
-  readonly isEmpty: boolean
-  add(bet: T): void
-  /** A random bet of the sample, which must not be empty. */
-  draw(): T
-  /** Each bet once. */
-  all(): T[]
-}
-
-/** @param max the most bets to keep: half of them the latest, half of them the sample */
-export function createClosedBets<T>(max: number, random: Random): ClosedBets<T> {
-  const half = max >> 1
+export class ClosedBets<T> {
+  readonly #half: number
+  readonly #random: Random
   /** A ring. */
-  const latest: T[] = []
+  readonly #latest: T[] = []
   /** Reservoir sampling: every closed bet has the same chance to be in it. */
-  const sample: T[] = []
-  let added = 0
-  return {
-    get isEmpty() {
-      return sample.length === 0
-    },
-    add(bet) {
-      if (half === 0) return
-      latest[added % half] = bet
-      const place = added < half ? added : random.between(0, added)
-      if (place < half) sample[place] = bet
-      added += 1
-    },
-    draw: () => random.pick(sample),
-    all: () => [...new Set([...latest, ...sample])],
+  readonly #sample: T[] = []
+  #added = 0
+
+  /** @param max the most bets to keep: half of them the latest, half of them the sample */
+  constructor(max: number, random: Random) {
+    this.#half = max >> 1
+    this.#random = random
+  }
+
+  get isEmpty(): boolean {
+    return this.#sample.length === 0
+  }
+
+  add(bet: T): void {
+    if (this.#half === 0) return
+    this.#latest[this.#added % this.#half] = bet
+    const place = this.#added < this.#half ? this.#added : this.#random.between(0, this.#added)
+    if (place < this.#half) this.#sample[place] = bet
+    this.#added += 1
+  }
+
+  /** A random bet of the sample, which must not be empty. */
+  draw(): T {
+    return this.#random.pick(this.#sample)
+  }
+
+  /** Each bet once. */
+  all(): T[] {
+    return [...new Set([...this.#latest, ...this.#sample])]
   }
 }

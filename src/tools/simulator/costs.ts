@@ -12,39 +12,41 @@ import type { Account, Transaction } from './books.js'
 import type { Finding } from './judgements.js'
 import type { Difference, DifferenceGroup, SimulationCost } from './report.js'
 
-/** Surpluses and deficits, by currency. */
-interface Sums {
-  add(units: bigint, account: Account): void
-  list(): SimulationCost[]
+interface Sum {
+  players: Set<string>
+  tooMuch: Decimal
+  tooLittle: Decimal
+  minorUnits: number
 }
 
-function createSums(): Sums {
-  interface Sum {
-    players: Set<string>
-    tooMuch: Decimal
-    tooLittle: Decimal
-    minorUnits: number
+/** Surpluses and deficits, by currency. */
+class Sums {
+  readonly #sums = new Map<string, Sum>()
+
+  add(units: bigint, { playerId, currency, decimals, minorUnits }: Account): void {
+    const sum = this.#sums.get(currency) ?? {
+      players: new Set(),
+      tooMuch: zero,
+      tooLittle: zero,
+      minorUnits,
+    }
+    this.#sums.set(currency, sum)
+    sum.players.add(playerId)
+    if (units > 0n) sum.tooMuch = add(sum.tooMuch, fromUnits(units, decimals))
+    else sum.tooLittle = subtract(sum.tooLittle, fromUnits(units, decimals))
   }
-  const sums = new Map<string, Sum>()
-  return {
-    add(units, { playerId, currency, decimals, minorUnits }) {
-      const sum = sums.get(currency) ?? { players: new Set(), tooMuch: zero, tooLittle: zero, minorUnits }
-      sums.set(currency, sum)
-      sum.players.add(playerId)
-      if (units > 0n) sum.tooMuch = add(sum.tooMuch, fromUnits(units, decimals))
-      else sum.tooLittle = subtract(sum.tooLittle, fromUnits(units, decimals))
-    },
-    list: () =>
-      [...sums].map(([currency, { players, tooMuch, tooLittle, minorUnits }]) => {
-        const shown = (amount: Decimal): DecimalText => textOf(amount, minorUnits)
-        return { currency, players: players.size, tooMuch: shown(tooMuch), tooLittle: shown(tooLittle) }
-      }),
+
+  list(): SimulationCost[] {
+    return [...this.#sums].map(([currency, { players, tooMuch, tooLittle, minorUnits }]) => {
+      const shown = (amount: Decimal): DecimalText => textOf(amount, minorUnits)
+      return { currency, players: players.size, tooMuch: shown(tooMuch), tooLittle: shown(tooLittle) }
+    })
   }
 }
 
 /** What the balances at the end are wrong by. */
 export function costsOf(accounts: readonly Account[]): SimulationCost[] {
-  const sums = createSums()
+  const sums = new Sums()
   for (const account of accounts) {
     const { actual, decimals, low, high } = account
     if (actual === null) continue
@@ -58,28 +60,31 @@ export function costsOf(accounts: readonly Account[]): SimulationCost[] {
   return sums.list()
 }
 
-export interface DifferenceGroups {
-  add(difference: Difference, transaction: Transaction | null, finding: Finding, account: Account): void
-  /** In the order in which the first of each occurred. */
-  list(): DifferenceGroup[]
+interface Group {
+  count: number
+  sums: Sums
+  first: Difference
+  type: string | null
 }
 
 /** Groups differences by kind, operation and type: few groups, however many differences there are. */
-export function createGroups(): DifferenceGroups {
-  const groups = new Map<string, { count: number; sums: Sums; first: Difference; type: string | null }>()
-  return {
-    add(first, transaction, { units = 0n }, account) {
-      const type = transaction?.type ?? null
-      const key = `${first.kind} ${first.operation} ${type}`
-      const group = groups.get(key) ?? { count: 0, sums: createSums(), first, type }
-      groups.set(key, group)
-      group.count += 1
-      if (units !== 0n) group.sums.add(units, account)
-    },
-    list: () =>
-      [...groups.values()].map(({ count, sums, first, type }) => {
-        const { kind, operation } = first
-        return { kind, operation, type, count, amounts: sums.list(), first }
-      }),
+export class DifferenceGroups {
+  readonly #groups = new Map<string, Group>()
+
+  add(first: Difference, about: Transaction | null, { units = 0n }: Finding, account: Account): void {
+    const type = about?.type ?? null
+    const key = `${first.kind} ${first.operation} ${type}`
+    const group = this.#groups.get(key) ?? { count: 0, sums: new Sums(), first, type }
+    this.#groups.set(key, group)
+    group.count += 1
+    if (units !== 0n) group.sums.add(units, account)
+  }
+
+  /** In the order in which the first of each occurred. */
+  list(): DifferenceGroup[] {
+    return [...this.#groups.values()].map(({ count, sums, first, type }) => {
+      const { kind, operation } = first
+      return { kind, operation, type, count, amounts: sums.list(), first }
+    })
   }
 }

@@ -6,22 +6,52 @@ interface Entry {
   run: () => void
 }
 
-export interface DueQueue {
-  readonly size: number
-  push(step: number, run: () => void): void
+const isBefore = (a: Entry, b: Entry) => a.step < b.step || (a.step === b.step && a.order < b.order)
+
+export class DueQueue {
+  readonly #heap: Entry[] = []
+  #pushed = 0
+
+  get size(): number {
+    return this.#heap.length
+  }
+
+  push(step: number, run: () => void): void {
+    const heap = this.#heap
+    const entry = { step, order: this.#pushed, run }
+    this.#pushed += 1
+    let index = heap.length
+    heap.push(entry)
+    while (index > 0) {
+      const parent = (index - 1) >> 1
+      const above = heap[parent] as Entry
+      if (!isBefore(entry, above)) break
+      heap[index] = above
+      index = parent
+    }
+    heap[index] = entry
+  }
+
   /** Removes and returns the first event that is due at `step`; `null` if there is none. */
-  popDue(step: number): (() => void) | null
+  popDue(step: number): (() => void) | null {
+    const first = this.#heap[0]
+    if (first === undefined || first.step > step) return null
+    const last = this.#heap.pop() as Entry
+    if (this.#heap.length > 0) this.#sink(last)
+    return first.run
+  }
+
   /** The step of the first event; `null` if the queue is empty. */
-  nextStep(): number | null
-  clear(): void
-}
+  nextStep(): number | null {
+    return this.#heap[0]?.step ?? null
+  }
 
-export function createDueQueue(): DueQueue {
-  const heap: Entry[] = []
-  let pushed = 0
-  const isBefore = (a: Entry, b: Entry) => a.step < b.step || (a.step === b.step && a.order < b.order)
+  clear(): void {
+    this.#heap.length = 0
+  }
 
-  function sink(entry: Entry): void {
+  #sink(entry: Entry): void {
+    const heap = this.#heap
     let index = 0
     for (;;) {
       let child = 2 * index + 1
@@ -38,36 +68,5 @@ export function createDueQueue(): DueQueue {
       index = child
     }
     heap[index] = entry
-  }
-
-  return {
-    get size() {
-      return heap.length
-    },
-    push(step, run) {
-      const entry = { step, order: pushed, run }
-      pushed += 1
-      let index = heap.length
-      heap.push(entry)
-      while (index > 0) {
-        const parent = (index - 1) >> 1
-        const above = heap[parent] as Entry
-        if (!isBefore(entry, above)) break
-        heap[index] = above
-        index = parent
-      }
-      heap[index] = entry
-    },
-    popDue(step) {
-      const first = heap[0]
-      if (first === undefined || first.step > step) return null
-      const last = heap.pop() as Entry
-      if (heap.length > 0) sink(last)
-      return first.run
-    },
-    nextStep: () => heap[0]?.step ?? null,
-    clear: () => {
-      heap.length = 0
-    },
   }
 }

@@ -13,37 +13,31 @@ const stepsPerDoubling = 32
 /** 2^36 microseconds are 19 hours. Longer latencies count as these. */
 const doublings = 36
 
-export interface Histogram {
-  record(milliseconds: number): void
-  latency(): Latency
-}
+export class Histogram {
+  readonly #counts = new Float64Array(stepsPerDoubling * doublings)
+  #recorded = 0
+  #max = 0
 
-export function createHistogram(): Histogram {
-  const counts = new Float64Array(stepsPerDoubling * doublings)
-  let recorded = 0
-  let max = 0
-
-  const percentile = (share: number): number => {
-    let left = Math.ceil(recorded * share)
-    for (let index = 0; index < counts.length; index += 1) {
-      left -= counts[index] as number
-      if (left <= 0) return Math.min(max, 2 ** ((index + 0.5) / stepsPerDoubling) / 1000)
-    }
-    return max
+  record(milliseconds: number): void {
+    const index = Math.floor(Math.log2(Math.max(1, milliseconds * 1000)) * stepsPerDoubling)
+    const place = Math.min(index, this.#counts.length - 1)
+    this.#counts[place] = (this.#counts[place] as number) + 1
+    this.#recorded += 1
+    if (milliseconds > this.#max) this.#max = milliseconds
   }
 
-  return {
-    record(milliseconds) {
-      const index = Math.floor(Math.log2(Math.max(1, milliseconds * 1000)) * stepsPerDoubling)
-      const last = counts.length - 1
-      const place = index < last ? index : last
-      counts[place] = (counts[place] as number) + 1
-      recorded += 1
-      if (milliseconds > max) max = milliseconds
-    },
-    latency: () =>
-      recorded === 0
-        ? { p50: 0, p90: 0, p99: 0, max: 0 }
-        : { p50: percentile(0.5), p90: percentile(0.9), p99: percentile(0.99), max },
+  latency(): Latency {
+    if (this.#recorded === 0) return { p50: 0, p90: 0, p99: 0, max: 0 }
+    const [p50, p90, p99] = [this.#percentile(0.5), this.#percentile(0.9), this.#percentile(0.99)]
+    return { p50, p90, p99, max: this.#max }
+  }
+
+  #percentile(share: number): number {
+    let left = Math.ceil(this.#recorded * share)
+    for (const [index, count] of this.#counts.entries()) {
+      left -= count
+      if (left <= 0) return Math.min(this.#max, 2 ** ((index + 0.5) / stepsPerDoubling) / 1000)
+    }
+    return this.#max
   }
 }

@@ -4,7 +4,7 @@
  * faster of the two.
  */
 import type { ConnectionOptions } from 'node:tls'
-import { type Connection, type HttpResult, openConnection, type SendMode } from './http-connection.js'
+import { Connection, type HttpResult, type SendMode } from './http-connection.js'
 
 export interface HttpClient {
   /**
@@ -91,7 +91,7 @@ function createPool(tls: ConnectionOptions) {
         if (one.isUsable(performance.now())) return one
         one.close()
       }
-      const connection: Connection = openConnection(url, tls, {
+      const connection: Connection = new Connection(url, tls, {
         onIdle() {
           const others = idle.get(url.origin)
           if (others === undefined) idle.set(url.origin, [connection])

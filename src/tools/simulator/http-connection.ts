@@ -12,17 +12,6 @@ export type HttpResult = { status: number; body: string } | { error: string }
  */
 export type SendMode = 'complete' | 'cut-after' | 'cut-within'
 
-export interface Connection {
-  send(request: string, mode: SendMode, onResult: (result: HttpResult) => void): void
-  isUsable(now: number): boolean
-  /**
-   * Closes the connection when its request has waited longer than `timeoutMs`, or when it has been idle too
-   * long.
-   */
-  closeIfExpired(now: number, timeoutMs: number): void
-  close(): void
-}
-
 interface ConnectionEvents {
   /** The request was answered, and the connection can carry another one. */
   onIdle(): void
@@ -36,103 +25,105 @@ const answerBytesMax = 1_048_576
  */
 const idleMsMax = 2_000
 
-interface ConnectionState {
-  readonly socket: Socket
-  readonly events: ConnectionEvents
+export class Connection {
+  readonly #socket: Socket
+  readonly #events: ConnectionEvents
   /** Waits for the result of the request in flight; `null` if there is none. */
-  pending: ((result: HttpResult) => void) | null
-  sentAt: number
-  idleSince: number
-  closed: boolean
+  #pending: ((result: HttpResult) => void) | null = null
+  #sentAt = 0
+  #idleSince = 0
+  #closed = false
   /** The answer so far. */
-  received: Buffer | null
-}
+  #received: Buffer | null = null
 
-export function openConnection(url: URL, tls: ConnectionOptions, events: ConnectionEvents): Connection {
-  const socket = openSocket(url, tls)
-  const state: ConnectionState = {
-    socket,
-    events,
-    pending: null,
-    sentAt: 0,
-    idleSince: 0,
-    closed: false,
-    received: null,
+  constructor(url: URL, tls: ConnectionOptions, events: ConnectionEvents) {
+    this.#socket = openSocket(url, tls)
+    this.#events = events
+    this.#socket.on('data', (chunk: Buffer) => this.#receive(chunk))
+    this.#socket.on('error', (error: NodeJS.ErrnoException) => this.#fail(error.code ?? error.message))
+    this.#socket.on('close', () => this.#closedByWallet())
   }
-  socket.on('data', (chunk: Buffer) => receive(state, chunk))
-  socket.on('error', (error: NodeJS.ErrnoException) => fail(state, error.code ?? error.message))
-  socket.on('close', () => closedByWallet(state))
-  return {
-    send(request, mode, onResult) {
-      state.sentAt = performance.now()
-      state.pending = onResult
-      if (mode === 'complete') socket.write(request)
-      else if (mode === 'cut-after') socket.write(request, () => fail(state, 'cut after the request'))
-      else {
-        const part = request.slice(0, -Math.ceil(request.length / 8))
-        socket.write(part, () => fail(state, 'cut within the request'))
-      }
-    },
-    isUsable: now => !state.closed && !socket.destroyed && now - state.idleSince < idleMsMax,
-    closeIfExpired(now, timeoutMs) {
-      if (state.pending !== null && now - state.sentAt > timeoutMs) fail(state, 'timed out')
-      else if (state.pending === null && now - state.idleSince > idleMsMax) fail(state, 'idle')
-    },
-    close: () => fail(state, 'closed by the sportsbook'),
+
+  send(request: string, mode: SendMode, onResult: (result: HttpResult) => void): void {
+    this.#sentAt = performance.now()
+    this.#pending = onResult
+    if (mode === 'complete') this.#socket.write(request)
+    else if (mode === 'cut-after') this.#socket.write(request, () => this.#fail('cut after the request'))
+    else {
+      const part = request.slice(0, -Math.ceil(request.length / 8))
+      this.#socket.write(part, () => this.#fail('cut within the request'))
+    }
   }
-}
 
-function receive(state: ConnectionState, chunk: Buffer): void {
-  if (state.closed) return
-  if (state.pending === null) {
-    fail(state, 'the wallet sent data without a request')
-    return
+  isUsable(now: number): boolean {
+    return !this.#closed && !this.#socket.destroyed && now - this.#idleSince < idleMsMax
   }
-  const received = state.received === null ? chunk : Buffer.concat([state.received, chunk])
-  state.received = received
-  const parsed = parseAnswer(received, false)
-  if (parsed === 'incomplete') {
-    if (received.length > answerBytesMax) fail(state, `the answer is larger than ${answerBytesMax} bytes`)
-  } else if ('error' in parsed) {
-    fail(state, parsed.error)
-  } else {
-    if (parsed.reusable) {
-      state.idleSince = performance.now()
-      state.events.onIdle()
-    } else close(state)
-    answer(state, { status: parsed.status, body: parsed.body })
+
+  /**
+   * Closes the connection when its request has waited longer than `timeoutMs`, or when it has been idle too
+   * long.
+   */
+  closeIfExpired(now: number, timeoutMs: number): void {
+    if (this.#pending !== null && now - this.#sentAt > timeoutMs) this.#fail('timed out')
+    else if (this.#pending === null && now - this.#idleSince > idleMsMax) this.#fail('idle')
   }
-}
 
-/** An answer without a length ends with its connection. */
-function closedByWallet(state: ConnectionState): void {
-  const { closed, pending, received } = state
-  const parsed = received === null || pending === null ? 'incomplete' : parseAnswer(received, true)
-  if (closed || parsed === 'incomplete' || 'error' in parsed) {
-    fail(state, 'the connection was closed before the answer')
-    return
+  close(): void {
+    this.#fail('closed by the sportsbook')
   }
-  close(state)
-  answer(state, { status: parsed.status, body: parsed.body })
-}
 
-function answer(state: ConnectionState, result: HttpResult): void {
-  const { pending } = state
-  state.pending = null
-  state.received = null
-  pending?.(result)
-}
+  #receive(chunk: Buffer): void {
+    if (this.#closed) return
+    if (this.#pending === null) {
+      this.#fail('the wallet sent data without a request')
+      return
+    }
+    const received = this.#received === null ? chunk : Buffer.concat([this.#received, chunk])
+    this.#received = received
+    const parsed = parseAnswer(received, false)
+    if (parsed === 'incomplete') {
+      if (received.length > answerBytesMax) this.#fail(`the answer is larger than ${answerBytesMax} bytes`)
+    } else if ('error' in parsed) {
+      this.#fail(parsed.error)
+    } else {
+      if (parsed.reusable) {
+        this.#idleSince = performance.now()
+        this.#events.onIdle()
+      } else this.#end()
+      this.#answer({ status: parsed.status, body: parsed.body })
+    }
+  }
 
-function fail(state: ConnectionState, error: string): void {
-  if (state.closed) return
-  close(state)
-  answer(state, { error })
-}
+  /** An answer without a length ends with its connection. */
+  #closedByWallet(): void {
+    const isAnswered = this.#received !== null && this.#pending !== null
+    const parsed = isAnswered ? parseAnswer(this.#received as Buffer, true) : 'incomplete'
+    if (this.#closed || parsed === 'incomplete' || 'error' in parsed) {
+      this.#fail('the connection was closed before the answer')
+      return
+    }
+    this.#end()
+    this.#answer({ status: parsed.status, body: parsed.body })
+  }
 
-function close(state: ConnectionState): void {
-  state.closed = true
-  state.socket.destroy()
-  state.events.onClosed()
+  #answer(result: HttpResult): void {
+    const pending = this.#pending
+    this.#pending = null
+    this.#received = null
+    pending?.(result)
+  }
+
+  #fail(error: string): void {
+    if (this.#closed) return
+    this.#end()
+    this.#answer({ error })
+  }
+
+  #end(): void {
+    this.#closed = true
+    this.#socket.destroy()
+    this.#events.onClosed()
+  }
 }
 
 function openSocket(url: URL, tls: ConnectionOptions): Socket {

@@ -2,8 +2,8 @@
 import { type Decimal, textOf, toUnits } from '../platform/decimal.js'
 import { type Delivery, isLate, recordDelivery, recordRefusal, recordSuccess } from './bookkeeping.js'
 import { type Account, type Bet, shown, shownRange, type Transaction } from './books.js'
-import { createContention } from './contention.js'
-import { createGroups } from './costs.js'
+import { Contention } from './contention.js'
+import { DifferenceGroups } from './costs.js'
 import {
   type Finding,
   isForFunds,
@@ -17,27 +17,6 @@ import {
 } from './judgements.js'
 import type { Definite, Reading } from './reading.js'
 import type { Difference, DifferenceGroup } from './report.js'
-
-export interface Judge {
-  readonly differencesCount: number
-  /** The first ones, up to a limit. */
-  readonly differences: readonly Difference[]
-  /** All differences in groups. */
-  groups(): DifferenceGroup[]
-  readonly counts: Readonly<JudgeCounts>
-  /** A request is being sent. */
-  sent(transaction: Transaction): Delivery
-  /**
-   * Its answer arrived, or none will. Also if the platform does not receive it: the judge sees every answer.
-   */
-  answered(delivery: Delivery, reading: Reading): void
-  /** Reports a difference. */
-  report(about: Transaction | Bet, finding: Finding): void
-  /** After the last answer: reports what only all answers together show. */
-  conclude(): void
-  /** A player's balance was read while no other request was in flight. */
-  closingBalance(transaction: Transaction, balance: Decimal): void
-}
 
 export interface JudgeCounts {
   betsRefusedForFunds: number
@@ -58,11 +37,12 @@ export interface JudgeSettings {
   onDifference: (difference: Difference) => void
 }
 
-export function createJudge(settings: JudgeSettings): Judge {
-  const differences: Difference[] = []
-  const contention = createContention()
-  const groups = createGroups()
-  const counts: JudgeCounts = {
+export class Judge {
+  readonly #settings: JudgeSettings
+  readonly #differences: Difference[] = []
+  readonly #contention = new Contention()
+  readonly #groups = new DifferenceGroups()
+  readonly #counts: JudgeCounts = {
     betsRefusedForFunds: 0,
     betsRefusedForCurrency: 0,
     replaysAbsorbed: 0,
@@ -71,55 +51,80 @@ export function createJudge(settings: JudgeSettings): Judge {
     balancesExact: 0,
     balancesInRange: 0,
   }
-  let differencesCount = 0
-  let moment = 0
+  #differencesCount = 0
+  #moment = 0
 
-  function report(about: Transaction | Bet, finding: Finding): void {
-    differencesCount += 1
-    const difference = differenceOf(about, finding, settings.step())
-    if (differences.length < settings.differencesMax) differences.push(difference)
-    groups.add(difference, 'operation' in about ? about : null, finding, about.account)
-    settings.onDifference(difference)
+  constructor(settings: JudgeSettings) {
+    this.#settings = settings
   }
 
-  return {
-    differences,
-    groups: groups.list,
-    counts,
-    get differencesCount() {
-      return differencesCount
-    },
-    sent(transaction) {
-      moment += 1
-      return recordDelivery(transaction, moment, contention.sent(transaction))
-    },
-    answered(delivery, reading) {
-      moment += 1
-      contention.answered(delivery.transaction, delivery.flight, reading)
-      if (reading.kind === 'no-answer') return
-      const { transaction } = delivery
-      for (const finding of judgeForm(reading)) report(transaction, finding)
-      if (reading.kind === 'fault' || isRejectedUnread(reading)) return
-      for (const finding of enter(counts, delivery, reading, moment)) report(transaction, finding)
-      if (reading.kind !== 'success') return
-      const { result, off, findings } = judgeBalance(delivery, reading)
-      for (const finding of findings) report(transaction, finding)
-      if (result === 'in-range') counts.balancesInRange += 1
-      if (result === 'exact') counts.balancesExact += 1
-      // An error is reported once: later balances are judged as if it were correct. Only the closing balance
-      // includes it.
-      transaction.account.drift += off
-      if (result === 'exact' || off !== 0n) transaction.account.recent.length = 0
-    },
-    report,
-    conclude() {
-      const found = contention.finding()
-      if (found !== null) report(found.about, found.finding)
-    },
-    closingBalance(transaction, balance) {
-      transaction.account.actual = balance
-      for (const finding of judgeClosing(transaction.account, balance)) report(transaction, finding)
-    },
+  get differencesCount(): number {
+    return this.#differencesCount
+  }
+
+  /** The first ones, up to a limit. */
+  get differences(): readonly Difference[] {
+    return this.#differences
+  }
+
+  get counts(): Readonly<JudgeCounts> {
+    return this.#counts
+  }
+
+  /** All differences in groups. */
+  groups(): DifferenceGroup[] {
+    return this.#groups.list()
+  }
+
+  /** A request is being sent. */
+  sent(transaction: Transaction): Delivery {
+    this.#moment += 1
+    return recordDelivery(transaction, this.#moment, this.#contention.sent(transaction))
+  }
+
+  /**
+   * Its answer arrived, or none will. Also if the platform does not receive it: the judge sees every answer.
+   */
+  answered(delivery: Delivery, reading: Reading): void {
+    this.#moment += 1
+    this.#contention.answered(delivery.transaction, delivery.flight, reading)
+    if (reading.kind === 'no-answer') return
+    const { transaction } = delivery
+    const counts = this.#counts
+    for (const finding of judgeForm(reading)) this.report(transaction, finding)
+    if (reading.kind === 'fault' || isRejectedUnread(reading)) return
+    for (const finding of enter(counts, delivery, reading, this.#moment)) this.report(transaction, finding)
+    if (reading.kind !== 'success') return
+    const { result, off, findings } = judgeBalance(delivery, reading)
+    for (const finding of findings) this.report(transaction, finding)
+    if (result === 'in-range') counts.balancesInRange += 1
+    if (result === 'exact') counts.balancesExact += 1
+    // An error is reported once: later balances are judged as if it were correct. Only the closing balance
+    // includes it.
+    transaction.account.drift += off
+    if (result === 'exact' || off !== 0n) transaction.account.recent.length = 0
+  }
+
+  /** Reports a difference. */
+  report(about: Transaction | Bet, finding: Finding): void {
+    const { step, differencesMax, onDifference } = this.#settings
+    this.#differencesCount += 1
+    const difference = differenceOf(about, finding, step())
+    if (this.#differences.length < differencesMax) this.#differences.push(difference)
+    this.#groups.add(difference, 'operation' in about ? about : null, finding, about.account)
+    onDifference(difference)
+  }
+
+  /** After the last answer: reports what only all answers together show. */
+  conclude(): void {
+    const found = this.#contention.finding()
+    if (found !== null) this.report(found.about, found.finding)
+  }
+
+  /** A player's balance was read while no other request was in flight. */
+  closingBalance(transaction: Transaction, balance: Decimal): void {
+    transaction.account.actual = balance
+    for (const finding of judgeClosing(transaction.account, balance)) this.report(transaction, finding)
   }
 }
 

@@ -10,11 +10,11 @@ import type { Random } from '../platform/random.js'
 import type { Transaction } from './books.js'
 import { type Chaos, chaosNames } from './chaos.js'
 import type { SimulatorClock } from './clock.js'
-import { createDueQueue, type DueQueue } from './due-queue.js'
+import { DueQueue } from './due-queue.js'
 import { drawDelivery, drawDuplicateSteps } from './faults.js'
 import type { SendMode } from './http-connection.js'
 import type { Judge } from './judge.js'
-import { backOffMs, createPacing, type Pacing } from './pacing.js'
+import { backOffMs, Pacing } from './pacing.js'
 import type { Reading } from './reading.js'
 
 export interface NetworkSettings {
@@ -42,238 +42,209 @@ export interface NetworkSettings {
 /** Called with the platform's view of one attempt. `null`: no answer, because of an injected fault. */
 export type OnReading = (reading: Reading | null) => void
 
-export interface Network {
-  /** The simulated time. */
-  readonly step: number
-  readonly requests: number
-  readonly faultsInjected: Readonly<Record<keyof Chaos, number>>
-  readonly walletUnreachable: boolean
-  /** Advances the simulated time by one step. */
-  advance(): void
-  /** Sends a transaction once, with the faults of the network. */
-  attempt(transaction: Transaction, onReading: OnReading): void
-  /** Sends a transaction again; the platform ignores the answer. */
-  sendAgain(transaction: Transaction, afterSteps: number): void
-  /** Attempts a transaction again after a real failure and a pause. */
-  retry(transaction: Transaction, onReading: OnReading): void
-  /** Sends a transaction once, and loses the answer: a fault that is counted. */
-  loseAnswer(transaction: Transaction, platform: 'misses-answer' | 'gives-up', onLost: () => void): void
-  /** Draws whether a fault of this kind occurs now. Counted if it does. */
-  happens(kind: keyof Chaos): boolean
-  /** Whether faults of this kind occur at all. */
-  has(kind: keyof Chaos): boolean
-  at(afterSteps: number, run: () => void): void
-  /** Sets the faults from now on; `null`: none. Requests that are held back still arrive. */
-  setChaos(chaos: Chaos | null): void
-  /** Sends nothing any more. */
-  stop(): void
-  /** Sends all that is due. Safe to call at any time. */
-  sendDue(): void
-}
-
-interface NetworkState {
-  readonly settings: NetworkSettings
-  readonly queue: DueQueue
-  readonly pacing: Pacing
-  readonly faultsInjected: Record<keyof Chaos, number>
-  chaos: Chaos | null
-  step: number
-  inFlight: number
-  requests: number
+export class Network {
+  readonly #settings: NetworkSettings
+  readonly #queue = new DueQueue()
+  readonly #pacing: Pacing
+  readonly #faultsInjected: Record<keyof Chaos, number>
+  #chaos: Chaos | null = null
+  #step = 0
+  #inFlight = 0
+  #requests = 0
   /** Retries whose pause has not ended. */
-  pausedRetries: number
-  pumping: boolean
-  ended: boolean
-}
+  #pausedRetries = 0
+  #sending = false
+  #ended = false
 
-export function createNetwork(settings: NetworkSettings): Network {
-  const state: NetworkState = {
-    settings,
-    queue: createDueQueue(),
-    pacing: createPacing({
+  constructor(settings: NetworkSettings) {
+    this.#settings = settings
+    this.#pacing = new Pacing({
       clock: settings.clock,
       ratePerSecond: settings.ratePerSecond,
       backOffMsMax: settings.backOffMsMax,
       get giveUpAfterMs() {
         return settings.giveUpAfterMs
       },
-      after: (milliseconds, run) => after(state, milliseconds, run),
-      onResume: () => sendDue(state),
-    }),
-    faultsInjected: Object.fromEntries(chaosNames.map(name => [name, 0])) as Record<keyof Chaos, number>,
-    chaos: null,
-    step: 0,
-    inFlight: 0,
-    requests: 0,
-    pausedRetries: 0,
-    pumping: false,
-    ended: false,
+      after: (milliseconds, run) => this.#after(milliseconds, run),
+      onResume: () => this.#sendDue(),
+    })
+    const counts = Object.fromEntries(chaosNames.map(name => [name, 0]))
+    this.#faultsInjected = counts as Record<keyof Chaos, number>
   }
-  return {
-    get step() {
-      return state.step
-    },
-    get requests() {
-      return state.requests
-    },
-    get walletUnreachable() {
-      return state.pacing.failures > 0
-    },
-    faultsInjected: state.faultsInjected,
-    advance() {
-      state.step += 1
-    },
-    attempt: (transaction, onReading) => attempt(state, transaction, onReading),
-    sendAgain: (transaction, afterSteps) => enqueue(state, transaction, 'complete', null, afterSteps),
-    retry: (transaction, onReading) => retry(state, transaction, onReading),
-    loseAnswer: (transaction, platform, onLost) => loseAnswer(state, transaction, platform, onLost),
-    happens: kind => happens(state, kind),
-    has: kind => (state.chaos?.[kind] ?? 0) > 0,
-    at: (afterSteps, run) => state.queue.push(state.step + afterSteps, run),
-    setChaos(chaos) {
-      state.chaos = chaos
-    },
-    stop: () => end(state),
-    sendDue: () => safely(state, () => sendDue(state)),
+
+  /** The simulated time. */
+  get step(): number {
+    return this.#step
   }
-}
 
-function happens(state: NetworkState, kind: keyof Chaos): boolean {
-  const { chaos, settings } = state
-  if (chaos === null || !settings.random.chance(chaos[kind])) return false
-  state.faultsInjected[kind] += 1
-  return true
-}
-
-function attempt(state: NetworkState, transaction: Transaction, onReading: OnReading): void {
-  const { chaos, settings } = state
-  if (chaos === null) {
-    enqueue(state, transaction, 'complete', onReading, 0)
-    return
+  get requests(): number {
+    return this.#requests
   }
-  if (happens(state, 'duplicated'))
-    enqueue(state, transaction, 'complete', null, drawDuplicateSteps(settings.random))
-  const { fault, mode, afterSteps, platform } = drawDelivery(settings.random, chaos)
-  if (fault !== null) state.faultsInjected[fault] += 1
-  if (mode !== null) {
-    const listener =
-      platform === 'receives-answer' ? onReading : platform === 'misses-answer' ? () => onReading(null) : null
-    enqueue(state, transaction, mode, listener, afterSteps)
+
+  get faultsInjected(): Readonly<Record<keyof Chaos, number>> {
+    return this.#faultsInjected
   }
-  if (platform === 'gives-up') state.queue.push(state.step, () => onReading(null))
-}
 
-function loseAnswer(
-  state: NetworkState,
-  transaction: Transaction,
-  platform: 'misses-answer' | 'gives-up',
-  onLost: () => void,
-): void {
-  state.faultsInjected.answerLost += 1
-  enqueue(state, transaction, 'complete', platform === 'misses-answer' ? onLost : null, 0)
-  if (platform === 'gives-up') state.queue.push(state.step, onLost)
-}
-
-/** Later in both times: the cause of the failure may need simulated time to pass. */
-function retry(state: NetworkState, transaction: Transaction, onReading: OnReading): void {
-  const steps = Math.min(64, 2 ** Math.min(transaction.faults, 6))
-  const milliseconds = backOffMs(transaction.faults, state.settings.backOffMsMax)
-  const again = () => attempt(state, transaction, onReading)
-  if (milliseconds === 0) {
-    state.queue.push(state.step + steps, again)
-    return
+  get walletUnreachable(): boolean {
+    return this.#pacing.failures > 0
   }
-  state.pausedRetries += 1
-  after(state, milliseconds, () => {
-    state.pausedRetries -= 1
-    if (!state.ended) state.queue.push(state.step + steps, again)
-    sendDue(state)
-  })
-}
 
-function enqueue(
-  state: NetworkState,
-  transaction: Transaction,
-  mode: SendMode,
-  onReading: OnReading | null,
-  afterSteps: number,
-): void {
-  state.queue.push(state.step + afterSteps, () => send(state, transaction, mode, onReading))
-}
-
-function send(
-  state: NetworkState,
-  transaction: Transaction,
-  mode: SendMode,
-  onReading: OnReading | null,
-): void {
-  const { settings, pacing } = state
-  state.inFlight += 1
-  state.requests += 1
-  pacing.sent()
-  const delivery = settings.judge.sent(transaction)
-  const sentAt = settings.clock.now()
-  settings.post(transaction, mode, reading =>
-    safely(state, () => {
-      state.inFlight -= 1
-      if (mode === 'complete') {
-        if (reading.kind !== 'no-answer') pacing.answered()
-        else if (pacing.failed(sentAt)) giveUp(state)
-        settings.onAnswered(transaction, reading, settings.clock.now() - sentAt)
-        settings.judge.answered(delivery, reading)
-      }
-      if (!state.ended) onReading?.(reading)
-      sendDue(state)
-    }),
-  )
-}
-
-/** Around all code that runs on an event: an uncaught error would end the process. */
-function safely(state: NetworkState, run: () => void): void {
-  try {
-    run()
-  } catch (error) {
-    state.pumping = false
-    state.settings.onError(error)
+  /** Advances the simulated time by one step. */
+  advance(): void {
+    this.#step += 1
   }
-}
 
-function after(state: NetworkState, milliseconds: number, run: () => void): void {
-  state.settings.clock.after(milliseconds, () => safely(state, run))
-}
+  at(afterSteps: number, run: () => void): void {
+    this.#queue.push(this.#step + afterSteps, run)
+  }
 
-function giveUp(state: NetworkState): void {
-  if (state.ended) return
-  end(state)
-  state.settings.onGivenUp()
-}
+  /** Sets the faults from now on; `null`: none. Requests that are held back still arrive. */
+  setChaos(chaos: Chaos | null): void {
+    this.#chaos = chaos
+  }
 
-function end(state: NetworkState): void {
-  state.ended = true
-  state.queue.clear()
-}
+  /** Whether faults of this kind occur at all. */
+  has(kind: keyof Chaos): boolean {
+    return (this.#chaos?.[kind] ?? 0) > 0
+  }
 
-function sendDue(state: NetworkState): void {
-  if (state.pumping) return
-  state.pumping = true
-  const { queue, pacing, settings } = state
-  while (!state.ended && !pacing.paused) {
-    // While the wallet does not answer, one request after the other is tried.
-    const inFlightMax = pacing.failures === 0 ? settings.concurrency : 1
-    if (state.inFlight >= inFlightMax || !pacing.mayRequest()) break
-    const due = queue.popDue(state.step)
-    if (due !== null) {
-      due()
-      continue
+  /** Draws whether a fault of this kind occurs now. Counted if it does. */
+  happens(kind: keyof Chaos): boolean {
+    if (this.#chaos === null || !this.#settings.random.chance(this.#chaos[kind])) return false
+    this.#faultsInjected[kind] += 1
+    return true
+  }
+
+  /** Sends a transaction once, with the faults of the network. */
+  attempt(transaction: Transaction, onReading: OnReading): void {
+    const { random } = this.#settings
+    if (this.#chaos === null) {
+      this.#enqueue(transaction, 'complete', onReading, 0)
+      return
     }
-    if (settings.onIdle()) continue
-    // No more bets: simulated time advances to the next event.
-    const next = queue.nextStep()
-    if (next === null) break
-    state.step = next
+    if (this.happens('duplicated')) this.sendAgain(transaction, drawDuplicateSteps(random))
+    const { fault, mode, afterSteps, platform } = drawDelivery(random, this.#chaos)
+    if (fault !== null) this.#faultsInjected[fault] += 1
+    if (mode !== null) {
+      const listener =
+        platform === 'receives-answer'
+          ? onReading
+          : platform === 'misses-answer'
+            ? () => onReading(null)
+            : null
+      this.#enqueue(transaction, mode, listener, afterSteps)
+    }
+    if (platform === 'gives-up') this.at(0, () => onReading(null))
   }
-  state.pumping = false
-  const isQueueEmpty = state.ended || queue.size === 0
-  if (state.inFlight === 0 && state.pausedRetries === 0 && !pacing.paused && isQueueEmpty)
-    settings.onDrained()
+
+  /** Sends a transaction again; the platform ignores the answer. */
+  sendAgain(transaction: Transaction, afterSteps: number): void {
+    this.#enqueue(transaction, 'complete', null, afterSteps)
+  }
+
+  /** Sends a transaction once, and loses the answer: a fault that is counted. */
+  loseAnswer(transaction: Transaction, platform: 'misses-answer' | 'gives-up', onLost: () => void): void {
+    this.#faultsInjected.answerLost += 1
+    this.#enqueue(transaction, 'complete', platform === 'misses-answer' ? onLost : null, 0)
+    if (platform === 'gives-up') this.at(0, onLost)
+  }
+
+  /**
+   * Attempts a transaction again after a real failure and a pause. Later in both times: the cause of the failure may
+   * need simulated time to pass.
+   */
+  retry(transaction: Transaction, onReading: OnReading): void {
+    const steps = Math.min(64, 2 ** Math.min(transaction.faults, 6))
+    const milliseconds = backOffMs(transaction.faults, this.#settings.backOffMsMax)
+    const again = () => this.attempt(transaction, onReading)
+    if (milliseconds === 0) {
+      this.at(steps, again)
+      return
+    }
+    this.#pausedRetries += 1
+    this.#after(milliseconds, () => {
+      this.#pausedRetries -= 1
+      if (!this.#ended) this.at(steps, again)
+      this.#sendDue()
+    })
+  }
+
+  /** Sends nothing any more. */
+  stop(): void {
+    this.#ended = true
+    this.#queue.clear()
+  }
+
+  /** Sends all that is due. Safe to call at any time. */
+  readonly sendDue = (): void => this.#safely(() => this.#sendDue())
+
+  #enqueue(transaction: Transaction, mode: SendMode, onReading: OnReading | null, afterSteps: number): void {
+    this.at(afterSteps, () => this.#send(transaction, mode, onReading))
+  }
+
+  #send(transaction: Transaction, mode: SendMode, onReading: OnReading | null): void {
+    const { clock, judge, post, onAnswered } = this.#settings
+    this.#inFlight += 1
+    this.#requests += 1
+    this.#pacing.sent()
+    const delivery = judge.sent(transaction)
+    const sentAt = clock.now()
+    post(transaction, mode, reading =>
+      this.#safely(() => {
+        this.#inFlight -= 1
+        if (mode === 'complete') {
+          if (reading.kind !== 'no-answer') this.#pacing.answered()
+          else if (this.#pacing.failed(sentAt)) this.#giveUp()
+          onAnswered(transaction, reading, clock.now() - sentAt)
+          judge.answered(delivery, reading)
+        }
+        if (!this.#ended) onReading?.(reading)
+        this.#sendDue()
+      }),
+    )
+  }
+
+  /** Around all code that runs on an event: an uncaught error would end the process. */
+  #safely(run: () => void): void {
+    try {
+      run()
+    } catch (error) {
+      this.#sending = false
+      this.#settings.onError(error)
+    }
+  }
+
+  #after(milliseconds: number, run: () => void): void {
+    this.#settings.clock.after(milliseconds, () => this.#safely(run))
+  }
+
+  #giveUp(): void {
+    if (this.#ended) return
+    this.stop()
+    this.#settings.onGivenUp()
+  }
+
+  #sendDue(): void {
+    if (this.#sending) return
+    this.#sending = true
+    const { concurrency, onIdle, onDrained } = this.#settings
+    while (!this.#ended && !this.#pacing.paused) {
+      // While the wallet does not answer, one request after the other is tried.
+      const inFlightMax = this.#pacing.failures === 0 ? concurrency : 1
+      if (this.#inFlight >= inFlightMax || !this.#pacing.mayRequest()) break
+      const due = this.#queue.popDue(this.#step)
+      if (due !== null) {
+        due()
+        continue
+      }
+      if (onIdle()) continue
+      // No more bets: simulated time advances to the next event.
+      const next = this.#queue.nextStep()
+      if (next === null) break
+      this.#step = next
+    }
+    this.#sending = false
+    const isQueueEmpty = this.#ended || this.#queue.size === 0
+    if (this.#inFlight === 0 && this.#pausedRetries === 0 && !this.#pacing.paused && isQueueEmpty) onDrained()
+  }
 }

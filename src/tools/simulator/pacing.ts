@@ -4,20 +4,6 @@
  */
 import type { SimulatorClock } from './clock.js'
 
-export interface Pacing {
-  /** Requests without an answer since the last answer. */
-  readonly failures: number
-  /** A timer runs; nothing may be sent before it fires. */
-  readonly paused: boolean
-  /** Counts a request towards the rate. */
-  sent(): void
-  answered(): void
-  /** @returns whether the wallet has not answered for longer than the limit */
-  failed(sentAt: number): boolean
-  /** Whether a request may be sent now. If not, `onResume` is called when it may. */
-  mayRequest(): boolean
-}
-
 export interface PacingSettings {
   ratePerSecond: number | null
   backOffMsMax: number
@@ -35,59 +21,74 @@ export function backOffMs(failures: number, most: number): number {
   return Math.min(most, backOffMsFirst * 2 ** Math.min(failures, 20))
 }
 
-export function createPacing(settings: PacingSettings): Pacing {
-  const { clock, ratePerSecond } = settings
-  let failures = 0
-  let paused = false
+export class Pacing {
+  readonly #settings: PacingSettings
+  #failures = 0
+  #paused = false
   /** Since when no request was answered; `null`: the last one was. */
-  let failingSince: number | null = null
-  let rateSince = clock.now()
-  let requests = 0
+  #failingSince: number | null = null
+  #rateSince: number
+  #requests = 0
 
-  function pause(milliseconds: number): void {
-    if (paused) return
-    paused = true
-    settings.after(milliseconds, () => {
-      paused = false
-      settings.onResume()
-    })
+  constructor(settings: PacingSettings) {
+    this.#settings = settings
+    this.#rateSince = settings.clock.now()
   }
 
-  return {
-    get failures() {
-      return failures
-    },
-    get paused() {
-      return paused
-    },
-    sent() {
-      requests += 1
-    },
-    answered() {
-      failures = 0
-      failingSince = null
-    },
-    failed(sentAt) {
-      failures += 1
-      failingSince ??= sentAt
-      if (clock.now() - failingSince > settings.giveUpAfterMs) return true
-      if (settings.backOffMsMax > 0) pause(backOffMs(failures, settings.backOffMsMax))
+  /** Requests without an answer since the last answer. */
+  get failures(): number {
+    return this.#failures
+  }
+
+  /** A timer runs; nothing may be sent before it fires. */
+  get paused(): boolean {
+    return this.#paused
+  }
+
+  /** Counts a request towards the rate. */
+  sent(): void {
+    this.#requests += 1
+  }
+
+  answered(): void {
+    this.#failures = 0
+    this.#failingSince = null
+  }
+
+  /** @returns whether the wallet has not answered for longer than the limit */
+  failed(sentAt: number): boolean {
+    const { clock, giveUpAfterMs, backOffMsMax } = this.#settings
+    this.#failures += 1
+    this.#failingSince ??= sentAt
+    if (clock.now() - this.#failingSince > giveUpAfterMs) return true
+    if (backOffMsMax > 0) this.#pause(backOffMs(this.#failures, backOffMsMax))
+    return false
+  }
+
+  /** Whether a request may be sent now. If not, `onResume` is called when it may. */
+  mayRequest(): boolean {
+    const { clock, ratePerSecond } = this.#settings
+    if (ratePerSecond === null) return true
+    const now = clock.now()
+    const dueMs = this.#rateSince + (this.#requests * 1000) / ratePerSecond - now
+    if (dueMs > 0) {
+      this.#pause(dueMs)
       return false
-    },
-    mayRequest() {
-      if (ratePerSecond === null) return true
-      const now = clock.now()
-      const dueMs = rateSince + (requests * 1000) / ratePerSecond - now
-      if (dueMs > 0) {
-        pause(dueMs)
-        return false
-      }
-      // Requests that were missed while the wallet was slow or unreachable are not made up for in one burst.
-      if (dueMs < -catchUpMsMax) {
-        rateSince = now
-        requests = 0
-      }
-      return true
-    },
+    }
+    // Requests that were missed while the wallet was slow or unreachable are not made up for in one burst.
+    if (dueMs < -catchUpMsMax) {
+      this.#rateSince = now
+      this.#requests = 0
+    }
+    return true
+  }
+
+  #pause(milliseconds: number): void {
+    if (this.#paused) return
+    this.#paused = true
+    this.#settings.after(milliseconds, () => {
+      this.#paused = false
+      this.#settings.onResume()
+    })
   }
 }

@@ -3,16 +3,16 @@ import { AuditError } from '../platform/errors.js'
 import { createRandom } from '../platform/random.js'
 import { type Account, createAccount, createBet, shown, shownRange, type Transaction } from './books.js'
 import { buildProgress, buildReport, type ReportedState } from './build-report.js'
-import { createJudge, type Judge } from './judge.js'
+import { Judge } from './judge.js'
 import type { Finding } from './judgements.js'
-import { createNetwork, type Network } from './network.js'
+import { Network } from './network.js'
 import { createLedger } from './openings.js'
 import { type Settings, type SimulatedPlayer, type SimulationOptions, settingsOf } from './options.js'
 import { createOutbox, type Outbox } from './outbox.js'
 import type { Reading } from './reading.js'
 import type { SimulationProgress, SimulationReport } from './report.js'
 import { createSportsbook, type Sportsbook } from './sportsbook.js'
-import { createTally } from './tally.js'
+import { Tally } from './tally.js'
 import { createTransport, type Transport } from './transport.js'
 
 /** Independent random sequences: the faults of the network do not change the bets. */
@@ -89,8 +89,8 @@ function createRun(settings: Settings, transport: Transport, result: Pick<Run, '
   const accounts = players.map(({ playerId, sessionId }, index) =>
     createAccount(playerId, sessionId ?? `${runId}-session${index + 1}`),
   )
-  const judge = createJudge({ differencesMax, step: () => network.step, onDifference })
-  const network: Network = createNetwork({
+  const judge = new Judge({ differencesMax, step: () => network.step, onDifference })
+  const network: Network = new Network({
     ...settings,
     get giveUpAfterMs() {
       return giveUpAfterMs(run)
@@ -126,7 +126,7 @@ function createRun(settings: Settings, transport: Transport, result: Pick<Run, '
     network,
     outbox,
     sportsbook,
-    tally: createTally(),
+    tally: new Tally(),
     startedAt,
     startedDate: clock.date(),
     bettingSince: startedAt,

@@ -15,7 +15,7 @@ import {
   settle,
 } from './bets.js'
 import { type Account, type Bet, createBet, shown, type Transaction } from './books.js'
-import { type ClosedBets, createClosedBets } from './closed-bets.js'
+import { ClosedBets } from './closed-bets.js'
 import {
   correctResult,
   endMatch,
@@ -39,7 +39,7 @@ import {
   mostOfFunds,
   type Stake,
 } from './stakes.js'
-import { createTransactions } from './transactions.js'
+import { Transactions } from './transactions.js'
 
 export interface SportsbookSettings {
   accounts: readonly Account[]
@@ -107,7 +107,7 @@ const foreignMinorUnits = 2
 
 export function createSportsbook(settings: SportsbookSettings): Sportsbook {
   const { accounts, network, outbox, random, rememberedMax } = settings
-  const transactions = createTransactions(settings.runId, settings.date)
+  const transactions = new Transactions(settings.runId, settings.date)
   const book: SportsbookState = {
     settings,
     counts: noCounts(),
@@ -117,7 +117,7 @@ export function createSportsbook(settings: SportsbookSettings): Sportsbook {
     highStakePlayers: new Set(accounts.filter((_, index) => index % 4 === 0)),
     matches: [],
     betsOn: new Map(),
-    closedBets: createClosedBets(rememberedMax, random),
+    closedBets: new ClosedBets(rememberedMax, random),
     deferredRollbacks: [],
     nextScenario: createScenarioMix(random),
     openBets: 0,

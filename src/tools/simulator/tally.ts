@@ -1,21 +1,9 @@
 /** Counts answers and latencies. */
 import { perOperation, type SimulatedOperation } from './books.js'
-import { createHistogram, type Latency } from './histogram.js'
+import { Histogram, type Latency } from './histogram.js'
 import { type Reading, shortOf } from './reading.js'
 
-export interface Tally {
-  readonly hasAnswered: boolean
-  readonly failedCalls: number
-  readonly earlyUnsettlements: number
-  /** Of settlements: whether one succeeded, and the failures until then. */
-  readonly settlements: Readonly<SettlementTally>
-  record(operation: SimulatedOperation, reading: Reading, milliseconds: number): void
-  latency(): Latency
-  /** The number of answers, by operation and answer. */
-  answers(): Record<SimulatedOperation, Record<string, number>>
-}
-
-export interface SettlementTally {
+interface SettlementTally {
   worked: boolean
   failures: number
   /** Failures that are definite refusals. */
@@ -27,39 +15,36 @@ export interface SettlementTally {
 /** A wallet whose failures all have different texts must not fill the memory. */
 const answersMax = 50
 
-export function createTally(): Tally {
-  const histogram = createHistogram()
-  const answers = perOperation(() => new Map<string, number>())
-  let failedCalls = 0
-  let earlyUnsettlements = 0
-  let hasAnswered = false
-  const settlements: SettlementTally = { worked: false, failures: 0, refusals: 0, lastFailure: '' }
-  return {
-    get hasAnswered() {
-      return hasAnswered
-    },
-    get failedCalls() {
-      return failedCalls
-    },
-    settlements,
-    get earlyUnsettlements() {
-      return earlyUnsettlements
-    },
-    record(operation, reading, milliseconds) {
-      if (isEarly(operation, reading)) earlyUnsettlements += 1
-      else if (reading.kind === 'no-answer' || reading.kind === 'fault') failedCalls += 1
-      if (reading.kind !== 'no-answer') {
-        hasAnswered = true
-        histogram.record(milliseconds)
-      }
-      if (operation === 'settlement' && !settlements.worked) recordSettlement(settlements, reading)
-      const counts = answers[operation]
-      const short = shortOf(reading)
-      const answer = counts.has(short) || counts.size < answersMax ? short : 'others'
-      counts.set(answer, (counts.get(answer) ?? 0) + 1)
-    },
-    latency: () => histogram.latency(),
-    answers: () => perOperation(operation => Object.fromEntries(answers[operation])),
+export class Tally {
+  readonly #histogram = new Histogram()
+  readonly #answers = perOperation(() => new Map<string, number>())
+  hasAnswered = false
+  failedCalls = 0
+  earlyUnsettlements = 0
+  /** Whether one succeeded, and the failures until then. */
+  readonly settlements: SettlementTally = { worked: false, failures: 0, refusals: 0, lastFailure: '' }
+
+  record(operation: SimulatedOperation, reading: Reading, milliseconds: number): void {
+    if (isEarly(operation, reading)) this.earlyUnsettlements += 1
+    else if (reading.kind === 'no-answer' || reading.kind === 'fault') this.failedCalls += 1
+    if (reading.kind !== 'no-answer') {
+      this.hasAnswered = true
+      this.#histogram.record(milliseconds)
+    }
+    if (operation === 'settlement' && !this.settlements.worked) recordSettlement(this.settlements, reading)
+    const counts = this.#answers[operation]
+    const short = shortOf(reading)
+    const answer = counts.has(short) || counts.size < answersMax ? short : 'others'
+    counts.set(answer, (counts.get(answer) ?? 0) + 1)
+  }
+
+  latency(): Latency {
+    return this.#histogram.latency()
+  }
+
+  /** The number of answers, by operation and answer. */
+  answers(): Record<SimulatedOperation, Record<string, number>> {
+    return perOperation(operation => Object.fromEntries(this.#answers[operation]))
   }
 }
 

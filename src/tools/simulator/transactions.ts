@@ -2,7 +2,7 @@
 import { textOfUnits } from '../platform/decimal.js'
 import { type Account, type Bet, type SimulatedOperation, shown, type Transaction } from './books.js'
 
-export interface TransactionContent {
+interface TransactionContent {
   type: Transaction['type']
   /** In units. */
   amount: bigint
@@ -12,48 +12,50 @@ export interface TransactionContent {
   fields: string
 }
 
-export interface Transactions {
-  /** A new id of the run: `"run-b7"` for the kind `b`. */
-  newId(kind: string): string
-  /** Creates a transaction of a bet, and adds it to the bet. */
-  create(bet: Bet, operation: SimulatedOperation, content: TransactionContent): Transaction
-}
+export class Transactions {
+  readonly #runId: string
+  readonly #date: () => number
+  #ids = 0
 
-/** @param date milliseconds since 1970 */
-export function createTransactions(runId: string, date: () => number): Transactions {
-  let ids = 0
-  const newId = (kind: string) => {
-    ids += 1
-    return `${runId}-${kind}${ids}`
+  /** @param date milliseconds since 1970 */
+  constructor(runId: string, date: () => number) {
+    this.#runId = runId
+    this.#date = date
   }
-  return {
-    newId,
-    create(bet, operation, { type, amount, recovered = 0n, fields }) {
-      const { account, betId } = bet
-      const transactionId = newId(operation[0] as string)
-      // Built by hand: JSON.stringify would double the cost of a request. Ids consist of letters, digits and
-      // "-"; values of the operator are escaped.
-      const body =
-        `{"transactionId":"${transactionId}","betId":"${betId}","playerId":${JSON.stringify(account.playerId)},` +
-        `${fields}"transactionDate":"${new Date(date()).toISOString()}"}`
-      const transaction: Transaction = {
-        operation,
-        transactionId,
-        account,
-        bet,
-        amount,
-        type,
-        body,
-        recovered,
-        low: 0n,
-        high: 0n,
-        sentAt: 0,
-        first: null,
-        faults: 0,
-      }
-      bet.transactions.push(transaction)
-      return transaction
-    },
+
+  /** A new id of the run: `"run-b7"` for the kind `b`. */
+  newId(kind: string): string {
+    this.#ids += 1
+    return `${this.#runId}-${kind}${this.#ids}`
+  }
+
+  /** Creates a transaction of a bet, and adds it to the bet. */
+  create(bet: Bet, operation: SimulatedOperation, content: TransactionContent): Transaction {
+    const { type, amount, recovered = 0n, fields } = content
+    const { account, betId } = bet
+    const transactionId = this.newId(operation[0] as string)
+    // Built by hand: JSON.stringify would double the cost of a request. Ids consist of letters, digits and
+    // "-"; values of the operator are escaped.
+    const body =
+      `{"transactionId":"${transactionId}","betId":"${betId}","playerId":${JSON.stringify(account.playerId)},` +
+      `${fields}"transactionDate":"${new Date(this.#date()).toISOString()}"}`
+    const transaction: Transaction = {
+      operation,
+      transactionId,
+      account,
+      bet,
+      amount,
+      type,
+      body,
+      recovered,
+      low: 0n,
+      high: 0n,
+      sentAt: 0,
+      first: null,
+      faults: 0,
+    }
+    bet.transactions.push(transaction)
+    return transaction
   }
 }
 

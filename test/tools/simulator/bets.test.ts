@@ -15,7 +15,7 @@ import { createBet, type Transaction } from '../../../src/tools/simulator/books.
 import type { Match } from '../../../src/tools/simulator/matches.js'
 import type { Offer } from '../../../src/tools/simulator/payouts.js'
 import type { Definite } from '../../../src/tools/simulator/reading.js'
-import { createTransactions } from '../../../src/tools/simulator/transactions.js'
+import { Transactions } from '../../../src/tools/simulator/transactions.js'
 import { openedAccount, refusal, success } from './objects.js'
 
 function newMatch(): Match {
@@ -51,7 +51,7 @@ function newGame({
       sendWithLostAnswer: (one, _, onLost) => send(one, () => onLost(null)),
       sendUntilAnswered: send,
     },
-    transactions: createTransactions('run', () => 0),
+    transactions: new Transactions('run', () => 0),
     onAccepted: () => {},
     onClosed: (one, { outcome }) => closed.push({ outcome, credits: one.credits }),
     spendAll: (one, then) => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { debtsOf } from '../../../src/tools/simulator/build-report.js'
 import { checkBooks } from '../../../src/tools/simulator/simulation.js'
-import { createTally } from '../../../src/tools/simulator/tally.js'
+import { Tally } from '../../../src/tools/simulator/tally.js'
 import { fault, openedAccount, refusal, success } from './objects.js'
 
 describe('the uncollected clawbacks', () => {
@@ -37,7 +37,7 @@ describe('the check of the books', () => {
 
 describe('the tally', () => {
   test('counts answers by operation, failed calls, and early unsettlements (D19)', () => {
-    const tally = createTally()
+    const tally = new Tally()
     expect(tally.hasAnswered).toBe(false)
     tally.record('placebet', { kind: 'no-answer', reason: 'timed out' }, 5)
     expect(tally.hasAnswered).toBe(false)
@@ -56,7 +56,7 @@ describe('the tally', () => {
   })
 
   test('keeps at most 50 different answers, and counts the rest together', () => {
-    const tally = createTally()
+    const tally = new Tally()
     for (let code = 0; code < 200; code += 1) tally.record('placebet', refusal(`CODE_${code}`), 1)
     const { placebet } = tally.answers()
     expect(Object.keys(placebet)).toHaveLength(51)

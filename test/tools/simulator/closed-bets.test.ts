@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { createClosedBets } from '../../../src/tools/simulator/closed-bets.js'
+import { ClosedBets } from '../../../src/tools/simulator/closed-bets.js'
 import { seeded } from './objects.js'
 
 describe('closed bets', () => {
   test('are all kept up to the limit', () => {
-    const bets = createClosedBets<number>(20, seeded())
+    const bets = new ClosedBets<number>(20, seeded())
     expect(bets.isEmpty).toBe(true)
     for (let bet = 0; bet < 10; bet += 1) bets.add(bet)
     expect(bets.isEmpty).toBe(false)
@@ -13,7 +13,7 @@ describe('closed bets', () => {
 
   test('beyond the limit are the latest, and a sample of all', () => {
     // Given room for 100 bets
-    const bets = createClosedBets<number>(100, seeded())
+    const bets = new ClosedBets<number>(100, seeded())
     // When 10,000 are closed
     for (let bet = 0; bet < 10_000; bet += 1) bets.add(bet)
     // Then the latest 50 are kept, and about 50 that are spread over the run
@@ -27,14 +27,14 @@ describe('closed bets', () => {
   })
 
   test('are drawn from the sample', () => {
-    const bets = createClosedBets<number>(10, seeded())
+    const bets = new ClosedBets<number>(10, seeded())
     for (let bet = 0; bet < 1_000; bet += 1) bets.add(bet)
     const drawn = new Set(Array.from({ length: 200 }, () => bets.draw()))
     expect(drawn.size).toBe(5)
   })
 
   test('are not kept with a limit of 0', () => {
-    const bets = createClosedBets<number>(0, seeded())
+    const bets = new ClosedBets<number>(0, seeded())
     bets.add(1)
     expect([bets.isEmpty, bets.all()]).toEqual([true, []])
   })

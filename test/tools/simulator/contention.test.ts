@@ -1,13 +1,13 @@
 /** Calls that fail because they meet. */
 import { describe, expect, test } from 'vitest'
 import type { Bet, Transaction } from '../../../src/tools/simulator/books.js'
-import { chanceOf, createContention } from '../../../src/tools/simulator/contention.js'
+import { Contention, chanceOf } from '../../../src/tools/simulator/contention.js'
 import type { Reading } from '../../../src/tools/simulator/reading.js'
 import { fault, newBet, openedAccount, success, transactionOf } from './objects.js'
 
 /** Plays bets: each `pair` has a placebet and a rollback in flight at once, the others one after the other. */
 function play({ bets = 400, pairEvery = 20, met = success() as Reading, alone = success() as Reading }) {
-  const contention = createContention()
+  const contention = new Contention()
   const account = openedAccount()
   const call = (transaction: Transaction, reading: Reading) => {
     const flight = contention.sent(transaction)
@@ -58,7 +58,7 @@ describe('contention', () => {
   })
 
   test('does not count failures while nothing is answered: the whole wallet failed', () => {
-    const contention = createContention()
+    const contention = new Contention()
     for (let index = 0; index < 100; index += 1) {
       const { bet, placed } = newBet(openedAccount(), 1n)
       const rollback = transactionOf(bet, 'rollbackbet')
@@ -74,7 +74,7 @@ describe('contention', () => {
     ['is not found if unsettlements fail before their settlement is answered', null, undefined],
     ['is found if they fail after that', answer, 'contention'],
   ])('%s', (_, first, kind) => {
-    const contention = createContention()
+    const contention = new Contention()
     const account = openedAccount()
     for (let index = 0; index < 400; index += 1) {
       const { bet, placed } = newBet(account, 1n)
@@ -91,7 +91,7 @@ describe('contention', () => {
   })
 
   test('does not take the duplicates of one transaction for a meeting', () => {
-    const contention = createContention()
+    const contention = new Contention()
     const { placed } = newBet(openedAccount(), 1n)
     const [one, two] = [contention.sent(placed), contention.sent(placed)]
     expect([one.meetings, two.meetings, placed.bet.meetings]).toEqual([0, 0, 0])

@@ -10,7 +10,7 @@ import {
   openAccount,
   type Transaction,
 } from '../../../src/tools/simulator/books.js'
-import { createJudge } from '../../../src/tools/simulator/judge.js'
+import { Judge } from '../../../src/tools/simulator/judge.js'
 import { readingOf } from '../../../src/tools/simulator/reading.js'
 
 const ok = (balance: string, reference = 'W1') =>
@@ -25,7 +25,7 @@ const lost = readingOf({ error: 'timed out' }, true)
 const decimal = (text: string) => parseDecimal(text) as Decimal
 
 function table(opening = '100.00') {
-  const judge = createJudge({ differencesMax: 100, step: () => 1, onDifference: () => {} })
+  const judge = new Judge({ differencesMax: 100, step: () => 1, onDifference: () => {} })
   const account: Account = createAccount('ann', 'session')
   openAccount(account, decimal(opening), 'EUR', 2)
   let ids = 0

@@ -4,8 +4,8 @@ import { createRandom } from '../../../src/tools/platform/random.js'
 import type { Transaction } from '../../../src/tools/simulator/books.js'
 import { createAccount, createBet } from '../../../src/tools/simulator/books.js'
 import { type Chaos, chaosOf } from '../../../src/tools/simulator/chaos.js'
-import { createJudge } from '../../../src/tools/simulator/judge.js'
-import { createNetwork, type NetworkSettings } from '../../../src/tools/simulator/network.js'
+import { Judge } from '../../../src/tools/simulator/judge.js'
+import { Network, type NetworkSettings } from '../../../src/tools/simulator/network.js'
 import type { Reading } from '../../../src/tools/simulator/reading.js'
 
 const success: Reading = { kind: 'success', status: 200, balance: null, currency: null, reference: null }
@@ -30,7 +30,7 @@ function play(
   const log: string[] = []
   let [gaveUp, now] = [0, 0]
   const later: (() => void)[] = []
-  const network = createNetwork({
+  const network = new Network({
     concurrency: 1,
     ratePerSecond: null,
     backOffMsMax: 0,
@@ -46,7 +46,7 @@ function play(
       },
     },
     random: createRandom(1, 1),
-    judge: createJudge({ differencesMax: 1, step: () => 0, onDifference: () => {} }),
+    judge: new Judge({ differencesMax: 1, step: () => 0, onDifference: () => {} }),
     post(_, mode, onReading) {
       log.push(`${mode} at ${network.step}`)
       later.push(() => onReading(success))

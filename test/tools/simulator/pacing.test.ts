@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { backOffMs, createPacing, type PacingSettings } from '../../../src/tools/simulator/pacing.js'
+import { backOffMs, Pacing, type PacingSettings } from '../../../src/tools/simulator/pacing.js'
 
 /** A pacing with a clock that the test sets, and the pauses that it asked for. */
 function newPacing(settings: Partial<PacingSettings> = {}) {
   const timers: { milliseconds: number; run: () => void }[] = []
   const clock = { time: 0, now: () => clock.time }
   let resumed = 0
-  const pacing = createPacing({
+  const pacing = new Pacing({
     ratePerSecond: null,
     backOffMsMax: 1_000,
     giveUpAfterMs: 60_000,

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { type Decimal, parseDecimal, textOfUnits, toUnits } from '../../../src/tools/platform/decimal.js'
 import { createRandom } from '../../../src/tools/platform/random.js'
 import { chaosNames, chaosOf } from '../../../src/tools/simulator/chaos.js'
-import { createDueQueue } from '../../../src/tools/simulator/due-queue.js'
-import { createHistogram } from '../../../src/tools/simulator/histogram.js'
+import { DueQueue } from '../../../src/tools/simulator/due-queue.js'
+import { Histogram } from '../../../src/tools/simulator/histogram.js'
 import { numberedPlayers } from '../../../src/tools/simulator/index.js'
 import { timesOdds } from '../../../src/tools/simulator/payouts.js'
 import { readingOf, shortOf } from '../../../src/tools/simulator/reading.js'
@@ -81,7 +81,7 @@ describe('the random numbers', () => {
 
 describe('the due queue', () => {
   test('returns events by step, and within a step in the order of their insertion', () => {
-    const queue = createDueQueue()
+    const queue = new DueQueue()
     const random = createRandom(3, 1)
     const given: [number, number][] = []
     const steps = Array.from({ length: 500 }, () => random.between(0, 30))
@@ -101,7 +101,7 @@ describe('the due queue', () => {
 
 describe('the histogram', () => {
   test('returns percentiles within 2 %, and the maximum exactly', () => {
-    const histogram = createHistogram()
+    const histogram = new Histogram()
     for (let value = 1; value <= 10_000; value += 1) histogram.record(value / 100)
     const { p50, p90, p99, max } = histogram.latency()
     for (const [found, exact] of [
@@ -115,7 +115,7 @@ describe('the histogram', () => {
   })
 
   test('records nothing, 0 ms, and days', () => {
-    const histogram = createHistogram()
+    const histogram = new Histogram()
     expect(histogram.latency()).toEqual({ p50: 0, p90: 0, p99: 0, max: 0 })
     histogram.record(0)
     histogram.record(1e9)

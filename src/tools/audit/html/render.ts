@@ -171,7 +171,7 @@ function balances({ player }: AuditReport, cases: readonly Case[]): Markup | nul
 const hatching = html`<svg class="visually-hidden" aria-hidden="true" width="0" height="0"><defs><pattern id="hatch" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect class="hatch-line" width="1.5" height="6"/></pattern></defs></svg>`
 
 /** What the bars of calls mean. */
-const legend = [
+const barMeanings = [
   ['success', html`<rect x="0" y="4" width="40" height="8"/>`, 'success'],
   ['refusal', html`<rect x="1" y="4" width="38" height="8"/>`, 'refusal, 4xx'],
   ['fault', html`<rect x="0" y="4" width="40" height="8"/>`, 'fault, 5xx'],
@@ -180,7 +180,9 @@ const legend = [
     html`<line x1="2" x2="40" y1="8" y2="8"/><circle cx="3" cy="8" r="2.5"/><path d="M31 4l8 8m0-8l-8 8"/>`,
     'no answer',
   ],
-].map(
+] as const
+
+const legend = barMeanings.map(
   ([kind, shape, words]) =>
     html`<li><svg class="bar ${kind}" aria-hidden="true" width="40" height="16">${shape}</svg> ${words}</li>`,
 )
