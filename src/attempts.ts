@@ -30,7 +30,6 @@ export interface AttemptLog {
   readonly deadline: number
 }
 
-/** One call of a handler. */
 interface Call<O extends Operation> {
   rule: Rule<O>
   store: WalletStore

@@ -58,7 +58,6 @@ export interface OutcomeEvent {
   durationMs: number
 }
 
-/** What every other message has. */
 export interface DiagnosticMessage {
   /** From `start` to the end, in milliseconds; 0 until then. */
   durationMs: number

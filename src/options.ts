@@ -101,17 +101,14 @@ export const check: OptionChecks = optionChecks(message => {
 })
 
 const hookNames = [
-  ...([
-    'authorizeRequest',
-    'authorizeBet',
-    'minorUnits',
-    'parseTransactionDate',
-    'backOff',
-    'onOutcome',
-  ] as const),
+  'authorizeRequest',
+  'authorizeBet',
+  'minorUnits',
+  'parseTransactionDate',
+  'backOff',
+  'onOutcome',
 ] as const
 const typeNames = ['betTypes', 'rollbackTypes'] as const
-/** The names of the handlers' options. */
 export const walletOptionNames = [
   ...hookNames,
   ...typeNames,

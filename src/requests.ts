@@ -56,7 +56,6 @@ export interface SettlementRequest {
   transactionDate: string
 }
 
-/** The requests by operation. */
 export interface Requests {
   placebet: PlaceBetRequest
   unsettlement: UnsettlementRequest
@@ -67,7 +66,6 @@ export interface Requests {
 /** Either a request, or its problems as text: `"amount: is missing; playerId: must be a string"`. */
 export type ParseResult<T> = { request: T } | { issues: string }
 
-/** The options of the request parser. */
 export interface RequestOptions {
   /**
    * Returns how many decimals a currency has, 0 to 18; `undefined` for the default. Amounts with more

@@ -1,6 +1,6 @@
 /**
  * Commits whose player another writer has locked. They are retried together, with growing pauses: no commit
- * waits in the database for a player's row lock, so no connection is held meanwhile, and a row that stays
+ * waits in the database for a player's row lock, so no connection is held, and a row that stays
  * locked does not delay the others.
  */
 import { channels, isTraced, type LockWaitMessage } from '../diagnostics.js'

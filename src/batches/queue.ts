@@ -163,7 +163,6 @@ class Queue<Item, Result> {
   /** Batches in flight; of these, the ones with bulk work. */
   #slots = 0
   #bulkSlots = 0
-  /** Entries in flight. */
   #inFlight = 0
   #shedCount = 0
   #isScheduled = false

@@ -51,7 +51,6 @@ function kindOf(error: unknown): string {
   return `${plain(code)} ${withoutValues(plain(message))} ${plain(last.code ?? last.name)} ${locationOf(causes.at(-1))}`
 }
 
-/** The error, its cause, the cause of that, … */
 function causesOf(error: unknown): unknown[] {
   const causes = [error]
   for (const cause of causes) {

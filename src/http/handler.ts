@@ -41,7 +41,6 @@ export function handlerOf(settings: HttpSettings): (request: HttpRequest) => Pro
   }
 }
 
-/** One HTTP call. */
 interface Call {
   request: HttpRequest
   settings: HttpSettings

@@ -129,7 +129,6 @@ const optionNames = [
   'onAuthenticationFailed',
 ]
 
-/** The options with every default filled in. */
 export interface HttpSettings {
   wallet: Settings
   authenticate: Authenticate

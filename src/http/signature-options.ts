@@ -9,7 +9,6 @@ import {
 } from './signature-verifier.js'
 import { readTemplate, type SignedPart } from './signed-text.js'
 
-/** Options of `signature`. */
 export interface SignatureOptions {
   /** The header that has the signature: `"X-Signature"`. */
   header: string
@@ -81,7 +80,6 @@ export interface SignatureTimestamp {
   toleranceMs?: number
 }
 
-/** The options with every default filled in. */
 export interface SignatureSettings {
   /** In lower case. */
   header: string

@@ -53,7 +53,6 @@ export const policy: fc.Arbitrary<WalletPolicy> = fc.record({
   debitMax: fc.constantFrom(90_00n, 10n ** 30n),
 })
 
-/** A policy that refuses nothing. */
 export const permissivePolicy: WalletPolicy = { clawbacks: true, debitMax: 10n ** 30n }
 
 const rarely = <T>(usual: T, ...others: T[]): fc.Arbitrary<T> =>

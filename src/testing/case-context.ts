@@ -13,7 +13,6 @@ const timedOut = Symbol('timed out')
 export interface CaseDefinition {
   id: `WS-${string}`
   level: 'MUST' | 'SHOULD'
-  /** The requirement in one sentence. */
   name: string
   /** The optional hooks that the case uses. A harness without one of them skips the case. */
   needs?: readonly (keyof StoreHarness)[]

@@ -42,7 +42,6 @@ function changesOf(of: Transaction, player: Player, bet: Bet | null): WalletChan
   return { transaction: of, bet, balance, request: { transactionId, playerId, betId, transactionDate } }
 }
 
-/** A new bet of `stake`. */
 export function placeBet(
   transactionId: string,
   betId: string,
@@ -75,7 +74,6 @@ export function refuseBet(
   return changesOf(refused, player, null)
 }
 
-/** A settlement of `amount` on a loaded bet. */
 export function settleBet(
   bet: Bet,
   transactionId: string,
@@ -119,7 +117,6 @@ export function unsettleBet(
   })
 }
 
-/** A rollback of a loaded bet. */
 export function rollBackBet(bet: Bet, transactionId: string, { player = anna }: Owner = {}): WalletChanges {
   const rolled: Transaction = {
     ...transaction('rollbackbet', transactionId, bet.betId, player),

@@ -117,7 +117,6 @@ export interface WalletModel {
   copy(): WalletModel
   /** Performs a step and returns the expected answer. */
   perform(step: HistoryStep): ModelAnswer
-  /** Returns the balance in whole cents. */
   balance(playerId: string): Cents
   /** Returns the bet; `null` for an unknown bet. */
   bet(betId: string): ModelBet | null

@@ -56,7 +56,6 @@ export function requestBody(
   return body
 }
 
-/** The handler of each operation. */
 export const handlers = {
   placebet: handlePlaceBet,
   unsettlement: handleUnsettlement,

@@ -104,7 +104,6 @@ function withFault(store: WalletStore, fault: InjectedFault): WalletStore {
   return faultyStore(store, fault === 'lost-before-commit' ? ['lost-request'] : [])
 }
 
-/** Opens stores, and creates sandboxes in them. */
 export class Sandboxes {
   private readonly context: CaseContext
   private wallet: Wallet | null = null

@@ -22,7 +22,6 @@ export class Trace {
     return this.entries.filter(({ answer }) => answer === noAnswerYet).map(({ text }) => text)
   }
 
-  /** Records one step. */
   note(actor: string, action: string): void {
     this.entries.push({ text: `${actor}: ${action}`, answer: null })
   }

@@ -100,7 +100,6 @@ export class Wallet {
     return player.balance
   }
 
-  /** The bet, which must exist. */
   async existingBet(betId: string, of?: string): Promise<Bet> {
     const bet = await this.bet(betId, of)
     this.check(bet !== null, `the bet ${betId}`, bet)

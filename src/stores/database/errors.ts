@@ -74,7 +74,6 @@ export class StoreError extends Error {
   }
 }
 
-/** Makes the errors of one engine. */
 export type MakeError = (code: StoreErrorCode, message: string, options?: { cause?: unknown }) => StoreError
 
 export interface StoreErrors {

@@ -17,7 +17,6 @@ export interface LoadSettings {
   queue: QueueSettings
   /** Known before the first key is submitted. */
   columns(): Columns
-  /** Reads the rows of the keys. */
   read(keys: readonly WalletKeys[], columns: Columns): Promise<readonly LoadRow[]>
   classify(error: unknown): Failure
   errors: StoreErrors

@@ -28,7 +28,6 @@ export interface TransactionsTable {
 export const hasIndex = ({ indexes }: TransactionsTable, { columns }: LookupIndex): boolean =>
   indexes.some(index => columns.every((column, position) => index[position] === column))
 
-/** The indexes that lookups still lack. */
 export const missingIndexes = (table: TransactionsTable): LookupIndex[] =>
   Object.values(lookupIndexes).filter(index => !hasIndex(table, index))
 

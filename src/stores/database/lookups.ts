@@ -136,7 +136,7 @@ export function createDatabaseLookups<Own extends Tables>(parts: LookupParts<Own
   }
 }
 
-/** Opens the tables once; again while the index of a lookup is missing, for it may be created meanwhile. */
+/** Opens the tables once; again while the index of a lookup is missing, for another process may create it. */
 function createOpening<Own extends Tables>(parts: LookupParts<Own>) {
   const { check, makeError, options, describeIndex } = parts
   const allowScan = check.boolean('allowScan', options.allowScan ?? false)

@@ -22,5 +22,4 @@ function indent(text: string, indentation: string): string {
   )
 }
 
-/** A list with a line for each item. */
 export const lines = (items: readonly string[]) => items.join(',\n')

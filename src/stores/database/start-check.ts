@@ -1,6 +1,5 @@
 /** The check of the database at start: calls at the same time share one, later ones check again. */
 
-/** A check and its last result. */
 export interface StartCheck<Found> {
   isChecked(): boolean
   check(): Promise<Found>

@@ -21,7 +21,6 @@ interface Column {
   generated: boolean
 }
 
-/** Throws the problem of the table. */
 type Fail = (problem: string) => never
 
 /** @throws {StoreError} `INVALID_PLAYERS_TABLE`, naming the column; `NOT_DURABLE` */

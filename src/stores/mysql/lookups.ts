@@ -27,7 +27,6 @@ export interface MysqlLookupOptions extends MysqlTables, LookupOptions {}
 /** For one statement, in milliseconds. */
 const statementMs = 120_000
 
-/** Runs a statement that reads. */
 type Ask = (text: string, values: unknown[]) => Promise<readonly Values[]>
 
 /**
@@ -70,7 +69,6 @@ export function createMysqlLookups(client: MysqlClient, options: MysqlLookupOpti
   })
 }
 
-/** A time as a DATETIME. */
 const dateTimeOf = (time: string) => time.replace('T', ' ')
 
 function statementOf(tables: Tables, query: LookupQuery): [text: string, values: unknown[]] {

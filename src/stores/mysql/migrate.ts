@@ -109,7 +109,7 @@ async function migrate(database: Session, tables: Tables, allowOtherOptions: boo
   if (problem === null) return
   if (problem.code === 'SCHEMA_OPTIONS' && !allowOtherOptions) throw problem
   await alone(database, tables, async () => {
-    // Another process may have migrated meanwhile.
+    // Another process may have migrated before this one had the lock.
     const left = await migrationProblem(database, tables)
     if (left === null) return
     if (left.code === 'SCHEMA_OPTIONS' && !allowOtherOptions) throw left

@@ -22,7 +22,6 @@ interface Column {
   kind: string
 }
 
-/** Throws the problem of the table. */
 type Fail = (problem: string) => never
 
 /** @throws {StoreError} `INVALID_PLAYERS_TABLE`, naming the column */

@@ -34,7 +34,6 @@ export interface PostgresClient {
   onNotice?(listener: (notice: Notice) => void): unknown
 }
 
-/** A borrowed connection. */
 interface Connection extends CanPrepare {
   query(statement: string | PreparedStatement, values?: unknown[]): Promise<{ rows: unknown[] }>
   release(error?: Error | boolean): void
@@ -228,7 +227,7 @@ async function withConnection<T>(
 /**
  * Runs what may commit.
  *
- * @throws {StoreError} `COMMIT_UNKNOWN` when the wait for a synchronous standby was cancelled meanwhile
+ * @throws {StoreError} `COMMIT_UNKNOWN` when the wait for a synchronous standby was cancelled
  */
 async function replicated<T>(reports: { cancelledWaits: number }, work: () => Promise<T>): Promise<T> {
   const { cancelledWaits } = reports

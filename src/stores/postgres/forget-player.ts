@@ -10,7 +10,7 @@ import { type PostgresTables, tablesOf } from './tables.js'
  * Replaces a player's id in bets and transactions by a pseudonym, in one database transaction. Afterwards no
  * call of the platform for these bets changes a balance: it names another player than the bet's (D4, D15).
  *
- * The players' table is not touched: close the account before, so that no call comes meanwhile, and delete it
+ * The players' table is not touched: close the account before, so that no call comes, and delete it
  * or give it the pseudonym after. It reads both tables as a whole, locks only the player's rows, and can be
  * run again.
  *

@@ -153,9 +153,23 @@ export const anyAgreed = '*'
 
 const optionNames: ReadonlySet<string> = new Set<keyof AuditOptions>([
   ...targetOptionNames,
-  ...(['playerId', 'currency', 'otherPlayerId', 'clawbacks', 'statusCodes', 'errorCodes'] as const),
-  ...(['formatDate', 'concurrency', 'raceRounds', 'attempts', 'timeBudgetMs', 'only'] as const),
-  ...(['pauseMs', 'restart', 'seed', 'onStart', 'onResult'] as const),
+  'playerId',
+  'currency',
+  'otherPlayerId',
+  'clawbacks',
+  'statusCodes',
+  'errorCodes',
+  'formatDate',
+  'concurrency',
+  'raceRounds',
+  'attempts',
+  'timeBudgetMs',
+  'only',
+  'pauseMs',
+  'restart',
+  'seed',
+  'onStart',
+  'onResult',
 ])
 
 /**

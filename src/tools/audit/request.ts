@@ -54,7 +54,6 @@ export interface BuiltRequest {
   method: string
   /** Without those that the `sign` hook adds. */
   headers: Record<string, string>
-  /** The body to sign. */
   body: Buffer | null
   /** The body to send. Differs from `body` with wrong credentials. */
   sentBody: Buffer | null

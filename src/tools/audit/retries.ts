@@ -42,7 +42,6 @@ export interface Retried<T> {
   attempts?: number
 }
 
-/** The retries of one case. */
 export class Retries {
   /** No attempt of the last call was answered: the wallet may be gone, so further calls have one attempt. */
   isGone = false

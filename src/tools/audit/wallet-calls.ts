@@ -77,7 +77,6 @@ export class WalletCalls {
     return date
   }
 
-  /** The fields of a placebet. */
   placement(bet: Bet): Record<string, Json> {
     this.mention(bet.betId)
     return {
@@ -93,7 +92,6 @@ export class WalletCalls {
     }
   }
 
-  /** The fields of a rollback or an unsettlement. */
   reversal(bet: Pick<Bet, 'betId' | 'playerId'>, type: string, transactionId: string): Record<string, Json> {
     this.mention(bet.betId)
     return {
@@ -126,7 +124,7 @@ export class WalletCalls {
       await this.rollback(bet, undefined, {
         label: `rollbackbet ${short(bet.betId)}, whose outcome is unknown`,
       })
-      // Another call about the bet may have been sent meanwhile: the case judges what became of it.
+      // Another call about the bet may have been sent since: the case judges what became of it.
       if (this.mentions.get(bet.betId) !== 2 || attempt >= this.run.settings.attempts) return answer
       const { transactionId, betId } = this.bet(bet.amount, bet.playerId)
       Object.assign(bet, { transactionId, betId })
@@ -208,7 +206,6 @@ export class WalletCalls {
     return this.call({ label, path, body: write({ ...fields, ...changed }), ...rest })
   }
 
-  /** Sends any call. */
   call({
     isUsual = false,
     attempts,
@@ -294,7 +291,6 @@ function attemptLabel(label: string, attempt: number): string {
   return attempt === 1 ? label : `${label} (attempt ${attempt})`
 }
 
-/** The sum of the stakes. */
 export function sumOf(bets: readonly Bet[]): Decimal {
   return bets.reduce((sum, { amount }) => add(sum, amount), zero)
 }

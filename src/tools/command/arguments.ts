@@ -6,7 +6,6 @@ export class UsageError extends Error {}
 
 export const passwordVariable = 'BET_WALLET_PASSWORD'
 
-/** The options of audit and simulate. */
 export const commonOptions = {
   user: { type: 'string' },
   password: { type: 'string' },
@@ -95,7 +94,6 @@ export function settleOf(values: { 'settle-url'?: string; 'settle-command'?: str
   return command === undefined ? {} : { settle: { command } }
 }
 
-/** The options `credentials` and `headers`. */
 export function authenticationOf(values: { user?: string; password?: string; header?: string[] }) {
   const { user, header = [] } = values
   const password = values.password ?? process.env[passwordVariable]

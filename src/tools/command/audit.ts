@@ -51,7 +51,6 @@ const auditArguments = {
 /** An audit that takes longer is announced. */
 const longMs = 60_000
 
-/** @returns the exit code */
 export async function audit(words: string[]): Promise<number> {
   const { values, positionals } = parseWords(words, auditArguments)
   if (values.help) {

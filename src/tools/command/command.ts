@@ -17,7 +17,6 @@ const commands = new Map<string, (words: string[]) => Promise<number>>(
   Object.entries({ audit, simulate, bet, transaction, player, reconcile }),
 )
 
-/** @returns the exit code */
 async function main(words: readonly string[]): Promise<number> {
   const [command, ...rest] = words
   const run = commands.get(command ?? '')

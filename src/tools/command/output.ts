@@ -63,7 +63,6 @@ export function openReport(name: string) {
   }
 }
 
-/** To standard output. */
 export function printJson(value: unknown): void {
   console.log(escapeInvisible(JSON.stringify(value, null, 2)))
 }
@@ -95,7 +94,6 @@ export function messageOf(error: unknown): string {
 const onOneLine = (text: string) => escapeInvisible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t')
 const cut = (text: string, length: number) => (text.length <= length ? text : `${text.slice(0, length)}…`)
 
-/** Replaces the last line of the terminal. */
 export function overwriteLine(line: string): void {
   process.stderr.write(`\r\u001b[2K${line}`)
 }

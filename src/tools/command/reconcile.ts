@@ -33,7 +33,6 @@ const exitCodes: Record<Reconciliation['verdict'], number> = {
   'nothing-compared': 2,
 }
 
-/** @returns the exit code */
 export async function reconcile(words: string[]): Promise<number> {
   const { values, positionals } = parseWords(words, reconcileArguments)
   if (values.help) {

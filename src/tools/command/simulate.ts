@@ -47,7 +47,6 @@ const simulateArguments = {
 /** Of a line of progress in a log. */
 const lineColumnsMax = 200
 
-/** @returns the exit code */
 export async function simulate(words: string[]): Promise<number> {
   const { values, positionals } = parseWords(words, simulateArguments)
   if (values.help) {

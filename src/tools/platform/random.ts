@@ -7,7 +7,6 @@ export interface Random {
   chance(probability: number): boolean
   /** A whole number from `least` to `most`, both included. */
   between(least: number, most: number): number
-  /** One of the items. */
   pick<T>(items: readonly T[]): T
 }
 

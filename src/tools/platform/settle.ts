@@ -81,6 +81,6 @@ function endProcesses(child: ChildProcess, isGroup: boolean): void {
   try {
     process.kill(isGroup ? -child.pid : child.pid, 'SIGKILL')
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error // ESRCH: ended meanwhile
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error // ESRCH: it has ended
   }
 }

@@ -46,7 +46,6 @@ export interface WalletTarget {
 /** A request that is about to be signed. */
 export interface SignedRequest {
   method: string
-  /** The complete URL. */
   url: string
   /** The headers so far, names in lower case. */
   headers: Readonly<Record<string, string>>
@@ -95,14 +94,12 @@ export interface StopSignal {
   removeEventListener(type: 'abort', listener: () => void): void
 }
 
-/** How bets are settled, checked. */
 export type Settle =
   | 'unsupported'
   | { url: URL; headers: Readonly<Record<string, string>> }
   | { command: string }
   | SettleFunction
 
-/** The target with all defaults. */
 export interface TargetSettings {
   base: URL
   /** The base URL without a slash at its end: paths are appended to it. */

@@ -17,7 +17,6 @@ import type { Patterns } from './patterns.js'
 import { texts } from './repairs.js'
 import { sendingOrder } from './sending-order.js'
 
-/** All differences of one kind. */
 export interface KindTotal {
   kind: DifferenceKind
   title: string

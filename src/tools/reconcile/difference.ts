@@ -29,7 +29,6 @@ export const kindTitles = {
 export type DifferenceKind = keyof typeof kindTitles
 export const differenceKinds = Object.keys(kindTitles) as DifferenceKind[]
 
-/** A call that repairs a difference. */
 export interface RepairCall {
   /** Below the address of the wallet. A settlement has no path of the interface: it is the operator's own. */
   path: '/placebet' | '/unsettlement' | '/rollbackbet' | '/settlement'

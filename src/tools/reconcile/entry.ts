@@ -26,7 +26,6 @@ export interface Entry {
   inRange: boolean
 }
 
-/** A row of the platform's report. */
 export interface ReportRow extends Entry {
   /** Of several reports, the one that has it: its path, or `report 2`. `null`: there is only one. */
   file: string | null
@@ -35,7 +34,6 @@ export interface ReportRow extends Entry {
   transactionDate: string | null
 }
 
-/** A transaction of the wallet. */
 export interface WalletRecord extends Entry {
   playerId: string
   recordedAt: string
@@ -65,6 +63,9 @@ const operations: Record<string, Operation> = {
   U: 'unsettlement',
   R: 'rollbackbet',
 }
+
+/** As the life of a bet goes. */
+export const operationOrder: readonly string[] = Object.values(operations)
 
 const anyId = /^[^\p{Cc}\p{Cs}]{1,255}$/u
 

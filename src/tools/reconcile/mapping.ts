@@ -5,8 +5,15 @@ import { ReconcileError, shown } from './errors.js'
 
 /** The values of a row of the platform's report. */
 export const fields = [
-  ...(['operation', 'transactionId', 'betId', 'playerId', 'type'] as const),
-  ...(['amount', 'currency', 'status', 'transactionDate'] as const),
+  'operation',
+  'transactionId',
+  'betId',
+  'playerId',
+  'type',
+  'amount',
+  'currency',
+  'status',
+  'transactionDate',
 ] as const
 export type Field = (typeof fields)[number]
 
@@ -76,7 +83,6 @@ export interface Meaning {
   type: string | null
 }
 
-/** A mapping with its defaults. */
 export interface Mapping {
   columns: ReadonlyMap<Field, string>
   constants: ReadonlyMap<Field, string>

@@ -11,7 +11,6 @@ import {
   type WalletRecord,
 } from './entry.js'
 
-/** Takes what a comparison finds. */
 export interface PairSink {
   found(finding: Finding): void
   /** A row and a record agree, both within the range. */

@@ -15,16 +15,22 @@ import { sendingOrder } from './sending-order.js'
 
 /** What only people can clear up: until then, no call for the bet is right. */
 const unclear: readonly DifferenceKind[] = [
-  ...(['duplicate-in-wallet', 'other-player', 'other-bet', 'other-currency', 'other-operation'] as const),
-  ...(['conflicting-in-report'] as const),
+  'duplicate-in-wallet',
+  'other-player',
+  'other-bet',
+  'other-currency',
+  'other-operation',
+  'conflicting-in-report',
 ]
 /** What the wallet counts and the platform does not, or otherwise. */
 const correctable: readonly DifferenceKind[] = [
-  ...(['missing-in-report', 'refused-by-platform', 'other-amount', 'other-type'] as const),
+  'missing-in-report',
+  'refused-by-platform',
+  'other-amount',
+  'other-type',
 ]
 const toBeSent: readonly DifferenceKind[] = ['never-arrived', 'lost-refusal']
 
-/** Whether planning needs to know the bet. */
 export const needsBet = ({ kind }: Judgement) => correctable.includes(kind) || toBeSent.includes(kind)
 
 /** What planning needs to know of the reconciliation. */

@@ -26,7 +26,6 @@ import type { ReportSource } from './text-chunks.js'
 import { type CurrencyTotal, currencyTotalsOf, SideTotals, type Total, totalsOf } from './totals.js'
 import { recordOf, type WalletRange } from './wallet-records.js'
 
-/** What is compared. */
 export interface ReconcileOptions {
   /**
    * The platform's report: the path of a file, or its content in chunks. CSV with a header, or JSON lines;
@@ -267,7 +266,6 @@ const dayOf = (record: WalletRecord, notCompared: NotCompared): WalletRecord =>
 
 const progressEvery = 100_000
 
-/** Reads both sides into their spools. */
 class Reading {
   readonly #progress = { report: 0, wallet: 0 }
   readonly #options: ReconcileOptions

@@ -1,9 +1,6 @@
 /** In which order calls that never arrived are sent again. */
-import type { Operation } from '../../store.js'
 import type { Difference } from './difference.js'
-import type { ReportRow } from './entry.js'
-
-const operations: readonly Operation[] = ['placebet', 'settlement', 'unsettlement', 'rollbackbet']
+import { operationOrder, type ReportRow } from './entry.js'
 
 /**
  * By the platform's dates: a stake that was paid from a win and is sent before it would get a final refusal
@@ -20,7 +17,7 @@ export function sendingOrder(one: ReportRow | null, other: ReportRow | null): nu
 /** `report 10` is after `report 9`. */
 const byName = new Intl.Collator('en', { numeric: true })
 
-const rankOf = (row: ReportRow | null) => (row === null ? 0 : operations.indexOf(row.operation))
+const rankOf = (row: ReportRow | null) => (row === null ? 0 : operationOrder.indexOf(row.operation))
 
 /** How a list of what never arrived is ordered; for other kinds empty. */
 export function orderText(differences: readonly Difference[]): string {

@@ -48,26 +48,24 @@ function totalsTable(reconciliation: Reconciliation): string {
       ...reconciliation.totals
         .filter(isCounted)
         .map(({ day, operation, currency, report, wallet, difference }) => [
-          ...[
-            day || 'all',
-            operation,
-            currency ?? '?',
-            numberText(report.count),
-            amountText(report.amount, currency),
-          ],
-          ...[numberText(wallet.count), amountText(wallet.amount, currency), signed(difference, currency)],
+          day || 'all',
+          operation,
+          currency ?? '?',
+          numberText(report.count),
+          amountText(report.amount, currency),
+          numberText(wallet.count),
+          amountText(wallet.amount, currency),
+          signed(difference, currency),
         ]),
       ...countedCurrencies(reconciliation).map(({ currency, report, wallet, difference }) => [
-        ...[
-          '',
-          'net for players',
-          currency ?? '?',
-          '',
-          signed(report, currency),
-          '',
-          signed(wallet, currency),
-          signed(difference, currency),
-        ],
+        '',
+        'net for players',
+        currency ?? '?',
+        '',
+        signed(report, currency),
+        '',
+        signed(wallet, currency),
+        signed(difference, currency),
       ]),
     ],
     3,
@@ -116,14 +114,12 @@ function groupsTable(name: string, groups: readonly GroupSum[], omitted: number)
   if (groups.length === 0) return ''
   const shown = groups.slice(0, shownMax)
   const rows = shown.map(({ id, currency, count, report, wallet, difference }) => [
-    ...[
-      id ?? '(unknown)',
-      currency ?? '?',
-      numberText(count),
-      signed(report, currency),
-      signed(wallet, currency),
-      signed(difference, currency),
-    ],
+    id ?? '(unknown)',
+    currency ?? '?',
+    numberText(count),
+    signed(report, currency),
+    signed(wallet, currency),
+    signed(difference, currency),
   ])
   const more = groups.length - shown.length + omitted
   const header = [name, 'Currency', 'Differences', 'Report', 'Wallet', 'Difference']

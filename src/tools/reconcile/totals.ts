@@ -2,9 +2,8 @@
 
 import type { Operation } from '../../store.js'
 import { add, type DecimalText, isZero, negate, Sum, subtract } from './amounts.js'
-import { type Entry, isDebit } from './entry.js'
+import { type Entry, isDebit, operationOrder } from './entry.js'
 
-/** What one side counts. */
 export interface SideTotal {
   /** Transactions that moved money, or would have: a lost bet settled with 0 is one. */
   count: number
@@ -34,7 +33,6 @@ interface Counter {
   sum: Sum
 }
 
-/** Counts one side. */
 export class SideTotals {
   readonly #counters = new Map<string, Counter>()
   /** The same counters: by day, then by operation, then by currency. A joined key for every entry is slow. */
@@ -81,7 +79,6 @@ export class SideTotals {
 }
 
 const none: SideTotal = { count: 0, amount: '0', refused: 0 }
-const order: readonly Operation[] = ['placebet', 'settlement', 'unsettlement', 'rollbackbet']
 
 function sideOf(counter: Counter | undefined): SideTotal {
   if (counter === undefined) return none
@@ -91,7 +88,6 @@ function sideOf(counter: Counter | undefined): SideTotal {
 const negated = (amount: DecimalText) => (isZero(amount) ? amount : negate(amount))
 const isEmpty = ({ count, refused }: SideTotal) => count + refused === 0
 
-/** By day, operation and currency. */
 export function totalsOf(report: SideTotals, wallet: SideTotals): Total[] {
   const keys = new Set([...report.counters.keys(), ...wallet.counters.keys()])
   const totals = [...keys].map((key): Total => {
@@ -108,7 +104,7 @@ export function totalsOf(report: SideTotals, wallet: SideTotals): Total[] {
     }
   })
   const rank = ({ day, operation, currency }: Total) =>
-    `${day}\t${order.indexOf(operation)}\t${currency ?? ''}`
+    `${day}\t${operationOrder.indexOf(operation)}\t${currency ?? ''}`
   const counted = totals.filter(({ report, wallet }) => !isEmpty(report) || !isEmpty(wallet))
   return counted.sort((one, other) => (rank(one) < rank(other) ? -1 : 1))
 }

@@ -2,10 +2,9 @@
 
 import type { RecordedTransaction } from '../../lookups/records.js'
 import { decimalOf, isNegative } from './amounts.js'
-import { isId, type WalletRecord } from './entry.js'
+import { isId, operationOrder, type WalletRecord } from './entry.js'
 import { ReconcileError, shown } from './errors.js'
 
-const operations: readonly string[] = ['placebet', 'settlement', 'unsettlement', 'rollbackbet']
 const time = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
 
 /** What is compared, and the days of its totals. */
@@ -22,7 +21,7 @@ export function recordOf(transaction: RecordedTransaction, { isInRange, dayOf }:
   const isRecord =
     moved !== null &&
     !isNegative(moved) &&
-    operations.includes(operation) &&
+    operationOrder.includes(operation) &&
     time.test(recordedAt) &&
     isId(transactionId) &&
     isId(betId) &&

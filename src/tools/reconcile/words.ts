@@ -13,7 +13,6 @@ export const verdictWords = {
   'nothing-compared': 'Nothing compared',
 }
 
-/** The verdict in one or two sentences. */
 export function verdictSentence({ verdict, rows, kinds, currencies, known }: Reconciliation): string {
   if (verdict === 'nothing-compared') {
     return 'Neither the report nor the wallet has a transaction in the range: nothing is proved.'
@@ -73,7 +72,6 @@ export function effectText(effects: Difference['effects']): string {
   )
 }
 
-/** Which transaction a difference is about. */
 export function subjectOf({ report, wallet }: Difference) {
   const { operation, transactionId, betId } = (report ?? wallet) as NonNullable<Difference['report']>
   const playerId = report?.playerId ?? wallet?.playerId ?? null

@@ -67,7 +67,6 @@ export function createScenarioMix(random: Random): () => BetScenario {
   }
 }
 
-/** One settlement. */
 export interface Slice extends Payout {
   /** The part of the stake that it settles. */
   part: bigint

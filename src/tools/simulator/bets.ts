@@ -56,13 +56,11 @@ export interface BetCounts {
   recoveries: number
 }
 
-/** The dependencies of a bet's life. */
 export interface BetContext {
   readonly counts: BetCounts
   readonly network: Pick<Network, 'happens'>
   readonly outbox: Outbox
   readonly transactions: Transactions
-  /** Called when a placebet was accepted. */
   onAccepted(bet: PlacedBet): void
   /** Called once for every bet, at its end. */
   onClosed(bet: PlacedBet, state: BetState & { kind: 'closed' }): void

@@ -16,7 +16,6 @@ export interface Account {
   /** Whether the opening balance is known, and with it the fields up to `opening`. */
   opened: boolean
   currency: string
-  /** Decimals of the currency. */
   minorUnits: number
   /** Decimals of the units here: those of the currency, or more where the opening balance has more. */
   decimals: number
@@ -44,7 +43,6 @@ export interface Account {
 
 export type SimulatedOperation = 'placebet' | 'settlement' | 'unsettlement' | 'rollbackbet'
 
-/** One value for each operation. */
 export function perOperation<T>(value: (operation: SimulatedOperation) => T): Record<SimulatedOperation, T> {
   return {
     placebet: value('placebet'),
@@ -117,7 +115,6 @@ export interface Bet {
   transactions: Transaction[]
 }
 
-/** A bet that is not placed. */
 export function createBet(
   betId: string,
   account: Account,

@@ -19,7 +19,6 @@ interface Sum {
   minorUnits: number
 }
 
-/** Surpluses and deficits, by currency. */
 class Sums {
   readonly #sums = new Map<string, Sum>()
 

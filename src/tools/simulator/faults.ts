@@ -6,11 +6,9 @@ import type { SendMode } from './http-connection.js'
 export type FaultKind = Exclude<keyof Chaos, 'duplicated' | 'reordered'>
 
 export interface DeliveryPlan {
-  /** `null`: no fault. */
   fault: FaultKind | null
   /** `null`: the request is never sent. */
   mode: SendMode | null
-  /** How long the request is held back, in steps. */
   afterSteps: number
   /**
    * What the platform receives: the answer; nothing, at the time of the answer; or nothing, because it gives

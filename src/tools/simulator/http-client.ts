@@ -26,7 +26,7 @@ export interface HttpClient {
 }
 
 export interface HttpClientOptions {
-  /** The headers of every request to this URL, besides those of HTTP itself. Called once for each URL. */
+  /** The headers of every request to this URL, without those of HTTP itself. Called once for each URL. */
   headersTo(url: URL): Readonly<Record<string, string>>
   timeoutMs: number
   tls: ConnectionOptions
@@ -34,7 +34,6 @@ export interface HttpClientOptions {
 
 const sweepEveryMs = 100
 
-/** Opens connections when they are needed. */
 export function createHttpClient({ headersTo, timeoutMs, tls }: HttpClientOptions): HttpClient {
   const connections = createPool(tls)
   const heads = new Map<string, string>()
@@ -78,7 +77,6 @@ export function createHttpClient({ headersTo, timeoutMs, tls }: HttpClientOption
   }
 }
 
-/** The kept-alive connections, by origin. */
 function createPool(tls: ConnectionOptions) {
   /** The connection that was used last is used first, so that surplus ones expire. */
   const idle = new Map<string, Connection[]>()

@@ -71,12 +71,10 @@ export class Judge {
     return this.#counts
   }
 
-  /** All differences in groups. */
   groups(): DifferenceGroup[] {
     return this.#groups.list()
   }
 
-  /** A request is being sent. */
   sent(transaction: Transaction): Delivery {
     this.#moment += 1
     return recordDelivery(transaction, this.#moment, this.#contention.sent(transaction))
@@ -105,7 +103,6 @@ export class Judge {
     if (result === 'exact' || off !== 0n) transaction.account.recent.length = 0
   }
 
-  /** Reports a difference. */
   report(about: Transaction | Bet, finding: Finding): void {
     const { step, differencesMax, onDifference } = this.#settings
     this.#differencesCount += 1

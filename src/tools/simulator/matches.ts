@@ -19,7 +19,7 @@ export interface Schedule {
   endsAfterSteps: number
 }
 
-/** The length of a match, in bets that are placed on all matches meanwhile. */
+/** The length of a match, in bets that are placed on all matches during it. */
 const matchSteps = { least: 20, most: 120 }
 const goalsMean: Readonly<Record<Side, number>> = { home: 1.5, away: 1.2 }
 const correctionStepsMax = 80

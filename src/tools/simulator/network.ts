@@ -150,8 +150,8 @@ export class Network {
   }
 
   /**
-   * Attempts a transaction again after a real failure and a pause. Later in both times: the cause of the failure may
-   * need simulated time to pass.
+   * Attempts a transaction again after a real failure and a pause. Later in both times: the cause of the
+   * failure may need simulated time to pass.
    */
   retry(transaction: Transaction, onReading: OnReading): void {
     const steps = Math.min(64, 2 ** Math.min(transaction.faults, 6))

@@ -141,12 +141,26 @@ const seedMax = 2 ** 32
 
 const optionNames: ReadonlySet<string> = new Set<keyof SimulationOptions>([
   ...targetOptionNames,
-  ...(['players', 'bets', 'durationMs', 'ratePerSecond', 'concurrency', 'chaos', 'seed', 'runId'] as const),
-  ...(['giveUpAfterMs', 'backOffMsMax', 'pauseMs', 'rememberedBetsMax', 'differencesMax'] as const),
-  ...(['onProgress', 'progressEveryMs', 'onDifference', 'onBetClosed', 'clock'] as const),
+  'players',
+  'bets',
+  'durationMs',
+  'ratePerSecond',
+  'concurrency',
+  'chaos',
+  'seed',
+  'runId',
+  'giveUpAfterMs',
+  'backOffMsMax',
+  'pauseMs',
+  'rememberedBetsMax',
+  'differencesMax',
+  'onProgress',
+  'progressEveryMs',
+  'onDifference',
+  'onBetClosed',
+  'clock',
 ])
 
-/** The options with all defaults. */
 export interface Settings extends TargetSettings {
   players: readonly SimulatedPlayer[]
   betsMax: number | null
@@ -212,7 +226,10 @@ function runIdOf(runId: unknown, clock: SimulatorClock): string {
 }
 
 const playerFields: ReadonlySet<string> = new Set<keyof SimulatedPlayer>([
-  ...(['playerId', 'currency', 'balance', 'sessionId'] as const),
+  'playerId',
+  'currency',
+  'balance',
+  'sessionId',
 ])
 
 function playersOf(players: unknown): SimulatedPlayer[] {

@@ -5,7 +5,6 @@ import type { Network } from './network.js'
 import { type Definite, type Reading, shortOf } from './reading.js'
 
 export interface Outbox {
-  /** Transactions without a definite answer. */
   readonly pending: ReadonlySet<Transaction>
   /** Sends once. `onAnswer` is called with `null` if the outcome is unknown. */
   sendOnce(transaction: Transaction, onAnswer: (answer: Definite | null) => void): void

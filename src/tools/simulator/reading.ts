@@ -30,7 +30,6 @@ export interface Fault {
   problem: string | null
 }
 
-/** An unknown outcome without an answer. */
 export interface NoAnswer {
   kind: 'no-answer'
   reason: string

@@ -119,7 +119,6 @@ export interface ClosedBet {
 export interface SimulationReport {
   /** The version of this format. */
   readonly formatVersion: 1
-  /** The base URL. */
   target: string
   /** ISO 8601 in UTC. */
   startedAt: string

@@ -52,7 +52,6 @@ export interface SportsbookSettings {
   /** Milliseconds since 1970. */
   date: () => number
   rememberedMax: number
-  /** Whether a further bet may be placed now. */
   mayBet: () => boolean
   onBetClosed: ((bet: ClosedBet) => void) | null
 }
@@ -64,7 +63,6 @@ export interface SportsbookCounts extends BetCounts {
 
 export interface Sportsbook {
   readonly counts: Readonly<SportsbookCounts>
-  /** Bets that are not closed. */
   readonly openBets: number
   /** Closed bets that are kept for retries at the end. */
   closedBets(): Bet[]
@@ -78,7 +76,6 @@ export interface Sportsbook {
   readBalance(account: Account, onAnswer: (answer: Definite | null) => void): Transaction
 }
 
-/** The state of a sportsbook. */
 interface SportsbookState extends BetContext {
   readonly settings: SportsbookSettings
   readonly counts: SportsbookCounts
@@ -325,7 +322,6 @@ function closed(book: SportsbookState, bet: PlacedBet, { outcome }: BetState & {
   book.closedBets.add(bet)
 }
 
-/** The sum of the credits of each type. */
 function liveOf({ credits, account }: PlacedBet): ClosedBet['live'] {
   const sums = new Map<SettlementType, bigint>()
   for (const { type, settlement } of credits) sums.set(type, (sums.get(type) ?? 0n) + settlement.amount)

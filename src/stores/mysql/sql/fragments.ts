@@ -82,7 +82,7 @@ export function defineProcedure(
   }
 }
 
-/** Whatever a trigger has made of completion_type meanwhile. */
+/** Whatever a trigger has made of completion_type. */
 export const commit = 'COMMIT AND NO CHAIN NO RELEASE'
 export const rollback = 'ROLLBACK AND NO CHAIN NO RELEASE'
 

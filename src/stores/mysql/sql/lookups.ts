@@ -52,7 +52,6 @@ export const betStatement = (tables: Tables) => sql`
   ${joinLegacyBet(tables, 'item.bet_id')}
   LEFT JOIN ${tables.schema}.wallet_transactions recorded ON recorded.bet_id = item.bet_id`
 
-/** Called with the transactionId. */
 export const transactionStatement = (tables: Tables) => sql`
   SELECT
     ${transactionFields(tables)}

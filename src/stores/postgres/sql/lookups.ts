@@ -57,7 +57,6 @@ export const betStatement = (tables: Tables) => sql`
   ${lookup(betQuery(tables, 'key.bet_id'), 'bet')}
   LEFT JOIN ${tables.schema}.transactions stored ON stored.bet_id = key.bet_id`
 
-/** Called with the transactionId. */
 export const transactionStatement = (tables: Tables) => sql`
   SELECT
     ${transactionFields(tables)}

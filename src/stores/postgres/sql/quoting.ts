@@ -1,6 +1,5 @@
 /** Names and texts in SQL. */
 
-/** A name as an SQL identifier. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }

@@ -11,7 +11,6 @@ import { schemaVersion } from './version.js'
 /** A rule, as a condition over columns of one table. */
 interface Rule {
   name: string
-  /** The columns, with their types. */
   columns: readonly string[]
   condition: string
 }
@@ -82,8 +81,6 @@ const checkOf = (schema: string, { name, columns }: Rule) => sql`
     ${lines(columns.map(column => column.split(' ')[0] ?? ''))}
   ))`
 
-/** The CHECK of the table `bets`. */
 export const betCheck = (schema: string): string => checkOf(schema, betRule)
 
-/** The CHECK of the table `transactions`. */
 export const transactionCheck = (schema: string): string => checkOf(schema, transactionRule)

@@ -24,16 +24,14 @@ async function malformed({ wallet }: CaseContext): Promise<Answer[]> {
 
 const required = {
   '/placebet': [
-    ...[
-      'transactionId',
-      'betId',
-      'playerId',
-      'sessionId',
-      'amount',
-      'currency',
-      'betType',
-      'transactionDate',
-    ],
+    'transactionId',
+    'betId',
+    'playerId',
+    'sessionId',
+    'amount',
+    'currency',
+    'betType',
+    'transactionDate',
   ],
   '/unsettlement': ['transactionId', 'betId', 'playerId', 'type', 'transactionDate'],
   '/rollbackbet': ['transactionId', 'betId', 'playerId', 'type', 'transactionDate'],
