@@ -38,7 +38,7 @@ export class CaseContext {
   remark: string | null = null
   readonly harness: StoreHarness<Opened>
   readonly options: ContextOptions
-  private readonly openedStores: Opened[] = []
+  readonly #openedStores: Opened[] = []
 
   constructor(harness: StoreHarness<Opened>, options: ContextOptions) {
     this.harness = harness
@@ -65,13 +65,13 @@ export class CaseContext {
     const { harness, trace } = this
     const copies = players.map(player => ({ ...player }))
     const opened = await callHook(trace, 'open', () => harness.open(copies))
-    this.openedStores.push(opened)
+    this.#openedStores.push(opened)
     const knownPlayerId = players[0]?.playerId ?? 'unknown-player'
     return new Wallet({ harness, trace, opened, knownPlayerId }, opened.store, 'store')
   }
 
   async closeAll(): Promise<void> {
-    for (const opened of this.openedStores.splice(0))
+    for (const opened of this.#openedStores.splice(0))
       await callHook(this.trace, 'close', () => this.harness.close?.(opened))
   }
 

@@ -105,30 +105,30 @@ function withFault(store: WalletStore, fault: InjectedFault): WalletStore {
 }
 
 export class Sandboxes {
-  private readonly context: CaseContext
-  private wallet: Wallet | null = null
-  private count = 0
+  readonly #context: CaseContext
+  #wallet: Wallet | null = null
+  #count = 0
 
   constructor(context: CaseContext) {
-    this.context = context
+    this.#context = context
   }
 
   async next(): Promise<Sandbox> {
-    const { context } = this
-    if (this.wallet === null || this.count % sandboxesPerStore === 0) {
+    const context = this.#context
+    if (this.#wallet === null || this.#count % sandboxesPerStore === 0) {
       await context.closeAll()
       context.trace.reset()
-      this.wallet = await context.open(playersOf(this.count))
+      this.#wallet = await context.open(playersOf(this.#count))
     }
-    this.count += 1
-    const { wallet } = this
+    this.#count += 1
+    const wallet = this.#wallet
     const balances = knownPlayers.map(
       ({ playerId, currency, balance }) => `${playerId} has ${fromCents(balance)} ${currency}`,
     )
     context.trace.reset()
     context.trace.note('kit', balances.join(', '))
-    return new Sandbox(context, wallet, this.count - 1, crashed => {
-      this.wallet = crashed
+    return new Sandbox(context, wallet, this.#count - 1, crashed => {
+      this.#wallet = crashed
     })
   }
 }
@@ -146,17 +146,17 @@ function playersOf(firstSandbox: number) {
 
 export class Sandbox {
   wallet: Wallet
-  private readonly context: CaseContext
-  private readonly number: number
-  private readonly onCrash: (wallet: Wallet) => void
+  readonly #context: CaseContext
+  readonly #number: number
+  readonly #onCrash: (wallet: Wallet) => void
   /** Per player: external deposits less external withdrawals. */
-  private readonly external = new Map<string, Cents>()
+  readonly #external = new Map<string, Cents>()
 
   constructor(context: CaseContext, wallet: Wallet, number: number, onCrash: (wallet: Wallet) => void) {
-    this.context = context
+    this.#context = context
     this.wallet = wallet
-    this.number = number
-    this.onCrash = onCrash
+    this.#number = number
+    this.#onCrash = onCrash
   }
 
   /** Performs one step with the ids of this sandbox. Its fault affects this step only. */
@@ -166,14 +166,14 @@ export class Sandbox {
     schedule: Schedule = immediately,
   ): Promise<Observed> {
     if (step.step === 'deposit' || step.step === 'withdraw') {
-      return schedule(`${step.step} ${step.playerId}`, () => this.moveExternally(step))
+      return schedule(`${step.step} ${step.playerId}`, () => this.#moveExternally(step))
     }
     if (step.step !== 'call') return { answer: 'done', walletTransactionId: null }
     const { request, fault, defect, format, hook } = step
     const faulty = withFault(store, fault)
-    const body = requestBody(this.withOwnIds(request), defect, format)
+    const body = requestBody(this.#withOwnIds(request), defect, format)
     const subject = `${request.operation} ${request.transactionId}, ${request.betId}`
-    const answered = this.context.trace.start('platform', shownCall(step), subject)
+    const answered = this.#context.trace.start('platform', shownCall(step), subject)
     try {
       const observed = observe(await handlers[request.operation](faulty, body, platformOptions(hook)))
       answered(shownAnswer(observed.answer))
@@ -195,18 +195,18 @@ export class Sandbox {
 
   async crash(): Promise<void> {
     this.wallet = await this.wallet.connectBy('crash')
-    this.onCrash(this.wallet)
+    this.#onCrash(this.wallet)
   }
 
   async finalState(): Promise<FinalState> {
     const balances = new Map<string, Cents>()
     for (const { playerId } of knownPlayers) {
-      balances.set(playerId, toCents(await this.wallet.balance(idIn(this.number, playerId))))
+      balances.set(playerId, toCents(await this.wallet.balance(idIn(this.#number, playerId))))
     }
     const bets = new Map<string, ModelBet | null>()
-    for (const { betId, playerId } of betsOf(this.context.harness.idScope)) {
-      const owner = playerId === undefined ? undefined : idIn(this.number, playerId)
-      const bet = toModelBet(await this.wallet.bet(idIn(this.number, betId), owner))
+    for (const { betId, playerId } of betsOf(this.#context.harness.idScope)) {
+      const owner = playerId === undefined ? undefined : idIn(this.#number, playerId)
+      const bet = toModelBet(await this.wallet.bet(idIn(this.#number, betId), owner))
       bets.set(betId, bet && { ...bet, playerId: bet.playerId.replace(/~\d+$/, '') })
     }
     return { balances, bets }
@@ -214,13 +214,13 @@ export class Sandbox {
 
   /** A definite answer must be what is recorded. */
   async expectRecord(request: ModelRequest, answer: ModelAnswer): Promise<void> {
-    const record = await this.recorded(request)
+    const record = await this.#recorded(request)
     const text = `${shownRequest(request)}, answered ${shownAnswer(answer)}`
-    if (typeof answer === 'string') return this.context.check(false, `a definite answer to ${text}`, answer)
+    if (typeof answer === 'string') return this.#context.check(false, `a definite answer to ${text}`, answer)
     if (answer.ok) {
-      this.context.check(record !== null && record.refusal === null, `a recorded success of ${text}`, record)
+      this.#context.check(record !== null && record.refusal === null, `a recorded success of ${text}`, record)
     } else if (isFinal(request, answer.errorCode)) {
-      this.context.check(
+      this.#context.check(
         record?.refusal?.errorCode === answer.errorCode,
         `a recorded refusal of ${text}`,
         record,
@@ -237,7 +237,7 @@ export class Sandbox {
     const stakesByBet = new Map<string, Cents>()
     const owners = new Map<string, string>()
     for (const request of requestsOf(steps)) {
-      const record = await this.recorded(request)
+      const record = await this.#recorded(request)
       if (record === null) continue
       const delta = toCents(record.delta)
       addTo(byPlayer, record.playerId, delta)
@@ -249,9 +249,9 @@ export class Sandbox {
     const { balances } = await this.finalState()
     for (const { playerId, balance: initial } of knownPlayers) {
       const balance = balances.get(playerId) ?? 0n
-      const movements = byPlayer.get(idIn(this.number, playerId)) ?? 0n
-      const expected = initial + (this.external.get(playerId) ?? 0n) + movements
-      this.context.check(
+      const movements = byPlayer.get(idIn(this.#number, playerId)) ?? 0n
+      const expected = initial + (this.#external.get(playerId) ?? 0n) + movements
+      this.#context.check(
         balance === expected && balance >= 0n,
         `a balance of ${fromCents(expected)} for ${playerId}: the initial balance and every recorded movement`,
         fromCents(balance),
@@ -260,40 +260,40 @@ export class Sandbox {
     for (const [betId, sum] of stakesByBet) {
       const bet = await this.wallet.bet(betId, owners.get(betId))
       if (bet?.status !== 'ROLLED_BACK') continue
-      this.context.check(sum === 0n, `stake and rollback of ${betId} to net to zero`, fromCents(sum))
+      this.#context.check(sum === 0n, `stake and rollback of ${betId} to net to zero`, fromCents(sum))
     }
   }
 
-  private recorded({ operation, transactionId, playerId }: ModelRequest) {
-    const [id, owner] = [idIn(this.number, transactionId), idIn(this.number, playerId)]
+  #recorded({ operation, transactionId, playerId }: ModelRequest) {
+    const [id, owner] = [idIn(this.#number, transactionId), idIn(this.#number, playerId)]
     return this.wallet.transaction(operation, id, owner)
   }
 
-  private async moveExternally(step: HistoryStep & { step: 'deposit' | 'withdraw' }): Promise<Observed> {
+  async #moveExternally(step: HistoryStep & { step: 'deposit' | 'withdraw' }): Promise<Observed> {
     const { playerId, amount } = step
-    const id = idIn(this.number, playerId)
+    const id = idIn(this.#number, playerId)
     // A PAM pays out at most the balance. No other writer changes it between this read and the withdrawal.
     if (step.step === 'withdraw' && toCents(await this.wallet.balance(id)) < amount) {
       return { answer: 'not-done', walletTransactionId: null }
     }
     const delta = step.step === 'deposit' ? amount : -amount
     const verb = step.step === 'deposit' ? 'deposits' : 'withdraws'
-    this.context.trace.note('PAM', `${verb} ${fromCents(amount)} for ${playerId}`)
-    const { harness, trace } = this.context
+    this.#context.trace.note('PAM', `${verb} ${fromCents(amount)} for ${playerId}`)
+    const { harness, trace } = this.#context
     await callHook(trace, 'depositExternally', () =>
       harness.depositExternally?.(this.wallet.opened, id, fromCents(delta)),
     )
-    addTo(this.external, playerId, delta)
+    addTo(this.#external, playerId, delta)
     return { answer: 'done', walletTransactionId: null }
   }
 
-  private withOwnIds<R extends ModelRequest>(request: R): R {
+  #withOwnIds<R extends ModelRequest>(request: R): R {
     const { transactionId, betId, playerId } = request
     return {
       ...request,
-      transactionId: idIn(this.number, transactionId),
-      betId: idIn(this.number, betId),
-      playerId: idIn(this.number, playerId),
+      transactionId: idIn(this.#number, transactionId),
+      betId: idIn(this.#number, betId),
+      playerId: idIn(this.#number, playerId),
     }
   }
 }

@@ -11,19 +11,19 @@ interface Entry {
 const noAnswerYet = '(no answer yet)'
 
 export class Trace {
-  private entries: Entry[] = []
+  #entries: Entry[] = []
 
   get steps(): readonly string[] {
-    return this.entries.map(({ text, answer }) => (answer === null ? text : `${text} → ${answer}`))
+    return this.#entries.map(({ text, answer }) => (answer === null ? text : `${text} → ${answer}`))
   }
 
   /** Calls that have started and have no answer yet. */
   get unanswered(): readonly string[] {
-    return this.entries.filter(({ answer }) => answer === noAnswerYet).map(({ text }) => text)
+    return this.#entries.filter(({ answer }) => answer === noAnswerYet).map(({ text }) => text)
   }
 
   note(actor: string, action: string): void {
-    this.entries.push({ text: `${actor}: ${action}`, answer: null })
+    this.#entries.push({ text: `${actor}: ${action}`, answer: null })
   }
 
   /**
@@ -35,7 +35,7 @@ export class Trace {
    */
   start(actor: string, action: string, subject: string | null = null): (answer: string) => void {
     const entry: Entry = { text: `${actor}: ${action}`, answer: noAnswerYet }
-    const { entries } = this
+    const entries = this.#entries
     entries.push(entry)
     return answer => {
       if (subject === null || entries.at(-1) === entry) {
@@ -49,7 +49,7 @@ export class Trace {
 
   /** Drops all entries: each of many random runs has its own trace. */
   reset(): void {
-    this.entries = []
+    this.#entries = []
   }
 
   /** @throws {CaseFailed} unless `holds` */

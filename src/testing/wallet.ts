@@ -30,25 +30,25 @@ export class Wallet {
   /** Every call of this store is traced. */
   readonly store: WalletStore
   readonly opened: Opened
-  private readonly shared: Shared
-  private readonly untraced: WalletStore
+  readonly #shared: Shared
+  readonly #untraced: WalletStore
 
   constructor(shared: Shared, untraced: WalletStore, actor: string) {
-    this.shared = shared
+    this.#shared = shared
     this.opened = shared.opened
-    this.untraced = untraced
+    this.#untraced = untraced
     this.store = tracedStore(untraced, shared.trace, actor)
   }
 
   /** Connects to the same data through the hook `reopen` or `crash`. */
   async connectBy(hook: 'reopen' | 'crash'): Promise<Wallet> {
-    const { shared } = this
+    const shared = this.#shared
     shared.trace.note(
       'kit',
       hook === 'reopen' ? 'opens a second connection' : 'crashes the store and opens it again',
     )
     const store = await callHook(shared.trace, hook, () => shared.harness[hook]?.(this.opened))
-    this.check(store !== undefined, `${hook} to return a store`, store)
+    this.#check(store !== undefined, `${hook} to return a store`, store)
     return new Wallet(shared, store, hook === 'reopen' ? 'second connection' : 'store')
   }
 
@@ -62,18 +62,18 @@ export class Wallet {
     why = 'every guard holds',
   ): Promise<CommitResult & { status: 'committed' }> {
     const result = await this.commit(changes)
-    this.check(result?.status === 'committed', `committed, because ${why}`, shownResult(result))
+    this.#check(result?.status === 'committed', `committed, because ${why}`, shownResult(result))
     return result
   }
 
   /** Commits changes that must be a conflict, and checks that the store wrote nothing. */
   async expectConflict(changes: WalletChanges, guard: string): Promise<void> {
-    const before = await this.picture(changes)
+    const before = await this.#picture(changes)
     const result = await this.commit(changes)
-    this.check(result?.status === 'conflict', `conflict, because ${guard}`, shownResult(result))
-    const after = await this.picture(changes)
+    this.#check(result?.status === 'conflict', `conflict, because ${guard}`, shownResult(result))
+    const after = await this.#picture(changes)
     const written = Object.keys(before).filter(part => after[part] !== before[part])
-    this.check(
+    this.#check(
       written.length === 0,
       `no changes after a conflict: ${written.map(part => `${part} ${before[part]}`).join(', ')}, as before`,
       written.map(part => `${part} ${after[part]}`).join(', '),
@@ -82,49 +82,49 @@ export class Wallet {
 
   /** @param of the player of the bet, unless it is the first one of `open` */
   async bet(betId: string, of?: string): Promise<Bet | null> {
-    return (await this.read({ betId, ...this.inPartitionOf(of) })).bet
+    return (await this.#read({ betId, ...this.#inPartitionOf(of) })).bet
   }
 
   /** @param of the player of the transaction, unless it is the first one of `open` */
   async transaction(operation: Operation, transactionId: string, of?: string): Promise<Transaction | null> {
-    return (await this.read({ operation, transactionId, ...this.inPartitionOf(of) })).transaction
+    return (await this.#read({ operation, transactionId, ...this.#inPartitionOf(of) })).transaction
   }
 
   async player(playerId: string): Promise<Player | null> {
-    return (await this.read({ playerId })).player
+    return (await this.#read({ playerId })).player
   }
 
   async balance(playerId: string): Promise<Decimal> {
     const player = await this.player(playerId)
-    this.check(player !== null, `the player ${playerId}`, null)
+    this.#check(player !== null, `the player ${playerId}`, null)
     return player.balance
   }
 
   async existingBet(betId: string, of?: string): Promise<Bet> {
     const bet = await this.bet(betId, of)
-    this.check(bet !== null, `the bet ${betId}`, bet)
+    this.#check(bet !== null, `the bet ${betId}`, bet)
     return bet
   }
 
   async expectBalance(playerId: string, expected: Decimal, why: string | null = null): Promise<void> {
     const balance = await this.balance(playerId)
     const text = `a balance of exactly ${expected} for ${short(playerId)}${why === null ? '' : `: ${why}`}`
-    this.check(sameAmount(balance, expected), text, balance)
+    this.#check(sameAmount(balance, expected), text, balance)
   }
 
   async expectBet(expected: Bet): Promise<void> {
     const actual = await this.bet(expected.betId, expected.playerId)
-    this.check(actual !== null && sameBet(actual, expected), `the bet ${shown(expected)}`, actual)
+    this.#check(actual !== null && sameBet(actual, expected), `the bet ${shown(expected)}`, actual)
   }
 
-  private check(holds: boolean, expected: string, actual: unknown): asserts holds {
-    this.shared.trace.check(holds, expected, actual)
+  #check(holds: boolean, expected: string, actual: unknown): asserts holds {
+    this.#shared.trace.check(holds, expected, actual)
   }
 
   /** Every record that the changes touch, each as text, to compare it before and after. */
-  private async picture({ transaction, bet }: WalletChanges): Promise<Record<string, string>> {
+  async #picture({ transaction, bet }: WalletChanges): Promise<Record<string, string>> {
     const { operation, transactionId, playerId, betId } = transaction
-    const snapshot = await this.untraced.load({
+    const snapshot = await this.#untraced.load({
       operation,
       transactionId,
       playerId,
@@ -139,17 +139,15 @@ export class Wallet {
   }
 
   /** Bets and transactions are found by their ids alone, unless the store has partitions. */
-  private inPartitionOf(playerId: string | undefined): { playerId?: string } {
-    return playerId === undefined || this.shared.harness.idScope !== 'player' ? {} : { playerId }
+  #inPartitionOf(playerId: string | undefined): { playerId?: string } {
+    return playerId === undefined || this.#shared.harness.idScope !== 'player' ? {} : { playerId }
   }
 
-  private read(
-    keys: Partial<{ operation: Operation; transactionId: string; playerId: string; betId: string }>,
-  ) {
-    return this.untraced.load({
+  #read(keys: Partial<{ operation: Operation; transactionId: string; playerId: string; betId: string }>) {
+    return this.#untraced.load({
       operation: 'placebet',
       transactionId: 'not used',
-      playerId: this.shared.knownPlayerId,
+      playerId: this.#shared.knownPlayerId,
       betId: 'not used',
       ...keys,
     })

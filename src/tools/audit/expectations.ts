@@ -8,14 +8,17 @@ import { outageOf } from './retries.js'
 import type { Bet, UnsettlementType, WalletCalls } from './wallet-calls.js'
 
 export class Expectations {
+  readonly #run: AuditRun
+  readonly #wallet: WalletCalls
+  readonly #money: (value: Decimal) => string
   /** Index of the last exchange after which the balance was as expected; -1 for none. */
   lastGoodExchange = -1
 
-  constructor(
-    private readonly run: AuditRun,
-    private readonly wallet: WalletCalls,
-    private readonly money: (value: Decimal) => string,
-  ) {}
+  constructor(run: AuditRun, wallet: WalletCalls, money: (value: Decimal) => string) {
+    this.#run = run
+    this.#wallet = wallet
+    this.#money = money
+  }
 
   fail(
     expected: string,
@@ -23,20 +26,24 @@ export class Expectations {
     answer: Answer | null = null,
     details: FailureDetails = { kind: 'other' },
   ): never {
-    const { mask } = answer ?? this.run.client
+    const { mask } = answer ?? this.#run.client
     throw new CaseFailed(mask(expected), mask(actual), answer?.index ?? null, details)
   }
 
   /** Expects a 2xx with the record of spec 2, the player's currency, and this balance if it is given. */
   success(answer: Answer, balance?: Decimal): void {
-    const expected = balance === undefined ? 'success' : `success with balance ${this.money(balance)}`
+    const expected = balance === undefined ? 'success' : `success with balance ${this.#money(balance)}`
     if (answer.success === null) this.fail(expected, describeAnswer(answer), answer, withoutSuccess(answer))
-    if (answer.success.currency !== this.run.settings.currency)
-      this.fail(`the currency ${this.run.settings.currency}`, JSON.stringify(answer.success.currency), answer)
+    if (answer.success.currency !== this.#run.settings.currency)
+      this.fail(
+        `the currency ${this.#run.settings.currency}`,
+        JSON.stringify(answer.success.currency),
+        answer,
+      )
     if (balance === undefined) return
     const difference = subtract(answer.success.balance, balance)
     if (difference.units !== 0n) {
-      const actual = `success with balance ${this.money(answer.success.balance)}`
+      const actual = `success with balance ${this.#money(answer.success.balance)}`
       this.fail(expected, actual, answer, { kind: 'balance', balance: { due: balance, difference } })
     }
     this.lastGoodExchange = Math.max(this.lastGoodExchange, answer.index)
@@ -49,7 +56,7 @@ export class Expectations {
   refusal(answer: Answer): void {
     const { status, errorCode } = answer
     const isError = status !== null && status >= 400 && status <= 599
-    if (isError && errorCode !== null && outageOf(answer, this.run.settings.refusalCodes) === null) return
+    if (isError && errorCode !== null && outageOf(answer, this.#run.settings.refusalCodes) === null) return
     this.fail('a refusal (4xx with an error record)', describeAnswer(answer), answer, withoutRefusal(answer))
   }
 
@@ -89,7 +96,7 @@ export class Expectations {
   /** Expects the agreed error code, with any status from 400 to 599. For the cases about codes only. */
   agreedCode(answer: Answer, code: string): void {
     this.error(answer)
-    const codes = this.codesOf(code)
+    const codes = this.#codesOf(code)
     if (!codes.includes(anyAgreed) && !codes.some(agreed => agreed === answer.errorCode))
       this.fail(`a refusal ${codes.join(' or ')}`, describeAnswer(answer), answer, withoutRefusal(answer))
   }
@@ -97,7 +104,7 @@ export class Expectations {
   /** Expects the agreed error code and status. For the cases about codes and statuses only. */
   agreedRefusal(answer: Answer, code: string): void {
     this.agreedCode(answer, code)
-    const statuses = this.run.settings.statusCodes.get(code) ?? []
+    const statuses = this.#run.settings.statusCodes.get(code) ?? []
     if (!statuses.includes(anyAgreed) && !statuses.includes(answer.status ?? 0))
       this.fail(
         `status ${statuses.join(' or ')} for ${code}`,
@@ -109,23 +116,23 @@ export class Expectations {
 
   /** Whether the refusal says that the transaction or the bet already exists. */
   isDuplicateRefusal(answer: Answer): boolean {
-    const codes = ['TRANSACTION_CONFLICT', 'INVALID_BET'].flatMap(code => this.codesOf(code))
+    const codes = ['TRANSACTION_CONFLICT', 'INVALID_BET'].flatMap(code => this.#codesOf(code))
     return answer.status === 409 || codes.some(code => code === answer.errorCode)
   }
 
   /** Whether a refusal may have any code where this one would be right. */
   allowsAnyCode(code: string): boolean {
-    return this.codesOf(code).includes(anyAgreed)
+    return this.#codesOf(code).includes(anyAgreed)
   }
 
-  private codesOf(code: string): readonly string[] {
-    return this.run.settings.errorCodes.get(code) ?? [code]
+  #codesOf(code: string): readonly string[] {
+    return this.#run.settings.errorCodes.get(code) ?? [code]
   }
 
   /** Expects this balance. `when`, for the report: `after the refusal`. */
   async balance(balance: Decimal, when: string): Promise<void> {
-    const answer = await this.wallet.readBalance()
-    const expected = `balance ${this.money(balance)} ${when}`
+    const answer = await this.#wallet.readBalance()
+    const expected = `balance ${this.#money(balance)} ${when}`
     const actual = answer.balance
     if (actual === null) this.fail(expected, describeAnswer(answer), answer, withoutSuccess(answer))
     const difference = subtract(actual, balance)
@@ -136,13 +143,13 @@ export class Expectations {
     const which = difference.units < 0n ? 'too little' : 'too much'
     const size = difference.units < 0n ? subtract(zero, difference) : difference
     const details = { kind: 'balance', balance: { due: balance, difference } } as const
-    this.fail(expected, `balance ${this.money(actual)}, ${this.money(size)} ${which}`, answer, details)
+    this.fail(expected, `balance ${this.#money(actual)}, ${this.#money(size)} ${which}`, answer, details)
   }
 
   /** Places a bet and judges the answer. @returns the balance afterwards */
   async debit(bet: Bet, before: Decimal): Promise<Decimal> {
     const after = subtract(before, bet.amount)
-    this.success(await this.wallet.place(bet), after)
+    this.success(await this.#wallet.place(bet), after)
     return after
   }
 
@@ -160,22 +167,22 @@ export class Expectations {
 
   /** Expects that an unsettlement above the funds is refused and debits nothing. @returns the refusal */
   async noClawback(bet: Bet, type: UnsettlementType, transactionId: string, funds: Decimal): Promise<Answer> {
-    const refusal = await this.wallet.unsettle(bet, type, transactionId)
+    const refusal = await this.#wallet.unsettle(bet, type, transactionId)
     this.refusal(refusal)
     await this.balance(funds, 'after a clawback that exceeds the funds')
     return refusal
   }
 
   /** The current balance, by a call that changes nothing: the rollback of an unknown bet (spec 4.3). */
-  async currentBalance(playerId = this.run.settings.playerId): Promise<Decimal> {
-    const answer = await this.wallet.readBalance(playerId)
+  async currentBalance(playerId = this.#run.settings.playerId): Promise<Decimal> {
+    const answer = await this.#wallet.readBalance(playerId)
     if (answer.balance !== null) return answer.balance
     return this.fail('an answer with the balance', describeAnswer(answer), answer, withoutSuccess(answer))
   }
 
   /** The player's currency, according to the wallet. */
   async currencyOf(playerId: string): Promise<string> {
-    const answer = await this.wallet.readBalance(playerId)
+    const answer = await this.#wallet.readBalance(playerId)
     const currency = answer.fields?.get('currency')
     return typeof currency === 'string'
       ? currency

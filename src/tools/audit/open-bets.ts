@@ -9,15 +9,15 @@ export interface OpenBet {
 }
 
 export class OpenBets {
-  private readonly bets = new Map<string, OpenBet>()
+  readonly #bets = new Map<string, OpenBet>()
   hasSettled = false
 
   /** Registers a bet that a call of the case may have placed. */
   track({ betId, playerId }: Pick<OpenBet, 'betId' | 'playerId'>): OpenBet {
-    const known = this.bets.get(betId)
+    const known = this.#bets.get(betId)
     if (known !== undefined) return known
     const bet = { betId, playerId, types: new Set<SettlementType>() }
-    this.bets.set(betId, bet)
+    this.#bets.set(betId, bet)
     return bet
   }
 
@@ -28,12 +28,12 @@ export class OpenBets {
 
   /** The case has rolled the bet back itself, and knows it by the answer. */
   forget({ betId }: Pick<OpenBet, 'betId'>): void {
-    this.bets.delete(betId)
+    this.#bets.delete(betId)
   }
 
   /** Those without settlements first: what they return may be needed to reverse the others. */
   inOrderOfCleanUp(): OpenBet[] {
-    return [...this.bets.values()].sort(
+    return [...this.#bets.values()].sort(
       (one, other) => Number(one.types.size > 0) - Number(other.types.size > 0),
     )
   }

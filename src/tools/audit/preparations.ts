@@ -24,7 +24,11 @@ interface Context {
 }
 
 export class Preparations {
-  constructor(private readonly context: Context) {}
+  readonly #context: Context
+
+  constructor(context: Context) {
+    this.#context = context
+  }
 
   async step<T>(step: () => Promise<T>): Promise<T> {
     try {
@@ -37,36 +41,36 @@ export class Preparations {
 
   /** Places a bet. @returns the balance afterwards */
   placed(bet: Bet, before: Decimal): Promise<Decimal> {
-    return this.step(() => this.context.expect.debit(bet, before))
+    return this.step(() => this.#context.expect.debit(bet, before))
   }
 
   /** Places a bet, whatever the balance is. */
   placedAnyhow(bet: Bet): Promise<void> {
-    const { expect, wallet } = this.context
+    const { expect, wallet } = this.#context
     return this.step(async () => expect.success(await wallet.place(bet)))
   }
 
   /** Rolls back a bet. @param due the balance afterwards */
   rolledBack(bet: Pick<Bet, 'betId' | 'playerId'>, due: Decimal, transactionId?: string): Promise<void> {
-    const { expect, wallet } = this.context
+    const { expect, wallet } = this.#context
     return this.step(async () => expect.success(await wallet.rollback(bet, transactionId), due))
   }
 
   /** Rolls back a bet that has not arrived, which changes nothing. @returns the bet */
-  async cancelled(bet = this.context.wallet.bet()): Promise<Bet> {
-    await this.rolledBack(bet, this.context.opening)
+  async cancelled(bet = this.#context.wallet.bet()): Promise<Bet> {
+    await this.rolledBack(bet, this.#context.opening)
     return bet
   }
 
   /** Unsettles a bet. @param due the balance afterwards */
   unsettled(bet: Bet, type: 'UNSCORED' | 'UNVOIDED', due: Decimal, transactionId?: string): Promise<void> {
-    const { expect, wallet } = this.context
+    const { expect, wallet } = this.#context
     return this.step(async () => expect.success(await wallet.unsettle(bet, type, transactionId), due))
   }
 
   /** Places one bet that leaves this balance. */
   spendDownTo(rest: Decimal, balance: Decimal): Promise<Bet> {
-    const { expect, wallet } = this.context
+    const { expect, wallet } = this.#context
     return this.step(async () => {
       const bet = wallet.bet(subtract(balance, rest))
       expect.success(await wallet.place(bet), rest)
@@ -75,8 +79,8 @@ export class Preparations {
   }
 
   /** Places a bet of 200 to 300 smallest units. */
-  async openBet(before = this.context.opening): Promise<{ bet: Bet; staked: Decimal }> {
-    const { wallet, units, random } = this.context
+  async openBet(before = this.#context.opening): Promise<{ bet: Bet; staked: Decimal }> {
+    const { wallet, units, random } = this.#context
     const bet = wallet.bet(units(random.between(200, 300)))
     return { bet, staked: await this.placed(bet, before) }
   }
@@ -89,7 +93,7 @@ export class Preparations {
     before: Decimal,
     transactionId?: string,
   ): Promise<Decimal> {
-    const { expect, wallet, money } = this.context
+    const { expect, wallet, money } = this.#context
     return this.step(async () => {
       await wallet.settle(bet, type, amount, transactionId)
       const balance = add(before, amount)
@@ -103,7 +107,7 @@ export class Preparations {
    * may credit the stake for any void. Skips the case if it credits nothing: then one bet has one settlement.
    */
   credited(bet: Bet, type: Reversible, amount: Decimal, before: Decimal): Promise<Decimal> {
-    const { expect, wallet } = this.context
+    const { expect, wallet } = this.#context
     return this.step(async () => {
       await wallet.settle(bet, type, amount)
       const after = await expect.currentBalance()
@@ -115,7 +119,7 @@ export class Preparations {
 
   /** Places a bet and settles it, as paid (400 to 600 smallest units by default) or as voided (its stake). */
   async settledBet(type: Reversible = 'BET_PAID', amount?: Decimal) {
-    const { wallet, random, units, opening } = this.context
+    const { wallet, random, units, opening } = this.#context
     const bet = wallet.bet()
     const paid = amount ?? units(random.between(400, 600))
     const payout = type === 'VOIDED' ? bet.amount : paid
@@ -126,7 +130,7 @@ export class Preparations {
   /** Settles a bet and spends most of the credit, so that its clawback exceeds the funds. */
   async spentCredit(type: Reversible = 'BET_PAID') {
     const { bet, balance, payout } = await this.settledBet(type)
-    const rest = subtract(payout, this.context.units(1))
+    const rest = subtract(payout, this.#context.units(1))
     const spent = await this.spendDownTo(rest, balance)
     return { bet, spent, rest, balance, reversal: reversalOf[type] }
   }
@@ -134,9 +138,9 @@ export class Preparations {
   /** The same, and has the clawback refused for insufficient funds. */
   async uncollectedBet(type: Reversible = 'BET_PAID') {
     const { bet, spent, rest, balance, reversal } = await this.spentCredit(type)
-    const transactionId = this.context.wallet.id()
+    const transactionId = this.#context.wallet.id()
     const refusal: Answer = await this.step(() =>
-      this.context.expect.noClawback(bet, reversal, transactionId, rest),
+      this.#context.expect.noClawback(bet, reversal, transactionId, rest),
     )
     return { bet, spent, balance, transactionId, reversal, refusal }
   }

@@ -43,15 +43,18 @@ export interface Retried<T> {
 }
 
 export class Retries {
+  readonly #settings: Pick<AuditSettings, 'attempts' | 'timeoutMs'>
+  readonly #caseId: string
+  readonly #log: OutageLog
   /** No attempt of the last call was answered: the wallet may be gone, so further calls have one attempt. */
   isGone = false
-  private calls = 0
+  #calls = 0
 
-  constructor(
-    private readonly settings: Pick<AuditSettings, 'attempts' | 'timeoutMs'>,
-    private readonly caseId: string,
-    private readonly log: OutageLog,
-  ) {}
+  constructor(settings: Pick<AuditSettings, 'attempts' | 'timeoutMs'>, caseId: string, log: OutageLog) {
+    this.#settings = settings
+    this.#caseId = caseId
+    this.#log = log
+  }
 
   /**
    * Sends until the outcome is known, at most as often as allowed, with growing pauses.
@@ -59,13 +62,13 @@ export class Retries {
    * @returns the last result
    */
   async untilKnown<T>({ send, outageOf, isUsual, attempts }: Retried<T>): Promise<T> {
-    const isShort = !isUsual || this.log.wastedMs > wastedMsMax
-    const most = attempts ?? Math.min(this.settings.attempts, isShort ? attemptsOfUnusual : Infinity)
+    const isShort = !isUsual || this.#log.wastedMs > wastedMsMax
+    const most = attempts ?? Math.min(this.#settings.attempts, isShort ? attemptsOfUnusual : Infinity)
     const beganAt = performance.now()
-    const until = beganAt + Math.max(leastTimeMs, 2 * this.settings.timeoutMs)
+    const until = beganAt + Math.max(leastTimeMs, 2 * this.#settings.timeoutMs)
     const outages: string[] = []
-    this.calls += 1
-    const spread = 1 + ((this.calls * 7) % 16) / 16
+    this.#calls += 1
+    const spread = 1 + ((this.#calls * 7) % 16) / 16
     for (let attempt = 1; ; attempt += 1) {
       const result = await send(attempt)
       const outage = outageOf(result)
@@ -74,11 +77,11 @@ export class Retries {
       const isUnanswered = outages.filter(what => what === noAnswer).length >= attemptsOfGone
       if (outage === null || attempt >= most || this.isGone || isUnanswered || performance.now() >= until) {
         if (outage !== null && isUsual && attempts === undefined)
-          this.log.wastedMs += performance.now() - beganAt
+          this.#log.wastedMs += performance.now() - beganAt
         if (outage === noAnswer && most > 1) this.isGone = true
         // A fault that stays is the answer of the wallet to an unusual call: that is for the cases.
-        if ((outage === null || isUsual) && !this.log.excused.has(this.caseId))
-          this.log.all.push(...outages.map(what => ({ caseId: this.caseId, what })))
+        if ((outage === null || isUsual) && !this.#log.excused.has(this.#caseId))
+          this.#log.all.push(...outages.map(what => ({ caseId: this.#caseId, what })))
         return result
       }
       await new Promise(resolve =>

@@ -17,14 +17,17 @@ export interface StartedCase {
 
 /** Those of one audit. */
 export class TwoPartCases {
-  private readonly started = new Map<string, StartedCase>()
+  readonly #cases: readonly AuditCase[]
+  readonly #run: AuditRun
+  /** Why a case is skipped; `null` if it runs. */
+  readonly #skipReason: (item: AuditCase) => string | null
+  readonly #started = new Map<string, StartedCase>()
 
-  constructor(
-    private readonly cases: readonly AuditCase[],
-    private readonly run: AuditRun,
-    /** Why a case is skipped; `null` if it runs. */
-    private readonly skipReason: (item: AuditCase) => string | null,
-  ) {}
+  constructor(cases: readonly AuditCase[], run: AuditRun, skipReason: (item: AuditCase) => string | null) {
+    this.#cases = cases
+    this.#run = run
+    this.#skipReason = skipReason
+  }
 
   /**
    * Runs the first parts of this case and of those that wait for the same, and passes the time, unless that
@@ -36,40 +39,40 @@ export class TwoPartCases {
     const { between } = item
     if (between === undefined) return null
     let now = balance
-    if (!this.started.has(item.id)) {
-      const group = this.cases.filter(other => other.between === between && this.skipReason(other) === null)
-      for (const each of group) now = await this.startOne(each, now)
-      const context = new CaseContext(this.run, between)
+    if (!this.#started.has(item.id)) {
+      const group = this.#cases.filter(other => other.between === between && this.#skipReason(other) === null)
+      for (const each of group) now = await this.#startOne(each, now)
+      const context = new CaseContext(this.#run, between)
       if (between === 'restart')
-        for (const id of [between, ...group.map(one => one.id)]) this.run.outages.excused.add(id)
+        for (const id of [between, ...group.map(one => one.id)]) this.#run.outages.excused.add(id)
       const problem = await passTime(between, context)
-      if (problem !== null) for (const { id } of group) this.leaveOut(id, problem)
+      if (problem !== null) for (const { id } of group) this.#leaveOut(id, problem)
       now = (await context.wallet.readBalance()).balance ?? now
     }
-    const started = this.started.get(item.id)
+    const started = this.#started.get(item.id)
     return started === undefined ? null : { ...started, balance: now }
   }
 
   /** Rolls back the bets of a first part whose second part does not run. */
   async cleanUp(id: string): Promise<void> {
-    await this.started.get(id)?.context.wallet.cleanUp()
+    await this.#started.get(id)?.context.wallet.cleanUp()
   }
 
   /** @returns the balance after the first part */
-  private async startOne(item: AuditCase, opening: Decimal): Promise<Decimal> {
-    const context = new CaseContext(this.run, item.id)
+  async #startOne(item: AuditCase, opening: Decimal): Promise<Decimal> {
+    const context = new CaseContext(this.#run, item.id)
     context.opening = opening
     const second = await secondPartOf(item, context)
     const after = (await context.wallet.readBalance()).balance ?? opening
-    this.started.set(item.id, { item: { ...item, run: second }, context, change: subtract(after, opening) })
+    this.#started.set(item.id, { item: { ...item, run: second }, context, change: subtract(after, opening) })
     return after
   }
 
-  private leaveOut(id: string, problem: string): void {
-    const started = this.started.get(id)
+  #leaveOut(id: string, problem: string): void {
+    const started = this.#started.get(id)
     if (started === undefined) return
     const run = () => Promise.reject(new Skipped(problem))
-    this.started.set(id, { ...started, item: { ...started.item, run } })
+    this.#started.set(id, { ...started, item: { ...started.item, run } })
   }
 }
 

@@ -40,52 +40,52 @@ export type Change = {
 export type UnsettlementType = 'UNSCORED' | 'UNVOIDED'
 
 export class WalletCalls {
+  readonly #run: AuditRun
+  readonly #random: Random
   readonly exchanges: AuditExchange[] = []
   readonly openBets = new OpenBets()
-  private readonly dates = new Map<string, string>()
+  readonly #dates = new Map<string, string>()
   /** The bets that `bet` has returned, which a placebet may replace by another one. */
-  private readonly made = new WeakSet<object>()
+  readonly #made = new WeakSet<object>()
   /** By betId: the number of calls of the case about the bet. */
-  private readonly mentions = new Map<string, number>()
-  private readonly retries: Retries
+  readonly #mentions = new Map<string, number>()
+  readonly #retries: Retries
 
-  constructor(
-    private readonly run: AuditRun,
-    caseId: string,
-    private readonly random: Random,
-  ) {
-    this.retries = new Retries(run.settings, caseId, run.outages)
+  constructor(run: AuditRun, caseId: string, random: Random) {
+    this.#run = run
+    this.#random = random
+    this.#retries = new Retries(run.settings, caseId, run.outages)
   }
 
   /** A new id, unique across runs. */
   id(): string {
-    return this.run.ids.next()
+    return this.#run.ids.next()
   }
 
   /** A new bet, not yet placed, of 100 to 300 smallest units by default. */
-  bet(amount = this.units(this.random.between(100, 300)), playerId = this.run.settings.playerId): Bet {
+  bet(amount = this.#units(this.#random.between(100, 300)), playerId = this.#run.settings.playerId): Bet {
     const id = this.id()
     const bet = { transactionId: `${id}-p`, betId: `${id}-b`, playerId, amount }
-    this.made.add(bet)
+    this.#made.add(bet)
     return bet
   }
 
   /** One date per transaction: a retry is identical byte for byte, unless a case changes it. */
   date(transactionId: string): string {
-    const date = this.dates.get(transactionId) ?? this.run.settings.formatDate(new Date())
-    this.dates.set(transactionId, date)
+    const date = this.#dates.get(transactionId) ?? this.#run.settings.formatDate(new Date())
+    this.#dates.set(transactionId, date)
     return date
   }
 
   placement(bet: Bet): Record<string, Json> {
-    this.mention(bet.betId)
+    this.#mention(bet.betId)
     return {
       transactionId: bet.transactionId,
       betId: bet.betId,
       playerId: bet.playerId,
       sessionId: 'audit-session',
       amount: raw(textOf(bet.amount)),
-      currency: this.run.settings.currency,
+      currency: this.#run.settings.currency,
       odds: raw('1.85'),
       betType: 'SINGLE',
       transactionDate: this.date(bet.transactionId),
@@ -93,7 +93,7 @@ export class WalletCalls {
   }
 
   reversal(bet: Pick<Bet, 'betId' | 'playerId'>, type: string, transactionId: string): Record<string, Json> {
-    this.mention(bet.betId)
+    this.#mention(bet.betId)
     return {
       transactionId,
       betId: bet.betId,
@@ -110,29 +110,29 @@ export class WalletCalls {
    */
   async place(bet: Bet, change: Change = {}): Promise<Answer> {
     for (let attempt = 1; ; attempt += 1) {
-      const isReplaceable = () => this.made.has(bet) && this.mentions.get(bet.betId) === 1
+      const isReplaceable = () => this.#made.has(bet) && this.#mentions.get(bet.betId) === 1
       this.openBets.track(bet)
-      const label = `${this.retryOf(bet.transactionId)}placebet ${short(bet.betId)} of ${textOf(bet.amount)}`
+      const label = `${this.#retryOf(bet.transactionId)}placebet ${short(bet.betId)} of ${textOf(bet.amount)}`
       const placement = this.placement(bet)
       const isUsual = isUsualCall(change)
       if (!isUsual || !isReplaceable() || change.attempts !== undefined)
         return await this.send('/placebet', placement, { label, isUsual, ...change })
       const answer = await this.send('/placebet', placement, { label, isUsual, ...change, attempts: 1 })
-      const isUnknown = this.outageOf(answer) !== null
-      if (!isUnknown || this.retries.isGone) return answer
+      const isUnknown = this.#outageOf(answer) !== null
+      if (!isUnknown || this.#retries.isGone) return answer
       if (!isReplaceable()) return await this.send('/placebet', placement, { label, isUsual, ...change })
       await this.rollback(bet, undefined, {
         label: `rollbackbet ${short(bet.betId)}, whose outcome is unknown`,
       })
       // Another call about the bet may have been sent since: the case judges what became of it.
-      if (this.mentions.get(bet.betId) !== 2 || attempt >= this.run.settings.attempts) return answer
+      if (this.#mentions.get(bet.betId) !== 2 || attempt >= this.#run.settings.attempts) return answer
       const { transactionId, betId } = this.bet(bet.amount, bet.playerId)
       Object.assign(bet, { transactionId, betId })
     }
   }
 
   rollback(bet: Pick<Bet, 'betId' | 'playerId'>, transactionId = this.id(), change: Change = {}) {
-    const label = `${this.retryOf(transactionId)}rollbackbet ${short(bet.betId)}`
+    const label = `${this.#retryOf(transactionId)}rollbackbet ${short(bet.betId)}`
     return this.send('/rollbackbet', this.reversal(bet, 'TECHNICAL_ERROR', transactionId), {
       label,
       isUsual: isUsualCall(change),
@@ -141,7 +141,7 @@ export class WalletCalls {
   }
 
   unsettle(bet: Bet, type: UnsettlementType, transactionId = this.id(), change: Change = {}) {
-    const label = `${this.retryOf(transactionId)}unsettlement ${type} ${short(bet.betId)}`
+    const label = `${this.#retryOf(transactionId)}unsettlement ${type} ${short(bet.betId)}`
     return this.send('/unsettlement', this.reversal(bet, type, transactionId), {
       label,
       isUsual: isUsualCall(change),
@@ -150,12 +150,12 @@ export class WalletCalls {
   }
 
   /** For the label of a call. */
-  private retryOf(transactionId: string): string {
-    return this.dates.has(transactionId) ? 'retry of ' : ''
+  #retryOf(transactionId: string): string {
+    return this.#dates.has(transactionId) ? 'retry of ' : ''
   }
 
-  private mention(betId: string): void {
-    this.mentions.set(betId, (this.mentions.get(betId) ?? 0) + 1)
+  #mention(betId: string): void {
+    this.#mentions.set(betId, (this.#mentions.get(betId) ?? 0) + 1)
   }
 
   /** Settles the bet. Skips the case if that is not possible: settlements are not part of the interface. */
@@ -172,10 +172,10 @@ export class WalletCalls {
     transactionId = this.id(),
     isExpected = false,
   ): Promise<string | null> {
-    this.mention(bet.betId)
+    this.#mention(bet.betId)
     this.openBets.settled(bet, type)
-    const label = `${this.retryOf(transactionId)}settlement ${type} ${short(bet.betId)} of ${textOf(amount)}`
-    const { settings, client } = this.run
+    const label = `${this.#retryOf(transactionId)}settlement ${type} ${short(bet.betId)} of ${textOf(amount)}`
+    const { settings, client } = this.#run
     const settlement: SettlementRequest = {
       transactionId,
       betId: bet.betId,
@@ -185,7 +185,7 @@ export class WalletCalls {
       currency: settings.currency,
       transactionDate: this.date(transactionId),
     }
-    const { problem } = await this.retries.untilKnown({
+    const { problem } = await this.#retries.untilKnown({
       send: attempt =>
         settleBet(settings, client, settlement, attemptLabel(label, attempt), exchange =>
           this.exchanges.push(exchange),
@@ -211,34 +211,34 @@ export class WalletCalls {
     attempts,
     ...call
   }: Call & { isUsual?: boolean; attempts?: number }): Promise<Answer> {
-    return this.retries.untilKnown({
+    return this.#retries.untilKnown({
       send: async attempt => {
-        const { exchange, reply } = this.run.client.send({
+        const { exchange, reply } = this.#run.client.send({
           ...call,
           label: attemptLabel(call.label, attempt),
         })
         const index = this.exchanges.push(exchange) - 1
         return answerOf(await reply, index)
       },
-      outageOf: answer => this.outageOf(answer),
+      outageOf: answer => this.#outageOf(answer),
       isUsual,
       ...(isBroken(call.delivery) ? { attempts: 1 } : attempts === undefined ? {} : { attempts }),
     })
   }
 
-  private outageOf(answer: Answer): string | null {
-    return outageOf(answer, this.run.settings.refusalCodes)
+  #outageOf(answer: Answer): string | null {
+    return outageOf(answer, this.#run.settings.refusalCodes)
   }
 
-  async readBalance(playerId = this.run.settings.playerId): Promise<Answer> {
-    const bet = this.bet(this.units(1), playerId)
+  async readBalance(playerId = this.#run.settings.playerId): Promise<Answer> {
+    const bet = this.bet(this.#units(1), playerId)
     const reads = (how: string) => ({ label: `read the balance (${how})`, isReading: true }) as const
-    if (this.run.reading.by === 'rollback')
+    if (this.#run.reading.by === 'rollback')
       return await this.rollback(bet, undefined, reads('rollback of an unknown bet'))
     const placed = await this.place(bet, reads('smallest bet'))
     if (placed.balance === null) {
-      const { last } = this.run.reading
-      if (last === null || last.playerId !== playerId || this.outageOf(placed) !== null) return placed
+      const { last } = this.#run.reading
+      if (last === null || last.playerId !== playerId || this.#outageOf(placed) !== null) return placed
       const how = reads('the funds cover no bet: retry of an earlier rollback')
       return await this.send('/rollbackbet', last, { ...how, isUsual: true })
     }
@@ -247,7 +247,7 @@ export class WalletCalls {
       ...reads('rollback of that bet'),
       isUsual: true,
     })
-    if (answer.balance !== null) this.run.reading.last = rollback
+    if (answer.balance !== null) this.#run.reading.last = rollback
     return answer
   }
 
@@ -267,8 +267,8 @@ export class WalletCalls {
     }
   }
 
-  private units(count: number): Decimal {
-    return fromUnits(count, this.run.settings.minorUnits)
+  #units(count: number): Decimal {
+    return fromUnits(count, this.#run.settings.minorUnits)
   }
 }
 

@@ -64,105 +64,106 @@ export function readJson(text: string, onRepeatedKey?: (key: string, depth: numb
 }
 
 class Reader {
-  private at = 0
+  readonly #text: string
+  readonly #onRepeatedKey: ((key: string, depth: number) => void) | undefined
+  #at = 0
   /** Without escapes and control characters, a string is the text between its quotes. */
-  private readonly isPlain: boolean
+  readonly #isPlain: boolean
 
-  constructor(
-    private readonly text: string,
-    private readonly onRepeatedKey?: (key: string, depth: number) => void,
-  ) {
-    this.isPlain = !/[\\\p{Cc}]/u.test(text)
+  constructor(text: string, onRepeatedKey?: (key: string, depth: number) => void) {
+    this.#text = text
+    this.#onRepeatedKey = onRepeatedKey
+    this.#isPlain = !/[\\\p{Cc}]/u.test(text)
   }
 
   readDocument(): ReadJson {
-    this.skipSpace()
-    const value = this.readValue(0)
-    return this.at === this.text.length ? value : this.fail()
+    this.#skipSpace()
+    const value = this.#readValue(0)
+    return this.#at === this.#text.length ? value : this.#fail()
   }
 
-  private readValue(depth: number): ReadJson {
-    if (depth > depthMax) this.fail(`nested more than ${depthMax} levels deep`)
-    switch (this.text[this.at]) {
+  #readValue(depth: number): ReadJson {
+    if (depth > depthMax) this.#fail(`nested more than ${depthMax} levels deep`)
+    switch (this.#text[this.#at]) {
       case '"':
-        return this.readString()
+        return this.#readString()
       case '{':
-        return this.readFields(depth + 1)
+        return this.#readFields(depth + 1)
       case '[':
-        return this.readList(depth + 1)
+        return this.#readList(depth + 1)
       case 't':
-        return this.skip('true') || this.fail()
+        return this.#skip('true') || this.#fail()
       case 'f':
-        return this.skip('false') ? false : this.fail()
+        return this.#skip('false') ? false : this.#fail()
       case 'n':
-        return this.skip('null') ? null : this.fail()
+        return this.#skip('null') ? null : this.#fail()
       default:
-        return this.readNumber()
+        return this.#readNumber()
     }
   }
 
-  private readFields(depth: number): Map<string, ReadJson> {
+  #readFields(depth: number): Map<string, ReadJson> {
     const fields = new Map<string, ReadJson>()
-    this.skip('{')
-    if (this.skip('}')) return fields
+    this.#skip('{')
+    if (this.#skip('}')) return fields
     do {
-      if (this.text[this.at] !== '"') this.fail()
-      const key = this.readString()
-      if (!this.skip(':')) this.fail()
-      if (fields.has(key)) this.onRepeatedKey?.(key, depth)
-      fields.set(key, this.readValue(depth))
-    } while (this.skip(','))
-    return this.skip('}') ? fields : this.fail()
+      if (this.#text[this.#at] !== '"') this.#fail()
+      const key = this.#readString()
+      if (!this.#skip(':')) this.#fail()
+      if (fields.has(key)) this.#onRepeatedKey?.(key, depth)
+      fields.set(key, this.#readValue(depth))
+    } while (this.#skip(','))
+    return this.#skip('}') ? fields : this.#fail()
   }
 
-  private readList(depth: number): ReadJson[] {
+  #readList(depth: number): ReadJson[] {
     const items: ReadJson[] = []
-    this.skip('[')
-    if (this.skip(']')) return items
-    do items.push(this.readValue(depth))
-    while (this.skip(','))
-    return this.skip(']') ? items : this.fail()
+    this.#skip('[')
+    if (this.#skip(']')) return items
+    do items.push(this.#readValue(depth))
+    while (this.#skip(','))
+    return this.#skip(']') ? items : this.#fail()
   }
 
-  private readString(): string {
-    const from = this.at
-    do this.at = this.text.indexOf('"', this.at + 1)
-    while (this.at !== -1 && isEscaped(this.text, this.at))
-    if (this.at === -1) {
-      this.at = this.text.length
-      this.fail('unterminated string')
+  #readString(): string {
+    const from = this.#at
+    do this.#at = this.#text.indexOf('"', this.#at + 1)
+    while (this.#at !== -1 && isEscaped(this.#text, this.#at))
+    if (this.#at === -1) {
+      this.#at = this.#text.length
+      this.#fail('unterminated string')
     }
-    this.at += 1
-    const literal = this.text.slice(from, this.at)
-    this.skipSpace()
-    return this.isPlain ? literal.slice(1, -1) : JSON.parse(literal)
+    this.#at += 1
+    const literal = this.#text.slice(from, this.#at)
+    this.#skipSpace()
+    return this.#isPlain ? literal.slice(1, -1) : JSON.parse(literal)
   }
 
-  private readNumber(): JsonNumber {
-    number.lastIndex = this.at
-    const [spelling] = number.exec(this.text) ?? this.fail()
-    this.at += spelling.length
-    this.skipSpace()
+  #readNumber(): JsonNumber {
+    number.lastIndex = this.#at
+    const [spelling] = number.exec(this.#text) ?? this.#fail()
+    this.#at += spelling.length
+    this.#skipSpace()
     return new JsonNumber(spelling)
   }
 
   /** Skips this text and the white space after it, if it is next. */
-  private skip(expected: string): boolean {
-    if (!this.text.startsWith(expected, this.at)) return false
-    this.at += expected.length
-    this.skipSpace()
+  #skip(expected: string): boolean {
+    if (!this.#text.startsWith(expected, this.#at)) return false
+    this.#at += expected.length
+    this.#skipSpace()
     return true
   }
 
-  private skipSpace(): void {
-    if (this.text.charCodeAt(this.at) > 0x20) return
-    whiteSpace.lastIndex = this.at
-    whiteSpace.test(this.text)
-    this.at = whiteSpace.lastIndex
+  #skipSpace(): void {
+    if (this.#text.charCodeAt(this.#at) > 0x20) return
+    whiteSpace.lastIndex = this.#at
+    whiteSpace.test(this.#text)
+    this.#at = whiteSpace.lastIndex
   }
 
-  private fail(problem = 'unexpected text'): never {
-    throw new SyntaxError(`${problem} at position ${this.at}`)
+  #fail(problem = 'unexpected text'): never {
+    throw new SyntaxError(`${problem} at position ${this.#at}`)
   }
 }
 
