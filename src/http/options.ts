@@ -63,8 +63,7 @@ export interface HttpOptions extends WalletOptions {
    * Called with the reason of every 401, which the caller is not told. Errors of the hook are ignored, and
    * reported once as a warning.
    *
-   * @default console.error, with one line: the first 401 of a reason, then every 10 seconds the number of
-   *   others
+   * @default console.error, one line: the first 401 of a reason, then every 10 seconds the number of others
    */
   onAuthenticationFailed?(reason: string, request: HttpRequest): void
   /**
@@ -75,8 +74,7 @@ export interface HttpOptions extends WalletOptions {
    * Answers such as 401 or 413, and malformed JSON, are no faults. To see them, subscribe to the channel
    * `bet-wallet:http`: its messages have every call with its status code ({@link WalletChannels}).
    *
-   * @default console.error, with one line: the first fault of a kind, then every 10 seconds the number of
-   *   others
+   * @default console.error, one line: the first fault of a kind, then every 10 seconds the number of others
    */
   onError?(error: unknown, request: HttpRequest): void
 }
