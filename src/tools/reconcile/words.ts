@@ -29,16 +29,20 @@ export function verdictSentence({ verdict, rows, kinds, currencies, known }: Rec
   const count = kinds.reduce((sum, kind) => sum + kind.count, 0)
   const sums = currencies
     .filter(({ difference }) => !isZero(difference))
-    .map(({ currency, difference }) => `${signed(difference, currency)} ${currency ?? '(unknown currency)'}`)
+    .map(({ currency, difference }) => moreOrLess(signed(difference, currency), currency))
   const money =
     sums.length === 0
-      ? 'In sum they cancel out.'
-      : `In sum, players have ${sums.join(', ')} in the wallet compared with the report.`
+      ? 'In total they cancel out.'
+      : `In total, players have ${sums.join(', ')} in the wallet than in the report.`
   const open = kinds.reduce((sum, kind) => sum + kind.open, 0)
   const toDo =
     open === 0 ? ', none of which needs a repair' : open === count ? '' : `, ${numberText(open)} to clear up`
   return `${countText(count, 'difference')}${toDo}; ${compared}. ${money}${knownText(known)}`
 }
+
+/** `41.50 EUR less` for `-41.50`. */
+const moreOrLess = (signedAmount: string, currency: string | null) =>
+  `${signedAmount.slice(1)} ${currency ?? '(unknown currency)'} ${signedAmount.startsWith('-') ? 'less' : 'more'}`
 
 /** Ids in a sentence. */
 const idsMax = 5

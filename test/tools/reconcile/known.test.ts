@@ -126,7 +126,7 @@ describe('known differences', () => {
     expect(result.bets.map(({ id }) => id)).toEqual(['b-2'])
     for (const text of [formatReconciliation(result), renderReconciliation(result)])
       expect(text).toContain(
-        'In sum, players have +22.50 EUR in the wallet compared with the report. 1 known difference left out, +30.00 EUR in all.',
+        'In total, players have 22.50 EUR more in the wallet than in the report. 1 known difference left out, +30.00 EUR in all.',
       )
   })
 

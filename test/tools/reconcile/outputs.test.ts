@@ -99,7 +99,7 @@ describe('the table', () => {
     )
     expect(text).toMatch(/^ {4}Nothing to do: /m)
     expect(text.split('\n').at(-1)).toBe(
-      'DIFFERENT: 3 differences, 2 to clear up; 25 agree, of 28 rows in the report and 26 transactions of the wallet. In sum, players have +12.94 EUR in the wallet compared with the report. (12 ms)',
+      'DIFFERENT: 3 differences, 2 to clear up; 25 agree, of 28 rows in the report and 26 transactions of the wallet. In total, players have 12.94 EUR more in the wallet than in the report. (12 ms)',
     )
   })
 
