@@ -49,7 +49,7 @@ const accounts: Accounts = {
     ...{ table: `${schema}.accounts`, id: 'account_no', currency: 'currency', balance: 'balance' },
   }),
   columnOf: amount => amount,
-  add: 'UPDATE SCHEMA.accounts SET balance = balance + $2 WHERE account_no = $1',
+  add: 'UPDATE SCHEMA.accounts SET balance = balance + ? WHERE account_no = ?',
   limits: { digits: 20, scale: 4 },
 }
 

@@ -8,38 +8,16 @@ import {
 } from 'bet-wallet/mysql'
 import type { StoreHarness } from 'bet-wallet/testing'
 import mysql, { type Pool, type PoolOptions } from 'mysql2/promise'
-import type { Decimal, Player } from '../../../src/store.js'
 import { exactCollation, isMysql, processList } from '../../mysql/engine.js'
+import * as kit from '../harness.js'
 import { holdCommit, holdPlayer, installHold } from './hold-commit.js'
 
-/** A players' table: the library's own, or one of a PAM. */
-export interface Accounts {
-  name: string
-  /** `null`: the library's own table. `SCHEMA` stands for the schema of the test. */
-  ddl: string | null
-  players?: (schema: string) => MysqlPlayersTable
-  /** The amount in the unit of the column. */
-  columnOf(amount: Decimal): string
-  /** The value of the id column. Default: the playerId. */
-  idOf?(playerId: string): string | Buffer
-  /** Adds an amount, in the unit of the column, to the balance of a player. */
-  add: string
-  limits?: { digits: number; scale: number }
-  playerIds?: 'plain'
-}
-
-const unchanged = (amount: Decimal) => amount
-/** In hundredths, for every currency: the PAM of this test stores them for the yen too. */
-function hundredths(amount: Decimal): string {
-  const [whole = '0', fraction = ''] = amount.split('.')
-  if (/[1-9]/.test(fraction.slice(2))) throw new Error(`${amount} is not a whole number of hundredths`)
-  return BigInt(`${whole}${fraction.slice(0, 2).padEnd(2, '0')}`).toString()
-}
+export type Accounts = kit.Accounts<MysqlPlayersTable>
 
 export const ownTable: Accounts = {
   name: "the library's own table",
   ddl: null,
-  columnOf: unchanged,
+  columnOf: kit.unchanged,
   add: 'UPDATE SCHEMA.wallet_players SET balance = balance + CAST(? AS decimal(38,18)) WHERE player_id = ?',
 }
 
@@ -55,7 +33,7 @@ export const decimalAccounts: Accounts = {
     currency: 'iso',
     balance: 'available',
   }),
-  columnOf: unchanged,
+  columnOf: kit.unchanged,
   add: 'UPDATE SCHEMA.accounts SET available = available + CAST(? AS decimal(20,4)) WHERE accountNo = ?',
   limits: { digits: 20, scale: 4 },
 }
@@ -72,7 +50,7 @@ export const textAccounts: Accounts = {
     balance: 'balance',
     balanceType: 'text',
   }),
-  columnOf: unchanged,
+  columnOf: kit.unchanged,
   add: `UPDATE SCHEMA.accounts SET balance = CAST(CAST(balance AS decimal(60,18)) + CAST(? AS decimal(60,18)) AS char)
     WHERE id = ?`,
   playerIds: 'plain',
@@ -91,7 +69,7 @@ export const minorUnitAccounts: Accounts = {
     balanceType: 'minor-units',
     minorUnits: 2,
   }),
-  columnOf: hundredths,
+  columnOf: kit.hundredths,
   add: 'UPDATE SCHEMA.accounts SET cents = cents + CAST(? AS signed) WHERE id = ?',
   limits: { digits: 18, scale: 2 },
   playerIds: 'plain',
@@ -104,7 +82,7 @@ const decimalsOf = (idType: 'uuid' | 'bigint', column: string, name: string): Ac
   players: schema => ({
     ...{ table: `${schema}.accounts`, id: 'id', idType, currency: 'currency', balance: 'balance' },
   }),
-  columnOf: unchanged,
+  columnOf: kit.unchanged,
   add: 'UPDATE SCHEMA.accounts SET balance = balance + CAST(? AS decimal(18,2)) WHERE id = ?',
   limits: { digits: 18, scale: 2 },
 })
@@ -120,20 +98,11 @@ export const bigintAccounts = decimalsOf('bigint', 'bigint', 'decimal(18,2), key
 
 export const everyAccounts = [ownTable, decimalAccounts, textAccounts, minorUnitAccounts]
 
-/** A store with connections of its own. */
-export interface StoreOnServer {
-  store: MysqlStore
+export interface StoreOnServer extends kit.StoreOnServer<MysqlStore> {
   /** The numbers of its connections. */
   connections(): Promise<readonly number[]>
-  /** Closes them. */
-  end(): Promise<unknown>
 }
-
-export interface Opened {
-  store: MysqlStore
-  schema: string
-  onServer: StoreOnServer[]
-}
+export type Opened = kit.Opened<MysqlStore, StoreOnServer>
 
 export interface HarnessOptions {
   /** For PAM code, and for preparing the database. */
@@ -160,11 +129,6 @@ function openOverPool(config: PoolOptions, options: MysqlStoreOptions): StoreOnS
   }
 }
 
-let schemas = 0
-
-/** Puts the test's schema in place of SCHEMA. */
-const inSchema = (text: string, schema: string) => text.replaceAll('SCHEMA', schema)
-
 /** A harness with every hook. */
 export function mysqlHarness({
   pool: admin,
@@ -174,96 +138,23 @@ export function mysqlHarness({
   options = {},
   openStore = openOverPool,
 }: HarnessOptions): StoreHarness<Opened> {
-  async function connect({ schema, onServer }: Pick<Opened, 'schema' | 'onServer'>): Promise<MysqlStore> {
-    const opened = await openStore(configOf(onServer.length), optionsOf(schema))
-    onServer.push(opened)
-    return opened.store
-  }
-
-  const idOf = (playerId: string) => accounts.idOf?.(playerId) ?? playerId
-
   const optionsOf = (schema: string): MysqlStoreOptions => ({
     schema,
-    // A commit that the kit holds must not time out. One whose player the kit holds must.
-    timeoutMs: 120_000,
-    lockTimeoutMs: 2_000,
+    ...kit.timeouts,
     ...(accounts.players === undefined ? {} : { players: accounts.players(schema) }),
     ...options,
   })
+  const query = async (text: string, values: readonly unknown[] = []) =>
+    (await admin.query({ sql: text, rowsAsArray: true }, [...values]))[0] as unknown as unknown[][]
 
-  /** Empty schemas for reuse: creating one takes longer than most cases. */
-  const free: string[] = []
-  /** Those with the rule of `refuseBets`. */
-  const refusing = new Set<string>()
-
-  const tableOf = (schema: string): MysqlPlayersTable =>
-    optionsOf(schema).players ?? {
-      table: `${schema}.wallet_players`,
-      id: 'player_id',
-      currency: 'currency',
-      balance: 'balance',
-    }
-
-  async function createSchema(): Promise<string> {
-    schemas += 1
-    const schema = `kit_${process.pid}_${schemas}`
-    await admin.query(`CREATE DATABASE ${schema}`)
-    if (accounts.ddl !== null) await admin.query(inSchema(accounts.ddl, schema))
-    await migrateMysql(admin, optionsOf(schema))
-    await installHold(admin, schema)
-    return schema
-  }
-
-  async function open(players: readonly Player[]): Promise<Opened> {
-    const schema = free.pop() ?? (await createSchema())
-    const { table, id, currency, balance } = tableOf(schema)
-    const rows = players.map(player => [
-      ...[idOf(player.playerId), player.currency, accounts.columnOf(player.balance)],
-    ])
-    if (rows.length > 0)
-      await admin.query(`INSERT INTO ${table} (${id}, ${currency}, ${balance}) VALUES ?`, [rows])
-    const opened = { schema, onServer: [] }
-    return { ...opened, store: await connect(opened) }
-  }
-
-  function columnOf(amount: Decimal): string {
-    return amount.startsWith('-') ? `-${accounts.columnOf(amount.slice(1))}` : accounts.columnOf(amount)
-  }
-
-  return {
-    open,
-    reopen: connect,
-
-    async close(opened) {
-      const { schema, onServer } = opened
-      await terminate(opened)
-      await Promise.all(onServer.map(({ end }) => end()))
-      const { table } = tableOf(schema)
-      if (refusing.delete(schema)) await admin.query(`ALTER TABLE ${table} DROP CONSTRAINT kit`)
-      // Not DELETE: an INSERT of an id that was deleted and not purged yet locks the gap beside it until its COMMIT.
-      for (const own of ['wallet_transactions', 'wallet_bets']) await admin.query(`TRUNCATE ${schema}.${own}`)
-      await admin.query(`DELETE FROM ${table}`)
-      free.push(schema)
-    },
-
-    async crash(opened) {
-      await terminate(opened)
-      return await connect(opened)
-    },
-
-    async depositExternally(opened, playerId, amount) {
-      await againAfterDeadlock(() =>
-        admin.query(inSchema(accounts.add, opened.schema), [columnOf(amount), idOf(playerId)]),
-      )
-    },
-
-    async settleExternally(opened, { playerId, betId, type, amount }) {
+  const engine: kit.Engine<MysqlStore, StoreOnServer, MysqlPlayersTable> = {
+    query,
+    async transaction(...statements) {
       const connection = await admin.getConnection()
       try {
         await againAfterDeadlock(async () => {
           await connection.query('BEGIN')
-          await connection.query(inSchema(accounts.add, opened.schema), [columnOf(amount), idOf(playerId)])
-          await connection.query(`CALL ${opened.schema}.credit_bet_v1(?, ?, ?)`, [betId, type, amount])
+          for (const [text, values] of statements) await connection.query(text, [...values])
           await connection.query('COMMIT')
         })
       } catch (error) {
@@ -273,60 +164,45 @@ export function mysqlHarness({
         connection.release()
       }
     },
-
-    holdCommit: ({ schema }) => holdCommit(admin, schema),
-
-    holdPlayer({ schema }, playerId) {
-      const { table, id } = tableOf(schema)
-      return holdPlayer(admin, `${table} WHERE ${id} = ?`, idOf(playerId))
+    quoted: name => name,
+    literal: id => mysql.escape(id),
+    ownTable: schema => ({
+      ...{ table: `${schema}.wallet_players`, id: 'player_id', currency: 'currency', balance: 'balance' },
+    }),
+    async createSchema(schema, ddl) {
+      await admin.query(`CREATE DATABASE ${schema}`)
+      if (ddl !== null) await admin.query(ddl)
+      await migrateMysql(admin, optionsOf(schema))
+      await installHold(admin, schema)
     },
-
-    async changeCurrency({ schema }, playerId, code) {
-      const { table, id, currency } = tableOf(schema)
-      await admin.query(`UPDATE ${table} SET ${currency} = ? WHERE ${id} = ?`, [code, idOf(playerId)])
-    },
-
-    // A rule of the table about its balance: it must not fall.
-    async refuseBets({ schema }, playerId) {
-      const { table, id, balance } = tableOf(schema)
-      const [rows] = await admin.query(
-        { sql: `SELECT ${balance} FROM ${table} WHERE ${id} = ?`, rowsAsArray: true },
-        [idOf(playerId)],
-      )
-      const minimum = (rows as unknown as [string][])[0]?.[0]
-      refusing.add(schema)
-      await admin.query(
-        `ALTER TABLE ${table} ADD CONSTRAINT kit CHECK (${id} <> ${mysql.escape(idOf(playerId))} OR ${balance} + 0 >= ${minimum})`,
-      )
-    },
-
-    // A PAM may close an account in a column of its own: the store does not read it.
-    closePlayer: null,
-    // The store keeps everything.
-    advanceClock: null,
-    // Of a single server.
-    stopReplication: null,
-
-    ...(accounts.limits === undefined ? {} : { limits: accounts.limits }),
-    ...(accounts.playerIds === undefined ? {} : { playerIds: accounts.playerIds }),
-  }
-
-  /** Terminates every connection of the store, and waits until the server has rolled back. */
-  async function terminate({ onServer }: Opened): Promise<void> {
-    for (const [number, { connections }] of onServer.entries()) {
-      const server = adminOf(number)
-      const isConnected = async () => {
-        const [rows] = await server.query(
-          { sql: `SELECT ID FROM ${processList} WHERE ID IN (?)`, rowsAsArray: true },
-          [[0, ...(await connections())]],
-        )
-        return (rows as unknown as [number][]).map(([id]) => id)
+    connect: async (schema, number) => openStore(configOf(number), optionsOf(schema)),
+    async terminate({ onServer }) {
+      for (const [number, { connections }] of onServer.entries()) {
+        const server = adminOf(number)
+        const isConnected = async () => {
+          const [rows] = await server.query(
+            { sql: `SELECT ID FROM ${processList} WHERE ID IN (?)`, rowsAsArray: true },
+            [[0, ...(await connections())]],
+          )
+          return (rows as unknown as [number][]).map(([id]) => id)
+        }
+        // A commit that loses its connection may open another one.
+        for (let ids = await isConnected(); ids.length > 0; ids = await isConnected())
+          for (const id of ids) await server.query(`KILL ${id}`).catch(() => {})
       }
-      // A commit that loses its connection may open another one.
-      for (let ids = await isConnected(); ids.length > 0; ids = await isConnected())
-        for (const id of ids) await server.query(`KILL ${id}`).catch(() => {})
-    }
+    },
+    async empty(schema, players) {
+      // Not DELETE: an INSERT of an id that was deleted and not purged yet locks the gap beside it until its COMMIT.
+      for (const own of ['wallet_transactions', 'wallet_bets']) await admin.query(`TRUNCATE ${schema}.${own}`)
+      await admin.query(`DELETE FROM ${players}`)
+    },
+    creditBet: schema => `CALL ${schema}.credit_bet_v1(?, ?, ?)`,
+    numberOf: column => `${column} + 0`,
+    holdCommit: schema => holdCommit(admin, schema),
+    holdPlayer: (row, id) => holdPlayer(admin, row, id),
   }
+  // Of a single server.
+  return { ...kit.databaseHarness(engine, accounts), stopReplication: null }
 }
 
 /**
