@@ -134,9 +134,6 @@ export interface Problem {
   transaction?: Transaction
 }
 
-/** The refusal that the platform is answered. */
-export const answerOf = ({ errorCode, description }: Problem) => ({ errorCode, description })
-
 /** A request and a snapshot with all of these problems at once. `known`: the bet if no problem changes it. */
 export function withProblems(problems: readonly Problem[], known: Bet | null) {
   const bets = problems.map(problem => problem.bet).filter(fields => fields !== undefined)

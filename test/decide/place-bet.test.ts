@@ -2,19 +2,15 @@ import { describe, expect, test } from 'vitest'
 import { decidePlaceBet, placeBetRule as rule } from '../../src/decide/place-bet.js'
 import type { PlaceBetRequest } from '../../src/requests.js'
 import type { Bet, WalletSnapshot } from '../../src/store.js'
+import { alice, bet, frozen, live, placeBet, snapshot, transaction, withProblems } from '../fixtures.js'
 import {
-  alice,
-  answerOf,
-  bet,
-  frozen,
-  live,
-  type Problem,
-  pairsOf,
-  placeBet,
-  snapshot,
-  transaction,
-  withProblems,
-} from '../fixtures.js'
+  betOfAnotherPlayer,
+  betRolledBack,
+  currencyMismatch,
+  payloadMismatch,
+  testOrder,
+  unknownPlayer,
+} from './order-of-checks.js'
 
 const decide = (fields: Partial<PlaceBetRequest> = {}, known: Partial<WalletSnapshot> = {}) =>
   decidePlaceBet(frozen(placeBet(fields)), frozen(snapshot(known)))
@@ -121,37 +117,15 @@ test('D16, D8: given an unknown player, when a bet is placed, then INVALID_PLAYE
 })
 
 describe('given two problems, when a bet is placed, then the first check decides the answer', () => {
-  const problems: Problem[] = [
+  const order = [
+    payloadMismatch(transaction({ betId: 'bet-2' })),
+    unknownPlayer,
     {
-      reason: 'PAYLOAD_MISMATCH',
-      errorCode: 'TRANSACTION_CONFLICT',
-      description: 'transactionId: already used with a different player, bet, amount, currency or type',
-      transaction: transaction({ betId: 'bet-2' }),
+      ...betOfAnotherPlayer,
+      ...{ errorCode: 'INVALID_BET', description: 'betId: already used by another transaction' },
     },
-    {
-      reason: 'UNKNOWN_PLAYER',
-      errorCode: 'INVALID_PLAYER',
-      description: 'playerId: unknown player',
-      player: null,
-    },
-    {
-      reason: 'BET_OF_ANOTHER_PLAYER',
-      errorCode: 'INVALID_BET',
-      description: 'betId: already used by another transaction',
-      bet: { playerId: 'bob' },
-    },
-    {
-      reason: 'BET_ROLLED_BACK',
-      errorCode: 'INVALID_BET',
-      description: 'betId: the bet was rolled back',
-      bet: { status: 'ROLLED_BACK' },
-    },
-    {
-      reason: 'CURRENCY_MISMATCH',
-      errorCode: 'INVALID_CURRENCY',
-      description: "currency: differs from the player's currency",
-      request: { currency: 'USD' },
-    },
+    betRolledBack,
+    currencyMismatch,
     {
       reason: 'INSUFFICIENT_FUNDS',
       errorCode: 'INSUFFICIENT_FUNDS',
@@ -159,22 +133,10 @@ describe('given two problems, when a bet is placed, then the first check decides
       request: { amount: '100.01' },
     },
   ]
-
-  const decideWith = (...both: Problem[]) => {
-    const { request, known } = withProblems(both, null)
+  testOrder(order, (...problems) => {
+    const { request, known } = withProblems(problems, null)
     return decide(request, known)
-  }
-
-  test.each(problems.map(problem => [problem.reason, problem] as const))('%s alone', (reason, problem) => {
-    expect(decideWith(problem)).toMatchObject({ reason, outcome: answerOf(problem) })
   })
-
-  test.each(pairsOf(problems).map(([a, b]) => [a.reason, b.reason, a, b] as const))(
-    '%s before %s',
-    (reason, _second, first, second) => {
-      expect(decideWith(first, second)).toMatchObject({ reason, outcome: { errorCode: first.errorCode } })
-    },
-  )
 })
 
 test.each(['REFUSED_BY_OPERATOR', 'REFUSED_BY_STORE'] as const)(

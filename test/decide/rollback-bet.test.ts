@@ -3,12 +3,10 @@ import { decideRollbackBet, rollbackBetRule as rule } from '../../src/decide/rol
 import type { Bet, Credit, WalletSnapshot } from '../../src/store.js'
 import {
   alice,
-  answerOf,
   bet,
   frozen,
   live,
   type Problem,
-  pairsOf,
   reversed,
   rollbackBet,
   snapshot,
@@ -16,6 +14,13 @@ import {
   uncollected,
   withProblems,
 } from '../fixtures.js'
+import {
+  betCurrencyMismatch,
+  betOfAnotherPlayer,
+  payloadMismatch,
+  testOrder,
+  unknownPlayer,
+} from './order-of-checks.js'
 
 const decide = (known: Partial<WalletSnapshot> = {}) =>
   decideRollbackBet(frozen(rollbackBet()), frozen(snapshot(known)))
@@ -150,26 +155,6 @@ test("D23: given a bet whose currency is no longer the player's, when it is roll
 })
 
 describe('given two problems, when a bet is rolled back, then the first check decides the answer', () => {
-  const identity: Problem[] = [
-    {
-      reason: 'PAYLOAD_MISMATCH',
-      errorCode: 'TRANSACTION_CONFLICT',
-      description: 'transactionId: already used with a different player, bet, amount, currency or type',
-      transaction: { ...requested, betId: 'bet-2' },
-    },
-    {
-      reason: 'UNKNOWN_PLAYER',
-      errorCode: 'INVALID_PLAYER',
-      description: 'playerId: unknown player',
-      player: null,
-    },
-    {
-      reason: 'BET_OF_ANOTHER_PLAYER',
-      errorCode: 'INVALID_PLAYER',
-      description: 'playerId: the bet belongs to another player',
-      bet: { playerId: 'bob' },
-    },
-  ]
   const states: Problem[] = [
     {
       reason: 'BET_SETTLED',
@@ -184,27 +169,15 @@ describe('given two problems, when a bet is rolled back, then the first check de
       bet: { credits: { BET_PAID: uncollected('60') } },
     },
   ]
-  const currency: Problem = {
-    reason: 'BET_CURRENCY_MISMATCH',
-    errorCode: 'INVALID_CURRENCY',
-    description: "betId: bet currency differs from the player's current currency",
-    player: { currency: 'JPY' },
-  }
-  const decideWith = (...both: Problem[]) => decide(withProblems(both, bet()).known)
-
-  test.each([...identity, ...states, currency].map(problem => [problem.reason, problem] as const))(
-    '%s alone',
-    (reason, problem) => {
-      expect(decideWith(problem)).toMatchObject({ reason, outcome: answerOf(problem) })
-    },
-  )
-
-  const pairs = states.flatMap(state => pairsOf([...identity, state, currency]))
-  test.each([...new Map(pairs.map(([a, b]) => [`${a.reason} before ${b.reason}`, { a, b }]))])(
-    '%s',
-    (_name, { a, b }) => {
-      expect(decideWith(a, b)).toMatchObject({ reason: a.reason, outcome: { errorCode: a.errorCode } })
-    },
+  testOrder(
+    [
+      payloadMismatch({ ...requested, betId: 'bet-2' }),
+      unknownPlayer,
+      betOfAnotherPlayer,
+      states,
+      betCurrencyMismatch,
+    ],
+    (...problems) => decide(withProblems(problems, bet()).known),
   )
 
   test('BET_OF_ANOTHER_PLAYER, also for a bet that is already rolled back', () => {

@@ -4,18 +4,24 @@ import type { SettlementRequest } from '../../src/requests.js'
 import type { Bet, WalletSnapshot } from '../../src/store.js'
 import {
   alice,
-  answerOf,
   bet,
   frozen,
   live,
-  type Problem,
-  pairsOf,
   reversed,
   settlement,
   snapshot,
   transaction,
   withProblems,
 } from '../fixtures.js'
+import {
+  betCurrencyMismatch,
+  betOfAnotherPlayer,
+  betRolledBack,
+  currencyMismatch,
+  payloadMismatch,
+  testOrder,
+  unknownPlayer,
+} from './order-of-checks.js'
 
 const decide = (fields: Partial<SettlementRequest> = {}, known: Partial<WalletSnapshot> = {}) =>
   decideSettlement(frozen(settlement(fields)), frozen(snapshot({ bet: bet(), ...known })))
@@ -130,59 +136,18 @@ describe('D8: given a settlement that the rules refuse, then the refusal is not 
 })
 
 describe('given two problems, when the bet is settled, then the first check decides the answer', () => {
-  const problems: Problem[] = [
-    {
-      reason: 'PAYLOAD_MISMATCH',
-      errorCode: 'TRANSACTION_CONFLICT',
-      description: 'transactionId: already used with a different player, bet, amount, currency or type',
-      transaction: { ...requested, betId: 'bet-2' },
-    },
-    {
-      reason: 'UNKNOWN_PLAYER',
-      errorCode: 'INVALID_PLAYER',
-      description: 'playerId: unknown player',
-      player: null,
-    },
-    {
-      reason: 'BET_OF_ANOTHER_PLAYER',
-      errorCode: 'INVALID_PLAYER',
-      description: 'playerId: the bet belongs to another player',
-      bet: { playerId: 'bob' },
-    },
-    {
-      reason: 'BET_ROLLED_BACK',
-      errorCode: 'INVALID_BET',
-      description: 'betId: the bet was rolled back',
-      bet: { status: 'ROLLED_BACK' },
-    },
-    {
-      reason: 'CURRENCY_MISMATCH',
-      errorCode: 'INVALID_CURRENCY',
-      description: "currency: differs from the player's currency",
-      request: { currency: 'USD' },
-    },
-    {
-      reason: 'BET_CURRENCY_MISMATCH',
-      errorCode: 'INVALID_CURRENCY',
-      description: "betId: bet currency differs from the player's current currency",
-      bet: { currency: 'JPY' },
-    },
+  const order = [
+    payloadMismatch({ ...requested, betId: 'bet-2' }),
+    unknownPlayer,
+    betOfAnotherPlayer,
+    betRolledBack,
+    currencyMismatch,
+    { ...betCurrencyMismatch, player: {}, bet: { currency: 'JPY' } },
   ]
-  const decideWith = (...both: Problem[]) => {
-    const { request, known } = withProblems(both, bet())
+  testOrder(order, (...problems) => {
+    const { request, known } = withProblems(problems, bet())
     return decide(request, known)
-  }
-
-  test.each(problems.map(problem => [problem.reason, problem] as const))('%s alone', (reason, problem) => {
-    expect(decideWith(problem)).toMatchObject({ reason, outcome: answerOf(problem) })
   })
-
-  test.each(pairsOf(problems).map(([a, b]) => [a.reason, b.reason, a, b] as const))(
-    '%s before %s',
-    (reason, _second, first, second) => {
-      expect(decideWith(first, second)).toMatchObject({ reason, outcome: { errorCode: first.errorCode } })
-    },
-  )
 })
 
 test('given a settlement, then neither the store nor the operator can refuse it', () => {

@@ -4,12 +4,10 @@ import type { UnsettlementRequest } from '../../src/requests.js'
 import type { Bet, WalletSnapshot } from '../../src/store.js'
 import {
   alice,
-  answerOf,
   bet,
   frozen,
   live,
   type Problem,
-  pairsOf,
   reversed,
   snapshot,
   transaction,
@@ -17,6 +15,14 @@ import {
   unsettlement,
   withProblems,
 } from '../fixtures.js'
+import {
+  betCurrencyMismatch,
+  betOfAnotherPlayer,
+  betRolledBack,
+  payloadMismatch,
+  testOrder,
+  unknownPlayer,
+} from './order-of-checks.js'
 
 const paid = bet({ credits: { BET_PAID: live('60') }, revision: 2 })
 
@@ -224,32 +230,6 @@ test("D23: given a bet whose currency is no longer the player's, when it is unsc
 })
 
 describe('given two problems, when the bet is unscored, then the first check decides the answer', () => {
-  const identity: Problem[] = [
-    {
-      reason: 'PAYLOAD_MISMATCH',
-      errorCode: 'TRANSACTION_CONFLICT',
-      description: 'transactionId: already used with a different player, bet, amount, currency or type',
-      transaction: { ...requested, type: 'UNVOIDED' },
-    },
-    {
-      reason: 'UNKNOWN_PLAYER',
-      errorCode: 'INVALID_PLAYER',
-      description: 'playerId: unknown player',
-      player: null,
-    },
-    {
-      reason: 'BET_OF_ANOTHER_PLAYER',
-      errorCode: 'INVALID_PLAYER',
-      description: 'playerId: the bet belongs to another player',
-      bet: { playerId: 'bob' },
-    },
-    {
-      reason: 'BET_ROLLED_BACK',
-      errorCode: 'INVALID_BET',
-      description: 'betId: the bet was rolled back',
-      bet: { status: 'ROLLED_BACK' },
-    },
-  ]
   const states: Problem[] = [
     {
       reason: 'SETTLEMENT_NOT_FOUND',
@@ -270,34 +250,22 @@ describe('given two problems, when the bet is unscored, then the first check dec
       bet: { credits: { BET_PAID: uncollected('60') } },
     },
   ]
-  const rest: Problem[] = [
-    {
-      reason: 'BET_CURRENCY_MISMATCH',
-      errorCode: 'INVALID_CURRENCY',
-      description: "betId: bet currency differs from the player's current currency",
-      player: { currency: 'JPY' },
-    },
-    {
-      reason: 'INSUFFICIENT_FUNDS',
-      errorCode: 'INSUFFICIENT_FUNDS',
-      description: 'betId: insufficient funds to reverse the settlement',
-      player: { balance: '59.99' },
-    },
-  ]
-  const decideWith = (...both: Problem[]) => decide(withProblems(both, paid).known)
-
-  test.each([...identity, ...states, ...rest].map(problem => [problem.reason, problem] as const))(
-    '%s alone',
-    (reason, problem) => {
-      expect(decideWith(problem)).toMatchObject({ reason, outcome: answerOf(problem) })
-    },
-  )
-
-  const pairs = states.flatMap(state => pairsOf([...identity, state, ...rest]))
-  test.each([...new Map(pairs.map(([a, b]) => [`${a.reason} before ${b.reason}`, { a, b }]))])(
-    '%s',
-    (_name, { a, b }) => {
-      expect(decideWith(a, b)).toMatchObject({ reason: a.reason, outcome: { errorCode: a.errorCode } })
-    },
+  const insufficientFunds: Problem = {
+    reason: 'INSUFFICIENT_FUNDS',
+    errorCode: 'INSUFFICIENT_FUNDS',
+    description: 'betId: insufficient funds to reverse the settlement',
+    player: { balance: '59.99' },
+  }
+  testOrder(
+    [
+      payloadMismatch({ ...requested, type: 'UNVOIDED' }),
+      unknownPlayer,
+      betOfAnotherPlayer,
+      betRolledBack,
+      states,
+      betCurrencyMismatch,
+      insufficientFunds,
+    ],
+    (...problems) => decide(withProblems(problems, paid).known),
   )
 })
