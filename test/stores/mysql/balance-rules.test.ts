@@ -1,11 +1,7 @@
 /** CHECKs of the players' table: a minimum balance is a refusal, another rule is a fault. */
-import mysql, { type Pool } from 'mysql2/promise'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { sharedMariadb } from '../../mariadb/fresh-database.js'
-import { isMysql, noServer, withoutOnMysql } from '../../mysql/engine.js'
-import { openWallet, placeBet, type Wallet } from './wallet.js'
-
-const reason = noServer === null ? '' : ` (skipped: ${noServer})`
+import { expect, test } from 'vitest'
+import { isMysql, withoutOnMysql } from '../../mysql/engine.js'
+import { describeOnServer, placeBet, type Wallet } from './wallet.js'
 
 /** On MySQL every row meets an enforced rule. */
 const unchecked = withoutOnMysql('check_constraint_checks')
@@ -27,18 +23,10 @@ const refused = {
   description: 'amount: below the minimum balance',
 }
 
-describe.skipIf(noServer !== null)(`rules of the players' table${reason}`, () => {
-  let admin: Pool
-  let config: mysql.PoolOptions
+describeOnServer("rules of the players' table", server => {
   let wallet: Wallet
-  beforeAll(async () => {
-    config = (await sharedMariadb()).config
-    admin = mysql.createPool(config)
-  })
-  afterEach(() => wallet.close())
-  afterAll(() => admin.end())
   const open = async (ddl: readonly string[]) => {
-    wallet = await openWallet({ admin, config, ddl, options: { players } })
+    wallet = await server.open({ ddl, options: { players } })
   }
 
   test.each([

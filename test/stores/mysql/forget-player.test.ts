@@ -1,27 +1,15 @@
 /** `forgetPlayer` while calls of that player are in flight: what was loaded before does not bring the id back unnoticed. */
-import mysql, { type Pool } from 'mysql2/promise'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import mysql from 'mysql2/promise'
+import { beforeEach, expect, test } from 'vitest'
 import { forgetPlayer } from '../../../src/stores/mysql/index.js'
-import { sharedMariadb } from '../../mariadb/fresh-database.js'
-import { noServer } from '../../mysql/engine.js'
-import { openWallet, placeBet, settle, type Wallet } from './wallet.js'
+import { describeOnServer, placeBet, settle, type Wallet } from './wallet.js'
 
-const reason = noServer === null ? '' : ` (skipped: ${noServer})`
-
-describe.skipIf(noServer !== null)(`forgetPlayer and calls in flight${reason}`, () => {
-  let admin: Pool
-  let config: mysql.PoolOptions
+describeOnServer('forgetPlayer and calls in flight', server => {
   let wallet: Wallet
-  beforeAll(async () => {
-    config = (await sharedMariadb()).config
-    admin = mysql.createPool(config)
-  })
   beforeEach(async () => {
-    wallet = await openWallet({ admin, config })
+    wallet = await server.open()
     await wallet.store.ready()
   })
-  afterEach(() => wallet.close())
-  afterAll(() => admin.end())
 
   const bets = () => wallet.rows('SELECT bet_id, player_id, revision FROM SCHEMA.wallet_bets ORDER BY bet_id')
 
@@ -30,7 +18,7 @@ describe.skipIf(noServer !== null)(`forgetPlayer and calls in flight${reason}`, 
     async how => {
       const numbers = how === 'alone' ? [1] : [1, 2]
       for (const number of numbers) await wallet.store.commit(placeBet(number, 'alice', '10'))
-      const { pseudonym } = await forgetPlayer(admin, { schema: wallet.schema }, 'alice')
+      const { pseudonym } = await forgetPlayer(server.admin, { schema: wallet.schema }, 'alice')
       const results = await Promise.all(
         numbers.map(number => wallet.store.commit(settle(number, 'alice', '20'))),
       )
@@ -41,7 +29,7 @@ describe.skipIf(noServer !== null)(`forgetPlayer and calls in flight${reason}`, 
 
   test('rows that are written before it ends are counted, and the next one replaces them', async () => {
     await wallet.store.commit(placeBet(1))
-    const own = mysql.createPool(config)
+    const own = mysql.createPool(server.config)
     const late = {
       getConnection(callback: (error: unknown, connection: unknown) => void) {
         own.pool.getConnection((error, connection) => {
@@ -62,7 +50,7 @@ describe.skipIf(noServer !== null)(`forgetPlayer and calls in flight${reason}`, 
       remaining: 2,
     })
     await own.end()
-    expect(await forgetPlayer(admin, { schema }, 'alice')).toMatchObject({
+    expect(await forgetPlayer(server.admin, { schema }, 'alice')).toMatchObject({
       bets: 1,
       transactions: 1,
       remaining: 0,

@@ -5,15 +5,11 @@
  */
 
 import { handlePlaceBet, handleUnsettlement, recordSettlement, type WalletError } from 'bet-wallet'
-import mysql, { type Pool } from 'mysql2/promise'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { serverErrorOf } from '../../../src/stores/mysql/errors.js'
 import { placeBet as placeBetRequest, settlement, unsettlement } from '../../fixtures.js'
-import { sharedMariadb } from '../../mariadb/fresh-database.js'
-import { isMysql, noServer } from '../../mysql/engine.js'
-import { openWallet, placeBet, settle, type Wallet } from './wallet.js'
-
-const reason = noServer === null ? '' : ` (skipped: ${noServer})`
+import { isMysql } from '../../mysql/engine.js'
+import { describeOnServer, placeBet, settle, type Wallet } from './wallet.js'
 
 type Operation = 'placebet' | 'unsettlement' | 'settlement'
 const operations: readonly Operation[] = ['placebet', 'unsettlement', 'settlement']
@@ -193,22 +189,12 @@ const causes: [name: string, cause: Cause][] = [
   ]),
 ]
 
-describe.skipIf(noServer !== null)(`errors of the operator's code${reason}`, () => {
-  let admin: Pool
-  let config: mysql.PoolOptions
+describeOnServer("errors of the operator's code", server => {
   let wallet: Wallet
-  beforeAll(async () => {
-    config = (await sharedMariadb()).config
-    admin = mysql.createPool(config)
-  })
-  afterEach(() => wallet.close())
-  afterAll(() => admin.end())
 
   /** Each player has two bets of 10; the first is settled with 60. Then the cause is installed. */
   async function open({ ddl = [], hook, install }: Cause): Promise<void> {
-    wallet = await openWallet({
-      admin,
-      config,
+    wallet = await server.open({
       ddl: [
         `CREATE TABLE SCHEMA.accounts (id varchar(64) PRIMARY KEY, currency char(3) NOT NULL,
           balance decimal(12,2) NOT NULL, email varchar(64),

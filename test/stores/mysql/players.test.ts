@@ -1,29 +1,18 @@
 /** Players' tables of a PAM: kinds of ids and collations, text balances, views. */
 // cspell:ignore ánna anná änna Änna LPAD
-import mysql, { type Pool } from 'mysql2/promise'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { sharedMariadb } from '../../mariadb/fresh-database.js'
-import { isMysql, noServer, withoutOnMysql } from '../../mysql/engine.js'
-import { keysOf, openWallet, placeBet, settle, type Wallet, type WalletSetup } from './wallet.js'
+import { describe, expect, test } from 'vitest'
+import { isMysql, withoutOnMysql } from '../../mysql/engine.js'
+import { describeOnServer, keysOf, placeBet, settle, type Wallet, type WalletSetup } from './wallet.js'
 
-const reason = noServer === null ? '' : ` (skipped: ${noServer})`
 /** 1 to 2000, on both servers. */
 const numbers = `JSON_TABLE(CONCAT('[', REPEAT('0,', 1999), '0]'), '$[*]' COLUMNS (seq FOR ORDINALITY)) numbers`
 
 const columns = { table: 'SCHEMA.accounts', id: 'id', currency: 'currency', balance: 'balance' }
 
-describe.skipIf(noServer !== null)(`players' tables${reason}`, () => {
-  let admin: Pool
-  let config: mysql.PoolOptions
+describeOnServer("players' tables", server => {
   let wallet: Wallet
-  beforeAll(async () => {
-    config = (await sharedMariadb()).config
-    admin = mysql.createPool(config)
-  })
-  afterEach(() => wallet.close())
-  afterAll(() => admin.end())
   const open = async (setup: Partial<WalletSetup>) => {
-    wallet = await openWallet({ admin, config, ...setup })
+    wallet = await server.open({ ...setup })
     await wallet.store.ready()
   }
   const table = (id: string, balance = 'decimal(20,2)') =>

@@ -1,5 +1,6 @@
 /** A store for tests of failures: its own schema and pool, and a second pool to observe and interfere. */
 import mysql, { type Pool, type PoolConnection, type PoolOptions } from 'mysql2/promise'
+import { afterAll, afterEach, beforeAll, describe } from 'vitest'
 import type { Bet, Transaction, WalletChanges } from '../../../src/store.js'
 import {
   createMysqlStore,
@@ -7,7 +8,8 @@ import {
   type MysqlStoreOptions,
   migrateMysql,
 } from '../../../src/stores/mysql/index.js'
-import { processList } from '../../mysql/engine.js'
+import { sharedMariadb } from '../../mariadb/fresh-database.js'
+import { noServer, processList } from '../../mysql/engine.js'
 
 export interface WalletSetup {
   /** For observing and interfering. */
@@ -110,6 +112,38 @@ export async function openWallet({ admin, config, options = {}, ddl = [] }: Wall
       await admin.query(`DROP DATABASE ${schema}`)
     },
   }
+}
+
+/** The server that all files share. Known once the first test runs. */
+export interface SharedServer {
+  admin: Pool
+  config: PoolOptions
+  /** Opens a wallet, which is closed after its test. */
+  open(setup?: Omit<WalletSetup, 'admin' | 'config'>): Promise<Wallet>
+}
+
+/** Tests on the server that all files share: skipped with the reason where there is none. */
+export function describeOnServer(name: string, tests: (server: SharedServer) => void): void {
+  const reason = noServer === null ? '' : ` (skipped: ${noServer})`
+  describe.skipIf(noServer !== null)(`${name}${reason}`, () => {
+    const wallets: Wallet[] = []
+    const server = {
+      async open(setup = {}) {
+        const wallet = await openWallet({ ...server, ...setup })
+        wallets.push(wallet)
+        return wallet
+      },
+    } as SharedServer
+    beforeAll(async () => {
+      server.config = (await sharedMariadb()).config
+      server.admin = mysql.createPool({ ...server.config, connectionLimit: 20 })
+    })
+    afterEach(async () => {
+      for (const wallet of wallets.splice(0)) await wallet.close()
+    })
+    afterAll(() => server.admin.end())
+    tests(server)
+  })
 }
 
 const date = '2026-11-21T10:00:00.000Z'

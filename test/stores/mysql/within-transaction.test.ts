@@ -1,34 +1,20 @@
 /** `withinTransaction`: rows of the operator in the same database transaction, refusals, and hooks that fail. */
 // cspell:ignore жанна
-import mysql, { type Pool } from 'mysql2/promise'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { handlePlaceBet } from '../../../src/index.js'
 import type { MysqlStoreOptions } from '../../../src/stores/mysql/index.js'
 import { placeBet as placement } from '../../fixtures.js'
-import { sharedMariadb } from '../../mariadb/fresh-database.js'
-import { isMysql, noServer } from '../../mysql/engine.js'
-import { openWallet, placeBet, settle, type Wallet } from './wallet.js'
-
-const reason = noServer === null ? '' : ` (skipped: ${noServer})`
+import { isMysql } from '../../mysql/engine.js'
+import { describeOnServer, placeBet, settle, type Wallet } from './wallet.js'
 
 type Hook = NonNullable<MysqlStoreOptions['withinTransaction']>
 
-describe.skipIf(noServer !== null)(`withinTransaction${reason}`, () => {
-  let admin: Pool
-  let config: mysql.PoolOptions
+describeOnServer('withinTransaction', server => {
   let wallet: Wallet
-  beforeAll(async () => {
-    config = (await sharedMariadb()).config
-    admin = mysql.createPool(config)
-  })
-  afterEach(() => wallet.close())
-  afterAll(() => admin.end())
 
   const open = async (hook: (ledger: string) => Hook) => {
     let ledger = ''
-    wallet = await openWallet({
-      admin,
-      config,
+    wallet = await server.open({
       ddl: [
         'CREATE TABLE SCHEMA.ledger (reference varchar(64) PRIMARY KEY, amount decimal(20,2)) ENGINE = InnoDB',
       ],
