@@ -1,6 +1,6 @@
 /**
- * `npm run test:libraries`: the package with the libraries, compilers and runtimes of its users, which are installed in
- * this folder. With names, only those suites: `npm run test:libraries -- drivers stacks`.
+ * `npm run test:libraries`: the package with the libraries, compilers and runtimes of its users. They are
+ * installed in this folder. With names, only those suites: `npm run test:libraries -- drivers stacks`.
  */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

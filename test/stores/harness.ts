@@ -57,7 +57,7 @@ export interface Engine<Store, Server, Table extends PlayersTable> {
   /** Of an id. */
   literal(id: string | Buffer): string
   ownTable(schema: string): Table
-  /** Creates an empty schema with the players' table of `ddl`, the library's tables, and the triggers of `holdCommit`. */
+  /** Creates an empty schema: the players' table of `ddl`, the library's tables, the triggers of `holdCommit`. */
   createSchema(schema: string, ddl: string | null): Promise<void>
   /** Opens the `number`-th store of the schema. */
   connect(schema: string, number: number): Promise<Server>
