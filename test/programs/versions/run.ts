@@ -1,11 +1,11 @@
 /**
  * `npm run test:versions`: the tests on each version of PostgreSQL, MariaDB, MySQL and Node.js (versions.ts). Prints one
- * line per version, and writes results.json, from which the README's table is made. Exit code 1 if any of them fails.
+ * line per version. Exit code 1 if any of them fails.
  *
  *     npm run test:versions -- [--quick] [--record] [postgresql-14 mariadb-11.8 node.js-26 …]
  *
- * `--quick`: a small choice of files. `--record`: writes the results. What it downloads is in `VERSIONS_FOLDER`, by
- * default a cache folder outside the repository, which other accounts can read.
+ * `--quick`: a small choice of files. `--record`: writes results.json and the README's table, at the end. What it
+ * downloads is in `VERSIONS_FOLDER`, by default a cache folder outside the repository, which other accounts can read.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -186,6 +186,7 @@ const { values, positionals } = parseArgs({
 const unknown = positionals.filter(name => !versions.some(version => nameOf(version) === name))
 if (unknown.length > 0) throw new Error(`unknown: ${unknown.join(', ')}`)
 const suite = values.quick ? 'quick' : 'whole'
+const results: Result[] = []
 for (const version of versions) {
   if (positionals.length > 0 && !positionals.includes(nameOf(version))) continue
   try {
@@ -193,7 +194,7 @@ for (const version of versions) {
     const { engine, release, passed, failed, skipped, seconds } = result
     console.log(`${engine} ${release}: ${passed} passed, ${failed} failed, ${skipped} skipped, ${seconds} s`)
     if (failed > 0 || passed === 0) process.exitCode = 1
-    if (values.record) record(result)
+    results.push(result)
   } catch (error) {
     console.log(
       `${version.engine} ${version.version}: not run: ${error instanceof Error ? error.message : error}`,
@@ -202,11 +203,17 @@ for (const version of versions) {
   }
 }
 
-/** In the place of the version's last result. */
-function record(result: Result): void {
+// Not before the end: the tests of Node.js compare the README with the results.
+if (values.record) record(results)
+
+/** In the place of the last results of these versions. */
+function record(results: readonly Result[]): void {
   const key = ({ engine, version }: Pick<Result, 'engine' | 'version'>) => `${engine} ${version}`
-  const all = [...readResults().filter(other => key(other) !== key(result)), result]
+  const keys = new Set(results.map(key))
+  const all = [...readResults().filter(other => !keys.has(key(other))), ...results]
   const place = (one: Result) => versions.findIndex(version => key(version) === key(one))
   all.sort((one, other) => place(one) - place(other))
   writeFileSync(resultsFile, `${JSON.stringify(all, null, 2)}\n`)
+  const table = join(root, 'test/docs/write-tables.ts')
+  execFileSync(process.execPath, ['--import', 'tsx', table], { cwd: root, stdio: 'ignore' })
 }
