@@ -106,7 +106,7 @@ export function lookupRowOf(values: Values): LookupRow {
 const withTime = (row: Row): Row => ({ ...row, recorded_at: row.recorded_at?.replace(' ', 'T') ?? null })
 
 /** Whether the server of a loaded row is read-only: a replica. */
-export const isReadOnly = (values: Values) => !['0', 'OFF'].includes(String(values[1]))
+export const isReadOnly = (values: Values) => String(values[1]) !== '0'
 
 function rowOf(columns: readonly string[], values: readonly unknown[]): Row {
   return Object.fromEntries(columns.map((column, index) => [column, text(values[index])]))

@@ -140,6 +140,7 @@ export interface ServerState {
 
 const stateNames = [
   'read_only',
+  'innodb_read_only',
   'wsrep_on',
   'group_replication_group_name',
   // MySQL, MariaDB since 10.10, and what older ones have instead.
@@ -160,11 +161,12 @@ export async function serverState(database: Session): Promise<ServerState> {
     )
   const {
     read_only: readOnly,
+    innodb_read_only: engineReadOnly,
     wsrep_on: isGalera,
     group_replication_group_name: group,
     ...ids
   } = Object.fromEntries(await valuesOf('VARIABLES', stateNames))
-  const problem = readOnly === 'OFF' ? null : 'this server is read-only'
+  const problem = readOnly === 'OFF' && engineReadOnly === 'OFF' ? null : 'this server is read-only'
   if (isGalera !== 'ON') return { problem, cluster: group || JSON.stringify(ids) }
   const status = await valuesOf('STATUS', ['wsrep_cluster_status', 'wsrep_ready', 'wsrep_cluster_state_uuid'])
   const cluster = status.get('wsrep_cluster_state_uuid') ?? ''

@@ -112,9 +112,12 @@ export const commitHandler = sql`
     RESIGNAL;
   END;`
 
+/** Readers of Amazon Aurora have innodb_read_only alone. */
+export const isServerReadOnly = "(@@GLOBAL.read_only NOT IN ('0', 'OFF') OR @@GLOBAL.innodb_read_only)"
+
 /** A user with READ_ONLY ADMIN may write to a replica. The store must not: some commits need no load. */
 export const refuseReadOnly = sql`
-  IF @@GLOBAL.read_only NOT IN ('0', 'OFF') THEN
+  IF ${isServerReadOnly} THEN
     SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1290, MESSAGE_TEXT = 'bet-wallet: this server is read-only';
   END IF;`
 

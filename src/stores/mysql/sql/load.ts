@@ -10,6 +10,7 @@ import {
   defineProcedure,
   exactText,
   isPlayer,
+  isServerReadOnly,
   type Procedure,
   procedureName,
   rollback,
@@ -34,7 +35,7 @@ function loadQuery(tables: Tables): string {
   return sql`
     SELECT
       item.key_index - 1,
-      @@GLOBAL.read_only,
+      ${isServerReadOnly},
       ${currencyOfLoaded(tables)},
       ${asBytes(`player.${players.columns.balance}`)},
       ${lines(loadedBetColumns.map(column => asBytes(betColumn(tables, column))))},
@@ -79,7 +80,8 @@ export function loadProcedure(tables: Tables): Procedure {
           RESIGNAL;
         END;
         ${loadQuery(tables)};
-        IF proof_id IS NOT NULL THEN
+        -- The rows above tell of a read-only server.
+        IF proof_id IS NOT NULL AND NOT ${isServerReadOnly} THEN
           START TRANSACTION;
           INSERT INTO ${schema}.wallet_proofs (id) VALUES (proof_id);
           DELETE FROM ${schema}.wallet_proofs WHERE id = proof_id;
