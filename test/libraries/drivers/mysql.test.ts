@@ -7,6 +7,7 @@ import type { MariadbDatabase } from '../../mariadb/database.js'
 import { freshMariadb } from '../../mariadb/fresh-database.js'
 import { noServer, processList } from '../../mysql/engine.js'
 import { type Accounts, mysqlHarness, type Opened } from '../../stores/mysql/harness.js'
+import { until } from '../../stores/mysql/wallet.js'
 import { blockOf, type Opener, openerOf, page } from './blocks.js'
 import { failuresOf, withLedger } from './with-ledger.js'
 
@@ -47,6 +48,10 @@ async function harnessOf(name: string, end: string): Promise<StoreHarness<Opened
   await pool.query(
     'CREATE TABLE ledger (reference varchar(255), player_id varchar(255), amount decimal(38,18))',
   )
+  const connectionsOf = async (user: string): Promise<number[]> => {
+    const [rows] = await pool.query<RowDataPacket[]>(`SELECT ID FROM ${processList} WHERE USER = ?`, [user])
+    return rows.map(({ ID }) => ID)
+  }
   let users = 0
   const harness = mysqlHarness({
     ...{ pool, configOf: () => config, accounts },
@@ -61,10 +66,14 @@ async function harnessOf(name: string, end: string): Promise<StoreHarness<Opened
       return {
         store: opened.store,
         async connections() {
-          const [rows] = await pool.query<RowDataPacket[]>(`SELECT ID FROM ${processList} WHERE USER = ?`, [
-            user,
-          ])
-          return rows.map(({ ID }) => ID)
+          // A process that has ended opens no more. The queue of a store in this one would, unseen until it has logged in.
+          await pool.query(`ALTER USER ${user} ACCOUNT LOCK`)
+          const anonymous = await connectionsOf('unauthenticated user')
+          await until(async () => {
+            const left = await connectionsOf('unauthenticated user')
+            return !anonymous.some(id => left.includes(id))
+          })
+          return connectionsOf(user)
         },
         async end() {
           await opened.end()
