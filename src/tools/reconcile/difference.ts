@@ -78,7 +78,7 @@ export interface Finding {
   /**
    * `pair`: both sides have it. `row`, `record`: one side has it. `twice`: a further row of the report;
    * `twice-in-wallet`: a further record; `operation`: a row and a record of another operation with the same
-   * id; `other-id`: their ids differ in upper and lower case only.
+   * id; `other-id`: their ids differ in letter case or in spaces at their ends only.
    */
   shape: 'pair' | 'row' | 'record' | 'twice' | 'twice-in-wallet' | 'operation' | 'other-id'
   row: ReportRow | null

@@ -2,6 +2,7 @@
 import { moneyText } from './amounts.js'
 import type { Judgement } from './difference.js'
 import { placeOf, type ReportRow, type WalletRecord } from './entry.js'
+import { similarOf } from './pairs.js'
 import type { Patterns } from './patterns.js'
 
 export function explanationOf(judged: Judgement, patterns: Patterns): string {
@@ -10,7 +11,7 @@ export function explanationOf(judged: Judgement, patterns: Patterns): string {
     kind !== 'out-of-range' && row !== null && record !== null && row.inRange !== record.inRange
   const other = patterns.swappedWith(judged)
   return [
-    sentenceOf(judged),
+    `${sentenceOf(judged)}${idsText(judged)}`,
     ...(isAlsoAcross
       ? [`It is also outside of the range on one side: recorded at ${record.recordedAt}.`]
       : []),
@@ -29,11 +30,11 @@ function sentenceOf({ kind, row, record }: Judgement): string {
     case 'duplicate-in-wallet':
       return `The wallet's records have this ${inWallet.operation} twice.`
     case 'other-player':
-      return `The platform names player ${inReport.playerId}; the wallet recorded it for player ${inWallet.playerId}.${caseText(inReport.playerId, inWallet.playerId)}`
+      return `The platform names player ${inReport.playerId}; the wallet recorded it for player ${inWallet.playerId}.${similarText(inReport.playerId, inWallet.playerId)}`
     case 'other-bet':
-      return `The platform names bet ${inReport.betId}; the wallet recorded it for bet ${inWallet.betId}.${caseText(inReport.betId, inWallet.betId)}`
+      return `The platform names bet ${inReport.betId}; the wallet recorded it for bet ${inWallet.betId}.${similarText(inReport.betId, inWallet.betId)}`
     case 'other-currency':
-      return `The platform counts ${moneyText(inReport)}; the wallet moved ${moneyText(inWallet)}.${caseText(inReport.currency, inWallet.currency)}`
+      return `The platform counts ${moneyText(inReport)}; the wallet moved ${moneyText(inWallet)}.${similarText(inReport.currency, inWallet.currency)}`
     case 'other-amount':
       return `The platform counts ${moneyText(inReport)}; the wallet moved ${moneyText(inWallet)}.`
     case 'other-type':
@@ -57,7 +58,7 @@ function sentenceOf({ kind, row, record }: Judgement): string {
     case 'uncollected-clawback':
       return `The platform counts a clawback of ${moneyText(inReport)}. The player's funds did not cover it: the wallet refused it with ${inWallet.errorCode} and moved nothing.`
     case 'other-transaction-id':
-      return `The platform counts ${moneyText(inReport)} under ${inReport.transactionId}; the wallet moved it under ${inWallet.transactionId}.${caseText(inReport.transactionId, inWallet.transactionId)}`
+      return `The platform counts ${moneyText(inReport)} under ${inReport.transactionId}; the wallet moved it under ${inWallet.transactionId}.${similarText(inReport.transactionId, inWallet.transactionId)}`
     case 'duplicate-in-report':
       return `In the report, ${placeOf(inReport)} repeats the ${inReport.operation}: ${moneyText(inReport)} counted once more than it moved.`
     case 'conflicting-in-report':
@@ -70,6 +71,12 @@ function sentenceOf({ kind, row, record }: Judgement): string {
       return outsideText(inReport, inWallet)
   }
 }
+
+/** Where the sentence does not name both ids. */
+const idsText = ({ kind, row, record }: Judgement) =>
+  kind === 'other-transaction-id' || row === null || record === null
+    ? ''
+    : similarText(row.transactionId, record.transactionId, 'The ids')
 
 function tombstoneText(row: ReportRow | null, record: WalletRecord | null): string {
   if (row?.operation === 'placebet') {
@@ -91,7 +98,12 @@ function outsideText(row: ReportRow, record: WalletRecord): string {
   return `${dated}${row.inRange ? '' : ', outside of the range'}; the wallet recorded it at ${record.recordedAt}${outside}.`
 }
 
-const caseText = (one: string | null, other: string | null) =>
-  one !== other && one?.toLowerCase() === other?.toLowerCase()
-    ? ' They differ in upper and lower case only.'
-    : ''
+/** Whether the two differ only in what a tool may have changed when it wrote the report. */
+function similarText(one: string | null, other: string | null, subject = 'They'): string {
+  if (one === null || other === null || one === other || similarOf(one) !== similarOf(other)) return ''
+  const ways = [
+    one.trim() === other.trim() ? [] : 'in upper and lower case',
+    one.toLowerCase() === other.toLowerCase() ? [] : 'in spaces at their ends',
+  ]
+  return ` ${subject} differ ${ways.flat().join(' and ')} only.`
+}

@@ -4,7 +4,7 @@ import { isZero } from './amounts.js'
 import { BetFacts, type LookedUp, viewOf } from './bet-state.js'
 import type { DifferenceKind, Finding, Judgement, Planned } from './difference.js'
 import { keyOf, type ReportRow, type WalletRecord } from './entry.js'
-import { differingFields } from './pairs.js'
+import { differingFields, similarOf } from './pairs.js'
 import { needsBet, planBet } from './plan.js'
 
 /** The lookups that a judge uses, with the limit and the missing index behind them. */
@@ -167,7 +167,7 @@ async function judge(finding: Finding, bet: BetCase, context: JudgeContext): Pro
     case 'twice-in-wallet':
       return [{ ...finding, kind: 'duplicate-in-wallet' }]
     case 'other-id':
-      return [{ ...finding, kind: 'other-transaction-id' }]
+      return [{ ...finding, kind: await kindOfSimilar(row as ReportRow, record as WalletRecord, bet) }]
     case 'operation':
       return [{ ...finding, kind: 'other-operation' }]
     case 'twice': {
@@ -204,6 +204,13 @@ async function kindOfPair(row: ReportRow, record: WalletRecord, bet: BetCase): P
     return (await kindOfEmptyRollback(record, bet)) ?? kind
   }
   return kind ?? 'out-of-range'
+}
+
+/** No kind that plans calls: they would be for one of two bets. */
+async function kindOfSimilar(row: ReportRow, record: WalletRecord, bet: BetCase): Promise<DifferenceKind> {
+  if (!record.accepted) return await kindOfPair(row, record, bet)
+  const isPlayer = row.playerId === null || similarOf(row.playerId) === similarOf(record.playerId)
+  return isPlayer ? 'other-transaction-id' : 'other-player'
 }
 
 async function judgeRow(

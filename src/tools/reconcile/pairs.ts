@@ -77,27 +77,30 @@ export function comparePartition(
     }
   }
 
-  for (const row of alone) {
-    if (!row.inRange) continue
-    const otherKey = row.accepted
-      ? keysOfOtherOperations(row).find(other => records.agrees(other, row))
-      : undefined
-    if (otherKey !== undefined) {
-      sink.found({ shape: 'operation', row, record: records.get(otherKey).record })
-      records.take(otherKey)
-      continue
-    }
-    const sameId = row.accepted ? records.takeIgnoringCase(row) : undefined
-    if (sameId !== undefined) comparePair(row, sameId, sink, 'other-id')
-    else if (row.accepted || row.operation === 'unsettlement') sink.found({ shape: 'row', row, record: null })
-    else sink.refusalAlone()
-  }
+  for (const row of alone) compareAlone(row, records, sink)
 
   for (const record of records.rest()) {
     if (!record.inRange) continue
     if (record.accepted) sink.found({ shape: 'record', row: null, record })
     else sink.refusalAlone()
   }
+}
+
+/** A row whose key no record has. */
+function compareAlone(row: ReportRow, records: Records, sink: PairSink): void {
+  const isCall = row.accepted || row.operation === 'unsettlement'
+  const isOperation = (key: string) => row.accepted && row.inRange && records.agrees(key, row)
+  const otherKey = keysOfOtherOperations(row).find(isOperation)
+  if (otherKey !== undefined) {
+    sink.found({ shape: 'operation', row, record: records.get(otherKey).record })
+    records.take(otherKey)
+    return
+  }
+  const similar = isCall ? records.takeSimilar(row) : undefined
+  if (similar !== undefined && !row.accepted) sink.refusalAlone()
+  else if (similar !== undefined) comparePair(row, similar, sink, 'other-id')
+  else if (row.inRange && isCall) sink.found({ shape: 'row', row, record: null })
+  else if (row.inRange) sink.refusalAlone()
 }
 
 function comparePair(
@@ -129,15 +132,18 @@ function foundTwice(row: ReportRow, record: WalletRecord, sink: PairSink): void 
   else sink.found({ shape: record.accepted ? 'twice' : 'pair', row, record })
 }
 
-const lowerKeyOf = (entry: ReportRow | WalletRecord) =>
-  `${entry.operation} ${entry.transactionId.toLowerCase()}`
+/** Ids are opaque (D24): what differs like this is another id. But a report whose ids do was written by a tool. */
+export const similarOf = (id: string) => id.trim().toLowerCase()
+
+const similarKeyOf = ({ operation, transactionId, betId }: ReportRow | WalletRecord) =>
+  `${operation}\t${similarOf(transactionId)}\t${similarOf(betId)}`
 
 /** The records of a partition, each taken by one row at most. */
 class Records {
   readonly #lines: string[] = []
   readonly #indexes = new Map<string, number>()
   readonly #taken: Uint8Array
-  #ignoringCase: Map<string, WalletRecord> | undefined
+  #similar: Map<string, WalletRecord[]> | undefined
 
   constructor(chunks: Iterable<readonly string[]>, sink: PairSink) {
     for (const lines of chunks) this.#lines.push(...lines)
@@ -182,17 +188,28 @@ class Records {
     return differingFields({ ...row, type: null }, record).length === 0
   }
 
-  /** Takes the free record whose id differs from the row's in upper and lower case only. */
-  takeIgnoringCase(row: ReportRow): WalletRecord | undefined {
-    this.#ignoringCase ??= new Map(
-      [...this.rest()].flatMap(record =>
-        record.inRange && record.accepted ? [[lowerKeyOf(record), record] as const] : [],
-      ),
-    )
-    const record = this.#ignoringCase.get(lowerKeyOf(row))
-    if (record === undefined || this.get(keyOf(record)).isTaken) return undefined
-    this.take(keyOf(record))
-    return record
+  /** Takes a free record whose ids differ from the row's in letter case or in spaces at their ends only. */
+  takeSimilar(row: ReportRow): WalletRecord | undefined {
+    const records = this.#bySimilarKey().get(similarKeyOf(row)) ?? []
+    for (let record = records.pop(); record !== undefined; record = records.pop()) {
+      // A refused row says nothing of a record that is accepted.
+      if (this.get(keyOf(record)).isTaken || (record.accepted && !row.accepted)) continue
+      this.take(keyOf(record))
+      return record
+    }
+    return undefined
+  }
+
+  #bySimilarKey(): ReadonlyMap<string, WalletRecord[]> {
+    if (this.#similar !== undefined) return this.#similar
+    this.#similar = new Map()
+    for (const record of this.rest()) {
+      const key = similarKeyOf(record)
+      const same = this.#similar.get(key)
+      if (same === undefined) this.#similar.set(key, [record])
+      else same.push(record)
+    }
+    return this.#similar
   }
 
   /** Those that no row has taken. */

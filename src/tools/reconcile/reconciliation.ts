@@ -17,6 +17,7 @@ import {
 import { ReconcileError } from './errors.js'
 import { type JudgeContext, judgeBet, limitedLookups } from './judge.js'
 import { type Mapping, mappingOf, type ReportMapping } from './mapping.js'
+import { notComparedBy, Unstated } from './notes.js'
 import { comparePartition } from './pairs.js'
 import { Patterns } from './patterns.js'
 import type { OpenedReport } from './report-rows.js'
@@ -141,6 +142,7 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
     const notCompared = notComparedBy(opened, notes)
     const read = new Reading(options, patterns)
     const report = await read.report(opened, notCompared, sides.report)
+    notes.push(...report.unstated.notes(notCompared))
     const wallet = await read.wallet(settings, notCompared, sides.wallet)
     const compared = compareSides(sides, patterns, record =>
       wallet.totals.moveToCurrency(dayOf(record, notCompared)),
@@ -250,17 +252,6 @@ const reportsOf = ({ report }: ReconcileOptions): readonly ReportSource[] =>
 const isReport = (report: ReportSource | undefined) =>
   typeof report === 'string' || typeof report?.[Symbol.asyncIterator] === 'function'
 
-/** What the report does not say is not compared, and the result says so. */
-function notComparedBy({ has, hasTypes }: OpenedReport, notes: string[]): NotCompared {
-  const notCompared = { playerId: !has('playerId'), type: !hasTypes, day: !has('transactionDate') }
-  if (notCompared.playerId) notes.push('The report has no players: they were not compared.')
-  if (notCompared.type) notes.push('The report has no types of settlements: they were not compared.')
-  if (notCompared.day)
-    notes.push('The report has no dates: all of its rows count in the range, and days are not compared.')
-  if (!has('status')) notes.push('The report has no statuses: all of its rows count as accepted.')
-  return notCompared
-}
-
 const dayOf = (record: WalletRecord, notCompared: NotCompared): WalletRecord =>
   notCompared.day ? { ...record, day: '' } : record
 
@@ -283,6 +274,7 @@ class Reading {
 
   async report(opened: OpenedReport, notCompared: NotCompared, spool: Spool) {
     const totals = new SideTotals()
+    const unstated = new Unstated()
     let rows = 0
     let outside = 0
     for await (const batch of opened.rows) {
@@ -291,13 +283,14 @@ class Reading {
         this.#patterns.addRow(row)
         if (row.inRange) {
           totals.add(row)
+          unstated.add(row)
           rows += 1
         } else outside += 1
         this.#count('report')
       }
     }
     spool.seal()
-    return { totals, rows, outside }
+    return { totals, unstated, rows, outside }
   }
 
   async wallet(settings: Settings, notCompared: NotCompared, spool: Spool) {

@@ -1,7 +1,7 @@
 /** Per kind of difference, who has to act, and the call for a row that never arrived. */
 import { quoted } from '../platform/curl.js'
 import type { Difference, Finding, Repair, RepairCall } from './difference.js'
-import type { Entry, ReportRow } from './entry.js'
+import type { Entry, ReportRow, WalletRecord } from './entry.js'
 
 const idLengthMax = 255
 
@@ -52,6 +52,9 @@ export const texts = {
     'The report does not state all that the call needs, such as the player or the type. Get one that does.',
   otherDay:
     "Its date is outside of this range, so the platform's report of that day may have it. Compare a range with both days, and give the report of that day too: if it has it, this is no difference; if not, the call that repairs it is known.",
+  otherId:
+    'The money moved once. The platform names the transactionId under which it was answered with success.',
+  otherMoney: 'Then compare again: the amounts, currencies or types differ too.',
   creditedSince:
     'The wallet has credited the bet again since. Agree with the platform what it nets off, and book it by hand.',
 }
@@ -100,9 +103,7 @@ export function repairOf({ kind, row, record }: Finding & Pick<Difference, 'kind
         'The platform nets the amount off later winnings of the player. Debit nothing by hand: the player would pay twice.',
       )
     case 'other-transaction-id':
-      return platform(
-        'The money moved once. The platform names the transactionId under which it was answered with success.',
-      )
+      return platform(isSameMoney(row, record) ? texts.otherId : `${texts.otherId} ${texts.otherMoney}`)
     case 'duplicate-in-report':
       return platform('The money moved once in the wallet. The platform counts the row once.')
     case 'conflicting-in-report':
@@ -115,6 +116,11 @@ export function repairOf({ kind, row, record }: Finding & Pick<Difference, 'kind
       return row === null || record !== null ? operator(texts.byHand) : callOfRow(row, from)
   }
 }
+
+const isSameMoney = (row: ReportRow | null, record: WalletRecord | null) =>
+  row?.amount === record?.amount &&
+  (row?.currency ?? record?.currency) === record?.currency &&
+  (row?.type ?? record?.type) === record?.type
 
 const outsideText = (row: ReportRow | null) =>
   row?.transactionDate === null

@@ -42,7 +42,7 @@ export async function openReport(
   const has = (field: Field) => mapping.constants.has(field) || opened.has(field)
   let ignored = 0
   async function* rows(): AsyncGenerator<ReportRow[]> {
-    const reader = rowReader(mapping, isInRange, has('status'), file)
+    const reader = rowReader(mapping, isInRange, has, file)
     for await (const records of opened.records) {
       const batch: ReportRow[] = []
       for (const { line, values } of records) {
@@ -152,16 +152,18 @@ function missingColumn(field: Field, column: string, mapping: Mapping, found: re
   )
 }
 
-const currencyText = /^[A-Za-z0-9._-]{1,16}$/
+/** Not what a spreadsheet takes for a formula. */
+const currencyText = /^[A-Za-z0-9][A-Za-z0-9._-]{0,15}$/
 
 /** @returns reads one row; `null` for a row that the mapping ignores */
 function rowReader(
   mapping: Mapping,
   isInRange: (date: string) => boolean,
-  hasStatuses: boolean,
+  has: (field: Field) => boolean,
   file: string | null,
 ) {
   const read = new ValueReader(mapping)
+  const [hasStatuses, hasDates] = [has('status'), has('transactionDate')]
   return (line: number, values: Values): ReportRow | null => {
     const meaning = read.word(line, 'operation', values, mapping.operations)
     if (meaning === null) return null
@@ -170,7 +172,7 @@ function rowReader(
     if (status === null) return null
     const { operation } = meaning
     const accepted = status === 'accepted'
-    const transactionDate = read.date(line, values)
+    const transactionDate = hasDates ? read.date(line, values) : null
     const amount = accepted ? read.amount(line, operation, values) : null
     const currency = read.currency(line, values)
     if (amount !== null && currency === null) invalidRow(line, read.columnOf('currency'), 'is empty')
@@ -237,10 +239,9 @@ class ValueReader {
     return invalidRow(line, this.columnOf(field), problem)
   }
 
-  date(line: number, values: Values): string | null {
+  date(line: number, values: Values): string {
     const value = this.text(line, 'transactionDate', values)
-    if (value === '') return null
-    const read = this.#mapping.dates.read(value)
+    const read = value === '' ? { problem: 'is empty' } : this.#mapping.dates.read(value)
     if ('date' in read) return read.date
     return invalidRow(line, this.columnOf('transactionDate'), read.problem)
   }

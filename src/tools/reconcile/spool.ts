@@ -16,6 +16,8 @@ const firstBytes = 512
 /** A character of a JavaScript string takes at most three bytes in UTF-8. */
 const bytesPerCharacter = 3
 
+const space = 32
+
 export interface Spool {
   /** @param line without line ends */
   add(partition: number, line: string): void
@@ -29,11 +31,14 @@ export interface Spool {
 
 /**
  * FNV-1a, 32 bits: which partition a key belongs to. The same keys are always in the same partition, and so
- * are those that differ in upper and lower case only.
+ * are those that differ in upper and lower case or in spaces at their ends only.
  */
 export function partitionOf(key: string): number {
+  let [start, end] = [0, key.length]
+  while (key.charCodeAt(start) === space) start += 1
+  while (key.charCodeAt(end - 1) === space) end -= 1
   let hash = 0x811c9dc5
-  for (let index = 0; index < key.length; index += 1) {
+  for (let index = start; index < end; index += 1) {
     hash = Math.imul(hash ^ (key.charCodeAt(index) | 0x20), 0x01000193)
   }
   // The low bits of FNV depend on few characters: all bits are folded in.

@@ -6,7 +6,7 @@ import {
   type Reconciliation,
   renderReconciliation,
 } from '../../../src/tools/reconcile/index.js'
-import { csvOf, reconcileWorld, record, rowOf } from './world.js'
+import { csvOf, foundIn, reconcileWorld, record, rowOf } from './world.js'
 
 /** A placebet of 2 EUR every minute of the day, of which some hours are lost. */
 function betsWithout(hours: readonly number[]) {
@@ -128,40 +128,112 @@ describe('two amounts that are swapped', () => {
   })
 })
 
-describe('what differs in upper and lower case only says so', () => {
+describe('what differs in upper and lower case only, or in spaces at its ends, says so', () => {
   const made = record('placebet', 'Bet-a', 'b', '5', { playerId: 'Anna' })
-  const isSaid = / They differ in upper and lower case only\.$/
+  const isCase = / They differ in upper and lower case only\.$/
+  const isSpaces = / They differ in spaces at their ends only\.$/
   test.each([
-    ['a player', { playerId: 'anna' }, 'other-player'],
-    ['a bet', { betId: 'B' }, 'other-bet'],
-    ['a currency', { currency: 'eur' }, 'other-currency'],
-    ['a transactionId', { transactionId: 'BET-A' }, 'other-transaction-id'],
-  ])('%s', async (_, changes, kind) => {
+    ['a player', { playerId: 'anna' }, 'other-player', isCase],
+    ['a bet', { betId: 'B' }, 'other-bet', isCase],
+    ['a currency', { currency: 'eur' }, 'other-currency', isCase],
+    ['a transactionId', { transactionId: 'BET-A' }, 'other-transaction-id', isCase],
+    ['a player', { playerId: 'Anna ' }, 'other-player', isSpaces],
+    ['a bet', { betId: ' b' }, 'other-bet', isSpaces],
+    ['a transactionId', { transactionId: 'Bet-a   ' }, 'other-transaction-id', isSpaces],
+    [
+      'a transactionId',
+      { transactionId: ' BET-A' },
+      'other-transaction-id',
+      / They differ in upper and lower case and in spaces at their ends only\.$/,
+    ],
+  ] as const)('%s: %j', async (_, changes, kind, said) => {
     const result = await reconcileWorld({ rows: [{ ...rowOf(made), ...changes }], records: [made] })
-    expect(result.differences).toMatchObject([{ kind, explanation: expect.stringMatching(isSaid) }])
+    expect(result.differences).toMatchObject([{ kind, explanation: expect.stringMatching(said) }])
   })
 
-  test('all ids of a report: no call would move the money again', async () => {
-    const rollback = record('rollbackbet', 'Bet-a', 'b', '5', { playerId: 'Anna' })
-    const changes = { transactionId: 'BET-A', betId: 'B', playerId: 'ANNA' }
-    for (const amount of ['5', '']) {
-      const rows = [
-        { ...rowOf(made), ...changes },
-        { ...rowOf(rollback), ...changes, amount },
-      ]
-      const result = await reconcileWorld({ rows, records: [made, rollback] })
-      expect(result.kinds).toMatchObject([{ kind: 'other-transaction-id', count: 2 }])
-      expect(result.kinds[0]?.effects).toEqual([])
-      for (const { explanation, repair } of result.differences) {
-        expect(explanation).toMatch(isSaid)
-        expect(repair).toMatchObject({ by: 'platform', calls: [] })
+  const written = [
+    ['in other letters', (id: string) => id.toUpperCase()],
+    ['filled with spaces', (id: string) => id.padEnd(36)],
+    ['filled with spaces on the left', (id: string) => id.padStart(36)],
+  ] as const
+  describe.each(written)('all ids of a report, %s', (_, written) => {
+    const rewritten = (each: RecordedTransaction) => ({
+      ...rowOf(each),
+      ...{ transactionId: written(each.transactionId), betId: written(each.betId) },
+      playerId: written(each.playerId),
+    })
+    const isOther = { by: 'platform', calls: [] }
+
+    test('no call would move the money again', async () => {
+      const rollback = record('rollbackbet', 'Bet-a', 'b', '5', { playerId: 'Anna' })
+      for (const amount of ['5', '']) {
+        const rows = [rewritten(made), { ...rewritten(rollback), amount }]
+        const result = await reconcileWorld({ rows, records: [made, rollback] })
+        expect(result.kinds).toMatchObject([{ kind: 'other-transaction-id', count: 2 }])
+        expect(result.kinds[0]?.effects).toEqual([])
+        for (const { explanation, repair } of result.differences) {
+          expect(explanation).toMatch(/ They differ in .* only\.$/)
+          expect(repair).toMatchObject(isOther)
+        }
       }
-    }
+    })
+
+    test('nor what the wallet refused', async () => {
+      const refusal = { errorCode: 'INSUFFICIENT_FUNDS', description: 'x' }
+      const placebet = { ...made, delta: '0', refusal }
+      const unsettlement = { ...record('unsettlement', 'u', 'b', '5'), delta: '0', refusal }
+      for (const [refused, kind] of [
+        [placebet, 'refused-by-wallet'],
+        [unsettlement, 'uncollected-clawback'],
+      ] as const) {
+        const row = { ...rewritten(refused), status: 'accepted', amount: '5' }
+        const result = await reconcileWorld({ rows: [row], records: [refused] })
+        expect(result.differences).toMatchObject([
+          { kind, repair: isOther, explanation: expect.stringMatching(/ The ids differ in .* only\.$/) },
+        ])
+      }
+      // Both sides refused it.
+      const both = await reconcileWorld({ rows: [rewritten(unsettlement)], records: [unsettlement] })
+      expect(both.differences).toEqual([])
+    })
+
+    test.each([
+      ['the platform', '2026-11-21T23:59:59.000Z', '2026-11-22T00:00:01.000Z'],
+      ['the wallet', '2026-11-22T00:00:01.000Z', '2026-11-21T23:59:59.000Z'],
+    ])('nor what only %s has within the range', async (_, transactionDate, recordedAt) => {
+      const late = { ...made, transactionDate, recordedAt }
+      const result = await reconcileWorld({ rows: [rewritten(late)], records: [late] })
+      expect(result.differences).toMatchObject([{ kind: 'other-transaction-id', repair: isOther }])
+      expect(result.differences[0]?.explanation).toContain(' outside of the range on one side')
+    })
+
+    test('what else differs is said', async () => {
+      const row = rewritten(made)
+      const other = await reconcileWorld({ rows: [{ ...row, amount: '50' }], records: [made] })
+      expect(other.differences).toMatchObject([{ kind: 'other-transaction-id', repair: isOther }])
+      expect(other.differences[0]?.repair.text).toContain('compare again')
+      const player = await reconcileWorld({ rows: [{ ...row, playerId: 'ben' }], records: [made] })
+      expect(player.differences).toMatchObject([{ kind: 'other-player', repair: { calls: [] } }])
+      // Of another bet, it is another transaction.
+      const bet = await reconcileWorld({ rows: [{ ...row, betId: 'c' }], records: [made] })
+      expect(foundIn(bet)).toEqual([
+        'missing-in-report: placebet Bet-a',
+        `never-arrived: placebet ${row.transactionId}`,
+      ])
+    })
+  })
+
+  test('two transactions of both sides are two', async () => {
+    const records = ['a', 'A', 'a ', ' a'].map(id => record('placebet', id, `b${id}`, '5'))
+    expect((await reconcileWorld({ rows: records.map(rowOf), records })).verdict).toBe('equal')
+    const [, other] = records as [RecordedTransaction, RecordedTransaction]
+    const rows = records.filter(each => each !== other).map(rowOf)
+    expect(foundIn(await reconcileWorld({ rows, records }))).toEqual(['missing-in-report: placebet A'])
   })
 
   test('but not what differs otherwise', async () => {
     const result = await reconcileWorld({ rows: [{ ...rowOf(made), playerId: 'anne' }], records: [made] })
-    expect(explanationsIn(result)[0]).not.toMatch(isSaid)
+    expect(explanationsIn(result)[0]).not.toContain('They differ')
   })
 })
 

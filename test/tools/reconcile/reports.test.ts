@@ -217,6 +217,12 @@ describe('what cannot be compared is an error that names line and column', () =>
       { decimalPoint: ',' },
     ],
     ['no currency', `${header}\nplacebet,t-1,b-1,1,€`, /line 2, column "currency": "€" is no currency code/],
+    // It would be in the CSV of differences.
+    [
+      'a currency that a spreadsheet executes',
+      `${header}\nplacebet,t-1,b-1,1,-A1`,
+      /column "currency": "-A1" is no currency code/,
+    ],
     [
       'an unknown type',
       `${header},type\nsettlement,t-1,b-1,1,EUR,WON`,

@@ -194,3 +194,34 @@ test.each(['1234567890123456', '1e16', '0.1234567890123456789'])(
     )
   },
 )
+
+describe('a value that only some rows state', () => {
+  const win = record('settlement', 'w', 'b', '60')
+  const clawback = record('unsettlement', 'u', 'b', '60')
+  const records = [stake, win, clawback]
+  const rows = [rowOf(stake), { ...rowOf(win), type: '' }, { ...rowOf(clawback), amount: '', playerId: '' }]
+
+  test('is not compared where it is missing, and the result says so', async () => {
+    const { verdict, notes } = await reconcileWorld({ rows, records })
+    expect(verdict).toBe('equal')
+    expect(notes).toEqual([
+      '1 row states no amount, and counts what the wallet moved.',
+      '1 row states no player, and its player was not compared.',
+      '1 row states no type, and its type was not compared.',
+    ])
+    const again = [{ ...rowOf(stake), playerId: '' }, ...rows.slice(1)]
+    expect((await reconcileWorld({ rows: again, records })).notes[1]).toBe(
+      '2 rows state no player, and their players were not compared.',
+    )
+    // Outside of the range, nothing is compared.
+    const outside = rows.map(row => ({ ...row, transactionDate: '2026-11-20T12:00:00Z' }))
+    expect((await reconcileWorld({ rows: outside, records: [] })).notes).toEqual([])
+    expect((await reconcileWorld({ rows: records.map(rowOf), records })).notes).toEqual([])
+  })
+
+  test('is an error, if it is a date: the row would count in any range', async () => {
+    await expect(
+      reconcileWorld({ rows: [rowOf(stake), { ...rowOf(win), transactionDate: '' }], records }),
+    ).rejects.toThrow(/line 3, column "transactionDate": is empty/)
+  })
+})
