@@ -87,7 +87,7 @@ export async function checkTarget(context: CaseContext, settles: boolean): Promi
   return (await wallet.readBalance()).balance ?? answer.balance
 }
 
-async function checkSettlement({ wallet, settings }: CaseContext): Promise<void> {
+async function checkSettlement({ wallet, settings, run }: CaseContext): Promise<void> {
   const bet = wallet.bet()
   const placed = await wallet.place(bet, { label: 'placebet, to settle it' })
   if (placed.success === null) return // for the cases
@@ -103,7 +103,7 @@ async function checkSettlement({ wallet, settings }: CaseContext): Promise<void>
       ? 'the settle function'
       : 'url' in (settle as object)
         ? `POST ${(settle as { url: URL }).url.href}`
-        : `the command ${(settle as { command: string }).command}`
+        : `the command ${run.client.mask((settle as { command: string }).command)}`
   throw new AuditError(
     'SETTLEMENT_FAILED',
     `The wallet has accepted a bet, but it cannot be settled: ${how} failed (${problem}). Correct it, or leave it ` +

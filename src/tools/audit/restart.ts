@@ -1,5 +1,6 @@
 /** Restarts the wallet under test, and waits until it answers again. */
 import { withTimeout } from '../../timeout.js'
+import type { Mask } from '../platform/secrets.js'
 import { runCommand } from '../platform/settle.js'
 import type { AuditSettings } from './options.js'
 import type { WalletCalls } from './wallet-calls.js'
@@ -8,15 +9,21 @@ const restartMsMax = 120_000
 const pauseMs = 100
 
 /** @returns why the wallet was not restarted; otherwise `null` */
-export async function restartWallet({ restart }: AuditSettings, wallet: WalletCalls): Promise<string | null> {
+export async function restartWallet(
+  { restart }: AuditSettings,
+  wallet: WalletCalls,
+  mask: Mask,
+): Promise<string | null> {
   const late = (): never => {
     throw new Error(`not done within ${restartMsMax / 1_000} s`)
   }
   try {
     if (typeof restart === 'function') await withTimeout(Promise.resolve(restart()), restartMsMax, late)
-    else if (restart !== null) await runCommand(restart.command, '', restartMsMax)
+    else if (restart !== null) await runCommand(restart.command, '', restartMsMax, mask)
   } catch (error) {
-    return `the wallet could not be restarted: ${error instanceof Error ? error.message : String(error)}`
+    return mask(
+      `the wallet could not be restarted: ${error instanceof Error ? error.message : String(error)}`,
+    )
   }
   const until = performance.now() + restartMsMax
   for (;;) {

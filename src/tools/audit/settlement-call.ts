@@ -46,7 +46,7 @@ export async function settleBet(
     }
   }
 
-  const command = typeof settle === 'object' ? settle.command : null
+  const command = typeof settle === 'object' ? client.mask(settle.command) : null
   const exchange = exchangeOf(
     {
       label,
@@ -58,12 +58,12 @@ export async function settleBet(
     Buffer.from(body),
   )
   record(exchange)
-  const settled = await settleDirectly(settle, settlement, timeoutMs)
+  const settled = await settleDirectly(settle, settlement, timeoutMs, client.mask)
   if (settled.kind === 'done') {
     exchange.answeredAtMs = client.now()
     return { problem: null, outage: null }
   }
-  const problem = client.mask(settled.kind === 'refused' ? `refused: ${settled.errorCode}` : settled.reason)
+  const problem = settled.kind === 'refused' ? client.mask(`refused: ${settled.errorCode}`) : settled.reason
   exchange.error = problem
   return { problem, outage: settled.kind === 'refused' ? null : 'unknown outcome' }
 }

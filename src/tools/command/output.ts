@@ -88,7 +88,9 @@ export function forTerminal<T>(value: T): T {
 /** An error message for the terminal. It shows no credentials of a URL. */
 export function messageOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
-  return onOneLine(cut(message, messageMax)).replace(/:\/\/[^\s@]{0,500}@/g, '://***@')
+  // Before it is cut: half of a URL has no @ any more.
+  const masked = cut(message, 2 * messageMax).replace(/:\/\/\S{0,2000}@/g, '://***@')
+  return onOneLine(cut(masked, messageMax))
 }
 
 const onOneLine = (text: string) => escapeInvisible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t')

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import type { SettlementRequest } from '../../requests.js'
 import { withTimeout } from '../../timeout.js'
 import { raw, write } from './json.js'
+import type { Mask } from './secrets.js'
 import type { SettleAnswer, SettleFunction, SettleResult } from './target.js'
 
 /** The outcome of a settlement. `unknown`: it may be done or not; a retry is safe. */
@@ -16,20 +17,21 @@ export function settlementBody(settlement: SettlementRequest): string {
   return write({ ...settlement, amount: raw(settlement.amount) })
 }
 
-/** Never rejects. After `timeoutMs` the outcome is unknown. */
+/** Never rejects. After `timeoutMs` the outcome is unknown. Reasons are masked. */
 export async function settleDirectly(
   how: SettleFunction | { command: string },
   settlement: SettlementRequest,
   timeoutMs: number,
+  mask: Mask,
 ): Promise<Settled> {
   try {
     if (typeof how !== 'function') {
-      await runCommand(how.command, `${settlementBody(settlement)}\n`, timeoutMs)
+      await runCommand(how.command, `${settlementBody(settlement)}\n`, timeoutMs, mask)
       return { kind: 'done', answer: null }
     }
     return settledOf(await withTimeout(Promise.resolve(how(settlement)), timeoutMs, notDoneWithin(timeoutMs)))
   } catch (error) {
-    return { kind: 'unknown', reason: error instanceof Error ? error.message : String(error) }
+    return { kind: 'unknown', reason: mask(error instanceof Error ? error.message : String(error)) }
   }
 }
 
@@ -45,16 +47,23 @@ const notDoneWithin = (timeoutMs: number) => (): never => {
   throw new Error(`not done within ${timeoutMs} ms`)
 }
 
-const outputCharactersMax = 500
+/** Of what a command prints, the end is shown. More is kept, so that no secret is cut before it is masked. */
+const shownMax = 500
+const keptMax = 20 * shownMax
 
 /** @throws if its exit code is not 0, with the end of its standard error */
-export async function runCommand(command: string, input: string, timeoutMs: number): Promise<void> {
+export async function runCommand(
+  command: string,
+  input: string,
+  timeoutMs: number,
+  mask: Mask,
+): Promise<void> {
   // A process group of its own: a timeout ends the processes of the shell too, which keep its output open.
   const detached = process.platform !== 'win32'
   const child = spawn(command, { shell: true, detached, stdio: ['pipe', 'ignore', 'pipe'] })
   let printed = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    printed = (printed + text).slice(-outputCharactersMax)
+    printed = (printed + text).slice(-keptMax)
   })
   // A command may settle without reading its input.
   child.stdin.on('error', () => {})
@@ -65,7 +74,10 @@ export async function runCommand(command: string, input: string, timeoutMs: numb
     child.on('close', (code, signal) => {
       ended = true
       if (code === 0) resolve()
-      else reject(new Error(`the command ended with ${signal ?? `code ${code}`}: ${printed.trim()}`))
+      else {
+        const shown = mask(printed).slice(-shownMax).trim()
+        reject(new Error(`the command ended with ${signal ?? `code ${code}`}: ${shown}`))
+      }
     })
   })
   try {

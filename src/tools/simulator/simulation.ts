@@ -1,6 +1,7 @@
 /** One run: opening balances, bets, the end of all matches, and the reconciliation. */
 import { AuditError } from '../platform/errors.js'
 import { createRandom } from '../platform/random.js'
+import { maskOf, secretsOf } from '../platform/secrets.js'
 import { type Account, createAccount, createBet, shown, shownRange, type Transaction } from './books.js'
 import { buildProgress, buildReport, type ReportedState } from './build-report.js'
 import { Judge } from './judge.js'
@@ -315,7 +316,7 @@ function settlementsFailed({ settings, tally }: Run): AuditError {
     typeof settle === 'object' && 'url' in settle
       ? `POST ${settle.url.href}`
       : typeof settle === 'object'
-        ? `the settle command ${JSON.stringify(settle.command)}`
+        ? `the settle command ${maskOf(secretsOf(settings))(JSON.stringify(settle.command))}`
         : 'the settle function'
   return new AuditError(
     'SETTLEMENT_FAILED',

@@ -3,7 +3,7 @@ import type { SettlementRequest } from '../../requests.js'
 import type { SettlementType } from '../../store.js'
 import { basicOf } from '../platform/checks.js'
 import { parseDecimal } from '../platform/decimal.js'
-import { maskOf, secretsIn, secretsOf } from '../platform/secrets.js'
+import { type Mask, maskOf, secretsIn, secretsOf } from '../platform/secrets.js'
 import { type Settled, settleDirectly } from '../platform/settle.js'
 import type { SettleFunction, TargetSettings } from '../platform/target.js'
 import { shown, type Transaction } from './books.js'
@@ -44,7 +44,7 @@ export function createTransport(settings: TargetSettings): Transport {
     post(transaction, mode, onReading, onError) {
       const { operation, body } = transaction
       if (operation === 'settlement' && direct !== null) {
-        void settleWith(direct, transaction, mode, timeoutMs).then(reading =>
+        void settleWith(direct, transaction, mode, timeoutMs, mask).then(reading =>
           onReading(withoutSecrets(reading, mask)),
         )
         return
@@ -89,11 +89,12 @@ async function settleWith(
   transaction: Transaction,
   mode: SendMode,
   timeoutMs: number,
+  mask: Mask,
 ): Promise<Reading> {
   const lost: Reading = { kind: 'no-answer', reason: mode }
   // A function cannot be cut in the middle: the request counts as lost before it arrived.
   if (mode === 'cut-within') return lost
-  const settled = await settleDirectly(how, settlementOf(transaction), timeoutMs)
+  const settled = await settleDirectly(how, settlementOf(transaction), timeoutMs, mask)
   return mode === 'complete' ? settledReading(settled) : lost
 }
 

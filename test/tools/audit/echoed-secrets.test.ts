@@ -12,6 +12,7 @@ import {
 } from 'bet-wallet/audit'
 import { afterEach, describe, expect, it } from 'vitest'
 import { formatReport } from '../../../src/tools/audit/text.js'
+import { skippingClock } from '../wallets/library.js'
 import { startPlainWallet } from '../wallets/independent/plain.js'
 
 const closing: (() => Promise<void>)[] = []
@@ -181,6 +182,72 @@ describe.each(Object.entries(answers))('%s with the request’s headers', (_, an
       (caught: unknown) => String(caught),
     )
     expectNone([...outputs, result], shown)
+  })
+})
+
+describe('a command of the operator', () => {
+  const password = 's3cr3t-of-the-wallet'
+  const passing = async () => {
+    const { baseUrl } = await echoing(() => ({ status: 500, body: '' }), Number.POSITIVE_INFINITY)
+    return { ...options(baseUrl), credentials: { username: 'platform', password } }
+  }
+  /** It names the password, and prints it; of what it prints, the end is shown. */
+  const printing = (after: number) => `printf '%s' 'platform:${password}${'x'.repeat(after)}' >&2; exit 1`
+  // Where the end begins is within the password.
+  const lengths = [0, 490]
+
+  it.each(lengths)('that settles is in no error with the password, and %i characters', async after => {
+    const wallet = await passing()
+    const settle = { command: printing(after) }
+    const error = String(await auditWallet({ ...wallet, settle, only: ['AU-501'] }).catch(String))
+    expect(error).toMatch(/failed \(the command ended with code 1: /)
+    expectNone([error], [password, 'the-wallet'])
+  })
+
+  it('that settles is in no report with the password', async () => {
+    const wallet = await passing()
+    const settle = { command: `true -u platform:${password}` }
+    const report = await auditWallet({ ...wallet, settle, only: ['AU-501'] })
+    const text = formatReport(report, { colours: false, columns: null })
+    const outputs = [JSON.stringify(report), text, renderHtml(report), renderJunit(report)]
+    expect(outputs[0]).toContain('| true -u platform:***')
+    expectNone(outputs, [password])
+  })
+
+  it.each(lengths)(
+    'that restarts the wallet is in no report with the password, and %i characters',
+    async after => {
+      const report = await auditWallet({
+        ...(await passing()),
+        ...{ settle: { url: '/settlement' }, restart: { command: printing(after) }, only: ['AU-941'] },
+      })
+      expect(report.results[0]?.reason).toMatch(
+        /^the wallet could not be restarted: the command ended with code 1: /,
+      )
+      expectNone([JSON.stringify(report)], [password, 'the-wallet'])
+    },
+  )
+
+  it.each(lengths)('that settles is in no output of the simulator, and %i characters', async after => {
+    const { credentials, baseUrl } = await passing()
+    const outputs: string[] = []
+    const result = await simulateSportsbook({
+      ...{
+        baseUrl,
+        credentials,
+        players: ['player-1'],
+        settle: { command: printing(after) },
+        bets: 5,
+        seed: 1,
+      },
+      ...{ chaos: 0, pauseMs: 10, giveUpAfterMs: 500, concurrency: 1, clock: skippingClock() },
+      onDifference: difference => outputs.push(JSON.stringify(difference)),
+    }).then(
+      report => JSON.stringify(report),
+      (caught: unknown) => String(caught),
+    )
+    expect(result).toContain('command')
+    expectNone([...outputs, result], [password, 'the-wallet'])
   })
 })
 

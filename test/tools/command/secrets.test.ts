@@ -65,6 +65,23 @@ it('an error that is thrown where nothing catches it', async () => {
   expect([code, error]).toEqual([2, 'Invalid URL\n'])
 })
 
+it.each([
+  ['with an @', `u:x@${secret}@h/db`],
+  ['where the message is cut', `${'u'.repeat(1_000)}:${secret}@h/db`],
+])('an error that quotes a URL with a password %s', async (_, rest) => {
+  const config = join(folder, 'quoting.mjs')
+  const message = `${'x'.repeat(985)} mysql://${rest}`
+  writeFileSync(
+    config,
+    `const fail = () => { throw new Error(${JSON.stringify(message)}) }
+    export const lookups = { bet: fail, transaction: fail, player: fail, transactions: fail }`,
+  )
+  const { code, error } = await runCommand(['bet', 'b-1', '--config', config])
+  expect(code).toBe(2)
+  expect(error).not.toContain(secret)
+  expect(error).toContain('://***@h')
+})
+
 it.each(['pg', 'mysql2'])('%s is not taken from a parent of the current folder', async driver => {
   const parent = join(folder, 'node_modules', driver)
   mkdirSync(parent, { recursive: true })
