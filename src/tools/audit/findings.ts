@@ -1,7 +1,8 @@
 /** Groups failed cases by their likely cause: one missing tombstone is one finding, not nine. */
 
-import { compare, type Decimal, fromUnits, parseDecimal, subtract, zero } from '../platform/decimal.js'
-import { readObject } from '../platform/json.js'
+import type { SettlementType } from '../../store.js'
+import { add, compare, type Decimal, fromUnits, parseDecimal, subtract, zero } from '../platform/decimal.js'
+import { numberText, readObject } from '../platform/json.js'
 import type { AuditCase, Symptom } from './audit-case.js'
 import { cases } from './cases.js'
 import type { AuditExchange, AuditFailure, AuditFinding, AuditResult, Level } from './report.js'
@@ -22,7 +23,7 @@ interface Link {
 }
 
 /**
- * The failed cases by their likely cause, the gravest first, then those that say most. A failure whose cause
+ * The failed cases by their likely cause, the gravest first, then those that explain most. A failure whose cause
  * is doubtful is a finding of its own.
  *
  * @param results in the order in which the cases ran
@@ -44,7 +45,7 @@ export function findingsOf(
   const others = failed.filter(({ id }) => !byFunds.some(({ one }) => one === id))
   const links = [
     ...byFunds,
-    ...linksByCause(others.filter(result => !isInexact(result, minorUnits))),
+    ...linksByCause(others.filter(result => !isInexact(result, minorUnits) && !isDrift(result))),
     ...linksBySymptom(others, minorUnits),
   ]
   // If plain calls fail, what the table says about other calls is doubtful.
@@ -55,12 +56,17 @@ export function findingsOf(
   const place = ({ level }: AuditFinding) => levels.indexOf(level)
   /** A step of the set-up, or a balance that no case has seen become wrong, says least. */
   const isVague = ({ id }: AuditFinding) =>
-    roleOf(id) === 'books' || failed.some(result => result.id === id && result.failure.isPreparation === true)
+    roleOf(id) === 'books' ||
+    failed.some(result => result.id === id && result.failure.isPreparation && !isOfSettlement(result))
+  /** A balance that is wrong says more than an answer that is. */
+  const isOfMoney = ({ id }: AuditFinding) =>
+    failed.some(result => result.id === id && ['balance', 'accepted'].includes(result.failure.kind))
   return findings.sort(
     (one, other) =>
       place(one) - place(other) ||
       Number(isVague(one)) - Number(isVague(other)) ||
-      other.followers.length - one.followers.length,
+      other.followers.length - one.followers.length ||
+      Number(isOfMoney(other)) - Number(isOfMoney(one)),
   )
 }
 
@@ -90,6 +96,7 @@ function findingOf(
     sums ??
     members.find(({ id }) => roleOf(id) === 'basic') ??
     mostFollowed(members, links) ??
+    members.find(member => hasLeftLess(member, links)) ??
     judging ??
     members[0]
   const spoiler = links.find(({ one }) => one === root?.id)?.spoiler
@@ -103,6 +110,13 @@ function findingOf(
       .map(({ id }) => ({ id, reason: reasonOf(id, root.id, links) })),
   }
 }
+
+/** Whether cases fail because this one has left the balance wrong, which it has seen itself. */
+const hasLeftLess = ({ id, failure }: Failed, links: readonly Link[]) =>
+  failure.kind === 'balance' &&
+  failure.exchangeIndex !== null &&
+  !failure.isPreparation &&
+  links.some(({ one, other, spoiler }) => spoiler !== undefined && other === id && one !== id)
 
 const leftBy = (id: string) =>
   `The balance was wrong before this case: ${id} was left with another one than it began with, although its bets were rolled back.`
@@ -136,8 +150,13 @@ function linksByFunds(
   const [first] = spoilers
   if (first === undefined) return []
   const books = failed.find(({ id, failure }) => roleOf(id) === 'books' && failure.exchangeIndex === null)
-  /** The failed case that stands for what a case left: itself, or that of the books. */
-  const standsFor = (spoiler: AuditResult) => (spoiler.failure === null ? books?.id : spoiler.id)
+  /** The failed case that stands for what a case left: itself, an earlier one that saw it, or that of the books. */
+  const standsFor = (spoiler: AuditResult) => {
+    const isEarlier = (result: Failed) =>
+      spoilers.includes(result) && results.indexOf(result) <= results.indexOf(spoiler)
+    const seen = failed.find(result => isEarlier(result) && result.failure.kind === 'balance')
+    return spoiler.failure === null ? (seen ?? books)?.id : spoiler.id
+  }
   const links: Link[] = []
   for (const result of failed) {
     const earlier = spoilers.filter(spoiler => results.indexOf(spoiler) < results.indexOf(result))
@@ -237,7 +256,8 @@ function symptomOf(result: Failed, minorUnits: number): string | null {
     case 'stale-balance':
       return kind
     case 'balance':
-      return isInexact(result, minorUnits) ? 'inexact' : null
+      if (isInexact(result, minorUnits)) return 'inexact'
+      return isDrift(result) ? 'drift' : isOfSettlement(result) ? 'settlement' : null
     case 'form':
       return `${kind} ${Math.floor((status ?? 0) / 100)} ${shape}`
     case 'refused':
@@ -267,6 +287,30 @@ function isInexact(result: Failed, minorUnits: number): boolean {
   return kind === 'balance' && isFine(difference) && isOfBalance
 }
 
+/**
+ * Whether the balance is wrong by less than any call of the case moves: none was executed twice, or not at all. Nor is
+ * it one amount in place of another one.
+ */
+function isDrift({ failure: { kind, difference }, exchanges }: Failed): boolean {
+  const size = parseDecimal(difference?.replace('-', '') ?? '')
+  if (kind !== 'balance' || size === null) return false
+  const amounts = exchanges.flatMap(({ body, isReading }) => {
+    const amount = numberText(readObject(body)?.get('amount'))
+    return (isReading || amount === null ? null : parseDecimal(amount.text)) ?? []
+  })
+  const isSwapped = amounts.some(one => amounts.some(other => compare(add(one, size), other) === 0))
+  return amounts.length > 0 && !isSwapped && amounts.every(amount => compare(size, amount) < 0)
+}
+
+/** Whether a settlement that a case needs has changed the balance wrongly. No case is about settlements alone. */
+function isOfSettlement(result: Failed): boolean {
+  const { kind, isPreparation = false } = result.failure
+  const type = readObject(exchangeOf(result)?.body ?? '')?.get('type')
+  return kind === 'balance' && isPreparation && settlementTypes.some(each => each === type)
+}
+
+const settlementTypes: readonly SettlementType[] = ['BET_PAID', 'VOIDED', 'CASHOUT']
+
 const exchangeOf = ({ failure, exchanges }: Failed) => exchanges[failure.exchangeIndex ?? -1]
 
 /** What the wallet does wrong; `null` if the case alone says it. */
@@ -274,6 +318,9 @@ function causeOf(root: Failed, minorUnits: number, areCausesSure: boolean): stri
   const { id, failure } = root
   if (isInexact(root, minorUnits))
     return 'Balances are not exact: they are wrong by fractions of the smallest unit, as in floating point.'
+  if (isDrift(root))
+    return 'The balance is wrong by less than any of these calls moves: a fee, or a rounding.'
+  if (isOfSettlement(root)) return 'A settlement changes the balance by another amount than its own.'
   if (failure.kind === 'stale-balance')
     return 'Answers show a balance that is not the current one. No money moves.'
   if (!areCausesSure || failure.isPreparation) return null
@@ -284,6 +331,8 @@ function causeOf(root: Failed, minorUnits: number, areCausesSure: boolean): stri
 function inWords(result: Failed, minorUnits: number): string {
   const { failure } = result
   if (isInexact(result, minorUnits)) return 'an inexact amount'
+  if (isDrift(result)) return 'an amount that no call moves'
+  if (isOfSettlement(result)) return 'a settlement changes the balance wrongly'
   if (failure.kind === 'stale-balance') return 'an answer shows a wrong balance'
   return failure.kind === 'other' || failure.kind === 'form' ? 'the same form' : 'the same answer'
 }

@@ -12,8 +12,8 @@ import {
 } from 'bet-wallet/audit'
 import { afterEach, describe, expect, it } from 'vitest'
 import { formatReport } from '../../../src/tools/audit/text.js'
-import { skippingClock } from '../wallets/library.js'
 import { startPlainWallet } from '../wallets/independent/plain.js'
+import { skippingClock } from '../wallets/library.js'
 
 const closing: (() => Promise<void>)[] = []
 afterEach(async () => {

@@ -2,6 +2,7 @@
  * By broken wallet: the cases that find its defect, by number. The first one is the case of the first finding, which
  * names the defect: broken.test.ts expects it of an audit of these cases, collections.ts of a whole audit.
  */
+import type { forgetfulWallets } from '../wallets/forgetful.js'
 import type { FrontName } from '../wallets/fronts.js'
 import type { FaultName } from '../wallets/independent/plain.js'
 
@@ -86,7 +87,7 @@ export const found: Record<FaultName, readonly number[]> = {
   'unsettlement-reverses-twice': [512, 513],
   'refused-unvoided-collects-later': [506],
   'unvoided-debits-again': [512, 507, 513],
-  'unvoided-reverses-paid': [503, 523],
+  'unvoided-reverses-paid': [523, 503],
   'unscored-reverses-void': [523],
   'unscored-reverses-both': [540],
   'unvoided-debits-stake': [538, 539, 540],
@@ -177,7 +178,7 @@ export const found: Record<FaultName, readonly number[]> = {
   'race-rollback': [208, 548],
   'race-unsettlement': [513],
   'race-unsettlement-of-settlement': [545],
-  'race-unsettlement-lost-update': [531, 534],
+  'race-unsettlement-lost-update': [534, 531, 511],
   'race-settlement-retry': [541],
   'race-settlement-lost-update': [542, 543],
   'race-settlement-of-bet': [543],
@@ -187,6 +188,45 @@ export const found: Record<FaultName, readonly number[]> = {
   'locks-crossed-by-settlement': [909],
   'disconnect-forgets-record': [902],
   'disconnect-forgets-debit': [902],
+}
+
+/** By wallet that loses records in a restart. */
+export const foundAfterRestart: Record<keyof typeof forgetfulWallets, readonly number[]> = {
+  'placebets-lost-at-restart': [941],
+  'tombstones-lost-at-restart': [942],
+  'open-bets-lost-at-restart': [944],
+}
+
+/** By broken wallet of the simulator. Those that are missing are found by the simulator alone. */
+export const foundInSimulation: Readonly<Record<string, readonly number[]>> = {
+  'reverses a void by the stake, and not by what the void credited': [538],
+  'takes two equal payouts of a bet for one when it reverses them': [516],
+  'reverses payout and void alike for UNSCORED': [540],
+  'reverses the last of several voids only': [539],
+  'reverses the last of several payouts only': [516],
+  'reverses the last settlement of a bet, of whatever type': [516],
+  'debits a clawback without looking at the funds': [504],
+  'collects a refused clawback from the next settlement': [505],
+  'refuses the rollback of a bet whose void was reversed': [522],
+  'takes the locks of bet and player in opposite orders': [909],
+  'credits the stake twice for two rollbacks at the same time': [205],
+  'compares currency codes without case': [121],
+  'takes every currency for the player’s': [111],
+  'accepts a bet that arrives after its own rollback': [301],
+  'debits the stake again on a retry': [201],
+  'credits the stake again for every retry of a rollback': [204],
+  'credits the stake again for a rollback with another transactionId': [206],
+  'debits a clawback again on a retry': [510],
+  'forgets that a clawback was refused, and debits it when there are funds': [506],
+  'forgets that a bet was refused, and accepts it when there are funds': [209],
+  'credits whole units only': [413],
+  'adds amounts as floats': [404],
+  'answers every seventh settlement with success and does not record it': [505],
+  'credits a settlement again on a retry': [501],
+  'loses an update when two requests are concurrent': [306],
+  'checks the funds when it reads, and not when it writes': [102],
+  'refuses to roll back an unknown bet': [105],
+  'debits the remaining balance when it refuses a clawback': [504],
 }
 
 /** By defective proxy in front of a correct wallet. */
@@ -214,6 +254,7 @@ export const foundInFront: Record<FrontName, readonly number[]> = {
   'dies-of-depth': [801],
   'dies-of-size': [802],
   'get-places-bets': [814],
+  // The difference is smaller than any amount of the case.
   'cent-kept': [112, 991],
   'rollback-refused-when-old': [226],
   'rollback-refused-a-day-later': [226],

@@ -2,16 +2,18 @@
  * Both judges of wallets, side by side: what the audit and the simulator say of every broken and every correct wallet
  * of the tests, with their default settings, and what found it:
  *
- *     npx tsx test/tools/wallets/collections.ts [--only <parts of names, with commas>] [--shard 1/4]
+ *     npx tsx test/tools/wallets/collections.ts [--only <parts of names, with commas>] [--shard 1/4] [--findings]
  *
- * Not a test: it takes an hour, and four shards at once a quarter of it. Exits 1 if a broken wallet passes both judges,
- * unless the audit warns of it and it is on one of the lists below, if one of them fails a correct wallet, or if the
- * first finding of an audit does not name the defect. The stores and the kit have `npx tsx test/testing/matrix.ts`.
+ * Not a test: it takes an hour, and four shards at once a quarter of it. `--findings` is for the broken wallets alone,
+ * without the simulator, and prints what the first finding of each audit says. Exits 1 if a broken wallet passes both
+ * judges, unless the audit warns of it and it is on one of the lists below, if one of them fails a correct wallet, or if
+ * the first finding of an audit does not name the defect. The stores and the kit have `npx tsx test/testing/matrix.ts`.
  */
 import { parseArgs } from 'node:util'
 import { type AuditOptions, auditWallet, simulateSportsbook } from '../../../src/tools/audit/index.js'
+import { headlineOf } from '../../../src/tools/audit/text.js'
 import type { SimulationOptions } from '../../../src/tools/simulator/index.js'
-import { found, foundInFront } from '../audit/found.js'
+import { found, foundAfterRestart, foundInFront, foundInSimulation } from '../audit/found.js'
 import { races } from '../audit/race-rates.js'
 import { brokenWallets } from './broken.js'
 import { correctWallets } from './correct.js'
@@ -40,8 +42,10 @@ interface Specimen {
   /** What this wallet needs beside the defaults. */
   options?: Partial<SimulationOptions>
   audit?: Partial<AuditOptions>
-  /** The cases one of which the first finding of the audit must be; without any, it may be each. */
+  /** The cases one of which the first finding of the audit must be; without any, the simulator finds it. */
   first?: readonly string[]
+  /** The likely cause that the first finding must name, if the case alone does not name the defect. */
+  cause?: RegExp
 }
 
 /** Defects that no platform meets; test/tools/audit/broken.test.ts says why the audit leaves them alone. */
@@ -126,13 +130,8 @@ async function ofSimulator(
   }
 }
 
-/**
- * The first finding names the defect. Of a race it is any case that meets it; a cent is missing wherever the fourth
- * rollback is; and a rollback of another bet takes the funds from AU-109 before AU-112 runs, which its cause says.
- */
+/** The first finding names the defect. Of a race it is any case that meets it. */
 function firstOf(name: string, numbers: readonly number[]): string[] {
-  if (name === 'cent-kept') return []
-  if (name === 'rollback-undoes-the-last-bet') return ['AU-109']
   const meets = Object.keys(races).filter(number => races[Number(number)]?.some(fault => fault === name))
   return (meets.length > 0 ? meets : numbers.slice(0, 1)).map(number => `AU-${number}`)
 }
@@ -163,14 +162,18 @@ const specimens: Specimen[] = [
     ([name, fault]): Specimen => ({
       ...{ name, kind: 'broken', start: () => front(fault), audit: fault.audit ?? {} },
       first: firstOf(name, foundInFront[name as FrontName]),
+      ...(name === 'cent-kept' ? { cause: /a fee, or a rounding/ } : {}),
     }),
   ),
   ...(Object.keys(forgetfulWallets) as (keyof typeof forgetfulWallets)[]).map(
-    (name): Specimen => ({ name, kind: 'broken', start: () => forgetful(name) }),
+    (name): Specimen => ({
+      ...{ name, kind: 'broken', start: () => forgetful(name) },
+      first: firstOf(name, foundAfterRestart[name]),
+    }),
   ),
   ...brokenWallets.map(
     ({ name, break: breakIt, options = {}, players }): Specimen => ({
-      ...{ name, kind: 'broken', options },
+      ...{ name, kind: 'broken', options, first: firstOf(name, foundInSimulation[name] ?? []) },
       start: () =>
         ofSimulator(
           breakIt(() => {}, Date.now),
@@ -187,8 +190,9 @@ interface Judgement {
   says: string
   /** The highest level of the failed cases of an audit. */
   level?: Level | undefined
-  /** The case of the first finding of an audit. */
+  /** The first finding of an audit: its case, and its words. */
   first?: string | undefined
+  words?: readonly (string | null)[]
 }
 
 /** The failed cases of an audit: the MUSTs, or the others if there are none. */
@@ -216,7 +220,9 @@ async function auditOf({ start, audit }: Specimen): Promise<Judgement> {
     const says = level === undefined ? 'passed' : [level, ...ids.slice(0, 4), ...more].join(' ')
     // The proxies in front of a correct wallet read each body first (AU-707, a MAY).
     const [first] = findings.filter(({ id }) => id !== 'AU-707' || findings.length === 1)
-    return { passed, says, level, first: first?.id }
+    const result = results.find(({ id }) => id === first?.id)
+    const words = result === undefined ? [] : [headlineOf(result), first?.cause ?? null]
+    return { passed, says, level, first: first?.id, words }
   } finally {
     await close()
   }
@@ -272,22 +278,32 @@ const listOf = (some: readonly string[]) =>
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
-    options: { only: { type: 'string', default: '' }, shard: { type: 'string', default: '1/1' } },
+    options: {
+      only: { type: 'string', default: '' },
+      shard: { type: 'string', default: '1/1' },
+      findings: { type: 'boolean', default: false },
+    },
   })
   const [shard = 1, shards = 1] = values.shard.split('/').map(Number)
   const chosen = specimens
+    .filter(({ kind }) => kind === 'broken' || !values.findings)
     .filter(({ name }) => values.only.split(',').some(part => name.includes(part)))
     .filter((_, index) => index % shards === shard - 1)
 
-  console.log(['wallet', 'audit', 'first finding', 'simulator', 'together'].join(' | '))
+  if (!values.findings) console.log(['wallet', 'audit', 'first finding', 'simulator', 'together'].join(' | '))
   for (const specimen of chosen) {
     const audit = await outcomeOf(auditOf(specimen))
+    const { kind, name, first = [], cause } = specimen
+    const isCause = cause?.test(audit.words?.[1] ?? '') ?? true
+    const isMisnamed = first.length > 0 && !(first.includes(audit.first ?? '') && isCause)
+    if (isMisnamed) names.misnamed.push(`${name}: ${audit.first} instead of ${first.join(' or ')}`)
+    const row = [`${kind}: ${name}`, audit.says, audit.first ?? '']
+    if (values.findings) {
+      console.log([...row, ...(audit.words ?? []), isMisnamed ? 'WRONG' : ''].join(' | '))
+      continue
+    }
     const simulation = await outcomeOf(simulationOf(specimen))
-    const said = together(specimen, audit, simulation)
-    const { kind, name, first = [] } = specimen
-    if (first.length > 0 && !first.includes(audit.first ?? ''))
-      names.misnamed.push(`${name}: ${audit.first} instead of ${first.join(' or ')}`)
-    console.log([`${kind}: ${name}`, audit.says, audit.first ?? '', simulation.says, said].join(' | '))
+    console.log([...row, simulation.says, together(specimen, audit, simulation)].join(' | '))
   }
   const { warned, open, passed, wrong, misnamed } = names
   console.log(`

@@ -73,8 +73,10 @@ async function serve(
     } catch {
       return handle({ ...request, body: '' }) // cut within the request
     }
-    const text = Buffer.concat(chunks).toString()
-    const next = (body = text) => handle({ ...request, body })
+    const bytes = Buffer.concat(chunks)
+    const text = bytes.toString()
+    // As it arrived: what is not UTF-8 is refused.
+    const next = (body: string | Uint8Array = bytes) => handle({ ...request, body })
     const operation = request.path.slice(1)
     const body = bodyOf(text)
     if (body === null) return next()

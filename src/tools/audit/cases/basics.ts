@@ -56,23 +56,6 @@ export const basics: readonly AuditCase[] = [
     },
   },
   {
-    id: 'AU-103',
-    level: 'MUST',
-    name: 'A stake of exactly the funds is debited, and a further stake of the smallest unit is refused',
-    source: 'spec 3, 4.1',
-    quote: 'stake-debited',
-    impact:
-      'An off-by-one at the limit: a player cannot stake the last cent, or the balance becomes negative.',
-    describes: ['accepted', 'refused'],
-    follows: ['AU-102'],
-    async run({ wallet, expect, opening, units, wholeUnits }) {
-      const all = units(wholeUnits(opening))
-      const rest = await expect.debit(wallet.bet(all), opening)
-      expect.refusal(await wallet.place(wallet.bet(units(1))))
-      await expect.balance(rest, 'after all funds were staked')
-    },
-  },
-  {
     id: 'AU-105',
     level: 'MUST',
     name: 'A rollbackbet of an unknown bet succeeds and does not change the balance',
@@ -231,6 +214,24 @@ export const basics: readonly AuditCase[] = [
       expect.success(await wallet.rollback(middle), add(rest, middle.amount))
       expect.success(await wallet.rollback(first), subtract(opening, last.amount))
       await expect.balance(subtract(opening, last.amount), 'with one of three bets left')
+    },
+  },
+  // Takes all funds, so it runs after the cases that show whether a rollback returns them.
+  {
+    id: 'AU-103',
+    level: 'MUST',
+    name: 'A stake of exactly the funds is debited, and a further stake of the smallest unit is refused',
+    source: 'spec 3, 4.1',
+    quote: 'stake-debited',
+    impact:
+      'An off-by-one at the limit: a player cannot stake the last cent, or the balance becomes negative.',
+    describes: ['accepted', 'refused'],
+    follows: ['AU-102'],
+    async run({ wallet, expect, opening, units, wholeUnits }) {
+      const all = units(wholeUnits(opening))
+      const rest = await expect.debit(wallet.bet(all), opening)
+      expect.refusal(await wallet.place(wallet.bet(units(1))))
+      await expect.balance(rest, 'after all funds were staked')
     },
   },
   {

@@ -235,6 +235,7 @@ export const clawbacks: readonly AuditCase[] = [
       const transactionId = wallet.id()
       for (let time = 1; time <= 2; time += 1)
         expect.success(await wallet.unsettle(bet, 'UNSCORED', transactionId), staked)
+      await expect.balance(staked, 'after two copies of one unsettlement')
       const other = wallet.bet()
       const after = await prepare.placed(other, staked)
       const label = 'retry of the unsettlement after another bet'

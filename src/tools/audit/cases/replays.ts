@@ -152,6 +152,7 @@ export const replays: readonly AuditCase[] = [
       const transactionId = wallet.id()
       for (let time = 1; time <= 2; time += 1)
         expect.success(await wallet.rollback(bet, transactionId), opening)
+      await expect.balance(opening, 'after two copies of one rollback')
       const after = await prepare.placed(other, opening)
       const label = 'retry of the rollbackbet after another bet'
       expect.success(await wallet.rollback(bet, transactionId, { label }), after)

@@ -303,7 +303,10 @@ export class Book {
     if (this.has('race-unsettlement')) await this.lookAway()
     if (this.has('race-unsettlement-of-settlement')) {
       await this.lookAway()
+      const meanwhile = this.records.get(this.key(request))
+      if (meanwhile !== undefined) return this.repeat(meanwhile, request)
       if (credit.live === undefined) return alreadyUnsettled
+      if (!this.covers(player, due)) return noFunds
       // The sum was read before; this is what is marked.
       this.reverse(credit, credit.live)
     } else if (!this.has('unsettlement-reverses-twice')) this.reverse(credit, live)
