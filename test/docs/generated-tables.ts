@@ -12,6 +12,7 @@ const section = '\\d(?:\\.\\d)?(?: rule \\d)?'
 export function withLinks(text: string): string {
   return text
     .replaceAll('|', '\\|')
+    .replaceAll('__', '\\_\\_')
     .replace(/\bD[1-9]\d?\b/g, rule => `[${rule}](decisions.md#${rule.toLowerCase()})`)
     .replace(/\b[APRSU]\d\d\b/g, id => `[${id}](scenarios.md#${id.toLowerCase()})`)
     .replace(new RegExp(`\\bspec ${section}(?:, ${section}(?![\\w.]))*`, 'g'), sections =>
