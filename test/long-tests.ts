@@ -15,9 +15,10 @@ export const longTests =
     tools/command/lookups programs/bench/overload/overload tools/command/secrets http/fuzz
     stores/postgres/partitions stores/mysql/failures mariadb/cluster lookups/forget-player
     stores/postgres/failures mariadb/server stores/postgres/operator-errors stores/mysql/changed-sessions
-    stores/mysql/operator-errors stores/mysql/privileges examples/existing-pam stores/postgres/rewritten-tables
-    tools/reconcile/convergence tools/audit/race-rates tools/wallets/independent/plain tools/reconcile/spool
-    programs/incidents/restore tools/audit/echoed-secrets package/runners`)
+    stores/mysql/real-errors stores/mysql/operator-errors stores/mysql/privileges examples/existing-pam
+    stores/postgres/rewritten-tables tools/reconcile/convergence tools/audit/race-rates
+    tools/wallets/independent/plain tools/reconcile/spool programs/incidents/restore
+    tools/audit/echoed-secrets package/runners`)
 
 const first = [...longTests, ...filesOf('stores/postgres/kit stores/postgres/ready')]
 
