@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import pg from 'pg'
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   handlePlaceBet,
   handleRollbackBet,
@@ -11,21 +11,9 @@ import {
 } from '../../../src/handlers.js'
 import { createPostgresStore } from '../../../src/stores/postgres/index.js'
 import { live, placeBet, rollbackBet, settlement, unsettlement } from '../../fixtures.js'
-import { freshDatabase } from '../../postgres/fresh-database.js'
-import { endOf, openWallet, placing, settling, until, type Wallet, type WalletSetup } from './wallet.js'
+import { databaseOfFile, endOf, placing, settling, until, type Wallet } from './wallet.js'
 
-const { url, pool: admin, drop } = await freshDatabase()
-const opened: { close(): Promise<void> }[] = []
-afterEach(async () => {
-  for (const each of opened.splice(0).reverse()) await each.close()
-})
-afterAll(drop)
-
-async function wallet(setup: Partial<WalletSetup> = {}): Promise<Wallet> {
-  const made = await openWallet({ admin, url, ...setup })
-  opened.push(made)
-  return made
-}
+const { admin, url, opened, open: wallet } = await databaseOfFile()
 
 const columns = { table: 'SCHEMA.accounts', id: 'id', currency: 'currency', balance: 'balance' }
 const keys = { operation: 'placebet', transactionId: 'place-1', playerId: 'alice', betId: 'bet-1' } as const

@@ -1,26 +1,15 @@
 /** Which CHECKs mean insufficient funds: only a rule about the balance, wherever it is defined (M4). */
 import { handlePlaceBet, handleUnsettlement, recordSettlement, type WalletOutcome } from 'bet-wallet'
 import { createPostgresStore } from 'bet-wallet/postgres'
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { placeBet, settlement, unsettlement } from '../../fixtures.js'
-import { freshDatabase } from '../../postgres/fresh-database.js'
-import { endOf, openWallet, placing, type Wallet } from './wallet.js'
+import { databaseOfFile, endOf, placing, type Wallet } from './wallet.js'
 
-const { pool: admin, url, drop } = await freshDatabase()
-afterAll(drop)
-
-const opened: Wallet[] = []
-afterEach(async () => {
-  for (const wallet of opened.splice(0)) await wallet.close()
-})
+const { open } = await databaseOfFile()
 
 const players = { table: 'SCHEMA.accounts', id: 'id', currency: 'currency', balance: 'balance' }
 
-async function wallet(ddl: string): Promise<Wallet> {
-  const made = await openWallet({ admin, url, ddl, options: { players } })
-  opened.push(made)
-  return made
-}
+const wallet = (ddl: string) => open({ ddl, options: { players } })
 
 const refused = { ok: false, errorCode: 'INSUFFICIENT_FUNDS' }
 const accounts = `CREATE TABLE SCHEMA.accounts (id text PRIMARY KEY, currency text NOT NULL, balance numeric NOT NULL`

@@ -2,7 +2,7 @@
  * Failures between this process and a real PostgreSQL: how requests are answered, and that the books balance.
  */
 import pg from 'pg'
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { handlePlaceBet, handleRollbackBet } from '../../../src/handlers.js'
 import { createHttpHandler } from '../../../src/http/index.js'
 import type { OutcomeEvent } from '../../../src/index.js'
@@ -14,11 +14,11 @@ import { freshDatabase } from '../../postgres/fresh-database.js'
 import { createDatabase, noServerOfOurOwn, startPostgres } from '../../postgres/server.js'
 import { openProxy, type TcpProxy } from './proxy.js'
 import {
+  databaseOfFile,
   endOf,
   expectBooksToBalance,
   idle,
   longTimeouts,
-  openWallet,
   outOfTime,
   placing,
   settling,
@@ -30,18 +30,7 @@ import {
 /** With a hook that needs the player, a placebet is loaded before it is committed. */
 const loadFirst = { authorizeBet() {} }
 
-const { url, pool: admin, drop } = await freshDatabase({ pool: { max: 20 } })
-const opened: { close(): Promise<void> }[] = []
-afterEach(async () => {
-  for (const each of opened.splice(0).reverse()) await each.close()
-})
-afterAll(drop)
-
-async function wallet(setup: Partial<WalletSetup> = {}): Promise<Wallet> {
-  const made = await openWallet({ admin, url, ...setup })
-  opened.push(made)
-  return made
-}
+const { admin, url, opened, open: wallet } = await databaseOfFile({ pool: { max: 20 } })
 
 async function proxyTo(serverUrl: string): Promise<TcpProxy> {
   const proxy = await openProxy(serverUrl)

@@ -4,20 +4,14 @@
  * is given up, and when the cause is gone the same call succeeds.
  */
 import { handlePlaceBet, handleUnsettlement, recordSettlement, type WalletError } from 'bet-wallet'
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { CommitResult, WalletChanges } from '../../../src/store.js'
 import { serverErrorOf } from '../../../src/stores/postgres/driver-errors.js'
 import { createPostgresStore, type PostgresStoreOptions } from '../../../src/stores/postgres/index.js'
 import { bet, live, placeBet, reversed, settlement, transaction, unsettlement } from '../../fixtures.js'
-import { freshDatabase } from '../../postgres/fresh-database.js'
-import { endOf, openWallet, placing, settling, type Wallet } from './wallet.js'
+import { databaseOfFile, endOf, placing, settling, type Wallet } from './wallet.js'
 
-const { pool: admin, url, drop } = await freshDatabase()
-afterAll(drop)
-const opened: Wallet[] = []
-afterEach(async () => {
-  for (const wallet of opened.splice(0)) await wallet.close()
-})
+const { admin, open: openWallet } = await databaseOfFile()
 
 type Operation = 'placebet' | 'unsettlement' | 'settlement'
 const operations: readonly Operation[] = ['placebet', 'unsettlement', 'settlement']
@@ -364,13 +358,10 @@ async function open({ ddl = '', hook, install }: Cause): Promise<Scene> {
       await query((hook ?? '').replaceAll('SCHEMA', schema))
   }
   const wallet = await openWallet({
-    admin,
-    url,
     ddl: `${accounts}; ${ddl}`,
     options: { players, connectionsMax: 1, ...(hook === undefined ? {} : { withinTransaction }) },
   })
   schema = wallet.schema
-  opened.push(wallet)
   const run = async (text: string) => void (await admin.query(text.replaceAll('SCHEMA', schema)))
   for (const [index, playerId] of ['alice', 'bob', 'carol'].entries()) {
     const [first, second] = [index * 10 + 1, index * 10 + 2]
@@ -426,8 +417,6 @@ it.each(['XX001', '58030', '22012'])(
   'a load of one player that raises %s fails no other load',
   async code => {
     const wallet = await openWallet({
-      admin,
-      url,
       ddl: `CREATE TABLE SCHEMA.base (id text PRIMARY KEY, currency text, balance numeric);
       CREATE FUNCTION SCHEMA.read(id text, amount numeric) RETURNS numeric LANGUAGE plpgsql AS $$ BEGIN
         IF id = 'alice' THEN ${raising(code)}; END IF; RETURN amount; END $$;
@@ -436,7 +425,6 @@ it.each(['XX001', '58030', '22012'])(
       INSERT INTO SCHEMA.base SELECT unnest('{alice,bob,carol}'::text[]), 'EUR', 100`,
       options: { players, connectionsMax: 1 },
     })
-    opened.push(wallet)
     const ends = await Promise.all(
       ['bob', 'alice', 'carol', 'dave'].map(playerId =>
         endOf<unknown>(

@@ -2,7 +2,7 @@
  * A wallet for tests of failures: its own schema, pool and store, and a second pool to observe and interfere.
  */
 import pg from 'pg'
-import { expect, vi } from 'vitest'
+import { afterAll, afterEach, expect, vi } from 'vitest'
 import type { Bet, Transaction, WalletChanges } from '../../../src/store.js'
 import {
   createPostgresStore,
@@ -11,6 +11,7 @@ import {
   type PostgresStoreOptions,
 } from '../../../src/stores/postgres/index.js'
 import { bet, live, transaction } from '../../fixtures.js'
+import { freshDatabase } from '../../postgres/fresh-database.js'
 
 export interface WalletSetup {
   /** For observing and interfering. It does not go through a proxy. */
@@ -181,6 +182,22 @@ export async function openWallet({
       await admin.query(`DROP SCHEMA ${schema} CASCADE`)
     },
   }
+}
+
+/** A database for a test file. What a test opens is closed after it, the last first. */
+export async function databaseOfFile(options?: Parameters<typeof freshDatabase>[0]) {
+  const { pool: admin, url, drop } = await freshDatabase(options)
+  const opened: { close(): Promise<unknown> }[] = []
+  afterEach(async () => {
+    for (const each of opened.splice(0).reverse()) await each.close()
+  })
+  afterAll(drop)
+  async function open(setup: Partial<WalletSetup> = {}): Promise<Wallet> {
+    const wallet = await openWallet({ admin, url, ...setup })
+    opened.push(wallet)
+    return wallet
+  }
+  return { admin, url, opened, open }
 }
 
 /** Every balance is the initial one plus the recorded deltas, and every bet has a transaction. */

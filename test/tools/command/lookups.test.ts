@@ -1,5 +1,4 @@
 /** The commands bet, transaction and player: the built command as a separate process, on real databases. */
-import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,40 +6,15 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { handlePlaceBet, recordSettlement } from '../../../src/index.js'
 import { type Opened, testedDatabases } from '../../lookups/databases.js'
+import { runCommand } from './running.js'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const command = join(root, 'dist/command.cjs')
 const folder = mkdtempSync(join(tmpdir(), 'bet-wallet-lookups-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-interface Ran {
-  code: number | null
-  out: string
-  error: string
-}
-
-/** Runs the command until it ends, in the repository, where the drivers are installed. */
-function run(
-  words: readonly string[],
-  { cwd = root, url = '' }: { cwd?: string; url?: string } = {},
-): Promise<Ran> {
-  const child = spawn(process.execPath, [command, ...words], {
-    cwd,
-    env: { ...process.env, NODE_OPTIONS: '', BET_WALLET_DATABASE_URL: url },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const printed = { out: '', error: '' }
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    printed.out += text
-  })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    printed.error += text
-  })
-  return new Promise((resolve, reject) => {
-    child.on('error', reject)
-    child.on('close', code => resolve({ code, ...printed }))
-  })
-}
+const run = (words: readonly string[], { url = '', ...where }: { cwd?: string; url?: string } = {}) =>
+  runCommand(words, { ...where, environment: { BET_WALLET_DATABASE_URL: url } })
 
 const times = /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}/g
 
