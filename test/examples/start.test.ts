@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { exposureWarning } from '../../examples/listen-address.js'
-import { noServer, startServer } from '../mysql/engine.js'
+import { isMysql, noServer, startServer } from '../mysql/engine.js'
 import { freshDatabase } from '../postgres/fresh-database.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -17,6 +17,8 @@ const hasCurl = await promisify(execFile)('curl', ['--version']).then(
   () => true,
   () => false,
 )
+
+const mysqlName = isMysql ? 'MySQL' : 'MariaDB'
 
 const started: ChildProcess[] = []
 afterEach(() => {
@@ -179,9 +181,9 @@ describe('given npm start', () => {
       },
     },
     // A server of its own: the schema has a fixed name.
-    ...(noServer === null ? [{ name: 'on MariaDB', open: openMariadb }] : []),
+    ...(noServer === null ? [{ name: `on ${mysqlName}`, open: openMariadb }] : []),
   ]
-  if (noServer !== null) test.skip(`when it runs on MariaDB (skipped: ${noServer})`)
+  if (noServer !== null) test.skip(`when it runs on ${mysqlName} (skipped: ${noServer})`)
 
   async function openMariadb() {
     const server = await startServer()
@@ -212,7 +214,7 @@ describe('given npm start', () => {
       expect(first.printed).toContain('  kenji has 5000 JPY')
       expect(withoutIds(first.answers)).toEqual(withoutIds(fresh))
       // PostgreSQL counts its references. The references of MySQL are made in the process.
-      if (place.name !== 'on MariaDB') expect(first.answers).toEqual(fresh)
+      if (place.name !== `on ${mysqlName}`) expect(first.answers).toEqual(fresh)
       expectAnnounced(first)
 
       // A retry changes nothing, and wrong credentials are rejected.
@@ -421,7 +423,7 @@ describe('given examples/existing-pam', () => {
 describe.skipIf(noServer !== null)(
   `given examples/existing-pam-mysql${noServer === null ? '' : ` (skipped: ${noServer})`}`,
   () => {
-    test('when it runs on MariaDB, then the calls are answered as announced', async () => {
+    test(`when it runs on ${mysqlName}, then the calls are answered as announced`, async () => {
       const server = await startServer()
       try {
         const { host, port, user, password } = server.config
