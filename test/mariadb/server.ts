@@ -21,6 +21,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import mysql from 'mysql2/promise'
+import type { Host } from '../mysql/network.js'
 import { type Account, environment, spawnAs } from '../postgres/installation.js'
 import { freePort } from '../postgres/server.js'
 import { exitOf, isAlive, processes, signalTo, startWatchdog } from '../processes.js'
@@ -35,6 +36,8 @@ export interface MariadbConfig {
   readonly port: number
   readonly user: string
   readonly password: string
+  /** Of a server in a network of its own. */
+  readonly socketPath?: string
 }
 
 /** A server that we started. */
@@ -70,12 +73,16 @@ export interface MariadbOptions {
   settings?: Readonly<Record<string, string>>
   /** Its loopback address. Default: one of its own. */
   host?: string
+  /** The host of a network to run it on. Clients on this machine reach it by its socket. */
+  network?: Host
   /** Default: a free one. */
   port?: number
   /** Where to create its folder, to choose the disk. Default: the folder for temporary files. */
   parentFolder?: string
   /** The data come from another server, at its start; this is the password in them. Default: new data. */
   transferredPassword?: string
+  /** For new data. Default: a random one. */
+  password?: string
   /** More arguments of the program, at its first start only. */
   firstArguments?: readonly string[]
   /** Asked again and again on a new connection, until `start` resolves. Default: it accepts connections. */
@@ -172,10 +179,11 @@ export async function startEngine(engine: Engine, options: MariadbOptions = {}):
   const logFile = join(folder, 'log')
   const watchdog = startWatchdog(folder, 'kill -s KILL -- $pids')
   const config: MariadbConfig = {
-    host: options.host ?? ownAddress(),
+    host: options.network?.address ?? options.host ?? ownAddress(),
     port: 0,
     user: 'root',
-    password: options.transferredPassword ?? randomBytes(16).toString('hex'),
+    password: options.transferredPassword ?? options.password ?? randomBytes(16).toString('hex'),
+    ...(options.network && { socketPath: join(folder, 'socket') }),
   }
   let version = ''
   let child: ChildProcess | null = null
@@ -205,13 +213,14 @@ export async function startEngine(engine: Engine, options: MariadbOptions = {}):
     const more = starts === 0 ? (options.firstArguments ?? []) : []
     starts += 1
     const output = openSync(logFile, 'a')
-    const launched = spawn(engine.program, [...argumentsOf(), ...more], {
+    const { program, before, as } = launcher(engine, options.network)
+    const launched = spawn(program, [...before, ...argumentsOf(), ...more], {
       cwd: folder,
       env: environment,
       stdio: ['ignore', output, output],
       // Its own session: Ctrl+C at the terminal reaches only us, and its programs for transfers end with it.
       detached: true,
-      ...spawnAs(account),
+      ...as,
     })
     closeSync(output)
     // The whole group.
@@ -279,7 +288,8 @@ export async function startEngine(engine: Engine, options: MariadbOptions = {}):
     mkdirSync(dataFolder, { mode: 0o700 })
     own(dataFolder, account)
     if (options.transferredPassword === undefined) await initialise(engine, folder, dataFolder, config)
-    Object.assign(config, { port: options.port ?? (await freePort(config.host)) })
+    const port = options.port ?? (options.network ? 3306 : await freePort(config.host))
+    Object.assign(config, { port })
     await start()
   } catch (error) {
     await stop()
@@ -322,6 +332,14 @@ export async function startEngine(engine: Engine, options: MariadbOptions = {}):
   }
 }
 
+/** Only root enters a network; the server there runs as its account all the same. */
+function launcher({ program, account }: Engine, network: Host | undefined) {
+  if (network === undefined || account === null) return { program, before: [], as: spawnAs(account) }
+  const [enter = '', ...before] = network.enter
+  const as = ['setpriv', `--reuid=${account.uid}`, `--regid=${account.gid}`, '--clear-groups']
+  return { program: enter, before: [...before, ...as, program], as: {} }
+}
+
 function own(path: string, account: Account | null): void {
   if (account !== null) chownSync(path, account.uid, account.gid)
 }
@@ -331,10 +349,10 @@ async function initialise(
   { initialise: create, withoutUsers, account }: Engine,
   folder: string,
   dataFolder: string,
-  { user, password }: MariadbConfig,
+  { user, password, socketPath }: MariadbConfig,
 ): Promise<void> {
   const users = join(folder, 'users.sql')
-  const name = `'${user}'@'127.%'`
+  const name = `'${user}'@'${socketPath === undefined ? '127.%' : '%'}'`
   writeFileSync(
     users,
     `${withoutUsers}
