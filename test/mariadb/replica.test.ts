@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { noMariadb } from './installation.js'
-import { type Replicated, startReplicated } from './replica.js'
+import { noServer } from '../mysql/engine.js'
+import { type Replicated, semiSync, startReplicated } from './replica.js'
 import { type MariadbServer, withConnection } from './server.js'
 
 const query = (server: MariadbServer, statement: string) =>
@@ -9,13 +9,13 @@ const query = (server: MariadbServer, statement: string) =>
 describe('given a primary and a replica', () => {
   let servers: Replicated
   beforeAll(async () => {
-    if (noMariadb !== null) return
+    if (noServer !== null) return
     servers = await startReplicated()
     await query(servers.primary, 'CREATE DATABASE shop')
     await query(servers.primary, 'CREATE TABLE shop.paid (amount integer PRIMARY KEY)')
     await servers.caughtUp()
   })
-  beforeEach(({ skip }) => skip(noMariadb !== null, noMariadb ?? ''))
+  beforeEach(({ skip }) => skip(noServer !== null, noServer ?? ''))
   afterAll(() => servers?.stop())
 
   it('the replica refuses writes', async () => {
@@ -35,7 +35,7 @@ describe('given a primary and a replica', () => {
   })
 
   it('a commit waits for the replica', async () => {
-    const [status] = (await query(servers.primary, "SHOW STATUS LIKE 'Rpl_semi_sync_master_status'")) as {
+    const [status] = (await query(servers.primary, `SHOW STATUS LIKE '${semiSync.status}'`)) as {
       Value: string
     }[]
     expect(status?.Value).toBe('ON')
@@ -46,7 +46,7 @@ describe('given a primary and a replica', () => {
     })
     // On another connection it can be seen that it waits.
     await expect
-      .poll(() => query(servers.primary, "SHOW STATUS LIKE 'Rpl_semi_sync_master_wait_sessions'"), {
+      .poll(() => query(servers.primary, `SHOW STATUS LIKE '${semiSync.waiting}'`), {
         timeout: 50_000,
       })
       .toMatchObject([{ Value: '1' }])

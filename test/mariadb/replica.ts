@@ -1,6 +1,8 @@
-/** A primary, and a replica that replicates from it: read-only, and sometimes behind. */
+/** A primary, and a replica that replicates from it: read-only, and sometimes behind. MariaDB or MySQL. */
+// cspell:ignore gtids semisync
 import type { RowDataPacket } from 'mysql2/promise'
-import { type MariadbServer, startMariadb, withConnection } from './server.js'
+import { isMysql, startServer } from '../mysql/engine.js'
+import { type MariadbConfig, type MariadbServer, withConnection } from './server.js'
 
 export interface Replicated {
   readonly primary: MariadbServer
@@ -14,50 +16,83 @@ export interface Replicated {
   stop(): Promise<void>
 }
 
+/** What the two servers call the same thing. */
+interface Names {
+  primarySettings: Readonly<Record<string, string>>
+  replicaSettings: Readonly<Record<string, string>>
+  /** Statements of the replica: to replicate, and then to refuse writes of its users with all rights too. */
+  follow(primary: MariadbConfig): string
+  refuseWrites(user: string): readonly string[]
+  position: string
+  waitFor(position: string): string
+}
+
+const ofMariadb: Names = {
+  primarySettings: {
+    log_bin: 'binlog',
+    gtid_strict_mode: 'ON',
+    rpl_semi_sync_master_enabled: 'ON',
+    rpl_semi_sync_master_wait_point: 'AFTER_SYNC',
+    rpl_semi_sync_master_timeout: '60000',
+  },
+  replicaSettings: { gtid_strict_mode: 'ON', rpl_semi_sync_slave_enabled: 'ON' },
+  follow: ({ host, port, user, password }) =>
+    `CHANGE MASTER TO master_host = '${host}', master_port = ${port}, master_user = '${user}',
+      master_password = '${password}', master_use_gtid = slave_pos`,
+  refuseWrites: user => ['SET GLOBAL read_only = ON', `REVOKE READ_ONLY ADMIN ON *.* FROM '${user}'@'127.%'`],
+  position: '@@gtid_binlog_pos',
+  waitFor: position => `DO MASTER_GTID_WAIT('${position}')`,
+}
+
+const gtids = { gtid_mode: 'ON', enforce_gtid_consistency: 'ON' }
+
+const ofMysql: Names = {
+  primarySettings: {
+    ...gtids,
+    plugin_load: 'semisync_source.so',
+    rpl_semi_sync_source_enabled: 'ON',
+    rpl_semi_sync_source_wait_point: 'AFTER_SYNC',
+    rpl_semi_sync_source_timeout: '60000',
+  },
+  replicaSettings: { ...gtids, plugin_load: 'semisync_replica.so', rpl_semi_sync_replica_enabled: 'ON' },
+  follow: ({ host, port, user, password }) =>
+    `CHANGE REPLICATION SOURCE TO SOURCE_HOST = '${host}', SOURCE_PORT = ${port}, SOURCE_USER = '${user}',
+      SOURCE_PASSWORD = '${password}', SOURCE_AUTO_POSITION = 1, GET_SOURCE_PUBLIC_KEY = 1`,
+  refuseWrites: () => ['SET GLOBAL super_read_only = ON'],
+  position: '@@gtid_executed',
+  waitFor: position => `DO WAIT_FOR_EXECUTED_GTID_SET('${position}')`,
+}
+
 /** COMMIT waits until the replica has received it: semi-synchronous, AFTER_SYNC. */
 export async function startReplicated(): Promise<Replicated> {
-  const primary = await startMariadb({
-    settings: {
-      server_id: '1',
-      log_bin: 'binlog',
-      gtid_strict_mode: 'ON',
-      rpl_semi_sync_master_enabled: 'ON',
-      rpl_semi_sync_master_wait_point: 'AFTER_SYNC',
-      rpl_semi_sync_master_timeout: '60000',
-    },
-  })
-  const { host, port, user, password } = primary.config
+  const names = isMysql ? ofMysql : ofMariadb
+  const primary = await startServer({ settings: { server_id: '1', ...names.primarySettings } })
   const servers = [primary]
   const stop = async () => {
     await Promise.all(servers.map(server => server.stop()))
   }
   try {
-    const replica = await startMariadb({
-      settings: { server_id: '2', gtid_strict_mode: 'ON', rpl_semi_sync_slave_enabled: 'ON' },
-    })
+    const replica = await startServer({ settings: { server_id: '2', ...names.replicaSettings } })
     servers.push(replica)
     const onReplica = (statement: string) =>
       withConnection(replica.config, async connection => {
         await connection.query(statement)
       })
-    await onReplica(`CHANGE MASTER TO master_host = '${host}', master_port = ${port}, master_user = '${user}',
-      master_password = '${password}', master_use_gtid = slave_pos`)
-    await onReplica('START SLAVE')
-    await onReplica('SET GLOBAL read_only = ON')
-    // Its users have all rights, and so could write in spite of read_only.
-    await onReplica(`REVOKE READ_ONLY ADMIN ON *.* FROM '${user}'@'127.%'`)
+    await onReplica(names.follow(primary.config))
+    await onReplica('START REPLICA')
+    for (const statement of names.refuseWrites(primary.config.user)) await onReplica(statement)
     return {
       primary,
       replica,
       stop,
-      hold: () => onReplica('STOP SLAVE SQL_THREAD'),
-      release: () => onReplica('START SLAVE SQL_THREAD'),
+      hold: () => onReplica('STOP REPLICA SQL_THREAD'),
+      release: () => onReplica('START REPLICA SQL_THREAD'),
       async caughtUp() {
         const position = await withConnection(primary.config, async connection => {
-          const [rows] = await connection.query<RowDataPacket[]>('SELECT @@gtid_binlog_pos AS position')
+          const [rows] = await connection.query<RowDataPacket[]>(`SELECT ${names.position} AS position`)
           return rows[0]?.position as string
         })
-        await onReplica(`DO MASTER_GTID_WAIT('${position}')`)
+        await onReplica(names.waitFor(position))
       },
     }
   } catch (error) {
@@ -65,3 +100,8 @@ export async function startReplicated(): Promise<Replicated> {
     throw error
   }
 }
+
+/** How the servers name the states of semi-synchronous replication. */
+export const semiSync = isMysql
+  ? { status: 'Rpl_semi_sync_source_status', waiting: 'Rpl_semi_sync_source_wait_sessions' }
+  : { status: 'Rpl_semi_sync_master_status', waiting: 'Rpl_semi_sync_master_wait_sessions' }
