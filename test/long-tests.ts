@@ -7,7 +7,8 @@ const filesOf = (names: string) => names.split(/\s+/).map(name => `test/${name}.
 export const longTests =
   filesOf(`tools/audit/correct stores/postgres/kit-variants examples/start tools/audit/stores tools/audit/audit
     stores/postgres/pgbouncer docs/code-blocks programs/exhaustive/exhaustive docs/first-hour
-    tools/audit/findings programs/incidents/incidents stores/mysql/cluster stores/postgres/pglite
+    tools/audit/findings programs/incidents/incidents stores/mysql/cluster stores/mysql/group
+    stores/mysql/mysql-defaults stores/postgres/pglite
     tools/audit/command programs/soak/failover tools/command/terminal stores/mysql/kit
     stores/postgres/attack stores/postgres/failover postgres/server programs/soak/soak
     programs/bench/postgres/parts lookups/lookups tools/simulator/simulation tools/audit/html/browser

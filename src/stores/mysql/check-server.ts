@@ -1,6 +1,7 @@
 /** The check of the server and the session: version, mode, durability, cluster. */
 
 import { storeError } from './errors.js'
+import { multiPrimary } from './group-replication.js'
 import { checkWritable } from './servers.js'
 import type { Session } from './session.js'
 
@@ -14,6 +15,8 @@ const names = [
   'wsrep_on',
   'wsrep_sync_wait',
   'max_allowed_packet',
+  'group_replication_group_name',
+  'group_replication_single_primary_mode',
 ]
 
 type Variables = ReadonlyMap<string, string>
@@ -33,11 +36,12 @@ export async function checkServer(database: Session, allowNotDurable: boolean): 
   const variables: Variables = new Map(rows.map(([name, value]) => [String(name), String(value)]))
   checkVersion(variables)
   checkMode(variables)
-  const cluster = await checkWritable(database)
   checkBinaryLog(variables)
   checkPackets(variables)
+  checkPrimaries(variables)
+  // Also of a read-only server, which may become the primary.
   if (!allowNotDurable) checkDurability(variables)
-  return cluster
+  return await checkWritable(database)
 }
 
 function checkVersion(variables: Variables): void {
@@ -90,6 +94,12 @@ function checkPackets(variables: Variables): void {
       'DATABASE_REJECTED',
       `max_allowed_packet is ${bytes} bytes, and one call may have ${packetMin}. Raise it, also for the speed of batches`,
     )
+}
+
+function checkPrimaries(variables: Variables): void {
+  if (!variables.get('group_replication_group_name')) return
+  if (variables.get('group_replication_single_primary_mode') === 'OFF')
+    throw storeError('DATABASE_REJECTED', `This server cannot be used: ${multiPrimary}`)
 }
 
 function checkDurability(variables: Variables): void {

@@ -13,7 +13,7 @@ import {
 } from './driver.js'
 import { errors, isServerFault, storeError } from './errors.js'
 import type { Values } from './rows.js'
-import { Servers } from './servers.js'
+import { checkMembership, Servers } from './servers.js'
 import { prepareSession, type Session, sessionOf } from './session.js'
 import { beforeCommit, inTransaction } from './transactions.js'
 
@@ -70,19 +70,22 @@ export function connectionsFrom(client: MysqlClient, { timeoutMs, lockTimeoutMs 
       }),
     readByCall: (text, values, accept) =>
       onAny(async connection => {
+        await checkMembership(connection)
         const rows = await callProcedure(connection, text, values)
         accept(rows)
         return rows
       }),
     call: (text, values) =>
-      servers.onFirstAvailable(canCommitElsewhere, (connection, deadline) => {
+      servers.onFirstAvailable(canCommitElsewhere, async (connection, deadline) => {
+        await checkMembership(connection)
         beforeCommit(deadline)
-        return callProcedure(connection, text, values)
+        return await callProcedure(connection, text, values)
       }),
     transaction: work =>
-      servers.onFirstAvailable(canCommitElsewhere, (connection, deadline) =>
-        inTransaction(connection, deadline, work),
-      ),
+      servers.onFirstAvailable(canCommitElsewhere, async (connection, deadline) => {
+        await checkMembership(connection)
+        return await inTransaction(connection, deadline, work)
+      }),
     onAny: work => onAny(connection => work(sessionOf(connection))),
     onEach: work => servers.onEach(connection => work(sessionOf(connection))),
   }

@@ -56,9 +56,9 @@ export function hasNumber(error: unknown, ...numbers: readonly number[]): boolea
 
 /**
  * 1213 deadlock, and on a cluster the conflict with a commit of another node; 1020 the same for a changed
- * row; 3101 the same in Group Replication.
+ * row.
  */
-export const conflictNumbers = [1213, 1020, 3101]
+export const conflictNumbers = [1213, 1020]
 
 /** The end of the message, behind the value. MySQL writes the table before the key. */
 const keyOfDuplicate = /' for key '(?:wallet_(?:bets|transactions)[.])?(\w+)'$/
@@ -80,21 +80,31 @@ function isOwnDuplicate({ number, message }: ServerError): boolean {
 
 /**
  * Before COMMIT: 1205 lock_wait_timeout; 1290 and 1836 a read-only server; 1792 a read-only database
- * transaction; 1021, 1114 a full disk or table; 1206, 1637 no room for locks or database transactions; 1040,
- * 1203, 1226 too many connections.
+ * transaction; 1021, 1114 a full disk or table; 1206, 1637 no room for locks or database transactions.
  */
-const temporaryNumbers = [1205, 1290, 1836, 1792, 1021, 1114, 1206, 1637, 1040, 1203, 1226]
+const temporaryNumbers = [1205, 1290, 1836, 1792, 1021, 1114, 1206, 1637]
+
+/**
+ * Nothing was begun, and another server may do it: 1040, 1203, 1226 too many connections; 3032, 6400, 6401
+ * offline mode; 3781 to 3783, 3796 to 3799, 4094 a node of a group that is not ready for database
+ * transactions, as while its primary is replaced.
+ */
+const serverNumbers = [
+  ...[1040, 1203, 1226, 3032, 6400, 6401],
+  ...[3781, 3782, 3783, 3796, 3797, 3798, 3799, 4094],
+]
 
 /**
  * The commit may be recorded: 1180 the error of a COMMIT (the procedures give every error of a COMMIT this
  * number, except a conflict); 1181 of a ROLLBACK; 1047 a node without a majority, where a COMMIT may have
  * come before; 1317, 1969, 3024, 1053, 1927, 4031 an interrupted statement or connection, for which no
- * handler runs; 1152 to 1161 broken packets; 3100 a hook of Group Replication; 1105 an error without a number
- * of its own.
+ * handler runs; 1152 to 1161 broken packets; 3100 a hook of Group Replication; 3101 its conflict, but also
+ * how a node that leaves the group ends the commits that wait, which the others may have; 1105 an error
+ * without a number of its own.
  */
 const unknownNumbers = [
   ...[1180, 1181, 1047, 1317, 1969, 3024, 1053, 1927, 4031],
-  ...[1152, 1153, 1154, 1155, 1156, 1157, 1158, 1159, 1160, 1161, 3100, 1105],
+  ...[1152, 1153, 1154, 1155, 1156, 1157, 1158, 1159, 1160, 1161, 3100, 3101, 1105],
 ]
 
 /** @param sent whether anything was sent that may have been committed */
@@ -105,7 +115,7 @@ export function classifyError(error: unknown, sent: boolean): ErrorClass {
   if (isOwnDuplicate(answer) && !isErrorOfHook(error)) return 'conflict'
   // No full disk: a smaller batch fits into its table in memory, and one item needs none.
   if (answer.number === 1114 && /wallet_batch_/.test(answer.message)) return 'rejected'
-  return temporaryNumbers.includes(answer.number) ? 'unavailable' : 'rejected'
+  return [...temporaryNumbers, ...serverNumbers].includes(answer.number) ? 'unavailable' : 'rejected'
 }
 
 /** 1153: nothing was executed. 1105 and interrupted statements may come from a trigger for one player. */
@@ -118,7 +128,7 @@ export function answerOf(error: unknown): Failure['answer'] {
 
 /** Whether another server may answer: this one is read-only, outside of the majority, or unreachable. */
 export function isServerFault(error: unknown): boolean {
-  return serverErrorOf(error) === null || hasNumber(error, ...unknownNumbers, 1290, 1836, 1040, 1203, 1226)
+  return serverErrorOf(error) === null || hasNumber(error, ...unknownNumbers, ...serverNumbers, 1290, 1836)
 }
 
 /** @param error of a call to the database */

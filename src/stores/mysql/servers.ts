@@ -3,7 +3,8 @@ import type { Deadline } from '../database/deadline.js'
 import type { Failure } from '../database/errors.js'
 import { type CallbackPool, type Connection, callbackPoolOf, type MysqlPool } from './driver.js'
 import { classify, storeError } from './errors.js'
-import { type Session, sessionOf } from './session.js'
+import { groupProblem } from './group-replication.js'
+import { isOfGroup, type Session, sessionOf } from './session.js'
 import { literal } from './sql/quoting.js'
 
 /** A server, by its pool. */
@@ -167,12 +168,23 @@ export async function serverState(database: Session): Promise<ServerState> {
     ...ids
   } = Object.fromEntries(await valuesOf('VARIABLES', stateNames))
   const problem = readOnly === 'OFF' && engineReadOnly === 'OFF' ? null : 'this server is read-only'
-  if (isGalera !== 'ON') return { problem, cluster: group || JSON.stringify(ids) }
+  if (isGalera !== 'ON') {
+    // Not the name of the group: two nodes that are its primaries have divided it.
+    const cluster = JSON.stringify(ids)
+    return { problem: problem ?? (group ? await groupProblem(database) : null), cluster }
+  }
   const status = await valuesOf('STATUS', ['wsrep_cluster_status', 'wsrep_ready', 'wsrep_cluster_state_uuid'])
   const cluster = status.get('wsrep_cluster_state_uuid') ?? ''
   status.delete('wsrep_cluster_state_uuid')
   const wrong = [...status].find(([, value]) => value !== 'ON' && value !== 'Primary')
   return { problem: problem ?? (wrong ? `${wrong[0]} of this node is ${wrong[1]}` : null), cluster }
+}
+
+/** Before each call: a node may leave its group at any time. @throws {StoreError} `UNAVAILABLE` */
+export async function checkMembership(connection: Connection): Promise<void> {
+  if (!isOfGroup(connection)) return
+  const problem = await groupProblem(sessionOf(connection))
+  if (problem !== null) throw storeError('UNAVAILABLE', `The database is unavailable: ${problem}`)
 }
 
 /**

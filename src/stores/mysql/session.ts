@@ -59,20 +59,27 @@ const plainSettings = [
   "session_track_system_variables = '*'",
 ]
 
+/** On nodes of MySQL's Group Replication. */
+const sessionsOfGroups = new WeakSet<Connection>()
+export const isOfGroup = (connection: Connection) => sessionsOfGroups.has(connection)
+
+const groupNames = ['group_replication_group_name', 'group_replication_consistency']
 const characterSets = ['character_set_client', 'character_set_connection', 'character_set_results']
 
 /**
  * READ COMMITTED: a commit judges the rows as they are when it holds their locks, and takes no locks of gaps.
  * Joins without buffers: with a small table the optimizer would read and lock all of it. On a cluster a read
- * waits until the node has what the others have committed.
+ * waits until the node has what the others have committed, and on a new primary of a group until it has what
+ * the old one had.
  *
  * @throws {StoreError} `UNSUPPORTED_CLIENT`: the connection is not utf8mb4, so that ids change on the way
  */
 export async function prepareSession(connection: Connection, lockTimeoutMs: number): Promise<void> {
   if (packetBytesMax.has(connection)) return
+  const names = ['version', 'wsrep_on', 'max_allowed_packet', ...groupNames, ...characterSets]
   const variables = await query(
     connection,
-    `SHOW VARIABLES WHERE Variable_name IN ('version', 'wsrep_on', 'max_allowed_packet', ${characterSets.map(literal).join(', ')})`,
+    `SHOW VARIABLES WHERE Variable_name IN (${names.map(literal).join(', ')})`,
   )
   const settingOf = (name: string) => String(variables.find(([key]) => key === name)?.[1] ?? '')
   for (const name of characterSets) {
@@ -92,8 +99,12 @@ export async function prepareSession(connection: Connection, lockTimeoutMs: numb
       : ["transaction_isolation = 'READ-COMMITTED'", "optimizer_switch = 'block_nested_loop=off'"]),
     ...(settingOf('wsrep_on') === 'ON' ? ['wsrep_sync_wait = 1'] : []),
     ...(settingOf('wsrep_on') === 'ON' && isMaria ? ['wsrep_dirty_reads = OFF'] : []),
+    ...(settingOf('group_replication_consistency') === 'EVENTUAL'
+      ? ["group_replication_consistency = 'BEFORE_ON_PRIMARY_FAILOVER'"]
+      : []),
   ]
   await query(connection, `SET SESSION ${settings.join(', SESSION ')}`)
   changedSessions.delete(connection)
+  if (settingOf('group_replication_group_name') !== '') sessionsOfGroups.add(connection)
   packetBytesMax.set(connection, Number(settingOf('max_allowed_packet')))
 }

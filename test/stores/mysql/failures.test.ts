@@ -19,7 +19,6 @@ type Outcome = readonly [
 const outcomes: readonly Outcome[] = [
   ['a deadlock, or a conflict with another node', 1213, 'conflict'],
   ['a row that has changed', 1020, 'conflict'],
-  ['a conflict of Group Replication', 3101, 'conflict'],
   ['a lock wait', 1205, 'unavailable'],
   ['a read-only server', 1290, 'unavailable'],
   ['a read-only engine', 1836, 'unavailable'],
@@ -31,6 +30,13 @@ const outcomes: readonly Outcome[] = [
   ['too many connections', 1040, 'unavailable'],
   ['too many connections of the user', 1203, 'unavailable'],
   ['a user that has used up a resource', 1226, 'unavailable'],
+  ['offline mode', 3032, 'unavailable'],
+  ['offline mode, with its reason', 6400, 'unavailable'],
+  ['offline mode, with its user', 6401, 'unavailable'],
+  ...[3781, 3782, 3783, 3796, 3797, 3798, 3799].map(
+    (errno): Outcome => ['a group that waits', errno, 'unavailable'],
+  ),
+  ['a primary that is replaced', 4094, 'unavailable'],
   ['an error of a COMMIT', 1180, 'unknown'],
   ['an error of a ROLLBACK', 1181, 'unknown'],
   ['a node without a majority', 1047, 'unknown'],
@@ -41,6 +47,7 @@ const outcomes: readonly Outcome[] = [
   ['a connection that was killed', 1927, 'unknown'],
   ['a connection that was idle for too long, on MySQL', 4031, 'unknown'],
   ['a hook of Group Replication', 3100, 'unknown'],
+  ['a commit that a node ends that leaves its group', 3101, 'unknown'],
   ['an error without a number of its own', 1105, 'unknown'],
   ...Array.from({ length: 10 }, (_, index): Outcome => ['a broken packet', 1152 + index, 'unknown']),
   ['a duplicate key of a hook or a trigger', 1062, 'rejected'],
@@ -139,8 +146,9 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
         expect(await resultOf(wallet.store.commit(placeBet(4, 'alice')))).toBe('committed')
         expect(await wallet.recorded()).toEqual(['placebet t-4 -30'])
       } else if (outcome === 'unavailable' && results[0] === 'unavailable') {
-        // The server itself is read-only or full of connections: no user's commit can succeed.
-        expect([1290, 1836, 1040, 1203, 1226]).toContain(errno)
+        // The server itself is read-only, full of connections, offline or not ready: no user's commit can succeed.
+        const ofGroup = [3781, 3782, 3783, 3796, 3797, 3798, 3799, 4094]
+        expect([1290, 1836, 1040, 1203, 1226, 3032, 6400, 6401, ...ofGroup]).toContain(errno)
         expect(await wallet.recorded()).toEqual([])
       } else {
         expect(results).toEqual(['committed', expected, 'committed'])

@@ -94,7 +94,7 @@ export const commitHandler = sql`
   DECLARE is_committing boolean DEFAULT false;
   DECLARE begin_time, recorded_time datetime(6) DEFAULT UTC_TIMESTAMP(6);
   -- MySQL undoes only the statement that failed. The rest would be committed by the next BEGIN.
-  DECLARE EXIT HANDLER FOR 1213, 1020, 3101
+  DECLARE EXIT HANDLER FOR 1213, 1020
   BEGIN
     IF commits THEN
       ${rollback};

@@ -1,0 +1,39 @@
+/** MySQL's Group Replication: whether a node may be asked. */
+import { hasNumber, privilegeNumbers, storeError } from './errors.js'
+import type { Session } from './session.js'
+
+const membersQuery = `SELECT MEMBER_ID = @@server_uuid, MEMBER_STATE, MEMBER_ROLE,
+  @@GLOBAL.group_replication_single_primary_mode
+  FROM performance_schema.replication_group_members`
+
+/**
+ * `read_only` is not enough. Also writable are: a primary that the others have expelled and that does not
+ * know it yet, a node that was started and has not joined, and one that an administrator has made writable.
+ *
+ * @param database on a node with a group's name
+ * @returns why this node must not be asked; `null`: it is the primary, and reaches a majority
+ * @throws {StoreError} `INSUFFICIENT_PRIVILEGE`
+ */
+export async function groupProblem(database: Session): Promise<string | null> {
+  const members = await database.rows(membersQuery).catch((error: unknown) => {
+    throw hasNumber(error, ...privilegeNumbers) ? missingPrivilege(error) : error
+  })
+  const [, state = 'OFFLINE', role, isSinglePrimary] = members.find(([isOwn]) => Number(isOwn) === 1) ?? []
+  if (state !== 'ONLINE') return `this node is not a member of its group: ${state}`
+  const unreachable = members.filter(([, other]) => other === 'UNREACHABLE').length
+  if (unreachable * 2 >= members.length) return 'this node does not reach a majority of its group'
+  if (Number(isSinglePrimary) !== 1) return multiPrimary
+  return role === 'PRIMARY' ? null : 'this node is not the primary of its group'
+}
+
+/** A refusal or a replay could be answered from what a node has not applied yet. */
+export const multiPrimary =
+  'the group is in multi-primary mode, which is not supported: SELECT group_replication_switch_to_single_primary_mode()'
+
+const missingPrivilege = (cause: unknown) =>
+  storeError(
+    'INSUFFICIENT_PRIVILEGE',
+    'This user must see whether a node is the primary of its group: GRANT SELECT ON ' +
+      'performance_schema.replication_group_members',
+    { cause },
+  )
