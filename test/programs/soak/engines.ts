@@ -1,12 +1,15 @@
-/** The four soaks: which phases, on which servers. */
+/** The five soaks: which phases, on which servers. */
 import { startGalera } from '../../mariadb/cluster.js'
 import { noGalera } from '../../mariadb/installation.js'
+import { noGroup, startGroup } from '../../mysql/group.js'
 import { type Cluster, startCluster } from '../../postgres/cluster.js'
 import { type PatroniCluster, startPatroni } from '../../postgres/patroni.js'
 import { findPrograms } from '../../postgres/patroni-config.js'
 import { noServerOfOurOwn, startPostgres } from '../../postgres/server.js'
+import { runClusterPhase } from './cluster-run.js'
 import { failingOver } from './failovers.js'
-import { runGaleraPhase } from './galera-run.js'
+import { disturbGalera } from './galera.js'
+import { disturbGroup } from './group.js'
 import { killing } from './kills.js'
 import { losing } from './losses.js'
 import { patroniFailing } from './patroni.js'
@@ -40,7 +43,7 @@ function bothLoads(faults: number): [Phase, Phase] {
   ]
 }
 
-export const engines: Record<'default' | 'failover' | 'patroni' | 'galera', Engine> = {
+export const engines: Record<'default' | 'failover' | 'patroni' | 'galera' | 'group', Engine> = {
   default: {
     faults: { usual: 20, least: 4 },
     unavailable: () => noServerOfOurOwn,
@@ -107,8 +110,42 @@ export const engines: Record<'default' | 'failover' | 'patroni' | 'galera', Engi
       const cluster = await startGalera()
       return {
         description: `Galera, three nodes of MariaDB ${cluster.nodes[0].version}, innodb_flush_log_at_trx_commit = 1`,
-        run: (phase, options) => runGaleraPhase(cluster, phase, options),
+        run: (phase, options) =>
+          runClusterPhase(
+            {
+              nodes: cluster.nodes,
+              writable: async () => cluster.nodes[0],
+              disturb: scene => disturbGalera(cluster, scene),
+              settled: () => cluster.consistsOf(),
+            },
+            phase,
+            options,
+          ),
         close: () => cluster.stop(),
+      }
+    },
+  },
+
+  group: {
+    faults: { usual: 36, least: 1 },
+    unavailable: () => noGroup,
+    phasesOf: faults => [{ name: 'simulated sportsbook', accounts: 'own', cutOver: null, kills: faults }],
+    async open() {
+      const group = await startGroup()
+      return {
+        description: `Group Replication, three nodes of MySQL ${group.nodes[0].version}, single primary`,
+        run: (phase, options) =>
+          runClusterPhase(
+            {
+              nodes: group.nodes,
+              writable: group.primary,
+              disturb: scene => disturbGroup(group, scene),
+              settled: group.settled,
+            },
+            phase,
+            options,
+          ),
+        close: () => group.stop(),
       }
     },
   },

@@ -17,6 +17,7 @@ export const faults = {
   'two-commits': 'records the transaction in one commit and changes the balance in the next',
   unconfirmed: 'has no loadConfirmed: what it has read is final, whichever server answered',
   'retry-with-new-id': 'after a lost answer, commits the same again under a new id',
+  'any-writable-node': 'on a group of MySQL, takes each node that is writable for the primary',
   'stale-loads': 'on Galera, loads do not wait for what other nodes have committed',
 } as const
 

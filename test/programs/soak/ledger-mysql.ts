@@ -9,10 +9,10 @@ import {
   ledgerBetOf,
 } from './ledger.js'
 
-/** @param node with the database; on Galera: what the cluster has committed before */
+/** @param node with the database; on Galera, a node that waits for what the cluster has committed before */
 export async function readMysqlLedger(node: ConnectionOptions): Promise<Ledger> {
   return await withConnection(node, async connection => {
-    await connection.query('SET SESSION wsrep_sync_wait = 1')
+    await connection.query('/*M! SET SESSION wsrep_sync_wait = 1 *//*!80000 DO 0 */')
     const rowsOf = async <Row>(text: string) => {
       const [rows] = await connection.query<(Row & RowDataPacket)[]>(text)
       return rows as Row[]

@@ -17,13 +17,26 @@ export interface MysqlSettings {
 const given = settings<MysqlSettings>()
 const { nodes, fault, limits } = given
 
+type Run = (options: { sql: string }, ...rest: unknown[]) => unknown
+
+const replaced = {
+  'stale-loads': { sql: 'wsrep_sync_wait = 1', by: 'wsrep_sync_wait = 0' },
+  'any-writable-node': {
+    sql: 'performance_schema.replication_group_members',
+    by: "(SELECT @@server_uuid AS MEMBER_ID, 'ONLINE' AS MEMBER_STATE, 'PRIMARY' AS MEMBER_ROLE) members",
+  },
+}
+
 function poolOf(node: mysql.PoolOptions): MysqlPool {
   const pool = mysql.createPool({ ...node, connectionLimit: 8, connectTimeout: limits.connectMs })
-  if (fault !== 'stale-loads') return pool
-  pool.pool.on('connection', (connection: { query(...statement: unknown[]): unknown }) => {
-    const query = connection.query.bind(connection)
-    connection.query = (options: { sql: string }, ...rest) =>
-      query({ ...options, sql: options.sql.replace('wsrep_sync_wait = 1', 'wsrep_sync_wait = 0') }, ...rest)
+  if (fault !== 'stale-loads' && fault !== 'any-writable-node') return pool
+  pool.pool.on('connection', (connection: Record<'query' | 'execute', Run>) => {
+    const { sql, by } = replaced[fault]
+    for (const name of ['query', 'execute'] as const) {
+      const run = connection[name].bind(connection)
+      connection[name] = (options: { sql: string }, ...rest) =>
+        run({ ...options, sql: options.sql.replace(sql, by) }, ...rest)
+    }
   })
   return pool
 }

@@ -9,6 +9,7 @@
  * - `--engine patroni`: three nodes with Debian's packages, where they are installed: patroni.ts
  * - `--engine galera`: three nodes of MariaDB, where it is installed: the simulated sportsbook through two wallet
  *   processes while nodes are killed, stopped and cut off, and then the books of each node: galera.ts
+ * - `--engine group`: the same on a group of MySQL, where it is unpacked: group.ts
  *
  * `npm run soak -- --engine failover --faults 60 --seed 7 --callers 32`
  */

@@ -1,39 +1,46 @@
 /**
- * A phase on a Galera cluster: the simulated sportsbook through two wallet processes, each of which prefers
- * another node, and the check of the books on each node.
+ * A phase on a cluster of MariaDB or MySQL: the simulated sportsbook through two wallet processes, each of which
+ * prefers another node, and the check of the books on each node.
  */
 import { migrateMysql } from 'bet-wallet/mysql'
-import type { GaleraCluster } from '../../mariadb/cluster.js'
-import { createMariadbDatabase } from '../../mariadb/database.js'
+import mysql from 'mysql2/promise'
+import type { MariadbServer } from '../../mariadb/server.js'
 import { currency } from './accounts.js'
 import { createFindings, GivenUp } from './findings.js'
-import { disturbGalera } from './galera.js'
 import { booksOf, differencesBetween, wrongRecords } from './ledger.js'
 import { readMysqlLedger } from './ledger-mysql.js'
 import { type Random, randomOf } from './random.js'
-import type { Phase, PhaseOptions, PhaseReport } from './run.js'
+import type { Phase, PhaseOptions, PhaseReport, Scene } from './run.js'
 import { createServerProcess } from './server-process.js'
 import { createSimulatedSportsbook, progressOf, simulatedAnswersTimes } from './simulated-sportsbook.js'
 import { openWalletFront } from './wallet-front.js'
 
 const playersCount = 12
-/** A node's share of the time limit is longer than the others wait before they expel it. */
+/** A node's share of the time limit is longer than Galera waits before it expels a node. */
 const limits = { connectMs: 2_000, timeoutMs: 9_000 }
 
-export async function runGaleraPhase(
-  cluster: GaleraCluster,
+type Node = Pick<MariadbServer, 'config'>
+
+export interface ClusterSubject {
+  nodes: readonly [Node, Node, Node]
+  /** A node that can be written to. */
+  writable(): Promise<Node>
+  /** Injects faults while there is load. Returns when all nodes are up again. */
+  disturb(scene: Omit<Scene, 'wallets'>): Promise<void>
+  /** Resolves when all nodes are up, and have what was committed. */
+  settled(): Promise<void>
+}
+
+export async function runClusterPhase(
+  cluster: ClusterSubject,
   phase: Phase,
   options: PhaseOptions,
 ): Promise<PhaseReport> {
   const random = randomOf(options.seed)
   const findings = createFindings()
-  const { pool, config, drop } = await createMariadbDatabase(cluster.nodes[0].config)
-  const { database } = config
-  await migrateMysql(pool, { schema: database })
+  const database = `soak_${options.seed}`
   const initialBalances = openingBalances(random)
-  await pool.query('INSERT INTO wallet_players (player_id, currency, balance) VALUES ?', [
-    [...initialBalances].map(([playerId, cents]) => [playerId, currency, (cents / 100).toFixed(2)]),
-  ])
+  await prepare((await cluster.writable()).config, database, initialBalances)
   const platform = createSimulatedSportsbook(
     { initialBalances },
     { seed: options.seed, betsMax: 1_000_000, differs: findings.report, failed: findings.giveUp },
@@ -59,7 +66,8 @@ export async function runGaleraPhase(
     const answered = (count: number) => findings.orGivenUp(platform.answered(count))
     platform.moveTo([front.url])
     platform.begin(options.callers)
-    await disturbGalera(cluster, {
+    await cluster.disturb({
+      database,
       ...{ random, kills, killsMax: phase.kills, answersPerKill, answered, log: options.log },
       callers: options.callers,
       progress: () => progressOf(platform.traffic),
@@ -80,7 +88,7 @@ export async function runGaleraPhase(
       },
     )
     await platform.abort()
-    await cluster.consistsOf()
+    await cluster.settled()
     const ledgers = await Promise.all(
       cluster.nodes.map(node => readMysqlLedger({ ...node.config, database })),
     )
@@ -100,7 +108,23 @@ export async function runGaleraPhase(
     await Promise.all(wallets.map(wallet => wallet.end()))
     await platform.abort()
     await front.close()
-    await drop()
+  }
+}
+
+async function prepare(
+  config: mysql.PoolOptions,
+  database: string,
+  balances: ReadonlyMap<string, number>,
+): Promise<void> {
+  const pool = mysql.createPool(config)
+  try {
+    await pool.query(`CREATE DATABASE ${database}`)
+    await migrateMysql(pool, { schema: database })
+    await pool.query(`INSERT INTO ${database}.wallet_players (player_id, currency, balance) VALUES ?`, [
+      [...balances].map(([playerId, cents]) => [playerId, currency, (cents / 100).toFixed(2)]),
+    ])
+  } finally {
+    await pool.end()
   }
 }
 
