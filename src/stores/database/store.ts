@@ -6,7 +6,7 @@ import { type CommitSettings, Commits } from './commits.js'
 import { type MakeError, unavailableFor } from './errors.js'
 import { createLoads, type LoadSettings } from './loads.js'
 import { notRepresentable } from './refusals.js'
-import { createStartCheck } from './start-check.js'
+import { StartCheck } from './start-check.js'
 
 export interface DatabaseStore extends WalletStore {
   loadConfirmed: NonNullable<WalletStore['loadConfirmed']>
@@ -54,8 +54,8 @@ export interface DatabaseParts
 }
 
 export function createDatabaseStore(parts: DatabaseParts): DatabaseStore {
-  const database = createStartCheck(parts.check)
-  const columns = () => database.found().columns
+  const database = new StartCheck(parts.check)
+  const columns = () => database.found.columns
   const { queue, read, readConfirmed, classify, errors } = parts
   const loads = createLoads({ kind: 'load', queue, columns, read, classify, errors })
   const confirmedLoads = createLoads({
@@ -69,10 +69,10 @@ export function createDatabaseStore(parts: DatabaseParts): DatabaseStore {
   const commits = new Commits({
     ...parts,
     columns,
-    execute: entries => parts.execute(entries, database.found()),
+    execute: entries => parts.execute(entries, database.found),
   })
   const load = async (batches: typeof loads, keys: WalletKeys) => {
-    if (!database.isChecked()) await database.check()
+    if (!database.isChecked) await database.check()
     return await batches.submit(keys)
   }
 
@@ -89,7 +89,7 @@ export function createDatabaseStore(parts: DatabaseParts): DatabaseStore {
 
     async commit(changes) {
       try {
-        if (!database.isChecked()) await database.check()
+        if (!database.isChecked) await database.check()
       } catch (error) {
         // Nothing was done. After a conflict the core loads, and the load reports the problem.
         const isUnavailable = (error as { code?: unknown } | null)?.code === 'UNAVAILABLE'

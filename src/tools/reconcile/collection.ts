@@ -11,7 +11,7 @@ import {
 } from './difference.js'
 import { countedOf } from './entry.js'
 import { explanationOf } from './explanations.js'
-import { createGroups, type GroupSum } from './groups.js'
+import { type GroupSum, Groups } from './groups.js'
 import { differingFields } from './pairs.js'
 import type { Patterns } from './patterns.js'
 import { texts } from './repairs.js'
@@ -90,8 +90,8 @@ export class Collection {
   readonly #leftOut = { count: 0, sums: new Map() as Effects }
   readonly #kinds = new Map<DifferenceKind, ReturnType<typeof noDifferences>>()
   readonly #gaps = new Map<string, Span & { of: Gap['of']; count: number; sums: Effects }>()
-  readonly #bets = createGroups()
-  readonly #players = createGroups()
+  readonly #bets = new Groups()
+  readonly #players = new Groups()
 
   constructor(options: CollectionOptions) {
     this.#options = options
@@ -225,11 +225,7 @@ function effectsOf(row: Difference['report'], record: Difference['wallet']): Dif
 }
 
 /** Adds a difference to its bet or player; to both of them, if the sides name different ones. */
-function group(
-  groups: ReturnType<typeof createGroups>,
-  { kind, report, wallet }: Difference,
-  field: 'betId' | 'playerId',
-): void {
+function group(groups: Groups, { kind, report, wallet }: Difference, field: 'betId' | 'playerId'): void {
   const record = isDuplicate(kind) ? null : wallet
   const inReport = { id: report?.[field] ?? wallet?.[field] ?? null, currency: report?.currency ?? null }
   const inWallet = { id: record?.[field] ?? inReport.id, currency: record?.currency ?? inReport.currency }

@@ -1,6 +1,6 @@
 /** Sums of differences per bet or per player, of any number of them, in bounded memory. */
 import { compare, type DecimalText, magnitudeOf, Sum, subtract } from './amounts.js'
-import { createSpool, linesOf, partitionOf, partitions } from './spool.js'
+import { linesOf, partitionOf, partitions, Spool } from './spool.js'
 
 /** The differences of one bet or player in one currency. */
 export interface GroupSum {
@@ -17,34 +17,31 @@ export interface GroupSum {
   difference: DecimalText
 }
 
-export interface Groups {
-  add(id: string | null, currency: string | null, report: DecimalText, wallet: DecimalText): void
+export class Groups {
+  readonly #spool = new Spool()
+
+  add(id: string | null, currency: string | null, report: DecimalText, wallet: DecimalText): void {
+    this.#spool.add(partitionOf(id ?? ''), [id ?? '', currency ?? '', report, wallet].join('\t'))
+  }
+
   /**
    * The groups with the largest differences.
    *
    * @param max how many are returned; the others are counted
    */
-  largest(max: number): { groups: GroupSum[]; omitted: number }
-  close(): void
-}
+  largest(max: number): { groups: GroupSum[]; omitted: number } {
+    let kept: GroupSum[] = []
+    let count = 0
+    for (let partition = 0; partition < partitions; partition += 1) {
+      const groups = groupsOf(linesOf(this.#spool, partition))
+      count += groups.length
+      kept = [...kept, ...groups].sort(bySize).slice(0, max)
+    }
+    return { groups: kept, omitted: count - kept.length }
+  }
 
-export function createGroups(): Groups {
-  const spool = createSpool()
-  return {
-    add(id, currency, report, wallet) {
-      spool.add(partitionOf(id ?? ''), [id ?? '', currency ?? '', report, wallet].join('\t'))
-    },
-    largest(max) {
-      let kept: GroupSum[] = []
-      let count = 0
-      for (let partition = 0; partition < partitions; partition += 1) {
-        const groups = groupsOf(linesOf(spool, partition))
-        count += groups.length
-        kept = [...kept, ...groups].sort(bySize).slice(0, max)
-      }
-      return { groups: kept, omitted: count - kept.length }
-    },
-    close: () => spool.close(),
+  close(): void {
+    this.#spool.close()
   }
 }
 

@@ -22,7 +22,7 @@ import { comparePartition } from './pairs.js'
 import { Patterns } from './patterns.js'
 import type { OpenedReport } from './report-rows.js'
 import { openReports } from './reports.js'
-import { createSpool, linesOf, partitionOf, partitions, type Spool } from './spool.js'
+import { linesOf, partitionOf, partitions, Spool } from './spool.js'
 import type { ReportSource } from './text-chunks.js'
 import { type CurrencyTotal, currencyTotalsOf, SideTotals, type Total, totalsOf } from './totals.js'
 import { recordOf, type WalletRange } from './wallet-records.js'
@@ -129,7 +129,7 @@ export async function reconcile(options: ReconcileOptions): Promise<Reconciliati
   const settings = settingsOf(options)
   const { from, to, isInRange, mapping } = settings
   const notes: string[] = []
-  const sides = { report: createSpool(), wallet: createSpool(), findings: createSpool() }
+  const sides = { report: new Spool(), wallet: new Spool(), findings: new Spool() }
   const patterns = new Patterns({ from, to }, isInRange)
   const collection = new Collection({
     max: settings.differencesMax,

@@ -18,17 +18,6 @@ const bytesPerCharacter = 3
 
 const space = 32
 
-export interface Spool {
-  /** @param line without line ends */
-  add(partition: number, line: string): void
-  /** No line is added any more: what was collected for the file is written to it, and its memory is free. */
-  seal(): void
-  /** The lines of a partition, in the order in which they were added, some at a time. */
-  chunks(partition: number): Iterable<string[]>
-  /** Deletes the file. */
-  close(): void
-}
-
 /**
  * FNV-1a, 32 bits: which partition a key belongs to. The same keys are always in the same partition, and so
  * are those that differ in upper and lower case or in spaces at their ends only.
@@ -51,47 +40,54 @@ export function* linesOf(spool: Spool, partition: number): Generator<string> {
 }
 
 /** Nothing is written to a file before a partition has collected a chunk. */
-export function createSpool(): Spool {
-  const collected = Array.from({ length: partitions }, () => new Partition())
-  let file: SpoolFile | null = null
-  let end = 0
+export class Spool {
+  readonly #collected = Array.from({ length: partitions }, () => new Partition())
+  #file: SpoolFile | null = null
+  #end = 0
   /** For the chunks that are read, one after the other. */
-  let chunk = Buffer.alloc(0)
-  const flush = (partition: Partition) => {
-    file ??= namingFolder(createFile)
-    writeAll(file.descriptor, partition.bytes.subarray(0, partition.filled), end)
-    partition.written.push(end, partition.filled)
-    end += partition.filled
-    partition.filled = 0
+  #chunk = Buffer.alloc(0)
+
+  /** @param line without line ends */
+  add(partition: number, line: string): void {
+    const into = this.#collected[partition] as Partition
+    const needed = line.length * bytesPerCharacter + 1
+    if (into.filled + needed > chunkBytes && into.filled > 0) this.#flush(into)
+    into.add(line, needed)
   }
-  return {
-    add(partition, line) {
-      const into = collected[partition] as Partition
-      const needed = line.length * bytesPerCharacter + 1
-      if (into.filled + needed > chunkBytes && into.filled > 0) flush(into)
-      into.add(line, needed)
-    },
-    seal() {
-      if (file === null) return
-      for (const partition of collected) {
-        if (partition.filled > 0) flush(partition)
-        partition.bytes = Buffer.alloc(0)
-      }
-    },
-    *chunks(partition) {
-      const { bytes, filled, written } = collected[partition] as Partition
-      for (let index = 0; index < written.length; index += 2) {
-        const [position, size] = [written[index] as number, written[index + 1] as number]
-        if (chunk.length < size) chunk = Buffer.allocUnsafeSlow(size)
-        readAll((file as SpoolFile).descriptor, chunk, size, position)
-        yield linesIn(chunk, size)
-      }
-      if (filled > 0) yield linesIn(bytes, filled)
-    },
-    close() {
-      file?.close()
-      file = null
-    },
+
+  /** No line is added any more: what was collected for the file is written to it, and its memory is free. */
+  seal(): void {
+    if (this.#file === null) return
+    for (const partition of this.#collected) {
+      if (partition.filled > 0) this.#flush(partition)
+      partition.bytes = Buffer.alloc(0)
+    }
+  }
+
+  /** The lines of a partition, in the order in which they were added, some at a time. */
+  *chunks(partition: number): Generator<string[]> {
+    const { bytes, filled, written } = this.#collected[partition] as Partition
+    for (let index = 0; index < written.length; index += 2) {
+      const [position, size] = [written[index] as number, written[index + 1] as number]
+      if (this.#chunk.length < size) this.#chunk = Buffer.allocUnsafeSlow(size)
+      readAll((this.#file as SpoolFile).descriptor, this.#chunk, size, position)
+      yield linesIn(this.#chunk, size)
+    }
+    if (filled > 0) yield linesIn(bytes, filled)
+  }
+
+  /** Deletes the file. */
+  close(): void {
+    this.#file?.close()
+    this.#file = null
+  }
+
+  #flush(partition: Partition): void {
+    this.#file ??= namingFolder(createFile)
+    writeAll(this.#file.descriptor, partition.bytes.subarray(0, partition.filled), this.#end)
+    partition.written.push(this.#end, partition.filled)
+    this.#end += partition.filled
+    partition.filled = 0
   }
 }
 

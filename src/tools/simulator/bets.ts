@@ -59,7 +59,7 @@ export interface BetCounts {
 export interface BetContext {
   readonly counts: BetCounts
   readonly network: Pick<Network, 'happens'>
-  readonly outbox: Outbox
+  readonly outbox: Pick<Outbox, 'sendOnce' | 'sendWithLostAnswer' | 'sendUntilAnswered'>
   readonly transactions: Transactions
   onAccepted(bet: PlacedBet): void
   /** Called once for every bet, at its end. */

@@ -4,25 +4,9 @@ import type { Judge } from './judge.js'
 import type { Network } from './network.js'
 import { type Definite, type Reading, shortOf } from './reading.js'
 
-export interface Outbox {
-  readonly pending: ReadonlySet<Transaction>
-  /** Sends once. `onAnswer` is called with `null` if the outcome is unknown. */
-  sendOnce(transaction: Transaction, onAnswer: (answer: Definite | null) => void): void
-  /** Sends once; the platform does not receive the answer. `onAnswer` is called with `null`. */
-  sendWithLostAnswer(
-    transaction: Transaction,
-    platform: 'misses-answer' | 'gives-up',
-    onAnswer: (answer: null) => void,
-  ): void
-  /**
-   * Retries until the answer is definite. `onAnswer` is called with `null` if the transaction is given up.
-   */
-  sendUntilAnswered(transaction: Transaction, onAnswer: (answer: Definite | null) => void): void
-}
-
-export interface OutboxSettings {
-  network: Network
-  judge: Judge
+interface OutboxSettings {
+  network: Pick<Network, 'attempt' | 'retry' | 'loseAnswer'>
+  judge: Pick<Judge, 'report'>
   now: () => number
   giveUpAfterMs: number
 }
@@ -30,56 +14,73 @@ export interface OutboxSettings {
 /** A transaction is given up after at least this number of faults, and after `giveUpAfterMs`. */
 const faultsMax = 60
 
-export function createOutbox({ network, judge, now, giveUpAfterMs }: OutboxSettings): Outbox {
-  const pending = new Set<Transaction>()
-  const isDefinite = (reading: Reading | null): reading is Definite =>
-    reading?.kind === 'success' || reading?.kind === 'refusal'
+const isDefinite = (reading: Reading | null): reading is Definite =>
+  reading?.kind === 'success' || reading?.kind === 'refusal'
 
-  return {
-    pending,
+export class Outbox {
+  readonly #settings: OutboxSettings
+  readonly #pending = new Set<Transaction>()
 
-    sendOnce(transaction, onAnswer) {
-      pending.add(transaction)
-      network.attempt(transaction, reading => {
-        pending.delete(transaction)
-        onAnswer(isDefinite(reading) ? reading : null)
-      })
-    },
+  constructor(settings: OutboxSettings) {
+    this.#settings = settings
+  }
 
-    sendWithLostAnswer(transaction, platform, onAnswer) {
-      pending.add(transaction)
-      network.loseAnswer(transaction, platform, () => {
-        pending.delete(transaction)
-        onAnswer(null)
-      })
-    },
+  /** Transactions without a definite answer. */
+  get pending(): ReadonlySet<Transaction> {
+    return this.#pending
+  }
 
-    sendUntilAnswered(transaction, onAnswer) {
-      pending.add(transaction)
-      let firstFaultAt = 0
-      const onReading = (reading: Reading | null): void => {
-        if (isDefinite(reading)) {
-          pending.delete(transaction)
-          onAnswer(reading)
-          return
-        }
-        if (reading === null) {
-          network.attempt(transaction, onReading)
-          return
-        }
-        transaction.faults += 1
-        if (transaction.faults === 1) firstFaultAt = now()
-        const isExhausted = transaction.faults >= faultsMax && now() - firstFaultAt >= giveUpAfterMs
-        if (reading.kind === 'fault' && isExhausted) {
-          pending.delete(transaction)
-          const actual = `${transaction.faults} times no definite answer, the last one: ${shortOf(reading)}`
-          judge.report(transaction, { kind: 'unanswered', expected: 'a definite answer', actual })
-          onAnswer(null)
-          return
-        }
-        network.retry(transaction, onReading)
+  /** Sends once. `onAnswer` is called with `null` if the outcome is unknown. */
+  sendOnce(transaction: Transaction, onAnswer: (answer: Definite | null) => void): void {
+    this.#pending.add(transaction)
+    this.#settings.network.attempt(transaction, reading => {
+      this.#pending.delete(transaction)
+      onAnswer(isDefinite(reading) ? reading : null)
+    })
+  }
+
+  /** Sends once; the platform does not receive the answer. `onAnswer` is called with `null`. */
+  sendWithLostAnswer(
+    transaction: Transaction,
+    platform: 'misses-answer' | 'gives-up',
+    onAnswer: (answer: null) => void,
+  ): void {
+    this.#pending.add(transaction)
+    this.#settings.network.loseAnswer(transaction, platform, () => {
+      this.#pending.delete(transaction)
+      onAnswer(null)
+    })
+  }
+
+  /**
+   * Retries until the answer is definite. `onAnswer` is called with `null` if the transaction is given up.
+   */
+  sendUntilAnswered(transaction: Transaction, onAnswer: (answer: Definite | null) => void): void {
+    const { network, judge, now, giveUpAfterMs } = this.#settings
+    this.#pending.add(transaction)
+    let firstFaultAt = 0
+    const onReading = (reading: Reading | null): void => {
+      if (isDefinite(reading)) {
+        this.#pending.delete(transaction)
+        onAnswer(reading)
+        return
       }
-      network.attempt(transaction, onReading)
-    },
+      if (reading === null) {
+        network.attempt(transaction, onReading)
+        return
+      }
+      transaction.faults += 1
+      if (transaction.faults === 1) firstFaultAt = now()
+      const isExhausted = transaction.faults >= faultsMax && now() - firstFaultAt >= giveUpAfterMs
+      if (reading.kind === 'fault' && isExhausted) {
+        this.#pending.delete(transaction)
+        const actual = `${transaction.faults} times no definite answer, the last one: ${shortOf(reading)}`
+        judge.report(transaction, { kind: 'unanswered', expected: 'a definite answer', actual })
+        onAnswer(null)
+        return
+      }
+      network.retry(transaction, onReading)
+    }
+    network.attempt(transaction, onReading)
   }
 }

@@ -9,7 +9,7 @@ import type { Finding } from './judgements.js'
 import { Network } from './network.js'
 import { createLedger } from './openings.js'
 import { type Settings, type SimulatedPlayer, type SimulationOptions, settingsOf } from './options.js'
-import { createOutbox, type Outbox } from './outbox.js'
+import { Outbox } from './outbox.js'
 import type { Reading } from './reading.js'
 import type { SimulationProgress, SimulationReport } from './report.js'
 import { createSportsbook, type Sportsbook } from './sportsbook.js'
@@ -106,7 +106,7 @@ function createRun(settings: Settings, transport: Transport, result: Pick<Run, '
     onAnswered: (transaction, reading, milliseconds) => onAnswered(run, transaction, reading, milliseconds),
     onError: error => fail(run, error),
   })
-  const outbox = createOutbox({ network, judge, now: clock.now, giveUpAfterMs: settings.giveUpAfterMs })
+  const outbox = new Outbox({ network, judge, now: clock.now, giveUpAfterMs: settings.giveUpAfterMs })
   const sportsbook = createSportsbook({
     accounts,
     random: createRandom(seed, streams.world),

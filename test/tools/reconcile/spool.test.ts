@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { reconcile } from '../../../src/tools/reconcile/index.js'
-import { createSpool, linesOf, partitionOf, partitions } from '../../../src/tools/reconcile/spool.js'
+import { linesOf, partitionOf, partitions, Spool } from '../../../src/tools/reconcile/spool.js'
 import { csvOf, day, foundIn, lookupsOf, record, rowOf } from './world.js'
 
 let folder = ''
@@ -26,7 +26,7 @@ describe('a spool', () => {
     ['in memory', 20],
     ['in the file', 6_000],
   ])('returns the lines of each partition as they came: %s', (_, count) => {
-    const spool = createSpool()
+    const spool = new Spool()
     const expected = new Map<number, string[]>()
     for (let index = 0; index < count; index += 1) {
       const partition = index % 3
@@ -43,7 +43,7 @@ describe('a spool', () => {
   })
 
   test('takes a line that is larger than a chunk', () => {
-    const spool = createSpool()
+    const spool = new Spool()
     const long = '賭'.repeat(50_000)
     for (const line of ['a', long, 'b', long]) spool.add(1, line)
     spool.seal()
@@ -52,7 +52,7 @@ describe('a spool', () => {
   })
 
   test('has no name in the folder while it is used, so that a killed process leaves nothing', () => {
-    const spool = createSpool()
+    const spool = new Spool()
     for (let index = 0; index < 6_000; index += 1) spool.add(0, lineOf(index))
     expect(readdirSync(folder)).toEqual([])
     spool.close()
@@ -60,7 +60,7 @@ describe('a spool', () => {
 
   test('says which folder cannot be written', () => {
     vi.stubEnv('TMPDIR', join(folder, 'missing'))
-    const spool = createSpool()
+    const spool = new Spool()
     const fill = () => {
       for (let index = 0; index < 6_000; index += 1) spool.add(0, lineOf(index))
     }

@@ -46,7 +46,6 @@ function newGame({
     counts,
     network: { happens: kind => happening.includes(kind) },
     outbox: {
-      pending: new Set(),
       sendOnce: send,
       sendWithLostAnswer: (one, _, onLost) => send(one, () => onLost(null)),
       sendUntilAnswered: send,

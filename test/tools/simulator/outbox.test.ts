@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Finding } from '../../../src/tools/simulator/judgements.js'
 import type { OnReading } from '../../../src/tools/simulator/network.js'
-import { createOutbox } from '../../../src/tools/simulator/outbox.js'
+import { Outbox } from '../../../src/tools/simulator/outbox.js'
 import type { Definite } from '../../../src/tools/simulator/reading.js'
 import { fault, newBet, openedAccount, refusal, success } from './objects.js'
 
@@ -21,7 +21,7 @@ function newOutbox() {
       answer = onReading
     },
   }
-  const outbox = createOutbox({
+  const outbox = new Outbox({
     network: network as never,
     judge: { report: (_: unknown, finding: Finding) => findings.push(finding) } as never,
     now: clock.now,
