@@ -23,8 +23,8 @@ interface Link {
 }
 
 /**
- * The failed cases by their likely cause, the gravest first, then those that explain most. A failure whose cause
- * is doubtful is a finding of its own.
+ * The failed cases by their likely cause, the gravest first, then those that explain most. A failure whose
+ * cause is doubtful is a finding of its own.
  *
  * @param results in the order in which the cases ran
  * @param minorUnits decimals of the player's currency
@@ -150,7 +150,10 @@ function linksByFunds(
   const [first] = spoilers
   if (first === undefined) return []
   const books = failed.find(({ id, failure }) => roleOf(id) === 'books' && failure.exchangeIndex === null)
-  /** The failed case that stands for what a case left: itself, an earlier one that saw it, or that of the books. */
+  /**
+   * The failed case that stands for what a case left: itself, an earlier one that saw it, or that of the
+   * books.
+   */
   const standsFor = (spoiler: AuditResult) => {
     const isEarlier = (result: Failed) =>
       spoilers.includes(result) && results.indexOf(result) <= results.indexOf(spoiler)
@@ -288,8 +291,8 @@ function isInexact(result: Failed, minorUnits: number): boolean {
 }
 
 /**
- * Whether the balance is wrong by less than any call of the case moves: none was executed twice, or not at all. Nor is
- * it one amount in place of another one.
+ * Whether the balance is wrong by less than any call of the case moves: none was executed twice, or not at
+ * all. Nor is it one amount in place of another one.
  */
 function isDrift({ failure: { kind, difference }, exchanges }: Failed): boolean {
   const size = parseDecimal(difference?.replace('-', '') ?? '')
@@ -302,7 +305,9 @@ function isDrift({ failure: { kind, difference }, exchanges }: Failed): boolean 
   return amounts.length > 0 && !isSwapped && amounts.every(amount => compare(size, amount) < 0)
 }
 
-/** Whether a settlement that a case needs has changed the balance wrongly. No case is about settlements alone. */
+/**
+ * Whether a settlement that a case needs has changed the balance wrongly. No case is about settlements alone.
+ */
 function isOfSettlement(result: Failed): boolean {
   const { kind, isPreparation = false } = result.failure
   const type = readObject(exchangeOf(result)?.body ?? '')?.get('type')

@@ -132,7 +132,10 @@ function foundTwice(row: ReportRow, record: WalletRecord, sink: PairSink): void 
   else sink.found({ shape: record.accepted ? 'twice' : 'pair', row, record })
 }
 
-/** Ids are opaque (D24): what differs like this is another id. But a report whose ids do was written by a tool. */
+/**
+ * Ids are opaque (D24): what differs like this is another id. But a report whose ids do was written by a
+ * tool.
+ */
 export const similarOf = (id: string) => id.trim().toLowerCase()
 
 const similarKeyOf = ({ operation, transactionId, betId }: ReportRow | WalletRecord) =>
