@@ -32,10 +32,18 @@ function poolOf(node: mysql.PoolOptions): MysqlPool {
   if (fault !== 'stale-loads' && fault !== 'any-writable-node') return pool
   pool.pool.on('connection', (connection: Record<'query' | 'execute', Run>) => {
     const { sql, by } = replaced[fault]
+    // All nodes look like one server.
+    const same = fault === 'any-writable-node' ? "''" : '$&'
     for (const name of ['query', 'execute'] as const) {
       const run = connection[name].bind(connection)
       connection[name] = (options: { sql: string }, ...rest) =>
-        run({ ...options, sql: options.sql.replace(sql, by) }, ...rest)
+        run(
+          {
+            ...options,
+            sql: options.sql.replace(sql, by).replace(/'(server_uuid|server_id|datadir)'/g, same),
+          },
+          ...rest,
+        )
     }
   })
   return pool
