@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { join, relative } from 'node:path'
 import { defineConfig, type Options } from 'tsup'
 
 /** The library: bundled by applications, so as ESM and as CommonJS. */
@@ -17,6 +18,7 @@ const servers = {
   postgres: 'src/stores/postgres/index.ts',
   mysql: 'src/stores/mysql/index.ts',
   testing: 'src/testing/index.ts',
+  try: 'src/tools/try/index.ts',
 }
 
 /** Tools for wallets in any language, and their command: the largest part, and none of it runs in a wallet. */
@@ -35,14 +37,16 @@ const shared: Options = {
   removeNodeProtocol: false,
 }
 
-/** The command loads the stores from their entries: the package has each of them once. */
-const storesFromEntries: NonNullable<Options['esbuildPlugins']>[number] = {
-  name: 'stores-from-entries',
+/** The tools load the wallet from its entries: the package has each part of it once. */
+const walletFromEntries: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'wallet-from-entries',
   setup(build) {
-    build.onResolve({ filter: /\/stores\/(?:postgres|mysql)\/index\.js$/ }, ({ path }) => ({
-      path: `./${path.split('/').at(-2)}.cjs`,
-      external: true,
-    }))
+    const entries = { ...library, ...servers }
+    build.onResolve({ filter: /^(?:\.\.\/)+[a-z/]+\.js$/ }, ({ path, resolveDir }) => {
+      const source = relative('.', join(resolveDir, path)).replace(/\.js$/, '.ts')
+      const entry = Object.entries(entries).find(([, file]) => file === source)?.[0]
+      return entry === undefined ? undefined : { path: `./${entry}.cjs`, external: true }
+    })
   },
 }
 
@@ -65,6 +69,7 @@ export default defineConfig([
       await writeEntries(Object.keys(servers))
       await writeTypes('postgres')
       await writeTypes('mysql')
+      await writeTypes('try')
     },
   },
   {
@@ -77,7 +82,7 @@ export default defineConfig([
     esbuildOptions(options) {
       options.lineLimit = 400
     },
-    esbuildPlugins: [storesFromEntries],
+    esbuildPlugins: [walletFromEntries],
     // The command has no importers.
     dts: { entry: tools },
     async onSuccess() {

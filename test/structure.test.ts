@@ -35,7 +35,10 @@ const mayImport: Record<string, readonly string[]> = {
   'tools/simulator': ['tools/platform'],
   'tools/audit': ['timeout', 'tools/html', 'tools/platform', 'tools/simulator'],
   'tools/reconcile': ['option-checks', 'tools/html', 'tools/platform'],
+  'tools/try': ['lookups', 'stores', 'tools/platform', 'tools/html'],
   'tools/command': [
+    'index',
+    'http',
     'lookups',
     'stores',
     'tools/platform',
@@ -43,12 +46,17 @@ const mayImport: Record<string, readonly string[]> = {
     'tools/audit',
     'tools/simulator',
     'tools/reconcile',
+    'tools/try',
   ],
 }
 
 /** Modules of which a module may import types. */
 const mayImportTypes = (module: string): readonly string[] =>
-  module.startsWith('tools/') ? ['store', 'requests', 'lookups'] : module === 'lookups' ? ['http'] : []
+  module.startsWith('tools/')
+    ? ['store', 'outcomes', 'requests', 'lookups']
+    : module === 'lookups'
+      ? ['http']
+      : []
 
 /** The one module that imports each package. No framework, driver or test runner is among them. */
 const moduleOfPackage: Record<string, string> = {
@@ -64,6 +72,7 @@ const modulesOfBuiltins = [
   'tools/simulator',
   'tools/reconcile',
   'tools/command',
+  'tools/try',
 ]
 
 /** The command imports the operator's config file. */

@@ -25,6 +25,7 @@ function sections() {
 const modules = [
   ...['', '/http', '/postgres', '/mysql', '/batches', '/memory', '/decide', '/testing', '/audit', '/lookups'],
   '/reconcile',
+  '/try',
 ]
 const api = {
   text: 'API',

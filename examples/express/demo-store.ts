@@ -1,14 +1,22 @@
 /**
  * The store of `npm start`, with its players: on PGlite, PostgreSQL, MySQL or MariaDB, as DATABASE_URL says.
  */
-import { createMysqlStore, type MysqlStore, migrateMysql } from 'bet-wallet/mysql'
-import { createPostgresStore, migratePostgres, type PostgresStore } from 'bet-wallet/postgres'
+import type { WalletLookups } from 'bet-wallet/lookups'
+import { createMysqlLookups, createMysqlStore, type MysqlStore, migrateMysql } from 'bet-wallet/mysql'
+import {
+  createPostgresLookups,
+  createPostgresStore,
+  migratePostgres,
+  type PostgresStore,
+} from 'bet-wallet/postgres'
 import type { RowDataPacket } from 'mysql2'
 import { openDatabase } from '../database.js'
 import { mustBeDatabaseUrl, serverProblem } from '../database-url.js'
 
 export interface DemoStore {
   store: PostgresStore | MysqlStore
+  lookups: WalletLookups
+  playerIds: string[]
   /** A line per player: `anna has 100.00 EUR`. */
   balances: string[]
   /** For messages: where the data is, and how to delete it. */
@@ -22,6 +30,8 @@ const players = [
   ['anna', 'EUR', '100.00'],
   ['kenji', 'JPY', '5000'],
 ] as const
+
+const playerIds = players.map(([playerId]) => playerId)
 
 // Your store uses your own players' table: see examples/existing-pam.
 export async function openDemoStore(): Promise<DemoStore> {
@@ -44,7 +54,10 @@ async function openPostgres(): Promise<DemoStore> {
   )
   const store = createPostgresStore(client, { schema })
   await store.ready()
-  return { store, balances: (rows as { line: string }[]).map(({ line }) => line), location, resetHint, close }
+  // Without the indexes of lookups: this database is small.
+  const lookups = createPostgresLookups(client, { schema, allowScan: true })
+  const balances = (rows as { line: string }[]).map(({ line }) => line)
+  return { store, lookups, playerIds, balances, location, resetHint, close }
 }
 
 async function openMysql(uri: string): Promise<DemoStore> {
@@ -72,6 +85,8 @@ async function openMysql(uri: string): Promise<DemoStore> {
   await store.ready()
   return {
     store,
+    lookups: createMysqlLookups(pool, { schema, allowScan: true }),
+    playerIds,
     balances: rows.map(({ line }) => line),
     location: `${schema} on the server that DATABASE_URL names`,
     resetHint: `DROP DATABASE ${schema}`,

@@ -1,5 +1,5 @@
 /**
- * A wallet to experiment with: `npm start` prints sample curl commands.
+ * A wallet to experiment with: `npm start` serves a page to try it, and prints sample curl commands.
  *
  * PORT (default 3000; 0: a free port) and HOST (default 127.0.0.1) set its address, DATABASE_URL or
  * DATA_FOLDER the place of its data (see examples/express/demo-store.ts). With INTERNAL_PORT it serves
@@ -8,6 +8,7 @@
 import type { AddressInfo } from 'node:net'
 import { recordSettlement } from 'bet-wallet'
 import { basicAuth, createNodeListener } from 'bet-wallet/http'
+import { createTryPage } from 'bet-wallet/try'
 import express from 'express'
 import { startHealthServer } from '../health.js'
 import { exposureWarning, readListenAddress } from '../listen-address.js'
@@ -20,7 +21,7 @@ const credentials = { username: 'platform', password: 'demo-secret' }
 
 // First: a database takes seconds to be made.
 const { port, host, internalPort } = await readListenAddress().catch(stop)
-const { store, balances, location, resetHint, close } = await openDemoStore().catch(stop)
+const { store, lookups, playerIds, balances, location, resetHint, close } = await openDemoStore().catch(stop)
 
 logCalls()
 
@@ -46,8 +47,15 @@ const server = app.listen(port, host, async (error?: Error) => {
   const { address, family, port: actual } = server.address() as AddressInfo
   const warning = exposureWarning(address)
   if (warning !== null) console.error(`${warning}\n`)
-  const base = `http://${family === 'IPv6' ? `[${address}]` : address}:${actual}/wallet`
-  console.log(`The wallet listens on ${base} and keeps its data in ${location}.\n`)
+  const origin = `http://${family === 'IPv6' ? `[${address}]` : address}:${actual}`
+  const base = `${origin}/wallet`
+  console.log(`The wallet listens on ${base} and keeps its data in ${location}.`)
+  // Only for callers on this machine: its buttons move the players' money.
+  if (warning === null) {
+    servePage(base)
+    console.log(`A page to try it: ${origin}/`)
+  }
+  console.log()
   for (const line of balances) console.log(`  ${line}`)
   console.log(
     '\nSample calls for a new wallet, in this order. A repeated call changes nothing: it returns its',
@@ -73,6 +81,19 @@ stopGracefully(server, {
     health?.close()
   },
 })
+
+/** Not part of a wallet: it plays the platform, and shows what its calls do. */
+function servePage(baseUrl: string): void {
+  const { username, password } = credentials
+  const basic = Buffer.from(`${username}:${password}`).toString('base64')
+  const page = createTryPage({
+    ...{ baseUrl, lookups, playerIds },
+    headers: { Authorization: `Basic ${basic}` },
+    storage: `This wallet keeps its data in ${location}.`,
+  })
+  app.get('/', page)
+  app.post('/try/:button', page)
+}
 
 async function openHealth(port: number) {
   const { createMetrics } = await import('../prometheus/metrics.js')

@@ -234,6 +234,30 @@ describe('given npm start', () => {
     },
   )
 
+  test('when a button of its page is pressed, then the call reaches the wallet, and the page has the bet', async () => {
+    const server = run('express/server.ts', { PORT: '0', DATA_FOLDER: freshFolder('bet_wallet_express') })
+    const [, origin] = /A page to try it: (\S+)\//.exec(await until(server, /Ctrl\+C.*\n/)) ?? []
+    const form = new URLSearchParams({ playerId: 'anna', stake: '12.50' })
+    const answer = await fetch(`${origin}/try/lose-the-answer`, { method: 'POST', body: form })
+    const page = await answer.text()
+    expect(page).toContain('Authorization: Basic ')
+    expect(page).toContain('Taken once, for 12.50 EUR; rolled back, the stake was returned.')
+    expect(page).toContain('Player anna has 100.00 EUR now')
+    server.child.kill('SIGTERM')
+    expect(await server.closed).toEqual({ code: 0, signal: null })
+  })
+
+  test('when it listens for other machines, then it serves no page', async () => {
+    const DATA_FOLDER = freshFolder('bet_wallet_express')
+    const server = run('express/server.ts', { PORT: '0', HOST: '0.0.0.0', DATA_FOLDER })
+    const printed = await until(server, /Ctrl\+C.*\n/)
+    expect(printed).not.toContain('A page to try it')
+    const port = /http:\/\/0\.0\.0\.0:(\d+)/.exec(printed)?.[1]
+    expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(404)
+    server.child.kill('SIGTERM')
+    await server.closed
+  })
+
   test('when it runs with INTERNAL_PORT, then it answers probes, exports metrics, and logs each call in one line', async () => {
     const DATA_FOLDER = freshFolder('bet_wallet_express')
     const server = run('express/server.ts', { PORT: '0', INTERNAL_PORT: '0', DATA_FOLDER })

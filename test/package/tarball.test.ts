@@ -92,6 +92,7 @@ const exportsOf: Record<string, string[]> = {
     'reconcile',
     'renderReconciliation',
   ],
+  'bet-wallet/try': ['createMemoryWallet', 'createTryPage'],
   'bet-wallet/testing': [
     'checkWalletStore',
     'concurrentBurst',
@@ -457,6 +458,7 @@ describe('the types', () => {
     import { createMysqlStore, type MysqlStore } from 'bet-wallet/mysql'
     import { createPostgresLookups, createPostgresStore, type PostgresStore, type StoreError } from 'bet-wallet/postgres'
     import { formatReconciliation } from 'bet-wallet/reconcile'
+    import { createTryPage } from 'bet-wallet/try'
     import { checkWalletStore, walletStoreCases } from 'bet-wallet/testing'`
 
   it.each(['consumer.mts', 'consumer.cts'])('serve a strict %s, with nothing else installed', async name => {

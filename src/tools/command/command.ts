@@ -11,10 +11,11 @@ import { player } from './player.js'
 import { reconcile } from './reconcile.js'
 import { simulate } from './simulate.js'
 import { transaction } from './transaction.js'
+import { tryWallet } from './try.js'
 
 /** Each is called with the words after its name, and resolves to the exit code. */
 const commands = new Map<string, (words: string[]) => Promise<number>>(
-  Object.entries({ audit, simulate, bet, transaction, player, reconcile }),
+  Object.entries({ try: tryWallet, audit, simulate, bet, transaction, player, reconcile }),
 )
 
 async function main(words: readonly string[]): Promise<number> {

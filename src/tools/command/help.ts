@@ -3,6 +3,7 @@ import { passwordVariable } from './arguments.js'
 import { databaseVariable } from './lookup-source.js'
 
 export const commandHelp = `Usage
+  bet-wallet try [--port <number>]
   bet-wallet audit <base url> --player <id> --currency <code> [options]
   bet-wallet audit --list
   bet-wallet simulate <base url> --players <count, ids or file> [options]
@@ -11,6 +12,7 @@ export const commandHelp = `Usage
   bet-wallet player <playerId> --database-url <url>
   bet-wallet reconcile <report> --from <time> --to <time> --database-url <url>
 
+  try          a wallet in memory, with a page to try it: no clone, no database
   audit        sends the platform's calls to a running wallet, in whatever language it is
                written, and judges the answers
   simulate     simulates a sportsbook over an unreliable network, and reconciles the balances
@@ -32,6 +34,16 @@ const databaseHelp = `Database
   --config <file.mjs>       instead: a module that exports lookups, as createPostgresLookups or
                             createMysqlLookups return them, and maybe close, a function
   --scan                    reads the whole table where an index is missing`
+
+export const tryHelp = `Usage
+  bet-wallet try [--port <number>]
+
+Serves a wallet in memory on 127.0.0.1, and a page at / with buttons for what goes wrong between
+a platform and a wallet: a lost answer, a retry, a rollback that comes first, two at once. It shows
+each call and answer as it went over the wire, the rule that decided it, and the life of each bet.
+Nothing is written to disk, and there are no credentials: it is for trying, with play money.
+
+  --port <number>           where it listens; 0 takes a free port (3000)`
 
 export const lookUpHelp = `Usage
   bet-wallet bet <betId> [options]

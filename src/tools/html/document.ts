@@ -2,23 +2,33 @@
 import { content, html, type Markup } from './markup.js'
 import { style } from './style.js'
 
+/** Of a page that sends nothing and runs nothing. */
+const reportPolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
 /**
- * A self-contained page without scripts and external resources: its Content Security Policy forbids both.
+ * A self-contained page without external resources. A report has no scripts either: its Content Security
+ * Policy forbids them.
  *
+ * @param head what a page adds to its head
  * @returns a complete document in UTF-8, which is also well-formed XML
  */
-export function documentOf(title: string, body: Markup): string {
+export function documentOf(
+  title: string,
+  body: Markup,
+  policy = reportPolicy,
+  head: Markup | null = null,
+): string {
   return html`<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8"/>
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"/>
+<meta http-equiv="Content-Security-Policy" content="${policy}"/>
 <meta name="viewport" content="width=device-width, initial-scale=1"/>
 <meta name="color-scheme" content="light dark"/>
 <meta name="referrer" content="no-referrer"/>
 <title>${title}</title>
 <style>${style}</style>
-</head>
+${head}</head>
 <body>
 ${body}
 </body>

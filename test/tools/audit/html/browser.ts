@@ -5,6 +5,16 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
+/** Of every start: as root too, and without a connection to anywhere. */
+export const flags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+] as const
+
 const browserNames = ['chromium', 'chromium-browser', 'google-chrome']
 
 /** The first browser in PATH that can open a page from a file, or the reason why there is none. */
@@ -42,13 +52,13 @@ export async function open(
   browser: string,
   page: string,
   name = 'page.html',
-  ...flags: string[]
+  ...more: string[]
 ): Promise<Opened> {
   return inFolder(async folder => {
     const { stdout, stderr } = await run(browser, folder, page, name, [
       '--dump-dom',
       '--enable-logging=stderr',
-      ...flags,
+      ...more,
     ])
     return { dom: stdout, logged: stderr.split('\n').filter(line => /\bCONSOLE\b/.test(line)) }
   })
@@ -78,27 +88,13 @@ function run(
   folder: string,
   page: string,
   name: string,
-  flags: readonly string[],
+  more: readonly string[],
 ): Promise<{ stdout: string; stderr: string }> {
   const file = join(folder, name)
   writeFileSync(file, page)
-  const quiet = [
-    '--no-first-run',
-    '--disable-background-networking',
-    '--disable-component-update',
-    '--disable-sync',
-  ]
   const child = spawn(
     browser,
-    [
-      '--headless',
-      '--no-sandbox',
-      '--disable-gpu',
-      ...quiet,
-      `--user-data-dir=${join(folder, 'profile')}`,
-      ...flags,
-      pathToFileURL(file).href,
-    ],
+    ['--headless', ...flags, `--user-data-dir=${join(folder, 'profile')}`, ...more, pathToFileURL(file).href],
     { stdio: ['ignore', 'pipe', 'pipe'], timeout: 50_000, killSignal: 'SIGKILL' },
   )
   let stdout = ''

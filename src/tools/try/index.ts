@@ -1,0 +1,69 @@
+/** `bet-wallet/try`: the page of `bet-wallet try`, for a test wallet of your own. */
+import { renderTryPage } from './page.js'
+import { type TryPageOptions, TrySession } from './session.js'
+import type { TryTarget } from './wire.js'
+
+export { createMemoryWallet, type MemoryWallet } from './memory-wallet.js'
+export type { TryPageOptions, TryTarget }
+
+/** What the page uses of a request of `node:http`. */
+export interface TryRequest {
+  readonly method?: string | undefined
+  readonly url?: string | undefined
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  [Symbol.asyncIterator](): AsyncIterator<Uint8Array>
+}
+
+/** What the page uses of a response of `node:http`. */
+export interface TryResponse {
+  writeHead(status: number, headers: Record<string, string>): unknown
+  end(body?: string): unknown
+}
+
+/** Serves `GET /` and `POST /try/…`. Any other path is answered 404. */
+export type TryPage = (request: TryRequest, response: TryResponse) => Promise<void>
+
+/**
+ * Creates the page. It plays the platform: its buttons send real calls to `baseUrl`, which must also serve
+ * `/settlement`. The wallet must run in the same process: the rule of each call is read from its tracing
+ * channel.
+ *
+ * Anyone who reaches the page can move the players' money: let it listen on 127.0.0.1 only.
+ */
+export function createTryPage(options: TryPageOptions): TryPage {
+  const session = new TrySession(options)
+  return async (request, response) => {
+    const { method, url = '/', headers } = request
+    const scenario = /^\/try\/([a-z-]+)$/.exec(url)?.[1]
+    if (method === 'GET' && url === '/') return send(response, 200, renderTryPage(await session.state()))
+    if (method !== 'POST' || scenario === undefined) return send(response, 404, 'Not found')
+    if (!isOwnForm(headers)) return send(response, 403, 'Only this page may send this')
+    await session.run(scenario, await formOf(request))
+    // The script takes the page from this answer; a browser without scripts follows to the page.
+    response.writeHead(303, { Location: '/' })
+    response.end()
+  }
+}
+
+/** Another site's page must not press the buttons. Browsers name the site of a form, other clients do not. */
+function isOwnForm({ host, origin, 'sec-fetch-site': site }: TryRequest['headers']): boolean {
+  if (site !== undefined) return site === 'same-origin'
+  return origin === undefined || origin === `http://${host}`
+}
+
+function send(response: TryResponse, status: number, body: string): void {
+  const type = status === 200 ? 'text/html' : 'text/plain'
+  response.writeHead(status, { 'Content-Type': `${type}; charset=utf-8`, 'Cache-Control': 'no-store' })
+  response.end(body)
+}
+
+const formBytesMax = 10_000
+
+async function formOf(request: TryRequest): Promise<URLSearchParams> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of request) {
+    chunks.push(chunk)
+    if (Buffer.concat(chunks).length > formBytesMax) break
+  }
+  return new URLSearchParams(Buffer.concat(chunks).toString('utf8'))
+}

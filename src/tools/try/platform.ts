@@ -1,0 +1,85 @@
+/** The platform's side of the page: it sends calls to the wallet, and keeps each with its answer and rule. */
+import { tracingChannel } from 'node:diagnostics_channel'
+import type { OutcomeReason } from '../../outcomes.js'
+import type { Operation } from '../../store.js'
+import { type Json, write } from '../platform/json.js'
+import { ruleSentence } from './reasons.js'
+import { sendOverWire, type TryTarget, type WireTexts } from './wire.js'
+
+/** One call as it went over the wire. */
+export interface TryCall extends WireTexts {
+  /** `POST /placebet`, and what is special about it. */
+  title: string
+  /** The answer arrived nowhere: the platform knows nothing of it. */
+  lost: boolean
+  /** The rule that decided it; `null` if no rule was reached. */
+  rule: string | null
+}
+
+/** The body of a call: its numbers keep all digits. */
+export type CallBody = Readonly<Record<string, Json>> & { readonly transactionId: string }
+
+interface Sent {
+  /** Behind the path: `again`, `the late copy`. */
+  note?: string
+  /** The wallet's answer does not reach the platform. */
+  lost?: boolean
+}
+
+export interface TryPlatform {
+  send(operation: Operation, body: CallBody, sent?: Sent): Promise<TryCall>
+}
+
+export function createTryPlatform(target: TryTarget): TryPlatform {
+  const reasons = outcomesSeen()
+  return {
+    async send(operation, body, { note, lost = false } = {}) {
+      const texts = await sendOverWire(target, `/${operation}`, write(body))
+      const reason = reasons.take(operation, body.transactionId)
+      return {
+        ...texts,
+        title: note === undefined ? `/${operation}` : `/${operation}: ${note}`,
+        lost,
+        rule: reason && ruleSentence(operation, reason),
+      }
+    },
+  }
+}
+
+/** Of calls that other clients send to the same wallet, nobody takes the reasons. */
+const keptMax = 1_000
+
+/**
+ * The reasons of the wallet's outcomes, by call. No answer has them: the wallet, in the same process,
+ * publishes them on its channel. Of two copies that are decided at once, either may get the first reason.
+ */
+function outcomesSeen() {
+  const seen: { key: string; reason: OutcomeReason }[] = []
+  const keyOf = (operation: string, transactionId: string | null) => `${operation} ${transactionId}`
+  tracingChannel('bet-wallet:request').subscribe({
+    start: ignored,
+    end: ignored,
+    asyncStart: ignored,
+    error: ignored,
+    asyncEnd(message) {
+      const { operation, transactionId, reason } = message as Record<
+        'operation' | 'transactionId',
+        string
+      > & {
+        reason: OutcomeReason
+      }
+      seen.push({ key: keyOf(operation, transactionId), reason })
+      if (seen.length > keptMax) seen.shift()
+    },
+  })
+  return {
+    take(operation: Operation, transactionId: string): OutcomeReason | null {
+      // An invalid request has no ids.
+      const keys = [keyOf(operation, transactionId), keyOf(operation, null)]
+      const index = seen.findIndex(({ key }) => keys.includes(key))
+      return index < 0 ? null : (seen.splice(index, 1)[0]?.reason ?? null)
+    },
+  }
+}
+
+function ignored(): void {}

@@ -1,0 +1,163 @@
+/** What the buttons of the page do: what goes wrong in real life between a platform and a wallet. */
+import { add, parseDecimal, textOf, zero } from '../platform/decimal.js'
+import { type Json, raw } from '../platform/json.js'
+import type { TryCall, TryPlatform } from './platform.js'
+
+/** A bet, as the platform knows it. */
+export interface TryBet {
+  betId: string
+  /** The transactionId of its placebet. */
+  placebetId: string
+  playerId: string
+  currency: string
+  /** As it was typed, or as the wallet has recorded it. */
+  stake: string
+  /** Of its placebet, ISO 8601: copies and retries are the same text. */
+  transactionDate: string
+}
+
+/** A bet to place. */
+export interface NewBet extends TryBet {
+  /** The player's balance. */
+  balance: string
+}
+
+/** A button: its words, what happens and why, and the calls. */
+export interface Scenario<Bet> {
+  /** In the button's URL. */
+  name: string
+  label: string
+  story: string
+  run(platform: TryPlatform, bet: Bet): Promise<TryCall[]>
+}
+
+/** Each places a new bet. */
+export const newBetScenarios: readonly Scenario<NewBet>[] = [
+  {
+    name: 'place',
+    label: 'Place the bet',
+    story: 'The platform sends one placebet.',
+    run: async (platform, bet) => [await platform.send('placebet', placebetOf(bet))],
+  },
+  {
+    name: 'lose-the-answer',
+    label: 'Lose the answer',
+    story:
+      'The wallet debits the stake, but its answer is lost. The platform cannot know what happened, so it rolls the bet back, and the stake returns.',
+    run: async (platform, bet) => [
+      await platform.send('placebet', placebetOf(bet), { lost: true }),
+      await platform.send('rollbackbet', rollbackOf(bet)),
+    ],
+  },
+  {
+    name: 'roll-back-first',
+    label: 'Roll it back first',
+    story:
+      'The placebet is delayed. The platform stops waiting and sends the rollback, which arrives before the bet. When the bet arrives, it must not be debited.',
+    run: async (platform, bet) => [
+      await platform.send('rollbackbet', rollbackOf(bet)),
+      await platform.send('placebet', placebetOf(bet), { note: 'arrives late' }),
+    ],
+  },
+  {
+    name: 'deliver-late',
+    label: 'Deliver a copy late',
+    story:
+      'The bet is placed and rolled back. Then the network delivers a second copy of its placebet. It must not be debited again.',
+    run: async (platform, bet) => [
+      await platform.send('placebet', placebetOf(bet)),
+      await platform.send('rollbackbet', rollbackOf(bet)),
+      await platform.send('placebet', placebetOf(bet), { note: 'the late copy' }),
+    ],
+  },
+  {
+    name: 'two-at-once',
+    label: 'Two at once',
+    story: 'Two copies of one placebet arrive at the same moment. The stake is debited once.',
+    run: (platform, bet) =>
+      Promise.all([
+        platform.send('placebet', placebetOf(bet), { note: 'one copy' }),
+        platform.send('placebet', placebetOf(bet), { note: 'the other copy' }),
+      ]),
+  },
+  {
+    name: 'funds-for-one',
+    label: 'Two bets, funds for one',
+    story:
+      'Two bets arrive at the same moment, and each stakes the whole balance. One is taken, the other is refused.',
+    run: (platform, { balance, ...bet }) => {
+      const one = { ...bet, stake: balance }
+      const other = { ...one, betId: `${bet.betId}b`, placebetId: `${bet.placebetId}b` }
+      return Promise.all([
+        platform.send('placebet', placebetOf(one), { note: 'one bet' }),
+        platform.send('placebet', placebetOf(other), { note: 'the other bet' }),
+      ])
+    },
+  },
+]
+
+/** Each continues with a bet that was placed. A second click sends the same transactionId: a retry. */
+export const placedBetScenarios: readonly Scenario<TryBet>[] = [
+  {
+    name: 'send-again',
+    label: 'Send it again',
+    story: 'The platform sends the same placebet once more: a retry. Nothing is debited.',
+    run: async (platform, bet) => [await platform.send('placebet', placebetOf(bet), { note: 'again' })],
+  },
+  {
+    name: 'settle',
+    label: 'Settle it as won',
+    story:
+      'The bet wins twice its stake. The interface has no call for settlements: /settlement stands for your own code.',
+    run: async (platform, bet) => [await platform.send('settlement', winOf(bet, 'win'))],
+  },
+  {
+    name: 'settle-wrongly',
+    label: 'Settle wrongly, then unsettle',
+    story: 'The result was wrong: a win is credited, then the platform takes all of it back.',
+    run: async (platform, bet) => [
+      await platform.send('settlement', winOf(bet, 'wrong-win')),
+      await platform.send('unsettlement', { ...idsOf(bet, 'unsettle'), type: 'UNSCORED' }),
+    ],
+  },
+  {
+    name: 'roll-back',
+    label: 'Roll it back',
+    story: 'The platform undoes the bet.',
+    run: async (platform, bet) => [await platform.send('rollbackbet', rollbackOf(bet))],
+  },
+]
+
+const idsOf = ({ betId, playerId }: TryBet, action: string) => ({
+  transactionId: `${betId}/${action}`,
+  betId,
+  playerId,
+  transactionDate: new Date().toISOString(),
+})
+
+const placebetOf = (bet: TryBet) => ({
+  transactionId: bet.placebetId,
+  betId: bet.betId,
+  playerId: bet.playerId,
+  transactionDate: bet.transactionDate,
+  sessionId: 'session-1',
+  amount: amountOf(bet.stake),
+  currency: bet.currency,
+  odds: 2,
+  betType: 'SINGLE',
+})
+
+const rollbackOf = (bet: TryBet) => ({ ...idsOf(bet, 'rollback'), type: 'TECHNICAL_ERROR' })
+
+function winOf(bet: TryBet, action: string) {
+  const stake = parseDecimal(bet.stake) ?? zero
+  return {
+    ...idsOf(bet, action),
+    type: 'BET_PAID',
+    amount: raw(textOf(add(stake, stake))),
+    currency: bet.currency,
+  }
+}
+
+/** A stake that is no number is sent as text: the wallet's own refusal explains it. */
+const amountOf = (stake: string): Json => (/^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(stake) ? raw(stake) : stake)

@@ -1,0 +1,103 @@
+/** What happened on the page since the process began, and what its buttons do. */
+import type { BetHistory, PlayerHistory, WalletLookups } from '../../lookups/index.js'
+import type { TryEvent, TryState } from './page.js'
+import { createTryPlatform, type TryPlatform } from './platform.js'
+import { type NewBet, newBetScenarios, placedBetScenarios, type TryBet } from './scenarios.js'
+import type { TryTarget } from './wire.js'
+
+export interface TryPageOptions extends TryTarget {
+  /** Reads what the wallet has recorded. */
+  lookups: Pick<WalletLookups, 'bet' | 'player'>
+  /** The players to bet with. They must exist. */
+  playerIds: readonly string[]
+  /** Where the data is, in one sentence: the page shows it. */
+  storage: string
+}
+
+const eventsMax = 50
+const betsMax = 20
+
+export class TrySession {
+  readonly #options: TryPageOptions
+  readonly #platform: TryPlatform
+  readonly #events: TryEvent[] = []
+  #notice: string | null = null
+  /** New after each start: the database may still have the bets of the last one. */
+  readonly #run = Date.now().toString(36).slice(-6)
+  #bets = 0
+
+  constructor(options: TryPageOptions) {
+    this.#options = options
+    this.#platform = createTryPlatform(options)
+  }
+
+  async state(): Promise<TryState> {
+    const { storage, baseUrl } = this.#options
+    const players = await this.#players()
+    const bets = await this.#newestBets(players)
+    return { storage, baseUrl, players, bets, events: this.#events, notice: this.#notice }
+  }
+
+  /** Runs a button. `form` names the player and the stake, or the bet. An unknown one is a notice. */
+  async run(name: string, form: URLSearchParams): Promise<void> {
+    this.#notice = null
+    const starting = newBetScenarios.find(scenario => scenario.name === name)
+    if (starting !== undefined) {
+      const bet = await this.#newBet(form.get('playerId') ?? '', form.get('stake') ?? '')
+      if (bet === null) this.#notice = 'There is no such player.'
+      else this.#keep(starting.label, starting.story, bet, await starting.run(this.#platform, bet))
+      return
+    }
+    const continuing = placedBetScenarios.find(scenario => scenario.name === name)
+    const bet = await this.#placedBet(form.get('betId') ?? '')
+    if (continuing === undefined || bet === null) this.#notice = 'There is no such button or bet.'
+    else this.#keep(continuing.label, continuing.story, bet, await continuing.run(this.#platform, bet))
+  }
+
+  #keep(label: string, story: string, { betId }: TryBet, calls: TryEvent['calls']): void {
+    this.#events.unshift({ title: `${label}: ${betId}`, story, calls })
+    if (this.#events.length > eventsMax) this.#events.pop()
+  }
+
+  async #players(): Promise<PlayerHistory[]> {
+    const found = await Promise.all(this.#options.playerIds.map(id => this.#options.lookups.player(id)))
+    return found.filter(player => player !== null)
+  }
+
+  async #newestBets(players: readonly PlayerHistory[]): Promise<BetHistory[]> {
+    const newest = players
+      .flatMap(({ transactions }) => transactions)
+      .sort((one, other) => (one.recordedAt < other.recordedAt ? 1 : -1))
+    const ids = [...new Set(newest.map(({ betId }) => betId))].slice(0, betsMax)
+    const bets = await Promise.all(ids.map(id => this.#options.lookups.bet(id)))
+    return bets.filter(bet => bet !== null)
+  }
+
+  async #newBet(playerId: string, stake: string): Promise<NewBet | null> {
+    const known = this.#options.playerIds.includes(playerId)
+    const player = known ? (await this.#options.lookups.player(playerId))?.player : null
+    if (player == null) return null
+    this.#bets += 1
+    const betId = `bet-${this.#run}-${this.#bets}`
+    const { currency, balance } = player
+    return {
+      betId,
+      placebetId: `${betId}/place`,
+      playerId,
+      currency,
+      stake: stake.trim(),
+      balance,
+      transactionDate: new Date().toISOString(),
+    }
+  }
+
+  async #placedBet(betId: string): Promise<TryBet | null> {
+    const history = betId === '' ? null : await this.#options.lookups.bet(betId)
+    const placebet = history?.transactions.find(
+      ({ operation, refusal }) => operation === 'placebet' && refusal === null,
+    )
+    if (placebet === undefined) return null
+    const { transactionId: placebetId, playerId, amount, currency, transactionDate } = placebet
+    return { betId, placebetId, playerId, currency: currency ?? '', stake: amount ?? '', transactionDate }
+  }
+}

@@ -1,0 +1,158 @@
+/** The page of `bet-wallet try` over HTTP: each button, what it sends, and what the page says of it. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { players, type Running, startTryPage } from './running.js'
+
+let running: Running
+beforeAll(async () => {
+  running = await startTryPage()
+})
+afterAll(() => running.stop())
+
+/** Presses a button, as a browser without scripts does: the form, then the page that it leads to. */
+async function press(name: string, form: Record<string, string>, headers: Record<string, string> = {}) {
+  const answer = await fetch(`${running.url}/try/${name}`, {
+    method: 'POST',
+    body: new URLSearchParams(form),
+    headers,
+  })
+  return { status: answer.status, text: textOf(await answer.text()) }
+}
+
+const textOf = (page: string) =>
+  page
+    .replace(/<(style|script)[^>]*>[\s\S]*?<\/\1>/g, '')
+    .replace(/<[^>]+>/g, ' ')
+    .replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
+    .replace(/\s+/g, ' ')
+
+async function placedBet(): Promise<string> {
+  const { text } = await press('place', { playerId: 'anna', stake: '10' })
+  return /Place the bet: (\S+):/.exec(text)?.[1] ?? ''
+}
+
+describe('a button for a new bet', () => {
+  test.each([
+    ['place', '/placebet 200', '-10', 'The bet is new and the funds suffice'],
+    ['lose-the-answer', '/placebet 200, /rollbackbet 200', '0', 'the platform never receives it'],
+    ['roll-back-first', '/rollbackbet 200, /placebet 400', '0', 'the bet is refused if it still arrives'],
+    ['deliver-late', '/placebet 200, /rollbackbet 200, /placebet 200', '0', 'no money moves (D2)'],
+    ['two-at-once', '/placebet 200, /placebet 200', '-10', 'no money moves (D2)'],
+  ])(
+    'given funds, when %s is pressed, then the wire has %s, and the balance changes by %s',
+    async (name, calls, change, words) => {
+      const before = Number(await running.balanceOf('anna'))
+      running.wire.length = 0
+      const { status, text } = await press(name, { playerId: 'anna', stake: '10' })
+      expect(status).toBe(200)
+      expect(running.wire.map(line => line.replace('/wallet', '')).join(', ')).toBe(calls)
+      expect(Number(await running.balanceOf('anna')) - before).toBe(Number(change))
+      expect(text).toContain(words)
+      // The page repeats the answers of the wire.
+      for (const line of running.wire) expect(text).toContain(`HTTP/1.1 ${line.split(' ')[1]}`)
+    },
+  )
+
+  test('given two bets and funds for one, then one is taken and one is refused', async () => {
+    running.wire.length = 0
+    const { text } = await press('funds-for-one', { playerId: 'kenji', stake: '1' })
+    expect(running.wire.map(line => line.split(' ')[1]).sort()).toEqual(['200', '402'])
+    expect(await running.balanceOf('kenji')).toBe('0')
+    expect(text).toContain('The balance is lower than the stake: a final refusal')
+  })
+
+  test.each([
+    ['12.345', 400],
+    ['-1', 400],
+    ['ten', 400],
+    ['', 400],
+    ['99999999999999.99', 402],
+    ['<b>1</b>', 400],
+  ])('given the stake %j, then the wallet itself refuses it with %d', async (stake, status) => {
+    running.wire.length = 0
+    const { text } = await press('place', { playerId: 'anna', stake })
+    expect(running.wire).toEqual([`/wallet/placebet ${status}`])
+    expect(text).toContain(`"amount":${stake.startsWith('9') ? stake : ''}`)
+    expect(text).toContain(status === 400 ? 'The body is invalid' : 'The balance is lower than the stake')
+  })
+})
+
+describe('a button of a placed bet', () => {
+  test.each([
+    ['send-again', '/placebet 200', '0', 'the answer is that first decision'],
+    ['settle', '/settlement 200', '20', 'credited once'],
+    ['settle-wrongly', '/settlement 200, /unsettlement 200', '0', 'the clawback'],
+    ['roll-back', '/rollbackbet 200', '10', 'its stake returns'],
+  ])(
+    'when %s is pressed twice, then the wire has %s, the balance changes by %s once, and the rest is replayed',
+    async (name, calls, change, words) => {
+      const betId = await placedBet()
+      const before = Number(await running.balanceOf('anna'))
+      running.wire.length = 0
+      const { text } = await press(name, { betId })
+      expect(running.wire.map(line => line.replace('/wallet', '')).join(', ')).toBe(calls)
+      expect(text).toContain(words)
+      const again = await press(name, { betId })
+      expect(again.text).toContain('the answer is that first decision')
+      expect(Number(await running.balanceOf('anna')) - before).toBe(Number(change))
+    },
+  )
+
+  test('then the page has the life of the bet and the account', async () => {
+    const betId = await placedBet()
+    const { text } = await press('roll-back', { betId })
+    expect(text).toContain(
+      `Bet ${betId} of player anna Taken once, for 10.00 EUR; rolled back, the stake was returned.`,
+    )
+    expect(text).toMatch(/Player anna has \d+\.\d\d EUR now/)
+  })
+})
+
+describe('what the page does not do', () => {
+  test.each([
+    ['place', { playerId: 'nobody', stake: '10' }, 'There is no such player.'],
+    ['roll-back', { betId: 'unknown' }, 'There is no such button or bet.'],
+    ['steal', { playerId: 'anna' }, 'There is no such button or bet.'],
+  ])('given %s with %j, then nothing is sent, and the page says so', async (name, form, words) => {
+    running.wire.length = 0
+    expect((await press(name, form)).text).toContain(words)
+    expect(running.wire).toEqual([])
+  })
+
+  test.each([
+    { origin: 'http://example.com' },
+    { origin: 'null' },
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+  ])('given a form of another site, with %j, then it is refused, and nothing is sent', async headers => {
+    running.wire.length = 0
+    const form = { playerId: 'anna', stake: '1' }
+    expect((await press('place', form, headers)).status).toBe(403)
+    expect(running.wire).toEqual([])
+  })
+
+  test.each(['/other', '/try/place'])('given GET %s, then 404', async path => {
+    expect((await fetch(`${running.url}${path}`)).status).toBe(404)
+  })
+
+  test('given a wallet that is gone, then the call has no answer, and the page says why', async () => {
+    const { createMemoryWallet, createTryPage } = await import('../../../src/tools/try/index.js')
+    const { createServer } = await import('node:http')
+    const { lookups } = createMemoryWallet(players)
+    const page = createTryPage({
+      baseUrl: 'http://127.0.0.1:1/wallet',
+      lookups,
+      playerIds: ['anna'],
+      storage: '',
+    })
+    const server = createServer((request, response) => void page(request, response))
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(server.address() as { port: number }).port}/try/place`
+    const answer = await fetch(url, {
+      method: 'POST',
+      body: new URLSearchParams({ playerId: 'anna', stake: '1' }),
+    })
+    expect(textOf(await answer.text())).toContain('No answer: connect ECONNREFUSED')
+    server.close()
+    server.closeAllConnections()
+  })
+})
