@@ -19,7 +19,7 @@ export const longTests =
     stores/mysql/real-errors stores/mysql/operator-errors stores/mysql/privileges examples/existing-pam
     stores/postgres/rewritten-tables tools/reconcile/convergence tools/audit/race-rates
     tools/wallets/independent/plain tools/reconcile/spool programs/incidents/restore
-    tools/audit/echoed-secrets package/runners`)
+    tools/audit/echoed-secrets package/runners tools/try/browser`)
 
 const first = [...longTests, ...filesOf('stores/postgres/kit stores/postgres/ready')]
 
