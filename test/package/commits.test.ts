@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const checkedSince = '2026-11-23T18:45:00Z'
+const checkedSince = '2026-11-23T09:00:00Z'
 const form = /^(?:Add|Fix|Change|Remove|Rename|Move|Document|Test) .{1,68}$/
 
 function subjects(): string[] | null {
