@@ -1,5 +1,5 @@
 /** The frame of a report as one HTML page, and the parts that reports have in common. */
-import { content, html, type Markup } from './markup.js'
+import { content, html, Markup } from './markup.js'
 import { style } from './style.js'
 
 /** Of a page that sends nothing and runs nothing. */
@@ -22,7 +22,7 @@ export function documentOf(
 <html lang="en">
 <head>
 <meta charset="utf-8"/>
-<meta http-equiv="Content-Security-Policy" content="${policy}"/>
+<meta http-equiv="Content-Security-Policy" content="${new Markup(policy)}"/>
 <meta name="viewport" content="width=device-width, initial-scale=1"/>
 <meta name="color-scheme" content="light dark"/>
 <meta name="referrer" content="no-referrer"/>
