@@ -115,9 +115,12 @@ describe.skipIf(noServer !== null)(`two servers${reason}`, () => {
     await setWritable(true, true)
     await isAsked(store, 0)
     expect(await recordedOn(store)).toBe('1')
-    // The other one is gone: what it has recorded is not here.
+    // The other one is gone: what it has recorded is not here. A connection may not have noticed it yet.
     await servers[1]?.kill()
-    expect(await recordedOn(store)).toBe('unavailable')
+    const lost = (error: Error) => error.message
+    expect(['unavailable', 'The answer to the commit was lost']).toContain(
+      await recordedOn(store).catch(lost),
+    )
     await servers[1]?.start()
     await setWritable(true, false)
     await expect.poll(() => recordedOn(store), { timeout: 60_000, interval: 100 }).toBe('0')
