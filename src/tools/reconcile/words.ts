@@ -22,7 +22,7 @@ export function verdictSentence({ verdict, rows, kinds, currencies, known }: Rec
     const refused =
       rows.refusedAlone === 0
         ? ''
-        : ` ${countText(rows.refusedAlone, 'refusal')} of one side only moved no money.`
+        : ` ${countText(rows.refusedAlone, 'refusal')} of one side only changed no balance.`
     return `No differences: ${compared}.${refused}${knownText(known)}`
   }
   if (verdict === 'known') return `No new differences: ${compared}.${knownText(known)}`
