@@ -2,8 +2,8 @@
 import { moneyText } from './amounts.js'
 import type { Judgement } from './difference.js'
 import { placeOf, type ReportRow, type WalletRecord } from './entry.js'
-import { similarOf } from './pairs.js'
 import type { Patterns } from './patterns.js'
+import { similarOf } from './similar.js'
 
 export function explanationOf(judged: Judgement, patterns: Patterns): string {
   const { kind, row, record } = judged
@@ -58,7 +58,7 @@ function sentenceOf({ kind, row, record }: Judgement): string {
     case 'uncollected-clawback':
       return `The platform counts a clawback of ${moneyText(inReport)}. The player's funds did not cover it: the wallet refused it with ${inWallet.errorCode} and moved nothing.`
     case 'other-transaction-id':
-      return `The platform counts ${moneyText(inReport)} under ${inReport.transactionId}; the wallet moved it under ${inWallet.transactionId}.${similarText(inReport.transactionId, inWallet.transactionId)}`
+      return `The platform counts ${moneyText(inReport)} under ${inReport.transactionId}; the wallet moved ${moneyText(inReport) === moneyText(inWallet) ? 'it' : moneyText(inWallet)} under ${inWallet.transactionId}.${similarText(inReport.transactionId, inWallet.transactionId)}`
     case 'duplicate-in-report':
       return `In the report, ${placeOf(inReport)} repeats the ${inReport.operation}: ${moneyText(inReport)} counted once more than it moved.`
     case 'conflicting-in-report':

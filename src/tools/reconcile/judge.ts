@@ -4,8 +4,9 @@ import { isZero } from './amounts.js'
 import { BetFacts, type LookedUp, viewOf } from './bet-state.js'
 import type { DifferenceKind, Finding, Judgement, Planned } from './difference.js'
 import { keyOf, type ReportRow, type WalletRecord } from './entry.js'
-import { differingFields, similarOf } from './pairs.js'
+import { differingFields } from './pairs.js'
 import { needsBet, planBet } from './plan.js'
+import { similarOf } from './similar.js'
 
 /** The lookups that a judge uses, with the limit and the missing index behind them. */
 export interface JudgeLookups {

@@ -10,6 +10,7 @@ import {
   rowOfLine,
   type WalletRecord,
 } from './entry.js'
+import { similarOf } from './similar.js'
 
 export interface PairSink {
   found(finding: Finding): void
@@ -25,7 +26,7 @@ export interface PairSink {
 
 /** The values of a row and its record that differ. What one of them does not say is not compared. */
 export function differingFields(row: ReportRow, record: WalletRecord) {
-  const values = (
+  return (
     [
       ['playerId', row.playerId, record.playerId],
       ['betId', row.betId, record.betId],
@@ -36,7 +37,6 @@ export function differingFields(row: ReportRow, record: WalletRecord) {
   ).flatMap(([field, report, wallet]) =>
     report === null || wallet === null || report === wallet ? [] : [{ field, report, wallet }],
   )
-  return values
 }
 
 /** Whether both count it, but on different days, or one of them outside of the range. */
@@ -77,7 +77,9 @@ export function comparePartition(
     }
   }
 
-  for (const row of alone) compareAlone(row, records, sink)
+  // No row takes the record that has the money of another row.
+  const unmatched = alone.filter(row => !compareAlone(row, records, sink, sameMoneyKeyOf))
+  for (const row of unmatched) if (!compareAlone(row, records, sink, similarKeyOf)) foundAlone(row, sink)
 
   for (const record of records.rest()) {
     if (!record.inRange) continue
@@ -86,21 +88,34 @@ export function comparePartition(
   }
 }
 
-/** A row whose key no record has. */
-function compareAlone(row: ReportRow, records: Records, sink: PairSink): void {
-  const isCall = row.accepted || row.operation === 'unsettlement'
+/** A row whose key no record has. @returns whether there is a record for it */
+function compareAlone(
+  row: ReportRow,
+  records: Records,
+  sink: PairSink,
+  similarBy: (entry: ReportRow | WalletRecord) => string,
+): boolean {
   const isOperation = (key: string) => row.accepted && row.inRange && records.agrees(key, row)
   const otherKey = keysOfOtherOperations(row).find(isOperation)
   if (otherKey !== undefined) {
     sink.found({ shape: 'operation', row, record: records.get(otherKey).record })
     records.take(otherKey)
-    return
+    return true
   }
-  const similar = isCall ? records.takeSimilar(row) : undefined
-  if (similar !== undefined && !row.accepted) sink.refusalAlone()
-  else if (similar !== undefined) comparePair(row, similar, sink, 'other-id')
-  else if (row.inRange && isCall) sink.found({ shape: 'row', row, record: null })
-  else if (row.inRange) sink.refusalAlone()
+  const similar = isCall(row) ? records.takeSimilar(row, similarBy) : undefined
+  if (similar === undefined) return false
+  if (row.accepted) comparePair(row, similar, sink, 'other-id')
+  else sink.refusalAlone()
+  return true
+}
+
+/** Whether the wallet should have a record: it forgets other refusals. */
+const isCall = (row: ReportRow) => row.accepted || row.operation === 'unsettlement'
+
+function foundAlone(row: ReportRow, sink: PairSink): void {
+  if (!row.inRange) return
+  if (isCall(row)) sink.found({ shape: 'row', row, record: null })
+  else sink.refusalAlone()
 }
 
 function comparePair(
@@ -132,21 +147,19 @@ function foundTwice(row: ReportRow, record: WalletRecord, sink: PairSink): void 
   else sink.found({ shape: record.accepted ? 'twice' : 'pair', row, record })
 }
 
-/**
- * Ids are opaque (D24): what differs like this is another id. But a report whose ids do was written by a
- * tool.
- */
-export const similarOf = (id: string) => id.trim().toLowerCase()
-
 const similarKeyOf = ({ operation, transactionId, betId }: ReportRow | WalletRecord) =>
   `${operation}\t${similarOf(transactionId)}\t${similarOf(betId)}`
+
+/** The same, of the same money on the same side of the range. */
+const sameMoneyKeyOf = (entry: ReportRow | WalletRecord) =>
+  `${similarKeyOf(entry)}\t${entry.amount}\t${entry.currency}\t${entry.inRange}`
 
 /** The records of a partition, each taken by one row at most. */
 class Records {
   readonly #lines: string[] = []
   readonly #indexes = new Map<string, number>()
   readonly #taken: Uint8Array
-  #similar: Map<string, WalletRecord[]> | undefined
+  readonly #similar = new Map<unknown, ReadonlyMap<string, WalletRecord[]>>()
 
   constructor(chunks: Iterable<readonly string[]>, sink: PairSink) {
     for (const lines of chunks) this.#lines.push(...lines)
@@ -191,9 +204,14 @@ class Records {
     return differingFields({ ...row, type: null }, record).length === 0
   }
 
-  /** Takes a free record whose ids differ from the row's in letter case or in spaces at their ends only. */
-  takeSimilar(row: ReportRow): WalletRecord | undefined {
-    const records = this.#bySimilarKey().get(similarKeyOf(row)) ?? []
+  /**
+   * Takes a free record whose ids differ from the row's in letter case or in spaces at their ends only. A record
+   * that a refused row does not take is lost for later rows: accepted ones come first.
+   *
+   * @param by equal for a row and its record
+   */
+  takeSimilar(row: ReportRow, by: (entry: ReportRow | WalletRecord) => string): WalletRecord | undefined {
+    const records = this.#similarBy(by).get(by(row)) ?? []
     for (let record = records.pop(); record !== undefined; record = records.pop()) {
       // A refused row says nothing of a record that is accepted.
       if (this.get(keyOf(record)).isTaken || (record.accepted && !row.accepted)) continue
@@ -203,16 +221,17 @@ class Records {
     return undefined
   }
 
-  #bySimilarKey(): ReadonlyMap<string, WalletRecord[]> {
-    if (this.#similar !== undefined) return this.#similar
-    this.#similar = new Map()
+  #similarBy(by: (entry: ReportRow | WalletRecord) => string): ReadonlyMap<string, WalletRecord[]> {
+    const known = this.#similar.get(by)
+    if (known !== undefined) return known
+    const similar = new Map<string, WalletRecord[]>()
     for (const record of this.rest()) {
-      const key = similarKeyOf(record)
-      const same = this.#similar.get(key)
-      if (same === undefined) this.#similar.set(key, [record])
+      const same = similar.get(by(record))
+      if (same === undefined) similar.set(by(record), [record])
       else same.push(record)
     }
-    return this.#similar
+    this.#similar.set(by, similar)
+    return similar
   }
 
   /** Those that no row has taken. */

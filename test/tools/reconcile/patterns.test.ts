@@ -151,6 +151,18 @@ describe('what differs in upper and lower case only, or in spaces at its ends, s
     expect(result.differences).toMatchObject([{ kind, explanation: expect.stringMatching(said) }])
   })
 
+  test.each([
+    ['\u0420-1', '\u0440-1', 'Cyrillic'],
+    ['\u00d1-1', '\u00f1-1', 'Spanish'],
+    ['t-1\u00a0', 't-1', 'a space that does not break'],
+    ['K-1', '\u212a-1', 'the sign of Kelvin'],
+  ])('no call would move the money of %j again as %j: %s', async (ours, theirs) => {
+    const placebet = record('placebet', ours, ours, '5')
+    const row = { ...rowOf(placebet), transactionId: theirs, betId: theirs }
+    const result = await reconcileWorld({ rows: [row], records: [placebet] })
+    expect(result.differences).toMatchObject([{ kind: 'other-transaction-id', repair: { calls: [] } }])
+  })
+
   const written = [
     ['in other letters', (id: string) => id.toUpperCase()],
     ['filled with spaces', (id: string) => id.padEnd(36)],
@@ -207,11 +219,25 @@ describe('what differs in upper and lower case only, or in spaces at its ends, s
       expect(result.differences[0]?.explanation).toContain(' outside of the range on one side')
     })
 
+    test('each row is paired with the record of its own money', async () => {
+      const [five, seven] = [made, record('placebet', 'bet-A', 'b', '7', { playerId: 'Anna' })]
+      for (const entries of [
+        [five, seven],
+        [seven, five],
+      ]) {
+        const result = await reconcileWorld({ rows: entries.map(rewritten), records: [five, seven] })
+        expect(result.kinds).toMatchObject([{ kind: 'other-transaction-id', count: 2, effects: [] }])
+        for (const { explanation } of result.differences)
+          expect(explanation).toContain('the wallet moved it under')
+      }
+    })
+
     test('what else differs is said', async () => {
       const row = rewritten(made)
       const other = await reconcileWorld({ rows: [{ ...row, amount: '50' }], records: [made] })
       expect(other.differences).toMatchObject([{ kind: 'other-transaction-id', repair: isOther }])
       expect(other.differences[0]?.repair.text).toContain('compare again')
+      expect(other.differences[0]?.explanation).toContain('the wallet moved 5.00 EUR under')
       const player = await reconcileWorld({ rows: [{ ...row, playerId: 'ben' }], records: [made] })
       expect(player.differences).toMatchObject([{ kind: 'other-player', repair: { calls: [] } }])
       // Of another bet, it is another transaction.
