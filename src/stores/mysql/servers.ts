@@ -12,6 +12,8 @@ interface Server {
   readonly pool: CallbackPool
   /** A failed server is asked last, until a probe has found that it is back. */
   failed: boolean
+  /** How often it has failed: a probe does not clear a failure that came while it ran. */
+  failures: number
   /**
    * It came back writable, and is no member of one cluster with the server that took over: a former primary.
    * Each of the two would record the same call. It is not asked until one of them is read-only.
@@ -39,6 +41,7 @@ export class Servers {
     this.#servers = pools.map(pool => ({
       pool: callbackPoolOf(pool),
       failed: false,
+      failures: 0,
       apart: false,
       probeAt: 0,
     }))
@@ -90,9 +93,10 @@ export class Servers {
     if (server.probeAt > performance.now()) return
     // Until this probe has ended, there is no other.
     server.probeAt = Number.POSITIVE_INFINITY
+    const { failures } = server
     try {
       await this.#borrow(server.pool, connection => this.#check(server, connection))
-      server.failed = false
+      if (server.failures === failures) server.failed = false
     } catch {
       // It stays last, and the next probe is later.
       server.failed = true
@@ -129,6 +133,7 @@ export class Servers {
 
 function markFailed(server: Server): void {
   server.failed = true
+  server.failures += 1
   server.probeAt = Math.max(server.probeAt, performance.now() + restMs)
 }
 

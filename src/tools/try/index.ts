@@ -33,17 +33,32 @@ export type TryPage = (request: TryRequest, response: TryResponse) => Promise<vo
 export function createTryPage(options: TryPageOptions): TryPage {
   const session = new TrySession(options)
   return async (request, response) => {
-    const { method, url = '/', headers } = request
-    const scenario = /^\/try\/([a-z-]+)$/.exec(url)?.[1]
-    if (method === 'GET' && url === '/') return send(response, 200, renderTryPage(await session.state()))
-    if (method !== 'POST' || scenario === undefined) return send(response, 404, 'Not found')
-    if (!isOwnForm(headers)) return send(response, 403, 'Only this page may send this')
-    await session.run(scenario, await formOf(request))
-    // The script takes the page from this answer; a browser without scripts follows to the page.
-    response.writeHead(303, { Location: '/' })
-    response.end()
+    try {
+      await answer(session, request, response)
+    } catch (error) {
+      send(response, 500, `The page failed: ${(error as Error).message}`)
+    }
   }
 }
+
+async function answer(session: TrySession, request: TryRequest, response: TryResponse): Promise<void> {
+  const { method, url = '/', headers } = request
+  const scenario = /^\/try\/([a-z-]+)$/.exec(url)?.[1]
+  if (!isLocal(headers)) return send(response, 403, 'Open this page by the name localhost or 127.0.0.1')
+  if (method === 'GET' && url === '/') return send(response, 200, renderTryPage(await session.state()))
+  if (method !== 'POST' || scenario === undefined) return send(response, 404, 'Not found')
+  if (!isOwnForm(headers)) return send(response, 403, 'Only this page may send this')
+  const form = await formOf(request)
+  if (form === null) return send(response, 413, 'The form is too large')
+  await session.run(scenario, form)
+  // The script takes the page from this answer; a browser without scripts follows to the page.
+  response.writeHead(303, { Location: '/' })
+  response.end()
+}
+
+/** A name of another site may lead to this machine: a browser would take the page for a part of that site. */
+const isLocal = ({ host }: TryRequest['headers']) =>
+  /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?$/.test(String(host))
 
 /** Another site's page must not press the buttons. Browsers name the site of a form, other clients do not. */
 function isOwnForm({ host, origin, 'sec-fetch-site': site }: TryRequest['headers']): boolean {
@@ -59,11 +74,14 @@ function send(response: TryResponse, status: number, body: string): void {
 
 const formBytesMax = 10_000
 
-async function formOf(request: TryRequest): Promise<URLSearchParams> {
+/** @returns `null` for a form that is too large */
+async function formOf(request: TryRequest): Promise<URLSearchParams | null> {
   const chunks: Uint8Array[] = []
+  let bytes = 0
   for await (const chunk of request) {
+    bytes += chunk.length
+    if (bytes > formBytesMax) return null
     chunks.push(chunk)
-    if (Buffer.concat(chunks).length > formBytesMax) break
   }
   return new URLSearchParams(Buffer.concat(chunks).toString('utf8'))
 }

@@ -43,11 +43,18 @@ const script = `
 addEventListener('submit', async event => {
   event.preventDefault()
   const focused = document.activeElement.id
-  const answer = await fetch(event.submitter.formAction, { method: 'POST', body: new URLSearchParams(new FormData(event.target)) })
-  const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
-  document.getElementById('state').replaceWith(page.getElementById('state'))
-  document.getElementById('result').textContent = page.getElementById('result').textContent
-  if (focused) document.getElementById(focused)?.focus()
+  const result = document.getElementById('result')
+  try {
+    const answer = await fetch(event.submitter.formAction, { method: 'POST', body: new URLSearchParams(new FormData(event.target)) })
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(text)
+    const page = new DOMParser().parseFromString(text, 'text/html')
+    document.getElementById('state').replaceWith(page.getElementById('state'))
+    result.textContent = page.getElementById('result').textContent
+    if (focused) document.getElementById(focused)?.focus()
+  } catch (error) {
+    result.textContent = 'The page does not answer. Is its process still running? ' + error.message
+  }
 })
 `
 

@@ -74,10 +74,11 @@ function outcomesSeen() {
   })
   return {
     take(operation: Operation, transactionId: string): OutcomeReason | null {
+      const indexOf = (id: string | null) => seen.findLastIndex(({ key }) => key === keyOf(operation, id))
       // An invalid request has no ids.
-      const keys = [keyOf(operation, transactionId), keyOf(operation, null)]
-      const index = seen.findIndex(({ key }) => keys.includes(key))
-      return index < 0 ? null : (seen.splice(index, 1)[0]?.reason ?? null)
+      const own = indexOf(transactionId)
+      const index = own === -1 ? indexOf(null) : own
+      return index === -1 ? null : (seen.splice(index, 1)[0]?.reason ?? null)
     },
   }
 }

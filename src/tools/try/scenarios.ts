@@ -96,7 +96,7 @@ export const newBetScenarios: readonly Scenario<NewBet>[] = [
   },
 ]
 
-/** Each continues with a bet that was placed. A second click sends the same transactionId: a retry. */
+/** Each continues with a bet that was placed. A second click sends the same body: a retry. */
 export const placedBetScenarios: readonly Scenario<TryBet>[] = [
   {
     name: 'send-again',
@@ -128,11 +128,12 @@ export const placedBetScenarios: readonly Scenario<TryBet>[] = [
   },
 ]
 
-const idsOf = ({ betId, playerId }: TryBet, action: string) => ({
+/** Of what comes after the placebet. The same at every click, as a platform sends the same body again. */
+const idsOf = ({ betId, playerId, transactionDate }: TryBet, action: string) => ({
   transactionId: `${betId}/${action}`,
   betId,
   playerId,
-  transactionDate: new Date().toISOString(),
+  transactionDate: new Date(Date.parse(transactionDate) + 60_000).toISOString(),
 })
 
 const placebetOf = (bet: TryBet) => ({

@@ -26,7 +26,10 @@ export class TrySession {
   readonly #run = Date.now().toString(36).slice(-6)
   #bets = 0
 
+  /** @throws {TypeError} for a `baseUrl` that is not `http:` */
   constructor(options: TryPageOptions) {
+    if (new URL(options.baseUrl).protocol !== 'http:')
+      throw new TypeError('baseUrl must begin with http://: the page shows what goes over the wire')
     this.#options = options
     this.#platform = createTryPlatform(options)
   }
@@ -67,7 +70,7 @@ export class TrySession {
   async #newestBets(players: readonly PlayerHistory[]): Promise<BetHistory[]> {
     const newest = players
       .flatMap(({ transactions }) => transactions)
-      .sort((one, other) => (one.recordedAt < other.recordedAt ? 1 : -1))
+      .sort((one, other) => other.recordedAt.localeCompare(one.recordedAt))
     const ids = [...new Set(newest.map(({ betId }) => betId))].slice(0, betsMax)
     const bets = await Promise.all(ids.map(id => this.#options.lookups.bet(id)))
     return bets.filter(bet => bet !== null)
@@ -96,7 +99,7 @@ export class TrySession {
     const placebet = history?.transactions.find(
       ({ operation, refusal }) => operation === 'placebet' && refusal === null,
     )
-    if (placebet === undefined) return null
+    if (placebet === undefined || !this.#options.playerIds.includes(placebet.playerId)) return null
     const { transactionId: placebetId, playerId, amount, currency, transactionDate } = placebet
     return { betId, placebetId, playerId, currency: currency ?? '', stake: amount ?? '', transactionDate }
   }

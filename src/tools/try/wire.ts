@@ -48,6 +48,9 @@ function answerOf(
     socket.setTimeout(answerWaitMs, () => socket.destroy(new Error(`no answer in ${answerWaitMs / 1000} s`)))
     socket.on('data', chunk => chunks.push(chunk))
     socket.on('error', ({ message }) => resolve({ problem: message }))
-    socket.on('close', () => resolve({ response: Buffer.concat(chunks).toString('utf8') }))
+    socket.on('close', () => {
+      const response = Buffer.concat(chunks).toString('utf8')
+      resolve(response === '' ? { problem: 'the connection was closed' } : { response })
+    })
   })
 }

@@ -1,5 +1,7 @@
 /** The page of `bet-wallet try` over HTTP: each button, what it sends, and what the page says of it. */
+import { createServer, get } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createMemoryWallet, createTryPage } from '../../../src/tools/try/index.js'
 import { players, type Running, startTryPage } from './running.js'
 
 let running: Running
@@ -130,13 +132,61 @@ describe('what the page does not do', () => {
     expect(running.wire).toEqual([])
   })
 
+  test('given a name of another site that leads here, then nothing is shown', async () => {
+    const { port } = new URL(running.url)
+    const status = await new Promise(resolve => {
+      const asked = get({ host: '127.0.0.1', port, headers: { host: `example.com:${port}` } }, answer => {
+        answer.resume()
+        resolve(answer.statusCode)
+      })
+      asked.end()
+    })
+    expect(status).toBe(403)
+  })
+
+  test('given a form of 20 kB, then 413, and nothing is sent', async () => {
+    running.wire.length = 0
+    expect((await press('place', { playerId: 'anna', stake: '1'.repeat(20_000) })).status).toBe(413)
+    expect(running.wire).toEqual([])
+  })
+
+  test('given lookups that fail, then 500 with the reason, and the process goes on', async () => {
+    const failing = async () => {
+      throw new Error('no database')
+    }
+    const page = createTryPage({
+      baseUrl: 'http://127.0.0.1:1',
+      lookups: { bet: failing, player: failing },
+      playerIds: ['anna'],
+      storage: '',
+    })
+    const answers: unknown[] = []
+    const response = {
+      writeHead: (status: number) => answers.push(status),
+      end: (text?: string) => answers.push(text),
+    }
+    const request = {
+      method: 'GET',
+      url: '/',
+      headers: { host: 'localhost' },
+      async *[Symbol.asyncIterator]() {},
+    }
+    await page(request, response)
+    expect(answers).toEqual([500, 'The page failed: no database'])
+  })
+
+  test('given a base URL of https, then it is refused', () => {
+    const { lookups } = createMemoryWallet(players)
+    expect(() => createTryPage({ baseUrl: 'https://wallet', lookups, playerIds: [], storage: '' })).toThrow(
+      'baseUrl must begin with http://',
+    )
+  })
+
   test.each(['/other', '/try/place'])('given GET %s, then 404', async path => {
     expect((await fetch(`${running.url}${path}`)).status).toBe(404)
   })
 
   test('given a wallet that is gone, then the call has no answer, and the page says why', async () => {
-    const { createMemoryWallet, createTryPage } = await import('../../../src/tools/try/index.js')
-    const { createServer } = await import('node:http')
     const { lookups } = createMemoryWallet(players)
     const page = createTryPage({
       baseUrl: 'http://127.0.0.1:1/wallet',
