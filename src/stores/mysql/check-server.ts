@@ -39,6 +39,8 @@ export async function checkServer(database: Session, allowNotDurable: boolean): 
   checkBinaryLog(variables)
   checkPackets(variables)
   checkPrimaries(variables)
+  // A node of Galera that is cut off is unavailable, whatever its settings.
+  if (variables.get('wsrep_on') === 'ON') await checkWritable(database)
   // Also of a read-only server, which may become the primary.
   if (!allowNotDurable) checkDurability(variables)
   return await checkWritable(database)
