@@ -7,7 +7,7 @@ const filesOf = (names: string) => names.split(/\s+/).map(name => `test/${name}.
 export const longTests =
   filesOf(`tools/audit/correct stores/postgres/kit-variants examples/start tools/audit/stores tools/audit/audit
     stores/postgres/pgbouncer docs/code-blocks programs/exhaustive/exhaustive docs/first-hour
-    tools/audit/findings programs/incidents/incidents stores/mysql/cluster stores/mysql/group
+    tools/audit/findings programs/incidents/incidents stores/mysql/cluster
     stores/mysql/mysql-defaults stores/postgres/pglite
     tools/audit/command programs/soak/failover tools/command/terminal stores/mysql/kit
     stores/postgres/attack stores/postgres/failover postgres/server programs/soak/soak
@@ -20,6 +20,9 @@ export const longTests =
     stores/postgres/rewritten-tables tools/reconcile/convergence tools/audit/race-rates
     tools/wallets/independent/plain tools/reconcile/spool programs/incidents/restore
     tools/audit/echoed-secrets package/runners tools/try/browser`)
+
+/** Before a release, by name: with a group of three nodes of MySQL that leave and join, for ten minutes. */
+export const releaseTests = filesOf('stores/mysql/group')
 
 const first = [...longTests, ...filesOf('stores/postgres/kit stores/postgres/ready')]
 

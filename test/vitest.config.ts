@@ -21,6 +21,7 @@ export default defineConfig({
       { find: 'bet-wallet/lookups', replacement: src('lookups/index.ts') },
       { find: 'bet-wallet/memory', replacement: src('stores/memory.ts') },
       { find: 'bet-wallet/postgres', replacement: src('stores/postgres/index.ts') },
+      { find: 'bet-wallet/try', replacement: src('tools/try/index.ts') },
       { find: 'bet-wallet/mysql', replacement: src('stores/mysql/index.ts') },
     ],
   },
