@@ -205,8 +205,8 @@ class Records {
   }
 
   /**
-   * Takes a free record whose ids differ from the row's in letter case or in spaces at their ends only. A record
-   * that a refused row does not take is lost for later rows: accepted ones come first.
+   * Takes a free record whose ids differ from the row's in letter case or in spaces at their ends only. What
+   * a refused row passes over is lost for later rows: accepted rows come first.
    *
    * @param by equal for a row and its record
    */

@@ -1,5 +1,5 @@
 /**
- * Ids are opaque (D24): one that differs in upper and lower case, or in spaces at its ends, is another id. But a
+ * Ids are opaque (D24): one that differs in letter case, or in spaces at its ends, is another id. But a
  * report whose ids all do was written by a tool.
  */
 export const similarOf = (id: string) => id.trim().toLowerCase()

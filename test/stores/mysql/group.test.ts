@@ -398,6 +398,28 @@ describe.skipIf(group === null)(`a store over the nodes of a group${reason}`, ()
     expect(unavailable.filter(id => recorded.has(id))).toEqual([])
   })
 
+  it('refuses multi-primary mode, at start and while it runs', async () => {
+    const store = storeOver([primary, ...others])
+    await store.ready()
+    cleanups.push(() => primary.run('SELECT group_replication_switch_to_single_primary_mode()'))
+    await primary.run('SELECT group_replication_switch_to_multi_primary_mode()')
+    await expect(storeOver([primary, ...others]).ready()).rejects.toMatchObject({
+      code: 'DATABASE_REJECTED',
+      message: expect.stringContaining('multi-primary mode'),
+    })
+    expect(await answersOf(store)).toEqual({ ...nothing, ready: 'DATABASE_REJECTED' })
+  })
+
+  it('refuses a secondary that would lose answered commits as a primary', async () => {
+    const [second] = others as [GroupNode]
+    await set(second, 'sync_binlog', '0', '1')
+    await expect(storeOver([primary, second]).ready()).rejects.toMatchObject({
+      code: 'NOT_DURABLE',
+      message: expect.stringMatching(/^Server 2 of the list: sync_binlog is 0/),
+    })
+  })
+
+  // The last one: the node that was a group by itself has a transaction of its own, and cannot join again.
   it('refuses two groups of one name, and does not leave the one for the other', async () => {
     const store = storeOver([primary, ...others])
     await store.ready()
@@ -435,26 +457,5 @@ describe.skipIf(group === null)(`a store over the nodes of a group${reason}`, ()
       expect(transaction?.transactionId).toBe(accepted.transaction.transactionId)
       await new Promise(resolve => setTimeout(resolve, 100))
     }
-  })
-
-  it('refuses multi-primary mode, at start and while it runs', async () => {
-    const store = storeOver([primary, ...others])
-    await store.ready()
-    cleanups.push(() => primary.run('SELECT group_replication_switch_to_single_primary_mode()'))
-    await primary.run('SELECT group_replication_switch_to_multi_primary_mode()')
-    await expect(storeOver([primary, ...others]).ready()).rejects.toMatchObject({
-      code: 'DATABASE_REJECTED',
-      message: expect.stringContaining('multi-primary mode'),
-    })
-    expect(await answersOf(store)).toEqual({ ...nothing, ready: 'DATABASE_REJECTED' })
-  })
-
-  it('refuses a secondary that would lose answered commits as a primary', async () => {
-    const [second] = others as [GroupNode]
-    await set(second, 'sync_binlog', '0', '1')
-    await expect(storeOver([primary, second]).ready()).rejects.toMatchObject({
-      code: 'NOT_DURABLE',
-      message: expect.stringMatching(/^Server 2 of the list: sync_binlog is 0/),
-    })
   })
 })
