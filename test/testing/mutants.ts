@@ -719,7 +719,7 @@ const ofPamRules = {
     leftOpen('refused', ['transaction', 'bet']),
   ),
   'refused-as-conflict': mutant(
-    'WS-58 a refused stake is answered as a conflict, so the platform is told to try again',
+    'WS-58 a refused stake is answered as a conflict, so the platform sends it again',
     correct => ({
       async commit(changes) {
         const result = await correct.commit(changes)

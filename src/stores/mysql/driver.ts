@@ -92,8 +92,8 @@ export const packetBytesMax = new WeakMap<Connection, number>()
 const overheadBytes = 1_024
 
 /**
- * A batch that the server would not read is divided before anything is sent: the server would close the
- * connection, and of a commit nobody would know the outcome.
+ * A batch that the server would not read is divided before anything is sent. The server would close the
+ * connection, and the outcome of the commit would be unknown.
  *
  * @throws {CallbackFailed}
  */

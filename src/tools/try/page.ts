@@ -153,11 +153,11 @@ ${code(linesOf(request), '', 'request')}${code(linesOf(response), `No answer: ${
 <p class="rule">${rule}</p></div>`
 
 function betOf(history: BetHistory) {
-  const told: BetExplanation = explainBet(history)
+  const explanation: BetExplanation = explainBet(history)
   const { betId } = history
-  return html`<article class="bet"><h3>${betId}</h3><p>${told.verdict}</p>
-${history.bet === null || !told.steps.some(isPlaced) ? null : betButtons(betId)}
-${scrolling(formatBet(told), `Life of ${betId}`)}</article>`
+  return html`<article class="bet"><h3>${betId}</h3><p>${explanation.verdict}</p>
+${history.bet === null || !explanation.steps.some(isPlaced) ? null : betButtons(betId)}
+${scrolling(formatBet(explanation), `Life of ${betId}`)}</article>`
 }
 
 const isPlaced = ({ accepted, transaction }: BetExplanation['steps'][number]) =>

@@ -46,7 +46,7 @@ export function createTryPlatform(target: TryTarget): TryPlatform {
   }
 }
 
-/** Of calls that other clients send to the same wallet, nobody takes the reasons. */
+/** The page never takes the reasons of calls that other clients sent. Only the newest are kept. */
 const keptMax = 1_000
 
 /**

@@ -1,6 +1,6 @@
 /**
- * The SQL has nothing that is newer than MySQL 8.0.21, as the manual of 8.0 gives the versions. No such server is run:
- * Debian has none of 8.0 any more.
+ * The SQL uses no feature newer than MySQL 8.0.21. The versions are those of the manual of 8.0. No server of 8.0 is
+ * run: Debian has none any more.
  */
 // cspell:ignore tablesample
 import { readdirSync, readFileSync } from 'node:fs'

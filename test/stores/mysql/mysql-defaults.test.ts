@@ -63,45 +63,40 @@ describe.skipIf(noMysql !== null)(`MySQL with its defaults${reason}`, () => {
   })
 
   test('the library has primary keys of its own, and a table without one gets an invisible one', async () => {
-    const wallet = await open({
-      ddl: [
-        // As an old PAM may have it: MySQL adds the primary key.
-        `CREATE TABLE SCHEMA.accounts (id varchar(64) UNIQUE, currency char(3) NOT NULL,
-          balance decimal(18,2) NOT NULL)`,
-        "INSERT INTO SCHEMA.accounts (id, currency, balance) VALUES ('alice', 'EUR', 100), ('Alice', 'EUR', 7)",
-      ],
-      options: {
-        players: {
-          ...{ table: 'SCHEMA.accounts', id: 'id', idCollation: 'utf8mb4_bin' },
-          ...{ currency: 'currency', balance: 'balance' },
+    // As an old PAM may have it: MySQL adds the primary key.
+    const accounts = (rows: string, idCollation: string) =>
+      open({
+        ddl: [
+          `CREATE TABLE SCHEMA.accounts (id varchar(64) UNIQUE, currency char(3) NOT NULL,
+            balance decimal(18,2) NOT NULL)`,
+          `INSERT INTO SCHEMA.accounts (id, currency, balance) VALUES ${rows}`,
+        ],
+        options: {
+          players: {
+            ...{ table: 'SCHEMA.accounts', id: 'id', idCollation },
+            ...{ currency: 'currency', balance: 'balance' },
+          },
         },
-      },
-    }).catch((error: unknown) => error)
+      })
     // The default collation takes Alice and alice for one.
-    expect(wallet).toMatchObject({ errno: 1062 })
-    const again = await open({
-      ddl: [
-        `CREATE TABLE SCHEMA.accounts (id varchar(64) UNIQUE, currency char(3) NOT NULL,
-          balance decimal(18,2) NOT NULL)`,
-        "INSERT INTO SCHEMA.accounts (id, currency, balance) VALUES ('alice', 'EUR', 100)",
-      ],
-      options: {
-        players: {
-          ...{ table: 'SCHEMA.accounts', id: 'id', idCollation: 'utf8mb4_0900_ai_ci' },
-          ...{ currency: 'currency', balance: 'balance' },
-        },
+    await expect(accounts("('alice', 'EUR', 100), ('Alice', 'EUR', 7)", 'utf8mb4_bin')).rejects.toMatchObject(
+      {
+        errno: 1062,
       },
-    })
-    await again.store.ready()
-    expect(await again.store.commit(placeBet(1))).toMatchObject({ status: 'committed' })
-    expect(await again.balanceOf('alice')).toBe('70')
+    )
+    const wallet = await accounts("('alice', 'EUR', 100)", 'utf8mb4_0900_ai_ci')
+    await wallet.store.ready()
+    expect(await wallet.store.commit(placeBet(1))).toMatchObject({ status: 'committed' })
+    expect(await wallet.balanceOf('alice')).toBe('70')
     // And the store does not: of another spelling there is no player.
     for (const playerId of ['Alice', 'ALICE', 'álice'])
-      expect((await again.store.load(keysOf(placeBet(2, playerId)))).player).toBeNull()
-    expect(await again.rows('SELECT my_row_id FROM SCHEMA.accounts')).toEqual([[1]])
+      expect((await wallet.store.load(keysOf(placeBet(2, playerId)))).player).toBeNull()
+    expect(await wallet.rows('SELECT my_row_id FROM SCHEMA.accounts')).toEqual([[1]])
     for (const table of ['wallet_bets', 'wallet_transactions', 'wallet_proofs'])
-      await expect(again.rows(`SELECT my_row_id FROM SCHEMA.${table}`)).rejects.toMatchObject({ errno: 1054 })
-    await again.close()
+      await expect(wallet.rows(`SELECT my_row_id FROM SCHEMA.${table}`)).rejects.toMatchObject({
+        errno: 1054,
+      })
+    await wallet.close()
   })
 
   test('temporary tables inside a database transaction are allowed with GTIDs, and not in the binary log', async () => {
