@@ -62,7 +62,7 @@ export interface AuditCase {
   causes?: Partial<Record<Symptom, string>>
   /**
    * The cases whose cause explains a failure of this one too, if both fail in the same direction; of several
-   * that failed, the first. `AU-201 refused`: only if that case fails by this symptom.
+   * that failed, the first. `AU-201 refused`: if that case fails by this symptom, whatever the direction.
    */
   follows?: readonly (CaseId | `${CaseId} ${Symptom}`)[]
   /**

@@ -54,18 +54,21 @@ export function findingsOf(
   )
   const findings = groupsOf(failed, links).map(group => findingOf(group, links, minorUnits, !plainFails))
   const place = ({ level }: AuditFinding) => levels.indexOf(level)
+  const isOf = ({ id }: AuditFinding, is: (result: Failed) => boolean) =>
+    failed.some(result => result.id === id && is(result))
   /** A step of the set-up, or a balance that no case has seen become wrong, says least. */
-  const isVague = ({ id }: AuditFinding) =>
-    roleOf(id) === 'books' ||
-    failed.some(result => result.id === id && result.failure.isPreparation && !isOfSettlement(result))
-  /** A balance that is wrong says more than an answer that is. */
-  const isOfMoney = ({ id }: AuditFinding) =>
-    failed.some(result => result.id === id && ['balance', 'accepted'].includes(result.failure.kind))
+  const isVague = (finding: AuditFinding) =>
+    roleOf(finding.id) === 'books' ||
+    links.some(({ one, spoiler }) => one === finding.id && spoiler !== undefined) ||
+    isOf(finding, result => result.failure.isPreparation === true && !isOfSettlement(result))
+  const isOfMoney = (finding: AuditFinding) =>
+    isOf(finding, ({ failure }) => ['balance', 'accepted'].includes(failure.kind))
   return findings.sort(
     (one, other) =>
       place(one) - place(other) ||
       Number(isVague(one)) - Number(isVague(other)) ||
       other.followers.length - one.followers.length ||
+      // Of two that explain as much, a wrong balance says more than a wrong answer.
       Number(isOfMoney(other)) - Number(isOfMoney(one)),
   )
 }
@@ -96,7 +99,7 @@ function findingOf(
     sums ??
     members.find(({ id }) => roleOf(id) === 'basic') ??
     mostFollowed(members, links) ??
-    members.find(member => hasLeftLess(member, links)) ??
+    members.find(member => hasLeftWrong(member, links)) ??
     judging ??
     members[0]
   const spoiler = links.find(({ one }) => one === root?.id)?.spoiler
@@ -112,7 +115,7 @@ function findingOf(
 }
 
 /** Whether cases fail because this one has left the balance wrong, which it has seen itself. */
-const hasLeftLess = ({ id, failure }: Failed, links: readonly Link[]) =>
+const hasLeftWrong = ({ id, failure }: Failed, links: readonly Link[]) =>
   failure.kind === 'balance' &&
   failure.exchangeIndex !== null &&
   !failure.isPreparation &&
@@ -202,7 +205,8 @@ function linksByCause(failed: readonly Failed[]): Link[] {
     for (const followed of factsOf.get(result.id)?.follows ?? []) {
       const [id = '', symptom] = followed.split(' ')
       const root = byId.get(id)
-      if (root === undefined || root.failure.isPreparation || !isAlike(root, result)) continue
+      if (root === undefined || root.failure.isPreparation) continue
+      if (symptom === undefined && !isAlike(root, result)) continue
       const shown = symptomsOf(root)
       if (symptom === undefined ? shown.length > 0 : shown.some(one => one === symptom))
         return [{ one: result.id, other: id, reason: `probably as ${id}`, isByCause: true }]

@@ -73,7 +73,7 @@ export const clawbacks: readonly AuditCase[] = [
     impact: 'A bet that was voided by mistake continues without a stake.',
     describes: ['too-much', 'refused'],
     causes: { 'too-much': 'UNVOIDED does not debit the void.' },
-    follows: ['AU-502', 'AU-523'],
+    follows: ['AU-502', 'AU-523 too-little'],
     async run({ prepare, wallet, expect, settings }) {
       const { bet, balance, staked } = await prepare.settledBet('VOIDED')
       const answer = await wallet.unsettle(bet, 'UNVOIDED')
@@ -254,7 +254,7 @@ export const clawbacks: readonly AuditCase[] = [
       'As in AU-510, if the calls arrive within milliseconds, before the wallet has recorded the first one.',
     describes: ['too-little'],
     causes: { 'too-little': 'Concurrent unsettlements of one bet are executed: a race.' },
-    follows: ['AU-201 refused', 'AU-510', 'AU-502', 'AU-512', 'AU-522'],
+    follows: ['AU-201 refused', 'AU-510', 'AU-502', 'AU-512', 'AU-522', 'AU-534 executed'],
     async run({ prepare, wallet, expect, opening, units, settings, concurrently }) {
       for (let round = 1; round <= settings.raceRounds; round += 1) {
         const { bet, staked } = await prepare.settledBet('BET_PAID', units(20))
@@ -404,7 +404,7 @@ export const clawbacks: readonly AuditCase[] = [
     needs: bothNeeds,
     impact: 'A settlement that waits in a queue escapes its own reversal: the payout is never collected.',
     describes: ['too-much', 'refused'],
-    follows: ['AU-502', 'AU-517'],
+    follows: ['AU-502', 'AU-517', 'AU-225 refused'],
     async run({ prepare, wallet, expect, units, random }) {
       const { bet, staked } = await prepare.openBet()
       const transactionId = wallet.id()
@@ -746,6 +746,7 @@ export const clawbacks: readonly AuditCase[] = [
     needs: bothNeeds,
     impact: 'The stake is credited while the player still has the payout.',
     describes: ['too-much'],
+    causes: { executed: 'Concurrent calls of one bet are decided beside each other: a race.' },
     follows: ['AU-502', 'AU-512', 'AU-520', 'AU-522'],
     async run({ prepare, wallet, expect, opening, units, settings, concurrently }) {
       for (let round = 1; round <= settings.raceRounds; round += 1) {

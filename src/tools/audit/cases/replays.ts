@@ -556,6 +556,7 @@ export const replays: readonly AuditCase[] = [
     source: 'D25',
     impact: 'Two servers of the platform have different clocks, and stakes stay in the wallet.',
     describes: ['too-little', 'refused'],
+    causes: { refused: 'A call whose date is earlier than that of another call of its bet is refused.' },
     follows: ['AU-104'],
     async run({ prepare, wallet, expect, opening, settings }) {
       const { bet } = await prepare.openBet()
