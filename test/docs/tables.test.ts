@@ -4,6 +4,7 @@ import { defaultStatusCodes } from '../../src/http/index.js'
 import { errorCodes } from '../../src/index.js'
 import { walletStoreCases } from '../../src/testing/index.js'
 import { auditCases } from '../../src/tools/audit/index.js'
+import { kindTitles } from '../../src/tools/reconcile/index.js'
 import { literalsOf, type Member, membersOf } from './declarations.js'
 import { pagesWithTables } from './generated-tables.js'
 import { namesIn, readPage, rowsOf, sectionOf } from './pages.js'
@@ -41,6 +42,12 @@ describe('docs/errors.md', () => {
   ])('%s: lists all of them, and no other', (heading, type) => {
     expect(listed('docs/errors.md', heading).sort()).toEqual(literalsOf(type).sort())
   })
+})
+
+test('docs/reconciliation.md lists every kind of difference under its printed title', () => {
+  const [, ...rows] = rowsOf(sectionOf(readPage('docs/reconciliation.md'), 'The differences'))
+  const listed = rows.map(([title, kind]) => [namesIn(kind)[0], title])
+  expect(listed).toEqual(Object.entries(kindTitles))
 })
 
 describe('options', () => {
