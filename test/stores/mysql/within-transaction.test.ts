@@ -127,6 +127,20 @@ describeOnServer('withinTransaction', server => {
     expect(await wallet.balanceOf('alice')).toBe('100')
   })
 
+  test('that commits by itself: the recorded transactions are found and replayed', async () => {
+    await open(ledger => async (query, pending) => {
+      for (const { walletTransactionId } of pending)
+        await query(`INSERT INTO ${ledger} VALUES (?, ?)`, [walletTransactionId, '1'])
+      await query('COMMIT')
+    })
+    const placed = [1, 2, 3].map(n =>
+      handlePlaceBet(wallet.store, placement({ transactionId: `t-${n}`, betId: `b-${n}`, amount: '30' })),
+    )
+    for (const outcome of await Promise.all(placed)) expect(outcome).toMatchObject({ ok: true, replayed: true })
+    expect(await wallet.balanceOf('alice')).toBe('10')
+    expect(await ledgerRows()).toEqual([[3]])
+  })
+
   test.each<[string, readonly string[]]>([
     ['rolls back to a savepoint of our name', ['ROLLBACK TO SAVEPOINT bet_wallet']],
     ['begins anew with a savepoint of our name', ['ROLLBACK', 'START TRANSACTION', 'SAVEPOINT bet_wallet']],
