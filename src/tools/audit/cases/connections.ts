@@ -43,7 +43,7 @@ export const connections: readonly AuditCase[] = [
     quote: 'rollback-corrects',
     impact: 'The platform treats every timeout like this: the player loses a stake that is not returned.',
     describes: ['too-little'],
-    follows: ['AU-104', 'AU-301', 'AU-203', 'AU-216', 'AU-306'],
+    follows: ['AU-104', 'AU-301', 'AU-203', 'AU-216', 'AU-306', 'AU-902 too-much'],
     async run(context) {
       const { wallet, expect, opening, settings, wait } = context
       for (let round = 1; round <= settings.raceRounds; round += 1) {
@@ -63,6 +63,9 @@ export const connections: readonly AuditCase[] = [
     quote: 'one-transaction',
     impact: 'The first copy was debited but not recorded, and the retry debits the stake again.',
     describes: ['too-little'],
+    causes: {
+      'too-much': 'When the caller has disconnected, the bet is recorded and its stake is not debited.',
+    },
     follows: ['AU-104', 'AU-201', 'AU-203', 'AU-216'],
     async run(context) {
       const { wallet, expect, opening, settings, wait } = context
