@@ -7,11 +7,11 @@ import { linkSources } from './sources.js'
 
 const docs = fileURLToPath(new URL('..', import.meta.url))
 
-/** The headings of index.md with the pages linked below them: one order for readers on GitHub and here. */
+/** The groups of index.md with the pages linked in them: one order for readers on GitHub and here. */
 function sections() {
   const found: { text: string; items: { text: string; link: string }[] }[] = []
   for (const line of readFileSync(`${docs}index.md`, 'utf8').split('\n')) {
-    const heading = /^## (.+)$/.exec(line)?.[1]
+    const heading = /^\*\*(.+?):\*\*/.exec(line)?.[1]
     if (heading !== undefined) found.push({ text: heading, items: [] })
     for (const [, text = '', page = ''] of line.matchAll(/\[([^\]]+)\]\(([a-z-]+)\.md\)/g)) {
       const items = found.at(-1)?.items

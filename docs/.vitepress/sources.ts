@@ -16,7 +16,7 @@ export function linkSources(md: MarkdownRenderer, docs: string): void {
   /** The link's address here; `null`: no link. */
   function targetOf(href: string, page: string): string | null {
     if (/^(?:[a-z]+:|#|\/)/.test(href)) return href
-    if (/\.(?:png|svg)$/.test(href)) return null
+    if (/\.(?:webp|svg)$/.test(href)) return null
     const path = posix.join('docs', posix.dirname(page), href)
     if (path.startsWith('docs/') && !path.endsWith('.json')) return href
     return address === '' ? null : `${address}/blob/main/${path}`

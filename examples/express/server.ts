@@ -3,7 +3,7 @@
  *
  * PORT (default 3000; 0: a free port) and HOST (default 127.0.0.1) set its address, DATABASE_URL or
  * DATA_FOLDER the place of its data (see examples/express/demo-store.ts). With INTERNAL_PORT it serves
- * `/livez`, `/readyz` and `/metrics` there.
+ * `/livez`, `/readyz` and `/metrics` there. With LOG_CALLS=1 it prints a line per call.
  */
 import type { AddressInfo } from 'node:net'
 import { recordSettlement } from 'bet-wallet'
@@ -23,7 +23,7 @@ const credentials = { username: 'platform', password: 'demo-secret' }
 const { port, host, internalPort } = await readListenAddress().catch(stop)
 const { store, lookups, playerIds, balances, location, resetHint, close } = await openDemoStore().catch(stop)
 
-logCalls()
+if (process.env.LOG_CALLS) logCalls()
 
 const wallet = createNodeListener(store, {
   authenticate: basicAuth(credentials),
@@ -63,6 +63,7 @@ const server = app.listen(port, host, async (error?: Error) => {
   console.log('first decision with the current balance.\n')
   for (const { title, line } of curlLines(calls, base, credentials)) console.log(`# ${title}\n${line}\n`)
   if (health !== null) console.log(`Health and metrics: ${health.url}/livez, /readyz, /metrics\n`)
+  if (!process.env.LOG_CALLS) console.log('With LOG_CALLS=1 it prints a line per call.')
   console.log(`Ctrl+C stops the wallet; it keeps its data. To start over: ${resetHint}.`)
 })
 // Every call is short: a slower caller has disconnected, or attacks the server.

@@ -1,12 +1,22 @@
 /** Links and anchors resolve, every page is in the index, and the pages stay few and short. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { linkProblem, linksOf, readPage, readPages } from './pages.js'
+import { linkProblem, linksOf, readPage, readPages, root } from './pages.js'
 
 const pages = readPages()
 
 test.each(pages)('the links of $path lead somewhere', page => {
   const problems = linksOf(page).map(target => linkProblem(page, target))
   expect(problems.filter(problem => problem !== null)).toEqual([])
+})
+
+test('files of the repository that the pages name as code exist: the package lacks them, so no link leads there', () => {
+  const named = pages.flatMap(({ path, text }) =>
+    [...text.matchAll(/`((?:src|test)\/[\w/.-]+)`/g)].map(([, file = '']) => `${path}: ${file}`),
+  )
+  expect(named.length).toBeGreaterThan(30)
+  expect(named.filter(name => !existsSync(join(root, name.replace(/^.*: /, ''))))).toEqual([])
 })
 
 test('docs/index.md links to every page', () => {

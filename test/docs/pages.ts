@@ -21,8 +21,8 @@ export interface CodeBlock {
   output: string | null
 }
 
-export function readPage(path: string): Page {
-  return { path, text: readFileSync(join(root, path), 'utf8') }
+export function readPage(path: string, folder = root): Page {
+  return { path, text: readFileSync(join(folder, path), 'utf8') }
 }
 
 /** README.md, the pages of docs/, and the READMEs of the examples. */
@@ -32,7 +32,8 @@ export function readPages(): Page[] {
       .filter(file => file.endsWith('.md'))
       .sort()
       .map(file => `${folder}/${file}`)
-  return ['README.md', ...pages('docs', false), ...pages('examples', true)].map(readPage)
+  const paths = ['README.md', ...pages('docs', false), ...pages('examples', true)]
+  return paths.map(path => readPage(path))
 }
 
 /** Matches a fenced block, and the text block that follows it after one empty line. */
@@ -70,14 +71,19 @@ export function anchorsOf({ text }: Page): ReadonlySet<string> {
   return new Set([...slugs, ...ids])
 }
 
-/** What is wrong with a link: `null` where it resolves. Addresses of the web are not called. */
-export function linkProblem(page: Page, target: string): string | null {
+/**
+ * What is wrong with a link: `null` where it resolves. Addresses of the web are not called.
+ *
+ * @param folder that the pages are in: the repository, or the package as it is installed
+ */
+export function linkProblem(page: Page, target: string, folder = root): string | null {
   if (/^https?:/.test(target)) return null
   const [file = '', anchor] = target.split('#')
-  const path = file === '' ? page.path : relative(root, join(root, dirname(page.path), file))
-  if (!existsSync(join(root, path))) return `${page.path}: ${target} does not exist`
+  const path = file === '' ? page.path : relative(folder, join(folder, dirname(page.path), file))
+  if (!existsSync(join(folder, path))) return `${page.path}: ${target} does not exist`
   if (anchor === undefined) return null
-  return anchorsOf(readPage(path)).has(anchor) ? null : `${page.path}: ${target} has no such anchor`
+  const anchors = anchorsOf(readPage(path, folder))
+  return anchors.has(anchor) ? null : `${page.path}: ${target} has no such anchor`
 }
 
 /** The cells of every table row, without the rows that separate headers. */

@@ -6,10 +6,10 @@ import { walletStoreCases } from '../../src/testing/index.js'
 import { auditCases } from '../../src/tools/audit/index.js'
 import { kindTitles } from '../../src/tools/reconcile/index.js'
 import { literalsOf, type Member, membersOf } from './declarations.js'
-import { pagesWithTables } from './generated-tables.js'
+import { generatedPages } from './generated-tables.js'
 import { namesIn, readPage, rowsOf, sectionOf } from './pages.js'
 
-test.each(pagesWithTables())('$path is what test/docs/write-tables.ts writes', ({ path, text }) => {
+test.each(generatedPages())('$path is what test/docs/write-tables.ts writes', ({ path, text }) => {
   expect(readPage(path).text).toBe(text)
 })
 

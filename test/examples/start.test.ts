@@ -226,6 +226,8 @@ describe('given npm start', () => {
 
       server.child.kill('SIGKILL')
       await server.closed
+      // No line per call: the last one is still that of the start.
+      expect(server.printed.out).toMatch(/Ctrl\+C stops the wallet; [^\n]*\n$/)
       const second = await runAll(run('express/server.ts', { PORT: '0', ...environment }))
       expect(second.printed).toContain('  anna has 100.00 EUR')
       expect(second.printed).toContain('  kenji has 3800 JPY')
@@ -258,9 +260,10 @@ describe('given npm start', () => {
     await server.closed
   })
 
-  test('when it runs with INTERNAL_PORT, then it answers probes, exports metrics, and logs each call in one line', async () => {
+  test('when it runs with INTERNAL_PORT, then it answers probes, exports metrics, and with LOG_CALLS prints each call in one line', async () => {
     const DATA_FOLDER = freshFolder('bet_wallet_express')
-    const server = run('express/server.ts', { PORT: '0', INTERNAL_PORT: '0', DATA_FOLDER })
+    const environment = { PORT: '0', INTERNAL_PORT: '0', LOG_CALLS: '1', DATA_FOLDER }
+    const server = run('express/server.ts', environment)
     const { lines, printed } = await runAll(server)
     const [, internal = ''] = /^Health and metrics: (http:\S+)\/livez,/m.exec(printed.join('\n')) ?? []
     await runCommand((lines[0] ?? '').replace('demo-secret', 'wrong'))

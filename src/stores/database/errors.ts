@@ -55,26 +55,59 @@ export type StoreErrorCode =
   | 'IMPORT_REJECTED'
   | 'LOOKUP_INDEX_MISSING'
 
-/** A fault of a store over a database. `code` is stable; the message is for people. */
+type Engine = 'postgres' | 'mysql'
+
+/** The page of each code; two where the engines differ. */
+const pages: Record<StoreErrorCode, string | Record<Engine, string>> = {
+  INVALID_OPTIONS: {
+    postgres: 'configuration.md#postgresql-options',
+    mysql: 'configuration.md#mysql-options',
+  },
+  UNSUPPORTED_CLIENT: { postgres: 'postgres.md#client', mysql: 'mysql.md#client' },
+  DATABASE_REJECTED: 'errors.md#store-error-codes',
+  SCHEMA_MISSING: { postgres: 'postgres.md#migrations', mysql: 'mysql.md#migrations' },
+  SCHEMA_VERSION: { postgres: 'postgres.md#upgrades', mysql: 'mysql.md#migrations' },
+  SCHEMA_OPTIONS: 'postgres.md#options-belong-to-the-schema',
+  INVALID_PLAYERS_TABLE: { postgres: 'postgres.md#players-table', mysql: 'mysql.md#players-table' },
+  INSUFFICIENT_PRIVILEGE: { postgres: 'postgres.md#privileges', mysql: 'mysql.md#privileges' },
+  NOT_DURABLE: { postgres: 'operations.md#refused-at-start', mysql: 'mysql.md#refused-at-start' },
+  ROW_SECURITY: 'errors.md#store-error-codes',
+  SEARCH_PATH: 'errors.md#store-error-codes',
+  SEQUENCE_BEHIND: 'errors.md#store-error-codes',
+  UNAVAILABLE: { postgres: 'operations.md#failures', mysql: 'mysql.md#errors-of-the-server' },
+  AMOUNT_NOT_REPRESENTABLE: 'errors.md#store-error-codes',
+  COMMIT_UNKNOWN: 'errors.md#commit_unknown-what-to-do',
+  IMPORT_REJECTED: 'go-live.md#with-an-import',
+  LOOKUP_INDEX_MISSING: 'lookups.md#indexes',
+}
+
+function pageOf(engine: Engine, code: StoreErrorCode): string {
+  const page = pages[code]
+  return `bet-wallet/docs/${typeof page === 'string' ? page : page[engine]}`
+}
+
+/** A fault of a store over a database. `code` is stable; the message is for people, and ends with `page`. */
 export class StoreError extends Error {
   override readonly name = 'StoreError'
   /** Which store it is of: MariaDB is `mysql`. */
-  readonly engine: 'postgres' | 'mysql'
+  readonly engine: Engine
   readonly code: StoreErrorCode
+  /** Explains the code: a file in `node_modules`, `bet-wallet/docs/postgres.md#privileges`. */
+  readonly page: string
+  /** The message without the page. */
+  readonly problem: string
 
-  constructor(
-    engine: StoreError['engine'],
-    code: StoreErrorCode,
-    message: string,
-    options?: { cause?: unknown },
-  ) {
-    super(message, options)
+  constructor(engine: Engine, code: StoreErrorCode, problem: string, options?: { cause?: unknown }) {
+    const page = pageOf(engine, code)
+    super(`${problem}${/[.!?]$/.test(problem) ? '' : '.'} See ${page}`, options)
     this.engine = engine
     this.code = code
+    this.page = page
+    this.problem = problem
   }
 }
 
-export type MakeError = (code: StoreErrorCode, message: string, options?: { cause?: unknown }) => StoreError
+export type MakeError = (code: StoreErrorCode, problem: string, options?: { cause?: unknown }) => StoreError
 
 export interface StoreErrors {
   make: MakeError

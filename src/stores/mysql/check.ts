@@ -49,7 +49,7 @@ export async function checkServers(
 function problemOf(reason: unknown, index: number, servers: number): StoreError {
   const error = startError(reason instanceof QueryFailed ? reason.cause : reason)
   if (servers === 1) return error
-  return storeError(error.code, `Server ${index + 1} of the list: ${error.message}`, {
+  return storeError(error.code, `Server ${index + 1} of the list: ${error.problem}`, {
     cause: error,
   })
 }

@@ -5,8 +5,8 @@ import { type ErrorClass, type Failure, type MakeError, StoreError, storeErrors 
 import { isErrorOfHook } from '../database/within-transaction.js'
 import { isRecentTransactionId } from './transaction-ids.js'
 
-export const storeError: MakeError = (code, message, options) =>
-  new StoreError('mysql', code, message, options)
+export const storeError: MakeError = (code, problem, options) =>
+  new StoreError('mysql', code, problem, options)
 
 /** The shared checks of options, with this store's error: `INVALID_OPTIONS`. */
 export const check: OptionChecks = optionChecks(message => {

@@ -4,8 +4,8 @@ import { CallbackFailed, QueryFailed } from '../database/deadline.js'
 import { type ErrorClass, type Failure, type MakeError, StoreError, storeErrors } from '../database/errors.js'
 import { describeError, type ServerError, serverErrorOf } from './driver-errors.js'
 
-export const storeError: MakeError = (code, message, options) =>
-  new StoreError('postgres', code, message, options)
+export const storeError: MakeError = (code, problem, options) =>
+  new StoreError('postgres', code, problem, options)
 
 /** The shared checks of options, with this store's error: `INVALID_OPTIONS`. */
 export const check: OptionChecks = optionChecks(message => {

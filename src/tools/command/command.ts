@@ -51,7 +51,8 @@ const isToolError = (error: unknown): error is AuditError | ReconcileError =>
 const isStoreError = (error: unknown): error is Error & { code: string } =>
   error instanceof Error && error.name === 'StoreError'
 
-const adviceFor = ({ code }: { code: string }) => (code === 'LOOKUP_INDEX_MISSING' ? ' (here: --scan)' : '')
+const adviceFor = ({ code }: { code: string }) =>
+  code === 'LOOKUP_INDEX_MISSING' ? '. Here, allowScan is --scan.' : ''
 
 /** A config file may have left a pool open, which would keep the process. */
 function exit(code: number): void {

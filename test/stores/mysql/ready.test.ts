@@ -377,7 +377,7 @@ describe.skipIf(noServer !== null)(`on a real server${reason}`, () => {
               code: 'SCHEMA_VERSION',
               message: expect.stringContaining(`${table}.${column} has the collation utf8mb4_general_ci`),
             })
-            statement = /ALTER TABLE .*/.exec(error.message)?.[0] ?? ''
+            statement = /ALTER TABLE .*/.exec(error.problem)?.[0] ?? ''
           },
         )
       await admin.query(statement)

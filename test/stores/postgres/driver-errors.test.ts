@@ -246,11 +246,11 @@ describe('the error of the check at start', () => {
     const refused = error('connect ECONNREFUSED 127.0.0.1:5432', { code: 'ECONNREFUSED' })
     expect(startError(refused)).toMatchObject({
       code: 'UNAVAILABLE',
-      message: 'The database is unavailable: connect ECONNREFUSED 127.0.0.1:5432',
+      problem: 'The database is unavailable: connect ECONNREFUSED 127.0.0.1:5432',
     })
     expect(startError(new TypeError('q.sql is not a function'))).toMatchObject({
       code: 'UNSUPPORTED_CLIENT',
-      message: 'The client threw: q.sql is not a function',
+      problem: 'The client threw: q.sql is not a function',
     })
     const own = storeError('UNSUPPORTED_CLIENT', 'no rows')
     expect(startError(own)).toBe(own)
@@ -261,7 +261,7 @@ test('requests that are shed share one error: it costs nothing, and has no stack
   expect(errors.unavailable(null)).toBe(errors.unavailable(null))
   expect(errors.unavailable(null)).toMatchObject({ name: 'StoreError', code: 'UNAVAILABLE' })
   expect(errors.unavailable(null).stack).toBe(
-    'StoreError: Overloaded: the request was shed; no changes were made',
+    'StoreError: Overloaded: the request was shed; no changes were made. See bet-wallet/docs/operations.md#failures',
   )
   expect(errors.unavailable(undefined)).not.toBe(errors.unavailable(undefined))
 })

@@ -125,7 +125,7 @@ describe('a problem that may pass: UNAVAILABLE, with its cause', () => {
     const { ready, ping } = await problemsOf(poolAt({ port: '1' }))
     const expected = {
       code: 'UNAVAILABLE',
-      message: 'The database is unavailable: connect ECONNREFUSED 127.0.0.1:1',
+      problem: 'The database is unavailable: connect ECONNREFUSED 127.0.0.1:1',
     }
     expect(ready).toMatchObject(expected)
     expect(ping).toMatchObject(expected)
@@ -152,14 +152,14 @@ describe('a client that cannot be used: UNSUPPORTED_CLIENT', () => {
     },
   })
   it.each<[string, unknown, RegExp]>([
-    ['the template tag of postgres.js', Object.assign(() => {}, { query: rows }), /it is function$/],
+    ['the template tag of postgres.js', Object.assign(() => {}, { query: rows }), /it is function\. See /],
     [
       'a pool of Drizzle, whose query is an object',
       { query: {}, execute: rows },
       /must be an object with query/,
     ],
-    ['null', null, /it is null$/],
-    ['a string', 'postgres://127.0.0.1', /it is string$/],
+    ['null', null, /it is null\. See /],
+    ['a string', 'postgres://127.0.0.1', /it is string\. See /],
   ])('%s: at creation', (_, client, words) => {
     const create = () => createPostgresStore(client as PostgresClient)
     expect(create).toThrow(expect.objectContaining({ code: 'UNSUPPORTED_CLIENT' }))

@@ -353,7 +353,7 @@ describe('the sequence of walletTransactionIds', () => {
     await pool.query(break_.replaceAll('SCHEMA', options.schema))
     const error = await startError(pool, options)
     expect(error).toMatchObject(behind)
-    await pool.query(error?.message.replace(/^.* Run /, '') ?? '')
+    await pool.query(error?.problem.replace(/^.* Run /, '') ?? '')
     expect(await startError(pool, options)).toBeNull()
     expect(await handlePlaceBet(store, placeBet({ transactionId: 'p-6', betId: 'b-6' }))).toMatchObject({
       ok: true,

@@ -153,7 +153,7 @@ describe.each(servers)('on $name', ({ name, skipped, open }) => {
         const { code, error } = await run(words, { url: bare.url ?? '' })
         expect(code).toBe(2)
         expect(error).toMatch(
-          /^Cannot look up: .* has no index on \(player_id, recorded_at\).*\(here: --scan\)\n$/,
+          /^Cannot look up: .* has no index on \(player_id, recorded_at\).*\. See bet-wallet\/docs\/lookups\.md#indexes\. Here, allowScan is --scan\.\n$/,
         )
         expect((await run([...words, '--scan'], { url: bare.url ?? '' })).code).toBe(0)
       } finally {
