@@ -3,6 +3,7 @@
 import type { BalanceColumn } from '../database/columns.js'
 import { QueryFailed } from '../database/deadline.js'
 import { StoreError } from '../database/errors.js'
+import { rightsText } from '../database/rights.js'
 import { checkPlayersTable } from './check-players-table.js'
 import { checkServer } from './check-server.js'
 import type { Connections } from './client.js'
@@ -11,6 +12,7 @@ import { proofId } from './loads.js'
 import type { Values } from './rows.js'
 import type { Session } from './session.js'
 import { creditProcedureName, itemFields, procedureName } from './sql/fragments.js'
+import { rightsOf } from './sql/rights.js'
 import { procedureMode, proceduresOf } from './sql/schema.js'
 import { schemaVersion } from './sql/version.js'
 import type { Tables } from './tables.js'
@@ -76,16 +78,13 @@ async function checkDatabase(
 }
 
 /** Problems that show only when a statement runs: missing privileges, and tables that do not exist. */
-function withAdvice(error: unknown, { schema, players, legacyBets }: Tables): unknown {
+function withAdvice(error: unknown, tables: Tables): unknown {
   if (error instanceof StoreError) return error
   const { number, message } = serverErrorOf(error) ?? { number: 0, message: '' }
   if (privilegeNumbers.includes(number)) {
     return storeError(
       'INSUFFICIENT_PRIVILEGE',
-      `This user lacks privileges (${message}). It needs EXECUTE, CREATE TEMPORARY TABLES ON ${schema}.*; SELECT, ` +
-        `INSERT ON ${schema}.wallet_transactions; SELECT, INSERT, UPDATE ON ${schema}.wallet_bets; SELECT, INSERT, ` +
-        `DELETE ON ${schema}.wallet_proofs; SELECT on the three columns of ${players.table}, and UPDATE on its balance` +
-        (legacyBets === null ? '' : `; SELECT ON ${legacyBets}`),
+      `This user lacks privileges (${message}). It needs ${rightsText(rightsOf(tables, 'store'))}`,
       { cause: error },
     )
   }

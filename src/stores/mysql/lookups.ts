@@ -8,10 +8,10 @@ import {
   type LookupQuery,
   lookupOptionNames,
 } from '../database/lookups.js'
-import { registeredOptions } from '../database/registered-options.js'
 import { connectionsFrom } from './client.js'
 import type { MysqlClient } from './driver.js'
 import { check, errors, serverErrorOf, startError, storeError } from './errors.js'
+import { migratedWith } from './migrated-with.js'
 import { lookupRowOf, type Values } from './rows.js'
 import {
   betStatement,
@@ -55,7 +55,7 @@ export function createMysqlLookups(client: MysqlClient, options: MysqlLookupOpti
     options,
     tables,
     transactionsTable: () => transactionsTableOf(ask, tables),
-    registeredTables: () => registeredTables(ask, tables),
+    registeredTables: async () => tablesOf(await migratedWith(ask, tables)),
     readerOf: opened => async query => {
       const [text, values] = statementOf(opened, query)
       return (await ask(text, values)).map(lookupRowOf)
@@ -124,36 +124,6 @@ export async function transactionsTableOf(ask: Ask, { schemaName }: Tables): Pro
     indexes.set(String(index), [...columns, prefix === null ? String(column).toLowerCase() : null])
   }
   return { indexes: [...indexes.values()], rows: table[0] === null ? null : Number(table[0]) }
-}
-
-/** The tables of the options that the schema was migrated with. */
-async function registeredTables(ask: Ask, { schemaName }: Tables): Promise<Tables> {
-  const procedures = await ask(
-    `SELECT ROUTINE_NAME, ROUTINE_COMMENT FROM information_schema.ROUTINES
-      WHERE ROUTINE_SCHEMA = ? AND ROUTINE_TYPE = 'PROCEDURE'`,
-    [schemaName],
-  )
-  const sets = new Set(
-    procedures
-      .filter(([name]) => /^wallet_commit_v\d+_[0-9a-f]{8}$/.test(String(name)))
-      .map(([, comment]) => String(comment)),
-  )
-  const [registered] = sets
-  if (registered === undefined) {
-    throw storeError(
-      'INSUFFICIENT_PRIVILEGE',
-      `This user sees no procedure of the schema ${schemaName}, where the options of the migration are registered: ` +
-        'state players and legacyBets, as for the store, or grant EXECUTE on the schema',
-    )
-  }
-  if (sets.size > 1) {
-    throw storeError(
-      'SCHEMA_OPTIONS',
-      `The schema ${schemaName} was migrated with several options: state players and legacyBets, as for the store ` +
-        '(the command: in a module, --config)',
-    )
-  }
-  return tablesOf({ schema: schemaName, ...registeredOptions(registered, `${schemaName}.wallet_players`) })
 }
 
 /** What the server or the driver has reported, in words. */

@@ -2,6 +2,7 @@
 
 import type { BalanceColumn } from '../database/columns.js'
 import { StoreError } from '../database/errors.js'
+import { rightsText } from '../database/rights.js'
 import { checkBaseTables, checkRules } from './check-base-tables.js'
 import { checkSettings, checkTables } from './check-durability.js'
 import { checkPlayersTable } from './check-players-table.js'
@@ -12,6 +13,7 @@ import { hasCode, storeError } from './errors.js'
 import { attributesOf, creditFunctionName, functionName } from './sql/fragments.js'
 import { besideAdvice, optionsProblem } from './sql/options.js'
 import { literal } from './sql/quoting.js'
+import { rightsOf } from './sql/rights.js'
 import { functionsOf } from './sql/schema.js'
 import { schemaVersion } from './sql/version.js'
 import type { Tables } from './tables.js'
@@ -47,16 +49,14 @@ export async function checkDatabase(
 }
 
 /** Problems that show only when a statement runs: missing privileges, and columns that do not exist. */
-function withAdvice(error: unknown, { schema, players }: Tables): unknown {
+function withAdvice(error: unknown, tables: Tables): unknown {
   const { cause } = error as { cause?: unknown }
   const { code, message } = serverErrorOf(cause) ?? { code: '', message: '' }
   if (code === '42501') {
     return storeError(
       'INSUFFICIENT_PRIVILEGE',
-      `This role lacks privileges (${message}). It needs USAGE ON SCHEMA ${schema} and on the schema of the players' ` +
-        `table; SELECT ON ${schema}.migrations and ${schema}.options; SELECT, INSERT ON ${schema}.transactions; SELECT, INSERT, UPDATE ON ` +
-        `${schema}.bets; USAGE ON SEQUENCE ${schema}.wallet_transaction_ids; EXECUTE ON ALL ROUTINES IN SCHEMA ${schema}; ` +
-        `SELECT on the three columns of ${players.table}, and UPDATE on its balance`,
+      `This role lacks privileges (${message}). It needs ${rightsText(rightsOf(tables, 'store'))}; EXECUTE ON ALL ROUTINES ` +
+        `IN SCHEMA ${tables.schema}`,
       { cause },
     )
   }

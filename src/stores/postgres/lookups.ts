@@ -9,11 +9,11 @@ import {
   type LookupRow,
   lookupOptionNames,
 } from '../database/lookups.js'
-import { registeredOptions } from '../database/registered-options.js'
 import type { Row } from '../database/rows.js'
 import { type Connections, connectionsFrom, type PostgresClient } from './client.js'
 import { serverErrorOf } from './driver-errors.js'
 import { check, errors, startError, storeError } from './errors.js'
+import { migratedWith } from './migrated-with.js'
 import {
   betStatement,
   createIndex,
@@ -59,7 +59,7 @@ export function createPostgresLookups(
     options,
     tables,
     transactionsTable: () => transactionsTableOf(ask, tables),
-    registeredTables: () => registeredTables(ask, tables),
+    registeredTables: async () => tablesOf(await migratedWith(ask, tables)),
     readerOf: opened => readerOf(ask, opened),
     describeIndex: index => ({
       table: `${tables.schemaName}.transactions`,
@@ -130,25 +130,6 @@ export async function transactionsTableOf(
   const rows = Number(table.row_count)
   // -1: never counted.
   return { indexes: JSON.parse(table.indexes ?? '[]'), rows: rows < 0 ? null : rows }
-}
-
-/** The tables of the options that the schema was migrated with. */
-async function registeredTables(
-  ask: Connections['statement'],
-  { schema, schemaName }: Tables,
-): Promise<Tables> {
-  const rows = (await ask(`SELECT options::text AS options FROM ${schema}.options`, [])) as {
-    options: string
-  }[]
-  const [registered] = rows
-  if (registered === undefined || rows.length > 1) {
-    throw storeError(
-      'SCHEMA_OPTIONS',
-      `The schema ${schemaName} was migrated with ${rows.length === 0 ? 'no' : 'several'} options: state players and ` +
-        'legacyBets, as for the store (the command: in a module, --config)',
-    )
-  }
-  return tablesOf({ schema: schemaName, ...registeredOptions(registered.options, `${schemaName}.players`) })
 }
 
 /** What the server or the driver has reported, in words. */

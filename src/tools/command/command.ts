@@ -3,33 +3,44 @@
 import { AuditError } from '../platform/errors.js'
 import { ReconcileError } from '../reconcile/errors.js'
 import { UsageError } from './arguments.js'
-import { audit } from './audit.js'
-import { bet } from './bet.js'
 import { commandHelp } from './help.js'
 import { messageOf, overwriteLine } from './output.js'
-import { player } from './player.js'
-import { reconcile } from './reconcile.js'
-import { simulate } from './simulate.js'
-import { transaction } from './transaction.js'
-import { tryWallet } from './try.js'
 
-/** Each is called with the words after its name, and resolves to the exit code. */
-const commands = new Map<string, (words: string[]) => Promise<number>>(
-  Object.entries({ try: tryWallet, audit, simulate, bet, transaction, player, reconcile }),
-)
+/** Called with the words after its name, and resolves to the exit code. */
+type Run = (words: string[]) => Promise<number>
+
+/** Each is loaded when it is called. */
+const commands: Readonly<Record<string, () => Promise<Run>>> = {
+  try: async () => (await import('./try.js')).tryWallet,
+  migrate: async () => (await import('./migrate.js')).migrate,
+  grants: async () => (await import('./grants.js')).grants,
+  audit: async () => (await import('./audit.js')).audit,
+  simulate: async () => (await import('./simulate.js')).simulate,
+  bet: async () => (await import('./bet.js')).bet,
+  transaction: async () => (await import('./transaction.js')).transaction,
+  player: async () => (await import('./player.js')).player,
+  reconcile: async () => (await import('./reconcile.js')).reconcile,
+}
 
 async function main(words: readonly string[]): Promise<number> {
   const [command, ...rest] = words
-  const run = commands.get(command ?? '')
-  if (run !== undefined) return await run(rest)
+  const load = Object.hasOwn(commands, command ?? '') ? commands[command ?? ''] : undefined
+  if (load !== undefined) return await (await load())(rest)
   if (command === undefined || ['--help', '-h', 'help'].includes(command)) {
     console.log(commandHelp)
     return command === undefined ? 2 : 0
   }
   throw new UsageError(
-    `Unknown command ${JSON.stringify(command)}: the commands are ${[...commands.keys()].join(', ')}`,
+    `Unknown command ${JSON.stringify(command)}: the commands are ${Object.keys(commands).join(', ')}`,
   )
 }
+
+/** What an error of the database has prevented. */
+const doing =
+  new Map([
+    ['migrate', 'migrate'],
+    ['grants', 'read the players table'],
+  ]).get(process.argv[2] ?? '') ?? 'look up'
 
 function printError(error: unknown): void {
   if (error instanceof UsageError || (isToolError(error) && error.code === 'INVALID_OPTIONS'))
@@ -39,7 +50,7 @@ function printError(error: unknown): void {
       `${error.code === 'SETTLEMENT_FAILED' ? 'Cannot judge' : 'Cannot start'}: ${messageOf(error)}`,
     )
   else if (error instanceof ReconcileError) console.error(`Cannot compare: ${messageOf(error)}`)
-  else if (isStoreError(error)) console.error(`Cannot look up: ${messageOf(error)}${adviceFor(error)}`)
+  else if (isStoreError(error)) console.error(`Cannot ${doing}: ${messageOf(error)}${adviceFor(error)}`)
   // Never the error itself: drivers put what they were given into its properties.
   else console.error(messageOf(error))
 }

@@ -1,11 +1,43 @@
 /** The database URL, checked before a driver sees it: a driver's errors quote what it cannot read. */
+import { UsageError } from './arguments.js'
+
+export const databaseVariable = 'BET_WALLET_DATABASE_URL'
+
+/**
+ * The URL of the option, or of the environment.
+ *
+ * @param otherwise what else names the database, at the end of the message
+ * @throws {UsageError} without both
+ */
+export function databaseUrlOf(
+  { 'database-url': option }: { 'database-url'?: string },
+  otherwise = '',
+): string {
+  const url = option ?? process.env[databaseVariable]
+  if (url) return url
+  throw new UsageError(
+    `The database is missing: --database-url postgres://… or mysql://…, or ${databaseVariable} (environment)${otherwise}`,
+  )
+}
+
+/** @throws {UsageError} for a URL that cannot be read, or is of another database. Never with its value */
+export function engineOf(url: string): 'postgres' | 'mysql' {
+  const scheme = schemeOf(url)
+  if (scheme === 'postgres' || scheme === 'postgresql') return 'postgres'
+  if (scheme === 'mysql' || scheme === 'mariadb') return 'mysql'
+  throw new UsageError(
+    scheme === null
+      ? 'The database URL cannot be read: postgres://user:password@host/database, with characters such as / ? # @ % in the password percent-encoded'
+      : '--database-url must begin with postgres:// or mysql://',
+  )
+}
 
 /**
  * The scheme in lower case; `null` for a URL that cannot be read, or that was not read as it was meant: a
  * `/`, `?` or `#` in a password that is not percent-encoded ends the host too early, and parts of the
  * password become its port, the name of the database or an option.
  */
-export function schemeOf(url: string): string | null {
+function schemeOf(url: string): string | null {
   const scheme = /^([a-z]+):\/\//i.exec(url)?.[1]?.toLowerCase()
   if (scheme === undefined) return null
   try {

@@ -1,9 +1,11 @@
 /** The help texts of the command, at most 100 columns wide. */
 import { passwordVariable } from './arguments.js'
-import { databaseVariable } from './lookup-source.js'
+import { databaseVariable } from './database-url.js'
 
 export const commandHelp = `Usage
   bet-wallet try [--port <number>]
+  bet-wallet migrate --database-url <url> --players <table> --id … --currency … --balance …
+  bet-wallet grants <role> --database-url <url>
   bet-wallet audit <base url> --player <id> --currency <code> [options]
   bet-wallet audit --list
   bet-wallet simulate <base url> --players <count, ids or file> [options]
@@ -13,6 +15,8 @@ export const commandHelp = `Usage
   bet-wallet reconcile <report> --from <time> --to <time> --database-url <url>
 
   try          a wallet in memory, with a page to try it: no clone, no database
+  migrate      creates the library's tables for your players' table, or prints the SQL
+  grants       prints the GRANT statements for a role of the database
   audit        sends the platform's calls to a running wallet, in whatever language it is
                written, and judges the answers
   simulate     simulates a sportsbook over an unreliable network, and reconciles the balances
@@ -25,11 +29,61 @@ export const commandHelp = `Usage
 
 See bet-wallet <command> --help.`
 
-const databaseHelp = `Database
+const urlHelp = `Database
   --database-url <url>      postgres://… or mysql://…; better in the environment variable
                             ${databaseVariable}, so that process lists do not show the
                             password. The driver (pg or mysql2) is the one that is installed in
-                            the current folder. The players' table is known from the migration.
+                            the current folder.`
+
+const playersHelp = `Players' table (once: without these options, it is the one that was migrated last)
+  --players <table>         with its schema, as the catalog spells it: pam.accounts
+  --id <column>             the playerId, with a unique index
+  --currency <column>       the currency code: EUR
+  --balance <column>        the balance
+  --id-type <type>          text (default), bigint, uuid
+  --id-collation <name>     of a text id on MySQL and MariaDB: utf8mb4_general_ci
+  --balance-type <type>     numeric (default), text, minor-units
+  --minor-units <number>    with minor-units: 2, or by currency: EUR=2,JPY=0
+  --decimals-min <number>   the least scale of a numeric balance (2)
+  --legacy-bets <view>      the view of the bets of a legacy integration
+  --own-players             instead of all these: a table of the library's own
+  --schema <name>           the schema of the library's tables (bet_wallet)`
+
+export const migrateHelp = `Usage
+  bet-wallet migrate --players <table> --id <column> --currency <column> --balance <column> [options]
+  bet-wallet migrate [options]
+
+Creates the library's tables, or brings them up to date, as migratePostgres and migrateMysql do. Your
+players' table is not changed. It can be run again: where there is nothing to do, it only reads.
+
+${playersHelp}
+
+${urlHelp}
+
+Migration
+  --lookup-indexes          creates the indexes of lookups too: of a bet, of a player, by time
+  --allow-other-options     migrates on purpose with other options than before
+  --print                   prints the SQL, for your own migration tool, and changes nothing
+  --no-transaction          with --print, on PostgreSQL: without BEGIN and COMMIT
+
+The exit code is 0, or 2 if the migration was not possible.`
+
+export const grantsHelp = `Usage
+  bet-wallet grants <role> [--for store] [options]
+
+Prints the GRANT statements that a role of the database needs, and changes nothing. On MySQL and
+MariaDB the role may be a user with its host: wallet@10.0.%
+
+  --for <use>               store (default): the wallet. lookups: bet, player, transaction and
+                            reconcile. settlements: PAM code that calls credit_bet_v1.
+
+${playersHelp}
+
+${urlHelp}
+
+The exit code is 0, or 2 if the players' table is not known.`
+
+const databaseHelp = `${urlHelp} The players' table is known from the migration.
   --schema <name>           the schema of the library's tables (bet_wallet)
   --config <file.mjs>       instead: a module that exports lookups, as createPostgresLookups or
                             createMysqlLookups return them, and maybe close, a function

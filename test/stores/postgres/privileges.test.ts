@@ -7,6 +7,7 @@ import {
 } from 'bet-wallet/postgres'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readPage, sectionOf } from '../../docs/pages.js'
 import { freshDatabase } from '../../postgres/fresh-database.js'
 import { rightsOf, useStore } from '../grants.js'
 
@@ -36,8 +37,8 @@ afterAll(async () => {
 })
 
 /** Connections that have seen no privilege yet. */
-async function asRole<T>(role: string, work: (own: pg.Pool) => Promise<T>): Promise<T> {
-  const location = new URL(url)
+async function asRole<T>(role: string, work: (own: pg.Pool) => Promise<T>, database = url): Promise<T> {
+  const location = new URL(database)
   location.username = role
   location.password = 'secret'
   const own = new pg.Pool({ connectionString: location.href })
@@ -50,11 +51,18 @@ async function asRole<T>(role: string, work: (own: pg.Pool) => Promise<T>): Prom
 
 let runs = 0
 
-/** What the page says that each role is for. */
-const uses: Record<string, (own: pg.Pool) => Promise<void>> = {
+/**
+ * What the page says that each role is for.
+ *
+ * @param settled the bet that is settled
+ */
+const usesWith = (
+  options: PostgresTables,
+  settled: string,
+): Record<string, (own: pg.Pool) => Promise<void>> => ({
   async wallet(own) {
     runs += 1
-    await useStore(createPostgresStore(own, tables), String(runs))
+    await useStore(createPostgresStore(own, options), String(runs))
   },
   async wallet_reader(own) {
     const lookups = createPostgresLookups(own, { allowScan: true })
@@ -68,13 +76,15 @@ const uses: Record<string, (own: pg.Pool) => Promise<void>> = {
     try {
       await client.query(`BEGIN;
         UPDATE pam.accounts SET balance_cents = balance_cents + 100 WHERE account_no = 'alice';
-        SELECT bet_wallet.credit_bet_v1('settled', 'BET_PAID', 1);
+        SELECT bet_wallet.credit_bet_v1('${settled}', 'BET_PAID', 1);
         COMMIT`)
     } finally {
       client.release(true)
     }
   },
-}
+})
+
+const uses = usesWith(tables, 'settled')
 
 test('the page has a role for each use', () => {
   expect(roles.map(role => role.replace(suffix, '')).sort()).toEqual(Object.keys(uses).sort())
@@ -110,4 +120,55 @@ test('where EXECUTE is revoked from PUBLIC, it is granted on the routines of the
   const { rows } = await pool.query("SELECT proname FROM pg_proc WHERE proname LIKE 'commit_alone_%'")
   await pool.query(`REVOKE EXECUTE ON PROCEDURE bet_wallet.${rows[0].proname} FROM wallet${suffix}`)
   await expect(asRole(`wallet${suffix}`, wallet)).rejects.toMatchObject({ code: 'INSUFFICIENT_PRIVILEGE' })
+})
+
+const sentence = 'With `legacyBets` all three need SELECT on the view, and `settlements` INSERT on `bets`'
+
+describe('with a view of legacy bets', async () => {
+  const database = await freshDatabase()
+  const options: PostgresTables = { ...tables, legacyBets: 'pam.legacy_bets' }
+  const rightsOfView = [
+    ...roles.map(role => ({ role, text: 'SELECT ON pam.legacy_bets' })),
+    { role: `settlements${suffix}`, text: 'INSERT ON bet_wallet.bets' },
+  ]
+  beforeAll(async () => {
+    await database.pool.query(`CREATE SCHEMA pam;
+      CREATE TABLE pam.accounts (account_no text PRIMARY KEY, currency text NOT NULL, balance_cents bigint NOT NULL,
+        CHECK (account_no <> 'bob' OR balance_cents >= 9000));
+      INSERT INTO pam.accounts VALUES ('alice', 'EUR', 1000000), ('bob', 'EUR', 10000);
+      CREATE TABLE pam.old_bets (bet_no text PRIMARY KEY);
+      INSERT INTO pam.old_bets SELECT 'legacy-' || n FROM generate_series(1, 9) n;
+      CREATE VIEW pam.legacy_bets AS SELECT bet_no AS bet_id, 'alice' AS player_id, 'EUR' AS currency,
+        1::numeric AS stake, 'PLACED' AS status, NULL::numeric AS bet_paid_live, NULL::numeric AS bet_paid_reversed,
+        NULL::numeric AS bet_paid_owed, NULL::numeric AS voided_live, NULL::numeric AS voided_reversed,
+        NULL::numeric AS voided_owed, NULL::numeric AS cashout_live, NULL::numeric AS cashout_reversed,
+        NULL::numeric AS cashout_owed FROM pam.old_bets`)
+    await migratePostgres(database.pool, options)
+    for (const { role, text } of [...rights, ...rightsOfView])
+      await database.pool.query(`GRANT ${text} TO ${role}`)
+  })
+  afterAll(async () => {
+    for (const role of roles) await database.pool.query(`DROP OWNED BY ${role}`)
+    await database.drop()
+  })
+
+  test('the page says what it needs', () => {
+    expect(sectionOf(readPage('docs/postgres.md'), 'Privileges').text).toContain(sentence)
+  })
+
+  test.each(rightsOfView)('$role: with the rights, and not without $text', async ({ role, text }) => {
+    const use = () =>
+      asRole(
+        role,
+        async own => {
+          runs += 1
+          await usesWith(options, `legacy-${(runs % 9) + 1}`)[role.replace(suffix, '')]?.(own)
+        },
+        database.url,
+      )
+    await database.pool.query(`REVOKE ${text} FROM ${role}`)
+    await expect(use()).rejects.toThrow()
+    await database.pool.query(`GRANT ${text} TO ${role}`)
+    await use()
+  })
 })

@@ -1,0 +1,43 @@
+/** The rights that a user needs. docs/mysql.md shows them for an example. */
+import { type Right, type RoleUse, rightsOn, rightsOnColumns } from '../../database/rights.js'
+import type { Tables } from '../tables.js'
+import { creditProcedureName } from './fragments.js'
+
+/** Where the players' table is a view, `ready` also needs to see what is below it: docs/mysql.md. */
+export function rightsOf({ schema, players, legacyBets }: Tables, use: RoleUse): Right[] {
+  const { id, currency, balance } = players.columns
+  const own = (name: string, ...privileges: string[]) => rightsOn('', `${schema}.${name}`, ...privileges)
+  const onColumns = (privilege: string, ...columns: string[]) =>
+    rightsOnColumns(players.table, privilege, columns)
+  const onLegacyBets = legacyBets === null ? [] : rightsOn('', legacyBets, 'SELECT')
+  switch (use) {
+    case 'store':
+      return [
+        ...own('*', 'EXECUTE', 'CREATE TEMPORARY TABLES'),
+        ...own('wallet_transactions', 'SELECT', 'INSERT'),
+        ...own('wallet_bets', 'SELECT', 'INSERT', 'UPDATE'),
+        ...own('wallet_proofs', 'SELECT', 'INSERT', 'DELETE'),
+        ...onColumns('SELECT', id, currency, balance),
+        ...onColumns('UPDATE', balance),
+        ...onLegacyBets,
+      ]
+    case 'lookups':
+      return [
+        // To see the options that the migration has registered with the procedures.
+        ...own('*', 'EXECUTE'),
+        ...own('wallet_transactions', 'SELECT'),
+        ...own('wallet_bets', 'SELECT'),
+        ...onColumns('SELECT', id, currency, balance),
+        ...onLegacyBets,
+      ]
+    case 'settlements':
+      return [
+        ...rightsOn('PROCEDURE', `${schema}.${creditProcedureName}`, 'EXECUTE'),
+        // A legacy bet is stored with its first change.
+        ...own('wallet_bets', 'SELECT', ...(legacyBets === null ? [] : ['INSERT']), 'UPDATE'),
+        ...onColumns('SELECT', id, balance),
+        ...onColumns('UPDATE', balance),
+        ...onLegacyBets,
+      ]
+  }
+}

@@ -1,0 +1,45 @@
+/** The rights that a role needs. docs/postgres.md shows them for an example. */
+import { type Right, type RoleUse, rightsOn, rightsOnColumns } from '../../database/rights.js'
+import type { Tables } from '../tables.js'
+import { quoted } from './quoting.js'
+
+/** Without EXECUTE: on new functions, PostgreSQL grants it to everyone. */
+export function rightsOf({ schema, players, legacyBets }: Tables, use: RoleUse): Right[] {
+  const { table, tableName, columns } = players
+  const { id, currency, balance } = columns
+  const own = (name: string, ...privileges: string[]) => rightsOn('', `${schema}.${name}`, ...privileges)
+  const legacySchema = /^"(?:[^"]|"")*"/.exec(legacyBets ?? '')?.[0] ?? schema
+  const common = [
+    ...[...new Set([schema, quoted(tableName[0]), legacySchema])].flatMap(name =>
+      rightsOn('SCHEMA', name, 'USAGE'),
+    ),
+    ...(legacyBets === null ? [] : rightsOn('', legacyBets, 'SELECT')),
+  ]
+  switch (use) {
+    case 'store':
+      return [
+        ...common,
+        ...own('migrations', 'SELECT'),
+        ...own('options', 'SELECT'),
+        ...own('transactions', 'SELECT', 'INSERT'),
+        ...own('bets', 'SELECT', 'INSERT', 'UPDATE'),
+        ...rightsOn('SEQUENCE', `${schema}.wallet_transaction_ids`, 'USAGE'),
+        ...rightsOnColumns(table, 'SELECT', [id, currency, balance]),
+        ...rightsOnColumns(table, 'UPDATE', [balance]),
+      ]
+    case 'lookups':
+      return [
+        ...common,
+        ...['transactions', 'bets', 'options'].flatMap(name => own(name, 'SELECT')),
+        ...rightsOnColumns(table, 'SELECT', [id, currency, balance]),
+      ]
+    case 'settlements':
+      return [
+        ...common,
+        // A legacy bet is stored with its first change.
+        ...own('bets', 'SELECT', ...(legacyBets === null ? [] : ['INSERT']), 'UPDATE'),
+        ...rightsOnColumns(table, 'SELECT', [id, balance]),
+        ...rightsOnColumns(table, 'UPDATE', [balance]),
+      ]
+  }
+}

@@ -1,0 +1,115 @@
+/** The operator's database, by its URL and with the operator's own driver. */
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { engineOf, withoutPassword } from './database-url.js'
+
+/** What stops a command, in words for the user: no driver, an unusable config file. */
+export class DatabaseError extends Error {}
+
+/** A host with several addresses: Node.js reports one error for all of them, without a message. */
+const wordsOf = (error: Error & { errors?: Error[] }) =>
+  error.message || (error.errors?.[0]?.message ?? error.name)
+
+interface PostgresDatabase {
+  engine: 'postgres'
+  pool: PostgresPool
+  /** Runs a statement: rows as objects. */
+  ask(text: string, values?: unknown[]): Promise<unknown[]>
+  close(): Promise<void>
+}
+
+interface MysqlDatabase {
+  engine: 'mysql'
+  pool: MysqlPool
+  /** Runs a statement: rows as lists of values. */
+  ask(text: string, values?: unknown[]): Promise<readonly (readonly (string | number | null)[])[]>
+  close(): Promise<void>
+}
+
+export type Database = PostgresDatabase | MysqlDatabase
+
+/**
+ * Opens a pool. It connects with the first statement.
+ *
+ * @param advice what else to do without the driver
+ * @throws {UsageError} for a URL that is not supported
+ * @throws {DatabaseError} without the driver
+ */
+export function openDatabase(url: string, advice = ''): Database {
+  if (engineOf(url) === 'postgres') {
+    const pool = postgresPool(url, advice)
+    return {
+      ...{ engine: 'postgres', pool, close: () => pool.end() },
+      ask: async (text, values = []) => (await pool.query(text, values)).rows,
+    }
+  }
+  const pool = mysqlPool(url.replace(/^mariadb:/i, 'mysql:'), advice)
+  return {
+    ...{ engine: 'mysql', pool, close: () => pool.promise().end() },
+    ask: async (text, values = []) =>
+      (await pool.promise().query({ sql: text, values, rowsAsArray: true }))[0],
+  }
+}
+
+/** Calls `work` with the database, and closes it behind it. Errors do not show the password. */
+export async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
+  const database = openDatabase(url)
+  try {
+    return await work(database)
+  } catch (error) {
+    if (error instanceof Error) error.message = withoutPassword(wordsOf(error), url)
+    throw error
+  } finally {
+    await database.close()
+  }
+}
+
+/** Beside a statement, one that reads the next page. */
+const connectionsMax = 2
+const connectMs = 10_000
+
+export interface PostgresPool {
+  query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>
+  connect(): Promise<unknown>
+  on(event: 'error', listener: () => void): unknown
+  end(): Promise<void>
+}
+
+function postgresPool(connectionString: string, advice: string): PostgresPool {
+  const { Pool } = driver('pg', advice) as { Pool: new (options: object) => PostgresPool }
+  const pool = new Pool({ connectionString, max: connectionsMax, connectionTimeoutMillis: connectMs })
+  // A connection that breaks while nothing runs on it: the next statement reports it.
+  pool.on('error', () => {})
+  return pool
+}
+
+export interface MysqlPool {
+  // biome-ignore lint/suspicious/noExplicitAny: as the store takes it.
+  getConnection(...callback: any[]): any
+  promise(): {
+    query(options: object): Promise<[(string | number | null)[][], unknown]>
+    end(): Promise<void>
+  }
+}
+
+function mysqlPool(uri: string, advice: string): MysqlPool {
+  const { createPool } = driver('mysql2', advice) as { createPool(options: object): MysqlPool }
+  try {
+    return createPool({ uri, connectionLimit: connectionsMax, connectTimeout: connectMs, charset: 'utf8mb4' })
+  } catch {
+    // Its errors quote the URL.
+    throw new DatabaseError('The options of the database URL are not supported by mysql2')
+  }
+}
+
+/**
+ * The driver that is installed in the current folder: the operator's own. Not that of a folder above, as
+ * Node.js would look for it: other users may write there, and it is called with the password.
+ */
+function driver(name: 'pg' | 'mysql2', advice: string): unknown {
+  const folder = process.cwd()
+  if (!existsSync(join(folder, 'node_modules', name)))
+    throw new DatabaseError(`The driver ${name} is not installed in ${folder}: npm install ${name}.${advice}`)
+  return createRequire(join(folder, 'package.json'))(name)
+}

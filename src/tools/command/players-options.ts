@@ -1,0 +1,71 @@
+/** The options that name the operator's players' table: of every command that needs it. */
+import type { ParseArgsConfig } from 'node:util'
+import type { MysqlTables } from '../../stores/mysql/index.js'
+import { given, UsageError, wholeNumberOf } from './arguments.js'
+
+export const playersArguments = {
+  schema: { type: 'string' },
+  players: { type: 'string' },
+  id: { type: 'string' },
+  'id-type': { type: 'string' },
+  'id-collation': { type: 'string' },
+  currency: { type: 'string' },
+  balance: { type: 'string' },
+  'balance-type': { type: 'string' },
+  'minor-units': { type: 'string' },
+  'decimals-min': { type: 'string' },
+  'legacy-bets': { type: 'string' },
+  'own-players': { type: 'boolean' },
+} as const satisfies ParseArgsConfig['options']
+
+export type PlayersValues = { [name in Exclude<keyof typeof playersArguments, 'own-players'>]?: string } & {
+  'own-players'?: boolean
+}
+
+/** The options of the store that name tables. Those of PostgreSQL are the same, without `idCollation`. */
+export type StoreTables = MysqlTables
+
+const ofPlayers = ['id', 'id-type', 'id-collation', 'currency', 'balance'] as const
+const ofBalance = ['balance-type', 'minor-units', 'decimals-min'] as const
+
+/**
+ * @returns `null`: the arguments name no table, so that it is the one that the schema was migrated with
+ * @throws {UsageError} for half of a table. What the values are, the store checks
+ */
+export function tablesGiven(values: PlayersValues): StoreTables | null {
+  const { players: table, 'own-players': own, 'legacy-bets': legacyBets } = values
+  const others = [...ofPlayers, ...ofBalance].filter(name => values[name] !== undefined)
+  const tables = { ...given('schema', values.schema), ...given('legacyBets', legacyBets) }
+  if (table === undefined) {
+    if (others.length > 0) throw new UsageError(`--${others[0]} needs --players: the players' table`)
+    if (own) return tables
+    if (legacyBets !== undefined) throw new UsageError('--legacy-bets needs --players or --own-players')
+    return null
+  }
+  if (own) throw new UsageError('--players and --own-players exclude each other')
+  const { id, currency, balance } = values
+  if (!id || !currency || !balance)
+    throw new UsageError('--players needs its columns: --id, --currency and --balance')
+  const players = {
+    ...{ table, id, currency, balance },
+    ...given('idType', values['id-type']),
+    ...given('idCollation', values['id-collation']),
+    ...given('balanceType', values['balance-type']),
+    ...given('minorUnits', minorUnitsOf(values['minor-units'])),
+    ...given('decimalsMin', wholeNumberOf('--decimals-min', values['decimals-min'])),
+  }
+  return { ...tables, players: players as NonNullable<StoreTables['players']> }
+}
+
+/** `2`, or `EUR=2,JPY=0`. */
+function minorUnitsOf(text: string | undefined): number | Record<string, number> | undefined {
+  if (text === undefined || /^[0-9]+$/.test(text)) return wholeNumberOf('--minor-units', text)
+  return Object.fromEntries(
+    text.split(',').map(entry => {
+      const [, currency = '', units = ''] = /^\s*([^=\s]+)=([0-9]{1,2})\s*$/.exec(entry) ?? []
+      if (currency === '')
+        throw new UsageError(`--minor-units must be 2, or EUR=2,JPY=0, not ${JSON.stringify(text)}`)
+      return [currency, Number(units)]
+    }),
+  )
+}

@@ -1,0 +1,145 @@
+/** `bet-wallet grants`: what the pages show, and what the role of the name needs on a real server. */
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createMysqlStore, migrateMysql } from '../../../src/stores/mysql/index.js'
+import { createPostgresStore, migratePostgres } from '../../../src/stores/postgres/index.js'
+import { codeBlocksOf, readPage, sectionOf } from '../../docs/pages.js'
+import { freshMariadb } from '../../mariadb/fresh-database.js'
+import { noServer } from '../../mysql/engine.js'
+import { freshDatabase } from '../../postgres/fresh-database.js'
+import { runCommand } from './running.js'
+
+const mapping = [
+  ...['--players', 'pam.accounts', '--id', 'account_no', '--currency', 'currency'],
+  ...['--balance', 'balance_cents', '--balance-type', 'minor-units', '--minor-units', '2'],
+]
+/** No statement is sent: the arguments name the table. */
+const servers = {
+  'docs/postgres.md': ['--database-url', 'postgres://nobody@127.0.0.1:1/nothing'],
+  'docs/mysql.md': [
+    ...['--database-url', 'mysql://nobody@127.0.0.1:1/nothing', '--id-collation', 'utf8mb4_general_ci'],
+  ],
+}
+
+const linesOf = (text: string) => text.trim().split('\n')
+const withoutQuotes = (text: string) => text.replace(/["`]/g, '')
+
+test.each(Object.entries(servers))('%s shows what the command prints', async (page, options) => {
+  const block = codeBlocksOf(sectionOf(readPage(page), 'Privileges')).find(
+    ({ language }) => language === 'sql',
+  )
+  const shown = linesOf(block?.code ?? '').filter(line => !line.startsWith('--'))
+  const roles = [
+    ['wallet', 'store'],
+    ['wallet_reader', 'lookups'],
+    ['settlements', 'settlements'],
+  ] as const
+  const printed = await Promise.all(
+    roles.map(([role, use]) => runCommand(['grants', role, '--for', use, ...mapping, ...options])),
+  )
+  expect(printed.map(({ error }) => error)).toEqual(['', '', ''])
+  expect(printed.flatMap(({ out }) => linesOf(withoutQuotes(out)))).toEqual(shown)
+  // Without --for, the role of the store.
+  const [store] = printed
+  expect((await runCommand(['grants', 'wallet', ...mapping, ...options])).out).toBe(store?.out)
+})
+
+test('quotes names, and takes a user of MySQL with its host', async () => {
+  const run = (words: string[]) => runCommand(['grants', ...words, ...mapping.slice(2)])
+  const players = ['--players', 'pam.my "accounts']
+  const postgres = await run(['my role', ...players, ...servers['docs/postgres.md']])
+  expect(postgres.out).toContain(
+    'GRANT SELECT ("account_no", "currency", "balance_cents"), UPDATE ("balance_cents") ON "pam"."my ""accounts" TO "my role";',
+  )
+  const mysql = await run(["o'hara@10.0.%", ...players, ...servers['docs/mysql.md']])
+  expect(mysql.out).toContain("ON `pam`.`my \"accounts` TO 'o''hara'@'10.0.%';")
+})
+
+test.each([
+  [[], 'Name one role'],
+  [['one', 'two'], 'Name one role'],
+  [['wallet', '--for', 'everything'], '--for must be store, lookups, settlements, not "everything"'],
+  [['wallet', '--id', 'account_no'], "--id needs --players: the players' table"],
+  [['wallet', '--players', 'pam.accounts'], '--players needs its columns: --id, --currency and --balance'],
+  [['wallet', '--own-players', ...mapping], '--players and --own-players exclude each other'],
+  [['wallet', '--legacy-bets', 'pam.bets'], '--legacy-bets needs --players or --own-players'],
+  [['wallet', ...mapping, '--minor-units', 'EUR'], '--minor-units must be 2, or EUR=2,JPY=0, not "EUR"'],
+  [['wallet', ...mapping, '--players', 'accounts'], 'players.table must be a table with its schema'],
+])('given %j, then exit code 2 and the problem', async (words, problem) => {
+  const { code, error } = await runCommand(['grants', ...words, ...servers['docs/postgres.md']])
+  expect(error).toContain(problem)
+  expect(code).toBe(2)
+})
+
+const url = (base: string, user: string) => {
+  const location = new URL(base)
+  location.username = user
+  location.password = 'secret'
+  return location.href
+}
+
+test('on PostgreSQL, what it prints for the migrated table suffices the store', async () => {
+  const { pool, url: admin, drop } = await freshDatabase()
+  const role = `granted_${process.pid}`
+  const tables = { players: { table: 'pam.accounts', id: 'id', currency: 'currency', balance: 'balance' } }
+  await pool.query(`CREATE SCHEMA pam; CREATE ROLE ${role} LOGIN PASSWORD 'secret';
+    CREATE TABLE pam.accounts (id text PRIMARY KEY, currency text NOT NULL, balance numeric NOT NULL)`)
+  const missing = await runCommand(['grants', role, '--database-url', admin])
+  expect([missing.code, missing.error]).toEqual([
+    2,
+    expect.stringContaining(
+      "The schema bet_wallet was not migrated yet, or this user may not see it: name your players' table",
+    ),
+  ])
+  await migratePostgres(pool, tables)
+  const { out, error } = await runCommand(['grants', role, '--database-url', admin])
+  expect(error).toBe('')
+  await pool.query(out)
+  const own = new pg.Pool({ connectionString: url(admin, role) })
+  try {
+    await createPostgresStore(own, tables).ready()
+  } finally {
+    await own.end()
+    await pool.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`)
+    await drop()
+  }
+})
+
+describe.skipIf(noServer !== null)(
+  `on MySQL and MariaDB${noServer === null ? '' : ` (skipped: ${noServer})`}`,
+  () => {
+    let database: Awaited<ReturnType<typeof freshMariadb>>
+    beforeAll(async () => {
+      database = await freshMariadb()
+    })
+    afterAll(() => database?.drop())
+
+    test('what it prints for the migrated table suffices the store', async () => {
+      const { pool, config } = database
+      const { host, port, user, password, database: schema } = config
+      const role = `granted_${process.pid}`
+      const players = { table: `${schema}.accounts`, id: 'id', currency: 'currency', balance: 'balance' }
+      const tables = { schema, players: { ...players, idType: 'bigint' as const } }
+      await pool.query(
+        'CREATE TABLE accounts (id bigint PRIMARY KEY, currency char(3), balance decimal(18, 2))',
+      )
+      await pool.query(`CREATE USER ${role}@'127.%' IDENTIFIED BY 'secret'`)
+      const words = ['grants', `${role}@127.%`, '--schema', schema]
+      const options = ['--database-url', `mysql://${user}:${password}@${host}:${port}/${schema}`]
+      const missing = await runCommand([...words, ...options])
+      expect([missing.code, missing.error]).toEqual([2, expect.stringContaining('was not migrated yet')])
+      await migrateMysql(pool, tables)
+      const { out, error } = await runCommand([...words, ...options])
+      expect(error).toBe('')
+      for (const statement of linesOf(out)) await pool.query(statement)
+      const mysql = await import('mysql2/promise')
+      const own = mysql.createPool({ ...config, user: role, password: 'secret' })
+      try {
+        await createMysqlStore(own, tables).ready()
+      } finally {
+        await own.end()
+        await pool.query(`DROP USER ${role}@'127.%'`)
+      }
+    })
+  },
+)

@@ -1,0 +1,166 @@
+/** `bet-wallet migrate`: on PostgreSQL, MariaDB and MySQL. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createMysqlStore, mysqlMigrationSql } from '../../../src/stores/mysql/index.js'
+import { createPostgresStore, postgresMigrationSql } from '../../../src/stores/postgres/index.js'
+import { freshMariadb } from '../../mariadb/fresh-database.js'
+import { noServer } from '../../mysql/engine.js'
+import { freshDatabase } from '../../postgres/fresh-database.js'
+import { runCommand } from './running.js'
+
+const columns = {
+  ...{ id: 'account_no', idType: 'bigint' as const, currency: 'currency', balance: 'cents' },
+  ...{ balanceType: 'minor-units' as const, minorUnits: { EUR: 2, JPY: 0 } },
+}
+const mapping = [
+  ...['--id', 'account_no', '--id-type', 'bigint', '--currency', 'currency', '--balance', 'cents'],
+  ...['--balance-type', 'minor-units', '--minor-units', 'EUR=2,JPY=0'],
+]
+
+interface Opened {
+  /** The options of the store. */
+  tables: { schema: string; players: typeof columns & { table: string } }
+  url: string
+  ready(): Promise<void>
+  /** Of the library's tables: how many there are, and the indexes of the transactions. */
+  count(): Promise<{ tables: number; indexes: number }>
+  migrationSql(lookupIndexes: boolean): string
+  drop(): Promise<void>
+}
+
+async function openPostgres(): Promise<Opened> {
+  const { pool, url, drop } = await freshDatabase()
+  await pool.query(`CREATE SCHEMA pam;
+    CREATE TABLE pam.accounts (account_no bigint PRIMARY KEY, currency text NOT NULL, cents bigint NOT NULL)`)
+  const tables = { schema: 'bet_wallet', players: { ...columns, table: 'pam.accounts' } }
+  return {
+    ...{ tables, url, drop },
+    ready: () => createPostgresStore(pool, { ...tables, allowNotDurable: true }).ready(),
+    migrationSql: lookupIndexes => postgresMigrationSql(tables, { lookupIndexes }),
+    async count() {
+      const { rows } = await pool.query(`SELECT
+        (SELECT count(*)::integer FROM pg_tables WHERE schemaname = 'bet_wallet') AS tables,
+        (SELECT count(*)::integer FROM pg_indexes WHERE schemaname = 'bet_wallet' AND tablename = 'transactions') AS indexes`)
+      return rows[0]
+    },
+  }
+}
+
+async function openMysql(): Promise<Opened> {
+  const { pool, config, drop } = await freshMariadb()
+  const { host, port, user, password, database: schema } = config
+  await pool.query(
+    'CREATE TABLE accounts (account_no bigint PRIMARY KEY, currency char(3) NOT NULL, cents bigint NOT NULL)',
+  )
+  const tables = { schema, players: { ...columns, table: `${schema}.accounts` } }
+  const countOf = async (sql: string) => {
+    const [rows] = await pool.query(sql, [schema])
+    return Number((rows as { number: number }[])[0]?.number)
+  }
+  return {
+    ...{ tables, drop, url: `mysql://${user}:${password}@${host}:${port}/${schema}` },
+    ready: () => createMysqlStore(pool, { ...tables, allowNotDurable: true }).ready(),
+    migrationSql: lookupIndexes => mysqlMigrationSql(tables, { lookupIndexes }),
+    count: async () => ({
+      tables: await countOf(
+        "SELECT COUNT(*) AS number FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME LIKE 'wallet%'",
+      ),
+      indexes: await countOf(
+        "SELECT COUNT(DISTINCT INDEX_NAME) AS number FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = 'wallet_transactions'",
+      ),
+    }),
+  }
+}
+
+describe.each([
+  { name: 'PostgreSQL', skipped: null, open: openPostgres },
+  { name: 'MySQL and MariaDB', skipped: noServer, open: openMysql },
+])('on $name', ({ name, skipped, open }) => {
+  describe.skipIf(skipped !== null)(skipped === null ? name : `${name} (skipped: ${skipped})`, () => {
+    let wallet: Opened
+    let players: string[]
+    beforeAll(async () => {
+      wallet = await open()
+      players = ['--players', wallet.tables.players.table, ...mapping]
+    })
+    afterAll(() => wallet?.drop())
+
+    const run = (words: string[]) =>
+      runCommand(['migrate', '--schema', wallet.tables.schema, ...words], {
+        environment: { BET_WALLET_DATABASE_URL: wallet.url },
+      })
+
+    test('without a table: asks for it, and changes nothing', async () => {
+      const { code, error } = await run([])
+      expect(error).toContain("name your players' table by --players, --id, --currency and --balance")
+      expect(code).toBe(2)
+      expect((await wallet.count()).tables).toBe(0)
+    })
+
+    test('--print: the SQL of the migration, and no change', async () => {
+      expect(await run([...players, '--print'])).toEqual({
+        code: 0,
+        out: wallet.migrationSql(false),
+        error: '',
+      })
+      const { out } = await run([...players, '--print', '--lookup-indexes'])
+      expect(out).toBe(wallet.migrationSql(true))
+      expect((await wallet.count()).tables).toBe(0)
+    })
+
+    test('migrates for the table, and again from what is registered', async () => {
+      const first = await run(players)
+      expect([first.code, first.error]).toEqual([0, ''])
+      expect(first.out).toBe(
+        `Migrated: the schema ${wallet.tables.schema}, for ${wallet.tables.players.table}.\n`,
+      )
+      await wallet.ready()
+      const { indexes } = await wallet.count()
+      expect(await run(['--lookup-indexes'])).toEqual(first)
+      expect((await wallet.count()).indexes).toBe(indexes + 3)
+      await wallet.ready()
+    })
+
+    test('other options: refused, unless on purpose', async () => {
+      const other = players.map(word => (word === 'EUR=2,JPY=0' ? 'EUR=2,JPY=0,KWD=3' : word))
+      const refused = await run(other)
+      expect(refused.error).toMatch(
+        /^Cannot migrate: The schema .* was migrated with other options: players\.minorUnits/,
+      )
+      expect(refused.code).toBe(2)
+      expect((await run([...other, '--allow-other-options'])).code).toBe(0)
+      // What is registered is no longer one table.
+      const { code, error } = await run([])
+      expect(error).toContain('was migrated with several options')
+      expect(code).toBe(2)
+    })
+  })
+})
+
+test.each([
+  [['somewhere'], 'migrate has no arguments: somewhere'],
+  [['--no-transaction'], '--no-transaction needs --print'],
+  [['--balance', 'cents'], '--balance needs --players'],
+])('given %j, then exit code 2 and the problem', async (words, problem) => {
+  const { code, error } = await runCommand([
+    'migrate',
+    ...words,
+    '--database-url',
+    'postgres://a@127.0.0.1:1/b',
+  ])
+  expect(error).toContain(problem)
+  expect(code).toBe(2)
+})
+
+test('on PostgreSQL without a database transaction of its own, for a tool that opens one', async () => {
+  const words = ['migrate', '--own-players', '--database-url', 'postgres://a@127.0.0.1:1/b', '--print']
+  const [alone, inside] = await Promise.all([runCommand(words), runCommand([...words, '--no-transaction'])])
+  expect(alone?.out).toMatch(/^BEGIN;$/m)
+  expect(inside?.out).toBe(postgresMigrationSql({}, { transaction: false }))
+  expect(inside?.out).not.toMatch(/^BEGIN;$/m)
+})
+
+test('a server that is down, by a name with several addresses: says so', async () => {
+  const { code, error } = await runCommand(['migrate', '--database-url', 'postgres://a@localhost:1/b'])
+  expect(error).toContain('ECONNREFUSED')
+  expect(code).toBe(2)
+})
