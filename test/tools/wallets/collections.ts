@@ -44,7 +44,7 @@ interface Specimen {
   audit?: Partial<AuditOptions>
   /** The cases one of which the first finding of the audit must be; without any, the simulator finds it. */
   first?: readonly string[]
-  /** The likely cause that the first finding must name, if the case alone does not name the defect. */
+  /** The likely cause that the first finding must name, if any case can meet the defect. */
   cause?: RegExp
 }
 
@@ -136,6 +136,13 @@ function firstOf(name: string, numbers: readonly number[]): string[] {
   return (meets.length > 0 ? meets : numbers.slice(0, 1)).map(number => `AU-${number}`)
 }
 
+const causes: Record<string, RegExp> = {
+  'cent-kept': /a fee, or a rounding/,
+  // Which settlement is a seventh one depends on retries.
+  'answers every seventh settlement with success and does not record it': /A settlement changes the balance/,
+}
+const causeOf = (name: string) => (causes[name] === undefined ? {} : { cause: causes[name] })
+
 const specimens: Specimen[] = [
   { name: 'the plain wallet', kind: 'correct', start: () => plain() },
   ...Object.entries(correct).map(
@@ -162,7 +169,7 @@ const specimens: Specimen[] = [
     ([name, fault]): Specimen => ({
       ...{ name, kind: 'broken', start: () => front(fault), audit: fault.audit ?? {} },
       first: firstOf(name, foundInFront[name as FrontName]),
-      ...(name === 'cent-kept' ? { cause: /a fee, or a rounding/ } : {}),
+      ...causeOf(name),
     }),
   ),
   ...(Object.keys(forgetfulWallets) as (keyof typeof forgetfulWallets)[]).map(
@@ -174,6 +181,7 @@ const specimens: Specimen[] = [
   ...brokenWallets.map(
     ({ name, break: breakIt, options = {}, players }): Specimen => ({
       ...{ name, kind: 'broken', options, first: firstOf(name, foundInSimulation[name] ?? []) },
+      ...causeOf(name),
       start: () =>
         ofSimulator(
           breakIt(() => {}, Date.now),
@@ -294,8 +302,8 @@ async function main(): Promise<void> {
   for (const specimen of chosen) {
     const audit = await outcomeOf(auditOf(specimen))
     const { kind, name, first = [], cause } = specimen
-    const isCause = cause?.test(audit.words?.[1] ?? '') ?? true
-    const isMisnamed = first.length > 0 && !(first.includes(audit.first ?? '') && isCause)
+    const isNamed = cause?.test(audit.words?.[1] ?? '') ?? first.includes(audit.first ?? '')
+    const isMisnamed = first.length > 0 && !isNamed
     if (isMisnamed) names.misnamed.push(`${name}: ${audit.first} instead of ${first.join(' or ')}`)
     const row = [`${kind}: ${name}`, audit.says, audit.first ?? '']
     if (values.findings) {
