@@ -35,6 +35,7 @@ const mayImport: Record<string, readonly string[]> = {
   'tools/simulator': ['tools/platform'],
   'tools/audit': ['timeout', 'tools/html', 'tools/platform', 'tools/simulator'],
   'tools/reconcile': ['option-checks', 'tools/html', 'tools/platform'],
+  'tools/check': ['stores'],
   'tools/try': ['lookups', 'stores', 'tools/platform', 'tools/html'],
   'tools/command': [
     'index',
@@ -47,6 +48,7 @@ const mayImport: Record<string, readonly string[]> = {
     'tools/simulator',
     'tools/reconcile',
     'tools/try',
+    'tools/check',
   ],
 }
 
@@ -73,6 +75,7 @@ const modulesOfBuiltins = [
   'tools/reconcile',
   'tools/command',
   'tools/try',
+  'tools/check',
 ]
 
 /** The command imports the operator's config file. */

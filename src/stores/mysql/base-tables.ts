@@ -18,7 +18,10 @@ export interface BaseTable {
  * @throws {StoreError} `INSUFFICIENT_PRIVILEGE`: this user may not see what a view reads;
  *   `INVALID_PLAYERS_TABLE`: a view reads no table
  */
-export async function baseTablesOf(database: Session, name: Name): Promise<readonly BaseTable[]> {
+export async function baseTablesOf(
+  database: Pick<Session, 'rows'>,
+  name: Name,
+): Promise<readonly BaseTable[]> {
   const [table] = await database.rows(
     `SELECT TABLE_TYPE, ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?`,
     [...name],

@@ -1,7 +1,6 @@
 /** `createMysqlLookups`: what happened to a bet, a transaction, a player. Read only. */
 import type { WalletLookups } from '../../lookups/records.js'
 import { QueryFailed } from '../database/deadline.js'
-import type { TransactionsTable } from '../database/lookup-indexes.js'
 import {
   createDatabaseLookups,
   type LookupOptions,
@@ -21,6 +20,7 @@ import {
   transactionStatement,
 } from './sql/lookups.js'
 import { type MysqlTables, type Tables, tablesOf } from './tables.js'
+import { transactionsTableOf } from './transactions-table.js'
 
 export interface MysqlLookupOptions extends MysqlTables, LookupOptions {}
 
@@ -90,40 +90,6 @@ function statementOf(tables: Tables, query: LookupQuery): [text: string, values:
       return [timeStatement(tables, query.limit), [...after, dateTimeOf(query.to)]]
     }
   }
-}
-
-/** @throws {StoreError} `SCHEMA_MISSING`, or `SCHEMA_VERSION` for tables of an older version */
-export async function transactionsTableOf(ask: Ask, { schemaName }: Tables): Promise<TransactionsTable> {
-  const of = `TABLE_SCHEMA = ? AND TABLE_NAME = 'wallet_transactions'`
-  const [table] = await ask(`SELECT TABLE_ROWS FROM information_schema.TABLES WHERE ${of}`, [schemaName])
-  if (table === undefined) {
-    throw storeError(
-      'SCHEMA_MISSING',
-      `The schema ${schemaName} has no tables of bet-wallet: this is another database or schema, it was not migrated, ` +
-        'or this user may not see them',
-    )
-  }
-  const current = await ask(
-    `SELECT 1 FROM information_schema.COLUMNS WHERE ${of} AND COLUMN_NAME = 'balance_after'`,
-    [schemaName],
-  )
-  if (current.length === 0) {
-    throw storeError(
-      'SCHEMA_VERSION',
-      `${schemaName}.wallet_transactions is of an older version: it has no column balance_after, or this user may not see it`,
-    )
-  }
-  const parts = await ask(
-    `SELECT INDEX_NAME, COLUMN_NAME, SUB_PART FROM information_schema.STATISTICS
-      WHERE ${of} AND INDEX_TYPE = 'BTREE' ORDER BY INDEX_NAME, SEQ_IN_INDEX`,
-    [schemaName],
-  )
-  const indexes = new Map<string, (string | null)[]>()
-  for (const [index, column, prefix] of parts) {
-    const columns = indexes.get(String(index)) ?? []
-    indexes.set(String(index), [...columns, prefix === null ? String(column).toLowerCase() : null])
-  }
-  return { indexes: [...indexes.values()], rows: table[0] === null ? null : Number(table[0]) }
 }
 
 /** What the server or the driver has reported, in words. */

@@ -12,13 +12,13 @@ import { migrationProblem } from './check.js'
 import { connectionsFrom } from './client.js'
 import type { MysqlPool } from './driver.js'
 import { check, storeError } from './errors.js'
-import { transactionsTableOf } from './lookups.js'
 import type { Session } from './session.js'
 import { createIndex, createMissingIndex } from './sql/lookups.js'
 import { literal } from './sql/quoting.js'
 import { createSchema, migrationLock, procedureMode, proceduresOf, tableStatements } from './sql/schema.js'
 import { schemaVersion } from './sql/version.js'
 import { type MysqlTables, type Tables, tablesOf } from './tables.js'
+import { transactionsTableOf } from './transactions-table.js'
 
 /**
  * Returns the migration as plain SQL, for Flyway or the client of the server (`mysql` or `mariadb`):

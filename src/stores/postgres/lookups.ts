@@ -1,7 +1,6 @@
 /** `createPostgresLookups`: what happened to a bet, a transaction, a player. Read only. */
 import type { WalletLookups } from '../../lookups/records.js'
 import { QueryFailed } from '../database/deadline.js'
-import type { TransactionsTable } from '../database/lookup-indexes.js'
 import {
   createDatabaseLookups,
   type LookupOptions,
@@ -21,9 +20,9 @@ import {
   playerStatement,
   timeStatement,
   transactionStatement,
-  transactionsTableStatement,
 } from './sql/lookups.js'
 import { type PostgresTables, type Tables, tablesOf } from './tables.js'
+import { transactionsTableOf } from './transactions-table.js'
 
 export interface PostgresLookupOptions extends PostgresTables, LookupOptions {}
 
@@ -103,33 +102,6 @@ function lookupRowOf(row: Row): LookupRow {
         : Object.fromEntries(lookedUpBetColumns.map(column => [column, row[`b_${column}`]])),
     transaction: row.transaction_id == null ? null : row,
   }
-}
-
-/** @throws {StoreError} `SCHEMA_MISSING`, or `SCHEMA_VERSION` for tables of an older version */
-export async function transactionsTableOf(
-  ask: Connections['statement'],
-  { schema, schemaName }: Tables,
-): Promise<TransactionsTable> {
-  const [table] = (await ask(transactionsTableStatement, [`${schema}.transactions`])) as {
-    is_current: boolean
-    row_count: string | null
-    indexes: string | null
-  }[]
-  if (table == null || table.row_count === null) {
-    throw storeError(
-      'SCHEMA_MISSING',
-      `The schema ${schemaName} has no tables of bet-wallet: this is another database or schema, or it was not migrated`,
-    )
-  }
-  if (!table.is_current) {
-    throw storeError(
-      'SCHEMA_VERSION',
-      `${schemaName}.transactions is of an older version: it has no column balance_after`,
-    )
-  }
-  const rows = Number(table.row_count)
-  // -1: never counted.
-  return { indexes: JSON.parse(table.indexes ?? '[]'), rows: rows < 0 ? null : rows }
 }
 
 /** What the server or the driver has reported, in words. */

@@ -8,13 +8,13 @@ import {
 import { migrationProblem } from './check.js'
 import { confirmCommits, onOneConnection, type PostgresClient } from './client.js'
 import { check, storeError } from './errors.js'
-import { transactionsTableOf } from './lookups.js'
 import { createIndex, dropIndex } from './sql/lookups.js'
 import { besideAdvice, isRefusedForOptions } from './sql/options.js'
 import { dollarQuoted } from './sql/quoting.js'
 import { indexLock, migrationLock, migrationStatements } from './sql/schema.js'
 import { schemaVersion } from './sql/version.js'
 import { type PostgresTables, type Tables, tablesOf } from './tables.js'
+import { transactionsTableOf } from './transactions-table.js'
 
 export interface MigrationSqlSettings extends MigrationSettings {
   /**

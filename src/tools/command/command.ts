@@ -13,6 +13,7 @@ type Run = (words: string[]) => Promise<number>
 const commands: Readonly<Record<string, () => Promise<Run>>> = {
   try: async () => (await import('./try.js')).tryWallet,
   migrate: async () => (await import('./migrate.js')).migrate,
+  check: async () => (await import('./check.js')).check,
   grants: async () => (await import('./grants.js')).grants,
   audit: async () => (await import('./audit.js')).audit,
   simulate: async () => (await import('./simulate.js')).simulate,

@@ -6,6 +6,7 @@ export const commandHelp = `Usage
   bet-wallet try [--port <number>]
   bet-wallet migrate --database-url <url> --players <table> --id … --currency … --balance …
   bet-wallet grants <role> --database-url <url>
+  bet-wallet check --database-url <url>
   bet-wallet audit <base url> --player <id> --currency <code> [options]
   bet-wallet audit --list
   bet-wallet simulate <base url> --players <count, ids or file> [options]
@@ -17,6 +18,8 @@ export const commandHelp = `Usage
   try          a wallet in memory, with a page to try it: no clone, no database
   migrate      creates the library's tables for your players' table, or prints the SQL
   grants       prints the GRANT statements for a role of the database
+  check        says what is wrong with the database: settings, rights, indexes, and code that
+               writes balances back
   audit        sends the platform's calls to a running wallet, in whatever language it is
                written, and judges the answers
   simulate     simulates a sportsbook over an unreliable network, and reconciles the balances
@@ -82,6 +85,38 @@ ${playersHelp}
 ${urlHelp}
 
 The exit code is 0, or 2 if the players' table is not known.`
+
+export const checkHelp = `Usage
+  bet-wallet check --database-url <url> [options]
+
+Looks at everything that a wallet needs of its database, and says what is wrong, with SQL to paste.
+Run it as the wallet's own user. It changes nothing.
+
+  server, players table, schema   what ready() of the store checks
+  durability       settings with which a crash or a failover loses answered commits
+  privileges       what this user lacks
+  lookup indexes   of bet, player, reconcile
+  statements       code that sets a balance instead of adding to it, in the statistics of the
+                   server: pg_stat_statements, or the digests of performance_schema. Needs a user
+                   who may see the statements of others: pg_read_all_stats, or SELECT on
+                   performance_schema.
+
+${urlHelp} Can be repeated, or the
+                            variable has several with spaces between: the servers of a cluster
+
+${playersHelp}
+
+What is accepted
+  --locked <id>             a statement that was found, whose code locks the row before it reads
+                            the balance; can be repeated
+  --no-lookup-indexes       the indexes of lookups may be missing
+  --allow-not-durable       as the option of the store
+
+Output
+  --json                    prints JSON
+
+The exit code is 0 if all is well, 1 for a problem, and 2 if something could not be looked at. What
+is off, such as pg_stat_statements, is named and is no problem.`
 
 const databaseHelp = `${urlHelp} The players' table is known from the migration.
   --schema <name>           the schema of the library's tables (bet_wallet)

@@ -36,8 +36,8 @@ export function writeReport(file: string | undefined, render: () => string): voi
 
 /**
  * A file that gets its name only when it is complete. Reports hold players' data: only their owner may read
- * them. Until then the file has a random new name. A link with the final name is replaced and not followed, so
- * the content cannot be written elsewhere.
+ * them. Until then the file has a random new name. A link with the final name is replaced and not followed,
+ * so the content cannot be written elsewhere.
  */
 export function openReport(name: string) {
   const part = `${name}.${randomBytes(8).toString('hex')}.part`

@@ -34,6 +34,8 @@ async function registeredIn(database: Database, options: { schema?: string }): P
   }
 }
 
-/** No such schema, no such table, or no procedure that this user may see. */
+/** No such schema, no such table, or none that this user may see. */
 const isMissing = (error: unknown) =>
-  ['3F000', '42P01', 'INSUFFICIENT_PRIVILEGE'].includes(String((error as { code?: unknown } | null)?.code))
+  ['3F000', '42P01', '42501', 'INSUFFICIENT_PRIVILEGE'].includes(
+    String((error as { code?: unknown } | null)?.code),
+  )

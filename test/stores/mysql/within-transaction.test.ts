@@ -136,7 +136,8 @@ describeOnServer('withinTransaction', server => {
     const placed = [1, 2, 3].map(n =>
       handlePlaceBet(wallet.store, placement({ transactionId: `t-${n}`, betId: `b-${n}`, amount: '30' })),
     )
-    for (const outcome of await Promise.all(placed)) expect(outcome).toMatchObject({ ok: true, replayed: true })
+    for (const outcome of await Promise.all(placed))
+      expect(outcome).toMatchObject({ ok: true, replayed: true })
     expect(await wallet.balanceOf('alice')).toBe('10')
     expect(await ledgerRows()).toEqual([[3]])
   })

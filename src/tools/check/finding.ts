@@ -1,0 +1,47 @@
+/** What a check of a database has found, one finding per subject. */
+
+export type Subject =
+  | 'connection'
+  | 'server'
+  | 'durability'
+  | 'privileges'
+  | 'schema'
+  | 'players table'
+  | 'lookup indexes'
+  | 'statements'
+
+export interface Finding {
+  subject: Subject
+  /** `unknown`: it could not be looked at, and should be. `skipped`: it was not; the text says why. */
+  state: 'ok' | 'problem' | 'unknown' | 'skipped'
+  text: string
+  /** SQL or commands to paste, or the statements that were found. */
+  lines: readonly string[]
+}
+
+export const finding = (
+  subject: Subject,
+  state: Finding['state'],
+  text: string,
+  lines: readonly string[] = [],
+): Finding => ({ subject, state, text, lines })
+
+/** A server with all that was found. */
+export interface CheckedServer {
+  /** `127.0.0.1:5432/casino` */
+  server: string
+  /** `PostgreSQL 18.4`; `null`: it did not answer. */
+  version: string | null
+  user: string | null
+  findings: readonly Finding[]
+}
+
+export interface CheckSettings {
+  /** Ids of statements whose code locks the row first. */
+  locked: readonly string[]
+  lookupIndexes: boolean
+  allowNotDurable: boolean
+}
+
+export const describe = (error: unknown): string =>
+  error instanceof Error ? ((error as { problem?: string }).problem ?? error.message) : String(error)

@@ -1,0 +1,173 @@
+/** The check of a server of MySQL or MariaDB. */
+import { missingIndexes } from '../../stores/database/lookup-indexes.js'
+import { grantStatements, type Right } from '../../stores/database/rights.js'
+import { baseTablesOf } from '../../stores/mysql/base-tables.js'
+import { hasNumber, privilegeNumbers } from '../../stores/mysql/errors.js'
+import { createMysqlStore, type MysqlPool, type MysqlTables } from '../../stores/mysql/index.js'
+import { creditProcedureName } from '../../stores/mysql/sql/fragments.js'
+import { createIndex } from '../../stores/mysql/sql/lookups.js'
+import { literal } from '../../stores/mysql/sql/quoting.js'
+import { rightsOf } from '../../stores/mysql/sql/rights.js'
+import { type Tables, tablesOf } from '../../stores/mysql/tables.js'
+import { transactionsTableOf } from '../../stores/mysql/transactions-table.js'
+import { type CheckSettings, type Finding, finding } from './finding.js'
+import { lookedAt, readyFindings } from './ready.js'
+import { statementsFinding } from './statements.js'
+
+/** Rows as lists of values. */
+type Ask = (text: string, values?: unknown[]) => Promise<readonly (readonly (string | number | null)[])[]>
+
+/**
+ * All but the connection. Never rejects: what cannot be looked at is a finding.
+ *
+ * @param user `wallet@127.%`
+ */
+export async function checkMysql(
+  pool: MysqlPool,
+  ask: Ask,
+  options: MysqlTables,
+  { user, settings }: { user: string; settings: CheckSettings },
+): Promise<Finding[]> {
+  const tables = tablesOf(options)
+  const ready = await readyFindings(
+    allowNotDurable => createMysqlStore(pool, { ...options, allowNotDurable }).ready(),
+    settings.allowNotDurable,
+  )
+  const missing = await lookedAt('privileges', () => privilegesFinding(ask, tables, user))
+  const known = ready.filter(({ subject }) => subject === 'privileges')
+  return [
+    ...ready.filter(({ subject }) => subject !== 'privileges'),
+    // Of a view, `ready` needs rights that are not among those of the store.
+    ...(missing.state === 'ok' && known.length > 0 ? known : [missing]),
+    ...(settings.lookupIndexes ? [await lookedAt('lookup indexes', () => indexesFinding(ask, tables))] : []),
+    await lookedAt('statements', () => statementsIn(ask, tables, settings.locked)),
+  ]
+}
+
+/** Servers that are writable at once, and no cluster, would record the same call twice. */
+export async function checkMysqlServers(
+  pools: readonly MysqlPool[],
+  options: MysqlTables,
+): Promise<Finding | null> {
+  try {
+    await createMysqlStore(pools, { ...options, allowNotDurable: true }).ready()
+    return null
+  } catch (error) {
+    const { code, problem = '' } = error as { code?: string; problem?: string }
+    return code === 'UNSUPPORTED_CLIENT' && problem.includes('both writable')
+      ? finding('server', 'problem', `${code}: ${problem}`)
+      : null
+  }
+}
+
+async function privilegesFinding(ask: Ask, tables: Tables, user: string): Promise<Finding> {
+  const missing: Right[] = []
+  for (const right of rightsOf(tables, 'store')) if (!(await isHeld(ask, tables, right))) missing.push(right)
+  if (missing.length === 0) return finding('privileges', 'ok', `${user} has the rights of the store`)
+  const at = user.lastIndexOf('@')
+  const grantee = `${literal(user.slice(0, at))}@${literal(user.slice(at + 1))}`
+  return finding(
+    'privileges',
+    'problem',
+    `${user} lacks rights. An administrator runs:`,
+    grantStatements(missing, grantee, { severalObjects: false }).map(line => `${line};`),
+  )
+}
+
+/**
+ * Tries the right, without changes: no catalog knows the rights of roles and patterns. Also true where the
+ * object does not exist: another finding says so.
+ */
+async function isHeld(ask: Ask, { schema }: Tables, right: Right): Promise<boolean> {
+  try {
+    for (const statement of statementsThatNeed(schema, right)) await ask(statement)
+    return true
+  } catch (error) {
+    return !hasNumber(error, ...privilegeNumbers)
+  }
+}
+
+function statementsThatNeed(schema: string, { privilege, column, object }: Right): string[] {
+  switch (privilege) {
+    case 'EXECUTE':
+      // Without arguments it does not run: 1318.
+      return [`CALL ${schema}.${creditProcedureName}()`]
+    case 'CREATE TEMPORARY TABLES':
+      return [
+        `CREATE TEMPORARY TABLE ${schema}.bet_wallet_check (id int)`,
+        `DROP TEMPORARY TABLE ${schema}.bet_wallet_check`,
+      ]
+    case 'INSERT':
+      return [`EXPLAIN INSERT INTO ${object} () VALUES ()`]
+    case 'DELETE':
+      return [`EXPLAIN DELETE FROM ${object} WHERE FALSE`]
+    case 'UPDATE':
+      return [`EXPLAIN UPDATE ${object} SET ${column ?? 'revision'} = NULL WHERE FALSE`]
+    default:
+      return [`SELECT ${column ?? '*'} FROM ${object} WHERE FALSE`]
+  }
+}
+
+async function indexesFinding(ask: Ask, tables: Tables): Promise<Finding> {
+  const missing = missingIndexes(await transactionsTableOf(ask, tables))
+  if (missing.length === 0) return finding('lookup indexes', 'ok', 'of a bet, of a player, by time')
+  return finding(
+    'lookup indexes',
+    'problem',
+    'Lookups and the reconciliation would read the whole table. A user with INDEX runs, while the wallet runs:',
+    missing.map(index => `${createIndex(tables, index)};`),
+  )
+}
+
+async function statementsIn(ask: Ask, { players }: Tables, locked: readonly string[]): Promise<Finding> {
+  const skipped = (reason: string) => finding('statements', 'skipped', `not looked at, because ${reason}`)
+  const [[isOn] = []] = await ask('SELECT @@performance_schema')
+  if (String(isOn) !== '1')
+    return skipped('performance_schema is OFF: it is a setting for the start of the server')
+  const digests = 'performance_schema.events_statements_summary_by_digest'
+  try {
+    const [[consumer] = []] = await ask(
+      "SELECT ENABLED FROM performance_schema.setup_consumers WHERE NAME = 'statements_digest'",
+    )
+    if (consumer !== 'YES')
+      return skipped(
+        "the digests are off: UPDATE performance_schema.setup_consumers SET ENABLED = 'YES' WHERE NAME = 'statements_digest'",
+      )
+    const tables = await baseTablesOf({ rows: ask }, players.tableName).catch(() => [])
+    const names = [players.tableName, ...tables.map(({ name }) => name)]
+    const columns = [...new Map(names.map(name => [name.join('.'), name])).values()].map(
+      ([schema, table]) => ({
+        ...{ schema, table, column: players.columnNames.balance },
+      }),
+    )
+    const [[since, all, forgotten] = []] = await ask(
+      `SELECT DATE_FORMAT(MIN(FIRST_SEEN), '%Y-%m-%d %H:%i'), COUNT(*), SUM(DIGEST IS NULL) FROM ${digests}`,
+    )
+    if (Number(all) === 0)
+      return skipped(
+        "no statement was recorded: performance_schema.setup_instruments may have 'statement/%' disabled",
+      )
+    const rows = await ask(
+      `SELECT SCHEMA_NAME, DIGEST_TEXT, COUNT_STAR FROM ${digests}
+        WHERE ${columns.map(() => 'LOCATE(LOWER(?), LOWER(DIGEST_TEXT)) > 0').join(' OR ')}`,
+      columns.map(({ table }) => table),
+    )
+    return statementsFinding(
+      rows.map(([schema, text, calls]) => ({
+        ...{ text: String(text), calls: Number(calls), user: null },
+        schemaDefault: schema == null ? null : String(schema),
+      })),
+      columns,
+      {
+        locked,
+        about: `recorded since ${since}${Number(forgotten) === 0 ? '' : ', and some were not (performance_schema_digests_size)'}`,
+        reason: null,
+      },
+    )
+  } catch (error) {
+    if (!hasNumber(error, ...privilegeNumbers)) throw error
+    return skipped(
+      `this user may not read the statistics: GRANT SELECT ON performance_schema.* to it, or check again as a user that may`,
+    )
+  }
+}

@@ -1,0 +1,165 @@
+/** The check of a PostgreSQL server. */
+import { missingIndexes } from '../../stores/database/lookup-indexes.js'
+import { grantStatements, type Right } from '../../stores/database/rights.js'
+import { planOf } from '../../stores/postgres/check-visibility.js'
+import { createPostgresStore, type PostgresClient, type PostgresTables } from '../../stores/postgres/index.js'
+import { createIndex } from '../../stores/postgres/sql/lookups.js'
+import { quoted } from '../../stores/postgres/sql/quoting.js'
+import { rightsOf } from '../../stores/postgres/sql/rights.js'
+import { type Tables, tablesOf } from '../../stores/postgres/tables.js'
+import { transactionsTableOf } from '../../stores/postgres/transactions-table.js'
+import { type CheckSettings, type Finding, finding } from './finding.js'
+import { lookedAt, readyFindings } from './ready.js'
+import { type Statement, statementsFinding } from './statements.js'
+import type { BalanceColumnName } from './write-back.js'
+
+/** Rows as objects. */
+type Ask = (text: string, values: unknown[]) => Promise<unknown[]>
+
+/** All but the connection. Never rejects: what cannot be looked at is a finding. */
+export async function checkPostgres(
+  client: PostgresClient,
+  ask: Ask,
+  options: PostgresTables,
+  { user, settings }: { user: string; settings: CheckSettings },
+): Promise<Finding[]> {
+  const tables = tablesOf(options)
+  const ready = await readyFindings(
+    allowNotDurable => createPostgresStore(client, { ...options, allowNotDurable }).ready(),
+    settings.allowNotDurable,
+  )
+  const missing = await lookedAt('privileges', () => privilegesFinding(ask, tables, user))
+  const known = ready.filter(({ subject }) => subject === 'privileges')
+  return [
+    ...ready.filter(({ subject }) => subject !== 'privileges'),
+    // `ready` may miss a right that is not among those of the store.
+    ...(missing.state === 'ok' && known.length > 0 ? known : [missing]),
+    ...(settings.lookupIndexes ? [await lookedAt('lookup indexes', () => indexesFinding(ask, tables))] : []),
+    await lookedAt('statements', () => statementsIn(ask, tables, settings.locked)),
+  ]
+}
+
+async function privilegesFinding(ask: Ask, tables: Tables, user: string): Promise<Finding> {
+  const missing: Right[] = []
+  for (const right of rightsOf(tables, 'store')) if (!(await isHeld(ask, right))) missing.push(right)
+  const [routines] = (await ask(
+    `SELECT count(*)::integer AS closed FROM pg_catalog.pg_proc p
+      JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+      WHERE n.nspname = $1 AND NOT has_function_privilege(p.oid, 'EXECUTE')`,
+    [tables.schemaName],
+  )) as { closed: number }[]
+  const grantee = quoted(user)
+  const lines = [
+    ...grantStatements(missing, grantee, { severalObjects: true }),
+    ...(routines?.closed ? [`GRANT EXECUTE ON ALL ROUTINES IN SCHEMA ${tables.schema} TO ${grantee}`] : []),
+  ]
+  if (lines.length === 0) return finding('privileges', 'ok', `${user} has the rights of the store`)
+  return finding(
+    'privileges',
+    'problem',
+    `${user} lacks rights. An owner of the tables runs:`,
+    lines.map(line => `${line};`),
+  )
+}
+
+/** Also where the object does not exist: another finding says so. */
+async function isHeld(ask: Ask, { privilege, column, kind, object }: Right): Promise<boolean> {
+  const [schema = '', name = ''] = [...object.matchAll(/"((?:[^"]|"")*)"|([^."]+)/g)].map(
+    ([, inQuotes, plain = '']) => inQuotes?.replaceAll('""', '"') ?? plain,
+  )
+  const held = { SCHEMA: 'schema', SEQUENCE: 'sequence', PROCEDURE: 'function', '': 'table' }[kind]
+  const ofClass = 'FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace'
+  const rows = (await (kind === 'SCHEMA'
+    ? ask(
+        'SELECT has_schema_privilege(n.oid, $2) AS held FROM pg_catalog.pg_namespace n WHERE n.nspname = $1',
+        [schema, privilege],
+      )
+    : column === null
+      ? ask(
+          `SELECT has_${held}_privilege(c.oid, $3) AS held ${ofClass} WHERE n.nspname = $1 AND c.relname = $2`,
+          [schema, name, privilege],
+        )
+      : ask(
+          `SELECT has_column_privilege(c.oid, a.attnum, $3) AS held ${ofClass}
+            JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid
+            WHERE n.nspname = $1 AND c.relname = $2 AND quote_ident(a.attname) = ANY ($4)`,
+          [schema, name, privilege, [column, column.slice(1, -1)]],
+        ))) as { held: boolean | null }[]
+  return rows.every(row => row.held !== false)
+}
+
+async function indexesFinding(ask: Ask, tables: Tables): Promise<Finding> {
+  const missing = missingIndexes(await transactionsTableOf(ask, tables))
+  if (missing.length === 0) return finding('lookup indexes', 'ok', 'of a bet, of a player, by time')
+  return finding(
+    'lookup indexes',
+    'problem',
+    'Lookups and the reconciliation would read the whole table. The owner of the tables runs, while the wallet runs:',
+    missing.map(index => `${createIndex(tables, index, 'CONCURRENTLY')};`),
+  )
+}
+
+async function statementsIn(ask: Ask, tables: Tables, locked: readonly string[]): Promise<Finding> {
+  const skipped = (reason: string) => finding('statements', 'skipped', `not looked at, because ${reason}`)
+  const [extension] = (await ask(
+    `SELECT quote_ident(n.nspname) AS schema FROM pg_catalog.pg_extension e
+      JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_stat_statements'`,
+    [],
+  )) as { schema: string }[]
+  if (extension === undefined)
+    return skipped(
+      'the extension pg_stat_statements is not in this database: CREATE EXTENSION pg_stat_statements',
+    )
+  const [server] = (await ask(
+    `SELECT current_setting('pg_stat_statements.track', true) AS track,
+      pg_has_role('pg_read_all_stats', 'USAGE') AS sees_all`,
+    [],
+  )) as { track: string | null; sees_all: boolean }[]
+  if (!server?.track)
+    return skipped('pg_stat_statements is not among the shared_preload_libraries of the server')
+  if (server.track === 'none') return skipped('pg_stat_statements.track is none')
+  const columns = await columnsOf(ask, tables)
+  const rows = (await ask(
+    `SELECT s.query AS text, sum(s.calls)::text AS calls, min(r.rolname::text) AS user
+      FROM ${extension.schema}.pg_stat_statements s
+      LEFT JOIN pg_catalog.pg_roles r ON r.oid = s.userid
+      WHERE s.dbid = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())
+        AND EXISTS (SELECT FROM unnest($1::text[]) name WHERE strpos(lower(s.query), lower(name)) > 0)
+      GROUP BY s.query`,
+    [columns.map(({ table }) => table)],
+  )) as { text: string; calls: string; user: string | null }[]
+  const [info] = (await ask(
+    `SELECT to_char(stats_reset AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS since, dealloc::text AS forgotten
+      FROM ${extension.schema}.pg_stat_statements_info`,
+    [],
+  )) as { since: string; forgotten: string }[]
+  return statementsFinding(
+    rows.map((row): Statement => ({ ...row, calls: Number(row.calls), schemaDefault: null })),
+    columns,
+    {
+      locked,
+      about: [
+        `recorded since ${info?.since} UTC`,
+        ...(info?.forgotten === '0' ? [] : ['the rarest were forgotten (pg_stat_statements.max)']),
+        ...(server.track === 'all'
+          ? []
+          : [`those inside functions are not (pg_stat_statements.track is ${server.track})`]),
+      ].join(', '),
+      reason: server.sees_all
+        ? null
+        : 'this role may not see the statements of others: GRANT pg_read_all_stats to it, or check again as a role that may',
+    },
+  )
+}
+
+/** The column of the options, and where the table is a view, that of the table below. */
+async function columnsOf(ask: Ask, { players }: Tables): Promise<BalanceColumnName[]> {
+  const [schema, table] = players.tableName
+  const named = { schema, table, column: players.columnNames.balance }
+  const plan = await planOf(ask, `SELECT ${players.columns.balance} FROM ${players.table}`).catch(() => null)
+  const below = /(?:^|\.)("(?:[^"]|"")*"|[^".]+)$/.exec(plan?.Output?.[0] ?? '')?.[1]
+  if (!plan?.Schema || !plan['Relation Name'] || below === undefined || plan['Relation Name'] === table)
+    return [named]
+  const column = below.startsWith('"') ? below.slice(1, -1).replaceAll('""', '"') : below
+  return [named, { schema: plan.Schema, table: plan['Relation Name'], column }]
+}

@@ -1,0 +1,170 @@
+/** `bet-wallet check`: what is wrong with a database of the wallet. It changes nothing. */
+import type { ParseArgsConfig } from 'node:util'
+import { type CheckedServer, type CheckSettings, describe, type Finding, finding } from '../check/finding.js'
+import { checkMysql, checkMysqlServers } from '../check/mysql.js'
+import { checkPostgres } from '../check/postgres.js'
+import { parseWords, UsageError } from './arguments.js'
+import { type Database, openDatabase } from './database.js'
+import { databaseUrlOf, databaseVariable, withoutPassword } from './database-url.js'
+import { checkHelp } from './help.js'
+import { forTerminal, printJson } from './output.js'
+import { playersArguments, tablesGiven } from './players-options.js'
+import { tablesIn } from './registered-tables.js'
+
+const checkArguments = {
+  ...playersArguments,
+  'database-url': { type: 'string', multiple: true },
+  locked: { type: 'string', multiple: true },
+  'no-lookup-indexes': { type: 'boolean' },
+  'allow-not-durable': { type: 'boolean' },
+  json: { type: 'boolean' },
+  help: { type: 'boolean', short: 'h' },
+} as const satisfies ParseArgsConfig['options']
+
+type Values = ReturnType<typeof parseWords<typeof checkArguments>>['values']
+
+export async function check(words: string[]): Promise<number> {
+  const { values, positionals } = parseWords(words, checkArguments)
+  if (values.help) {
+    console.log(checkHelp)
+    return 0
+  }
+  if (positionals.length > 0) throw new UsageError(`check has no arguments: ${positionals.join(' ')}`)
+  tablesGiven(values)
+  const urls = urlsOf(values['database-url'])
+  const servers: CheckedServer[] = []
+  for (const url of urls) servers.push(await checkServer(url, values, urls.length === 1))
+  const together = await togetherOf(urls, values)
+  const findings = [...servers.flatMap(server => server.findings), ...together]
+  const passed = !findings.some(({ state }) => state === 'problem' || state === 'unknown')
+  if (values.json) printJson({ passed, servers, together })
+  else {
+    const all =
+      together.length === 0 ? [] : [{ server: 'All servers', version: null, user: null, findings: together }]
+    console.log([...servers, ...all].map(server => textOf(forTerminal(server))).join('\n\n'))
+  }
+  if (findings.some(({ state }) => state === 'problem')) return 1
+  return passed ? 0 : 2
+}
+
+/** No URL has a space in it. */
+function urlsOf(given: readonly string[] | undefined): string[] {
+  if (given !== undefined) return [...given]
+  return databaseUrlOf({ 'database-url': process.env[databaseVariable] ?? '' })
+    .split(/\s+/)
+    .filter(url => url !== '')
+}
+
+const connectionsText = 'a standby or read-only: the wallet does not use it until it can be written to'
+
+async function checkServer(url: string, values: Values, isAlone: boolean): Promise<CheckedServer> {
+  const database = openDatabase(url)
+  const { host, pathname } = new URL(url.replace('@/', '@localhost/'))
+  const server = `${host}${pathname}`
+  try {
+    const { version, user, isStandby } = await aboutOf(database)
+    const findings =
+      isStandby && !isAlone
+        ? [finding('server', 'skipped', connectionsText)]
+        : await findingsOf(database, values, user)
+    return { server, version, user, findings }
+  } catch (error) {
+    const text = withoutPassword(describe(error) || String((error as { code?: unknown }).code), url)
+    return {
+      server,
+      version: null,
+      user: null,
+      findings: [finding('connection', 'unknown', `no answer: ${text}`)],
+    }
+  } finally {
+    await database.close()
+  }
+}
+
+/** What several servers of MySQL and MariaDB are together. */
+async function togetherOf(urls: readonly string[], values: Values): Promise<Finding[]> {
+  if (urls.length < 2) return []
+  const databases = urls.map(url => openDatabase(url))
+  try {
+    const pools = databases.flatMap(database => (database.engine === 'mysql' ? [database.pool] : []))
+    const tables = await firstOf(databases.map(database => () => tablesIn(database, values)))
+    if (pools.length < urls.length || tables === null) return []
+    const problem = await checkMysqlServers(pools, tables)
+    return problem === null ? [] : [problem]
+  } finally {
+    await Promise.all(databases.map(database => database.close()))
+  }
+}
+
+/** Of the first that does not fail; what is wrong with the others, their own findings say. */
+async function firstOf<T>(attempts: readonly (() => Promise<T>)[]): Promise<T | null> {
+  for (const attempt of attempts) {
+    const found = await attempt().catch(() => null)
+    if (found !== null) return found
+  }
+  return null
+}
+
+interface About {
+  version: string
+  user: string
+  isStandby: boolean
+}
+
+async function aboutOf(database: Database): Promise<About> {
+  if (database.engine === 'postgres') {
+    const [about] = (await database.ask(
+      `SELECT 'PostgreSQL ' || current_setting('server_version') AS version, current_user::text AS user,
+        pg_is_in_recovery() AS "isStandby"`,
+    )) as About[]
+    if (about !== undefined) return about
+    throw new Error('the server returned no row')
+  }
+  const [[version, user, isReadOnly] = []] = await database.ask(
+    'SELECT VERSION(), CURRENT_USER(), @@GLOBAL.read_only OR @@GLOBAL.innodb_read_only',
+  )
+  const product = /mariadb/i.test(String(version)) ? 'MariaDB' : 'MySQL'
+  return {
+    version: `${product} ${String(version).replace(/-mariadb.*/i, '')}`,
+    user: String(user),
+    isStandby: Number(isReadOnly) === 1,
+  }
+}
+
+async function findingsOf(database: Database, values: Values, user: string): Promise<Finding[]> {
+  let tables: Awaited<ReturnType<typeof tablesIn>>
+  try {
+    tables = await tablesIn(database, values)
+  } catch (error) {
+    return [finding('schema', 'problem', describe(error))]
+  }
+  const settings: CheckSettings = {
+    locked: values.locked ?? [],
+    lookupIndexes: !values['no-lookup-indexes'],
+    allowNotDurable: values['allow-not-durable'] ?? false,
+  }
+  return database.engine === 'postgres'
+    ? await checkPostgres(database.pool, database.ask, tables, { user, settings })
+    : await checkMysql(database.pool, database.ask, tables, { user, settings })
+}
+
+const marks: Record<Finding['state'], string> = {
+  ok: 'ok',
+  problem: 'PROBLEM',
+  unknown: 'UNKNOWN',
+  skipped: '-',
+}
+
+function textOf({ server, version, user, findings }: CheckedServer): string {
+  const lines = findings.flatMap(({ subject, state, text, lines: below }) => [
+    `  ${marks[state].padEnd(8)} ${subject.padEnd(15)} ${text}`,
+    ...below.map(line => `             ${line}`),
+  ])
+  const problems = findings.filter(({ state }) => state === 'problem').length
+  const unknown = findings.filter(({ state }) => state === 'unknown').length
+  return [
+    version === null ? server : `${server}: ${version}, as ${user}`,
+    ...lines,
+    `${problems} ${problems === 1 ? 'problem' : 'problems'}${unknown === 0 ? '' : `, ${unknown} could not be looked at`}`,
+  ].join('\n')
+}

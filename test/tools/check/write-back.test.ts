@@ -1,0 +1,68 @@
+/** Which statements write a balance back, as pg_stat_statements and the digests of MySQL and MariaDB keep them. */
+import { describe, expect, test } from 'vitest'
+import { writesBack } from '../../../src/tools/check/write-back.js'
+
+const accounts = { schema: 'pam', table: 'accounts', column: 'balance' }
+
+describe('writes the balance back', () => {
+  test.each([
+    'UPDATE accounts SET balance = $1 WHERE id = $2',
+    'UPDATE "pam"."accounts" SET "updated_at" = $1, "balance" = $2 WHERE "id" = $3',
+    'UPDATE `pam` . `accounts` SET `balance` = ? , `version` = ? WHERE `id` = ? AND `version` = ?',
+    'update ONLY pam.accounts AS a set balance = $1::numeric where a.id = $2',
+    'UPDATE accounts SET balance = $1 WHERE id = $2 AND balance >= $3',
+    'UPDATE accounts SET (balance, version) = ($1, version + $2) WHERE id = $3',
+    'UPDATE accounts SET (balance, version) = ROW($1, version + $2) WHERE id = $3',
+    'UPDATE accounts SET balance = s.balance FROM staging s WHERE s.id = accounts.id',
+    'UPDATE accounts SET balance = (SELECT sum(amount) FROM ledger WHERE ledger.id = accounts.id)',
+    'UPDATE accounts SET balance = (SELECT balance FROM staging WHERE staging.id = accounts.id)',
+    'UPDATE `accounts` `a` JOIN `players` `p` ON `p` . `id` = `a` . `id` SET `a` . `balance` = ? WHERE `p` . `name` = ?',
+    'WITH changed AS (UPDATE accounts SET balance = $1 WHERE id = $2 RETURNING id) SELECT * FROM changed',
+    'INSERT INTO accounts (id, balance) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET balance = EXCLUDED.balance',
+    'INSERT INTO `accounts` ( `id` , `balance` ) VALUES (...) ON DUPLICATE KEY UPDATE `balance` = VALUES ( `balance` )',
+    'INSERT INTO `accounts` VALUES (...) AS `new` ON DUPLICATE KEY UPDATE `balance` = `new` . `balance`',
+    'MERGE INTO accounts a USING sent ON sent.id = a.id WHEN MATCHED THEN UPDATE SET balance = sent.balance',
+    'REPLACE INTO `accounts` ( `id` , `balance` ) VALUES (...)',
+    'REPLACE INTO `accounts` VALUES (...)',
+    'EXPLAIN ANALYZE UPDATE accounts SET balance = $1',
+    '/* orm: save */ UPDATE accounts SET balance = $1 -- SET balance = balance + $1\nWHERE id = $2',
+  ])('%s', statement => expect(writesBack(statement, accounts)).toBe(true))
+})
+
+describe('does not', () => {
+  test.each([
+    'UPDATE accounts SET balance = balance + $1 WHERE id = $2',
+    'UPDATE "pam"."accounts" SET "balance" = "accounts"."balance" - $1 WHERE "id" = $2',
+    'UPDATE `accounts` SET `balance` = `balance` - ? WHERE `id` = ? AND `balance` >= ?',
+    'UPDATE accounts a SET balance = greatest(a.balance - $1, $2) WHERE id = $3',
+    'UPDATE accounts SET (balance, version) = (balance + $1, $2) WHERE id = $3',
+    'UPDATE accounts SET balance = (SELECT accounts.balance + sum(amount) FROM ledger) WHERE id = $1',
+    // It fails when the balance has changed.
+    'UPDATE accounts SET balance = $1 WHERE id = $2 AND balance = $3',
+    'UPDATE `accounts` SET `balance` = ? WHERE `id` = ? AND `accounts` . `balance` <=> ?',
+    // Other columns, tables and schemas.
+    'UPDATE accounts SET status = $1, updated_at = now() WHERE balance < $2',
+    'UPDATE accounts_old SET balance = $1 WHERE id = $2',
+    'UPDATE casino.accounts SET balance = $1 WHERE id = $2',
+    'UPDATE bets SET balance = $1 WHERE account IN (SELECT id FROM accounts)',
+    'UPDATE accounts SET balance_limit = $1',
+    // No write.
+    'SELECT balance FROM accounts WHERE id = $1 FOR UPDATE',
+    'SELECT balance FROM accounts WHERE id = $1 FOR NO KEY UPDATE',
+    'EXPLAIN UPDATE accounts SET balance = $1',
+    'INSERT INTO accounts (id, balance) VALUES ($1, $2)',
+    'INSERT INTO accounts (id, balance) VALUES ($1, $2) ON CONFLICT (id) DO UPDATE SET balance = accounts.balance + EXCLUDED.balance',
+    'INSERT INTO `accounts` VALUES (...) ON DUPLICATE KEY UPDATE `balance` = `balance` + VALUES ( `balance` )',
+    'INSERT INTO log (balance) SELECT balance FROM accounts ON CONFLICT (id) DO UPDATE SET balance = EXCLUDED.balance',
+    "SELECT replace(name, 'UPDATE accounts SET balance = 1', '') FROM accounts",
+    'REPLACE INTO `accounts` ( `id` , `status` ) VALUES (...)',
+    '',
+  ])('%s', statement => expect(writesBack(statement, accounts)).toBe(false))
+})
+
+test('a name without a schema is of the default schema, where that is known', () => {
+  const statement = 'UPDATE `accounts` SET `balance` = ? WHERE `id` = ?'
+  expect(writesBack(statement, accounts, 'pam')).toBe(true)
+  expect(writesBack(statement, accounts, 'casino')).toBe(false)
+  expect(writesBack(statement.replace('`accounts`', '`pam` . `accounts`'), accounts, 'casino')).toBe(true)
+})

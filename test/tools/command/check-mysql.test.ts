@@ -1,0 +1,204 @@
+/** `bet-wallet check` on MySQL and MariaDB: every fault is made, found, and gone by what the command prints. */
+import mysql, { type Pool } from 'mysql2/promise'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type MysqlTables, migrateMysql } from '../../../src/stores/mysql/index.js'
+import type { MariadbServer } from '../../mariadb/server.js'
+import { isMysql, noServer, startServer } from '../../mysql/engine.js'
+import { runCommand } from './running.js'
+
+const tables: MysqlTables = {
+  players: {
+    ...{ table: 'pam.accounts', id: 'id', idCollation: 'utf8mb4_general_ci', currency: 'currency' },
+    balance: 'balance',
+  },
+}
+const suffix = noServer === null ? '' : ` (skipped: ${noServer})`
+
+describe.skipIf(noServer !== null)(`check${suffix}`, () => {
+  let server: MariadbServer
+  let admin: Pool
+  let url = ''
+  let adminUrl = ''
+  beforeAll(async () => {
+    server = await startServer({ settings: { performance_schema: 'ON' } })
+    const { host, port, user, password } = server.config
+    admin = mysql.createPool({ ...server.config, multipleStatements: true })
+    await admin.query(`CREATE DATABASE pam CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci;
+      CREATE TABLE pam.accounts (id varchar(64) PRIMARY KEY, currency char(3) NOT NULL, balance decimal(18, 2) NOT NULL);
+      INSERT INTO pam.accounts VALUES ('anna', 'EUR', 100);
+      CREATE USER wallet@'127.%' IDENTIFIED BY 'secret'`)
+    await migrateMysql(admin, tables, { lookupIndexes: true })
+    url = `mysql://wallet:secret@${host}:${port}/bet_wallet`
+    adminUrl = `mysql://${user}:${password}@${host}:${port}/bet_wallet`
+    const { out } = await runCommand(['grants', 'wallet@127.%', '--database-url', adminUrl])
+    await admin.query(out)
+  })
+  afterAll(async () => {
+    await admin.end()
+    await server.stop()
+  })
+
+  const run = (words: string[] = [], address = url) =>
+    runCommand(['check', ...words], { environment: { BET_WALLET_DATABASE_URL: address } })
+  const lineOf = (out: string, subject: string) =>
+    out.split('\n').find(line => line.slice(11).startsWith(subject)) ?? ''
+
+  test('all well; the statements are looked at where this user may', async () => {
+    const first = await run()
+    expect(first.error).toBe('')
+    expect(lineOf(first.out, 'statements')).toContain('GRANT SELECT ON performance_schema.*')
+    expect(first.out).toMatch(
+      /^127\.\d+\.\d+\.\d+:\d+\/bet_wallet: (?:MariaDB|MySQL) \d+\S*, as wallet@127\.%$/m,
+    )
+    expect(first.code).toBe(0)
+    await admin.query("GRANT SELECT ON performance_schema.* TO wallet@'127.%'")
+    await admin.query("UPDATE pam.accounts SET balance = balance + 5 WHERE id = 'anna'")
+    const { code, out } = await run()
+    expect(lineOf(out, 'statements')).toMatch(
+      /ok .*none of [1-9]\d* statements? that name pam\.accounts writes a balance back; recorded since 20/,
+    )
+    expect(out).toContain('\n0 problems\n')
+    expect(code).toBe(0)
+  })
+
+  test('rights that are missing, each: the SQL that grants it', async () => {
+    const grants = (await runCommand(['grants', 'wallet@127.%', '--database-url', adminUrl])).out
+    for (const grant of grants.trim().split('\n')) {
+      const [, privileges = '', object = ''] = /^GRANT (.+) ON (\S+) TO/.exec(grant) ?? []
+      for (const privilege of privileges.split(/, (?![^(]*\))/)) {
+        await admin.query(`REVOKE ${privilege} ON ${object} FROM wallet@'127.%'`)
+        const { code, out } = await run()
+        const printed = out.split('\n').filter(line => line.trim().startsWith('GRANT'))
+        // Without EXECUTE, the catalog does not show what the migration has registered.
+        if (privilege === 'EXECUTE') expect(out).toContain("name your players' table by")
+        else
+          expect(printed.map(line => line.trim())).toEqual([
+            `GRANT ${privilege} ON ${object} TO 'wallet'@'127.%';`,
+          ])
+        expect(code).toBe(1)
+        await admin.query(printed.join('\n') || grant)
+      }
+    }
+    expect((await run()).code).toBe(0)
+  })
+
+  test('EXECUTE is missing, and the table is named', async () => {
+    await admin.query("REVOKE EXECUTE ON bet_wallet.* FROM wallet@'127.%'")
+    const named = [
+      ...['--players', 'pam.accounts', '--id', 'id', '--id-collation', 'utf8mb4_general_ci'],
+      ...['--currency', 'currency', '--balance', 'balance'],
+    ]
+    const { code, out } = await run(named)
+    const grant = "GRANT EXECUTE ON `bet_wallet`.* TO 'wallet'@'127.%';"
+    expect(out).toContain(grant)
+    expect(code).toBe(1)
+    await admin.query(grant)
+    expect((await run(named)).code).toBe(0)
+  })
+
+  test('an index of lookups is missing: the SQL that creates it, unless it is not wanted', async () => {
+    await admin.query('DROP INDEX wallet_transactions_of_bet ON bet_wallet.wallet_transactions')
+    const { code, out } = await run()
+    expect(lineOf(out, 'lookup indexes')).toContain('PROBLEM')
+    expect(code).toBe(1)
+    expect((await run(['--no-lookup-indexes'])).code).toBe(0)
+    await admin.query(out.split('\n').find(line => line.trim().startsWith('CREATE INDEX')) ?? '')
+    expect((await run()).code).toBe(0)
+  })
+
+  test('an older schema', async () => {
+    await admin.query("ALTER TABLE bet_wallet.wallet_bets COMMENT 'bet-wallet 0'")
+    const { code, out } = await run()
+    expect(lineOf(out, 'schema')).toMatch(/PROBLEM .*SCHEMA_VERSION: .* has version 0; this release needs/)
+    expect(out).toContain('npx bet-wallet migrate')
+    expect(code).toBe(1)
+    await admin.query("ALTER TABLE bet_wallet.wallet_bets COMMENT 'bet-wallet 1'")
+    expect((await run()).code).toBe(0)
+  })
+
+  test('a setting that is not durable, and what else is wrong behind it', async () => {
+    await admin.query(
+      "SET GLOBAL innodb_flush_log_at_trx_commit = 2; ALTER TABLE bet_wallet.wallet_bets COMMENT 'bet-wallet 0'",
+    )
+    const { code, out } = await run()
+    expect(lineOf(out, 'durability')).toMatch(/PROBLEM .*NOT_DURABLE: innodb_flush_log_at_trx_commit is 2/)
+    expect(lineOf(out, 'schema')).toContain('PROBLEM')
+    expect(code).toBe(1)
+    await admin.query("ALTER TABLE bet_wallet.wallet_bets COMMENT 'bet-wallet 1'")
+    expect((await run(['--allow-not-durable'])).code).toBe(0)
+    await admin.query('SET GLOBAL innodb_flush_log_at_trx_commit = 1')
+  })
+
+  test('a statement that writes a balance back, unless its code locks the row', async () => {
+    // An unqualified name is of the schema that the session is in.
+    const pam = await mysql.createConnection({ ...server.config, database: 'pam' })
+    await pam.query("UPDATE accounts SET balance = 90 WHERE id = 'anna'")
+    await pam.end()
+    const { code, out } = await run()
+    expect(lineOf(out, 'statements')).toMatch(
+      /PROBLEM .*1 statement on pam\.accounts set the balance instead of/,
+    )
+    const [line = ''] = out.split('\n').filter(each => each.includes('UPDATE `accounts` SET `balance` = ?'))
+    expect(line).toMatch(/^ +[0-9a-f]{8} {2}1 call: UPDATE/)
+    expect(code).toBe(1)
+    const [id = ''] = line.trim().split(' ')
+    expect((await run(['--locked', id])).code).toBe(0)
+    await admin.query('TRUNCATE TABLE performance_schema.events_statements_summary_by_digest')
+    expect((await run()).code).toBe(0)
+  })
+
+  test('the digests are off: says so', async () => {
+    const set = (value: string) =>
+      admin.query(
+        `UPDATE performance_schema.setup_consumers SET ENABLED = '${value}' WHERE NAME = 'statements_digest'`,
+      )
+    await set('NO')
+    const { code, out } = await run()
+    expect(lineOf(out, 'statements')).toContain('not looked at, because the digests are off')
+    expect(code).toBe(0)
+    await set('YES')
+  })
+
+  test('two servers: a read-only one is no problem, two writable ones that are no cluster are', async () => {
+    const other = await startServer()
+    const { host, port, user, password } = other.config
+    const otherAdmin = mysql.createPool({ ...other.config, multipleStatements: true })
+    try {
+      await otherAdmin.query('SET GLOBAL read_only = ON')
+      const otherUrl = `mysql://${user}:${password}@${host}:${port}`
+      const standby = await run([], `${adminUrl} ${otherUrl}`)
+      expect(standby.out).toContain('a standby or read-only: the wallet does not use it')
+      expect(standby.code).toBe(0)
+      await otherAdmin.query('SET GLOBAL read_only = OFF')
+      await otherAdmin.query('CREATE DATABASE pam')
+      await otherAdmin.query(
+        'CREATE TABLE pam.accounts (id varchar(64) COLLATE utf8mb4_general_ci PRIMARY KEY, currency char(3), balance decimal(18, 2))',
+      )
+      await migrateMysql(otherAdmin, tables, { lookupIndexes: true })
+      const both = await run([], `${adminUrl} ${otherUrl}`)
+      expect(both.out).toMatch(
+        /All servers\n {2}PROBLEM {2}server .*both writable, and are not members of one cluster/,
+      )
+      expect(both.code).toBe(1)
+      expect(both.out).not.toContain(password ?? 'nothing')
+    } finally {
+      await otherAdmin.end()
+      await other.stop()
+    }
+  })
+
+  test.skipIf(isMysql)('performance_schema is OFF, the default of MariaDB: says so', async () => {
+    const other = await startServer()
+    const { host, port, user, password } = other.config
+    const otherAdmin = mysql.createPool(other.config)
+    try {
+      await migrateMysql(otherAdmin, {}, { lookupIndexes: true })
+      const { code, out } = await run([], `mysql://${user}:${password}@${host}:${port}`)
+      expect(lineOf(out, 'statements')).toContain('not looked at, because performance_schema is OFF')
+      expect(code).toBe(0)
+    } finally {
+      await otherAdmin.end()
+      await other.stop()
+    }
+  })
+})

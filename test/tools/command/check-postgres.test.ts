@@ -1,0 +1,222 @@
+/** `bet-wallet check` on PostgreSQL: every fault is made, found, and gone by what the command prints. */
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { migratePostgres, type PostgresTables } from '../../../src/stores/postgres/index.js'
+import { noServerOfOurOwn, type PostgresServer, startPostgres } from '../../postgres/server.js'
+import { runCommand } from './running.js'
+
+const tables: PostgresTables = {
+  players: { table: 'pam.accounts', id: 'id', currency: 'currency', balance: 'balance' },
+}
+
+describe.skipIf(noServerOfOurOwn !== null)(
+  `check${noServerOfOurOwn === null ? '' : ` (skipped: ${noServerOfOurOwn})`}`,
+  () => {
+    let server: PostgresServer
+    let admin: pg.Pool
+    let url = ''
+    beforeAll(async () => {
+      server = await startPostgres({ settings: { shared_preload_libraries: 'pg_stat_statements' } })
+      admin = new pg.Pool({ connectionString: server.url })
+      await admin.query(`CREATE SCHEMA pam; CREATE ROLE wallet LOGIN PASSWORD 'secret';
+        CREATE TABLE pam.accounts (id text PRIMARY KEY, currency text NOT NULL, balance numeric(18, 2) NOT NULL);
+        INSERT INTO pam.accounts VALUES ('anna', 'EUR', 100)`)
+      const location = new URL(server.url)
+      location.username = 'wallet'
+      location.password = 'secret'
+      url = location.href
+    })
+    afterAll(async () => {
+      await admin.end()
+      await server.stop()
+    })
+
+    const run = (words: string[] = [], address = url) =>
+      runCommand(['check', ...words], { environment: { BET_WALLET_DATABASE_URL: address } })
+    const lineOf = (out: string, subject: string) =>
+      out.split('\n').find(line => line.slice(11).startsWith(subject)) ?? ''
+
+    test('a database that was not migrated: a problem, with what to do', async () => {
+      const { code, out } = await run()
+      expect(lineOf(out, 'schema')).toMatch(/PROBLEM .* was not migrated yet, .* --players, --id, --currency/)
+      expect(code).toBe(1)
+    })
+
+    describe('of a wallet', () => {
+      beforeAll(async () => {
+        await migratePostgres(admin, tables, { lookupIndexes: true })
+        const { out } = await runCommand(['grants', 'wallet', '--database-url', server.url])
+        await admin.query(out)
+      })
+
+      test('all well, and the statements are not looked at: says why', async () => {
+        const without = await run()
+        expect(without.error).toBe('')
+        expect(lineOf(without.out, 'statements')).toMatch(
+          /^ {2}- .*not looked at, because the extension pg_stat_statements is not in this database/,
+        )
+        expect(without.out).toMatch(/^127\.0\.0\.1:\d+\/\w+: PostgreSQL \d+\S*, as wallet$/m)
+        expect(without.code).toBe(0)
+        await admin.query('CREATE EXTENSION pg_stat_statements')
+        const { code, out } = await run()
+        expect(lineOf(out, 'statements')).toContain('GRANT pg_read_all_stats')
+        expect(code).toBe(0)
+        await admin.query('GRANT pg_read_all_stats TO wallet; SELECT pg_stat_statements_reset()')
+        await admin.query("UPDATE pam.accounts SET balance = balance + 5 WHERE id = 'anna'")
+        const seen = await run()
+        expect(lineOf(seen.out, 'statements')).toMatch(
+          /ok .*none of \d+ statements that name pam\.accounts writes a balance back; recorded since 20.*track is top/,
+        )
+        expect(seen.out).toContain('\n0 problems\n')
+        expect(seen.code).toBe(0)
+      })
+
+      test('rights that are missing: the SQL that grants them', async () => {
+        await admin.query(`REVOKE UPDATE (balance) ON pam.accounts FROM wallet;
+          REVOKE INSERT ON bet_wallet.bets, bet_wallet.transactions FROM wallet;
+          REVOKE USAGE ON SEQUENCE bet_wallet.wallet_transaction_ids FROM wallet;
+          REVOKE EXECUTE ON ALL ROUTINES IN SCHEMA bet_wallet FROM PUBLIC`)
+        const { code, out } = await run()
+        const printed = out.split('\n').filter(line => line.trim().startsWith('GRANT'))
+        expect(printed.map(line => line.trim())).toEqual([
+          'GRANT INSERT ON "bet_wallet".transactions, "bet_wallet".bets TO "wallet";',
+          'GRANT USAGE ON SEQUENCE "bet_wallet".wallet_transaction_ids TO "wallet";',
+          'GRANT UPDATE ("balance") ON "pam"."accounts" TO "wallet";',
+          'GRANT EXECUTE ON ALL ROUTINES IN SCHEMA "bet_wallet" TO "wallet";',
+        ])
+        expect(lineOf(out, 'players table')).toContain(
+          'not looked at, because ready() stopped at INSUFFICIENT_PRIVILEGE',
+        )
+        expect(code).toBe(1)
+        await admin.query(printed.join('\n'))
+        expect((await run()).code).toBe(0)
+      })
+
+      test('without any right on the library: the table must be named, then every right is printed', async () => {
+        await admin.query('REVOKE USAGE ON SCHEMA bet_wallet FROM wallet')
+        expect((await run()).out).toContain("name your players' table by")
+        const named = [
+          '--players',
+          'pam.accounts',
+          '--id',
+          'id',
+          '--currency',
+          'currency',
+          '--balance',
+          'balance',
+        ]
+        const { code, out } = await run(named)
+        expect(out).toContain('GRANT USAGE ON SCHEMA "bet_wallet" TO "wallet";')
+        expect(code).toBe(1)
+        await admin.query('GRANT USAGE ON SCHEMA bet_wallet TO wallet')
+      })
+
+      test('an index of lookups is missing: the SQL that creates it, unless it is not wanted', async () => {
+        await admin.query('DROP INDEX bet_wallet.transactions_of_bet')
+        const { code, out } = await run()
+        expect(lineOf(out, 'lookup indexes')).toContain('PROBLEM')
+        const [line = ''] = out.split('\n').filter(each => each.trim().startsWith('CREATE INDEX'))
+        expect(code).toBe(1)
+        expect((await run(['--no-lookup-indexes'])).code).toBe(0)
+        await admin.query(line)
+        expect((await run()).code).toBe(0)
+      })
+
+      test('an older schema', async () => {
+        await admin.query('DELETE FROM bet_wallet.migrations')
+        const { code, out } = await run()
+        expect(lineOf(out, 'schema')).toMatch(
+          /PROBLEM .*SCHEMA_VERSION: .* has version 0; this release needs/,
+        )
+        expect(out).toContain('npx bet-wallet migrate')
+        expect(code).toBe(1)
+        await runCommand(['migrate', '--database-url', server.url])
+        expect((await run()).code).toBe(0)
+      })
+
+      test('a setting that is not durable, and what else is wrong behind it', async () => {
+        await admin.query('ALTER ROLE wallet SET synchronous_commit = off; DELETE FROM bet_wallet.migrations')
+        const { code, out } = await run()
+        expect(lineOf(out, 'durability')).toMatch(/PROBLEM .*NOT_DURABLE: synchronous_commit is off/)
+        expect(lineOf(out, 'schema')).toContain('PROBLEM')
+        expect(code).toBe(1)
+        await runCommand(['migrate', '--database-url', server.url])
+        const allowed = await run(['--allow-not-durable'])
+        expect(lineOf(allowed.out, 'durability')).toMatch(/^ {2}- .*accepted by --allow-not-durable/)
+        expect(allowed.code).toBe(0)
+        await admin.query('ALTER ROLE wallet RESET synchronous_commit')
+      })
+
+      test('a statement that writes a balance back: with who runs it, unless its code locks the row', async () => {
+        await admin.query('UPDATE pam.accounts SET balance = $1 WHERE id = $2', ['90', 'anna'])
+        const { code, out } = await run()
+        expect(lineOf(out, 'statements')).toMatch(
+          /PROBLEM .*1 statement on pam\.accounts set the balance instead of/,
+        )
+        const [line = ''] = out
+          .split('\n')
+          .filter(each => each.includes('UPDATE pam.accounts SET balance = $1'))
+        expect(line).toMatch(
+          /^ +[0-9a-f]{8} {2}1 call by postgres: UPDATE pam\.accounts SET balance = \$1 WHERE id = \$2$/,
+        )
+        expect(code).toBe(1)
+        const [id = ''] = line.trim().split(' ')
+        expect((await run(['--locked', id])).code).toBe(0)
+        const json = await run(['--json'])
+        expect(json.code).toBe(1)
+        expect(JSON.parse(json.out)).toMatchObject({
+          passed: false,
+          servers: [
+            {
+              user: 'wallet',
+              findings: expect.arrayContaining([
+                expect.objectContaining({ subject: 'statements', state: 'problem' }),
+              ]),
+            },
+          ],
+        })
+      })
+
+      test('below a view, with another name of the column', async () => {
+        await admin.query(`SELECT pg_stat_statements_reset();
+          CREATE VIEW pam.open_accounts AS SELECT id, currency, balance AS money FROM pam.accounts;
+          GRANT SELECT (id, currency, money), UPDATE (money) ON pam.open_accounts TO wallet`)
+        await migratePostgres(admin, {
+          schema: 'other',
+          players: { table: 'pam.open_accounts', id: 'id', currency: 'currency', balance: 'money' },
+        })
+        await admin.query('UPDATE pam.accounts SET balance = $1 WHERE id = $2', ['80', 'anna'])
+        const { out } = await run(['--schema', 'other'], server.url)
+        expect(out).toMatch(/^ +[0-9a-f]{8} {2}1 call by postgres: UPDATE pam\.accounts SET balance = \$1/m)
+        await admin.query(
+          'DROP SCHEMA other CASCADE; DROP VIEW pam.open_accounts; SELECT pg_stat_statements_reset()',
+        )
+      })
+
+      test('several servers, one of them down: 2, and never the password', async () => {
+        const down = 'postgres://wallet:hidden-secret@127.0.0.1:1/casino'
+        const { code, out, error } = await run([], `${url} ${down}`)
+        expect(code).toBe(2)
+        expect(out).toMatch(
+          /^127\.0\.0\.1:1\/casino\n {2}UNKNOWN {2}connection {6}no answer: .*ECONNREFUSED/m,
+        )
+        expect(out).toContain('PostgreSQL')
+        expect(out + error).not.toMatch(/hidden-secret|:secret/)
+      })
+    })
+  },
+)
+
+test.each([
+  [['somewhere'], 'check has no arguments: somewhere'],
+  [['--balance', 'cents'], '--balance needs --players'],
+])('given %j, then exit code 2 and the problem', async (words, problem) => {
+  const { code, error } = await runCommand([
+    'check',
+    ...words,
+    '--database-url',
+    'postgres://a@127.0.0.1:1/b',
+  ])
+  expect(error).toContain(problem)
+  expect(code).toBe(2)
+})
