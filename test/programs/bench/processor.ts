@@ -27,8 +27,8 @@ export async function postgresTimeOf(pool: pg.Pool): Promise<ServerTime | null> 
 }
 
 /** The time of one process, with all its threads. `null` where it is not visible: see {@link postgresTimeOf}. */
-export function processTimeOf(pid: number, name: string): ServerTime | null {
-  if (statOf(String(pid))?.name !== name) return null
+export function processTimeOf(pid: number, names: readonly string[]): ServerTime | null {
+  if (!names.includes(statOf(String(pid))?.name ?? '')) return null
   const ticksPerSecond = clockTicks()
   return () => ((statOf(String(pid))?.ticks ?? Number.NaN) / ticksPerSecond) * 1_000_000
 }

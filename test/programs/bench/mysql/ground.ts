@@ -5,6 +5,7 @@ import { createMysqlStore, type MysqlStore, migrateMysql } from 'bet-wallet/mysq
 import type mysql from 'mysql2/promise'
 import { createMariadbDatabase } from '../../../mariadb/database.js'
 import type { MariadbConfig } from '../../../mariadb/server.js'
+import { isMysql } from '../../../mysql/engine.js'
 import { type Contestant, drive, forSeconds, type ServerTime } from '../measure.js'
 import type { BenchOptions } from '../options.js'
 import { processTimeOf } from '../processor.js'
@@ -17,6 +18,9 @@ export interface Ground {
   server: { readonly config: MariadbConfig }
   options: BenchOptions
 }
+
+/** The server, as Linux names it: the unpacked MySQL is started by the loader of its own libraries. */
+const processNames = isMysql ? ['mysqld', 'ld-linux-x86-64'] : ['mariadbd']
 
 /** The initial balance of every player. */
 export const opening = '1000000000'
@@ -47,7 +51,7 @@ export async function withDatabase<Result>(
     for (const prefix of ['wallet', 'hand']) {
       await pool.query(
         `INSERT INTO ${prefix}_players (player_id, currency, balance)
-          SELECT seq, 'EUR', ${opening} FROM seq_1_to_${playersCount}`,
+          SELECT seq, 'EUR', ${opening} FROM ${numbers(1, playersCount)}`,
       )
     }
     const store = createMysqlStore(pool, { ...tables, ...options.store })
@@ -58,10 +62,19 @@ export async function withDatabase<Result>(
   }
 }
 
+/** A table with the column `seq`, of at most 1,000,000 rows: MySQL has no engine for sequences. */
+function numbers(from: number, last: number): string {
+  const digit = `(${[...'0123456789'].map(value => `SELECT ${value} AS digit`).join(' UNION ALL ')})`
+  const places = ['a', 'b', 'c', 'd', 'e', 'f']
+  const value = places.map((name, index) => `${name}.digit * ${10 ** index}`).join(' + ')
+  const tables = places.map(name => `${digit} ${name}`).join(', ')
+  return `(SELECT ${from} + ${value} AS seq FROM ${tables} HAVING seq <= ${last}) numbers`
+}
+
 async function serverTimeOf(pool: mysql.Pool): Promise<ServerTime | null> {
   const [rows] = await pool.query<mysql.RowDataPacket[]>('SELECT @@pid_file AS file')
   try {
-    return processTimeOf(Number(readFileSync(String(rows[0]?.file), 'utf8')), 'mariadbd')
+    return processTimeOf(Number(readFileSync(String(rows[0]?.file), 'utf8')), processNames)
   } catch (error) {
     // The server runs elsewhere.
     if (['ENOENT', 'EACCES'].includes((error as NodeJS.ErrnoException).code ?? '')) return null
@@ -79,7 +92,7 @@ export async function loadPast({ pool, options }: BenchDatabase, count: number):
   const perStatement = 100_000
   for (let from = 0; from < count; from += perStatement) {
     const last = Math.min(from + perStatement, count) - 1
-    const source = `FROM seq_${from}_to_${last}`
+    const source = `FROM ${numbers(from, last)}`
     await pool.query(`INSERT INTO wallet_bets (id, bet_id, player_id, currency, stake, status, revision)
       SELECT seq + 1, ${id}, 1 + seq % ${playersCount}, 'EUR', 2.5, 'PLACED', 1 ${source}`)
     await pool.query(`INSERT INTO wallet_transactions

@@ -1,7 +1,7 @@
 /** Runs every part of the bench briefly and checks its books. Speed is not tested. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { sharedMariadb } from '../../../mariadb/fresh-database.js'
-import { noMariadb } from '../../../mariadb/installation.js'
+import { noServer } from '../../../mysql/engine.js'
 import { optionsFrom } from '../options.js'
 import { tableOf } from '../report.js'
 import { placeBetOf } from '../requests.js'
@@ -14,9 +14,9 @@ const names = [...parts.keys()].filter(name => name !== 'cluster')
 /** Random ids differ in one option of every part: one part is enough. */
 const orders = (name: string) => (name === names[0] ? (['rising', 'random'] as const) : (['rising'] as const))
 const tiny = ['--rounds', '1', '--seconds', '0.05', '--transactions', '1000']
-const reason = noMariadb === null ? '' : ` (skipped: ${noMariadb})`
+const reason = noServer === null ? '' : ` (skipped: ${noServer})`
 
-describe.skipIf(noMariadb !== null)(`the bench of the MySQL store${reason}`, () => {
+describe.skipIf(noServer !== null)(`the bench of the MySQL store${reason}`, () => {
   let ground: Ground
   beforeAll(async () => {
     ground = { server: await sharedMariadb(), options: optionsFrom('mysql', tiny, [...parts.keys()]) }

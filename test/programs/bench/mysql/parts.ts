@@ -2,6 +2,8 @@
 import { migrateMysql } from 'bet-wallet/mysql'
 import { startGalera } from '../../../mariadb/cluster.js'
 import { noGalera } from '../../../mariadb/installation.js'
+import { isMysql } from '../../../mysql/engine.js'
+import { noGroup, startGroup } from '../../../mysql/group.js'
 import { inTurn, type Measured, ratioOf } from '../measure.js'
 import type { PartResult, Ratio } from '../report.js'
 import { anyPlayer } from '../requests.js'
@@ -119,14 +121,15 @@ function lookupIndexes(ground: Ground): Promise<PartResult> {
   )
 }
 
-/** What a commit costs on a cluster of three nodes on this machine. */
+/** What a commit costs on a cluster of three nodes on this machine: Galera, or a group of MySQL. */
 async function cluster(ground: Ground): Promise<PartResult> {
-  const title = 'Three Galera nodes on this machine: 64 concurrent callers, and a lone one'
-  if (noGalera !== null) return { title, measured: [], ratios: [], notes: [noGalera] }
-  const galera = await startGalera()
+  const [kind, missing] = isMysql ? ['nodes of Group Replication', noGroup] : ['Galera nodes', noGalera]
+  const title = `Three ${kind} on this machine: 64 concurrent callers, and a lone one`
+  if (missing !== null) return { title, measured: [], ratios: [], notes: [missing] }
+  const three = isMysql ? await startGroup() : await startGalera()
   try {
     return await withDatabase(ground, single =>
-      withDatabase({ ...ground, server: galera.nodes[0] }, async node => {
+      withDatabase({ ...ground, server: three.nodes[0] }, async node => {
         const measured: Measured[] = []
         const ratios: Ratio[] = []
         const [onCluster, onSingle] = [tally(), tally()]
@@ -152,7 +155,7 @@ async function cluster(ground: Ground): Promise<PartResult> {
       }),
     )
   } finally {
-    await galera.stop()
+    await three.stop()
   }
 }
 
