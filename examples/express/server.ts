@@ -21,7 +21,8 @@ const credentials = { username: 'platform', password: 'demo-secret' }
 
 // First: a database takes seconds to be made.
 const { port, host, internalPort } = await readListenAddress().catch(stop)
-const { store, lookups, playerIds, balances, location, resetHint, close } = await openDemoStore().catch(stop)
+const demo = await openDemoStore().catch(stop)
+const { store, lookups, playerIds, location } = demo
 
 if (process.env.LOG_CALLS) logCalls()
 
@@ -41,7 +42,7 @@ app.use('/wallet', wallet)
 
 const server = app.listen(port, host, async (error?: Error) => {
   if (error) {
-    await close()
+    await demo.close()
     stop(error)
   }
   const { address, family, port: actual } = server.address() as AddressInfo
@@ -56,15 +57,18 @@ const server = app.listen(port, host, async (error?: Error) => {
     console.log(`A page to try it: ${origin}/`)
   }
   console.log()
-  for (const line of balances) console.log(`  ${line}`)
+  for (const line of demo.balances) console.log(`  ${line}`)
   console.log(
     '\nSample calls for a new wallet, in this order. A repeated call changes nothing: it returns its',
   )
   console.log('first decision with the current balance.\n')
   for (const { title, line } of curlLines(calls, base, credentials)) console.log(`# ${title}\n${line}\n`)
   if (health !== null) console.log(`Health and metrics: ${health.url}/livez, /readyz, /metrics\n`)
+  console.log(
+    `What happened to a bet, also while the wallet runs: npx bet-wallet bet bet-1 ${demo.lookupFlags}`,
+  )
   if (!process.env.LOG_CALLS) console.log('With LOG_CALLS=1 it prints a line per call.')
-  console.log(`Ctrl+C stops the wallet; it keeps its data. To start over: ${resetHint}.`)
+  console.log(`Ctrl+C stops the wallet; it keeps its data. To start over: ${demo.resetHint}.`)
 })
 // Every call is short: a slower caller has disconnected, or attacks the server.
 server.headersTimeout = 10_000
@@ -78,7 +82,7 @@ stopGracefully(server, {
   begin: health?.stopping,
   async close() {
     console.log('Closing the database.')
-    await close()
+    await demo.close()
     health?.close()
   },
 })

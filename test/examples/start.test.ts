@@ -321,7 +321,7 @@ describe('given npm start', () => {
     const second = run('express/server.ts', { PORT: '0', DATA_FOLDER })
     expect((await second.closed).code).toBe(1)
     expect(second.printed.error).toContain(
-      `${folder} is in use by process ${first.child.pid}: stop it, or name another folder in DATA_FOLDER.`,
+      `${folder} is in use by process ${first.child.pid}: stop it, or use another folder.`,
     )
     expect(readdirSync(join(folder, 'processes'))).toEqual([String(first.child.pid)])
     expect((await runAll(first)).answers).toEqual(fresh)

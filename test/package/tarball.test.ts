@@ -93,7 +93,7 @@ const exportsOf: Record<string, string[]> = {
     'reconcile',
     'renderReconciliation',
   ],
-  'bet-wallet/try': ['createMemoryWallet', 'createTryPage'],
+  'bet-wallet/try': ['createMemoryWallet', 'createTryPage', 'openDataFolder'],
   'bet-wallet/testing': [
     'checkWalletStore',
     'concurrentBurst',

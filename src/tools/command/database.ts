@@ -106,8 +106,10 @@ function mysqlPool(uri: string, advice: string): MysqlPool {
 /**
  * The driver that is installed in the current folder: the operator's own. Not that of a folder above, as
  * Node.js would look for it: other users may write there, and it is called with the password.
+ *
+ * @throws {DatabaseError} if it is not installed
  */
-function driver(name: 'pg' | 'mysql2', advice: string): unknown {
+export function driver(name: 'pg' | 'mysql2' | '@electric-sql/pglite', advice = ''): unknown {
   const folder = process.cwd()
   if (!existsSync(join(folder, 'node_modules', name)))
     throw new DatabaseError(`The driver ${name} is not installed in ${folder}: npm install ${name}.${advice}`)

@@ -120,6 +120,8 @@ is off, such as pg_stat_statements, is named and is no problem.`
 
 const databaseHelp = `${urlHelp} The players' table is known from the migration.
   --schema <name>           the schema of the library's tables (bet_wallet)
+  --folder <folder>         instead: where npm start keeps its data, also while it runs; PGlite must
+                            be installed in the current folder
   --config <file.mjs>       instead: a module that exports lookups, as createPostgresLookups or
                             createMysqlLookups return them, and maybe close, a function
   --scan                    reads the whole table where an index is missing`
@@ -297,6 +299,8 @@ Execution
 
 Output (in addition to the summary)
   --json <file>             the report as JSON
+  --report <file>           what a platform would report for a reconciliation: a row of CSV per
+                            transaction, as bet-wallet reconcile reads it without a mapping
 
 Ctrl+C stops betting; open bets are still settled and reconciled. Without a terminal, the
 progress is printed on standard error as a line every 5 seconds.

@@ -63,6 +63,29 @@ export function openReport(name: string) {
   }
 }
 
+const bufferedCharacters = 65_536
+
+/** A report that is written in pieces. */
+export function bufferedFile(name: string, start = '') {
+  const file = openReport(name)
+  let text = start
+  const write = () => {
+    file.write(text)
+    text = ''
+  }
+  return {
+    write(line: string): void {
+      text += line
+      if (text.length > bufferedCharacters) write()
+    },
+    finish(): void {
+      write()
+      file.finish()
+    },
+    discard: file.discard,
+  }
+}
+
 export function printJson(value: unknown): void {
   console.log(escapeInvisible(JSON.stringify(value, null, 2)))
 }

@@ -11,7 +11,7 @@ import { formatReconciliation } from '../reconcile/text.js'
 import { given, millisecondsOf, parseWords, required, UsageError } from './arguments.js'
 import { reconcileHelp } from './help.js'
 import { lookupArguments, withLookups } from './lookup-source.js'
-import { checkWritable, openReport, overwriteLine, writeReport } from './output.js'
+import { bufferedFile, checkWritable, overwriteLine, writeReport } from './output.js'
 
 const reconcileArguments = {
   ...lookupArguments,
@@ -98,27 +98,5 @@ function mappingOf(file: string | undefined): ReportMapping | undefined {
     return JSON.parse(readFileSync(file, 'utf8'))
   } catch (error) {
     throw new UsageError(`--mapping: ${file} cannot be read: ${(error as Error).message}`)
-  }
-}
-
-const bufferedCharacters = 65_536
-
-function bufferedFile(name: string, start = '') {
-  const file = openReport(name)
-  let text = start
-  const write = () => {
-    file.write(text)
-    text = ''
-  }
-  return {
-    write(line: string): void {
-      text += line
-      if (text.length > bufferedCharacters) write()
-    },
-    finish(): void {
-      write()
-      file.finish()
-    },
-    discard: file.discard,
   }
 }

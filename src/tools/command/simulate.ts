@@ -24,6 +24,7 @@ import {
 } from './arguments.js'
 import { simulateHelp } from './help.js'
 import {
+  bufferedFile,
   checkWritable,
   columnsOf,
   forTerminal,
@@ -31,6 +32,7 @@ import {
   overwriteLine,
   writeReport,
 } from './output.js'
+import { platformReportHeader, platformReportLine } from './platform-report.js'
 
 const simulateArguments = {
   ...commonOptions,
@@ -42,6 +44,7 @@ const simulateArguments = {
   rate: { type: 'string' },
   chaos: { type: 'string' },
   pause: { type: 'string' },
+  report: { type: 'string' },
 } as const satisfies ParseArgsConfig['options']
 
 /** Of a line of progress in a log. */
@@ -54,19 +57,36 @@ export async function simulate(words: string[]): Promise<number> {
     return 0
   }
   const baseUrl = baseUrlOf(positionals)
-  checkWritable(values.json)
+  for (const file of [values.json, values.report]) checkWritable(file)
   const options = optionsOf(values, baseUrl)
   const isTerminal = process.stderr.isTTY
-  const report = await simulateSportsbook({
-    ...options,
-    signal: interruptSignal('open bets are settled and reconciled first'),
-    progressEveryMs: isTerminal ? 500 : 5_000,
-    onProgress: progress => printProgress(progress, isTerminal),
-  })
-  if (isTerminal) overwriteLine('')
-  console.log(formatSimulationReport(forTerminal(report)))
-  writeReport(values.json, () => `${JSON.stringify(report, null, 2)}\n`)
-  return report.passed ? 0 : 1
+  const platform = values.report === undefined ? null : bufferedFile(values.report, platformReportHeader)
+  try {
+    const report = await simulateSportsbook({
+      ...options,
+      signal: interruptSignal('open bets are settled and reconciled first'),
+      progressEveryMs: isTerminal ? 500 : 5_000,
+      onProgress: progress => printProgress(progress, isTerminal),
+      ...(platform && { onTransaction: transaction => platform.write(platformReportLine(transaction)) }),
+    })
+    if (isTerminal) overwriteLine('')
+    console.log(formatSimulationReport(forTerminal(report)))
+    writeReport(values.json, () => `${JSON.stringify(report, null, 2)}\n`)
+    if (values.report !== undefined)
+      console.log(`\nCompare: ${reconcileLine(values.report, report.startedAt)}`)
+    platform?.finish()
+    return report.passed ? 0 : 1
+  } finally {
+    platform?.discard()
+  }
+}
+
+/** The command that compares the report with the wallet, for exactly the time of the run. */
+function reconcileLine(file: string, startedAt: string): string {
+  const [from, to] = [new Date(startedAt), new Date(Date.now() + 1_000)].map(date =>
+    date.toISOString().replace(/\.\d+/, ''),
+  )
+  return `npx bet-wallet reconcile ${file} --from ${from} --to ${to}`
 }
 
 function optionsOf(

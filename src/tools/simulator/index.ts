@@ -6,6 +6,7 @@ export type { Latency } from './histogram.js'
 export { numberedPlayers, type SimulatedPlayer, type SimulationOptions } from './options.js'
 export type {
   ClosedBet,
+  DecidedTransaction,
   Difference,
   DifferenceGroup,
   PlayerBooks,

@@ -4,6 +4,7 @@ import { type Delivery, isLate, recordDelivery, recordRefusal, recordSuccess } f
 import { type Account, type Bet, shown, shownRange, type Transaction } from './books.js'
 import { Contention } from './contention.js'
 import { DifferenceGroups } from './costs.js'
+import type { Decisions } from './decisions.js'
 import {
   type Finding,
   isForFunds,
@@ -35,6 +36,8 @@ export interface JudgeSettings {
   /** The simulated time. */
   step: () => number
   onDifference: (difference: Difference) => void
+  /** Follows which transactions are decided; by default nobody does. */
+  decisions?: Decisions | null
 }
 
 export class Judge {
@@ -77,6 +80,7 @@ export class Judge {
 
   sent(transaction: Transaction): Delivery {
     this.#moment += 1
+    this.#settings.decisions?.sent(transaction)
     return recordDelivery(transaction, this.#moment, this.#contention.sent(transaction))
   }
 
@@ -92,6 +96,7 @@ export class Judge {
     for (const finding of judgeForm(reading)) this.report(transaction, finding)
     if (reading.kind === 'fault' || isRejectedUnread(reading)) return
     for (const finding of enter(counts, delivery, reading, this.#moment)) this.report(transaction, finding)
+    this.#settings.decisions?.answered(transaction)
     if (reading.kind !== 'success') return
     const { result, off, findings } = judgeBalance(delivery, reading)
     for (const finding of findings) this.report(transaction, finding)

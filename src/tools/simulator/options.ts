@@ -9,7 +9,7 @@ import {
 } from '../platform/target.js'
 import { type Chaos, chaosOf } from './chaos.js'
 import { type SimulatorClock, systemClock } from './clock.js'
-import type { ClosedBet, Difference, SimulationProgress } from './report.js'
+import type { ClosedBet, DecidedTransaction, Difference, SimulationProgress } from './report.js'
 
 /**
  * The wallet and the run. `settle` is `{ url: '/settlement' }` by default; with `'unsupported'` there are
@@ -113,6 +113,11 @@ export interface SimulationOptions extends WalletTarget {
   onDifference?(difference: Difference): void
   /** Called for every closed bet, for example to compare it with a database. */
   onBetClosed?(bet: ClosedBet): void
+  /**
+   * Called for every transaction that the wallet has decided: the rows of the platform's report. Placebets
+   * that never had an answer are sent again at the end, so that none is missing.
+   */
+  onTransaction?(transaction: DecidedTransaction): void
   /** For tests. */
   clock?: SimulatorClock
 }
@@ -158,6 +163,7 @@ const optionNames: ReadonlySet<string> = new Set<keyof SimulationOptions>([
   'progressEveryMs',
   'onDifference',
   'onBetClosed',
+  'onTransaction',
   'clock',
 ])
 
@@ -179,6 +185,7 @@ export interface Settings extends TargetSettings {
   onProgress: ((progress: SimulationProgress) => void) | null
   onDifference: (difference: Difference) => void
   onBetClosed: ((bet: ClosedBet) => void) | null
+  onTransaction: ((transaction: DecidedTransaction) => void) | null
   clock: SimulatorClock
 }
 
@@ -189,7 +196,8 @@ export interface Settings extends TargetSettings {
  */
 export function settingsOf(options: SimulationOptions): Settings {
   check.names(options, optionNames)
-  for (const name of ['onProgress', 'onDifference', 'onBetClosed'] as const) check.func(name, options[name])
+  for (const name of ['onProgress', 'onDifference', 'onBetClosed', 'onTransaction'] as const)
+    check.func(name, options[name])
   const clock = options.clock ?? systemClock
   const { bets, durationMs, ratePerSecond } = options
   if (ratePerSecond !== undefined && !(ratePerSecond > 0))
@@ -215,6 +223,7 @@ export function settingsOf(options: SimulationOptions): Settings {
     onProgress: options.onProgress?.bind(options) ?? null,
     onDifference: options.onDifference?.bind(options) ?? (() => {}),
     onBetClosed: options.onBetClosed?.bind(options) ?? null,
+    onTransaction: options.onTransaction?.bind(options) ?? null,
   }
 }
 

@@ -1,4 +1,5 @@
 /** The result of a simulation, as data. */
+import type { SettlementType } from '../../store.js'
 import type { DecimalText } from '../platform/decimal.js'
 import type { SimulatedOperation } from './books.js'
 import type { Chaos } from './chaos.js'
@@ -114,6 +115,23 @@ export interface ClosedBet {
   state: 'PLACED' | 'ROLLED_BACK' | 'REFUSED'
   /** The live credits by type: credited and not reversed. */
   live: { BET_PAID?: DecimalText; VOIDED?: DecimalText; CASHOUT?: DecimalText }
+}
+
+/** A transaction with the wallet's decision, as the platform's report for a reconciliation has it. */
+export interface DecidedTransaction {
+  operation: SimulatedOperation
+  transactionId: string
+  betId: string
+  playerId: string
+  /** `null` for a placebet and a rollback. */
+  type: SettlementType | 'UNSCORED' | 'UNVOIDED' | null
+  /** Decimal text; `null` for a rollback: its call has none (spec 4.3). */
+  amount: DecimalText | null
+  /** `null`: not known yet, for the rollbacks that read the balances at the start. */
+  currency: string | null
+  accepted: boolean
+  /** ISO 8601 in UTC. */
+  transactionDate: string
 }
 
 export interface SimulationReport {

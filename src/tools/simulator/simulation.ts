@@ -4,6 +4,7 @@ import { createRandom } from '../platform/random.js'
 import { maskOf, secretsOf } from '../platform/secrets.js'
 import { type Account, createAccount, createBet, shown, shownRange, type Transaction } from './books.js'
 import { buildProgress, buildReport, type ReportedState } from './build-report.js'
+import { Decisions } from './decisions.js'
 import { Judge } from './judge.js'
 import type { Finding } from './judgements.js'
 import { Network } from './network.js'
@@ -56,7 +57,7 @@ export async function simulateSportsbook(options: SimulationOptions): Promise<Si
 }
 
 /** The steps of a run, in their order. Each ends when nothing is queued or in flight. */
-type Step = 'opening' | 'betting' | 'draining' | 'waiting' | 'retrying' | 'closing' | 'ended'
+type Step = 'opening' | 'betting' | 'draining' | 'waiting' | 'retrying' | 'asking' | 'closing' | 'ended'
 
 const phaseOf: Record<Step, SimulationProgress['phase']> = {
   opening: 'opening',
@@ -64,11 +65,14 @@ const phaseOf: Record<Step, SimulationProgress['phase']> = {
   draining: 'draining',
   waiting: 'waiting',
   retrying: 'reconciling',
+  asking: 'reconciling',
   closing: 'reconciling',
   ended: 'reconciling',
 }
 
 interface Run extends ReportedState {
+  /** `null`: nobody wants the transactions. */
+  readonly decisions: Decisions | null
   readonly judge: Judge
   readonly network: Network
   readonly outbox: Outbox
@@ -86,11 +90,12 @@ interface Run extends ReportedState {
 }
 
 function createRun(settings: Settings, transport: Transport, result: Pick<Run, 'resolve' | 'reject'>): Run {
-  const { clock, players, runId, seed, differencesMax, onDifference } = settings
+  const { clock, players, runId, seed, differencesMax, onDifference, onTransaction } = settings
   const accounts = players.map(({ playerId, sessionId }, index) =>
     createAccount(playerId, sessionId ?? `${runId}-session${index + 1}`),
   )
-  const judge = new Judge({ differencesMax, step: () => network.step, onDifference })
+  const decisions = onTransaction && new Decisions(onTransaction)
+  const judge = new Judge({ differencesMax, step: () => network.step, onDifference, decisions })
   const network: Network = new Network({
     ...settings,
     get giveUpAfterMs() {
@@ -123,6 +128,7 @@ function createRun(settings: Settings, transport: Transport, result: Pick<Run, '
   const run: Run = {
     settings,
     accounts,
+    decisions,
     judge,
     network,
     outbox,
@@ -156,7 +162,8 @@ const whenDrained: Partial<Record<Step, (run: Run) => void>> = {
   opening: startBetting,
   draining: waitPatiently,
   waiting: retryPastIfAborted,
-  retrying: readClosingBalances,
+  retrying: askUndecided,
+  asking: readClosingBalances,
   closing: finish,
 }
 
@@ -248,6 +255,16 @@ function retryPast(run: Run): void {
     }
   }
   network.sendDue()
+}
+
+/** For the platform's report: a placebet that never had an answer is sent again after its rollback. */
+function askUndecided(run: Run): void {
+  const { decisions, network, outbox } = run
+  enter(run, 'asking')
+  const undecided = decisions?.undecidedBets() ?? []
+  for (const placed of undecided) outbox.sendUntilAnswered(placed, () => {})
+  if (undecided.length === 0) readClosingBalances(run)
+  else network.sendDue()
 }
 
 function readClosingBalances(run: Run): void {

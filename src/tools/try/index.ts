@@ -1,8 +1,13 @@
-/** `bet-wallet/try`: the page of `bet-wallet try`, for a test wallet of your own. */
+/** `bet-wallet/try`: what a test wallet of your own needs: the page of `bet-wallet try`, and a data folder. */
 import { renderTryPage } from './page.js'
 import { type TryPageOptions, TrySession } from './session.js'
 import type { TryTarget } from './wire.js'
 
+export {
+  type DataFolder,
+  type EmbeddedDatabase,
+  openDataFolder,
+} from './data-folder.js'
 export { createMemoryWallet, type MemoryWallet } from './memory-wallet.js'
 export type { TryPageOptions, TryTarget }
 

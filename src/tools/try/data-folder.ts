@@ -1,0 +1,254 @@
+/**
+ * A database in a folder, as PGlite keeps it: for one process at a time. Other processes of the same user
+ * may read while it is open, through the process that has it.
+ */
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+type Query = (text: string, values?: unknown[]) => Promise<{ rows: unknown[] }>
+
+/** What the folder needs of a PGlite. */
+export interface EmbeddedDatabase {
+  query: Query
+  transaction<T>(work: (connection: { query: Query }) => Promise<T>): Promise<T | undefined>
+  close(): Promise<void>
+}
+
+export interface DataFolder<D> {
+  database: D
+  close(): Promise<void>
+}
+
+/** Another process has the folder open. */
+class FolderInUse extends Error {
+  /** Where that process answers queries; `null`: not yet. */
+  readonly reader: Reader | null
+
+  constructor(folder: string, pid: string) {
+    const file = join(folder, 'processes', pid)
+    super(
+      `${folder} is in use by process ${pid}: stop it, or use another folder. ` +
+        `(If that is another program by now, remove ${file})`,
+    )
+    this.reader = readerIn(file)
+  }
+}
+
+/** The process that answered queries has ended, or closed its database. */
+class ReaderGone extends Error {}
+
+/** A lock says where its process answers queries. Only the same user can read the token. */
+interface Reader {
+  port: number
+  token: string
+}
+
+/**
+ * Opens the database of a folder, and creates both if there is none.
+ *
+ * Commits survive the death of the process (kill -9), but not a power cut: PGlite does not wait for the disk.
+ *
+ * @param create `dataDir => PGlite.create({ dataDir })`
+ * @param onCreate is called before a new database is made, which takes seconds
+ * @throws {Error} if another process has the folder open, or the folder cannot be written (with its `code`)
+ */
+export async function openDataFolder<D extends EmbeddedDatabase>(
+  folder: string,
+  create: (dataDir: string) => Promise<D>,
+  onCreate: () => void = () => {},
+): Promise<DataFolder<D>> {
+  mkdirSync(folder, { recursive: true })
+  const lock = lockOf(folder)
+  const dataDir = dataDirOf(folder)
+  const complete = join(folder, 'complete')
+  try {
+    if (!existsSync(complete)) {
+      onCreate()
+      // The remains of a start that was killed.
+      rmSync(dataDir, { recursive: true, force: true })
+    }
+    const database = await create(dataDir)
+    writeFileSync(complete, '')
+    const server = await serveQueries(database, lock)
+    return {
+      database,
+      async close() {
+        // Before the server: whoever asks it in vain must wait, and not ask again.
+        writeFileSync(lock, '')
+        server.close()
+        server.closeAllConnections()
+        await database.close()
+        rmSync(lock, { force: true })
+      },
+    }
+  } catch (error) {
+    rmSync(lock, { force: true })
+    throw error
+  }
+}
+
+/** For another process that opens or closes the folder just now. */
+const waitMsMax = 10_000
+
+interface Reading {
+  query: Query
+  close(): Promise<void>
+}
+
+/**
+ * Opens the database of a folder for reading, also while another process has it open.
+ *
+ * @throws {Error} if there is no database, or the process that has it does not answer
+ */
+export async function readDataFolder<D extends EmbeddedDatabase>(
+  folder: string,
+  create: (dataDir: string) => Promise<D>,
+): Promise<Reading> {
+  if (!existsSync(join(folder, 'complete'))) throw new Error(`${folder} has no complete database`)
+  let opened = await openToRead(folder, create)
+  return {
+    async query(text, values) {
+      for (const end = Date.now() + waitMsMax; ; ) {
+        try {
+          return await opened.query(text, values)
+        } catch (error) {
+          if (!(error instanceof ReaderGone) || Date.now() > end) throw error
+          opened = await openToRead(folder, create)
+        }
+      }
+    },
+    close: () => opened.close(),
+  }
+}
+
+async function openToRead<D extends EmbeddedDatabase>(
+  folder: string,
+  create: (dataDir: string) => Promise<D>,
+): Promise<Reading> {
+  for (const end = Date.now() + waitMsMax; ; ) {
+    try {
+      const { database, close } = await openDataFolder(folder, create)
+      return { query: (text, values) => database.query(text, values), close }
+    } catch (error) {
+      if (!(error instanceof FolderInUse)) throw error
+      const { reader } = error
+      if (reader !== null) {
+        return { query: (text, values) => ask(reader, text, values), close: async () => {} }
+      }
+      if (Date.now() > end) throw error
+      // Two that have started at the same moment have both given up: not again at the same moment.
+      await sleep(50 + Math.random() * 200)
+    }
+  }
+}
+
+/** @returns the folders of databases: the folder itself, or those in it */
+export function dataFoldersIn(folder: string): string[] {
+  const isOne = (path: string) => existsSync(dataDirOf(path))
+  if (isOne(folder) || !existsSync(folder)) return isOne(folder) ? [folder] : []
+  return readdirSync(folder)
+    .map(name => join(folder, name))
+    .filter(isOne)
+}
+
+const dataDirOf = (folder: string) => join(folder, 'pglite')
+
+/**
+ * Two processes would corrupt the files of a PGlite, and PGlite does not detect it. Each process writes a
+ * file named after its process id, then looks for other files. When two start at the same moment, both give
+ * up. Files of dead processes are removed.
+ *
+ * @returns its file
+ */
+function lockOf(folder: string): string {
+  const locks = join(folder, 'processes')
+  mkdirSync(locks, { recursive: true })
+  const own = join(locks, String(process.pid))
+  writeFileSync(own, '', { mode: 0o600 })
+  for (const name of readdirSync(locks)) {
+    if (name === String(process.pid)) continue
+    if (isRunning(Number(name))) {
+      rmSync(own, { force: true })
+      throw new FolderInUse(folder, name)
+    }
+    rmSync(join(locks, name), { force: true })
+  }
+  return own
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0) // signal 0 only checks
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
+  }
+}
+
+function readerIn(lock: string): Reader | null {
+  try {
+    return JSON.parse(readFileSync(lock, 'utf8')) as Reader
+  } catch {
+    // The process opens its database just now, has closed it, or belongs to another user.
+    return null
+  }
+}
+
+/** Answers queries in read-only database transactions, to processes that know the token. */
+async function serveQueries(database: EmbeddedDatabase, lock: string): Promise<Server> {
+  const token = randomBytes(32).toString('hex')
+  const server = createServer(async (request, response) => {
+    const { status, answer } = await answerTo(request, token, database)
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(0, '127.0.0.1', resolve)
+  })
+  // It alone must not keep the process.
+  server.unref()
+  const reader: Reader = { port: (server.address() as AddressInfo).port, token }
+  writeFileSync(lock, JSON.stringify(reader))
+  return server
+}
+
+async function answerTo(
+  request: IncomingMessage,
+  token: string,
+  database: EmbeddedDatabase,
+): Promise<{ status: number; answer: unknown }> {
+  const sent = Buffer.from(String(request.headers.authorization))
+  const expected = Buffer.from(`Bearer ${token}`)
+  if (sent.length !== expected.length || !timingSafeEqual(sent, expected))
+    return { status: 401, answer: { message: 'The token is wrong' } }
+  try {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const { text, values } = JSON.parse(Buffer.concat(chunks).toString('utf8'))
+    const result = await database.transaction(async connection => {
+      await connection.query('SET TRANSACTION READ ONLY')
+      return await connection.query(text, values)
+    })
+    return { status: 200, answer: { rows: result?.rows ?? [] } }
+  } catch (error) {
+    const { message, code } = error as Error & { code?: string }
+    return { status: 400, answer: { message, code } }
+  }
+}
+
+async function ask({ port, token }: Reader, text: string, values: unknown[] = []) {
+  const response = await fetch(`http://127.0.0.1:${port}/`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}` },
+    body: JSON.stringify({ text, values }),
+  }).catch(cause => {
+    throw new ReaderGone('The process that had the folder open does not answer', { cause })
+  })
+  const answer = await response.json()
+  if (response.status === 200) return answer as { rows: unknown[] }
+  const { message, code } = answer as { message?: string; code?: string }
+  throw Object.assign(new Error(message ?? `The database answered ${response.status}`), { code })
+}
