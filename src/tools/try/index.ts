@@ -1,4 +1,4 @@
-/** `bet-wallet/try`: what a test wallet of your own needs: the page of `bet-wallet try`, and a data folder. */
+/** `bet-wallet/try`, for a test wallet of your own: the page of `bet-wallet try`, and a data folder. */
 import { renderTryPage } from './page.js'
 import { type TryPageOptions, TrySession } from './session.js'
 import type { TryTarget } from './wire.js'
